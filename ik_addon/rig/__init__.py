@@ -1,0 +1,1 @@
+"""Chains on an armature: read, solve, rotate, write."""

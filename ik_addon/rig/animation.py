@@ -1,0 +1,78 @@
+"""Which properties of an object are animated: its F-Curves, drivers and NLA strips, in every Blender version.
+
+Only plain data is kept between calls, under a signature that changes with the animation; `forget` drops it when
+Blender says that an action or armature changed.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+import bpy
+
+_POSE_ROTATION = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.rotation_(?:quaternion|euler|axis_angle)$')
+_rotations: dict[int, tuple[tuple, frozenset[str]]] = {}
+
+
+def fcurve_collections(action: bpy.types.Action | None, slot=None) -> list:
+    """The collections that hold an action's F-Curves; where actions have slots, those of `slot`."""
+    if action is None:
+        return []
+    if not hasattr(action, "layers"):
+        return [action.fcurves]
+    if slot is None:
+        return []
+    bags = (strip.channelbag(slot) for layer in action.layers for strip in layer.strips)
+    return [bag.fcurves for bag in bags if bag is not None]
+
+
+def current_fcurve_collections(data: bpy.types.AnimData) -> list:
+    """The collections that hold the F-Curves of an object's current action."""
+    return fcurve_collections(data.action, getattr(data, "action_slot", None))
+
+
+def animated_paths(ob: bpy.types.Object) -> Iterator[str]:
+    """The RNA paths of `ob` that an F-Curve, an NLA strip or a driver sets."""
+    data = ob.animation_data
+    if data is None:
+        return
+    strips = [strip for track in data.nla_tracks for strip in track.strips]
+    of_strips = (fcurve_collections(strip.action, getattr(strip, "action_slot", None)) for strip in strips)
+    for collection in chain(current_fcurve_collections(data), *of_strips):
+        yield from (curve.data_path for curve in collection if not curve.mute)
+    for driver in data.drivers:
+        yield driver.data_path
+
+
+def bones_with_animated_rotation(ob: bpy.types.Object) -> frozenset[str]:
+    """Names of the bones whose rotation is set anew by animation or drivers at each frame."""
+    data = ob.animation_data
+    if data is None:
+        return frozenset()
+    signature = (
+        data.action.name_full if data.action else "",
+        getattr(data, "action_slot_handle", 0),
+        sum(len(collection) for collection in current_fcurve_collections(data)),
+        len(data.drivers),
+        len(data.nla_tracks),
+    )
+    known = _rotations.get(ob.session_uid)
+    if known is None or known[0] != signature:
+        matches = (_POSE_ROTATION.match(path) for path in set(animated_paths(ob)))
+        names = frozenset(bpy.utils.unescape_identifier(match[1]) for match in matches if match)
+        known = _rotations[ob.session_uid] = (signature, names)
+    return known[1]
+
+
+def driven_rotation(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> bool:
+    """Whether a driver sets the bone's rotation; it would win over any pose that is written."""
+    data = ob.animation_data
+    if data is None or not data.drivers:
+        return False
+    prefix = pose_bone.path_from_id() + ".rotation_"
+    return any(driver.data_path.startswith(prefix) for driver in data.drivers)
+
+
+def forget() -> None:
+    """Read all animation anew at the next question."""
+    _rotations.clear()

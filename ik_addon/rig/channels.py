@@ -1,0 +1,58 @@
+"""A pose bone's rotation in its own rotation mode, and the quaternion that it means."""
+
+from collections.abc import Sequence
+from math import pi
+
+import bpy
+from mathutils import Euler, Quaternion, Vector
+
+Raw = tuple[float, ...]
+"""The numbers of a rotation channel: quaternion (w, x, y, z), axis-angle (angle, x, y, z), or Euler angles."""
+
+ROTATION_MODES = ("", "QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
+"""Rotation modes by the number under which a bone's record keeps them; 0: no record."""
+
+
+def rotation_channel(mode: str) -> tuple[str, int]:
+    """The property that holds a bone's rotation in `mode`, and how many numbers it has."""
+    if mode == "QUATERNION":
+        return "rotation_quaternion", 4
+    if mode == "AXIS_ANGLE":
+        return "rotation_axis_angle", 4
+    return "rotation_euler", 3
+
+
+def raw_rotation(pose_bone: bpy.types.PoseBone, mode: str) -> Raw:
+    """The bone's rotation as it stands in the channel of `mode`."""
+    return tuple(getattr(pose_bone, rotation_channel(mode)[0]))
+
+
+def quaternion_of(raw: Sequence[float], mode: str) -> Quaternion:
+    """The rotation that Blender makes of a channel's numbers."""
+    if mode == "QUATERNION":
+        quaternion = Quaternion(raw)
+        # A quaternion of zeros is half a turn about X to Blender.
+        return quaternion.normalized() if quaternion.magnitude else Quaternion((0.0, 1.0, 0.0, 0.0))
+    if mode == "AXIS_ANGLE":
+        axis = Vector(raw[1:])
+        return Quaternion(axis.normalized(), raw[0]) if axis.length else Quaternion()
+    return Euler(raw, mode).to_quaternion()
+
+
+def raw_of(quaternion: Quaternion, mode: str, near: Sequence[float]) -> Raw:
+    """The numbers of `mode` that mean `quaternion`, of all such the nearest to `near`.
+
+    So a channel that follows `near` frame by frame has no sign flips and no jumps by whole turns.
+    """
+    if mode == "QUATERNION":
+        return tuple(-quaternion if quaternion.dot(Quaternion(near)) < 0.0 else quaternion)
+    if mode == "AXIS_ANGLE":
+        axis, angle = quaternion.to_axis_angle()
+        near_angle, near_axis = near[0], Vector(near[1:])
+        if abs(angle) < 1e-6 and near_axis.length:
+            axis = near_axis.normalized()
+        elif axis.dot(near_axis) < 0.0:
+            axis, angle = -axis, -angle
+        angle += 2.0 * pi * round((near_angle - angle) / (2.0 * pi))
+        return (angle, *axis)
+    return tuple(quaternion.to_euler(mode, Euler(near, mode)))

@@ -1,0 +1,290 @@
+"""From pose bones and targets to plain numbers in armature space, and what is wrong where that cannot be done."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isfinite
+
+import bpy
+from mathutils import Matrix, Quaternion, Vector
+
+from ..solvers import Chain, ChainError, solver_for
+from .channels import Raw, quaternion_of
+from .posing import FkPose
+from .settings import Settings, settings_of
+
+
+@dataclass(frozen=True, slots=True)
+class BoneReading:
+    """One bone of a chain. bone: its rest data, to be used within this pass only.
+
+    free_axis: in its own space, its only IK axis that is not locked; None where none or several are free.
+    mode: its rotation mode. fk, fk_rotation: its FK rotation, as channel numbers and as a local quaternion.
+    location, scale: its local channels. pose_armature: its pose matrix in the FK pose.
+    """
+
+    bone: bpy.types.Bone
+    free_axis: Vector | None
+    mode: str
+    fk: Raw
+    fk_rotation: Quaternion
+    location: Vector
+    scale: Vector
+    pose_armature: Matrix
+
+    @property
+    def name(self) -> str:
+        return self.bone.name
+
+    def posed(self, rotation: Quaternion, parent_pose: Matrix | None) -> Matrix:
+        """The bone's pose matrix in armature space for a local rotation and its parent's pose matrix."""
+        basis = Matrix.LocRotScale(self.location, rotation, self.scale)
+        return pose_matrix(self.bone, basis, parent_pose)
+
+    def local_rotation(self, pose_armature: Matrix, parent_pose: Matrix | None) -> Quaternion:
+        """The local rotation that gives the bone an orientation: the inverse of `posed`."""
+        basis = pose_matrix(self.bone, pose_armature, parent_pose, invert=True).to_3x3()
+        for axis, scale in enumerate(self.scale):
+            if scale < 0.0:
+                basis.col[axis] *= -1.0
+        return basis.normalized().to_quaternion()
+
+
+@dataclass(frozen=True, slots=True)
+class Limb:
+    """All that solving a chain needs. Points and matrices in armature space; bones from root to tip.
+
+    world: the armature object's matrix. parent_pose: pose matrix of the root bone's parent, as posed in this pass.
+    """
+
+    tip: str
+    settings: Settings
+    solver: str
+    world: Matrix
+    bones: tuple[BoneReading, ...]
+    parent_pose: Matrix | None
+    target_armature: Vector
+    pole_armature: Vector | None
+
+    @property
+    def tip_length(self) -> float:
+        """Length of the tip bone in its own space."""
+        return self.bones[-1].bone.length
+
+    def fk_joints(self) -> list[Vector]:
+        """Heads of the bones and tail of the tip, in the FK pose."""
+        return joints([reading.pose_armature for reading in self.bones], self.tip_length)
+
+
+class ArmatureReader:
+    """One armature object in one evaluated scene, for the length of one pass.
+
+    depsgraph: what evaluated it. frame_changed: see FkPose. Bones that are posed during the pass are told to
+    `pose`, so that what hangs below them is read as it will be, not as it was evaluated.
+    """
+
+    def __init__(
+        self, ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame_changed: bool = False
+    ) -> None:
+        self.ob = ob
+        self.depsgraph = depsgraph
+        self.evaluated = ob.evaluated_get(depsgraph)
+        self.world = self.evaluated.matrix_world.copy()
+        self._world_inverse = self.world.inverted_safe()
+        self._fk = FkPose(ob, self.evaluated, frame_changed)
+        self._posed: dict[str, Matrix] = {}
+
+    def fk_rotation(self, name: str) -> tuple[str, Raw]:
+        """Rotation mode of a bone and its FK rotation, as numbers of that mode."""
+        return self._fk.rotation(name)
+
+    def pose(self, name: str, matrix_armature: Matrix) -> None:
+        """Tell where a bone is posed in this pass."""
+        self._posed[name] = matrix_armature
+
+    def pose_of(self, pose_bone: bpy.types.PoseBone) -> Matrix:
+        """The pose matrix of an evaluated bone, with all that was posed in this pass."""
+        if not self._posed:
+            return pose_bone.matrix.copy()
+        known = self._posed.get(pose_bone.name)
+        if known is not None:
+            return known
+        parent = pose_bone.parent
+        if parent is None or not any(above.name in self._posed for above in pose_bone.parent_recursive):
+            return pose_bone.matrix.copy()
+        parent_pose = self.pose_of(parent)
+        if any(constraint.enabled for constraint in pose_bone.constraints):
+            # What the constraint does is unknown here: let the bone ride as it was evaluated.
+            posed = parent_pose @ parent.matrix.inverted_safe() @ pose_bone.matrix
+        else:
+            posed = pose_matrix(pose_bone.bone, pose_bone.matrix_basis, parent_pose)
+        self._posed[pose_bone.name] = posed
+        return posed
+
+    def limb(self, tip_name: str) -> Limb:
+        """Read a chain. Raises ChainError that names the bone, what is wrong with it and what cures it."""
+        tip = self.evaluated.pose.bones[tip_name]
+        settings = settings_of(tip)
+        try:
+            chain = chain_bones(tip, settings.chain_count)
+            check_targets(self.ob, chain, settings)
+            solver = solver_for(len(chain), settings.solver)
+            root_parent = chain[0].parent
+            parent_pose = self.pose_of(root_parent) if root_parent else None
+            limb = Limb(
+                tip=tip_name,
+                settings=settings,
+                solver=solver,
+                world=self.world,
+                bones=tuple(self._bones(chain, parent_pose)),
+                parent_pose=parent_pose,
+                target_armature=self._point(settings.target, settings.subtarget, "target"),
+                pole_armature=self._point(settings.pole_target, settings.pole_subtarget, "pole")
+                if settings.pole_target
+                else None,
+            )
+            self._check_lengths(limb)
+        except ChainError as error:
+            raise ChainError(f"Bone '{tip_name}': {error}") from error
+        return limb
+
+    def _bones(self, chain: list[bpy.types.PoseBone], parent_pose: Matrix | None) -> Iterator[BoneReading]:
+        for pose_bone in chain:
+            mode, fk = self._fk.rotation(pose_bone.name)
+            fk_rotation = quaternion_of(fk, mode)
+            bone = pose_bone.bone
+            location = Vector() if bone.use_connect else pose_bone.location.copy()
+            scale = pose_bone.scale.copy()
+            basis = Matrix.LocRotScale(location, fk_rotation, scale)
+            parent_pose = pose_matrix(bone, basis, parent_pose)
+            yield BoneReading(bone, free_axis(pose_bone), mode, fk, fk_rotation, location, scale, parent_pose)
+
+    def _point(self, ob: bpy.types.Object, bone_name: str, what: str) -> Vector:
+        """Where a target or pole is, in armature space."""
+        evaluated = ob.evaluated_get(self.depsgraph)
+        if bone_name:
+            bone = evaluated.pose.bones[bone_name]
+            if evaluated.original == self.ob:
+                return self.pose_of(bone).to_translation()
+            point_world = evaluated.matrix_world @ bone.head
+        else:
+            point_world = evaluated.matrix_world.to_translation()
+        point_armature = self._world_inverse @ point_world
+        if not all(isfinite(value) for value in point_armature):
+            raise ChainError(
+                f"the location of its {what} '{ob.name}' is not a number; clear the transform, keys and "
+                "drivers of that object"
+            )
+        return point_armature
+
+    def _check_lengths(self, limb: Limb) -> None:
+        if not self.world.determinant():
+            raise ChainError(f"the armature object '{self.ob.name}' has a scale of zero; give it a size")
+        points = limb.fk_joints()
+        if not all(isfinite(value) for point in points for value in point):
+            raise ChainError("its pose holds values that are not numbers; clear the bones' transforms")
+        length = Chain(points).length
+        for reading, start, end in zip(limb.bones, points, points[1:], strict=False):
+            if (end - start).length <= 1e-6 * length:
+                raise ChainError(
+                    f"bone '{reading.name}' of its chain has no length; lengthen it in edit mode, or clear its "
+                    "pose scale"
+                )
+
+
+def pose_matrix(
+    bone: bpy.types.Bone, matrix: Matrix, parent_pose: Matrix | None, invert: bool = False
+) -> Matrix:
+    """A bone's local matrix brought to armature space under its parent's pose; with `invert`, the way back.
+
+    Blender's own function, so every combination of the bone's inherit and location flags is right.
+    """
+    if bone.parent is None or parent_pose is None:
+        return bone.convert_local_to_pose(matrix, bone.matrix_local, invert=invert)
+    return bone.convert_local_to_pose(
+        matrix,
+        bone.matrix_local,
+        parent_matrix=parent_pose,
+        parent_matrix_local=bone.parent.matrix_local,
+        invert=invert,
+    )
+
+
+def joints(poses_armature: list[Matrix], tip_length: float) -> list[Vector]:
+    """Joints of a chain from the pose matrices of its bones: their heads, then the tip's tail."""
+    points = [pose.to_translation() for pose in poses_armature]
+    points.append(poses_armature[-1] @ Vector((0.0, tip_length, 0.0)))
+    return points
+
+
+def free_axis(pose_bone: bpy.types.PoseBone) -> Vector | None:
+    """The one IK axis of a bone that is not locked, in its own space, towards the larger side of its limits."""
+    free = [axis for axis in "xyz" if not getattr(pose_bone, f"lock_ik_{axis}")]
+    if len(free) != 1:
+        return None
+    axis = free[0]
+    direction = Vector(tuple(float(axis == other) for other in "xyz"))
+    lowest, highest = getattr(pose_bone, f"ik_min_{axis}"), getattr(pose_bone, f"ik_max_{axis}")
+    return -direction if getattr(pose_bone, f"use_ik_limit_{axis}") and -lowest > highest else direction
+
+
+def chain_bones(tip: bpy.types.PoseBone, chain_count: int) -> list[bpy.types.PoseBone]:
+    """The bones of a chain from root to tip. Raises ChainError where the armature has too few."""
+    bones = [tip]
+    while bones[-1].parent is not None and len(bones) != chain_count:
+        bones.append(bones[-1].parent)
+    if chain_count and len(bones) < chain_count:
+        raise ChainError(
+            f"there are {len(bones)} bones from it up to the root and the chain asks for {chain_count}; "
+            f"set Bones to {len(bones)} or less"
+        )
+    return bones[::-1]
+
+
+def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], settings: Settings) -> None:
+    """Raise ChainError where target or pole is missing, gone, or moved by the chain itself."""
+    if settings.target is None:
+        raise ChainError("there is no target; choose an object as its Target")
+    for what, control, bone_name in (
+        ("target", settings.target, settings.subtarget),
+        ("pole", settings.pole_target, settings.pole_subtarget),
+    ):
+        if control is None:
+            continue
+        if not in_any_collection(control):
+            raise ChainError(f"its {what} '{control.name}' was deleted; choose another one or clear it")
+        if bone_name and (control.pose is None or bone_name not in control.pose.bones):
+            raise ChainError(
+                f"its {what} '{control.name}' has no bone '{bone_name}'; choose one of that armature's bones"
+            )
+        carrier = carried_by(ob, control, bone_name, {bone.name for bone in chain})
+        if carrier:
+            raise ChainError(
+                f"its {what} {_shown(control, bone_name)} moves with the chain's own bone '{carrier}'; choose one "
+                "that does not hang below the chain"
+            )
+
+
+def in_any_collection(ob: bpy.types.Object) -> bool:
+    """False for an object that was deleted and lives on only because a chain still points to it."""
+    original = ob.original
+    view_layer = bpy.context.view_layer
+    # The first test answers at once for what is shown; the second visits all collections.
+    return bool((view_layer and original.visible_get(view_layer=view_layer)) or original.users_collection)
+
+
+def carried_by(ob: bpy.types.Object, control: bpy.types.Object, bone_name: str, names: set[str]) -> str | None:
+    """The one of the bones `names` of armature `ob` that moves `control` (or its bone), if any."""
+    original, visited = control.original, set()
+    while original is not None and original not in visited:
+        visited.add(original)
+        if original == ob and bone_name:
+            bone = ob.pose.bones.get(bone_name)
+            above = [bone.name, *(parent.name for parent in bone.parent_recursive)] if bone else []
+            return next((name for name in above if name in names), None)
+        bone_name = original.parent_bone if original.parent_type == "BONE" else ""
+        original = original.parent
+    return None
+
+
+def _shown(control: bpy.types.Object, bone_name: str) -> str:
+    return f"bone '{bone_name}'" if bone_name else f"'{control.name}'"

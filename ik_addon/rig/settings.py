@@ -1,0 +1,182 @@
+"""A chain's settings, kept on its tip: the pose bone whose tail reaches for the target.
+
+`settings_of` is the only door to them. They are flat properties of the pose bone, so that each can be keyed,
+driven and overridden, and follows a bone that is renamed or duplicated.
+"""
+
+from dataclasses import dataclass
+from math import pi
+
+import bpy
+
+PREFIX = "analytic_ik_"
+_OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What `settings_of` reads: the properties below without their prefix; angles in radians."""
+
+    enabled: bool
+    target: bpy.types.Object | None
+    subtarget: str
+    pole_target: bpy.types.Object | None
+    pole_subtarget: str
+    chain_count: int
+    solver: str
+    influence: float
+    swivel: float
+    flip: bool
+    softness: float
+    reach: str
+    least_motion: bool
+
+
+def settings_of(pose_bone: bpy.types.PoseBone) -> Settings:
+    """The settings of the chain that ends in `pose_bone`; of an evaluated bone: as animated and driven."""
+    return Settings(
+        pose_bone.analytic_ik_enabled,
+        pose_bone.analytic_ik_target,
+        pose_bone.analytic_ik_subtarget,
+        pose_bone.analytic_ik_pole_target,
+        pose_bone.analytic_ik_pole_subtarget,
+        pose_bone.analytic_ik_chain_count,
+        pose_bone.analytic_ik_solver,
+        pose_bone.analytic_ik_influence,
+        pose_bone.analytic_ik_swivel,
+        pose_bone.analytic_ik_flip,
+        pose_bone.analytic_ik_softness,
+        pose_bone.analytic_ik_reach,
+        pose_bone.analytic_ik_least_motion,
+    )
+
+
+def _tag(pose_bone: bpy.types.PoseBone, _context: bpy.types.Context) -> None:
+    """Setting an add-on's property tags nothing by itself: the armature asks to be evaluated and so solved."""
+    pose_bone.id_data.update_tag()
+
+
+def _setting(kind, **options):
+    return kind(override=_OVERRIDABLE, update=_tag, **options)
+
+
+def _record(kind, **options):
+    """Data that the solver keeps on a bone; no user edits it, and setting it must tag nothing."""
+    return kind(override=_OVERRIDABLE, options={"HIDDEN"}, **options)
+
+
+def _properties() -> dict[str, object]:
+    props = bpy.props
+    return {
+        "enabled": _setting(
+            props.BoolProperty,
+            name="Analytic IK",
+            description="This bone is the tip of a live chain",
+        ),
+        "target": _setting(
+            props.PointerProperty,
+            type=bpy.types.Object,
+            name="Target",
+            description="Object that the tail of this bone reaches for",
+        ),
+        "subtarget": _setting(
+            props.StringProperty,
+            name="Target Bone",
+            description="Bone of the target armature whose head is reached for",
+        ),
+        "pole_target": _setting(
+            props.PointerProperty,
+            type=bpy.types.Object,
+            name="Pole",
+            description="Object towards which the chain bends. Without one it bends as it does in its FK pose",
+        ),
+        "pole_subtarget": _setting(
+            props.StringProperty,
+            name="Pole Bone",
+            description="Bone of the pole armature towards whose head the chain bends",
+        ),
+        "chain_count": _setting(
+            props.IntProperty,
+            name="Bones",
+            description="Bones in the chain, counted from this one towards the root; 0: up to the root",
+            default=2,
+            min=0,
+        ),
+        "solver": _setting(
+            props.EnumProperty,
+            name="Solver",
+            description="Method that solves the chain",
+            default="AUTO",
+            items=[
+                ("AUTO", "Automatic", "Vector for two bones, Triangulation for any other number"),
+                ("VECTOR", "Vector", "Two bones: the knee as a sum of vectors"),
+                ("LAW_OF_COSINES", "Law of Cosines", "Two bones: the angle at the root"),
+                ("CIRCLE", "Circle", "Two bones: where two circles cross in the bend plane"),
+                ("SPHERE", "Sphere", "Two bones: the circle in which two spheres meet"),
+                ("TRIANGULATION", "Triangulation", "Any number of bones, exact in one pass"),
+                ("CCD", "CCD", "Any number of bones, iterative: the reference to compare with"),
+            ],
+        ),
+        "influence": _setting(
+            props.FloatProperty,
+            name="Influence",
+            description="0: the FK pose, 1: the solution, between: the shortest blend of rotations",
+            default=1.0,
+            min=0.0,
+            max=1.0,
+            subtype="FACTOR",
+        ),
+        "swivel": _setting(
+            props.FloatProperty,
+            name="Swivel",
+            description="Turns the bend about the line from the root to the target, after the pole",
+            default=0.0,
+            soft_min=-pi,
+            soft_max=pi,
+            subtype="ANGLE",
+        ),
+        "flip": _setting(
+            props.BoolProperty,
+            name="Flip",
+            description="Bend to the other side",
+        ),
+        "softness": _setting(
+            props.FloatProperty,
+            name="Softness",
+            description="Part of the chain's length over which it eases into full extension",
+            default=0.0,
+            min=0.0,
+            max=0.5,
+            subtype="FACTOR",
+        ),
+        "reach": _setting(
+            props.EnumProperty,
+            name="Out of Reach",
+            description="What the chain does when it cannot reach its target",
+            default="CLAMP",
+            items=[
+                ("CLAMP", "Clamp", "Take the pose that comes nearest"),
+                ("HOLD", "Hold", "Keep the FK pose"),
+            ],
+        ),
+        "least_motion": _setting(
+            props.BoolProperty,
+            name="Least Motion",
+            description="Chains over two bones move as little as possible from their FK pose, "
+            "instead of staying straight",
+        ),
+        # What a bone's rotation was before IK and what IK made of it, in the bone's rotation mode (posing.py).
+        "record_mode": _record(props.IntProperty),
+        "record_fk": _record(props.FloatVectorProperty, size=4),
+        "record_solved": _record(props.FloatVectorProperty, size=4),
+    }
+
+
+def register() -> None:
+    for name, definition in _properties().items():
+        setattr(bpy.types.PoseBone, PREFIX + name, definition)
+
+
+def unregister() -> None:
+    for name in _properties():
+        delattr(bpy.types.PoseBone, PREFIX + name)

@@ -1,0 +1,77 @@
+"""The mathematics of chains: `solve(Chain, Goal) -> Solution`, with no scene and no bpy.
+
+Points are mathutils Vectors, or anything that they take, all in one space and one unit; angles are radians.
+"""
+
+from collections.abc import Callable
+
+from mathutils import Vector
+
+from .bending import Aim, aim_at
+from .ccd import ccd
+from .chain import Chain, ChainError, Goal, Outcome, Solution, joint_points
+from .rotations import blend, link_rotations
+from .triangulation import triangulation
+from .two_bone import circle, law_of_cosines, sphere, vector
+
+__all__ = [
+    "SOLVERS",
+    "TWO_BONE_SOLVERS",
+    "Chain",
+    "ChainError",
+    "Goal",
+    "Outcome",
+    "Solution",
+    "blend",
+    "link_rotations",
+    "solve",
+    "solver_for",
+]
+
+Solver = Callable[[Chain, Aim], list[Vector]]
+
+TWO_BONE_SOLVERS: dict[str, Solver] = {
+    "VECTOR": vector,
+    "LAW_OF_COSINES": law_of_cosines,
+    "CIRCLE": circle,
+    "SPHERE": sphere,
+}
+SOLVERS: dict[str, Solver] = {**TWO_BONE_SOLVERS, "TRIANGULATION": triangulation, "CCD": ccd}
+
+
+def solver_for(link_count: int, solver: str = "AUTO") -> str:
+    """The name of the solver that serves a chain of `link_count` links.
+
+    AUTO is VECTOR for two links and TRIANGULATION for any other number. Raises ChainError for an unknown name
+    and for a two-bone form on a chain of another length.
+    """
+    if solver == "AUTO":
+        return "VECTOR" if link_count == 2 else "TRIANGULATION"
+    if solver not in SOLVERS:
+        raise ChainError(f"there is no solver {solver!r}; there are AUTO, {', '.join(SOLVERS)}")
+    if solver in TWO_BONE_SOLVERS and link_count != 2:
+        raise ChainError(
+            f"{solver} solves two bones and this chain has {link_count}; use AUTO or TRIANGULATION"
+        )
+    return solver
+
+
+def solve(chain: Chain, goal: Goal, solver: str = "AUTO") -> Solution:
+    """Bring the end of a chain to a target, or as near to it as the chain reaches.
+
+    chain: the links and their starting pose; goal: target and wishes, in the same space. The root stays, the
+    lengths are kept, and the same input gives the same solution. Raises ChainError for input that is no chain
+    or no point (NaN, infinities, fewer than two joints) and for a solver that does not fit the chain.
+    """
+    method = SOLVERS[solver_for(len(chain.lengths), solver)]
+    aim = aim_at(chain, goal)
+    directions = method(chain, aim)
+    joints = joint_points(chain.joints[0], chain.lengths, directions)
+    return Solution(
+        joints=joints,
+        directions=tuple(directions),
+        outcome=aim.outcome,
+        residual=(joints[-1] - Vector(goal.target)).length,
+        turn=aim.turn,
+        normal=aim.frame.normal,
+    )

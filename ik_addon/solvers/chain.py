@@ -1,0 +1,159 @@
+"""What a solver is given and what it gives back: Chain, Goal, Solution, Outcome, ChainError."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from math import dist, isfinite
+
+from mathutils import Quaternion, Vector
+
+ROUNDING = 2.0**-20
+"""A few units in the last place of a float32, relative to a chain's length: what storing points costs."""
+
+STRAIGHT = 1e-3
+"""Bend in radians below which float32 joints no longer tell in which plane a chain bends."""
+
+
+class ChainError(ValueError):
+    """A chain that cannot be solved as it is set up; the message says what is wrong and what cures it."""
+
+
+class Outcome(Enum):
+    """How the target lies to the chain. Out of reach is a result, not an error."""
+
+    REACHED = "reached"
+    TOO_FAR = "too far"
+    TOO_NEAR = "too near"
+
+
+class Chain:
+    """A chain of rigid links in the pose from which it starts.
+
+    joints: n+1 points, root first, all in one space and one unit; they give the n link lengths and the
+    starting directions.
+    hinge: the normal of the plane in which the chain bends where its own joints do not tell (a chain that
+    is straight or folded flat): positive bends turn about it by the right-hand rule. None: a fixed rule.
+
+    Zero-length links are legal. Raises ChainError for fewer than two points, NaN and infinities.
+    """
+
+    __slots__ = ("directions", "hinge", "joints", "length", "lengths")
+
+    def __init__(self, joints: Sequence[Sequence[float]], hinge: Sequence[float] | None = None) -> None:
+        if len(joints) < 2:
+            raise ChainError(f"a chain needs two points or more, got {len(joints)}")
+        self.joints = tuple(finite_point(joint, f"joint {k}") for k, joint in enumerate(joints))
+        self.hinge = finite_point(hinge, "the hinge axis") if hinge is not None else None
+        self.lengths = tuple(dist(a, b) for a, b in zip(self.joints, self.joints[1:], strict=False))
+        self.length = sum(self.lengths)
+        if not isfinite(self.length):
+            raise ChainError("the chain is longer than single precision can hold")
+        self.directions = self._directions()
+
+    def _directions(self) -> tuple[Vector, ...]:
+        """Unit directions of the links; a link without length points where its predecessor points."""
+        directions = []
+        last = next(
+            (
+                direction(b - a)
+                for a, b, length in zip(self.joints, self.joints[1:], self.lengths, strict=False)
+                if length
+            ),
+            Vector((0.0, 0.0, 1.0)),
+        )
+        for a, b, length in zip(self.joints, self.joints[1:], self.lengths, strict=False):
+            if length:
+                last = direction(b - a)
+            directions.append(last)
+        return tuple(directions)
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """Where the last joint shall be, and how the chain shall bend on its way there.
+
+    target: point that the last joint reaches. pole: point towards which the chain bends; None: the chain
+    bends as it bends in its starting pose. swivel: angle in radians that turns the bend about the line from
+    root to target, after the pole. flip: bend the joints the other way; the links keep their roll.
+    softness: part of the chain's length (0 to 0.5) over which it eases into full extension.
+    least_motion: chains over two links move as little as possible, instead of staying straight.
+    """
+
+    target: Sequence[float]
+    pole: Sequence[float] | None = None
+    swivel: float = 0.0
+    flip: bool = False
+    softness: float = 0.0
+    least_motion: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A solved chain, in the space of the chain's joints.
+
+    joints: n+1 points; joints[0] is the root, lengths are kept. directions: of the n links, unit vectors. outcome: whether the target was in reach.
+    residual: distance from the last joint to the target. turn: the rigid rotation by which the starting pose
+    was aimed at the target and rolled to the pole before its joints bent. normal: unit normal of the bend
+    plane, defined also where the joints are in line.
+    """
+
+    joints: tuple[Vector, ...]
+    directions: tuple[Vector, ...]
+    outcome: Outcome
+    residual: float
+    turn: Quaternion
+    normal: Vector
+
+
+def finite_point(values: Sequence[float], what: str) -> Vector:
+    """`values` as a Vector of three; ChainError where it is no finite point."""
+    try:
+        point = Vector(values)
+    except (TypeError, ValueError) as error:
+        raise ChainError(f"{what} is not a point: {values!r}") from error
+    if len(point) != 3:
+        raise ChainError(f"{what} is not a point of three numbers: {values!r}")
+    if not all(isfinite(value) for value in point):
+        raise ChainError(f"{what} has a value that is not a finite number: {tuple(point)}")
+    return point
+
+
+def direction(vector: Vector) -> Vector:
+    """Unit vector along `vector`, of any size that float32 holds (`Vector.normalized` gives 0 below 1e-17)."""
+    size = max(abs(value) for value in vector)
+    return (vector / size).normalized() if size else vector.copy()
+
+
+def joint_points(root: Vector, lengths: Sequence[float], directions: Sequence[Vector]) -> tuple[Vector, ...]:
+    """The joints of a chain from its links: forward kinematics of points."""
+    points = [root.copy()]
+    for length, along in zip(lengths, directions, strict=True):
+        points.append(points[-1] + along * length)
+    return tuple(points)
+
+
+def end_offset(lengths: Sequence[float], directions: Sequence[Vector]) -> Vector:
+    """From the root of a chain to its end."""
+    return joint_points(Vector((0.0, 0.0, 0.0)), lengths, directions)[-1]
+
+
+def reach_limits(lengths: Sequence[float]) -> list[tuple[float, float]]:
+    """Nearest and farthest distance that links k, k+1, … reach from their first joint, for k = 0 … n.
+
+    The distances that free links reach fill one interval: a link added in front of a part that reaches
+    [near, far] can bring every distance between the two circles' extremes. The last entry is (0, 0).
+    """
+    limits = [(0.0, 0.0)]
+    for length in reversed(lengths):
+        near, far = limits[-1]
+        limits.append((max(0.0, near - length, length - far), far + length))
+    return limits[::-1]
+
+
+def outcome_at(distance: float, limits: tuple[float, float]) -> Outcome:
+    """How a target at `distance` from the root lies to a chain that reaches `limits`, rounding forgiven."""
+    near, far = limits
+    slack = ROUNDING * far
+    if distance > far + slack:
+        return Outcome.TOO_FAR
+    return Outcome.TOO_NEAR if distance < near - slack else Outcome.REACHED

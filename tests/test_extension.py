@@ -1,0 +1,125 @@
+"""The extension as shipped: built by Blender's own tool, installed in a fresh Blender, used, disabled."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import bpy
+import pytest
+
+CHECKOUT = Path(__file__).parents[1]
+SCRIPTS = Path(bpy.utils.resource_path("LOCAL")) / "scripts"
+TOOL = SCRIPTS / "addons_core" / "bl_pkg" / "cli" / "blender_ext.py"
+TAGS = SCRIPTS / "modules" / "_bpy_internal" / "extensions" / "tags.py"
+
+
+def run(*command, **kwargs):
+    """What *command* says. Its end within two minutes, without an error, is part of every test."""
+    done = subprocess.run(
+        [sys.executable, *map(str, command)], capture_output=True, text=True, timeout=120, **kwargs
+    )
+    assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def extension_zip(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dist")
+    run(TOOL, "build", "--source-dir", CHECKOUT, "--output-dir", folder, "--valid-tags", TAGS)
+    [built] = folder.glob("analytic_ik-*.zip")
+    return built
+
+
+def test_the_manifest_and_the_zip_are_valid(extension_zip):
+    for place in (CHECKOUT, extension_zip):
+        run(TOOL, "validate", "--valid-tags", TAGS, place)
+
+
+def test_exactly_the_add_on_ships(extension_zip):
+    expected = {"blender_manifest.toml", "__init__.py", "LICENSE", "README.md"}
+    expected |= {path.relative_to(CHECKOUT).as_posix() for path in (CHECKOUT / "ik_addon").rglob("*.py")}
+    with zipfile.ZipFile(extension_zip) as archive:
+        assert {info.filename for info in archive.infolist() if not info.is_dir()} == expected
+
+
+def test_installed_used_and_disabled_in_a_fresh_blender(extension_zip, tmp_path):
+    said = run(
+        __file__, extension_zip, cwd=tmp_path, env=os.environ | {"BLENDER_USER_RESOURCES": str(tmp_path)}
+    )
+    assert "a chain reached its target, nothing is left" in said
+
+
+def install_use_disable(extension_zip):
+    """What a user does, in a Blender of its own: this runs in a new process."""
+    import addon_utils
+
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    addon_utils.enable("bl_pkg")
+    bpy.ops.extensions.package_install_files(
+        repo="user_default", filepath=extension_zip, enable_on_install=True, overwrite=True
+    )
+    module = "bl_ext.user_default.analytic_ik"
+    assert module in bpy.context.preferences.addons
+
+    for again in (False, True):
+        if again:
+            addon_utils.enable(module, default_set=True)
+        assert handlers_of(module), "no handler, so nothing can be live"
+        use_a_chain()
+        addon_utils.disable(module, default_set=True)
+        assert not handlers_of(module), f"left behind: {handlers_of(module)}"
+        assert not hasattr(bpy.types.PoseBone, "analytic_ik_enabled"), "the bones keep their properties"
+
+    assert "ik_addon" not in sys.modules, "an absolute import: it works beside the checkout, not in Blender"
+    print("a chain reached its target, nothing is left")
+
+
+def use_a_chain():
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    armature = bpy.data.objects.new("Leg", bpy.data.armatures.new("Leg"))
+    target = bpy.data.objects.new("Target", None)
+    target.location = (0.3, -0.2, 0.6)
+    for made in (armature, target):
+        bpy.context.collection.objects.link(made)
+
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    thigh = armature.data.edit_bones.new("thigh")
+    thigh.head, thigh.tail = (0, 0, 2), (0, -0.1, 1)
+    shin = armature.data.edit_bones.new("shin")
+    shin.head, shin.tail = thigh.tail, (0, 0, 0)
+    shin.parent, shin.use_connect = thigh, True
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+    tip = armature.pose.bones["shin"]
+    tip.analytic_ik_target = target
+    tip.analytic_ik_enabled = True
+    bpy.context.scene.frame_set(2)
+
+    posed = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["shin"]
+    missed = (posed.tail - target.location).length
+    assert missed < 1e-5 * 2, f"the tip's tail is {missed} from the target"
+
+
+def handlers_of(module):
+    lists = [getattr(bpy.app.handlers, name) for name in dir(bpy.app.handlers)]
+    handlers = [handler for one in lists if isinstance(one, list) for handler in one]
+    return [handler for handler in handlers if getattr(handler, "__module__", "").startswith(module)]
+
+
+if __name__ == "__main__":
+    status = 1
+    try:
+        install_use_disable(sys.argv[1])
+        status = 0
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        # Not by Blender's own end: with a handler left behind that crashes or hangs, whatever was asserted.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)

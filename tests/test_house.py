@@ -1,0 +1,187 @@
+"""The rules of the house that can be read off its imports (see docs/architecture.md).
+
+Nothing is imported here: the sources are parsed, so that an import inside a function counts as well.
+"""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[1]
+
+# Imports point to the left only. Rooms side by side do not know each other.
+ROOMS = [{"solvers"}, {"rig"}, {"bake"}, {"authoring"}, {"ui", "command_line"}]
+
+STDLIB = set(sys.stdlib_module_names)
+BLENDER = {"bpy", "bpy_extras", "bpy_types", "mathutils", "bl_math", "bl_ui", "blf", "gpu", "gpu_extras"}
+BLENDER |= {"numpy"}
+VERSIONS_IN = "bake/keys.py"
+PROGRESS_IN = "command_line.py"
+
+
+def complaints(sources):
+    """What breaks the rules in *sources*: {path below ik_addon: text}."""
+    inner = {path: set() for path in sources}
+    for path, text in sources.items():
+        tree = ast.parse(text, path)
+        expected_to_fail = imports_expected_to_fail(tree)
+        if path != "__init__.py" and level_of(path) is None:
+            yield f"{path} is in no room of the house"
+        for node in ast.walk(tree):
+            at = f"{path}:{getattr(node, 'lineno', '')}"
+            if asks_for_the_version(node) and path != VERSIONS_IN:
+                yield f"{at} asks for Blender's version: only {VERSIONS_IN} may"
+            for name in outer_imports(node):
+                if name == "tqdm" and path == PROGRESS_IN:
+                    if node not in expected_to_fail:
+                        yield f"{at} needs {name}, which Blender does not bring: expect an ImportError"
+                elif room_of(path) == "solvers" and name not in STDLIB | {"mathutils"}:
+                    yield f"{at} imports {name}: solvers know the standard library and mathutils"
+                elif name not in STDLIB | BLENDER:
+                    yield f"{at} imports {name}, which Blender does not bring"
+            for target in inner_imports(path, node, sources):
+                if target is None:
+                    yield f"{at} imports what is not there: {ast.unparse(node)}"
+                else:
+                    inner[path].add(target)
+                    if not may_import(path, target):
+                        yield f"{at} imports {target}, which is not left of it"
+    for cycle in cycles(inner):
+        yield "import cycle: " + " -> ".join(cycle)
+
+
+def asks_for_the_version(node):
+    """``bpy.app.version``, in whatever way; not ``version_string``, which says it and decides nothing."""
+    if isinstance(node, ast.ImportFrom):
+        return node.module == "bpy.app" and "version" in [alias.name for alias in node.names]
+    return isinstance(node, ast.Attribute) and ast.unparse(node).endswith("app.version")
+
+
+def room_of(path):
+    return path.partition("/")[0].removesuffix(".py")
+
+
+def level_of(path):
+    return next((level for level, rooms in enumerate(ROOMS) if room_of(path) in rooms), None)
+
+
+def may_import(path, target):
+    if path == "__init__.py" or None in (level_of(path), level_of(target)):
+        return path == "__init__.py"  # it registers the rooms; nothing asks it for anything
+    return level_of(target) < level_of(path) or room_of(target) == room_of(path)
+
+
+def outer_imports(node):
+    """The packages that an absolute import names."""
+    if isinstance(node, ast.Import):
+        return [alias.name.partition(".")[0] for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.level == 0:
+        return [node.module.partition(".")[0]]
+    return []
+
+
+def inner_imports(path, node, sources):
+    """The files that a relative import reads, None for one that does not exist."""
+    if not isinstance(node, ast.ImportFrom) or node.level == 0:
+        return
+    folders = path.split("/")
+    above = folders[: -node.level] if node.level <= len(folders) else ["outside"]
+    base = [*above, *(node.module.split(".") if node.module else [])]
+    for alias in node.names:
+        below = [*base, alias.name]
+        places = ["/".join(place) for place in ([*below, "__init__"], below, [*base, "__init__"], base)]
+        yield next((f"{place}.py" for place in places if f"{place}.py" in sources), None)
+
+
+def imports_expected_to_fail(tree):
+    """The imports inside a ``try`` that catches an ImportError."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Try):
+            caught = " ".join(ast.unparse(handler.type) for handler in node.handlers if handler.type)
+            if "ImportError" in caught or "ModuleNotFoundError" in caught:
+                found.update(inside for statement in node.body for inside in ast.walk(statement))
+    return found
+
+
+def cycles(imports):
+    """Every import cycle that a walk from file to file meets."""
+    done = set()
+
+    def walk(path, trail):
+        if path in trail:
+            yield [*trail[trail.index(path) :], path]
+        elif path not in done:
+            for target in sorted(imports[path]):
+                yield from walk(target, [*trail, path])
+            done.add(path)
+
+    for path in imports:
+        yield from walk(path, [])
+
+
+def test_the_house_keeps_its_rules():
+    root = CHECKOUT / "ik_addon"
+    sources = {path.relative_to(root).as_posix(): path.read_text() for path in root.rglob("*.py")}
+    assert "__init__.py" in sources
+    assert list(complaints(sources)) == []
+
+
+def test_blenders_door_imports_nothing_until_it_is_opened():
+    door = ast.parse((CHECKOUT / "__init__.py").read_text())
+    assert not [node for node in door.body if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
+HOUSE = {
+    "__init__.py": "from . import command_line, rig, ui",
+    "solvers/__init__.py": "import math\nfrom mathutils import Vector\nfrom .chain import Chain",
+    "solvers/chain.py": "from dataclasses import dataclass",
+    "rig/__init__.py": "from . import settings",
+    "rig/settings.py": "import bpy\nimport numpy as np\nfrom ..solvers import Chain",
+    "bake/__init__.py": "from ..rig.settings import settings_of\nfrom .keys import write",
+    "bake/keys.py": "import bpy\nLAYERED = bpy.app.version >= (4, 4)",
+    "bake/report.py": "import bpy\nBLENDER = bpy.app.version_string",
+    "authoring/legs.py": "from ..bake import bake\nfrom ..rig import settings",
+    "ui/__init__.py": "from . import panel",
+    "ui/panel.py": "import gpu\nfrom gpu_extras.batch import batch_for_shader\nfrom ..authoring import legs",
+    "command_line.py": "from .bake import bake\ntry:\n    import tqdm\nexcept ImportError:\n    tqdm = None",
+}
+
+
+def test_a_tidy_house_gives_no_complaint():
+    assert list(complaints(HOUSE)) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "complaint"),
+    [
+        ("solvers/chain.py", "from ..rig import settings", "rig/settings.py, which is not left of it"),
+        ("rig/settings.py", "def late():\n    from ..bake import keys", "imports bake/keys.py"),
+        ("bake/report.py", "from ..authoring.legs import find", "imports authoring/legs.py"),
+        ("ui/panel.py", "from .. import command_line", "imports command_line.py"),
+        ("command_line.py", "from .ui import panel", "imports ui/panel.py"),
+        ("rig/settings.py", "from .. import ui", "imports ui/__init__.py"),
+        ("bake/report.py", "from .. import register", "imports __init__.py"),
+        ("rig/settings.py", "from .gone import thing", "imports what is not there"),
+        ("rig/settings.py", "from ...elsewhere import thing", "imports what is not there"),
+        ("rig/settings.py", "from ..solvers.gone import thing", "imports what is not there"),
+        ("extras/tools.py", "import math", "extras/tools.py is in no room"),
+        ("solvers/chain.py", "import bpy", "solvers know the standard library"),
+        ("solvers/chain.py", "import numpy.linalg", "solvers know the standard library"),
+        ("rig/settings.py", "import scipy.optimize", "imports scipy, which Blender does not bring"),
+        ("rig/settings.py", "from tqdm import tqdm", "imports tqdm, which Blender does not bring"),
+        ("rig/settings.py", "from ik_addon.solvers import Chain", "imports ik_addon"),
+        ("command_line.py", "from tqdm import tqdm", "expect an ImportError"),
+        ("command_line.py", "try:\n    import tqdm\nexcept OSError:\n    pass", "expect an ImportError"),
+        ("rig/settings.py", "import bpy\nNEW = bpy.app.version[0] > 4", "asks for Blender's version"),
+        ("rig/settings.py", "from bpy import app\nNEW = app.version > (4, 4)", "asks for Blender's version"),
+        ("bake/report.py", "from bpy.app import version", "asks for Blender's version"),
+        ("solvers/chain.py", "from . import solve", "solvers/__init__.py -> solvers/chain.py -> solvers"),
+        ("bake/keys.py", "def late():\n    from . import bake", "bake/__init__.py -> bake/keys.py -> bake"),
+    ],
+)
+def test_each_rule_can_fail(path, text, complaint):
+    found = list(complaints(HOUSE | {path: text}))
+    assert any(complaint in line for line in found), found
