@@ -2,14 +2,20 @@
 
 
 def register() -> None:
-    from .rig import live, settings
-
-    settings.register()
-    live.register()
+    """Make Blender know the add-on: settings first, the handlers that read them last."""
+    for room in _rooms():
+        room.register()
 
 
 def unregister() -> None:
+    """Leave nothing behind in Blender."""
+    for room in reversed(_rooms()):
+        room.unregister()
+
+
+def _rooms() -> list:
+    # Imported here: `ik_addon.solvers` alone needs no bpy.
+    from .bake import report
     from .rig import live, settings
 
-    live.unregister()
-    settings.unregister()
+    return [settings, report, live]

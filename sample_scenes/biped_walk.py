@@ -47,6 +47,7 @@ LARGEST_REACH = 0.97 * LEG_LENGTH  # a straighter leg would snap in the knee
 HIPS_HEIGHT = 0.80
 LANE = 0.085  # sideways distance of the footfalls from the line of travel
 POLE_AHEAD = 0.9
+SMALLEST_LIFT = 0.12
 TOE_OUT = radians(5.0)
 
 # From the ankle to the points that the foot rolls over.
@@ -61,7 +62,7 @@ PITCH = MonotoneSpline(  # degrees, toes up; zero while the sole lies on the gro
 
 # The ground's steps, each between two footfalls: (steps walked, rise in metres).
 GROUND_STEPS = ((2, 0.08), (4, 0.09), (7, -0.07), (9, -0.08))
-STEP_EDGE = 0.055  # half the width of a rounded edge
+STEP_EDGE = 0.035  # half the width of a rounded edge
 
 
 def ground_height(x: float, y: float) -> float:
@@ -69,16 +70,20 @@ def ground_height(x: float, y: float) -> float:
     walked = START_Y - y
     height = 0.028 * sin(3.1 * walked + 0.6 * x) + 0.016 * sin(1.7 * walked - 1.9 * x + 1.0)
     for steps, rise in GROUND_STEPS:
-        edge = _edge_between_footfalls(steps)
+        edge = _edge_after(steps, rise)
         height += rise * smoothstep((walked - edge + STEP_EDGE) / (2.0 * STEP_EDGE))
     return height
 
 
-def _edge_between_footfalls(steps: int) -> float:
-    """Return where, along the walk, the gap between one footfall's toes and the next one's heel is."""
-    toes = -TOE_TIP[1] + ANKLE[1] + 0.01
-    heel = HEEL_FROM_ANKLE.y + 0.02
-    return _footfall_walked(steps) + (toes + STEP - heel) / 2.0
+def _edge_after(steps: int, rise: float) -> float:
+    """Return where, along the walk, a step's edge is: in the gap between two footfalls.
+
+    Upwards it is at the next footfall's heel, downwards at the last one's toes, so that the foot which
+    passes over it does so in the middle of its swing.
+    """
+    if rise > 0.0:
+        return _footfall_walked(steps + 1) - HEEL_FROM_ANKLE.y - 0.02 - STEP_EDGE
+    return _footfall_walked(steps) + ANKLE[1] - TOE_TIP[1] + 0.01 + STEP_EDGE
 
 
 def _footfall_walked(steps: int) -> float:
@@ -189,9 +194,9 @@ class FootPath:
         """Return the smallest lift, by the centimetre, with which heel and toes pass over the ground."""
         heel = HEEL_FROM_ANKLE + Vector((0.0, 0.02, 0.0))
         toes = Vector(TOE_TIP) - Vector(ANKLE) - Vector((0.0, 0.01, 0.03))
-        lift = 0.02
+        lift = SMALLEST_LIFT
         while any(
-            self._height_over_ground(steps, share / 20.0, lift, point) < 0.02 for share in range(6, 17) for point in (heel, toes)
+            self._height_over_ground(steps, share / 20.0, lift, point) < 0.01 for share in range(5, 18) for point in (heel, toes)
         ):
             lift += 0.01
         return lift
@@ -312,18 +317,18 @@ def _model(rig: bpy.types.Object, collection: bpy.types.Collection) -> None:
     glow = new_material("Mint light", (0.25, 0.95, 0.72), glow=2.5)
     parts = MeshParts()
 
-    parts.rounded_box((0, 0.005, 0.825), (0.135, 0.105, 0.085), shell, "hips", roundness=2.7, taper=0.12, detail=24)
+    parts.rounded_box((0, 0.005, 0.825), (0.135, 0.105, 0.085), shell, "hips", roundness=2.7, taper=0.12, detail=20)
     parts.ball((0, 0, 0.945), 0.085, joint, "spine")
     parts.torus((0, 0, 0.945), (0, 0, 1), (0.083, 0.012), joint, "spine")
-    parts.rounded_box((0, 0, 1.125), (0.155, 0.118, 0.15), shell, "chest", roundness=2.6, taper=0.16, detail=28)
+    parts.rounded_box((0, 0, 1.125), (0.155, 0.118, 0.15), shell, "chest", roundness=2.6, taper=0.16, detail=22)
     parts.rounded_box((0, -0.116, 1.155), (0.036, 0.014, 0.036), accent, "chest", detail=16)
     parts.rounded_box((0, -0.127, 1.155), (0.018, 0.008, 0.018), glow, "chest", detail=12)
     parts.rounded_box((0, 0.125, 1.14), (0.095, 0.045, 0.1), accent, "chest", roundness=4.0)
     parts.limb((0, 0, 1.24), (0, 0, 1.37), (0.05, 0.05), joint, "neck")
     parts.torus((0, 0, 1.285), (0, 0, 1), (0.052, 0.012), accent, "neck")
 
-    parts.rounded_box((0, -0.005, 1.475), (0.17, 0.148, 0.138), shell, "head", roundness=3.0, taper=-0.06, detail=32)
-    parts.rounded_box((0, -0.085, 1.475), (0.135, 0.078, 0.09), glass, "head", roundness=3.4, detail=28)
+    parts.rounded_box((0, -0.005, 1.475), (0.17, 0.148, 0.138), shell, "head", roundness=3.0, taper=-0.06, detail=26)
+    parts.rounded_box((0, -0.085, 1.475), (0.135, 0.078, 0.09), glass, "head", roundness=3.4, detail=22)
     for x in (-0.052, 0.052):
         parts.rounded_box((x, -0.158, 1.483), (0.021, 0.010, 0.034), glow, "head", detail=14)
         ear = 1.0 if x > 0.0 else -1.0
@@ -340,7 +345,7 @@ def _model(rig: bpy.types.Object, collection: bpy.types.Collection) -> None:
         parts.limb(knee.lerp(ankle, 0.1), ankle.lerp(knee, 0.07), (0.05, 0.062), shell, f"shin.{side}")
         parts.ball(ankle, 0.046, joint, f"foot.{side}")
         boot, ball, toe = (mirrored(p, side) for p in ((0.095, -0.018, 0.046), BALL, (0.095, -0.14, 0.034)))
-        parts.rounded_box(boot, (0.056, 0.098, 0.046), accent, f"foot.{side}", roundness=3.4, detail=24)
+        parts.rounded_box(boot, (0.056, 0.098, 0.046), accent, f"foot.{side}", roundness=3.4, detail=20)
         half_width = Vector((0.05, 0.0, 0.0))
         parts.limb(ball - half_width, ball + half_width, (0.03, 0.03), joint, f"toe.{side}", roundness=8.0)
         parts.rounded_box(toe, (0.054, 0.062, 0.034), accent, f"toe.{side}", roundness=3.0)
@@ -367,7 +372,7 @@ def _set(collection: bpy.types.Collection) -> None:
     )
     soil = new_material("Soil", (0.20, 0.085, 0.045), roughness=0.9)
     ends = START_Y - SPEED * LAST_FRAME - 1.8, START_Y + 1.8
-    block = Block(x=(-0.8, 0.8), y=ends, bottom=-0.35, columns=12, rows=210, tile=0.4)
+    block = Block(x=(-0.8, 0.8), y=ends, bottom=-0.35, columns=12, rows=250, tile=0.4)
     make_ground(block, ground_height, tops, soil, collection)
     add_floor(collection, block.bottom, BACKGROUND)
     add_three_suns(collection, key_from=(3.0, -3.5, 5.0))

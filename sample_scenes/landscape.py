@@ -8,6 +8,8 @@ from math import floor
 
 import bpy
 
+from shapes import on_fine_grid
+
 Point = tuple[float, float, float]
 
 
@@ -58,7 +60,7 @@ def make_ground(
         slots.append(2)
 
     mesh = bpy.data.meshes.new("Ground")
-    mesh.from_pydata(points, [], faces)
+    mesh.from_pydata(on_fine_grid(points), [], faces)
     for material in (*tops, soil):
         mesh.materials.append(material)
     mesh.polygons.foreach_set("material_index", slots)

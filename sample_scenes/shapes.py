@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import cos, pi, sin
 
 import bpy
@@ -63,7 +63,7 @@ class MeshParts:
         roundness: float = 2.0,
         taper: float = 0.0,
         rotation: Matrix | None = None,
-        detail: int = 16,
+        detail: int = 14,
     ) -> None:
         """Add a superellipsoid: an ellipsoid at *roundness* 2, ever more of a box above.
 
@@ -88,7 +88,7 @@ class MeshParts:
         self.loft(rings, material, bone)
 
     def ball(
-        self, centre: Sequence[float], radius: float, material: bpy.types.Material, bone: str = "", detail: int = 14
+        self, centre: Sequence[float], radius: float, material: bpy.types.Material, bone: str = "", detail: int = 12
     ) -> None:
         """Add a sphere."""
         self.rounded_box(centre, (radius,) * 3, material, bone, detail=detail)
@@ -102,7 +102,7 @@ class MeshParts:
         bone: str = "",
         *,
         roundness: float = 4.0,
-        detail: int = 16,
+        detail: int = 14,
     ) -> None:
         """Add a tapered bar with round ends, from point to point."""
         start, end = Vector(start), Vector(end)
@@ -135,7 +135,7 @@ class MeshParts:
         for step in range(detail):
             angle = 2.0 * pi * step / detail
             outwards = across * cos(angle) + along_side * sin(angle)
-            rings.append(_circle(Vector(centre) + outwards * radii[0], radii[1], up, outwards, max(8, detail // 3)))
+            rings.append(_circle(Vector(centre) + outwards * radii[0], radii[1], up, outwards, max(6, detail // 3)))
         weights = [bone] * len(rings) if isinstance(bone, dict) else bone
         self.loft(rings, material, weights, joined=True)
 
@@ -144,7 +144,7 @@ class MeshParts:
     ) -> bpy.types.Object:
         """Make the mesh object, skinned to *armature* if there is one."""
         mesh = bpy.data.meshes.new(name)
-        mesh.from_pydata(self._points, [], self._faces)
+        mesh.from_pydata(on_fine_grid(self._points), [], self._faces)
         materials = list(dict.fromkeys(self._face_materials))
         for material in materials:
             mesh.materials.append(material)
@@ -165,6 +165,14 @@ class MeshParts:
         model.parent = armature
         modifier = model.modifiers.new("Armature", "ARMATURE")
         modifier.object = armature
+
+
+def on_fine_grid(points: Iterable[Sequence[float]]) -> list[tuple[float, ...]]:
+    """Move points to the nearest place on a grid of a quarter of a millimetre.
+
+    Such coordinates have short binary fractions, and the saved file is smaller for it.
+    """
+    return [tuple(round(part * 4096.0) / 4096.0 for part in point) for point in points]
 
 
 def _faces_between(low: int, low_count: int, high: int, high_count: int) -> list[tuple[int, ...]]:

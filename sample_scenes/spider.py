@@ -202,7 +202,7 @@ def _set(collection: bpy.types.Collection) -> None:
 
     add_floor(collection, block.bottom, BACKGROUND)
     add_three_suns(collection, key_from=(3.2, -3.0, 4.6))
-    add_camera(collection, eye=(4.6, -6.3, 3.3), look_at=(0.0, -0.05, 0.22), lens=52.0)
+    add_camera(collection, eye=(4.6, -6.3, 3.3), look_at=(0.05, -0.1, 0.25), lens=60.0)
 
 
 def build() -> bpy.types.Object:

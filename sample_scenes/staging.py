@@ -15,7 +15,7 @@ Colour = tuple[float, float, float]
 
 FLOOR_SIZE = 400.0
 # The floor is lit by the suns besides the world: this much darker, it looks like the world behind it.
-FLOOR_DARKENING = 0.55
+FLOOR_DARKENING = 0.52
 
 
 def start_scene(name: str, last_frame: int, background: Colour) -> bpy.types.Scene:
@@ -93,7 +93,9 @@ def add_floor(collection: bpy.types.Collection, height: float, background: Colou
     mesh = bpy.data.meshes.new("Floor")
     mesh.from_pydata(corners, [], [(0, 1, 2, 3)])
     red, green, blue = (part * FLOOR_DARKENING for part in background)
-    mesh.materials.append(new_material("Backdrop", (red, green, blue), roughness=0.95))
+    backdrop = new_material("Backdrop", (red, green, blue), roughness=1.0)
+    backdrop.node_tree.nodes["Principled BSDF"].inputs["Specular IOR Level"].default_value = 0.0
+    mesh.materials.append(backdrop)
     floor = bpy.data.objects.new("Floor", mesh)
     collection.objects.link(floor)
     return floor

@@ -15,7 +15,7 @@ from .settings import Settings, settings_of
 
 @dataclass(frozen=True, slots=True)
 class BoneReading:
-    """One bone of a chain. bone: its rest data, to be used within this pass only.
+    """One bone of a chain. bone: its rest data, of the original armature.
 
     free_axis: in its own space, its only IK axis that is not locked; None where none or several are free.
     mode: its rotation mode. fk, fk_rotation: its FK rotation, as channel numbers and as a local quaternion.
@@ -151,7 +151,7 @@ class ArmatureReader:
         for pose_bone in chain:
             mode, fk = self._fk.rotation(pose_bone.name)
             fk_rotation = quaternion_of(fk, mode)
-            bone = pose_bone.bone
+            bone = self.ob.pose.bones[pose_bone.name].bone
             location = Vector() if bone.use_connect else pose_bone.location.copy()
             scale = pose_bone.scale.copy()
             basis = Matrix.LocRotScale(location, fk_rotation, scale)

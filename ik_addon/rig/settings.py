@@ -172,6 +172,14 @@ def _properties() -> dict[str, object]:
     }
 
 
+def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
+    """Take a chain off its tip: all its settings go back to their defaults; the pose is left alone."""
+    for name in _properties():
+        if not name.startswith("record_"):
+            pose_bone.property_unset(PREFIX + name)
+    pose_bone.id_data.update_tag()
+
+
 def register() -> None:
     for name, definition in _properties().items():
         setattr(bpy.types.PoseBone, PREFIX + name, definition)

@@ -57,7 +57,7 @@ def solve_limb(limb: Limb) -> PosedLimb:
             blend(reading.fk_rotation, solved, influence)
             for reading, solved in zip(limb.bones, local_rotations, strict=True)
         ]
-        poses = _posed(limb, local_rotations)
+        poses = pose_limb(limb, local_rotations)
     raw_rotations = (
         raw_of(rotation, reading.mode, reading.fk)
         for reading, rotation in zip(limb.bones, local_rotations, strict=True)
@@ -93,7 +93,7 @@ def _solve_rotations(limb: Limb) -> tuple[Outcome, list[Matrix], list[Quaternion
             rotation = reading.local_rotation(turn.to_matrix().to_4x4() @ pose, parent_pose)
             parent_pose = reading.posed(rotation, parent_pose)
             local_rotations.append(rotation)
-        poses = _posed(limb, local_rotations)
+        poses = pose_limb(limb, local_rotations)
         strayed = joints(poses, limb.tip_length)[-1] - root - solution.joints[-1]
         if strayed.length <= _STRAYED * chain.length:
             break
@@ -113,7 +113,7 @@ def _goal(limb: Limb, root_armature: Vector) -> Goal:
     )
 
 
-def _posed(limb: Limb, local_rotations: list[Quaternion]) -> list[Matrix]:
+def pose_limb(limb: Limb, local_rotations: list[Quaternion]) -> list[Matrix]:
     """Forward kinematics: the pose matrices of a chain's bones for their local rotations."""
     poses, parent_pose = [], limb.parent_pose
     for reading, rotation in zip(limb.bones, local_rotations, strict=True):

@@ -5,7 +5,7 @@ from math import atan2, cos, sin, sqrt
 from mathutils import Vector
 
 from .bending import Aim, across, perpendicular
-from .chain import ROUNDING, Chain, direction, end_offset
+from .chain import ROUNDING, STRAIGHT, Chain, direction, end_offset
 from .rotations import swing
 
 
@@ -49,6 +49,11 @@ def triangulation(chain: Chain, aim: Aim) -> list[Vector]:
         for later in range(k + 1, len(directions)):
             directions[later] = rotation @ directions[later]
         to_target = to_target - turned * length
+        if remaining == far > 0.0:
+            # "Full triangle has been formed" (section 3.1.2). Opened one by one, the links of the straight rest
+            # would bend by the square root of a rounding.
+            directions[k + 1 :] = [direction(to_target) for _ in directions[k + 1 :]]
+            break
     return directions
 
 
@@ -58,14 +63,14 @@ def _open_triangle(
     """Direction of a link that leaves `remaining` to a target at `distance` in the direction `toward`.
 
     The angle comes from the half-angle form of the law of cosines, sound near 0 and near a half turn. The
-    link stays in the plane of its present direction; where that is in line with the target, it bends to the
-    goal's side.
+    link stays in the plane of its present direction; where that is in line with the target, as far as float32
+    joints tell, it bends to the goal's side.
     """
     rise = (remaining - (distance - length)) * (remaining + (distance - length))
     run = (length + distance - remaining) * (length + distance + remaining)
     angle = 2.0 * atan2(sqrt(max(0.0, rise)), sqrt(max(0.0, run)))
     aside = across(current, toward)
-    if aside.length <= 2 * ROUNDING:
+    if aside.length <= STRAIGHT:
         aside = across(aim.bulge, toward)
     aside = direction(aside) if aside.length > 2 * ROUNDING else perpendicular(toward)
     return direction(toward * cos(angle) + aside * sin(angle))

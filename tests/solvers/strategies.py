@@ -297,16 +297,16 @@ def cases(draw, counts, decades=3):
 def calm_cases(draw, counts, with_pole=True):
     """Cases in which a rounding of the input moves the solution by no more than a few roundings.
 
-    The links are alike and bend one way in one plane, clearly; the target is well inside the reach and not behind
+    The links are two or more, alike, and bend one way in one plane, clearly; the target is well inside the reach and not behind
     the chain; the pole is well off the line to it.
     """
-    count = draw(counts)
+    count = draw(counts.filter(lambda count: count > 1))
     lengths = [draw(reals(0.5, 1.0)) for _ in range(count)]
     frame = draw(rotations)
     angle, directions = 0.0, []
     for _ in range(count):
         directions.append(turned(frame, (cos(angle), sin(angle), 0.0)))
-        angle -= draw(reals(0.6, 2.0)) / max(1, count - 1)
+        angle -= draw(reals(0.6, 2.0)) / (count - 1)
     root = draw(st.just(ORIGIN) | units)
     joints = [single(point) for point in chained(root, lengths, directions)]
     case = Case(tuple(joints), joints[-1])

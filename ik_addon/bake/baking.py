@@ -1,0 +1,196 @@
+"""Step the frames once for all chains, collect their rotations, write them in bulk."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+
+from ..rig import live
+from ..rig.animation import animated_paths
+from ..rig.channels import Raw, quaternion_of, raw_of
+from ..rig.order import chain_order, live_tips
+from ..rig.posing import forget_fk, recorded_fk
+from ..rig.reading import ArmatureReader
+from ..rig.settings import clear_settings
+from ..rig.solving import ArmaturePass, PosedLimb
+from ..solvers import ChainError
+from .keys import BoneKeys, check_writable, mute_curve, write_keys
+from .reduction import needed_frames
+from .report import ChainRecord, file_report, publish
+
+_SWITCH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.analytic_ik_enabled$')
+
+Progress = Callable[[Iterable[int]], Iterable[int]]
+
+
+class ChainName(NamedTuple):
+    """A chain by the names of its armature object and its tip bone."""
+
+    armature: str
+    tip: str
+
+
+@dataclass(slots=True)
+class Samples:
+    """What was seen of one chain. rotations, limbs: an entry per frame; a limb is None where the chain was off."""
+
+    record: ChainRecord
+    bones: list[str]
+    modes: list[str]
+    rotations: list[list[Raw]] = field(default_factory=list)
+    limbs: list[PosedLimb | None] = field(default_factory=list)
+
+
+def chains_of(objects: Iterable[bpy.types.Object]) -> list[ChainName]:
+    """The chains of armature objects that are live, or are switched on by animation."""
+    names: dict[ChainName, None] = {}
+    for ob in objects:
+        if ob.type != "ARMATURE":
+            continue
+        switched = (_SWITCH.match(path) for path in animated_paths(ob))
+        tips = [bpy.utils.unescape_identifier(match[1]) for match in switched if match]
+        names |= {ChainName(ob.name, tip): None for tip in [*live_tips(ob), *tips] if tip in ob.pose.bones}
+    return list(names)
+
+
+def bake(
+    context: bpy.types.Context,
+    chains: Sequence[ChainName],
+    frames: range,
+    action: str = "COPY",
+    after: str = "MUTE",
+    tolerance: float = 0.0,
+    progress: Progress = iter,
+) -> dict:
+    """Key the chains' bones at `frames` so that they play as they do live; returns the report.
+
+    action: NEW, COPY or CURRENT; after: KEEP, MUTE or REMOVE the chains; tolerance: above 0, keys are dropped
+    while the tip stays within it, in armature units; progress: wraps the frames as they are stepped.
+    Raises ChainError, before any key is written, where a chain cannot be solved or keyed. The frame, the
+    selection and the mode stay as they were, also after an exception.
+    """
+    bones_of = _checked(context, chains)
+    for chain, bones in bones_of.items():
+        check_writable(bpy.data.objects[chain.armature], bones, action)
+    start = perf_counter()
+    with _frame_kept(context.scene):
+        samples = _sample(context, bones_of, frames, progress)
+        for armature in dict.fromkeys(chain.armature for chain in chains):
+            own = {chain: sample for chain, sample in samples.items() if chain.armature == armature}
+            ob = bpy.data.objects[armature]
+            keys = [bone for sample in own.values() for bone in _keys(sample, frames, tolerance)]
+            write_keys(ob, keys, action)
+            for chain, sample in own.items():
+                _finish(ob, chain.tip, sample.bones, after)
+    records = [sample.record for sample in samples.values()]
+    return publish(file_report(frames, perf_counter() - start, records))
+
+
+def check(
+    context: bpy.types.Context, chains: Sequence[ChainName], frames: range, progress: Progress = iter
+) -> dict:
+    """The report that `bake` would give, without writing a key. Raises ChainError as `bake` does."""
+    bones_of = _checked(context, chains)
+    start = perf_counter()
+    with _frame_kept(context.scene):
+        samples = _sample(context, bones_of, frames, progress)
+    records = [sample.record for sample in samples.values()]
+    return publish(file_report(frames, perf_counter() - start, records))
+
+
+def _checked(context: bpy.types.Context, chains: Sequence[ChainName]) -> dict[ChainName, list[str]]:
+    """The bones of each chain; ChainError where a chain cannot be solved as it is set up."""
+    depsgraph = context.evaluated_depsgraph_get()
+    bones_of = {}
+    for armature, tip in chains:
+        ob = bpy.data.objects[armature]
+        reader = ArmatureReader(ob, depsgraph)
+        if not reader.evaluated.is_evaluated:
+            raise ChainError(f"Armature '{armature}' is not in the scene '{context.scene.name}'; link it there")
+        if ob.data.pose_position == "REST":
+            raise ChainError(f"Armature '{armature}' shows its rest position; switch it to Pose Position")
+        refused = chain_order(reader.evaluated).errors.get(tip)
+        if refused is not None:
+            raise refused
+        bones_of[ChainName(armature, tip)] = [bone.name for bone in reader.limb(tip).bones]
+    return bones_of
+
+
+@contextmanager
+def _frame_kept(scene: bpy.types.Scene) -> Iterator[None]:
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    try:
+        yield
+    finally:
+        scene.frame_set(frame, subframe=subframe)
+
+
+def _sample(
+    context: bpy.types.Context, bones_of: dict[ChainName, list[str]], frames: range, progress: Progress
+) -> dict[ChainName, Samples]:
+    """Go through the frames once and solve all chains at each, as the handlers would."""
+    samples = {}
+    for chain, bones in bones_of.items():
+        pose_bones = bpy.data.objects[chain.armature].pose.bones
+        record = ChainRecord(chain.armature, chain.tip)
+        samples[chain] = Samples(record, bones, [pose_bones[name].rotation_mode for name in bones])
+    with live.paused():
+        for frame in progress(frames):
+            context.scene.frame_set(frame)
+            passes = live.solve_scene(context.evaluated_depsgraph_get(), frame_changed=True)
+            for chain, sample in samples.items():
+                _take(sample, chain, frame, passes[bpy.data.objects[chain.armature].name_full])
+    return samples
+
+
+def _take(sample: Samples, chain: ChainName, frame: int, done: ArmaturePass) -> None:
+    if chain.tip in done.errors:
+        raise ChainError(f"Frame {frame}: {done.errors[chain.tip]}")
+    posed = next((limb for limb in done.limbs if limb.limb.tip == chain.tip), None)
+    sample.limbs.append(posed)
+    if posed is not None:
+        sample.rotations.append(list(posed.rotations))
+        sample.record.add(frame, posed)
+    else:
+        bones = bpy.data.objects[chain.armature].pose.bones
+        sample.rotations.append([recorded_fk(bones[name]) for name in sample.bones])
+
+
+def _keys(sample: Samples, frames: range, tolerance: float) -> list[BoneKeys]:
+    """A chain's keys: continuous numbers, and no more of them than the tolerance asks for."""
+    values = [
+        np.array(_continuous([rotations[k] for rotations in sample.rotations], mode), np.float32)
+        for k, mode in enumerate(sample.modes)
+    ]
+    times, needed = np.array(frames, np.float32), list(range(len(frames)))
+    if tolerance > 0.0 and None not in sample.limbs:
+        needed = needed_frames(frames, sample.limbs, values, tolerance)
+    return [
+        BoneKeys(name, mode, times[needed], numbers[needed])
+        for name, mode, numbers in zip(sample.bones, sample.modes, values, strict=True)
+    ]
+
+
+def _continuous(rotations: Sequence[Raw], mode: str) -> list[Raw]:
+    """The same rotations without sign flips and jumps by whole turns from one frame to the next."""
+    numbers = [rotations[0]]
+    for raw in rotations[1:]:
+        numbers.append(raw_of(quaternion_of(raw, mode), mode, numbers[-1]))
+    return numbers
+
+
+def _finish(ob: bpy.types.Object, tip: str, bones: Sequence[str], after: str) -> None:
+    """The keys are the bones' FK pose now; what happens to the chain itself."""
+    pose_bone = ob.pose.bones[tip]
+    for name in bones:
+        forget_fk(ob.pose.bones[name])
+    if after == "MUTE":
+        pose_bone.analytic_ik_enabled = False
+        mute_curve(ob, f"{pose_bone.path_from_id()}.analytic_ik_enabled")
+    elif after == "REMOVE":
+        clear_settings(pose_bone)

@@ -1,0 +1,146 @@
+"""Rotations into keys of an action: in bulk, and the one place that knows how Blender's versions keep them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..rig.animation import driven_rotation
+from ..rig.channels import rotation_channel
+from ..solvers import ChainError
+
+_SLOTTED = hasattr(bpy.types, "ActionSlot")
+_SAME_FRAME = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class BoneKeys:
+    """Keys for one bone: frames (n), and the numbers (n x 3 or 4) of its rotation `mode` at them."""
+
+    bone: str
+    mode: str
+    frames: np.ndarray
+    values: np.ndarray
+
+
+def check_writable(ob: bpy.types.Object, bones: Sequence[str], action: str) -> None:
+    """Raise ChainError where keys on these bones could not be written, or would not play as written."""
+    if not ob.is_editable:
+        raise ChainError(f"Armature '{ob.name}' is linked; make a library override of it first")
+    for name in bones:
+        if driven_rotation(ob, ob.pose.bones[name]):
+            raise ChainError(
+                f"Bone '{name}': a driver sets its rotation and would win over the keys; remove that driver"
+            )
+    data = ob.animation_data
+    if data is None:
+        return
+    if data.use_tweak_mode:
+        raise ChainError(f"Armature '{ob.name}' is in NLA tweak mode; leave it (Tab in the NLA editor) first")
+    if data.action_blend_type != "REPLACE" or data.action_influence < 1.0:
+        raise ChainError(
+            f"Armature '{ob.name}': its action does not replace what lies below; set its blending to Replace "
+            "and its influence to 1"
+        )
+    if action == "CURRENT" and data.action is not None and not data.action.is_editable:
+        raise ChainError(f"Action '{data.action.name}' is linked; bake to a copy or to a new action")
+
+
+def write_keys(ob: bpy.types.Object, bones: Sequence[BoneKeys], action: str) -> bpy.types.Action:
+    """Write keys into a NEW (empty), a COPY of the current, or the CURRENT action of `ob`, and make it current.
+
+    Keys of other bones, and of the same bones outside the frames given, stay. The action that was current is
+    kept by a fake user. Returns the action that holds the keys.
+    """
+    target = _assign(ob, action)
+    owner = _curve_owner(ob, target)
+    for keys in bones:
+        channel, width = rotation_channel(keys.mode)
+        path = f"{ob.pose.bones[keys.bone].path_from_id()}.{channel}"
+        for index in range(width):
+            curve = _curve(owner, path, index, keys.bone)
+            _replace(curve, keys.frames, keys.values[:, index])
+    return target
+
+
+def mute_curve(ob: bpy.types.Object, path: str) -> None:
+    """Stop the current action from animating a property."""
+    curve = _curve_owner(ob, ob.animation_data.action).fcurves.find(path)
+    if curve is not None:
+        curve.mute = True
+
+
+def _assign(ob: bpy.types.Object, action: str) -> bpy.types.Action:
+    data = ob.animation_data_create()
+    old = data.action
+    if action == "CURRENT" and old is not None:
+        new = old
+    elif action == "COPY" and old is not None:
+        new = old.copy()
+        new.name = f"{old.name} baked"
+    else:
+        new = bpy.data.actions.new(f"{old.name if old else ob.name} baked")
+    if old is not None and new is not old:
+        if old.is_editable:
+            # Without a user it would be lost when the file is saved.
+            old.use_fake_user = True
+        data.action = new
+    elif old is None:
+        data.action = new
+    if _SLOTTED and data.action_slot is None:
+        # A slot of its own: the action's other slots may be other objects'.
+        data.action_slot = new.slots.new(id_type=ob.id_type, name=ob.name)
+    return new
+
+
+def _curve_owner(ob: bpy.types.Object, action: bpy.types.Action):
+    """What has `fcurves` and `groups` for an object: the action, or its slot's channelbag."""
+    if not _SLOTTED:
+        return action
+    layer = action.layers[0] if action.layers else action.layers.new("Layer")
+    strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+    return strip.channelbag(ob.animation_data.action_slot, ensure=True)
+
+
+def _curve(owner, path: str, index: int, group: str) -> bpy.types.FCurve:
+    """The F-Curve of a channel, made where it is missing, in a state that plays its keys as they are."""
+    curve = owner.fcurves.find(path, index=index) or owner.fcurves.new(path, index=index)
+    if curve.group is None:
+        curve.group = owner.groups.get(group) or owner.groups.new(group)
+    curve.mute = False
+    curve.group.mute = False
+    while curve.modifiers:
+        curve.modifiers.remove(curve.modifiers[0])
+    return curve
+
+
+def _replace(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray) -> None:
+    """Put linear keys at `frames` in place of all keys from the first to the last of them."""
+    points = curve.keyframe_points
+    present = np.empty(2 * len(points), np.float32)
+    points.foreach_get("co", present)
+    inside = (present[0::2] >= frames[0] - _SAME_FRAME) & (present[0::2] <= frames[-1] + _SAME_FRAME)
+    if inside.all():
+        points.clear()
+    else:
+        for k in np.nonzero(inside)[0][::-1]:
+            points.remove(points[int(k)], fast=True)
+    kept, count = len(points), len(frames)
+    points.add(count)
+    coordinates = np.empty(2 * (kept + count), np.float32)
+    points.foreach_get("co", coordinates)
+    coordinates[2 * kept :: 2], coordinates[2 * kept + 1 :: 2] = frames, values
+    points.foreach_set("co", coordinates)
+    for attribute, identifier in (
+        ("interpolation", "LINEAR"),
+        ("handle_left_type", "AUTO_CLAMPED"),
+        ("handle_right_type", "AUTO_CLAMPED"),
+    ):
+        # Bulk access takes enumerations as numbers.
+        number = bpy.types.Keyframe.bl_rna.properties[attribute].enum_items[identifier].value
+        numbers = np.empty(kept + count, np.int32)
+        points.foreach_get(attribute, numbers)
+        numbers[kept:] = number
+        points.foreach_set(attribute, numbers)
+    curve.update()

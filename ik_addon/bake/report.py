@@ -1,0 +1,135 @@
+"""The certificate of a bake or check: what was measured at each frame, as a dict and as words."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import atan2, degrees, hypot
+
+import bpy
+from mathutils import Quaternion
+
+from ..rig.channels import quaternion_of
+from ..rig.solving import PosedLimb
+from ..solvers import Outcome
+
+_last: dict = {}
+
+
+@dataclass(slots=True)
+class ChainRecord:
+    """What a chain did at the frames of a bake."""
+
+    armature: str
+    bone: str
+    solver: str = ""
+    chain_count: int = 0
+    frames: list[int] = field(default_factory=list)
+    errors_world: list[float] = field(default_factory=list)
+    unreached: list[int] = field(default_factory=list)
+    max_step: float = 0.0
+    _rotations: list[Quaternion] = field(default_factory=list)
+
+    def add(self, frame: int, posed: PosedLimb) -> None:
+        self.solver, self.chain_count = posed.limb.solver, len(posed.limb.bones)
+        self.frames.append(frame)
+        self.errors_world.append(posed.error_world)
+        if posed.outcome is not Outcome.REACHED:
+            self.unreached.append(frame)
+        rotations = [
+            quaternion_of(raw, reading.mode)
+            for raw, reading in zip(posed.rotations, posed.limb.bones, strict=True)
+        ]
+        for before, after in zip(self._rotations, rotations, strict=False):
+            self.max_step = max(self.max_step, angle_between(before, after))
+        self._rotations = rotations
+
+    def summary(self, step: int) -> dict:
+        """The chain's entry in the report; see `file_report`."""
+        errors = self.errors_world
+        worst = max(range(len(errors)), key=errors.__getitem__, default=None)
+        return {
+            "armature": self.armature,
+            "bone": self.bone,
+            "solver": self.solver,
+            "chain_count": self.chain_count,
+            "frames": len(self.frames),
+            "max_error": errors[worst] if worst is not None else 0.0,
+            "mean_error": sum(errors) / len(errors) if errors else 0.0,
+            "worst_frame": self.frames[worst] if worst is not None else None,
+            "unreached_frames": ranges(self.unreached, step),
+            "limited_frames": [],
+            "max_step_degrees": degrees(self.max_step),
+        }
+
+
+def angle_between(a: Quaternion, b: Quaternion) -> float:
+    """Angle in radians of the rotation between two orientations (exact for small angles, unlike `Quaternion.angle`)."""
+    difference = a.inverted() @ b
+    return 2.0 * atan2(hypot(difference.x, difference.y, difference.z), abs(difference.w))
+
+
+def ranges(frames: Sequence[int], step: int) -> list[list[int]]:
+    """Runs of frames that follow each other at `step`, as [first, last]."""
+    runs: list[list[int]] = []
+    for frame in frames:
+        if runs and frame - runs[-1][1] <= step:
+            runs[-1][1] = frame
+        else:
+            runs.append([frame, frame])
+    return runs
+
+
+def file_report(
+    frames: range, seconds: float, chains: Sequence[ChainRecord], error: str | None = None
+) -> dict:
+    """One file's entry in the report. Errors are distances from tip to target in world units."""
+    return {
+        "file": bpy.data.filepath,
+        "frames": [frames.start, frames[-1] if frames else frames.start, frames.step],
+        "seconds": seconds,
+        "chains": [chain.summary(frames.step) for chain in chains],
+        "error": error,
+    }
+
+
+def publish(file: dict) -> dict:
+    """Make the full report of one file: for scripts the last report, and on each armature its own part."""
+    report = {"blender": bpy.app.version_string.split()[0], "files": [file]}
+    _last.clear()
+    _last.update(report)
+    for name in {chain["armature"] for chain in file["chains"]}:
+        own = [chain for chain in file["chains"] if chain["armature"] == name]
+        ob = bpy.data.objects.get(name)
+        if ob is not None and ob.is_editable:
+            ob.analytic_ik_report = json.dumps({**file, "chains": own})
+    return report
+
+
+def last_report() -> dict:
+    """The report of the last bake or check in this Blender; empty before the first."""
+    return dict(_last)
+
+
+def report_of(ob: bpy.types.Object) -> dict | None:
+    """What the last bake or check of an armature object left on it."""
+    return json.loads(ob.analytic_ik_report) if ob.analytic_ik_report else None
+
+
+def words(chain: dict) -> str:
+    """One line that says what a chain's entry means."""
+    missed = ", ".join(f"{a}" if a == b else f"{a}–{b}" for a, b in chain["unreached_frames"])
+    line = (
+        f"{chain['bone']}: {chain['frames']} frames, worst error {chain['max_error']:.3g} at frame "
+        f"{chain['worst_frame']}, largest step {chain['max_step_degrees']:.1f}°"
+    )
+    return f"{line}, out of reach at {missed}" if missed else line
+
+
+def register() -> None:
+    bpy.types.Object.analytic_ik_report = bpy.props.StringProperty(
+        name="Analytic IK Report", options={"HIDDEN"}, override={"LIBRARY_OVERRIDABLE"}
+    )
+
+
+def unregister() -> None:
+    del bpy.types.Object.analytic_ik_report

@@ -1,0 +1,198 @@
+"""Triangulation: what its paper leaves open, the corrected rule, and its two ways to use the freedom left."""
+
+from dataclasses import replace
+from itertools import accumulate
+from math import acos, cos, dist, hypot, pi, sin
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from ik_addon.solvers import Chain, Goal, Outcome, solve
+
+from .strategies import (
+    AXES,
+    EPSILON,
+    ORIGIN,
+    Case,
+    about,
+    along_and_side,
+    bulge,
+    calm_cases,
+    cases,
+    chained,
+    cross,
+    dot,
+    farthest_apart,
+    minus,
+    plus,
+    reals,
+    single,
+    some_perpendicular,
+    times,
+    turned,
+    unit,
+    units,
+)
+
+few = settings(max_examples=40)
+
+
+def along_x(lengths, toward=AXES[0]):
+    return [times(toward, length) for length in accumulate(lengths, initial=0.0)]
+
+
+def algorithm_1(lengths, directions, target):
+    """The end of the chain by the paper's Algorithm 1, word for word, in double precision. The root is at 0."""
+    position, directions = ORIGIN, list(directions)
+    for i, a in enumerate(lengths):
+        b = sum(lengths[i + 1 :])
+        to_target = minus(target, position)
+        c = hypot(*to_target)
+        toward, before = unit(to_target), directions[i]
+        if c >= a + b:
+            after = toward
+        elif c < abs(a - b):
+            after = times(toward, -1.0)
+        else:
+            theta = acos(max(-1.0, min(1.0, dot(before, toward)))) - acos(-(b * b - a * a - c * c) / (2 * a * c))
+            axis = cross(before, toward)
+            parallel = hypot(*axis) < 1e-12
+            turn = about(AXES[1] if parallel else unit(axis), theta)
+            after = turned(turn, before)
+            directions[i:] = [turned(turn, later) for later in directions[i:]]
+        directions[i] = after
+        position = plus(position, times(after, a))
+    return position
+
+
+def missed(lengths, target, toward=AXES[0]):
+    return solve(Chain(along_x(lengths, toward)), Goal(target), "TRIANGULATION").residual
+
+
+def test_a_long_middle_link_points_at_a_target_that_is_too_near():
+    lengths, target = [1.0, 5.0, 1.0], (0.0, 2.0, 0.0)
+    assert dist(algorithm_1(lengths, [AXES[0]] * 3, target), target) == pytest.approx(7.0)
+    solution = solve(Chain(along_x(lengths)), Goal(target), "TRIANGULATION")
+    assert solution.outcome is Outcome.TOO_NEAR
+    assert solution.residual == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("lengths", [[1.0, 1.0], [1.0, 1.0, 1.0], [2.0, 1.0, 1.0], [1.0, 2.0, 3.0]])
+def test_a_target_on_the_root_is_reached(lengths):
+    with pytest.raises(ZeroDivisionError):
+        algorithm_1(lengths, [AXES[0]] * len(lengths), ORIGIN)
+    assert missed(lengths, ORIGIN) <= EPSILON * sum(lengths)
+
+
+def test_the_printed_axis_fails_for_a_chain_along_it():
+    lengths, target = [1.0, 1.0, 1.0], (0.0, 2.0, 0.0)
+    assert dist(algorithm_1(lengths, [AXES[1]] * 3, target), target) > 0.5
+    assert missed(lengths, target, AXES[1]) <= EPSILON * 3
+
+
+def test_rounding_at_the_last_joint_turns_no_link_away():
+    lengths = [9.0, 9.0, 9.0, 9.0, 4.0]
+    targets = [(10.0 + k * 0.37, 25.0 - k * 0.41, 3.0 + 0.13 * k) for k in range(40)]
+    printed = [dist(algorithm_1(lengths, [AXES[2]] * 5, target), target) for target in targets]
+    assert sum(miss > 1.0 for miss in printed) >= 4
+    assert max(missed(lengths, target, AXES[2]) for target in targets) <= EPSILON * 40
+
+
+@settings(max_examples=30)
+@given(case=cases(st.integers(9, 20)))
+def test_long_chains_end_as_near_to_the_target_as_short_ones(case):
+    assert abs(case.solved("TRIANGULATION").residual - case.shortfall) <= case.rounding
+
+
+def best_on_a_grid(lengths, distance, steps=60):
+    """The smallest miss of three links in a plane: two of them on a grid of angles, the last one aimed."""
+    a, b, c = lengths
+    angles = [2.0 * pi * k / steps for k in range(steps)]
+    turns = [complex(cos(angle), sin(angle)) for angle in angles]
+    return min(abs(abs(distance - first * (a + b * second)) - c) for first in turns for second in turns)
+
+
+@settings(max_examples=20)
+@given(lengths=st.lists(reals(0.05, 1.0), min_size=3, max_size=3), part=reals(0.0, 1.5), least_motion=st.booleans())
+def test_no_pose_on_a_grid_of_angles_ends_nearer(lengths, part, least_motion):
+    distance = part * sum(lengths)
+    chain = Chain([ORIGIN, *chained(ORIGIN, lengths, AXES[:3])[1:]])
+    residual = solve(chain, Goal((0.0, distance, 0.0), least_motion=least_motion), "TRIANGULATION").residual
+    grid = best_on_a_grid(lengths, distance)
+    assert residual <= grid + EPSILON * sum(lengths)
+    assert residual >= grid - 2.0 * pi / 60 * (lengths[0] + 2.0 * lengths[1])
+
+
+@few
+@given(case=calm_cases(st.integers(3, 8)))
+def test_without_least_motion_two_links_make_the_triangle_and_the_tail_stays_straight(case):
+    first, rest = case.lengths[0], sum(case.lengths[1:])
+    assume(abs(rest - first) < case.distance < rest + first)
+    solution = case.solved("TRIANGULATION")
+    tail = solution.directions[1]
+    assert max(dist(tail, direction) for direction in solution.directions[1:]) <= 1e-5
+    # Equation 5: the angle at the root.
+    cosine = -(rest**2 - first**2 - case.distance**2) / (2 * first * case.distance)
+    aim, side = along_and_side(case)
+    assert dot(solution.directions[0], aim) == pytest.approx(cosine, abs=1e-5)
+    assert dot(solution.directions[0], side) > 0.0
+
+
+@few
+@given(case=calm_cases(st.integers(2, 8)), least_motion=st.booleans())
+def test_a_chain_that_bends_in_a_plane_is_turned_into_the_plane_of_the_pole(case, least_motion):
+    aim, side = along_and_side(case)
+    for joint in case.solved("TRIANGULATION", least_motion=least_motion).joints:
+        assert abs(dot(minus(joint, case.root), cross(aim, side))) <= 2e-5 * case.length
+
+
+@few
+@given(
+    count=st.integers(2, 6),
+    toward=units,
+    root=units,
+    how_far=st.sampled_from([0.0, 10.0, 100.0]),
+    part=reals(0.1, 0.9),
+    azimuth=reals(-pi, pi),
+)
+def test_a_straight_chain_with_rounded_joints_still_bends_to_the_pole(
+    count, toward, root, how_far, part, azimuth
+):
+    joints = [single(p) for p in chained(times(root, how_far), [1.0 / count] * count, [toward] * count)]
+    off = turned(about(toward, azimuth), some_perpendicular(toward))
+    case = Case(tuple(joints), single(plus(joints[0], times(toward, part))), single(plus(joints[0], off)))
+    aim, side = along_and_side(case)
+    bend = bulge(case.solved("TRIANGULATION").joints, aim)
+    assert dist(unit(bend), side) <= 1e-3
+
+
+# Least motion
+
+
+@few
+@given(case=cases(st.integers(1, 8)))
+def test_least_motion_keeps_a_pose_whose_end_is_at_the_target(case):
+    stays = replace(case, target=case.joints[-1], pole=None, swivel=0.0, flip=False, least_motion=True)
+    solution = stays.solved("TRIANGULATION")
+    # Without a line from root to end the chain turns nowhere either.
+    assert farthest_apart(solution.joints, case.joints) <= 4 * case.rounding
+
+
+@few
+@given(case=calm_cases(st.integers(3, 8), with_pole=False), part=reals(0.0, 1.0))
+def test_least_motion_moves_no_link_before_the_first_that_must(case, part):
+    away = minus(case.joints[-1], case.root)
+    near, far = case.reach
+    distance = near + (far - near) * part
+    assume(distance > 0.05)
+    case = replace(case, target=single(plus(case.root, times(unit(away), distance))), least_motion=True)
+    solution = case.solved("TRIANGULATION")
+    slack = 4 * case.rounding
+    for k, joint in enumerate(case.joints[1:], start=1):
+        rest = case.lengths[k:]
+        nearest, farthest = (max(0.0, 2 * max(rest) - sum(rest)), sum(rest)) if rest else (0.0, 0.0)
+        if not nearest + slack < dist(joint, case.target) < farthest - slack:
+            break
+        assert dist(solution.joints[k], joint) <= slack
+    assert solution.residual <= slack

@@ -1,0 +1,343 @@
+"""The four two-bone forms: against 60 digits, against each other, in every corner, and against their sources."""
+
+from decimal import Decimal, localcontext
+from math import acos, dist, hypot, isfinite, sqrt
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from ik_addon.solvers import TWO_BONE_SOLVERS, Chain, Goal, Outcome, solve
+
+from .strategies import (
+    AXES,
+    EPSILON,
+    ORIGIN,
+    Case,
+    about,
+    across,
+    along_and_side,
+    bulge,
+    calm_cases,
+    cases,
+    chained,
+    cross,
+    dot,
+    farthest_apart,
+    minus,
+    plus,
+    powers_of_ten,
+    reals,
+    rotations,
+    single,
+    some_perpendicular,
+    times,
+    turned,
+    unit,
+    units,
+)
+
+every_form = pytest.mark.parametrize("form", TWO_BONE_SOLVERS)
+few = settings(max_examples=25)
+
+
+@st.composite
+def legs(draw):
+    """Two links whose lengths differ up to a thousandfold, and a target in reach: often barely so."""
+    scale = draw(powers_of_ten(-6, 6))
+    lengths = (scale, scale * draw(st.just(1.0) | powers_of_ten(-3, 3)))
+    root = draw(st.just(ORIGIN) | units.map(lambda u: times(u, scale)))
+    joints = tuple(single(point) for point in chained(root, lengths, [draw(units), draw(units)]))
+    case = Case(joints, joints[-1])
+    near, far = case.reach
+    part = draw(reals(0.0, 1.0) | powers_of_ten(-6, 0) | powers_of_ten(-6, 0).map(lambda rest: 1.0 - rest))
+    toward = draw(units)
+    offset = times(toward, near + (far - near) * part)
+    off_line = times(some_perpendicular(toward), draw(powers_of_ten(-2, 1)) * scale)
+    pole = plus(root, plus(turned(about(toward, draw(reals(-3.0, 3.0))), off_line), offset))
+    return Case(joints, single(plus(root, offset)), single(pole))
+
+
+def in_digits(function):
+    """Run in 60 decimal digits: nothing that the tests look at cancels there."""
+
+    def run(*args):
+        with localcontext() as context:
+            context.prec = 60
+            return function(*args)
+
+    return run
+
+
+@in_digits
+def exact_knee(case, lengthened=0.0):
+    """Offset of the knee from the root by x = (d^2 + r1^2 - r2^2) / 2d, the target `lengthened` along its line."""
+    root, knee, end, target, pole = (
+        [Decimal(value) for value in point] for point in (*case.joints, case.target, case.pole)
+    )
+
+    def size(vector):
+        return dot(vector, vector).sqrt()
+
+    first, second = size(minus(knee, root)), size(minus(end, knee))
+    offset = minus(target, root)
+    distance = size(offset)
+    along = times(offset, 1 / distance)
+    side = across(minus(pole, root), along)
+    base = min(max(distance + Decimal(lengthened), abs(first - second)), first + second)
+    x = (base * base + first * first - second * second) / (2 * base)
+    y = max(Decimal(0), first * first - x * x).sqrt()
+    return [float(a + b) for a, b in zip(times(along, x), times(side, y / size(side)), strict=True)]
+
+
+def knee_tolerance(case):
+    """How far one rounding of the input can move the knee."""
+    roundings = [EPSILON * case.length, -EPSILON * case.length]
+    knee = exact_knee(case)
+    to_pole = minus(case.pole, case.root)
+    blur_of_pole = EPSILON * hypot(*to_pole) / hypot(*across(to_pole, along_and_side(case)[0]))
+    by_distance = max(dist(knee, exact_knee(case, rounding)) for rounding in roundings)
+    return by_distance + case.lengths[0] * (blur_of_pole + EPSILON) + case.rounding
+
+
+@every_form
+@settings(max_examples=60)
+@given(case=legs())
+def test_the_knee_is_where_sixty_digits_put_it(form, case):
+    assume(case.distance > EPSILON * 4 * case.length)
+    knee = minus(case.solved(form).joints[1], case.root)
+    assert dist(knee, exact_knee(case)) <= knee_tolerance(case)
+
+
+@given(case=legs())
+@settings(max_examples=60)
+def test_the_four_forms_agree_within_one_rounding_of_the_input(case):
+    assume(case.distance > EPSILON * 4 * case.length)
+    knees = [case.solved(form).joints[1] for form in TWO_BONE_SOLVERS]
+    assert max(dist(a, b) for a in knees for b in knees) <= knee_tolerance(case)
+
+
+@every_form
+@few
+@given(case=cases(st.just(2), decades=6))
+def test_the_four_forms_agree_on_the_end_in_every_corner(form, case):
+    ours, theirs = case.solved(form), case.solved("VECTOR")
+    assert ours.outcome is theirs.outcome
+    # A target on the root of unequal links leaves the direction free, but all forms must choose the same.
+    assert dist(ours.joints[-1], theirs.joints[-1]) <= 2 * case.rounding
+
+
+@every_form
+@settings(max_examples=40)
+@given(case=cases(st.just(2), decades=6))
+def test_the_knee_lies_in_the_half_plane_of_the_pole(form, case):
+    assume(case.pole is not None and case.distance > 1e-3 * case.length > 0.0)
+    to_pole = minus(case.pole, case.root)
+    assume(hypot(*across(to_pole, unit(minus(case.target, case.root)))) > 1e-3 * hypot(*to_pole))
+    along, side = along_and_side(case)
+    knee = minus(case.solved(form, swivel=0.0, flip=False, softness=0.0).joints[1], case.root)
+    slack = 1e3 * EPSILON * case.length + 2 * case.rounding
+    assert dot(knee, side) >= -slack
+    assert abs(dot(knee, cross(along, side))) <= slack
+
+
+def side_of_start(case):
+    """The starting bend, carried to the target by the shortest turn of the line from root to end."""
+    start = unit(minus(case.joints[-1], case.root))
+    aim = unit(minus(case.target, case.root))
+    half = (1.0 + dot(start, aim), *cross(start, aim))
+    return unit(turned(unit(half), bulge(case.joints, start)))
+
+
+@every_form
+@few
+@given(case=calm_cases(st.just(2), with_pole=False))
+def test_without_a_pole_the_knee_bends_as_in_the_starting_pose(form, case):
+    aim = unit(minus(case.target, case.root))
+    knee = bulge(case.solved(form).joints, aim)
+    assert dist(unit(knee), side_of_start(case)) <= 1e-4
+
+
+@every_form
+@few
+@given(case=calm_cases(st.just(2), with_pole=False), part=st.sampled_from([-2.0, -1.0, 0.0, 0.5, 1.0, 4.0]))
+def test_a_pole_in_line_with_the_target_counts_as_none(form, case, part):
+    at_origin = Case(tuple(single(minus(joint, case.root)) for joint in case.joints), case.target)
+    in_line = at_origin.solved(form, pole=times(case.target, part))
+    assert farthest_apart(in_line.joints, at_origin.solved(form).joints) <= at_origin.rounding
+
+
+BENT = ((0.0, 0.0, 3.0), (0.0, -0.5, 2.0), (0.0, 0.0, 1.0))
+FRONT = (0.0, -9.0, 3.0)
+
+
+def limb(first, second):
+    """A limb of two given lengths that hangs from the origin, the knee a little to -Y, as far as they allow."""
+    return Chain([ORIGIN, (0.0, 0.0, -first), (0.0, 0.0, -first - second)], hinge=(1.0, 0.0, 0.0))
+
+
+def ends(solution):
+    return [tuple(round(value, 6) + 0.0 for value in joint) for joint in solution.joints[1:]]
+
+
+@every_form
+def test_equal_links_fold_onto_a_target_at_the_root_on_the_side_of_the_pole(form):
+    solution = solve(Chain(BENT), Goal(BENT[0], pole=(0.0, 0.0, 9.0)), form)
+    assert solution.outcome is Outcome.REACHED
+    assert solution.residual <= 1e-6
+    assert dist(solution.joints[1], (0.0, -sqrt(1.25), 3.0)) <= 1e-5
+    sideways = solve(Chain(BENT), Goal(BENT[0], pole=(4.0, 0.0, 3.0)), form)
+    assert dist(sideways.joints[1], (sqrt(1.25), 0.0, 3.0)) <= 1e-5
+
+
+@every_form
+@pytest.mark.parametrize("closeness", [1e-2, 1e-4, 1e-6])
+def test_the_fold_onto_the_root_is_the_limit_of_targets_that_come_nearer(form, closeness):
+    at_root = solve(Chain(BENT), Goal(BENT[0], pole=FRONT), form)
+    near_root = solve(Chain(BENT), Goal((0.0, 0.0, 3.0 - closeness), pole=FRONT), form)
+    assert farthest_apart(at_root.joints, near_root.joints) <= 2 * closeness
+
+
+@every_form
+@pytest.mark.parametrize("first, second", [(2.0, 1.0), (1.0, 2.0)])
+def test_unequal_links_fold_on_their_line_when_the_target_is_at_the_root(form, first, second):
+    solution = solve(limb(first, second), Goal(ORIGIN), form)
+    assert solution.outcome is Outcome.TOO_NEAR
+    assert solution.residual == pytest.approx(1.0)
+    knee = -first if first > second else first
+    assert ends(solution) == [(0.0, 0.0, knee), (0.0, 0.0, -1.0)]
+
+
+@every_form
+@pytest.mark.parametrize(
+    "first, second, target, outcome, residual",
+    [
+        (1.0, 1.0, (0.0, 3.0, 0.0), Outcome.TOO_FAR, 1.0),
+        (3.0, 1.0, (0.0, 1.0, 0.0), Outcome.TOO_NEAR, 1.0),
+        (1.0, 3.0, (0.0, 1.0, 0.0), Outcome.TOO_NEAR, 1.0),
+        (0.0, 1.0, (0.0, 1.0, 0.0), Outcome.REACHED, 0.0),
+        (1.0, 0.0, (0.0, 1.0, 0.0), Outcome.REACHED, 0.0),
+        (0.0, 1.0, (0.0, 3.0, 0.0), Outcome.TOO_FAR, 2.0),
+        (1.0, 0.0, (0.0, 3.0, 0.0), Outcome.TOO_FAR, 2.0),
+        (0.0, 1.0, (0.0, 0.25, 0.0), Outcome.TOO_NEAR, 0.75),
+        (1.0, 0.0, (0.0, 0.25, 0.0), Outcome.TOO_NEAR, 0.75),
+        (0.0, 1.0, ORIGIN, Outcome.TOO_NEAR, 1.0),
+        (1.0, 0.0, ORIGIN, Outcome.TOO_NEAR, 1.0),
+        (0.0, 0.0, (0.0, 1.0, 0.0), Outcome.TOO_FAR, 1.0),
+        (0.0, 0.0, ORIGIN, Outcome.REACHED, 0.0),
+    ],
+)
+def test_where_the_sources_fail_the_end_is_as_near_as_it_can_be(
+    form, first, second, target, outcome, residual
+):
+    solution = solve(limb(first, second), Goal(target), form)
+    assert solution.outcome is outcome
+    assert solution.residual == pytest.approx(residual, abs=1e-6)
+    end = solution.joints[-1]
+    assert all(isfinite(value) for value in end)
+    if any(target) and first + second:
+        assert dist(unit(end), AXES[1]) <= 1e-6
+
+
+@every_form
+@pytest.mark.parametrize("size", [1.0, 5e-3, 1e-3, 1e-6])
+def test_a_limb_of_millimetres_bends_like_one_of_metres(form, size):
+    solution = solve(limb(size, size), Goal((0.0, 0.0, -size), pole=(0.0, -size, 0.0)), form)
+    knee = times(solution.joints[1], 1.0 / size)
+    assert dist(knee, (0.0, -sqrt(0.75), -0.5)) <= 1e-6
+
+
+# Why the forms are not the sources' text: each of these formulas, as printed, fails. In the plane, as complex
+# numbers, the root at 0.
+
+
+def quilez_first_listing(p, r1, r2):
+    q = p * (0.5 + 0.5 * (r1 * r1 - r2 * r2) / abs(p) ** 2)
+    s = max(r1 * r1 / abs(q) ** 2 - 1.0, 0.0)
+    return q + q * 1j * sqrt(s)
+
+
+def quilez_second_listing(p, r1, r2):
+    h = abs(p) ** 2
+    w = h + r1 * r1 - r2 * r2
+    s = max(4.0 * r1 * r1 * h - w * w, 0.0)
+    return (w * p + p * 1j * sqrt(s)) * 0.5 / h
+
+
+def circle_intersection_knee(p, r1, r2):
+    d = abs(p)
+    a = (r1 * r1 - r2 * r2 + d * d) / (2.0 * d)
+    h = sqrt(r1 * r1 - a * a)
+    return p / d * a + p / d * 1j * h
+
+
+def sphere_intersection_knee(p, r1, r2):
+    d = abs(p)
+    radius = sqrt(4.0 * d * d * r1 * r1 - (d * d - r2 * r2 + r1 * r1) ** 2) / (2.0 * d)
+    length = sqrt(r1 * r1 - radius * radius)
+    return p / d * length + p / d * 1j * radius
+
+
+def juckett_bend(p, r1, r2):
+    """Bend of the second bone, without the direction of the first."""
+    denominator = 2.0 * r1 * r2
+    if denominator <= 0.0001:
+        return 0.0
+    return acos(max(-1.0, min(1.0, (abs(p) ** 2 - r1 * r1 - r2 * r2) / denominator)))
+
+
+def our_knee(form, p, r1, r2):
+    """The same in this extension: the pole stands to the left of the line to the target."""
+    chain = Chain([ORIGIN, (r1, 0.0, 0.0), (r1 + r2, 0.0, 0.0)])
+    left = p * 1j
+    return complex(
+        *solve(chain, Goal((p.real, p.imag, 0.0), (left.real, left.imag, 0.0)), form).joints[1][:2]
+    )
+
+
+@every_form
+@few
+@given(r1=reals(0.5, 1.0), r2=reals(0.5, 1.0), part=reals(0.05, 0.95), turn=rotations)
+def test_well_inside_the_reach_every_form_is_its_sources_knee(form, r1, r2, part, turn):
+    d = abs(r1 - r2) + (r1 + r2 - abs(r1 - r2)) * part
+    assume(d > 0.05)
+    p = d * complex(turn[0], turn[1]) / hypot(turn[0], turn[1]) if hypot(turn[0], turn[1]) > 0.1 else d + 0j
+    assert abs(our_knee(form, p, r1, r2) - quilez_second_listing(p, r1, r2)) <= 1e-4
+
+
+def test_quilez_first_listing_mirrors_the_knee_of_a_near_target():
+    p, r1, r2 = 1 + 0j, 1.0, 1.9
+    assert quilez_first_listing(2 + 0j, r1, r2).imag > 0.0
+    assert quilez_first_listing(p, r1, r2).imag < 0.0 < quilez_second_listing(p, r1, r2).imag
+    assert our_knee("VECTOR", p, r1, r2).imag > 0.0
+
+
+def test_the_printed_circle_has_no_root_for_a_target_that_is_too_near():
+    p, r1, r2 = 0.5 + 0j, 2.0, 1.0
+    with pytest.raises(ValueError):
+        circle_intersection_knee(p, r1, r2)
+    assert abs(our_knee("CIRCLE", p, r1, r2) - 2.0) <= 1e-6
+
+
+def test_the_printed_sphere_loses_the_sign_and_the_second_links_length():
+    p, r1, r2 = 1 + 0j, 1.0, 1.9
+    printed, ours = sphere_intersection_knee(p, r1, r2), our_knee("SPHERE", p, r1, r2)
+    assert abs(printed - p) < 0.6 < r2
+    assert abs(ours - p) == pytest.approx(r2, abs=1e-6)
+    assert printed.real > 0.0 > ours.real
+
+
+def test_juckett_keeps_the_knee_of_small_limbs_straight():
+    size = 1e-3
+    assert juckett_bend(1 + 0j, 1.0, 1.0) == pytest.approx(acos(-0.5))
+    assert juckett_bend(size + 0j, size, size) == 0.0
+    ours = our_knee("LAW_OF_COSINES", size + 0j, size, size)
+    assert acos(((size - ours) / ours).real) == pytest.approx(acos(-0.5), abs=1e-5)
+
+
+def test_the_first_cosine_in_jucketts_derivation_has_a_wrong_sign():
+    d, r1, r2 = 1.0, 1.0, 1.0
+    printed = (d * d - r1 * r1 + r2 * r2) / (2.0 * r1 * r2)
+    knee = our_knee("LAW_OF_COSINES", d + 0j, r1, r2)
+    assert ((d - knee) / knee).real == pytest.approx(-0.5, abs=1e-6)
+    assert printed == 0.5
