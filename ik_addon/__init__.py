@@ -17,5 +17,6 @@ def _rooms() -> list:
     # Imported here: `ik_addon.solvers` alone needs no bpy.
     from .bake import report
     from .rig import live, settings
+    from .ui import operators, panel
 
-    return [settings, report, live]
+    return [settings, report, operators, panel, live]

@@ -9,9 +9,9 @@ from math import cos, exp, pi, radians, sin, sqrt
 import bpy
 from mathutils import Matrix, Vector
 
-from landscape import Block, make_ground
-from motion import MonotoneSpline, hermite, key_values, key_vectors, smoothstep
-from rigging import (
+from .landscape import Block, make_ground
+from .motion import MonotoneSpline, hermite, key_values, key_vectors, smoothstep
+from .rigging import (
     BoneSpec,
     key_bone_offset,
     key_bone_turn,
@@ -21,8 +21,8 @@ from rigging import (
     mirrored,
     turn_by,
 )
-from shapes import MeshParts
-from staging import add_camera, add_floor, add_three_suns, dolly, new_collection, new_material, start_scene
+from .shapes import MeshParts
+from .staging import add_camera, add_floor, add_three_suns, dolly, new_collection, new_material, start_scene
 
 LAST_FRAME = 120
 BACKGROUND = (0.19, 0.33, 0.37)
@@ -47,7 +47,7 @@ LARGEST_REACH = 0.97 * LEG_LENGTH  # a straighter leg would snap in the knee
 HIPS_HEIGHT = 0.80
 LANE = 0.085  # sideways distance of the footfalls from the line of travel
 POLE_AHEAD = 0.9
-SMALLEST_LIFT = 0.12
+SMALLEST_LIFT, CLEARANCE = 0.12, 0.01
 TOE_OUT = radians(5.0)
 
 # From the ankle to the points that the foot rolls over.
@@ -56,9 +56,10 @@ BALL_FROM_ANKLE = Vector(BALL) - Vector(ANKLE)
 
 # One stride of a foot, as shares of the cycle from one heel strike to the next.
 MID_STANCE, TOE_OFF, TOES_STRAIGHT = 0.28, 0.60, 0.74
-PITCH = MonotoneSpline(  # degrees, toes up; zero while the sole lies on the ground
-    [(0.0, 17), (0.10, 0), (0.36, 0), (0.50, -18), (0.60, -42), (0.69, -52), (0.84, -6), (0.94, 15), (1.0, 17)]
-)
+STANDING_PITCHES = ((0.0, 17.0), (0.10, 0.0), (0.36, 0.0), (0.50, -18.0), (0.60, -42.0))
+SWINGING_PITCHES = ((0.69, -52.0), (0.84, -6.0), (0.94, 15.0), (1.0, 17.0))
+# Degrees, toes up; zero while the sole lies on the ground.
+PITCH = MonotoneSpline([*STANDING_PITCHES, *SWINGING_PITCHES])
 
 # The ground's steps, each between two footfalls: (steps walked, rise in metres).
 GROUND_STEPS = ((2, 0.08), (4, 0.09), (7, -0.07), (9, -0.08))
@@ -122,10 +123,9 @@ def footfall(steps: int) -> Footfall:
     side = 1.0 if steps % 2 == 0 else -1.0
     yaw = Matrix.Rotation(TOE_OUT * side, 3, "Z")
     centre = Vector((LANE * side, START_Y - _footfall_walked(steps), 0.0))
-    heel, ball, left, right = (
-        _on_ground(centre + yaw @ Vector(offset))
-        for offset in ((0.0, HEEL_FROM_ANKLE.y, 0.0), (0.0, BALL_FROM_ANKLE.y, 0.0), (0.04, 0.0, 0.0), (-0.04, 0.0, 0.0))
-    )
+    along_sole = (Vector((0.0, point.y, 0.0)) for point in (HEEL_FROM_ANKLE, BALL_FROM_ANKLE))
+    heel, ball = (_on_ground(centre + yaw @ offset) for offset in along_sole)
+    left, right = (_on_ground(centre + yaw @ Vector((x, 0.0, 0.0))) for x in (0.04, -0.04))
     back = (heel - ball).normalized()
     up = (left - right).cross(back).normalized()
     frame = Matrix((back.cross(up), back, up)).transposed()
@@ -180,7 +180,8 @@ class FootPath:
         scale = (1.0 - TOE_OFF) / small
         start_speed = (start - here.ankle_at(radians(PITCH(TOE_OFF - small)))) * scale
         end_speed = (there.ankle_at(radians(PITCH(small))) - end) * scale
-        ankle = Vector(hermite(*values, share) for values in zip(start, end, start_speed, end_speed, strict=True))
+        axes = zip(start, end, start_speed, end_speed, strict=True)
+        ankle = Vector(hermite(*values, share) for values in axes)
         ankle.z += lift * 16.0 * share**2 * (1.0 - share) ** 2
         return ankle
 
@@ -195,8 +196,11 @@ class FootPath:
         heel = HEEL_FROM_ANKLE + Vector((0.0, 0.02, 0.0))
         toes = Vector(TOE_TIP) - Vector(ANKLE) - Vector((0.0, 0.01, 0.03))
         lift = SMALLEST_LIFT
+        mid_swing = [share / 20.0 for share in range(5, 18)]
         while any(
-            self._height_over_ground(steps, share / 20.0, lift, point) < 0.01 for share in range(5, 18) for point in (heel, toes)
+            self._height_over_ground(steps, share, lift, point) < CLEARANCE
+            for share in mid_swing
+            for point in (heel, toes)
         ):
             lift += 0.01
         return lift
@@ -243,19 +247,19 @@ class BodyMotion:
         stance = wave - 2.0 * pi * MID_STANCE
         hips = turn_by(pitch=2.0, roll=-3.5 * cos(stance), yaw=-7.0 * cos(wave))
         spine = turn_by(pitch=1.5, roll=2.0 * cos(stance - 0.2), yaw=3.5 * cos(wave - 0.2))
-        chest = turn_by(pitch=1.0 + 0.8 * cos(2.0 * wave), roll=3.0 * cos(stance - 0.4), yaw=10.0 * cos(wave - 0.3))
+        breath = 1.0 + 0.8 * cos(2.0 * wave)
+        chest = turn_by(pitch=breath, roll=3.0 * cos(stance - 0.4), yaw=10.0 * cos(wave - 0.3))
         neck = turn_by(yaw=-3.5 * cos(wave - 0.3))
         # The head undoes what the trunk does, but for a small nod.
         trunk = hips @ spine @ chest @ neck
         head = trunk.inverted() @ turn_by(pitch=1.5 * cos(2.0 * wave + 0.8), roll=1.2 * cos(stance))
         turns = {"hips": hips, "spine": spine, "chest": chest, "neck": neck, "head": head}
-        for side, outwards in (("L", -1.0), ("R", 1.0)):
-            # An arm is forward when the other side's leg is.
-            swing = cos(wave - 0.25) * (1.0 if side == "L" else -1.0)
-            late_swing = cos(wave - 0.85) * (1.0 if side == "L" else -1.0)
-            turns[f"upper_arm.{side}"] = turn_by(pitch=4.0 + 27.0 * swing, roll=3.0 * outwards)
-            turns[f"forearm.{side}"] = turn_by(pitch=-24.0 + 15.0 * late_swing)
-            turns[f"hand.{side}"] = turn_by(pitch=-6.0 + 9.0 * cos(wave - 1.4) * (1.0 if side == "L" else -1.0))
+        for side, sign in (("L", 1.0), ("R", -1.0)):
+            # An arm is forward when the other side's leg is; forearm and hand come after it.
+            swing, later, last = (sign * cos(wave - delay) for delay in (0.25, 0.85, 1.4))
+            turns[f"upper_arm.{side}"] = turn_by(pitch=4.0 + 27.0 * swing, roll=-3.0 * sign)
+            turns[f"forearm.{side}"] = turn_by(pitch=-24.0 + 15.0 * later)
+            turns[f"hand.{side}"] = turn_by(pitch=-6.0 + 9.0 * last)
         return turns
 
     def _highest_hips(self, frame: int) -> float:
@@ -317,17 +321,19 @@ def _model(rig: bpy.types.Object, collection: bpy.types.Collection) -> None:
     glow = new_material("Mint light", (0.25, 0.95, 0.72), glow=2.5)
     parts = MeshParts()
 
-    parts.rounded_box((0, 0.005, 0.825), (0.135, 0.105, 0.085), shell, "hips", roundness=2.7, taper=0.12, detail=20)
+    parts.rounded_box((0, 0.005, 0.825), (0.135, 0.105, 0.085), shell, "hips", roundness=2.7, taper=0.12)
     parts.ball((0, 0, 0.945), 0.085, joint, "spine")
     parts.torus((0, 0, 0.945), (0, 0, 1), (0.083, 0.012), joint, "spine")
-    parts.rounded_box((0, 0, 1.125), (0.155, 0.118, 0.15), shell, "chest", roundness=2.6, taper=0.16, detail=22)
+    parts.rounded_box(
+        (0, 0, 1.125), (0.155, 0.118, 0.15), shell, "chest", roundness=2.6, taper=0.16, detail=20
+    )
     parts.rounded_box((0, -0.116, 1.155), (0.036, 0.014, 0.036), accent, "chest", detail=16)
     parts.rounded_box((0, -0.127, 1.155), (0.018, 0.008, 0.018), glow, "chest", detail=12)
     parts.rounded_box((0, 0.125, 1.14), (0.095, 0.045, 0.1), accent, "chest", roundness=4.0)
     parts.limb((0, 0, 1.24), (0, 0, 1.37), (0.05, 0.05), joint, "neck")
     parts.torus((0, 0, 1.285), (0, 0, 1), (0.052, 0.012), accent, "neck")
 
-    parts.rounded_box((0, -0.005, 1.475), (0.17, 0.148, 0.138), shell, "head", roundness=3.0, taper=-0.06, detail=26)
+    parts.rounded_box((0, -0.005, 1.475), (0.17, 0.148, 0.138), shell, "head", roundness=3.0, detail=26)
     parts.rounded_box((0, -0.085, 1.475), (0.135, 0.078, 0.09), glass, "head", roundness=3.4, detail=22)
     for x in (-0.052, 0.052):
         parts.rounded_box((x, -0.158, 1.483), (0.021, 0.010, 0.034), glow, "head", detail=14)
@@ -337,30 +343,32 @@ def _model(rig: bpy.types.Object, collection: bpy.types.Collection) -> None:
     parts.ball((0, 0.035, 1.712), 0.024, accent, "head", detail=14)
 
     for side in ("L", "R"):
-        hip, knee, ankle = (mirrored(point, side) for point in (HIP, KNEE, ANKLE))
-        parts.ball(hip, 0.07, joint, f"thigh.{side}")
-        parts.limb(hip.lerp(knee, 0.1), knee.lerp(hip, 0.08), (0.078, 0.056), shell, f"thigh.{side}")
-        parts.ball(knee, 0.05, joint, f"shin.{side}")
-        parts.rounded_box(knee + Vector((0, -0.03, 0)), (0.034, 0.03, 0.038), accent, f"shin.{side}", detail=16)
-        parts.limb(knee.lerp(ankle, 0.1), ankle.lerp(knee, 0.07), (0.05, 0.062), shell, f"shin.{side}")
-        parts.ball(ankle, 0.046, joint, f"foot.{side}")
-        boot, ball, toe = (mirrored(p, side) for p in ((0.095, -0.018, 0.046), BALL, (0.095, -0.14, 0.034)))
-        parts.rounded_box(boot, (0.056, 0.098, 0.046), accent, f"foot.{side}", roundness=3.4, detail=20)
+        thigh, shin, foot, toe = (f"{name}.{side}" for name in ("thigh", "shin", "foot", "toe"))
+        hip, knee, ankle, ball = (mirrored(point, side) for point in (HIP, KNEE, ANKLE, BALL))
+        parts.ball(hip, 0.07, joint, thigh)
+        parts.limb(hip.lerp(knee, 0.1), knee.lerp(hip, 0.08), (0.078, 0.056), shell, thigh)
+        parts.ball(knee, 0.05, joint, shin)
+        parts.rounded_box(knee + Vector((0, -0.03, 0)), (0.034, 0.03, 0.038), accent, shin, detail=16)
+        parts.limb(knee.lerp(ankle, 0.1), ankle.lerp(knee, 0.07), (0.05, 0.062), shell, shin)
+        parts.ball(ankle, 0.046, joint, foot)
+        boot, cap = (mirrored(point, side) for point in ((0.095, -0.018, 0.046), (0.095, -0.14, 0.034)))
+        parts.rounded_box(boot, (0.056, 0.098, 0.046), accent, foot, roundness=3.4, detail=20)
         half_width = Vector((0.05, 0.0, 0.0))
-        parts.limb(ball - half_width, ball + half_width, (0.03, 0.03), joint, f"toe.{side}", roundness=8.0)
-        parts.rounded_box(toe, (0.054, 0.062, 0.034), accent, f"toe.{side}", roundness=3.0)
+        parts.limb(ball - half_width, ball + half_width, (0.03, 0.03), joint, toe, roundness=8.0)
+        parts.rounded_box(cap, (0.054, 0.062, 0.034), accent, toe, roundness=3.0)
 
+        upper_arm, forearm, hand = (f"{name}.{side}" for name in ("upper_arm", "forearm", "hand"))
         shoulder, elbow, wrist, fingers = (mirrored(p, side) for p in (SHOULDER, ELBOW, WRIST, FINGERS))
-        parts.ball(shoulder, 0.058, joint, f"upper_arm.{side}")
-        parts.limb(shoulder.lerp(elbow, 0.05), elbow.lerp(shoulder, 0.1), (0.057, 0.04), shell, f"upper_arm.{side}")
-        parts.ball(elbow, 0.038, joint, f"forearm.{side}")
-        parts.limb(elbow.lerp(wrist, 0.1), wrist.lerp(elbow, 0.08), (0.038, 0.05), shell, f"forearm.{side}")
-        parts.torus(wrist.lerp(elbow, 0.12), wrist - elbow, (0.044, 0.009), accent, f"forearm.{side}")
-        parts.ball(wrist, 0.034, joint, f"hand.{side}", detail=12)
+        parts.ball(shoulder, 0.058, joint, upper_arm)
+        parts.limb(shoulder.lerp(elbow, 0.05), elbow.lerp(shoulder, 0.1), (0.057, 0.04), shell, upper_arm)
+        parts.ball(elbow, 0.038, joint, forearm)
+        parts.limb(elbow.lerp(wrist, 0.1), wrist.lerp(elbow, 0.08), (0.038, 0.05), shell, forearm)
+        parts.torus(wrist.lerp(elbow, 0.12), wrist - elbow, (0.044, 0.009), accent, forearm)
+        parts.ball(wrist, 0.034, joint, hand, detail=12)
         palm = wrist.lerp(fingers, 0.55)
-        parts.rounded_box(palm, (0.032, 0.044, 0.062), accent, f"hand.{side}", roundness=2.4)
-        thumb = palm + Vector((0.0, -0.05, 0.0))
-        parts.limb(palm + Vector((0, -0.02, 0.025)), thumb + Vector((0, -0.005, -0.03)), (0.017, 0.014), accent, f"hand.{side}")
+        parts.rounded_box(palm, (0.032, 0.044, 0.062), accent, hand, roundness=2.4)
+        thumb = palm + Vector((0.0, -0.02, 0.025)), palm + Vector((0.0, -0.055, -0.03))
+        parts.limb(*thumb, (0.017, 0.014), accent, hand)
     parts.make_object("Robot", collection, rig)
 
 
@@ -376,7 +384,8 @@ def _set(collection: bpy.types.Collection) -> None:
     make_ground(block, ground_height, tops, soil, collection)
     add_floor(collection, block.bottom, BACKGROUND)
     add_three_suns(collection, key_from=(3.0, -3.5, 5.0))
-    camera = add_camera(collection, eye=(5.4, START_Y - 3.5, 1.7), look_at=(0.0, START_Y - 0.1, 0.76), lens=56.0)
+    eye, look_at = (5.4, START_Y - 3.5, 1.7), (0.0, START_Y - 0.1, 0.76)
+    camera = add_camera(collection, eye, look_at, lens=56.0)
     dolly(camera, (0.0, -SPEED * (LAST_FRAME - 1), 0.0))
 
 
@@ -384,8 +393,8 @@ def _key_body(rig: bpy.types.Object, body: BodyMotion) -> None:
     """Key the root, the hips, the trunk and the arms; every third frame is enough for them."""
     frames = [*range(1, LAST_FRAME + 1, 3), LAST_FRAME]
     hips_rest = Vector((0.0, 0.0, HIPS_HEIGHT))
-    key_bone_offset(rig, "root", [(frame, body.root(frame)) for frame in frames])
-    key_bone_offset(rig, "hips", [(frame, body.hips(frame) - body.root(frame) - hips_rest) for frame in frames])
+    key_bone_offset(rig, "root", [(f, body.root(f)) for f in frames])
+    key_bone_offset(rig, "hips", [(f, body.hips(f) - body.root(f) - hips_rest) for f in frames])
     for bone in body.turns(1):
         key_bone_turn(rig, bone, [(frame, body.turns(frame)[bone]) for frame in frames])
 
@@ -395,10 +404,10 @@ def _make_leg(rig: bpy.types.Object, side: str, path: FootPath, controls: bpy.ty
     frames = range(1, LAST_FRAME + 1)
     poses = [path.pose(frame) for frame in frames]
     foot_rest = rig.data.bones[f"foot.{side}"].matrix_local.to_3x3()
-    foot = make_empty(f"Foot.{side}", mirrored(ANKLE, side), controls, display="CUBE", size=0.07, rotation=foot_rest)
+    foot = make_empty(f"Foot.{side}", mirrored(ANKLE, side), controls, display="CUBE", size=0.07)
     key_vectors(foot, "location", [(f, pose.ankle) for f, pose in zip(frames, poses, strict=True)])
     turns = []
-    euler = foot.rotation_euler
+    euler = foot_rest.to_euler()
     for pose in poses:
         euler = (pose.turn @ foot_rest).to_euler("XYZ", euler)
         turns.append(euler)

@@ -18,13 +18,9 @@ import bpy
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-import biped_walk  # noqa: E402
-import paper_arm  # noqa: E402
-import spider  # noqa: E402
-import tentacle  # noqa: E402
-from staging import save_scene  # noqa: E402
-
 import ik_addon  # noqa: E402
+from sample_scenes import biped_walk, paper_arm, spider, tentacle  # noqa: E402
+from sample_scenes.staging import save_scene  # noqa: E402
 
 SCENES = {
     "biped_walk": biped_walk.build,
@@ -38,11 +34,20 @@ OLDEST_BLENDER = (4, 2)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build the scenes that the command line asks for; return the exit status."""
     parser = argparse.ArgumentParser(description="Build the sample scenes.")
-    parser.add_argument("--only", choices=SCENES, metavar="NAME", help=f"build one scene: {', '.join(SCENES)}")
-    parser.add_argument("--output-dir", type=Path, default=HERE, metavar="DIR", help="where to save (default: beside this file)")
+    names = ", ".join(SCENES)
+    parser.add_argument("--only", choices=SCENES, metavar="NAME", help=f"build one scene of {names}")
+    parser.add_argument(
+        "--output-dir",
+        type=Path,
+        default=HERE,
+        metavar="DIR",
+        help="where to save (default: beside this file)",
+    )
     options = parser.parse_args(arguments)
     if bpy.app.version[:2] != OLDEST_BLENDER:
-        parser.error(f"this is Blender {bpy.app.version_string}; scenes for every supported Blender need bpy 4.2")
+        parser.error(
+            f"needs bpy 4.2, for scenes that open in every Blender since; this is {bpy.app.version_string}"
+        )
 
     options.output_dir.mkdir(parents=True, exist_ok=True)
     ik_addon.register()

@@ -8,7 +8,7 @@ from math import floor
 
 import bpy
 
-from shapes import on_fine_grid
+from .shapes import on_fine_grid
 
 Point = tuple[float, float, float]
 

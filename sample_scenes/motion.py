@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import bpy
 
@@ -35,8 +36,8 @@ class MonotoneSpline:
 
     def __init__(self, keys: Sequence[Sample]) -> None:
         self._keys = list(keys)
-        rises = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in zip(keys, keys[1:], strict=False)]
-        inner = [0.0 if a * b <= 0 else 2 * a * b / (a + b) for a, b in zip(rises, rises[1:], strict=False)]
+        rises = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(keys)]
+        inner = [0.0 if a * b <= 0 else 2 * a * b / (a + b) for a, b in pairwise(rises)]
         self._slopes = [rises[0], *inner, rises[-1]]
 
     def __call__(self, time: float) -> float:

@@ -9,7 +9,7 @@ from math import radians
 import bpy
 from mathutils import Euler, Matrix, Vector
 
-from motion import key_vectors
+from .motion import key_vectors
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,6 @@ def make_empty(
     *,
     display: str = "SPHERE",
     size: float = 0.05,
-    rotation: Matrix | None = None,
 ) -> bpy.types.Object:
     """Make an Empty to pull a chain by."""
     empty = bpy.data.objects.new(name, None)
@@ -86,8 +85,6 @@ def make_empty(
     empty.empty_display_size = size
     empty.show_in_front = True
     empty.location = location
-    if rotation is not None:
-        empty.rotation_euler = rotation.to_euler()
     collection.objects.link(empty)
     return empty
 
@@ -123,4 +120,6 @@ def key_bone_turn(rig: bpy.types.Object, bone: str, samples: Iterable[tuple[floa
     """Key a bone's rotation with (frame, turn) samples, as turns of the rest pose in the armature's axes."""
     rest = rig.data.bones[bone].matrix_local.to_3x3()
     path = rig.pose.bones[bone].path_from_id("rotation_euler")
-    key_vectors(rig, path, [(f, (rest.inverted() @ turn @ rest).to_euler()) for f, turn in samples], group=bone)
+    key_vectors(
+        rig, path, [(f, (rest.inverted() @ turn @ rest).to_euler()) for f, turn in samples], group=bone
+    )

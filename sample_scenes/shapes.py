@@ -88,7 +88,12 @@ class MeshParts:
         self.loft(rings, material, bone)
 
     def ball(
-        self, centre: Sequence[float], radius: float, material: bpy.types.Material, bone: str = "", detail: int = 12
+        self,
+        centre: Sequence[float],
+        radius: float,
+        material: bpy.types.Material,
+        bone: str = "",
+        detail: int = 12,
     ) -> None:
         """Add a sphere."""
         self.rounded_box(centre, (radius,) * 3, material, bone, detail=detail)
@@ -135,7 +140,9 @@ class MeshParts:
         for step in range(detail):
             angle = 2.0 * pi * step / detail
             outwards = across * cos(angle) + along_side * sin(angle)
-            rings.append(_circle(Vector(centre) + outwards * radii[0], radii[1], up, outwards, max(6, detail // 3)))
+            rings.append(
+                _circle(Vector(centre) + outwards * radii[0], radii[1], up, outwards, max(6, detail // 3))
+            )
         weights = [bone] * len(rings) if isinstance(bone, dict) else bone
         self.loft(rings, material, weights, joined=True)
 

@@ -8,9 +8,9 @@ from math import cos, pi, radians, sin, sqrt
 import bpy
 from mathutils import Matrix, Vector
 
-from landscape import Block, make_ground
-from motion import key_vectors, smoothstep
-from rigging import (
+from .landscape import Block, make_ground
+from .motion import key_vectors, smoothstep
+from .rigging import (
     BoneSpec,
     key_bone_offset,
     key_bone_turn,
@@ -20,8 +20,8 @@ from rigging import (
     mirrored,
     turn_by,
 )
-from shapes import MeshParts
-from staging import add_camera, add_floor, add_three_suns, new_collection, new_material, start_scene
+from .shapes import MeshParts
+from .staging import add_camera, add_floor, add_three_suns, new_collection, new_material, start_scene
 
 LAST_FRAME = 96
 BACKGROUND = (0.50, 0.30, 0.15)
@@ -71,22 +71,38 @@ class Leg:
 
 
 def _legs() -> list[Leg]:
-    # Number, place of the hip along the body, direction of the leg (forwards of sideways), distance of the foot.
+    # Number, place of the hip along the body, degrees of the leg forwards of sideways, distance of the foot.
     rows = ((1, -0.30, 58.0, 0.98), (2, -0.17, 22.0, 0.86), (3, -0.04, -16.0, 0.86), (4, 0.09, -52.0, 1.02))
     legs = []
     for number, along, direction, distance in rows:
         hip = Vector((0.2, along, 0.43))
-        foot = Vector((hip.x + distance * cos(radians(direction)), along - distance * sin(radians(direction)), 0.0))
+        angle = radians(direction)
+        foot = Vector((hip.x + distance * cos(angle), along - distance * sin(angle), 0.0))
         legs += [Leg(number, side, mirrored(hip, side), mirrored(foot, side)) for side in ("L", "R")]
     return legs
 
 
 LEGS = _legs()
 
+# Place and half width and length of the marks on the abdomen; half the height of each is under the shell.
+MARKS = (((0.38, 0.835), (0.10, 0.06)), ((0.56, 0.883), (0.13, 0.055)), ((0.74, 0.855), (0.09, 0.05)))
+# Place and radius of the eyes of the left side.
+EYES = (((0.088, -0.405, 0.52), 0.085), ((0.185, -0.325, 0.555), 0.048), ((0.15, -0.2, 0.635), 0.034))
+# Place and size of the pebbles, beside the spider's way.
+PEBBLES = (
+    (1.62, -1.9, 0.17),
+    (1.78, -1.62, 0.09),
+    (-1.66, -0.7, 0.14),
+    (-1.7, 1.6, 0.2),
+    (1.66, 1.3, 0.12),
+    (-1.55, -2.5, 0.1),
+)
+
 
 def ground_height(x: float, y: float) -> float:
     """Return the height of the ground, for the mesh and for the feet alike."""
-    return 0.07 * sin(1.9 * x + 0.7) * cos(1.6 * y) + 0.045 * sin(2.7 * y - 1.3 * x) + 0.02 * sin(5.1 * x + 4.3 * y)
+    hills = 0.07 * sin(1.9 * x + 0.7) * cos(1.6 * y) + 0.045 * sin(2.7 * y - 1.3 * x)
+    return hills + 0.02 * sin(5.1 * x + 4.3 * y)
 
 
 def _on_ground(point: Vector) -> Vector:
@@ -103,7 +119,9 @@ def foot_place(leg: Leg, frame: float) -> Vector:
     cycles, phase = divmod((frame - 1.0) / CYCLE + leg.phase, 1.0)
     lands = 1.0 + (cycles - leg.phase) * CYCLE
     # Half way through its stance a foot is where the rest pose has it.
-    here, there = (_on_ground(leg.foot + _travelled(start + STANCE * CYCLE / 2.0)) for start in (lands, lands + CYCLE))
+    half_stance = STANCE * CYCLE / 2.0
+    mid_stances = lands + half_stance, lands + CYCLE + half_stance
+    here, there = (_on_ground(leg.foot + _travelled(mid_stance)) for mid_stance in mid_stances)
     if phase <= STANCE:
         return here
     share = (phase - STANCE) / (1.0 - STANCE)
@@ -138,8 +156,9 @@ def _bones() -> list[BoneSpec]:
         BoneSpec("abdomen", (0.0, 0.14, 0.48), (0.0, 0.86, 0.60), "body", up),
     ]
     for leg in LEGS:
-        bones.append(BoneSpec(f"femur.{leg.suffix}", leg.hip, leg.knee, "body", up))
-        bones.append(BoneSpec(f"tibia.{leg.suffix}", leg.knee, leg.foot, f"femur.{leg.suffix}", up, connected=True))
+        femur, tibia = f"femur.{leg.suffix}", f"tibia.{leg.suffix}"
+        bones.append(BoneSpec(femur, leg.hip, leg.knee, "body", up))
+        bones.append(BoneSpec(tibia, leg.knee, leg.foot, femur, up, connected=True))
     return bones
 
 
@@ -156,21 +175,22 @@ def _model(rig: bpy.types.Object, collection: bpy.types.Collection) -> None:
     parts.ball((0, 0.17, 0.48), 0.1, dark, "body")
     tilt = Matrix.Rotation(radians(9.0), 3, "X")
     parts.rounded_box((0, 0.56, 0.57), (0.33, 0.44, 0.31), indigo, "abdomen", rotation=tilt, detail=28)
-    # Marks lie on the shell: half of each is under it.
-    for along, height, half_width, half_length in ((0.38, 0.835, 0.10, 0.06), (0.56, 0.883, 0.13, 0.055), (0.74, 0.855, 0.09, 0.05)):
-        parts.rounded_box((0, along, height), (half_width, half_length, 0.028), amber, "abdomen", rotation=tilt)
+    for place, half_size in MARKS:
+        parts.rounded_box((0, *place), (*half_size, 0.028), amber, "abdomen", rotation=tilt)
     parts.limb((0, 0.92, 0.58), (0, 1.06, 0.56), (0.055, 0.03), dark, "abdomen")
 
     for side in ("L", "R"):
-        for place, radius in (((0.088, -0.405, 0.52), 0.085), ((0.185, -0.325, 0.555), 0.048), ((0.15, -0.2, 0.635), 0.034)):
+        for place, radius in EYES:
             centre = mirrored(place, side)
             parts.ball(centre, radius, eye, "body", detail=18)
-            parts.ball(centre + Vector((-0.28, -0.72, 0.5)) * radius, radius * 0.24, sparkle, "body", detail=8)
+            highlight = centre + Vector((-0.28, -0.72, 0.5)) * radius
+            parts.ball(highlight, radius * 0.24, sparkle, "body", detail=8)
         fang_top, fang_tip = mirrored((0.062, -0.40, 0.40), side), mirrored((0.05, -0.455, 0.24), side)
         parts.limb(fang_top, fang_tip, (0.058, 0.038), amber, "body")
-        palp = [mirrored(point, side) for point in ((0.15, -0.36, 0.40), (0.2, -0.56, 0.40), (0.17, -0.63, 0.25))]
-        parts.limb(palp[0], palp[1], (0.034, 0.028), indigo, "body", detail=12)
-        parts.limb(palp[1], palp[2], (0.03, 0.034), amber, "body", detail=12)
+        palp_joints = (0.15, -0.36, 0.40), (0.2, -0.56, 0.40), (0.17, -0.63, 0.25)
+        palp, palp_knee, palp_tip = (mirrored(point, side) for point in palp_joints)
+        parts.limb(palp, palp_knee, (0.034, 0.028), indigo, "body", detail=12)
+        parts.limb(palp_knee, palp_tip, (0.03, 0.034), amber, "body", detail=12)
 
     for leg in LEGS:
         femur, tibia = f"femur.{leg.suffix}", f"tibia.{leg.suffix}"
@@ -178,8 +198,9 @@ def _model(rig: bpy.types.Object, collection: bpy.types.Collection) -> None:
         parts.limb(leg.hip, leg.knee, (0.062, 0.046), indigo, femur, detail=14)
         parts.ball(leg.knee, 0.052, amber, tibia, detail=12)
         parts.limb(leg.knee, leg.foot, (0.046, 0.014), indigo, tibia, roundness=6.0, detail=14)
-        parts.torus(leg.knee.lerp(leg.foot, 0.42), leg.foot - leg.knee, (0.027, 0.016), amber, tibia, detail=14)
-        parts.torus(leg.knee.lerp(leg.foot, 0.7), leg.foot - leg.knee, (0.019, 0.011), amber, tibia, detail=12)
+        for share, radii in ((0.42, (0.027, 0.016)), (0.7, (0.019, 0.011))):
+            ring = leg.knee.lerp(leg.foot, share)
+            parts.torus(ring, leg.foot - leg.knee, radii, amber, tibia, detail=12)
     parts.make_object("Spider", collection, rig)
 
 
@@ -189,12 +210,12 @@ def _set(collection: bpy.types.Collection) -> None:
         new_material("Light moss", (0.14, 0.21, 0.07), roughness=0.95),
     )
     soil = new_material("Soil", (0.10, 0.05, 0.03), roughness=0.95)
-    block = Block(x=(-2.0, 2.0), y=(-3.0, 3.0), bottom=-0.55, columns=40, rows=60, tile=0.4)
+    block = Block(x=(-2.0, 2.0), y=(-3.0, 3.0), bottom=-0.55, columns=32, rows=48, tile=0.5)
     make_ground(block, ground_height, tops, soil, collection)
 
     stone = new_material("Stone", (0.34, 0.31, 0.28), roughness=0.85)
     pebbles = MeshParts()
-    for x, y, size in ((1.62, -1.9, 0.17), (1.78, -1.62, 0.09), (-1.66, -0.7, 0.14), (-1.7, 1.6, 0.2), (1.66, 1.3, 0.12), (-1.55, -2.5, 0.1)):
+    for x, y, size in PEBBLES:
         turned = turn_by(pitch=20.0 * x, roll=15.0 * y, yaw=60.0 * x * y)
         centre = _on_ground(Vector((x, y, 0.0))) + Vector((0.0, 0.0, 0.3 * size))
         pebbles.rounded_box(centre, (size, size * 0.8, size * 0.62), stone, roundness=2.6, rotation=turned)
@@ -223,6 +244,7 @@ def build() -> bpy.types.Object:
         foot = make_empty(f"Foot.{leg.suffix}", leg.foot, controls, size=0.06)
         key_vectors(foot, "location", [(frame, foot_place(leg, frame)) for frame in frames])
         knee = make_empty(f"Knee.{leg.suffix}", leg.pole, controls, display="PLAIN_AXES", size=0.06)
-        key_vectors(knee, "location", [(frame, leg.pole + _travelled(frame)) for frame in (1, LAST_FRAME)], "LINEAR")
+        ends = [(frame, leg.pole + _travelled(frame)) for frame in (1, LAST_FRAME)]
+        key_vectors(knee, "location", ends, "LINEAR")
         make_chain(rig, f"tibia.{leg.suffix}", 2, foot, knee)
     return rig

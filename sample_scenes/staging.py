@@ -9,7 +9,7 @@ from pathlib import Path
 import bpy
 from mathutils import Vector
 
-from motion import key_vectors
+from .motion import key_vectors
 
 Colour = tuple[float, float, float]
 
@@ -64,7 +64,9 @@ def new_material(
     return material
 
 
-def add_three_suns(collection: bpy.types.Collection, key_from: Sequence[float], strength: float = 3.0) -> None:
+def add_three_suns(
+    collection: bpy.types.Collection, key_from: Sequence[float], strength: float = 3.0
+) -> None:
     """Light the scene with a warm key, a cool fill and a rim light.
 
     Suns light every place alike, so what walks through the scene keeps its light.
@@ -76,7 +78,12 @@ def add_three_suns(collection: bpy.types.Collection, key_from: Sequence[float], 
 
 
 def _add_sun(
-    collection: bpy.types.Collection, name: str, shines_from: Sequence[float], strength: float, colour: Colour, blur: float
+    collection: bpy.types.Collection,
+    name: str,
+    shines_from: Sequence[float],
+    strength: float,
+    colour: Colour,
+    blur: float,
 ) -> None:
     light = bpy.data.lights.new(name, "SUN")
     light.energy, light.color, light.angle = strength, colour, radians(blur)

@@ -7,20 +7,19 @@ from math import cos, pi, radians, sin
 import bpy
 from mathutils import Matrix, Vector
 
-from motion import key_vectors, smoothstep
-from rigging import BoneSpec, key_bone_turn, make_armature, make_chain, make_empty, turn_by
-from shapes import MeshParts, Weights
-from staging import add_camera, add_floor, add_three_suns, new_collection, new_material, start_scene
+from .motion import key_vectors, smoothstep
+from .rigging import BoneSpec, key_bone_turn, make_armature, make_chain, make_empty, turn_by
+from .shapes import MeshParts, Weights
+from .staging import add_camera, add_floor, add_three_suns, new_collection, new_material, start_scene
 
 LAST_FRAME = 144
-BACKGROUND = (0.06, 0.10, 0.16)
+BACKGROUND = (0.05, 0.11, 0.20)
 BONE_COUNT = 20
 FIRST_LENGTH, LAST_LENGTH = 0.16, 0.09
 BASE_RADIUS, TIP_RADIUS = 0.20, 0.028
-RINGS_PER_BONE = 3
+RINGS_PER_BONE = 2
 TUBE_DETAIL = 18
 SUCKERS = 24
-FIRST_UNROLLED = 13
 
 
 def _lean(share: float) -> float:
@@ -29,7 +28,7 @@ def _lean(share: float) -> float:
 
 
 def _rest_joints() -> list[Vector]:
-    joints = [Vector((0.0, 0.0, -0.08))]
+    joints = [Vector((0.0, 0.0, -0.12))]
     for bone in range(BONE_COUNT):
         share = bone / (BONE_COUNT - 1)
         length = FIRST_LENGTH + (LAST_LENGTH - FIRST_LENGTH) * share
@@ -63,27 +62,34 @@ def _sway(bone: int, frame: float) -> Matrix:
     return turn_by(pitch=strength * 4.2 * sin(wave - 2.2 * share), roll=strength * curl)
 
 
-def _keyed_pose(frame: float) -> tuple[list[Vector], list[Vector]]:
-    """Return the joints and the bones' directions of the keyed pose."""
-    joints, directions = [JOINTS[0]], []
-    turn = Matrix.Identity(3)
+def _keyed_tip(frame: float) -> Vector:
+    """Return where the tip of the keyed pose is, seen from the root."""
+    tip, turn = Vector(), Matrix.Identity(3)
     for bone in range(BONE_COUNT):
         turn = turn @ _sway(bone, frame)
-        bone_vector = turn @ (JOINTS[bone + 1] - JOINTS[bone])
-        joints.append(joints[-1] + bone_vector)
-        directions.append(bone_vector.normalized())
-    return joints, directions
+        tip += turn @ (JOINTS[bone + 1] - JOINTS[bone])
+    return tip
 
 
 def _grab_place(frame: float) -> Vector:
-    """Return the target's place on its closed path.
+    """Return the target's place on its closed path, a figure of eight.
 
-    It is where the tip would be if the last few bones unrolled from the keyed pose, as from a reel: the
-    chain then leaves the bones before them alone and stretches those few, without a kink.
+    It swings out to both sides of the keyed tip, and is a little farther from the root: the chain follows
+    it by turning as a whole and straightening its last few bones, and keeps its keyed curl otherwise.
     """
-    joints, directions = _keyed_pose(frame)
-    unrolled = sum((joints[i + 1] - joints[i]).length for i in range(FIRST_UNROLLED, BONE_COUNT))
-    return joints[FIRST_UNROLLED] + directions[FIRST_UNROLLED] * unrolled * 0.985
+    wave = 2.0 * pi * (frame - 1.0) / LAST_FRAME
+    sideways = Matrix.Rotation(radians(26.0) * sin(wave), 3, "Z")
+    swing = sideways @ Matrix.Rotation(radians(7.0) * cos(wave), 3, "X")
+    return JOINTS[0] + swing @ _keyed_tip(frame) * 1.006
+
+
+def _bones() -> list[BoneSpec]:
+    bones = []
+    for bone in range(BONE_COUNT):
+        parent = _bone_name(bone - 1) if bone else ""
+        ends = JOINTS[bone], JOINTS[bone + 1]
+        bones.append(BoneSpec(_bone_name(bone), *ends, parent, (0.0, 1.0, 0.0), connected=bone > 0))
+    return bones
 
 
 def _weights_along(along: float) -> Weights:
@@ -138,7 +144,7 @@ def _model(rig: bpy.types.Object, collection: bpy.types.Collection) -> None:
 
 def _set(collection: bpy.types.Collection) -> None:
     """Lay the pool, its rim of stones, the ripples, and the light."""
-    water = new_material("Water", (0.02, 0.13, 0.16), roughness=0.08)
+    water = new_material("Water", (0.02, 0.13, 0.16), roughness=0.1)
     foam = new_material("Ripple", (0.10, 0.34, 0.38), roughness=0.15)
     stone = new_material("Stone", (0.16, 0.19, 0.24), roughness=0.8)
     pool = MeshParts()
@@ -150,31 +156,28 @@ def _set(collection: bpy.types.Collection) -> None:
         angle = 2.0 * pi * index / count
         size = 0.2 + 0.07 * sin(2.3 * index) + 0.05 * sin(5.1 * index + 1.0)
         centre = Vector((cos(angle), sin(angle), 0.0)) * (1.62 + 0.05 * sin(3.7 * index))
-        turned = turn_by(pitch=9.0 * sin(4.0 * index), roll=12.0 * sin(7.0 * index), yaw=360.0 * index / count)
-        pool.rounded_box(centre, (size * 0.9, size * 1.35, size * 0.75), stone, roundness=2.7, rotation=turned, detail=14)
+        tilt = 9.0 * sin(4.0 * index), 12.0 * sin(7.0 * index)
+        turned = turn_by(*tilt, yaw=360.0 * index / count)
+        pool.rounded_box(centre, Vector((0.9, 1.35, 0.75)) * size, stone, roundness=2.7, rotation=turned)
     pool.make_object("Pool", collection)
     add_floor(collection, -0.03, BACKGROUND)
-    add_three_suns(collection, key_from=(2.5, -3.2, 4.2))
-    add_camera(collection, eye=(2.6, -7.6, 2.7), look_at=(0.18, 0.0, 1.05), lens=55.0)
+    add_three_suns(collection, key_from=(3.4, -2.6, 4.2))
+    add_camera(collection, eye=(2.5, -7.4, 3.6), look_at=(0.2, 0.0, 0.84), lens=56.0)
 
 
 def build() -> bpy.types.Object:
     """Build the scene and return its armature."""
     start_scene("tentacle", LAST_FRAME, BACKGROUND)
     character, controls, stage = (new_collection(name) for name in ("Character", "Controls", "Set"))
-    bones = [
-        BoneSpec(_bone_name(i), JOINTS[i], JOINTS[i + 1], _bone_name(i - 1) if i else "", (0.0, 1.0, 0.0), connected=i > 0)
-        for i in range(BONE_COUNT)
-    ]
-    rig = make_armature("Tentacle rig", bones, character)
+    rig = make_armature("Tentacle rig", _bones(), character)
     _model(rig, character)
     _set(stage)
     for bone in range(BONE_COUNT):
-        key_bone_turn(rig, _bone_name(bone), [(f, _sway(bone, f)) for f in range(1, LAST_FRAME + 2, 8)])
+        key_bone_turn(rig, _bone_name(bone), [(f, _sway(bone, f)) for f in range(1, LAST_FRAME + 2, 6)])
 
     grab = make_empty("Grab", _grab_place(1), controls, size=0.16)
-    key_vectors(grab, "location", [(frame, _grab_place(frame)) for frame in range(1, LAST_FRAME + 2, 4)])
-    gold = new_material("Gold", (0.95, 0.62, 0.12), roughness=0.2, metallic=1.0)
+    key_vectors(grab, "location", [(frame, _grab_place(frame)) for frame in range(1, LAST_FRAME + 2, 2)])
+    gold = new_material("Gold", (1.0, 0.58, 0.07), roughness=0.25, metallic=0.4, glow=0.12)
     ball = MeshParts()
     ball.ball((0, 0, 0), 0.1, gold, detail=24)
     ball.make_object("Ball", controls).parent = grab

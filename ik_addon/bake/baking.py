@@ -13,9 +13,9 @@ import numpy as np
 from ..rig import live
 from ..rig.animation import animated_paths
 from ..rig.channels import Raw, quaternion_of, raw_of
-from ..rig.order import chain_order, live_tips
+from ..rig.order import live_tips
 from ..rig.posing import forget_fk, recorded_fk
-from ..rig.reading import ArmatureReader
+from ..rig.problems import readable_limb
 from ..rig.settings import clear_settings
 from ..rig.solving import ArmaturePass, PosedLimb
 from ..solvers import ChainError
@@ -107,17 +107,9 @@ def _checked(context: bpy.types.Context, chains: Sequence[ChainName]) -> dict[Ch
     """The bones of each chain; ChainError where a chain cannot be solved as it is set up."""
     depsgraph = context.evaluated_depsgraph_get()
     bones_of = {}
-    for armature, tip in chains:
-        ob = bpy.data.objects[armature]
-        reader = ArmatureReader(ob, depsgraph)
-        if not reader.evaluated.is_evaluated:
-            raise ChainError(f"Armature '{armature}' is not in the scene '{context.scene.name}'; link it there")
-        if ob.data.pose_position == "REST":
-            raise ChainError(f"Armature '{armature}' shows its rest position; switch it to Pose Position")
-        refused = chain_order(reader.evaluated).errors.get(tip)
-        if refused is not None:
-            raise refused
-        bones_of[ChainName(armature, tip)] = [bone.name for bone in reader.limb(tip).bones]
+    for chain in chains:
+        limb = readable_limb(bpy.data.objects[chain.armature], chain.tip, depsgraph)
+        bones_of[chain] = [reading.name for reading in limb.bones]
     return bones_of
 
 

@@ -1,7 +1,7 @@
 """A pose bone's rotation in its own rotation mode, and the quaternion that it means."""
 
 from collections.abc import Sequence
-from math import pi
+from math import atan2, pi
 
 import bpy
 from mathutils import Euler, Quaternion, Vector
@@ -47,10 +47,12 @@ def raw_of(quaternion: Quaternion, mode: str, near: Sequence[float]) -> Raw:
     if mode == "QUATERNION":
         return tuple(-quaternion if quaternion.dot(Quaternion(near)) < 0.0 else quaternion)
     if mode == "AXIS_ANGLE":
-        axis, angle = quaternion.to_axis_angle()
+        # By the arc tangent: Quaternion.to_axis_angle loses angles below 1e-3 to an arc cosine.
+        sine = Vector((quaternion.x, quaternion.y, quaternion.z))
+        axis, angle = sine.normalized(), 2.0 * atan2(sine.length, quaternion.w)
         near_angle, near_axis = near[0], Vector(near[1:])
-        if abs(angle) < 1e-6 and near_axis.length:
-            axis = near_axis.normalized()
+        if sine.length < 1e-6:
+            axis = near_axis.normalized() if near_axis.length else Vector((0.0, 1.0, 0.0))
         elif axis.dot(near_axis) < 0.0:
             axis, angle = -axis, -angle
         angle += 2.0 * pi * round((near_angle - angle) / (2.0 * pi))

@@ -1,25 +1,27 @@
 """The axis about which a straight chain bends: stated by its bones, since its joints do not tell."""
 
+from collections.abc import Sequence
+
+import bpy
 from mathutils import Vector
 
 from ..solvers import Chain
 from ..solvers.bending import start_frame
-from .reading import Limb, joints
+from .reading import BoneReading, joints
 
-def hinge_armature(limb: Limb) -> Vector:
-    """Axis in armature space about which the limb's first inner joint bends positively.
+def hinge_armature(bones: Sequence[BoneReading]) -> Vector:
+    """Axis in armature space about which a chain's first inner joint bends positively; bones: root first.
 
     That bone's only unlocked IK axis, if it has one, towards the larger side of its limits; else the normal of
     the chain's bend in its rest pose; else the bone's X axis.
     """
-    reading = limb.bones[min(1, len(limb.bones) - 1)]
+    reading = bones[min(1, len(bones) - 1)]
     orientation = reading.pose_armature.to_3x3().normalized()
-    return orientation @ (reading.free_axis or _rest_normal(limb))
+    return orientation @ (reading.free_axis or _rest_normal([reading.bone for reading in bones]))
 
 
-def _rest_normal(limb: Limb) -> Vector:
+def _rest_normal(bones: Sequence[bpy.types.Bone]) -> Vector:
     """Normal of the rest pose's bend in the space of the bone behind the first inner joint; else its X axis."""
-    bones = [reading.bone for reading in limb.bones]
     rest_bone = bones[min(1, len(bones) - 1)].matrix_local.to_3x3()
     rest_joints = joints([bone.matrix_local for bone in bones], bones[-1].length)
     normal_armature = start_frame(Chain(rest_joints, hinge=rest_bone.col[0])).normal

@@ -1,6 +1,6 @@
 """From pose bones and targets to plain numbers in armature space, and what is wrong where that cannot be done."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
@@ -70,10 +70,6 @@ class Limb:
         """Length of the tip bone in its own space."""
         return self.bones[-1].bone.length
 
-    def fk_joints(self) -> list[Vector]:
-        """Heads of the bones and tail of the tip, in the FK pose."""
-        return joints([reading.pose_armature for reading in self.bones], self.tip_length)
-
 
 class ArmatureReader:
     """One armature object in one evaluated scene, for the length of one pass.
@@ -129,34 +125,39 @@ class ArmatureReader:
             check_targets(self.ob, chain, settings)
             solver = solver_for(len(chain), settings.solver)
             root_parent = chain[0].parent
-            parent_pose = self.pose_of(root_parent) if root_parent else None
-            limb = Limb(
+            return Limb(
                 tip=tip_name,
                 settings=settings,
                 solver=solver,
                 world=self.world,
-                bones=tuple(self._bones(chain, parent_pose)),
-                parent_pose=parent_pose,
+                bones=self.bones(chain),
+                parent_pose=self.pose_of(root_parent) if root_parent else None,
                 target_armature=self._point(settings.target, settings.subtarget, "target"),
                 pole_armature=self._point(settings.pole_target, settings.pole_subtarget, "pole")
                 if settings.pole_target
                 else None,
             )
-            self._check_lengths(limb)
         except ChainError as error:
             raise ChainError(f"Bone '{tip_name}': {error}") from error
-        return limb
 
-    def _bones(self, chain: list[bpy.types.PoseBone], parent_pose: Matrix | None) -> Iterator[BoneReading]:
+    def bones(self, chain: list[bpy.types.PoseBone]) -> tuple[BoneReading, ...]:
+        """Read evaluated bones, root first, in their FK pose. Raises ChainError where they are no limb."""
+        readings = []
+        parent_pose = self.pose_of(chain[0].parent) if chain[0].parent else None
         for pose_bone in chain:
             mode, fk = self._fk.rotation(pose_bone.name)
             fk_rotation = quaternion_of(fk, mode)
             bone = self.ob.pose.bones[pose_bone.name].bone
             location = Vector() if bone.use_connect else pose_bone.location.copy()
             scale = pose_bone.scale.copy()
-            basis = Matrix.LocRotScale(location, fk_rotation, scale)
-            parent_pose = pose_matrix(bone, basis, parent_pose)
-            yield BoneReading(bone, free_axis(pose_bone), mode, fk, fk_rotation, location, scale, parent_pose)
+            parent_pose = pose_matrix(bone, Matrix.LocRotScale(location, fk_rotation, scale), parent_pose)
+            readings.append(
+                BoneReading(
+                    bone, free_axis(pose_bone), mode, fk, fk_rotation, location, scale, parent_pose
+                )
+            )
+        self._check_lengths(readings)
+        return tuple(readings)
 
     def _point(self, ob: bpy.types.Object, bone_name: str, what: str) -> Vector:
         """Where a target or pole is, in armature space."""
@@ -176,15 +177,15 @@ class ArmatureReader:
             )
         return point_armature
 
-    def _check_lengths(self, limb: Limb) -> None:
+    def _check_lengths(self, readings: list[BoneReading]) -> None:
         if not self.world.determinant():
             raise ChainError(f"the armature object '{self.ob.name}' has a scale of zero; give it a size")
-        points = limb.fk_joints()
+        points = fk_joints(readings)
         if not all(isfinite(value) for point in points for value in point):
             raise ChainError("its pose holds values that are not numbers; clear the bones' transforms")
-        length = Chain(points).length
-        for reading, start, end in zip(limb.bones, points, points[1:], strict=False):
-            if (end - start).length <= 1e-6 * length:
+        lengths = [(end - start).length for start, end in zip(points, points[1:], strict=False)]
+        for reading, length in zip(readings, lengths, strict=True):
+            if length <= 1e-6 * sum(lengths):
                 raise ChainError(
                     f"bone '{reading.name}' of its chain has no length; lengthen it in edit mode, or clear its "
                     "pose scale"
@@ -225,6 +226,11 @@ def free_axis(pose_bone: bpy.types.PoseBone) -> Vector | None:
     direction = Vector(tuple(float(axis == other) for other in "xyz"))
     lowest, highest = getattr(pose_bone, f"ik_min_{axis}"), getattr(pose_bone, f"ik_max_{axis}")
     return -direction if getattr(pose_bone, f"use_ik_limit_{axis}") and -lowest > highest else direction
+
+
+def fk_joints(readings: Sequence[BoneReading]) -> list[Vector]:
+    """Heads of a chain's bones and tail of its tip in the FK pose, in armature space."""
+    return joints([reading.pose_armature for reading in readings], readings[-1].bone.length)
 
 
 def chain_bones(tip: bpy.types.PoseBone, chain_count: int) -> list[bpy.types.PoseBone]:

@@ -13,6 +13,17 @@ PREFIX = "analytic_ik_"
 _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
 
+SOLVER_ITEMS = (
+    ("AUTO", "Automatic", "Vector for two bones, Triangulation for any other number"),
+    ("VECTOR", "Vector", "Two bones: the knee as a sum of vectors"),
+    ("LAW_OF_COSINES", "Law of Cosines", "Two bones: the angle at the root"),
+    ("CIRCLE", "Circle", "Two bones: where two circles cross in the bend plane"),
+    ("SPHERE", "Sphere", "Two bones: the circle in which two spheres meet"),
+    ("TRIANGULATION", "Triangulation", "Any number of bones, exact in one pass"),
+    ("CCD", "CCD", "Any number of bones, iterative: the reference to compare with"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What `settings_of` reads: the properties below without their prefix; angles in radians."""
@@ -107,15 +118,7 @@ def _properties() -> dict[str, object]:
             name="Solver",
             description="Method that solves the chain",
             default="AUTO",
-            items=[
-                ("AUTO", "Automatic", "Vector for two bones, Triangulation for any other number"),
-                ("VECTOR", "Vector", "Two bones: the knee as a sum of vectors"),
-                ("LAW_OF_COSINES", "Law of Cosines", "Two bones: the angle at the root"),
-                ("CIRCLE", "Circle", "Two bones: where two circles cross in the bend plane"),
-                ("SPHERE", "Sphere", "Two bones: the circle in which two spheres meet"),
-                ("TRIANGULATION", "Triangulation", "Any number of bones, exact in one pass"),
-                ("CCD", "CCD", "Any number of bones, iterative: the reference to compare with"),
-            ],
+            items=SOLVER_ITEMS,
         ),
         "influence": _setting(
             props.FloatProperty,

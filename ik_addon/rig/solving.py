@@ -1,7 +1,7 @@
 """Read, solve, rotate, write: one chain, and all chains of an armature, parents first."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import bpy
 from mathutils import Matrix, Quaternion, Vector
@@ -80,13 +80,13 @@ def _solve_rotations(limb: Limb) -> tuple[Outcome, list[Matrix], list[Quaternion
     the lengths that it has in the pose just found, until the tip is where the solution put it.
     """
     poses = [reading.pose_armature for reading in limb.bones]
+    root = poses[0].to_translation()
+    goal, hinge = _goal(limb, root), None
     for _ in range(_UNEVEN_SCALE_PASSES):
-        points = joints(poses, limb.tip_length)
-        root = points[0]
-        chain = Chain([point - root for point in points])
+        chain = Chain([point - root for point in joints(poses, limb.tip_length)])
         if is_straight(chain):
-            chain = Chain(chain.joints, hinge=hinge_armature(limb))
-        solution = solve(chain, _goal(limb, root), limb.solver)
+            chain = Chain(chain.joints, hinge=hinge or hinge_armature(limb.bones))
+        solution = solve(chain, goal, limb.solver)
         turns = link_rotations(chain, solution)
         local_rotations, parent_pose = [], limb.parent_pose
         for reading, pose, turn in zip(limb.bones, poses, turns, strict=True):
@@ -97,6 +97,10 @@ def _solve_rotations(limb: Limb) -> tuple[Outcome, list[Matrix], list[Quaternion
         strayed = joints(poses, limb.tip_length)[-1] - root - solution.joints[-1]
         if strayed.length <= _STRAYED * chain.length:
             break
+        # This pose bends as was wished: the same wishes would swivel and flip it once more.
+        hinge = -solution.normal if goal.flip else solution.normal
+        pole = goal.target.cross(hinge) if len(limb.bones) == 2 else None
+        goal = replace(goal, pole=pole, swivel=0.0, flip=False)
     return solution.outcome, poses, local_rotations
 
 

@@ -9,7 +9,18 @@ from dataclasses import dataclass
 
 from mathutils import Matrix, Quaternion, Vector
 
-from .chain import ROUNDING, STRAIGHT, Chain, Goal, Outcome, direction, finite_point, outcome_at, reach_limits
+from .chain import (
+    ROUNDING,
+    STRAIGHT,
+    Chain,
+    Goal,
+    Outcome,
+    direction,
+    finite_number,
+    finite_point,
+    outcome_at,
+    reach_limits,
+)
 from .reach import eased
 from .rotations import swing
 
@@ -62,7 +73,7 @@ class Aim:
 
 
 def aim_at(chain: Chain, goal: Goal) -> Aim:
-    """Turn the goal's wishes into an Aim. Raises ChainError where target, pole or swivel are not finite."""
+    """Turn the goal's wishes into an Aim. Raises ChainError where one of them is not finite."""
     root = chain.joints[0]
     offset = finite_point(goal.target, "the target") - root
     start = start_frame(chain)
@@ -70,7 +81,7 @@ def aim_at(chain: Chain, goal: Goal) -> Aim:
     along = direction(offset) if distance > ROUNDING * chain.length else start.along
     frame = BendFrame(along, _side(root, start, along, goal))
     limits = reach_limits(chain.lengths)
-    soft_distance = eased(distance, limits[0][1], goal.softness)
+    soft_distance = eased(distance, limits[0][1], finite_number(goal.softness, "the softness"))
     return Aim(
         frame=frame,
         turn=frame.rotation() @ start.rotation().inverted(),
@@ -160,6 +171,5 @@ def _side(root: Vector, start: BendFrame, along: Vector, goal: Goal) -> Vector:
     if side is None:
         side = unit_across(swing(start.along, along, start.normal) @ start.side, along)
     if goal.swivel:
-        (swivel, _, _) = finite_point((goal.swivel, 0.0, 0.0), "the swivel")
-        side = unit_across(Quaternion(along, swivel) @ side, along)
+        side = unit_across(Quaternion(along, finite_number(goal.swivel, "the swivel")) @ side, along)
     return side

@@ -10,8 +10,15 @@ from mathutils import Quaternion, Vector
 ROUNDING = 2.0**-20
 """A few units in the last place of a float32, relative to a chain's length: what storing points costs."""
 
+MET = 1e-5
+"""Distance to the target, relative to the chain's reach, up to which it counts as reached."""
+
 STRAIGHT = 1e-3
 """Bend in radians below which float32 joints no longer tell in which plane a chain bends."""
+
+
+LARGEST = 2.0**50
+"""Beyond it the squares of a long chain's sizes overflow a float32."""
 
 
 class ChainError(ValueError):
@@ -46,8 +53,6 @@ class Chain:
         self.hinge = finite_point(hinge, "the hinge axis") if hinge is not None else None
         self.lengths = tuple(dist(a, b) for a, b in zip(self.joints, self.joints[1:], strict=False))
         self.length = sum(self.lengths)
-        if not isfinite(self.length):
-            raise ChainError("the chain is longer than single precision can hold")
         self.directions = self._directions()
 
     def _directions(self) -> tuple[Vector, ...]:
@@ -113,9 +118,17 @@ def finite_point(values: Sequence[float], what: str) -> Vector:
         raise ChainError(f"{what} is not a point: {values!r}") from error
     if len(point) != 3:
         raise ChainError(f"{what} is not a point of three numbers: {values!r}")
-    if not all(isfinite(value) for value in point):
-        raise ChainError(f"{what} has a value that is not a finite number: {tuple(point)}")
+    if not all(abs(value) <= LARGEST for value in point):
+        wrong = "too large" if all(isfinite(value) for value in point) else "not a finite number"
+        raise ChainError(f"{what} has a value that is {wrong}: {tuple(point)}")
     return point
+
+
+def finite_number(value: float, what: str) -> float:
+    """`value`; ChainError where it is no finite number."""
+    if not isfinite(value):
+        raise ChainError(f"{what} is not a finite number: {value}")
+    return value
 
 
 def direction(vector: Vector) -> Vector:
@@ -151,9 +164,9 @@ def reach_limits(lengths: Sequence[float]) -> list[tuple[float, float]]:
 
 
 def outcome_at(distance: float, limits: tuple[float, float]) -> Outcome:
-    """How a target at `distance` from the root lies to a chain that reaches `limits`, rounding forgiven."""
+    """How a target at `distance` from the root lies to a chain that reaches `limits`."""
     near, far = limits
-    slack = ROUNDING * far
+    slack = MET * far
     if distance > far + slack:
         return Outcome.TOO_FAR
     return Outcome.TOO_NEAR if distance < near - slack else Outcome.REACHED

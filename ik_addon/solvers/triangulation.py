@@ -50,8 +50,8 @@ def triangulation(chain: Chain, aim: Aim) -> list[Vector]:
             directions[later] = rotation @ directions[later]
         to_target = to_target - turned * length
         if remaining == far > 0.0:
-            # "Full triangle has been formed" (section 3.1.2). Opened one by one, the links of the straight rest
-            # would bend by the square root of a rounding.
+            # "Full triangle has been formed" (section 3.1.2). Opened one by one, the links of the straight
+            # rest would bend by the square root of a rounding.
             directions[k + 1 :] = [direction(to_target) for _ in directions[k + 1 :]]
             break
     return directions

@@ -290,7 +290,7 @@ def random_rig(
         if straight == "FK":
             for name in rig.bones:
                 set_rotation(ob.pose.bones[name], Quaternion())
-                ob.pose.bones[name].location = (0.0, 0.0, 0.0)
+                ob.data.bones[name].use_inherit_rotation = True
         update()
         if straight == "FK" or bends_generically(rig.joints()):
             return rig
@@ -368,10 +368,10 @@ def bends_generically(joints: list[Vector]) -> bool:
     return stretched and bent and bulge(joints).length > 0.1 * length / len(links)
 
 
-def reachable_point(rig: Rig) -> Vector:
-    """A point in armature space that the chain reaches, not at the edges of its reach."""
+def reachable_point(rig: Rig, margin: float = 0.05) -> Vector:
+    """A point in armature space that the chain reaches; margin: part of its range kept clear of either edge."""
     near, far = reach(rig.lengths())
-    distance = near + (far - near) * rig.random.uniform(0.05, 0.95)
+    distance = near + (far - near) * rig.random.uniform(margin, 1.0 - margin)
     return rig.joints()[0] + random_unit(rig.random) * distance
 
 

@@ -13,11 +13,12 @@ from mathutils import Quaternion, Vector
 from ik_addon.solvers import SOLVERS, TWO_BONE_SOLVERS, Chain, Goal, solve
 
 EPSILON = 2.0**-20
-"""Sixteen units in the last place of a float32: what a solver may lose to rounding, relative to the sizes at hand."""
+"""Sixteen units in the last place of a float32: what a solver may lose to rounding, relative to the sizes."""
 
 CLOSED_FORMS = [name for name in SOLVERS if name != "CCD"]
 ORIGIN = (0.0, 0.0, 0.0)
-AXES = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (-1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, -1.0)]
+X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+AXES = [X, Y, Z, (-1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, -1.0)]
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Case:
 
     @property
     def reach(self):
-        """Nearest and farthest distance of the end: the longest link against all the others, and their sum."""
+        """Nearest and farthest distance of the end: the longest link less all the others, and their sum."""
         return max(0.0, 2.0 * max(self.lengths) - self.length), self.length
 
     @property
@@ -251,8 +252,8 @@ def chained(root, lengths, directions):
 def cases(draw, counts, decades=3):
     """Any chain with any goal, at any scale; many of them where formulas break.
 
-    Targets lie in reach, on its two limits, outside, on the root and on the chain's own joints, and in line with
-    the chain; poles anywhere, in line, or nowhere.
+    Targets lie in reach, on its two limits, outside, on the root and on the chain's own joints, and in line
+    with the chain; poles anywhere, in line, or nowhere.
     """
     count = draw(counts)
     lengths = draw(link_lengths(count))
@@ -268,7 +269,7 @@ def cases(draw, counts, decades=3):
         target = draw(st.sampled_from(joints))
     else:
         away = dist(joints[0], joints[-1])
-        line = unit(minus(joints[-1], joints[0])) if away > 1e-3 * size else AXES[2]
+        line = unit(minus(joints[-1], joints[0])) if away > 1e-3 * size else Z
         toward = draw(units | st.sampled_from([line, times(line, -1.0)]))
         distance = {
             "reach": near + (far - near) * draw(reals(0.0, 1.0)),
@@ -297,8 +298,8 @@ def cases(draw, counts, decades=3):
 def calm_cases(draw, counts, with_pole=True):
     """Cases in which a rounding of the input moves the solution by no more than a few roundings.
 
-    The links are two or more, alike, and bend one way in one plane, clearly; the target is well inside the reach and not behind
-    the chain; the pole is well off the line to it.
+    The links are two or more, alike, and bend one way in one plane, clearly; the target is well inside the
+    reach and not behind the chain; the pole is well off the line to it.
     """
     count = draw(counts.filter(lambda count: count > 1))
     lengths = [draw(reals(0.5, 1.0)) for _ in range(count)]

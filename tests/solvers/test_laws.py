@@ -13,7 +13,6 @@ from ik_addon.solvers import SOLVERS, Outcome
 from .strategies import (
     CLOSED_FORMS,
     EPSILON,
-    Case,
     calm_cases,
     cases,
     dot,
@@ -32,7 +31,7 @@ from .strategies import (
 
 every_solver = pytest.mark.parametrize("solver", SOLVERS)
 every_closed_form = pytest.mark.parametrize("solver", CLOSED_FORMS)
-few = settings(max_examples=25)
+few = settings(max_examples=15)
 
 
 def draw_case(data, solver, sort=cases):

@@ -1,7 +1,6 @@
 """Triangulation: what its paper leaves open, the corrected rule, and its two ways to use the freedom left."""
 
 from dataclasses import replace
-from itertools import accumulate
 from math import acos, cos, dist, hypot, pi, sin
 
 import pytest
@@ -11,10 +10,12 @@ from hypothesis import strategies as st
 from ik_addon.solvers import Chain, Goal, Outcome, solve
 
 from .strategies import (
-    AXES,
     EPSILON,
     ORIGIN,
     Case,
+    X,
+    Y,
+    Z,
     about,
     along_and_side,
     bulge,
@@ -35,15 +36,11 @@ from .strategies import (
     units,
 )
 
-few = settings(max_examples=40)
-
-
-def along_x(lengths, toward=AXES[0]):
-    return [times(toward, length) for length in accumulate(lengths, initial=0.0)]
+few = settings(max_examples=30)
 
 
 def algorithm_1(lengths, directions, target):
-    """The end of the chain by the paper's Algorithm 1, word for word, in double precision. The root is at 0."""
+    """The end of a chain at 0 by the paper's Algorithm 1, word for word, in double precision."""
     position, directions = ORIGIN, list(directions)
     for i, a in enumerate(lengths):
         b = sum(lengths[i + 1 :])
@@ -55,10 +52,11 @@ def algorithm_1(lengths, directions, target):
         elif c < abs(a - b):
             after = times(toward, -1.0)
         else:
-            theta = acos(max(-1.0, min(1.0, dot(before, toward)))) - acos(-(b * b - a * a - c * c) / (2 * a * c))
+            theta = acos(max(-1.0, min(1.0, dot(before, toward))))
+            theta -= acos(-(b * b - a * a - c * c) / (2 * a * c))
             axis = cross(before, toward)
             parallel = hypot(*axis) < 1e-12
-            turn = about(AXES[1] if parallel else unit(axis), theta)
+            turn = about(Y if parallel else unit(axis), theta)
             after = turned(turn, before)
             directions[i:] = [turned(turn, later) for later in directions[i:]]
         directions[i] = after
@@ -66,14 +64,15 @@ def algorithm_1(lengths, directions, target):
     return position
 
 
-def missed(lengths, target, toward=AXES[0]):
-    return solve(Chain(along_x(lengths, toward)), Goal(target), "TRIANGULATION").residual
+def missed(lengths, target, toward=X):
+    chain = Chain(chained(ORIGIN, lengths, [toward] * len(lengths)))
+    return solve(chain, Goal(target), "TRIANGULATION").residual
 
 
 def test_a_long_middle_link_points_at_a_target_that_is_too_near():
     lengths, target = [1.0, 5.0, 1.0], (0.0, 2.0, 0.0)
-    assert dist(algorithm_1(lengths, [AXES[0]] * 3, target), target) == pytest.approx(7.0)
-    solution = solve(Chain(along_x(lengths)), Goal(target), "TRIANGULATION")
+    assert dist(algorithm_1(lengths, [X] * 3, target), target) == pytest.approx(7.0)
+    solution = solve(Chain(chained(ORIGIN, lengths, [X] * 3)), Goal(target), "TRIANGULATION")
     assert solution.outcome is Outcome.TOO_NEAR
     assert solution.residual == pytest.approx(1.0, abs=1e-6)
 
@@ -81,22 +80,22 @@ def test_a_long_middle_link_points_at_a_target_that_is_too_near():
 @pytest.mark.parametrize("lengths", [[1.0, 1.0], [1.0, 1.0, 1.0], [2.0, 1.0, 1.0], [1.0, 2.0, 3.0]])
 def test_a_target_on_the_root_is_reached(lengths):
     with pytest.raises(ZeroDivisionError):
-        algorithm_1(lengths, [AXES[0]] * len(lengths), ORIGIN)
+        algorithm_1(lengths, [X] * len(lengths), ORIGIN)
     assert missed(lengths, ORIGIN) <= EPSILON * sum(lengths)
 
 
 def test_the_printed_axis_fails_for_a_chain_along_it():
-    lengths, target = [1.0, 1.0, 1.0], (0.0, 2.0, 0.0)
-    assert dist(algorithm_1(lengths, [AXES[1]] * 3, target), target) > 0.5
-    assert missed(lengths, target, AXES[1]) <= EPSILON * 3
+    lengths, target = [1.0, 1.0, 1.0], (0.0, 1.5, 0.0)
+    assert dist(algorithm_1(lengths, [Y] * 3, target), target) > 0.5
+    assert missed(lengths, target, Y) <= EPSILON * 3
 
 
 def test_rounding_at_the_last_joint_turns_no_link_away():
     lengths = [9.0, 9.0, 9.0, 9.0, 4.0]
     targets = [(10.0 + k * 0.37, 25.0 - k * 0.41, 3.0 + 0.13 * k) for k in range(40)]
-    printed = [dist(algorithm_1(lengths, [AXES[2]] * 5, target), target) for target in targets]
+    printed = [dist(algorithm_1(lengths, [Z] * 5, target), target) for target in targets]
     assert sum(miss > 1.0 for miss in printed) >= 4
-    assert max(missed(lengths, target, AXES[2]) for target in targets) <= EPSILON * 40
+    assert max(missed(lengths, target, Z) for target in targets) <= EPSILON * 40
 
 
 @settings(max_examples=30)
@@ -114,10 +113,14 @@ def best_on_a_grid(lengths, distance, steps=60):
 
 
 @settings(max_examples=20)
-@given(lengths=st.lists(reals(0.05, 1.0), min_size=3, max_size=3), part=reals(0.0, 1.5), least_motion=st.booleans())
+@given(
+    lengths=st.tuples(*[reals(0.05, 1.0)] * 3),
+    part=reals(0.0, 1.5),
+    least_motion=st.booleans(),
+)
 def test_no_pose_on_a_grid_of_angles_ends_nearer(lengths, part, least_motion):
     distance = part * sum(lengths)
-    chain = Chain([ORIGIN, *chained(ORIGIN, lengths, AXES[:3])[1:]])
+    chain = Chain(chained(ORIGIN, lengths, [X, Y, Z]))
     residual = solve(chain, Goal((0.0, distance, 0.0), least_motion=least_motion), "TRIANGULATION").residual
     grid = best_on_a_grid(lengths, distance)
     assert residual <= grid + EPSILON * sum(lengths)
@@ -164,6 +167,7 @@ def test_a_straight_chain_with_rounded_joints_still_bends_to_the_pole(
     case = Case(tuple(joints), single(plus(joints[0], times(toward, part))), single(plus(joints[0], off)))
     aim, side = along_and_side(case)
     bend = bulge(case.solved("TRIANGULATION").joints, aim)
+    assume(hypot(*bend) > 1e-2)  # at the distances where it folds flat it has no side
     assert dist(unit(bend), side) <= 1e-3
 
 

@@ -1,4 +1,4 @@
-"""The four two-bone forms: against 60 digits, against each other, in every corner, and against their sources."""
+"""The four two-bone forms: against 60 digits, each other and their sources, and in every corner."""
 
 from decimal import Decimal, localcontext
 from math import acos, dist, hypot, isfinite, sqrt
@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from ik_addon.solvers import TWO_BONE_SOLVERS, Chain, Goal, Outcome, solve
 
 from .strategies import (
-    AXES,
     EPSILON,
     ORIGIN,
     Case,
+    Y,
     about,
     across,
     along_and_side,
@@ -38,7 +38,7 @@ from .strategies import (
 )
 
 every_form = pytest.mark.parametrize("form", TWO_BONE_SOLVERS)
-few = settings(max_examples=25)
+few = settings(max_examples=15)
 
 
 @st.composite
@@ -71,7 +71,7 @@ def in_digits(function):
 
 @in_digits
 def exact_knee(case, lengthened=0.0):
-    """Offset of the knee from the root by x = (d^2 + r1^2 - r2^2) / 2d, the target `lengthened` along its line."""
+    """Offset of the knee from the root by x = (d^2 + r1^2 - r2^2) / 2d, with d `lengthened`."""
     root, knee, end, target, pole = (
         [Decimal(value) for value in point] for point in (*case.joints, case.target, case.pole)
     )
@@ -101,7 +101,7 @@ def knee_tolerance(case):
 
 
 @every_form
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(case=legs())
 def test_the_knee_is_where_sixty_digits_put_it(form, case):
     assume(case.distance > EPSILON * 4 * case.length)
@@ -109,8 +109,8 @@ def test_the_knee_is_where_sixty_digits_put_it(form, case):
     assert dist(knee, exact_knee(case)) <= knee_tolerance(case)
 
 
+@settings(max_examples=30)
 @given(case=legs())
-@settings(max_examples=60)
 def test_the_four_forms_agree_within_one_rounding_of_the_input(case):
     assume(case.distance > EPSILON * 4 * case.length)
     knees = [case.solved(form).joints[1] for form in TWO_BONE_SOLVERS]
@@ -128,7 +128,7 @@ def test_the_four_forms_agree_on_the_end_in_every_corner(form, case):
 
 
 @every_form
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(case=cases(st.just(2), decades=6))
 def test_the_knee_lies_in_the_half_plane_of_the_pole(form, case):
     assume(case.pole is not None and case.distance > 1e-3 * case.length > 0.0)
@@ -172,7 +172,7 @@ FRONT = (0.0, -9.0, 3.0)
 
 
 def limb(first, second):
-    """A limb of two given lengths that hangs from the origin, the knee a little to -Y, as far as they allow."""
+    """A limb of two given lengths that hangs straight from the origin."""
     return Chain([ORIGIN, (0.0, 0.0, -first), (0.0, 0.0, -first - second)], hinge=(1.0, 0.0, 0.0))
 
 
@@ -236,7 +236,7 @@ def test_where_the_sources_fail_the_end_is_as_near_as_it_can_be(
     end = solution.joints[-1]
     assert all(isfinite(value) for value in end)
     if any(target) and first + second:
-        assert dist(unit(end), AXES[1]) <= 1e-6
+        assert dist(unit(end), Y) <= 1e-6
 
 
 @every_form
@@ -322,7 +322,7 @@ def test_the_printed_circle_has_no_root_for_a_target_that_is_too_near():
 def test_the_printed_sphere_loses_the_sign_and_the_second_links_length():
     p, r1, r2 = 1 + 0j, 1.0, 1.9
     printed, ours = sphere_intersection_knee(p, r1, r2), our_knee("SPHERE", p, r1, r2)
-    assert abs(printed - p) < 0.6 < r2
+    assert abs(printed - p) < 0.7 < r2
     assert abs(ours - p) == pytest.approx(r2, abs=1e-6)
     assert printed.real > 0.0 > ours.real
 

@@ -1,0 +1,1 @@
+"""What a rigger does once: set chains up and take them off."""

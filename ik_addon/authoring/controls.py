@@ -1,0 +1,169 @@
+"""Put a chain on a limb without moving a bone, and take it off again."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import bpy
+from mathutils import Vector
+
+from ..rig import settings
+from ..rig.hinge import hinge_armature
+from ..rig.order import live_tips
+from ..rig.posing import PoseWriter, forget_fk, recorded_fk
+from ..rig.reading import ArmatureReader, BoneReading, chain_bones, check_targets, fk_joints
+from ..solvers import Chain, ChainError, solver_for
+from ..solvers.bending import is_straight, start_frame
+
+_BEYOND = 4e-6
+"""How far beyond a straight limb its new target lies, in chain lengths: nearer, rounding would bend it."""
+
+
+class Added(NamedTuple):
+    """What `add_chain` set up. straight: the limb does not show where it bends, so its hinge decided."""
+
+    target: bpy.types.Object
+    pole: bpy.types.Object | None
+    straight: bool
+
+
+def add_chain(
+    context: bpy.types.Context,
+    tip: bpy.types.PoseBone,
+    chain_count: int,
+    solver: str,
+    with_pole: bool,
+    controls: Sequence[bpy.types.Object] = (),
+) -> Added:
+    """Make a bone the tip of a live chain.
+
+    controls: objects chosen as target and pole: one is the target; of two, the nearer to the tip's tail is. What is
+    missing is made as Empties: the target on the tail of the tip, the pole in the present bend plane, so that
+    no bone moves. Chains over two bones keep their pose by least motion. Raises ChainError, with nothing
+    changed, where the chain could not be solved.
+    """
+    ob = tip.id_data
+    reader = ArmatureReader(ob, context.evaluated_depsgraph_get())
+    try:
+        bones, target, pole = _checked(reader, tip, chain_count, solver, controls)
+    except ChainError as error:
+        raise ChainError(f"Bone '{tip.name}': {error}") from error
+    joints_armature = fk_joints(bones)
+    chain = Chain(joints_armature)
+    straight = is_straight(chain)
+    if straight:
+        chain = Chain(joints_armature, hinge=hinge_armature(bones))
+    frame = start_frame(chain)
+    size = 0.1 * chain.length * reader.world.median_scale
+    if target is None:
+        at_armature = joints_armature[-1]
+        if straight and len(bones) > 1:
+            at_armature = joints_armature[0] + frame.along * (chain.length * (1.0 + _BEYOND))
+        target = _empty(ob, f"{tip.name} target", reader.world @ at_armature, "SPHERE", size)
+    if pole is None and with_pole:
+        knee = joints_armature[1] if len(bones) > 1 else joints_armature[0]
+        at_armature = knee + frame.side * chain.length
+        pole = _empty(ob, f"{tip.name} pole", reader.world @ at_armature, "PLAIN_AXES", size)
+    tip.analytic_ik_target = target
+    tip.analytic_ik_pole_target = pole
+    tip.analytic_ik_chain_count = chain_count
+    tip.analytic_ik_solver = solver
+    tip.analytic_ik_least_motion = len(bones) > 2
+    tip.analytic_ik_enabled = True
+    return Added(target, pole, straight)
+
+
+def remove_chain(tip: bpy.types.PoseBone, keep_pose: bool) -> None:
+    """Take a chain off its tip. The bones keep the solved pose, or get their FK pose back."""
+    ob = tip.id_data
+    writer = PoseWriter(ob)
+    for bone in _bones_or_tip(tip):
+        if keep_pose:
+            forget_fk(bone)
+        else:
+            writer.restore_fk(bone.name, bone.rotation_mode, recorded_fk(bone))
+    writer.commit()
+    settings.clear_settings(tip)
+
+
+def controls_of(tip: bpy.types.PoseBone) -> list[bpy.types.Object]:
+    """The target and pole objects of a chain."""
+    return [control for control in (tip.analytic_ik_target, tip.analytic_ik_pole_target) if control]
+
+
+def delete_unused(controls: Iterable[bpy.types.Object]) -> None:
+    """Delete those Empties that no chain of the file follows."""
+    used = {
+        control
+        for ob in bpy.data.objects
+        if ob.type == "ARMATURE"
+        for bone in ob.pose.bones
+        for control in controls_of(bone)
+    }
+    for control in set(controls) - used:
+        if control.type == "EMPTY":
+            bpy.data.objects.remove(control)
+
+
+def _checked(
+    reader: ArmatureReader,
+    tip: bpy.types.PoseBone,
+    chain_count: int,
+    solver: str,
+    controls: Sequence[bpy.types.Object],
+) -> tuple[tuple[BoneReading, ...], bpy.types.Object | None, bpy.types.Object | None]:
+    """The chain's bones, and which of the chosen controls is its target and which its pole."""
+    ob = tip.id_data
+    if not ob.is_editable:
+        raise ChainError(f"its armature '{ob.name}' is linked; make a library override of it first")
+    if tip.analytic_ik_enabled:
+        raise ChainError("it is the tip of a chain already; change that one, or remove it first")
+    if len(controls) > 2:
+        raise ChainError(
+            f"{len(controls)} other objects are selected; select its target, its target and pole, or none"
+        )
+    chain = chain_bones(tip, chain_count)
+    solver_for(len(chain), solver)
+    names = {bone.name for bone in chain}
+    for other in live_tips(ob):
+        shared = names.intersection(bone.name for bone in _bones_or_tip(ob.pose.bones[other]))
+        if shared:
+            raise ChainError(
+                f"bone '{min(shared)}' belongs to the chain of '{other}' already; use fewer bones, or remove "
+                "that chain"
+            )
+    bones = reader.bones([reader.evaluated.pose.bones[bone.name] for bone in chain])
+    tail_world = reader.world @ fk_joints(bones)[-1]
+
+    def distance(control: bpy.types.Object) -> float:
+        return (control.matrix_world.translation - tail_world).length
+
+    target, pole = [*sorted(controls, key=distance), None, None][:2]
+    chosen = replace(
+        settings.settings_of(tip), target=target, subtarget="", pole_target=pole, pole_subtarget=""
+    )
+    if target is not None:
+        check_targets(ob, chain, chosen)
+    return bones, target, pole
+
+
+def _bones_or_tip(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
+    """The bones of a chain; the tip alone where the chain asks for more bones than there are."""
+    try:
+        return chain_bones(tip, tip.analytic_ik_chain_count)
+    except ChainError:
+        return [tip]
+
+
+def _empty(
+    armature: bpy.types.Object, name: str, at_world: Vector, display: str, size: float
+) -> bpy.types.Object:
+    """A new Empty in the collection of the armature."""
+    empty = bpy.data.objects.new(name, None)
+    empty.empty_display_type = display
+    empty.empty_display_size = size
+    empty.location = at_world
+    empty.show_in_front = True
+    collections = armature.users_collection or (bpy.context.scene.collection,)
+    collections[0].objects.link(empty)
+    return empty

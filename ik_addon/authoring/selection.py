@@ -1,0 +1,28 @@
+"""Which bones of the active armature an operator acts on, in pose mode and in object mode."""
+
+import bpy
+
+
+def active_armature(context: bpy.types.Context) -> bpy.types.Object | None:
+    """The active object where it is an armature that is not being edited."""
+    ob = context.active_object
+    return ob if ob is not None and ob.type == "ARMATURE" and ob.mode != "EDIT" else None
+
+
+def active_bone(ob: bpy.types.Object) -> bpy.types.PoseBone | None:
+    """The active pose bone of an armature object."""
+    bone = ob.data.bones.active
+    return ob.pose.bones.get(bone.name) if bone else None
+
+
+def selected_bones(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
+    """The selected pose bones of an armature object."""
+    return [bone for bone in ob.pose.bones if (bone.select if hasattr(bone, "select") else bone.bone.select)]
+
+
+def chosen_tips(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
+    """The selected bones that are tips of chains; the active bone, if it is one, where none is selected."""
+    selected = selected_bones(ob)
+    active = active_bone(ob)
+    candidates = selected or ([active] if active else [])
+    return [bone for bone in candidates if bone.analytic_ik_enabled or bone.analytic_ik_target]

@@ -1,0 +1,1 @@
+"""What is seen and pressed in Blender's window."""

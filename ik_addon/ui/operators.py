@@ -1,0 +1,222 @@
+"""The operators: they check, call one function, and say what was done or what is in the way."""
+
+from collections.abc import Iterable, Iterator
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+
+from ..authoring.controls import add_chain, controls_of, delete_unused, remove_chain
+from ..authoring.selection import active_armature, active_bone, chosen_tips, selected_bones
+from ..bake import bake, chains_of, check
+from ..bake.report import words
+from ..rig.settings import SOLVER_ITEMS
+from ..solvers import ChainError
+
+
+class ChainOperator(bpy.types.Operator):
+    """What the operators share: they need an armature, and a ChainError is their refusal."""
+
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if active_armature(context) is None:
+            cls.poll_message_set("Make an armature the active object, in pose mode or object mode")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        try:
+            self.report({"INFO"}, self.act(context, active_armature(context)))
+        except ChainError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        """Do it; returns the sentence that says what was done. Raises ChainError."""
+        raise NotImplementedError
+
+
+class ANALYTIC_IK_OT_add(ChainOperator):
+    """Make the active bone the tip of a chain that follows a target. A selected object becomes the target, a \
+second one the pole; without, they are made where no bone moves"""
+
+    bl_idname = "analytic_ik.add"
+    bl_label = "Add Analytic IK"
+
+    chain_count: IntProperty(
+        name="Bones", description="Bones in the chain; 0: up to the root", default=2, min=0
+    )
+    solver: EnumProperty(name="Solver", description="Method that solves the chain", items=SOLVER_ITEMS)
+    with_pole: BoolProperty(
+        name="Pole", description="Make a pole towards which the chain bends", default=True
+    )
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        tip = active_bone(ob)
+        if tip is None:
+            raise ChainError(f"Armature '{ob.name}' has no active bone; select the last bone of the limb")
+        controls = [other for other in context.selected_objects if other is not ob and other != ob]
+        added = add_chain(context, tip, self.chain_count, self.solver, self.with_pole, controls)
+        if added.straight and tip.parent is not None:
+            return (
+                f"Bone '{tip.name}' follows '{added.target.name}'. The limb is straight: it bends about its hinge; "
+                "use Flip to bend it the other way"
+            )
+        return f"Bone '{tip.name}' follows '{added.target.name}'"
+
+
+class ANALYTIC_IK_OT_remove(ChainOperator):
+    """Take the chain off the selected tip bones"""
+
+    bl_idname = "analytic_ik.remove"
+    bl_label = "Remove Analytic IK"
+
+    keep_pose: BoolProperty(
+        name="Keep Pose", description="Leave the bones where they are, instead of in their FK pose", default=True
+    )
+    delete_controls: BoolProperty(
+        name="Delete Controls", description="Delete the target and pole Empties that no other chain follows"
+    )
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        tips = chosen_tips(ob)
+        if not tips:
+            raise ChainError(
+                f"Armature '{ob.name}': no selected bone is the tip of a chain; select the bone whose panel "
+                "shows the target"
+            )
+        names = [tip.name for tip in tips]
+        controls = [control for tip in tips for control in controls_of(tip)]
+        for tip in tips:
+            remove_chain(tip, self.keep_pose)
+        if self.delete_controls:
+            delete_unused(controls)
+        return f"Removed the chain of {', '.join(names)}"
+
+
+class RangeOperator(ChainOperator):
+    """Operators that step through frames; the scene's range where none is given."""
+
+    frame_start: IntProperty(name="Start", description="First frame")
+    frame_end: IntProperty(name="End", description="Last frame")
+    frame_step: IntProperty(name="Step", description="Frames from one to the next", default=1, min=1)
+    only_selected: BoolProperty(
+        name="Only Selected", description="Only chains whose tip bone is selected; otherwise all of the armature"
+    )
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self._default_range(context)
+        return context.window_manager.invoke_props_dialog(self)
+
+    def chains(self, ob: bpy.types.Object) -> list:
+        """The chains to step; ChainError where there is none."""
+        chains = chains_of([ob])
+        if self.only_selected:
+            selected = {bone.name for bone in selected_bones(ob)}
+            chains = [chain for chain in chains if chain.tip in selected]
+        if not chains:
+            which = "selected bone of it" if self.only_selected else "bone of it"
+            raise ChainError(f"Armature '{ob.name}': no {which} is the tip of a live chain; add one first")
+        return chains
+
+    def frames(self, context: bpy.types.Context) -> range:
+        """The frames to step; ChainError where they are none."""
+        self._default_range(context)
+        if self.frame_end < self.frame_start:
+            raise ChainError(
+                f"The last frame ({self.frame_end}) is before the first ({self.frame_start}); exchange them"
+            )
+        return range(self.frame_start, self.frame_end + 1, self.frame_step)
+
+    def _default_range(self, context: bpy.types.Context) -> None:
+        for name in ("frame_start", "frame_end"):
+            if not self.properties.is_property_set(name):
+                setattr(self, name, getattr(context.scene, name))
+
+
+class ANALYTIC_IK_OT_bake(RangeOperator):
+    """Write the motion of the live chains into keys that play without the add-on"""
+
+    bl_idname = "analytic_ik.bake"
+    bl_label = "Bake Analytic IK"
+
+    action: EnumProperty(
+        name="Action",
+        description="Where the keys go; the present action is kept",
+        default="COPY",
+        items=[
+            ("NEW", "New", "An empty action: the chains' bones alone"),
+            ("COPY", "Copy", "A copy of the present action, with all its other keys"),
+            ("CURRENT", "Current", "The present action itself"),
+        ],
+    )
+    after: EnumProperty(
+        name="Afterwards",
+        description="What happens to the chains",
+        default="MUTE",
+        items=[
+            ("KEEP", "Keep", "They stay live, on top of the keys"),
+            ("MUTE", "Mute", "They are switched off and keep their settings"),
+            ("REMOVE", "Remove", "They are taken off"),
+        ],
+    )
+    tolerance: FloatProperty(
+        name="Tolerance",
+        description="Above 0: keys are dropped while the tip stays within this distance",
+        default=0.0,
+        min=0.0,
+        subtype="DISTANCE",
+        precision=4,
+    )
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        report = bake(
+            context,
+            self.chains(ob),
+            self.frames(context),
+            self.action,
+            self.after,
+            self.tolerance,
+            lambda frames: progress(context, frames),
+        )
+        return summary("Baked", report)
+
+
+class ANALYTIC_IK_OT_check(RangeOperator):
+    """Measure how exactly the live chains meet their targets over a range, without writing a key"""
+
+    bl_idname = "analytic_ik.check"
+    bl_label = "Check Analytic IK"
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        report = check(
+            context, self.chains(ob), self.frames(context), lambda frames: progress(context, frames)
+        )
+        return summary("Checked", report)
+
+
+def progress(context: bpy.types.Context, frames: Iterable[int]) -> Iterator[int]:
+    """Show at the cursor how far the frames have been stepped."""
+    manager = context.window_manager
+    frames = list(frames)
+    manager.progress_begin(0, len(frames))
+    try:
+        for done, frame in enumerate(frames):
+            manager.progress_update(done)
+            yield frame
+    finally:
+        manager.progress_end()
+
+
+def summary(did: str, report: dict) -> str:
+    """One line for a report of one file."""
+    chains = report["files"][0]["chains"]
+    worst = max(chains, key=lambda chain: chain["max_error"])
+    return f"{did} {len(chains)} chains. {words(worst)}"
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (ANALYTIC_IK_OT_add, ANALYTIC_IK_OT_remove, ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check)
+)

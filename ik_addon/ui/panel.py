@@ -1,0 +1,142 @@
+"""The chain of the active bone: in the sidebar of the 3D view, and under Properties > Bone."""
+
+from textwrap import wrap
+
+import bpy
+
+from ..authoring.selection import active_bone
+from ..bake.report import report_of, words
+from ..rig.order import live_tips
+from ..rig.problems import problem_of, warnings_of
+from ..rig.settings import settings_of
+from .operators import ANALYTIC_IK_OT_add, ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check, ANALYTIC_IK_OT_remove
+
+_POINTS_PER_CHARACTER = 6.5
+
+
+class ChainPanel:
+    """A chain's settings in the order in which one works."""
+
+    bl_label = "Analytic IK"
+
+    @staticmethod
+    def bone(context: bpy.types.Context) -> bpy.types.PoseBone | None:
+        """The pose bone that is shown."""
+        ob = context.object
+        return active_bone(ob) if ob is not None and ob.type == "ARMATURE" and ob.mode != "EDIT" else None
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return cls.bone(context) is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = True
+        bone = self.bone(context)
+        if not (bone.analytic_ik_enabled or bone.analytic_ik_target):
+            layout.operator(ANALYTIC_IK_OT_add.bl_idname, icon="CON_KINEMATIC")
+            return
+        self._draw_state(context, bone)
+        self._draw_settings(bone)
+        row = layout.row(align=True)
+        row.operator(ANALYTIC_IK_OT_remove.bl_idname, icon="X")
+
+    def _draw_state(self, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:
+        self.layout.prop(bone, "analytic_ik_enabled", text="Live")
+        if bone.analytic_ik_enabled:
+            problem = problem_of(bone.id_data, bone.name, context.view_layer.depsgraph)
+            sentences = [problem] if problem else warnings_of(bone.id_data, bone.name)
+            for sentence in sentences:
+                draw_sentence(self.layout, context, sentence, "ERROR")
+
+    def _draw_settings(self, bone: bpy.types.PoseBone) -> None:
+        layout = self.layout
+        for control, subtarget in (
+            ("analytic_ik_target", "analytic_ik_subtarget"),
+            ("analytic_ik_pole_target", "analytic_ik_pole_subtarget"),
+        ):
+            layout.prop(bone, control)
+            ob = getattr(bone, control)
+            if ob is not None and ob.type == "ARMATURE":
+                layout.prop_search(bone, subtarget, ob.data, "bones", text="Bone")
+        layout.prop(bone, "analytic_ik_chain_count")
+        layout.prop(bone, "analytic_ik_solver")
+        layout.prop(bone, "analytic_ik_influence")
+        layout.prop(bone, "analytic_ik_swivel")
+        layout.prop(bone, "analytic_ik_flip")
+        layout.prop(bone, "analytic_ik_softness")
+        layout.prop(bone, "analytic_ik_reach")
+        if settings_of(bone).chain_count != 2:
+            layout.prop(bone, "analytic_ik_least_motion")
+
+
+class ANALYTIC_IK_PT_sidebar(ChainPanel, bpy.types.Panel):
+    """The chain of the active bone, in the sidebar of the 3D view."""
+
+    bl_idname = "ANALYTIC_IK_PT_sidebar"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Analytic IK"
+
+
+class ANALYTIC_IK_PT_bone(ChainPanel, bpy.types.Panel):
+    """The chain of the active bone, under Properties > Bone."""
+
+    bl_idname = "ANALYTIC_IK_PT_bone"
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "bone"
+    bl_options = {"DEFAULT_CLOSED"}
+
+
+class ANALYTIC_IK_PT_chains(bpy.types.Panel):
+    """All chains of the armature, and what is done with all of them."""
+
+    bl_idname = "ANALYTIC_IK_PT_chains"
+    bl_label = "Chains of the Armature"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Analytic IK"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        ob = context.object
+        return ob is not None and ob.type == "ARMATURE" and ob.mode != "EDIT" and bool(live_tips(ob))
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        ob = context.object
+        column = layout.column(align=True)
+        for tip in live_tips(ob):
+            problem = problem_of(ob, tip, context.view_layer.depsgraph)
+            column.label(text=tip, icon="ERROR" if problem else "CHECKMARK")
+            if problem:
+                draw_sentence(column, context, problem, "BLANK1")
+        row = layout.row(align=True)
+        row.operator(ANALYTIC_IK_OT_check.bl_idname, text="Check")
+        row.operator(ANALYTIC_IK_OT_bake.bl_idname, text="Bake", icon="KEYFRAME_HLT")
+        report = report_of(ob)
+        if report:
+            box = layout.box()
+            first, last, _ = report["frames"]
+            box.label(text=f"Frames {first} to {last}, {report['seconds']:.1f} s", icon="INFO")
+            for chain in report["chains"]:
+                draw_sentence(box, context, words(chain), "NONE")
+
+
+def draw_sentence(
+    layout: bpy.types.UILayout, context: bpy.types.Context, sentence: str, icon: str
+) -> None:
+    """A sentence broken into lines that fit the region; labels do not wrap by themselves."""
+    scale = context.preferences.system.ui_scale
+    characters = max(24, int(context.region.width / (_POINTS_PER_CHARACTER * scale)) - 6)
+    column = layout.column(align=True)
+    column.scale_y = 0.8
+    for k, line in enumerate(wrap(sentence, characters)):
+        column.label(text=line, icon="BLANK1" if k and icon != "NONE" else icon)
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (ANALYTIC_IK_PT_sidebar, ANALYTIC_IK_PT_chains, ANALYTIC_IK_PT_bone)
+)

@@ -1,0 +1,353 @@
+"""A frame's pose depends on that frame alone; and the FK pose is never lost."""
+
+from random import Random
+
+import bpy
+import pytest
+from mathutils import Quaternion
+
+from .keys import FK_KEYS, FRAMES, animated_rig, key, key_rotation
+from .rigs import (
+    ROTATION_MODES,
+    Rig,
+    evaluated_copy,
+    leg,
+    matrix_difference,
+    orientation,
+    pose_values,
+    random_rig,
+    random_rotation,
+    reach,
+    reachable_point,
+    rotation_channel,
+    rotation_values,
+    set_rotation,
+    update,
+)
+
+SAME = 1e-6
+
+Pose = dict[str, tuple[float, ...]]
+
+
+def empty_scene() -> None:
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+
+
+def go_to(frame: float) -> None:
+    bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
+
+
+def evaluated_pose(ob: bpy.types.Object) -> Pose:
+    """All matrices of an armature, as Blender evaluates them."""
+    return {bone.name: tuple(x for row in bone.matrix for x in row) for bone in evaluated_copy(ob).pose.bones}
+
+
+def pose_at(ob: bpy.types.Object, frame: float) -> Pose:
+    go_to(frame)
+    return evaluated_pose(ob)
+
+
+def difference(a: Pose, b: Pose) -> float:
+    assert a.keys() == b.keys()
+    return max(abs(x - y) for name in a for x, y in zip(a[name], b[name], strict=True))
+
+
+def random_frames(random: Random, count: int) -> list[float]:
+    """Frames with sub-frames, which float32 holds exactly."""
+    return [random.choice((random.randint(0, 14), random.randint(0, 56) / 4.0)) for _ in range(count)]
+
+
+def fresh_poses(seed: int, fk_keys: str, frames: set[float]) -> dict[float, Pose]:
+    """The pose of each frame in a scene that has visited no other."""
+    poses = {}
+    for frame in frames:
+        empty_scene()
+        poses[frame] = pose_at(animated_rig(seed, fk_keys).ob, frame)
+    return poses
+
+
+@pytest.mark.parametrize("fk_keys", FK_KEYS)
+@pytest.mark.parametrize("seed", range(12))
+def test_a_frame_has_one_pose_whatever_was_visited_before(seed, fk_keys):
+    frames = random_frames(Random(seed), 12)
+    expected = fresh_poses(seed, fk_keys, set(frames[:4]))
+    empty_scene()
+    rig = animated_rig(seed, fk_keys)
+    for frame in frames + frames[:4]:
+        pose = pose_at(rig.ob, frame)
+        expected.setdefault(frame, pose)
+        assert difference(pose, expected[frame]) < SAME, f"frame {frame}"
+
+
+@pytest.mark.parametrize("fk_keys", FK_KEYS)
+@pytest.mark.parametrize("seed", range(100, 104))
+def test_a_frame_has_the_same_pose_after_save_and_reload(seed, fk_keys, tmp_path):
+    rig = animated_rig(seed, fk_keys)
+    frames = random_frames(Random(seed), 4)
+    expected = {frame: pose_at(rig.ob, frame) for frame in frames}
+    path = str(tmp_path / "rig.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    ob = bpy.data.objects["rig"]
+    update()
+    assert difference(evaluated_pose(ob), expected[frames[-1]]) < SAME
+    for frame in frames:
+        assert difference(pose_at(ob, frame), expected[frame]) < SAME
+
+
+@pytest.mark.parametrize("fk_keys", FK_KEYS)
+@pytest.mark.parametrize("seed", range(200, 204))
+def test_a_frame_has_the_same_pose_after_undo_and_redo(seed, fk_keys):
+    animated_rig(seed, fk_keys)
+    frames = random_frames(Random(seed), 3)
+    expected = {frame: pose_at(bpy.data.objects["rig"], frame) for frame in frames}
+    bpy.ops.ed.undo_push(message="start")
+    bpy.data.objects["rig"].pose.bones[0].location = (0.3, 0.2, 0.1)
+    for frame in frames[:2]:
+        go_to(frame)
+    bpy.ops.ed.undo_push(message="moved")
+    bpy.ops.ed.undo()
+    for frame in frames:
+        assert difference(pose_at(bpy.data.objects["rig"], frame), expected[frame]) < SAME
+    bpy.ops.ed.redo()
+    bpy.ops.ed.undo()
+    for frame in frames:
+        assert difference(pose_at(bpy.data.objects["rig"], frame), expected[frame]) < SAME
+
+
+@pytest.mark.parametrize("fk_keys", FK_KEYS)
+@pytest.mark.parametrize("seed", range(300, 306))
+def test_influence_zero_is_the_fk_pose(seed, fk_keys):
+    """Blender alone, without the chain, shows what the FK pose of a frame is."""
+    frames = random_frames(Random(seed), 3)
+    rig = animated_rig(seed, fk_keys)
+    without_chain(rig)
+    expected = {frame: pose_at(rig.ob, frame) for frame in frames}
+    empty_scene()
+    rig = animated_rig(seed, fk_keys)
+    for frame in random_frames(Random(seed + 1), 4):
+        go_to(frame)
+    without_influence(rig)
+    for frame in frames:
+        assert pose_at(rig.ob, frame) == expected[frame]
+
+
+def without_influence(rig: Rig) -> None:
+    for name in ("influence", "enabled"):
+        if rig.ob.animation_data:
+            rig.tip.driver_remove(f"analytic_ik_{name}")
+            for frame in FRAMES:
+                unkey(rig, name, frame)
+    rig.tip.analytic_ik_enabled = True
+    rig.tip.analytic_ik_influence = 0.0
+    update()
+
+
+def unkey(rig: Rig, name: str, frame: int) -> None:
+    if any(f'{rig.tip.name}"].analytic_ik_{name}' in path for path in curve_paths(rig.ob)):
+        rig.tip.keyframe_delete(f"analytic_ik_{name}", frame=frame)
+
+
+def curve_paths(ob: bpy.types.Object) -> list[str]:
+    from .keys import fcurves
+
+    return [curve.data_path for curve in fcurves(ob)] if ob.animation_data.action else []
+
+
+def without_chain(rig: Rig) -> None:
+    without_influence(rig)
+    rig.tip.analytic_ik_enabled = False
+    update()
+
+
+def test_influence_zero_is_the_fk_pose_after_save_undo_and_reload(tmp_path):
+    rig = leg()
+    for name, mode in zip(rig.bones, ("QUATERNION", "XYZ"), strict=True):
+        rig.ob.pose.bones[name].rotation_mode = mode
+        set_rotation(rig.ob.pose.bones[name], Quaternion((0.9, 0.1, 0.3, 0.2)).normalized())
+    fk = pose_values(rig.ob)
+    rig.enable(influence=0.7)
+    assert pose_values(rig.ob) != fk
+    bpy.ops.ed.undo_push(message="a")
+    bpy.data.objects["leg target"].location.x += 0.3
+    update()
+    bpy.ops.ed.undo_push(message="b")
+    bpy.ops.ed.undo()
+    path = str(tmp_path / "leg.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    ob = bpy.data.objects["leg"]
+    ob.pose.bones["shin"].analytic_ik_influence = 0.0
+    update()
+    assert pose_values(ob) == fk
+
+
+@pytest.mark.parametrize("seed", range(400, 420))
+def test_half_an_influence_never_drifts(seed):
+    rig = random_rig(seed)
+    start = rig.target.ob.location.copy()
+    rig.place_target(reachable_point(rig))
+    rig.enable(influence=0.5)
+    first = evaluated_pose(rig.ob)
+    here = rig.to_world(rig.to_armature(rig.target))
+    for k in range(25):
+        rig.target.place(here + rig.random.uniform(-0.1, 0.1) * (here - start))
+        if k % 5 == 0:
+            go_to(k)
+    rig.target.place(here)
+    assert difference(evaluated_pose(rig.ob), first) < 1e-5
+    poses = [pose_at(rig.ob, frame) for frame in range(10)]
+    assert all(pose == poses[0] for pose in poses)
+
+
+@pytest.mark.parametrize("mode", ROTATION_MODES)
+def test_a_bone_turned_by_hand_is_the_new_fk_pose(mode):
+    rig = leg()
+    thigh = rig.ob.pose.bones["thigh"]
+    thigh.rotation_mode = mode
+    rig.enable()
+    set_rotation(thigh, Quaternion((1.0, 0.2, 0.3, 0.1)).normalized())
+    by_hand = rotation_values(thigh)
+    update()
+    assert rig.missed() < SAME
+    go_to(7)
+    rig.tip.analytic_ik_influence = 0.0
+    update()
+    assert rotation_values(thigh) == by_hand
+
+
+@pytest.mark.parametrize("seed", range(500, 560))
+def test_another_rotation_mode_keeps_the_fk_pose(seed):
+    rig = random_rig(seed)
+    rig.place_target(reachable_point(rig))
+    fk = rig.matrices()
+    rig.enable()
+    solved = rig.matrices()
+    for name in rig.bones:
+        rig.ob.pose.bones[name].rotation_mode = rig.random.choice(ROTATION_MODES)
+    update()
+    for now, before in zip(rig.matrices(), solved, strict=True):
+        assert matrix_difference(now, before) < 1e-5
+    rig.tip.analytic_ik_influence = 0.0
+    update()
+    for now, before in zip(rig.matrices(), fk, strict=True):
+        assert matrix_difference(orientation(now), orientation(before)) < 1e-5
+
+
+def switch_off(rig: Rig) -> None:
+    rig.tip.analytic_ik_enabled = False
+
+
+def delete_target_for_good(rig: Rig) -> None:
+    bpy.data.objects.remove(rig.target.ob)
+
+
+def delete_target_by_operator(rig: Rig) -> None:
+    with bpy.context.temp_override(selected_objects=[rig.target.ob]):
+        bpy.ops.object.delete()
+
+
+def ask_for_too_many_bones(rig: Rig) -> None:
+    rig.tip.analytic_ik_chain_count = 9
+
+
+def clear_target(rig: Rig) -> None:
+    rig.tip.analytic_ik_target = None
+
+
+def choose_a_solver_that_does_not_fit(rig: Rig) -> None:
+    rig.tip.analytic_ik_chain_count = 1
+    rig.tip.analytic_ik_solver = "VECTOR"
+
+
+ENDS = (
+    switch_off,
+    delete_target_for_good,
+    delete_target_by_operator,
+    ask_for_too_many_bones,
+    clear_target,
+    choose_a_solver_that_does_not_fit,
+)
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("frame_change", [False, True])
+def test_a_chain_that_ends_gives_its_bones_their_fk_pose_back(end, frame_change):
+    rig = leg()
+    fk = pose_values(rig.ob)
+    rig.enable()
+    assert pose_values(rig.ob) != fk
+    end(rig)
+    if frame_change:
+        go_to(2)
+    else:
+        update()
+    assert pose_values(rig.ob) == fk
+    assert rig.joints()[-1].length < SAME
+
+
+def test_a_chain_that_is_switched_by_keys_goes_back_and_forth():
+    rig = leg()
+    fk = pose_values(rig.ob)
+    rig.enable()
+    key(rig.tip, "analytic_ik_enabled", [True, False, True, False])
+    for frame in (1, 5, 9, 13, 1, 13, 5, 9):
+        go_to(frame)
+        if frame in (5, 13):
+            assert pose_values(rig.ob) == fk
+        else:
+            assert rig.missed() < SAME
+
+
+def test_a_chain_below_one_that_is_switched_off_by_a_key_stays_on_its_target():
+    rig = leg()
+    toe = rig.ob.pose.bones["foot"]
+    from .rigs import Control, make_chain, new_empty
+
+    rig.enable()
+    make_chain(toe, Control(new_empty("toe target", (0.1, -0.2, 0.3))), chain_count=1)
+    key(rig.tip, "analytic_ik_enabled", [True, False, True, False])
+    poses = {}
+    for frame in (1, 5, 9, 13, 5, 1, 13, 9):
+        pose = pose_at(rig.ob, frame)
+        assert difference(pose, poses.setdefault(frame, pose)) < SAME
+        direction = toe.tail - toe.head
+        assert (bpy.data.objects["toe target"].location - toe.head).cross(direction).length < 1e-5
+    assert difference(poses[5], poses[13]) < SAME
+
+
+def test_a_key_is_the_fk_pose_even_where_it_equals_what_was_solved():
+    rig = leg()
+    rig.enable()
+    for name in rig.bones:
+        bone = rig.ob.pose.bones[name]
+        bone.keyframe_insert(rotation_channel(bone), frame=1)
+    solved = pose_values(rig.ob)
+    rig.tip.analytic_ik_influence = 0.0
+    for _ in range(3):
+        go_to(1)
+        assert pose_values(rig.ob) == solved
+
+
+@pytest.mark.parametrize("seed", range(600, 620))
+def test_moving_a_target_within_a_frame_keeps_the_keys_as_fk_pose(seed):
+    rig = random_rig(seed)
+    for name in rig.bones:
+        key_rotation(rig.random, rig.ob.pose.bones[name])
+    far = reach(rig.lengths())[1]
+    go_to(7)
+    fk = pose_values(rig.ob)
+    rig.place_target(reachable_point(rig))
+    rig.enable(influence=0.5)
+    go_to(7)
+    here = rig.to_world(rig.to_armature(rig.target))
+    first = evaluated_pose(rig.ob)
+    for k in range(10):
+        rig.target.place(here + rig.random.uniform(-0.1, 0.1) * far * here.normalized() * k)
+    rig.target.place(here)
+    assert difference(evaluated_pose(rig.ob), first) < 1e-5
+    rig.tip.analytic_ik_influence = 0.0
+    update()
+    now = pose_values(rig.ob)
+    assert all(now[name] == fk[name] for name in rig.bones)
