@@ -15,8 +15,9 @@ def unregister() -> None:
 
 def _rooms() -> list:
     # Imported here: `ik_addon.solvers` alone needs no bpy.
+    from . import command_line
     from .bake import report
     from .rig import live, settings
     from .ui import operators, panel
 
-    return [settings, report, operators, panel, live]
+    return [settings, report, operators, panel, command_line, live]

@@ -73,7 +73,7 @@ def _model(rig: bpy.types.Object, collection: bpy.types.Collection) -> None:
     )
     steel = new_material("Joint", (0.05, 0.055, 0.07), roughness=0.3, metallic=0.6)
     parts = MeshParts()
-    radius = 0.2
+    radius = 0.24
     for index, bone in enumerate(rig.data.bones):
         enamel = new_material(f"Link {index + 1}", colours[index], roughness=0.35)
         low, high = bone.head_local, bone.tail_local
@@ -107,7 +107,7 @@ def _set(collection: bpy.types.Collection) -> None:
             if start[axis] < 0.0:
                 end = list(start)
                 end[axis] = half
-                box.limb(start, end, (0.034, 0.034), frame, roundness=20.0, detail=8)
+                box.tube(start, end, 0.03, frame)
     box.make_object("Target box", collection)
 
     marks = MeshParts()
@@ -116,14 +116,14 @@ def _set(collection: bpy.types.Collection) -> None:
     marks.make_object("Target places", collection)
 
     column = MeshParts()
-    column.limb((0, 0, -half), (0, 0, -0.12), (0.3, 0.17), stand, roundness=12.0, detail=24)
+    column.limb((0, 0, -half), (0, 0, -0.12), (0.34, 0.2), stand, roundness=12.0, detail=24)
     column.limb((0, 0, -half - 0.05), (0, 0, -half + 0.12), (0.8, 0.72), stand, roundness=6.0, detail=36)
-    column.torus((0, 0, -0.14), (0, 0, 1), (0.17, 0.04), stand)
+    column.torus((0, 0, -0.14), (0, 0, 1), (0.2, 0.05), stand)
     column.make_object("Stand", collection)
 
     add_floor(collection, -half, BACKGROUND)
     add_three_suns(collection, key_from=(3.0, -3.5, 5.5))
-    add_camera(collection, eye=(7.2, -13.4, 5.6), look_at=(0.1, 0.0, -0.05), lens=42.0)
+    add_camera(collection, eye=(7.2, -13.4, 5.6), look_at=(0.1, 0.0, -0.15), lens=41.0)
 
 
 def build() -> bpy.types.Object:

@@ -120,6 +120,5 @@ def key_bone_turn(rig: bpy.types.Object, bone: str, samples: Iterable[tuple[floa
     """Key a bone's rotation with (frame, turn) samples, as turns of the rest pose in the armature's axes."""
     rest = rig.data.bones[bone].matrix_local.to_3x3()
     path = rig.pose.bones[bone].path_from_id("rotation_euler")
-    key_vectors(
-        rig, path, [(f, (rest.inverted() @ turn @ rest).to_euler()) for f, turn in samples], group=bone
-    )
+    angles = [(frame, (rest.inverted() @ turn @ rest).to_euler()) for frame, turn in samples]
+    key_vectors(rig, path, angles, group=bone)

@@ -123,6 +123,21 @@ class MeshParts:
             rings.append(_circle(start.lerp(end, share), radius, across, along_side, detail))
         self.loft(rings, material, bone)
 
+    def tube(
+        self,
+        start: Sequence[float],
+        end: Sequence[float],
+        radius: float,
+        material: bpy.types.Material,
+        bone: str = "",
+        *,
+        detail: int = 10,
+    ) -> None:
+        """Add an open tube, for bars whose ends are hidden."""
+        start, end = Vector(start), Vector(end)
+        across = _cross_section(end - start)
+        self.loft([_circle(centre, radius, *across, detail) for centre in (start, end)], material, bone)
+
     def torus(
         self,
         centre: Sequence[float],

@@ -85,7 +85,7 @@ def _legs() -> list[Leg]:
 LEGS = _legs()
 
 # Place and half width and length of the marks on the abdomen; half the height of each is under the shell.
-MARKS = (((0.38, 0.835), (0.10, 0.06)), ((0.56, 0.883), (0.13, 0.055)), ((0.74, 0.855), (0.09, 0.05)))
+MARKS = (((0.38, 0.824), (0.10, 0.06)), ((0.56, 0.87), (0.13, 0.055)), ((0.74, 0.842), (0.09, 0.05)))
 # Place and radius of the eyes of the left side.
 EYES = (((0.088, -0.405, 0.52), 0.085), ((0.185, -0.325, 0.555), 0.048), ((0.15, -0.2, 0.635), 0.034))
 # Place and size of the pebbles, beside the spider's way.

@@ -15,7 +15,7 @@ Colour = tuple[float, float, float]
 
 FLOOR_SIZE = 400.0
 # The floor is lit by the suns besides the world: this much darker, it looks like the world behind it.
-FLOOR_DARKENING = 0.52
+FLOOR_DARKENING = 0.58
 
 
 def start_scene(name: str, last_frame: int, background: Colour) -> bpy.types.Scene:

@@ -90,6 +90,10 @@ def load_post(*_: object) -> None:
     _armatures.clear()
     _reported.clear()
     animation.forget()
+    for ob in armature_objects():
+        # Opening a file evaluates its animation, which writes the FK pose, and tells no handler.
+        if ob.pose and live_tips(ob):
+            ob.update_tag()
 
 
 def _reads(ob: bpy.types.Object, tip: bpy.types.PoseBone, moved: set, reposed: set) -> bool:

@@ -13,7 +13,8 @@ import bpy
 from .animation import animated_paths, bones_with_animated_rotation
 from .channels import ROTATION_MODES, Raw, quaternion_of, raw_of, raw_rotation, rotation_channel
 
-_SAME_ROTATION = 1e-6
+_SAME_ROTATION = 1e-3
+"""Apart as quaternions: what Blender's conversion between rotation modes loses of small angles."""
 _POSE_CHANNELS = {
     "location": 3,
     "rotation_quaternion": 4,
@@ -56,7 +57,8 @@ def recorded_fk(pose_bone: bpy.types.PoseBone) -> Raw:
     count = rotation_channel(record_mode)[1]
     solved = tuple(pose_bone.analytic_ik_record_solved[:count])
     fk = tuple(pose_bone.analytic_ik_record_fk[:count])
-    if record_mode == mode:
+    if rotation_channel(record_mode) == rotation_channel(mode):
+        # From one Euler order to another Blender keeps the numbers.
         return fk if current == solved else current
     # The user changed the rotation mode, which converts the numbers: compare what they mean.
     now, then = quaternion_of(current, mode), quaternion_of(solved, record_mode)

@@ -4,7 +4,7 @@ from math import atan2, cos, sin, sqrt
 
 from mathutils import Vector
 
-from .bending import Aim, across, perpendicular
+from .bending import Aim, across, perpendicular, unit_across
 from .chain import ROUNDING, STRAIGHT, Chain, direction, end_offset
 from .rotations import swing
 
@@ -69,8 +69,10 @@ def _open_triangle(
     rise = (remaining - (distance - length)) * (remaining + (distance - length))
     run = (length + distance - remaining) * (length + distance + remaining)
     angle = 2.0 * atan2(sqrt(max(0.0, rise)), sqrt(max(0.0, run)))
-    aside = across(current, toward)
-    if aside.length <= STRAIGHT:
-        aside = across(aim.bulge, toward)
-    aside = direction(aside) if aside.length > 2 * ROUNDING else perpendicular(toward)
+    if across(current, toward).length > STRAIGHT:
+        aside = unit_across(current, toward)
+    elif across(aim.bulge, toward).length > 2 * ROUNDING:
+        aside = unit_across(aim.bulge, toward)
+    else:
+        aside = perpendicular(toward)
     return direction(toward * cos(angle) + aside * sin(angle))

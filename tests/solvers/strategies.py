@@ -106,8 +106,8 @@ class Case:
 
 
 def single(point):
-    """The point that float32 stores."""
-    return tuple(Vector(point))
+    """The point that float32 stores; without its smallest numbers, which have fewer digits."""
+    return tuple(value if abs(value) > 1e-30 else 0.0 for value in Vector(point))
 
 
 def plus(a, b):

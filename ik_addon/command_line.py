@@ -1,0 +1,212 @@
+"""The command line: bake and check .blend files without a window.
+
+`analytic-ik COMMAND …` from the Python package, `blender FILE --command analytic_ik COMMAND …` from Blender.
+Exit status: 0 done; 1 a file failed, or a chain missed its target by more than --max-error; 2 bad usage.
+"""
+
+import argparse
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import bpy
+
+from .bake import bake, chains_of, check
+from .bake.report import words
+from .solvers import ChainError
+
+try:
+    from tqdm import tqdm
+except ImportError:  # Blender does not ship it: there the frames go by without a bar.
+    tqdm = None
+
+_FRAMES = re.compile(r"(-?\d+)-(-?\d+)$")
+_BLEND = b"BLENDER"
+_COMPRESSED = (b"\x28\xb5\x2f\xfd", b"\x1f\x8b")
+_handles: list[object] = []
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point of the Python package's command `analytic-ik`; returns the exit status."""
+    from . import register as register_add_on
+    from . import unregister as unregister_add_on
+
+    register_add_on()
+    try:
+        return run(sys.argv[1:] if arguments is None else arguments)
+    finally:
+        # Older Blenders crash at exit while Python is still registered with them.
+        unregister_add_on()
+
+
+def run(arguments: Sequence[str], prog: str = "analytic-ik") -> int:
+    """Carry out one command; returns the exit status and raises nothing."""
+    try:
+        options = _parser(prog).parse_args(arguments)
+        _check_usage(options)
+    except SystemExit as stop:
+        # argparse has said what is wrong, or shown the help.
+        return int(stop.code or 0)
+    entries = [_process(file, options) for file in options.files]
+    report = {"blender": bpy.app.version_string.split()[0], "files": entries}
+    if options.report:
+        _write_text(options.report, json.dumps(report, indent=1))
+    return max(_status(entry, options) for entry in entries)
+
+
+def _parser(prog: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=prog, description="Analytic inverse kinematics for .blend files.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("files", nargs="*", type=Path, metavar="FILE", help=".blend files to open")
+    shared.add_argument("--frames", type=_frames, metavar="A-B", help="first and last frame (default: the scene's)")
+    shared.add_argument("--step", type=_step, default=1, metavar="N", help="every Nth frame")
+    shared.add_argument("--report", type=Path, metavar="FILE.json", help="write what was measured")
+    baking = commands.add_parser("bake", parents=[shared], help="write live chains into keys and save")
+    where = baking.add_mutually_exclusive_group(required=True)
+    where.add_argument("--output", type=Path, metavar="PATH", help="file to save to (one FILE)")
+    where.add_argument("--output-dir", type=Path, metavar="DIR", help="folder to save to, under the same names")
+    where.add_argument("--in-place", action="store_true", help="save over each FILE")
+    baking.add_argument("--action", type=str.upper, choices=("NEW", "COPY", "CURRENT"), default="COPY")
+    baking.add_argument("--after", type=str.upper, choices=("KEEP", "MUTE", "REMOVE"), default="MUTE")
+    baking.add_argument(
+        "--tolerance", type=_distance, default=0.0, metavar="T", help="drop keys while the tip stays within T"
+    )
+    checking = commands.add_parser("check", parents=[shared], help="measure live chains; save nothing")
+    checking.add_argument(
+        "--max-error", type=_distance, metavar="E", help="exit with 1 where a tip misses its target by more"
+    )
+    for command in (baking, checking):
+        command.set_defaults(usage_error=command.error)
+    return parser
+
+
+def _check_usage(options: argparse.Namespace) -> None:
+    if not options.files and bpy.data.filepath:
+        options.files = [Path(bpy.data.filepath)]
+    if not options.files:
+        options.usage_error("name at least one FILE")
+    if options.command == "bake" and options.output and len(options.files) > 1:
+        options.usage_error("--output takes one FILE; use --output-dir for several")
+
+
+def _process(file: Path, options: argparse.Namespace) -> dict:
+    """One file; its entry in the report, with the error that stopped it."""
+    try:
+        entry = _open_and_step(file, options)
+    except (ChainError, OSError, RuntimeError) as error:
+        reason = " ".join(str(error).removeprefix("Error: ").split())
+        print(f"{file}: {reason}", file=sys.stderr)
+        return {"file": str(file), "frames": None, "seconds": 0.0, "chains": [], "error": reason}
+    for chain in entry["chains"]:
+        print(f"{file}: {words(chain)}")
+    return {**entry, "file": str(file)}
+
+
+def _open_and_step(file: Path, options: argparse.Namespace) -> dict:
+    compressed = _is_compressed(file)
+    output = _output_path(file, options) if options.command == "bake" else None
+    bpy.ops.wm.open_mainfile(filepath=str(file.absolute()))
+    scene = bpy.context.scene
+    first, last = options.frames or (scene.frame_start, scene.frame_end)
+    frames = range(first, last + 1, options.step)
+    chains = chains_of(scene.objects)
+    if not chains:
+        raise ChainError("no armature of its scene has a live analytic IK chain; add one and save the file")
+
+    def progress(frames: Iterable[int]) -> Iterable[int]:
+        shown = tqdm is not None and sys.stderr.isatty()
+        return tqdm(frames, desc=file.name, unit="frame") if shown else frames
+
+    if output is None:
+        report = check(bpy.context, chains, frames, progress)
+    else:
+        report = bake(bpy.context, chains, frames, options.action, options.after, options.tolerance, progress)
+        _save(output, compressed)
+    return report["files"][0]
+
+
+def _is_compressed(file: Path) -> bool:
+    """Whether a .blend file is compressed, as what is saved from it shall be. OSError where it is none."""
+    if not file.is_file():
+        raise FileNotFoundError("there is no such file; check its path")
+    with file.open("rb") as stream:
+        start = stream.read(len(_BLEND))
+    if not start.startswith((_BLEND, *_COMPRESSED)):
+        raise OSError("it is not a .blend file; name one that Blender saved")
+    return start != _BLEND
+
+
+def _output_path(file: Path, options: argparse.Namespace) -> Path:
+    """Where the baked file goes. OSError where no file can be put there."""
+    if options.output_dir:
+        options.output_dir.mkdir(parents=True, exist_ok=True)
+        return options.output_dir / file.name
+    output = options.output or file
+    if not output.absolute().parent.is_dir():
+        raise FileNotFoundError(f"there is no folder '{output.parent}' to save to; make it first")
+    return output
+
+
+def _save(output: Path, compressed: bool) -> None:
+    """Save beside the output and rename, so that no half-written file is ever left there."""
+    # In the same folder: the paths in the file that are relative to it stay right.
+    beside = output.with_name(f".{output.stem}.part.blend")
+    try:
+        bpy.ops.wm.save_as_mainfile(filepath=str(beside.absolute()), compress=compressed, copy=True)
+        os.replace(beside, output)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _write_text(path: Path, text: str) -> None:
+    beside = path.with_name(f".{path.name}.part")
+    beside.write_text(text + "\n", encoding="utf-8")
+    os.replace(beside, path)
+
+
+def _status(entry: dict, options: argparse.Namespace) -> int:
+    if entry["error"]:
+        return 1
+    limit = getattr(options, "max_error", None)
+    return int(limit is not None and any(chain["max_error"] > limit for chain in entry["chains"]))
+
+
+def _frames(text: str) -> tuple[int, int]:
+    match = _FRAMES.match(text)
+    if match is None or int(match[1]) > int(match[2]):
+        raise argparse.ArgumentTypeError(f"{text!r} is no range of frames; write the first and last as 1-250")
+    return int(match[1]), int(match[2])
+
+
+def _step(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no step; write a whole number from 1")
+    return int(text)
+
+
+def _distance(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no distance; write a number from 0")
+    return value
+
+
+def register() -> None:
+    """Make Blender's own command line know `--command analytic_ik`."""
+    _handles.append(
+        bpy.utils.register_cli_command(
+            "analytic_ik", lambda arguments: run(arguments, "blender --command analytic_ik")
+        )
+    )
+
+
+def unregister() -> None:
+    while _handles:
+        bpy.utils.unregister_cli_command(_handles.pop())
