@@ -201,12 +201,11 @@ def _distance(text: str) -> float:
 def register() -> None:
     """Make Blender's own command line know `--command analytic_ik`."""
     _handles.append(
-        bpy.utils.register_cli_command(
-            "analytic_ik", lambda arguments: run(arguments, "blender --command analytic_ik")
-        )
+        bpy.utils.register_cli_command("analytic_ik", lambda arguments: run(arguments, "blender --command analytic_ik"))
     )
 
 
 def unregister() -> None:
+    """Take the command away from it."""
     while _handles:
         bpy.utils.unregister_cli_command(_handles.pop())

@@ -45,9 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     if bpy.app.version[:2] != OLDEST_BLENDER:
-        parser.error(
-            f"needs bpy 4.2, for scenes that open in every Blender since; this is {bpy.app.version_string}"
-        )
+        parser.error(f"needs bpy 4.2, for scenes that open in every Blender since; this is {bpy.app.version_string}")
 
     options.output_dir.mkdir(parents=True, exist_ok=True)
     ik_addon.register()

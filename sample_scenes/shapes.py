@@ -155,9 +155,7 @@ class MeshParts:
         for step in range(detail):
             angle = 2.0 * pi * step / detail
             outwards = across * cos(angle) + along_side * sin(angle)
-            rings.append(
-                _circle(Vector(centre) + outwards * radii[0], radii[1], up, outwards, max(6, detail // 3))
-            )
+            rings.append(_circle(Vector(centre) + outwards * radii[0], radii[1], up, outwards, max(6, detail // 3)))
         weights = [bone] * len(rings) if isinstance(bone, dict) else bone
         self.loft(rings, material, weights, joined=True)
 

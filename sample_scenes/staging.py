@@ -13,6 +13,8 @@ from .motion import key_vectors
 
 Colour = tuple[float, float, float]
 
+# Suns shine alike from everywhere: from up here, the lines drawn for them do not cross the view.
+SUNS_ASIDE = Vector((0.0, -40.0, 60.0))
 FLOOR_SIZE = 400.0
 # The floor is lit by the suns besides the world: this much darker, it looks like the world behind it.
 FLOOR_DARKENING = 0.58
@@ -64,9 +66,7 @@ def new_material(
     return material
 
 
-def add_three_suns(
-    collection: bpy.types.Collection, key_from: Sequence[float], strength: float = 3.0
-) -> None:
+def add_three_suns(collection: bpy.types.Collection, key_from: Sequence[float], strength: float = 3.0) -> None:
     """Light the scene with a warm key, a cool fill and a rim light.
 
     Suns light every place alike, so what walks through the scene keeps its light.
@@ -88,7 +88,7 @@ def _add_sun(
     light = bpy.data.lights.new(name, "SUN")
     light.energy, light.color, light.angle = strength, colour, radians(blur)
     sun = bpy.data.objects.new(name, light)
-    sun.location = Vector(shines_from)
+    sun.location = Vector(shines_from) + SUNS_ASIDE
     sun.rotation_euler = Vector(shines_from).to_track_quat("Z", "Y").to_euler()
     collection.objects.link(sun)
 
@@ -104,6 +104,8 @@ def add_floor(collection: bpy.types.Collection, height: float, background: Colou
     backdrop.node_tree.nodes["Principled BSDF"].inputs["Specular IOR Level"].default_value = 0.0
     mesh.materials.append(backdrop)
     floor = bpy.data.objects.new("Floor", mesh)
+    # The solid viewport does not light it like the render: there the plain background looks better.
+    floor.display_type = "WIRE"
     collection.objects.link(floor)
     return floor
 
@@ -154,6 +156,7 @@ def _set_up_viewports() -> None:
                 continue
             space = area.spaces.active
             space.region_3d.view_perspective = "CAMERA"
+            space.region_3d.view_camera_zoom = 20.0
             space.overlay.show_floor = False
             space.overlay.show_axis_x = space.overlay.show_axis_y = False
             shading = space.shading

@@ -17,9 +17,7 @@ TAGS = SCRIPTS / "modules" / "_bpy_internal" / "extensions" / "tags.py"
 
 def run(*command, **kwargs):
     """What *command* says. Its end within two minutes, without an error, is part of every test."""
-    done = subprocess.run(
-        [sys.executable, *map(str, command)], capture_output=True, text=True, timeout=120, **kwargs
-    )
+    done = subprocess.run([sys.executable, *map(str, command)], capture_output=True, text=True, timeout=120, **kwargs)
     assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -45,9 +43,7 @@ def test_exactly_the_add_on_ships(extension_zip):
 
 
 def test_installed_used_and_disabled_in_a_fresh_blender(extension_zip, tmp_path):
-    said = run(
-        __file__, extension_zip, cwd=tmp_path, env=os.environ | {"BLENDER_USER_RESOURCES": str(tmp_path)}
-    )
+    said = run(__file__, extension_zip, cwd=tmp_path, env=os.environ | {"BLENDER_USER_RESOURCES": str(tmp_path)})
     assert "a chain reached its target, nothing is left" in said
 
 

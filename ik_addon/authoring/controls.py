@@ -119,9 +119,7 @@ def _checked(
     if tip.analytic_ik_enabled:
         raise ChainError("it is the tip of a chain already; change that one, or remove it first")
     if len(controls) > 2:
-        raise ChainError(
-            f"{len(controls)} other objects are selected; select its target, its target and pole, or none"
-        )
+        raise ChainError(f"{len(controls)} other objects are selected; select its target, its target and pole, or none")
     chain = chain_bones(tip, chain_count)
     solver_for(len(chain), solver)
     names = {bone.name for bone in chain}
@@ -129,8 +127,7 @@ def _checked(
         shared = names.intersection(bone.name for bone in _bones_or_tip(ob.pose.bones[other]))
         if shared:
             raise ChainError(
-                f"bone '{min(shared)}' belongs to the chain of '{other}' already; use fewer bones, or remove "
-                "that chain"
+                f"bone '{min(shared)}' belongs to the chain of '{other}' already; use fewer bones, or remove that chain"
             )
     bones = reader.bones([reader.evaluated.pose.bones[bone.name] for bone in chain])
     tail_world = reader.world @ fk_joints(bones)[-1]
@@ -139,9 +136,7 @@ def _checked(
         return (control.matrix_world.translation - tail_world).length
 
     target, pole = [*sorted(controls, key=distance), None, None][:2]
-    chosen = replace(
-        settings.settings_of(tip), target=target, subtarget="", pole_target=pole, pole_subtarget=""
-    )
+    chosen = replace(settings.settings_of(tip), target=target, subtarget="", pole_target=pole, pole_subtarget="")
     if target is not None:
         check_targets(ob, chain, chosen)
     return bones, target, pole
@@ -155,9 +150,7 @@ def _bones_or_tip(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
         return [tip]
 
 
-def _empty(
-    armature: bpy.types.Object, name: str, at_world: Vector, display: str, size: float
-) -> bpy.types.Object:
+def _empty(armature: bpy.types.Object, name: str, at_world: Vector, display: str, size: float) -> bpy.types.Object:
     """A new Empty in the collection of the armature."""
     empty = bpy.data.objects.new(name, None)
     empty.empty_display_type = display

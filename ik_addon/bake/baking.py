@@ -91,9 +91,7 @@ def bake(
     return publish(file_report(frames, perf_counter() - start, records))
 
 
-def check(
-    context: bpy.types.Context, chains: Sequence[ChainName], frames: range, progress: Progress = iter
-) -> dict:
+def check(context: bpy.types.Context, chains: Sequence[ChainName], frames: range, progress: Progress = iter) -> dict:
     """The report that `bake` would give, without writing a key. Raises ChainError as `bake` does."""
     bones_of = _checked(context, chains)
     start = perf_counter()

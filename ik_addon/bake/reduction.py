@@ -21,9 +21,7 @@ def needed_frames(
     kept, spans = {0, len(frames) - 1}, [(0, len(frames) - 1)]
     while spans:
         first, last = spans.pop()
-        strayed = [
-            (_tip_error(limbs[k], _between(frames, values, first, last, k)), k) for k in range(first + 1, last)
-        ]
+        strayed = [(_tip_error(limbs[k], _between(frames, values, first, last, k)), k) for k in range(first + 1, last)]
         worst, k = max(strayed, default=(0.0, first))
         if worst > tolerance:
             kept.add(k)
@@ -31,9 +29,7 @@ def needed_frames(
     return sorted(kept)
 
 
-def _between(
-    frames: Sequence[int], values: Sequence[np.ndarray], first: int, last: int, k: int
-) -> list[np.ndarray]:
+def _between(frames: Sequence[int], values: Sequence[np.ndarray], first: int, last: int, k: int) -> list[np.ndarray]:
     """What linear keys at two frames give at frame k, for each bone."""
     part = (frames[k] - frames[first]) / (frames[last] - frames[first])
     return [bone[first] + (bone[last] - bone[first]) * part for bone in values]

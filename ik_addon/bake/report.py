@@ -36,8 +36,7 @@ class ChainRecord:
         if posed.outcome is not Outcome.REACHED:
             self.unreached.append(frame)
         rotations = [
-            quaternion_of(raw, reading.mode)
-            for raw, reading in zip(posed.rotations, posed.limb.bones, strict=True)
+            quaternion_of(raw, reading.mode) for raw, reading in zip(posed.rotations, posed.limb.bones, strict=True)
         ]
         for before, after in zip(self._rotations, rotations, strict=False):
             self.max_step = max(self.max_step, angle_between(before, after))
@@ -79,9 +78,7 @@ def ranges(frames: Sequence[int], step: int) -> list[list[int]]:
     return runs
 
 
-def file_report(
-    frames: range, seconds: float, chains: Sequence[ChainRecord], error: str | None = None
-) -> dict:
+def file_report(frames: range, seconds: float, chains: Sequence[ChainRecord], error: str | None = None) -> dict:
     """One file's entry in the report. Errors are distances from tip to target in world units."""
     return {
         "file": bpy.data.filepath,
@@ -117,7 +114,7 @@ def report_of(ob: bpy.types.Object) -> dict | None:
 
 def words(chain: dict) -> str:
     """One line that says what a chain's entry means."""
-    missed = ", ".join(f"{a}" if a == b else f"{a}–{b}" for a, b in chain["unreached_frames"])
+    missed = ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in chain["unreached_frames"])
     line = (
         f"{chain['bone']}: {chain['frames']} frames, worst error {chain['max_error']:.3g} at frame "
         f"{chain['worst_frame']}, largest step {chain['max_step_degrees']:.1f}°"
@@ -126,10 +123,12 @@ def words(chain: dict) -> str:
 
 
 def register() -> None:
+    """Make Blender know where an armature keeps its report."""
     bpy.types.Object.analytic_ik_report = bpy.props.StringProperty(
         name="Analytic IK Report", options={"HIDDEN"}, override={"LIBRARY_OVERRIDABLE"}
     )
 
 
 def unregister() -> None:
+    """Take that away."""
     del bpy.types.Object.analytic_ik_report

@@ -9,6 +9,7 @@ from ..solvers import Chain
 from ..solvers.bending import start_frame
 from .reading import BoneReading, joints
 
+
 def hinge_armature(bones: Sequence[BoneReading]) -> Vector:
     """Axis in armature space about which a chain's first inner joint bends positively; bones: root first.
 

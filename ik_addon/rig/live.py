@@ -86,14 +86,18 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
 
 @persistent
 def load_post(*_: object) -> None:
-    """Another file, or another state of this one: nothing that was known holds."""
+    """Another file. Its first evaluation may bring keyed bones back to their FK pose, and calls no other handler."""
+    undo_post()
+    if any(ob.pose and live_tips(ob) for ob in armature_objects()):
+        _guarded(bpy.context.evaluated_depsgraph_get(), False, None)
+
+
+@persistent
+def undo_post(*_: object) -> None:
+    """Another state of the file: nothing that was known holds."""
     _armatures.clear()
     _reported.clear()
     animation.forget()
-    for ob in armature_objects():
-        # Opening a file evaluates its animation, which writes the FK pose, and tells no handler.
-        if ob.pose and live_tips(ob):
-            ob.update_tag()
 
 
 def _reads(ob: bpy.types.Object, tip: bpy.types.PoseBone, moved: set, reposed: set) -> bool:
@@ -124,12 +128,13 @@ _HANDLERS = {
     "frame_change_post": frame_change_post,
     "depsgraph_update_post": depsgraph_update_post,
     "load_post": load_post,
-    "undo_post": load_post,
-    "redo_post": load_post,
+    "undo_post": undo_post,
+    "redo_post": undo_post,
 }
 
 
 def register() -> None:
+    """Put the handlers on, once."""
     unregister()
     for name, handler in _HANDLERS.items():
         getattr(bpy.app.handlers, name).append(handler)

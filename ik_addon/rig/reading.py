@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isfinite
 
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
-from ..solvers import Chain, ChainError, solver_for
+from ..solvers import ChainError, solver_for
 from .channels import Raw, quaternion_of
 from .posing import FkPose
 from .settings import Settings, settings_of
@@ -78,9 +79,7 @@ class ArmatureReader:
     `pose`, so that what hangs below them is read as it will be, not as it was evaluated.
     """
 
-    def __init__(
-        self, ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame_changed: bool = False
-    ) -> None:
+    def __init__(self, ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame_changed: bool = False) -> None:
         self.ob = ob
         self.depsgraph = depsgraph
         self.evaluated = ob.evaluated_get(depsgraph)
@@ -152,9 +151,7 @@ class ArmatureReader:
             scale = pose_bone.scale.copy()
             parent_pose = pose_matrix(bone, Matrix.LocRotScale(location, fk_rotation, scale), parent_pose)
             readings.append(
-                BoneReading(
-                    bone, free_axis(pose_bone), mode, fk, fk_rotation, location, scale, parent_pose
-                )
+                BoneReading(bone, free_axis(pose_bone), mode, fk, fk_rotation, location, scale, parent_pose)
             )
         self._check_lengths(readings)
         return tuple(readings)
@@ -183,7 +180,7 @@ class ArmatureReader:
         points = fk_joints(readings)
         if not all(isfinite(value) for point in points for value in point):
             raise ChainError("its pose holds values that are not numbers; clear the bones' transforms")
-        lengths = [(end - start).length for start, end in zip(points, points[1:], strict=False)]
+        lengths = [(end - start).length for start, end in pairwise(points)]
         for reading, length in zip(readings, lengths, strict=True):
             if length <= 1e-6 * sum(lengths):
                 raise ChainError(
@@ -192,9 +189,7 @@ class ArmatureReader:
                 )
 
 
-def pose_matrix(
-    bone: bpy.types.Bone, matrix: Matrix, parent_pose: Matrix | None, invert: bool = False
-) -> Matrix:
+def pose_matrix(bone: bpy.types.Bone, matrix: Matrix, parent_pose: Matrix | None, invert: bool = False) -> Matrix:
     """A bone's local matrix brought to armature space under its parent's pose; with `invert`, the way back.
 
     Blender's own function, so every combination of the bone's inherit and location flags is right.

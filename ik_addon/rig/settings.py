@@ -184,10 +184,12 @@ def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
 
 
 def register() -> None:
+    """Give pose bones their settings."""
     for name, definition in _properties().items():
         setattr(bpy.types.PoseBone, PREFIX + name, definition)
 
 
 def unregister() -> None:
+    """Take them away; what files hold of them stays in the files."""
     for name in _properties():
         delattr(bpy.types.PoseBone, PREFIX + name)

@@ -45,6 +45,4 @@ def _curled(directions: list[Vector], aim: Aim) -> list[Vector]:
     """A straight chain bulged towards the goal's side, its end still on the line."""
     axis = aim.bulge.cross(aim.frame.along)
     count = len(directions)
-    return [
-        Quaternion(axis, CURL * ((2 * k + 1) / count - 1.0) / 2.0) @ along for k, along in enumerate(directions)
-    ]
+    return [Quaternion(axis, CURL * ((2 * k + 1) / count - 1.0) / 2.0) @ along for k, along in enumerate(directions)]

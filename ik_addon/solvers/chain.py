@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 from math import dist, isfinite
 
 from mathutils import Quaternion, Vector
@@ -51,25 +52,17 @@ class Chain:
             raise ChainError(f"a chain needs two points or more, got {len(joints)}")
         self.joints = tuple(finite_point(joint, f"joint {k}") for k, joint in enumerate(joints))
         self.hinge = finite_point(hinge, "the hinge axis") if hinge is not None else None
-        self.lengths = tuple(dist(a, b) for a, b in zip(self.joints, self.joints[1:], strict=False))
+        self.lengths = tuple(dist(a, b) for a, b in pairwise(self.joints))
         self.length = sum(self.lengths)
         self.directions = self._directions()
 
     def _directions(self) -> tuple[Vector, ...]:
         """Unit directions of the links; a link without length points where its predecessor points."""
-        directions = []
-        last = next(
-            (
-                direction(b - a)
-                for a, b, length in zip(self.joints, self.joints[1:], self.lengths, strict=False)
-                if length
-            ),
-            Vector((0.0, 0.0, 1.0)),
-        )
-        for a, b, length in zip(self.joints, self.joints[1:], self.lengths, strict=False):
-            if length:
-                last = direction(b - a)
-            directions.append(last)
+        links = [b - a for a, b in pairwise(self.joints)]
+        directions = [direction(link) for link in links]
+        last = next((along for along in directions if along.length), Vector((0.0, 0.0, 1.0)))
+        for k, length in enumerate(self.lengths):
+            last = directions[k] = directions[k] if length else last.copy()
         return tuple(directions)
 
 
@@ -96,10 +89,10 @@ class Goal:
 class Solution:
     """A solved chain, in the space of the chain's joints.
 
-    joints: n+1 points; joints[0] is the root, lengths are kept. directions: of the n links, unit vectors. outcome: whether the target was in reach.
-    residual: distance from the last joint to the target. turn: the rigid rotation by which the starting pose
-    was aimed at the target and rolled to the pole before its joints bent. normal: unit normal of the bend
-    plane, defined also where the joints are in line.
+    joints: n+1 points; joints[0] is the root, lengths are kept. directions: of the n links, unit vectors.
+    outcome: whether the target was in reach. residual: distance from the last joint to the target. turn: the
+    rigid rotation by which the starting pose was aimed at the target and rolled to the pole before its joints
+    bent. normal: unit normal of the bend plane, defined also where the joints are in line.
     """
 
     joints: tuple[Vector, ...]

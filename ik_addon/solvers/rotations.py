@@ -10,6 +10,7 @@ from .chain import STRAIGHT
 if TYPE_CHECKING:
     from .chain import Chain, Solution
 
+
 def swing(start: Vector, end: Vector, axis: Vector) -> Quaternion:
     """The shortest rotation between two unit vectors; about `axis` (a unit vector) where they are opposite."""
     if start.dot(end) > 0.0:

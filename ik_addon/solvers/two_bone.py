@@ -93,9 +93,9 @@ def law_of_cosines(chain: Chain, aim: Aim) -> list[Vector]:
 def circle(chain: Chain, aim: Aim) -> list[Vector]:
     """The knee as the crossing of two circles in the bend plane, on the side of the pole.
 
-    Source: "circle intersection knee" (the critter's `adjust_knee`): x = (d^2 + r1^2 - r2^2) / 2d, y the rest of r1. It has no
-    check for a target too near (NaN) and leaves the knee where it was for one too far; here the base is
-    clamped. Its y = sqrt(r1^2 - x^2) cancels near full extension; here y comes from Heron's factors.
+    Source: "Circle intersection knee" (the critter's `adjust_knee`): x = (d^2 + r1^2 - r2^2) / 2d, y the rest of r1.
+    It has no check for a target too near (NaN) and leaves the knee where it was for one too far; here the base
+    is clamped. Its y = sqrt(r1^2 - x^2) cancels near full extension; here y comes from Heron's factors.
     """
 
     def knee(triangle: Triangle) -> Vector:
@@ -126,12 +126,10 @@ def sphere(chain: Chain, aim: Aim) -> list[Vector]:
 
 def _directions(chain: Chain, aim: Aim, form: Callable[[Triangle], Vector]) -> list[Vector]:
     """Directions of the two links; `form` gives the knee's offset from the root for a triangle with a base."""
-    triangle = Triangle.spanning(*chain.lengths, aim.distance)
-    if triangle.base:
-        knee = form(triangle)
-    else:
-        # Equal links folded onto the root: the limit of a target that comes ever nearer.
-        knee = aim.bulge * chain.lengths[0]
+    first, second = chain.lengths
+    triangle = Triangle.spanning(first, second, aim.distance)
+    # Equal links folded onto the root have no base: the limit of a target that comes ever nearer.
+    knee = form(triangle) if triangle.base else aim.bulge * first
     in_reach = triangle.base * triangle.scale == aim.distance
     end = aim.offset if in_reach else aim.frame.along * (triangle.base * triangle.scale)
     return [

@@ -45,13 +45,9 @@ second one the pole; without, they are made where no bone moves"""
     bl_idname = "analytic_ik.add"
     bl_label = "Add Analytic IK"
 
-    chain_count: IntProperty(
-        name="Bones", description="Bones in the chain; 0: up to the root", default=2, min=0
-    )
+    chain_count: IntProperty(name="Bones", description="Bones in the chain; 0: up to the root", default=2, min=0)
     solver: EnumProperty(name="Solver", description="Method that solves the chain", items=SOLVER_ITEMS)
-    with_pole: BoolProperty(
-        name="Pole", description="Make a pole towards which the chain bends", default=True
-    )
+    with_pole: BoolProperty(name="Pole", description="Make a pole towards which the chain bends", default=True)
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         tip = active_bone(ob)
@@ -74,7 +70,9 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
     bl_label = "Remove Analytic IK"
 
     keep_pose: BoolProperty(
-        name="Keep Pose", description="Leave the bones where they are, instead of in their FK pose", default=True
+        name="Keep Pose",
+        description="Leave the bones where they are, instead of in their FK pose",
+        default=True,
     )
     delete_controls: BoolProperty(
         name="Delete Controls", description="Delete the target and pole Empties that no other chain follows"
@@ -103,7 +101,8 @@ class RangeOperator(ChainOperator):
     frame_end: IntProperty(name="End", description="Last frame")
     frame_step: IntProperty(name="Step", description="Frames from one to the next", default=1, min=1)
     only_selected: BoolProperty(
-        name="Only Selected", description="Only chains whose tip bone is selected; otherwise all of the armature"
+        name="Only Selected",
+        description="Only chains whose tip bone is selected; otherwise all of the armature",
     )
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
@@ -191,9 +190,7 @@ class ANALYTIC_IK_OT_check(RangeOperator):
     bl_label = "Check Analytic IK"
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        report = check(
-            context, self.chains(ob), self.frames(context), lambda frames: progress(context, frames)
-        )
+        report = check(context, self.chains(ob), self.frames(context), lambda frames: progress(context, frames))
         return summary("Checked", report)
 
 

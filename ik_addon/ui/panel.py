@@ -125,9 +125,7 @@ class ANALYTIC_IK_PT_chains(bpy.types.Panel):
                 draw_sentence(box, context, words(chain), "NONE")
 
 
-def draw_sentence(
-    layout: bpy.types.UILayout, context: bpy.types.Context, sentence: str, icon: str
-) -> None:
+def draw_sentence(layout: bpy.types.UILayout, context: bpy.types.Context, sentence: str, icon: str) -> None:
     """A sentence broken into lines that fit the region; labels do not wrap by themselves."""
     scale = context.preferences.system.ui_scale
     characters = max(24, int(context.region.width / (_POINTS_PER_CHARACTER * scale)) - 6)

@@ -52,9 +52,7 @@ def calm_case(data, solver, with_pole=True):
 def test_swivel_turns_the_chain_about_the_line_to_the_target_by_its_angle(solver, data, angle, with_pole):
     case = calm_case(data, solver, with_pole)
     swivel = about(unit(minus(case.target, case.root)), angle)
-    expected = [
-        plus(case.root, turned(swivel, minus(joint, case.root))) for joint in case.solved(solver).joints
-    ]
+    expected = [plus(case.root, turned(swivel, minus(joint, case.root))) for joint in case.solved(solver).joints]
     assert farthest_apart(expected, case.solved(solver, swivel=angle).joints) <= 2e-5 * case.length
 
 
@@ -65,8 +63,7 @@ def test_flip_mirrors_the_chain_to_the_other_side_of_the_line(solver, data):
     case = calm_case(data, solver)
     _, side = along_and_side(case)
     expected = [
-        minus(joint, times(side, 2.0 * dot(minus(joint, case.root), side)))
-        for joint in case.solved(solver).joints
+        minus(joint, times(side, 2.0 * dot(minus(joint, case.root), side))) for joint in case.solved(solver).joints
     ]
     assert farthest_apart(expected, case.solved(solver, flip=True).joints) <= 2e-5 * case.length
 
@@ -189,9 +186,7 @@ def test_a_soft_chain_rises_towards_its_length_and_never_passes_it(solver, data,
     case = calm_case(data, solver)
     span = softness * case.length
     starts = case.length - span
-    ends = [
-        stretched(case, solver, starts + span * beyond, softness)[0] for beyond in sorted([one, other, 12.0])
-    ]
+    ends = [stretched(case, solver, starts + span * beyond, softness)[0] for beyond in sorted([one, other, 12.0])]
     assert ends[0] <= ends[1] + 4 * case.rounding
     assert ends[1] <= ends[2] + 4 * case.rounding
     assert case.length - 1e-4 * span <= ends[2] + 4 * case.rounding

@@ -49,9 +49,7 @@ signs = st.sampled_from([1.0, -1.0])
 def test_the_rotations_of_the_links_give_the_joints_of_the_solution(solver, data):
     case = data.draw(cases(link_counts(solver, most=3 if solver == "CCD" else 8)))
     solution = case.solved(solver)
-    assert farthest_apart(forward(case, link_rotations(case.chain, solution)), solution.joints) <= (
-        2 * case.rounding
-    )
+    assert farthest_apart(forward(case, link_rotations(case.chain, solution)), solution.joints) <= (2 * case.rounding)
 
 
 @pytest.mark.parametrize("solver", CLOSED_FORMS)
@@ -155,13 +153,9 @@ def test_blend_starts_at_fk_and_ends_at_ik(one, other, sign):
 
 
 @few
-@given(
-    one=rotations, axis=units, angle=reals(0.0, 3.0), sign=st.sampled_from([1.0, -1.0]), influence=reals(0, 1)
-)
+@given(one=rotations, axis=units, angle=reals(0.0, 3.0), sign=st.sampled_from([1.0, -1.0]), influence=reals(0, 1))
 def test_blend_goes_the_shortest_way_at_an_even_speed(one, axis, angle, sign, influence):
     fk = Quaternion(one)
     ik = Quaternion(times(tuple(Quaternion(about(axis, angle)) @ fk), sign))
     assert angle_of(blend(fk, ik, influence) @ fk.inverted()) == pytest.approx(influence * angle, abs=1e-3)
-    assert angle_of(ik @ blend(fk, ik, influence).inverted()) == pytest.approx(
-        (1.0 - influence) * angle, abs=1e-3
-    )
+    assert angle_of(ik @ blend(fk, ik, influence).inverted()) == pytest.approx((1.0 - influence) * angle, abs=1e-3)

@@ -27,6 +27,7 @@ from .strategies import (
     farthest_apart,
     minus,
     plus,
+    powers_of_ten,
     reals,
     single,
     some_perpendicular,
@@ -159,9 +160,7 @@ def test_a_chain_that_bends_in_a_plane_is_turned_into_the_plane_of_the_pole(case
     part=reals(0.1, 0.9),
     azimuth=reals(-pi, pi),
 )
-def test_a_straight_chain_with_rounded_joints_still_bends_to_the_pole(
-    count, toward, root, how_far, part, azimuth
-):
+def test_a_straight_chain_with_rounded_joints_still_bends_to_the_pole(count, toward, root, how_far, part, azimuth):
     joints = [single(p) for p in chained(times(root, how_far), [1.0 / count] * count, [toward] * count)]
     off = turned(about(toward, azimuth), some_perpendicular(toward))
     case = Case(tuple(joints), single(plus(joints[0], times(toward, part))), single(plus(joints[0], off)))
@@ -169,6 +168,18 @@ def test_a_straight_chain_with_rounded_joints_still_bends_to_the_pole(
     bend = bulge(case.solved("TRIANGULATION").joints, aim)
     assume(hypot(*bend) > 1e-2)  # at the distances where it folds flat it has no side
     assert dist(unit(bend), side) <= 1e-3
+
+
+@few
+@given(bend=powers_of_ten(-2.5, -0.5), toward=units, distance=reals(1.2, 2.8))
+def test_a_link_that_starts_almost_in_line_with_its_target_opens_by_the_exact_angle(bend, toward, distance):
+    aside = times(some_perpendicular(toward), bend)
+    joints = chained(ORIGIN, [1.0, 1.0, 1.0], [plus(toward, aside), minus(toward, aside), toward])
+    case = Case(tuple(single(joint) for joint in joints), single(times(toward, distance)))
+    first, rest = case.lengths[0], sum(case.lengths[1:])
+    cosine = (first**2 + case.distance**2 - rest**2) / (2 * first * case.distance)
+    direction = case.solved("TRIANGULATION").directions[0]
+    assert dot(direction, unit(case.target)) == pytest.approx(cosine, abs=4 * EPSILON)
 
 
 # Least motion

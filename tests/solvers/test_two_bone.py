@@ -227,9 +227,7 @@ def test_unequal_links_fold_on_their_line_when_the_target_is_at_the_root(form, f
         (0.0, 0.0, ORIGIN, Outcome.REACHED, 0.0),
     ],
 )
-def test_where_the_sources_fail_the_end_is_as_near_as_it_can_be(
-    form, first, second, target, outcome, residual
-):
+def test_where_the_sources_fail_the_end_is_as_near_as_it_can_be(form, first, second, target, outcome, residual):
     solution = solve(limb(first, second), Goal(target), form)
     assert solution.outcome is outcome
     assert solution.residual == pytest.approx(residual, abs=1e-6)
@@ -290,9 +288,7 @@ def our_knee(form, p, r1, r2):
     """The same in this extension: the pole stands to the left of the line to the target."""
     chain = Chain([ORIGIN, (r1, 0.0, 0.0), (r1 + r2, 0.0, 0.0)])
     left = p * 1j
-    return complex(
-        *solve(chain, Goal((p.real, p.imag, 0.0), (left.real, left.imag, 0.0)), form).joints[1][:2]
-    )
+    return complex(*solve(chain, Goal((p.real, p.imag, 0.0), (left.real, left.imag, 0.0)), form).joints[1][:2])
 
 
 @every_form
