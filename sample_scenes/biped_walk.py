@@ -220,7 +220,7 @@ def build() -> bpy.types.Object:
     """Build the scene and return its armature."""
     start_scene("biped_walk", LAST_FRAME, BACKGROUND)
     character, controls, stage = (new_collection(name) for name in ("Character", "Controls", "Set"))
-    rig = make_armature("Robot rig", _bones(), character)
+    rig = make_armature("Robot rig", _bones(), character, display="WIRE")
     _model(rig, character)
     _set(stage)
     feet = {side: FootPath(side) for side in ("L", "R")}

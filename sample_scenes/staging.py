@@ -104,9 +104,9 @@ def add_floor(collection: bpy.types.Collection, height: float, background: Colou
     backdrop.node_tree.nodes["Principled BSDF"].inputs["Specular IOR Level"].default_value = 0.0
     mesh.materials.append(backdrop)
     floor = bpy.data.objects.new("Floor", mesh)
-    # The solid viewport does not light it like the render: there the plain background looks better.
-    floor.display_type = "WIRE"
     collection.objects.link(floor)
+    # The solid viewport does not light it like the render: there the plain background looks better.
+    floor.hide_set(True)
     return floor
 
 
@@ -161,6 +161,7 @@ def _set_up_viewports() -> None:
             space.overlay.show_axis_x = space.overlay.show_axis_y = False
             shading = space.shading
             shading.type = "SOLID"
+            shading.studio_light = "paint.sl"
             shading.color_type = "MATERIAL"
             shading.background_type = "WORLD"
             shading.show_cavity = True

@@ -25,4 +25,9 @@ def chosen_tips(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
     selected = selected_bones(ob)
     active = active_bone(ob)
     candidates = selected or ([active] if active else [])
-    return [bone for bone in candidates if bone.analytic_ik_enabled or bone.analytic_ik_target]
+    return [bone for bone in candidates if is_tip(bone)]
+
+
+def is_tip(bone: bpy.types.PoseBone) -> bool:
+    """Whether a bone is the tip of a chain, live or switched off."""
+    return bone.analytic_ik_enabled or bone.analytic_ik_target is not None

@@ -88,12 +88,13 @@ def _solve_rotations(limb: Limb) -> tuple[Outcome, list[Matrix], list[Quaternion
             chain = Chain(chain.joints, hinge=hinge or hinge_armature(limb.bones))
         solution = solve(chain, goal, limb.solver)
         turns = link_rotations(chain, solution)
-        local_rotations, parent_pose = [], limb.parent_pose
+        local_rotations, posed, parent_pose = [], [], limb.parent_pose
         for reading, pose, turn in zip(limb.bones, poses, turns, strict=True):
             rotation = reading.local_rotation(turn.to_matrix().to_4x4() @ pose, parent_pose)
             parent_pose = reading.posed(rotation, parent_pose)
             local_rotations.append(rotation)
-        poses = pose_limb(limb, local_rotations)
+            posed.append(parent_pose)
+        poses = posed
         strayed = joints(poses, limb.tip_length)[-1] - root - solution.joints[-1]
         if strayed.length <= _STRAYED * chain.length:
             break

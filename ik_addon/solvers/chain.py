@@ -18,6 +18,9 @@ STRAIGHT = 1e-3
 """Bend in radians below which float32 joints no longer tell in which plane a chain bends."""
 
 
+_SMALL = 1e-15
+"""Length above which a vector can be divided by its length in single precision."""
+
 LARGEST = 2.0**50
 """Beyond it the squares of a long chain's sizes overflow a float32."""
 
@@ -111,7 +114,8 @@ def finite_point(values: Sequence[float], what: str) -> Vector:
         raise ChainError(f"{what} is not a point: {values!r}") from error
     if len(point) != 3:
         raise ChainError(f"{what} is not a point of three numbers: {values!r}")
-    if not all(abs(value) <= LARGEST for value in point):
+    x, y, z = point
+    if not (abs(x) <= LARGEST and abs(y) <= LARGEST and abs(z) <= LARGEST):
         wrong = "too large" if all(isfinite(value) for value in point) else "not a finite number"
         raise ChainError(f"{what} has a value that is {wrong}: {tuple(point)}")
     return point
@@ -125,8 +129,12 @@ def finite_number(value: float, what: str) -> float:
 
 
 def direction(vector: Vector) -> Vector:
-    """Unit vector along `vector`, of any size that float32 holds (`Vector.normalized` gives 0 below 1e-17)."""
-    size = max(abs(value) for value in vector)
+    """Unit vector along `vector`, of any size that float32 holds; the zero vector has none and stays as it is."""
+    length = vector.length
+    if length > _SMALL:
+        return vector / length
+    # Its square would vanish in single precision: bring it to a size near 1 first.
+    size = max(map(abs, vector))
     return (vector / size).normalized() if size else vector.copy()
 
 

@@ -211,7 +211,8 @@ def summary(did: str, report: dict) -> str:
     """One line for a report of one file."""
     chains = report["files"][0]["chains"]
     worst = max(chains, key=lambda chain: chain["max_error"])
-    return f"{did} {len(chains)} chains. {words(worst)}"
+    count = "1 chain" if len(chains) == 1 else f"{len(chains)} chains"
+    return f"{did} {count}. {words(worst)}"
 
 
 register, unregister = bpy.utils.register_classes_factory(

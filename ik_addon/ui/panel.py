@@ -4,9 +4,8 @@ from textwrap import wrap
 
 import bpy
 
-from ..authoring.selection import active_bone
+from ..authoring.selection import active_bone, is_tip
 from ..bake.report import report_of, words
-from ..rig.order import live_tips
 from ..rig.problems import problem_of, warnings_of
 from ..rig.settings import settings_of
 from .operators import ANALYTIC_IK_OT_add, ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check, ANALYTIC_IK_OT_remove
@@ -34,7 +33,7 @@ class ChainPanel:
         layout.use_property_split = True
         layout.use_property_decorate = True
         bone = self.bone(context)
-        if not (bone.analytic_ik_enabled or bone.analytic_ik_target):
+        if not is_tip(bone):
             layout.operator(ANALYTIC_IK_OT_add.bl_idname, icon="CON_KINEMATIC")
             return
         self._draw_state(context, bone)
@@ -102,16 +101,21 @@ class ANALYTIC_IK_PT_chains(bpy.types.Panel):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         ob = context.object
-        return ob is not None and ob.type == "ARMATURE" and ob.mode != "EDIT" and bool(live_tips(ob))
+        return ob is not None and ob.type == "ARMATURE" and ob.mode != "EDIT" and bool(tips_of(ob))
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         ob = context.object
+        active = active_bone(ob)
         column = layout.column(align=True)
-        for tip in live_tips(ob):
-            problem = problem_of(ob, tip, context.view_layer.depsgraph)
-            column.label(text=tip, icon="ERROR" if problem else "CHECKMARK")
-            if problem:
+        for tip in tips_of(ob):
+            live = tip.analytic_ik_enabled
+            problem = problem_of(ob, tip.name, context.view_layer.depsgraph) if live else None
+            row = column.row(align=True)
+            row.prop(tip, "analytic_ik_enabled", text=tip.name)
+            if live:
+                row.label(icon="ERROR" if problem else "CHECKMARK")
+            if problem and tip != active:
                 draw_sentence(column, context, problem, "BLANK1")
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_check.bl_idname, text="Check")
@@ -123,6 +127,11 @@ class ANALYTIC_IK_PT_chains(bpy.types.Panel):
             box.label(text=f"Frames {first} to {last}, {report['seconds']:.1f} s", icon="INFO")
             for chain in report["chains"]:
                 draw_sentence(box, context, words(chain), "NONE")
+
+
+def tips_of(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
+    """The tips of an armature's chains, live or switched off."""
+    return [bone for bone in ob.pose.bones if is_tip(bone)]
 
 
 def draw_sentence(layout: bpy.types.UILayout, context: bpy.types.Context, sentence: str, icon: str) -> None:
