@@ -161,7 +161,7 @@ def _set_up_viewports() -> None:
             space.overlay.show_axis_x = space.overlay.show_axis_y = False
             shading = space.shading
             shading.type = "SOLID"
-            shading.studio_light = "paint.sl"
+            shading.light, shading.studio_light = "STUDIO", "paint.sl"
             shading.color_type = "MATERIAL"
             shading.background_type = "WORLD"
             shading.show_cavity = True

@@ -1,0 +1,247 @@
+"""Where a bake's keys go, and that all other keys stay as they were."""
+
+from random import Random
+
+import bpy
+import pytest
+
+from ik_addon.bake import bake, chains_of
+
+from ..rig.keys import key, push_down
+from ..rig.rigs import Rig
+from ..scenes import (
+    EXACT,
+    action_state,
+    curves_of,
+    farthest_apart,
+    go_to,
+    played,
+    played_without_the_add_on,
+    rotation_curves,
+    walking_leg,
+    whole_state,
+)
+
+BAKED = range(4, 10)
+slotted = pytest.mark.skipif(not hasattr(bpy.types, "ActionSlot"), reason="actions have no slots before Blender 4.4")
+
+
+def baked(ob: bpy.types.Object, action: str, after: str = "KEEP") -> None:
+    bake(bpy.context, chains_of([ob]), BAKED, action, after)
+
+
+def animated_leg(name: str = "leg", side: float = 0.0) -> Rig:
+    """A leg of which everything is keyed, in every interpolation and with every kind of handle."""
+    rig, random = walking_leg(name, side), Random(3)
+    hips, foot = rig.ob.pose.bones["hips"], rig.ob.pose.bones["foot"]
+    rig.ob["mood"] = 1.0
+    key(hips, "location", [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.0, 0.2, 0.1), (0.0, 0.0, 0.0)])
+    key(rig.ob, "location", [(0.0, 0.0, 0.0), (0.1, 0.0, 0.2), (0.0, 0.0, 0.1), (0.0, 0.0, 0.0)])
+    key(foot, "rotation_quaternion", [(1.0, 0.0, 0.0, 0.0), (0.9, 0.1, 0.0, 0.0), (0.8, 0.0, 0.1, 0.0), (1, 0, 0, 0)])
+    key(rig.ob, '["mood"]', [0.0, 1.0, 2.0, 3.0]) if False else rig.ob.keyframe_insert('["mood"]', frame=5)
+    for name in rig.bones:
+        bone = rig.ob.pose.bones[name]
+        key(bone, "rotation_quaternion", [(1, 0, 0, 0), (0.9, 0.1, 0, 0), (0.8, 0, 0.2, 0), (0.7, 0.3, 0, 0)])
+        key(bone, "scale", [(1.0, 1.0, 1.0)] * 4)
+    for curve in curves_of(rig.ob).values():
+        curve.lock = random.random() < 0.3
+        curve.extrapolation = random.choice(["CONSTANT", "LINEAR"])
+        for point in curve.keyframe_points:
+            point.interpolation = random.choice(["CONSTANT", "LINEAR", "BEZIER", "BOUNCE", "SINE"])
+            point.easing = random.choice(["AUTO", "EASE_IN", "EASE_OUT"])
+            point.handle_left_type = random.choice(["FREE", "ALIGNED", "AUTO", "VECTOR"])
+            point.handle_right_type = random.choice(["FREE", "AUTO", "AUTO_CLAMPED"])
+            point.handle_left = (point.handle_left.x - 0.1, point.handle_left.y + 0.05)
+        curve.update()
+    go_to(1)
+    return rig
+
+
+def by_curve(ob: bpy.types.Object) -> dict:
+    handle = getattr(ob.animation_data, "action_slot_handle", 0)
+    return {name[1:]: state for name, state in action_state(ob.animation_data.action).items() if name[0] == handle}
+
+
+def of_the_chain(path: str) -> bool:
+    return path in (
+        'pose.bones["thigh"].rotation_quaternion',
+        'pose.bones["shin"].rotation_quaternion',
+    )
+
+
+def test_a_new_action_holds_the_rotations_of_the_chains_bones_alone():
+    rig = animated_leg()
+    old, before = rig.ob.animation_data.action, action_state(rig.ob.animation_data.action)
+    baked(rig.ob, "NEW")
+    new = rig.ob.animation_data.action
+    assert new != old
+    assert {path for path, _ in curves_of(rig.ob)} == {
+        'pose.bones["thigh"].rotation_quaternion',
+        'pose.bones["shin"].rotation_quaternion',
+    }
+    assert action_state(old) == before
+
+
+@pytest.mark.parametrize("action", ["COPY", "CURRENT"])
+def test_all_other_channels_stay_bit_for_bit(action):
+    rig = animated_leg()
+    before = by_curve(rig.ob)
+    baked(rig.ob, action)
+    after = by_curve(rig.ob)
+    assert before.keys() == after.keys()
+    others = [name for name in before if not of_the_chain(name[0])]
+    assert len(others) > 15
+    for name in others:
+        assert after[name] == before[name], name
+
+
+@pytest.mark.parametrize("action", ["COPY", "CURRENT"])
+def test_keys_outside_the_range_stay_with_their_interpolation(action):
+    rig = animated_leg()
+
+    def outside(curve) -> list[tuple]:
+        return [
+            (tuple(k.co), k.interpolation, k.easing, k.handle_left_type, k.handle_right_type, k.type)
+            for k in curve.keyframe_points
+            if not BAKED.start - 0.5 < k.co.x < BAKED[-1] + 0.5
+        ]
+
+    before = {name: outside(curve) for name, curve in curves_of(rig.ob).items() if of_the_chain(name[0])}
+    assert all(len(keys) == 2 for keys in before.values())
+    baked(rig.ob, action)
+    for name, keys in before.items():
+        assert outside(curves_of(rig.ob)[name]) == keys
+    assert len(before) == 8
+
+
+@pytest.mark.parametrize("action", ["COPY", "CURRENT"])
+def test_free_handles_outside_the_range_stay_bit_for_bit(action):
+    rig = animated_leg()
+
+    def handles(curve) -> list[tuple]:
+        points = [k for k in curve.keyframe_points if not BAKED.start - 0.5 < k.co.x < BAKED[-1] + 0.5]
+        left = [tuple(k.handle_left) for k in points if k.handle_left_type == "FREE"]
+        return left + [tuple(k.handle_right) for k in points if k.handle_right_type == "FREE"]
+
+    before = {name: handles(curve) for name, curve in curves_of(rig.ob).items() if of_the_chain(name[0])}
+    assert sum(map(len, before.values())) > 3
+    baked(rig.ob, action)
+    assert {name: handles(curves_of(rig.ob)[name]) for name in before} == before
+
+
+@pytest.mark.parametrize("action", ["NEW", "COPY"])
+def test_the_old_action_is_kept_and_unchanged(action):
+    rig = animated_leg()
+    old, before = rig.ob.animation_data.action, action_state(rig.ob.animation_data.action)
+    name = old.name
+    baked(rig.ob, action)
+    assert rig.ob.animation_data.action != old
+    assert (old.name, old.use_fake_user) == (name, True)
+    assert action_state(old) == before
+
+
+def test_the_current_action_takes_the_keys_itself():
+    rig = animated_leg()
+    old, count = rig.ob.animation_data.action, len(bpy.data.actions)
+    baked(rig.ob, "CURRENT")
+    assert rig.ob.animation_data.action == old
+    assert len(bpy.data.actions) == count
+    assert not old.use_fake_user
+
+
+@pytest.mark.parametrize("action", ["NEW", "COPY", "CURRENT"])
+def test_an_armature_without_an_action_gets_one(action):
+    rig = walking_leg()
+    assert rig.ob.animation_data is None
+    baked(rig.ob, action)
+    assert len(curves_of(rig.ob)) == 8
+
+
+@pytest.mark.parametrize("action", ["NEW", "COPY", "CURRENT"])
+def test_a_bake_survives_save_and_reload_and_so_does_the_old_action(action, tmp_path):
+    rig = animated_leg()
+    old = rig.ob.animation_data.action.name
+    baked(rig.ob, action, "MUTE")
+    expected = played(rig.ob, BAKED)
+    path = str(tmp_path / "baked.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert old in bpy.data.actions
+    assert farthest_apart(played_without_the_add_on(bpy.data.objects["leg"], BAKED), expected, 2.0) < EXACT
+
+
+@pytest.mark.parametrize("action", ["NEW", "COPY"])
+def test_the_baked_keys_win_over_the_strips_below(action):
+    rig = walking_leg()
+    for name in rig.bones:
+        key(rig.ob.pose.bones[name], "rotation_quaternion", [(1, 0, 0, 0), (0.9, 0.3, 0, 0), (0.8, 0, 0.4, 0), (1, 0, 0, 0)])
+    push_down(rig.ob, mute=False)
+    expected = played(rig.ob, BAKED)
+    baked(rig.ob, action)
+    assert farthest_apart(played_without_the_add_on(rig.ob, BAKED), expected, 2.0) < EXACT
+
+
+@pytest.mark.parametrize("action", ["NEW", "COPY"])
+def test_another_object_with_the_same_action_keeps_it(action):
+    rig, twin = animated_leg(), walking_leg("twin", 1.0)
+    shared = rig.ob.animation_data.action
+    twin.ob.animation_data_create().action = shared
+    before = action_state(shared)
+    baked(rig.ob, action)
+    assert twin.ob.animation_data.action == shared
+    assert action_state(shared) == before
+
+
+@slotted
+@pytest.mark.parametrize("action", ["NEW", "COPY", "CURRENT"])
+def test_the_slot_of_another_object_in_the_same_action_is_not_touched(action):
+    rig, twin = animated_leg(), animated_leg("twin", 1.0)
+    shared = rig.ob.animation_data.action
+    slot = shared.slots.new(id_type="OBJECT", name="twin")
+    data = twin.ob.animation_data
+    own = {name: action_values(curve) for name, curve in curves_of(twin.ob).items()}
+    data.action, data.action_slot = shared, slot
+    bag = shared.layers[0].strips[0].channelbag(slot, ensure=True)
+    for (path, index), values in own.items():
+        curve = bag.fcurves.new(path, index=index)
+        for frame, value in values:
+            curve.keyframe_points.insert(frame, value)
+    before, motion = by_curve(twin.ob), played(twin.ob, BAKED)
+    rig_slot = rig.ob.animation_data.action_slot.identifier
+    baked(rig.ob, action)
+    assert (twin.ob.animation_data.action, twin.ob.animation_data.action_slot) == (shared, slot)
+    assert by_curve(twin.ob) == before
+    assert farthest_apart(played(twin.ob, BAKED), motion, 2.0) < EXACT
+    if action != "NEW":
+        assert rig.ob.animation_data.action_slot.identifier == rig_slot
+    # The baked armature reads its own keys, and not the twin's.
+    expected = played(rig.ob, BAKED)
+    rig.tip.analytic_ik_enabled = False
+    assert farthest_apart(played_without_the_add_on(rig.ob, BAKED), expected, 2.0) < EXACT
+
+
+def action_values(curve: bpy.types.FCurve) -> list[tuple[float, float]]:
+    return [tuple(point.co) for point in curve.keyframe_points]
+
+
+def test_a_bone_with_quotes_in_its_name_is_keyed():
+    rig = walking_leg()
+    rig.ob.pose.bones["thigh"].name = 'thi"gh\\'
+    rig.bones[0] = 'thi"gh\\'
+    expected = played(rig.ob, BAKED)
+    baked(rig.ob, "COPY", "MUTE")
+    assert len(rotation_curves(rig.ob, 'thi"gh\\')) == 4
+    assert farthest_apart(played_without_the_add_on(rig.ob, BAKED), expected, 2.0) < EXACT
+
+
+def test_undo_takes_a_bake_back_in_one_step():
+    rig = animated_leg()
+    go_to(7)
+    bpy.context.view_layer.objects.active = rig.ob
+    before = whole_state()
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.analytic_ik.bake(frame_start=1, frame_end=5, action="CURRENT")
+    bpy.ops.ed.undo_push(message="Bake Analytic IK")
+    assert whole_state()["actions"] != before["actions"]
+    bpy.ops.ed.undo()
+    assert whole_state()["actions"] == before["actions"]

@@ -1,0 +1,337 @@
+"""A bake plays without the add-on what the live chains did."""
+
+import ast
+from math import cos, pi, sin
+from pathlib import Path
+
+import bpy
+import pytest
+from mathutils import Vector
+
+import ik_addon
+from ik_addon.bake import bake, baking, chains_of
+from ik_addon.rig import live
+
+from ..rig.keys import FK_KEYS, animated_rig, key
+from ..rig.rigs import ROTATION_MODES, leg, random_rig, update
+from ..scenes import (
+    EXACT,
+    angle_between,
+    chain_below_chain,
+    curves_of,
+    enter,
+    farthest_apart,
+    go_to,
+    keyed_frames,
+    played,
+    played_without_the_add_on,
+    pose_of,
+    rotation_curves,
+    select,
+    walking_leg,
+    where_one_stands,
+)
+
+ACTIONS = ("NEW", "COPY", "CURRENT")
+AFTER = ("KEEP", "MUTE", "REMOVE")
+
+
+def baked(ob: bpy.types.Object, frames: range, action: str = "COPY", after: str = "MUTE", **options) -> dict:
+    return bake(bpy.context, chains_of([ob]), frames, action, after, **options)
+
+
+def assert_plays_as_live(rig, frames: range, action: str, after: str) -> None:
+    length = sum(rig.lengths())
+    expected = played(rig.ob, frames)
+    baked(rig.ob, frames, action, after)
+    # Backwards: a pose that leant on the frame before would show.
+    assert farthest_apart(played_without_the_add_on(rig.ob, reversed(frames)), expected, length) < EXACT
+
+
+@pytest.mark.parametrize("fk_keys", FK_KEYS)
+@pytest.mark.parametrize("step", [1, 3])
+@pytest.mark.parametrize("seed", range(9))
+def test_a_bake_plays_without_the_add_on_as_the_chain_did_live(seed, step, fk_keys):
+    rig = animated_rig(seed, fk_keys)
+    # A new action drops the animation of what is not in the chains, and so the parents' motion.
+    action = ACTIONS[1 + seed % 2] if rig.ob.animation_data else ACTIONS[seed % 3]
+    assert_plays_as_live(rig, range(1, 14, step), action, AFTER[seed // 3])
+
+
+@pytest.mark.parametrize("step", [1, 3])
+@pytest.mark.parametrize("seed", range(20, 32))
+def test_a_chain_below_a_chain_is_baked_as_it_was_live(seed, step):
+    upper, _ = chain_below_chain(seed)
+    assert_plays_as_live(upper, range(1, 13, step), ACTIONS[seed % 3], AFTER[seed // 3 % 3])
+
+
+@pytest.mark.parametrize("count", [1, 3, 8])
+@pytest.mark.parametrize("seed", range(40, 44))
+def test_chains_of_any_length_are_baked_as_they_were_live(seed, count):
+    rig = random_rig(seed, count, with_pole=False)
+    for frame in (1, 12):
+        rig.place_target(rig.joints()[0] + Vector((0.3 * frame, 0.4, -0.5)) * 0.1 * sum(rig.lengths()))
+        moved = rig.target.ob.pose.bones[rig.target.bone] if rig.target.bone else rig.target.ob
+        moved.keyframe_insert("location", frame=frame)
+    rig.enable()
+    assert_plays_as_live(rig, range(1, 13), "COPY", "MUTE")
+
+
+@pytest.mark.parametrize("seed", range(60, 75))
+def test_blenders_own_visual_bake_gives_the_same_motion(seed):
+    frames, kind = range(1, 14, 2), FK_KEYS[seed % 3]
+    poses = []
+    for by_blender in (True, False):
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        rig = animated_rig(seed, kind)
+        length = sum(rig.lengths())
+        if by_blender:
+            enter("POSE", rig.ob, *rig.bones)
+            bpy.ops.nla.bake(
+                frame_start=1,
+                frame_end=13,
+                step=2,
+                only_selected=True,
+                visual_keying=True,
+                use_current_action=True,
+                bake_types={"POSE"},
+                channel_types={"ROTATION"},
+            )
+        else:
+            baked(rig.ob, frames, "CURRENT", "MUTE")
+        poses.append(played_without_the_add_on(rig.ob, frames))
+    # Blender takes a chain's matrices through four conversions between spaces.
+    assert farthest_apart(*poses, length) < 2 * EXACT
+
+
+def test_a_bake_of_all_chains_is_one_bake_of_each():
+    left, right = walking_leg("left", 0.5), walking_leg("right", -0.5)
+    expected = [played(rig.ob, range(1, 13)) for rig in (left, right)]
+    chains = chains_of(bpy.context.scene.objects)
+    assert sorted(chains) == [("left", "shin"), ("right", "shin")]
+    bake(bpy.context, chains, range(1, 13))
+    for rig, poses in zip((left, right), expected, strict=True):
+        assert farthest_apart(played_without_the_add_on(rig.ob, poses), poses, 2.0) < EXACT
+
+
+@pytest.mark.parametrize("after", AFTER)
+def test_influence_and_switch_that_are_keyed_are_baked_too(after):
+    rig = walking_leg()
+    key(rig.tip, "analytic_ik_influence", [0.0, 1.0, 0.4, 0.0])
+    key(rig.tip, "analytic_ik_enabled", [True, False, True, False])
+    go_to(5)
+    # Off at this frame, and yet a chain to be baked.
+    assert chains_of([rig.ob]) == [("leg", "shin")]
+    assert_plays_as_live(rig, range(1, 14), "COPY", after)
+
+
+def test_a_muted_chain_stays_off_though_its_switch_was_keyed():
+    rig = walking_leg()
+    key(rig.tip, "analytic_ik_enabled", [True, True, True, True])
+    expected = played(rig.ob, range(1, 13))
+    baked(rig.ob, range(1, 13), "COPY", "MUTE")
+    rig.target.ob.animation_data_clear()
+    rig.target.place((0.0, 1.0, 1.0))
+    # With the add-on: what is switched off moves nothing.
+    assert farthest_apart(played(rig.ob, expected), expected, 2.0) < EXACT
+    assert not rig.tip.analytic_ik_enabled
+    assert rig.tip.analytic_ik_target == rig.target.ob
+
+
+def test_what_happens_to_the_chain_afterwards():
+    rig = walking_leg(softness=0.1, flip=True)
+    baked(rig.ob, range(1, 4), after="KEEP")
+    assert rig.tip.analytic_ik_enabled
+    baked(rig.ob, range(1, 4), after="MUTE")
+    assert (rig.tip.analytic_ik_enabled, rig.tip.analytic_ik_target) == (False, rig.target.ob)
+    assert rig.tip.analytic_ik_softness == pytest.approx(0.1)
+    rig.enable()
+    baked(rig.ob, range(1, 4), after="REMOVE")
+    assert (rig.tip.analytic_ik_enabled, rig.tip.analytic_ik_target) == (False, None)
+    assert (rig.tip.analytic_ik_softness, rig.tip.analytic_ik_flip) == (0.0, False)
+
+
+def mute(curve) -> None:
+    curve.mute = True
+
+
+def lock(curve) -> None:
+    curve.lock = True
+
+
+def mute_group(curve) -> None:
+    curve.group.mute = True
+
+
+def add_cycles(curve) -> None:
+    curve.modifiers.new("CYCLES")
+
+
+def add_noise(curve) -> None:
+    curve.modifiers.new("NOISE").strength = 2.0
+
+
+@pytest.mark.parametrize("obstacle", [mute, lock, mute_group, add_cycles, add_noise])
+@pytest.mark.parametrize("action", ["COPY", "CURRENT"])
+def test_curves_that_would_not_play_their_keys_are_made_to(obstacle, action):
+    rig = walking_leg()
+    for name in rig.bones:
+        bone = rig.ob.pose.bones[name]
+        key(bone, "rotation_quaternion", [(1, 0, 0, 0), (0.9, 0.1, 0, 0), (0.8, 0, 0.2, 0), (1, 0, 0, 0)])
+        for curve in rotation_curves(rig.ob, name):
+            if curve.group is None:
+                bag = bpy.data.actions[0] if not hasattr(bpy.types, "ActionSlot") else curve.id_data.layers[0].strips[0].channelbags[0]
+                curve.group = bag.groups.get(name) or bag.groups.new(name)
+            obstacle(curve)
+    assert_plays_as_live(rig, range(1, 14), action, "MUTE")
+
+
+def test_what_else_is_in_a_muted_group_does_not_begin_to_play():
+    rig = walking_leg()
+    thigh = rig.ob.pose.bones["thigh"]
+    key(thigh, "rotation_quaternion", [(1, 0, 0, 0)] * 4)
+    key(thigh, "location", [(1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (3.0, 0.0, 0.0), (0.0, 0.0, 0.0)])
+    thigh.location = (0.0, 0.0, 0.0)
+    curves = curves_of(rig.ob)
+    bag = bpy.data.actions[0] if not hasattr(bpy.types, "ActionSlot") else bpy.data.actions[0].layers[0].strips[0].channelbags[0]
+    for (path, _), curve in curves.items():
+        if "thigh" in path:
+            curve.group = bag.groups.get("thigh") or bag.groups.new("thigh")
+            curve.group.mute = True
+    assert_plays_as_live(rig, range(1, 14), "CURRENT", "MUTE")
+
+
+# Continuity
+
+
+def circling_leg(mode: str, axis: str) -> tuple:
+    """A leg whose target circles twice: about its hip in the bend plane, or about the plumb line through it."""
+    rig = leg()
+    for name in rig.bones:
+        rig.ob.pose.bones[name].rotation_mode = mode
+    for frame in range(1, 82):
+        turn = 4.0 * pi * (frame - 1) / 80.0
+        across, height = (sin(turn), 2.0 + cos(turn)) if axis == "x" else (0.8 * sin(turn), 1.0)
+        rig.target.ob.location = (0.8 * cos(turn) if axis == "z" else 0.0, across, height)
+        rig.target.ob.keyframe_insert("location", frame=frame)
+    rig.enable()
+    return rig, range(1, 82)
+
+
+@pytest.mark.parametrize("axis", ["x", "z"])
+@pytest.mark.parametrize("mode", ROTATION_MODES)
+def test_keys_run_on_without_flips_and_whole_turns(mode, axis):
+    rig, frames = circling_leg(mode, axis)
+    expected = played(rig.ob, frames)
+    baked(rig.ob, frames)
+    for name in rig.bones:
+        rows = list(zip(*([key.co.y for key in curve.keyframe_points] for curve in rotation_curves(rig.ob, name)), strict=True))
+        assert len(rows) == len(frames)
+        for k, (before, after) in enumerate(zip(rows, rows[1:], strict=False)):
+            if mode == "QUATERNION":
+                assert sum(a * b for a, b in zip(before, after, strict=True)) > 0.9
+            elif mode != "AXIS_ANGLE":
+                # Half a turn would be the other way to write the same angles; a whole one, a jump.
+                assert max(abs(a - b) for a, b in zip(before, after, strict=True)) < 2.0
+            else:
+                assert abs(after[0] - before[0]) < 1.0, f"{name} at frame {frames[k]}"
+    halves = [frame + 0.5 for frame in frames][:-1]
+    between = played_without_the_add_on(rig.ob, halves)
+    for frame in halves:
+        for name in rig.bones:
+            step = angle_between(expected[frame - 0.5][name], expected[frame + 0.5][name])
+            strayed = angle_between(expected[frame - 0.5][name], between[frame][name])
+            assert strayed < step + 0.05, f"{name} at {frame} in {mode}"
+
+
+# What one looks at
+
+
+@pytest.fixture
+def at_a_sub_frame():
+    """A leg in pose mode at frame 7.25, with other things selected too."""
+    rig = walking_leg()
+    select(rig.ob, rig.target.ob, active=rig.ob)
+    bpy.ops.object.mode_set(mode="POSE")
+    rig.ob.data.bones.active = rig.ob.data.bones["foot"]
+    go_to(7.25)
+    return rig
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("after", AFTER)
+def test_frame_selection_mode_and_active_bone_stay(at_a_sub_frame, action, after):
+    stand = where_one_stands()
+    bpy.ops.analytic_ik.bake(frame_start=1, frame_end=5, action=action, after=after)
+    assert where_one_stands() == stand
+    bpy.ops.analytic_ik.check(frame_start=1, frame_end=5) if after == "KEEP" else None
+    assert where_one_stands() == stand
+
+
+@pytest.mark.parametrize("where", ["solving", "writing"])
+def test_they_stay_after_an_exception_too(at_a_sub_frame, monkeypatch, where):
+    rig, stand = at_a_sub_frame, where_one_stands()
+    pose, real, calls = pose_of(rig.ob), live.solve_scene, []
+
+    def fails_at_the_third(*arguments, **options):
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise MemoryError
+        return real(*arguments, **options)
+
+    def fails(*_):
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        if where == "solving":
+            patch.setattr(live, "solve_scene", fails_at_the_third)
+        else:
+            patch.setattr(baking, "write_keys", fails)
+        with pytest.raises(MemoryError):
+            bake(bpy.context, chains_of([rig.ob]), range(1, 10))
+    assert where_one_stands() == stand
+    assert rig.ob.animation_data is None
+    update()
+    assert farthest_apart({0: pose_of(rig.ob)}, {0: pose}, 2.0) < EXACT
+    # And the chain is as live as before.
+    go_to(3)
+    assert rig.missed() < EXACT
+
+
+def test_the_handlers_keep_still_while_frames_are_stepped(monkeypatch):
+    """Otherwise every frame would be solved twice."""
+    rig, calls, real = walking_leg(), [], live.solve_scene
+    monkeypatch.setattr(live, "solve_scene", lambda *a, **k: calls.append(a) or real(*a, **k))
+    baked(rig.ob, range(1, 11), after="KEEP")
+    # The one more is the frame that is gone back to, where the chain is live again.
+    assert 10 <= len(calls) <= 12
+
+
+# How keys are written
+
+
+def test_no_key_is_ever_inserted_one_by_one():
+    sources = Path(ik_addon.__file__).parent.rglob("*.py")
+    names = {node.attr for path in sources for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)}
+    assert "foreach_set" in names
+    assert "keyframe_insert" not in names
+
+
+def test_every_frame_of_the_range_gets_a_key_and_no_other():
+    rig = walking_leg()
+    baked(rig.ob, range(2, 12, 3))
+    for name in rig.bones:
+        for curve in rotation_curves(rig.ob, name):
+            assert keyed_frames(curve) == [2.0, 5.0, 8.0, 11.0]
+            assert {key.interpolation for key in curve.keyframe_points} == {"LINEAR"}
+
+
+@pytest.mark.parametrize("only_selected", [False, True])
+def test_only_selected_means_chains_whose_tip_is_selected(only_selected):
+    upper, lower = chain_below_chain(20)
+    enter("POSE", upper.ob, lower.bones[-1], upper.bones[0])
+    bpy.ops.analytic_ik.bake(frame_start=1, frame_end=5, only_selected=only_selected)
+    assert bool(rotation_curves(upper.ob, upper.bones[0])) is not only_selected
+    assert rotation_curves(upper.ob, lower.bones[0])
+    assert upper.tip.analytic_ik_enabled is only_selected
+    assert not lower.tip.analytic_ik_enabled

@@ -1,0 +1,254 @@
+"""Within a frame: what is touched is solved, once, and nothing else."""
+
+import bpy
+import pytest
+from mathutils import Vector
+
+from ik_addon.rig import live, solving
+
+from .rigs import BoneSpec, Control, Rig, leg, make_chain, new_armature, new_empty, update
+
+
+@pytest.fixture
+def solved(monkeypatch):
+    """The tips of the chains that are solved from now on."""
+    tips = []
+    solve_limb = solving.solve_limb
+
+    def counting(limb):
+        tips.append((limb.tip, round(limb.world.translation.x)))
+        return solve_limb(limb)
+
+    monkeypatch.setattr(solving, "solve_limb", counting)
+    return tips
+
+
+@pytest.fixture
+def passes(monkeypatch):
+    """One entry for each time that a handler has gone through the scene."""
+    done = []
+    solve_scene = live.solve_scene
+    monkeypatch.setattr(live, "solve_scene", lambda *args: done.append(args) or solve_scene(*args))
+    return done
+
+
+def spider(count: int = 4) -> Rig:
+    """Legs on one armature, each with a target and a pole; the rig is that of leg 0."""
+    specs = [BoneSpec("body", (0.0, 0.0, 2.0), (0.0, 0.5, 2.0))]
+    for k in range(count):
+        specs += [
+            BoneSpec(f"thigh {k}", (k, 0.0, 2.0), (k, -0.2, 1.0), "body"),
+            BoneSpec(f"shin {k}", (k, -0.2, 1.0), (k, 0.0, 0.0), f"thigh {k}", connect=True),
+        ]
+    ob = new_armature("spider", specs)
+    for k in range(count):
+        target, pole = new_empty(f"target {k}", (k, -0.3, 0.5)), new_empty(f"pole {k}", (k, -2.0, 1.0))
+        make_chain(ob.pose.bones[f"shin {k}"], Control(target), Control(pole))
+    update()
+    return Rig(ob, ["thigh 0", "shin 0"], Control(bpy.data.objects["target 0"]))
+
+
+ALL = [(f"shin {k}", 0) for k in range(4)]
+
+
+def test_moving_a_target_solves_its_chain_only(solved):
+    rig = spider()
+    solved.clear()
+    bpy.data.objects["target 2"].location.z += 0.1
+    update()
+    assert solved == [("shin 2", 0)]
+    assert rig.missed() < 1e-5
+
+
+def test_moving_a_pole_solves_its_chain_only(solved):
+    spider()
+    solved.clear()
+    bpy.data.objects["pole 1"].location.x += 0.7
+    update()
+    assert solved == [("shin 1", 0)]
+
+
+def test_moving_the_parent_of_a_target_solves_its_chain(solved):
+    rig = spider()
+    parent = new_empty("carrier")
+    bpy.data.objects["target 0"].parent = parent
+    update()
+    solved.clear()
+    parent.location.z = 0.2
+    update()
+    assert solved == [("shin 0", 0)]
+    assert rig.missed() < 1e-5
+
+
+def test_moving_a_bone_of_another_armature_solves_the_chain_that_follows_it(solved):
+    rig = spider()
+    other = new_armature("other", [BoneSpec("hold", (0.0, 0.0, 0.0), (0.0, 0.3, 0.0))])
+    other.pose.bones["hold"].location = (0.0, -0.3, 0.4)
+    rig.target = Control(other, "hold")
+    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = other, "hold"
+    update()
+    solved.clear()
+    other.pose.bones["hold"].location.z = 0.6
+    update()
+    assert solved == [("shin 0", 0)]
+    assert rig.missed() < 1e-5
+
+
+def test_moving_the_armature_solves_all_its_chains(solved):
+    rig = spider()
+    other = leg("other leg")
+    other.ob.location.x = 30.0
+    other.enable()
+    solved.clear()
+    rig.ob.location.z = 0.2
+    update()
+    assert sorted(solved) == ALL
+    assert rig.missed() < 1e-5
+
+
+def test_moving_the_parent_of_the_armature_solves_all_its_chains(solved):
+    rig = spider()
+    rig.ob.parent = new_empty("carrier")
+    update()
+    solved.clear()
+    rig.ob.parent.location.z = -0.2
+    update()
+    assert sorted(solved) == ALL
+    assert rig.missed() < 1e-5
+
+
+def test_posing_a_bone_above_the_chains_solves_them(solved):
+    rig = spider()
+    solved.clear()
+    rig.ob.pose.bones["body"].rotation_quaternion = Vector((1.0, 0.1, 0.0, 0.0)).normalized()
+    update()
+    assert sorted(solved) == ALL
+    assert rig.missed() < 1e-5
+
+
+def test_posing_a_bone_of_a_chain_solves_it(solved):
+    rig = spider()
+    rig.tip.analytic_ik_pole_target = None
+    update()
+    before = rig.joints()[1]
+    solved.clear()
+    rig.ob.pose.bones["thigh 0"].rotation_quaternion = Vector((1.0, 0.0, 0.0, 0.3)).normalized()
+    update()
+    assert ("shin 0", 0) in solved
+    assert rig.missed() < 1e-5
+    assert (rig.joints()[1] - before).length > 0.01
+
+
+SETTINGS = {
+    "influence": 0.5,
+    "swivel": 0.6,
+    "flip": True,
+    "softness": 0.3,
+    "chain_count": 1,
+    "solver": "TRIANGULATION",
+    "enabled": False,
+    "pole_target": None,
+    "least_motion": True,
+    "reach": "HOLD",
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_setting_changed_from_python_takes_effect_at_the_next_update(name, solved):
+    rig = spider()
+    rig.target.place((0.0, 0.0, 0.1))
+    before = [matrix.copy() for matrix in rig.matrices()]
+    solved.clear()
+    setattr(rig.tip, f"analytic_ik_{name}", SETTINGS[name])
+    update()
+    assert (("shin 0", 0) in solved) == (name != "enabled")
+    if name not in ("solver", "least_motion", "reach", "pole_target"):
+        assert rig.matrices() != before
+
+
+def test_nothing_is_solved_while_nothing_changes(solved, passes):
+    spider()
+    update()
+    solved.clear()
+    passes.clear()
+    for _ in range(5):
+        update()
+    assert solved == [] and passes == []
+
+
+def test_what_is_written_does_not_call_the_handler_again(solved, passes):
+    spider()
+    bpy.data.objects["target 0"].location.z += 0.2
+    passes.clear()
+    solved.clear()
+    update()
+    update()
+    assert len(passes) == 1 and len(solved) == 1
+
+
+def test_a_frame_change_solves_every_chain_once(solved, passes):
+    spider()
+    solved.clear()
+    passes.clear()
+    bpy.context.scene.frame_set(7)
+    update()
+    assert sorted(solved) == ALL and len(passes) == 1
+
+
+def test_an_object_that_no_chain_reads_solves_nothing(solved):
+    spider()
+    bystander = new_empty("bystander")
+    update()
+    solved.clear()
+    bystander.location.x = 3.0
+    update()
+    assert solved == []
+
+
+def test_a_chain_below_a_touched_one_is_solved_after_it(solved):
+    rig = leg()
+    rig.enable()
+    make_chain(rig.ob.pose.bones["foot"], Control(new_empty("toe", (0.1, -0.6, 0.2))), chain_count=1)
+    update()
+    solved.clear()
+    rig.target.place((0.0, -0.2, 0.5))
+    assert solved == [("shin", 0), ("foot", 0)]
+    foot = rig.ob.pose.bones["foot"]
+    to_toe = bpy.data.objects["toe"].location - foot.head
+    assert to_toe.cross(foot.tail - foot.head).length < 1e-5
+
+
+def test_chains_are_found_when_an_armature_comes_while_another_object_goes(solved):
+    rig = leg("first", side=0.0)
+    rig.enable()
+    spare = new_empty("spare")
+    update()
+    second = rig.ob.copy()
+    bpy.context.scene.collection.objects.link(second)
+    second.location.x = 5.0
+    bpy.data.objects.remove(spare)
+    solved.clear()
+    update()
+    assert ("shin", 5) in solved
+
+
+def test_a_renamed_armature_is_still_followed(solved):
+    rig = leg()
+    rig.enable()
+    rig.ob.name = "renamed"
+    solved.clear()
+    rig.target.place((0.0, -0.2, 0.5))
+    assert solved == [("shin", 0)]
+    assert rig.missed() < 1e-5
+
+
+def test_inside_paused_the_handlers_do_nothing(solved):
+    rig = leg()
+    rig.enable()
+    solved.clear()
+    with live.paused():
+        rig.target.place((0.0, -0.2, 0.5))
+        bpy.context.scene.frame_set(5)
+    assert solved == []
+    bpy.context.scene.frame_set(6)
+    assert rig.missed() < 1e-5

@@ -1,0 +1,226 @@
+"""A chain that cannot be solved: one sentence that names the bone and the cure, and no harm done."""
+
+from math import inf, nan
+
+import bpy
+import pytest
+
+from ik_addon.rig.live import solve_scene
+
+from .rigs import BoneSpec, Rig, editing, leg, new_armature, new_empty, pose_values, update
+
+
+def no_target(rig: Rig) -> tuple[str, ...]:
+    rig.tip.analytic_ik_target = None
+    return "no target", "choose", "Target"
+
+
+def target_deleted_by_operator(rig: Rig) -> tuple[str, ...]:
+    with bpy.context.temp_override(selected_objects=[rig.target.ob]):
+        bpy.ops.object.delete()
+    assert rig.tip.analytic_ik_target
+    return "target 'broken target'", "deleted", "choose"
+
+
+def target_removed_from_the_file(rig: Rig) -> tuple[str, ...]:
+    bpy.data.objects.remove(rig.target.ob)
+    return "no target", "choose", "Target"
+
+
+def pole_deleted_by_operator(rig: Rig) -> tuple[str, ...]:
+    pole = rig.tip.analytic_ik_pole_target = new_empty("pole")
+    with bpy.context.temp_override(selected_objects=[pole]):
+        bpy.ops.object.delete()
+    return "pole 'pole'", "deleted", "clear it"
+
+
+def target_at_nan(rig: Rig) -> tuple[str, ...]:
+    rig.target.ob.location.x = nan
+    return "'broken target'", "not a number", "clear"
+
+
+def target_at_infinity(rig: Rig) -> tuple[str, ...]:
+    rig.target.ob.location.x = inf
+    return "'broken target'", "not a number", "clear"
+
+
+def pole_at_nan(rig: Rig) -> tuple[str, ...]:
+    rig.tip.analytic_ik_pole_target = new_empty("pole", (nan, 0.0, 0.0))
+    return "pole 'pole'", "not a number", "clear"
+
+
+def bone_without_length(rig: Rig) -> tuple[str, ...]:
+    rig.tip.scale = (0.0, 0.0, 0.0)
+    return "bone 'shin'", "no length", "scale"
+
+
+def bone_at_nan(rig: Rig) -> tuple[str, ...]:
+    rig.ob.pose.bones["hips"].location.x = nan
+    return "not numbers", "clear"
+
+
+def too_many_bones(rig: Rig) -> tuple[str, ...]:
+    rig.tip.analytic_ik_chain_count = 7
+    return "3 bones", "7", "set Bones to 3"
+
+
+def target_hangs_below_the_chain(rig: Rig) -> tuple[str, ...]:
+    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "foot"
+    return "bone 'foot'", "'shin'", "choose"
+
+
+def target_is_the_chains_own_bone(rig: Rig) -> tuple[str, ...]:
+    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "thigh"
+    return "bone 'thigh'", "own bone", "choose"
+
+
+def target_object_is_parented_to_the_chain(rig: Rig) -> tuple[str, ...]:
+    rig.target.ob.parent, rig.target.ob.parent_type, rig.target.ob.parent_bone = rig.ob, "BONE", "foot"
+    return "'broken target'", "'shin'", "choose"
+
+
+def pole_object_is_carried_by_the_chain(rig: Rig) -> tuple[str, ...]:
+    carrier, pole = new_empty("carrier"), new_empty("pole")
+    carrier.parent, carrier.parent_type, carrier.parent_bone = rig.ob, "BONE", "thigh"
+    pole.parent = carrier
+    rig.tip.analytic_ik_pole_target = pole
+    return "pole 'pole'", "'thigh'", "choose"
+
+
+def target_bone_is_missing(rig: Rig) -> tuple[str, ...]:
+    other = new_armature("other", [BoneSpec("here", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))])
+    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = other, "gone"
+    return "'other'", "no bone 'gone'", "choose"
+
+
+def target_has_no_bones_at_all(rig: Rig) -> tuple[str, ...]:
+    rig.tip.analytic_ik_subtarget = "gone"
+    return "'broken target'", "no bone 'gone'", "choose"
+
+
+def solver_for_two_bones_only(rig: Rig) -> tuple[str, ...]:
+    rig.tip.analytic_ik_chain_count, rig.tip.analytic_ik_solver = 3, "SPHERE"
+    return "SPHERE", "3", "TRIANGULATION"
+
+
+def armature_without_size(rig: Rig) -> tuple[str, ...]:
+    rig.ob.scale = (0.0, 0.0, 0.0)
+    return "'broken'", "scale of zero", "size"
+
+
+PROBLEMS = (
+    no_target,
+    target_deleted_by_operator,
+    target_removed_from_the_file,
+    pole_deleted_by_operator,
+    target_at_nan,
+    target_at_infinity,
+    pole_at_nan,
+    bone_without_length,
+    bone_at_nan,
+    too_many_bones,
+    target_hangs_below_the_chain,
+    target_is_the_chains_own_bone,
+    target_object_is_parented_to_the_chain,
+    pole_object_is_carried_by_the_chain,
+    target_bone_is_missing,
+    target_has_no_bones_at_all,
+    solver_for_two_bones_only,
+    armature_without_size,
+)
+
+
+def errors(ob: bpy.types.Object) -> dict[str, str]:
+    done = solve_scene(bpy.context.evaluated_depsgraph_get(), frame_changed=False)
+    return {tip: str(error) for tip, error in done[ob.name_full].errors.items()}
+
+
+@pytest.mark.parametrize("break_it", PROBLEMS)
+def test_a_broken_chain_says_what_is_wrong_and_harms_nobody(break_it, capfd):
+    sound, rig = leg("sound", side=3.0), leg("broken")
+    sound.enable()
+    fk = pose_values(rig.ob)
+    rig.enable()
+    names = break_it(rig)
+    update()
+    bpy.context.scene.frame_set(3)
+    (said,) = errors(rig.ob).values()
+    assert said.startswith("Bone 'shin': ")
+    assert all(name in said for name in names), said
+    assert "\n" not in said and len(said) < 250
+    assert pose_values(rig.ob) == fk
+    sound.target.place((3.1, -0.2, 0.5))
+    bpy.context.scene.frame_set(4)
+    assert sound.missed() < 1e-5
+    printed = capfd.readouterr()
+    assert "Traceback" not in printed.out + printed.err
+    assert "Analytic IK" not in printed.out + printed.err
+
+
+@pytest.mark.parametrize("break_it", PROBLEMS)
+def test_a_chain_that_is_broken_from_the_start_writes_nothing(break_it):
+    rig = leg("broken")
+    fk = pose_values(rig.ob)
+    rig.tip.analytic_ik_target = rig.target.ob
+    break_it(rig)
+    rig.tip.analytic_ik_enabled = True
+    update()
+    bpy.context.scene.frame_set(3)
+    assert len(errors(rig.ob)) == 1
+    assert pose_values(rig.ob) == fk
+
+
+def mend_target(rig: Rig) -> None:
+    rig.tip.analytic_ik_target = new_empty("new target", (0.0, -0.3, 0.4))
+    rig.tip.analytic_ik_subtarget = ""
+
+
+@pytest.mark.parametrize("break_it", [no_target, target_deleted_by_operator, target_at_nan, target_bone_is_missing])
+def test_a_mended_chain_is_live_again(break_it):
+    rig = leg("broken")
+    rig.enable()
+    break_it(rig)
+    update()
+    mend_target(rig)
+    update()
+    assert errors(rig.ob) == {}
+    assert (rig.joints()[-1] - bpy.data.objects["new target"].location).length < 1e-5
+
+
+def test_a_target_below_another_armatures_bone_is_no_problem():
+    rig, other = leg(), leg("other", side=1.0)
+    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = other.ob, "shin"
+    rig.tip.analytic_ik_enabled = True
+    update()
+    assert errors(rig.ob) == {}
+
+
+def test_an_armature_at_rest_or_in_edit_mode_is_left_alone(capfd):
+    rig = leg()
+    rig.enable()
+    rig.ob.data.pose_position = "REST"
+    rig.target.place((0.0, -0.2, 0.6))
+    bpy.context.scene.frame_set(2)
+    with editing(rig.ob):
+        rig.target.ob.location.z = 0.3
+        update()
+        bpy.context.scene.frame_set(3)
+    rig.ob.data.pose_position = "POSE"
+    update()
+    assert rig.missed() < 1e-5
+    assert "Traceback" not in capfd.readouterr().out
+
+
+def test_a_bone_that_is_renamed_or_deleted_takes_its_chain_along(capfd):
+    rig = leg()
+    rig.enable()
+    rig.ob.data.bones["shin"].name = "calf"
+    rig.bones[-1] = "calf"
+    rig.target.place((0.0, -0.2, 0.5))
+    assert rig.missed() < 1e-5
+    with editing(rig.ob) as edit_bones:
+        edit_bones.remove(edit_bones["calf"])
+    update()
+    bpy.context.scene.frame_set(5)
+    assert errors(rig.ob) == {}
+    assert "Traceback" not in capfd.readouterr().out

@@ -1,0 +1,270 @@
+"""Scenes to bake, to rig and to show: what they hold, what they play, and whether anything in them changed."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from math import asin, sqrt
+
+import bpy
+from mathutils import Matrix, Vector
+
+from ik_addon.rig import live
+
+from .rig.rigs import Control, Rig, evaluated_copy, leg, make_chain, matrix_difference, new_empty, orientation
+from .rig.rigs import random_point, random_rig, update
+
+EXACT = 1e-5
+"""What is promised: of a chain's length for positions, of a matrix's elements for orientations."""
+
+Poses = dict[float, dict[str, Matrix]]
+
+
+# What is played
+
+
+def go_to(frame: float) -> None:
+    bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
+
+
+def pose_of(ob: bpy.types.Object) -> dict[str, Matrix]:
+    """Pose matrices of all bones, as Blender evaluates them."""
+    return {bone.name: bone.matrix.copy() for bone in evaluated_copy(ob).pose.bones}
+
+
+def played(ob: bpy.types.Object, frames: Iterable[float]) -> Poses:
+    poses = {}
+    for frame in frames:
+        go_to(frame)
+        poses[frame] = pose_of(ob)
+    return poses
+
+
+@contextmanager
+def without_handlers() -> Iterator[None]:
+    """Blender as it is where the add-on was never installed: nothing follows anything."""
+    live.unregister()
+    try:
+        yield
+    finally:
+        live.register()
+
+
+def played_without_the_add_on(ob: bpy.types.Object, frames: Iterable[float]) -> Poses:
+    with without_handlers():
+        return played(ob, frames)
+
+
+def farthest_apart(a: Poses, b: Poses, length: float) -> float:
+    """Largest difference between two motions: of positions by `length`, of orientations by matrix elements."""
+    assert a.keys() == b.keys()
+    return max(apart(a[frame], b[frame], length) for frame in a)
+
+
+def apart(a: dict[str, Matrix], b: dict[str, Matrix], length: float) -> float:
+    assert a.keys() == b.keys()
+    return max(
+        max(
+            (a[name].to_translation() - b[name].to_translation()).length / length,
+            matrix_difference(orientation(a[name]), orientation(b[name])),
+        )
+        for name in a
+    )
+
+
+def angle_between(a: Matrix, b: Matrix) -> float:
+    """Angle in radians between two orientations, exact for small ones: by the chord between the matrices."""
+    chord = sqrt(sum((x - y) ** 2 for u, v in zip(a.to_3x3(), b.to_3x3(), strict=True) for x, y in zip(u, v, strict=True)))
+    return 2.0 * asin(min(1.0, chord / sqrt(8.0)))
+
+
+def missed_world(rig: Rig) -> float:
+    """Distance from the tip to its target as Blender evaluates both, in world units."""
+    return (rig.to_world(rig.joints()[-1]) - rig.to_world(rig.to_armature(rig.target))).length
+
+
+# What is animated
+
+
+def slide(ob: bpy.types.Object, start: Iterable[float], end: Iterable[float], frames: tuple[int, int] = (1, 12)) -> None:
+    """Key an object's location: from one place to another."""
+    for frame, location in zip(frames, (start, end), strict=True):
+        ob.location = location
+        ob.keyframe_insert("location", frame=frame)
+
+
+def walking_leg(name: str = "leg", side: float = 0.0, **settings: object) -> Rig:
+    """A live leg whose target wanders within its reach over the frames 1 to 12."""
+    rig = leg(name, side)
+    slide(rig.target.ob, (side, -0.6, 0.5), (side + 0.2, 0.5, 0.3))
+    rig.enable(**settings)
+    go_to(1)
+    return rig
+
+
+def chain_below_chain(seed: int) -> tuple[Rig, Rig]:
+    """Two live chains on one armature of any kind, the second hanging from the first; both targets are keyed."""
+    whole = random_rig(seed, count=4, with_pole=False)
+    length = sum(whole.lengths())
+    made = []
+    for k, names in enumerate((whole.bones[:2], whole.bones[2:])):
+        rig = Rig(whole.ob, names, Control(new_empty(f"goal {k}")), random=whole.random)
+        root = rig.to_world(rig.joints()[0])
+        slide(rig.target.ob, *(root + random_point(whole.random, 0.1, 0.5) * length for _ in range(2)))
+        made.append(rig)
+    for rig in made:
+        rig.enable()
+    go_to(1)
+    return made[0], made[1]
+
+
+# What an action holds
+
+
+def curve_bags(action: bpy.types.Action) -> dict[int, Iterable[bpy.types.FCurve]]:
+    """The F-Curves of an action by the slot they belong to; 0 where actions have no slots."""
+    if not hasattr(action, "layers"):
+        return {0: action.fcurves}
+    strips = [strip for layer in action.layers for strip in layer.strips]
+    return {bag.slot_handle: bag.fcurves for strip in strips for bag in strip.channelbags}
+
+
+def curves_of(ob: bpy.types.Object) -> dict[tuple[str, int], bpy.types.FCurve]:
+    """The F-Curves that play on an object, by path and index."""
+    data = ob.animation_data
+    if data is None or data.action is None:
+        return {}
+    bag = curve_bags(data.action).get(getattr(data, "action_slot_handle", 0), ())
+    return {(curve.data_path, curve.array_index): curve for curve in bag}
+
+
+def key_state(key: bpy.types.Keyframe) -> tuple:
+    points = (tuple(key.co), tuple(key.handle_left), tuple(key.handle_right))
+    return (*points, key.interpolation, key.easing, key.handle_left_type, key.handle_right_type, key.type)
+
+
+def curve_state(curve: bpy.types.FCurve) -> tuple:
+    """All that a curve plays, bit for bit."""
+    modifiers = tuple((modifier.type, modifier.mute) for modifier in curve.modifiers)
+    group = (curve.group.name, curve.group.mute) if curve.group else None
+    keys = tuple(key_state(key) for key in curve.keyframe_points)
+    return (curve.mute, curve.lock, curve.extrapolation, group, modifiers, keys)
+
+
+def action_state(action: bpy.types.Action) -> dict:
+    return {
+        (handle, curve.data_path, curve.array_index): curve_state(curve)
+        for handle, curves in curve_bags(action).items()
+        for curve in curves
+    }
+
+
+def rotation_curves(ob: bpy.types.Object, bone: str) -> list[bpy.types.FCurve]:
+    prefix = f'{ob.pose.bones[bone].path_from_id()}.rotation_'
+    return [curve for (path, _), curve in curves_of(ob).items() if path.startswith(prefix)]
+
+
+def keyed_frames(curve: bpy.types.FCurve) -> list[float]:
+    return [key.co.x for key in curve.keyframe_points]
+
+
+# Whether anything changed
+
+
+def where_one_stands() -> dict:
+    """Frame, mode, active object and bones, selection: what one looks at."""
+    scene, layer = bpy.context.scene, bpy.context.view_layer
+    active = layer.objects.active
+    return {
+        "frame": (scene.frame_current, scene.frame_subframe),
+        "active": active and (active.name, active.mode),
+        "selected": {ob.name for ob in layer.objects if ob.select_get()},
+        "bones": {
+            ob.name: (ob.data.bones.active and ob.data.bones.active.name, selected_bone_names(ob))
+            for ob in bpy.data.objects
+            if ob.type == "ARMATURE"
+        },
+    }
+
+
+def whole_state() -> dict:
+    """All of the file that an operator of the add-on could have changed."""
+    return {
+        "stand": where_one_stands(),
+        "objects": {ob.name_full: object_state(ob) for ob in bpy.data.objects},
+        "actions": {
+            action.name_full: (action.use_fake_user, action.users, action_state(action)) for action in bpy.data.actions
+        },
+    }
+
+
+def object_state(ob: bpy.types.Object) -> dict:
+    data = ob.animation_data
+    return {
+        "place": (tuple(ob.location), tuple(ob.rotation_euler), tuple(ob.scale), ob.parent and ob.parent.name),
+        "collections": [collection.name for collection in ob.users_collection],
+        "report": ob.analytic_ik_report,
+        "animation": data and (data.action and data.action.name_full, getattr(data, "action_slot_handle", 0)),
+        "bones": {bone.name: bone_state(bone) for bone in ob.pose.bones} if ob.pose else None,
+    }
+
+
+def bone_state(bone: bpy.types.PoseBone) -> dict:
+    own = [name for name in bone.bl_rna.properties.keys() if name.startswith("analytic_ik_")]
+    channels = ["location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale", "rotation_mode"]
+    values = {name: getattr(bone, name) for name in own + channels}
+    return {name: value if isinstance(value, str | int | float | None) else readable(value) for name, value in values.items()}
+
+
+def readable(value: object) -> object:
+    return value.name_full if isinstance(value, bpy.types.ID) else tuple(value)
+
+
+# Selecting
+
+
+def select(*objects: bpy.types.Object, active: bpy.types.Object | None = None) -> None:
+    for ob in bpy.context.view_layer.objects:
+        ob.select_set(ob in objects)
+    bpy.context.view_layer.objects.active = active or objects[0]
+
+
+def select_bones(ob: bpy.types.Object, *names: str) -> None:
+    """Select these bones; the last one is the active bone."""
+    for bone in ob.pose.bones:
+        flag = bone if hasattr(bone, "select") else bone.bone
+        flag.select = bone.name in names
+    ob.data.bones.active = ob.data.bones[names[-1]] if names else None
+
+
+def selected_bone_names(ob: bpy.types.Object) -> list[str]:
+    return [bone.name for bone in ob.pose.bones if (bone if hasattr(bone, "select") else bone.bone).select]
+
+
+def enter(mode: str, ob: bpy.types.Object, *bones: str) -> None:
+    """Go to an armature's mode with these of its bones selected."""
+    select(ob)
+    bpy.ops.object.mode_set(mode=mode)
+    select_bones(ob, *bones)
+
+
+# Scenes in which something is in the way
+
+
+def link_from_library(ob: bpy.types.Object, folder) -> bpy.types.Object:
+    """The same object, linked from a library file into an empty scene."""
+    library, name = str(folder / "library.blend"), ob.name
+    bpy.ops.wm.save_as_mainfile(filepath=library)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(library, link=True) as (_, linked):
+        linked.objects = [name]
+    for other in bpy.data.objects:
+        bpy.context.scene.collection.objects.link(other)
+    update()
+    return bpy.data.objects[name]
+
+
+def second_chain(rig: Rig, tip: str, count: int, name: str = "second") -> bpy.types.PoseBone:
+    """Another live chain on the same armature, its target where its tip is."""
+    bone = rig.ob.pose.bones[tip]
+    make_chain(bone, Control(new_empty(name, rig.to_world(Vector(bone.tail)))), chain_count=count)
+    update()
+    return bone
