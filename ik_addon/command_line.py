@@ -52,8 +52,8 @@ def run(arguments: Sequence[str], prog: str = "analytic-ik") -> int:
         return int(stop.code or 0)
     entries = [_process(file, options) for file in options.files]
     report = {"blender": bpy.app.version_string.split()[0], "files": entries}
-    if options.report:
-        _write_text(options.report, json.dumps(report, indent=1))
+    if options.report and not _written(options.report, json.dumps(report, indent=1)):
+        return 1
     return max(_status(entry, options) for entry in entries)
 
 
@@ -162,10 +162,16 @@ def _save(output: Path, compressed: bool) -> None:
         beside.unlink(missing_ok=True)
 
 
-def _write_text(path: Path, text: str) -> None:
+def _written(path: Path, text: str) -> bool:
+    """Write a text file beside its place and rename it; whether that went well is said on stderr."""
     beside = path.with_name(f".{path.name}.part")
-    beside.write_text(text + "\n", encoding="utf-8")
-    os.replace(beside, path)
+    try:
+        beside.write_text(text + "\n", encoding="utf-8")
+        os.replace(beside, path)
+    except OSError as error:
+        print(f"{path}: the report could not be written ({error.strerror}); choose another place", file=sys.stderr)
+        return False
+    return True
 
 
 def _status(entry: dict, options: argparse.Namespace) -> int:

@@ -36,12 +36,13 @@ TOE_OUT = radians(5.0)
 HEEL_FROM_ANKLE = Vector((0.0, 0.065, -ANKLE[2]))
 BALL_FROM_ANKLE = Vector(BALL) - Vector(ANKLE)
 
-# One stride of a foot, as shares of the cycle from one heel strike to the next.
-MID_STANCE, TOE_OFF, TOES_STRAIGHT = 0.28, 0.60, 0.74
-STANDING_PITCHES = ((0.0, 17.0), (0.10, 0.0), (0.36, 0.0), (0.50, -18.0), (0.60, -42.0))
-SWINGING_PITCHES = ((0.69, -52.0), (0.84, -6.0), (0.94, 15.0), (1.0, 17.0))
-# Degrees, toes up; zero while the sole lies on the ground.
-PITCH = MonotoneSpline([*STANDING_PITCHES, *SWINGING_PITCHES])
+# One stride of a foot, as shares of the cycle from one heel strike to the next. What it stands on changes at
+# whole frames, where the keys are, so that it does not slide between them either.
+MID_STANCE, TOE_OFF, TOES_STRAIGHT = 6.7 / CYCLE, 15.0 / CYCLE, 18.0 / CYCLE
+# Frames after the heel strike, and degrees that the toes are up; 0 while the sole lies on the ground.
+STANDING_PITCHES = ((0.0, 17.0), (3.0, 0.0), (9.0, 0.0), (12.0, -17.0), (15.0, -43.0))
+SWINGING_PITCHES = ((17.0, -52.0), (20.4, -6.0), (22.5, 15.0), (24.0, 17.0))
+PITCH = MonotoneSpline([(frame / CYCLE, pitch) for frame, pitch in (*STANDING_PITCHES, *SWINGING_PITCHES)])
 
 # The ground's steps, each between two footfalls: (steps walked, rise in metres).
 GROUND_STEPS = ((2, 0.08), (4, 0.09), (7, -0.07), (9, -0.08))

@@ -196,16 +196,17 @@ def _make_leg(rig: bpy.types.Object, side: str, path: FootPath, controls: bpy.ty
     poses = [path.pose(frame) for frame in frames]
     foot_rest = rig.data.bones[f"foot.{side}"].matrix_local.to_3x3()
     foot = make_empty(f"Foot.{side}", mirrored(ANKLE, side), controls, display="CUBE", size=0.07)
-    key_vectors(foot, "location", [(f, pose.ankle) for f, pose in zip(frames, poses, strict=True)])
+    # Linear: eased between frames, place and turn would not agree on where the heel or the ball stands.
+    key_vectors(foot, "location", zip(frames, (pose.ankle for pose in poses), strict=True), "LINEAR")
     turns = []
     euler = foot_rest.to_euler()
     for pose in poses:
         euler = (pose.turn @ foot_rest).to_euler("XYZ", euler)
         turns.append(euler)
-    key_vectors(foot, "rotation_euler", zip(frames, turns, strict=True))
-    toe_bends = [(f, pose.toe_bend) for f, pose in zip(frames, poses, strict=True)]
+    key_vectors(foot, "rotation_euler", zip(frames, turns, strict=True), "LINEAR")
     toe = rig.pose.bones[f"toe.{side}"]
-    key_values(rig, toe.path_from_id("rotation_euler"), 0, toe_bends, group=toe.name)
+    toe_bends = zip(frames, (pose.toe_bend for pose in poses), strict=True)
+    key_values(rig, toe.path_from_id("rotation_euler"), 0, toe_bends, "LINEAR", toe.name)
 
     ahead = mirrored(KNEE, side) + Vector((0.0, -POLE_AHEAD, 0.0))
     knee = make_empty(f"Knee.{side}", ahead, controls, size=0.06)

@@ -48,9 +48,10 @@ def _rest_place(along: float) -> tuple[Vector, Vector]:
     bone = min(int(along), BONE_COUNT - 1)
     low, high = JOINTS[bone], JOINTS[bone + 1]
     point = low.lerp(high, along - bone)
+    # The neighbouring bones have their part in the direction, or the skin would have an edge at each joint.
     before, after = JOINTS[max(bone - 1, 0)], JOINTS[min(bone + 2, BONE_COUNT)]
-    turned = (low - before).lerp(after - high, along - bone) if 0 < bone < BONE_COUNT - 1 else Vector()
-    return point, (high - low + turned).normalized()
+    neighbours = (low - before).lerp(after - high, along - bone)
+    return point, (high - low + neighbours).normalized()
 
 
 def _sway(bone: int, frame: float) -> Matrix:

@@ -119,21 +119,35 @@ def chain_below_chain(seed: int) -> tuple[Rig, Rig]:
 # What an action holds
 
 
-def curve_bags(action: bpy.types.Action) -> dict[int, Iterable[bpy.types.FCurve]]:
-    """The F-Curves of an action by the slot they belong to; 0 where actions have no slots."""
+def curve_bags(action: bpy.types.Action) -> dict[int, bpy.types.bpy_struct]:
+    """What holds the F-Curves and groups of an action, by the slot it belongs to; 0 where actions have no slots."""
     if not hasattr(action, "layers"):
-        return {0: action.fcurves}
+        return {0: action}
     strips = [strip for layer in action.layers for strip in layer.strips]
-    return {bag.slot_handle: bag.fcurves for strip in strips for bag in strip.channelbags}
+    return {bag.slot_handle: bag for strip in strips for bag in strip.channelbags}
+
+
+def bag_of(ob: bpy.types.Object) -> bpy.types.bpy_struct | None:
+    """What holds the F-Curves and groups that play on an object."""
+    data = ob.animation_data
+    if data is None or data.action is None:
+        return None
+    return curve_bags(data.action).get(getattr(data, "action_slot_handle", 0))
 
 
 def curves_of(ob: bpy.types.Object) -> dict[tuple[str, int], bpy.types.FCurve]:
     """The F-Curves that play on an object, by path and index."""
-    data = ob.animation_data
-    if data is None or data.action is None:
-        return {}
-    bag = curve_bags(data.action).get(getattr(data, "action_slot_handle", 0), ())
-    return {(curve.data_path, curve.array_index): curve for curve in bag}
+    bag = bag_of(ob)
+    return {(curve.data_path, curve.array_index): curve for curve in bag.fcurves} if bag else {}
+
+
+def group_by_bone(ob: bpy.types.Object) -> None:
+    """Give every curve of a bone the group that Blender's own keys have (4.2 makes none from Python)."""
+    bag = bag_of(ob)
+    for (path, _), curve in curves_of(ob).items():
+        bone = path.partition('"')[2].partition('"')[0]
+        if bone:
+            curve.group = bag.groups.get(bone) or bag.groups.new(bone)
 
 
 def key_state(key: bpy.types.Keyframe) -> tuple:
@@ -152,8 +166,8 @@ def curve_state(curve: bpy.types.FCurve) -> tuple:
 def action_state(action: bpy.types.Action) -> dict:
     return {
         (handle, curve.data_path, curve.array_index): curve_state(curve)
-        for handle, curves in curve_bags(action).items()
-        for curve in curves
+        for handle, bag in curve_bags(action).items()
+        for curve in bag.fcurves
     }
 
 

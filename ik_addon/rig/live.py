@@ -80,6 +80,9 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
                 moved.add(update.id.original)
             if update.is_updated_geometry and update.id.type == "ARMATURE":
                 reposed.add(update.id.original)
+    if not reposed <= set(armature_objects()):
+        # One came while another object went: the file has as many as before.
+        _armatures.clear()
     if moved or reposed:
         _guarded(depsgraph, False, lambda ob, tip: _reads(ob, tip, moved, reposed))
 

@@ -49,7 +49,10 @@ class ArmaturePass:
 def solve_limb(limb: Limb) -> PosedLimb:
     """Solve one chain from plain numbers; nothing is written."""
     settings = limb.settings
-    outcome, poses, local_rotations = _solve_rotations(limb)
+    try:
+        outcome, poses, local_rotations = _solve_rotations(limb)
+    except ChainError as error:
+        raise ChainError(f"Bone '{limb.tip}': {error}") from error
     holds = settings.reach == "HOLD" and outcome is not Outcome.REACHED
     influence = 0.0 if holds else settings.influence
     if influence < 1.0:

@@ -323,7 +323,9 @@ def _random_pose(random: Random, pose_bone: bpy.types.PoseBone, uneven_scale: bo
     if uneven_scale:
         pose_bone.scale = [random.uniform(0.6, 1.5) for _ in range(3)]
     else:
-        pose_bone.scale = [random.choice((1.0, random.uniform(0.6, 1.5)))] * 3
+        size = random.choice((1.0, random.uniform(0.6, 1.5)))
+        mirrored = random.random() < 0.15
+        pose_bone.scale = [size * (random.choice((-1.0, 1.0)) if mirrored else 1.0) for _ in range(3)]
 
 
 def _place_in_world(random: Random, ob: bpy.types.Object, world: str) -> None:

@@ -26,6 +26,8 @@ from .rigs import (
     random_unit,
     reach,
     reachable_point,
+    rotation_channel,
+    rotation_values,
     update,
 )
 
@@ -55,7 +57,7 @@ def assert_same_pose(rig: Rig, matrices: list[Matrix], tolerance: float = EXACT)
         assert matrix_difference(orientation(now), orientation(before)) < tolerance
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", range(120))
 def test_two_bones_meet_every_target_in_reach(seed):
     rig = random_rig(seed)
     fk = rig.joints()
@@ -65,7 +67,7 @@ def test_two_bones_meet_every_target_in_reach(seed):
 
 
 @pytest.mark.parametrize("solver", [*TWO_BONE_SOLVERS, "TRIANGULATION", "CCD"])
-@pytest.mark.parametrize("seed", range(1000, 1015))
+@pytest.mark.parametrize("seed", range(1000, 1008))
 def test_every_solver_meets_every_target_in_reach(solver, seed):
     rig = random_rig(seed)
     # CCD closes in slowly on a target near the edges of the reach.
@@ -76,7 +78,7 @@ def test_every_solver_meets_every_target_in_reach(solver, seed):
 @pytest.mark.parametrize("least_motion", [False, True])
 @pytest.mark.parametrize("solver", ["AUTO", "CCD"])
 @pytest.mark.parametrize("count", [3, 5, 20])
-@pytest.mark.parametrize("seed", range(2000, 2010))
+@pytest.mark.parametrize("seed", range(2000, 2006))
 def test_a_chain_of_any_length_meets_every_target_in_reach(seed, count, solver, least_motion):
     rig = random_rig(seed, count)
     fk = rig.joints()
@@ -95,7 +97,7 @@ def test_a_single_bone_points_at_its_target(seed):
     assert (tip - root).dot(target - root) > 0.0
 
 
-@pytest.mark.parametrize("seed", range(4000, 4080))
+@pytest.mark.parametrize("seed", range(4000, 4050))
 def test_the_knee_lies_in_the_half_plane_of_the_pole(seed):
     rig = random_rig(seed, with_pole=True)
     solver = rig.random.choice(["AUTO", *TWO_BONE_SOLVERS, "TRIANGULATION"])
@@ -106,7 +108,7 @@ def test_the_knee_lies_in_the_half_plane_of_the_pole(seed):
     assert (aside - to_pole * aside.length).length < EXACT * sum(rig.lengths())
 
 
-@pytest.mark.parametrize("seed", range(5000, 5060))
+@pytest.mark.parametrize("seed", range(5000, 5040))
 def test_two_bones_keep_their_roll_against_the_bend_plane(seed):
     rig = random_rig(seed)
     normal, fk = bend_normal(rig.joints()), rig.matrices()
@@ -119,7 +121,7 @@ def test_two_bones_keep_their_roll_against_the_bend_plane(seed):
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 20])
-@pytest.mark.parametrize("seed", range(6000, 6015))
+@pytest.mark.parametrize("seed", range(6000, 6008))
 def test_a_target_too_far_straightens_the_chain_towards_it(seed, count):
     rig = random_rig(seed, count)
     root, far = rig.joints()[0], reach(rig.lengths())[1]
@@ -132,7 +134,7 @@ def test_a_target_too_far_straightens_the_chain_towards_it(seed, count):
 
 
 @pytest.mark.parametrize("count", [2, 3, 5])
-@pytest.mark.parametrize("seed", range(7000, 7200))
+@pytest.mark.parametrize("seed", range(7000, 7060))
 def test_a_target_too_near_gets_the_nearest_pose(seed, count):
     rig = random_rig(seed, count)
     near, far = reach(rig.lengths())
@@ -145,7 +147,7 @@ def test_a_target_too_near_gets_the_nearest_pose(seed, count):
 
 
 @pytest.mark.parametrize("with_pole", [False, True])
-@pytest.mark.parametrize("seed", range(8000, 8080))
+@pytest.mark.parametrize("seed", range(8000, 8050))
 def test_a_target_at_the_fk_tip_and_a_pole_in_the_fk_bend_plane_move_nothing(seed, with_pole):
     rig = random_rig(seed, with_pole=with_pole)
     joints, fk = rig.joints(), rig.matrices()
@@ -157,7 +159,7 @@ def test_a_target_at_the_fk_tip_and_a_pole_in_the_fk_bend_plane_move_nothing(see
 @pytest.mark.parametrize("solver", ["AUTO", "CCD"])
 @pytest.mark.parametrize("with_pole", [False, True])
 @pytest.mark.parametrize("count", [3, 5, 20])
-@pytest.mark.parametrize("seed", range(8200, 8206))
+@pytest.mark.parametrize("seed", range(8200, 8204))
 def test_a_longer_chain_of_least_motion_stays_at_the_fk_pose_too(seed, count, with_pole, solver):
     rig = random_rig(seed, count, with_pole=with_pole)
     joints, fk = rig.joints(), rig.matrices()
@@ -176,7 +178,7 @@ def test_a_single_bone_whose_target_is_its_tip_does_not_even_roll(seed):
 
 @pytest.mark.parametrize("straight", ["rest", "FK"])
 @pytest.mark.parametrize("count", [2, 3, 5])
-@pytest.mark.parametrize("seed", range(9000, 9020))
+@pytest.mark.parametrize("seed", range(9000, 9010))
 def test_a_limb_that_is_straight_meets_its_target_too(seed, count, straight):
     rig = random_rig(seed, count, straight=straight)
     solved(rig, reachable_point(rig))
@@ -213,7 +215,7 @@ def test_a_straight_limb_bends_the_same_way_wherever_its_target_goes():
     rig = leg(knee=0.0)
     hinge = rig.ob.data.bones["shin"].x_axis.copy()
     rig.enable()
-    for k in range(200):
+    for k in range(120):
         rig.target.place((0.0, 0.002 * k - 0.2, 0.1 + 0.001 * k))
         assert bend_normal(rig.joints()).dot(hinge) > 0.99
 
@@ -266,8 +268,6 @@ def test_a_soft_chain_never_quite_straightens(seed):
 @pytest.mark.parametrize("seed", range(10400, 10430))
 def test_influence_blends_every_bone_along_the_shortest_way(seed):
     rig = random_rig(seed)
-    if not rig.ob.pose.bones[rig.bones[-1]].bone.use_inherit_rotation:
-        return
     fk = [bone.matrix_basis.to_quaternion() for bone in chain_of(rig)]
     solved(rig, reachable_point(rig))
     ik = [bone.matrix_basis.to_quaternion() for bone in chain_of(rig)]
@@ -279,12 +279,37 @@ def test_influence_blends_every_bone_along_the_shortest_way(seed):
             assert matrix_difference(bone.matrix_basis.to_3x3().normalized(), expected.to_matrix()) < 2e-5
 
 
+@pytest.mark.parametrize("seed", range(10500, 10560))
+def test_of_all_numbers_that_mean_a_rotation_those_nearest_to_the_fk_pose_are_written(seed):
+    rig = random_rig(seed)
+    for name in rig.bones:
+        # As far off as keys of a limb that went round and round.
+        channel = rotation_channel(rig.ob.pose.bones[name])
+        values = [-value for value in rotation_values(rig.ob.pose.bones[name])]
+        if channel == "rotation_euler":
+            values = [value + 2.0 * pi * rig.random.randint(-2, 2) for value in values]
+        setattr(rig.ob.pose.bones[name], channel, values)
+    update()
+    fk = pose_values(rig.ob)
+    solved(rig, reachable_point(rig))
+    for name in rig.bones:
+        pose_bone = rig.ob.pose.bones[name]
+        now, before = rotation_values(pose_bone), fk[name]
+        if pose_bone.rotation_mode == "QUATERNION":
+            assert Quaternion(now).dot(Quaternion(before)) >= 0.0
+        elif pose_bone.rotation_mode == "AXIS_ANGLE":
+            assert abs(now[0] - before[0]) < pi + 1e-4
+            assert Vector(now[1:]).dot(before[1:]) > -1e-4
+        else:
+            assert max(abs(a - b) for a, b in zip(now, before, strict=True)) < 1.5 * pi
+
+
 def chain_of(rig: Rig) -> list[bpy.types.PoseBone]:
     return [evaluated_copy(rig.ob).pose.bones[name] for name in rig.bones]
 
 
 @pytest.mark.parametrize("count", [2, 5])
-@pytest.mark.parametrize("seed", range(11000, 11030))
+@pytest.mark.parametrize("seed", range(11000, 11015))
 def test_the_pass_says_how_far_the_tip_is_off(seed, count):
     rig = random_rig(seed, count)
     root, far = rig.joints()[0], reach(rig.lengths())[1]
@@ -300,7 +325,7 @@ def test_the_pass_says_how_far_the_tip_is_off(seed, count):
 
 def test_bones_under_unevenly_scaled_ones_meet_their_target_by_repeated_passes(record_property):
     missed = []
-    for seed in range(12000, 12150):
+    for seed in range(12000, 12100):
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
         rig = random_rig(seed, uneven_scale=True)
         # The lengths change as the bones turn: stay clear of the edges of the reach.

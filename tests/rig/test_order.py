@@ -42,7 +42,7 @@ def errors(ob: bpy.types.Object) -> dict[str, str]:
     return {tip: str(error) for tip, error in done[ob.name_full].errors.items()}
 
 
-@pytest.mark.parametrize("order", permutations(LIMBS))
+@pytest.mark.parametrize("order", list(permutations(LIMBS)))
 def test_chains_that_hang_below_each_other_all_meet_their_targets_at_once(order):
     ob = stack(order)
     assert max(missed(ob, limb) for limb in LIMBS) < 1e-5

@@ -40,8 +40,9 @@ def target_at_nan(rig: Rig) -> tuple[str, ...]:
 
 
 def target_at_infinity(rig: Rig) -> tuple[str, ...]:
+    # Blender makes of it the largest number that it holds.
     rig.target.ob.location.x = inf
-    return "'broken target'", "not a number", "clear"
+    return "target", "too large"
 
 
 def pole_at_nan(rig: Rig) -> tuple[str, ...]:

@@ -6,17 +6,19 @@ import bpy
 import pytest
 from mathutils import Matrix, Quaternion
 
-from .keys import FK_KEYS, FRAMES, animated_rig, key, key_rotation
+from .keys import FK_KEYS, FRAMES, animated_rig, fcurves, key, key_rotation
 from .rigs import (
     ROTATION_MODES,
+    Control,
     Rig,
     evaluated_copy,
     leg,
+    make_chain,
     matrix_difference,
+    new_empty,
     orientation,
     pose_values,
     random_rig,
-    random_rotation,
     reach,
     reachable_point,
     rotation_channel,
@@ -150,8 +152,6 @@ def unkey(rig: Rig, name: str, frame: int) -> None:
 
 
 def curve_paths(ob: bpy.types.Object) -> list[str]:
-    from .keys import fcurves
-
     return [curve.data_path for curve in fcurves(ob)] if ob.animation_data.action else []
 
 
@@ -309,8 +309,6 @@ def test_a_chain_that_is_switched_by_keys_goes_back_and_forth():
 def test_a_chain_below_one_that_is_switched_off_by_a_key_stays_on_its_target():
     rig = leg()
     toe = rig.ob.pose.bones["foot"]
-    from .rigs import Control, make_chain, new_empty
-
     rig.enable()
     make_chain(toe, Control(new_empty("toe target", (0.1, -0.2, 0.3))), chain_count=1)
     key(rig.tip, "analytic_ik_enabled", [True, False, True, False])

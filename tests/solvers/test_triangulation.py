@@ -194,20 +194,29 @@ def test_least_motion_keeps_a_pose_whose_end_is_at_the_target(case):
     assert farthest_apart(solution.joints, case.joints) <= 4 * case.rounding
 
 
-@few
-@given(case=calm_cases(st.integers(3, 8), with_pole=False), part=reals(0.0, 1.0))
-def test_least_motion_moves_no_link_before_the_first_that_must(case, part):
-    away = minus(case.joints[-1], case.root)
-    near, far = case.reach
-    distance = near + (far - near) * part
-    assume(distance > 0.05)
-    case = replace(case, target=single(plus(case.root, times(unit(away), distance))), least_motion=True)
+@settings(max_examples=60)
+@given(data=st.data(), count=st.integers(3, 6), part=reals(0.0, 1.0))
+def test_least_motion_moves_no_link_that_need_not_and_the_first_that_must_no_further(data, count, part):
+    lengths = [data.draw(reals(0.05, 1.0)) for _ in range(count)]
+    joints = [single(joint) for joint in chained(ORIGIN, lengths, [data.draw(units) for _ in range(count)])]
+    away = hypot(*joints[-1])
+    assume(away > 0.1 * sum(lengths))
+    near, far = Case(tuple(joints), X).reach
+    # In the direction of its own end, so that no turn of the whole chain comes first.
+    target = times(joints[-1], (near + (far - near) * part) / away)
+    case = Case(tuple(joints), single(target), least_motion=True)
+    assume(case.distance > 0.05 * case.length)
     solution = case.solved("TRIANGULATION")
-    slack = 4 * case.rounding
-    for k, joint in enumerate(case.joints[1:], start=1):
-        rest = case.lengths[k:]
-        nearest, farthest = (max(0.0, 2 * max(rest) - sum(rest)), sum(rest)) if rest else (0.0, 0.0)
-        if not nearest + slack < dist(joint, case.target) < farthest - slack:
-            break
-        assert dist(solution.joints[k], joint) <= slack
+    slack = 8 * case.rounding
     assert solution.residual <= slack
+    for k in range(1, count):
+        rest = case.lengths[k:]
+        nearest, farthest = max(0.0, 2 * max(rest) - sum(rest)), sum(rest)
+        kept = dist(joints[k], case.target)
+        if not nearest + slack < kept < farthest - slack:
+            left = dist(solution.joints[k], case.target)
+            step, before = case.lengths[k - 1], dist(joints[k - 1], case.target)
+            lowest, highest = max(nearest, abs(before - step)), min(farthest, before + step)
+            assert left == pytest.approx(min(max(kept, lowest), highest), abs=2 * slack)
+            break
+        assert dist(solution.joints[k], joints[k]) <= slack
