@@ -123,7 +123,7 @@ def _set(collection: bpy.types.Collection) -> None:
 
     add_floor(collection, -half, BACKGROUND)
     add_three_suns(collection, key_from=(3.0, -3.5, 5.5))
-    add_camera(collection, eye=(7.2, -13.4, 5.6), look_at=(0.1, 0.0, -0.15), lens=41.0)
+    add_camera(collection, eye=(7.2, -13.4, 5.6), look_at=(0.1, 0.0, -0.3), lens=39.0)
 
 
 def build() -> bpy.types.Object:

@@ -83,7 +83,9 @@ def bake(
         for armature in dict.fromkeys(chain.armature for chain in chains):
             own = {chain: sample for chain, sample in samples.items() if chain.armature == armature}
             ob = bpy.data.objects[armature]
-            keys = [bone for sample in own.values() for bone in _keys(sample, frames, tolerance)]
+            keys = []
+            for sample in own.values():
+                keys += _keys(sample, frames, 0.0 if _carries(ob, sample, own.values()) else tolerance)
             write_keys(ob, keys, action)
             for chain, sample in own.items():
                 _finish(ob, chain.tip, sample.bones, after)
@@ -164,6 +166,12 @@ def _keys(sample: Samples, frames: range, tolerance: float) -> list[BoneKeys]:
         BoneKeys(name, mode, times[needed], numbers[needed])
         for name, mode, numbers in zip(sample.bones, sample.modes, values, strict=True)
     ]
+
+
+def _carries(ob: bpy.types.Object, sample: Samples, samples: Iterable[Samples]) -> bool:
+    """Whether another of the chains hangs from this one: its tip would stray with every key dropped here."""
+    below = {bone.name for name in sample.bones for bone in ob.pose.bones[name].children_recursive}
+    return any(other is not sample and other.bones[0] in below for other in samples)
 
 
 def _continuous(rotations: Sequence[Raw], mode: str) -> list[Raw]:

@@ -108,8 +108,12 @@ def _curve(owner, path: str, index: int, group: str) -> bpy.types.FCurve:
     curve = owner.fcurves.find(path, index=index) or owner.fcurves.new(path, index=index)
     if curve.group is None:
         curve.group = owner.groups.get(group) or owner.groups.new(group)
+    if curve.group.mute and not _SLOTTED:
+        # What else is in the group stays silent, each curve by itself. (With slots, Blender plays muted groups.)
+        for other in curve.group.channels:
+            other.mute = True
+        curve.group.mute = False
     curve.mute = False
-    curve.group.mute = False
     while curve.modifiers:
         curve.modifiers.remove(curve.modifiers[0])
     return curve

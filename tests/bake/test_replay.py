@@ -86,6 +86,9 @@ def test_blenders_own_visual_bake_gives_the_same_motion(seed):
     for by_blender in (True, False):
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
         rig = animated_rig(seed, kind)
+        for bone in rig.ob.pose.bones:
+            # Blender's bake takes a mirrored bone for a turned one.
+            bone.scale = [abs(value) for value in bone.scale]
         length = sum(rig.lengths())
         if by_blender:
             enter("POSE", rig.ob, *rig.bones)
@@ -190,7 +193,6 @@ def test_curves_that_would_not_play_their_keys_are_made_to(obstacle, action):
 def test_what_else_is_in_a_muted_group_does_not_begin_to_play():
     rig = walking_leg()
     thigh = rig.ob.pose.bones["thigh"]
-    key(thigh, "rotation_quaternion", [(1, 0, 0, 0)] * 4)
     key(thigh, "location", [(1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (3.0, 0.0, 0.0), (0.0, 0.0, 0.0)])
     thigh.location = (0.0, 0.0, 0.0)
     group_by_bone(rig.ob)

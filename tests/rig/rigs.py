@@ -8,7 +8,7 @@ from math import pi
 from random import Random
 
 import bpy
-from mathutils import Matrix, Quaternion, Vector
+from mathutils import Euler, Matrix, Quaternion, Vector
 
 ROTATION_MODES = ("QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 INHERIT_SCALE = ("FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE", "NONE", "NONE_LEGACY")
@@ -129,6 +129,16 @@ def rotation_channel(pose_bone: bpy.types.PoseBone) -> str:
 def rotation_values(pose_bone: bpy.types.PoseBone) -> tuple[float, ...]:
     """The numbers of a bone's rotation, in its own rotation mode."""
     return tuple(getattr(pose_bone, rotation_channel(pose_bone)))
+
+
+def local_rotation(pose_bone: bpy.types.PoseBone) -> Quaternion:
+    """What a bone's rotation means, in any rotation mode."""
+    values = rotation_values(pose_bone)
+    if pose_bone.rotation_mode == "QUATERNION":
+        return Quaternion(values).normalized()
+    if pose_bone.rotation_mode == "AXIS_ANGLE":
+        return Quaternion(values[1:], values[0])
+    return Euler(values, pose_bone.rotation_mode).to_quaternion()
 
 
 def pose_values(ob: bpy.types.Object) -> dict[str, tuple[float, ...]]:

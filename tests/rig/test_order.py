@@ -9,7 +9,7 @@ from mathutils import Vector
 from ik_addon.rig.live import solve_scene
 
 from .keys import key
-from .rigs import BoneSpec, Control, evaluated_copy, make_chain, new_armature, new_empty, update
+from .rigs import BoneSpec, Control, evaluated_copy, leg, make_chain, new_armature, new_empty, update
 
 LIMBS = ("a", "b", "c")
 
@@ -181,3 +181,41 @@ def test_a_chain_that_breaks_by_a_key_leaves_the_others_exact_in_that_frame():
     for frame in (1, 5, 9, 13, 5):
         bpy.context.scene.frame_set(frame)
         assert all(missed(ob, limb) < 1e-5 for limb in "bc" if limb != "b" or frame in (1, 9))
+
+
+HANDLES = ("bone of another armature", "empty on a bone of another armature", "empty on a bone of this armature")
+
+
+@pytest.mark.xfail(
+    reason="A target that a chain carries outside its own armature's bones lags by one pass", strict=True
+)
+@pytest.mark.parametrize("handle", HANDLES)
+def test_a_target_carried_by_a_chain_from_outside_the_armature_is_followed_in_the_same_frame(handle):
+    leader, follower = leg("leader"), leg("follower", side=0.4)
+    leader.enable()
+    follower.target = Control(leader.ob, "foot")
+    if "empty" in handle:
+        follower.target = Control(new_empty("handle"))
+        follower.target.ob.parent, follower.target.ob.parent_type = leader.ob, "BONE"
+        follower.target.ob.parent_bone = "foot"
+    if "this" in handle:
+        follower.ob, follower.bones = two_legs(), ["thigh b", "shin b"]
+        make_chain(follower.ob.pose.bones["shin a"], leader.target)
+        follower.target.ob.parent, follower.target.ob.parent_bone = follower.ob, "shin a"
+    follower.enable()
+    key(leader.target.ob, "location", [(0.0, -0.3, 0.4), (0.0, 0.4, 0.6), (0.2, -0.5, 0.7), (0.0, 0.0, 0.4)])
+    missed = []
+    for frame in (1, 9, 5):
+        bpy.context.scene.frame_set(frame)
+        missed.append(follower.missed())
+    assert max(missed) < 1e-5
+
+
+def two_legs() -> bpy.types.Object:
+    specs = []
+    for name, x in (("a", 0.0), ("b", 0.4)):
+        specs += [
+            BoneSpec(f"thigh {name}", (x, 0.0, 2.0), (x, -0.2, 1.0)),
+            BoneSpec(f"shin {name}", (x, -0.2, 1.0), (x, 0.0, 0.0), f"thigh {name}", connect=True),
+        ]
+    return new_armature("two legs", specs)

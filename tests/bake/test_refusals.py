@@ -1,0 +1,188 @@
+"""What cannot be baked is refused in one sentence that names it and its cure, and nothing has changed."""
+
+import re
+
+import bpy
+import pytest
+
+from ik_addon.bake import bake, chains_of, last_report
+from ik_addon.solvers import ChainError
+
+from ..rig.keys import push_down
+from ..rig.rigs import Rig
+from ..scenes import go_to, link_from_library, second_chain, slide, walking_leg, whole_state
+
+
+def drive_rotation(rig: Rig) -> None:
+    rig.ob.pose.bones["thigh"].driver_add("rotation_quaternion", 1)
+
+
+def blend(rig: Rig) -> None:
+    rig.ob.animation_data_create().action_blend_type = "ADD"
+
+
+def half_an_action(rig: Rig) -> None:
+    rig.ob.animation_data_create().action_influence = 0.5
+
+
+def tweak(rig: Rig) -> None:
+    slide(rig.ob, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0))
+    push_down(rig.ob, mute=False)
+    rig.ob.animation_data.nla_tracks[0].select = True
+    rig.ob.animation_data.nla_tracks[0].strips[0].select = True
+    rig.ob.animation_data.nla_tracks.active = rig.ob.animation_data.nla_tracks[0]
+    rig.ob.animation_data.use_tweak_mode = True
+    assert rig.ob.animation_data.use_tweak_mode
+
+
+def lose_target(rig: Rig) -> None:
+    rig.tip.analytic_ik_target = None
+
+
+def ask_for_too_many(rig: Rig) -> None:
+    rig.tip.analytic_ik_chain_count = 7
+
+
+def show_rest_pose(rig: Rig) -> None:
+    rig.ob.data.pose_position = "REST"
+
+
+def share_a_bone(rig: Rig) -> None:
+    second_chain(rig, "foot", 2)
+
+
+def take_out_of_the_scene(rig: Rig) -> None:
+    bpy.context.scene.collection.objects.unlink(rig.ob)
+
+
+OBSTACLES = {
+    drive_rotation: r"Bone 'thigh': a driver sets its rotation .*; remove that driver",
+    blend: r"Armature 'leg': .*; set its blending to Replace",
+    half_an_action: r"Armature 'leg': .* its influence to 1",
+    tweak: r"Armature 'leg' is in NLA tweak mode; leave it",
+    lose_target: r"Bone 'shin': there is no target; choose an object",
+    ask_for_too_many: r"Bone 'shin': there are 3 bones .*; set Bones to 3 or less",
+    show_rest_pose: r"Armature 'leg' shows its rest position; switch it",
+    share_a_bone: r"Bone '(foot|shin)': its bone 'shin' belongs to the chain of '(foot|shin)' already; set Bones",
+    take_out_of_the_scene: r"Armature 'leg' is not in this scene; link it",
+}
+
+
+def refused(ob: bpy.types.Object, action: str = "COPY") -> str:
+    """The sentence of the refusal; that nothing was changed is part of every test."""
+    go_to(5.5)
+    before, count = whole_state(), len(bpy.data.objects)
+    with pytest.raises(ChainError) as refusal:
+        bake(bpy.context, chains_of([ob]), range(1, 10), action)
+    sentence = str(refusal.value)
+    assert whole_state() == before
+    assert len(bpy.data.objects) == count
+    assert "\n" not in sentence
+    assert re.match(r"(Bone|Armature|Action) '.+; .+[^.]$", sentence), sentence
+    return sentence
+
+
+@pytest.mark.parametrize("obstacle", OBSTACLES)
+def test_an_obstacle_is_named_with_its_cure_and_nothing_changes(obstacle):
+    rig = walking_leg()
+    obstacle(rig)
+    assert re.match(OBSTACLES[obstacle], refused(rig.ob))
+
+
+@pytest.mark.parametrize("obstacle", [drive_rotation, blend, lose_target])
+def test_one_armature_that_cannot_be_baked_keeps_the_others_from_being_changed(obstacle):
+    good, bad = walking_leg("good", 1.0), walking_leg()
+    obstacle(bad)
+    before = whole_state()
+    with pytest.raises(ChainError, match=r"'(thigh|leg|shin)'"):
+        bake(bpy.context, chains_of([good.ob, bad.ob]), range(1, 10))
+    assert whole_state() == before
+
+
+def test_a_linked_armature_is_refused(tmp_path):
+    linked = link_from_library(walking_leg().ob, tmp_path)
+    assert linked.library
+    assert refused(linked) == "Armature 'leg' is linked; make a library override of it first"
+
+
+def test_a_linked_action_is_refused_as_the_place_for_keys_but_not_as_a_model(tmp_path):
+    rig = walking_leg()
+    slide(rig.ob, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0))
+    override_of_linked(rig, tmp_path)
+    ob = bpy.data.objects["leg"]
+    assert ob.override_library
+    assert not ob.animation_data.action.is_editable
+    name = ob.animation_data.action.name
+    assert refused(ob, "CURRENT") == f"Action '{name}' is linked; bake to a copy or to a new action"
+    bake(bpy.context, chains_of([ob]), range(1, 10), "COPY")
+    assert ob.animation_data.action.is_editable
+
+
+def override_of_linked(rig: Rig, folder) -> None:
+    linked = link_from_library(rig.ob, folder)
+    for ob in (linked, bpy.data.objects["leg target"]):
+        collections = list(ob.users_collection)
+        made = ob.override_create(remap_local_usages=True)
+        for collection in collections:
+            collection.objects.link(made) if made.name not in collection.objects else None
+    bpy.context.view_layer.update()
+
+
+@pytest.mark.parametrize("operator", ["bake", "check"])
+def test_an_end_before_the_start_is_refused(operator):
+    rig = walking_leg()
+    bpy.context.view_layer.objects.active = rig.ob
+    before = whole_state()
+    with pytest.raises(RuntimeError, match=r"The last frame \(3\) is before the first \(9\); exchange them"):
+        getattr(bpy.ops.analytic_ik, operator)(frame_start=9, frame_end=3)
+    assert whole_state() == before
+
+
+@pytest.mark.parametrize("obstacle", [drive_rotation, lose_target, share_a_bone])
+def test_the_operator_says_the_same_sentence(obstacle):
+    rig = walking_leg()
+    obstacle(rig)
+    bpy.context.view_layer.objects.active = rig.ob
+    before = whole_state()
+    with pytest.raises(RuntimeError, match=OBSTACLES[obstacle]):
+        bpy.ops.analytic_ik.bake(frame_start=1, frame_end=9)
+    assert whole_state() == before
+
+
+@pytest.mark.parametrize("only_selected", [False, True])
+def test_an_armature_without_a_chain_is_refused(only_selected):
+    rig = walking_leg()
+    rig.tip.analytic_ik_enabled = only_selected
+    bpy.context.view_layer.objects.active = rig.ob
+    for bone in rig.ob.pose.bones:
+        (bone if hasattr(bone, "select") else bone.bone).select = False
+    before = whole_state()
+    words = "no selected bone of it" if only_selected else "no bone of it"
+    with pytest.raises(RuntimeError, match=f"Armature 'leg': {words} is the tip of a live chain; add one first"):
+        bpy.ops.analytic_ik.bake(frame_start=1, frame_end=9, only_selected=only_selected)
+    assert whole_state() == before
+
+
+def test_a_chain_that_breaks_mid_way_is_refused_with_its_frame():
+    rig = walking_leg()
+    rig.target.ob.keyframe_insert("location", index=0, frame=6)
+    for name in rig.bones:
+        bone = rig.ob.pose.bones[name]
+        for frame, size in ((1, 1.0), (5, 1.0), (6, 0.0)):
+            bone.scale = (size, size, size)
+            bone.keyframe_insert("scale", frame=frame)
+    go_to(1)
+    before = whole_state()
+    with pytest.raises(ChainError, match=r"Frame 6: Bone 'shin': .*no length"):
+        bake(bpy.context, chains_of([rig.ob]), range(1, 10))
+    assert whole_state() == before
+
+
+def test_a_refusal_leaves_the_last_report_alone():
+    rig = walking_leg()
+    bake(bpy.context, chains_of([rig.ob]), range(1, 4), after="KEEP")
+    report = last_report()
+    lose_target(rig)
+    with pytest.raises(ChainError):
+        bake(bpy.context, chains_of([rig.ob]), range(1, 4))
+    assert last_report() == report

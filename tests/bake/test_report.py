@@ -1,0 +1,201 @@
+"""The report of a bake or check: its shape, and that its numbers are what Blender shows."""
+
+import json
+from math import degrees
+
+import bpy
+import pytest
+
+from ik_addon.bake import bake, chains_of, check, last_report
+from ik_addon.bake.report import report_of
+
+from ..rig.keys import animated_rig, key
+from ..rig.rigs import Rig, pole_point, random_rig, random_unit, reach
+from ..scenes import angle_between, chain_below_chain, go_to, missed_world, slide, walking_leg, without_handlers
+
+CHAIN = {
+    "armature": str,
+    "bone": str,
+    "solver": str,
+    "chain_count": int,
+    "frames": int,
+    "max_error": float,
+    "mean_error": float,
+    "worst_frame": int,
+    "unreached_frames": list,
+    "limited_frames": list,
+    "max_step_degrees": float,
+}
+
+
+def checked(ob: bpy.types.Object, frames: range) -> dict:
+    return check(bpy.context, chains_of([ob]), frames)
+
+
+def only_chain(report: dict) -> dict:
+    [file] = report["files"]
+    [chain] = file["chains"]
+    return chain
+
+
+@pytest.mark.parametrize("baking", [False, True])
+def test_its_shape_is_the_promised_one(baking):
+    rig = walking_leg()
+    frames, chains = range(1, 12, 3), chains_of([rig.ob])
+    report = bake(bpy.context, chains, frames) if baking else check(bpy.context, chains, frames)
+    assert list(report) == ["blender", "files"]
+    assert report["blender"] == ".".join(map(str, bpy.app.version))
+    [file] = report["files"]
+    assert list(file) == ["file", "frames", "seconds", "chains", "error"]
+    assert (file["file"], file["frames"], file["error"]) == (bpy.data.filepath, [1, 10, 3], None)
+    assert 0.0 < file["seconds"] < 60.0
+    chain = only_chain(report)
+    assert {name: type(value) for name, value in chain.items()} == CHAIN
+    assert list(chain) == list(CHAIN)
+    named = (chain["armature"], chain["bone"], chain["solver"], chain["chain_count"], chain["frames"])
+    assert named == ("leg", "shin", "VECTOR", 2, 4)
+    assert json.loads(json.dumps(report)) == report
+    assert last_report() == report
+
+
+def wandering_rig(seed: int) -> Rig:
+    """A rig of any kind whose target wanders through its reach and out of it."""
+    rig = random_rig(seed, count=2 + seed % 3)
+    root, far = rig.joints()[0], reach(rig.lengths())[1]
+    moved = rig.target.ob.pose.bones[rig.target.bone] if rig.target.bone else rig.target.ob
+    for frame in (1, 6, 12):
+        rig.place_target(root + random_unit(rig.random) * far * rig.random.uniform(0.3, 1.4))
+        moved.keyframe_insert("location", frame=frame)
+    if rig.pole:
+        rig.place_pole(pole_point(rig, rig.to_armature(rig.target)))
+    rig.enable(softness=rig.random.choice([0.0, 0.2]))
+    return rig
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_its_errors_are_what_blender_shows(seed):
+    rig = wandering_rig(seed)
+    missed = {}
+    for frame in range(1, 13):
+        go_to(frame)
+        missed[frame] = missed_world(rig)
+    chain = only_chain(checked(rig.ob, range(1, 13)))
+    size = sum((rig.to_world(b) - rig.to_world(a)).length for a, b in zip(rig.joints(), rig.joints()[1:], strict=False))
+    assert chain["max_error"] == pytest.approx(max(missed.values()), abs=2e-5 * size)
+    assert chain["mean_error"] == pytest.approx(sum(missed.values()) / 12, abs=2e-5 * size)
+    assert missed[chain["worst_frame"]] == pytest.approx(chain["max_error"], abs=2e-5 * size)
+
+
+@pytest.mark.parametrize("seed", range(40, 60))
+def test_its_largest_step_is_the_largest_turn_of_a_bone_between_frames(seed):
+    rig, largest, before = wandering_rig(seed), 0.0, []
+    for frame in range(1, 13):
+        go_to(frame)
+        now = [rig.ob.pose.bones[name].matrix_basis.to_3x3().normalized() for name in rig.bones]
+        largest = max([largest, *(angle_between(a, b) for a, b in zip(before, now, strict=False))])
+        before = now
+    assert largest > 0.01
+    assert only_chain(checked(rig.ob, range(1, 13)))["max_step_degrees"] == pytest.approx(degrees(largest), abs=0.01)
+
+
+def test_frames_out_of_reach_are_named_as_ranges():
+    rig = walking_leg()
+    for frame in range(1, 13):
+        # The leg is two long, and a bit: the ankle hangs at height zero.
+        rig.target.ob.location.z = -1.0 if frame in (2, 3, 4, 8, 11, 12) else 0.6
+        rig.target.ob.keyframe_insert("location", frame=frame)
+    assert only_chain(checked(rig.ob, range(1, 13)))["unreached_frames"] == [[2, 4], [8, 8], [11, 12]]
+    assert only_chain(checked(rig.ob, range(2, 13, 2)))["unreached_frames"] == [[2, 4], [8, 8], [12, 12]]
+    assert only_chain(checked(rig.ob, range(5, 8)))["unreached_frames"] == []
+
+
+def test_the_error_of_a_frame_out_of_reach_is_what_is_left():
+    rig = walking_leg()
+    rig.target.ob.animation_data_clear()
+    rig.ob.scale = (2.0, 2.0, 2.0)
+    rig.target.place((0.0, 0.0, -10.0))
+    length = 2.0 * sum(rig.lengths())
+    # From the hip at height four, in world units.
+    assert only_chain(checked(rig.ob, range(1, 4)))["max_error"] == pytest.approx(14.0 - length, abs=1e-4)
+
+
+def test_a_half_influence_and_its_error_are_reported():
+    rig = walking_leg(influence=0.5)
+    go_to(6)
+    assert only_chain(checked(rig.ob, range(6, 7)))["max_error"] == pytest.approx(missed_world(rig), abs=1e-5) != 0.0
+
+
+def test_frames_at_which_a_chain_is_off_are_not_counted():
+    rig = walking_leg()
+    key(rig.tip, "analytic_ik_enabled", [True, False, True, False])
+    assert only_chain(checked(rig.ob, range(1, 14)))["frames"] == 8
+
+
+def test_a_chain_that_is_off_throughout_has_no_numbers():
+    rig = walking_leg()
+    key(rig.tip, "analytic_ik_enabled", [False, False, False, True])
+    chain = only_chain(checked(rig.ob, range(1, 10)))
+    assert (chain["frames"], chain["worst_frame"], chain["max_error"], chain["max_step_degrees"]) == (0, None, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_chain_has_its_entry(seed):
+    upper, lower = chain_below_chain(seed)
+    [file] = checked(upper.ob, range(1, 5))["files"]
+    assert {chain["bone"] for chain in file["chains"]} == {upper.bones[-1], lower.bones[-1]}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bake_and_check_say_the_same(seed):
+    rig = animated_rig(seed, "all")
+    chains = chains_of([rig.ob])
+    checking, baking = check(bpy.context, chains, range(1, 13)), bake(bpy.context, chains, range(1, 13))
+    for report in (checking, baking):
+        del report["files"][0]["seconds"]
+    assert checking == baking
+
+
+def test_a_check_writes_no_key_and_moves_nothing():
+    rig = walking_leg()
+    go_to(3.5)
+    pose = [list(matrix) for matrix in rig.matrices()]
+    checked(rig.ob, range(1, 13))
+    assert rig.ob.animation_data is None
+    assert len(bpy.data.actions) == 1
+    assert [list(matrix) for matrix in rig.matrices()] == pose
+
+
+def test_each_armature_keeps_its_own_part_through_save_and_reload(tmp_path):
+    left, right = walking_leg("left", 0.5), walking_leg("right", -0.5)
+    report = check(bpy.context, chains_of([left.ob, right.ob]), range(1, 5))
+    path = str(tmp_path / "checked.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    for name in ("left", "right"):
+        own = report_of(bpy.data.objects[name])
+        assert [chain["armature"] for chain in own["chains"]] == [name]
+        assert own["chains"][0] in report["files"][0]["chains"]
+        assert own["frames"] == [1, 4, 1]
+
+
+def test_an_armature_that_was_never_checked_has_none():
+    assert report_of(walking_leg().ob) is None
+
+
+def test_the_last_report_cannot_be_changed_from_outside_by_the_next_one():
+    rig = walking_leg()
+    checked(rig.ob, range(1, 3))
+    first = last_report()
+    checked(rig.ob, range(1, 9))
+    assert only_chain(first)["frames"] == 2
+    assert only_chain(last_report())["frames"] == 8
+
+
+def test_a_pole_that_never_matters_is_not_reported():
+    """The slide of a target past the pole is no fault of the chain: the numbers stay finite."""
+    rig = walking_leg()
+    slide(rig.target.ob, (0.0, -3.0, 2.0), (0.0, 3.0, 2.0))
+    chain = only_chain(checked(rig.ob, range(1, 13)))
+    assert 0.0 <= chain["max_step_degrees"] <= 180.0
+    with without_handlers():
+        assert last_report()

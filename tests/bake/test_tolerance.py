@@ -1,0 +1,99 @@
+"""Fewer keys, as long as the tip stays within the tolerance."""
+
+import bpy
+import pytest
+from mathutils import Vector
+
+from ik_addon.bake import bake, chains_of
+
+from ..rig.keys import FK_KEYS, animated_rig, key
+from ..rig.rigs import random_rig
+from ..scenes import (
+    EXACT,
+    chain_below_chain,
+    farthest_apart,
+    keyed_frames,
+    played,
+    played_without_the_add_on,
+    rotation_curves,
+    walking_leg,
+)
+
+
+def tips(rig, poses: dict) -> list:
+    """Where the tip's tail is at each frame, in armature space."""
+    bone = rig.ob.data.bones[rig.bones[-1]]
+    return [pose[bone.name] @ Vector((0.0, bone.length, 0.0)) for pose in poses.values()]
+
+
+def tip_strays(rig, expected: dict) -> float:
+    now = tips(rig, played_without_the_add_on(rig.ob, expected))
+    return max((a - b).length for a, b in zip(now, tips(rig, expected), strict=True))
+
+
+def key_count(rig) -> int:
+    counts = {len(curve.keyframe_points) for name in rig.bones for curve in rotation_curves(rig.ob, name)}
+    assert len(counts) == 1, "the bones of a chain have their keys together"
+    return counts.pop()
+
+
+@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize("tolerance", [0.001, 0.03])
+@pytest.mark.parametrize("seed", range(300, 312))
+def test_the_tip_stays_within_the_tolerance_at_every_sampled_frame(seed, tolerance, step):
+    rig = animated_rig(seed, FK_KEYS[seed % 2])
+    tolerance *= sum(rig.lengths())
+    frames = range(1, 14, step)
+    expected = played(rig.ob, frames)
+    bake(bpy.context, chains_of([rig.ob]), frames, "COPY", "MUTE", tolerance)
+    assert tip_strays(rig, expected) < tolerance + EXACT
+
+
+@pytest.mark.parametrize("tolerance", [0.002, 0.02])
+@pytest.mark.parametrize("seed", range(320, 326))
+def test_the_tip_of_a_chain_below_a_chain_stays_within_the_tolerance_too(seed, tolerance):
+    upper, lower = chain_below_chain(seed)
+    tolerance *= sum(lower.lengths())
+    expected = played(upper.ob, range(1, 13))
+    bake(bpy.context, chains_of([upper.ob]), range(1, 13), "COPY", "MUTE", tolerance)
+    assert tip_strays(upper, expected) < tolerance + EXACT
+    assert tip_strays(lower, expected) < tolerance + EXACT
+
+
+def test_the_larger_the_tolerance_the_fewer_the_keys():
+    counts = []
+    for tolerance in (0.0, 0.001, 0.01, 0.1, 100.0):
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        rig = walking_leg()
+        bpy.context.view_layer.objects.active = rig.ob
+        bpy.ops.analytic_ik.bake(frame_start=1, frame_end=12, tolerance=tolerance)
+        counts.append(key_count(rig))
+    assert counts[0] == 12
+    assert counts[-1] == 2
+    assert counts == sorted(counts, reverse=True)
+    assert len(set(counts)) > 3
+
+
+def test_a_chain_that_stands_still_needs_two_keys():
+    rig = random_rig(330, with_pole=False)
+    rig.place_target(rig.joints()[-1] * 0.9)
+    rig.enable()
+    bake(bpy.context, chains_of([rig.ob]), range(1, 20), "NEW", "MUTE", 1e-4)
+    assert keyed_frames(rotation_curves(rig.ob, rig.bones[0])[0]) == [1.0, 19.0]
+
+
+@pytest.mark.parametrize("frames", [range(5, 6), range(5, 7)])
+def test_a_range_of_one_or_two_frames_keeps_all_its_keys(frames):
+    rig = walking_leg()
+    expected = played(rig.ob, frames)
+    bake(bpy.context, chains_of([rig.ob]), frames, "COPY", "MUTE", 1.0)
+    assert key_count(rig) == len(frames)
+    assert farthest_apart(played_without_the_add_on(rig.ob, frames), expected, 2.0) < EXACT
+
+
+def test_a_chain_that_is_off_for_a_while_stays_within_the_tolerance():
+    rig = walking_leg()
+    key(rig.tip, "analytic_ik_enabled", [True, False, True, False])
+    expected = played(rig.ob, range(1, 14))
+    bake(bpy.context, chains_of([rig.ob]), range(1, 14), "COPY", "MUTE", 0.01)
+    assert tip_strays(rig, expected) < 0.01 + EXACT
