@@ -91,6 +91,10 @@ def _check_usage(options: argparse.Namespace) -> None:
         options.usage_error("name at least one FILE")
     if options.command == "bake" and options.output and len(options.files) > 1:
         options.usage_error("--output takes one FILE; use --output-dir for several")
+    names = [file.name for file in options.files]
+    doubled = next((name for name in names if names.count(name) > 1), None)
+    if options.command == "bake" and options.output_dir and doubled:
+        options.usage_error(f"two FILEs are named {doubled!r} and one would be saved over the other; name them apart")
 
 
 def _process(file: Path, options: argparse.Namespace) -> dict:

@@ -246,7 +246,8 @@ def select_bones(ob: bpy.types.Object, *names: str) -> None:
     for bone in ob.pose.bones:
         flag = bone if hasattr(bone, "select") else bone.bone
         flag.select = bone.name in names
-    ob.data.bones.active = ob.data.bones[names[-1]] if names else None
+    if names:
+        ob.data.bones.active = ob.data.bones[names[-1]]
 
 
 def selected_bone_names(ob: bpy.types.Object) -> list[str]:

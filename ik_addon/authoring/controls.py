@@ -57,13 +57,19 @@ def add_chain(
     size = 0.1 * chain.length * reader.world.median_scale
     if target is None:
         at_armature = joints_armature[-1]
-        if straight and len(bones) > 1:
+        # A folded limb, or an S, has no bulge either; but it is not stretched out.
+        extended = (at_armature - joints_armature[0]).length > chain.length * (1.0 - _BEYOND)
+        if straight and extended and len(bones) > 1:
             at_armature = joints_armature[0] + frame.along * (chain.length * (1.0 + _BEYOND))
         target = _empty(ob, f"{tip.name} target", reader.world @ at_armature, "SPHERE", size)
     if pole is None and with_pole:
         knee = joints_armature[1] if len(bones) > 1 else joints_armature[0]
-        at_armature = knee + frame.side * chain.length
+        # The knees of a longer chain lie beside the plane in which it bends as a whole.
+        beside = frame.normal * (knee - joints_armature[0]).dot(frame.normal)
+        at_armature = knee - beside + frame.side * chain.length
         pole = _empty(ob, f"{tip.name} pole", reader.world @ at_armature, "PLAIN_AXES", size)
+    # What an earlier chain left here, a swivel or a target's bone, is none of this one's.
+    settings.clear_settings(tip)
     tip.analytic_ik_target = target
     tip.analytic_ik_pole_target = pole
     tip.analytic_ik_chain_count = chain_count

@@ -114,6 +114,8 @@ def report_of(ob: bpy.types.Object) -> dict | None:
 
 def words(chain: dict) -> str:
     """One line that says what a chain's entry means."""
+    if not chain["frames"]:
+        return f"{chain['bone']}: switched off at every frame"
     missed = ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in chain["unreached_frames"])
     line = (
         f"{chain['bone']}: {chain['frames']} frames, worst error {chain['max_error']:.3g} at frame "

@@ -10,8 +10,12 @@ from itertools import chain
 
 import bpy
 
-_POSE_ROTATION = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.rotation_(?:quaternion|euler|axis_angle)$')
-_rotations: dict[int, tuple[tuple, frozenset[str]]] = {}
+_POSE_ROTATION = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(rotation_(?:quaternion|euler|axis_angle))$')
+
+Rotations = dict[str, set[tuple[str, int]]]
+"""For each bone's name the numbers of its rotation that are animated: channel and index."""
+
+_rotations: dict[int, tuple[tuple, Rotations]] = {}
 
 
 def fcurve_collections(action: bpy.types.Action | None, slot=None) -> list:
@@ -33,22 +37,29 @@ def current_fcurve_collections(data: bpy.types.AnimData) -> list:
 
 def animated_paths(ob: bpy.types.Object) -> Iterator[str]:
     """The RNA paths of `ob` that an F-Curve, an NLA strip or a driver sets."""
+    return (path for path, _ in _animated(ob))
+
+
+def _animated(ob: bpy.types.Object) -> Iterator[tuple[str, int]]:
+    """The RNA paths, with the index, of `ob` that an F-Curve, an NLA strip or a driver sets."""
     data = ob.animation_data
     if data is None:
         return
     strips = [strip for track in data.nla_tracks for strip in track.strips]
     of_strips = (fcurve_collections(strip.action, getattr(strip, "action_slot", None)) for strip in strips)
     for collection in chain(current_fcurve_collections(data), *of_strips):
-        yield from (curve.data_path for curve in collection if not curve.mute)
+        for curve in collection:
+            if not (curve.mute or curve.is_empty or (curve.group and curve.group.mute)):
+                yield curve.data_path, curve.array_index
     for driver in data.drivers:
-        yield driver.data_path
+        yield driver.data_path, driver.array_index
 
 
-def bones_with_animated_rotation(ob: bpy.types.Object) -> frozenset[str]:
-    """Names of the bones whose rotation is set anew by animation or drivers at each frame."""
+def animated_rotations(ob: bpy.types.Object) -> Rotations:
+    """The numbers of the bones' rotations that are set anew by animation or drivers at each frame."""
     data = ob.animation_data
     if data is None:
-        return frozenset()
+        return {}
     signature = (
         data.action.name_full if data.action else "",
         getattr(data, "action_slot_handle", 0),
@@ -58,9 +69,13 @@ def bones_with_animated_rotation(ob: bpy.types.Object) -> frozenset[str]:
     )
     known = _rotations.get(ob.session_uid)
     if known is None or known[0] != signature:
-        matches = (_POSE_ROTATION.match(path) for path in set(animated_paths(ob)))
-        names = frozenset(bpy.utils.unescape_identifier(match[1]) for match in matches if match)
-        known = _rotations[ob.session_uid] = (signature, names)
+        rotations: Rotations = {}
+        for path, index in _animated(ob):
+            match = _POSE_ROTATION.match(path)
+            if match:
+                name = bpy.utils.unescape_identifier(match[1])
+                rotations.setdefault(name, set()).add((match[2], index))
+        known = _rotations[ob.session_uid] = (signature, rotations)
     return known[1]
 
 

@@ -7,10 +7,11 @@ holds what was written, the user or the animation set it: that is the new FK pos
 
 import re
 from array import array
+from collections.abc import Sequence
 
 import bpy
 
-from .animation import animated_paths, bones_with_animated_rotation
+from .animation import animated_paths, animated_rotations
 from .channels import ROTATION_MODES, Raw, quaternion_of, raw_of, raw_rotation, rotation_channel
 
 _SAME_ROTATION = 1e-3
@@ -36,19 +37,29 @@ class FkPose:
     def __init__(self, ob: bpy.types.Object, ob_evaluated: bpy.types.Object, frame_changed: bool) -> None:
         self._originals = ob.pose.bones
         self._evaluated = ob_evaluated.pose.bones
-        self._animated = bones_with_animated_rotation(ob) if frame_changed else frozenset()
+        self._animated = animated_rotations(ob)
+        self._frame_changed = frame_changed
 
     def rotation(self, name: str) -> tuple[str, Raw]:
         """Rotation mode of a bone and its FK rotation in that mode."""
         pose_bone = self._originals[name]
         mode = pose_bone.rotation_mode
-        if name in self._animated:
-            return mode, raw_rotation(self._evaluated[name], mode)
-        return mode, recorded_fk(pose_bone)
+        channel, count = rotation_channel(mode)
+        of_bone = self._animated.get(name, ())
+        animated = [k for k in range(count) if (channel, k) in of_bone]
+        fk = recorded_fk(pose_bone, animated)
+        if animated and self._frame_changed:
+            evaluated = raw_rotation(self._evaluated[name], mode)
+            fk = tuple(evaluated[k] if k in animated else value for k, value in enumerate(fk))
+        return mode, fk
 
 
-def recorded_fk(pose_bone: bpy.types.PoseBone) -> Raw:
-    """The FK rotation of an original pose bone, in its rotation mode."""
+def recorded_fk(pose_bone: bpy.types.PoseBone, animated: Sequence[int] = ()) -> Raw:
+    """The FK rotation of an original pose bone, in its rotation mode.
+
+    animated: those of its numbers that animation sets. Where only they no longer hold what was written, it has
+    set them, and the others are still the record's.
+    """
     mode = pose_bone.rotation_mode
     current = raw_rotation(pose_bone, mode)
     record_mode = ROTATION_MODES[pose_bone.analytic_ik_record_mode]
@@ -59,7 +70,11 @@ def recorded_fk(pose_bone: bpy.types.PoseBone) -> Raw:
     fk = tuple(pose_bone.analytic_ik_record_fk[:count])
     if rotation_channel(record_mode) == rotation_channel(mode):
         # From one Euler order to another Blender keeps the numbers.
-        return fk if current == solved else current
+        if current == solved:
+            return fk
+        if any(now != then for k, (now, then) in enumerate(zip(current, solved, strict=True)) if k not in animated):
+            return current
+        return tuple(now if k in animated else fk[k] for k, now in enumerate(current))
     # The user changed the rotation mode, which converts the numbers: compare what they mean.
     now, then = quaternion_of(current, mode), quaternion_of(solved, record_mode)
     if min((now - then).magnitude, (now + then).magnitude) > _SAME_ROTATION:

@@ -92,6 +92,13 @@ class ArmatureReader:
         """Rotation mode of a bone and its FK rotation, as numbers of that mode."""
         return self._fk.rotation(name)
 
+    def fk_pose(self, name: str, rotation: Quaternion) -> Matrix:
+        """The pose matrix of a bone in armature space for a local rotation, under its parent as posed so far."""
+        pose_bone = self.evaluated.pose.bones[name]
+        parent_pose = self.pose_of(pose_bone.parent) if pose_bone.parent else None
+        location = Vector() if pose_bone.bone.use_connect else pose_bone.location
+        return pose_matrix(pose_bone.bone, Matrix.LocRotScale(location, rotation, pose_bone.scale), parent_pose)
+
     def pose(self, name: str, matrix_armature: Matrix) -> None:
         """Tell where a bone is posed in this pass."""
         self._posed[name] = matrix_armature

@@ -8,7 +8,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ..solvers import Chain, ChainError, Goal, Outcome, blend, link_rotations, solve
 from ..solvers.bending import is_straight
-from .channels import Raw, raw_of
+from .channels import Raw, quaternion_of, raw_of
 from .hinge import hinge_armature
 from .order import chain_order
 from .posing import PoseWriter, recorded_bones
@@ -146,27 +146,33 @@ def solve_armature(
     order = chain_order(reader.evaluated)
     done = ArmaturePass(errors=dict(order.errors))
     writer = PoseWriter(ob)
-    solved: set[str] = set()
-    posed_or_kept: set[str] = set()
+    in_chains = {name for names in order.bones.values() for name in names}
+    recorded = recorded_bones(ob)
+    _release(reader, writer, [name for name in recorded if name not in in_chains])
+    moved: set[str] = set()
     for tip in order.tips:
         tip_bone = reader.evaluated.pose.bones[tip]
-        if touched is not None and not (order.movers[tip] & solved) and not touched(ob, tip_bone):
-            posed_or_kept.update(order.bones[tip])
+        if touched is not None and not (order.movers[tip] & moved) and not touched(ob, tip_bone):
             continue
+        moved.add(tip)
         try:
             posed = solve_limb(reader.limb(tip))
         except ChainError as error:
             done.errors[tip] = error
+            _release(reader, writer, [name for name in order.bones[tip] if name in recorded])
             continue
-        solved.add(tip)
         done.limbs.append(posed)
-        posed_or_kept.update(order.bones[tip])
         bones = zip(posed.limb.bones, posed.rotations, posed.poses_armature, strict=True)
         for reading, rotation, pose in bones:
             writer.set_rotation(reading.name, reading.mode, reading.fk, rotation)
             reader.pose(reading.name, pose)
-    for name in recorded_bones(ob):
-        if name not in posed_or_kept:
-            writer.restore_fk(name, *reader.fk_rotation(name))
     writer.commit(reader.evaluated if depsgraph.mode == "RENDER" else None)
     return done
+
+
+def _release(reader: ArmatureReader, writer: PoseWriter, names: list[str]) -> None:
+    """Give bones that no chain poses any more their FK pose back, before what hangs below them is read."""
+    for name in names:
+        mode, fk = reader.fk_rotation(name)
+        writer.restore_fk(name, mode, fk)
+        reader.pose(name, reader.fk_pose(name, quaternion_of(fk, mode)))

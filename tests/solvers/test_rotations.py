@@ -15,6 +15,7 @@ from .strategies import (
     CLOSED_FORMS,
     EPSILON,
     ORIGIN,
+    Case,
     about,
     along_and_side,
     angle_of,
@@ -96,9 +97,11 @@ def test_two_links_keep_their_roll_to_the_bend_plane(solver, data, flip, swivel)
 
 @pytest.mark.parametrize("solver", ["TRIANGULATION", "CCD"])
 @few
-@given(st.data())
-def test_longer_chains_swing_each_link_against_the_one_before_without_a_twist(solver, data):
-    case = data.draw(calm_cases(st.integers(3, 5)))
+@given(directions=st.lists(units, min_size=3, max_size=5), toward=units, part=reals(0.2, 0.9))
+def test_longer_chains_swing_each_link_against_the_one_before_without_a_twist(solver, directions, toward, part):
+    count = len(directions)
+    joints = tuple(single(joint) for joint in chained(ORIGIN, [1.0] * count, directions))
+    case = Case(joints, single(times(toward, part * count)))
     solution = case.solved(solver)
     before = solution.turn
     for link, rotation in zip(case.chain.directions, link_rotations(case.chain, solution), strict=True):

@@ -1,0 +1,181 @@
+"""Taking a chain off a limb: with the pose it has or the FK pose it had, with its controls or without."""
+
+import bpy
+import pytest
+
+from ..rig.keys import key
+from ..rig.rigs import Rig, leg, pose_values, random_rig, reachable_point, update
+from ..scenes import EXACT, apart, bone_state, enter, go_to, pose_of, second_chain, select, select_bones, whole_state
+
+
+def live_rig(seed: int) -> tuple[Rig, dict]:
+    """A live chain on an armature of any kind, and the rotations of before."""
+    rig = random_rig(seed, with_pole=False)
+    rig.place_target(reachable_point(rig))
+    fk = pose_values(rig.ob)
+    rig.enable()
+    assert pose_values(rig.ob) != fk
+    return rig, fk
+
+
+def remove(rig: Rig, *tips: str, mode: str = "POSE", **options) -> None:
+    enter(mode, rig.ob, *(tips or rig.bones[-1:]))
+    assert bpy.ops.analytic_ik.remove(**options) == {"FINISHED"}
+    update()
+
+
+@pytest.mark.parametrize("mode", ["OBJECT", "POSE"])
+@pytest.mark.parametrize("seed", range(20))
+def test_the_bones_stay_where_they_are(seed, mode):
+    rig, _ = live_rig(seed)
+    before, length = pose_of(rig.ob), sum(rig.lengths())
+    remove(rig, mode=mode)
+    assert apart(pose_of(rig.ob), before, length) < EXACT
+    go_to(5)
+    assert apart(pose_of(rig.ob), before, length) < EXACT
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_or_they_get_their_fk_pose_back_bit_for_bit(seed):
+    rig, fk = live_rig(seed)
+    remove(rig, keep_pose=False)
+    assert pose_values(rig.ob) == fk
+    go_to(5)
+    assert pose_values(rig.ob) == fk
+
+
+@pytest.mark.parametrize("keep_pose", [True, False])
+def test_keyed_bones_get_their_keys_back_at_the_next_frame(keep_pose):
+    rig = leg()
+    for name in rig.bones:
+        key(rig.ob.pose.bones[name], "rotation_quaternion", [(1, 0, 0, 0), (0.9, 0.3, 0, 0), (0.8, 0, 0.4, 0), (1, 0, 0, 0)])
+    go_to(5)
+    fk = pose_values(rig.ob)
+    rig.enable()
+    remove(rig, keep_pose=keep_pose)
+    go_to(6)
+    go_to(5)
+    assert pose_values(rig.ob) == fk
+
+
+@pytest.mark.parametrize("keep_pose", [True, False])
+def test_nothing_of_the_chain_is_left(keep_pose):
+    fresh = bone_state(leg("fresh").tip)
+    rig = leg()
+    rig.enable(flip=True, softness=0.2, swivel=1.0, reach="HOLD", solver="CIRCLE", influence=0.5)
+    remove(rig, keep_pose=keep_pose)
+    left = bone_state(rig.tip)
+    for name in fresh:
+        if name.startswith("analytic_ik_") and not name.startswith("analytic_ik_record_"):
+            assert left[name] == fresh[name], name
+    assert left["analytic_ik_record_mode"] == 0
+
+
+def test_a_removed_chain_does_not_come_back():
+    rig = leg()
+    rig.enable()
+    remove(rig)
+    before = pose_of(rig.ob)
+    rig.target.place((0.0, 1.0, 1.0))
+    go_to(9)
+    assert pose_of(rig.ob) == before
+
+
+@pytest.mark.parametrize("delete_controls", [True, False])
+def test_the_controls_are_deleted_only_when_asked_for(delete_controls):
+    rig = leg()
+    enter("OBJECT", rig.ob, "shin")
+    bpy.ops.analytic_ik.add()
+    remove(rig, delete_controls=delete_controls)
+    assert ("shin target" in bpy.data.objects) is not delete_controls
+    assert ("shin pole" in bpy.data.objects) is not delete_controls
+    assert "leg target" in bpy.data.objects
+
+
+def test_a_control_that_another_chain_follows_stays():
+    rig, other = leg(), leg("other", side=0.3)
+    shared = rig.target.ob
+    other.target = rig.target
+    rig.enable()
+    other.enable()
+    remove(rig, delete_controls=True)
+    assert shared.name in bpy.data.objects
+    assert other.tip.analytic_ik_target == shared
+    remove(other, delete_controls=True)
+    assert "leg target" not in bpy.data.objects
+
+
+def test_only_empties_are_deleted():
+    rig, other = leg(), leg("other", side=0.3)
+    rig.enable()
+    rig.tip.analytic_ik_target = other.ob
+    remove(rig, delete_controls=True)
+    assert "other" in bpy.data.objects
+
+
+def test_all_selected_tips_are_freed_and_no_other():
+    rig = leg()
+    rig.enable()
+    foot = second_chain(rig, "foot", 1)
+    remove(rig, "thigh", "foot")
+    assert (rig.tip.analytic_ik_enabled, foot.analytic_ik_enabled) == (True, False)
+    remove(rig, "shin", "foot")
+    assert rig.tip.analytic_ik_target is None
+
+
+def test_where_none_is_selected_the_active_bone_counts():
+    rig = leg()
+    rig.enable()
+    enter("OBJECT", rig.ob, "shin")
+    select_bones(rig.ob)
+    rig.ob.data.bones.active = rig.ob.data.bones["shin"]
+    bpy.ops.analytic_ik.remove()
+    assert not rig.tip.analytic_ik_enabled
+
+
+def test_a_chain_that_is_switched_off_or_broken_can_be_removed_too():
+    rig = leg()
+    rig.enable()
+    rig.tip.analytic_ik_enabled = False
+    remove(rig)
+    assert rig.tip.analytic_ik_target is None
+    rig.enable()
+    rig.tip.analytic_ik_chain_count = 9
+    update()
+    remove(rig)
+    assert not rig.tip.analytic_ik_enabled
+
+
+def test_where_there_is_no_chain_the_operator_says_so():
+    rig = leg()
+    enter("POSE", rig.ob, "thigh")
+    before = whole_state()
+    with pytest.raises(RuntimeError, match=r"Armature 'leg': no selected bone is the tip of a chain; select "):
+        bpy.ops.analytic_ik.remove()
+    assert whole_state() == before
+
+
+def test_undo_brings_the_chain_back_in_one_step():
+    rig = leg()
+    rig.enable()
+    enter("POSE", rig.ob, "shin")
+    bpy.ops.ed.undo_push(message="before")
+    before = whole_state()["objects"]
+    bpy.ops.analytic_ik.remove("EXEC_DEFAULT", True, keep_pose=False, delete_controls=True)
+    update()
+    assert "leg target" not in bpy.data.objects
+    bpy.ops.ed.undo()
+    update()
+    assert whole_state()["objects"] == before
+
+
+def test_add_and_remove_leave_the_limb_as_it_was():
+    rig = leg()
+    fk, count = pose_values(rig.ob), len(bpy.data.objects)
+    select(rig.ob)
+    rig.ob.data.bones.active = rig.ob.data.bones["shin"]
+    bpy.ops.analytic_ik.add()
+    update()
+    remove(rig, keep_pose=False, delete_controls=True)
+    assert pose_values(rig.ob) == fk
+    assert len(bpy.data.objects) == count

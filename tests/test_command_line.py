@@ -1,0 +1,331 @@
+"""The command line, mostly as its users run it: a process of its own that opens, bakes, saves and ends cleanly."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import bpy
+import pytest
+
+from ik_addon import command_line
+
+from .scenes import (
+    EXACT,
+    Poses,
+    curves_of,
+    farthest_apart,
+    keyed_frames,
+    played,
+    played_without_the_add_on,
+    rotation_curves,
+    slide,
+    walking_leg,
+)
+
+CHECKOUT = Path(__file__).parents[1]
+COMMAND = (sys.executable, "-c", "import sys; from ik_addon.command_line import main; sys.exit(main())")
+COMPRESSED = b"\x28\xb5\x2f\xfd"
+FRAMES = range(1, 13)
+
+
+@pytest.fixture(scope="module")
+def originals(addon, tmp_path_factory) -> Path:
+    """A folder of files: two legs that walk, one out of reach, one broken, and what is no file of Blender's."""
+    folder = tmp_path_factory.mktemp("files")
+    save_scene(folder / "walk.blend", lambda: (walking_leg("left", 0.5), walking_leg("right", -0.5)))
+    save_scene(folder / "small.blend", walking_leg, compress=True)
+    save_scene(folder / "far.blend", far_leg)
+    save_scene(folder / "broken.blend", broken_leg)
+    save_scene(folder / "still.blend", lambda: None)
+    (folder / "notes.blend").write_text("This is a shopping list.")
+    (folder / "torn.blend").write_bytes((folder / "walk.blend").read_bytes()[:5000])
+    return folder
+
+
+def save_scene(path: Path, make, compress: bool = False) -> None:
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    make()
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = FRAMES[0], FRAMES[-1]
+    skin = bpy.data.images.new("skin", 4, 4)
+    skin.source, skin.filepath, skin.use_fake_user = "FILE", "//textures/skin.png", True
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=compress)
+    skin.filepath = "//textures/skin.png"
+    bpy.ops.wm.save_mainfile(compress=compress)
+    for backup in path.parent.glob("*.blend1"):
+        backup.unlink()
+
+
+def far_leg() -> None:
+    rig = walking_leg()
+    slide(rig.target.ob, (0.0, 0.0, 0.5), (0.0, 0.0, -4.0))
+
+
+def broken_leg() -> None:
+    walking_leg().tip.analytic_ik_target = None
+
+
+@pytest.fixture
+def files(originals, tmp_path) -> Path:
+    """The same folder, to be changed."""
+    return Path(shutil.copytree(originals, tmp_path / "files"))
+
+
+def ran(*arguments: object, cwd: Path, status: int = 0) -> subprocess.CompletedProcess:
+    """What the command says in a process of its own; its clean end and its exit status are part of every test."""
+    done = subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(CHECKOUT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == status, f"{done.stdout}\n{done.stderr}"
+    return done
+
+
+def live_poses(file: Path, frames: range = FRAMES) -> dict[str, Poses]:
+    bpy.ops.wm.open_mainfile(filepath=str(file))
+    return {ob.name: played(ob, frames) for ob in armatures()}
+
+
+def baked_poses(file: Path, frames: range = FRAMES) -> dict[str, Poses]:
+    bpy.ops.wm.open_mainfile(filepath=str(file))
+    return {ob.name: played_without_the_add_on(ob, frames) for ob in armatures()}
+
+
+def armatures() -> list[bpy.types.Object]:
+    return [ob for ob in bpy.data.objects if ob.type == "ARMATURE"]
+
+
+def assert_plays(file: Path, expected: dict[str, Poses], frames: range = FRAMES) -> None:
+    poses = baked_poses(file, frames)
+    assert poses.keys() == expected.keys()
+    for name, motion in expected.items():
+        assert farthest_apart(poses[name], motion, 2.0) < EXACT
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_a_file_is_baked_to_another_one(files):
+    expected, source, before = live_poses(files / "walk.blend"), (files / "walk.blend").read_bytes(), names(files)
+    (files / "out").mkdir()
+    done = ran("bake", "walk.blend", "--output", "out/baked.blend", "--report", "report.json", cwd=files)
+    # Blender talks on stdout; on stderr there is no word, and no bar for a pipe.
+    assert done.stderr == ""
+    assert len(re.findall(r"^walk\.blend: shin: 12 frames, worst error ", done.stdout, re.MULTILINE)) == 2
+    assert (files / "walk.blend").read_bytes() == source
+    assert names(files) == before | {"out", "report.json"}
+    assert names(files / "out") == {"baked.blend"}
+    assert (files / "out" / "baked.blend").read_bytes().startswith(b"BLENDER")
+    assert_plays(files / "out" / "baked.blend", expected)
+    assert not any(ob.pose.bones["shin"].analytic_ik_enabled for ob in armatures())
+    # A path relative to the file is relative to where the file is now.
+    skin = bpy.path.abspath(bpy.data.images["skin"].filepath)
+    assert os.path.normpath(skin) == str(files / "textures" / "skin.png")
+    report = json.loads((files / "report.json").read_text())
+    assert report["blender"] == ".".join(map(str, bpy.app.version))
+    [entry] = report["files"]
+    assert list(entry) == ["file", "frames", "seconds", "chains", "error"]
+    assert (entry["file"], entry["frames"], entry["error"]) == ("walk.blend", [1, 12, 1], None)
+    assert {chain["armature"] for chain in entry["chains"]} == {"left", "right"}
+    assert all(chain["max_error"] < EXACT * 2.0 for chain in entry["chains"])
+
+
+def test_bad_files_are_named_and_the_others_go_on(files):
+    frames = range(3, 10, 2)
+    expected = live_poses(files / "walk.blend", frames)
+    (files / "out").mkdir()
+    (files / "out" / "broken.blend").write_text("what was there before")
+    given = ["walk", "notes", "broken", "gone", "torn", "still", "small"]
+    done = ran(
+        "bake",
+        *(f"{name}.blend" for name in given),
+        *("--output-dir", "out", "--frames", "3-9", "--step", "2", "--action", "new", "--after", "remove"),
+        *("--report", "report.json"),
+        cwd=files,
+        status=1,
+    )
+    complaints = done.stderr.splitlines()
+    assert [line.partition(":")[0] for line in complaints] == [f"{name}.blend" for name in given[1:-1]]
+    assert complaints[0] == "notes.blend: it is not a .blend file; name one that Blender saved"
+    assert complaints[1].startswith("broken.blend: Bone 'shin': there is no target; choose an object")
+    assert complaints[2] == "gone.blend: there is no such file; check its path"
+    assert complaints[4].startswith("still.blend: no armature of its scene has a live analytic IK chain; add one")
+    assert names(files / "out") == {"walk.blend", "small.blend", "broken.blend"}
+    assert (files / "out" / "broken.blend").read_text() == "what was there before"
+    assert (files / "out" / "small.blend").read_bytes().startswith(COMPRESSED)
+    assert_plays(files / "out" / "walk.blend", expected, frames)
+    for ob in armatures():
+        assert ob.pose.bones["shin"].analytic_ik_target is None
+        assert keyed_frames(rotation_curves(ob, "shin")[0]) == list(frames)
+    entries = json.loads((files / "report.json").read_text())["files"]
+    assert [bool(entry["error"]) for entry in entries] == [False, True, True, True, True, True, False]
+    assert [entry["file"] for entry in entries] == [f"{name}.blend" for name in given]
+    assert entries[2]["error"] in complaints[1]
+    assert entries[0]["frames"] == [3, 9, 2]
+
+
+def test_a_file_is_baked_in_place_and_stays_compressed(files):
+    expected, before = live_poses(files / "small.blend"), names(files)
+    ran("bake", "small.blend", "--in-place", "--action", "CURRENT", "--tolerance", "0.05", "--after", "keep", cwd=files)
+    assert names(files) == before
+    assert (files / "small.blend").read_bytes().startswith(COMPRESSED)
+    poses = baked_poses(files / "small.blend")["leg"]
+    strayed = [(poses[frame]["foot"].translation - expected["leg"][frame]["foot"].translation).length for frame in FRAMES]
+    assert max(strayed) < 0.05 + EXACT
+    [leg] = armatures()
+    assert 2 <= len(keyed_frames(rotation_curves(leg, "shin")[0])) < 12
+    assert len(curves_of(leg)) == 8
+    assert leg.pose.bones["shin"].analytic_ik_enabled
+    assert bpy.data.images["skin"].filepath == "//textures/skin.png"
+
+
+@pytest.mark.parametrize(("limit", "status"), [("0.001", 1), ("100", 0)])
+def test_a_check_tells_by_its_exit_status_whether_a_tip_missed_by_more(files, limit, status):
+    before, content = names(files), (files / "far.blend").read_bytes()
+    done = ran("check", "far.blend", "walk.blend", "--max-error", limit, "--report", "r.json", cwd=files, status=status)
+    assert "far.blend: shin: 12 frames, worst error" in done.stdout
+    assert "out of reach at" in done.stdout
+    assert done.stderr == ""
+    assert names(files) == before | {"r.json"}
+    assert (files / "far.blend").read_bytes() == content
+    chains = [entry["chains"][0] for entry in json.loads((files / "r.json").read_text())["files"]]
+    assert chains[0]["max_error"] > 1.0 > EXACT > chains[1]["max_error"]
+    assert chains[0]["unreached_frames"][-1][-1] == 12
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="a terminal to show it on is made by openpty")
+def test_progress_shows_on_a_terminal(files):
+    pytest.importorskip("tqdm")
+    import termios
+
+    terminal, end = os.openpty()
+    termios.tcsetwinsize(end, (24, 100))
+    process = subprocess.Popen(
+        [*COMMAND, "check", "walk.blend"],
+        cwd=files,
+        env=os.environ | {"PYTHONPATH": str(CHECKOUT)},
+        stdout=subprocess.DEVNULL,
+        stderr=end,
+    )
+    os.close(end)
+    shown = b""
+    while chunk := read(terminal):
+        shown += chunk
+    os.close(terminal)
+    assert process.wait(timeout=60) == 0
+    assert b"walk.blend: 100%" in shown
+    assert b"12/12" in shown
+
+
+def read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:
+        # Linux says so when the other side has closed it.
+        return b""
+
+
+def test_bad_usage_ends_a_process_with_2(files):
+    done = ran("bake", "walk.blend", "small.blend", "--output", "out.blend", cwd=files, status=2)
+    assert done.stderr.splitlines()[-1].endswith("error: --output takes one FILE; use --output-dir for several")
+    assert not (files / "out.blend").exists()
+
+
+# In this process: what is said, and what is left, where something is in the way
+
+USAGE = [
+    ("bake {0}/walk.blend --output {0}/out.blend --step 0", "'0' is no step; write a whole number from 1"),
+    ("bake {0}/walk.blend --output {0}/out.blend --step x", "'x' is no step; write a whole number from 1"),
+    ("bake {0}/walk.blend --output {0}/out.blend --frames 9-3", "'9-3' is no range of frames; write the first and"),
+    ("check {0}/walk.blend --frames 9", "'9' is no range of frames; write the first and last as 1-250"),
+    ("bake {0}/walk.blend --output {0}/out.blend --tolerance -1", "'-1' is no distance; write a number from 0"),
+    ("bake {0}/walk.blend --output {0}/out.blend --tolerance nan", "'nan' is no distance; write a number from 0"),
+    ("check {0}/walk.blend --max-error inf", "'inf' is no distance; write a number from 0"),
+    ("bake {0}/walk.blend", "one of the arguments --output --output-dir --in-place is required"),
+    ("bake {0}/walk.blend --in-place --output {0}/out.blend", "not allowed with argument"),
+    ("bake {0}/walk.blend --output {0}/out.blend --action MERGE", "invalid choice: 'MERGE'"),
+    ("bake {0}/walk.blend --output {0}/out.blend --after DELETE", "invalid choice: 'DELETE'"),
+    ("bake {0}/walk.blend {0}/out/walk.blend --output-dir {0}", "two FILEs are named 'walk.blend' and one would be"),
+    ("bake --in-place", "name at least one FILE"),
+    ("check", "name at least one FILE"),
+    ("dance {0}/walk.blend", "invalid choice: 'dance'"),
+    ("", "the following arguments are required: COMMAND"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), USAGE)
+def test_bad_usage_is_told(files, capsys, arguments, sentence):
+    before = names(files)
+    assert command_line.run(arguments.format(files).split()) == 2
+    assert sentence in " ".join(capsys.readouterr().err.split())
+    assert names(files) == before
+
+
+@pytest.mark.parametrize("arguments", ["--help", "bake --help", "check --help"])
+def test_help_is_no_error(capsys, arguments):
+    assert command_line.run(arguments.split()) == 0
+    assert "usage: analytic-ik" in capsys.readouterr().out
+
+
+def test_a_failure_while_saving_leaves_the_old_output_and_nothing_half_written(files, capsys, monkeypatch):
+    (files / "out.blend").write_text("what was there before")
+    before = names(files)
+
+    def full(*_):
+        raise OSError("no space left on the device; make some")
+
+    monkeypatch.setattr(command_line.os, "replace", full)
+    assert command_line.run(["bake", f"{files}/walk.blend", "--output", f"{files}/out.blend"]) == 1
+    assert capsys.readouterr().err == f"{files}/walk.blend: no space left on the device; make some\n"
+    assert names(files) == before
+    assert (files / "out.blend").read_text() == "what was there before"
+
+
+def test_an_output_folder_that_is_missing_is_told_before_anything_is_stepped(files, capsys, monkeypatch):
+    monkeypatch.setattr(command_line, "bake", None)
+    assert command_line.run(["bake", f"{files}/walk.blend", "--output", f"{files}/nowhere/out.blend"]) == 1
+    assert re.search(r"there is no folder '.*nowhere' to save to; make it first", capsys.readouterr().err)
+
+
+def test_a_report_that_cannot_be_written_is_told(files, capsys):
+    report = files / "nowhere" / "report.json"
+    assert command_line.run(["check", f"{files}/walk.blend", "--report", str(report)]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"{report}: the report could not be written")
+    assert len(said.splitlines()) == 1
+
+
+def test_a_relative_path_stays_as_it_is_where_the_folder_is_the_same(files):
+    assert command_line.run(["bake", f"{files}/walk.blend", "--output", f"{files}/baked.blend"]) == 0
+    bpy.ops.wm.open_mainfile(filepath=str(files / "baked.blend"))
+    assert bpy.data.images["skin"].filepath == "//textures/skin.png"
+
+
+def test_a_missing_output_folder_of_several_files_is_made(files):
+    assert command_line.run(["bake", f"{files}/walk.blend", "--output-dir", f"{files}/made/here"]) == 0
+    assert names(files / "made" / "here") == {"walk.blend"}
+
+
+def test_without_a_name_the_file_that_blender_has_open_is_taken(files):
+    bpy.ops.wm.open_mainfile(filepath=str(files / "walk.blend"))
+    assert command_line.run(["check", "--frames", "2-4"]) == 0
+    assert command_line.run(["bake", "--output", f"{files}/out.blend"]) == 0
+    assert (files / "out.blend").exists()
+
+
+def test_blender_knows_the_command():
+    """As `blender --command analytic_ik`; an identifier that is registered twice would be lost."""
+    assert len(command_line._handles) == 1
+    command_line.unregister()
+    assert not command_line._handles
+    command_line.register()
+    assert len(command_line._handles) == 1

@@ -1,0 +1,112 @@
+"""The operators have the names, options and defaults that scripts rely on, and say when they cannot run."""
+
+import bpy
+import pytest
+
+from ..rig.rigs import editing, leg, new_empty
+from ..scenes import curves_of, enter, keyed_frames, rotation_curves, select, walking_leg
+
+OPTIONS = {
+    "add": {"chain_count": 2, "solver": "AUTO", "with_pole": True},
+    "remove": {"keep_pose": True, "delete_controls": False},
+    "bake": {"frame_step": 1, "only_selected": False, "action": "COPY", "after": "MUTE", "tolerance": 0.0},
+    "check": {},
+}
+
+
+def rna(operator: str) -> bpy.types.Struct:
+    return getattr(bpy.ops.analytic_ik, operator).get_rna_type()
+
+
+@pytest.mark.parametrize("operator", OPTIONS)
+def test_an_operator_has_its_options_with_their_defaults(operator):
+    options = rna(operator).properties
+    assert {name: options[name].default for name in OPTIONS[operator]} == OPTIONS[operator]
+    shown = [option for option in options if option.identifier != "rna_type"]
+    assert all(option.name for option in shown)
+    assert rna(operator).description
+
+
+@pytest.mark.parametrize("operator", ["bake", "check"])
+def test_a_range_can_be_given(operator):
+    assert {"frame_start", "frame_end"} <= set(rna(operator).properties.keys())
+
+
+def test_the_choices_of_a_bake_have_their_names():
+    options = rna("bake").properties
+    assert list(options["action"].enum_items.keys()) == ["NEW", "COPY", "CURRENT"]
+    assert list(options["after"].enum_items.keys()) == ["KEEP", "MUTE", "REMOVE"]
+    assert options["tolerance"].hard_min == 0.0
+    assert options["frame_step"].hard_min == 1
+
+
+def test_the_operators_can_be_undone_and_found():
+    for name in OPTIONS:
+        operator = getattr(bpy.types, f"ANALYTIC_IK_OT_{name}")
+        assert {"REGISTER", "UNDO"} <= operator.bl_options
+        assert "Analytic IK" in operator.bl_label
+
+
+def nothing_active() -> None:
+    bpy.context.view_layer.objects.active = None
+
+
+def an_empty_active() -> None:
+    select(new_empty("other"))
+
+
+def an_armature_in_edit_mode() -> None:
+    select(leg().ob)
+    bpy.ops.object.mode_set(mode="EDIT")
+
+
+@pytest.mark.parametrize("operator", OPTIONS)
+@pytest.mark.parametrize("scene", [nothing_active, an_empty_active, an_armature_in_edit_mode])
+def test_without_an_armature_to_act_on_they_say_what_is_needed(scene, operator):
+    scene()
+    with pytest.raises(RuntimeError, match="Make an armature the active object, in pose mode or object mode"):
+        getattr(bpy.ops.analytic_ik, operator)()
+
+
+@pytest.mark.parametrize("mode", ["OBJECT", "POSE"])
+def test_they_run_in_object_mode_and_in_pose_mode(mode):
+    rig = walking_leg()
+    enter(mode, rig.ob, "shin")
+    assert bpy.ops.analytic_ik.check(frame_start=1, frame_end=3) == {"FINISHED"}
+    assert bpy.ops.analytic_ik.bake(frame_start=1, frame_end=3, after="KEEP") == {"FINISHED"}
+    assert bpy.ops.analytic_ik.remove() == {"FINISHED"}
+    assert bpy.ops.analytic_ik.add() == {"FINISHED"}
+    assert rig.ob.mode == mode
+
+
+def test_without_a_range_the_scenes_own_is_baked():
+    rig = walking_leg()
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 4, 9
+    select(rig.ob)
+    bpy.ops.analytic_ik.bake()
+    assert keyed_frames(rotation_curves(rig.ob, "shin")[0]) == [4.0, 5.0, 6.0, 7.0, 8.0, 9.0]
+    assert len(curves_of(rig.ob)) == 8
+
+
+def test_they_say_what_they_did(capfd):
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    bpy.ops.analytic_ik.check(frame_start=1, frame_end=3)
+    bpy.ops.analytic_ik.bake(frame_start=1, frame_end=3, after="KEEP")
+    bpy.ops.analytic_ik.remove()
+    said = capfd.readouterr().out
+    assert "Checked 1 chain. shin: 3 frames, worst error" in said
+    assert "Baked 1 chain. shin: 3 frames, worst error" in said
+    assert "Removed the chain of shin" in said
+
+
+def test_bones_made_since_are_found():
+    rig = leg()
+    with editing(rig.ob) as edit_bones:
+        toe = edit_bones.new("toe")
+        toe.head, toe.tail = edit_bones["foot"].tail, (0.0, -0.7, 0.0)
+        toe.parent = edit_bones["foot"]
+    enter("POSE", rig.ob, "toe")
+    assert bpy.ops.analytic_ik.add() == {"FINISHED"}
+    assert rig.ob.pose.bones["toe"].analytic_ik_enabled

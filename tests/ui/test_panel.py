@@ -1,0 +1,316 @@
+"""The panels draw whatever state a chain is in, and show the sentence that says what is wrong."""
+
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from ik_addon.ui import panel
+
+from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
+from ..scenes import enter, second_chain, select, walking_leg
+
+
+class Layout:
+    """Stands for Blender's layout: remembers what was put into it. Its rows, columns and boxes are itself."""
+
+    def __init__(self):
+        self.labels, self.properties, self.operators, self.icons = [], [], [], []
+
+    def row(self, **_):
+        return self
+
+    column = box = row
+
+    def label(self, text="", icon="NONE"):
+        self.labels.append(text)
+        self.icons.append(icon)
+
+    def prop(self, owner, name, text=None, **_):
+        assert name in owner.bl_rna.properties
+        self.properties.append(name)
+        self.labels.append(text or "")
+
+    def prop_search(self, owner, name, where, collection, **_):
+        assert name in owner.bl_rna.properties
+        assert collection in where.bl_rna.properties
+        self.properties.append(name)
+
+    def operator(self, name, text=None, **_):
+        module, _, function = name.partition(".")
+        assert getattr(getattr(bpy.ops, module), function).get_rna_type()
+        self.operators.append(name)
+
+    def text(self) -> str:
+        """All that is said, with the line breaks taken out."""
+        return " ".join(label for label in self.labels if label)
+
+
+def context(width: int = 300) -> SimpleNamespace:
+    """What the panels read of the context; in the background there is no region, and the scale is zero."""
+    real = bpy.context
+    return SimpleNamespace(
+        object=real.object,
+        active_object=real.active_object,
+        view_layer=real.view_layer,
+        scene=real.scene,
+        preferences=SimpleNamespace(system=SimpleNamespace(ui_scale=1.0)),
+        region=SimpleNamespace(width=width),
+    )
+
+
+def drawn(kind: type, width: int = 300) -> Layout:
+    layout = Layout()
+    update()
+    assert kind.poll(context(width))
+
+    class Drawn(panel.ChainPanel):
+        pass
+
+    instance = Drawn() if issubclass(kind, panel.ChainPanel) else SimpleNamespace()
+    instance.layout = layout
+    kind.draw(instance, context(width))
+    return layout
+
+
+def chain_panel(rig: Rig, bone: str = "shin", width: int = 300) -> Layout:
+    enter("POSE", rig.ob, bone)
+    return drawn(panel.ANALYTIC_IK_PT_sidebar, width)
+
+
+def chains_panel(rig: Rig) -> Layout:
+    enter("POSE", rig.ob, "hips")
+    return drawn(panel.ANALYTIC_IK_PT_chains)
+
+
+# What is wrong with a chain
+
+
+def no_target(rig: Rig) -> None:
+    rig.tip.analytic_ik_target = None
+
+
+def deleted_target(rig: Rig) -> None:
+    bpy.context.scene.collection.objects.unlink(rig.target.ob)
+
+
+def deleted_pole(rig: Rig) -> None:
+    rig.tip.analytic_ik_pole_target = new_empty("gone")
+    bpy.context.scene.collection.objects.unlink(bpy.data.objects["gone"])
+
+
+def missing_target_bone(rig: Rig) -> None:
+    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "nose"
+
+
+def too_many_bones(rig: Rig) -> None:
+    rig.tip.analytic_ik_chain_count = 9
+
+
+def wrong_solver(rig: Rig) -> None:
+    rig.tip.analytic_ik_chain_count, rig.tip.analytic_ik_solver = 3, "CIRCLE"
+
+
+def target_below(rig: Rig) -> None:
+    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "foot"
+
+
+def target_is_no_number(rig: Rig) -> None:
+    rig.target.ob.location.x = float("nan")
+
+
+def shared_bone(rig: Rig) -> None:
+    second_chain(rig, "thigh", 1)
+
+
+def no_length(rig: Rig) -> None:
+    rig.ob.pose.bones["thigh"].scale = (0.0, 0.0, 0.0)
+
+
+def no_scale(rig: Rig) -> None:
+    rig.ob.scale = (0.0, 1.0, 1.0)
+
+
+def rest_position(rig: Rig) -> None:
+    rig.ob.data.pose_position = "REST"
+
+
+PROBLEMS = {
+    no_target: "Bone 'shin': there is no target; choose an object as its Target",
+    deleted_target: "Bone 'shin': its target 'leg target' was deleted; choose another one or clear it",
+    deleted_pole: "Bone 'shin': its pole 'gone' was deleted; choose another one or clear it",
+    missing_target_bone: "Bone 'shin': its target 'leg' has no bone 'nose'; choose one of that armature's bones",
+    too_many_bones: "Bone 'shin': there are 3 bones from it up to the root and the chain asks for 9; set Bones to",
+    wrong_solver: "Bone 'shin': CIRCLE solves two bones and this chain has 3; use AUTO or TRIANGULATION",
+    target_below: "Bone 'shin': its target bone 'foot' moves with the chain's own bone 'shin'; choose one that does",
+    target_is_no_number: "Bone 'shin': the location of its target 'leg target' is not a number; clear",
+    shared_bone: "Bone 'shin': its bone 'thigh' belongs to the chain of 'thigh' already; set Bones so that",
+    no_length: "has no length; lengthen it in edit mode, or clear its pose scale",
+    no_scale: "Bone 'shin': the armature object 'leg' has a scale of zero; give it a size",
+    rest_position: "Armature 'leg' shows its rest position; switch it to Pose Position",
+}
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_the_chains_panel_says_what_is_wrong_with_it(problem):
+    rig = walking_leg()
+    problem(rig)
+    shown = chain_panel(rig)
+    assert PROBLEMS[problem] in shown.text()
+    assert "ERROR" in shown.icons
+    # And all that could be the cure is there to be changed.
+    assert {"analytic_ik_target", "analytic_ik_chain_count", "analytic_ik_solver"} <= set(shown.properties)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_the_list_of_chains_says_it_too(problem):
+    rig = walking_leg()
+    problem(rig)
+    shown = chains_panel(rig)
+    assert PROBLEMS[problem] in shown.text()
+    assert "ERROR" in shown.icons
+
+
+def test_two_chains_that_move_each_others_targets_are_told():
+    bones = [BoneSpec("a", (0, 0, 0), (0, 0, 1)), BoneSpec("b", (1, 0, 0), (1, 0, 1))]
+    ob = new_armature("pair", bones)
+    rig = Rig(ob, ["a"], Control(ob, "b"))
+    rig.enable()
+    Rig(ob, ["b"], Control(ob, "a")).enable()
+    assert "move each other's controls; choose for one of them a target" in chain_panel(rig, "a").text()
+
+
+def drive_rotation(rig: Rig) -> None:
+    rig.ob.pose.bones["thigh"].driver_add("rotation_quaternion", 1)
+
+
+def constrain(rig: Rig) -> None:
+    rig.ob.pose.bones["thigh"].constraints.new("LIMIT_ROTATION")
+
+
+WARNINGS = {
+    drive_rotation: "Bone 'thigh': a driver sets its rotation and wins over the chain; remove that driver",
+    constrain: "Bone 'thigh': constraint 'Limit Rotation' moves it after the chain; switch it off",
+}
+
+
+@pytest.mark.parametrize("warning", WARNINGS)
+def test_what_spoils_a_chain_is_told(warning):
+    rig = walking_leg()
+    warning(rig)
+    assert WARNINGS[warning] in chain_panel(rig).text()
+
+
+# What is shown
+
+
+def test_a_bone_without_a_chain_offers_to_add_one():
+    shown = chain_panel(leg())
+    assert (shown.operators, shown.properties) == (["analytic_ik.add"], [])
+
+
+def test_a_sound_chain_shows_its_settings_and_no_complaint():
+    shown = chain_panel(walking_leg())
+    assert "ERROR" not in shown.icons
+    assert "'" not in shown.text()
+    assert shown.operators == ["analytic_ik.remove"]
+    names = ["enabled", "target", "pole_target", "chain_count", "solver", "influence", "swivel", "flip", "softness", "reach"]
+    assert {f"analytic_ik_{name}" for name in names} <= set(shown.properties)
+
+
+def test_a_chain_that_is_switched_off_shows_its_settings_too():
+    rig = walking_leg()
+    rig.tip.analytic_ik_enabled = False
+    assert "analytic_ik_target" in chain_panel(rig).properties
+    rig.tip.analytic_ik_chain_count = 9
+    assert "ERROR" not in chain_panel(rig).icons
+
+
+def test_bones_can_be_chosen_of_a_target_and_a_pole_that_are_armatures():
+    rig, other = walking_leg(), leg("other", side=0.5)
+    assert "analytic_ik_subtarget" not in chain_panel(rig).properties
+    rig.tip.analytic_ik_target = rig.tip.analytic_ik_pole_target = other.ob
+    assert {"analytic_ik_subtarget", "analytic_ik_pole_subtarget"} <= set(chain_panel(rig).properties)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_least_motion_is_offered_to_chains_that_can_use_it(count):
+    rig = walking_leg()
+    rig.tip.analytic_ik_chain_count = count
+    assert ("analytic_ik_least_motion" in chain_panel(rig).properties) is (count == 3)
+
+
+def test_the_bone_tab_shows_the_same():
+    rig = walking_leg()
+    expected = chain_panel(rig)
+    shown = drawn(panel.ANALYTIC_IK_PT_bone)
+    assert (shown.properties, shown.labels) == (expected.properties, expected.labels)
+
+
+def test_the_list_shows_every_chain_and_the_last_report():
+    rig = walking_leg()
+    second_chain(rig, "foot", 1)
+    shown = chains_panel(rig)
+    assert {"shin", "foot"} <= set(shown.labels)
+    assert shown.operators == ["analytic_ik.check", "analytic_ik.bake"]
+    assert "worst error" not in shown.text()
+    bpy.ops.analytic_ik.check(frame_start=1, frame_end=12)
+    shown = chains_panel(rig).text()
+    assert "Frames 1 to 12" in shown
+    assert "shin: 12 frames, worst error" in shown
+    assert "foot: 12 frames, worst error" in shown
+
+
+def test_the_report_of_a_chain_that_was_never_on_can_be_shown():
+    rig = walking_leg()
+    rig.tip.keyframe_insert("analytic_ik_enabled", frame=20)
+    rig.tip.analytic_ik_enabled = False
+    rig.tip.keyframe_insert("analytic_ik_enabled", frame=1)
+    enter("POSE", rig.ob, "shin")
+    bpy.ops.analytic_ik.check(frame_start=1, frame_end=10)
+    said = chains_panel(rig).text()
+    assert "shin: switched off at every frame" in said
+    assert "None" not in said
+
+
+@pytest.mark.parametrize("width", [1, 100, 300, 2000])
+def test_a_sentence_is_broken_into_lines_of_any_width(width):
+    rig = walking_leg()
+    too_many_bones(rig)
+    shown = chain_panel(rig, width=width)
+    assert PROBLEMS[too_many_bones] in shown.text()
+    lines = [label for label in shown.labels if len(label) > 20]
+    assert (len(lines) == 1) is (width == 2000)
+
+
+def nothing() -> None:
+    bpy.context.view_layer.objects.active = None
+
+
+def an_empty() -> None:
+    select(new_empty("other"))
+
+
+def edit_mode() -> None:
+    rig = walking_leg()
+    select(rig.ob)
+    bpy.ops.object.mode_set(mode="EDIT")
+
+
+@pytest.mark.parametrize("kind", [panel.ANALYTIC_IK_PT_sidebar, panel.ANALYTIC_IK_PT_chains, panel.ANALYTIC_IK_PT_bone])
+@pytest.mark.parametrize("scene", [nothing, an_empty, edit_mode])
+def test_the_panels_stay_away_where_they_have_nothing_to_show(scene, kind):
+    scene()
+    assert not kind.poll(context())
+
+
+def test_the_panels_are_registered_where_they_belong():
+    places = {
+        panel.ANALYTIC_IK_PT_sidebar: ("VIEW_3D", "UI", "Analytic IK"),
+        panel.ANALYTIC_IK_PT_chains: ("VIEW_3D", "UI", "Analytic IK"),
+        panel.ANALYTIC_IK_PT_bone: ("PROPERTIES", "WINDOW", ""),
+    }
+    for kind, place in places.items():
+        assert kind.is_registered
+        assert (kind.bl_space_type, kind.bl_region_type, getattr(kind, "bl_category", "")) == place
+    assert panel.ANALYTIC_IK_PT_bone.bl_context == "bone"
