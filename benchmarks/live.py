@@ -38,8 +38,7 @@ def row(legs: int, animated_root: bool, rounds: int) -> dict[str, object]:
         rounds,
     )
     errors = {
-        contender: worst_error(build(legs, contender, animated_root), FRAMES[::10])
-        for contender in ("BLENDER", "OURS")
+        contender: worst_error(build(legs, contender, animated_root), FRAMES[::10]) for contender in ("BLENDER", "OURS")
     }
     return {
         "legs": legs,

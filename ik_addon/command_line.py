@@ -1,6 +1,6 @@
 """The command line: bake and check .blend files without a window.
 
-`analytic-ik COMMAND …` from the Python package, `blender FILE --command analytic_ik COMMAND …` from Blender.
+`analytic-ik COMMAND …` from the Python package (`__main__.py`), `blender FILE --command analytic_ik COMMAND …` from Blender.
 Exit status: 0 done; 1 a file failed, or a chain missed its target by more than --max-error; 2 bad usage.
 """
 
@@ -27,19 +27,6 @@ _FRAMES = re.compile(r"(-?\d+)-(-?\d+)$")
 _BLEND = b"BLENDER"
 _COMPRESSED = (b"\x28\xb5\x2f\xfd", b"\x1f\x8b")
 _handles: list[object] = []
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point of the Python package's command `analytic-ik`; returns the exit status."""
-    from . import register as register_add_on
-    from . import unregister as unregister_add_on
-
-    register_add_on()
-    try:
-        return run(sys.argv[1:] if arguments is None else arguments)
-    finally:
-        # Older Blenders crash at exit while Python is still registered with them.
-        unregister_add_on()
 
 
 def run(arguments: Sequence[str], prog: str = "analytic-ik") -> int:

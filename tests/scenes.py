@@ -9,8 +9,20 @@ from mathutils import Matrix, Vector
 
 from ik_addon.rig import live
 
-from .rig.rigs import Control, Rig, evaluated_copy, leg, make_chain, matrix_difference, new_empty, orientation
-from .rig.rigs import random_point, random_rig, update
+from .rig.keys import key
+from .rig.rigs import (
+    Control,
+    Rig,
+    evaluated_copy,
+    leg,
+    make_chain,
+    matrix_difference,
+    new_empty,
+    orientation,
+    random_point,
+    random_rig,
+    update,
+)
 
 EXACT = 1e-5
 """What is promised: of a chain's length for positions, of a matrix's elements for orientations."""
@@ -72,7 +84,8 @@ def apart(a: dict[str, Matrix], b: dict[str, Matrix], length: float) -> float:
 
 def angle_between(a: Matrix, b: Matrix) -> float:
     """Angle in radians between two orientations, exact for small ones: by the chord between the matrices."""
-    chord = sqrt(sum((x - y) ** 2 for u, v in zip(a.to_3x3(), b.to_3x3(), strict=True) for x, y in zip(u, v, strict=True)))
+    rows = zip(a.to_3x3(), b.to_3x3(), strict=True)
+    chord = sqrt(sum((x - y) ** 2 for u, v in rows for x, y in zip(u, v, strict=True)))
     return 2.0 * asin(min(1.0, chord / sqrt(8.0)))
 
 
@@ -84,9 +97,9 @@ def missed_world(rig: Rig) -> float:
 # What is animated
 
 
-def slide(ob: bpy.types.Object, start: Iterable[float], end: Iterable[float], frames: tuple[int, int] = (1, 12)) -> None:
-    """Key an object's location: from one place to another."""
-    for frame, location in zip(frames, (start, end), strict=True):
+def slide(ob: bpy.types.Object, start: Iterable[float], end: Iterable[float]) -> None:
+    """Key an object's location: from one place at frame 1 to another at frame 12."""
+    for frame, location in ((1, start), (12, end)):
         ob.location = location
         ob.keyframe_insert("location", frame=frame)
 
@@ -98,6 +111,13 @@ def walking_leg(name: str = "leg", side: float = 0.0, **settings: object) -> Rig
     rig.enable(**settings)
     go_to(1)
     return rig
+
+
+def key_fk(rig: Rig) -> None:
+    """Key the FK rotations of a leg's chain over the frames 1 to 13."""
+    for name in rig.bones:
+        quaternions = [(1.0, 0.0, 0.0, 0.0), (0.9, 0.3, 0.0, 0.0), (0.8, 0.0, 0.4, 0.0), (1.0, 0.0, 0.0, 0.0)]
+        key(rig.ob.pose.bones[name], "rotation_quaternion", quaternions)
 
 
 def chain_below_chain(seed: int) -> tuple[Rig, Rig]:
@@ -172,7 +192,7 @@ def action_state(action: bpy.types.Action) -> dict:
 
 
 def rotation_curves(ob: bpy.types.Object, bone: str) -> list[bpy.types.FCurve]:
-    prefix = f'{ob.pose.bones[bone].path_from_id()}.rotation_'
+    prefix = f"{ob.pose.bones[bone].path_from_id()}.rotation_"
     return [curve for (path, _), curve in curves_of(ob).items() if path.startswith(prefix)]
 
 
@@ -225,11 +245,14 @@ def bone_state(bone: bpy.types.PoseBone) -> dict:
     own = [name for name in bone.bl_rna.properties.keys() if name.startswith("analytic_ik_")]
     channels = ["location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale", "rotation_mode"]
     values = {name: getattr(bone, name) for name in own + channels}
-    return {name: value if isinstance(value, str | int | float | None) else readable(value) for name, value in values.items()}
+    return {name: readable(value) for name, value in values.items()}
 
 
 def readable(value: object) -> object:
-    return value.name_full if isinstance(value, bpy.types.ID) else tuple(value)
+    """A property's value as something that can be compared later."""
+    if isinstance(value, bpy.types.ID):
+        return value.name_full
+    return value if isinstance(value, str | int | float | None) else tuple(value)
 
 
 # Selecting

@@ -27,7 +27,7 @@ from .scenes import (
 )
 
 CHECKOUT = Path(__file__).parents[1]
-COMMAND = (sys.executable, "-c", "import sys; from ik_addon.command_line import main; sys.exit(main())")
+COMMAND = (sys.executable, "-c", "import sys; from ik_addon.__main__ import main; sys.exit(main())")
 COMPRESSED = b"\x28\xb5\x2f\xfd"
 FRAMES = range(1, 13)
 
@@ -179,7 +179,9 @@ def test_a_file_is_baked_in_place_and_stays_compressed(files):
     assert names(files) == before
     assert (files / "small.blend").read_bytes().startswith(COMPRESSED)
     poses = baked_poses(files / "small.blend")["leg"]
-    strayed = [(poses[frame]["foot"].translation - expected["leg"][frame]["foot"].translation).length for frame in FRAMES]
+    strayed = [
+        (poses[frame]["foot"].translation - expected["leg"][frame]["foot"].translation).length for frame in FRAMES
+    ]
     assert max(strayed) < 0.05 + EXACT
     [leg] = armatures()
     assert 2 <= len(keyed_frames(rotation_curves(leg, "shin")[0])) < 12

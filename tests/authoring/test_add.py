@@ -1,6 +1,7 @@
 """Putting a chain on a limb moves no bone; what cannot be a chain is refused and changes nothing."""
 
 import re
+from itertools import pairwise
 
 import bpy
 import pytest
@@ -33,7 +34,9 @@ from ..scenes import (
 )
 
 
-def add(ob: bpy.types.Object, tip: str, *controls: bpy.types.Object, mode: str = "OBJECT", **options) -> bpy.types.PoseBone:
+def add(
+    ob: bpy.types.Object, tip: str, *controls: bpy.types.Object, mode: str = "OBJECT", **options
+) -> bpy.types.PoseBone:
     """The operator on a bone, with these other objects selected."""
     enter(mode, ob, tip)
     for control in controls:
@@ -59,7 +62,7 @@ def assert_moves_nothing(rig: Rig, **options) -> None:
 
 def world_length(rig: Rig) -> float:
     joints = [rig.to_world(joint) for joint in rig.joints()]
-    return sum((b - a).length for a, b in zip(joints, joints[1:], strict=False))
+    return sum((b - a).length for a, b in pairwise(joints))
 
 
 @pytest.mark.parametrize("with_pole", [True, False])
@@ -93,25 +96,26 @@ def test_a_limb_whose_rest_pose_is_straight_does_not_move(seed):
 @pytest.mark.parametrize("count", [2, 3])
 def test_a_limb_that_is_nearly_straight_keeps_its_tip(count, bend):
     """Its bend is the square root of what float32 rounds its length to, so only the tip is promised."""
-    specs = [
-        BoneSpec(f"bone {k}", (0.0, -bend * (k % 2), -k), (0.0, -bend * ((k + 1) % 2), -k - 1), f"bone {k - 1}" if k else "", k > 0)
-        for k in range(count)
-    ]
-    ob = new_armature("limb", specs)
-    rig = Rig(ob, [spec.name for spec in specs], target=None)
-    before, joints = pose_of(ob), rig.joints()
-    add(ob, rig.bones[-1], chain_count=count)
+    rig = limb([(0.0, -bend * (k % 2), -k) for k in range(count + 1)])
+    before, joints = pose_of(rig.ob), rig.joints()
+    add(rig.ob, rig.bones[-1], chain_count=count)
     assert (rig.joints()[-1] - joints[-1]).length < EXACT * count
-    assert apart(pose_of(ob), before, count) < 5e-3
+    assert apart(pose_of(rig.ob), before, count) < 5e-3
+
+
+def limb(joints: list[tuple[float, float, float]]) -> Rig:
+    """A limb through these joints."""
+    names = [f"bone {k}" for k in range(len(joints) - 1)]
+    parents = ["", *names[:-1]]
+    specs = [BoneSpec(*spec, bool(spec[-1])) for spec in zip(names, joints, joints[1:], parents, strict=False)]
+    return Rig(new_armature("limb", specs), names, target=None)
 
 
 @pytest.mark.parametrize("with_pole", [True, False])
 @pytest.mark.parametrize("bend", [0.05, 0.3, 1.0])
 def test_an_s_whose_bends_cancel_does_not_move(bend, with_pole):
-    knees = [(0.0, 0.0, 0.0), (0.0, -bend, -1.0), (0.0, bend, -2.0), (0.0, 0.0, -3.0)]
-    names = ["thigh", "shin", "metatarsus"]
-    specs = [BoneSpec(n, a, b, p, bool(p)) for n, a, b, p in zip(names, knees, knees[1:], ["", *names], strict=False)]
-    assert_moves_nothing(Rig(new_armature("paw", specs), names, target=None), with_pole=with_pole)
+    paw = limb([(0.0, 0.0, 0.0), (0.0, -bend, -1.0), (0.0, bend, -2.0), (0.0, 0.0, -3.0)])
+    assert_moves_nothing(paw, with_pole=with_pole)
 
 
 def test_zero_bones_means_up_to_the_root():

@@ -3,9 +3,20 @@
 import bpy
 import pytest
 
-from ..rig.keys import key
 from ..rig.rigs import Rig, leg, pose_values, random_rig, reachable_point, update
-from ..scenes import EXACT, apart, bone_state, enter, go_to, pose_of, second_chain, select, select_bones, whole_state
+from ..scenes import (
+    EXACT,
+    apart,
+    bone_state,
+    enter,
+    go_to,
+    key_fk,
+    pose_of,
+    second_chain,
+    select,
+    select_bones,
+    whole_state,
+)
 
 
 def live_rig(seed: int) -> tuple[Rig, dict]:
@@ -47,8 +58,7 @@ def test_or_they_get_their_fk_pose_back_bit_for_bit(seed):
 @pytest.mark.parametrize("keep_pose", [True, False])
 def test_keyed_bones_get_their_keys_back_at_the_next_frame(keep_pose):
     rig = leg()
-    for name in rig.bones:
-        key(rig.ob.pose.bones[name], "rotation_quaternion", [(1, 0, 0, 0), (0.9, 0.3, 0, 0), (0.8, 0, 0.4, 0), (1, 0, 0, 0)])
+    key_fk(rig)
     go_to(5)
     fk = pose_values(rig.ob)
     rig.enable()

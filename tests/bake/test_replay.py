@@ -24,6 +24,7 @@ from ..scenes import (
     farthest_apart,
     go_to,
     group_by_bone,
+    key_fk,
     keyed_frames,
     played,
     played_without_the_add_on,
@@ -180,9 +181,7 @@ def add_noise(curve) -> None:
 @pytest.mark.parametrize("action", ["COPY", "CURRENT"])
 def test_curves_that_would_not_play_their_keys_are_made_to(obstacle, action):
     rig = walking_leg()
-    for name in rig.bones:
-        bone = rig.ob.pose.bones[name]
-        key(bone, "rotation_quaternion", [(1, 0, 0, 0), (0.9, 0.1, 0, 0), (0.8, 0, 0.2, 0), (1, 0, 0, 0)])
+    key_fk(rig)
     group_by_bone(rig.ob)
     for name in rig.bones:
         for curve in rotation_curves(rig.ob, name):

@@ -214,7 +214,18 @@ def test_a_sound_chain_shows_its_settings_and_no_complaint():
     assert "ERROR" not in shown.icons
     assert "'" not in shown.text()
     assert shown.operators == ["analytic_ik.remove"]
-    names = ["enabled", "target", "pole_target", "chain_count", "solver", "influence", "swivel", "flip", "softness", "reach"]
+    names = [
+        "enabled",
+        "target",
+        "pole_target",
+        "chain_count",
+        "solver",
+        "influence",
+        "swivel",
+        "flip",
+        "softness",
+        "reach",
+    ]
     assert {f"analytic_ik_{name}" for name in names} <= set(shown.properties)
 
 
