@@ -1,6 +1,7 @@
 """The command line: bake and check .blend files without a window.
 
-`analytic-ik COMMAND …` from the Python package (`__main__.py`), `blender FILE --command analytic_ik COMMAND …` from Blender.
+`analytic-ik COMMAND …` from the Python package (`__main__.py`), `blender FILE --command analytic_ik COMMAND …` from
+Blender.
 Exit status: 0 done; 1 a file failed, or a chain missed its target by more than --max-error; 2 bad usage.
 """
 
@@ -109,8 +110,9 @@ def _open_and_step(file: Path, options: argparse.Namespace) -> dict:
         raise ChainError("no armature of its scene has a live analytic IK chain; add one and save the file")
 
     def progress(frames: Iterable[int]) -> Iterable[int]:
-        shown = tqdm is not None and sys.stderr.isatty()
-        return tqdm(frames, desc=file.name, unit="frame") if shown else frames
+        if tqdm is None or not sys.stderr.isatty():
+            return frames
+        return tqdm(frames, desc=file.name, unit="frame")
 
     if output is None:
         report = check(bpy.context, chains, frames, progress)

@@ -45,7 +45,10 @@ def raw_of(quaternion: Quaternion, mode: str, near: Sequence[float]) -> Raw:
     So a channel that follows `near` frame by frame has no sign flips and no jumps by whole turns.
     """
     if mode == "QUATERNION":
-        return tuple(-quaternion if quaternion.dot(Quaternion(near)) < 0.0 else quaternion)
+        nearest = quaternion.copy()
+        if quaternion.dot(Quaternion(near)) < 0.0:
+            nearest.negate()
+        return tuple(nearest)
     if mode == "AXIS_ANGLE":
         # By the arc tangent: Quaternion.to_axis_angle loses angles below 1e-3 to an arc cosine.
         sine = Vector((quaternion.x, quaternion.y, quaternion.z))

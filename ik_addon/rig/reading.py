@@ -287,8 +287,9 @@ def carried_by(ob: bpy.types.Object, control: bpy.types.Object, bone_name: str, 
         visited.add(original)
         if original == ob and bone_name:
             bone = ob.pose.bones.get(bone_name)
-            above = [bone.name, *(parent.name for parent in bone.parent_recursive)] if bone else []
-            return next((name for name in above if name in names), None)
+            while bone is not None and bone.name not in names:
+                bone = bone.parent
+            return bone.name if bone else None
         bone_name = original.parent_bone if original.parent_type == "BONE" else ""
         original = original.parent
     return None

@@ -215,6 +215,7 @@ def summary(did: str, report: dict) -> str:
     return f"{did} {count}. {words(worst)}"
 
 
-register, unregister = bpy.utils.register_classes_factory(
+# The stubs say that it returns nothing.
+register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
     (ANALYTIC_IK_OT_add, ANALYTIC_IK_OT_remove, ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check)
 )

@@ -144,6 +144,7 @@ def draw_sentence(layout: bpy.types.UILayout, context: bpy.types.Context, senten
         column.label(text=line, icon="BLANK1" if k and icon != "NONE" else icon)
 
 
-register, unregister = bpy.utils.register_classes_factory(
+# The stubs say that it returns nothing.
+register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
     (ANALYTIC_IK_PT_sidebar, ANALYTIC_IK_PT_chains, ANALYTIC_IK_PT_bone)
 )
