@@ -10,7 +10,7 @@ from mathutils import Vector
 from ..rig import settings
 from ..rig.hinge import hinge_armature
 from ..rig.order import live_tips
-from ..rig.posing import PoseWriter, forget_fk, recorded_fk
+from ..rig.posing import FkPose, PoseWriter, forget_fk
 from ..rig.reading import ArmatureReader, BoneReading, chain_bones, check_targets, fk_joints
 from ..solvers import Chain, ChainError, solver_for
 from ..solvers.bending import is_straight, start_frame
@@ -82,12 +82,12 @@ def add_chain(
 def remove_chain(tip: bpy.types.PoseBone, keep_pose: bool) -> None:
     """Take a chain off its tip. The bones keep the solved pose, or get their FK pose back."""
     ob = tip.id_data
-    writer = PoseWriter(ob)
+    fk, writer = FkPose(ob, ob, frame_changed=False), PoseWriter(ob)
     for bone in _bones_or_tip(tip):
         if keep_pose:
             forget_fk(bone)
         else:
-            writer.restore_fk(bone.name, bone.rotation_mode, recorded_fk(bone))
+            writer.restore_fk(bone.name, *fk.rotation(bone.name))
     writer.commit()
     settings.clear_settings(tip)
 

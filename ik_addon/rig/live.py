@@ -34,9 +34,9 @@ def armature_objects() -> list[bpy.types.Object]:
     counts = (len(objects), len(bpy.data.armatures))
     known_counts, keys = _armatures.get("known", (None, ()))
     if known_counts == counts:
-        found = [ob for key in keys if (ob := objects.get(key)) is not None and ob.type == "ARMATURE"]
-        if len(found) == len(keys):
-            return found
+        found = [objects.get(key) for key in keys]
+        if all(ob is not None and ob.type == "ARMATURE" for ob in found):
+            return found  # pyright: ignore[reportReturnType]
     found = [ob for ob in objects if ob.type == "ARMATURE"]
     keys = tuple((ob.name, ob.library.filepath if ob.library else None) for ob in found)
     _armatures["known"] = (counts, keys)
