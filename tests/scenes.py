@@ -242,7 +242,7 @@ def object_state(ob: bpy.types.Object) -> dict:
 
 
 def bone_state(bone: bpy.types.PoseBone) -> dict:
-    own = [name for name in bone.bl_rna.properties.keys() if name.startswith("analytic_ik_")]
+    own = [rna.identifier for rna in bone.bl_rna.properties if rna.identifier.startswith("analytic_ik_")]
     channels = ["location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale", "rotation_mode"]
     values = {name: getattr(bone, name) for name in own + channels}
     return {name: readable(value) for name, value in values.items()}

@@ -11,7 +11,7 @@ from ..rig import settings
 from ..rig.hinge import hinge_armature
 from ..rig.order import live_tips
 from ..rig.posing import FkPose, PoseWriter, forget_fk
-from ..rig.reading import ArmatureReader, BoneReading, chain_bones, check_targets, fk_joints
+from ..rig.reading import ArmatureReader, BoneReading, SceneReader, chain_bones, check_targets, fk_joints
 from ..solvers import Chain, ChainError, solver_for
 from ..solvers.bending import is_straight, start_frame
 
@@ -43,7 +43,7 @@ def add_chain(
     changed, where the chain could not be solved.
     """
     ob = tip.id_data
-    reader = ArmatureReader(ob, context.evaluated_depsgraph_get())
+    reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
     try:
         bones, target, pole = _checked(reader, tip, chain_count, solver, controls)
     except ChainError as error:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -13,11 +12,11 @@ import numpy as np
 from ..rig import live
 from ..rig.animation import animated_paths
 from ..rig.channels import Raw, quaternion_of, raw_of
-from ..rig.order import live_tips
+from ..rig.order import ChainName, live_tips
 from ..rig.posing import forget_fk, recorded_fk
-from ..rig.problems import readable_limb
+from ..rig.problems import read_chains
 from ..rig.settings import clear_settings
-from ..rig.solving import ArmaturePass, PosedLimb
+from ..rig.solving import PosedLimb, ScenePass
 from ..solvers import ChainError
 from .keys import BoneKeys, check_writable, mute_curve, write_keys
 from .reduction import needed_frames
@@ -26,13 +25,6 @@ from .report import ChainRecord, file_report, publish
 _SWITCH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.analytic_ik_enabled$')
 
 Progress = Callable[[Iterable[int]], Iterable[int]]
-
-
-class ChainName(NamedTuple):
-    """A chain by the names of its armature object and its tip bone."""
-
-    armature: str
-    tip: str
 
 
 @dataclass(slots=True)
@@ -107,8 +99,9 @@ def _checked(context: bpy.types.Context, chains: Sequence[ChainName]) -> dict[Ch
     """The bones of each chain; ChainError where a chain cannot be solved as it is set up."""
     depsgraph = context.evaluated_depsgraph_get()
     bones_of = {}
-    for chain in chains:
-        limb = readable_limb(bpy.data.objects[chain.armature], chain.tip, depsgraph)
+    for chain, limb in read_chains(list(chains), depsgraph).items():
+        if isinstance(limb, ChainError):
+            raise limb
         bones_of[chain] = [reading.name for reading in limb.bones]
     return bones_of
 
@@ -134,16 +127,16 @@ def _sample(
     with live.paused():
         for frame in progress(frames):
             context.scene.frame_set(frame)
-            passes = live.solve_scene(context.evaluated_depsgraph_get(), frame_changed=True)
+            done = live.solve_scene(context.evaluated_depsgraph_get(), frame_changed=True)
             for chain, sample in samples.items():
-                _take(sample, chain, frame, passes[bpy.data.objects[chain.armature].name_full])
+                _take(sample, chain, frame, done)
     return samples
 
 
-def _take(sample: Samples, chain: ChainName, frame: int, done: ArmaturePass) -> None:
-    if chain.tip in done.errors:
-        raise ChainError(f"Frame {frame}: {done.errors[chain.tip]}")
-    posed = next((limb for limb in done.limbs if limb.limb.tip == chain.tip), None)
+def _take(sample: Samples, chain: ChainName, frame: int, done: ScenePass) -> None:
+    if chain in done.errors:
+        raise ChainError(f"Frame {frame}: {done.errors[chain]}")
+    posed = done.limbs.get(chain)
     sample.limbs.append(posed)
     if posed is not None:
         sample.rotations.append(list(posed.rotations))

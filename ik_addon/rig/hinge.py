@@ -7,7 +7,7 @@ from mathutils import Vector
 
 from ..solvers import Chain
 from ..solvers.bending import start_frame
-from .reading import BoneReading, joints
+from .reading import BoneReading, free_axis, joints
 
 
 def hinge_armature(bones: Sequence[BoneReading]) -> Vector:
@@ -18,7 +18,7 @@ def hinge_armature(bones: Sequence[BoneReading]) -> Vector:
     """
     reading = bones[min(1, len(bones) - 1)]
     orientation = reading.pose_armature.to_3x3().normalized()
-    return orientation @ (reading.free_axis or _rest_normal([reading.bone for reading in bones]))
+    return orientation @ (free_axis(reading.pose_bone) or _rest_normal([reading.bone for reading in bones]))
 
 
 def _rest_normal(bones: Sequence[bpy.types.Bone]) -> Vector:

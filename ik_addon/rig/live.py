@@ -7,12 +7,10 @@ from contextlib import contextmanager
 import bpy
 from bpy.app.handlers import persistent
 
-from . import animation
+from . import animation, armatures
 from .order import live_tips
-from .solving import ArmaturePass, Touched, solve_armature
+from .solving import Touched, solve_scene
 
-_armatures: dict[str, tuple] = {}
-"""Under "known": counts of the file's objects and armatures, and the names of its armature objects then."""
 _paused: list[object] = []
 _reported: set[str] = set()
 
@@ -26,38 +24,6 @@ def paused() -> Iterator[None]:
         yield
     finally:
         _paused.remove(token)
-
-
-def armature_objects() -> list[bpy.types.Object]:
-    """All armature objects of the file. They are looked for anew when objects come, go or change names."""
-    objects = bpy.data.objects
-    counts = (len(objects), len(bpy.data.armatures))
-    known_counts, keys = _armatures.get("known", (None, ()))
-    if known_counts == counts:
-        found = [objects.get(key) for key in keys]
-        if all(ob is not None and ob.type == "ARMATURE" for ob in found):
-            return found  # pyright: ignore[reportReturnType]
-    found = [ob for ob in objects if ob.type == "ARMATURE"]
-    keys = tuple((ob.name, ob.library.filepath if ob.library else None) for ob in found)
-    _armatures["known"] = (counts, keys)
-    return found
-
-
-def solve_scene(
-    depsgraph: bpy.types.Depsgraph, frame_changed: bool, touched: Touched | None = None
-) -> dict[str, ArmaturePass]:
-    """Solve the live chains of every armature that `depsgraph` evaluates; what was done, by object name.
-
-    touched: see `solve_armature`; it is given the armature object too.
-    """
-    done = {}
-    for ob in armature_objects():
-        evaluated = ob.evaluated_get(depsgraph)
-        # An object that is not part of the evaluated scene is its own evaluated copy.
-        in_scene = evaluated.is_evaluated and evaluated.pose is not None
-        if in_scene and ob.mode != "EDIT" and ob.data.pose_position == "POSE":
-            done[ob.name_full] = solve_armature(ob, depsgraph, frame_changed, touched)
-    return done
 
 
 @persistent
@@ -80,36 +46,39 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
                 moved.add(update.id.original)
             if update.is_updated_geometry and update.id.type == "ARMATURE":
                 reposed.add(update.id.original)
-    if not reposed <= set(armature_objects()):
+    if not reposed <= set(armatures.armature_objects()):
         # One came while another object went: the file has as many as before.
-        _armatures.clear()
+        armatures.forget()
     if moved or reposed:
-        _guarded(depsgraph, False, lambda ob, tip: _reads(ob, tip, moved, reposed))
+        _guarded(depsgraph, False, lambda tip: _reads(tip, moved, reposed))
 
 
 @persistent
 def load_post(*_: object) -> None:
     """Another file. Its first evaluation may bring keyed bones back to their FK pose, and calls no other handler."""
     undo_post()
-    if any(ob.pose and live_tips(ob) for ob in armature_objects()):
+    if any(ob.pose and live_tips(ob) for ob in armatures.armature_objects()):
         _guarded(bpy.context.evaluated_depsgraph_get(), False, None)
 
 
 @persistent
 def undo_post(*_: object) -> None:
     """Another state of the file: nothing that was known holds."""
-    _armatures.clear()
+    armatures.forget()
     _reported.clear()
     animation.forget()
 
 
-def _reads(ob: bpy.types.Object, tip: bpy.types.PoseBone, moved: set, reposed: set) -> bool:
+def _reads(tip: bpy.types.PoseBone, moved: set, reposed: set) -> bool:
     """Whether the chain of `tip` reads an object that moved, or a bone of an armature that was posed anew."""
-    if ob in moved or ob in reposed:
-        return True
-    return any(
-        control is not None and (control.original in moved or control.original in reposed)
-        for control in (tip.analytic_ik_target, tip.analytic_ik_pole_target)
+    ob = tip.id_data.original
+    return (
+        ob in moved
+        or ob in reposed
+        or any(
+            control is not None and (control.original in moved or control.original in reposed)
+            for control in (tip.analytic_ik_target, tip.analytic_ik_pole_target)
+        )
     )
 
 

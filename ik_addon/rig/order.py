@@ -1,27 +1,41 @@
-"""In which order the chains of an armature are solved: each after the chains that move it."""
+"""In which order the chains of a scene are solved: each after the chains that move it."""
 
 from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
+from typing import NamedTuple
 
 import bpy
 
 from ..solvers import ChainError
+from .carriers import carriers
 from .reading import chain_bones
+
+
+class ChainName(NamedTuple):
+    """A chain by the names of its armature object and its tip bone."""
+
+    armature: str
+    tip: str
 
 
 @dataclass(slots=True)
 class ChainOrder:
-    """tips: the live chains by their tip bones, in the order of solving. bones: of each chain, root first.
+    """chains: the live chains in the order of solving. bones: the names of each chain's bones, root first.
 
-    movers: for each chain, the chains that move its root or its controls. errors: chains that have no
-    place in the order, with the reason.
+    movers: for each chain, the chains that move its root or its controls. errors: chains that have no place in
+    the order, with the reason.
     """
 
-    tips: list[str] = field(default_factory=list)
-    bones: dict[str, list[str]] = field(default_factory=dict)
-    movers: dict[str, set[str]] = field(default_factory=dict)
-    errors: dict[str, ChainError] = field(default_factory=dict)
+    chains: list[ChainName] = field(default_factory=list)
+    bones: dict[ChainName, list[str]] = field(default_factory=dict)
+    movers: dict[ChainName, set[ChainName]] = field(default_factory=dict)
+    errors: dict[ChainName, ChainError] = field(default_factory=dict)
+
+    def chain_bones_of(self, armature: str) -> set[str]:
+        """Names of the bones of an armature that belong to a chain."""
+        return {name for chain, names in self.bones.items() if chain.armature == armature for name in names}
 
 
 def live_tips(ob: bpy.types.Object) -> list[str]:
@@ -32,64 +46,77 @@ def live_tips(ob: bpy.types.Object) -> list[str]:
     return [bones[k].name for k, value in enumerate(enabled) if value] if any(enabled) else []
 
 
-def chain_order(ob: bpy.types.Object) -> ChainOrder:
-    """The live chains of an armature object (evaluated: as animated and driven) in the order of solving."""
+def chain_order(objects: Iterable[bpy.types.Object]) -> ChainOrder:
+    """The live chains of armature objects (evaluated ones: as animated and driven) in the order of solving."""
     order = ChainOrder()
-    chain_of_bone: dict[str, str] = {}
-    for tip in live_tips(ob):
-        try:
-            tip_bone = ob.pose.bones[tip]
-            names = [bone.name for bone in chain_bones(tip_bone, tip_bone.analytic_ik_chain_count)]
-            shared = next((name for name in names if name in chain_of_bone), None)
-            if shared is not None:
-                raise ChainError(
-                    f"its bone '{shared}' belongs to the chain of '{chain_of_bone[shared]}' already; "
-                    "set Bones so that the chains share none"
-                )
-        except ChainError as error:
-            order.errors[tip] = ChainError(f"Bone '{tip}': {error}")
-            continue
-        order.bones[tip] = names
-        chain_of_bone.update(dict.fromkeys(names, tip))
-    for tip in order.bones:
-        order.movers[tip] = _movers(ob, tip, order, chain_of_bone)
+    chain_of_bone: dict[tuple[str, str], ChainName] = {}
+    tips: dict[ChainName, bpy.types.PoseBone] = {}
+    for ob in objects:
+        for tip in live_tips(ob):
+            name = ChainName(ob.name_full, tip)
+            tips[name] = ob.pose.bones[tip]
+            _place(order, name, tips[name], chain_of_bone)
+    for name in order.bones:
+        order.movers[name] = _movers(tips[name], order.bones[name][0], chain_of_bone) - {name}
     while order.movers:
         try:
-            order.tips = list(TopologicalSorter(order.movers).static_order())
+            order.chains = list(TopologicalSorter(order.movers).static_order())
             break
         except CycleError as error:
             _drop_circle(order, error.args[1])
     return order
 
 
-def _movers(ob: bpy.types.Object, tip: str, order: ChainOrder, chain_of_bone: dict[str, str]) -> set[str]:
-    """The chains on whose bones a chain's root depends, or its target or pole where that is a bone of `ob`."""
-    bones = ob.pose.bones
-    pose_bone = bones[tip]
-    depends_on = [bones[order.bones[tip][0]].parent]
+def _place(
+    order: ChainOrder,
+    name: ChainName,
+    tip: bpy.types.PoseBone,
+    chain_of_bone: dict[tuple[str, str], ChainName],
+) -> None:
+    """Give a chain its bones, unless it has too few or another chain has one of them."""
+    try:
+        names = [bone.name for bone in chain_bones(tip, tip.analytic_ik_chain_count)]
+        shared = next((bone for bone in names if (name.armature, bone) in chain_of_bone), None)
+        if shared is not None:
+            raise ChainError(
+                f"its bone '{shared}' belongs to the chain of '{chain_of_bone[name.armature, shared].tip}' already; "
+                "set Bones so that the chains share none"
+            )
+    except ChainError as error:
+        order.errors[name] = ChainError(f"Bone '{name.tip}': {error}")
+        return
+    order.bones[name] = names
+    chain_of_bone.update({(name.armature, bone): name for bone in names})
+
+
+def _movers(tip: bpy.types.PoseBone, root_name: str, chain_of_bone: dict[tuple[str, str], ChainName]) -> set[ChainName]:
+    """The chains that move a chain's root, its target or its pole.
+
+    The chain itself may be among them: it is refused when it is read, with the bone that carries its target.
+    """
+    ob = tip.id_data
+    above_root = ob.pose.bones[root_name].parent
+    depends_on = [(ob, above_root.name if above_root else "")]
     for control, bone_name in (
-        (pose_bone.analytic_ik_target, pose_bone.analytic_ik_subtarget),
-        (pose_bone.analytic_ik_pole_target, pose_bone.analytic_ik_pole_subtarget),
+        (tip.analytic_ik_target, tip.analytic_ik_subtarget),
+        (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
     ):
-        if control is not None and bone_name and control.original == ob.original:
-            depends_on.append(bones.get(bone_name))
-    movers = set()
-    for bone in depends_on:
-        while bone is not None:
-            mover = chain_of_bone.get(bone.name)
-            if mover is not None:
-                movers.add(mover)
-            bone = bone.parent
-    # A chain that moves its own target is refused when it is read, with the bone that carries it.
-    return movers - {tip}
+        if control is not None:
+            depends_on.append((control, bone_name))
+    found = (
+        chain_of_bone.get((carrier.name_full, bone.name))
+        for control, bone_name in depends_on
+        for carrier, bone in carriers(control, bone_name)
+    )
+    return {mover for mover in found if mover is not None}
 
 
-def _drop_circle(order: ChainOrder, circle: list[str]) -> None:
-    for tip in set(circle):
-        order.errors[tip] = ChainError(
-            f"Bone '{tip}': the chains {' → '.join(circle)} move each other's controls; choose for one of "
-            "them a target that none of the others moves"
+def _drop_circle(order: ChainOrder, circle: list[ChainName]) -> None:
+    for name in set(circle):
+        order.errors[name] = ChainError(
+            f"Bone '{name.tip}': the chains {' → '.join(link.tip for link in circle)} move each other's controls; "
+            "choose for one of them a target that none of the others moves"
         )
-        del order.movers[tip], order.bones[tip]
+        del order.movers[name], order.bones[name]
     for movers in order.movers.values():
         movers.difference_update(circle)

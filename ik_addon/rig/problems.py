@@ -4,30 +4,35 @@ import bpy
 
 from ..solvers import ChainError
 from .animation import driven_rotation
-from .order import chain_order
-from .reading import ArmatureReader, Limb, chain_bones
+from .armatures import is_evaluated_in, posed_armatures
+from .order import ChainName, chain_order
+from .reading import Limb, SceneReader, chain_bones
 
 
-def readable_limb(ob: bpy.types.Object, tip: str, depsgraph: bpy.types.Depsgraph) -> Limb:
-    """Read the chain that ends in bone `tip`. Raises ChainError for all that keeps it from being solved."""
-    if not ob.evaluated_get(depsgraph).is_evaluated:
-        raise ChainError(f"Armature '{ob.name}' is not in this scene; link it there")
-    if ob.data.pose_position == "REST":
-        raise ChainError(f"Armature '{ob.name}' shows its rest position; switch it to Pose Position")
-    reader = ArmatureReader(ob, depsgraph)
-    refused = chain_order(reader.evaluated).errors.get(tip)
-    if refused is not None:
-        raise refused
-    return reader.limb(tip)
+def read_chains(chains: list[ChainName], depsgraph: bpy.types.Depsgraph) -> dict[ChainName, Limb | ChainError]:
+    """Read chains as they stand now, without solving them: each limb, or what keeps it from being solved."""
+    order = chain_order(ob.evaluated_get(depsgraph) for ob in posed_armatures(depsgraph))
+    scene = SceneReader(depsgraph)
+    found: dict[ChainName, Limb | ChainError] = {}
+    for chain in chains:
+        ob = bpy.data.objects[chain.armature]
+        try:
+            if not is_evaluated_in(ob, depsgraph):
+                raise ChainError(f"Armature '{ob.name}' is not in this scene; link it there")
+            if ob.data.pose_position == "REST":
+                raise ChainError(f"Armature '{ob.name}' shows its rest position; switch it to Pose Position")
+            if chain in order.errors:
+                raise order.errors[chain]
+            found[chain] = scene.armature(ob).limb(chain.tip)
+        except ChainError as error:
+            found[chain] = error
+    return found
 
 
-def problem_of(ob: bpy.types.Object, tip: str, depsgraph: bpy.types.Depsgraph) -> str | None:
-    """The sentence that says why a chain is not solved, if it is not."""
-    try:
-        readable_limb(ob, tip, depsgraph)
-    except ChainError as error:
-        return str(error)
-    return None
+def problems_of(ob: bpy.types.Object, tips: list[str], depsgraph: bpy.types.Depsgraph) -> dict[str, str]:
+    """For those of an armature's tips whose chains are not solved, the sentence that says why."""
+    found = read_chains([ChainName(ob.name, tip) for tip in tips], depsgraph)
+    return {chain.tip: str(result) for chain, result in found.items() if isinstance(result, ChainError)}
 
 
 def warnings_of(ob: bpy.types.Object, tip: str) -> list[str]:

@@ -9,6 +9,7 @@ import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from ..solvers import ChainError, solver_for
+from .carriers import carriers
 from .channels import Raw, quaternion_of
 from .posing import FkPose
 from .settings import Settings, settings_of
@@ -16,15 +17,14 @@ from .settings import Settings, settings_of
 
 @dataclass(frozen=True, slots=True)
 class BoneReading:
-    """One bone of a chain. bone: its rest data, of the original armature.
+    """One bone of a chain. pose_bone, bone: of the original armature, for what is not animated.
 
-    free_axis: in its own space, its only IK axis that is not locked; None where none or several are free.
     mode: its rotation mode. fk, fk_rotation: its FK rotation, as channel numbers and as a local quaternion.
     location, scale: its local channels. pose_armature: its pose matrix in the FK pose.
     """
 
+    pose_bone: bpy.types.PoseBone
     bone: bpy.types.Bone
-    free_axis: Vector | None
     mode: str
     fk: Raw
     fk_rotation: Quaternion
@@ -72,21 +72,63 @@ class Limb:
         return self.bones[-1].bone.length
 
 
-class ArmatureReader:
-    """One armature object in one evaluated scene, for the length of one pass.
+class SceneReader:
+    """The armatures of one evaluated scene, for the length of one pass.
 
-    depsgraph: what evaluated it. frame_changed: see FkPose. Bones that are posed during the pass are told to
-    `pose`, so that what hangs below them is read as it will be, not as it was evaluated.
+    depsgraph: what evaluated the scene. frame_changed: see FkPose. What was posed in the pass, and what hangs on it,
+    is read as it will be, not as it was evaluated.
     """
 
-    def __init__(self, ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame_changed: bool = False) -> None:
-        self.ob = ob
+    def __init__(self, depsgraph: bpy.types.Depsgraph, frame_changed: bool = False) -> None:
         self.depsgraph = depsgraph
-        self.evaluated = ob.evaluated_get(depsgraph)
-        self.world = self.evaluated.matrix_world.copy()
+        self._frame_changed = frame_changed
+        self._armatures: dict[str, ArmatureReader] = {}
+
+    def armature(self, ob: bpy.types.Object) -> "ArmatureReader":
+        """The reader of an armature object."""
+        reader = self._armatures.get(ob.name_full)
+        if reader is None:
+            reader = self._armatures[ob.name_full] = ArmatureReader(self, ob.original, self._frame_changed)
+        return reader
+
+    def world_of(self, ob: bpy.types.Object) -> Matrix:
+        """Where an object is in the world."""
+        world = ob.evaluated_get(self.depsgraph).matrix_world.copy()
+        carry = self._carry(ob.original)
+        return world if carry is None else carry @ world
+
+    def _carry(self, original: bpy.types.Object) -> Matrix | None:
+        """How far this pass moved an object from where it was evaluated; None: not at all."""
+        parent = original.parent
+        if parent is None or not self._armatures:
+            return None
+        carry = self._carry(parent)
+        reader = self._armatures.get(parent.name_full)
+        if reader is None or original.parent_type != "BONE":
+            return carry
+        moved = reader.moved(original.parent_bone)
+        if moved is None:
+            return carry
+        evaluated_world = reader.evaluated.matrix_world
+        by_bone = evaluated_world @ moved @ evaluated_world.inverted_safe()
+        return by_bone if carry is None else carry @ by_bone
+
+
+class ArmatureReader:
+    """One armature object in a pass. Bones that are posed are told to `pose`."""
+
+    def __init__(self, scene: SceneReader, ob: bpy.types.Object, frame_changed: bool) -> None:
+        self.ob = ob
+        self.evaluated = ob.evaluated_get(scene.depsgraph)
+        self.world = scene.world_of(ob)
+        self._scene = scene
         self._world_inverse = self.world.inverted_safe()
         self._fk = FkPose(ob, self.evaluated, frame_changed)
         self._posed: dict[str, Matrix] = {}
+
+    def tip(self, name: str) -> bpy.types.PoseBone:
+        """The tip bone of a chain, as animated and driven."""
+        return self.evaluated.pose.bones[name]
 
     def fk_rotation(self, name: str) -> tuple[str, Raw]:
         """Rotation mode of a bone and its FK rotation, as numbers of that mode."""
@@ -122,9 +164,17 @@ class ArmatureReader:
         self._posed[pose_bone.name] = posed
         return posed
 
+    def moved(self, name: str) -> Matrix | None:
+        """How far this pass moved a bone from where it was evaluated, in armature space; None: not at all."""
+        pose_bone = self.evaluated.pose.bones.get(name) if self._posed else None
+        if pose_bone is None:
+            return None
+        posed = self.pose_of(pose_bone)
+        return posed @ pose_bone.matrix.inverted_safe() if pose_bone.name in self._posed else None
+
     def limb(self, tip_name: str) -> Limb:
         """Read a chain. Raises ChainError that names the bone, what is wrong with it and what cures it."""
-        tip = self.evaluated.pose.bones[tip_name]
+        tip = self.tip(tip_name)
         settings = settings_of(tip)
         try:
             chain = chain_bones(tip, settings.chain_count)
@@ -153,26 +203,25 @@ class ArmatureReader:
         for pose_bone in chain:
             mode, fk = self._fk.rotation(pose_bone.name)
             fk_rotation = quaternion_of(fk, mode)
-            bone = self.ob.pose.bones[pose_bone.name].bone
+            original = self.ob.pose.bones[pose_bone.name]
+            bone = original.bone
             location = Vector() if bone.use_connect else pose_bone.location.copy()
             scale = pose_bone.scale.copy()
             parent_pose = pose_matrix(bone, Matrix.LocRotScale(location, fk_rotation, scale), parent_pose)
-            readings.append(
-                BoneReading(bone, free_axis(pose_bone), mode, fk, fk_rotation, location, scale, parent_pose)
-            )
+            readings.append(BoneReading(original, bone, mode, fk, fk_rotation, location, scale, parent_pose))
         self._check_lengths(readings)
         return tuple(readings)
 
     def _point(self, ob: bpy.types.Object, bone_name: str, what: str) -> Vector:
         """Where a target or pole is, in armature space."""
-        evaluated = ob.evaluated_get(self.depsgraph)
         if bone_name:
-            bone = evaluated.pose.bones[bone_name]
-            if evaluated.original == self.ob:
-                return self.pose_of(bone).to_translation()
-            point_world = evaluated.matrix_world @ bone.head
+            carrier = self._scene.armature(ob)
+            bone_armature = carrier.pose_of(carrier.evaluated.pose.bones[bone_name]).to_translation()
+            if carrier is self:
+                return bone_armature
+            point_world = carrier.world @ bone_armature
         else:
-            point_world = evaluated.matrix_world.to_translation()
+            point_world = self._scene.world_of(ob).to_translation()
         point_armature = self._world_inverse @ point_world
         if not all(isfinite(value) for value in point_armature):
             raise ChainError(
@@ -264,8 +313,10 @@ def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], setting
             raise ChainError(
                 f"its {what} '{control.name}' has no bone '{bone_name}'; choose one of that armature's bones"
             )
-        carrier = carried_by(ob, control, bone_name, {bone.name for bone in chain})
-        if carrier:
+        names = {bone.name for bone in chain}
+        own = (bone.name for carrier, bone in carriers(control, bone_name) if carrier == ob and bone.name in names)
+        carrier = next(own, None)
+        if carrier is not None:
             raise ChainError(
                 f"its {what} {_shown(control, bone_name)} moves with the chain's own bone '{carrier}'; choose one "
                 "that does not hang below the chain"
@@ -278,21 +329,6 @@ def in_any_collection(ob: bpy.types.Object) -> bool:
     view_layer = bpy.context.view_layer
     # The first test answers at once for what is shown; the second visits all collections.
     return bool((view_layer and original.visible_get(view_layer=view_layer)) or original.users_collection)
-
-
-def carried_by(ob: bpy.types.Object, control: bpy.types.Object, bone_name: str, names: set[str]) -> str | None:
-    """The one of the bones `names` of armature `ob` that moves `control` (or its bone), if any."""
-    original, visited = control.original, set()
-    while original is not None and original not in visited:
-        visited.add(original)
-        if original == ob and bone_name:
-            bone = ob.pose.bones.get(bone_name)
-            while bone is not None and bone.name not in names:
-                bone = bone.parent
-            return bone.name if bone else None
-        bone_name = original.parent_bone if original.parent_type == "BONE" else ""
-        original = original.parent
-    return None
 
 
 def _shown(control: bpy.types.Object, bone_name: str) -> str:

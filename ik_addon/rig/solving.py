@@ -1,4 +1,4 @@
-"""Read, solve, rotate, write: one chain, and all chains of an armature, parents first."""
+"""Read, solve, rotate, write: one chain, and all chains of a scene, each after those that move it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -8,19 +8,20 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ..solvers import Chain, ChainError, Goal, Outcome, blend, link_rotations, solve
 from ..solvers.bending import is_straight
+from .armatures import posed_armatures
 from .channels import Raw, quaternion_of, raw_of
 from .hinge import hinge_armature
-from .order import chain_order
+from .order import ChainName, chain_order
 from .posing import PoseWriter, recorded_bones
-from .reading import ArmatureReader, Limb, joints
+from .reading import ArmatureReader, Limb, SceneReader, joints
 
 _UNEVEN_SCALE_PASSES = 12
 _STRAYED = 2e-6
 """Distance of the tip from where it was solved to be, in chain lengths, that is more than rounding."""
 
 
-Touched = Callable[[bpy.types.Object, bpy.types.PoseBone], bool]
-"""Says of an armature object and a tip bone whether anything that the tip's chain reads has changed."""
+Touched = Callable[[bpy.types.PoseBone], bool]
+"""Says of a tip bone whether anything that its chain reads has changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +40,11 @@ class PosedLimb:
 
 
 @dataclass(slots=True)
-class ArmaturePass:
-    """What one pass over an armature did: the chains solved, in order, and the ones skipped with their reason."""
+class ScenePass:
+    """What one pass over a scene did: the chains solved, and the ones skipped with their reason."""
 
-    limbs: list[PosedLimb] = field(default_factory=list)
-    errors: dict[str, ChainError] = field(default_factory=dict)
+    limbs: dict[ChainName, PosedLimb] = field(default_factory=dict)
+    errors: dict[ChainName, ChainError] = field(default_factory=dict)
 
 
 def solve_limb(limb: Limb) -> PosedLimb:
@@ -130,43 +131,43 @@ def pose_limb(limb: Limb, local_rotations: list[Quaternion]) -> list[Matrix]:
     return poses
 
 
-def solve_armature(
-    ob: bpy.types.Object,
-    depsgraph: bpy.types.Depsgraph,
-    frame_changed: bool,
-    touched: Touched | None = None,
-) -> ArmaturePass:
-    """Solve the live chains of an armature, each after the chains that move it, and write their rotations.
+def solve_scene(depsgraph: bpy.types.Depsgraph, frame_changed: bool, touched: Touched | None = None) -> ScenePass:
+    """Solve the live chains of a scene, each after the chains that move it, and write their rotations.
 
     frame_changed: the scene has just gone to a frame. touched: only chains of which it says so are solved, and
     those that they move; None: all. A chain that cannot be solved is skipped with its reason, and its bones
     get their FK pose back.
     """
-    reader = ArmatureReader(ob, depsgraph, frame_changed)
-    order = chain_order(reader.evaluated)
-    done = ArmaturePass(errors=dict(order.errors))
-    writer = PoseWriter(ob)
-    in_chains = {name for names in order.bones.values() for name in names}
-    recorded = recorded_bones(ob)
-    _release(reader, writer, [name for name in recorded if name not in in_chains])
-    moved: set[str] = set()
-    for tip in order.tips:
-        tip_bone = reader.evaluated.pose.bones[tip]
-        if touched is not None and not (order.movers[tip] & moved) and not touched(ob, tip_bone):
+    scene = SceneReader(depsgraph, frame_changed)
+    objects = {ob.name_full: ob for ob in posed_armatures(depsgraph)}
+    order = chain_order(ob.evaluated_get(depsgraph) for ob in objects.values())
+    done = ScenePass(errors=dict(order.errors))
+    writers = {name: PoseWriter(ob) for name, ob in objects.items()}
+    recorded = {name: recorded_bones(ob) for name, ob in objects.items()}
+    for name, ob in objects.items():
+        if recorded[name]:
+            in_chains = order.chain_bones_of(name)
+            _release(scene.armature(ob), writers[name], [bone for bone in recorded[name] if bone not in in_chains])
+    moved: set[ChainName] = set()
+    for chain in order.chains:
+        reader, writer = scene.armature(objects[chain.armature]), writers[chain.armature]
+        if touched is not None and not order.movers[chain] & moved and not touched(reader.tip(chain.tip)):
             continue
-        moved.add(tip)
+        moved.add(chain)
         try:
-            posed = solve_limb(reader.limb(tip))
+            posed = solve_limb(reader.limb(chain.tip))
         except ChainError as error:
-            done.errors[tip] = error
-            _release(reader, writer, [name for name in order.bones[tip] if name in recorded])
+            done.errors[chain] = error
+            held = [bone for bone in order.bones[chain] if bone in recorded[chain.armature]]
+            _release(reader, writer, held)
             continue
-        done.limbs.append(posed)
-        bones = zip(posed.limb.bones, posed.rotations, posed.poses_armature, strict=True)
-        for reading, rotation, pose in bones:
+        done.limbs[chain] = posed
+        for reading, rotation, pose in zip(posed.limb.bones, posed.rotations, posed.poses_armature, strict=True):
             writer.set_rotation(reading.name, reading.mode, reading.fk, rotation)
             reader.pose(reading.name, pose)
-    writer.commit(reader.evaluated if depsgraph.mode == "RENDER" else None)
+    rendering = depsgraph.mode == "RENDER"
+    for name, writer in writers.items():
+        writer.commit(objects[name].evaluated_get(depsgraph) if rendering else None)
     return done
 
 

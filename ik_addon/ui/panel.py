@@ -6,7 +6,7 @@ import bpy
 
 from ..authoring.selection import active_bone, is_tip
 from ..bake.report import report_of, words
-from ..rig.problems import problem_of, warnings_of
+from ..rig.problems import problems_of, warnings_of
 from ..rig.settings import settings_of
 from .operators import ANALYTIC_IK_OT_add, ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check, ANALYTIC_IK_OT_remove
 
@@ -44,9 +44,8 @@ class ChainPanel:
     def _draw_state(self, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:
         self.layout.prop(bone, "analytic_ik_enabled", text="Live")
         if bone.analytic_ik_enabled:
-            problem = problem_of(bone.id_data, bone.name, context.view_layer.depsgraph)
-            sentences = [problem] if problem else warnings_of(bone.id_data, bone.name)
-            for sentence in sentences:
+            problems = problems_of(bone.id_data, [bone.name], context.view_layer.depsgraph)
+            for sentence in problems.values() or warnings_of(bone.id_data, bone.name):
                 draw_sentence(self.layout, context, sentence, "ERROR")
 
     def _draw_settings(self, bone: bpy.types.PoseBone) -> None:
@@ -107,13 +106,15 @@ class ANALYTIC_IK_PT_chains(bpy.types.Panel):
         layout = self.layout
         ob = context.object
         active = active_bone(ob)
+        tips = tips_of(ob)
+        live = [tip.name for tip in tips if tip.analytic_ik_enabled]
+        problems = problems_of(ob, live, context.view_layer.depsgraph)
         column = layout.column(align=True)
-        for tip in tips_of(ob):
-            live = tip.analytic_ik_enabled
-            problem = problem_of(ob, tip.name, context.view_layer.depsgraph) if live else None
+        for tip in tips:
+            problem = problems.get(tip.name)
             row = column.row(align=True)
             row.prop(tip, "analytic_ik_enabled", text=tip.name)
-            if live:
+            if tip.analytic_ik_enabled:
                 row.label(icon="ERROR" if problem else "CHECKMARK")
             if problem and tip != active:
                 draw_sentence(column, context, problem, "BLANK1")

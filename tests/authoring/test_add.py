@@ -7,7 +7,7 @@ import bpy
 import pytest
 
 from ik_addon.authoring.controls import add_chain
-from ik_addon.rig.problems import problem_of
+from ik_addon.rig.problems import problems_of
 from ik_addon.solvers import ChainError
 
 from ..rig.rigs import (
@@ -43,7 +43,7 @@ def add(
         control.select_set(True)
     assert bpy.ops.analytic_ik.add(**options) == {"FINISHED"}
     update()
-    assert problem_of(ob, tip, bpy.context.evaluated_depsgraph_get()) is None
+    assert problems_of(ob, [tip], bpy.context.evaluated_depsgraph_get()) == {}
     return ob.pose.bones[tip]
 
 

@@ -7,7 +7,7 @@ import bpy
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_addon.rig.live import solve_scene
+from ik_addon.rig.solving import solve_scene
 from ik_addon.solvers import Outcome
 
 from .keys import FRAMES, key
@@ -320,7 +320,7 @@ def test_the_pass_says_how_far_the_tip_is_off(seed, count):
     target = root + random_unit(rig.random) * far * 1.3 if too_far else reachable_point(rig)
     solved(rig, target)
     done = solve_scene(bpy.context.evaluated_depsgraph_get(), frame_changed=False)
-    (limb,) = done[rig.ob.name_full].limbs
+    (limb,) = done.limbs.values()
     assert limb.outcome is (Outcome.TOO_FAR if too_far else Outcome.REACHED)
     missed = rig.to_world(rig.joints()[-1]) - rig.to_world(rig.to_armature(rig.target))
     assert abs(limb.error_world - missed.length) < 2e-5 * far * max(map(abs, rig.ob.matrix_world.to_scale()))

@@ -1,0 +1,41 @@
+"""The armature objects of a scene, found without visiting every object each time."""
+
+import bpy
+
+_known: dict[str, tuple] = {}
+"""Under "now": counts of the file's objects and armatures, and the names of its armature objects then."""
+
+
+def armature_objects() -> list[bpy.types.Object]:
+    """All armature objects of the file. They are looked for anew when objects come, go or change names."""
+    objects = bpy.data.objects
+    counts = (len(objects), len(bpy.data.armatures))
+    known_counts, keys = _known.get("now", (None, ()))
+    if known_counts == counts:
+        found = [objects.get(key) for key in keys]
+        if all(ob is not None and ob.type == "ARMATURE" for ob in found):
+            return found  # pyright: ignore[reportReturnType]
+    found = [ob for ob in objects if ob.type == "ARMATURE"]
+    keys = tuple((ob.name, ob.library.filepath if ob.library else None) for ob in found)
+    _known["now"] = (counts, keys)
+    return found
+
+
+def posed_armatures(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
+    """The armature objects that `depsgraph` evaluates in a pose: not being edited, not in rest position."""
+    return [
+        ob
+        for ob in armature_objects()
+        if ob.mode != "EDIT" and ob.data.pose_position == "POSE" and is_evaluated_in(ob, depsgraph)
+    ]
+
+
+def is_evaluated_in(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether an object is part of the evaluated scene; one that is not is its own evaluated copy."""
+    evaluated = ob.evaluated_get(depsgraph)
+    return evaluated.is_evaluated and evaluated.pose is not None
+
+
+def forget() -> None:
+    """Look for the armature objects anew at the next question."""
+    _known.clear()
