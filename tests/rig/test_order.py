@@ -216,3 +216,46 @@ def two_legs() -> bpy.types.Object:
             BoneSpec(f"shin {name}", (x, -0.2, 1.0), (x, 0.0, 0.0), f"thigh {name}", connect=True),
         ]
     return new_armature("two legs", specs)
+
+
+LEADER_PLACES = [(0.0, -0.3, 0.4), (0.0, 0.4, 0.6), (0.2, -0.5, 0.7), (0.0, 0.0, 0.4)]
+
+
+def test_dragging_the_target_of_one_armature_moves_what_follows_it_in_another_at_once():
+    leader, follower = leg("leader"), leg("follower", side=0.4)
+    leader.enable()
+    follower.target = Control(leader.ob, "foot")
+    follower.enable()
+    for place in LEADER_PLACES:
+        leader.target.place(place)
+        update()
+        assert leader.missed() < 1e-5 and follower.missed() < 1e-5
+
+
+def test_an_armature_that_rides_on_the_bone_of_another_ones_chain_is_solved_where_it_will_be():
+    horse, rider = leg("horse"), leg("rider", side=0.4)
+    horse.enable()
+    rider.ob.parent, rider.ob.parent_type, rider.ob.parent_bone = horse.ob, "BONE", "foot"
+    rider.target = Control(new_empty("stirrup", (0.4, 0.2, 0.6)))
+    stirrup = rider.target.ob
+    rider.enable()
+    key(horse.target.ob, "location", LEADER_PLACES)
+    missed = []
+    for frame in (1, 9, 5, 13, 9):
+        bpy.context.scene.frame_set(frame)
+        # Within reach of the riding leg, wherever the horse's foot carries it.
+        stirrup.location = evaluated_copy(rider.ob).matrix_world @ Vector((0.4, 0.1, 0.7))
+        update()
+        bpy.context.scene.frame_set(frame)
+        missed.append(rider.missed())
+    assert max(missed) < 1e-5
+
+
+def test_armatures_that_move_each_others_targets_are_refused_by_name():
+    a, b = leg("a"), leg("b", side=0.4)
+    a.target, b.target = Control(b.ob, "foot"), Control(a.ob, "foot")
+    for rig in (a, b):
+        rig.enable()
+    for rig in (a, b):
+        (said,) = errors(rig.ob).values()
+        assert said.startswith("Bone 'shin': ") and "each other" in said
