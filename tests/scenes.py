@@ -166,7 +166,7 @@ def group_by_bone(ob: bpy.types.Object) -> None:
     bag = bag_of(ob)
     for (path, _), curve in curves_of(ob).items():
         bone = path.partition('"')[2].partition('"')[0]
-        if bone:
+        if bone and curve.group is None:
             curve.group = bag.groups.get(bone) or bag.groups.new(bone)
 
 

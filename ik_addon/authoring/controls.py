@@ -8,10 +8,10 @@ import bpy
 from mathutils import Vector
 
 from ..rig import settings
-from ..rig.hinge import hinge_armature
+from ..rig.limb import BoneReading, fk_joints
 from ..rig.order import live_tips
 from ..rig.posing import FkPose, PoseWriter, forget_fk
-from ..rig.reading import ArmatureReader, BoneReading, SceneReader, chain_bones, check_targets, fk_joints
+from ..rig.reading import ArmatureReader, SceneReader, chain_bones, check_targets, fk_chain
 from ..solvers import Chain, ChainError, solver_for
 from ..solvers.bending import is_straight, start_frame
 
@@ -45,15 +45,11 @@ def add_chain(
     ob = tip.id_data
     reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
     try:
-        bones, target, pole = _checked(reader, tip, chain_count, solver, controls)
+        bones, chain, target, pole = _checked(reader, tip, chain_count, solver, controls)
     except ChainError as error:
         raise ChainError(f"Bone '{tip.name}': {error}") from error
     joints_armature = fk_joints(bones)
-    chain = Chain(joints_armature)
-    straight = is_straight(chain)
-    if straight:
-        chain = Chain(joints_armature, hinge=hinge_armature(bones))
-    frame = start_frame(chain)
+    straight, frame = is_straight(chain), start_frame(chain)
     size = 0.1 * chain.length * reader.world.median_scale
     if target is None:
         at_armature = joints_armature[-1]
@@ -117,8 +113,8 @@ def _checked(
     chain_count: int,
     solver: str,
     controls: Sequence[bpy.types.Object],
-) -> tuple[tuple[BoneReading, ...], bpy.types.Object | None, bpy.types.Object | None]:
-    """The chain's bones, and which of the chosen controls is its target and which its pole."""
+) -> tuple[tuple[BoneReading, ...], Chain, bpy.types.Object | None, bpy.types.Object | None]:
+    """The bones, their chain, and which of the chosen controls is its target and which its pole."""
     ob = tip.id_data
     if not ob.is_editable:
         raise ChainError(f"its armature '{ob.name}' is linked; make a library override of it first")
@@ -145,7 +141,7 @@ def _checked(
     chosen = replace(settings.settings_of(tip), target=target, subtarget="", pole_target=pole, pole_subtarget="")
     if target is not None:
         check_targets(ob, chain, chosen)
-    return bones, target, pole
+    return bones, fk_chain(bones), target, pole
 
 
 def _bones_or_tip(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:

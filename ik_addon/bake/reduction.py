@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..rig.channels import quaternion_of
-from ..rig.reading import joints
 from ..rig.solving import PosedLimb, pose_limb
 
 
@@ -42,5 +41,5 @@ def _tip_error(posed: PosedLimb, rotations: Sequence[np.ndarray]) -> float:
         quaternion_of([float(value) for value in raw], reading.mode)
         for raw, reading in zip(rotations, limb.bones, strict=True)
     ]
-    replayed = joints(pose_limb(limb, local), limb.tip_length)[-1]
-    return (replayed - joints(list(posed.poses_armature), limb.tip_length)[-1]).length
+    replayed = limb.tail_of(pose_limb(limb, local)[-1])
+    return (replayed - limb.tail_of(posed.poses_armature[-1])).length

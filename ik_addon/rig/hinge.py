@@ -7,7 +7,7 @@ from mathutils import Vector
 
 from ..solvers import Chain
 from ..solvers.bending import start_frame
-from .reading import BoneReading, free_axis, joints
+from .limb import BoneReading, joints
 
 
 def hinge_armature(bones: Sequence[BoneReading]) -> Vector:
@@ -27,3 +27,14 @@ def _rest_normal(bones: Sequence[bpy.types.Bone]) -> Vector:
     rest_joints = joints([bone.matrix_local for bone in bones], bones[-1].length)
     normal_armature = start_frame(Chain(rest_joints, hinge=rest_bone.col[0])).normal
     return rest_bone.inverted() @ normal_armature
+
+
+def free_axis(pose_bone: bpy.types.PoseBone) -> Vector | None:
+    """The one IK axis of a bone that is not locked, in its own space, towards the larger side of its limits."""
+    free = [axis for axis in "xyz" if not getattr(pose_bone, f"lock_ik_{axis}")]
+    if len(free) != 1:
+        return None
+    axis = free[0]
+    direction = Vector(tuple(float(axis == other) for other in "xyz"))
+    lowest, highest = getattr(pose_bone, f"ik_min_{axis}"), getattr(pose_bone, f"ik_max_{axis}")
+    return -direction if getattr(pose_bone, f"use_ik_limit_{axis}") and -lowest > highest else direction

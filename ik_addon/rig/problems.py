@@ -5,8 +5,9 @@ import bpy
 from ..solvers import ChainError
 from .animation import driven_rotation
 from .armatures import is_evaluated_in, posed_armatures
+from .limb import Limb
 from .order import ChainName, chain_order
-from .reading import Limb, SceneReader, chain_bones
+from .reading import SceneReader, chain_bones
 
 
 def read_chains(chains: list[ChainName], depsgraph: bpy.types.Depsgraph) -> dict[ChainName, Limb | ChainError]:

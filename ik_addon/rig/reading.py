@@ -1,75 +1,18 @@
 """From pose bones and targets to plain numbers in armature space, and what is wrong where that cannot be done."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 from math import isfinite
 
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
-from ..solvers import ChainError, solver_for
+from ..solvers import Chain, ChainError, solver_for
 from .carriers import carriers
 from .channels import Raw, quaternion_of
+from .hinge import hinge_armature
+from .limb import BoneReading, Limb, fk_joints, pose_matrix
 from .posing import FkPose
 from .settings import Settings, settings_of
-
-
-@dataclass(frozen=True, slots=True)
-class BoneReading:
-    """One bone of a chain. pose_bone, bone: of the original armature, for what is not animated.
-
-    mode: its rotation mode. fk, fk_rotation: its FK rotation, as channel numbers and as a local quaternion.
-    location, scale: its local channels. pose_armature: its pose matrix in the FK pose.
-    """
-
-    pose_bone: bpy.types.PoseBone
-    bone: bpy.types.Bone
-    mode: str
-    fk: Raw
-    fk_rotation: Quaternion
-    location: Vector
-    scale: Vector
-    pose_armature: Matrix
-
-    @property
-    def name(self) -> str:
-        return self.bone.name
-
-    def posed(self, rotation: Quaternion, parent_pose: Matrix | None) -> Matrix:
-        """The bone's pose matrix in armature space for a local rotation and its parent's pose matrix."""
-        basis = Matrix.LocRotScale(self.location, rotation, self.scale)
-        return pose_matrix(self.bone, basis, parent_pose)
-
-    def local_rotation(self, pose_armature: Matrix, parent_pose: Matrix | None) -> Quaternion:
-        """The local rotation that gives the bone an orientation: the inverse of `posed`."""
-        basis = pose_matrix(self.bone, pose_armature, parent_pose, invert=True).to_3x3()
-        for axis, scale in enumerate(self.scale):
-            if scale < 0.0:
-                basis.col[axis] *= -1.0
-        return basis.normalized().to_quaternion()
-
-
-@dataclass(frozen=True, slots=True)
-class Limb:
-    """All that solving a chain needs. Points and matrices in armature space; bones from root to tip.
-
-    world: the armature object's matrix. parent_pose: pose matrix of the root bone's parent, as posed in this pass.
-    """
-
-    tip: str
-    settings: Settings
-    solver: str
-    world: Matrix
-    bones: tuple[BoneReading, ...]
-    parent_pose: Matrix | None
-    target_armature: Vector
-    pole_armature: Vector | None
-
-    @property
-    def tip_length(self) -> float:
-        """Length of the tip bone in its own space."""
-        return self.bones[-1].bone.length
 
 
 class SceneReader:
@@ -181,12 +124,14 @@ class ArmatureReader:
             check_targets(self.ob, chain, settings)
             solver = solver_for(len(chain), settings.solver)
             root_parent = chain[0].parent
+            bones = self.bones(chain)
             return Limb(
                 tip=tip_name,
                 settings=settings,
                 solver=solver,
                 world=self.world,
-                bones=self.bones(chain),
+                bones=bones,
+                chain=fk_chain(bones),
                 parent_pose=self.pose_of(root_parent) if root_parent else None,
                 target_armature=self._point(settings.target, settings.subtarget, "target"),
                 pole_armature=self._point(settings.pole_target, settings.pole_subtarget, "pole")
@@ -198,6 +143,8 @@ class ArmatureReader:
 
     def bones(self, chain: list[bpy.types.PoseBone]) -> tuple[BoneReading, ...]:
         """Read evaluated bones, root first, in their FK pose. Raises ChainError where they are no limb."""
+        if not self.world.determinant():
+            raise ChainError(f"the armature object '{self.ob.name}' has a scale of zero; give it a size")
         readings = []
         parent_pose = self.pose_of(chain[0].parent) if chain[0].parent else None
         for pose_bone in chain:
@@ -209,7 +156,6 @@ class ArmatureReader:
             scale = pose_bone.scale.copy()
             parent_pose = pose_matrix(bone, Matrix.LocRotScale(location, fk_rotation, scale), parent_pose)
             readings.append(BoneReading(original, bone, mode, fk, fk_rotation, location, scale, parent_pose))
-        self._check_lengths(readings)
         return tuple(readings)
 
     def _point(self, ob: bpy.types.Object, bone_name: str, what: str) -> Vector:
@@ -230,58 +176,28 @@ class ArmatureReader:
             )
         return point_armature
 
-    def _check_lengths(self, readings: list[BoneReading]) -> None:
-        if not self.world.determinant():
-            raise ChainError(f"the armature object '{self.ob.name}' has a scale of zero; give it a size")
-        points = fk_joints(readings)
-        if not all(isfinite(value) for point in points for value in point):
-            raise ChainError("its pose holds values that are not numbers; clear the bones' transforms")
-        lengths = [(end - start).length for start, end in pairwise(points)]
-        for reading, length in zip(readings, lengths, strict=True):
-            if length <= 1e-6 * sum(lengths):
-                raise ChainError(
-                    f"bone '{reading.name}' of its chain has no length; lengthen it in edit mode, or clear its "
-                    "pose scale"
-                )
 
+def fk_chain(readings: Sequence[BoneReading]) -> Chain:
+    """The chain in its FK pose, relative to its root; its hinge is asked for where it is straight.
 
-def pose_matrix(bone: bpy.types.Bone, matrix: Matrix, parent_pose: Matrix | None, invert: bool = False) -> Matrix:
-    """A bone's local matrix brought to armature space under its parent's pose; with `invert`, the way back.
-
-    Blender's own function, so every combination of the bone's inherit and location flags is right.
+    Raises ChainError where one of the bones has no length, or a transform that is not a number.
     """
-    if bone.parent is None or parent_pose is None:
-        return bone.convert_local_to_pose(matrix, bone.matrix_local, invert=invert)
-    return bone.convert_local_to_pose(
-        matrix,
-        bone.matrix_local,
-        parent_matrix=parent_pose,
-        parent_matrix_local=bone.parent.matrix_local,
-        invert=invert,
-    )
-
-
-def joints(poses_armature: list[Matrix], tip_length: float) -> list[Vector]:
-    """Joints of a chain from the pose matrices of its bones: their heads, then the tip's tail."""
-    points = [pose.to_translation() for pose in poses_armature]
-    points.append(poses_armature[-1] @ Vector((0.0, tip_length, 0.0)))
-    return points
-
-
-def free_axis(pose_bone: bpy.types.PoseBone) -> Vector | None:
-    """The one IK axis of a bone that is not locked, in its own space, towards the larger side of its limits."""
-    free = [axis for axis in "xyz" if not getattr(pose_bone, f"lock_ik_{axis}")]
-    if len(free) != 1:
-        return None
-    axis = free[0]
-    direction = Vector(tuple(float(axis == other) for other in "xyz"))
-    lowest, highest = getattr(pose_bone, f"ik_min_{axis}"), getattr(pose_bone, f"ik_max_{axis}")
-    return -direction if getattr(pose_bone, f"use_ik_limit_{axis}") and -lowest > highest else direction
-
-
-def fk_joints(readings: Sequence[BoneReading]) -> list[Vector]:
-    """Heads of a chain's bones and tail of its tip in the FK pose, in armature space."""
-    return joints([reading.pose_armature for reading in readings], readings[-1].bone.length)
+    points = fk_joints(readings)
+    try:
+        chain = Chain([point - points[0] for point in points], hinge=lambda: hinge_armature(readings))
+    except ChainError as error:
+        poses = ((reading.name, reading.pose_armature) for reading in readings)
+        name = next(
+            (name for name, pose in poses if not all(map(isfinite, (value for row in pose for value in row)))),
+            readings[-1].name,
+        )
+        raise ChainError(f"the pose of bone '{name}' holds values that are no numbers; clear its transform") from error
+    for reading, length in zip(readings, chain.lengths, strict=True):
+        if length <= 1e-6 * chain.length:
+            raise ChainError(
+                f"bone '{reading.name}' of its chain has no length; lengthen it in edit mode, or clear its pose scale"
+            )
+    return chain
 
 
 def chain_bones(tip: bpy.types.PoseBone, chain_count: int) -> list[bpy.types.PoseBone]:

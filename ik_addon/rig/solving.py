@@ -7,13 +7,12 @@ import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from ..solvers import Chain, ChainError, Goal, Outcome, blend, link_rotations, solve
-from ..solvers.bending import is_straight
 from .armatures import posed_armatures
 from .channels import Raw, quaternion_of, raw_of
-from .hinge import hinge_armature
+from .limb import Limb
 from .order import ChainName, chain_order
 from .posing import PoseWriter, recorded_bones
-from .reading import ArmatureReader, Limb, SceneReader, joints
+from .reading import ArmatureReader, SceneReader
 
 _UNEVEN_SCALE_PASSES = 12
 _STRAYED = 2e-6
@@ -66,7 +65,7 @@ def solve_limb(limb: Limb) -> PosedLimb:
         raw_of(rotation, reading.mode, reading.fk)
         for reading, rotation in zip(limb.bones, local_rotations, strict=True)
     )
-    missed = joints(poses, limb.tip_length)[-1] - limb.target_armature
+    missed = limb.tail_of(poses[-1]) - limb.target_armature
     return PosedLimb(
         limb=limb,
         # No influence is the FK pose itself, not what its quaternion rounds to.
@@ -84,33 +83,31 @@ def _solve_rotations(limb: Limb) -> tuple[Outcome, list[Matrix], list[Quaternion
     the lengths that it has in the pose just found, until the tip is where the solution put it.
     """
     poses = [reading.pose_armature for reading in limb.bones]
-    root = poses[0].to_translation()
-    goal, hinge = _goal(limb, root), None
+    root, chain = limb.root_armature, limb.chain
+    goal = _goal(limb, root)
     for _ in range(_UNEVEN_SCALE_PASSES):
-        chain = Chain([point - root for point in joints(poses, limb.tip_length)])
-        if is_straight(chain):
-            chain = Chain(chain.joints, hinge=hinge or hinge_armature(limb.bones))
         solution = solve(chain, goal, limb.solver)
-        turns = link_rotations(chain, solution)
         local_rotations, posed, parent_pose = [], [], limb.parent_pose
-        for reading, pose, turn in zip(limb.bones, poses, turns, strict=True):
+        for reading, pose, turn in zip(limb.bones, poses, link_rotations(chain, solution), strict=True):
             rotation = reading.local_rotation(turn.to_matrix().to_4x4() @ pose, parent_pose)
             parent_pose = reading.posed(rotation, parent_pose)
             local_rotations.append(rotation)
             posed.append(parent_pose)
         poses = posed
-        strayed = joints(poses, limb.tip_length)[-1] - root - solution.joints[-1]
+        strayed = limb.tail_of(poses[-1]) - root - solution.joints[-1]
         if strayed.length <= _STRAYED * chain.length:
             break
         # This pose bends as was wished: the same wishes would swivel and flip it once more.
         hinge = -solution.normal if goal.flip else solution.normal
         pole = goal.target.cross(hinge) if len(limb.bones) == 2 else None
         goal = replace(goal, pole=pole, swivel=0.0, flip=False)
+        heads = [pose.to_translation() - root for pose in poses]
+        chain = Chain([*heads, limb.tail_of(poses[-1]) - root], hinge=hinge)
     return solution.outcome, poses, local_rotations
 
 
 def _goal(limb: Limb, root_armature: Vector) -> Goal:
-    """The chain's goal relative to its root, where single precision is finest."""
+    """The chain's goal relative to its root."""
     settings = limb.settings
     return Goal(
         target=limb.target_armature - root_armature,

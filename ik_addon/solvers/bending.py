@@ -154,8 +154,9 @@ def perpendicular(axis: Vector) -> Vector:
 
 def _normal_across(chain: Chain, axis: Vector) -> Vector:
     """The chain's hinge, made perpendicular to `axis`; by a fixed rule where there is none."""
-    if chain.hinge is not None and chain.hinge.length:
-        hinge = direction(chain.hinge)
+    given = chain.hinge() if callable(chain.hinge) else chain.hinge
+    if given is not None:
+        hinge = direction(finite_point(given, "the hinge axis"))
         if across(hinge, axis).length > STRAIGHT:
             return unit_across(hinge, axis)
     return perpendicular(axis)

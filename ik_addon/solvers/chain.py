@@ -1,6 +1,6 @@
 """What a solver is given and what it gives back: Chain, Goal, Solution, Outcome, ChainError."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
@@ -43,18 +43,23 @@ class Chain:
     joints: n+1 points, root first, all in one space and one unit; they give the n link lengths and the
     starting directions.
     hinge: the normal of the plane in which the chain bends where its own joints do not tell (a chain that
-    is straight or folded flat): positive bends turn about it by the right-hand rule. None: a fixed rule.
+    is straight or folded flat): positive bends turn about it by the right-hand rule. A function that gives it is
+    called only where it is needed. None: a fixed rule.
 
     Zero-length links are legal. Raises ChainError for fewer than two points, NaN and infinities.
     """
 
     __slots__ = ("directions", "hinge", "joints", "length", "lengths")
 
-    def __init__(self, joints: Sequence[Sequence[float]], hinge: Sequence[float] | None = None) -> None:
+    def __init__(
+        self,
+        joints: Sequence[Sequence[float]],
+        hinge: Sequence[float] | Callable[[], Sequence[float]] | None = None,
+    ) -> None:
         if len(joints) < 2:
             raise ChainError(f"a chain needs two points or more, got {len(joints)}")
         self.joints = tuple(finite_point(joint, f"joint {k}") for k, joint in enumerate(joints))
-        self.hinge = finite_point(hinge, "the hinge axis") if hinge is not None else None
+        self.hinge = hinge if hinge is None or callable(hinge) else finite_point(hinge, "the hinge axis")
         self.lengths = tuple(dist(a, b) for a, b in pairwise(self.joints))
         self.length = sum(self.lengths)
         self.directions = self._directions()

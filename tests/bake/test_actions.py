@@ -191,30 +191,52 @@ def test_another_object_with_the_same_action_keeps_it(action):
     assert action_state(shared) == before
 
 
-@slotted
-@pytest.mark.parametrize("action", ["NEW", "COPY", "CURRENT"])
-def test_the_slot_of_another_object_in_the_same_action_is_not_touched(action):
-    rig, twin = animated_leg(), animated_leg("twin", 1.0)
-    shared = rig.ob.animation_data.action
-    slot = shared.slots.new(id_type="OBJECT", name="twin")
-    data = twin.ob.animation_data
-    own = {name: action_values(curve) for name, curve in curves_of(twin.ob).items()}
-    data.action, data.action_slot = shared, slot
-    bag = shared.layers[0].strips[0].channelbag(slot, ensure=True)
+def two_legs_with_one_action() -> tuple[Rig, Rig]:
+    """Two legs that move by one action, each by its own slot."""
+    rigs = animated_leg(), animated_leg("twin", 1.0)
+    first, second = (rig.ob.animation_data for rig in rigs)
+    own = {name: action_values(curve) for name, curve in curves_of(rigs[1].ob).items()}
+    slot = first.action.slots.new(id_type="OBJECT", name="twin")
+    second.action, second.action_slot = first.action, slot
+    bag = first.action.layers[0].strips[0].channelbag(slot, ensure=True)
     for (path, index), values in own.items():
         curve = bag.fcurves.new(path, index=index)
         for frame, value in values:
             curve.keyframe_points.insert(frame, value)
+    return rigs
+
+
+@slotted
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("action", ["NEW", "COPY", "CURRENT"])
+def test_the_slot_of_another_object_in_the_same_action_is_not_touched(action, which):
+    rigs = two_legs_with_one_action()
+    rig, twin = rigs[which], rigs[1 - which]
+    shared, slot = twin.ob.animation_data.action, twin.ob.animation_data.action_slot.identifier
     before, motion, expected = by_curve(twin.ob), played(twin.ob, BAKED), played(rig.ob, BAKED)
     own_slot = rig.ob.animation_data.action_slot.identifier
     baked(rig.ob, action)
-    assert (twin.ob.animation_data.action, twin.ob.animation_data.action_slot) == (shared, slot)
+    assert (twin.ob.animation_data.action, twin.ob.animation_data.action_slot.identifier) == (shared, slot)
     assert by_curve(twin.ob) == before
     assert farthest_apart(played(twin.ob, BAKED), motion, 2.0) < EXACT
     if action != "NEW":
         # A new action has none of the leg's other motion.
         assert rig.ob.animation_data.action_slot.identifier == own_slot
         assert farthest_apart(played_without_the_add_on(rig.ob, BAKED), expected, 2.0) < EXACT
+
+
+@slotted
+@pytest.mark.parametrize("action", ["COPY", "CURRENT"])
+def test_an_armature_without_a_slot_does_not_take_another_objects(action):
+    rig, twin = animated_leg(), walking_leg("twin", 1.0)
+    data = twin.ob.animation_data_create()
+    data.action, data.action_slot = rig.ob.animation_data.action, None
+    before, expected = by_curve(rig.ob), played(twin.ob, BAKED)
+    baked(twin.ob, action)
+    assert data.action_slot.identifier != rig.ob.animation_data.action_slot.identifier
+    assert by_curve(rig.ob) == before
+    assert len(curves_of(twin.ob)) == 8
+    assert farthest_apart(played_without_the_add_on(twin.ob, BAKED), expected, 2.0) < EXACT
 
 
 def action_values(curve: bpy.types.FCurve) -> list[tuple[float, float]]:

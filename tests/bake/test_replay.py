@@ -14,7 +14,7 @@ from ik_addon.bake import bake, baking, chains_of
 from ik_addon.rig import live
 
 from ..rig.keys import FK_KEYS, animated_rig, key
-from ..rig.rigs import ROTATION_MODES, leg, random_rig, update
+from ..rig.rigs import ROTATION_MODES, Control, leg, random_rig, update
 from ..scenes import (
     EXACT,
     angle_between,
@@ -110,6 +110,25 @@ def test_blenders_own_visual_bake_gives_the_same_motion(seed):
     assert farthest_apart(*poses, length) < 2 * EXACT
 
 
+@pytest.mark.parametrize("hold", ["bone", "object on a bone"])
+def test_a_chain_whose_target_another_armature_carries_is_baked_as_it_was_live(hold):
+    leader, follower = walking_leg("leader"), leg("follower", side=0.1)
+    if hold == "bone":
+        follower.target = Control(leader.ob, "foot")
+    else:
+        handle = follower.target.ob
+        handle.parent, handle.parent_type, handle.parent_bone = leader.ob, "BONE", "foot"
+        handle.location = (0.0, 0.0, 0.0)
+    follower.enable()
+    expected = {rig.ob.name: played(rig.ob, range(1, 13)) for rig in (leader, follower)}
+    report = bake(bpy.context, chains_of([follower.ob, leader.ob]), range(1, 13))
+    for rig in (leader, follower):
+        assert farthest_apart(played_without_the_add_on(rig.ob, range(1, 13)), expected[rig.ob.name], 2.0) < EXACT
+    go_to(7)
+    if not report["files"][0]["chains"][0]["unreached_frames"]:
+        assert follower.missed() < EXACT
+
+
 def test_a_bake_of_all_chains_is_one_bake_of_each():
     left, right = walking_leg("left", 0.5), walking_leg("right", -0.5)
     expected = [played(rig.ob, range(1, 13)) for rig in (left, right)]
@@ -129,6 +148,21 @@ def test_influence_and_switch_that_are_keyed_are_baked_too(after):
     # Off at this frame, and yet a chain to be baked.
     assert chains_of([rig.ob]) == [("leg", "shin")]
     assert_plays_as_live(rig, range(1, 14), "COPY", after)
+
+
+def test_keys_that_equal_what_was_solved_are_the_fk_pose_in_a_bake_too():
+    """A bake is the first to visit these frames: it must not take the keys for its own work."""
+    poses = []
+    for by_bake in (False, True):
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        rig = leg()
+        rig.enable(influence=0.5)
+        for name in rig.bones:
+            rig.ob.pose.bones[name].keyframe_insert("rotation_quaternion", frame=1)
+        if by_bake:
+            baked(rig.ob, range(1, 4))
+        poses.append((played_without_the_add_on if by_bake else played)(rig.ob, range(1, 4)))
+    assert farthest_apart(*poses, 2.0) < EXACT
 
 
 def test_a_muted_chain_stays_off_though_its_switch_was_keyed():
