@@ -191,7 +191,9 @@ def fk_chain(readings: Sequence[BoneReading]) -> Chain:
             (name for name, pose in poses if not all(map(isfinite, (value for row in pose for value in row)))),
             readings[-1].name,
         )
-        raise ChainError(f"the pose of bone '{name}' holds values that are no numbers; clear its transform") from error
+        raise ChainError(
+            f"the pose of bone '{name}' holds values that are not numbers; clear its transform and its parents'"
+        ) from error
     for reading, length in zip(readings, chain.lengths, strict=True):
         if length <= 1e-6 * chain.length:
             raise ChainError(
