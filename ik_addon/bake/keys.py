@@ -38,6 +38,10 @@ def check_writable(ob: bpy.types.Object, bones: Sequence[str], action: str) -> N
         return
     if data.use_tweak_mode:
         raise ChainError(f"Armature '{ob.name}' is in NLA tweak mode; leave it (Tab in the NLA editor) first")
+    if any(track.is_solo for track in data.nla_tracks):
+        raise ChainError(
+            f"Armature '{ob.name}' plays one NLA track alone and not its action; switch that Solo off first"
+        )
     if data.action_blend_type != "REPLACE" or data.action_influence < 1.0:
         raise ChainError(
             f"Armature '{ob.name}': its action does not replace what lies below; set its blending to Replace "

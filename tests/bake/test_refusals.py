@@ -35,6 +35,10 @@ def tweak(rig: Rig) -> None:
     assert rig.ob.animation_data.use_tweak_mode
 
 
+def solo(rig: Rig) -> None:
+    rig.ob.animation_data_create().nla_tracks.new().is_solo = True
+
+
 def lose_target(rig: Rig) -> None:
     rig.tip.analytic_ik_target = None
 
@@ -65,6 +69,7 @@ OBSTACLES = {
     drive_rotation: r"Bone 'thigh': a driver sets its rotation .*; remove that driver",
     blend: r"Armature 'leg': .*; set its blending to Replace",
     half_an_action: r"Armature 'leg': .* its influence to 1",
+    solo: r"Armature 'leg' plays one NLA track alone and not its action; switch that Solo off",
     tweak: r"Armature 'leg' is in NLA tweak mode; leave it",
     lose_target: r"Bone 'shin': there is no target; choose an object",
     ask_for_too_many: r"Bone 'shin': there are 3 bones .*; set Bones to 3 or less",
