@@ -146,6 +146,7 @@ def _output_path(file: Path, options: argparse.Namespace) -> Path:
 
 def _save(output: Path, compressed: bool) -> None:
     """Save beside the output and rename, so that no half-written file is ever left there."""
+    output = output.resolve()
     # In the same folder: the paths in the file that are relative to it stay right.
     beside = output.with_name(f".{output.stem}.part.blend")
     try:

@@ -8,6 +8,7 @@ import bpy
 from mathutils import Vector
 
 from ..rig import settings
+from ..rig.animation import check_switchable, mute_switch
 from ..rig.limb import BoneReading, fk_joints
 from ..rig.order import live_tips
 from ..rig.posing import FkPose, PoseWriter, forget_fk
@@ -76,8 +77,12 @@ def add_chain(
 
 
 def remove_chain(tip: bpy.types.PoseBone, keep_pose: bool) -> None:
-    """Take a chain off its tip. The bones keep the solved pose, or get their FK pose back."""
+    """Take a chain off its tip. The bones keep the solved pose, or get their FK pose back.
+
+    Raises ChainError where a driver or an NLA strip would switch it on again.
+    """
     ob = tip.id_data
+    check_switchable(ob, tip)
     fk, writer = FkPose(ob, ob, frame_changed=False), PoseWriter(ob)
     for bone in _bones_or_tip(tip):
         if keep_pose:
@@ -85,6 +90,7 @@ def remove_chain(tip: bpy.types.PoseBone, keep_pose: bool) -> None:
         else:
             writer.restore_fk(bone.name, *fk.rotation(bone.name))
     writer.commit()
+    mute_switch(ob, tip)
     settings.clear_settings(tip)
 
 

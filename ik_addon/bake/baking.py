@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ..rig import live
-from ..rig.animation import animated_paths
+from ..rig.animation import animated_paths, check_switchable, mute_switch
 from ..rig.channels import Raw, quaternion_of, raw_of
 from ..rig.order import ChainName, live_tips
 from ..rig.posing import forget_fk, recorded_fk
@@ -18,7 +18,7 @@ from ..rig.problems import read_chains
 from ..rig.settings import clear_settings
 from ..rig.solving import PosedLimb, ScenePass
 from ..solvers import ChainError
-from .keys import BoneKeys, check_writable, mute_curve, write_keys
+from .keys import BoneKeys, check_unshared, check_writable, write_keys
 from .reduction import needed_frames
 from .report import ChainRecord, file_report, publish
 
@@ -68,7 +68,12 @@ def bake(
     """
     bones_of = _checked(context, chains)
     for chain, bones in bones_of.items():
-        check_writable(bpy.data.objects[chain.armature], bones, action)
+        ob = bpy.data.objects[chain.armature]
+        check_writable(ob, bones, action)
+        if after != "KEEP":
+            check_switchable(ob, ob.pose.bones[chain.tip])
+    if action == "CURRENT":
+        check_unshared([bpy.data.objects[name] for name in dict.fromkeys(chain.armature for chain in chains)])
     start = perf_counter()
     with _frame_kept(context.scene):
         samples = _sample(context, bones_of, frames, progress)
@@ -156,7 +161,7 @@ def _keys(sample: Samples, frames: range, tolerance: float) -> list[BoneKeys]:
     if tolerance > 0.0 and None not in sample.limbs:
         needed = needed_frames(frames, sample.limbs, values, tolerance)
     return [
-        BoneKeys(name, mode, times[needed], numbers[needed])
+        BoneKeys(name, mode, times[needed], numbers[needed], (frames.start, frames.stop - 1))
         for name, mode, numbers in zip(sample.bones, sample.modes, values, strict=True)
     ]
 
@@ -180,8 +185,10 @@ def _finish(ob: bpy.types.Object, tip: str, bones: Sequence[str], after: str) ->
     pose_bone = ob.pose.bones[tip]
     for name in bones:
         forget_fk(ob.pose.bones[name])
+    if after == "KEEP":
+        return
+    mute_switch(ob, pose_bone)
     if after == "MUTE":
         pose_bone.analytic_ik_enabled = False
-        mute_curve(ob, f"{pose_bone.path_from_id()}.analytic_ik_enabled")
-    elif after == "REMOVE":
+    else:
         clear_settings(pose_bone)

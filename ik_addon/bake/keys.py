@@ -16,12 +16,16 @@ _SAME_FRAME = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class BoneKeys:
-    """Keys for one bone: frames (n), and the numbers (n x 3 or 4) of its rotation `mode` at them."""
+    """Keys for one bone: frames (n), and the numbers (n x 3 or 4) of its rotation `mode` at them.
+
+    span: first and last frame in which no other key is left.
+    """
 
     bone: str
     mode: str
     frames: np.ndarray
     values: np.ndarray
+    span: tuple[float, float]
 
 
 def check_writable(ob: bpy.types.Object, bones: Sequence[str], action: str) -> None:
@@ -51,10 +55,24 @@ def check_writable(ob: bpy.types.Object, bones: Sequence[str], action: str) -> N
         raise ChainError(f"Action '{data.action.name}' is linked; bake to a copy or to a new action")
 
 
+def check_unshared(objects: Sequence[bpy.types.Object]) -> None:
+    """Raise ChainError where two objects play the same keys, so that one's would be written over the other's."""
+    seen: dict[tuple, bpy.types.Object] = {}
+    for ob in objects:
+        data = ob.animation_data
+        if data is None or data.action is None:
+            continue
+        other = seen.setdefault((data.action, getattr(data, "action_slot_handle", 0)), ob)
+        if other is not ob:
+            raise ChainError(
+                f"Armatures '{other.name}' and '{ob.name}' share the action '{data.action.name}'; bake to copies"
+            )
+
+
 def write_keys(ob: bpy.types.Object, bones: Sequence[BoneKeys], action: str) -> bpy.types.Action:
     """Write keys into a NEW (empty), a COPY of the current, or the CURRENT action of `ob`, and make it current.
 
-    Keys of other bones, and of the same bones outside the frames given, stay. The action that was current is
+    Keys of other bones, and of the same bones outside their span, stay. The action that was current is
     kept by a fake user. Returns the action that holds the keys.
     """
     target = _assign(ob, action)
@@ -64,15 +82,8 @@ def write_keys(ob: bpy.types.Object, bones: Sequence[BoneKeys], action: str) -> 
         path = f"{ob.pose.bones[keys.bone].path_from_id()}.{channel}"
         for index in range(width):
             curve = _curve(owner, path, index, keys.bone)
-            _replace(curve, keys.frames, keys.values[:, index])
+            _replace(curve, keys.frames, keys.values[:, index], keys.span)
     return target
-
-
-def mute_curve(ob: bpy.types.Object, path: str) -> None:
-    """Stop the current action from animating a property."""
-    curve = _curve_owner(ob, ob.animation_data.action).fcurves.find(path)
-    if curve is not None:
-        curve.mute = True
 
 
 def _assign(ob: bpy.types.Object, action: str) -> bpy.types.Action:
@@ -123,12 +134,12 @@ def _curve(owner, path: str, index: int, group: str) -> bpy.types.FCurve:
     return curve
 
 
-def _replace(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray) -> None:
-    """Put linear keys at `frames` in place of all keys from the first to the last of them."""
+def _replace(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray, span: tuple[float, float]) -> None:
+    """Put linear keys at `frames` in place of all keys within `span`."""
     points = curve.keyframe_points
     present = np.empty(2 * len(points), np.float32)
     points.foreach_get("co", present)
-    inside = (present[0::2] >= frames[0] - _SAME_FRAME) & (present[0::2] <= frames[-1] + _SAME_FRAME)
+    inside = (present[0::2] >= span[0] - _SAME_FRAME) & (present[0::2] <= span[1] + _SAME_FRAME)
     if inside.all():
         points.clear()
     else:

@@ -9,6 +9,7 @@ from ..authoring.controls import add_chain, controls_of, delete_unused, remove_c
 from ..authoring.selection import active_armature, active_bone, chosen_tips, selected_bones
 from ..bake import bake, chains_of, check
 from ..bake.report import words
+from ..rig.animation import check_switchable
 from ..rig.settings import SOLVER_ITEMS
 from ..solvers import ChainError
 
@@ -87,6 +88,8 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
             )
         names = [tip.name for tip in tips]
         controls = [control for tip in tips for control in controls_of(tip)]
+        for tip in tips:
+            check_switchable(ob, tip)
         for tip in tips:
             remove_chain(tip, self.keep_pose)
         if self.delete_controls:
