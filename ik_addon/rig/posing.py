@@ -125,6 +125,8 @@ class PoseWriter:
         """
         bones = self._ob.pose.bones
         values = {name: (mode, solved) for name, (mode, _, solved) in self._rotations.items()} | self._restored
+        if not values:
+            return False
         if rendering is not None:
             _flush(self._ob, rendering)
         changed: dict[str, dict[str, Raw]] = {}
