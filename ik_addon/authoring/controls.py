@@ -8,11 +8,11 @@ import bpy
 from mathutils import Vector
 
 from ..rig import settings
-from ..rig.animation import check_switchable, mute_switch
 from ..rig.limb import BoneReading, fk_joints
 from ..rig.order import live_tips
 from ..rig.posing import FkPose, PoseWriter, forget_fk
 from ..rig.reading import ArmatureReader, SceneReader, chain_bones, check_targets, fk_chain
+from ..rig.switch import check_switchable, mute_switch
 from ..solvers import Chain, ChainError, solver_for
 from ..solvers.bending import is_straight, start_frame
 

@@ -1,6 +1,5 @@
 """Step the frames once for all chains, collect their rotations, write them in bulk."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,19 +9,17 @@ import bpy
 import numpy as np
 
 from ..rig import live
-from ..rig.animation import animated_paths, check_switchable, mute_switch
 from ..rig.channels import Raw, quaternion_of, raw_of
 from ..rig.order import ChainName, live_tips
 from ..rig.posing import forget_fk, recorded_fk
 from ..rig.problems import read_chains
 from ..rig.settings import clear_settings
 from ..rig.solving import PosedLimb, ScenePass
+from ..rig.switch import check_switchable, mute_switch, switched_tips
 from ..solvers import ChainError
 from .keys import BoneKeys, check_unshared, check_writable, write_keys
 from .reduction import needed_frames
 from .report import ChainRecord, file_report, publish
-
-_SWITCH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.analytic_ik_enabled$')
 
 Progress = Callable[[Iterable[int]], Iterable[int]]
 
@@ -40,14 +37,9 @@ class Samples:
 
 def chains_of(objects: Iterable[bpy.types.Object]) -> list[ChainName]:
     """The chains of armature objects that are live, or are switched on by animation."""
-    names: dict[ChainName, None] = {}
-    for ob in objects:
-        if ob.type != "ARMATURE":
-            continue
-        switched = (_SWITCH.match(path) for path in animated_paths(ob))
-        tips = [bpy.utils.unescape_identifier(match[1]) for match in switched if match]
-        names |= {ChainName(ob.name, tip): None for tip in [*live_tips(ob), *tips] if tip in ob.pose.bones}
-    return list(names)
+    armatures = [ob for ob in objects if ob.type == "ARMATURE"]
+    names = [ChainName(ob.name, tip) for ob in armatures for tip in [*live_tips(ob), *switched_tips(ob)]]
+    return list(dict.fromkeys(names))
 
 
 def bake(

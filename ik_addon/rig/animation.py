@@ -10,8 +10,6 @@ from itertools import chain
 
 import bpy
 
-from ..solvers import ChainError
-
 _POSE_ROTATION = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(rotation_(?:quaternion|euler|axis_angle))$')
 _GROUPS_MUTE = not hasattr(bpy.types, "ActionSlot")
 """Whether a muted group of F-Curves is silent: since actions have slots, Blender plays it."""
@@ -96,35 +94,3 @@ def driven_rotation(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> bool
 def forget() -> None:
     """Read all animation anew at the next question."""
     _rotations.clear()
-
-
-def check_switchable(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
-    """Raise ChainError where something would switch the chain of a tip on again that cannot be muted here."""
-    data, path = ob.animation_data, _switch_path(pose_bone)
-    if data is None:
-        return
-    if data.drivers.find(path) is not None:
-        raise ChainError(
-            f"Bone '{pose_bone.name}': a driver switches its chain and would switch it on again; remove that driver"
-        )
-    strips = (strip for track in data.nla_tracks for strip in track.strips)
-    for strip in strips:
-        for collection in fcurve_collections(strip.action, getattr(strip, "action_slot", None)):
-            if collection.find(path) is not None:
-                raise ChainError(
-                    f"Bone '{pose_bone.name}': the NLA strip '{strip.name}' switches its chain and would switch it "
-                    "on again; remove its keys on the chain's switch"
-                )
-
-
-def mute_switch(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
-    """Stop the current action from switching the chain of a tip."""
-    data = ob.animation_data
-    for collection in current_fcurve_collections(data) if data else []:
-        curve = collection.find(_switch_path(pose_bone))
-        if curve is not None:
-            curve.mute = True
-
-
-def _switch_path(pose_bone: bpy.types.PoseBone) -> str:
-    return f"{pose_bone.path_from_id()}.analytic_ik_enabled"

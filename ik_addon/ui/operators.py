@@ -9,8 +9,8 @@ from ..authoring.controls import add_chain, controls_of, delete_unused, remove_c
 from ..authoring.selection import active_armature, active_bone, chosen_tips, selected_bones
 from ..bake import bake, chains_of, check
 from ..bake.report import words
-from ..rig.animation import check_switchable
 from ..rig.settings import SOLVER_ITEMS
+from ..rig.switch import check_switchable
 from ..solvers import ChainError
 
 

@@ -1,0 +1,49 @@
+"""A chain's switch where animation sets it: which chains it switches, and whether it can be kept off."""
+
+import re
+
+import bpy
+
+from ..solvers import ChainError
+from .animation import animated_paths, current_fcurve_collections, fcurve_collections
+
+_SWITCH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.analytic_ik_enabled$')
+
+
+def switched_tips(ob: bpy.types.Object) -> list[str]:
+    """Names of the bones of an armature object whose chains animation switches on and off."""
+    matches = (_SWITCH.match(path) for path in animated_paths(ob))
+    names = (bpy.utils.unescape_identifier(match[1]) for match in matches if match)
+    return [name for name in names if name in ob.pose.bones]
+
+
+def check_switchable(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
+    """Raise ChainError where something would switch the chain of a tip on again that cannot be muted here."""
+    data, path = ob.animation_data, _switch_path(pose_bone)
+    if data is None:
+        return
+    if data.drivers.find(path) is not None:
+        raise ChainError(
+            f"Bone '{pose_bone.name}': a driver switches its chain and would switch it on again; remove that driver"
+        )
+    strips = (strip for track in data.nla_tracks for strip in track.strips)
+    for strip in strips:
+        for collection in fcurve_collections(strip.action, getattr(strip, "action_slot", None)):
+            if collection.find(path) is not None:
+                raise ChainError(
+                    f"Bone '{pose_bone.name}': the NLA strip '{strip.name}' switches its chain and would switch it "
+                    "on again; remove its keys on the chain's switch"
+                )
+
+
+def mute_switch(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
+    """Stop the current action from switching the chain of a tip."""
+    data = ob.animation_data
+    for collection in current_fcurve_collections(data) if data else []:
+        curve = collection.find(_switch_path(pose_bone))
+        if curve is not None:
+            curve.mute = True
+
+
+def _switch_path(pose_bone: bpy.types.PoseBone) -> str:
+    return f"{pose_bone.path_from_id()}.analytic_ik_enabled"
