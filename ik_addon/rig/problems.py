@@ -9,6 +9,8 @@ from .limb import Limb
 from .order import ChainName, chain_order
 from .reading import SceneReader, chain_bones
 
+_UNEVEN = 1e-4
+
 
 def read_chains(chains: list[ChainName], depsgraph: bpy.types.Depsgraph) -> dict[ChainName, Limb | ChainError]:
     """Read chains as they stand now, without solving them: each limb, or what keeps it from being solved."""
@@ -53,5 +55,11 @@ def warnings_of(ob: bpy.types.Object, tip: str) -> list[str]:
         for bone in bones
         for constraint in bone.constraints
         if constraint.enabled and constraint.influence > 0.0
+    ]
+    warnings += [
+        f"Bone '{bone.name}': its uneven scale shears the bones below it, and the chain may miss its target; scale it "
+        "evenly, or set Inherit Scale of the bone below to None"
+        for bone in [*bones[:-1], *bones[0].parent_recursive]
+        if max(bone.scale) - min(bone.scale) > _UNEVEN * max(map(abs, bone.scale))
     ]
     return warnings

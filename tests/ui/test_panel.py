@@ -188,7 +188,12 @@ def constrain(rig: Rig) -> None:
     rig.ob.pose.bones["thigh"].constraints.new("LIMIT_ROTATION")
 
 
+def scale_unevenly(rig: Rig) -> None:
+    rig.ob.pose.bones["hips"].scale = (1.0, 1.5, 1.0)
+
+
 WARNINGS = {
+    scale_unevenly: "Bone 'hips': its uneven scale shears the bones below it, and the chain may miss its target; scale",
     drive_rotation: "Bone 'thigh': a driver sets its rotation and wins over the chain; remove that driver",
     constrain: "Bone 'thigh': constraint 'Limit Rotation' moves it after the chain; switch it off",
 }
