@@ -17,7 +17,6 @@ MET = 1e-5
 STRAIGHT = 1e-3
 """Bend in radians below which float32 joints no longer tell in which plane a chain bends."""
 
-
 _SMALL = 1e-15
 """Length above which a vector can be divided by its length in single precision."""
 
@@ -134,7 +133,7 @@ def finite_number(value: float, what: str) -> float:
 
 
 def direction(vector: Vector) -> Vector:
-    """Unit vector along `vector`, of any size that float32 holds; the zero vector has none and stays as it is."""
+    """Unit vector along `vector`, of any normal float32 size; the zero vector has none and stays as it is."""
     length = vector.length
     if length > _SMALL:
         return vector / length
