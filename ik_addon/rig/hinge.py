@@ -25,7 +25,7 @@ def _rest_normal(bones: Sequence[bpy.types.Bone]) -> Vector:
     """Normal of the rest pose's bend in the space of the bone behind the first inner joint; else its X axis."""
     rest_bone = bones[min(1, len(bones) - 1)].matrix_local.to_3x3()
     rest_joints = joints([bone.matrix_local for bone in bones], bones[-1].length)
-    normal_armature = start_frame(Chain(rest_joints, hinge=rest_bone.col[0])).normal
+    normal_armature = start_frame(Chain(rest_joints, bend_normal=rest_bone.col[0])).normal
     return rest_bone.inverted() @ normal_armature
 
 

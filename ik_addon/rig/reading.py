@@ -184,7 +184,7 @@ def fk_chain(readings: Sequence[BoneReading]) -> Chain:
     """
     points = fk_joints(readings)
     try:
-        chain = Chain([point - points[0] for point in points], hinge=lambda: hinge_armature(readings))
+        chain = Chain([point - points[0] for point in points], bend_normal=lambda: hinge_armature(readings))
     except ChainError as error:
         poses = ((reading.name, reading.pose_armature) for reading in readings)
         name = next(

@@ -102,7 +102,7 @@ def _solve_rotations(limb: Limb) -> tuple[Outcome, list[Matrix], list[Quaternion
         pole = goal.target.cross(hinge) if len(limb.bones) == 2 else None
         goal = replace(goal, pole=pole, swivel=0.0, flip=False)
         heads = [pose.to_translation() - root for pose in poses]
-        chain = Chain([*heads, limb.tail_of(poses[-1]) - root], hinge=hinge)
+        chain = Chain([*heads, limb.tail_of(poses[-1]) - root], bend_normal=hinge)
     return solution.outcome, poses, local_rotations
 
 

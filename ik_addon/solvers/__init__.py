@@ -9,10 +9,12 @@ from mathutils import Vector
 
 from .bending import Aim, aim_at
 from .ccd import ccd
-from .chain import Chain, ChainError, Goal, Outcome, Solution, joint_points
+from .chain import Chain, Goal, Outcome, Solution, joint_points
+from .limits import Hinge, Swing
 from .rotations import blend, link_rotations
 from .triangulation import triangulation
 from .two_bone import circle, law_of_cosines, sphere, vector
+from .vectors import ChainError
 
 __all__ = [
     "SOLVERS",
@@ -20,8 +22,10 @@ __all__ = [
     "Chain",
     "ChainError",
     "Goal",
+    "Hinge",
     "Outcome",
     "Solution",
+    "Swing",
     "blend",
     "link_rotations",
     "solve",
@@ -62,9 +66,10 @@ def solve(chain: Chain, goal: Goal, solver: str = "AUTO") -> Solution:
     or no point (NaN, infinities, fewer than two joints) and for a solver that does not fit the chain.
     """
     method = SOLVERS[solver_for(len(chain.lengths), solver)]
-    aim = aim_at(chain, goal)
+    aim = aim_at(chain, goal, chain.length)
     directions = method(chain, aim)
-    joints = joint_points(chain.joints[0], chain.lengths, directions)
+    lengths = [length * aim.stretch for length in chain.lengths] if aim.stretch > 1.0 else chain.lengths
+    joints = joint_points(chain.joints[0], lengths, directions)
     return Solution(
         joints=joints,
         directions=tuple(directions),
@@ -72,4 +77,5 @@ def solve(chain: Chain, goal: Goal, solver: str = "AUTO") -> Solution:
         residual=(joints[-1] - Vector(goal.target)).length,
         turn=aim.turn,
         normal=aim.frame.normal,
+        stretch=aim.stretch,
     )

@@ -9,20 +9,10 @@ from dataclasses import dataclass
 
 from mathutils import Matrix, Quaternion, Vector
 
-from .chain import (
-    ROUNDING,
-    STRAIGHT,
-    Chain,
-    Goal,
-    Outcome,
-    direction,
-    finite_number,
-    finite_point,
-    outcome_at,
-    reach_limits,
-)
-from .reach import eased
+from .chain import ROUNDING, Chain, Goal, Outcome, outcome_at, reach_limits
+from .reach import eased, stretch
 from .rotations import swing
+from .vectors import STRAIGHT, ChainError, across, direction, finite_number, finite_point, perpendicular, unit_across
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +41,7 @@ class Aim:
 
     frame: bend frame of the goal. turn: rigid rotation of the starting pose into it. bulge: unit vector
     towards which the joints shall bend (frame.side, or its opposite where flipped). offset: from the root to the
-    point to reach, softness applied; distance: its length. limits: nearest and farthest reach of the links
+    point to reach before the chain is lengthened by `stretch`, softness applied; distance: its length. limits: nearest and farthest reach of the links
     k, k+1, …
     """
 
@@ -63,6 +53,7 @@ class Aim:
     outcome: Outcome
     limits: list[tuple[float, float]]
     least_motion: bool
+    stretch: float
 
     def start_directions(self, chain: Chain) -> list[Vector]:
         """Directions of the chain's links, turned into the goal's frame; flipped, mirrored to its other side."""
@@ -72,8 +63,17 @@ class Aim:
         return [along - self.frame.side * (2.0 * along.dot(self.frame.side)) for along in directions]
 
 
-def aim_at(chain: Chain, goal: Goal) -> Aim:
-    """Turn the goal's wishes into an Aim. Raises ChainError where one of them is not finite."""
+def aim_at(chain: Chain, goal: Goal, farthest: float) -> Aim:
+    """Turn the goal's wishes into an Aim; farthest: how far the chain's end comes from its root.
+
+    Raises ChainError where one of the wishes is not finite, or out of its range.
+    """
+    softness = finite_number(goal.softness, "the softness")
+    if not 0.0 <= softness <= 0.5:
+        raise ChainError(f"the softness is {softness}; give a part of the chain's length from 0 to 0.5")
+    stretch_max = finite_number(goal.stretch_max, "the largest stretch")
+    if stretch_max < 1.0:
+        raise ChainError(f"the largest stretch is {stretch_max}; give a ratio of 1 or more")
     root = chain.joints[0]
     offset = finite_point(goal.target, "the target") - root
     start = start_frame(chain)
@@ -81,21 +81,23 @@ def aim_at(chain: Chain, goal: Goal) -> Aim:
     along = direction(offset) if distance > ROUNDING * chain.length else start.along
     frame = BendFrame(along, _side(root, start, along, goal))
     limits = reach_limits(chain.lengths)
-    soft_distance = eased(distance, limits[0][1], finite_number(goal.softness, "the softness"))
+    soft_distance = eased(distance, farthest, softness)
+    lengthened = stretch(distance, soft_distance, farthest, stretch_max)
     return Aim(
         frame=frame,
         turn=frame.rotation() @ start.rotation().inverted(),
         bulge=-frame.side if goal.flip else frame.side,
         offset=offset if soft_distance == distance else along * soft_distance,
         distance=soft_distance,
-        outcome=outcome_at(distance, limits[0]),
+        outcome=outcome_at(distance, (limits[0][0], limits[0][1] * lengthened)),
         limits=limits,
         least_motion=goal.least_motion,
+        stretch=lengthened,
     )
 
 
 def start_frame(chain: Chain) -> BendFrame:
-    """The bend frame of a chain's own pose; where it is straight, its hinge decides, else a fixed rule."""
+    """The bend frame of a chain's own pose; where it is straight, its stated normal decides, else a fixed rule."""
     along, side = _shape(chain)
     if along is None:
         assert side is not None
@@ -134,31 +136,13 @@ def _shape(chain: Chain) -> tuple[Vector | None, Vector | None]:
     return along, unit_across(bulge, along) if bulges else None
 
 
-def across(vector: Vector, axis: Vector) -> Vector:
-    """The part of `vector` that is perpendicular to the unit vector `axis`."""
-    return vector - axis * vector.dot(axis)
-
-
-def unit_across(vector: Vector, axis: Vector) -> Vector:
-    """Unit vector along `across`; taken twice, since a short remainder keeps the rounding of a long vector."""
-    return direction(across(direction(across(vector, axis)), axis))
-
-
-def perpendicular(axis: Vector) -> Vector:
-    """One unit vector perpendicular to the unit vector `axis`, by a fixed rule: nearest to the least used axis."""
-    least = min(range(3), key=lambda k: abs(axis[k]))
-    other = Vector((0.0, 0.0, 0.0))
-    other[least] = 1.0
-    return unit_across(other, axis)
-
-
 def _normal_across(chain: Chain, axis: Vector) -> Vector:
-    """The chain's hinge, made perpendicular to `axis`; by a fixed rule where there is none."""
-    given = chain.hinge() if callable(chain.hinge) else chain.hinge
+    """The chain's stated bend normal, made perpendicular to `axis`; by a fixed rule where there is none."""
+    given = chain.bend_normal() if callable(chain.bend_normal) else chain.bend_normal
     if given is not None:
-        hinge = direction(finite_point(given, "the hinge axis"))
-        if across(hinge, axis).length > STRAIGHT:
-            return unit_across(hinge, axis)
+        normal = direction(finite_point(given, "the bend normal"))
+        if across(normal, axis).length > STRAIGHT:
+            return unit_across(normal, axis)
     return perpendicular(axis)
 
 

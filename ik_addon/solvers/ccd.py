@@ -3,8 +3,9 @@
 from mathutils import Quaternion, Vector
 
 from .bending import Aim
-from .chain import ROUNDING, Chain, direction, joint_points
+from .chain import ROUNDING, Chain, joint_points
 from .rotations import swing
+from .vectors import direction
 
 MAX_SWEEPS = 500
 CURL = 0.2

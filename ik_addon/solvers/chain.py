@@ -4,9 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
-from math import dist, isfinite
+from math import dist
 
 from mathutils import Quaternion, Vector
+
+from .limits import Hinge, Swing, limits_of
+from .vectors import ChainError, direction, finite_point
 
 ROUNDING = 2.0**-20
 """A few units in the last place of a float32, relative to a chain's length: what storing points costs."""
@@ -14,26 +17,17 @@ ROUNDING = 2.0**-20
 MET = 1e-5
 """Distance to the target, relative to the chain's reach, up to which it counts as reached."""
 
-STRAIGHT = 1e-3
-"""Bend in radians below which float32 joints no longer tell in which plane a chain bends."""
-
-_SMALL = 1e-15
-"""Length above which a vector can be divided by its length in single precision."""
-
-LARGEST = 2.0**50
-"""Beyond it the squares of a long chain's sizes overflow a float32."""
-
-
-class ChainError(ValueError):
-    """A chain that cannot be solved as it is set up; the message says what is wrong and what cures it."""
-
 
 class Outcome(Enum):
-    """How the target lies to the chain. Out of reach is a result, not an error."""
+    """How the target lies to the chain. Out of reach is a result, not an error.
+
+    LIMITED: the links could span the distance, but their joint limits keep the end from the target.
+    """
 
     REACHED = "reached"
     TOO_FAR = "too far"
     TOO_NEAR = "too near"
+    LIMITED = "limited"
 
 
 class Chain:
@@ -41,27 +35,40 @@ class Chain:
 
     joints: n+1 points, root first, all in one space and one unit; they give the n link lengths and the
     starting directions.
-    hinge: the normal of the plane in which the chain bends where its own joints do not tell (a chain that
+    cones, hinges, swings: limits of the joints, one entry per link, root first, None where free; each may be None as
+    a whole. A cone is the largest angle in radians between a link and the link before it (0: straight on); the
+    first is measured from `parent_direction` and is free without one. For the others see `Hinge` and `Swing`. Limits
+    hold in every pose that is solved, also where the starting pose breaks them.
+    bend_normal: the normal of the plane in which the chain bends where its own joints do not tell (a chain that
     is straight or folded flat): positive bends turn about it by the right-hand rule. A function that gives it is
     called only where it is needed. None: a fixed rule.
 
-    Zero-length links are legal. Raises ChainError for fewer than two points, NaN and infinities.
+    Zero-length links are legal. Raises ChainError for fewer than two points, NaN and infinities, and for limits that
+    are none or allow nothing.
     """
 
-    __slots__ = ("directions", "hinge", "joints", "length", "lengths")
+    __slots__ = ("bend_normal", "directions", "joints", "length", "lengths", "limits")
 
     def __init__(
         self,
         joints: Sequence[Sequence[float]],
-        hinge: Sequence[float] | Callable[[], Sequence[float]] | None = None,
+        cones: Sequence[float | None] | None = None,
+        hinges: Sequence[Hinge | tuple | None] | None = None,
+        swings: Sequence[Swing | tuple | None] | None = None,
+        parent_direction: Sequence[float] | None = None,
+        bend_normal: Sequence[float] | Callable[[], Sequence[float]] | None = None,
     ) -> None:
         if len(joints) < 2:
             raise ChainError(f"a chain needs two points or more, got {len(joints)}")
         self.joints = tuple(finite_point(joint, f"joint {k}") for k, joint in enumerate(joints))
-        self.hinge = hinge if hinge is None or callable(hinge) else finite_point(hinge, "the hinge axis")
+        given = bend_normal is None or callable(bend_normal)
+        self.bend_normal = bend_normal if given else finite_point(bend_normal, "the bend normal")
         self.lengths = tuple(dist(a, b) for a, b in pairwise(self.joints))
         self.length = sum(self.lengths)
         self.directions = self._directions()
+        self.limits = None
+        if cones or hinges or swings:
+            self.limits = limits_of(self.directions, cones, hinges, swings, parent_direction)
 
     def _directions(self) -> tuple[Vector, ...]:
         """Unit directions of the links; a link without length points where its predecessor points."""
@@ -82,6 +89,7 @@ class Goal:
     root to target, after the pole. flip: bend the joints the other way; the links keep their roll.
     softness: part of the chain's length (0 to 0.5) over which it eases into full extension.
     least_motion: chains over two links move as little as possible, instead of staying straight.
+    stretch_max: ratio (1 or more) up to which the chain lengthens, so that its end arrives at a target too far.
     """
 
     target: Sequence[float]
@@ -90,16 +98,19 @@ class Goal:
     flip: bool = False
     softness: float = 0.0
     least_motion: bool = False
+    stretch_max: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
     """A solved chain, in the space of the chain's joints.
 
-    joints: n+1 points; joints[0] is the root, lengths are kept. directions: of the n links, unit vectors.
-    outcome: whether the target was in reach. residual: distance from the last joint to the target. turn: the
+    joints: n+1 points; joints[0] is the root; lengths are kept, or all multiplied by `stretch`. directions: of the
+    n links, unit vectors. outcome: whether the target was in reach. residual: distance from the last joint to the target. turn: the
     rigid rotation by which the starting pose was aimed at the target and rolled to the pole before its joints
-    bent. normal: unit normal of the bend plane, defined also where the joints are in line.
+    bent. normal: unit normal of the bend plane, defined also where the joints are in line. stretch: by how much the
+    chain was lengthened. limited: for a chain with limits, which of its joints stand at one. rotations: for a chain
+    with limits, how each link turned; see `link_rotations`.
     """
 
     joints: tuple[Vector, ...]
@@ -108,38 +119,9 @@ class Solution:
     residual: float
     turn: Quaternion
     normal: Vector
-
-
-def finite_point(values: Sequence[float], what: str) -> Vector:
-    """`values` as a Vector of three; ChainError where it is no finite point."""
-    try:
-        point = Vector(values)
-    except (TypeError, ValueError) as error:
-        raise ChainError(f"{what} is not a point: {values!r}") from error
-    if len(point) != 3:
-        raise ChainError(f"{what} is not a point of three numbers: {values!r}")
-    x, y, z = point
-    if not (abs(x) <= LARGEST and abs(y) <= LARGEST and abs(z) <= LARGEST):
-        wrong = "too large" if all(isfinite(value) for value in point) else "not a finite number"
-        raise ChainError(f"{what} has a value that is {wrong}: {tuple(point)}")
-    return point
-
-
-def finite_number(value: float, what: str) -> float:
-    """`value`; ChainError where it is no finite number."""
-    if not isfinite(value):
-        raise ChainError(f"{what} is not a finite number: {value}")
-    return value
-
-
-def direction(vector: Vector) -> Vector:
-    """Unit vector along `vector`, of any normal float32 size; the zero vector has none and stays as it is."""
-    length = vector.length
-    if length > _SMALL:
-        return vector / length
-    # Its square would vanish in single precision: bring it to a size near 1 first.
-    size = max(map(abs, vector))
-    return (vector / size).normalized() if size else vector.copy()
+    stretch: float = 1.0
+    limited: tuple[bool, ...] = ()
+    rotations: tuple[Quaternion, ...] | None = None
 
 
 def joint_points(root: Vector, lengths: Sequence[float], directions: Sequence[Vector]) -> tuple[Vector, ...]:

@@ -1,4 +1,4 @@
-"""Near full extension: how the end eases into it."""
+"""Near full extension and beyond it: how the end eases into it, and how far the chain lengthens."""
 
 from math import exp
 
@@ -15,3 +15,14 @@ def eased(distance: float, length: float, softness: float) -> float:
     if span <= 0.0 or beyond <= 0.0:
         return distance
     return length - span * exp(-beyond / span)
+
+
+def stretch(distance: float, held: float, length: float, stretch_max: float) -> float:
+    """The ratio by which a chain of `length` lengthens so that its end arrives at a target at `distance`.
+
+    held: where the unstretched chain holds its end (`eased`). Without softness the chain becomes as long as the
+    distance; with it the lengthening sets in where the easing does, so the end arrives all the same and the last bend
+    still opens slowly. At most `stretch_max`.
+    """
+    held = min(held, length)
+    return min(distance / held, stretch_max) if distance > held > 0.0 else 1.0

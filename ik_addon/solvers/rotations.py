@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from mathutils import Quaternion, Vector
 
-from .chain import STRAIGHT
+from .vectors import STRAIGHT
 
 if TYPE_CHECKING:
     from .chain import Chain, Solution

@@ -4,9 +4,10 @@ from math import atan2, cos, sin, sqrt
 
 from mathutils import Vector
 
-from .bending import Aim, across, perpendicular, unit_across
-from .chain import ROUNDING, STRAIGHT, Chain, direction, end_offset
+from .bending import Aim
+from .chain import ROUNDING, Chain, end_offset
 from .rotations import swing
+from .vectors import STRAIGHT, across, direction, perpendicular, unit_across
 
 
 def triangulation(chain: Chain, aim: Aim) -> list[Vector]:

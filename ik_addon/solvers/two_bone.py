@@ -14,7 +14,8 @@ from math import atan2, hypot, sqrt
 from mathutils import Quaternion, Vector
 
 from .bending import Aim
-from .chain import Chain, direction
+from .chain import Chain
+from .vectors import direction
 
 
 @dataclass(frozen=True, slots=True)

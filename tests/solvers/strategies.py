@@ -36,7 +36,7 @@ class Case:
 
     @property
     def chain(self):
-        return Chain(self.joints, self.hinge)
+        return Chain(self.joints, bend_normal=self.hinge)
 
     @property
     def goal(self):

@@ -102,7 +102,7 @@ def test_a_straight_chain_bends_about_its_hinge_by_the_right_hand_rule(
     bent_wrong = [plus(toward, times(off, noise * (-1.0) ** k)) for k in range(count)]
     joints = chained(ORIGIN, [1.0] * count, bent_wrong)
     tilted = unit(plus(hinge, times(toward, tilt)))
-    solution = solve(Chain(joints, tilted), Goal(times(toward, part * count)), solver)
+    solution = solve(Chain(joints, bend_normal=tilted), Goal(times(toward, part * count)), solver)
     assert dist(solution.normal, hinge) <= 1e-3
     if solver != "CCD":
         # Positive bends turn the later links towards the line again: the joints bulge to line x hinge.
@@ -123,7 +123,7 @@ def test_a_chain_that_bends_by_itself_ignores_its_hinge(solver, data, hinge):
 @pytest.mark.parametrize("toward", AXES)
 @pytest.mark.parametrize("hinge", [None, ORIGIN])
 def test_a_straight_chain_without_a_hinge_bends_by_a_fixed_rule(toward, hinge):
-    chain = Chain([ORIGIN, toward, times(toward, 2.0)], hinge)
+    chain = Chain([ORIGIN, toward, times(toward, 2.0)], bend_normal=hinge)
     assert is_straight(chain)
     solution = solve(chain, Goal(toward))
     assert solution.residual <= 4 * EPSILON
@@ -132,7 +132,7 @@ def test_a_straight_chain_without_a_hinge_bends_by_a_fixed_rule(toward, hinge):
 
 @pytest.mark.parametrize("hinge", [X, AXES[3]])
 def test_a_folded_chain_opens_about_its_hinge(hinge):
-    folded = Chain([ORIGIN, (0.0, 0.0, -1.0), (0.0, 0.0, -0.25)], hinge)
+    folded = Chain([ORIGIN, (0.0, 0.0, -1.0), (0.0, 0.0, -0.25)], bend_normal=hinge)
     solution = solve(folded, Goal((0.0, 0.0, -1.25)))
     bend = cross(solution.directions[0], solution.directions[1])
     assert dist(unit(bend), hinge) <= 1e-5

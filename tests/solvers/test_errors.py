@@ -50,9 +50,9 @@ def test_a_wish_that_is_not_finite_is_named(value, solver, wish, name):
 
 
 @pytest.mark.parametrize("value", [nan, inf])
-def test_a_hinge_that_is_not_finite_is_named(value):
-    with pytest.raises(ChainError, match="the hinge axis has a value that is not a finite number"):
-        Chain(LEG, hinge=(value, 0.0, 0.0))
+def test_a_bend_normal_that_is_not_finite_is_named(value):
+    with pytest.raises(ChainError, match="the bend normal has a value that is not a finite number"):
+        Chain(LEG, bend_normal=(value, 0.0, 0.0))
 
 
 @pytest.mark.parametrize("point", [None, "abc", (1.0, 2.0), (1.0, 2.0, 3.0, 4.0), 5.0, (None, 0.0, 0.0)])
@@ -101,7 +101,7 @@ def test_out_of_reach_is_a_result_and_no_error():
 @pytest.mark.parametrize("least_motion", [False, True])
 def test_what_is_given_is_not_modified_nor_shared(solver, least_motion):
     joints, target, pole = [Vector(joint) for joint in LEG], Vector(TARGET), Vector((0.0, -5.0, 1.0))
-    chain, goal = Chain(joints, hinge=Vector((1.0, 0.0, 0.0))), Goal(target, pole, least_motion=least_motion)
+    chain, goal = Chain(joints, bend_normal=Vector((1.0, 0.0, 0.0))), Goal(target, pole, least_motion=least_motion)
     kept = [tuple(vector) for vector in (*chain.joints, *chain.directions, chain.hinge)]
     solution = solve(chain, goal, solver)
     first = [tuple(rotation) for rotation in link_rotations(chain, solution)]

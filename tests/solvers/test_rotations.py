@@ -74,7 +74,7 @@ def test_a_target_on_the_own_end_and_a_pole_in_the_own_plane_give_the_pose_back(
 def test_a_straight_chain_on_its_own_end_stays_as_it_is(solver, data, toward, hinge):
     count = data.draw(link_counts(solver, most=5))
     joints = [single(joint) for joint in chained(ORIGIN, [1.0] * count, [toward] * count)]
-    chain = Chain(joints, hinge)
+    chain = Chain(joints, bend_normal=hinge)
     solution = solve(chain, Goal(joints[-1]), solver)
     for rotation in link_rotations(chain, solution):
         # At full extension a rounding of the distance bends by its square root.

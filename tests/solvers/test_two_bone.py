@@ -173,7 +173,7 @@ FRONT = (0.0, -9.0, 3.0)
 
 def limb(first, second):
     """A limb of two given lengths that hangs straight from the origin."""
-    return Chain([ORIGIN, (0.0, 0.0, -first), (0.0, 0.0, -first - second)], hinge=(1.0, 0.0, 0.0))
+    return Chain([ORIGIN, (0.0, 0.0, -first), (0.0, 0.0, -first - second)], bend_normal=(1.0, 0.0, 0.0))
 
 
 def ends(solution):

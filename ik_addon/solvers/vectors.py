@@ -1,0 +1,69 @@
+"""Points and directions: the few operations that mathutils leaves out or does not do soundly."""
+
+from collections.abc import Sequence
+from math import isfinite
+
+from mathutils import Vector
+
+_SMALL = 1e-15
+"""Length above which a vector can be divided by its length in single precision."""
+
+STRAIGHT = 1e-3
+"""Bend in radians below which float32 joints no longer tell in which plane a chain bends."""
+
+LARGEST = 2.0**50
+"""Beyond it the squares of a long chain's sizes overflow a float32."""
+
+
+class ChainError(ValueError):
+    """A chain that cannot be solved as it is set up; the message says what is wrong and what cures it."""
+
+
+def finite_point(values: Sequence[float], what: str) -> Vector:
+    """`values` as a Vector of three; ChainError where it is no finite point."""
+    try:
+        point = Vector(values)
+    except (TypeError, ValueError) as error:
+        raise ChainError(f"{what} is not a point: {values!r}") from error
+    if len(point) != 3:
+        raise ChainError(f"{what} is not a point of three numbers: {values!r}")
+    x, y, z = point
+    if not (abs(x) <= LARGEST and abs(y) <= LARGEST and abs(z) <= LARGEST):
+        wrong = "too large" if all(isfinite(value) for value in point) else "not a finite number"
+        raise ChainError(f"{what} has a value that is {wrong}: {tuple(point)}")
+    return point
+
+
+def finite_number(value: float, what: str) -> float:
+    """`value`; ChainError where it is no finite number."""
+    if not isfinite(value):
+        raise ChainError(f"{what} is not a finite number: {value}")
+    return value
+
+
+def direction(vector: Vector) -> Vector:
+    """Unit vector along `vector`, of any normal float32 size; the zero vector has none and stays as it is."""
+    length = vector.length
+    if length > _SMALL:
+        return vector / length
+    # Its square would vanish in single precision: bring it to a size near 1 first.
+    size = max(map(abs, vector))
+    return (vector / size).normalized() if size else vector.copy()
+
+
+def across(vector: Vector, axis: Vector) -> Vector:
+    """The part of `vector` that is perpendicular to the unit vector `axis`."""
+    return vector - axis * vector.dot(axis)
+
+
+def unit_across(vector: Vector, axis: Vector) -> Vector:
+    """Unit vector along `across`; taken twice, since a short remainder keeps the rounding of a long vector."""
+    return direction(across(direction(across(vector, axis)), axis))
+
+
+def perpendicular(axis: Vector) -> Vector:
+    """One unit vector perpendicular to the unit vector `axis`, by a fixed rule: nearest to the least used axis."""
+    least = min(range(3), key=lambda k: abs(axis[k]))
+    other = Vector((0.0, 0.0, 0.0))
+    other[least] = 1.0
+    return unit_across(other, axis)
