@@ -10,6 +10,7 @@ from mathutils import Vector
 from .bending import Aim, aim_at
 from .ccd import ccd
 from .chain import Chain, Goal, Outcome, Solution, joint_points
+from .limited import solve_limited
 from .limits import Hinge, Swing
 from .rotations import blend, link_rotations
 from .triangulation import triangulation
@@ -65,7 +66,10 @@ def solve(chain: Chain, goal: Goal, solver: str = "AUTO") -> Solution:
     lengths are kept, and the same input gives the same solution. Raises ChainError for input that is no chain
     or no point (NaN, infinities, fewer than two joints) and for a solver that does not fit the chain.
     """
-    method = SOLVERS[solver_for(len(chain.lengths), solver)]
+    name = solver_for(len(chain.lengths), solver)
+    if chain.limits is not None:
+        return solve_limited(chain, goal, name)
+    method = SOLVERS[name]
     aim = aim_at(chain, goal, chain.length)
     directions = method(chain, aim)
     lengths = [length * aim.stretch for length in chain.lengths] if aim.stretch > 1.0 else chain.lengths

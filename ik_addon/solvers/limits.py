@@ -65,6 +65,11 @@ class HingeJoint:
         self.zero, self.axis, self.start = zero, axis, start
         self.lowest, self.highest = lowest, highest
 
+    @property
+    def across_axis(self) -> Vector:
+        """An axis across the link."""
+        return self.axis
+
     def turned(self, angle: float) -> Quaternion:
         """The turn for an angle from the zero pose."""
         return Quaternion(self.axis, angle)
@@ -106,10 +111,11 @@ class BallJoint:
     zero: the link in the zero pose; across, second: the two swing axes, all unit vectors. ranges: lowest and highest
     sin(angle / 2) about the two axes, None where the swing is free; elliptic: joined by quarter ellipses. twist:
     range of the angle about the link, None where free. cone: direction and angle of a cone that limits the link as
-    well. start: the turn of the starting pose.
+    well. start: the turn of the starting pose. bend_max: the largest bend against the link before, where that alone
+    limits the joint; else None.
     """
 
-    __slots__ = ("across", "cone", "elliptic", "ranges", "second", "start", "twist", "zero")
+    __slots__ = ("across", "bend_max", "cone", "elliptic", "ranges", "second", "start", "twist", "zero")
 
     def __init__(
         self,
@@ -120,9 +126,15 @@ class BallJoint:
         elliptic: bool = False,
         twist: tuple[float, float] | None = None,
         cone: tuple[Vector, float] | None = None,
+        bend_max: float | None = None,
     ) -> None:
         self.zero, self.across, self.second, self.start = zero, across, across.cross(zero), start
-        self.ranges, self.elliptic, self.twist, self.cone = ranges, elliptic, twist, cone
+        self.ranges, self.elliptic, self.twist, self.cone, self.bend_max = ranges, elliptic, twist, cone, bend_max
+
+    @property
+    def across_axis(self) -> Vector:
+        """An axis across the link."""
+        return self.across
 
     @property
     def free(self) -> bool:
@@ -284,10 +296,11 @@ def limits_of(
             start = swing(zero, to_zero_pose @ along, perpendicular(zero))
             size = sin(cone / 2.0)
             ranges = None if cone >= pi else (-size, size, -size, size)
-            joint = BallJoint(zero, perpendicular(zero), start, ranges, elliptic=True)
+            joint = BallJoint(zero, perpendicular(zero), start, ranges, elliptic=True, bend_max=cone)
         else:
-            zero = to_zero_pose @ along
-            joint = BallJoint(zero, perpendicular(zero), Quaternion())
+            zero = to_zero_pose @ (along if before is None else before)
+            start = Quaternion() if before is None else swing(zero, to_zero_pose @ along, perpendicular(zero))
+            joint = BallJoint(zero, perpendicular(zero), start, bend_max=pi)
         joints.append(joint)
         carried = carried @ joint.start
         before = along

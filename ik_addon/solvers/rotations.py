@@ -33,6 +33,8 @@ def link_rotations(chain: "Chain", solution: "Solution") -> list[Quaternion]:
     shortest swing against the link before, which is how Triangulation turns them (Mueller-Cajar & Mukundan,
     "Triangulation: a new algorithm for inverse kinematics", section 3.1) and adds no twist.
     """
+    if solution.rotations is not None:
+        return list(solution.rotations)
     in_plane = len(chain.lengths) == 2
     rotations = []
     carried = solution.turn

@@ -102,13 +102,13 @@ def test_out_of_reach_is_a_result_and_no_error():
 def test_what_is_given_is_not_modified_nor_shared(solver, least_motion):
     joints, target, pole = [Vector(joint) for joint in LEG], Vector(TARGET), Vector((0.0, -5.0, 1.0))
     chain, goal = Chain(joints, bend_normal=Vector((1.0, 0.0, 0.0))), Goal(target, pole, least_motion=least_motion)
-    kept = [tuple(vector) for vector in (*chain.joints, *chain.directions, chain.hinge)]
+    kept = [tuple(vector) for vector in (*chain.joints, *chain.directions, chain.bend_normal)]
     solution = solve(chain, goal, solver)
     first = [tuple(rotation) for rotation in link_rotations(chain, solution)]
     for vector in (*solution.joints, *solution.directions):
         vector += Vector((1.0, 1.0, 1.0))
     assert [tuple(joint) for joint in joints] == [tuple(Vector(joint)) for joint in LEG]
     assert (tuple(target), tuple(pole)) == (tuple(Vector(TARGET)), (0.0, -5.0, 1.0))
-    assert [tuple(vector) for vector in (*chain.joints, *chain.directions, chain.hinge)] == kept
+    assert [tuple(vector) for vector in (*chain.joints, *chain.directions, chain.bend_normal)] == kept
     again = [tuple(rotation) for rotation in link_rotations(chain, solve(chain, goal, solver))]
     assert again == first

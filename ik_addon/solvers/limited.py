@@ -1,0 +1,188 @@
+"""Chains with joint limits: no limit is broken to reach a target; what is left is the residual.
+
+Where the root is free, only the distance matters that a *shape*, the turns of the joints after the root, holds between
+root and end: the root then aims the shape at the target and rolls it to the pole. Limits of the root's own may forbid
+that roll, then the nearest roll that they allow is taken; or that aim, then all joints are let down together.
+"""
+
+from collections.abc import Iterator, Sequence
+from math import copysign, hypot, inf, pi
+
+from mathutils import Quaternion, Vector
+
+from .bending import BendFrame, aim_at, start_frame
+from .ccd import MAX_SWEEPS
+from .chain import MET, ROUNDING, Chain, Goal, Outcome, Solution, joint_points
+from .descent import descend, sweep
+from .limits import BallJoint, HingeJoint, Joint
+from .lookahead import look_ahead
+from .shapes import Shapes, Turns, links
+from .vectors import direction, unit_across
+
+_ROLLS = 24
+_HALVINGS = 20
+_LEGAL = 1e-5
+"""Angle in radians up to which a turn counts as within its limits; what it strays is taken off again."""
+
+
+def solve_limited(chain: Chain, goal: Goal, solver: str) -> Solution:
+    """Solve a chain with limits; see `solve`. Every solver but CCD gives the same solution."""
+    assert chain.limits is not None
+    return _Limited(chain, goal, chain.limits).solution(solver)
+
+
+class _Limited:
+    """One chain with limits and its goal."""
+
+    def __init__(self, chain: Chain, goal: Goal, joints: tuple[Joint, ...]) -> None:
+        self.chain, self.goal, self.joints = chain, goal, joints
+        # The shapes' space has the root at its zero.
+        to_shape = joints[0].start.inverted()
+        self.hinged = any(isinstance(joint, HingeJoint) for joint in joints[1:])
+        self.normal = _hinge_normal(joints[1:], to_shape @ start_frame(chain).normal)
+        self.shapes = Shapes(joints, chain.lengths, self.normal)
+        self.aim = aim_at(chain, goal, self.shapes.span(self.shapes.longest))
+        self.slack = ROUNDING * chain.length
+        self.flipped = False
+
+    def solution(self, solver: str) -> Solution:
+        """The solved chain."""
+        turns = self._swept() if solver == "CCD" else self._turns()
+        carried, carried_start = Quaternion(), Quaternion()
+        rotations, directions = [], []
+        for joint, turn in zip(self.joints, turns, strict=True):
+            carried, carried_start = carried @ turn, carried_start @ joint.start
+            rotations.append(carried @ carried_start.inverted())
+            directions.append((carried @ joint.zero).normalized())
+        aim, chain = self.aim, self.chain
+        missed = (joint_points(Vector((0.0, 0.0, 0.0)), chain.lengths, directions)[-1] - aim.offset).length
+        held = aim.outcome is Outcome.REACHED and missed > MET * chain.length
+        joints = joint_points(chain.joints[0], [length * aim.stretch for length in chain.lengths], directions)
+        return Solution(
+            joints=joints,
+            directions=tuple(directions),
+            outcome=Outcome.LIMITED if held else aim.outcome,
+            residual=(joints[-1] - Vector(self.goal.target)).length,
+            turn=rotations[0],
+            normal=aim.frame.normal,
+            stretch=aim.stretch,
+            limited=tuple(joint.at_limit(turn) for joint, turn in zip(self.joints, turns, strict=True)),
+            rotations=tuple(rotations),
+        )
+
+    def _turns(self) -> Turns:
+        """Legal turns of all joints that bring the end to the target, or as near to it as was found."""
+        root, shape = self.joints[0], self._shape()
+        aimed = self._rolled(self._aimed(shape))
+        best = [root.clamped(aimed), *shape[1:]]
+        if _strays(root, aimed) <= _LEGAL:
+            return best
+        best_miss = inf
+        for start in self._starts(best):
+            turns, miss = descend(self.joints, self.chain.lengths, start, self.aim.offset, self.slack)
+            if miss < best_miss - self.slack:
+                best, best_miss = turns, miss
+            if miss <= 2.0 * self.slack:
+                break
+        return best
+
+    def _swept(self) -> Turns:
+        """What CCD makes of the legal pose nearest to the starting one."""
+        start = [joint.clamped(joint.start) for joint in self.joints]
+        return sweep(self.joints, self.chain.lengths, start, self.aim.offset, self.slack, MAX_SWEEPS)[0]
+
+    def _shape(self) -> Turns:
+        """The shape that holds the end at the target's distance, mirrored where the goal flips it."""
+        distance, inner = self.aim.distance, self.joints[1:]
+        shape = None
+        if self.goal.least_motion and len(inner) > 1:
+            start = [Quaternion(), *(joint.clamped(joint.start) for joint in inner)]
+            shape = self.shapes.folded(distance, start)
+        elif len(inner) > 1 and all(isinstance(joint, BallJoint) and joint.bend_max is not None for joint in inner):
+            bends = look_ahead(self.chain.lengths, [joint.bend_max for joint in inner], distance)
+            shape = None if bends is None else self.shapes.bent(bends)
+        if shape is None:
+            shape = self.shapes.folded(distance, None)
+        if self.goal.flip:
+            mirrored = [turn.inverted() for turn in shape]
+            legal = all(_strays(joint, turn) <= _LEGAL for joint, turn in zip(inner, mirrored[1:], strict=True))
+            if legal and abs(self.shapes.span(mirrored) - self.shapes.span(shape)) <= 8.0 * self.slack:
+                self.flipped, shape = True, mirrored
+        return shape
+
+    def _aimed(self, shape: Turns) -> Quaternion:
+        """The root's turn that aims a shape at the target and rolls it to the pole."""
+        points = joint_points(Vector((0.0, 0.0, 0.0)), self.chain.lengths, links(self.joints, shape))
+        if self.hinged:
+            # Out of one plane the shape's own bulge counts, as it does for a chain without limits.
+            frame = start_frame(Chain(points, bend_normal=-self.normal if self.flipped else self.normal))
+            if self.flipped:
+                frame = BendFrame(frame.along, -frame.side)
+        else:
+            along = direction(points[-1]) if points[-1].length > self.slack else self.joints[0].zero
+            normal = unit_across(self.normal, along)
+            frame = BendFrame(along, along.cross(normal))
+        return self.aim.frame.rotation() @ frame.rotation().inverted()
+
+    def _rolled(self, aimed: Quaternion) -> Quaternion:
+        """The root's turn rolled about the line to the target, as little as brings it into its limits.
+
+        Where no roll does, the one that comes nearest to them.
+        """
+        root, along = self.joints[0], self.aim.frame.along
+        least = _strays(root, aimed)
+        if least <= _LEGAL:
+            return aimed
+        best = 0.0
+        for step in range(1, _ROLLS + 1):
+            for angle in (pi * step / _ROLLS, -pi * step / _ROLLS):
+                strays = _strays(root, Quaternion(along, angle) @ aimed)
+                if strays < least:
+                    best, least = angle, strays
+                if strays <= _LEGAL:
+                    break
+            if least <= _LEGAL:
+                break
+        if least <= _LEGAL:
+            bad = best - copysign(pi / _ROLLS, best)
+            for _ in range(_HALVINGS):
+                middle = (best + bad) / 2.0
+                if _strays(root, Quaternion(along, middle) @ aimed) <= _LEGAL:
+                    best = middle
+                else:
+                    bad = middle
+        return Quaternion(along, best) @ aimed
+
+    def _starts(self, nearest: Turns) -> Iterator[Turns]:
+        """Legal poses from which to descend, in a fixed order: near the pole's side first."""
+        yield nearest
+        root = self.joints[0]
+        for shape in self._more_shapes():
+            yield [root.clamped(self._rolled(self._aimed(shape))), *shape[1:]]
+        yield [joint.clamped(joint.start) for joint in self.joints]
+
+    def _more_shapes(self) -> Iterator[Turns]:
+        yield self.shapes.folded(self.aim.distance, None)
+        longest, shortest = self.shapes.longest, self.shapes.shortest
+        for part in (0.1, 0.5):
+            yield self.shapes.between(longest, shortest, part)
+            mirrored = [turn.inverted() for turn in shortest]
+            opposite = [joint.clamped(turn) for joint, turn in zip(self.joints, mirrored, strict=True)]
+            yield self.shapes.between(longest, [longest[0], *opposite[1:]], part)
+
+
+def _strays(joint: Joint, turn: Quaternion) -> float:
+    """How far a turn is from its joint's limits, in radians; 0 within them."""
+    apart = turn.inverted() @ joint.clamped(turn)
+    return 2.0 * hypot(apart.x, apart.y, apart.z)
+
+
+def _hinge_normal(inner: Sequence[Joint], normal: Vector) -> Vector:
+    """The normal of the bend plane: the axis of the first hinge, towards the larger side of its range; else `normal`."""
+    hinge = next((joint for joint in inner if isinstance(joint, HingeJoint)), None)
+    if hinge is None:
+        return normal
+    sides = hinge.lowest + hinge.highest
+    if abs(sides) < _LEGAL:
+        sides = hinge.axis.dot(normal)
+    return hinge.axis.copy() if sides >= 0.0 else -hinge.axis

@@ -1,0 +1,244 @@
+"""The shapes of a limited chain: its inner joints' turns, with the root at zero; how far each holds the end.
+
+Fold and aim: with a free root only the end's distance from the root matters for reaching a target. The longest and
+the shortest legal shape are joined by a path of legal shapes, along which the distance changes continuously: so every
+distance between theirs is met on the way (docs/mathematics.md has the proof and its limits).
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import atan2, cos, hypot, pi, sin, sqrt, tau
+from typing import NamedTuple
+
+from mathutils import Quaternion, Vector
+
+from .bending import BendFrame
+from .limits import Joint
+from .vectors import unit_across
+
+Turns = list[Quaternion]
+
+_EXACT = 2.0**-23
+_DIGITS = 6
+_SWEEPS = 60
+
+
+class Bend(NamedTuple):
+    """A joint that bends about one axis: a hinge, or a ball in the bend plane. zero, axis: in the zero pose."""
+
+    length: float
+    zero: tuple[float, float, float]
+    axis: tuple[float, float, float]
+    lowest: float
+    highest: float
+
+
+def links(joints: Sequence[Joint], turns: Sequence[Quaternion]) -> list[Vector]:
+    """Directions of a chain's links for the turns of its joints."""
+    carried, directions = Quaternion(), []
+    for joint, turn in zip(joints, turns, strict=True):
+        carried = carried @ turn
+        directions.append(carried @ joint.zero)
+    return directions
+
+
+def end_of(joints: Sequence[Joint], lengths: Sequence[float], turns: Sequence[Quaternion]) -> Vector:
+    """Where a chain ends, from its root."""
+    end = Vector((0.0, 0.0, 0.0))
+    for along, length in zip(links(joints, turns), lengths, strict=True):
+        end += along * length
+    return end
+
+
+class Shapes:
+    """The shapes of one chain. normal: of the plane in which its ball joints bend, in the zero pose."""
+
+    def __init__(self, joints: Sequence[Joint], lengths: Sequence[float], normal: Vector) -> None:
+        self.joints, self.lengths, self.normal = joints, lengths, normal
+        self._bends = [joint.bend(normal) for joint in joints]
+        # Seen from its own first link and normal a chain looks the same in every pose: so the search is kept.
+        zero = joints[0].zero
+        seen_from = BendFrame(zero, unit_across(normal, zero).cross(zero)).rotation().inverted()
+        scale = sum(lengths) or 1.0
+        self._key = tuple(
+            Bend(round(length / scale, _DIGITS), _rounded(seen_from @ joint.zero), _rounded(seen_from @ axis),
+                 round(lowest, _DIGITS), round(highest, _DIGITS))
+            for joint, length, (axis, lowest, highest) in zip(joints, lengths, self._bends, strict=True)
+        )
+
+    def bent(self, angles: Sequence[float]) -> Turns:
+        """The shape for the angles of the inner joints, within their ranges."""
+        turns = [Quaternion()]
+        for (axis, lowest, highest), angle in zip(self._bends[1:], angles, strict=True):
+            turns.append(Quaternion(axis, min(max(angle, lowest), highest)))
+        return turns
+
+    @property
+    def longest(self) -> Turns:
+        """The shape that holds the end farthest from the root."""
+        return self.bent(_longest(self._key))
+
+    @property
+    def shortest(self) -> Turns:
+        """The shape that holds the end nearest to the root."""
+        return self.bent(_shortest(self._key))
+
+    def span(self, turns: Turns) -> float:
+        """How far a shape holds the end from the root."""
+        return end_of(self.joints, self.lengths, turns).length
+
+    def folded(self, distance: float, start: Turns | None) -> Turns:
+        """The shape that holds the end at `distance`; out of reach, the longest or the shortest.
+
+        It lies on the straight way, in the numbers of the joints, from `start` to the longest or the shortest
+        shape; without a start, from the longest to the shortest.
+        """
+        if len(self.lengths) == 2 and start is None:
+            return self.bent([self._opened(distance)])
+        start = self.longest if start is None else start
+        span = self.span(start)
+        slack = _EXACT * sum(self.lengths)
+        if abs(span - distance) <= slack:
+            return start
+        extreme = self.longest if span < distance else self.shortest
+        low, high = 0.0, 1.0
+        miss_low, miss_high = span - distance, self.span(extreme) - distance
+        if miss_low * miss_high >= 0.0:
+            return extreme
+        turns = start
+        for _ in range(60):
+            # Regula falsi that halves the value of an end that stays (Illinois).
+            part = (low * miss_high - high * miss_low) / (miss_high - miss_low)
+            turns = self.between(start, extreme, part)
+            miss = self.span(turns) - distance
+            if abs(miss) <= slack or high - low < 1e-7:
+                break
+            if (miss > 0.0) == (miss_high > 0.0):
+                high, miss_high, miss_low = part, miss, miss_low / 2.0
+            else:
+                low, miss_low, miss_high = part, miss, miss_high / 2.0
+        return turns
+
+    def between(self, start: Turns, end: Turns, part: float) -> Turns:
+        """The shape at `part` of the way from one to another."""
+        triples = zip(self.joints, start, end, strict=True)
+        return [start[0], *(joint.between(a, b, part) for joint, a, b in list(triples)[1:])]
+
+    def _opened(self, distance: float) -> float:
+        """The one inner angle of two links that holds their end at `distance`, by the law of cosines.
+
+        The half-angle form, as in `two_bone.Triangle`, with the link turning on a cone about the axis. Where both
+        sides are legal, it bends by the right-hand rule about the normal.
+        """
+        first, second = self.lengths
+        axis, lowest, highest = self._bends[1]
+        base, zero = self.joints[0].zero, self.joints[1].zero
+        level = base.dot(axis) * axis.dot(zero)
+        c, s = base.dot(zero) - level, axis.cross(zero).dot(base)
+        amplitude, straight = hypot(c, s), atan2(s, c)
+        size = first * second * amplitude
+        if not size:
+            return min(max(0.0, lowest), highest)
+        far = sqrt(max(0.0, (first - second) ** 2 + 2.0 * first * second * (1.0 + level + amplitude)))
+        near = sqrt(max(0.0, (first - second) ** 2 + 2.0 * first * second * (1.0 + level - amplitude)))
+        rise = sqrt(max(0.0, (far - distance) * (far + distance)))
+        run = sqrt(max(0.0, (distance - near) * (distance + near)))
+        bend = 2.0 * atan2(rise, run)
+        side = bend if axis.dot(self.normal) >= 0.0 else -bend
+        angles = [straight + turn + half for half in (side, -side) for turn in (0.0, tau, -tau)]
+        for angle in angles:
+            if lowest <= angle <= highest:
+                return angle
+        # Neither is legal: of the two ends, the one that holds the end nearer to the distance.
+        held = {end: sqrt(max(0.0, far * far - 2.0 * size * (1.0 - cos(end - straight)))) for end in (lowest, highest)}
+        return min(held, key=lambda end: abs(held[end] - distance))
+
+
+def _rounded(vector: Vector) -> tuple[float, float, float]:
+    x, y, z = vector
+    return round(x, _DIGITS), round(y, _DIGITS), round(z, _DIGITS)
+
+
+@lru_cache(maxsize=512)
+def _longest(bends: tuple[Bend, ...]) -> tuple[float, ...]:
+    """Angles of the inner joints that hold the end farthest from the root."""
+    zeros = [min(max(0.0, bend.lowest), bend.highest) for bend in bends[1:]]
+    return _extreme(bends, zeros, 1.0)
+
+
+@lru_cache(maxsize=512)
+def _shortest(bends: tuple[Bend, ...]) -> tuple[float, ...]:
+    """Angles of the inner joints that hold the end nearest to the root: the best of a few searches."""
+    best: tuple[float, tuple[float, ...]] = (float("inf"), ())
+    for start in _starts(bends):
+        found = _extreme(bends, start, -1.0)
+        span = _span(bends, found)
+        if span < best[0] - 1e-6:
+            best = (span, found)
+        if best[0] <= 1e-6:
+            break
+    return best[1]
+
+
+def _starts(bends: Sequence[Bend]) -> list[list[float]]:
+    """Curls to begin the search for the shortest shape with, those to the normal's side first."""
+    inner = bends[1:]
+    count = len(inner)
+
+    def toward(bend: Bend, angle: float) -> float:
+        return min(max(angle if bend.axis[1] >= 0.0 else -angle, bend.lowest), bend.highest)
+
+    curls = [tau / (count + 1), pi, pi / 2.0, pi / 4.0]
+    starts = [[toward(bend, curl) for bend in inner] for curl in curls]
+    for width in (1, 2, 3):
+        starts.append([toward(bend, 2.0 if (k // width) % 2 == 0 else -2.0) for k, bend in enumerate(inner)])
+    starts += [[toward(bend, pi if k == one else 0.3) for k, bend in enumerate(inner)] for one in range(count)]
+    starts.append([toward(bend, -tau / (count + 1)) for bend in inner])
+    return starts
+
+
+def _extreme(bends: Sequence[Bend], angles: Sequence[float], sign: float) -> tuple[float, ...]:
+    """Coordinate ascent (sign 1) or descent (-1) of the end's distance, with the exact best angle at each joint."""
+    found = list(angles)
+    before = -1.0
+    for _ in range(_SWEEPS):
+        points, axes = _placed(bends, found)
+        end = points[-1]
+        for k in range(len(found) - 1, -1, -1):
+            bend, joint, axis = bends[k + 1], points[k + 1], axes[k + 1]
+            lever = end - joint
+            across_lever = lever - axis * axis.dot(lever)
+            c, s = joint.dot(across_lever) * sign, axis.cross(lever).dot(joint) * sign
+            if hypot(c, s) <= 1e-9:
+                continue
+            new = _best_angle(found[k], atan2(s, c), bend.lowest, bend.highest)
+            end = joint + Quaternion(axis, new - found[k]) @ lever
+            found[k] = new
+        span = end.length
+        if abs(span - before) <= 1e-7:
+            break
+        before = span
+    return tuple(found)
+
+
+def _best_angle(angle: float, change: float, lowest: float, highest: float) -> float:
+    """The legal angle nearest on the circle to angle + change, the peak of a sinusoid."""
+    middle = (lowest + highest) / 2.0
+    peak = middle + (angle + change - middle + pi) % tau - pi
+    return min(max(peak, lowest), highest)
+
+
+def _placed(bends: Sequence[Bend], angles: Sequence[float]) -> tuple[list[Vector], list[Vector]]:
+    """Joints of a bent chain, and the axes of its joints as carried by the links before them."""
+    carried = Quaternion()
+    points, axes = [Vector((0.0, 0.0, 0.0))], []
+    for bend, angle in zip(bends, (0.0, *angles), strict=True):
+        axis = carried @ Vector(bend.axis)
+        carried = carried @ Quaternion(bend.axis, angle)
+        axes.append(axis)
+        points.append(points[-1] + carried @ Vector(bend.zero) * bend.length)
+    return points, axes
+
+
+def _span(bends: Sequence[Bend], angles: Sequence[float]) -> float:
+    return _placed(bends, angles)[0][-1].length
