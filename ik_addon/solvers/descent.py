@@ -1,14 +1,13 @@
 """All joints of a limited chain at once, let down to the target: for roots with limits of their own."""
 
 from collections.abc import Sequence
-from math import cos, sin
 
 from mathutils import Matrix, Quaternion, Vector
 
 from .limits import HingeJoint, Joint
 from .rotations import swing
 from .shapes import Turns, end_of
-from .vectors import direction
+from .vectors import STRAIGHT, direction
 
 _STEPS = 60
 _LARGEST_STEP = 0.6
@@ -94,62 +93,71 @@ def _step(joints: Sequence[Joint], lengths: Sequence[float], turns: Turns, targe
     """The turns after one damped step towards the target."""
     points, frames = _placed(joints, lengths, turns)
     end = points[-1]
-    missing = target - end
     levers = [end - point for point in points[:-1]]
-    rims = []
-    for joint, frame, turn in zip(joints, frames, turns, strict=True):
-        rim = joint.outward(turn)
-        rims.append(None if rim is None else frame @ rim)
-    pushed: set[int] = set()
+    hinges = [
+        frame @ joint.axis if isinstance(joint, HingeJoint) else None
+        for joint, frame in zip(joints, frames, strict=True)
+    ]
+    barred = [
+        [frame @ axis for axis in joint.barred(turn)] for joint, frame, turn in zip(joints, frames, turns, strict=True)
+    ]
+    # Perpendicular axes about which each joint is held, since the step would push it against a limit.
+    held: list[list[Vector]] = [[] for _ in joints]
     while True:
-        pull = _pull(joints, frames, levers, rims, pushed, missing, damping)
-        wishes = [_wish(joint, frame, lever, pull) for joint, frame, lever in zip(joints, frames, levers, strict=True)]
-        against = {k for k, rim in enumerate(rims) if rim is not None and wishes[k].dot(rim) > 0.0}
-        if against <= pushed:
+        pull = _pull(hinges, levers, held, target - end, damping)
+        wishes = [_yield(*parts, pull) for parts in zip(hinges, levers, held, strict=True)]
+        pushed = False
+        for wish, axes, holds in zip(wishes, barred, held, strict=True):
+            for axis in axes:
+                rest = _without(axis, holds)
+                if wish.dot(axis) > 0.0 and rest.length > STRAIGHT:
+                    holds.append(rest.normalized())
+                    pushed = True
+        if not pushed:
             break
-        pushed |= against
     moved = []
-    for k, (joint, frame, turn, wish) in enumerate(zip(joints, frames, turns, wishes, strict=True)):
-        if k in pushed:
-            wish = wish - rims[k] * wish.dot(rims[k])
+    for joint, frame, turn, wish in zip(joints, frames, turns, wishes, strict=True):
         angle = min(wish.length, _LARGEST_STEP)
-        if not angle:
-            moved.append(turn)
-            continue
-        moved.append(joint.clamped(Quaternion(frame.inverted() @ direction(wish), angle) @ turn))
+        if angle:
+            turn = joint.clamped(Quaternion(frame.inverted() @ direction(wish), angle) @ turn)
+        moved.append(turn)
     return moved
 
 
 def _pull(
-    joints: Sequence[Joint],
-    frames: Sequence[Quaternion],
+    hinges: Sequence[Vector | None],
     levers: Sequence[Vector],
-    rims: Sequence[Vector | None],
-    pushed: set[int],
+    held: Sequence[Sequence[Vector]],
     missing: Vector,
     damping: float,
 ) -> Vector:
     """The force at the end that makes the joints, yielding to it, move the end by `missing` (damped)."""
     yielding = Matrix.Diagonal((damping, damping, damping))
-    for k, (joint, frame, lever) in enumerate(zip(joints, frames, levers, strict=True)):
-        if isinstance(joint, HingeJoint):
-            if k not in pushed:
-                yielding += _outer((frame @ joint.axis).cross(lever))
+    for hinge, lever, axes in zip(hinges, levers, held, strict=True):
+        if hinge is not None:
+            if not axes:
+                yielding += _outer(hinge.cross(lever))
             continue
         square = lever.length_squared
         yielding += Matrix.Diagonal((square, square, square)) - _outer(lever)
-        if k in pushed:
-            yielding -= _outer(rims[k].cross(lever))
+        for axis in axes:
+            yielding -= _outer(axis.cross(lever))
     return yielding.inverted_safe() @ missing
 
 
-def _wish(joint: Joint, frame: Quaternion, lever: Vector, pull: Vector) -> Vector:
+def _yield(hinge: Vector | None, lever: Vector, held: Sequence[Vector], pull: Vector) -> Vector:
     """How a joint yields to the pull: its axis times its angle."""
     wish = lever.cross(pull)
-    if isinstance(joint, HingeJoint):
-        axis = frame @ joint.axis
-        return axis * axis.dot(wish)
-    return wish
+    if hinge is not None:
+        wish = hinge * hinge.dot(wish)
+    return _without(wish, held)
+
+
+def _without(vector: Vector, axes: Sequence[Vector]) -> Vector:
+    """What is left of a vector without its parts along perpendicular unit axes."""
+    for axis in axes:
+        vector = vector - axis * vector.dot(axis)
+    return vector
 
 
 def _outer(vector: Vector) -> Matrix:

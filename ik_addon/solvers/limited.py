@@ -21,7 +21,7 @@ from .vectors import direction, unit_across
 
 _ROLLS = 24
 _HALVINGS = 20
-_LEGAL = 1e-5
+_LEGAL = 2e-6
 """Angle in radians up to which a turn counts as within its limits; what it strays is taken off again."""
 
 
@@ -178,7 +178,7 @@ def _strays(joint: Joint, turn: Quaternion) -> float:
 
 
 def _hinge_normal(inner: Sequence[Joint], normal: Vector) -> Vector:
-    """The normal of the bend plane: the axis of the first hinge, towards the larger side of its range; else `normal`."""
+    """The normal of the bend plane: the first hinge's axis, towards the larger side of its range; else `normal`."""
     hinge = next((joint for joint in inner if isinstance(joint, HingeJoint)), None)
     if hinge is None:
         return normal

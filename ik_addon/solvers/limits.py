@@ -94,15 +94,13 @@ class HingeJoint:
 
     def at_limit(self, turn: Quaternion) -> bool:
         """Whether the joint stands at an end of its range."""
-        angle = self.angle(turn)
-        return angle <= self.lowest + AT_LIMIT or angle >= self.highest - AT_LIMIT
+        return bool(self.barred(turn, AT_LIMIT))
 
-    def outward(self, turn: Quaternion) -> Vector | None:
-        """The axis about which the joint may turn no further; None inside its range."""
+    def barred(self, turn: Quaternion, edge: float = _EDGE) -> list[Vector]:
+        """The axes, in the zero pose, about which the joint may turn no further, by the right-hand rule."""
         angle = self.angle(turn)
-        if angle >= self.highest - _EDGE:
-            return self.axis
-        return -self.axis if angle <= self.lowest + _EDGE else None
+        axes = [self.axis] if angle >= self.highest - edge else []
+        return [*axes, -self.axis] if angle <= self.lowest + edge else axes
 
 
 class BallJoint:
@@ -184,32 +182,42 @@ class BallJoint:
 
     def at_limit(self, turn: Quaternion) -> bool:
         """Whether the link stands on the rim of its range, or its twist at an end."""
-        if self.outward(turn, AT_LIMIT) is not None:
-            return True
-        twist = _twist(turn, self.zero)
-        return self.twist is not None and not self.twist[0] + AT_LIMIT < twist < self.twist[1] - AT_LIMIT
+        return bool(self.barred(turn, AT_LIMIT))
 
-    def outward(self, turn: Quaternion, edge: float = _EDGE) -> Vector | None:
-        """The axis, in the zero pose, about which the link may swing no further; None inside the rim."""
-        if self.ranges is None and self.cone is None:
-            return None
-        a, b, _ = self.numbers(turn)
+    def barred(self, turn: Quaternion, edge: float = _EDGE) -> list[Vector]:
+        """The axes, in the zero pose, about which the link may turn no further, by the right-hand rule."""
+        if self.free:
+            return []
+        axes = []
+        a, b, twist = self.numbers(turn)
+        link = turn @ self.zero
         if self.ranges is not None:
             limit_a, limit_b = self.ranges[a > 0.0], self.ranges[2 + (b > 0.0)]
             if self.elliptic and limit_a and limit_b:
                 if hypot(a / limit_a, b / limit_b) > 1.0 - edge / min(abs(limit_a), abs(limit_b)):
                     u, v = a / (limit_a * limit_a), b / (limit_b * limit_b)
-                    return direction(self.across * u + self.second * v)
-            elif abs(limit_a) < 1.0 and abs(a) > abs(limit_a) - edge:
-                return self.across.copy() if a > 0.0 else -self.across
-            elif abs(limit_b) < 1.0 and abs(b) > abs(limit_b) - edge:
-                return self.second.copy() if b > 0.0 else -self.second
+                    axes.append(direction(self.across * u + self.second * v))
+            else:
+                for axis, value, lowest, highest in (
+                    (self.across, a, *self.ranges[:2]),
+                    (self.second, b, *self.ranges[2:]),
+                ):
+                    if highest < 1.0 and value >= highest - edge:
+                        axes.append(axis)
+                    if lowest > -1.0 and value <= lowest + edge:
+                        axes.append(-axis)
         if self.cone is not None:
             toward, angle = self.cone
-            link = turn @ self.zero
             if link.dot(toward) < cos(max(0.0, angle - edge)):
-                return direction(toward.cross(link))
-        return None
+                axes.append(direction(toward.cross(link)))
+        if self.twist is not None:
+            # Turned about it, a swinging link changes its twist alone.
+            halfway = direction(self.zero + link)
+            if twist >= self.twist[1] - edge:
+                axes.append(halfway)
+            if twist <= self.twist[0] + edge:
+                axes.append(-halfway)
+        return [axis for axis in axes if axis.length]
 
     def _legal_swing(self, a: float, b: float) -> tuple[float, float]:
         if self.ranges is not None:

@@ -1,6 +1,7 @@
 """Triangulation for chains whose joints are cones: one pass that looks one joint ahead."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import acos, atan2, cos, hypot, pi, sin
 
 from .chain import reach_limits
@@ -30,7 +31,7 @@ def look_ahead(lengths: Sequence[float], cones: Sequence[float], distance: float
     directions = pass_.directions()
     if directions is None:
         return None
-    return [_wrapped(b - a) for a, b in zip(directions, directions[1:], strict=False)]
+    return [_wrapped(b - a) for a, b in pairwise(directions)]
 
 
 class _Pass:

@@ -7,7 +7,7 @@ distance between theirs is met on the way (docs/mathematics.md has the proof and
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import atan2, cos, hypot, pi, sin, sqrt, tau
+from math import atan2, cos, hypot, pi, sqrt, tau
 from typing import NamedTuple
 
 from mathutils import Quaternion, Vector
@@ -61,8 +61,13 @@ class Shapes:
         seen_from = BendFrame(zero, unit_across(normal, zero).cross(zero)).rotation().inverted()
         scale = sum(lengths) or 1.0
         self._key = tuple(
-            Bend(round(length / scale, _DIGITS), _rounded(seen_from @ joint.zero), _rounded(seen_from @ axis),
-                 round(lowest, _DIGITS), round(highest, _DIGITS))
+            Bend(
+                round(length / scale, _DIGITS),
+                _rounded(seen_from @ joint.zero),
+                _rounded(seen_from @ axis),
+                round(lowest, _DIGITS),
+                round(highest, _DIGITS),
+            )
             for joint, length, (axis, lowest, highest) in zip(joints, lengths, self._bends, strict=True)
         )
 
