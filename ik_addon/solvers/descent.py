@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from mathutils import Matrix, Quaternion, Vector
 
-from .limits import HingeJoint, Joint
+from .joints import HingeJoint, Joint
 from .rotations import swing
 from .shapes import Turns, end_of
 from .vectors import STRAIGHT, direction

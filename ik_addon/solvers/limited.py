@@ -6,7 +6,7 @@ that roll, then the nearest roll that they allow is taken; or that aim, then all
 """
 
 from collections.abc import Iterator, Sequence
-from math import copysign, hypot, inf, pi
+from math import copysign, hypot, pi
 
 from mathutils import Quaternion, Vector
 
@@ -14,13 +14,17 @@ from .bending import BendFrame, aim_at, start_frame
 from .ccd import MAX_SWEEPS
 from .chain import MET, ROUNDING, Chain, Goal, Outcome, Solution, joint_points
 from .descent import descend, sweep
-from .limits import BallJoint, HingeJoint, Joint
+from .joints import BallJoint, HingeJoint, Joint
 from .lookahead import look_ahead
-from .shapes import Shapes, Turns, links
+from .shapes import Shapes, Turns, end_of, links
 from .vectors import direction, unit_across
 
 _ROLLS = 24
 _HALVINGS = 20
+_SCATTERED = 8
+_SPREAD = 0.7548776662466927
+"""A number whose multiples fall evenly between whole ones (the plastic number's inverse)."""
+
 _LEGAL = 2e-6
 """Angle in radians up to which a turn counts as within its limits; what it strays is taken off again."""
 
@@ -44,6 +48,8 @@ class _Limited:
         self.aim = aim_at(chain, goal, self.shapes.span(self.shapes.longest))
         self.slack = ROUNDING * chain.length
         self.flipped = False
+        # Whatever cones allow in space they allow in a plane, so what the shapes miss cannot be reached.
+        self.certain = all(isinstance(joint, BallJoint) and joint.bend_max is not None for joint in joints[1:])
 
     def solution(self, solver: str) -> Solution:
         """The solved chain."""
@@ -75,9 +81,9 @@ class _Limited:
         root, shape = self.joints[0], self._shape()
         aimed = self._rolled(self._aimed(shape))
         best = [root.clamped(aimed), *shape[1:]]
-        if _strays(root, aimed) <= _LEGAL:
+        best_miss = self._miss(best)
+        if best_miss <= 2.0 * self.slack or (self.certain and _strays(root, aimed) <= _LEGAL):
             return best
-        best_miss = inf
         for start in self._starts(best):
             turns, miss = descend(self.joints, self.chain.lengths, start, self.aim.offset, self.slack)
             if miss < best_miss - self.slack:
@@ -85,6 +91,9 @@ class _Limited:
             if miss <= 2.0 * self.slack:
                 break
         return best
+
+    def _miss(self, turns: Turns) -> float:
+        return (end_of(self.joints, self.chain.lengths, turns) - self.aim.offset).length
 
     def _swept(self) -> Turns:
         """What CCD makes of the legal pose nearest to the starting one."""
@@ -98,7 +107,7 @@ class _Limited:
         if self.goal.least_motion and len(inner) > 1:
             start = [Quaternion(), *(joint.clamped(joint.start) for joint in inner)]
             shape = self.shapes.folded(distance, start)
-        elif len(inner) > 1 and all(isinstance(joint, BallJoint) and joint.bend_max is not None for joint in inner):
+        elif len(inner) > 1 and self.certain:
             bends = look_ahead(self.chain.lengths, [joint.bend_max for joint in inner], distance)
             shape = None if bends is None else self.shapes.bent(bends)
         if shape is None:
@@ -160,6 +169,10 @@ class _Limited:
         for shape in self._more_shapes():
             yield [root.clamped(self._rolled(self._aimed(shape))), *shape[1:]]
         yield [joint.clamped(joint.start) for joint in self.joints]
+        if not self.certain:
+            for number in range(1, _SCATTERED + 1):
+                parts = [(number * _SPREAD * (k + 1)) % 1.0 for k in range(2 * len(self.joints))]
+                yield [joint.at(*parts[2 * k : 2 * k + 2]) for k, joint in enumerate(self.joints)]
 
     def _more_shapes(self) -> Iterator[Turns]:
         yield self.shapes.folded(self.aim.distance, None)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from mathutils import Quaternion, Vector
 
 from .bending import BendFrame
-from .limits import Joint
+from .joints import Joint
 from .vectors import unit_across
 
 Turns = list[Quaternion]
