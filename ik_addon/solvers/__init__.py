@@ -11,7 +11,7 @@ from .bending import Aim, aim_at
 from .ccd import ccd
 from .chain import Chain, Goal, Outcome, Solution, joint_points
 from .limited import solve_limited
-from .limits import Hinge, Swing
+from .limits import Hinge, LimitError, Swing
 from .rotations import blend, link_rotations
 from .triangulation import triangulation
 from .two_bone import circle, law_of_cosines, sphere, vector
@@ -24,6 +24,7 @@ __all__ = [
     "ChainError",
     "Goal",
     "Hinge",
+    "LimitError",
     "Outcome",
     "Solution",
     "Swing",

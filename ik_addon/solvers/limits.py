@@ -1,14 +1,23 @@
 """What a joint may do, as it is given: cones, hinges and swings; and the joints of a chain made of them."""
 
 from collections.abc import Sequence
-from math import acos, atan2, cos, hypot, isfinite, pi, sin
+from math import acos, cos, isfinite, pi, sin
 from typing import NamedTuple
 
 from mathutils import Quaternion, Vector
 
 from .joints import BallJoint, HingeJoint, Joint
 from .rotations import swing
-from .vectors import STRAIGHT, ChainError, direction, finite_number, finite_point, perpendicular, unit_across
+from .vectors import (
+    STRAIGHT,
+    ChainError,
+    cosine_wave,
+    direction,
+    finite_number,
+    finite_point,
+    perpendicular,
+    unit_across,
+)
 
 
 class Hinge(NamedTuple):
@@ -138,9 +147,7 @@ def _range_in_cone(
     zero: Vector, axis: Vector, lowest: float, highest: float, toward: Vector, cone: float, link: int
 ) -> tuple[float, float]:
     """The part of a hinge's range in which the link is in its cone."""
-    level = zero.dot(axis) * axis.dot(toward)
-    c, s = zero.dot(toward) - level, axis.cross(zero).dot(toward)
-    amplitude, middle = hypot(c, s), atan2(s, c)
+    level, amplitude, middle = cosine_wave(zero, axis, toward)
     if level - amplitude >= cos(cone):
         return lowest, highest
     if level + amplitude >= cos(cone):
@@ -158,9 +165,7 @@ def _bent(
     """The part of a hinge's range in which the link is bent against the link before by `least_bend` or more."""
     if not 0.0 <= finite_number(least_bend, f"the least bend of link {link}") <= pi:
         raise LimitError(link, f"its least bend is {least_bend}; give an angle from 0 to pi")
-    level = zero.dot(axis) * axis.dot(before)
-    c, s = zero.dot(before) - level, axis.cross(zero).dot(before)
-    amplitude, straight = hypot(c, s), atan2(s, c)
+    level, amplitude, straight = cosine_wave(zero, axis, before)
     if amplitude <= STRAIGHT:
         return lowest, highest
     half = acos(max(-1.0, min(1.0, (cos(least_bend) - level) / amplitude)))

@@ -14,7 +14,7 @@ from mathutils import Quaternion, Vector
 
 from .bending import BendFrame
 from .joints import Joint
-from .vectors import unit_across
+from .vectors import cosine_wave, unit_across
 
 Turns = list[Quaternion]
 
@@ -138,9 +138,7 @@ class Shapes:
         first, second = self.lengths
         axis, lowest, highest = self._bends[1]
         base, zero = self.joints[0].zero, self.joints[1].zero
-        level = base.dot(axis) * axis.dot(zero)
-        c, s = base.dot(zero) - level, axis.cross(zero).dot(base)
-        amplitude, straight = hypot(c, s), atan2(s, c)
+        level, amplitude, straight = cosine_wave(zero, axis, base)
         size = first * second * amplitude
         if not size:
             return min(max(0.0, lowest), highest)

@@ -1,7 +1,7 @@
 """Points and directions: the few operations that mathutils leaves out or does not do soundly."""
 
 from collections.abc import Sequence
-from math import isfinite
+from math import atan2, hypot, isfinite
 
 from mathutils import Vector
 
@@ -67,3 +67,13 @@ def perpendicular(axis: Vector) -> Vector:
     other = Vector((0.0, 0.0, 0.0))
     other[least] = 1.0
     return unit_across(other, axis)
+
+
+def cosine_wave(turning: Vector, axis: Vector, fixed: Vector) -> tuple[float, float, float]:
+    """How the cosine between two unit vectors changes as one of them turns about the unit vector `axis`.
+
+    Turned by an angle t it is level + amplitude * cos(t - peak). Returns level, amplitude and peak (in radians).
+    """
+    level = turning.dot(axis) * axis.dot(fixed)
+    c, s = turning.dot(fixed) - level, axis.cross(turning).dot(fixed)
+    return level, hypot(c, s), atan2(s, c)
