@@ -6,7 +6,7 @@ distance between theirs is met on the way (docs/mathematics.md has the proof and
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import atan2, cos, hypot, pi, sqrt, tau
 from typing import NamedTuple
 
@@ -56,11 +56,15 @@ class Shapes:
     def __init__(self, joints: Sequence[Joint], lengths: Sequence[float], normal: Vector) -> None:
         self.joints, self.lengths, self.normal = joints, lengths, normal
         self._bends = [joint.bend(normal) for joint in joints]
-        # Seen from its own first link and normal a chain looks the same in every pose: so the search is kept.
-        zero = joints[0].zero
-        seen_from = BendFrame(zero, unit_across(normal, zero).cross(zero)).rotation().inverted()
-        scale = sum(lengths) or 1.0
-        self._key = tuple(
+
+    @cached_property
+    def _key(self) -> tuple[Bend, ...]:
+        """The chain as seen from its own first link and normal: it looks the same in every pose, so what is searched
+        for it is kept."""
+        zero = self.joints[0].zero
+        seen_from = BendFrame(zero, unit_across(self.normal, zero).cross(zero)).rotation().inverted()
+        scale = sum(self.lengths) or 1.0
+        return tuple(
             Bend(
                 round(length / scale, _DIGITS),
                 _rounded(seen_from @ joint.zero),
@@ -68,7 +72,7 @@ class Shapes:
                 round(lowest, _DIGITS),
                 round(highest, _DIGITS),
             )
-            for joint, length, (axis, lowest, highest) in zip(joints, lengths, self._bends, strict=True)
+            for joint, length, (axis, lowest, highest) in zip(self.joints, self.lengths, self._bends, strict=True)
         )
 
     def bent(self, angles: Sequence[float]) -> Turns:
@@ -81,6 +85,8 @@ class Shapes:
     @property
     def longest(self) -> Turns:
         """The shape that holds the end farthest from the root."""
+        if len(self.lengths) == 2:
+            return self.bent([self._opened(sum(self.lengths))])
         return self.bent(_longest(self._key))
 
     @property
