@@ -8,10 +8,14 @@ import bpy
 from mathutils import Vector
 
 from ..rig import settings
-from ..rig.limb import BoneReading, fk_joints
+from ..rig.chains import fk_chain
+from ..rig.channels import SCALE
+from ..rig.lengthening import factors, present_ratio
+from ..rig.limb import BoneReading, chain_bones, fk_joints
 from ..rig.order import live_tips
-from ..rig.posing import FkPose, PoseWriter, forget_fk
-from ..rig.reading import ArmatureReader, SceneReader, chain_bones, check_targets, fk_chain
+from ..rig.posing import FkPose, PoseWriter
+from ..rig.reading import ArmatureReader, SceneReader, check_targets
+from ..rig.records import absorb_scale, forget_fk
 from ..rig.switch import check_switchable, mute_switch
 from ..solvers import Chain, ChainError, solver_for
 from ..solvers.bending import is_straight, start_frame
@@ -77,18 +81,24 @@ def add_chain(
 
 
 def remove_chain(tip: bpy.types.PoseBone, keep_pose: bool) -> None:
-    """Take a chain off its tip. The bones keep the solved pose, or get their FK pose back.
+    """Take a chain off its tip. The bones keep the solved pose and length, or get their FK pose back.
 
     Raises ChainError where a driver or an NLA strip would switch it on again.
     """
     ob = tip.id_data
     check_switchable(ob, tip)
     fk, writer = FkPose(ob, ob, frame_changed=False), PoseWriter(ob)
-    for bone in _bones_or_tip(tip):
+    bones, ratio = _bones_or_tip(tip), present_ratio(tip)
+    for bone in bones:
         if keep_pose:
-            forget_fk(bone)
+            forget_fk(bone, bone.rotation_mode)
         else:
             writer.restore_fk(bone.name, *fk.rotation(bone.name))
+    for name, factor in factors([bone.bone for bone in bones], ratio).items():
+        if keep_pose:
+            absorb_scale(ob.pose.bones[name], factor)
+        else:
+            writer.restore_fk(name, SCALE, fk.scale(name))
     writer.commit()
     mute_switch(ob, tip)
     settings.clear_settings(tip)
@@ -147,7 +157,9 @@ def _checked(
     chosen = replace(settings.settings_of(tip), target=target, subtarget="", pole_target=pole, pole_subtarget="")
     if target is not None:
         check_targets(ob, chain, chosen)
-    return bones, fk_chain(bones), target, pole
+    root_parent = chain[0].parent
+    parent_pose = reader.pose_of(root_parent) if root_parent else None
+    return bones, fk_chain(bones, parent_pose), target, pole
 
 
 def _bones_or_tip(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:

@@ -1,4 +1,4 @@
-"""Step the frames once for all chains, collect their rotations, write them in bulk."""
+"""Step the frames once for all chains, collect their rotations and scales, write them in bulk."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,10 +9,11 @@ import bpy
 import numpy as np
 
 from ..rig import live
-from ..rig.channels import Raw, quaternion_of, raw_of
+from ..rig.channels import SCALE, Raw, quaternion_of, raw_of
+from ..rig.lengthening import factors, scaled_bones
 from ..rig.order import ChainName, live_tips
-from ..rig.posing import forget_fk, recorded_fk
 from ..rig.problems import read_chains
+from ..rig.records import forget_fk, recorded_fk
 from ..rig.settings import clear_settings
 from ..rig.solving import PosedLimb, ScenePass
 from ..rig.switch import check_switchable, mute_switch, switched_tips
@@ -22,16 +23,24 @@ from .reduction import needed_frames
 from .report import ChainRecord, file_report, publish
 
 Progress = Callable[[Iterable[int]], Iterable[int]]
+Scales = dict[str, np.ndarray]
+"""The scales of bones: frames x 3."""
 
 
 @dataclass(slots=True)
 class Samples:
-    """What was seen of one chain. rotations, limbs: an entry per frame; a limb is None where the chain was off."""
+    """What was seen of one chain. rotations, fk_scales, limbs: an entry per frame.
+
+    scaled: bones whose scale the chain may set, its end bones among them; fk_scales are theirs. A limb is None where
+    the chain was off.
+    """
 
     record: ChainRecord
     bones: list[str]
     modes: list[str]
+    scaled: list[str]
     rotations: list[list[Raw]] = field(default_factory=list)
+    fk_scales: list[list[Raw]] = field(default_factory=list)
     limbs: list[PosedLimb | None] = field(default_factory=list)
 
 
@@ -61,7 +70,7 @@ def bake(
     bones_of = _checked(context, chains)
     for chain, bones in bones_of.items():
         ob = bpy.data.objects[chain.armature]
-        check_writable(ob, bones, action)
+        check_writable(ob, bones, scaled_bones(ob.pose.bones[chain.tip]), action)
         if after != "KEEP":
             check_switchable(ob, ob.pose.bones[chain.tip])
     if action == "CURRENT":
@@ -72,12 +81,14 @@ def bake(
         for armature in dict.fromkeys(chain.armature for chain in chains):
             own = {chain: sample for chain, sample in samples.items() if chain.armature == armature}
             ob = bpy.data.objects[armature]
+            scales = _scales(ob, own)
             keys = []
-            for sample in own.values():
-                keys += _keys(sample, frames, 0.0 if _carries(ob, sample, own.values()) else tolerance)
+            for chain, sample in own.items():
+                needs_all = _carries(ob, sample, own.values()) or _hangs_on_live(ob, sample, own)
+                keys += _keys(sample, scales[chain], frames, 0.0 if needs_all else tolerance)
             write_keys(ob, keys, action)
             for chain, sample in own.items():
-                _finish(ob, chain.tip, sample.bones, after)
+                _finish(ob, chain.tip, sample.bones, scales[chain], after)
     records = [sample.record for sample in samples.values()]
     return publish(file_report(frames, perf_counter() - start, records))
 
@@ -120,7 +131,8 @@ def _sample(
     for chain, bones in bones_of.items():
         pose_bones = bpy.data.objects[chain.armature].pose.bones
         record = ChainRecord(chain.armature, chain.tip)
-        samples[chain] = Samples(record, bones, [pose_bones[name].rotation_mode for name in bones])
+        modes = [pose_bones[name].rotation_mode for name in bones]
+        samples[chain] = Samples(record, bones, modes, scaled_bones(pose_bones[chain.tip]))
     with live.paused():
         for frame in progress(frames):
             context.scene.frame_set(frame)
@@ -134,27 +146,55 @@ def _take(sample: Samples, chain: ChainName, frame: int, done: ScenePass) -> Non
     if chain in done.errors:
         raise ChainError(f"Frame {frame}: {done.errors[chain]}")
     posed = done.limbs.get(chain)
+    bones = bpy.data.objects[chain.armature].pose.bones
     sample.limbs.append(posed)
+    sample.fk_scales.append([recorded_fk(bones[name], SCALE) for name in sample.scaled])
     if posed is not None:
         sample.rotations.append(list(posed.rotations))
         sample.record.add(frame, posed)
     else:
-        bones = bpy.data.objects[chain.armature].pose.bones
-        sample.rotations.append([recorded_fk(bones[name]) for name in sample.bones])
+        fk = zip(sample.bones, sample.modes, strict=True)
+        sample.rotations.append([recorded_fk(bones[name], mode) for name, mode in fk])
 
 
-def _keys(sample: Samples, frames: range, tolerance: float) -> list[BoneKeys]:
+def _scales(ob: bpy.types.Object, samples: dict[ChainName, Samples]) -> dict[ChainName, Scales]:
+    """The scales that each chain has to key: of its bones and its end bones, where they change at any frame.
+
+    An end bone of one chain may be the root of another, which keys what both make of it.
+    """
+    scales: Scales = {}
+    for sample in samples.values():
+        ratios = [limb.stretch if limb else 1.0 for limb in sample.limbs]
+        if any(ratio != 1.0 for ratio in ratios):
+            rows = [factors([ob.data.bones[name] for name in sample.bones], ratio) for ratio in ratios]
+            for k, name in enumerate(sample.scaled):
+                before = scales.get(name, np.array([fk[k] for fk in sample.fk_scales]))
+                scales[name] = before * np.array([[row[name]] for row in rows])
+    in_chains = {name for sample in samples.values() for name in sample.bones}
+    return {
+        chain: {
+            name: values
+            for name, values in scales.items()
+            if name in sample.bones or (name in sample.scaled and name not in in_chains)
+        }
+        for chain, sample in samples.items()
+    }
+
+
+def _keys(sample: Samples, scales: Scales, frames: range, tolerance: float) -> list[BoneKeys]:
     """A chain's keys: continuous numbers, and no more of them than the tolerance asks for."""
-    values = [
+    rotations = [
         np.array(_continuous([rotations[k] for rotations in sample.rotations], mode), np.float32)
         for k, mode in enumerate(sample.modes)
     ]
     times, needed = np.array(frames, np.float32), list(range(len(frames)))
     if tolerance > 0.0 and None not in sample.limbs:
-        needed = needed_frames(frames, sample.limbs, values, tolerance)
+        needed = needed_frames(frames, sample.limbs, rotations, scales, tolerance)
+    channels = [*zip(sample.bones, sample.modes, rotations, strict=True)]
+    channels += [(name, SCALE, values) for name, values in scales.items()]
     return [
         BoneKeys(name, mode, times[needed], numbers[needed], (frames.start, frames.stop - 1))
-        for name, mode, numbers in zip(sample.bones, sample.modes, values, strict=True)
+        for name, mode, numbers in channels
     ]
 
 
@@ -162,6 +202,14 @@ def _carries(ob: bpy.types.Object, sample: Samples, samples: Iterable[Samples]) 
     """Whether another of the chains hangs from this one: its tip would stray with every key dropped here."""
     below = {bone.name for name in sample.bones for bone in ob.pose.bones[name].children_recursive}
     return any(other is not sample and other.bones[0] in below for other in samples)
+
+
+def _hangs_on_live(ob: bpy.types.Object, sample: Samples, samples: Iterable[ChainName]) -> bool:
+    """Whether a chain hangs on one that may stretch and is not baked: what that gives its root is in no key."""
+    above = ob.pose.bones[sample.bones[0]].parent
+    if above is None or not above.analytic_ik_enabled or above.name in (chain.tip for chain in samples):
+        return False
+    return bool(scaled_bones(above))
 
 
 def _continuous(rotations: Sequence[Raw], mode: str) -> list[Raw]:
@@ -172,11 +220,13 @@ def _continuous(rotations: Sequence[Raw], mode: str) -> list[Raw]:
     return numbers
 
 
-def _finish(ob: bpy.types.Object, tip: str, bones: Sequence[str], after: str) -> None:
+def _finish(ob: bpy.types.Object, tip: str, bones: Sequence[str], scaled: Iterable[str], after: str) -> None:
     """The keys are the bones' FK pose now; what happens to the chain itself."""
     pose_bone = ob.pose.bones[tip]
     for name in bones:
-        forget_fk(ob.pose.bones[name])
+        forget_fk(ob.pose.bones[name], ob.pose.bones[name].rotation_mode)
+    for name in scaled:
+        forget_fk(ob.pose.bones[name], SCALE)
     if after == "KEEP":
         return
     mute_switch(ob, pose_bone)

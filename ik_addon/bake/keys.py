@@ -1,4 +1,4 @@
-"""Rotations into keys of an action: in bulk, and the one place that knows how Blender's versions keep them."""
+"""A pose into keys of an action: in bulk, and the one place that knows how Blender's versions keep them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..rig.animation import driven_rotation
-from ..rig.channels import rotation_channel
+from ..rig.animation import is_driven
+from ..rig.channels import channel_of
 from ..solvers import ChainError
 
 _SLOTTED = hasattr(bpy.types, "ActionSlot")
@@ -16,7 +16,7 @@ _SAME_FRAME = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class BoneKeys:
-    """Keys for one bone: frames (n), and the numbers (n x 3 or 4) of its rotation `mode` at them.
+    """Keys for one channel of a bone: frames (n), and the numbers (n x 3 or 4) of `mode` at them.
 
     span: first and last frame in which no other key is left.
     """
@@ -28,15 +28,19 @@ class BoneKeys:
     span: tuple[float, float]
 
 
-def check_writable(ob: bpy.types.Object, bones: Sequence[str], action: str) -> None:
-    """Raise ChainError where keys on these bones could not be written, or would not play as written."""
+def check_writable(ob: bpy.types.Object, bones: Sequence[str], scaled: Sequence[str], action: str) -> None:
+    """Raise ChainError where keys could not be written, or would not play as written.
+
+    bones: those whose rotation is to be keyed; scaled: those whose scale may be.
+    """
     if not ob.is_editable:
         raise ChainError(f"Armature '{ob.name}' is linked; make a library override of it first")
-    for name in bones:
-        if driven_rotation(ob, ob.pose.bones[name]):
-            raise ChainError(
-                f"Bone '{name}': a driver sets its rotation and would win over the keys; remove that driver"
-            )
+    for what, names in (("rotation", bones), ("scale", scaled)):
+        for name in names:
+            if is_driven(ob, ob.pose.bones[name], what):
+                raise ChainError(
+                    f"Bone '{name}': a driver sets its {what} and would win over the keys; remove that driver"
+                )
     data = ob.animation_data
     if data is None:
         return
@@ -69,7 +73,7 @@ def check_unshared(objects: Sequence[bpy.types.Object]) -> None:
             )
 
 
-def write_keys(ob: bpy.types.Object, bones: Sequence[BoneKeys], action: str) -> bpy.types.Action:
+def write_keys(ob: bpy.types.Object, channels: Sequence[BoneKeys], action: str) -> bpy.types.Action:
     """Write keys into a NEW (empty), a COPY of the current, or the CURRENT action of `ob`, and make it current.
 
     Keys of other bones, and of the same bones outside their span, stay. The action that was current is
@@ -77,8 +81,8 @@ def write_keys(ob: bpy.types.Object, bones: Sequence[BoneKeys], action: str) -> 
     """
     target = _assign(ob, action)
     owner = _curve_owner(ob, target)
-    for keys in bones:
-        channel, width = rotation_channel(keys.mode)
+    for keys in channels:
+        channel, width = channel_of(keys.mode)
         path = f"{ob.pose.bones[keys.bone].path_from_id()}.{channel}"
         for index in range(width):
             curve = _curve(owner, path, index, keys.bone)

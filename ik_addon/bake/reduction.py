@@ -1,45 +1,68 @@
 """Fewer keys for the same motion of the tip."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from mathutils import Vector
 
 from ..rig.channels import quaternion_of
 from ..rig.solving import PosedLimb, pose_limb
 
 
 def needed_frames(
-    frames: Sequence[int], limbs: Sequence[PosedLimb], values: Sequence[np.ndarray], tolerance: float
+    frames: Sequence[int],
+    limbs: Sequence[PosedLimb],
+    rotations: Sequence[np.ndarray],
+    scales: Mapping[str, np.ndarray],
+    tolerance: float,
 ) -> list[int]:
     """Indices of the frames whose keys a chain needs so that its tip stays within `tolerance`.
 
-    frames: those sampled; limbs: the chain at each; values: the keyed numbers of each of its bones (frames x
-    width); tolerance: in armature units. Between two kept keys the channels run linearly. A span whose tip strays
-    farther is divided at its worst frame, so every sampled frame has been checked in the end.
+    frames: those sampled; limbs: the chain at each; rotations: the keyed numbers of each of its bones (frames x
+    width); scales: those of the bones, end bones among them, whose scale is keyed (frames x 3); tolerance: in armature
+    units. Between two kept keys the channels run linearly. A span whose tip strays farther is divided at its worst
+    frame, so every sampled frame has been checked in the end. The same goes for the size of the end bones.
     """
+
+    def strayed(k: int, first: int, last: int) -> float:
+        part = (frames[k] - frames[first]) / (frames[last] - frames[first])
+        turned = [_between(values, first, last, part) for values in rotations]
+        scaled = {name: _between(values, first, last, part) for name, values in scales.items()}
+        return _error(limbs[k], turned, scaled, {name: values[k] for name, values in scales.items()})
+
     kept, spans = {0, len(frames) - 1}, [(0, len(frames) - 1)]
     while spans:
         first, last = spans.pop()
-        strayed = [(_tip_error(limbs[k], _between(frames, values, first, last, k)), k) for k in range(first + 1, last)]
-        worst, k = max(strayed, default=(0.0, first))
+        worst, k = max(((strayed(k, first, last), k) for k in range(first + 1, last)), default=(0.0, first))
         if worst > tolerance:
             kept.add(k)
             spans += [(first, k), (k, last)]
     return sorted(kept)
 
 
-def _between(frames: Sequence[int], values: Sequence[np.ndarray], first: int, last: int, k: int) -> list[np.ndarray]:
-    """What linear keys at two frames give at frame k, for each bone."""
-    part = (frames[k] - frames[first]) / (frames[last] - frames[first])
-    return [bone[first] + (bone[last] - bone[first]) * part for bone in values]
+def _between(values: np.ndarray, first: int, last: int, part: float) -> np.ndarray:
+    """What linear keys at two frames give between them."""
+    return values[first] + (values[last] - values[first]) * part
 
 
-def _tip_error(posed: PosedLimb, rotations: Sequence[np.ndarray]) -> float:
-    """Distance of the tip from where it was sampled, in armature units."""
+def _error(
+    posed: PosedLimb,
+    rotations: Sequence[np.ndarray],
+    scales: Mapping[str, np.ndarray],
+    sampled_scales: Mapping[str, np.ndarray],
+) -> float:
+    """Distance of the tip, or of an end bone's tail by its size, from where it was sampled, in armature units."""
     limb = posed.limb
     local = [
         quaternion_of([float(value) for value in raw], reading.mode)
         for raw, reading in zip(rotations, limb.bones, strict=True)
     ]
-    replayed = limb.tail_of(pose_limb(limb, local)[-1])
-    return (replayed - limb.tail_of(posed.poses_armature[-1])).length
+    own = [Vector(scales[reading.name]) if reading.name in scales else reading.scale for reading in limb.bones]
+    tip, sampled_tip = pose_limb(limb, local, own)[-1], posed.poses_armature[-1]
+    error = (limb.tail_of(tip) - limb.tail_of(sampled_tip)).length
+    growth = tip.col[1].length / sampled_tip.col[1].length
+    for end in limb.bones[-1].bone.children:
+        if end.name in scales and any(sampled_scales[end.name]):
+            own_growth = np.linalg.norm(scales[end.name]) / np.linalg.norm(sampled_scales[end.name])
+            error = max(error, abs(growth * float(own_growth) - 1.0) * end.length)
+    return error

@@ -26,6 +26,8 @@ class ChainRecord:
     frames: list[int] = field(default_factory=list)
     errors_world: list[float] = field(default_factory=list)
     unreached: list[int] = field(default_factory=list)
+    limited: list[int] = field(default_factory=list)
+    max_lag: float = 0.0
     max_step: float = 0.0
     _rotations: list[Quaternion] = field(default_factory=list)
 
@@ -33,8 +35,12 @@ class ChainRecord:
         self.solver, self.chain_count = posed.limb.solver, len(posed.limb.bones)
         self.frames.append(frame)
         self.errors_world.append(posed.error_world)
-        if posed.outcome is not Outcome.REACHED:
+        if posed.outcome is Outcome.LIMITED:
+            self.limited.append(frame)
+        elif posed.outcome is not Outcome.REACHED:
             self.unreached.append(frame)
+        elif posed.lag_world:
+            self.max_lag = max(self.max_lag, posed.lag_world)
         rotations = [
             quaternion_of(raw, reading.mode) for raw, reading in zip(posed.rotations, posed.limb.bones, strict=True)
         ]
@@ -56,7 +62,8 @@ class ChainRecord:
             "mean_error": sum(errors) / len(errors) if errors else 0.0,
             "worst_frame": self.frames[worst] if worst is not None else None,
             "unreached_frames": ranges(self.unreached, step),
-            "limited_frames": [],
+            "limited_frames": ranges(self.limited, step),
+            "max_lag": self.max_lag,
             "max_step_degrees": degrees(self.max_step),
         }
 
@@ -79,7 +86,11 @@ def ranges(frames: Sequence[int], step: int) -> list[list[int]]:
 
 
 def file_report(frames: range, seconds: float, chains: Sequence[ChainRecord], error: str | None = None) -> dict:
-    """One file's entry in the report. Errors are distances from tip to target in world units."""
+    """One file's entry in the report. Errors are distances from tip to target in world units.
+
+    unreached_frames: the bones are too short or too long for the target; limited_frames: joint limits keep the tip from
+    it; max_lag: how far softness holds the tip back where the target is in reach.
+    """
     return {
         "file": bpy.data.filepath,
         "frames": [frames.start, frames[-1] if frames else frames.start, frames.step],
@@ -116,12 +127,16 @@ def words(chain: dict) -> str:
     """One line that says what a chain's entry means."""
     if not chain["frames"]:
         return f"{chain['bone']}: switched off at every frame"
-    missed = ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in chain["unreached_frames"])
     line = (
         f"{chain['bone']}: {chain['frames']} frames, worst error {chain['max_error']:.3g} at frame "
         f"{chain['worst_frame']}, largest step {chain['max_step_degrees']:.1f}°"
     )
-    return f"{line}, out of reach at {missed}" if missed else line
+    for key, what in (("unreached_frames", "out of reach"), ("limited_frames", "held off by its limits")):
+        if chain[key]:
+            line += f", {what} at " + ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in chain[key])
+    if chain.get("max_lag"):
+        line += f", held back by its softness by up to {chain['max_lag']:.3g}"
+    return line
 
 
 def register() -> None:

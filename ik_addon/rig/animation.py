@@ -10,14 +10,14 @@ from itertools import chain
 
 import bpy
 
-_POSE_ROTATION = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(rotation_(?:quaternion|euler|axis_angle))$')
+_POSE_CHANNEL = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(rotation_(?:quaternion|euler|axis_angle)|scale)$')
 _GROUPS_MUTE = not hasattr(bpy.types, "ActionSlot")
 """Whether a muted group of F-Curves is silent: since actions have slots, Blender plays it."""
 
-Rotations = dict[str, set[tuple[str, int]]]
-"""For each bone's name the numbers of its rotation that are animated: channel and index."""
+Channels = dict[str, set[tuple[str, int]]]
+"""For each bone's name the numbers of its rotation and scale that are animated: channel and index."""
 
-_rotations: dict[int, tuple[tuple, Rotations]] = {}
+_channels: dict[int, tuple[tuple, Channels]] = {}
 
 
 def fcurve_collections(action: bpy.types.Action | None, slot=None) -> list:
@@ -58,8 +58,8 @@ def _animated(ob: bpy.types.Object) -> Iterator[tuple[str, int]]:
         yield driver.data_path, driver.array_index
 
 
-def animated_rotations(ob: bpy.types.Object) -> Rotations:
-    """The numbers of the bones' rotations that are set anew by animation or drivers at each frame."""
+def animated_channels(ob: bpy.types.Object) -> Channels:
+    """The numbers of the bones' rotations and scales that are set anew by animation or drivers at each frame."""
     data = ob.animation_data
     if data is None:
         return {}
@@ -70,27 +70,27 @@ def animated_rotations(ob: bpy.types.Object) -> Rotations:
         len(data.drivers),
         len(data.nla_tracks),
     )
-    known = _rotations.get(ob.session_uid)
+    known = _channels.get(ob.session_uid)
     if known is None or known[0] != signature:
-        rotations: Rotations = {}
+        channels: Channels = {}
         for path, index in _animated(ob):
-            match = _POSE_ROTATION.match(path)
+            match = _POSE_CHANNEL.match(path)
             if match:
                 name = bpy.utils.unescape_identifier(match[1])
-                rotations.setdefault(name, set()).add((match[2], index))
-        known = _rotations[ob.session_uid] = (signature, rotations)
+                channels.setdefault(name, set()).add((match[2], index))
+        known = _channels[ob.session_uid] = (signature, channels)
     return known[1]
 
 
-def driven_rotation(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> bool:
-    """Whether a driver sets the bone's rotation; it would win over any pose that is written."""
+def is_driven(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone, what: str) -> bool:
+    """Whether a driver sets the bone's "rotation" or "scale"; it would win over any pose that is written."""
     data = ob.animation_data
     if data is None or not data.drivers:
         return False
-    prefix = pose_bone.path_from_id() + ".rotation_"
+    prefix = f"{pose_bone.path_from_id()}.{what}"
     return any(driver.data_path.startswith(prefix) for driver in data.drivers)
 
 
 def forget() -> None:
     """Read all animation anew at the next question."""
-    _rotations.clear()
+    _channels.clear()

@@ -1,4 +1,4 @@
-"""A pose bone's rotation in its own rotation mode, and the quaternion that it means."""
+"""The channels of a pose bone that IK writes: rotation, in the bone's own rotation mode, and scale."""
 
 from collections.abc import Sequence
 from math import atan2, pi
@@ -7,14 +7,19 @@ import bpy
 from mathutils import Euler, Quaternion, Vector
 
 Raw = tuple[float, ...]
-"""The numbers of a rotation channel: quaternion (w, x, y, z), axis-angle (angle, x, y, z), or Euler angles."""
+"""The numbers of a channel: quaternion (w, x, y, z), axis-angle (angle, x, y, z), Euler angles, or scale (x, y, z)."""
 
 ROTATION_MODES = ("", "QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 """Rotation modes by the number under which a bone's record keeps them; 0: no record."""
 
+SCALE = "SCALE"
+"""Named like a rotation mode, for the channel of a bone's scale is kept and keyed as that of its rotation is."""
 
-def rotation_channel(mode: str) -> tuple[str, int]:
-    """The property that holds a bone's rotation in `mode`, and how many numbers it has."""
+
+def channel_of(mode: str) -> tuple[str, int]:
+    """The property that holds a bone's rotation in `mode`, or its scale, and how many numbers it has."""
+    if mode == SCALE:
+        return "scale", 3
     if mode == "QUATERNION":
         return "rotation_quaternion", 4
     if mode == "AXIS_ANGLE":
@@ -22,9 +27,9 @@ def rotation_channel(mode: str) -> tuple[str, int]:
     return "rotation_euler", 3
 
 
-def raw_rotation(pose_bone: bpy.types.PoseBone, mode: str) -> Raw:
-    """The bone's rotation as it stands in the channel of `mode`."""
-    return tuple(getattr(pose_bone, rotation_channel(mode)[0]))
+def raw_values(pose_bone: bpy.types.PoseBone, mode: str) -> Raw:
+    """The numbers that stand in the bone's channel of `mode`."""
+    return tuple(getattr(pose_bone, channel_of(mode)[0]))
 
 
 def quaternion_of(raw: Sequence[float], mode: str) -> Quaternion:

@@ -17,8 +17,10 @@ def hinge_armature(bones: Sequence[BoneReading]) -> Vector:
     the chain's bend in its rest pose; else the bone's X axis.
     """
     reading = bones[min(1, len(bones) - 1)]
-    orientation = reading.pose_armature.to_3x3().normalized()
-    return orientation @ (free_axis(reading.pose_bone) or _rest_normal([reading.bone for reading in bones]))
+    axis = free_axis(reading.pose_bone)
+    if axis is not None:
+        return reading.orientation(reading.pose_armature) @ axis
+    return reading.pose_armature.to_3x3().normalized() @ _rest_normal([reading.bone for reading in bones])
 
 
 def _rest_normal(bones: Sequence[bpy.types.Bone]) -> Vector:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
-from ..solvers import Chain
+from ..solvers import Chain, ChainError
 from .channels import Raw
+from .limits import BoneLimits
 from .settings import Settings
 
 
@@ -16,7 +17,8 @@ class BoneReading:
     """One bone of a chain. pose_bone, bone: of the original armature, for what is not animated.
 
     mode: its rotation mode. fk, fk_rotation: its FK rotation, as channel numbers and as a local quaternion.
-    location, scale: its local channels. pose_armature: its pose matrix in the FK pose.
+    location, scale: its local channels, the scale before this chain is lengthened. pose_armature: its pose matrix
+    in the FK pose. limits: of its joint.
     """
 
     pose_bone: bpy.types.PoseBone
@@ -27,22 +29,32 @@ class BoneReading:
     location: Vector
     scale: Vector
     pose_armature: Matrix
+    limits: BoneLimits | None = None
 
     @property
     def name(self) -> str:
         return self.bone.name
 
-    def posed(self, rotation: Quaternion, parent_pose: Matrix | None) -> Matrix:
-        """The bone's pose matrix in armature space for a local rotation and its parent's pose matrix."""
-        basis = Matrix.LocRotScale(self.location, rotation, self.scale)
+    def posed(self, rotation: Quaternion, parent_pose: Matrix | None, scale: Vector | None = None) -> Matrix:
+        """The bone's pose matrix in armature space for a local rotation, its parent's pose matrix and a local scale."""
+        basis = Matrix.LocRotScale(self.location, rotation, self.scale if scale is None else scale)
         return pose_matrix(self.bone, basis, parent_pose)
 
     def local_rotation(self, pose_armature: Matrix, parent_pose: Matrix | None) -> Quaternion:
         """The local rotation that gives the bone an orientation: the inverse of `posed`."""
-        basis = pose_matrix(self.bone, pose_armature, parent_pose, invert=True).to_3x3()
+        return self.orientation(pose_matrix(self.bone, pose_armature, parent_pose, invert=True))
+
+    def orientation(self, matrix: Matrix) -> Quaternion:
+        """The rotation in a matrix of the bone, which holds its scale as well.
+
+        Under a mirrored parent it is that of the mirrored axes: about them the bone turns by the right-hand rule.
+        """
+        basis = matrix.to_3x3()
         for axis, scale in enumerate(self.scale):
             if scale < 0.0:
                 basis.col[axis] *= -1.0
+        if basis.determinant() < 0.0:
+            basis *= -1.0
         return basis.normalized().to_quaternion()
 
 
@@ -72,6 +84,19 @@ class Limb:
     def tail_of(self, tip_pose: Matrix) -> Vector:
         """Where the tip's tail is for a pose matrix of the tip."""
         return tip_pose @ Vector((0.0, self.bones[-1].bone.length, 0.0))
+
+
+def chain_bones(tip: bpy.types.PoseBone, chain_count: int) -> list[bpy.types.PoseBone]:
+    """The bones of a chain from root to tip. Raises ChainError where the armature has too few."""
+    bones = [tip]
+    while bones[-1].parent is not None and len(bones) != chain_count:
+        bones.append(bones[-1].parent)
+    if chain_count and len(bones) < chain_count:
+        raise ChainError(
+            f"there are {len(bones)} bones from it up to the root and the chain asks for {chain_count}; "
+            f"set Bones to {len(bones)} or less"
+        )
+    return bones[::-1]
 
 
 def pose_matrix(bone: bpy.types.Bone, matrix: Matrix, parent_pose: Matrix | None, invert: bool = False) -> Matrix:

@@ -10,7 +10,7 @@ import bpy
 
 from ..solvers import ChainError
 from .carriers import carriers
-from .reading import chain_bones
+from .limb import chain_bones
 
 
 class ChainName(NamedTuple):
@@ -33,9 +33,9 @@ class ChainOrder:
     movers: dict[ChainName, set[ChainName]] = field(default_factory=dict)
     errors: dict[ChainName, ChainError] = field(default_factory=dict)
 
-    def chain_bones_of(self, armature: str) -> set[str]:
-        """Names of the bones of an armature that belong to a chain."""
-        return {name for chain, names in self.bones.items() if chain.armature == armature for name in names}
+    def chains_of(self, armature: str) -> dict[str, list[str]]:
+        """The tips of an armature's chains, each with the names of its chain's bones, root first."""
+        return {chain.tip: names for chain, names in self.bones.items() if chain.armature == armature}
 
 
 def live_tips(ob: bpy.types.Object) -> list[str]:

@@ -3,11 +3,12 @@
 import bpy
 
 from ..solvers import ChainError
-from .animation import driven_rotation
+from .animation import is_driven
 from .armatures import is_evaluated_in, posed_armatures
-from .limb import Limb
+from .lengthening import scaled_bones
+from .limb import Limb, chain_bones
 from .order import ChainName, chain_order
-from .reading import SceneReader, chain_bones
+from .reading import SceneReader
 
 _UNEVEN = 1e-4
 
@@ -48,7 +49,12 @@ def warnings_of(ob: bpy.types.Object, tip: str) -> list[str]:
     warnings = [
         f"Bone '{bone.name}': a driver sets its rotation and wins over the chain; remove that driver"
         for bone in bones
-        if driven_rotation(ob, bone)
+        if is_driven(ob, bone, "rotation")
+    ]
+    warnings += [
+        f"Bone '{name}': a driver sets its scale and wins over the stretch; remove that driver"
+        for name in scaled_bones(pose_bone)
+        if is_driven(ob, ob.pose.bones[name], "scale")
     ]
     warnings += [
         f"Bone '{bone.name}': constraint '{constraint.name}' moves it after the chain; switch it off"

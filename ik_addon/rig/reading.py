@@ -1,17 +1,20 @@
 """From pose bones and targets to plain numbers in armature space, and what is wrong where that cannot be done."""
 
-from collections.abc import Sequence
+from functools import cached_property
 from math import isfinite
 
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
-from ..solvers import Chain, ChainError, solver_for
+from ..solvers import ChainError, solver_for
 from .carriers import carriers
-from .channels import Raw, quaternion_of
-from .hinge import hinge_armature
-from .limb import BoneReading, Limb, fk_joints, pose_matrix
+from .chains import fk_chain
+from .channels import SCALE, Raw, quaternion_of
+from .lengthening import given_factor
+from .limb import BoneReading, Limb, chain_bones, pose_matrix
+from .limits import limits_of
 from .posing import FkPose
+from .records import record_of
 from .settings import Settings, settings_of
 
 
@@ -63,11 +66,19 @@ class ArmatureReader:
     def __init__(self, scene: SceneReader, ob: bpy.types.Object, frame_changed: bool) -> None:
         self.ob = ob
         self.evaluated = ob.evaluated_get(scene.depsgraph)
-        self.world = scene.world_of(ob)
         self._scene = scene
-        self._world_inverse = self.world.inverted_safe()
         self._fk = FkPose(ob, self.evaluated, frame_changed)
         self._posed: dict[str, Matrix] = {}
+        self._scales: dict[str, Vector] = {}
+
+    @cached_property
+    def world(self) -> Matrix:
+        """Where the armature object is; first asked for when what carries it has been posed."""
+        return self._scene.world_of(self.ob)
+
+    @cached_property
+    def _world_inverse(self) -> Matrix:
+        return self.world.inverted_safe()
 
     def tip(self, name: str) -> bpy.types.PoseBone:
         """The tip bone of a chain, as animated and driven."""
@@ -82,34 +93,64 @@ class ArmatureReader:
         pose_bone = self.evaluated.pose.bones[name]
         parent_pose = self.pose_of(pose_bone.parent) if pose_bone.parent else None
         location = Vector() if pose_bone.bone.use_connect else pose_bone.location
-        return pose_matrix(pose_bone.bone, Matrix.LocRotScale(location, rotation, pose_bone.scale), parent_pose)
+        scale = self._scales.get(name, pose_bone.scale)
+        return pose_matrix(pose_bone.bone, Matrix.LocRotScale(location, rotation, scale), parent_pose)
+
+    def fk_scale(self, name: str) -> Raw:
+        """The FK scale of a bone."""
+        return self._fk.scale(name)
+
+    def scale_of(self, pose_bone: bpy.types.PoseBone) -> Vector:
+        """The scale of an evaluated bone before its own chain lengthens it: its FK scale, with what the chain gives it
+        on whose end it hangs."""
+        told = self._scales.get(pose_bone.name)
+        if told is not None:
+            return told
+        original = self.ob.pose.bones[pose_bone.name]
+        if record_of(original, SCALE) is None:
+            return pose_bone.scale.copy()
+        return Vector(self._fk.scale(pose_bone.name)) * given_factor(original)
 
     def pose(self, name: str, matrix_armature: Matrix) -> None:
         """Tell where a bone is posed in this pass."""
         self._posed[name] = matrix_armature
 
+    def rescale(self, name: str, scale: Vector) -> None:
+        """Tell which scale a bone gets in this pass."""
+        self._scales[name] = scale
+
     def pose_of(self, pose_bone: bpy.types.PoseBone) -> Matrix:
         """The pose matrix of an evaluated bone, with all that was posed in this pass."""
-        if not self._posed:
-            return pose_bone.matrix.copy()
         known = self._posed.get(pose_bone.name)
         if known is not None:
             return known
-        parent = pose_bone.parent
-        if parent is None or not any(above.name in self._posed for above in pose_bone.parent_recursive):
+        if not self._posed and not self._scales:
             return pose_bone.matrix.copy()
-        parent_pose = self.pose_of(parent)
+        names = [bone.name for bone in (pose_bone, *pose_bone.parent_recursive)]
+        if not any(name in self._posed or name in self._scales for name in names):
+            return pose_bone.matrix.copy()
+        parent = pose_bone.parent
+        parent_pose = self.pose_of(parent) if parent else None
         if any(constraint.enabled for constraint in pose_bone.constraints):
             # What the constraint does is unknown here: let the bone ride as it was evaluated.
-            posed = parent_pose @ parent.matrix.inverted_safe() @ pose_bone.matrix
+            carry = parent_pose @ parent.matrix.inverted_safe() if parent and parent_pose else Matrix()
+            posed = carry @ pose_bone.matrix @ self._regrown(pose_bone)
         else:
-            posed = pose_matrix(pose_bone.bone, pose_bone.matrix_basis, parent_pose)
+            posed = pose_matrix(pose_bone.bone, pose_bone.matrix_basis @ self._regrown(pose_bone), parent_pose)
         self._posed[pose_bone.name] = posed
         return posed
 
+    def _regrown(self, pose_bone: bpy.types.PoseBone) -> Matrix:
+        """From the scale with which a bone was evaluated to the one that it gets in this pass."""
+        told = self._scales.get(pose_bone.name)
+        if told is None:
+            return Matrix()
+        ratios = (new / old if old else 1.0 for new, old in zip(told, pose_bone.scale, strict=True))
+        return Matrix.Diagonal((*ratios, 1.0))
+
     def moved(self, name: str) -> Matrix | None:
         """How far this pass moved a bone from where it was evaluated, in armature space; None: not at all."""
-        pose_bone = self.evaluated.pose.bones.get(name) if self._posed else None
+        pose_bone = self.evaluated.pose.bones.get(name) if self._posed or self._scales else None
         if pose_bone is None:
             return None
         posed = self.pose_of(pose_bone)
@@ -124,6 +165,7 @@ class ArmatureReader:
             check_targets(self.ob, chain, settings)
             solver = solver_for(len(chain), settings.solver)
             root_parent = chain[0].parent
+            parent_pose = self.pose_of(root_parent) if root_parent else None
             bones = self.bones(chain)
             return Limb(
                 tip=tip_name,
@@ -131,8 +173,8 @@ class ArmatureReader:
                 solver=solver,
                 world=self.world,
                 bones=bones,
-                chain=fk_chain(bones),
-                parent_pose=self.pose_of(root_parent) if root_parent else None,
+                chain=fk_chain(bones, parent_pose),
+                parent_pose=parent_pose,
                 target_armature=self._point(settings.target, settings.subtarget, "target"),
                 pole_armature=self._point(settings.pole_target, settings.pole_subtarget, "pole")
                 if settings.pole_target
@@ -153,9 +195,10 @@ class ArmatureReader:
             original = self.ob.pose.bones[pose_bone.name]
             bone = original.bone
             location = Vector() if bone.use_connect else pose_bone.location.copy()
-            scale = pose_bone.scale.copy()
+            scale = self.scale_of(pose_bone)
             parent_pose = pose_matrix(bone, Matrix.LocRotScale(location, fk_rotation, scale), parent_pose)
-            readings.append(BoneReading(original, bone, mode, fk, fk_rotation, location, scale, parent_pose))
+            limits = limits_of(pose_bone)
+            readings.append(BoneReading(original, bone, mode, fk, fk_rotation, location, scale, parent_pose, limits))
         return tuple(readings)
 
     def _point(self, ob: bpy.types.Object, bone_name: str, what: str) -> Vector:
@@ -175,44 +218,6 @@ class ArmatureReader:
                 "drivers of that object"
             )
         return point_armature
-
-
-def fk_chain(readings: Sequence[BoneReading]) -> Chain:
-    """The chain in its FK pose, relative to its root; its hinge is asked for where it is straight.
-
-    Raises ChainError where one of the bones has no length, or a transform that is not a number.
-    """
-    points = fk_joints(readings)
-    try:
-        chain = Chain([point - points[0] for point in points], bend_normal=lambda: hinge_armature(readings))
-    except ChainError as error:
-        poses = ((reading.name, reading.pose_armature) for reading in readings)
-        name = next(
-            (name for name, pose in poses if not all(map(isfinite, (value for row in pose for value in row)))),
-            readings[-1].name,
-        )
-        raise ChainError(
-            f"the pose of bone '{name}' holds values that are not numbers; clear its transform and its parents'"
-        ) from error
-    for reading, length in zip(readings, chain.lengths, strict=True):
-        if length <= 1e-6 * chain.length:
-            raise ChainError(
-                f"bone '{reading.name}' of its chain has no length; lengthen it in edit mode, or clear its pose scale"
-            )
-    return chain
-
-
-def chain_bones(tip: bpy.types.PoseBone, chain_count: int) -> list[bpy.types.PoseBone]:
-    """The bones of a chain from root to tip. Raises ChainError where the armature has too few."""
-    bones = [tip]
-    while bones[-1].parent is not None and len(bones) != chain_count:
-        bones.append(bones[-1].parent)
-    if chain_count and len(bones) < chain_count:
-        raise ChainError(
-            f"there are {len(bones)} bones from it up to the root and the chain asks for {chain_count}; "
-            f"set Bones to {len(bones)} or less"
-        )
-    return bones[::-1]
 
 
 def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], settings: Settings) -> None:

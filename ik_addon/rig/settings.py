@@ -11,6 +11,8 @@ import bpy
 
 PREFIX = "analytic_ik_"
 _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+_OF_ANY_BONE = ("use_cone", "cone", "use_min_bend", "min_bend")
+"""Limits of a bone's joint: no part of the chain whose tip the bone may be."""
 
 
 SOLVER_ITEMS = (
@@ -40,6 +42,7 @@ class Settings:
     flip: bool
     softness: float
     reach: str
+    stretch_max: float
     least_motion: bool
 
 
@@ -58,6 +61,7 @@ def settings_of(pose_bone: bpy.types.PoseBone) -> Settings:
         pose_bone.analytic_ik_flip,
         pose_bone.analytic_ik_softness,
         pose_bone.analytic_ik_reach,
+        pose_bone.analytic_ik_stretch_max,
         pose_bone.analytic_ik_least_motion,
     )
 
@@ -157,10 +161,21 @@ def _properties() -> dict[str, object]:
             name="Out of Reach",
             description="What the chain does when it cannot reach its target",
             default="CLAMP",
+            # With the numbers under which files keep them, which the order here does not tell.
             items=[
-                ("CLAMP", "Clamp", "Take the pose that comes nearest"),
-                ("HOLD", "Hold", "Keep the FK pose"),
+                ("CLAMP", "Clamp", "Take the pose that comes nearest", 0),
+                ("STRETCH", "Stretch", "Lengthen the bones", 2),
+                ("HOLD", "Hold", "Keep the FK pose", 1),
             ],
+        ),
+        "stretch_max": _setting(
+            props.FloatProperty,
+            name="Stretch Max",
+            description="How long the chain may become, as a multiple of its own length. The bones on its end, such as "
+            "a foot or a hand, keep their size",
+            default=1.5,
+            min=1.0,
+            soft_max=3.0,
         ),
         "least_motion": _setting(
             props.BoolProperty,
@@ -168,17 +183,48 @@ def _properties() -> dict[str, object]:
             description="Chains over two bones move as little as possible from their FK pose, "
             "instead of staying straight",
         ),
-        # What a bone's rotation was before IK and what IK made of it, in the bone's rotation mode (posing.py).
+        # Of any bone of a chain, beside Blender's own IK locks and limits; they stay when a chain is removed.
+        "use_cone": _setting(
+            props.BoolProperty,
+            name="Limit Bend",
+            description="Keep this bone within a cone about its parent's direction when a chain is solved",
+        ),
+        "cone": _setting(
+            props.FloatProperty,
+            name="Largest Bend",
+            description="The largest angle between this bone's direction and its parent's; 0: straight on",
+            default=pi,
+            min=0.0,
+            max=pi,
+            subtype="ANGLE",
+        ),
+        "use_min_bend": _setting(
+            props.BoolProperty,
+            name="Keep Bent",
+            description="Never straighten this hinge beyond its least bend, nor bend it to the other side",
+        ),
+        "min_bend": _setting(
+            props.FloatProperty,
+            name="Least Bend",
+            description="The smallest angle between this bone's direction and its parent's; 0: it may become straight",
+            default=0.0,
+            min=0.0,
+            max=pi,
+            subtype="ANGLE",
+        ),
+        # What a bone's rotation, and its scale, was before IK and what IK made of it (records.py).
         "record_mode": _record(props.IntProperty),
         "record_fk": _record(props.FloatVectorProperty, size=4),
         "record_solved": _record(props.FloatVectorProperty, size=4),
+        "record_fk_scale": _record(props.FloatVectorProperty, size=3),
+        "record_solved_scale": _record(props.FloatVectorProperty, size=3),
     }
 
 
 def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
     """Take a chain off its tip: all its settings go back to their defaults; the pose is left alone."""
     for name in _properties():
-        if not name.startswith("record_"):
+        if not name.startswith("record_") and name not in _OF_ANY_BONE:
             pose_bone.property_unset(PREFIX + name)
     pose_bone.id_data.update_tag()
 

@@ -1,18 +1,22 @@
 """Read, solve, rotate, write: one chain, and all chains of a scene, each after those that move it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
-from ..solvers import Chain, ChainError, Goal, Outcome, blend, link_rotations, solve
+from ..solvers import ChainError, Goal, Outcome, blend, link_rotations, solve
+from ..solvers.chain import MET
 from .armatures import posed_armatures
-from .channels import Raw, quaternion_of, raw_of
+from .chains import chain_of
+from .channels import SCALE, Raw, quaternion_of, raw_of
+from .lengthening import factors
 from .limb import Limb
-from .order import ChainName, chain_order
-from .posing import PoseWriter, recorded_bones
+from .order import ChainName, ChainOrder, chain_order
+from .posing import PoseWriter
 from .reading import ArmatureReader, SceneReader
+from .records import recorded_bones
 
 _UNEVEN_SCALE_PASSES = 12
 _STRAYED = 2e-6
@@ -27,15 +31,25 @@ Touched = Callable[[bpy.types.PoseBone], bool]
 class PosedLimb:
     """A solved chain. rotations: of its bones from root to tip, as numbers of each bone's rotation mode.
 
-    poses_armature: the bones' pose matrices. outcome: how the target lies to the chain. error_world: distance
-    from the tip to its target, in world units.
+    poses_armature: the bones' pose matrices. stretch: by how much the chain is lengthened. outcome: how the target
+    lies to the chain. error_world: distance from the tip to its target, in world units.
     """
 
     limb: Limb
     rotations: tuple[Raw, ...]
     poses_armature: tuple[Matrix, ...]
+    stretch: float
     outcome: Outcome
     error_world: float
+
+    @property
+    def lag_world(self) -> float:
+        """How far softness holds the tip back from a target in reach, in world units."""
+        settings, limb = self.limb.settings, self.limb
+        if not settings.softness or settings.influence < 1.0 or self.outcome is not Outcome.REACHED:
+            return 0.0
+        rounding = MET * limb.chain.length * limb.world.median_scale
+        return self.error_world if self.error_world > rounding else 0.0
 
 
 @dataclass(slots=True)
@@ -50,7 +64,7 @@ def solve_limb(limb: Limb) -> PosedLimb:
     """Solve one chain from plain numbers; nothing is written."""
     settings = limb.settings
     try:
-        outcome, poses, local_rotations = _solve_rotations(limb)
+        outcome, poses, local_rotations, stretch = _solve_rotations(limb)
     except ChainError as error:
         raise ChainError(f"Bone '{limb.tip}': {error}") from error
     holds = settings.reach == "HOLD" and outcome is not Outcome.REACHED
@@ -60,7 +74,9 @@ def solve_limb(limb: Limb) -> PosedLimb:
             blend(reading.fk_rotation, solved, influence)
             for reading, solved in zip(limb.bones, local_rotations, strict=True)
         ]
-        poses = pose_limb(limb, local_rotations)
+        stretch = 1.0 + influence * (stretch - 1.0)
+    if influence < 1.0 or stretch > 1.0:
+        poses = pose_limb(limb, local_rotations, scales_of(limb, stretch))
     raw_rotations = (
         raw_of(rotation, reading.mode, reading.fk)
         for reading, rotation in zip(limb.bones, local_rotations, strict=True)
@@ -71,14 +87,16 @@ def solve_limb(limb: Limb) -> PosedLimb:
         # No influence is the FK pose itself, not what its quaternion rounds to.
         rotations=tuple(raw_rotations) if influence else tuple(reading.fk for reading in limb.bones),
         poses_armature=tuple(poses),
+        stretch=stretch,
         outcome=outcome,
         error_world=(limb.world.to_3x3() @ missed).length,
     )
 
 
-def _solve_rotations(limb: Limb) -> tuple[Outcome, list[Matrix], list[Quaternion]]:
-    """The chain at full influence: its outcome, its pose matrices in armature space, its local rotations.
+def _solve_rotations(limb: Limb) -> tuple[Outcome, list[Matrix], list[Quaternion], float]:
+    """The chain at full influence: its outcome, its pose matrices in armature space, its local rotations, its stretch.
 
+    The matrices are those before it is lengthened, which turns nothing and moves all joints evenly away from the root.
     A bone under an unevenly scaled parent changes its length as it turns. Then the chain is solved again with
     the lengths that it has in the pose just found, until the tip is where the solution put it.
     """
@@ -94,16 +112,16 @@ def _solve_rotations(limb: Limb) -> tuple[Outcome, list[Matrix], list[Quaternion
             local_rotations.append(rotation)
             posed.append(parent_pose)
         poses = posed
-        strayed = limb.tail_of(poses[-1]) - root - solution.joints[-1]
+        strayed = (limb.tail_of(poses[-1]) - root) * solution.stretch - solution.joints[-1]
         if strayed.length <= _STRAYED * chain.length:
             break
         # This pose bends as was wished: the same wishes would swivel and flip it once more.
         hinge = -solution.normal if goal.flip else solution.normal
         pole = goal.target.cross(hinge) if len(limb.bones) == 2 else None
         goal = replace(goal, pole=pole, swivel=0.0, flip=False)
-        heads = [pose.to_translation() - root for pose in poses]
-        chain = Chain([*heads, limb.tail_of(poses[-1]) - root], bend_normal=hinge)
-    return solution.outcome, poses, local_rotations
+        joints = [*(pose.to_translation() - root for pose in poses), limb.tail_of(poses[-1]) - root]
+        chain = chain_of(limb.bones, joints, poses, local_rotations, limb.parent_pose, hinge)
+    return solution.outcome, poses, local_rotations, solution.stretch
 
 
 def _goal(limb: Limb, root_armature: Vector) -> Goal:
@@ -116,20 +134,27 @@ def _goal(limb: Limb, root_armature: Vector) -> Goal:
         flip=settings.flip,
         softness=settings.softness,
         least_motion=settings.least_motion,
+        stretch_max=settings.stretch_max if settings.reach == "STRETCH" else 1.0,
     )
 
 
-def pose_limb(limb: Limb, local_rotations: list[Quaternion]) -> list[Matrix]:
-    """Forward kinematics: the pose matrices of a chain's bones for their local rotations."""
+def scales_of(limb: Limb, stretch: float) -> list[Vector]:
+    """The scales of a chain's bones that lengthen it by `stretch`."""
+    own = factors([reading.bone for reading in limb.bones], stretch)
+    return [reading.scale * own[reading.name] for reading in limb.bones]
+
+
+def pose_limb(limb: Limb, local_rotations: Sequence[Quaternion], scales: Sequence[Vector]) -> list[Matrix]:
+    """Forward kinematics: the pose matrices of a chain's bones for their local rotations and scales."""
     poses, parent_pose = [], limb.parent_pose
-    for reading, rotation in zip(limb.bones, local_rotations, strict=True):
-        parent_pose = reading.posed(rotation, parent_pose)
+    for reading, rotation, scale in zip(limb.bones, local_rotations, scales, strict=True):
+        parent_pose = reading.posed(rotation, parent_pose, scale)
         poses.append(parent_pose)
     return poses
 
 
 def solve_scene(depsgraph: bpy.types.Depsgraph, frame_changed: bool, touched: Touched | None = None) -> ScenePass:
-    """Solve the live chains of a scene, each after the chains that move it, and write their rotations.
+    """Solve the live chains of a scene, each after the chains that move it, and write what that makes of their bones.
 
     frame_changed: the scene has just gone to a frame. touched: only chains of which it says so are solved, and
     those that they move; None: all. A chain that cannot be solved is skipped with its reason, and its bones
@@ -139,15 +164,14 @@ def solve_scene(depsgraph: bpy.types.Depsgraph, frame_changed: bool, touched: To
     objects = {ob.name_full: ob for ob in posed_armatures(depsgraph)}
     order = chain_order(ob.evaluated_get(depsgraph) for ob in objects.values())
     done = ScenePass(errors=dict(order.errors))
-    writers = {name: PoseWriter(ob) for name, ob in objects.items()}
-    recorded = {name: recorded_bones(ob) for name, ob in objects.items()}
-    for name, ob in objects.items():
-        if recorded[name]:
-            in_chains = order.chain_bones_of(name)
-            _release(scene.armature(ob), writers[name], [bone for bone in recorded[name] if bone not in in_chains])
+    armatures = {name: _Armature(scene, ob) for name, ob in objects.items()}
+    for armature in armatures.values():
+        if armature.turned or armature.scaled:
+            _release_others(armature, order)
     moved: set[ChainName] = set()
     for chain in order.chains:
-        reader, writer = scene.armature(objects[chain.armature]), writers[chain.armature]
+        armature = armatures[chain.armature]
+        reader, writer = armature.reader, armature.writer
         if touched is not None and not order.movers[chain] & moved and not touched(reader.tip(chain.tip)):
             continue
         moved.add(chain)
@@ -155,22 +179,80 @@ def solve_scene(depsgraph: bpy.types.Depsgraph, frame_changed: bool, touched: To
             posed = solve_limb(reader.limb(chain.tip))
         except ChainError as error:
             done.errors[chain] = error
-            held = [bone for bone in order.bones[chain] if bone in recorded[chain.armature]]
-            _release(reader, writer, held)
+            _lengthen(armature, order.bones[chain], 1.0)
+            _release(armature, [bone for bone in order.bones[chain] if bone in armature.turned])
             continue
         done.limbs[chain] = posed
         for reading, rotation, pose in zip(posed.limb.bones, posed.rotations, posed.poses_armature, strict=True):
-            writer.set_rotation(reading.name, reading.mode, reading.fk, rotation)
+            writer.write(reading.name, reading.mode, reading.fk, rotation)
             reader.pose(reading.name, pose)
+        if posed.limb.settings.reach == "STRETCH" or armature.scaled:
+            _lengthen(armature, order.bones[chain], posed.stretch)
     rendering = depsgraph.mode == "RENDER"
-    for name, writer in writers.items():
-        writer.commit(objects[name].evaluated_get(depsgraph) if rendering else None)
+    for name, armature in armatures.items():
+        armature.writer.commit(objects[name].evaluated_get(depsgraph) if rendering else None)
     return done
 
 
-def _release(reader: ArmatureReader, writer: PoseWriter, names: list[str]) -> None:
-    """Give bones that no chain poses any more their FK pose back, before what hangs below them is read."""
+class _Armature:
+    """One armature in a pass. turned, scaled: names of its bones whose rotation, and whose scale, IK has written."""
+
+    def __init__(self, scene: SceneReader, ob: bpy.types.Object) -> None:
+        self._scene = scene
+        self.ob = ob
+        self.evaluated = ob.evaluated_get(scene.depsgraph)
+        self.writer = PoseWriter(ob)
+        self.turned, self.scaled = recorded_bones(ob)
+
+    @property
+    def reader(self) -> ArmatureReader:
+        """Made when first asked for: by then what carries the armature is posed."""
+        return self._scene.armature(self.ob)
+
+    def factors(self, names: Sequence[str], ratio: float) -> dict[str, float]:
+        """See `lengthening.factors`."""
+        return factors([self.ob.data.bones[name] for name in names], ratio)
+
+
+def _lengthen(armature: _Armature, names: Sequence[str], ratio: float) -> None:
+    """Scale the bones of a chain, root first, and its end bones, so that it is `ratio` as long as in its FK pose."""
+    if ratio == 1.0 and not armature.scaled:
+        return
+    reader = armature.reader
+    for name, factor in armature.factors(names, ratio).items():
+        fk = reader.fk_scale(name)
+        before = reader.scale_of(armature.evaluated.pose.bones[name]) if name in names else Vector(fk)
+        scale = before * factor
+        if tuple(scale) != fk:
+            armature.writer.write(name, SCALE, fk, tuple(scale))
+        elif name in armature.scaled:
+            armature.writer.restore_fk(name, SCALE, fk)
+        reader.rescale(name, scale)
+
+
+def _release_others(armature: _Armature, order: ChainOrder) -> None:
+    """Give the bones of an armature that no chain turns, or scales, any more their FK pose back."""
+    chains, tips = order.chains_of(armature.ob.name_full), armature.evaluated.pose.bones
+    if armature.scaled:
+        stretching = [names for tip, names in chains.items() if tips[tip].analytic_ik_reach == "STRETCH"]
+        kept = {name for names in stretching for name in armature.factors(names, 1.0)}
+        for name in [name for name in armature.scaled if name not in kept]:
+            fk = armature.reader.fk_scale(name)
+            armature.writer.restore_fk(name, SCALE, fk)
+            armature.reader.rescale(name, Vector(fk))
+        for root in [names[0] for names in stretching]:
+            above = tips[root].parent
+            if above is not None and above.name not in chains:
+                # It may have hung on the end of a chain until now.
+                armature.reader.rescale(root, Vector(armature.reader.fk_scale(root)))
+    in_chains = {name for names in chains.values() for name in names}
+    _release(armature, [name for name in armature.turned if name not in in_chains])
+
+
+def _release(armature: _Armature, names: Sequence[str]) -> None:
+    """Give bones that no chain turns any more their FK rotation back, before what hangs below them is read."""
     for name in names:
+        reader = armature.reader
         mode, fk = reader.fk_rotation(name)
-        writer.restore_fk(name, mode, fk)
+        armature.writer.restore_fk(name, mode, fk)
         reader.pose(name, reader.fk_pose(name, quaternion_of(fk, mode)))

@@ -11,8 +11,17 @@ from mathutils import Matrix, Quaternion, Vector
 
 from .chain import ROUNDING, Chain, Goal, Outcome, outcome_at, reach_limits
 from .reach import eased, stretch
-from .rotations import swing
-from .vectors import STRAIGHT, ChainError, across, direction, finite_number, finite_point, perpendicular, unit_across
+from .vectors import (
+    STRAIGHT,
+    ChainError,
+    across,
+    direction,
+    finite_number,
+    finite_point,
+    perpendicular,
+    swing,
+    unit_across,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +50,8 @@ class Aim:
 
     frame: bend frame of the goal. turn: rigid rotation of the starting pose into it. bulge: unit vector
     towards which the joints shall bend (frame.side, or its opposite where flipped). offset: from the root to the
-    point to reach before the chain is lengthened by `stretch`, softness applied; distance: its length. limits: nearest and farthest reach of the links
-    k, k+1, …
+    point to reach before the chain is lengthened by `stretch`, softness applied; distance: its length. limits:
+    nearest and farthest reach of the links k, k+1, …
     """
 
     frame: BendFrame

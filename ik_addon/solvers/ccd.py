@@ -4,8 +4,7 @@ from mathutils import Quaternion, Vector
 
 from .bending import Aim
 from .chain import ROUNDING, Chain, joint_points
-from .rotations import swing
-from .vectors import direction
+from .vectors import direction, swing
 
 MAX_SWEEPS = 500
 CURL = 0.2

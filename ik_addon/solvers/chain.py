@@ -106,10 +106,10 @@ class Solution:
     """A solved chain, in the space of the chain's joints.
 
     joints: n+1 points; joints[0] is the root; lengths are kept, or all multiplied by `stretch`. directions: of the
-    n links, unit vectors. outcome: whether the target was in reach. residual: distance from the last joint to the target. turn: the
-    rigid rotation by which the starting pose was aimed at the target and rolled to the pole before its joints
-    bent. normal: unit normal of the bend plane, defined also where the joints are in line. stretch: by how much the
-    chain was lengthened. limited: for a chain with limits, which of its joints stand at one. rotations: for a chain
+    n links, unit vectors. outcome: whether the target was in reach. residual: distance from the last joint to the
+    target. turn: the rigid rotation by which the starting pose was aimed at the target and rolled to the pole before
+    its joints bent. normal: unit normal of the bend plane, defined also where the joints are in line. stretch: by how
+    much the chain was lengthened. limited: for a chain with limits, which of its joints stand at one. rotations: for a chain
     with limits, how each link turned; see `link_rotations`.
     """
 

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from mathutils import Matrix, Quaternion, Vector
 
 from .joints import HingeJoint, Joint
-from .rotations import swing
 from .shapes import Turns, end_of
-from .vectors import STRAIGHT, direction
+from .vectors import STRAIGHT, direction, swing
 
 _STEPS = 60
 _LARGEST_STEP = 0.6

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from mathutils import Quaternion, Vector
 
 from .joints import BallJoint, HingeJoint, Joint
-from .rotations import swing
 from .vectors import (
     STRAIGHT,
     ChainError,
@@ -16,6 +15,7 @@ from .vectors import (
     finite_number,
     finite_point,
     perpendicular,
+    swing,
     unit_across,
 )
 

@@ -1,28 +1,14 @@
 """From joint positions to rotations of the links: swing, roll and blend, each in one place."""
 
-from math import atan2, pi
+from math import atan2
 from typing import TYPE_CHECKING
 
 from mathutils import Quaternion, Vector
 
-from .vectors import STRAIGHT
+from .vectors import swing
 
 if TYPE_CHECKING:
     from .chain import Chain, Solution
-
-
-def swing(start: Vector, end: Vector, axis: Vector) -> Quaternion:
-    """The shortest rotation between two unit vectors; about `axis` (a unit vector) where they are opposite."""
-    if start.dot(end) > 0.0:
-        return start.rotation_difference(end)
-    # Beyond a right angle go by way of the opposite direction: what is left is short, and so exact in float32.
-    shortest = start.cross(end)
-    half_turn_axis = shortest if shortest.length > STRAIGHT else axis
-    half_turn_axis = half_turn_axis - start * half_turn_axis.dot(start)
-    if half_turn_axis.length <= STRAIGHT:
-        return start.rotation_difference(end)
-    half_turn = Quaternion(half_turn_axis.normalized(), pi)
-    return (half_turn @ start).rotation_difference(end) @ half_turn
 
 
 def link_rotations(chain: "Chain", solution: "Solution") -> list[Quaternion]:

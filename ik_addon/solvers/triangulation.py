@@ -6,8 +6,7 @@ from mathutils import Vector
 
 from .bending import Aim
 from .chain import ROUNDING, Chain, end_offset
-from .rotations import swing
-from .vectors import STRAIGHT, across, direction, perpendicular, unit_across
+from .vectors import STRAIGHT, across, direction, perpendicular, swing, unit_across
 
 
 def triangulation(chain: Chain, aim: Aim) -> list[Vector]:

@@ -1,9 +1,9 @@
-"""Points and directions: the few operations that mathutils leaves out or does not do soundly."""
+"""Points, directions and the rotation between them: what mathutils leaves out or does not do soundly."""
 
 from collections.abc import Sequence
-from math import atan2, hypot, isfinite
+from math import atan2, hypot, isfinite, pi
 
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 _SMALL = 1e-15
 """Length above which a vector can be divided by its length in single precision."""
@@ -77,3 +77,17 @@ def cosine_wave(turning: Vector, axis: Vector, fixed: Vector) -> tuple[float, fl
     level = turning.dot(axis) * axis.dot(fixed)
     c, s = turning.dot(fixed) - level, axis.cross(turning).dot(fixed)
     return level, hypot(c, s), atan2(s, c)
+
+
+def swing(start: Vector, end: Vector, axis: Vector) -> Quaternion:
+    """The shortest rotation between two unit vectors; about `axis` (a unit vector) where they are opposite."""
+    if start.dot(end) > 0.0:
+        return start.rotation_difference(end)
+    # Beyond a right angle go by way of the opposite direction: what is left is short, and so exact in float32.
+    shortest = start.cross(end)
+    half_turn_axis = shortest if shortest.length > STRAIGHT else axis
+    half_turn_axis = half_turn_axis - start * half_turn_axis.dot(start)
+    if half_turn_axis.length <= STRAIGHT:
+        return start.rotation_difference(end)
+    half_turn = Quaternion(half_turn_axis.normalized(), pi)
+    return (half_turn @ start).rotation_difference(end) @ half_turn

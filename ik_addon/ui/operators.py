@@ -1,11 +1,13 @@
 """The operators: they check, call one function, and say what was done or what is in the way."""
 
 from collections.abc import Iterable, Iterator
+from math import pi, radians
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ..authoring.controls import add_chain, controls_of, delete_unused, remove_chain
+from ..authoring.knees import limit_knees
 from ..authoring.selection import active_armature, active_bone, chosen_tips, selected_bones
 from ..bake import bake, chains_of, check
 from ..bake.report import words
@@ -82,10 +84,7 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         tips = chosen_tips(ob)
         if not tips:
-            raise ChainError(
-                f"Armature '{ob.name}': no selected bone is the tip of a chain; select the bone whose panel "
-                "shows the target"
-            )
+            raise ChainError(_no_tip(ob))
         names = [tip.name for tip in tips]
         controls = [control for tip in tips for control in controls_of(tip)]
         for tip in tips:
@@ -95,6 +94,41 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
         if self.delete_controls:
             delete_unused(controls)
         return f"Removed the chain of {', '.join(names)}"
+
+
+class ANALYTIC_IK_OT_limit_knees(ChainOperator):
+    """Make the joints of the selected chains bend like a knee or an elbow: about one axis, never backwards, never \
+quite straight. Sets the bones' own IK locks and limits, by the side to which the limb bends now"""
+
+    bl_idname = "analytic_ik.limit_knees"
+    bl_label = "Limit Knees"
+
+    min_bend: FloatProperty(
+        name="Least Bend",
+        description="The smallest angle between a bone and the one before it",
+        default=radians(2.0),
+        min=0.0,
+        max=pi,
+        subtype="ANGLE",
+    )
+    max_bend: FloatProperty(
+        name="Largest Bend",
+        description="The largest angle between a bone and the one before it",
+        default=radians(150.0),
+        min=0.0,
+        max=pi,
+        subtype="ANGLE",
+    )
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        tips = chosen_tips(ob)
+        if not tips:
+            raise ChainError(_no_tip(ob))
+        knees = [knee for tip in tips for knee in limit_knees(context, tip, self.min_bend, self.max_bend)]
+        for warning in filter(None, (knee.warning for knee in knees)):
+            self.report({"WARNING"}, warning)
+        named = ", ".join(f"'{knee.bone}' (about its {knee.axis} axis)" for knee in knees)
+        return f"Limited {named}"
 
 
 class RangeOperator(ChainOperator):
@@ -210,6 +244,10 @@ def progress(context: bpy.types.Context, frames: Iterable[int]) -> Iterator[int]
         manager.progress_end()
 
 
+def _no_tip(ob: bpy.types.Object) -> str:
+    return f"Armature '{ob.name}': no selected bone is the tip of a chain; select the bone whose panel shows the target"
+
+
 def summary(did: str, report: dict) -> str:
     """One line for a report of one file."""
     chains = report["files"][0]["chains"]
@@ -220,5 +258,11 @@ def summary(did: str, report: dict) -> str:
 
 # The stubs say that it returns nothing.
 register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_OT_add, ANALYTIC_IK_OT_remove, ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check)
+    (
+        ANALYTIC_IK_OT_add,
+        ANALYTIC_IK_OT_remove,
+        ANALYTIC_IK_OT_limit_knees,
+        ANALYTIC_IK_OT_bake,
+        ANALYTIC_IK_OT_check,
+    )
 )

@@ -8,7 +8,13 @@ from ..authoring.selection import active_bone, is_tip
 from ..bake.report import report_of, words
 from ..rig.problems import problems_of, warnings_of
 from ..rig.settings import settings_of
-from .operators import ANALYTIC_IK_OT_add, ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check, ANALYTIC_IK_OT_remove
+from .operators import (
+    ANALYTIC_IK_OT_add,
+    ANALYTIC_IK_OT_bake,
+    ANALYTIC_IK_OT_check,
+    ANALYTIC_IK_OT_limit_knees,
+    ANALYTIC_IK_OT_remove,
+)
 
 _POINTS_PER_CHARACTER = 6.5
 
@@ -65,6 +71,8 @@ class ChainPanel:
         layout.prop(bone, "analytic_ik_flip")
         layout.prop(bone, "analytic_ik_softness")
         layout.prop(bone, "analytic_ik_reach")
+        if bone.analytic_ik_reach == "STRETCH":
+            layout.prop(bone, "analytic_ik_stretch_max")
         if settings_of(bone).chain_count != 2:
             layout.prop(bone, "analytic_ik_least_motion")
 
@@ -86,6 +94,46 @@ class ANALYTIC_IK_PT_bone(ChainPanel, bpy.types.Panel):
     bl_region_type = "WINDOW"
     bl_context = "bone"
     bl_options = {"DEFAULT_CLOSED"}
+
+
+class ANALYTIC_IK_PT_limits(bpy.types.Panel):
+    """What the joint of the active bone may do."""
+
+    bl_idname = "ANALYTIC_IK_PT_limits"
+    bl_label = "Joint Limits"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Analytic IK"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return ChainPanel.bone(context) is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        bone = ChainPanel.bone(context)
+        layout.operator(ANALYTIC_IK_OT_limit_knees.bl_idname, icon="CON_ROTLIMIT")
+        for axis in "xyz":
+            column = layout.column(align=True)
+            row = column.row(align=True)
+            row.prop(bone, f"lock_ik_{axis}", text=axis.upper())
+            limit = row.row(align=True)
+            limit.active = not getattr(bone, f"lock_ik_{axis}")
+            limit.prop(bone, f"use_ik_limit_{axis}", text="Limit", toggle=True)
+            if limit.active and getattr(bone, f"use_ik_limit_{axis}"):
+                row = column.row(align=True)
+                row.prop(bone, f"ik_min_{axis}", text="")
+                row.prop(bone, f"ik_max_{axis}", text="")
+        for switch, angle in (
+            ("analytic_ik_use_min_bend", "analytic_ik_min_bend"),
+            ("analytic_ik_use_cone", "analytic_ik_cone"),
+        ):
+            row = layout.row(align=True)
+            row.prop(bone, switch)
+            value = row.row(align=True)
+            value.active = getattr(bone, switch)
+            value.prop(bone, angle, text="")
 
 
 class ANALYTIC_IK_PT_chains(bpy.types.Panel):
@@ -147,5 +195,5 @@ def draw_sentence(layout: bpy.types.UILayout, context: bpy.types.Context, senten
 
 # The stubs say that it returns nothing.
 register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_PT_sidebar, ANALYTIC_IK_PT_chains, ANALYTIC_IK_PT_bone)
+    (ANALYTIC_IK_PT_sidebar, ANALYTIC_IK_PT_limits, ANALYTIC_IK_PT_chains, ANALYTIC_IK_PT_bone)
 )

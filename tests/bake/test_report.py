@@ -25,6 +25,7 @@ CHAIN = {
     "worst_frame": int,
     "unreached_frames": list,
     "limited_frames": list,
+    "max_lag": float,
     "max_step_degrees": float,
 }
 

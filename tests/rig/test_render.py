@@ -117,6 +117,18 @@ def key_custom_property(rig: Rig) -> None:
     driver.type = "SUM"
 
 
+def key_scales_of_a_stretching_leg(rig: Rig) -> None:
+    """Partly keyed scales on bones that the chain scales, and a target in and out of its reach."""
+    rig.tip.analytic_ik_reach, rig.tip.analytic_ik_stretch_max = "STRETCH", 2.0
+    key(rig.target.ob, "location", [(0.0, -0.3, 0.4), (0.0, 1.2, -0.2), (0.0, -0.9, 0.8), (0.0, -1.5, -0.1)])
+    for name, index in (("foot", 1), ("thigh", 0)):
+        bone = rig.ob.pose.bones[name]
+        bone.scale = (0.9, 1.1, 1.2)
+        for frame, value in zip(FRAMES, (1.0, 1.3, 0.8, 1.2), strict=True):
+            bone.scale[index] = value
+            bone.keyframe_insert("scale", index=index, frame=frame)
+
+
 KINDS = (
     key_above,
     key_object,
@@ -126,6 +138,7 @@ KINDS = (
     key_parts_of_the_fk_pose,
     key_switch,
     key_custom_property,
+    key_scales_of_a_stretching_leg,
 )
 
 
@@ -163,23 +176,25 @@ def animation(folder: Path, frames: Iterable[int]) -> Images:
 
 def key_what_is_shown(rig: Rig, frames: Iterable[float]) -> None:
     """Key the pose that the viewport shows and switch the add-on off."""
+    bones = rig.ob.pose.bones
+    channels = [(bones[name], rotation_channel(bones[name])) for name in rig.bones]
+    if rig.tip.analytic_ik_reach == "STRETCH":
+        channels += [(bones[name], "scale") for name in ("thigh", "foot")]
     shown = {}
     for frame in frames:
         bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
-        shown[frame] = {name: pose_values(rig.ob)[name] for name in rig.bones}
+        shown[frame] = [tuple(getattr(bone, channel)) for bone, channel in channels]
     live.unregister()
     rig.tip.driver_remove("analytic_ik_enabled")
-    for name in rig.bones:
-        bone = rig.ob.pose.bones[name]
-        channel = rotation_channel(bone)
+    for k, (bone, channel) in enumerate(channels):
         for frame in FRAMES:
             if rig.ob.animation_data and is_keyed(rig.ob, bone.path_from_id(channel)):
                 bone.keyframe_delete(channel, frame=frame)
         for frame, values in shown.items():
-            setattr(bone, channel, values[name])
+            setattr(bone, channel, values[k])
             bone.keyframe_insert(channel, frame=frame)
     for curve in fcurves(rig.ob):
-        if any(f'"{name}"].rotation' in curve.data_path for name in rig.bones):
+        if any(curve.data_path == bone.path_from_id(channel) for bone, channel in channels):
             for point in curve.keyframe_points:
                 point.interpolation = "LINEAR"
             curve.update()

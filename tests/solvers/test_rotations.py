@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mathutils import Quaternion, Vector
 
 from ik_addon.solvers import SOLVERS, TWO_BONE_SOLVERS, Chain, Goal, blend, link_rotations, solve
-from ik_addon.solvers.rotations import swing
+from ik_addon.solvers.vectors import swing
 
 from .strategies import (
     CLOSED_FORMS,

@@ -184,6 +184,11 @@ def drive_rotation(rig: Rig) -> None:
     rig.ob.pose.bones["thigh"].driver_add("rotation_quaternion", 1)
 
 
+def drive_scale(rig: Rig) -> None:
+    rig.tip.analytic_ik_reach = "STRETCH"
+    rig.ob.pose.bones["foot"].driver_add("scale", 1)
+
+
 def constrain(rig: Rig) -> None:
     rig.ob.pose.bones["thigh"].constraints.new("LIMIT_ROTATION")
 
@@ -195,6 +200,7 @@ def scale_unevenly(rig: Rig) -> None:
 WARNINGS = {
     scale_unevenly: "Bone 'hips': its uneven scale shears the bones below it, and the chain may miss its target; scale",
     drive_rotation: "Bone 'thigh': a driver sets its rotation and wins over the chain; remove that driver",
+    drive_scale: "Bone 'foot': a driver sets its scale and wins over the stretch; remove that driver",
     constrain: "Bone 'thigh': constraint 'Limit Rotation' moves it after the chain; switch it off",
 }
 
@@ -247,6 +253,15 @@ def test_bones_can_be_chosen_of_a_target_and_a_pole_that_are_armatures():
     assert "analytic_ik_subtarget" not in chain_panel(rig).properties
     rig.tip.analytic_ik_target = rig.tip.analytic_ik_pole_target = other.ob
     assert {"analytic_ik_subtarget", "analytic_ik_pole_subtarget"} <= set(chain_panel(rig).properties)
+
+
+@pytest.mark.parametrize("reach", ["CLAMP", "STRETCH", "HOLD"])
+def test_how_far_a_chain_stretches_is_asked_where_it_does(reach):
+    rig = walking_leg(reach=reach)
+    shown = chain_panel(rig).properties
+    assert ("analytic_ik_stretch_max" in shown) is (reach == "STRETCH")
+    if reach == "STRETCH":
+        assert shown.index("analytic_ik_stretch_max") == shown.index("analytic_ik_reach") + 1
 
 
 @pytest.mark.parametrize("count", [2, 3])

@@ -24,6 +24,7 @@ TABLE = {
     "flip": ("BOOLEAN", False, {}),
     "softness": ("FLOAT", 0.0, {"hard_min": 0.0, "hard_max": 0.5}),
     "reach": ("ENUM", "CLAMP", {}),
+    "stretch_max": ("FLOAT", 1.5, {"hard_min": 1.0}),
     "least_motion": ("BOOLEAN", False, {}),
 }
 
@@ -55,7 +56,9 @@ def test_a_setting_is_shown_and_explained_and_can_be_overridden(name):
 
 def test_the_choices_have_their_names():
     assert list(rna("solver").enum_items.keys()) == SOLVERS
-    assert {"CLAMP", "HOLD"} <= set(rna("reach").enum_items.keys())
+    # In the order in which they are shown, with the numbers under which files keep them.
+    reach = rna("reach").enum_items
+    assert [(item.identifier, item.value) for item in reach] == [("CLAMP", 0), ("STRETCH", 2), ("HOLD", 1)]
 
 
 @pytest.mark.parametrize("name", [name for name, (kind, _, _) in TABLE.items() if kind not in ("POINTER", "STRING")])
@@ -94,5 +97,7 @@ def test_values_beyond_their_limits_are_clamped():
     tip = leg().tip
     tip.analytic_ik_influence, tip.analytic_ik_softness, tip.analytic_ik_chain_count = 3.0, 0.9, -2
     assert (tip.analytic_ik_influence, tip.analytic_ik_softness, tip.analytic_ik_chain_count) == (1.0, 0.5, 0)
+    tip.analytic_ik_stretch_max = 0.5
+    assert tip.analytic_ik_stretch_max == 1.0
     tip.analytic_ik_swivel = 5.0 * pi
     assert tip.analytic_ik_swivel == pytest.approx(5.0 * pi)

@@ -1,0 +1,89 @@
+"""Knees and elbows: joints that bend about one axis, never backwards and never quite straight."""
+
+from dataclasses import dataclass
+from math import acos, degrees, pi
+
+import bpy
+from mathutils import Vector
+
+from ..rig.chains import fk_chain
+from ..rig.limb import chain_bones
+from ..rig.reading import SceneReader
+from ..solvers import ChainError
+from ..solvers.bending import start_frame
+from ..solvers.vectors import cosine_wave
+
+_AXES = {"x": Vector((1.0, 0.0, 0.0)), "z": Vector((0.0, 0.0, 1.0))}
+_ASKEW = 15.0
+"""Degrees between a bone's axis and that of its limb's bend from which on it is worth a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Knee:
+    """A joint that was limited. bone: its name; axis: "X" or "Z"; askew: degrees between that axis and the bend's."""
+
+    bone: str
+    axis: str
+    askew: float
+
+    @property
+    def warning(self) -> str | None:
+        """What to do where the bone's axis does not fit the way in which the limb bends."""
+        if self.askew < _ASKEW:
+            return None
+        return (
+            f"Bone '{self.bone}': its {self.axis} axis lies {self.askew:.0f}° off the axis about which the limb bends; "
+            "recalculate its roll in edit mode and limit it again"
+        )
+
+
+def limit_knees(
+    context: bpy.types.Context, tip: bpy.types.PoseBone, least_bend: float, largest_bend: float
+) -> list[Knee]:
+    """Make hinges of all joints of a chain but its root's, by Blender's own IK locks and limits.
+
+    least_bend, largest_bend: smallest and largest angle in radians between each bone and the one before it. Each bends
+    about that of its X and Z axis which lies nearest to the axis of the limb's present bend, and to that side. Raises
+    ChainError that names the bone where the chain is none.
+    """
+    if not 0.0 <= least_bend < largest_bend:
+        raise ChainError(f"Bone '{tip.name}': the least bend is not smaller than the largest; make it smaller")
+    ob = tip.id_data
+    if not ob.is_editable:
+        raise ChainError(f"Bone '{tip.name}': armature '{ob.name}' is linked; make a library override of it first")
+    try:
+        reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
+        evaluated = chain_bones(reader.tip(tip.name), tip.analytic_ik_chain_count)
+        if len(evaluated) < 2:
+            raise ChainError("its chain has one bone and so no knee; set Bones to 2")
+        readings = reader.bones(evaluated)
+        normal = start_frame(fk_chain(readings, None)).normal
+    except ChainError as error:
+        raise ChainError(f"Bone '{tip.name}': {error}") from error
+    knees = []
+    for reading in readings[1:]:
+        orientation = reading.orientation(reading.pose_armature)
+        cosines = {axis: normal.dot(orientation @ local) for axis, local in _AXES.items()}
+        axis = max(cosines, key=lambda name: abs(cosines[name]))
+        _limit(ob.pose.bones[reading.name], axis, cosines[axis] > 0.0, least_bend, largest_bend)
+        askew = degrees(acos(min(1.0, abs(cosines[axis]))))
+        knees.append(Knee(reading.name, axis.upper(), askew))
+    ob.update_tag()
+    return knees
+
+
+def _limit(pose_bone: bpy.types.PoseBone, axis: str, positive: bool, least_bend: float, largest_bend: float) -> None:
+    """Lock a bone's other axes, and let it turn about `axis` from straight on to its largest bend."""
+    bone = pose_bone.bone
+    rest = bone.matrix_local.to_3x3()
+    before = bone.head_local - bone.parent.head_local
+    straight = cosine_wave(rest.col[1], rest @ _AXES[axis], before.normalized())[2]
+    bent = straight + largest_bend if positive else straight - largest_bend
+    for other in "xyz":
+        setattr(pose_bone, f"lock_ik_{other}", other != axis)
+    setattr(pose_bone, f"use_ik_limit_{axis}", True)
+    # Blender takes the rest pose, angle 0, for legal; the least bend takes care of one that is bent backwards.
+    setattr(pose_bone, f"ik_min_{axis}", max(-pi, min(0.0, straight, bent)))
+    setattr(pose_bone, f"ik_max_{axis}", min(pi, max(0.0, straight, bent)))
+    pose_bone.analytic_ik_min_bend = least_bend
+    pose_bone.analytic_ik_use_min_bend = True

@@ -1,0 +1,123 @@
+"""What a bone's channels held before IK, kept on the bone beside what IK wrote over them.
+
+That is data of the file and not memory of the last call. Where a channel no longer holds what was written, the
+user or the animation set it: that is the new FK pose.
+"""
+
+from array import array
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import bpy
+
+from .channels import ROTATION_MODES, SCALE, Raw, channel_of, quaternion_of, raw_of, raw_values
+
+_SAME_ROTATION = 1e-3
+"""Apart as quaternions: what Blender's conversion between rotation modes loses of small angles."""
+_SAME_SCALE = 1e-5
+"""Part of a scale that is rounding, and no other chain's lengthening."""
+_WITH_SCALE = 16
+"""Added to the number of the rotation mode where the bone's scale is kept too: so one look tells what there is."""
+
+
+class Record(NamedTuple):
+    """fk: what a channel held before IK. solved: what was written over it. mode: in which both are numbers."""
+
+    mode: str
+    fk: Raw
+    solved: Raw
+
+
+def record_of(pose_bone: bpy.types.PoseBone, mode: str) -> Record | None:
+    """The record of a bone's rotation, in the mode that it had then, or of its scale; None: nothing was written."""
+    number = pose_bone.analytic_ik_record_mode
+    if mode == SCALE:
+        if number < _WITH_SCALE:
+            return None
+        return Record(
+            mode, tuple(pose_bone.analytic_ik_record_fk_scale), tuple(pose_bone.analytic_ik_record_solved_scale)
+        )
+    recorded_mode = ROTATION_MODES[number % _WITH_SCALE]
+    if not recorded_mode:
+        return None
+    count = channel_of(recorded_mode)[1]
+    fk, solved = pose_bone.analytic_ik_record_fk, pose_bone.analytic_ik_record_solved
+    return Record(recorded_mode, tuple(fk[:count]), tuple(solved[:count]))
+
+
+def keep_fk(pose_bone: bpy.types.PoseBone, mode: str, fk: Raw) -> None:
+    """Keep what was in the bone's channel of `mode` beside what has just been written there."""
+    number = pose_bone.analytic_ik_record_mode
+    # Read back from the channel: it holds single precision.
+    solved = raw_values(pose_bone, mode)
+    if mode == SCALE:
+        with_record = number % _WITH_SCALE + _WITH_SCALE
+        pose_bone.analytic_ik_record_fk_scale, pose_bone.analytic_ik_record_solved_scale = fk, solved
+    else:
+        with_record = number - number % _WITH_SCALE + ROTATION_MODES.index(mode)
+        padding = (0.0,) * (4 - len(fk))
+        pose_bone.analytic_ik_record_fk, pose_bone.analytic_ik_record_solved = fk + padding, solved + padding
+    if with_record != number:
+        pose_bone.analytic_ik_record_mode = with_record
+
+
+def forget_fk(pose_bone: bpy.types.PoseBone, mode: str) -> None:
+    """From now on what the bone's channel of `mode` holds is its FK pose."""
+    number = pose_bone.analytic_ik_record_mode
+    left = number % _WITH_SCALE if mode == SCALE else number - number % _WITH_SCALE
+    if left != number:
+        pose_bone.analytic_ik_record_mode = left
+
+
+def absorb_scale(pose_bone: bpy.types.PoseBone, factor: float) -> None:
+    """What one chain made of a bone's scale becomes its FK scale; what another makes of it does not."""
+    record = record_of(pose_bone, SCALE)
+    if record is None:
+        return
+    fk = tuple(value * factor for value in record.fk)
+    others = any(
+        abs(value - solved) > _SAME_SCALE * abs(solved) for value, solved in zip(fk, record.solved, strict=True)
+    )
+    if others and raw_values(pose_bone, SCALE) == record.solved:
+        pose_bone.analytic_ik_record_fk_scale = fk
+    else:
+        forget_fk(pose_bone, SCALE)
+
+
+def recorded_fk(pose_bone: bpy.types.PoseBone, mode: str, animated: Sequence[int] = ()) -> Raw:
+    """What the channel of `mode` of an original pose bone holds in the FK pose; of rotations, its own mode's.
+
+    animated: those of its numbers that animation sets. Where only they no longer hold what was written, it has
+    set them, and the others are still the record's.
+    """
+    current = raw_values(pose_bone, mode)
+    record = record_of(pose_bone, mode)
+    if record is None:
+        return current
+    if channel_of(record.mode) == channel_of(mode):
+        # From one Euler order to another Blender keeps the numbers.
+        if current == record.solved:
+            return record.fk
+        changed = (k for k, (now, then) in enumerate(zip(current, record.solved, strict=True)) if now != then)
+        if any(k not in animated for k in changed):
+            return current
+        return tuple(now if k in animated else record.fk[k] for k, now in enumerate(current))
+    # The user changed the rotation mode, which converts the numbers: compare what they mean.
+    now, then = quaternion_of(current, mode), quaternion_of(record.solved, record.mode)
+    if min((now - then).magnitude, (now + then).magnitude) > _SAME_ROTATION:
+        return current
+    return raw_of(quaternion_of(record.fk, record.mode), mode, current)
+
+
+def recorded_bones(ob: bpy.types.Object) -> tuple[list[str], list[str]]:
+    """Names of the bones that hold a written rotation over their FK rotation, and of those that hold a scale so."""
+    bones = ob.pose.bones
+    numbers = array("i", bytes(4 * len(bones)))
+    bones.foreach_get("analytic_ik_record_mode", numbers)
+    if not any(numbers):
+        return [], []
+    recorded = [(bones[k].name, number) for k, number in enumerate(numbers) if number]
+    return (
+        [name for name, number in recorded if number % _WITH_SCALE],
+        [name for name, number in recorded if number >= _WITH_SCALE],
+    )

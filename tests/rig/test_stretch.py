@@ -1,0 +1,748 @@
+"""STRETCH: bones lengthen so that the tip arrives, what hangs on the tip keeps its size, and no scale is ever lost."""
+
+from itertools import pairwise
+from random import Random
+
+import bpy
+import pytest
+from mathutils import Matrix, Vector
+
+from ik_addon.rig.solving import solve_scene
+
+from ..scenes import enter, go_to, pose_of, without_handlers
+from .keys import FRAMES, fcurves, key, key_location
+from .rigs import (
+    INHERIT_SCALE,
+    BoneSpec,
+    Control,
+    Rig,
+    editing,
+    evaluated_copy,
+    leg,
+    make_chain,
+    matrix_difference,
+    new_armature,
+    new_empty,
+    orientation,
+    pose_values,
+    random_point,
+    random_rig,
+    random_unit,
+    reachable_point,
+    update,
+)
+
+EXACT = 1e-5
+INHERITING = INHERIT_SCALE[:4]
+
+Scales = dict[str, tuple[float, ...]]
+
+
+def empty_scene() -> None:
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+
+
+def scales(ob: bpy.types.Object) -> Scales:
+    """What stands in the bones' scale channels."""
+    return {bone.name: tuple(bone.scale) for bone in ob.pose.bones}
+
+
+def evaluated(ob: bpy.types.Object) -> dict[str, Matrix]:
+    """All pose matrices, as Blender evaluates them."""
+    return {bone.name: bone.matrix.copy() for bone in evaluated_copy(ob).pose.bones}
+
+
+def farthest(a: dict[str, Matrix], b: dict[str, Matrix]) -> float:
+    assert a.keys() == b.keys()
+    return max(matrix_difference(a[name], b[name]) for name in a)
+
+
+def add_end_bones(rig: Rig, count: int = 2) -> list[str]:
+    """Bones that hang on the tip: one on its tail, others beside it."""
+    with editing(rig.ob) as edit_bones:
+        tip = edit_bones[rig.bones[-1]]
+        for k in range(count):
+            bone = edit_bones.new(f"end {k}")
+            bone.parent, bone.use_connect = tip, k == 0
+            bone.head = tip.tail if k == 0 else tip.tail + random_point(rig.random, 0.0, 0.3)
+            bone.tail = bone.head + random_unit(rig.random) * 0.4
+    names = [f"end {k}" for k in range(count)]
+    for name in names:
+        pose_bone = rig.ob.pose.bones[name]
+        pose_bone.bone.inherit_scale = rig.random.choice(INHERIT_SCALE)
+        pose_bone.bone.use_inherit_rotation = rig.random.random() < 0.7
+        pose_bone.scale = [rig.random.uniform(0.6, 1.5) for _ in range(3)]
+        pose_bone.location = random_point(rig.random, 0.0, 0.2)
+    update()
+    return names
+
+
+def beyond(rig: Rig, ratio: float) -> Vector:
+    """A point in armature space at `ratio` chain lengths from the chain's root."""
+    return rig.joints()[0] + random_unit(rig.random) * (ratio * sum(rig.lengths()))
+
+
+def stretched_leg(distance: float = 2.6, **settings: object) -> Rig:
+    """A live leg whose target is `distance` below its hip; its bones are 2.04 long."""
+    rig = leg()
+    rig.target.place((0.0, 0.0, 2.0 - distance))
+    rig.enable(**{"reach": "STRETCH"} | settings)
+    return rig
+
+
+# What it does
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+@pytest.mark.parametrize("seed", range(20))
+def test_the_chain_is_as_long_as_its_target_is_far_and_no_longer_than_allowed(seed, count):
+    rig = random_rig(seed, count)
+    lengths, most = rig.lengths(), rig.random.uniform(1.0, 2.0)
+    length = sum(lengths)
+    if rig.pole:
+        rig.place_pole(beyond(rig, 2.0))
+    ratio = rig.random.uniform(1.0, 2.3)
+    target = beyond(rig, ratio)
+    rig.place_target(target)
+    rig.enable(reach="STRETCH", stretch_max=most)
+    joints, allowed = rig.joints(), min(ratio, most)
+    assert sum(rig.lengths()) == pytest.approx(allowed * length, rel=EXACT)
+    for now, before in zip(rig.lengths(), lengths, strict=True):
+        assert now == pytest.approx(allowed * before, rel=EXACT)
+    assert (joints[-1] - target).length < (max(0.0, ratio - most) + EXACT) * length
+    if ratio <= most:
+        assert rig.missed() < EXACT
+
+
+@pytest.mark.parametrize("softness", [0.0, 0.1, 0.4])
+@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_tip_arrives_with_softness_too(seed, count, softness):
+    rig = random_rig(seed, count, with_pole=False)
+    points = [beyond(rig, ratio) for ratio in (0.7, 0.9, 0.97, 1.0, 1.2, 1.4)]
+    rig.place_target(points[0])
+    rig.enable(reach="STRETCH", stretch_max=2.0, softness=softness)
+    for point in points:
+        rig.place_target(point)
+        assert rig.missed() < EXACT
+
+
+@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize("seed", range(100, 120))
+def test_all_bones_point_and_the_end_bones_are_as_without_stretch(seed, count):
+    rig = random_rig(seed, count)
+    ends = add_end_bones(rig)
+    ratio = rig.random.uniform(1.05, 1.5)
+    rig.place_target(beyond(rig, ratio))
+    if rig.pole:
+        rig.place_pole(beyond(rig, 2.0))
+    rig.enable(reach="CLAMP")
+    before = evaluated(rig.ob)
+    rig.tip.analytic_ik_reach = "STRETCH"
+    update()
+    now = evaluated(rig.ob)
+    for name in rig.bones:
+        assert matrix_difference(orientation(now[name]), orientation(before[name])) < EXACT
+        assert matrix_difference(now[name].to_3x3(), before[name].to_3x3() * ratio) < EXACT
+    for name in ends:
+        assert matrix_difference(now[name].to_3x3(), before[name].to_3x3()) < EXACT
+
+
+@pytest.mark.parametrize("of_tip", INHERIT_SCALE)
+@pytest.mark.parametrize("of_end", INHERIT_SCALE)
+@pytest.mark.parametrize("turns_along", [True, False])
+def test_every_way_to_inherit_scale_is_heeded_and_none_is_changed(of_tip, of_end, turns_along):
+    rig = leg()
+    bones = rig.ob.data.bones
+    bones["shin"].inherit_scale, bones["foot"].inherit_scale = of_tip, of_end
+    bones["shin"].use_inherit_rotation = bones["foot"].use_inherit_rotation = turns_along
+    rig.ob.pose.bones["thigh"].scale = rig.ob.pose.bones["foot"].scale = (1.2, 1.2, 1.2)
+    update()
+    size, length = evaluated(rig.ob)["foot"].to_scale(), sum(rig.lengths())
+    rig.target.place((0.3, 0.2, 2.0 - 1.3 * length))
+    distance = (rig.target.ob.location - Vector((0.0, 0.0, 2.0))).length
+    rig.enable(reach="STRETCH")
+    assert rig.missed() < EXACT
+    assert sum(rig.lengths()) == pytest.approx(distance, rel=EXACT)
+    assert (evaluated(rig.ob)["foot"].to_scale() - size).length < EXACT
+    assert (bones["shin"].inherit_scale, bones["foot"].inherit_scale) == (of_tip, of_end)
+    k = distance / length
+    assert rig.ob.pose.bones["shin"].scale.x == pytest.approx(1.0 if of_tip in INHERITING else k)
+    assert rig.ob.pose.bones["foot"].scale.x == pytest.approx(1.2 / k if of_end in INHERITING else 1.2)
+
+
+@pytest.mark.parametrize("seed", range(200, 215))
+def test_within_reach_nothing_is_scaled(seed):
+    rig = random_rig(seed, count=2 + seed % 2)
+    add_end_bones(rig)
+    before = scales(rig.ob)
+    rig.place_target(reachable_point(rig))
+    poses = []
+    for reach in ("CLAMP", "STRETCH"):
+        rig.enable(reach=reach)
+        poses.append(evaluated(rig.ob))
+    assert scales(rig.ob) == before
+    assert poses[0] == poses[1]
+    assert not any(bone.analytic_ik_record_fk_scale[0] for bone in rig.ob.pose.bones)
+
+
+@pytest.mark.parametrize("reach", ["CLAMP", "HOLD"])
+def test_the_other_modes_never_scale(reach):
+    rig = stretched_leg(reach=reach)
+    assert set(scales(rig.ob).values()) == {(1.0, 1.0, 1.0)}
+
+
+@pytest.mark.parametrize("uneven_seed", range(300, 315))
+def test_unevenly_scaled_bones_arrive_too(uneven_seed):
+    rig = random_rig(uneven_seed, count=2, with_pole=False, uneven_scale=True)
+    for name in [bone.name for bone in rig.ob.pose.bones]:
+        # What shears a bone is another matter: see test_live.
+        rig.ob.data.bones[name].inherit_scale = "NONE"
+    update()
+    rig.place_target(beyond(rig, 1.3))
+    rig.enable(reach="STRETCH")
+    assert rig.missed() < EXACT
+
+
+@pytest.mark.parametrize("influence", [0.0, 0.3, 0.5, 1.0])
+def test_influence_blends_the_length(influence):
+    rig = stretched_leg(distance=2.6, influence=influence)
+    length = 2.0 * Vector((0.2, 1.0)).length
+    assert sum(rig.lengths()) == pytest.approx(length + influence * (2.6 - length), rel=EXACT)
+    assert (evaluated(rig.ob)["foot"].to_scale() - Vector((1.0, 1.0, 1.0))).length < EXACT
+
+
+def test_the_error_is_measured_at_the_stretched_tip():
+    rig = stretched_leg(distance=2.6)
+    rig.ob.scale = (2.0, 2.0, 2.0)
+    update()
+    for most in (2.0, 1.1):
+        rig.tip.analytic_ik_stretch_max = most
+        update()
+        done = solve_scene(bpy.context.evaluated_depsgraph_get(), frame_changed=False)
+        (posed,) = done.limbs.values()
+        tip, target = rig.to_world(rig.joints()[-1]), rig.target.ob.location
+        assert posed.error_world == pytest.approx((tip - target).length, abs=2e-5)
+
+
+# Laws of the FK scale
+
+
+def switch_off(rig: Rig) -> None:
+    rig.tip.analytic_ik_enabled = False
+
+
+def delete_target(rig: Rig) -> None:
+    bpy.data.objects.remove(rig.target.ob)
+
+
+def too_many_bones(rig: Rig) -> None:
+    rig.tip.analytic_ik_chain_count = 9
+
+
+def another_solver(rig: Rig) -> None:
+    rig.tip.analytic_ik_chain_count = 1
+    rig.tip.analytic_ik_solver = "VECTOR"
+
+
+def clamp(rig: Rig) -> None:
+    rig.tip.analytic_ik_reach = "CLAMP"
+
+
+def hold(rig: Rig) -> None:
+    rig.tip.analytic_ik_reach = "HOLD"
+
+
+def no_influence(rig: Rig) -> None:
+    rig.tip.analytic_ik_influence = 0.0
+
+
+def into_reach(rig: Rig) -> None:
+    rig.target.place((0.0, -0.3, 0.4))
+
+
+def no_stretch(rig: Rig) -> None:
+    rig.tip.analytic_ik_stretch_max = 1.0
+
+
+ENDS = (switch_off, delete_target, too_many_bones, another_solver, clamp, hold, no_influence, into_reach, no_stretch)
+FK_SCALES = {"hips": (1.1,) * 3, "thigh": (0.9, 1.3, 1.1), "shin": (1.05, 0.95, 1.2), "foot": (1.3, 0.7, 0.9)}
+
+
+def scaled_leg(**settings: object) -> Rig:
+    """A stretched leg whose bones are scaled by hand."""
+    rig = leg()
+    for name, scale in FK_SCALES.items():
+        rig.ob.pose.bones[name].scale = scale
+    rig.target.place((0.0, 0.3, -1.0))
+    rig.enable(**{"reach": "STRETCH"} | settings)
+    return rig
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("frame_change", [False, True])
+def test_bones_that_need_not_be_longer_any_more_get_their_scale_back_exactly(end, frame_change):
+    fk = {name: tuple(Vector(scale)) for name, scale in FK_SCALES.items()}
+    rig = scaled_leg()
+    assert scales(rig.ob)["thigh"] != fk["thigh"]
+    assert scales(rig.ob)["foot"] != fk["foot"]
+    end(rig)
+    if frame_change:
+        go_to(2)
+    else:
+        update()
+    assert scales(rig.ob) == fk
+    update()
+    go_to(3)
+    assert scales(rig.ob) == fk
+    assert not any(bone.analytic_ik_record_mode >= 16 for bone in rig.ob.pose.bones)
+
+
+@pytest.mark.parametrize("end", [switch_off, clamp, no_influence, into_reach])
+def test_all_that_hangs_below_is_where_it_would_be_without(end):
+    """Also what a bone with a constraint carries: nothing is left over in the same update."""
+    poses = []
+    for by_detour in (True, False):
+        empty_scene()
+        rig = leg()
+        rig.random = Random(1)
+        add_end_bones(rig, 3)
+        track = rig.ob.pose.bones["end 1"].constraints.new("COPY_ROTATION")
+        track.target = new_empty("turned")
+        track.target.rotation_euler = (0.3, 0.5, 0.7)
+        rider = new_empty("rider")
+        rider.parent, rider.parent_type, rider.parent_bone = rig.ob, "BONE", "end 2"
+        rig.target.place((0.0, 0.3, -0.6))
+        rig.enable(reach="STRETCH")
+        if by_detour:
+            end(rig)
+        else:
+            rig.tip.analytic_ik_enabled = False
+            update()
+            end(rig)
+            rig.tip.analytic_ik_enabled = end is not switch_off
+        update()
+        poses.append(evaluated(rig.ob) | {"rider": evaluated_copy(rider).matrix_world.copy()})
+    assert farthest(*poses) < 1e-6
+
+
+@pytest.mark.parametrize("bone", ["thigh", "foot"])
+def test_a_bone_scaled_by_hand_has_a_new_fk_scale(bone):
+    rig = stretched_leg()
+    rig.ob.pose.bones[bone].scale = (1.1, 1.2, 1.1)
+    by_hand = tuple(rig.ob.pose.bones[bone].scale)
+    update()
+    assert rig.missed() < EXACT
+    go_to(7)
+    assert rig.missed() < EXACT
+    if bone == "foot":
+        assert (evaluated(rig.ob)["foot"].to_scale() - Vector(by_hand)).length < EXACT
+    rig.tip.analytic_ik_influence = 0.0
+    update()
+    assert scales(rig.ob)[bone] == by_hand
+    assert scales(rig.ob)["thigh" if bone == "foot" else "foot"] == (1.0, 1.0, 1.0)
+
+
+def test_nothing_drifts():
+    rig = scaled_leg(influence=0.5)
+    first, first_scales = evaluated(rig.ob), scales(rig.ob)
+    here = rig.target.ob.location.copy()
+    for k in range(25):
+        rig.target.place(here + Vector((0.02 * k, 0.0, 0.1 * (k % 7))))
+        if k % 5 == 0:
+            go_to(k)
+    rig.target.place(here)
+    assert farthest(evaluated(rig.ob), first) < EXACT
+    for name, scale in scales(rig.ob).items():
+        assert scale == pytest.approx(first_scales[name], abs=1e-6)
+
+
+SCALE_KEYS = ("none", "root", "end", "one number of each", "all", "muted", "driven end")
+
+
+def scale_animated_rig(seed: int, scale_keys: str) -> Rig:
+    """A chain that stretches at some frames, with bones scaled by hand and by keys, over the frames 1 to 13."""
+    random = Random(seed)
+    rig = random_rig(seed, count=random.choice((1, 2, 2, 3)))
+    add_end_bones(rig)
+    names = {"none": [], "root": rig.bones[:1], "end": ["end 0"], "driven end": []}.get(
+        scale_keys, [*rig.bones, "end 0", "end 1"]
+    )
+    for name in names:
+        for frame in FRAMES:
+            size = random.uniform(0.7, 1.4)
+            rig.ob.pose.bones[name].scale = (size, size, size)
+            index = random.randrange(3) if scale_keys == "one number of each" and name.startswith("end") else -1
+            rig.ob.pose.bones[name].keyframe_insert("scale", index=index, frame=frame)
+    if scale_keys == "muted":
+        for curve in fcurves(rig.ob):
+            curve.mute = True
+    if scale_keys == "driven end":
+        rig.ob.pose.bones["end 1"].driver_add("scale", 1).driver.expression = "1.0 + 0.05 * frame"
+    update()
+    for frame, ratio in zip(FRAMES, (1.5, 0.8, 2.2, 0.6), strict=True):
+        rig.place_target(beyond(rig, ratio))
+        key_location(rig.target, frame)
+    if rig.pole:
+        rig.place_pole(beyond(rig, 2.0))
+    rig.enable(reach="STRETCH", stretch_max=1.7)
+    kind = random.choice(("full", "half", "influence", "switch", "reach"))
+    if kind == "half":
+        rig.tip.analytic_ik_influence = 0.5
+    elif kind == "influence":
+        key(rig.tip, "analytic_ik_influence", [1.0, 0.2, 0.6, 0.0])
+    elif kind == "switch":
+        key(rig.tip, "analytic_ik_enabled", [True, False, True, False])
+    elif kind == "reach":
+        key(rig.tip, "analytic_ik_reach", ["STRETCH", "CLAMP", "STRETCH", "HOLD"])
+    return rig
+
+
+def random_frames(random: Random, count: int) -> list[float]:
+    return [random.choice((random.randint(0, 14), random.randint(0, 56) / 4.0)) for _ in range(count)]
+
+
+def pose_at(ob: bpy.types.Object, frame: float) -> dict[str, Matrix]:
+    go_to(frame)
+    return evaluated(ob)
+
+
+@pytest.mark.parametrize("scale_keys", SCALE_KEYS)
+@pytest.mark.parametrize("seed", range(400, 408))
+def test_a_frame_has_one_pose_whatever_was_visited_before(seed, scale_keys):
+    frames = random_frames(Random(seed), 10)
+    expected = {}
+    for frame in set(frames[:4]):
+        empty_scene()
+        expected[frame] = pose_at(scale_animated_rig(seed, scale_keys).ob, frame)
+    empty_scene()
+    rig = scale_animated_rig(seed, scale_keys)
+    for frame in frames + frames[:4]:
+        pose = pose_at(rig.ob, frame)
+        expected.setdefault(frame, pose)
+        assert farthest(pose, expected[frame]) < 2e-6, f"frame {frame}"
+
+
+@pytest.mark.parametrize("scale_keys", SCALE_KEYS)
+@pytest.mark.parametrize("seed", range(420, 424))
+def test_influence_zero_is_the_fk_pose(seed, scale_keys):
+    """Blender alone, without the add-on, shows what the FK pose of a frame is."""
+    frames = random_frames(Random(seed), 3)
+    rig = scale_animated_rig(seed, scale_keys)
+    rig.tip.analytic_ik_enabled = False
+    update()
+    with without_handlers():
+        expected = {frame: pose_at(rig.ob, frame) for frame in frames}
+    empty_scene()
+    rig = scale_animated_rig(seed, scale_keys)
+    for frame in random_frames(Random(seed + 1), 4):
+        go_to(frame)
+    for path in ("analytic_ik_influence", "analytic_ik_enabled"):
+        for curve in fcurves(rig.ob) if rig.ob.animation_data and rig.ob.animation_data.action else ():
+            curve.mute = curve.mute or curve.data_path.endswith(path)
+    rig.tip.analytic_ik_enabled, rig.tip.analytic_ik_influence = True, 0.0
+    update()
+    for frame in frames:
+        assert pose_at(rig.ob, frame) == expected[frame]
+
+
+@pytest.mark.parametrize("scale_keys", ["none", "end", "one number of each"])
+@pytest.mark.parametrize("seed", range(440, 444))
+def test_a_frame_has_the_same_pose_after_save_and_reload(seed, scale_keys, tmp_path):
+    rig = scale_animated_rig(seed, scale_keys)
+    frames = random_frames(Random(seed), 4)
+    expected = {frame: pose_at(rig.ob, frame) for frame in frames}
+    path = str(tmp_path / "rig.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    ob = bpy.data.objects["rig"]
+    update()
+    assert farthest(evaluated(ob), expected[frames[-1]]) < 2e-6
+    for frame in frames:
+        assert farthest(pose_at(ob, frame), expected[frame]) < 2e-6
+
+
+@pytest.mark.parametrize("scale_keys", ["none", "end", "one number of each"])
+@pytest.mark.parametrize("seed", range(460, 464))
+def test_a_frame_has_the_same_pose_after_undo_and_redo(seed, scale_keys):
+    scale_animated_rig(seed, scale_keys)
+    frames = random_frames(Random(seed), 3)
+    expected = {frame: pose_at(bpy.data.objects["rig"], frame) for frame in frames}
+    bpy.ops.ed.undo_push(message="start")
+    bpy.data.objects["rig"].pose.bones[0].location = (0.3, 0.2, 0.1)
+    for frame in frames[:2]:
+        go_to(frame)
+    bpy.ops.ed.undo_push(message="moved")
+    for step in (bpy.ops.ed.undo, bpy.ops.ed.redo, bpy.ops.ed.undo):
+        step()
+    for frame in frames:
+        assert farthest(pose_at(bpy.data.objects["rig"], frame), expected[frame]) < 2e-6
+
+
+def test_influence_zero_is_the_fk_scale_after_save_undo_and_reload(tmp_path):
+    rig = scaled_leg()
+    fk = {name: tuple(Vector(scale)) for name, scale in FK_SCALES.items()}
+    bpy.ops.ed.undo_push(message="a")
+    rig.target.place((0.3, 0.3, -1.2))
+    bpy.ops.ed.undo_push(message="b")
+    bpy.ops.ed.undo()
+    path = str(tmp_path / "leg.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    ob = bpy.data.objects["leg"]
+    assert scales(ob) != fk
+    ob.pose.bones["shin"].analytic_ik_influence = 0.0
+    update()
+    assert scales(ob) == fk
+
+
+def test_keys_that_equal_what_was_written_are_the_fk_scale_all_the_same():
+    rig = stretched_leg()
+    for name in ("thigh", "foot"):
+        rig.ob.pose.bones[name].keyframe_insert("scale", frame=1)
+    solved = scales(rig.ob)
+    rig.tip.analytic_ik_influence = 0.0
+    for _ in range(3):
+        go_to(1)
+        assert scales(rig.ob) == solved
+
+
+@pytest.mark.parametrize("what", ["removed by hand", "inherit scale", "parent"])
+def test_an_end_bone_that_is_none_any_more_gets_its_scale_back(what):
+    rig = scaled_leg()
+    if what == "inherit scale":
+        rig.ob.data.bones["foot"].inherit_scale = "NONE"
+        rig.target.place((0.1, 0.3, -1.0))
+    else:
+        with editing(rig.ob) as edit_bones:
+            if what == "parent":
+                edit_bones["foot"].parent = None
+            else:
+                edit_bones.remove(edit_bones["thigh"])
+                edit_bones.remove(edit_bones["shin"])
+    update()
+    assert scales(rig.ob)["foot"] == tuple(Vector(FK_SCALES["foot"]))
+
+
+# Chains on chains
+
+
+def two_in_line(seed: int = 0, **settings: object) -> tuple[Rig, Rig]:
+    """Two stretching chains, the second's root an end bone of the first."""
+    random = Random(seed)
+    specs, tail = [], Vector()
+    for k in range(6):
+        head, tail = tail, tail + Vector((random.uniform(-0.3, 0.3), random.uniform(0.1, 0.3), 1.0))
+        specs.append(BoneSpec(f"bone {k}", head, tail, f"bone {k - 1}" if k else "", connect=bool(k)))
+    ob = new_armature("line", specs)
+    for bone in ob.pose.bones:
+        bone.bone.inherit_scale = random.choice(INHERIT_SCALE if seed else ("FULL",))
+        size = random.uniform(0.8, 1.2)
+        bone.scale = (size, size, size)
+    update()
+    upper = Rig(ob, ["bone 0", "bone 1"], Control(new_empty("upper goal", (0.5, 0.3, 3.0))), random=random)
+    lower = Rig(ob, ["bone 2", "bone 3"], Control(new_empty("lower goal", (0.5, 1.0, 6.2))), random=random)
+    for rig in (upper, lower):
+        rig.enable(**{"reach": "STRETCH", "stretch_max": 3.0} | settings)
+    return upper, lower
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_two_chains_in_line_arrive_and_the_last_bone_keeps_its_size(seed):
+    upper, lower = two_in_line(seed)
+    upper.tip.analytic_ik_reach = lower.tip.analytic_ik_reach = "CLAMP"
+    update()
+    before = evaluated(upper.ob)
+    upper.tip.analytic_ik_reach = lower.tip.analytic_ik_reach = "STRETCH"
+    update()
+    assert upper.missed() < EXACT and lower.missed() < EXACT
+    assert sum(upper.lengths()) == pytest.approx(upper.target.ob.location.length, rel=EXACT)
+    for name in ("bone 4", "bone 5"):
+        now = evaluated(upper.ob)[name]
+        assert (now.to_scale() - before[name].to_scale()).length < 2 * EXACT
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_moving_one_of_two_targets_gives_what_a_fresh_scene_gives(seed):
+    moves = [(k, random_point(Random(seed + k), 0.5, 1.0)) for k in (1, 1, 0, 1, 0, 0, 1)]
+    upper, lower = two_in_line(seed)
+    places = [upper.target.ob.location.copy(), lower.target.ob.location.copy()]
+    for k, offset in moves:
+        places[k] = places[k] + offset * 0.3
+        (upper, lower)[k].target.place(places[k])
+        assert upper.missed() < EXACT and lower.missed() < EXACT
+    now = evaluated(upper.ob)
+    empty_scene()
+    upper, lower = two_in_line(seed)
+    upper.target.place(places[0])
+    lower.target.place(places[1])
+    go_to(4)
+    assert farthest(evaluated(upper.ob), now) < 5e-6
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("end", [switch_off, clamp, delete_target, no_influence, too_many_bones])
+@pytest.mark.parametrize("seed", range(3))
+def test_ending_one_of_two_leaves_the_other_as_if_it_had_been_alone(seed, end, which):
+    poses = []
+    for by_detour in (True, False):
+        empty_scene()
+        chains = two_in_line(seed, **{} if by_detour else {"reach": "CLAMP"})
+        end(chains[which])
+        if not by_detour:
+            update()
+            chains[1 - which].tip.analytic_ik_reach = "STRETCH"
+        update()
+        assert chains[1 - which].missed() < EXACT
+        poses.append(evaluated(chains[0].ob))
+    assert farthest(*poses) < 5e-6
+    for rig in chains:
+        rig.tip.analytic_ik_enabled = False
+    update()
+    fk = scales(chains[0].ob)
+    empty_scene()
+    chains = two_in_line(seed, reach="CLAMP")
+    assert scales(chains[0].ob) == fk
+
+
+@pytest.mark.parametrize("reach", ["CLAMP", "STRETCH"])
+def test_a_chain_on_a_side_branch_of_a_stretched_bone_arrives(reach):
+    ob = new_armature(
+        "branch",
+        [
+            BoneSpec("upper", (0.0, 0.0, 0.0), (0.0, 0.2, 1.0)),
+            BoneSpec("lower", (0.0, 0.2, 1.0), (0.0, 0.0, 2.0), "upper", connect=True),
+            BoneSpec("side", (0.1, 0.2, 0.5), (0.4, 0.2, 0.5), "upper"),
+            BoneSpec("twig", (0.4, 0.2, 0.5), (0.9, 0.3, 0.5), "side"),
+            BoneSpec("twig tip", (0.9, 0.3, 0.5), (1.4, 0.2, 0.5), "twig", connect=True),
+        ],
+    )
+    trunk = Rig(ob, ["upper", "lower"], Control(new_empty("trunk goal", (0.4, 0.3, 2.6))))
+    twig = Rig(ob, ["twig", "twig tip"], Control(new_empty("twig goal", (1.0, 0.3, 0.9))))
+    trunk.enable(reach="STRETCH")
+    twig.enable(reach=reach)
+    assert trunk.missed() < EXACT and twig.missed() < EXACT
+    trunk.target.place((0.5, 0.3, 2.3))
+    assert trunk.missed() < EXACT and twig.missed() < EXACT
+    # Carried by a stretched bone, what hangs beside it grows along.
+    assert evaluated(ob)["side"].to_scale().x == pytest.approx(evaluated(ob)["upper"].to_scale().x, rel=EXACT)
+
+
+def test_a_bone_between_two_chains_rides_on_the_stretched_one():
+    """The second chain hangs on a bone below the first's end bone, whose scale changes in the same pass."""
+    upper, lower = two_in_line()
+    lower.tip.analytic_ik_enabled = False
+    last = Rig(upper.ob, ["bone 4", "bone 5"], Control(new_empty("last goal", (0.6, 1.2, 5.6))))
+    last.enable()
+    for z in (3.0, 2.4, 1.0, 3.3):
+        upper.target.place((0.5, 0.3, z))
+        bones = evaluated_copy(upper.ob).pose.bones
+        last.target.place(bones["bone 4"].head + Vector((0.3, 0.4, 0.9)))
+        upper.target.place((0.5, 0.3, z + 0.05))
+        last.target.place(last.to_world(last.joints()[0]) + Vector((0.2, 0.5, 1.0)))
+        upper.target.place((0.5, 0.32, z))
+        assert last.missed() < EXACT
+
+
+def test_a_chain_under_an_end_bone_that_is_no_tip_is_given_nothing():
+    """A chain of one bone stretches; its end bone keeps its size; what hangs on that is not on the end of a chain."""
+    bones = [BoneSpec(f"bone {k}", (0.0, 0.1 * k, k), (0.0, 0.1 * k + 0.1, k + 1.0)) for k in range(4)]
+    specs = [BoneSpec(bone.name, bone.head, bone.tail, f"bone {k - 1}" if k else "") for k, bone in enumerate(bones)]
+    ob = new_armature("line", specs)
+    first = Rig(ob, ["bone 0"], Control(new_empty("first goal", (0.3, 0.2, 1.4))))
+    last = Rig(ob, ["bone 2", "bone 3"], Control(new_empty("last goal", (0.5, 0.5, 5.0))))
+    for rig in (first, last):
+        rig.enable(reach="STRETCH", stretch_max=2.0)
+    for z in (5.2, 5.0, 5.1):
+        last.target.place((0.5, 0.5, z))
+        assert last.missed() < EXACT and first.missed() < EXACT
+
+
+def test_an_armature_that_rides_on_an_end_bone_is_followed_in_the_same_frame():
+    rig, rider = leg(), leg("rider")
+    rider.ob.parent, rider.ob.parent_type, rider.ob.parent_bone = rig.ob, "BONE", "foot"
+    rider.ob.scale = (0.2, 0.2, 0.2)
+    rider.target.place((0.0, -0.2, -0.8))
+    rig.enable(reach="STRETCH")
+    rider.enable(reach="STRETCH", stretch_max=5.0)
+    key(rig.target.ob, "location", [(0.0, 0.0, 0.5), (0.0, 0.2, -0.5), (0.0, -0.2, 0.3), (0.1, 0.3, -0.9)])
+    for frame in (1, 5, 9, 13, 7, 2, 11):
+        go_to(frame)
+        assert rider.missed() < EXACT
+
+
+# Taking it off
+
+
+@pytest.mark.parametrize("seed", range(500, 510))
+def test_a_removed_chain_leaves_the_pose_as_it_was(seed):
+    rig = random_rig(seed, with_pole=False)
+    add_end_bones(rig)
+    rig.place_target(beyond(rig, 1.4))
+    fk_rotations, fk = pose_values(rig.ob), scales(rig.ob)
+    rig.enable(reach="STRETCH")
+    before = pose_of(rig.ob)
+    enter("POSE", rig.ob, rig.bones[-1])
+    keep_pose = bool(seed % 2)
+    bpy.ops.analytic_ik.remove(keep_pose=keep_pose)
+    update()
+    go_to(5)
+    if keep_pose:
+        assert farthest(pose_of(rig.ob), before) < 1e-6
+    else:
+        assert (pose_values(rig.ob), scales(rig.ob)) == (fk_rotations, fk)
+    assert not any(bone.analytic_ik_record_mode for bone in rig.ob.pose.bones)
+
+
+@pytest.mark.parametrize("keep_pose", [True, False])
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("seed", range(4))
+def test_removing_one_of_two_in_line_leaves_the_other_its_own(seed, which, keep_pose):
+    chains = two_in_line(seed)
+    fk = None
+    before = evaluated(chains[0].ob)
+    enter("POSE", chains[0].ob, chains[which].bones[-1])
+    bpy.ops.analytic_ik.remove(keep_pose=keep_pose)
+    update()
+    other = chains[1 - which]
+    assert other.missed() < EXACT
+    if keep_pose:
+        assert farthest(evaluated(chains[0].ob), before) < 5e-6
+        other.tip.analytic_ik_enabled = False
+        update()
+        # Of the other's lengthening nothing was taken over.
+        assert not any(bone.analytic_ik_record_mode for bone in chains[0].ob.pose.bones)
+        lengths = other.lengths()
+        empty_scene()
+        fresh = two_in_line(seed, reach="CLAMP")[1 - which]
+        assert lengths == pytest.approx(fresh.lengths(), rel=EXACT)
+    else:
+        other.tip.analytic_ik_enabled = False
+        update()
+        fk = scales(chains[0].ob)
+        empty_scene()
+        assert scales(two_in_line(seed, reach="CLAMP")[0].ob) == fk
+
+
+def test_what_is_stretched_costs_an_ordinary_chain_nothing():
+    """No channel but the rotations is written, and no record of a scale kept."""
+    rig = leg()
+    rig.target.place((0.0, 0.0, -1.0))
+    rig.enable()
+    for bone in rig.ob.pose.bones:
+        assert tuple(bone.analytic_ik_record_fk_scale) == (0.0, 0.0, 0.0)
+        assert bone.analytic_ik_record_mode < 16
+
+
+def test_lengths_grow_evenly_from_the_root():
+    rig = stretched_leg()
+    joints = rig.joints()
+    assert [(b - a).length for a, b in pairwise(joints)] == pytest.approx([1.3, 1.3], rel=EXACT)
+
+
+def test_a_second_chain_on_the_stretched_limb_can_be_made():
+    rig = stretched_leg()
+    toe = Control(new_empty("toe goal", (0.1, -0.5, -0.7)))
+    make_chain(rig.ob.pose.bones["foot"], toe, chain_count=1, reach="STRETCH", stretch_max=3.0)
+    update()
+    assert (evaluated_copy(rig.ob).pose.bones["foot"].tail - toe.ob.location).length < EXACT
