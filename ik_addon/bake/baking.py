@@ -10,7 +10,7 @@ import numpy as np
 
 from ..rig import live
 from ..rig.channels import SCALE, Raw, quaternion_of, raw_of
-from ..rig.lengthening import factors, scaled_bones
+from ..rig.lengthening import factors, may_stretch, scaled_bones
 from ..rig.order import ChainName, live_tips
 from ..rig.problems import read_chains
 from ..rig.records import forget_fk, recorded_fk
@@ -209,7 +209,7 @@ def _hangs_on_live(ob: bpy.types.Object, sample: Samples, samples: Iterable[Chai
     above = ob.pose.bones[sample.bones[0]].parent
     if above is None or not above.analytic_ik_enabled or above.name in (chain.tip for chain in samples):
         return False
-    return bool(scaled_bones(above))
+    return may_stretch(above)
 
 
 def _continuous(rotations: Sequence[Raw], mode: str) -> list[Raw]:

@@ -47,10 +47,15 @@ def present_ratio(tip: bpy.types.PoseBone) -> float:
     return record.solved[largest] / record.fk[largest] / given_factor(root)
 
 
-def scaled_bones(tip: bpy.types.PoseBone) -> list[str]:
-    """Names of the bones whose scale the chain of an original tip sets; none where it stretches at no frame."""
+def may_stretch(tip: bpy.types.PoseBone) -> bool:
+    """Whether the chain of an original tip stretches out of reach, now or at another frame."""
     reach = f"{tip.path_from_id()}.analytic_ik_reach"
-    if tip.analytic_ik_reach != "STRETCH" and reach not in animated_paths(tip.id_data):
+    return tip.analytic_ik_reach == "STRETCH" or reach in animated_paths(tip.id_data)
+
+
+def scaled_bones(tip: bpy.types.PoseBone) -> list[str]:
+    """Names of the bones whose scale the chain of an original tip sets; none where it never stretches."""
+    if not may_stretch(tip):
         return []
     bones = [pose_bone.bone for pose_bone in chain_bones(tip, tip.analytic_ik_chain_count)]
     return [name for name, factor in factors(bones, 2.0).items() if factor != 1.0]

@@ -69,7 +69,9 @@ class ArmatureReader:
         self._scene = scene
         self._fk = FkPose(ob, self.evaluated, frame_changed)
         self._posed: dict[str, Matrix] = {}
+        self._rotations: dict[str, Quaternion] = {}
         self._scales: dict[str, Vector] = {}
+        self._told: set[str] = set()
 
     @cached_property
     def world(self) -> Matrix:
@@ -87,14 +89,6 @@ class ArmatureReader:
     def fk_rotation(self, name: str) -> tuple[str, Raw]:
         """Rotation mode of a bone and its FK rotation, as numbers of that mode."""
         return self._fk.rotation(name)
-
-    def fk_pose(self, name: str, rotation: Quaternion) -> Matrix:
-        """The pose matrix of a bone in armature space for a local rotation, under its parent as posed so far."""
-        pose_bone = self.evaluated.pose.bones[name]
-        parent_pose = self.pose_of(pose_bone.parent) if pose_bone.parent else None
-        location = Vector() if pose_bone.bone.use_connect else pose_bone.location
-        scale = self._scales.get(name, pose_bone.scale)
-        return pose_matrix(pose_bone.bone, Matrix.LocRotScale(location, rotation, scale), parent_pose)
 
     def fk_scale(self, name: str) -> Raw:
         """The FK scale of a bone."""
@@ -114,30 +108,40 @@ class ArmatureReader:
     def pose(self, name: str, matrix_armature: Matrix) -> None:
         """Tell where a bone is posed in this pass."""
         self._posed[name] = matrix_armature
+        self._told.add(name)
+
+    def turn(self, name: str, rotation: Quaternion) -> None:
+        """Tell which local rotation a bone gets in this pass, wherever its parent will be."""
+        self._rotations[name] = rotation
+        self._told.add(name)
 
     def rescale(self, name: str, scale: Vector) -> None:
         """Tell which scale a bone gets in this pass."""
         self._scales[name] = scale
+        self._told.add(name)
 
     def pose_of(self, pose_bone: bpy.types.PoseBone) -> Matrix:
         """The pose matrix of an evaluated bone, with all that was posed in this pass."""
         known = self._posed.get(pose_bone.name)
         if known is not None:
             return known
-        if not self._posed and not self._scales:
+        name, parent = pose_bone.name, pose_bone.parent
+        if not self._told:
             return pose_bone.matrix.copy()
-        names = [bone.name for bone in (pose_bone, *pose_bone.parent_recursive)]
-        if not any(name in self._posed or name in self._scales for name in names):
+        if name not in self._told and not any(above.name in self._told for above in pose_bone.parent_recursive):
             return pose_bone.matrix.copy()
-        parent = pose_bone.parent
         parent_pose = self.pose_of(parent) if parent else None
-        if any(constraint.enabled for constraint in pose_bone.constraints):
+        if name in self._rotations:
+            location = Vector() if pose_bone.bone.use_connect else pose_bone.location
+            basis = Matrix.LocRotScale(location, self._rotations[name], self._scales.get(name, pose_bone.scale))
+            posed = pose_matrix(pose_bone.bone, basis, parent_pose)
+        elif any(constraint.enabled for constraint in pose_bone.constraints):
             # What the constraint does is unknown here: let the bone ride as it was evaluated.
             carry = parent_pose @ parent.matrix.inverted_safe() if parent and parent_pose else Matrix()
             posed = carry @ pose_bone.matrix @ self._regrown(pose_bone)
         else:
             posed = pose_matrix(pose_bone.bone, pose_bone.matrix_basis @ self._regrown(pose_bone), parent_pose)
-        self._posed[pose_bone.name] = posed
+        self._posed[name] = posed
         return posed
 
     def _regrown(self, pose_bone: bpy.types.PoseBone) -> Matrix:
@@ -150,7 +154,7 @@ class ArmatureReader:
 
     def moved(self, name: str) -> Matrix | None:
         """How far this pass moved a bone from where it was evaluated, in armature space; None: not at all."""
-        pose_bone = self.evaluated.pose.bones.get(name) if self._posed or self._scales else None
+        pose_bone = self.evaluated.pose.bones.get(name) if self._told else None
         if pose_bone is None:
             return None
         posed = self.pose_of(pose_bone)

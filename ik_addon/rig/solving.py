@@ -252,7 +252,6 @@ def _release_others(armature: _Armature, order: ChainOrder) -> None:
 def _release(armature: _Armature, names: Sequence[str]) -> None:
     """Give bones that no chain turns any more their FK rotation back, before what hangs below them is read."""
     for name in names:
-        reader = armature.reader
-        mode, fk = reader.fk_rotation(name)
+        mode, fk = armature.reader.fk_rotation(name)
         armature.writer.restore_fk(name, mode, fk)
-        reader.pose(name, reader.fk_pose(name, quaternion_of(fk, mode)))
+        armature.reader.turn(name, quaternion_of(fk, mode))

@@ -7,6 +7,8 @@ import bpy
 import pytest
 from mathutils import Matrix, Vector
 
+from ik_addon.authoring.controls import remove_chain
+from ik_addon.rig import solving
 from ik_addon.rig.solving import solve_scene
 
 from ..scenes import enter, go_to, pose_of, without_handlers
@@ -202,6 +204,15 @@ def test_unevenly_scaled_bones_arrive_too(uneven_seed):
     rig.place_target(beyond(rig, 1.3))
     rig.enable(reach="STRETCH")
     assert rig.missed() < EXACT
+
+
+def test_one_solution_is_enough(monkeypatch):
+    """Only under uneven scales is a chain solved again, to end where it was solved to."""
+    rig, solutions, solve = stretched_leg(), [], solving.solve
+    monkeypatch.setattr(solving, "solve", lambda *given: solutions.append(given) or solve(*given))
+    rig.target.place((0.2, 0.1, -0.9))
+    assert rig.missed() < EXACT
+    assert len(solutions) == 1
 
 
 @pytest.mark.parametrize("influence", [0.0, 0.3, 0.5, 1.0])
@@ -644,6 +655,16 @@ def test_a_bone_between_two_chains_rides_on_the_stretched_one():
         assert last.missed() < EXACT
 
 
+def test_a_chain_that_loses_its_place_to_another_gives_the_one_on_its_end_nothing():
+    """In the same update: what is still written of it is on its way out."""
+    upper, lower = two_in_line()
+    goal = Control(new_empty("third goal", (0.1, 0.1, 2.0)))
+    make_chain(upper.ob.pose.bones["bone 0"], goal, chain_count=1)
+    update()
+    assert tuple(upper.ob.pose.bones["bone 0"].scale) == pytest.approx((0.9,) * 3, abs=0.3)
+    assert lower.missed() < EXACT
+
+
 def test_a_chain_under_an_end_bone_that_is_no_tip_is_given_nothing():
     """A chain of one bone stretches; its end bone keeps its size; what hangs on that is not on the end of a chain."""
     bones = [BoneSpec(f"bone {k}", (0.0, 0.1 * k, k), (0.0, 0.1 * k + 0.1, k + 1.0)) for k in range(4)]
@@ -656,6 +677,26 @@ def test_a_chain_under_an_end_bone_that_is_no_tip_is_given_nothing():
     for z in (5.2, 5.0, 5.1):
         last.target.place((0.5, 0.5, z))
         assert last.missed() < EXACT and first.missed() < EXACT
+    before = evaluated(ob)
+    remove_chain(last.tip, keep_pose=True)
+    update()
+    assert farthest(evaluated(ob), before) < EXACT
+
+
+def test_a_target_on_an_end_bone_with_a_constraint_is_followed_in_the_same_update():
+    """What rides on the bone is as far from it as the bone's size says; the leg only lengthens and turns nothing."""
+    rig, follower = leg(), leg("follower", side=1.0)
+    turned = new_empty("turned")
+    rig.ob.pose.bones["foot"].constraints.new("COPY_ROTATION").target = turned
+    follower.target.ob.location = (0.5, 0.0, 0.6)
+    follower.target.ob.parent, follower.target.ob.parent_type = rig.ob, "BONE"
+    follower.target.ob.parent_bone = "foot"
+    rig.target.place((0.0, 0.0, -0.2))
+    rig.enable(reach="STRETCH", stretch_max=2.0)
+    follower.enable(reach="STRETCH", stretch_max=5.0)
+    for z in (-0.3, -1.0, -0.1, -0.6):
+        rig.target.place((0.0, 0.0, z))
+        assert follower.missed() < EXACT
 
 
 def test_an_armature_that_rides_on_an_end_bone_is_followed_in_the_same_frame():
@@ -692,6 +733,13 @@ def test_a_removed_chain_leaves_the_pose_as_it_was(seed):
     else:
         assert (pose_values(rig.ob), scales(rig.ob)) == (fk_rotations, fk)
     assert not any(bone.analytic_ik_record_mode for bone in rig.ob.pose.bones)
+
+
+def test_the_fk_scale_is_there_at_once():
+    rig = scaled_leg()
+    with without_handlers():
+        remove_chain(rig.tip, keep_pose=False)
+        assert scales(rig.ob) == {name: tuple(Vector(scale)) for name, scale in FK_SCALES.items()}
 
 
 @pytest.mark.parametrize("keep_pose", [True, False])
