@@ -44,7 +44,8 @@ def limits_of(pose_bone: bpy.types.PoseBone) -> BoneLimits | None:
     least_bend = pose_bone.analytic_ik_min_bend if pose_bone.analytic_ik_use_min_bend else None
     if cone is None and ranges == [_FREE, _FREE, _FREE]:
         return None
-    return BoneLimits(*ranges, cone, least_bend)
+    x, y, z = ranges
+    return BoneLimits(x, y, z, cone, least_bend)
 
 
 def _range(pose_bone: bpy.types.PoseBone, axis: str) -> Range:

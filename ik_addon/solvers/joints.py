@@ -10,7 +10,10 @@ from math import acos, asin, atan2, cos, hypot, pi, sin, sqrt, tau
 
 from mathutils import Quaternion, Vector
 
-from .vectors import direction, unit_across
+from .vectors import cosine_wave, direction, unit_across
+
+Cone = tuple[Vector, float]
+"""A direction, and the largest angle to it in radians."""
 
 AT_LIMIT = 1e-4
 """Angle in radians within which a joint counts as standing at its limit."""
@@ -95,7 +98,7 @@ class BallJoint:
         ranges: tuple[float, float, float, float] | None = None,
         elliptic: bool = False,
         twist: tuple[float, float] | None = None,
-        cone: tuple[Vector, float] | None = None,
+        cone: Cone | None = None,
         bend_max: float | None = None,
         stem: Vector | None = None,
     ) -> None:
@@ -210,7 +213,7 @@ class BallJoint:
                     a, b = a / share, b / share
         size = hypot(a, b)
         if self.cone is not None and size:
-            kept = self._part_in_cone(a / size, b / size, min(size, 1.0))
+            kept = self._part_in_cone(self.cone, a / size, b / size, min(size, 1.0))
             return (a, b) if kept >= size else (a * kept / size, b * kept / size)
         return (a, b) if size <= 1.0 else (a / size, b / size)
 
@@ -234,20 +237,17 @@ class BallJoint:
                     size = min(size, abs(limit_a / a))
                 if abs(b) > 1e-6:
                     size = min(size, abs(limit_b / b))
-        return size if self.cone is None else self._part_in_cone(a, b, size)
+        return size if self.cone is None else self._part_in_cone(self.cone, a, b, size)
 
-    def _part_in_cone(self, a: float, b: float, size: float) -> float:
+    def _part_in_cone(self, cone: Cone, a: float, b: float, size: float) -> float:
         """How far, up to `size` = sin(angle / 2), the link may swing in a direction before it leaves its cone."""
-        toward, angle = self.cone
-        axis = self.across * a + self.second * b
-        # Swung by t, its cosine to the cone's axis is c cos(t) + s sin(t); at zero it is inside.
-        c, s = self.zero.dot(toward), axis.cross(self.zero).dot(toward)
-        amplitude, middle = hypot(c, s), atan2(s, c)
-        if amplitude <= cos(angle):
-            return 0.0
-        if amplitude <= -cos(angle):
+        toward, angle = cone
+        level, amplitude, middle = cosine_wave(self.zero, self.across * a + self.second * b, toward)
+        if level - amplitude >= cos(angle):
             return size
-        end = middle + acos(max(-1.0, min(1.0, cos(angle) / amplitude)))
+        if level + amplitude <= cos(angle):
+            return 0.0
+        end = middle + acos(max(-1.0, min(1.0, (cos(angle) - level) / amplitude)))
         return min(size, sin(min(max(end, 0.0), pi) / 2.0))
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from mathutils import Quaternion, Vector
 
-from .joints import BallJoint, HingeJoint, Joint
+from .joints import BallJoint, Cone, HingeJoint, Joint
 from .vectors import (
     STRAIGHT,
     ChainError,
@@ -72,43 +72,51 @@ def limits_of(
 ) -> tuple[Joint, ...]:
     """The joints of a chain with limits, root first; see `Chain`. Raises ChainError where they are no limits."""
     count = len(directions)
+    free = [None] * count
     for name, entries in (("cones", cones), ("hinges", hinges), ("swings", swings)):
-        if entries is not None and len(entries) != count:
+        if entries and len(entries) != count:
             raise ChainError(f"{name} needs one entry for each of the {count} links, got {len(entries)}")
     before = None if parent_direction is None else unit(parent_direction, "the parent direction")
     joints: list[Joint] = []
     # Rotation from the zero pose to the starting pose, of what is carried by the links so far.
     carried = Quaternion()
-    for k, along in enumerate(directions):
-        cone = checked_cone(cones[k], k) if cones and cones[k] is not None and before is not None else None
+    for k, (along, angle, hinge, swinging) in enumerate(
+        zip(directions, cones or free, hinges or free, swings or free, strict=True)
+    ):
         to_zero_pose = carried.inverted()
-        if hinges and hinges[k] is not None:
-            if swings and swings[k] is not None:
-                raise LimitError(k, "it is given a hinge and a swing; it can have one of them")
-            joint = _hinge_joint(Hinge(*hinges[k]), k, along, to_zero_pose, before, cone)
-        elif swings and swings[k] is not None:
-            joint = _swing_joint(Swing(*swings[k]), k, along, to_zero_pose, before, cone)
-        elif cone is not None:
-            zero = to_zero_pose @ before
-            start = swing(zero, to_zero_pose @ along, perpendicular(zero))
-            size = sin(cone / 2.0)
-            ranges = None if cone >= pi else (-size, size, -size, size)
-            joint = BallJoint(zero, perpendicular(zero), start, ranges, elliptic=True, bend_max=cone)
+        before_zero = None if before is None else to_zero_pose @ before
+        cone = _cone(before_zero, angle, k)
+        if hinge is not None and swinging is not None:
+            raise LimitError(k, "it is given a hinge and a swing; it can have one of them")
+        if hinge is not None:
+            joint = _hinge_joint(Hinge(*hinge), k, along, to_zero_pose, before_zero, cone)
+        elif swinging is not None:
+            joint = _swing_joint(Swing(*swinging), k, along, to_zero_pose, cone)
         else:
-            zero = to_zero_pose @ (along if before is None else before)
-            start = Quaternion() if before is None else swing(zero, to_zero_pose @ along, perpendicular(zero))
-            joint = BallJoint(zero, perpendicular(zero), start, bend_max=pi)
+            joint = _cone_joint(to_zero_pose @ along, before_zero, cone)
         joints.append(joint)
         carried = carried @ joint.start
         before = along
     return tuple(joints)
 
 
-def checked_cone(angle: float, link: int) -> float:
-    """A cone's angle; ChainError where it is none."""
+def _cone(toward: Vector | None, angle: float | None, link: int) -> Cone | None:
+    """A cone about a direction; None where there is no direction or no angle. ChainError where the angle is none."""
+    if angle is None:
+        return None
     if not finite_number(angle, f"the cone of link {link}") >= 0.0:
         raise LimitError(link, f"its cone is negative: {angle}; give an angle of 0 or more, in radians")
-    return min(angle, pi)
+    return None if toward is None else (toward, min(angle, pi))
+
+
+def _cone_joint(along: Vector, before: Vector | None, cone: Cone | None) -> BallJoint:
+    """A joint with a cone alone, or a free one: straight on is its zero."""
+    zero = along if before is None else before
+    start = swing(zero, along, perpendicular(zero))
+    if cone is None or cone[1] >= pi:
+        return BallJoint(zero, perpendicular(zero), start, bend_max=pi)
+    size = sin(cone[1] / 2.0)
+    return BallJoint(zero, perpendicular(zero), start, (-size, size, -size, size), elliptic=True, bend_max=cone[1])
 
 
 def _checked_range(lowest: float, highest: float, link: int, what: str) -> tuple[float, float]:
@@ -129,7 +137,7 @@ def _rest(rest: Quaternion | None, link: int) -> Quaternion:
 
 
 def _hinge_joint(
-    hinge: Hinge, link: int, along: Vector, to_zero_pose: Quaternion, before: Vector | None, cone: float | None
+    hinge: Hinge, link: int, along: Vector, to_zero_pose: Quaternion, before: Vector | None, cone: Cone | None
 ) -> HingeJoint:
     rest = _rest(hinge.rest, link)
     axis = to_zero_pose @ unit(hinge.axis, f"the hinge axis of link {link}")
@@ -137,9 +145,9 @@ def _hinge_joint(
     start = to_zero_pose @ rest.inverted() @ to_zero_pose.inverted()
     lowest, highest = _checked_range(hinge.lowest, hinge.highest, link, "hinge")
     if hinge.least_bend is not None and before is not None:
-        lowest, highest = _bent(zero, axis, lowest, highest, to_zero_pose @ before, hinge.least_bend, link)
+        lowest, highest = _bent(zero, axis, lowest, highest, before, hinge.least_bend, link)
     if cone is not None:
-        lowest, highest = _range_in_cone(zero, axis, lowest, highest, to_zero_pose @ before, cone, link)
+        lowest, highest = _range_in_cone(zero, axis, lowest, highest, *cone, link)
     return HingeJoint(zero, axis, lowest, highest, start)
 
 
@@ -178,9 +186,7 @@ def _bent(
     return lowest, highest
 
 
-def _swing_joint(
-    given: Swing, link: int, along: Vector, to_zero_pose: Quaternion, before: Vector | None, cone: float | None
-) -> BallJoint:
+def _swing_joint(given: Swing, link: int, along: Vector, to_zero_pose: Quaternion, cone: Cone | None) -> BallJoint:
     rest = _rest(given.rest, link)
     zero = to_zero_pose @ (rest @ along)
     stem = zero if given.along is None else to_zero_pose @ unit(given.along, f"the swinging direction of link {link}")
@@ -191,20 +197,19 @@ def _swing_joint(
     first, second = (_checked_range(*limits, link, "swing") for limits in (given.swing_across, given.swing_second))
     if max(first[0], second[0]) > 0.0 or min(first[1], second[1]) < 0.0:
         raise LimitError(link, "its swing leaves out its rest direction; let its ranges contain 0")
-    ranges = tuple(sin(max(-pi, min(pi, angle)) / 2.0) for angle in (*first, *second))
+    low_a, high_a, low_b, high_b = (sin(max(-pi, min(pi, angle)) / 2.0) for angle in (*first, *second))
     elliptic = (-pi, pi) not in (first, second)
     twist = _checked_range(*given.twist, link, "twist")
-    toward = None if cone is None else (to_zero_pose @ before, cone)
-    if toward is not None and zero.angle(toward[0]) > cone:
+    if cone is not None and zero.angle(cone[0]) > cone[1]:
         raise LimitError(link, "its cone leaves out the rest direction of its swing; widen the cone")
     return BallJoint(
         zero,
         across_zero,
         start,
-        None if (first, second) == ((-pi, pi), (-pi, pi)) else ranges,
+        None if (first, second) == ((-pi, pi), (-pi, pi)) else (low_a, high_a, low_b, high_b),
         elliptic,
         None if twist == (-pi, pi) else twist,
-        toward,
+        cone,
         stem=stem,
     )
 
