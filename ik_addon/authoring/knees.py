@@ -1,17 +1,19 @@
 """Knees and elbows: joints that bend about one axis, never backwards and never quite straight."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import acos, degrees, pi
 
 import bpy
 from mathutils import Vector
 
 from ..rig.chains import fk_chain
-from ..rig.limb import chain_bones
+from ..rig.limb import BoneReading, chain_bones
 from ..rig.reading import SceneReader
 from ..solvers import ChainError
 from ..solvers.bending import start_frame
-from ..solvers.vectors import cosine_wave
+from ..solvers.vectors import STRAIGHT, cosine_wave
 
 _AXES = {"x": Vector((1.0, 0.0, 0.0)), "z": Vector((0.0, 0.0, 1.0))}
 _ASKEW = 15.0
@@ -38,14 +40,31 @@ class Knee:
 
 
 def limit_knees(
-    context: bpy.types.Context, tip: bpy.types.PoseBone, least_bend: float, largest_bend: float
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], least_bend: float, largest_bend: float
 ) -> list[Knee]:
-    """Make hinges of all joints of a chain but its root's, by Blender's own IK locks and limits.
+    """Make hinges of all joints of chains but their roots', by Blender's own IK locks and limits.
 
     least_bend, largest_bend: smallest and largest angle in radians between each bone and the one before it. Each bends
-    about that of its X and Z axis which lies nearest to the axis of the limb's present bend, and to that side. Raises
-    ChainError that names the bone where the chain is none.
+    about that of its X and Z axis which lies nearest to the axis of its present bend (of the limb's, where it is
+    straight), and to that side. Raises ChainError that names the bone, with nothing changed, where a chain is none.
     """
+    joints = [joint for tip in tips for joint in _joints(context, tip, least_bend, largest_bend)]
+    knees = []
+    for reading, normal in joints:
+        orientation = reading.orientation(reading.pose_armature)
+        cosines = {axis: normal.dot(orientation @ local) for axis, local in _AXES.items()}
+        axis = max(cosines, key=lambda name: abs(cosines[name]))
+        _limit(reading.pose_bone, axis, cosines[axis] > 0.0, least_bend, largest_bend)
+        askew = degrees(acos(min(1.0, abs(cosines[axis]))))
+        knees.append(Knee(reading.name, axis.upper(), askew))
+        reading.pose_bone.id_data.update_tag()
+    return knees
+
+
+def _joints(
+    context: bpy.types.Context, tip: bpy.types.PoseBone, least_bend: float, largest_bend: float
+) -> Iterator[tuple[BoneReading, Vector]]:
+    """The bones of a chain but its root, each with the normal of the plane of its bend against the bone before."""
     if not 0.0 <= least_bend < largest_bend:
         raise ChainError(f"Bone '{tip.name}': the least bend is not smaller than the largest; make it smaller")
     ob = tip.id_data
@@ -56,20 +75,16 @@ def limit_knees(
         evaluated = chain_bones(reader.tip(tip.name), tip.analytic_ik_chain_count)
         if len(evaluated) < 2:
             raise ChainError("its chain has one bone and so no knee; set Bones to 2")
-        readings = reader.bones(evaluated)
-        normal = start_frame(fk_chain(readings, None)).normal
+        # The limits that they have so far may be none: they are about to change.
+        readings = [replace(reading, limits=None) for reading in reader.bones(evaluated)]
+        chain = fk_chain(readings, None)
     except ChainError as error:
         raise ChainError(f"Bone '{tip.name}': {error}") from error
-    knees = []
-    for reading in readings[1:]:
-        orientation = reading.orientation(reading.pose_armature)
-        cosines = {axis: normal.dot(orientation @ local) for axis, local in _AXES.items()}
-        axis = max(cosines, key=lambda name: abs(cosines[name]))
-        _limit(ob.pose.bones[reading.name], axis, cosines[axis] > 0.0, least_bend, largest_bend)
-        askew = degrees(acos(min(1.0, abs(cosines[axis]))))
-        knees.append(Knee(reading.name, axis.upper(), askew))
-    ob.update_tag()
-    return knees
+    limb_normal = start_frame(chain).normal
+    for reading, (before, along) in zip(readings[1:], pairwise(chain.directions), strict=True):
+        # The hock of a hind leg bends the other way than its knee.
+        normal = before.cross(along)
+        yield reading, normal.normalized() if normal.length > STRAIGHT else limb_normal
 
 
 def _limit(pose_bone: bpy.types.PoseBone, axis: str, positive: bool, least_bend: float, largest_bend: float) -> None:

@@ -4,17 +4,16 @@ Points are mathutils Vectors, or anything that they take, all in one space and o
 """
 
 from collections.abc import Callable
-
-from mathutils import Vector
+from functools import partial
 
 from .bending import Aim, aim_at
 from .ccd import ccd
-from .chain import Chain, Goal, Outcome, Solution, joint_points
+from .chain import Chain, Goal, Outcome, Solution
 from .limited import solve_limited
 from .limits import Hinge, LimitError, Swing
 from .rotations import blend, link_rotations
 from .triangulation import triangulation
-from .two_bone import circle, law_of_cosines, sphere, vector
+from .two_bone import at_once, circle, law_of_cosines, sphere, two_links, vector
 from .vectors import ChainError
 
 __all__ = [
@@ -34,13 +33,13 @@ __all__ = [
     "solver_for",
 ]
 
-Solver = Callable[[Chain, Aim], list[Vector]]
+Solver = Callable[[Chain, Aim], Solution]
 
 TWO_BONE_SOLVERS: dict[str, Solver] = {
-    "VECTOR": vector,
-    "LAW_OF_COSINES": law_of_cosines,
-    "CIRCLE": circle,
-    "SPHERE": sphere,
+    "VECTOR": partial(two_links, vector),
+    "LAW_OF_COSINES": partial(two_links, law_of_cosines),
+    "CIRCLE": partial(two_links, circle),
+    "SPHERE": partial(two_links, sphere),
 }
 SOLVERS: dict[str, Solver] = {**TWO_BONE_SOLVERS, "TRIANGULATION": triangulation, "CCD": ccd}
 
@@ -67,20 +66,11 @@ def solve(chain: Chain, goal: Goal, solver: str = "AUTO") -> Solution:
     lengths are kept, and the same input gives the same solution. Raises ChainError for input that is no chain
     or no point (NaN, infinities, fewer than two joints) and for a solver that does not fit the chain.
     """
+    if solver == "AUTO":
+        solution = at_once(chain, goal)
+        if solution is not None:
+            return solution
     name = solver_for(len(chain.lengths), solver)
     if chain.limits is not None:
         return solve_limited(chain, goal, name)
-    method = SOLVERS[name]
-    aim = aim_at(chain, goal, chain.length)
-    directions = method(chain, aim)
-    lengths = [length * aim.stretch for length in chain.lengths] if aim.stretch > 1.0 else chain.lengths
-    joints = joint_points(chain.joints[0], lengths, directions)
-    return Solution(
-        joints=joints,
-        directions=tuple(directions),
-        outcome=aim.outcome,
-        residual=(joints[-1] - Vector(goal.target)).length,
-        turn=aim.turn,
-        normal=aim.frame.normal,
-        stretch=aim.stretch,
-    )
+    return SOLVERS[name](chain, aim_at(chain, goal, chain.length))

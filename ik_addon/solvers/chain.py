@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 from math import dist
+from operator import mul
 
 from mathutils import Quaternion, Vector
 
+from .frames import Start
 from .limits import Hinge, Swing, limits_of
-from .vectors import ChainError, direction, finite_point
-
-ROUNDING = 2.0**-20
-"""A few units in the last place of a float32, relative to a chain's length: what storing points costs."""
+from .vectors import ChainError, direction, finite_point, rotation_to
 
 MET = 1e-5
 """Distance to the target, relative to the chain's reach, up to which it counts as reached."""
@@ -47,7 +46,7 @@ class Chain:
     are none or allow nothing.
     """
 
-    __slots__ = ("bend_normal", "directions", "joints", "length", "lengths", "limits")
+    __slots__ = ("bend_normal", "directions", "joints", "length", "lengths", "limits", "start")
 
     def __init__(
         self,
@@ -60,27 +59,29 @@ class Chain:
     ) -> None:
         if len(joints) < 2:
             raise ChainError(f"a chain needs two points or more, got {len(joints)}")
-        self.joints = tuple(finite_point(joint, f"joint {k}") for k, joint in enumerate(joints))
+        self.joints = tuple([finite_point(joint, "joint", k) for k, joint in enumerate(joints)])
         given = bend_normal is None or callable(bend_normal)
         self.bend_normal = bend_normal if given else finite_point(bend_normal, "the bend normal")
-        self.lengths = tuple(dist(a, b) for a, b in pairwise(self.joints))
+        points = [joint.to_tuple() for joint in self.joints]
+        self.lengths = tuple([dist(a, b) for a, b in pairwise(points)])
         self.length = sum(self.lengths)
         self.directions = self._directions()
         self.limits = None
+        self.start: Start | None = None
         if cones or hinges or swings:
             self.limits = limits_of(self.directions, cones, hinges, swings, parent_direction)
 
     def _directions(self) -> tuple[Vector, ...]:
         """Unit directions of the links; a link without length points where its predecessor points."""
-        links = [b - a for a, b in pairwise(self.joints)]
-        directions = [direction(link) for link in links]
-        last = next((along for along in directions if along.length), Vector((0.0, 0.0, 1.0)))
-        for k, length in enumerate(self.lengths):
-            last = directions[k] = directions[k] if length else last.copy()
+        directions = [direction(b - a) for a, b in pairwise(self.joints)]
+        if not all(self.lengths):
+            last = next((along for along in directions if along.length), Vector((0.0, 0.0, 1.0)))
+            for k, length in enumerate(self.lengths):
+                last = directions[k] = directions[k] if length else last.copy()
         return tuple(directions)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Goal:
     """Where the last joint shall be, and how the chain shall bend on its way there.
 
@@ -101,34 +102,74 @@ class Goal:
     stretch_max: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
 class Solution:
     """A solved chain, in the space of the chain's joints.
 
-    joints: n+1 points; joints[0] is the root; lengths are kept, or all multiplied by `stretch`. directions: of the
-    n links, unit vectors. outcome: whether the target was in reach. residual: distance from the last joint to the
-    target. turn: the rigid rotation by which the starting pose was aimed at the target and rolled to the pole before
-    its joints bent. normal: unit normal of the bend plane, defined also where the joints are in line. stretch: by how
-    much the chain was lengthened. limited: for a chain with limits, which of its joints stand at one. rotations: for a chain
-    with limits, how each link turned; see `link_rotations`.
+    joints: n+1 points; joints[0] is the root; lengths are kept, or all multiplied by `stretch`. outcome: whether the
+    target was in reach. residual: distance from the last joint to the target. stretch: by how much the chain was
+    lengthened. limited: for a chain with limits, which of its joints stand at one. rotations: for a chain with limits,
+    how each link turned; see `link_rotations`.
+
+    What not everyone asks for, `directions` and `turn`, is computed when it is asked for. flat: of two links, what
+    that and their rotations come from: the unit vectors along, normal and side of the bend frame at the target; the
+    parts of the first link along and aside, and of the second along, aside it is the opposite of the first; and what
+    the chain started from.
     """
 
+    __slots__ = ("flat", "joints")
+
     joints: tuple[Vector, ...]
-    directions: tuple[Vector, ...]
-    outcome: Outcome
-    residual: float
-    turn: Quaternion
-    normal: Vector
+    flat: "tuple[tuple[Vector, Vector, Vector], float, float, float, Start] | None"
+
+    # Where nothing is in the way; `Aim` has places for what may be.
+    outcome: Outcome = Outcome.REACHED
+    residual: float = 0.0
     stretch: float = 1.0
     limited: tuple[bool, ...] = ()
     rotations: tuple[Quaternion, ...] | None = None
 
+    @property
+    def normal(self) -> Vector:
+        """Unit normal of the bend plane, defined also where the joints are in line."""
+        assert self.flat is not None
+        return self.flat[0][1]
+
+    @property
+    def directions(self) -> tuple[Vector, ...]:
+        """Unit vectors along the n links."""
+        assert self.flat is not None
+        (along, _, side), first, aside, second, _ = self.flat
+        links = along * first + side * aside, along * second - side * aside
+        # A link without length points to the target, as it does in the starting pose turned there.
+        return tuple(direction(link if link.length else along) for link in links)
+
+    @property
+    def turn(self) -> Quaternion:
+        """The rigid rotation by which the starting pose was aimed and rolled to the pole before its joints bent."""
+        assert self.flat is not None
+        frame, *_, start = self.flat
+        return rotation_to(*frame) @ start.unturned
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Solution):
+            return NotImplemented
+        return (self.joints, self.directions, self.outcome, self.normal) == (
+            other.joints,
+            other.directions,
+            other.outcome,
+            other.normal,
+        )
+
+    def __repr__(self) -> str:
+        names = ("joints", "directions", "outcome", "residual", "turn", "normal", "stretch", "limited", "rotations")
+        return f"Solution({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+
 
 def joint_points(root: Vector, lengths: Sequence[float], directions: Sequence[Vector]) -> tuple[Vector, ...]:
     """The joints of a chain from its links: forward kinematics of points."""
-    points = [root.copy()]
-    for length, along in zip(lengths, directions, strict=True):
-        points.append(points[-1] + along * length)
+    points = [root.copy(), *map(mul, directions, lengths)]
+    for before, point in pairwise(points):
+        point += before
     return tuple(points)
 
 
@@ -150,9 +191,8 @@ def reach_limits(lengths: Sequence[float]) -> list[tuple[float, float]]:
     return limits[::-1]
 
 
-def outcome_at(distance: float, limits: tuple[float, float]) -> Outcome:
-    """How a target at `distance` from the root lies to a chain that reaches `limits`."""
-    near, far = limits
+def outcome_at(distance: float, near: float, far: float) -> Outcome:
+    """How a target at `distance` from the root lies to a chain that reaches from `near` to `far`."""
     slack = MET * far
     if distance > far + slack:
         return Outcome.TOO_FAR

@@ -18,6 +18,9 @@ Cone = tuple[Vector, float]
 AT_LIMIT = 1e-4
 """Angle in radians within which a joint counts as standing at its limit."""
 
+_WIDEST = 0.999998
+"""sin(angle / 2) of the widest swing, 4e-3 short of half a turn, from which float32 still tells the twist."""
+
 _EDGE = 1e-6
 """Distance from a rim, as sin(angle / 2) or radians, at which a joint pushes against it."""
 
@@ -39,6 +42,11 @@ class HingeJoint:
     def across_axis(self) -> Vector:
         """An axis across the link."""
         return self.axis
+
+    @property
+    def bends_one_way(self) -> bool:
+        """Whether a legal turn's opposite need not be legal."""
+        return True
 
     def turned(self, angle: float) -> Quaternion:
         """The turn for an angle from the zero pose."""
@@ -112,9 +120,19 @@ class BallJoint:
         return self.across
 
     @property
+    def bends_one_way(self) -> bool:
+        """Whether a legal turn's opposite need not be legal."""
+        return self.bend_max is None
+
+    @property
     def free(self) -> bool:
         """Whether every turn is legal."""
         return self.ranges is None and self.twist is None and self.cone is None
+
+    @property
+    def _widest(self) -> float:
+        # Swung by half a turn a link has no twist of its own, nor a direction in which it swung.
+        return 1.0 if self.bend_max is not None else _WIDEST
 
     def numbers(self, turn: Quaternion) -> tuple[float, float, float]:
         """Swing about the two axes, as sin(angle / 2), and twist in radians; a turn swings after it twists."""
@@ -174,21 +192,22 @@ class BallJoint:
         axes = []
         a, b, twist = self.numbers(turn)
         link = turn @ self.zero
+        if self.bend_max is None and hypot(a, b) > _WIDEST - edge:
+            axes.append(direction(self.across * a + self.second * b))
         if self.ranges is not None:
             limit_a, limit_b = self.ranges[a > 0.0], self.ranges[2 + (b > 0.0)]
-            if self.elliptic and limit_a and limit_b:
-                if hypot(a / limit_a, b / limit_b) > 1.0 - edge / min(abs(limit_a), abs(limit_b)):
-                    u, v = a / (limit_a * limit_a), b / (limit_b * limit_b)
-                    axes.append(direction(self.across * u + self.second * v))
-            else:
-                for axis, value, lowest, highest in (
-                    (self.across, a, *self.ranges[:2]),
-                    (self.second, b, *self.ranges[2:]),
-                ):
-                    if highest < 1.0 and value >= highest - edge:
-                        axes.append(axis)
-                    if lowest > -1.0 and value <= lowest + edge:
-                        axes.append(-axis)
+            narrowest = min(abs(limit_a), abs(limit_b))
+            if self.elliptic and narrowest and hypot(a / limit_a, b / limit_b) > 1.0 - edge / narrowest:
+                u, v = a / (limit_a * limit_a), b / (limit_b * limit_b)
+                axes.append(direction(self.across * u + self.second * v))
+            for axis, value, lowest, highest in (
+                (self.across, a, *self.ranges[:2]),
+                (self.second, b, *self.ranges[2:]),
+            ):
+                if highest < 1.0 and value >= highest - edge:
+                    axes.append(axis)
+                if lowest > -1.0 and value <= lowest + edge:
+                    axes.append(-axis)
         if self.cone is not None:
             toward, angle = self.cone
             if link.dot(toward) < cos(max(0.0, angle - edge)):
@@ -213,9 +232,9 @@ class BallJoint:
                     a, b = a / share, b / share
         size = hypot(a, b)
         if self.cone is not None and size:
-            kept = self._part_in_cone(self.cone, a / size, b / size, min(size, 1.0))
+            kept = self._part_in_cone(self.cone, a / size, b / size, min(size, self._widest))
             return (a, b) if kept >= size else (a * kept / size, b * kept / size)
-        return (a, b) if size <= 1.0 else (a / size, b / size)
+        return (a, b) if size <= self._widest else (a * self._widest / size, b * self._widest / size)
 
     def _legal_twist(self, twist: float) -> float:
         if self.twist is None:
@@ -226,7 +245,7 @@ class BallJoint:
 
     def _farthest(self, a: float, b: float) -> float:
         """sin(angle / 2) of the largest legal swing straight out in the direction (a, b)."""
-        size = 1.0
+        size = self._widest
         if self.ranges is not None:
             limit_a, limit_b = self.ranges[a > 0.0], self.ranges[2 + (b > 0.0)]
             if self.elliptic and limit_a and limit_b:

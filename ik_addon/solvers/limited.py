@@ -12,12 +12,12 @@ from mathutils import Quaternion, Vector
 
 from .bending import BendFrame, aim_at, start_frame
 from .ccd import MAX_SWEEPS
-from .chain import MET, ROUNDING, Chain, Goal, Outcome, Solution, joint_points
+from .chain import MET, Chain, Goal, Outcome, Solution, joint_points
 from .descent import descend, sweep
 from .joints import BallJoint, HingeJoint, Joint
 from .lookahead import look_ahead
 from .shapes import Shapes, Turns, end_of, links
-from .vectors import direction, unit_across
+from .vectors import ROUNDING, direction, rotation_to, unit_across
 
 _ROLLS = 24
 _HALVINGS = 20
@@ -48,8 +48,10 @@ class _Limited:
         self.aim = aim_at(chain, goal, self.shapes.span(self.shapes.longest))
         self.slack = ROUNDING * chain.length
         self.flipped = False
-        # Whatever cones allow in space they allow in a plane, so what the shapes miss cannot be reached.
-        self.certain = all(isinstance(joint, BallJoint) and joint.bend_max is not None for joint in joints[1:])
+        # Whatever cones allow in space they allow in a plane; and one hinge has no other shapes than those of its
+        # angle. So what the shapes miss cannot be reached.
+        cones = all(isinstance(joint, BallJoint) and joint.bend_max is not None for joint in joints[1:])
+        self.certain = cones or (len(joints) == 2 and self.hinged)
 
     def solution(self, solver: str) -> Solution:
         """The solved chain."""
@@ -61,20 +63,15 @@ class _Limited:
             rotations.append(carried @ carried_start.inverted())
             directions.append((carried @ joint.zero).normalized())
         aim, chain = self.aim, self.chain
-        missed = (joint_points(Vector((0.0, 0.0, 0.0)), chain.lengths, directions)[-1] - aim.offset).length
+        # Lengthened, the end shall arrive; else it shall come as far as softness lets it.
+        wished = aim.offset if aim.stretch == 1.0 else aim.target - chain.joints[0]
+        end = joint_points(Vector((0.0, 0.0, 0.0)), chain.lengths, directions)[-1]
+        missed = (end * aim.stretch - wished).length
         held = aim.outcome is Outcome.REACHED and missed > MET * chain.length
-        joints = joint_points(chain.joints[0], [length * aim.stretch for length in chain.lengths], directions)
-        return Solution(
-            joints=joints,
-            directions=tuple(directions),
-            outcome=Outcome.LIMITED if held else aim.outcome,
-            residual=(joints[-1] - Vector(self.goal.target)).length,
-            turn=rotations[0],
-            normal=aim.frame.normal,
-            stretch=aim.stretch,
-            limited=tuple(joint.at_limit(turn) for joint, turn in zip(self.joints, turns, strict=True)),
-            rotations=tuple(rotations),
-        )
+        aim.outcome = Outcome.LIMITED if held else aim.outcome
+        aim.limited = tuple(joint.at_limit(turn) for joint, turn in zip(self.joints, turns, strict=True))
+        aim.rotations = tuple(rotations)
+        return aim.posed(chain, directions)
 
     def _turns(self) -> Turns:
         """Legal turns of all joints that bring the end to the target, or as near to it as was found."""
@@ -131,14 +128,14 @@ class _Limited:
             along = direction(points[-1]) if points[-1].length > self.slack else self.joints[0].zero
             normal = unit_across(self.normal, along)
             frame = BendFrame(along, along.cross(normal))
-        return self.aim.frame.rotation() @ frame.rotation().inverted()
+        return rotation_to(self.aim.along, self.aim.normal, self.aim.side) @ frame.rotation().inverted()
 
     def _rolled(self, aimed: Quaternion) -> Quaternion:
         """The root's turn rolled about the line to the target, as little as brings it into its limits.
 
         Where no roll does, the one that comes nearest to them.
         """
-        root, along = self.joints[0], self.aim.frame.along
+        root, along = self.joints[0], self.aim.along
         least = _strays(root, aimed)
         if least <= _LEGAL:
             return aimed

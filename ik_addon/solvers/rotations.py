@@ -1,17 +1,15 @@
-"""From joint positions to rotations of the links: swing, roll and blend, each in one place."""
+"""From solved chains to rotations of the links: bend, roll and blend, each in one place."""
 
 from math import atan2
-from typing import TYPE_CHECKING
 
-from mathutils import Quaternion, Vector
+from mathutils import Matrix, Quaternion
 
+from .bending import Aim, rolled
+from .chain import Chain, Solution
 from .vectors import swing
 
-if TYPE_CHECKING:
-    from .chain import Chain, Solution
 
-
-def link_rotations(chain: "Chain", solution: "Solution") -> list[Quaternion]:
+def link_rotations(chain: Chain, solution: Solution) -> list[Quaternion]:
     """How each link turned from the chain's starting pose to the solution, root first, in the chain's space.
 
     The rotation is the solution's rigid turn followed by the bends. Two links bend about the normal of
@@ -19,24 +17,37 @@ def link_rotations(chain: "Chain", solution: "Solution") -> list[Quaternion]:
     shortest swing against the link before, which is how Triangulation turns them (Mueller-Cajar & Mukundan,
     "Triangulation: a new algorithm for inverse kinematics", section 3.1) and adds no twist.
     """
+    flat = solution.flat
+    if flat is not None:
+        frame, first_along, aside, second_along, start = flat
+        normal = frame[1]
+        axes = Matrix(frame)
+        axes.transpose()
+        aimed = axes.to_quaternion()
+        first, second = Quaternion(normal, -atan2(aside, first_along)), Quaternion(normal, atan2(aside, second_along))
+        first @= aimed
+        second @= aimed
+        unrolled_first, unrolled_second = start.unrolled
+        first @= unrolled_first
+        second @= unrolled_second
+        return [first, second]
     if solution.rotations is not None:
         return list(solution.rotations)
-    in_plane = len(chain.lengths) == 2
+    normal = solution.normal
+    assert isinstance(solution, Aim)
+    if len(solution.links) == 2:
+        return [
+            rolled(along, normal) @ unrolled
+            for along, unrolled in zip(solution.links, solution.start.unrolled, strict=True)
+        ]
     rotations = []
     carried = solution.turn
-    for start, solved in zip(chain.directions, solution.directions, strict=True):
-        if in_plane:
-            carried = _bend(solution.turn @ start, solved, solution.normal) @ solution.turn
-        else:
-            carried = swing(carried @ start, solved, solution.normal) @ carried
-        rotations.append(carried)
+    for start, solved in zip(chain.directions, solution.links, strict=True):
+        bend = swing(carried @ start, solved, normal)
+        bend @= carried
+        rotations.append(bend)
+        carried = bend
     return rotations
-
-
-def _bend(start: Vector, end: Vector, normal: Vector) -> Quaternion:
-    """Rotation between unit vectors about `normal`, and by a short swing for what lies out of its plane."""
-    bend = Quaternion(normal, atan2(start.cross(end).dot(normal), start.dot(end)))
-    return swing(bend @ start, end, normal) @ bend
 
 
 def blend(fk: Quaternion, ik: Quaternion, influence: float) -> Quaternion:

@@ -7,7 +7,7 @@ distance between theirs is met on the way (docs/mathematics.md has the proof and
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from math import atan2, cos, hypot, pi, sqrt, tau
+from math import atan2, cos, hypot, inf, pi, sqrt, tau
 from typing import NamedTuple
 
 from mathutils import Quaternion, Vector
@@ -20,7 +20,11 @@ Turns = list[Quaternion]
 
 _EXACT = 2.0**-23
 _DIGITS = 6
-_SWEEPS = 60
+_SWEEPS = 300
+_NEGLIGIBLE = 1e-6
+_SCATTERED = 12
+_SPREAD = 0.7548776662466927
+"""A number whose multiples fall evenly between whole ones (the plastic number's inverse)."""
 
 
 class Bend(NamedTuple):
@@ -62,7 +66,7 @@ class Shapes:
         """The chain as seen from its own first link and normal: it looks the same in every pose, so what is searched
         for it is kept."""
         zero = self.joints[0].zero
-        seen_from = BendFrame(zero, unit_across(self.normal, zero).cross(zero)).rotation().inverted()
+        seen_from = BendFrame(zero, zero.cross(unit_across(self.normal, zero))).rotation().inverted()
         scale = sum(self.lengths) or 1.0
         return tuple(
             Bend(
@@ -111,7 +115,7 @@ class Shapes:
         slack = _EXACT * sum(self.lengths)
         if abs(span - distance) <= slack:
             return start
-        extreme = self.longest if span < distance else self.shortest
+        extreme = self.longest if span < distance else self._on_the_side_of(start, self.shortest)
         low, high = 0.0, 1.0
         miss_low, miss_high = span - distance, self.span(extreme) - distance
         if miss_low * miss_high >= 0.0:
@@ -129,6 +133,16 @@ class Shapes:
             else:
                 low, miss_low, miss_high = part, miss, miss_high / 2.0
         return turns
+
+    def _on_the_side_of(self, start: Turns, shape: Turns) -> Turns:
+        """A shape or its mirror image, whichever is nearer to `start`: the way to the other one leads through straight.
+
+        Mirrored, every bend is the opposite; only cones allow that as they allow the shape.
+        """
+        if any(joint.bends_one_way for joint in self.joints[1:]):
+            return shape
+        mirrored = [turn.inverted() for turn in shape]
+        return max((shape, mirrored), key=lambda turns: sum(abs(a.dot(b)) for a, b in zip(start, turns, strict=True)))
 
     def between(self, start: Turns, end: Turns, part: float) -> Turns:
         """The shape at `part` of the way from one to another."""
@@ -158,9 +172,10 @@ class Shapes:
         for angle in angles:
             if lowest <= angle <= highest:
                 return angle
-        # Neither is legal: of the two ends, the one that holds the end nearer to the distance.
-        held = {end: sqrt(max(0.0, far * far - 2.0 * size * (1.0 - cos(end - straight)))) for end in (lowest, highest)}
-        return min(held, key=lambda end: abs(held[end] - distance))
+        # Neither is legal: the end of the range that holds the end nearer to the distance; of two alike, on this side.
+        ends = (highest, lowest) if side >= 0.0 else (lowest, highest)
+        missed = [abs(sqrt(max(0.0, far * far - 2.0 * size * (1.0 - cos(end - straight)))) - distance) for end in ends]
+        return ends[0] if missed[0] <= missed[1] + 1e-6 * far else ends[1]
 
 
 def _rounded(vector: Vector) -> tuple[float, float, float]:
@@ -178,15 +193,31 @@ def _longest(bends: tuple[Bend, ...]) -> tuple[float, ...]:
 @lru_cache(maxsize=512)
 def _shortest(bends: tuple[Bend, ...]) -> tuple[float, ...]:
     """Angles of the inner joints that hold the end nearest to the root: the best of a few searches."""
-    best: tuple[float, tuple[float, ...]] = (float("inf"), ())
-    for start in _starts(bends):
+    best = _best_of(bends, _starts(bends), (inf, ()))
+    while best[0] > _NEGLIGIBLE:
+        # From the best one on: with one joint straight, or bent the other way.
+        near_by = [
+            [*best[1][:k], angle, *best[1][k + 1 :]] for k in range(len(best[1])) for angle in (0.0, -best[1][k])
+        ]
+        better = _best_of(bends, near_by, best)
+        if better is best:
+            break
+        best = better
+    return best[1]
+
+
+def _best_of(
+    bends: tuple[Bend, ...], starts: Sequence[Sequence[float]], best: tuple[float, tuple[float, ...]]
+) -> tuple[float, tuple[float, ...]]:
+    """The shortest span found from several starts, with its angles; `best` where none is shorter."""
+    for start in starts:
+        if best[0] <= _NEGLIGIBLE:
+            break
         found = _extreme(bends, start, -1.0)
         span = _span(bends, found)
-        if span < best[0] - 1e-6:
+        if span < best[0] - _NEGLIGIBLE:
             best = (span, found)
-        if best[0] <= 1e-6:
-            break
-    return best[1]
+    return best
 
 
 def _starts(bends: Sequence[Bend]) -> list[list[float]]:
@@ -203,12 +234,15 @@ def _starts(bends: Sequence[Bend]) -> list[list[float]]:
         starts.append([toward(bend, 2.0 if (k // width) % 2 == 0 else -2.0) for k, bend in enumerate(inner)])
     starts += [[toward(bend, pi if k == one else 0.3) for k, bend in enumerate(inner)] for one in range(count)]
     starts.append([toward(bend, -tau / (count + 1)) for bend in inner])
+    for number in range(1, _SCATTERED + 1):
+        parts = [(number * _SPREAD * (k + 1)) % 1.0 for k in range(count)]
+        starts.append([toward(bend, (2.0 * part - 1.0) * pi) for bend, part in zip(inner, parts, strict=True)])
     return starts
 
 
 def _extreme(bends: Sequence[Bend], angles: Sequence[float], sign: float) -> tuple[float, ...]:
     """Coordinate ascent (sign 1) or descent (-1) of the end's distance, with the exact best angle at each joint."""
-    found = list(angles)
+    found = [min(max(angle, bend.lowest), bend.highest) for angle, bend in zip(angles, bends[1:], strict=True)]
     before = -1.0
     for _ in range(_SWEEPS):
         points, axes = _placed(bends, found)
@@ -224,7 +258,7 @@ def _extreme(bends: Sequence[Bend], angles: Sequence[float], sign: float) -> tup
             end = joint + Quaternion(axis, new - found[k]) @ lever
             found[k] = new
         span = end.length
-        if abs(span - before) <= 1e-7:
+        if abs(span - before) <= 1e-8:
             break
         before = span
     return tuple(found)

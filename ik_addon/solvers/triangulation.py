@@ -1,15 +1,18 @@
 """Chains of any length in one pass, one triangle a joint."""
 
-from math import atan2, cos, sin, sqrt
+from math import sqrt
 
 from mathutils import Vector
 
 from .bending import Aim
-from .chain import ROUNDING, Chain, end_offset
-from .vectors import STRAIGHT, across, direction, perpendicular, swing, unit_across
+from .chain import Chain, Solution
+from .vectors import ROUNDING, SMALL, STRAIGHT, across, direction, perpendicular, swing, unit_across
+
+IN_PLANE = 0.5
+"""Sine of the angle to a line from which the part across it is exact to the last places."""
 
 
-def triangulation(chain: Chain, aim: Aim) -> list[Vector]:
+def triangulation(chain: Chain, aim: Aim) -> Solution:
     """Each joint, root first, forms a triangle with the target and with what the links after it can span.
 
     Source: R. Mueller-Cajar and R. Mukundan, "Triangulation: a new algorithm for inverse kinematics", section 3 and
@@ -21,40 +24,51 @@ def triangulation(chain: Chain, aim: Aim) -> list[Vector]:
     the target in reach. So one pass meets every reachable target and ends nearest to every other one.
 
     Where the paper prefers the rest to be straight, so does this; with `least_motion` a link turns only as far
-    as it must for the target to stay in reach. Links start from the chain's own pose, turned to the goal.
+    as it must for the target to stay in reach. Links start from the chain's own pose, turned to the goal
+    (`Aim.turn`). The paper turns all later links with every joint; here one rotation is carried along and turns a
+    link when its turn comes, so the cost grows with the number of links and not with its square.
     """
-    to_target = aim.offset
-    directions = aim.start_directions(chain)
-    slack = ROUNDING * chain.length
-    if aim.least_motion and (end_offset(chain.lengths, directions) - to_target).length <= slack:
-        return directions
-    for k, length in enumerate(chain.lengths):
+    slack, least_motion = ROUNDING * chain.length, aim.goal.least_motion
+    carried, starts = aim.started(chain.directions)
+    if least_motion:
+        turn, (end,) = aim.started([aim.start.end])
+        if (turn @ end - aim.offset).length <= slack:
+            return aim.posed(chain, [carried @ start for start in starts])
+    lengths, reach = chain.lengths, aim.start.reach
+    to_target, directions = aim.offset.copy(), []
+    for k, length in enumerate(lengths):
+        along = carried @ starts[k]
         distance = to_target.length
-        near, far = aim.limits[k + 1]
-        lowest, highest = max(near, abs(distance - length)), min(far, distance + length)
-        kept = (to_target - directions[k] * length).length
-        stays = aim.least_motion and lowest - slack <= kept <= highest + slack
-        if not length or not distance or stays:
-            to_target = to_target - directions[k] * length
-            continue
-        if lowest <= highest:
-            remaining = min(max(kept, lowest), highest) if aim.least_motion else highest
-        elif far < abs(distance - length):
-            remaining = abs(distance - length)
-        else:
-            remaining = distance + length
-        turned = _open_triangle(direction(to_target), directions[k], aim, length, distance, remaining)
-        rotation = swing(directions[k], turned, aim.frame.normal)
-        directions[k] = turned
-        for later in range(k + 1, len(directions)):
-            directions[later] = rotation @ directions[later]
-        to_target = to_target - turned * length
+        near, far = reach[k + 1]
+        folded, straight = abs(distance - length), distance + length
+        lowest = near if near > folded else folded
+        highest = far if far < straight else straight
+        remaining = highest
+        if least_motion or not length or not distance:
+            left = to_target - along * length
+            kept = left.length
+            if not length or not distance or lowest - slack <= kept <= highest + slack:
+                directions.append(along)
+                to_target = left
+                continue
+            remaining = min(max(kept, lowest), highest)
+        if lowest > highest:
+            remaining = folded if far < folded else straight
+        toward = to_target / distance if distance > SMALL else direction(to_target)
+        away = remaining == straight
+        turned = -toward if away else _open_triangle(toward, along, aim, length, distance, remaining)
+        directions.append(turned)
+        to_target -= turned * length
         if remaining == far > 0.0:
             # "Full triangle has been formed" (section 3.1.2). Opened one by one, the links of the straight
             # rest would bend by the square root of a rounding.
-            directions[k + 1 :] = [direction(to_target) for _ in directions[k + 1 :]]
+            directions += [direction(to_target)] * (len(lengths) - k - 1)
             break
-    return directions
+        bend = swing(along, turned, aim.normal)
+        bend @= carried
+        bend.normalize()
+        carried = bend
+    return aim.posed(chain, directions)
 
 
 def _open_triangle(
@@ -62,17 +76,28 @@ def _open_triangle(
 ) -> Vector:
     """Direction of a link that leaves `remaining` to a target at `distance` in the direction `toward`.
 
-    The angle comes from the half-angle form of the law of cosines, sound near 0 and near a half turn. The
+    Cosine and sine come from the law of cosines for half the angle, sound near 0 and near a half turn. The
     link stays in the plane of its present direction; where that is in line with the target, as far as float32
     joints tell, it bends to the goal's side.
     """
-    rise = (remaining - (distance - length)) * (remaining + (distance - length))
+    shorter = distance - length
+    rise = (remaining - shorter) * (remaining + shorter)
     run = (length + distance - remaining) * (length + distance + remaining)
-    angle = 2.0 * atan2(sqrt(max(0.0, rise)), sqrt(max(0.0, run)))
-    if across(current, toward).length > STRAIGHT:
-        aside = unit_across(current, toward)
+    if rise <= 0.0 or run <= 0.0:
+        return toward if rise <= 0.0 else -toward
+    aside = toward * (current @ toward)
+    aside.negate()
+    aside += current
+    size = aside.length
+    if size > IN_PLANE:
+        aside /= size
+    elif size > STRAIGHT:
+        aside = direction(across(direction(aside), toward))
     elif across(aim.bulge, toward).length > 2 * ROUNDING:
         aside = unit_across(aim.bulge, toward)
     else:
         aside = perpendicular(toward)
-    return direction(toward * cos(angle) + aside * sin(angle))
+    both = run + rise
+    aside *= 2.0 * sqrt(rise * run) / both
+    aside += toward * ((run - rise) / both)
+    return aside

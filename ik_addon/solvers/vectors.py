@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from math import atan2, hypot, isfinite, pi
 
-from mathutils import Quaternion, Vector
+from mathutils import Matrix, Quaternion, Vector
 
-_SMALL = 1e-15
+SMALL = 1e-15
 """Length above which a vector can be divided by its length in single precision."""
+
+ROUNDING = 2.0**-20
+"""A few units in the last place of a float32, relative to a chain's length: what storing points costs."""
 
 STRAIGHT = 1e-3
 """Bend in radians below which float32 joints no longer tell in which plane a chain bends."""
@@ -19,19 +22,23 @@ class ChainError(ValueError):
     """A chain that cannot be solved as it is set up; the message says what is wrong and what cures it."""
 
 
-def finite_point(values: Sequence[float], what: str) -> Vector:
-    """`values` as a Vector of three; ChainError where it is no finite point."""
+def finite_point(values: Sequence[float], *what: object) -> Vector:
+    """`values` as a Vector of three; ChainError where it is no finite point. `what` names it."""
     try:
         point = Vector(values)
     except (TypeError, ValueError) as error:
-        raise ChainError(f"{what} is not a point: {values!r}") from error
+        raise ChainError(f"{_name(what)} is not a point: {values!r}") from error
     if len(point) != 3:
-        raise ChainError(f"{what} is not a point of three numbers: {values!r}")
-    x, y, z = point
-    if not (abs(x) <= LARGEST and abs(y) <= LARGEST and abs(z) <= LARGEST):
+        raise ChainError(f"{_name(what)} is not a point of three numbers: {values!r}")
+    # One comparison for all: with NaN the length is NaN, and with a number too large it is too large.
+    if not point.length <= LARGEST and not all(abs(value) <= LARGEST for value in point):
         wrong = "too large" if all(isfinite(value) for value in point) else "not a finite number"
-        raise ChainError(f"{what} has a value that is {wrong}: {tuple(point)}")
+        raise ChainError(f"{_name(what)} has a value that is {wrong}: {tuple(point)}")
     return point
+
+
+def _name(what: tuple[object, ...]) -> str:
+    return " ".join(map(str, what))
 
 
 def finite_number(value: float, what: str) -> float:
@@ -44,7 +51,7 @@ def finite_number(value: float, what: str) -> float:
 def direction(vector: Vector) -> Vector:
     """Unit vector along `vector`, of any normal float32 size; the zero vector has none and stays as it is."""
     length = vector.length
-    if length > _SMALL:
+    if length > SMALL:
         return vector / length
     # Its square would vanish in single precision: bring it to a size near 1 first.
     size = max(map(abs, vector))
@@ -81,13 +88,21 @@ def cosine_wave(turning: Vector, axis: Vector, fixed: Vector) -> tuple[float, fl
 
 def swing(start: Vector, end: Vector, axis: Vector) -> Quaternion:
     """The shortest rotation between two unit vectors; about `axis` (a unit vector) where they are opposite."""
-    if start.dot(end) > 0.0:
+    if start @ end > 0.0:
         return start.rotation_difference(end)
     # Beyond a right angle go by way of the opposite direction: what is left is short, and so exact in float32.
     shortest = start.cross(end)
-    half_turn_axis = shortest if shortest.length > STRAIGHT else axis
-    half_turn_axis = half_turn_axis - start * half_turn_axis.dot(start)
+    half_turn_axis = across(shortest if shortest.length > STRAIGHT else axis, start)
     if half_turn_axis.length <= STRAIGHT:
         return start.rotation_difference(end)
-    half_turn = Quaternion(half_turn_axis.normalized(), pi)
-    return (half_turn @ start).rotation_difference(end) @ half_turn
+    half_turn = Quaternion(half_turn_axis, pi)
+    rest = (half_turn @ start).rotation_difference(end)
+    rest @= half_turn
+    return rest
+
+
+def rotation_to(first: Vector, second: Vector, third: Vector) -> Quaternion:
+    """The rotation from the coordinate axes to three perpendicular unit vectors, a right-handed frame."""
+    axes = Matrix((first, second, third))
+    axes.transpose()
+    return axes.to_quaternion()

@@ -124,7 +124,7 @@ quite straight. Sets the bones' own IK locks and limits, by the side to which th
         tips = chosen_tips(ob)
         if not tips:
             raise ChainError(_no_tip(ob))
-        knees = [knee for tip in tips for knee in limit_knees(context, tip, self.min_bend, self.max_bend)]
+        knees = limit_knees(context, tips, self.min_bend, self.max_bend)
         for warning in filter(None, (knee.warning for knee in knees)):
             self.report({"WARNING"}, warning)
         named = ", ".join(f"'{knee.bone}' (about its {knee.axis} axis)" for knee in knees)

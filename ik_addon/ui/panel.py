@@ -125,11 +125,13 @@ class ANALYTIC_IK_PT_limits(bpy.types.Panel):
                 row = column.row(align=True)
                 row.prop(bone, f"ik_min_{axis}", text="")
                 row.prop(bone, f"ik_max_{axis}", text="")
-        for switch, angle in (
-            ("analytic_ik_use_min_bend", "analytic_ik_min_bend"),
-            ("analytic_ik_use_cone", "analytic_ik_cone"),
+        hinged = bone.lock_ik_x or bone.lock_ik_z
+        for switch, angle, counts in (
+            ("analytic_ik_use_min_bend", "analytic_ik_min_bend", hinged),
+            ("analytic_ik_use_cone", "analytic_ik_cone", True),
         ):
             row = layout.row(align=True)
+            row.active = counts
             row.prop(bone, switch)
             value = row.row(align=True)
             value.active = getattr(bone, switch)

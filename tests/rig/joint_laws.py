@@ -4,6 +4,7 @@ Nothing here asks the solvers. A bone's rotation is read from its channels, and 
 matrices.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import asin, atan2, hypot, pi, sin
@@ -12,10 +13,12 @@ from random import Random
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
-from .rigs import Rig, evaluated_copy, local_rotation, set_rotation, update
+from .rigs import Rig, evaluated_copy, local_rotation, random_rig, set_rotation, update
 
 HELD = 1e-4
 """Radians within which a limit holds."""
+_FLAT = 1e-3
+"""Radians within which a search finds where a cosine in single precision is largest."""
 
 KINDS = ("hinge", "narrow hinge", "bent hinge", "swing", "one axis", "twist", "locked", "cone", "cone and swing")
 
@@ -69,10 +72,12 @@ def unmirrored(matrix: Matrix) -> Matrix:
 def swing_and_twist(rotation: Quaternion) -> tuple[float, float, float]:
     """Of a rotation that twists about Y and then swings: x and z of the swing, as sin(angle / 2), and the twist."""
     twist = 2.0 * atan2(rotation.y, rotation.w)
-    swung = rotation @ Quaternion((0.0, 1.0, 0.0), -twist)
-    if swung.w < 0.0:
-        swung.negate()
-    return swung.x, swung.z, (twist + pi) % (2.0 * pi) - pi
+    return *swing_of(rotation @ Quaternion((0.0, 1.0, 0.0), -twist)), wrapped(twist)
+
+
+def swing_of(swung: Quaternion) -> tuple[float, float]:
+    """x and z of a swing, as sin(angle / 2)."""
+    return (swung.x, swung.z) if swung.w >= 0.0 else (-swung.x, -swung.z)
 
 
 def swung_and_twisted(x: float, z: float, twist: float) -> Quaternion:
@@ -115,12 +120,18 @@ class Judge:
     def _of_channels(self, bone: bpy.types.PoseBone) -> float:
         """How far a bone's rotation is from a legal one near it."""
         rotation = joint_rotation(bone)
-        x, z, twist = swing_and_twist(rotation)
-        legal = swung_and_twisted(
-            *_legal_swing(x, z, range_of(bone, "x"), range_of(bone, "z")), self._legal_twist(bone, twist)
+        twist = self._legal_twist(bone, swing_and_twist(rotation)[2])
+        # Of a joint that is folded flat the twist is noise: what a legal one leaves of the rotation is its swing.
+        swung = rotation @ Quaternion((0.0, 1.0, 0.0), -twist)
+        swung = Quaternion((swung.w, swung.x, 0.0, swung.z)).normalized()
+        twisted = Quaternion((0.0, 1.0, 0.0), twist)
+        # Half a turn one way is half a turn the other way.
+        ways = (swung, -swung) if abs(swung.w) < HELD else (swung if swung.w >= 0.0 else -swung,)
+        return min(
+            rotation_between(rotation, legal @ twisted)
+            for way in ways
+            for legal in _legal_swings(way, range_of(bone, "x"), range_of(bone, "z"))
         )
-        # Of a joint that is folded flat the twist alone means nothing, so whole rotations are compared.
-        return rotation_between(rotation, legal)
 
     def _legal_twist(self, bone: bpy.types.PoseBone, twist: float) -> float:
         allowed = range_of(bone, "y")
@@ -129,8 +140,9 @@ class Judge:
         return twist if allowed is None else nearest_in(twist, *allowed)
 
     def kept_twist(self, bone: bpy.types.PoseBone) -> float:
-        """The twist that a hinge keeps: that of its FK pose, as far as it is legal."""
-        return nearest_in(self.fk_twists[bone.name], *(range_of(bone, "y") or (-pi, pi)))
+        """The twist that a hinge keeps: that of its FK pose, clamped to its limits."""
+        lowest, highest = range_of(bone, "y") or (-pi, pi)
+        return min(max(self.fk_twists[bone.name], lowest), highest)
 
     def _of_bends(self, bone: bpy.types.PoseBone, k: int, joints: list[Vector]) -> list[tuple[str, float]]:
         link, before = joints[k + 1] - joints[k], self.before(k, joints)
@@ -152,13 +164,23 @@ class Judge:
         parent = self.bones()[0].parent
         return parent.tail - parent.head if parent else None
 
+    def on_larger_sides(self) -> bool:
+        """Whether all hinges are bent to the larger side of their range."""
+        joints, bones = self.rig.joints(), self.bones()
+        links = [b - a for a, b in pairwise(joints)]
+        return all(
+            self.on_its_side(bones[k], links[k], links[k - 1]) for k in range(1, len(bones)) if hinge_axis(bones[k])
+        )
+
     def on_its_side(self, bone: bpy.types.PoseBone, link: Vector, before: Vector) -> bool:
         """Whether a hinge is bent to the larger side of its range, seen from where it is straightest."""
         axis = hinge_axis(bone)
         lowest, highest = range_of(bone, axis) or (-pi, pi)
         middle = (lowest + highest) / 2.0
-        now, straight = (middle + wrapped(turned - middle) for turned in (hinge_angle(bone), straightest(bone, link, before)))
-        return now >= straight - HELD if middle >= straight else now <= straight + HELD
+        now, straight = (
+            middle + wrapped(turned - middle) for turned in (hinge_angle(bone), straightest(bone, link, before))
+        )
+        return now >= straight - _FLAT if middle >= straight else now <= straight + _FLAT
 
 
 def nearest_in(value: float, lowest: float, highest: float) -> float:
@@ -187,6 +209,15 @@ def _clamped(value: float, limits: Range | None) -> float:
     return value if limits is None else min(max(value, sin(limits[0] / 2.0)), sin(limits[1] / 2.0))
 
 
+def _legal_swings(swung: Quaternion, x_range: Range | None, z_range: Range | None) -> list[Quaternion]:
+    """Legal swings near a swing; near half a turn x and z alone do not tell it in single precision."""
+    x, z = _legal_swing(swung.x, swung.z, x_range, z_range)
+    legal = [Quaternion((max(0.0, 1.0 - x * x - z * z) ** 0.5, x, 0.0, z))]
+    if hypot(x - swung.x, z - swung.z) < HELD:
+        legal.append(Quaternion((swung.w, x, 0.0, z)).normalized())
+    return legal
+
+
 def rotation_between(a: Quaternion, b: Quaternion) -> float:
     """Angle of the rotation from one to the other, exact for small ones too."""
     apart = min((a - b).magnitude, (a + b).magnitude)
@@ -206,11 +237,15 @@ def hinge_angle(bone: bpy.types.PoseBone) -> float:
     return 2.0 * asin(max(-1.0, min(1.0, turned)))
 
 
+def carrier_of(bone: bpy.types.PoseBone) -> Matrix:
+    """What a bone's joint turns in, the reflection of a mirrored parent included."""
+    return bone.matrix.to_3x3() @ (joint_rotation(bone).to_matrix() @ Matrix.Diagonal(bone.scale)).inverted()
+
+
 def straightest(bone: bpy.types.PoseBone, link: Vector, before: Vector) -> float:
     """The angle of a hinge at which its link comes nearest to straight on."""
     axis = Vector([float(hinge_axis(bone) == other) for other in "xyz"])
-    # Of what the hinge turns in, a mirrored parent's reflection included.
-    carrier = bone.matrix.to_3x3() @ (joint_rotation(bone).to_matrix() @ Matrix.Diagonal(bone.scale)).inverted()
+    carrier = carrier_of(bone)
     own = carrier.inverted() @ link
 
     def cosine(turn: float) -> float:
@@ -266,7 +301,7 @@ def random_legal(judge: Judge, pose_bone: bpy.types.PoseBone) -> Quaternion:
             return swung_and_twisted(*swing, twist)
 
 
-def pose_legally(judge: Judge, tries: int = 60) -> bool:
+def pose_legally(judge: Judge, also: Callable[[], bool] = lambda: True, tries: int = 60) -> bool:
     """Put a rig that is not live into a random pose within its limits; False: none was found."""
     rig = judge.rig
     for _ in range(tries):
@@ -274,6 +309,43 @@ def pose_legally(judge: Judge, tries: int = 60) -> bool:
             pose_bone = rig.ob.pose.bones[name]
             set_rotation(pose_bone, random_legal(judge, pose_bone))
         update()
-        if not judge.broken():
+        if not judge.broken() and also():
             return True
     return False
+
+
+def limited_rig(seed: int, count: int, with_pole: bool | None = None) -> Rig:
+    """An armature of any kind with limits on some of its chain's bones; the limits leave each something."""
+    rig = random_rig(seed, count, with_pole=with_pole)
+    for k, name in enumerate(rig.bones):
+        pose_bone = rig.ob.pose.bones[name]
+        while rig.random.random() < 0.7:
+            random_limits(rig.random, pose_bone, rig.random.choice(KINDS))
+            if agree(rig, k):
+                break
+            free(pose_bone)
+    update()
+    return rig
+
+
+def agree(rig: Rig, k: int) -> bool:
+    """Whether a bone's cone leaves its other limits room, and can be told from where the bone itself points."""
+    pose_bone = rig.ob.pose.bones[rig.bones[k]]
+    if not pose_bone.analytic_ik_use_cone or all(range_of(pose_bone, axis) is None for axis in "xyz"):
+        return True
+    update()
+    judge, joints = Judge(rig), rig.joints()
+    bone, before, link = judge.bones()[k], judge.before(k, joints), joints[k + 1] - joints[k]
+    if before is None or angle(link, bone.tail - bone.head) > HELD:
+        return before is None
+    carrier = carrier_of(bone)
+    straight = carrier @ (joint_rotation(bone).inverted() @ (carrier.inverted() @ link))
+    return angle(straight, before) < bone.analytic_ik_cone
+
+
+def free(pose_bone: bpy.types.PoseBone) -> None:
+    """Take all limits off a bone."""
+    pose_bone.analytic_ik_use_cone = pose_bone.analytic_ik_use_min_bend = False
+    for axis in "xyz":
+        setattr(pose_bone, f"lock_ik_{axis}", False)
+        setattr(pose_bone, f"use_ik_limit_{axis}", False)

@@ -129,6 +129,14 @@ def key_scales_of_a_stretching_leg(rig: Rig) -> None:
             bone.keyframe_insert("scale", index=index, frame=frame)
 
 
+def key_limits(rig: Rig) -> None:
+    """The original armature does not know a render's limits."""
+    shin = rig.tip
+    shin.analytic_ik_use_cone = shin.use_ik_limit_x = True
+    key(shin, "analytic_ik_cone", [2.5, 0.3, 1.0, 0.1])
+    key(shin, "ik_max_x", [2.5, 1.5, 0.2, 2.0])
+
+
 KINDS = (
     key_above,
     key_object,
@@ -139,6 +147,7 @@ KINDS = (
     key_switch,
     key_custom_property,
     key_scales_of_a_stretching_leg,
+    key_limits,
 )
 
 

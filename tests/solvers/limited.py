@@ -6,10 +6,10 @@ link turned against the link before it, both seen in the chain's starting pose; 
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import acos, atan2, cos, dist, hypot, inf, pi, radians, sin, sqrt
+from math import atan2, cos, dist, hypot, inf, pi, sin, sqrt
 
 import numpy as np
-from mathutils import Quaternion, Vector
+from mathutils import Quaternion
 
 from ik_addon.solvers import Chain, Goal, Hinge, Swing, solve
 
@@ -17,7 +17,6 @@ from .strategies import (
     ORIGIN,
     about,
     across,
-    angle_of,
     chained,
     cross,
     dot,
@@ -110,9 +109,7 @@ class Limited:
 
     @property
     def goal(self):
-        return Goal(
-            self.target, self.pole, self.swivel, self.flip, self.softness, self.least_motion, self.stretch_max
-        )
+        return Goal(self.target, self.pole, self.swivel, self.flip, self.softness, self.least_motion, self.stretch_max)
 
     def solved(self, solver="AUTO", **changes):
         case = replace(self, **changes)
@@ -199,34 +196,40 @@ class Rule:
             found.append(angle_between(self.before, solved) - self.hinge.least_bend)
         return found
 
-    def swing_numbers(self, turn):
-        """Sines of the half angles about the two axes, and the twist, of a turn from the zero pose."""
+    def _swing_margins(self, turn):
         stem = unit(self.swing.along or turned(self.rest, self.along))
         first = unit(across(self.swing.across, stem))
-        twist = wrapped(2.0 * atan2(dot(turn[1:], stem), turn[0]))
-        swing = product(turn, inverse(about(stem, twist)))
-        if swing[0] < 0.0:
-            swing = times(swing, -1.0)
-        return dot(swing[1:], first), dot(swing[1:], cross(first, stem)), twist
+        around, w = dot(turn[1:], stem), turn[0]
+        twist = 2.0 * atan2(around, w)
+        lowest, highest = self.swing.twist
+        # Swung by nearly half a turn a link has no twist of its own: its turn can be read in many ways.
+        clamped = min(max(wrapped(twist, (lowest + highest) / 2.0), lowest), highest)
+        readings = [twist, clamped]
+        if hypot(around, w) < KEPT:
+            readings += [lowest + (highest - lowest) * k / 200.0 for k in range(201)]
+        both = [reading + whole for reading in readings for whole in (0.0, 2.0 * pi)]
+        return max((self._margins_of(turn, stem, first, reading) for reading in both), key=min)
 
-    def _swing_margins(self, turn):
-        a, b, twist = self.swing_numbers(turn)
-        found = []
+    def _margins_of(self, turn, stem, first, twist):
+        swing = product(turn, inverse(about(stem, twist)))
+        off = 2.0 * abs(dot(swing[1:], stem))
+        found = [-off] if off > KEPT / 10.0 else [pi]
+        values = [dot(swing[1:], first), dot(swing[1:], cross(first, stem))]
+        if swing[0] < -1e-6:
+            values = [-value for value in values]
         ranges = [self.swing.swing_across, self.swing.swing_second]
         sines = [[sin(max(-pi, min(pi, angle)) / 2.0) for angle in pair] for pair in ranges]
-        for value, (lowest, highest), given in zip((a, b), sines, ranges, strict=True):
-            if given[1] - given[0] < 2.0 * pi:
-                found += [2.0 * (value - lowest), 2.0 * (highest - value)]
-        limits = [highest if value > 0.0 else -lowest for value, (lowest, highest) in zip((a, b), sines, strict=True)]
-        if len(found) == 4 and min(limits) > KEPT:
-            share = hypot(a / limits[0], b / limits[1])
-            found.append(2.0 * hypot(a, b) * (1.0 / share - 1.0) if share else 2.0 * min(limits))
+        limited = [highest - lowest < 2.0 * pi for lowest, highest in ranges]
+        for value, (lowest, highest), counts in zip(values, sines, limited, strict=True):
+            found += [2.0 * (value - lowest), 2.0 * (highest - value)] if counts else []
+        limits = [highest if value > 0.0 else -lowest for value, (lowest, highest) in zip(values, sines, strict=True)]
+        if all(limited) and min(limits) > KEPT:
+            share = hypot(values[0] / limits[0], values[1] / limits[1])
+            found.append(2.0 * hypot(*values) * (1.0 / share - 1.0) if share else 2.0 * min(limits))
         lowest, highest = self.swing.twist
         if highest - lowest < 2.0 * pi:
             twist = wrapped(twist, (lowest + highest) / 2.0)
-            # Where the link is swung by a half turn it has no twist of its own.
-            sure = 1.0 - a * a - b * b > 1e-6
-            found += [twist - lowest, highest - twist] if sure else []
+            found += [twist - lowest, highest - twist]
         return found
 
     def random_turn(self, rng):
@@ -312,3 +315,108 @@ def untrue(case, solution):
         found.append(dist(minus(b, a), times(along, length * solution.stretch)))
     found.append(abs(solution.residual - dist(solution.joints[-1], case.target)))
     return max(found) / (case.length or 1.0)
+
+
+# Any chain with any limits
+
+
+def random_unit(rng):
+    height, azimuth = rng.uniform(-1.0, 1.0), rng.uniform(-pi, pi)
+    radius = sqrt(1.0 - height * height)
+    return (radius * cos(azimuth), radius * sin(azimuth), height)
+
+
+def random_rotation(rng):
+    return about(random_unit(rng), rng.uniform(-pi, pi))
+
+
+def straight(lengths, toward=(0.0, 0.0, 1.0), **limits):
+    """A straight chain from the origin."""
+    return Limited(tuple(single(point) for point in chained(ORIGIN, lengths, [toward] * len(lengths))), **limits)
+
+
+def random_chain(rng, kinds, counts=(1, 2, 3, 4, 5)):
+    """A chain with limits of these kinds ("cone", "hinge", "swing", "cone and hinge", None), its pose legal or not."""
+    count = rng.choice(counts)
+    sort = rng.choice(["straight", "free", "free", "zero"])
+    toward = random_unit(rng)
+    lengths = [rng.uniform(0.2, 1.0) for _ in range(count)]
+    if sort == "zero":
+        lengths[rng.randrange(count)] = 0.0
+    directions = [toward if sort == "straight" else random_unit(rng) for _ in range(count)]
+    root = rng.choice([ORIGIN, times(random_unit(rng), 3.0)])
+    case = Limited(
+        joints=tuple(single(point) for point in chained(root, lengths, directions)),
+        parent=rng.choice([None, single(random_unit(rng))]),
+    )
+    limits = [_random_limits(rng, rng.choice(kinds), along) for along in case.directions]
+    cones, hinges, swings = zip(*limits, strict=True)
+    return replace(case, cones=cones, hinges=hinges, swings=swings)
+
+
+def _random_limits(rng, kind, along):
+    rest = rng.choice([None, Quaternion(random_rotation(rng))])
+    if kind == "cone":
+        return rng.choice([0.0, rng.uniform(0.0, pi), rng.uniform(0.0, pi), pi]), None, None
+    if kind == "hinge":
+        lowest, highest = sorted(rng.uniform(-pi, pi) for _ in range(2))
+        axis = random_unit(rng) if rng.random() < 0.4 else unit(across(random_unit(rng), along))
+        return None, Hinge(single(axis), lowest, rng.choice([lowest, highest, highest]), rest), None
+    if kind == "swing":
+        stem = rng.choice([None, single(random_unit(rng))])
+        zero = along if rest is None else turned(doubled(rest), along)
+        axis = single(unit(across(random_unit(rng), stem or zero)))
+        twist = rng.choice([(-pi, pi), (0.0, 0.0), (-rng.uniform(0.0, pi), rng.uniform(0.0, pi))])
+        return None, None, Swing(axis, _random_range(rng), _random_range(rng), twist, rest, stem)
+    return None, None, None
+
+
+def _random_range(rng):
+    both = (-rng.uniform(0.0, pi), rng.uniform(0.0, pi))
+    return rng.choice([(-pi, pi), (0.0, 0.0), (0.0, rng.uniform(0.0, pi)), both, both, both])
+
+
+def random_goal(rng, case):
+    """The chain with any goal: in reach, far, near, on the root, on its own end; with and without wishes."""
+    size = case.length or 1.0
+    away = {"reach": rng.random(), "far": rng.uniform(1.0, 3.0), "near": 1e-4, "root": 0.0, "end": None}
+    distance = away[rng.choice(list(away))]
+    target = case.joints[-1] if distance is None else plus(case.root, times(random_unit(rng), distance * size))
+    return replace(
+        case,
+        target=single(target),
+        pole=rng.choice([None, single(plus(case.root, times(random_unit(rng), 2.0 * size)))]),
+        swivel=rng.choice([0.0, rng.uniform(-pi, pi)]),
+        flip=rng.random() < 0.5,
+        softness=rng.choice([0.0, rng.uniform(0.0, 0.5)]),
+        least_motion=rng.random() < 0.5,
+        stretch_max=rng.choice([1.0, 1.5]),
+    )
+
+
+# What limits allow, by brute force in the plane
+
+
+def planar_nearest(lengths, cones, rng, starts=400):
+    """The smallest distance between the ends of a planar chain, each inner joint bending at most by its cone.
+
+    Descent from many random starts at once: each joint in turn takes its best angle, which has a closed form.
+    """
+    limits = np.minimum(np.array([pi, *cones]), pi)
+    bends = rng.uniform(-1.0, 1.0, (starts, len(lengths))) * limits
+    bends[0] = limits
+    before = inf
+    for _ in range(200):
+        for k in range(1, len(lengths)):
+            steps = np.array(lengths) * np.exp(1j * np.cumsum(bends, axis=1))
+            before_joint, after_joint = steps[:, :k].sum(axis=1), steps[:, k:].sum(axis=1)
+            # The part after the joint should point against the part before it.
+            bend = bends[:, k] + np.angle(-before_joint * np.conj(after_joint))
+            bend = (bend + pi) % (2.0 * pi) - pi
+            # The miss is a sinusoid of the angle: outside the range the nearer end, on the circle, is best.
+            bends[:, k] = np.clip(bend, -limits[k], limits[k])
+        spans = np.abs((np.array(lengths) * np.exp(1j * np.cumsum(bends, axis=1))).sum(axis=1))
+        if before - spans.min() < 1e-12:
+            break
+        before = spans.min()
+    return float(spans.min())

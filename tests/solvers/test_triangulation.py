@@ -18,6 +18,7 @@ from .strategies import (
     Z,
     about,
     along_and_side,
+    angle_of,
     bulge,
     calm_cases,
     cases,
@@ -220,3 +221,27 @@ def test_least_motion_moves_no_link_that_need_not_and_the_first_that_must_no_fur
             assert left == pytest.approx(min(max(kept, lowest), highest), abs=2 * slack)
             break
         assert dist(solution.joints[k], joints[k]) <= slack
+
+
+@few
+@given(case=calm_cases(st.integers(3, 8), with_pole=False), swivel=reals(-pi, pi), flip=st.booleans())
+def test_least_motion_is_swivelled_as_a_whole_and_without_a_jump(case, swivel, flip):
+    still = replace(case, least_motion=True, flip=flip)
+    expected = [
+        plus(case.root, turned(about(unit(minus(case.target, case.root)), swivel), minus(joint, case.root)))
+        for joint in still.solved("TRIANGULATION").joints
+    ]
+    if not flip:
+        assert farthest_apart(expected, still.solved("TRIANGULATION", swivel=swivel).joints) <= 1e-4 * case.length
+
+
+@few
+@given(case=calm_cases(st.integers(3, 8), with_pole=False))
+def test_least_motion_turns_no_link_before_the_first_that_must_turn(case):
+    solution = case.solved("TRIANGULATION", least_motion=True)
+    assert angle_of(solution.turn) <= 1e-6
+    # A target a little off the end moves nothing but the end of the chain.
+    off = plus(case.joints[-1], times(unit(minus(case.joints[0], case.joints[-1])), 1e-3 * case.length))
+    near = case.solved("TRIANGULATION", least_motion=True, target=single(off))
+    assert near.residual <= case.rounding
+    assert dist(near.joints[1], case.joints[1]) <= case.rounding

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ik_addon.solvers import TWO_BONE_SOLVERS, Chain, Goal, Outcome, solve
+from ik_addon.solvers import TWO_BONE_SOLVERS, Chain, Goal, Outcome, link_rotations, solve
 
 from .strategies import (
     EPSILON,
@@ -139,6 +139,19 @@ def test_the_knee_lies_in_the_half_plane_of_the_pole(form, case):
     slack = 1e3 * EPSILON * case.length + 2 * case.rounding
     assert dot(knee, side) >= -slack
     assert abs(dot(knee, cross(along, side))) <= slack
+
+
+@settings(max_examples=200)
+@given(case=cases(st.just(2), decades=6) | legs() | calm_cases(st.just(2)))
+def test_the_common_case_in_one_piece_is_the_vector_form_number_for_number(case):
+    at_once, in_steps = case.solved("AUTO"), case.solved("VECTOR")
+    assert (at_once.outcome, at_once.turn, at_once.normal) == (in_steps.outcome, in_steps.turn, in_steps.normal)
+    assert at_once.joints[:2] == in_steps.joints[:2]
+    assert at_once.directions == in_steps.directions
+    assert link_rotations(case.chain, at_once) == link_rotations(case.chain, in_steps)
+    # There the end is the target itself.
+    assert dist(at_once.joints[2], in_steps.joints[2]) <= case.rounding
+    assert at_once.residual <= in_steps.residual
 
 
 def side_of_start(case):

@@ -304,6 +304,45 @@ def test_the_report_of_a_chain_that_was_never_on_can_be_shown():
     assert "None" not in said
 
 
+# Joint limits
+
+
+def limits_panel(rig: Rig, bone: str = "shin") -> Layout:
+    enter("POSE", rig.ob, bone)
+    return drawn(panel.ANALYTIC_IK_PT_limits)
+
+
+@pytest.mark.parametrize("bone", ["hips", "thigh", "shin", "foot"])
+def test_every_bone_shows_what_its_joint_may_do(bone):
+    shown = limits_panel(walking_leg(), bone)
+    assert {f"{what}_{axis}" for what in ("lock_ik", "use_ik_limit") for axis in "xyz"} <= set(shown.properties)
+    own = {"analytic_ik_use_min_bend", "analytic_ik_min_bend", "analytic_ik_use_cone", "analytic_ik_cone"}
+    assert own <= set(shown.properties)
+
+
+def test_a_range_is_shown_where_it_counts():
+    rig = walking_leg()
+    assert "ik_min_x" not in limits_panel(rig).properties
+    rig.tip.use_ik_limit_x = True
+    assert {"ik_min_x", "ik_max_x"} <= set(limits_panel(rig).properties)
+    rig.tip.lock_ik_x = True
+    assert "ik_min_x" not in limits_panel(rig).properties
+
+
+def test_knees_are_limited_from_there():
+    assert limits_panel(walking_leg()).operators == ["analytic_ik.limit_knees"]
+
+
+def test_limits_that_leave_nothing_are_told_by_both_panels():
+    rig = walking_leg()
+    for axis in "xyz":
+        setattr(rig.tip, f"lock_ik_{axis}", True)
+    rig.tip.analytic_ik_use_cone, rig.tip.analytic_ik_cone = True, 0.1
+    said = "Bone 'shin': the limits of bone 'shin': its cone and its hinge leave it no angle; widen one of them"
+    assert said in chain_panel(rig).text()
+    assert said in chains_panel(rig).text()
+
+
 @pytest.mark.parametrize("width", [1, 100, 300, 2000])
 def test_a_sentence_is_broken_into_lines_of_any_width(width):
     rig = walking_leg()
@@ -328,7 +367,15 @@ def edit_mode() -> None:
     bpy.ops.object.mode_set(mode="EDIT")
 
 
-@pytest.mark.parametrize("kind", [panel.ANALYTIC_IK_PT_sidebar, panel.ANALYTIC_IK_PT_chains, panel.ANALYTIC_IK_PT_bone])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        panel.ANALYTIC_IK_PT_sidebar,
+        panel.ANALYTIC_IK_PT_limits,
+        panel.ANALYTIC_IK_PT_chains,
+        panel.ANALYTIC_IK_PT_bone,
+    ],
+)
 @pytest.mark.parametrize("scene", [nothing, an_empty, edit_mode])
 def test_the_panels_stay_away_where_they_have_nothing_to_show(scene, kind):
     scene()
@@ -338,6 +385,7 @@ def test_the_panels_stay_away_where_they_have_nothing_to_show(scene, kind):
 def test_the_panels_are_registered_where_they_belong():
     places = {
         panel.ANALYTIC_IK_PT_sidebar: ("VIEW_3D", "UI", "Analytic IK"),
+        panel.ANALYTIC_IK_PT_limits: ("VIEW_3D", "UI", "Analytic IK"),
         panel.ANALYTIC_IK_PT_chains: ("VIEW_3D", "UI", "Analytic IK"),
         panel.ANALYTIC_IK_PT_bone: ("PROPERTIES", "WINDOW", ""),
     }

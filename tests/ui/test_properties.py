@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 from ..rig.rigs import Control, leg, make_chain, new_empty, update
-from ..scenes import go_to
+from ..scenes import enter, go_to
 
 SOLVERS = ["AUTO", "VECTOR", "LAW_OF_COSINES", "CIRCLE", "SPHERE", "TRIANGULATION", "CCD"]
 
@@ -26,6 +26,10 @@ TABLE = {
     "reach": ("ENUM", "CLAMP", {}),
     "stretch_max": ("FLOAT", 1.5, {"hard_min": 1.0}),
     "least_motion": ("BOOLEAN", False, {}),
+    "use_cone": ("BOOLEAN", False, {}),
+    "cone": ("FLOAT", pytest.approx(pi), {"subtype": "ANGLE", "hard_min": 0.0, "hard_max": pytest.approx(pi)}),
+    "use_min_bend": ("BOOLEAN", False, {}),
+    "min_bend": ("FLOAT", 0.0, {"subtype": "ANGLE", "hard_min": 0.0, "hard_max": pytest.approx(pi)}),
 }
 
 
@@ -101,3 +105,16 @@ def test_values_beyond_their_limits_are_clamped():
     assert tip.analytic_ik_stretch_max == 1.0
     tip.analytic_ik_swivel = 5.0 * pi
     assert tip.analytic_ik_swivel == pytest.approx(5.0 * pi)
+
+
+def test_limits_belong_to_their_bone_and_stay_when_a_chain_goes():
+    rig = leg()
+    rig.tip.analytic_ik_use_cone, rig.tip.analytic_ik_cone = True, 1.0
+    rig.tip.analytic_ik_use_min_bend, rig.tip.analytic_ik_min_bend = True, 0.1
+    enter("POSE", rig.ob, "shin")
+    bpy.ops.analytic_ik.add()
+    bpy.ops.analytic_ik.remove()
+    assert rig.tip.analytic_ik_use_cone
+    assert rig.tip.analytic_ik_cone == pytest.approx(1.0)
+    assert rig.tip.analytic_ik_use_min_bend
+    assert rig.tip.analytic_ik_min_bend == pytest.approx(0.1)
