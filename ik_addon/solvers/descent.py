@@ -68,7 +68,7 @@ def sweep(
                 continue
             before = frames[k]
             wish = swing(direction(to_end), direction(to_target), before @ joints[k].across_axis)
-            turned = joints[k].clamped(before.inverted() @ wish @ before @ turns[k])
+            turned = joints[k].clamped((before.inverted() @ wish @ before @ turns[k]).normalized())
             end = points[k] + before @ (turned @ (turns[k].inverted() @ (before.inverted() @ to_end)))
             turns[k] = turned
         miss = (target - end_of(joints, lengths, turns)).length
@@ -118,7 +118,7 @@ def _step(joints: Sequence[Joint], lengths: Sequence[float], turns: Turns, targe
     for joint, frame, turn, wish in zip(joints, frames, turns, wishes, strict=True):
         angle = min(wish.length, _LARGEST_STEP)
         if angle:
-            turn = joint.clamped(Quaternion(frame.inverted() @ direction(wish), angle) @ turn)
+            turn = joint.clamped((Quaternion(frame.inverted() @ direction(wish), angle) @ turn).normalized())
         moved.append(turn)
     return moved
 

@@ -2,8 +2,8 @@
 
 Such a chain is described from its *zero pose*, the pose in which every joint stands at its own zero. A joint's state
 is one rotation from there, its `turn`, carried by the links before it: link k points to R_k @ zero_k, with
-R_k = turn_0 @ turn_1 @ … @ turn_k. What is legal for a joint is convex in the numbers that `between` interpolates, so
-every pose between two legal poses is legal.
+R_k = turn_0 @ turn_1 @ … @ turn_k. What is legal for a joint is convex in the numbers that `between` interpolates
+(but for a cone beside a swing, which is clamped), so every pose between two legal poses is legal.
 """
 
 from math import acos, asin, atan2, cos, hypot, pi, sin, sqrt, tau
@@ -137,6 +137,9 @@ class BallJoint:
     def numbers(self, turn: Quaternion) -> tuple[float, float, float]:
         """Swing about the two axes, as sin(angle / 2), and twist in radians; a turn swings after it twists."""
         twist = _twist(turn, self.stem)
+        if self.twist is not None:
+            middle = (self.twist[0] + self.twist[1]) / 2.0
+            twist = middle + _wrapped(twist - middle)
         swing = turn @ Quaternion(self.stem, -twist)
         vector = Vector((swing.x, swing.y, swing.z))
         if swing.w < 0.0:
@@ -158,14 +161,17 @@ class BallJoint:
         if self.free:
             return turn
         a, b, twist = self.numbers(turn)
-        legal = (*self._legal_swing(a, b), self._legal_twist(twist))
+        legal_twist = self._legal_twist(twist)
+        legal = (*self._legal_swing(a, b, legal_twist), legal_twist)
         return turn if legal == (a, b, twist) else self.turned(legal)
 
     def between(self, first: Quaternion, second: Quaternion, part: float) -> Quaternion:
         """The turn at `part` of the way between two legal ones; legal too."""
         a, b = self.numbers(first), self.numbers(second)
         twist = a[2] + part * _wrapped(b[2] - a[2]) if self.twist is None else a[2] + part * (b[2] - a[2])
-        return self.turned((a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part, twist))
+        turn = self.turned((a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part, twist))
+        # A cone about another direction than the swing's is not convex in its numbers.
+        return turn if self.cone is None else self.clamped(turn)
 
     def at(self, part: float, other: float) -> Quaternion:
         """A legal turn for two parts (0 to 1): how far out the link swings, and in which direction."""
@@ -221,7 +227,7 @@ class BallJoint:
                 axes.append(-halfway)
         return [axis for axis in axes if axis.length]
 
-    def _legal_swing(self, a: float, b: float) -> tuple[float, float]:
+    def _legal_swing(self, a: float, b: float, twist: float) -> tuple[float, float]:
         if self.ranges is not None:
             lowest_a, highest_a, lowest_b, highest_b = self.ranges
             a, b = min(max(a, lowest_a), highest_a), min(max(b, lowest_b), highest_b)
@@ -232,7 +238,8 @@ class BallJoint:
                     a, b = a / share, b / share
         size = hypot(a, b)
         if self.cone is not None and size:
-            kept = self._part_in_cone(self.cone, a / size, b / size, min(size, self._widest))
+            link = self.zero if self.stem is self.zero else Quaternion(self.stem, twist) @ self.zero
+            kept = self._part_in_cone(self.cone, link, a / size, b / size, min(size, self._widest))
             return (a, b) if kept >= size else (a * kept / size, b * kept / size)
         return (a, b) if size <= self._widest else (a * self._widest / size, b * self._widest / size)
 
@@ -256,12 +263,12 @@ class BallJoint:
                     size = min(size, abs(limit_a / a))
                 if abs(b) > 1e-6:
                     size = min(size, abs(limit_b / b))
-        return size if self.cone is None else self._part_in_cone(self.cone, a, b, size)
+        return size if self.cone is None else self._part_in_cone(self.cone, self.zero, a, b, size)
 
-    def _part_in_cone(self, cone: Cone, a: float, b: float, size: float) -> float:
-        """How far, up to `size` = sin(angle / 2), the link may swing in a direction before it leaves its cone."""
+    def _part_in_cone(self, cone: Cone, link: Vector, a: float, b: float, size: float) -> float:
+        """How far, up to `size` = sin(angle / 2), a link may swing in a direction before it leaves its cone."""
         toward, angle = cone
-        level, amplitude, middle = cosine_wave(self.zero, self.across * a + self.second * b, toward)
+        level, amplitude, middle = cosine_wave(link, self.across * a + self.second * b, toward)
         if level - amplitude >= cos(angle):
             return size
         if level + amplitude <= cos(angle):

@@ -6,6 +6,7 @@ that roll, then the nearest roll that they allow is taken; or that aim, then all
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from math import copysign, hypot, pi
 
 from mathutils import Quaternion, Vector
@@ -17,7 +18,7 @@ from .descent import descend, sweep
 from .joints import BallJoint, HingeJoint, Joint
 from .lookahead import look_ahead
 from .shapes import Shapes, Turns, end_of, links
-from .vectors import ROUNDING, direction, rotation_to, unit_across
+from .vectors import ROUNDING, cosine_wave, direction, rotation_to, unit_across
 
 _ROLLS = 24
 _HALVINGS = 20
@@ -43,13 +44,13 @@ class _Limited:
         # The shapes' space has the root at its zero.
         to_shape = joints[0].start.inverted()
         self.hinged = any(isinstance(joint, HingeJoint) for joint in joints[1:])
-        self.normal = _hinge_normal(joints[1:], to_shape @ start_frame(chain).normal)
+        self.normal = _hinge_normal(joints, to_shape @ start_frame(chain).normal)
         self.shapes = Shapes(joints, chain.lengths, self.normal)
         self.aim = aim_at(chain, goal, self.shapes.span(self.shapes.longest))
         self.slack = ROUNDING * chain.length
         self.flipped = False
         # Whatever cones allow in space they allow in a plane; and one hinge has no other shapes than those of its
-        # angle. So what the shapes miss cannot be reached.
+        # angle. So a descent would find nothing that the shapes miss, but for what the search for the shortest misses.
         cones = all(isinstance(joint, BallJoint) and joint.bend_max is not None for joint in joints[1:])
         self.certain = cones or (len(joints) == 2 and self.hinged)
 
@@ -83,7 +84,7 @@ class _Limited:
             return best
         for start in self._starts(best):
             turns, miss = descend(self.joints, self.chain.lengths, start, self.aim.offset, self.slack)
-            if miss < best_miss - self.slack:
+            if miss < best_miss - 8.0 * self.slack:
                 best, best_miss = turns, miss
             if miss <= 2.0 * self.slack:
                 break
@@ -101,7 +102,9 @@ class _Limited:
         """The shape that holds the end at the target's distance, mirrored where the goal flips it."""
         distance, inner = self.aim.distance, self.joints[1:]
         shape = None
-        if self.goal.least_motion and len(inner) > 1:
+        # A ball whose limits are its own bends about no one axis: of all ways the one from its own pose is taken.
+        own = len(inner) == 1 and isinstance(inner[0], BallJoint) and inner[0].bend_max is None
+        if own or (self.goal.least_motion and len(inner) > 1):
             start = [Quaternion(), *(joint.clamped(joint.start) for joint in inner)]
             shape = self.shapes.folded(distance, start)
         elif len(inner) > 1 and self.certain:
@@ -187,12 +190,20 @@ def _strays(joint: Joint, turn: Quaternion) -> float:
     return 2.0 * hypot(apart.x, apart.y, apart.z)
 
 
-def _hinge_normal(inner: Sequence[Joint], normal: Vector) -> Vector:
-    """The normal of the bend plane: the first hinge's axis, towards the larger side of its range; else `normal`."""
-    hinge = next((joint for joint in inner if isinstance(joint, HingeJoint)), None)
+def _hinge_normal(joints: Sequence[Joint], normal: Vector) -> Vector:
+    """The normal of the bend plane: the first hinge's axis, towards the larger side of its range; else `normal`.
+
+    The sides are those of its straightest pose, which is not its zero where the chain is bent there.
+    """
+    pairs = pairwise(joints)
+    before, hinge = next((pair for pair in pairs if isinstance(pair[1], HingeJoint)), (None, None))
     if hinge is None:
         return normal
-    sides = hinge.lowest + hinge.highest
+    middle = (hinge.lowest + hinge.highest) / 2.0
+    straight = cosine_wave(hinge.zero, hinge.axis, before.zero)[2]
+    sides = -((straight - middle + pi) % (2.0 * pi) - pi)
+    if hinge.highest - hinge.lowest >= 2.0 * pi:
+        sides = 0.0
     if abs(sides) < _LEGAL:
         sides = hinge.axis.dot(normal)
     return hinge.axis.copy() if sides >= 0.0 else -hinge.axis

@@ -177,10 +177,13 @@ def _bent(
     if amplitude <= STRAIGHT:
         return lowest, highest
     half = acos(max(-1.0, min(1.0, (cos(least_bend) - level) / amplitude)))
-    if lowest + highest >= 2.0 * straight:
-        lowest = max(lowest, straight + half)
+    middle = (lowest + highest) / 2.0
+    straight = middle + (straight - middle + pi) % (2.0 * pi) - pi
+    # The straight pose lies half a turn from the middle at most, so a wide range may meet it from both sides.
+    if middle >= straight:
+        lowest, highest = max(lowest, straight + half), min(highest, straight + 2.0 * pi - half)
     else:
-        highest = min(highest, straight - half)
+        lowest, highest = max(lowest, straight - 2.0 * pi + half), min(highest, straight - half)
     if lowest > highest:
         raise LimitError(link, "its least bend leaves its hinge no angle; make it smaller or widen the hinge")
     return lowest, highest
@@ -202,6 +205,9 @@ def _swing_joint(given: Swing, link: int, along: Vector, to_zero_pose: Quaternio
     twist = _checked_range(*given.twist, link, "twist")
     if cone is not None and zero.angle(cone[0]) > cone[1]:
         raise LimitError(link, "its cone leaves out the rest direction of its swing; widen the cone")
+    if cone is not None and given.along is not None:
+        # Here a twist moves the link: so far only as keeps the link that does not swing in its cone.
+        twist = _range_in_cone(zero, stem, *twist, *cone, link)
     return BallJoint(
         zero,
         across_zero,

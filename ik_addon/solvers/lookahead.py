@@ -17,12 +17,15 @@ def look_ahead(lengths: Sequence[float], cones: Sequence[float], distance: float
     cones: the largest bend of each inner joint. The chain lies in one plane: whatever links limited by cones reach in
     space, they reach in a plane as well.
 
-    Source: R. Mueller-Cajar and R. Mukundan, "Triangulation: a new algorithm for inverse kinematics", section 4.
-    There the links after a joint count as straight, or as folded up where straight would break the next joint's
-    limit, and the angle that is tested lies to their chord, not to the next link. So it misses targets that need them
-    partly folded, and ones whose chord is not along the link. Here a joint leaves them any distance that they can
-    span, the largest first as in the paper, and only one at which the next joint has a legal angle left; the last two
-    joints, which have no choice, are tested to the end. Not complete for more than three joints: see `Shapes`.
+    Source: R. Mueller-Cajar and R. Mukundan, "Triangulation: a new algorithm for inverse kinematics", sections 3.1.3
+    and 3.2. There the links after a joint count as straight, or as folded up where straight would break the next
+    joint's limit, and the angle that is tested lies to their chord, not to the next link. So it misses targets that
+    need them partly folded, and ones whose chord is not along the link. Here a joint leaves them any distance that
+    they can span, the largest first as in the paper, and only one at which the next joint has a legal angle left; the
+    last two joints, which have no choice, are tested to the end.
+
+    Not complete from three links on, as one joint ahead can be too short a sight and the distances are sampled:
+    [1, 1, 1] with cones of 90 and 30 degrees and the target at 2.0 is missed. What it misses is left to `Shapes`.
     """
     size = max(lengths, default=0.0)
     if not size or not all(lengths):

@@ -19,6 +19,8 @@ from .vectors import cosine_wave, unit_across
 Turns = list[Quaternion]
 
 _EXACT = 2.0**-23
+_ROUNDED = 8.0
+"""Roundings of a span that are no reason to leave the shape to start from: the way back to it may be long."""
 _DIGITS = 6
 _SWEEPS = 300
 _NEGLIGIBLE = 1e-6
@@ -55,11 +57,15 @@ def end_of(joints: Sequence[Joint], lengths: Sequence[float], turns: Sequence[Qu
 
 
 class Shapes:
-    """The shapes of one chain. normal: of the plane in which its ball joints bend, in the zero pose."""
+    """The shapes of one chain. normal: of the plane in which its ball joints bend, in the zero pose.
+
+    one_way: whether a shape's mirror image, every bend the opposite, need not be legal.
+    """
 
     def __init__(self, joints: Sequence[Joint], lengths: Sequence[float], normal: Vector) -> None:
         self.joints, self.lengths, self.normal = joints, lengths, normal
         self._bends = [joint.bend(normal) for joint in joints]
+        self.one_way = any(joint.bends_one_way for joint in joints[1:])
 
     @cached_property
     def _key(self) -> tuple[Bend, ...]:
@@ -95,8 +101,9 @@ class Shapes:
 
     @property
     def shortest(self) -> Turns:
-        """The shape that holds the end nearest to the root."""
-        return self.bent(_shortest(self._key))
+        """The shape that holds the end nearest to the root; of two mirror images, the one on the normal's side."""
+        shape = self.bent(_shortest(self._key))
+        return self._mirrored(shape) if not self.one_way and self._area(shape) < 0.0 else shape
 
     def span(self, turns: Turns) -> float:
         """How far a shape holds the end from the root."""
@@ -110,12 +117,12 @@ class Shapes:
         """
         if len(self.lengths) == 2 and start is None:
             return self.bent([self._opened(distance)])
-        start = self.longest if start is None else start
+        origin, start = start, self.longest if start is None else start
         span = self.span(start)
         slack = _EXACT * sum(self.lengths)
-        if abs(span - distance) <= slack:
+        if abs(span - distance) <= _ROUNDED * slack:
             return start
-        extreme = self.longest if span < distance else self._on_the_side_of(start, self.shortest)
+        extreme = self.longest if span < distance else self._on_the_side_of(origin, self.shortest)
         low, high = 0.0, 1.0
         miss_low, miss_high = span - distance, self.span(extreme) - distance
         if miss_low * miss_high >= 0.0:
@@ -134,15 +141,29 @@ class Shapes:
                 low, miss_low, miss_high = part, miss, miss_high / 2.0
         return turns
 
-    def _on_the_side_of(self, start: Turns, shape: Turns) -> Turns:
+    def _on_the_side_of(self, start: Turns | None, shape: Turns) -> Turns:
         """A shape or its mirror image, whichever is nearer to `start`: the way to the other one leads through straight.
 
-        Mirrored, every bend is the opposite; only cones allow that as they allow the shape.
+        Only cones allow its mirror image as they allow the shape.
         """
-        if any(joint.bends_one_way for joint in self.joints[1:]):
+        if self.one_way or start is None:
             return shape
-        mirrored = [turn.inverted() for turn in shape]
-        return max((shape, mirrored), key=lambda turns: sum(abs(a.dot(b)) for a, b in zip(start, turns, strict=True)))
+        return max(
+            (shape, self._mirrored(shape)),
+            key=lambda turns: sum(abs(a.dot(b)) for a, b in zip(start, turns, strict=True)),
+        )
+
+    @staticmethod
+    def _mirrored(shape: Turns) -> Turns:
+        return [turn.inverted() for turn in shape]
+
+    def _area(self, shape: Turns) -> float:
+        """What a shape encloses with the line back to its root; positive where it bends about the normal."""
+        area, end = Vector((0.0, 0.0, 0.0)), Vector((0.0, 0.0, 0.0))
+        for along, length in zip(links(self.joints, shape), self.lengths, strict=True):
+            area += end.cross(along) * length
+            end += along * length
+        return area.dot(self.normal)
 
     def between(self, start: Turns, end: Turns, part: float) -> Turns:
         """The shape at `part` of the way from one to another."""

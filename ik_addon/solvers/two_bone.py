@@ -1,8 +1,9 @@
 """Two links in closed form: four readings of one triangle.
 
 The sides are the two links and the base, the line from root to target. All four forms are given the same numerically
-sound core (`two_links`): Heron's four factors, each computed as one difference in double precision, so that nothing
-cancels near full extension or full fold, no arc cosine is needed and no length is too small.
+sound core (`two_links`): Heron's four factors, each one sum or difference of the sides in double precision, so that
+what is lost near full extension and full fold is what the float32 points themselves have lost, no root is taken of a
+negative number, no arc cosine is needed, and the shortest link that float32 can hold is not too small.
 The base is clamped to what the links can span, so every form ends straight at a target that is too far and folded
 at one that is too near; the sources leave these cases open (no check, NaN, or stretched links).
 """

@@ -210,6 +210,13 @@ class Rule:
         both = [reading + whole for reading in readings for whole in (0.0, 2.0 * pi)]
         return max((self._margins_of(turn, stem, first, reading) for reading in both), key=min)
 
+    def folds_back(self, turn):
+        """Whether a swing is half a turn or nearly so: beyond it lies the other side of the range."""
+        if self.swing is None:
+            return False
+        stem = unit(self.swing.along or turned(self.rest, self.along))
+        return angle_between(stem, turned(product(turn, inverse(self.rest)), stem)) > pi - 0.01
+
     def _margins_of(self, turn, stem, first, twist):
         swing = product(turn, inverse(about(stem, twist)))
         off = 2.0 * abs(dot(swing[1:], stem))

@@ -2,7 +2,7 @@
 
 import random
 from dataclasses import replace
-from math import hypot, inf, isfinite, nan, pi
+from math import hypot, inf, isfinite, nan, pi, radians
 
 import pytest
 from hypothesis import given, settings
@@ -35,6 +35,7 @@ from .limited import (
     random_pose,
     random_rotation,
     random_unit,
+    solved_turns,
     straight,
     untrue,
 )
@@ -112,6 +113,35 @@ def test_every_form_keeps_the_limits_of_two_links(solver, seed):
     assert broken(case, case.solved(solver)) <= KEPT, case
 
 
+@pytest.mark.parametrize("own_stem", [False, True])
+@some(200)
+@given(seed=seeds, spare=st.floats(0.01, 2.5))
+def test_a_cone_beside_a_swing_holds_as_well(own_stem, seed, spare):
+    rng = random.Random(seed)
+    case = random_chain(rng, KINDS["swings"], counts=(2, 2, 3))
+    befores, swings, cones = [case.parent, *case.directions[:-1]], [], []
+    for joint, before, along in zip(case.swings, befores, case.directions, strict=True):
+        zero = along if joint.rest is None else turned(doubled(joint.rest), along)
+        across_zero = single(unit(across(random_unit(rng), zero)))
+        swings.append(joint if own_stem else joint._replace(across=across_zero, along=None))
+        # Wide enough for the rest direction, which may lie far off the link before.
+        cones.append(before and min(pi, angle_between(before, zero) + spare))
+    case = random_goal(rng, replace(case, swings=tuple(swings), cones=tuple(cones)))
+    assert broken(case, case.solved()) <= KEPT, case
+
+
+@some(100)
+@given(seed=seeds, angle=st.floats(0.3, 3.0))
+def test_every_turn_between_two_legal_ones_is_in_the_cone(seed, angle):
+    rng = random.Random(seed)
+    rest = Quaternion(about(X, angle - 0.2))
+    swings = (None, Swing(Y, (-pi, pi), (-pi, pi), rest=rest))
+    joint = straight([1.0, 1.0], swings=swings, cones=(None, angle)).chain.limits[1]
+    first, second = (joint.at(rng.random(), rng.random()) for _ in range(2))
+    for step in range(21):
+        assert angle_between(joint.between(first, second, step / 20.0) @ joint.zero, Z) <= angle + KEPT
+
+
 @pytest.mark.parametrize("twist", [(0.0, 0.0), (-0.3, 0.5), (-pi, pi)])
 @some(60)
 @given(seed=seeds, count=st.integers(2, 4), narrow=st.booleans(), part=st.floats(0.0, 0.6))
@@ -136,6 +166,45 @@ def test_the_limit_of_the_root_holds_with_a_pole(seed, with_pole, most):
     pole = single(times(random_unit(rng), 2.0)) if with_pole else None
     solution = case.solved(pole=pole)
     assert angle_between(case.parent, solution.directions[0]) <= most + KEPT
+
+
+@some(60)
+@given(seed=seeds, most=st.floats(0.2, 2.0), part=st.floats(0.3, 0.98))
+def test_where_the_root_forbids_the_poles_side_the_knee_goes_to_the_nearest_side_that_it_allows(seed, most, part):
+    rng = random.Random(seed)
+    a, b = rng.uniform(0.5, 1.0), rng.uniform(0.5, 1.0)
+    toward = random_unit(rng)
+    side = turned(about(toward, rng.uniform(-pi, pi)), some_perpendicular(toward))
+    distance = abs(a - b) + (a + b - abs(a - b)) * part
+    case = straight([a, b], Z, cones=(most, None), parent=single(random_unit(rng)))
+    case = replace(case, target=single(times(toward, distance)), pole=single(plus(times(side, 2.0), toward)))
+    # The first link on its circle about the line to the target, by degrees from the pole's side.
+    cosine = (a * a + distance * distance - b * b) / (2.0 * a * distance)
+    sine = max(0.0, 1.0 - cosine * cosine) ** 0.5
+    allowed = []
+    for degree in range(-180, 180):
+        out = turned(about(toward, radians(degree)), side)
+        if angle_between(case.parent, plus(times(toward, cosine), times(out, sine))) <= most:
+            allowed.append(abs(degree))
+    if len(allowed) >= 20:
+        solution = case.solved()
+        assert solution.residual <= MET * case.length
+        assert angle_between(across(solution.joints[1], toward), side) <= radians(min(allowed) + 1.0)
+
+
+@some(80)
+@given(seed=seeds, count=st.integers(2, 8), part=st.floats(0.2, 0.98), most=st.floats(0.3, 3.0))
+def test_chains_of_cones_bend_in_the_plane_of_the_pole_and_to_its_side(seed, count, part, most):
+    rng = random.Random(seed)
+    toward = random_unit(rng)
+    side = turned(about(toward, rng.uniform(-pi, pi)), some_perpendicular(toward))
+    cones = (None, *[rng.uniform(0.7, 1.0) * most for _ in range(count - 1)])
+    case = straight([rng.uniform(0.5, 1.0) for _ in range(count)], random_unit(rng), cones=cones)
+    target = times(toward, part * case.length)
+    solution = case.solved(target=single(target), pole=single(plus(times(side, 2.0), toward)))
+    normal = cross(toward, side)
+    assert max(abs(dot(joint, normal)) for joint in solution.joints) <= 2e-5 * case.length
+    assert sum(dot(joint, side) for joint in solution.joints) >= -2e-5 * case.length
 
 
 # Outcome, residual and flags
@@ -167,9 +236,10 @@ def test_limited_means_that_free_links_would_reach_and_these_do_not(kinds, seed)
 def test_limited_joints_are_those_that_stand_at_a_limit(kinds, seed):
     case = any_case(seed, kinds)
     solution = case.solved()
-    for margin, limited in zip(margins(case, solution), solution.limited, strict=True):
+    joints = zip(case.rules, solved_turns(solution), margins(case, solution), solution.limited, strict=True)
+    for rule, turn, margin, limited in joints:
         # Far from the rim of a long and narrow ellipse is not far from its quarters' ends.
-        if margin > 1e-2:
+        if margin > 1e-2 and not rule.folds_back(turn):
             assert not limited, case
         if margin < 2e-5:
             assert limited, case

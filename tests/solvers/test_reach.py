@@ -32,10 +32,10 @@ def limb(seed, solver):
         angle -= rng.uniform(0.2, 0.6)
     case = Limited(tuple(single(point) for point in points), pole=single(turned(frame, (0.0, 0.0, 3.0))))
     if solver == "cones":
-        return replace(case, cones=(None, *[rng.uniform(1.5, 3.0) for _ in lengths[1:]]))
+        return replace(case, cones=(None, *[rng.uniform(2.0, 3.0) for _ in lengths[1:]]))
     if solver == "hinges":
         bend = angle_between(*case.directions)
-        return replace(case, hinges=(None, Hinge(single(turned(frame, (0.0, 1.0, 0.0))), -bend, 2.0)))
+        return replace(case, hinges=(None, Hinge(single(turned(frame, (0.0, 1.0, 0.0))), -bend, 2.9 - bend)))
     return case
 
 
