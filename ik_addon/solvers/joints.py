@@ -18,8 +18,8 @@ Cone = tuple[Vector, float]
 AT_LIMIT = 1e-4
 """Angle in radians within which a joint counts as standing at its limit."""
 
-_WIDEST = 0.999998
-"""sin(angle / 2) of the widest swing, 4e-3 short of half a turn, from which float32 still tells the twist."""
+_WIDEST = 0.99999
+"""sin(angle / 2) of the widest swing, 9e-3 short of half a turn, from which float32 still tells the twist."""
 
 _EDGE = 1e-6
 """Distance from a rim, as sin(angle / 2) or radians, at which a joint pushes against it."""

@@ -5,7 +5,7 @@ root and end: the root then aims the shape at the target and rolls it to the pol
 that roll, then the nearest roll that they allow is taken; or that aim, then all joints are let down together.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from math import copysign, hypot, pi
 
@@ -139,27 +139,20 @@ class _Limited:
         Where no roll does, the one that comes nearest to them.
         """
         root, along = self.joints[0], self.aim.along
-        least = _strays(root, aimed)
-        if least <= _LEGAL:
-            return aimed
-        best = 0.0
-        for step in range(1, _ROLLS + 1):
-            for angle in (pi * step / _ROLLS, -pi * step / _ROLLS):
-                strays = _strays(root, Quaternion(along, angle) @ aimed)
-                if strays < least:
-                    best, least = angle, strays
-                if strays <= _LEGAL:
-                    break
-            if least <= _LEGAL:
+
+        def strays(angle: float) -> float:
+            return _strays(root, Quaternion(along, angle) @ aimed)
+
+        best, least = 0.0, strays(0.0)
+        for step in range(1, _ROLLS + 1) if least > _LEGAL else ():
+            tried = {angle: strays(angle) for angle in (pi * step / _ROLLS, -pi * step / _ROLLS)}
+            legal = [angle for angle, strayed in tried.items() if strayed <= _LEGAL]
+            if legal:
+                best = min((_smallest(angle, strays) for angle in legal), key=abs)
                 break
-        if least <= _LEGAL:
-            bad = best - copysign(pi / _ROLLS, best)
-            for _ in range(_HALVINGS):
-                middle = (best + bad) / 2.0
-                if _strays(root, Quaternion(along, middle) @ aimed) <= _LEGAL:
-                    best = middle
-                else:
-                    bad = middle
+            angle = min(tried, key=tried.__getitem__)
+            if tried[angle] < least:
+                best, least = angle, tried[angle]
         return Quaternion(along, best) @ aimed
 
     def _starts(self, nearest: Turns) -> Iterator[Turns]:
@@ -182,6 +175,18 @@ class _Limited:
             mirrored = [turn.inverted() for turn in shortest]
             opposite = [joint.clamped(turn) for joint, turn in zip(self.joints, mirrored, strict=True)]
             yield self.shapes.between(longest, [longest[0], *opposite[1:]], part)
+
+
+def _smallest(good: float, strays: Callable[[float], float]) -> float:
+    """The smallest legal roll towards a legal one, from the step before it, which is none."""
+    bad = good - copysign(pi / _ROLLS, good)
+    for _ in range(_HALVINGS):
+        middle = (good + bad) / 2.0
+        if strays(middle) <= _LEGAL:
+            good = middle
+        else:
+            bad = middle
+    return good
 
 
 def _strays(joint: Joint, turn: Quaternion) -> float:
