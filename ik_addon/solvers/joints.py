@@ -18,8 +18,9 @@ Cone = tuple[Vector, float]
 AT_LIMIT = 1e-4
 """Angle in radians within which a joint counts as standing at its limit."""
 
-_WIDEST = 0.99999
-"""sin(angle / 2) of the widest swing, 9e-3 short of half a turn, from which float32 still tells the twist."""
+_WIDEST_ANGLE = pi - 9e-3
+"""The widest swing, in radians: so far short of half a turn that float32 still tells the twist."""
+_WIDEST = sin(_WIDEST_ANGLE / 2.0)
 
 _EDGE = 1e-6
 """Distance from a rim, as sin(angle / 2) or radians, at which a joint pushes against it."""
@@ -198,7 +199,7 @@ class BallJoint:
         axes = []
         a, b, twist = self.numbers(turn)
         link = turn @ self.zero
-        if self.bend_max is None and hypot(a, b) > _WIDEST - edge:
+        if self.bend_max is None and 2.0 * asin(min(1.0, hypot(a, b))) > _WIDEST_ANGLE - edge:
             axes.append(direction(self.across * a + self.second * b))
         if self.ranges is not None:
             limit_a, limit_b = self.ranges[a > 0.0], self.ranges[2 + (b > 0.0)]
