@@ -17,7 +17,7 @@ def _rooms() -> list:
     # Imported here: `ik_addon.solvers` alone needs no bpy.
     from . import command_line
     from .bake import report
-    from .rig import live, settings
-    from .ui import operators, panel
+    from .rig import following, live
+    from .ui import operators, panel, rig_operators
 
-    return [settings, report, operators, panel, command_line, live]
+    return [following, report, operators, rig_operators, panel, command_line, live]

@@ -1,8 +1,9 @@
-"""The command line: bake and check .blend files without a window.
+"""The command line: bake, check and rig .blend files without a window.
 
 `analytic-ik COMMAND …` from the Python package (`__main__.py`), `blender FILE --command analytic_ik COMMAND …` from
 Blender.
-Exit status: 0 done; 1 a file failed, or a chain missed its target by more than --max-error; 2 bad usage.
+Exit status: 0 done; 1 a file failed, a chain missed its target by more than --max-error, or `rig` found no leg; 2 bad
+usage.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import bpy
 
+from .authoring.rigging import rig_legs
 from .bake import bake, chains_of, check
 from .bake.report import words
 from .solvers import ChainError
@@ -38,6 +40,8 @@ def run(arguments: Sequence[str], prog: str = "analytic-ik") -> int:
     except SystemExit as stop:
         # argparse has said what is wrong, or shown the help.
         return int(stop.code or 0)
+    if options.command == "rig":
+        return _rigged(options.files[0], options)
     entries = [_process(file, options) for file in options.files]
     report = {"blender": bpy.app.version_string.split()[0], "files": entries}
     if options.report and not _written(options.report, json.dumps(report, indent=1)):
@@ -67,7 +71,12 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     checking.add_argument(
         "--max-error", type=_distance, metavar="E", help="exit with 1 where a tip misses its target by more"
     )
-    for command in (baking, checking):
+    rigging = commands.add_parser("rig", help="give the legs of armatures chains and controls, and save")
+    rigging.add_argument("files", nargs="*", type=Path, metavar="FILE", help=".blend file to open")
+    rigging.add_argument("--output", type=Path, metavar="PATH", required=True, help="file to save to")
+    rigging.add_argument("--armature", metavar="NAME", help="armature object to rig (default: all of the scene)")
+    rigging.add_argument("--arms", action="store_true", help="rig arms too, where the names of the bones say so")
+    for command in (baking, checking, rigging):
         command.set_defaults(usage_error=command.error)
     return parser
 
@@ -77,6 +86,8 @@ def _check_usage(options: argparse.Namespace) -> None:
         options.files = [Path(bpy.data.filepath)]
     if not options.files:
         options.usage_error("name at least one FILE")
+    if options.command == "rig" and len(options.files) > 1:
+        options.usage_error("rig takes one FILE")
     if options.command == "bake" and options.output and len(options.files) > 1:
         options.usage_error("--output takes one FILE; use --output-dir for several")
     names = [file.name for file in options.files]
@@ -90,17 +101,64 @@ def _process(file: Path, options: argparse.Namespace) -> dict:
     try:
         entry = _open_and_step(file, options)
     except (ChainError, OSError, RuntimeError) as error:
-        reason = " ".join(str(error).removeprefix("Error: ").split())
-        print(f"{file}: {reason}", file=sys.stderr)
+        reason = _said(file, error)
         return {"file": str(file), "frames": None, "seconds": 0.0, "chains": [], "error": reason}
     for chain in entry["chains"]:
         print(f"{file}: {words(chain)}")
     return {**entry, "file": str(file)}
 
 
+def _said(file: Path, error: Exception) -> str:
+    """Say on stderr what stopped a file, in one line; returns the reason."""
+    reason = " ".join(str(error).removeprefix("Error: ").split())
+    print(f"{file}: {reason}", file=sys.stderr)
+    return reason
+
+
+def _rigged(file: Path, options: argparse.Namespace) -> int:
+    """Rig the legs of a file and save it; returns the exit status."""
+    try:
+        compressed, output = _is_compressed(file), _output_path(options.output)
+        bpy.ops.wm.open_mainfile(filepath=str(file.absolute()))
+        armatures = _armatures(options.armature)
+        rigged = [one for one in (_legs_of(file, ob, options.arms) for ob in armatures) if one]
+        if not rigged:
+            return 1
+        _save(output, compressed)
+    except (ChainError, OSError, RuntimeError) as error:
+        _said(file, error)
+        return 1
+    return 0
+
+
+def _armatures(name: str | None) -> list[bpy.types.Object]:
+    """The armature objects of the scene, or the one of that name; ChainError where there is none."""
+    found = [ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE" and name in (None, ob.name)]
+    if not found:
+        raise ChainError(f"its scene has no armature {name!r}; check the name" if name else "its scene has no armature")
+    return found
+
+
+def _legs_of(file: Path, ob: bpy.types.Object, arms: bool) -> bool:
+    """Rig the legs of one armature object and say what was done; whether there were any."""
+    try:
+        rigged = rig_legs(bpy.context, ob, arms=arms)
+    except ChainError as error:
+        _said(file, error)
+        return False
+    for one in rigged.limbs:
+        print(
+            f"{file}: {ob.name}: '{one.limb.bones[0]}' to '{one.limb.bones[-1]}' follow '{one.target.name}' and "
+            f"'{one.pole.name}'"
+        )
+    for out in rigged.left_out:
+        print(f"{file}: {ob.name}: left out '{out.bone}': {out.reason}")
+    return True
+
+
 def _open_and_step(file: Path, options: argparse.Namespace) -> dict:
     compressed = _is_compressed(file)
-    output = _output_path(file, options) if options.command == "bake" else None
+    output = _output_of(file, options) if options.command == "bake" else None
     bpy.ops.wm.open_mainfile(filepath=str(file.absolute()))
     scene = bpy.context.scene
     first, last = options.frames or (scene.frame_start, scene.frame_end)
@@ -133,12 +191,16 @@ def _is_compressed(file: Path) -> bool:
     return start != _BLEND
 
 
-def _output_path(file: Path, options: argparse.Namespace) -> Path:
+def _output_of(file: Path, options: argparse.Namespace) -> Path:
     """Where the baked file goes. OSError where no file can be put there."""
     if options.output_dir:
         options.output_dir.mkdir(parents=True, exist_ok=True)
         return options.output_dir / file.name
-    output = options.output or file
+    return _output_path(options.output or file)
+
+
+def _output_path(output: Path) -> Path:
+    """A file to save to. OSError where none can be put there."""
     if not output.absolute().parent.is_dir():
         raise FileNotFoundError(f"there is no folder '{output.parent}' to save to; make it first")
     return output

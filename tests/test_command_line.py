@@ -13,6 +13,7 @@ import pytest
 
 from ik_addon import command_line
 
+from .authoring.skeletons import FAMILIES, armature_of
 from .scenes import (
     EXACT,
     Poses,
@@ -324,6 +325,41 @@ def test_without_a_name_the_file_that_blender_has_open_is_taken(files):
     assert command_line.run(["check", "--frames", "2-4"]) == 0
     assert command_line.run(["bake", "--output", f"{files}/out.blend"]) == 0
     assert (files / "out.blend").exists()
+
+
+def test_the_legs_of_a_file_are_rigged(tmp_path):
+    save_scene(tmp_path / "body.blend", lambda: armature_of(FAMILIES[0].bones()))
+    source = (tmp_path / "body.blend").read_bytes()
+    done = ran("rig", "body.blend", "--output", "rigged.blend", cwd=tmp_path)
+    assert done.stderr == ""
+    assert (
+        len(
+            re.findall(r"^body\.blend: skeleton: '.*' to '.*' follow 'Foot\.[LR]' and 'Knee\.[LR]'$", done.stdout, re.M)
+        )
+        == 2
+    )
+    assert (tmp_path / "body.blend").read_bytes() == source
+    assert names(tmp_path) == {"body.blend", "rigged.blend"}
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "rigged.blend"))
+    assert {"Foot.L", "Foot.R", "Knee.L", "Knee.R"} <= set(bpy.data.objects.keys())
+    assert sum(bone.analytic_ik_enabled for bone in bpy.data.objects["skeleton"].pose.bones) == 2
+
+
+def test_a_file_without_legs_is_told_and_not_saved(files, capsys):
+    before = names(files)
+    for arguments, sentence in (
+        (("still.blend",), "its scene has no armature"),
+        (("small.blend", "--armature", "Suzanne"), "its scene has no armature 'Suzanne'; check the name"),
+        (("notes.blend",), "it is not a .blend file"),
+    ):
+        status = command_line.run(
+            ["rig", str(files / arguments[0]), *arguments[1:], "--output", str(files / "out.blend")]
+        )
+        assert status == 1
+        assert sentence in capsys.readouterr().err
+    assert names(files) == before
+    assert command_line.run(["rig", "a.blend", "b.blend", "--output", "c.blend"]) == 2
+    assert command_line.run(["rig", str(files / "small.blend")]) == 2
 
 
 def test_blender_knows_the_command():

@@ -10,6 +10,7 @@ from mathutils import Vector
 from ..rig import settings
 from ..rig.chains import fk_chain
 from ..rig.channels import SCALE
+from ..rig.foot import possible_end_bones
 from ..rig.lengthening import factors, present_ratio
 from ..rig.limb import BoneReading, chain_bones, fk_joints
 from ..rig.order import live_tips
@@ -20,7 +21,7 @@ from ..rig.switch import check_switchable, mute_switch
 from ..solvers import Chain, ChainError, solver_for
 from ..solvers.bending import is_straight, start_frame
 
-_BEYOND = 4e-6
+BEYOND = 4e-6
 """How far beyond a straight limb its new target lies, in chain lengths: nearer, rounding would bend it."""
 
 
@@ -39,19 +40,22 @@ def add_chain(
     solver: str,
     with_pole: bool,
     controls: Sequence[bpy.types.Object] = (),
+    straight_axis: str = "AUTO",
 ) -> Added:
     """Make a bone the tip of a live chain.
 
     controls: objects chosen as target and pole: one is the target; of two, the nearer to the tip's tail is. What is
     missing is made as Empties: the target on the tail of the tip, the pole in the present bend plane, so that
-    no bone moves. Chains over two bones keep their pose by least motion. Raises ChainError, with nothing
-    changed, where the chain could not be solved.
+    no bone moves. Chains over two bones keep their pose by least motion. straight_axis: see the setting. Raises
+    ChainError, with nothing changed, where the chain could not be solved.
     """
     ob = tip.id_data
     reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
+    before, tip.analytic_ik_straight_axis = tip.analytic_ik_straight_axis, straight_axis
     try:
         bones, chain, target, pole = _checked(reader, tip, chain_count, solver, controls)
     except ChainError as error:
+        tip.analytic_ik_straight_axis = before
         raise ChainError(f"Bone '{tip.name}': {error}") from error
     joints_armature = fk_joints(bones)
     straight, frame = is_straight(chain), start_frame(chain)
@@ -59,22 +63,23 @@ def add_chain(
     if target is None:
         at_armature = joints_armature[-1]
         # A folded limb, or an S, has no bulge either; but it is not stretched out.
-        extended = (at_armature - joints_armature[0]).length > chain.length * (1.0 - _BEYOND)
+        extended = (at_armature - joints_armature[0]).length > chain.length * (1.0 - BEYOND)
         if straight and extended and len(bones) > 1:
-            at_armature = joints_armature[0] + frame.along * (chain.length * (1.0 + _BEYOND))
-        target = _empty(ob, f"{tip.name} target", reader.world @ at_armature, "SPHERE", size)
+            at_armature = joints_armature[0] + frame.along * (chain.length * (1.0 + BEYOND))
+        target = new_empty(ob, f"{tip.name} target", reader.world @ at_armature, "SPHERE", size)
     if pole is None and with_pole:
         knee = joints_armature[1] if len(bones) > 1 else joints_armature[0]
         # The knees of a longer chain lie beside the plane in which it bends as a whole.
         beside = frame.normal * (knee - joints_armature[0]).dot(frame.normal)
         at_armature = knee - beside + frame.side * chain.length
-        pole = _empty(ob, f"{tip.name} pole", reader.world @ at_armature, "PLAIN_AXES", size)
+        pole = new_empty(ob, f"{tip.name} pole", reader.world @ at_armature, "PLAIN_AXES", size)
     # What an earlier chain left here, a swivel or a target's bone, is none of this one's.
     settings.clear_settings(tip)
     tip.analytic_ik_target = target
     tip.analytic_ik_pole_target = pole
     tip.analytic_ik_chain_count = chain_count
     tip.analytic_ik_solver = solver
+    tip.analytic_ik_straight_axis = straight_axis
     tip.analytic_ik_least_motion = len(bones) > 2
     tip.analytic_ik_enabled = True
     return Added(target, pole, straight)
@@ -89,7 +94,7 @@ def remove_chain(tip: bpy.types.PoseBone, keep_pose: bool) -> None:
     check_switchable(ob, tip)
     fk, writer = FkPose(ob, ob, frame_changed=False), PoseWriter(ob)
     bones, ratio = _bones_or_tip(tip), present_ratio(tip)
-    for bone in bones:
+    for bone in [*bones, *possible_end_bones(tip)]:
         if keep_pose:
             forget_fk(bone, bone.rotation_mode)
         else:
@@ -141,11 +146,12 @@ def _checked(
     chain = chain_bones(tip, chain_count)
     solver_for(len(chain), solver)
     names = {bone.name for bone in chain}
-    for other in live_tips(ob):
-        shared = names.intersection(bone.name for bone in _bones_or_tip(ob.pose.bones[other]))
+    for other in map(ob.pose.bones.get, live_tips(ob)):
+        shared = names.intersection(bone.name for bone in [*_bones_or_tip(other), *possible_end_bones(other)])
         if shared:
             raise ChainError(
-                f"bone '{min(shared)}' belongs to the chain of '{other}' already; use fewer bones, or remove that chain"
+                f"bone '{min(shared)}' belongs to the chain of '{other.name}' already; use fewer bones, or remove that "
+                "chain"
             )
     bones = reader.bones([reader.evaluated.pose.bones[bone.name] for bone in chain])
     tail_world = reader.world @ fk_joints(bones)[-1]
@@ -170,7 +176,7 @@ def _bones_or_tip(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
         return [tip]
 
 
-def _empty(armature: bpy.types.Object, name: str, at_world: Vector, display: str, size: float) -> bpy.types.Object:
+def new_empty(armature: bpy.types.Object, name: str, at_world: Vector, display: str, size: float) -> bpy.types.Object:
     """A new Empty in the collection of the armature."""
     empty = bpy.data.objects.new(name, None)
     empty.empty_display_type = display

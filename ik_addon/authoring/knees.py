@@ -51,14 +51,19 @@ def limit_knees(
     joints = [joint for tip in tips for joint in _joints(context, tip, least_bend, largest_bend)]
     knees = []
     for reading, normal in joints:
-        orientation = reading.orientation(reading.pose_armature)
-        cosines = {axis: normal.dot(orientation @ local) for axis, local in _AXES.items()}
-        axis = max(cosines, key=lambda name: abs(cosines[name]))
-        _limit(reading.pose_bone, axis, cosines[axis] > 0.0, least_bend, largest_bend)
-        askew = degrees(acos(min(1.0, abs(cosines[axis]))))
+        axis, cosine = nearest_axis(reading, normal)
+        _limit(reading.pose_bone, axis, cosine > 0.0, least_bend, largest_bend)
+        askew = degrees(acos(min(1.0, abs(cosine))))
         knees.append(Knee(reading.name, axis.upper(), askew))
         reading.pose_bone.id_data.update_tag()
     return knees
+
+
+def nearest_axis(reading: BoneReading, normal: Vector) -> tuple[str, float]:
+    """That of a bone's X and Z axis which lies nearest to a normal in armature space, and the cosine between them."""
+    orientation = reading.orientation(reading.pose_armature)
+    cosines = {axis: normal.dot(orientation @ local) for axis, local in _AXES.items()}
+    return max(cosines.items(), key=lambda item: abs(item[1]))
 
 
 def _joints(

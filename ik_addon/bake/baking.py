@@ -10,6 +10,7 @@ import numpy as np
 
 from ..rig import live
 from ..rig.channels import SCALE, Raw, quaternion_of, raw_of
+from ..rig.foot import possible_end_bones
 from ..rig.lengthening import factors, may_stretch, scaled_bones
 from ..rig.order import ChainName, live_tips
 from ..rig.problems import read_chains
@@ -29,13 +30,14 @@ Scales = dict[str, np.ndarray]
 
 @dataclass(slots=True)
 class Samples:
-    """What was seen of one chain. rotations, fk_scales, limbs: an entry per frame.
+    """What was seen of one chain. chain: its own bones, root first; bones: all that it turns, those on its end last.
 
-    scaled: bones whose scale the chain may set, its end bones among them; fk_scales are theirs. A limb is None where
-    the chain was off.
+    rotations, fk_scales, limbs: an entry per frame. scaled: bones whose scale the chain may set, its end bones among
+    them; fk_scales are theirs. A limb is None where the chain was off.
     """
 
     record: ChainRecord
+    chain: list[str]
     bones: list[str]
     modes: list[str]
     scaled: list[str]
@@ -68,15 +70,15 @@ def bake(
     selection and the mode stay as they were, also after an exception.
     """
     bones_of = _checked(context, chains)
-    for chain, bones in bones_of.items():
+    for chain, names in bones_of.items():
         ob = bpy.data.objects[chain.armature]
-        check_writable(ob, bones, scaled_bones(ob.pose.bones[chain.tip]), action)
+        check_writable(ob, _turned_bones(chain, names), scaled_bones(ob.pose.bones[chain.tip]), action)
         if after != "KEEP":
             check_switchable(ob, ob.pose.bones[chain.tip])
     if action == "CURRENT":
         check_unshared([bpy.data.objects[name] for name in dict.fromkeys(chain.armature for chain in chains)])
     start = perf_counter()
-    with _frame_kept(context.scene):
+    with frame_kept(context.scene):
         samples = _sample(context, bones_of, frames, progress)
         for armature in dict.fromkeys(chain.armature for chain in chains):
             own = {chain: sample for chain, sample in samples.items() if chain.armature == armature}
@@ -97,7 +99,7 @@ def check(context: bpy.types.Context, chains: Sequence[ChainName], frames: range
     """The report that `bake` would give, without writing a key. Raises ChainError as `bake` does."""
     bones_of = _checked(context, chains)
     start = perf_counter()
-    with _frame_kept(context.scene):
+    with frame_kept(context.scene):
         samples = _sample(context, bones_of, frames, progress)
     records = [sample.record for sample in samples.values()]
     return publish(file_report(frames, perf_counter() - start, records))
@@ -115,7 +117,8 @@ def _checked(context: bpy.types.Context, chains: Sequence[ChainName]) -> dict[Ch
 
 
 @contextmanager
-def _frame_kept(scene: bpy.types.Scene) -> Iterator[None]:
+def frame_kept(scene: bpy.types.Scene) -> Iterator[None]:
+    """Afterwards the scene is at the frame again at which it was, whatever happens."""
     frame, subframe = scene.frame_current, scene.frame_subframe
     try:
         yield
@@ -128,11 +131,11 @@ def _sample(
 ) -> dict[ChainName, Samples]:
     """Go through the frames once and solve all chains at each, as the handlers would."""
     samples = {}
-    for chain, bones in bones_of.items():
+    for chain, names in bones_of.items():
         pose_bones = bpy.data.objects[chain.armature].pose.bones
-        record = ChainRecord(chain.armature, chain.tip)
+        record, bones = ChainRecord(chain.armature, chain.tip), _turned_bones(chain, names)
         modes = [pose_bones[name].rotation_mode for name in bones]
-        samples[chain] = Samples(record, bones, modes, scaled_bones(pose_bones[chain.tip]))
+        samples[chain] = Samples(record, names, bones, modes, scaled_bones(pose_bones[chain.tip]))
     with live.paused():
         for frame in progress(frames):
             context.scene.frame_set(frame)
@@ -149,12 +152,22 @@ def _take(sample: Samples, chain: ChainName, frame: int, done: ScenePass) -> Non
     bones = bpy.data.objects[chain.armature].pose.bones
     sample.limbs.append(posed)
     sample.fk_scales.append([recorded_fk(bones[name], SCALE) for name in sample.scaled])
+    solved = {}
     if posed is not None:
-        sample.rotations.append(list(posed.rotations))
+        solved = dict(zip((reading.name for reading in posed.limb.turned), posed.rotations, strict=True))
         sample.record.add(frame, posed)
-    else:
-        fk = zip(sample.bones, sample.modes, strict=True)
-        sample.rotations.append([recorded_fk(bones[name], mode) for name, mode in fk])
+    sample.rotations.append(
+        [
+            solved.get(name) or recorded_fk(bones[name], mode)
+            for name, mode in zip(sample.bones, sample.modes, strict=True)
+        ]
+    )
+
+
+def _turned_bones(chain: ChainName, names: Sequence[str]) -> list[str]:
+    """Names of all bones that a chain may turn: its own, `names`, and those on its end."""
+    tip = bpy.data.objects[chain.armature].pose.bones[chain.tip]
+    return [*names, *(bone.name for bone in possible_end_bones(tip))]
 
 
 def _scales(ob: bpy.types.Object, samples: dict[ChainName, Samples]) -> dict[ChainName, Scales]:
@@ -166,16 +179,16 @@ def _scales(ob: bpy.types.Object, samples: dict[ChainName, Samples]) -> dict[Cha
     for sample in samples.values():
         ratios = [limb.stretch if limb else 1.0 for limb in sample.limbs]
         if any(ratio != 1.0 for ratio in ratios):
-            rows = [factors([ob.data.bones[name] for name in sample.bones], ratio) for ratio in ratios]
+            rows = [factors([ob.data.bones[name] for name in sample.chain], ratio) for ratio in ratios]
             for k, name in enumerate(sample.scaled):
                 before = scales.get(name, np.array([fk[k] for fk in sample.fk_scales]))
                 scales[name] = before * np.array([[row[name]] for row in rows])
-    in_chains = {name for sample in samples.values() for name in sample.bones}
+    in_chains = {name for sample in samples.values() for name in sample.chain}
     return {
         chain: {
             name: values
             for name, values in scales.items()
-            if name in sample.bones or (name in sample.scaled and name not in in_chains)
+            if name in sample.chain or (name in sample.scaled and name not in in_chains)
         }
         for chain, sample in samples.items()
     }
@@ -184,11 +197,12 @@ def _scales(ob: bpy.types.Object, samples: dict[ChainName, Samples]) -> dict[Cha
 def _keys(sample: Samples, scales: Scales, frames: range, tolerance: float) -> list[BoneKeys]:
     """A chain's keys: continuous numbers, and no more of them than the tolerance asks for."""
     rotations = [
-        np.array(_continuous([rotations[k] for rotations in sample.rotations], mode), np.float32)
+        np.array(continuous([rotations[k] for rotations in sample.rotations], mode), np.float32)
         for k, mode in enumerate(sample.modes)
     ]
     times, needed = np.array(frames, np.float32), list(range(len(frames)))
-    if tolerance > 0.0 and None not in sample.limbs:
+    turned = {len(posed.limb.turned) if posed else 0 for posed in sample.limbs}
+    if tolerance > 0.0 and turned == {len(sample.bones)}:
         needed = needed_frames(frames, sample.limbs, rotations, scales, tolerance)
     channels = [*zip(sample.bones, sample.modes, rotations, strict=True)]
     channels += [(name, SCALE, values) for name, values in scales.items()]
@@ -200,19 +214,19 @@ def _keys(sample: Samples, scales: Scales, frames: range, tolerance: float) -> l
 
 def _carries(ob: bpy.types.Object, sample: Samples, samples: Iterable[Samples]) -> bool:
     """Whether another of the chains hangs from this one: its tip would stray with every key dropped here."""
-    below = {bone.name for name in sample.bones for bone in ob.pose.bones[name].children_recursive}
-    return any(other is not sample and other.bones[0] in below for other in samples)
+    below = {bone.name for name in sample.chain for bone in ob.pose.bones[name].children_recursive}
+    return any(other is not sample and other.chain[0] in below for other in samples)
 
 
 def _hangs_on_live(ob: bpy.types.Object, sample: Samples, samples: Iterable[ChainName]) -> bool:
     """Whether a chain hangs on one that may stretch and is not baked: what that gives its root is in no key."""
-    above = ob.pose.bones[sample.bones[0]].parent
+    above = ob.pose.bones[sample.chain[0]].parent
     if above is None or not above.analytic_ik_enabled or above.name in (chain.tip for chain in samples):
         return False
     return may_stretch(above)
 
 
-def _continuous(rotations: Sequence[Raw], mode: str) -> list[Raw]:
+def continuous(rotations: Sequence[Raw], mode: str) -> list[Raw]:
     """The same rotations without sign flips and jumps by whole turns from one frame to the next."""
     numbers = [rotations[0]]
     for raw in rotations[1:]:

@@ -16,7 +16,8 @@ _SAME_FRAME = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class BoneKeys:
-    """Keys for one channel of a bone: frames (n), and the numbers (n x 3 or 4) of `mode` at them.
+    """Keys for one channel of a bone, or of the object itself where `bone` is "": frames (n), and the numbers
+    (n x 3 or 4) of `mode` at them.
 
     span: first and last frame in which no other key is left.
     """
@@ -41,18 +42,21 @@ def check_writable(ob: bpy.types.Object, bones: Sequence[str], scaled: Sequence[
                 raise ChainError(
                     f"Bone '{name}': a driver sets its {what} and would win over the keys; remove that driver"
                 )
-    data = ob.animation_data
+    check_keyable(ob, action)
+
+
+def check_keyable(ob: bpy.types.Object, action: str = "CURRENT") -> None:
+    """Raise ChainError where keys of an object's action would not be written, or not play as they are."""
+    data, what = ob.animation_data, ob.type.title()
     if data is None:
         return
     if data.use_tweak_mode:
-        raise ChainError(f"Armature '{ob.name}' is in NLA tweak mode; leave it (Tab in the NLA editor) first")
+        raise ChainError(f"{what} '{ob.name}' is in NLA tweak mode; leave it (Tab in the NLA editor) first")
     if any(track.is_solo for track in data.nla_tracks):
-        raise ChainError(
-            f"Armature '{ob.name}' plays one NLA track alone and not its action; switch that Solo off first"
-        )
+        raise ChainError(f"{what} '{ob.name}' plays one NLA track alone and not its action; switch that Solo off first")
     if data.action_blend_type != "REPLACE" or data.action_influence < 1.0:
         raise ChainError(
-            f"Armature '{ob.name}': its action does not replace what lies below; set its blending to Replace "
+            f"{what} '{ob.name}': its action does not replace what lies below; set its blending to Replace "
             "and its influence to 1"
         )
     if action == "CURRENT" and data.action is not None and not data.action.is_editable:
@@ -83,9 +87,9 @@ def write_keys(ob: bpy.types.Object, channels: Sequence[BoneKeys], action: str) 
     owner = _curve_owner(ob, target)
     for keys in channels:
         channel, width = channel_of(keys.mode)
-        path = f"{ob.pose.bones[keys.bone].path_from_id()}.{channel}"
+        path = f"{ob.pose.bones[keys.bone].path_from_id()}.{channel}" if keys.bone else channel
         for index in range(width):
-            curve = _curve(owner, path, index, keys.bone)
+            curve = _curve(owner, path, index, keys.bone or "Object Transforms")
             _replace(curve, keys.frames, keys.values[:, index], keys.span)
     return target
 

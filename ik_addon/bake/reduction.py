@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from mathutils import Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from ..rig.channels import quaternion_of
+from ..rig.limb import Limb
 from ..rig.solving import PosedLimb, pose_limb
 
 
@@ -18,10 +19,10 @@ def needed_frames(
 ) -> list[int]:
     """Indices of the frames whose keys a chain needs so that its tip stays within `tolerance`.
 
-    frames: those sampled; limbs: the chain at each; rotations: the keyed numbers of each of its bones (frames x
-    width); scales: those of the bones, end bones among them, whose scale is keyed (frames x 3); tolerance: in armature
-    units. Between two kept keys the channels run linearly. A span whose tip strays farther is divided at its worst
-    frame, so every sampled frame has been checked in the end. The same goes for the size of the end bones.
+    frames: those sampled; limbs: the chain at each; rotations: the keyed numbers of each bone that it turns
+    (frames x width); scales: those of the bones, end bones among them, whose scale is keyed (frames x 3); tolerance:
+    in armature units. Between two kept keys the channels run linearly. A span whose tip strays farther is divided at
+    its worst frame, so every sampled frame has been checked in the end. The same goes for the bones on its end.
     """
 
     def strayed(k: int, first: int, last: int) -> float:
@@ -51,18 +52,36 @@ def _error(
     scales: Mapping[str, np.ndarray],
     sampled_scales: Mapping[str, np.ndarray],
 ) -> float:
-    """Distance of the tip, or of an end bone's tail by its size, from where it was sampled, in armature units."""
+    """Distance of the tip, or of an end bone's tail, from where it was sampled, in armature units."""
     limb = posed.limb
-    local = [
-        quaternion_of([float(value) for value in raw], reading.mode)
-        for raw, reading in zip(rotations, limb.bones, strict=True)
-    ]
+    local = _local_rotations(limb, rotations)
     own = [Vector(scales[reading.name]) if reading.name in scales else reading.scale for reading in limb.bones]
-    tip, sampled_tip = pose_limb(limb, local, own)[-1], posed.poses_armature[-1]
+    tip, sampled_tip = pose_limb(limb, local[: len(own)], own)[-1], posed.poses_armature[-1]
     error = (limb.tail_of(tip) - limb.tail_of(sampled_tip)).length
+    ends, sampled_ends = (
+        _end_tails(limb, at, turned[len(own) :])
+        for at, turned in ((tip, local), (sampled_tip, _local_rotations(limb, posed.rotations)))
+    )
+    error = max([error, *((a - b).length for a, b in zip(ends, sampled_ends, strict=True))])
     growth = tip.col[1].length / sampled_tip.col[1].length
     for end in limb.bones[-1].bone.children:
         if end.name in scales and any(sampled_scales[end.name]):
             own_growth = np.linalg.norm(scales[end.name]) / np.linalg.norm(sampled_scales[end.name])
             error = max(error, abs(growth * float(own_growth) - 1.0) * end.length)
     return error
+
+
+def _local_rotations(limb: Limb, rotations: Sequence[Sequence[float]]) -> list[Quaternion]:
+    return [
+        quaternion_of([float(value) for value in raw], reading.mode)
+        for raw, reading in zip(rotations, limb.turned, strict=True)
+    ]
+
+
+def _end_tails(limb: Limb, tip_pose: Matrix, local_rotations: Sequence[Quaternion]) -> list[Vector]:
+    """Tails of the bones on a chain's end that follow its target."""
+    tails, parent_pose = [], tip_pose
+    for end, rotation in zip(limb.ends, local_rotations, strict=True):
+        parent_pose = end.reading.posed(rotation, parent_pose)
+        tails.append(parent_pose @ Vector((0.0, end.reading.bone.length, 0.0)))
+    return tails

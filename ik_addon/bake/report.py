@@ -42,7 +42,7 @@ class ChainRecord:
         elif posed.lag_world:
             self.max_lag = max(self.max_lag, posed.lag_world)
         rotations = [
-            quaternion_of(raw, reading.mode) for raw, reading in zip(posed.rotations, posed.limb.bones, strict=True)
+            quaternion_of(raw, reading.mode) for raw, reading in zip(posed.rotations, posed.limb.turned, strict=True)
         ]
         for before, after in zip(self._rotations, rotations, strict=False):
             self.max_step = max(self.max_step, angle_between(before, after))

@@ -15,11 +15,14 @@ ROTATION_MODES = ("", "QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "Z
 SCALE = "SCALE"
 """Named like a rotation mode, for the channel of a bone's scale is kept and keyed as that of its rotation is."""
 
+LOCATION = "LOCATION"
+"""Likewise, for the channel of its location."""
+
 
 def channel_of(mode: str) -> tuple[str, int]:
-    """The property that holds a bone's rotation in `mode`, or its scale, and how many numbers it has."""
-    if mode == SCALE:
-        return "scale", 3
+    """The property that holds a rotation in `mode`, or scale or location, and how many numbers it has."""
+    if mode in (SCALE, LOCATION):
+        return mode.lower(), 3
     if mode == "QUATERNION":
         return "rotation_quaternion", 4
     if mode == "AXIS_ANGLE":
@@ -27,9 +30,9 @@ def channel_of(mode: str) -> tuple[str, int]:
     return "rotation_euler", 3
 
 
-def raw_values(pose_bone: bpy.types.PoseBone, mode: str) -> Raw:
-    """The numbers that stand in the bone's channel of `mode`."""
-    return tuple(getattr(pose_bone, channel_of(mode)[0]))
+def raw_values(owner: bpy.types.PoseBone | bpy.types.Object, mode: str) -> Raw:
+    """The numbers that stand in the channel of `mode` of a bone or an object."""
+    return tuple(getattr(owner, channel_of(mode)[0]))
 
 
 def quaternion_of(raw: Sequence[float], mode: str) -> Quaternion:

@@ -9,15 +9,23 @@ from ..solvers import Chain
 from ..solvers.bending import start_frame
 from .limb import BoneReading, joints
 
+STRAIGHT_AXES = {
+    "X": Vector((1.0, 0.0, 0.0)),
+    "NEGATIVE_X": Vector((-1.0, 0.0, 0.0)),
+    "Z": Vector((0.0, 0.0, 1.0)),
+    "NEGATIVE_Z": Vector((0.0, 0.0, -1.0)),
+}
+"""Axes in a bone's own space, by the names of the setting that states them."""
+
 
 def hinge_armature(bones: Sequence[BoneReading]) -> Vector:
     """Axis in armature space about which a chain's first inner joint bends positively; bones: root first.
 
-    That bone's only unlocked IK axis, if it has one, towards the larger side of its limits; else the normal of
-    the chain's bend in its rest pose; else the bone's X axis.
+    The axis that the chain's setting states; else that bone's only unlocked IK axis, if it has one, towards the larger
+    side of its limits; else the normal of the chain's bend in its rest pose; else the bone's X axis.
     """
     reading = bones[min(1, len(bones) - 1)]
-    axis = free_axis(reading.pose_bone)
+    axis = STRAIGHT_AXES.get(bones[-1].pose_bone.analytic_ik_straight_axis) or free_axis(reading.pose_bone)
     if axis is not None:
         return reading.orientation(reading.pose_armature) @ axis
     return reading.pose_armature.to_3x3().normalized() @ _rest_normal([reading.bone for reading in bones])

@@ -53,9 +53,21 @@ class BoneReading:
         for axis, scale in enumerate(self.scale):
             if scale < 0.0:
                 basis.col[axis] *= -1.0
-        if basis.determinant() < 0.0:
-            basis *= -1.0
-        return basis.normalized().to_quaternion()
+        return rotation_in(basis)
+
+
+@dataclass(frozen=True, slots=True)
+class EndBone:
+    """A bone that rides on a chain's end and is turned to an orientation in armature space."""
+
+    reading: BoneReading
+    orientation: Quaternion
+
+    def local_rotation(self, parent_pose: Matrix) -> Quaternion:
+        """The local rotation that gives it its orientation under its parent's pose."""
+        fk_pose = self.reading.pose_armature
+        turn = self.orientation @ self.reading.orientation(fk_pose).inverted()
+        return self.reading.local_rotation(turn.to_matrix().to_4x4() @ fk_pose, parent_pose)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +75,8 @@ class Limb:
     """All that solving a chain needs. Points and matrices in armature space; bones from root to tip.
 
     world: the armature object's matrix. parent_pose: pose matrix of the root bone's parent, as posed in this pass.
-    chain: the FK pose relative to the root's head, where single precision is finest.
+    chain: the FK pose relative to the root's head, where single precision is finest. target_armature: where the tip's
+    tail shall go, foot roll included. ends: foot and toe, where they follow the target's orientation.
     """
 
     tip: str
@@ -75,6 +88,12 @@ class Limb:
     parent_pose: Matrix | None
     target_armature: Vector
     pole_armature: Vector | None
+    ends: tuple[EndBone, ...] = ()
+
+    @property
+    def turned(self) -> tuple[BoneReading, ...]:
+        """All bones whose rotation the chain sets: its own, then those on its end."""
+        return (*self.bones, *(end.reading for end in self.ends))
 
     @property
     def root_armature(self) -> Vector:
@@ -113,6 +132,14 @@ def pose_matrix(bone: bpy.types.Bone, matrix: Matrix, parent_pose: Matrix | None
         parent_matrix_local=bone.parent.matrix_local,
         invert=invert,
     )
+
+
+def rotation_in(matrix: Matrix) -> Quaternion:
+    """The rotation in a matrix that may scale and mirror as well."""
+    basis = matrix.to_3x3()
+    if basis.determinant() < 0.0:
+        basis *= -1.0
+    return basis.normalized().to_quaternion()
 
 
 def joints(poses_armature: list[Matrix], tip_length: float) -> list[Vector]:

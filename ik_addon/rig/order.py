@@ -10,6 +10,7 @@ import bpy
 
 from ..solvers import ChainError
 from .carriers import carriers
+from .foot import end_bones
 from .limb import chain_bones
 
 
@@ -22,7 +23,8 @@ class ChainName(NamedTuple):
 
 @dataclass(slots=True)
 class ChainOrder:
-    """chains: the live chains in the order of solving. bones: the names of each chain's bones, root first.
+    """chains: the live chains in the order of solving. bones: the names of each chain's bones, root first; turned:
+    those and of the bones on its end that follow its target.
 
     movers: for each chain, the chains that move its root or its controls. errors: chains that have no place in
     the order, with the reason.
@@ -30,6 +32,7 @@ class ChainOrder:
 
     chains: list[ChainName] = field(default_factory=list)
     bones: dict[ChainName, list[str]] = field(default_factory=dict)
+    turned: dict[ChainName, list[str]] = field(default_factory=dict)
     movers: dict[ChainName, set[ChainName]] = field(default_factory=dict)
     errors: dict[ChainName, ChainError] = field(default_factory=dict)
 
@@ -76,7 +79,8 @@ def _place(
     """Give a chain its bones, unless it has too few or another chain has one of them."""
     try:
         names = [bone.name for bone in chain_bones(tip, tip.analytic_ik_chain_count)]
-        shared = next((bone for bone in names if (name.armature, bone) in chain_of_bone), None)
+        turned = names + [bone.name for bone in end_bones(tip)]
+        shared = next((bone for bone in turned if (name.armature, bone) in chain_of_bone), None)
         if shared is not None:
             raise ChainError(
                 f"its bone '{shared}' belongs to the chain of '{chain_of_bone[name.armature, shared].tip}' already; "
@@ -85,8 +89,8 @@ def _place(
     except ChainError as error:
         order.errors[name] = ChainError(f"Bone '{name.tip}': {error}")
         return
-    order.bones[name] = names
-    chain_of_bone.update({(name.armature, bone): name for bone in names})
+    order.bones[name], order.turned[name] = names, turned
+    chain_of_bone.update({(name.armature, bone): name for bone in turned})
 
 
 def _movers(tip: bpy.types.PoseBone, root_name: str, chain_of_bone: dict[tuple[str, str], ChainName]) -> set[ChainName]:
@@ -117,6 +121,6 @@ def _drop_circle(order: ChainOrder, circle: list[ChainName]) -> None:
             f"Bone '{name.tip}': the chains {' → '.join(link.tip for link in circle)} move each other's controls; "
             "choose for one of them a target that none of the others moves"
         )
-        del order.movers[name], order.bones[name]
+        del order.movers[name], order.bones[name], order.turned[name]
     for movers in order.movers.values():
         movers.difference_update(circle)

@@ -10,8 +10,9 @@ from ..solvers import ChainError, solver_for
 from .carriers import carriers
 from .chains import fk_chain
 from .channels import SCALE, Raw, quaternion_of
+from .foot import end_bone, end_bones, place_foot
 from .lengthening import given_factor
-from .limb import BoneReading, Limb, chain_bones, pose_matrix
+from .limb import BoneReading, Limb, chain_bones, pose_matrix, rotation_in
 from .limits import limits_of
 from .posing import FkPose
 from .records import record_of
@@ -170,7 +171,18 @@ class ArmatureReader:
             solver = solver_for(len(chain), settings.solver)
             root_parent = chain[0].parent
             parent_pose = self.pose_of(root_parent) if root_parent else None
-            bones = self.bones(chain)
+            ends = end_bones(tip)
+            readings = self.bones([*chain, *ends])
+            bones, riding = readings[: len(chain)], readings[len(chain) :]
+            target_armature, placed = self._point(settings.target, settings.subtarget, "target"), ()
+            if riding:
+                target_armature, placed = place_foot(
+                    riding,
+                    target_armature,
+                    self._target_rotation(settings) @ self._held_rotation(tip, ends[0], settings),
+                    settings.foot_roll,
+                    settings.toe_angle,
+                )
             return Limb(
                 tip=tip_name,
                 settings=settings,
@@ -179,10 +191,11 @@ class ArmatureReader:
                 bones=bones,
                 chain=fk_chain(bones, parent_pose),
                 parent_pose=parent_pose,
-                target_armature=self._point(settings.target, settings.subtarget, "target"),
+                target_armature=target_armature,
                 pole_armature=self._point(settings.pole_target, settings.pole_subtarget, "pole")
                 if settings.pole_target
                 else None,
+                ends=placed,
             )
         except ChainError as error:
             raise ChainError(f"Bone '{tip_name}': {error}") from error
@@ -204,6 +217,42 @@ class ArmatureReader:
             limits = limits_of(pose_bone)
             readings.append(BoneReading(original, bone, mode, fk, fk_rotation, location, scale, parent_pose, limits))
         return tuple(readings)
+
+    def present_rotation(self, tip: bpy.types.PoseBone) -> Quaternion | None:
+        """How the bone on a chain's end stands against its target as it rides on the tip; None: there is none of them.
+
+        tip: an evaluated bone.
+        """
+        settings, end = settings_of(tip), end_bone(tip)
+        if end is None or settings.target is None:
+            return None
+        try:
+            check_targets(self.ob, chain_bones(tip, settings.chain_count), settings)
+            mode, fk = self._fk.rotation(end.name)
+            basis = Matrix.LocRotScale(end.location, quaternion_of(fk, mode), end.scale)
+            riding = pose_matrix(self.ob.data.bones[end.name], basis, self.pose_of(tip))
+            return self._target_rotation(settings).inverted() @ rotation_in(riding)
+        except ChainError:
+            return None
+
+    def _target_rotation(self, settings: Settings) -> Quaternion:
+        """How the target is turned, in armature space."""
+        ob, bone_name = settings.target, settings.subtarget
+        if not bone_name:
+            return rotation_in(self._world_inverse @ self._scene.world_of(ob))
+        carrier = self._scene.armature(ob)
+        pose = carrier.pose_of(carrier.evaluated.pose.bones[bone_name])
+        return rotation_in(pose if carrier is self else self._world_inverse @ carrier.world @ pose)
+
+    def _held_rotation(self, tip: bpy.types.PoseBone, end: bpy.types.PoseBone, settings: Settings) -> Quaternion:
+        """How a chain's end bone stands against its target: as kept; else a target at rest leaves it at rest."""
+        held = Quaternion(tip.analytic_ik_record_rotation)
+        if held.magnitude:
+            return held.normalized()
+        rest = rotation_in(end.bone.matrix_local)
+        if not settings.subtarget:
+            return rest
+        return rotation_in(settings.target.data.bones[settings.subtarget].matrix_local).inverted() @ rest
 
     def _point(self, ob: bpy.types.Object, bone_name: str, what: str) -> Vector:
         """Where a target or pole is, in armature space."""

@@ -4,6 +4,7 @@
 driven and overridden, and follows a bone that is renamed or duplicated.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import pi
 
@@ -13,6 +14,8 @@ PREFIX = "analytic_ik_"
 _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 _OF_ANY_BONE = ("use_cone", "cone", "use_min_bend", "min_bend")
 """Limits of a bone's joint: no part of the chain whose tip the bone may be."""
+_RECORDS_OF_CHAIN = ("record_rotation", "record_adopted")
+"""Records that end with the chain."""
 
 
 SOLVER_ITEMS = (
@@ -44,6 +47,9 @@ class Settings:
     reach: str
     stretch_max: float
     least_motion: bool
+    use_rotation: bool
+    foot_roll: float
+    toe_angle: float
 
 
 def settings_of(pose_bone: bpy.types.PoseBone) -> Settings:
@@ -63,7 +69,14 @@ def settings_of(pose_bone: bpy.types.PoseBone) -> Settings:
         pose_bone.analytic_ik_reach,
         pose_bone.analytic_ik_stretch_max,
         pose_bone.analytic_ik_least_motion,
+        pose_bone.analytic_ik_use_rotation,
+        pose_bone.analytic_ik_foot_roll,
+        pose_bone.analytic_ik_toe_angle,
     )
+
+
+Update = Callable[[bpy.types.PoseBone, bpy.types.Context], None]
+"""What Blender calls when a user or a script sets a property."""
 
 
 def _tag(pose_bone: bpy.types.PoseBone, _context: bpy.types.Context) -> None:
@@ -71,8 +84,8 @@ def _tag(pose_bone: bpy.types.PoseBone, _context: bpy.types.Context) -> None:
     pose_bone.id_data.update_tag()
 
 
-def _setting(kind, **options):
-    return kind(override=_OVERRIDABLE, update=_tag, **options)
+def _setting(kind, update: Update = _tag, **options):
+    return kind(override=_OVERRIDABLE, update=update, **options)
 
 
 def _record(kind, **options):
@@ -80,7 +93,7 @@ def _record(kind, **options):
     return kind(override=_OVERRIDABLE, options={"HIDDEN"}, **options)
 
 
-def _properties() -> dict[str, object]:
+def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
     props = bpy.props
     return {
         "enabled": _setting(
@@ -147,6 +160,20 @@ def _properties() -> dict[str, object]:
             name="Flip",
             description="Bend to the other side",
         ),
+        "straight_axis": _setting(
+            props.EnumProperty,
+            name="Straight Bend",
+            description="About which axis of its first inner joint's bone, a leg's knee, the chain bends where its FK "
+            "pose is straight and does not tell",
+            default="AUTO",
+            items=[
+                ("AUTO", "Automatic", "The one unlocked IK axis, else the bend of the rest pose, else the X axis", 0),
+                ("X", "X", "About the X axis", 1),
+                ("NEGATIVE_X", "-X", "About the X axis, to the other side", 2),
+                ("Z", "Z", "About the Z axis", 3),
+                ("NEGATIVE_Z", "-Z", "About the Z axis, to the other side", 4),
+            ],
+        ),
         "softness": _setting(
             props.FloatProperty,
             name="Softness",
@@ -183,6 +210,32 @@ def _properties() -> dict[str, object]:
             description="Chains over two bones move as little as possible from their FK pose, "
             "instead of staying straight",
         ),
+        "use_rotation": _setting(
+            props.BoolProperty,
+            rotation_switched,
+            name="Foot Follows Target",
+            description="The bone on the end of the chain, such as a foot, keeps the orientation that it has to the "
+            "target when this is switched on",
+        ),
+        "foot_roll": _setting(
+            props.FloatProperty,
+            name="Foot Roll",
+            description="Rolls a foot that follows its target: above 0 the heel is lifted, first over the ball, then "
+            "over the tip of the toe; below 0 the foot tips back over the heel",
+            default=0.0,
+            soft_min=-pi / 2.0,
+            soft_max=pi / 2.0,
+            subtype="ANGLE",
+        ),
+        "toe_angle": _setting(
+            props.FloatProperty,
+            name="Toe Angle",
+            description="Foot roll up to which the foot rolls over its ball; beyond, it rolls over the tip of the toe",
+            default=pi / 4.0,
+            min=0.0,
+            max=pi,
+            subtype="ANGLE",
+        ),
         # Of any bone of a chain, beside Blender's own IK locks and limits; they stay when a chain is removed.
         "use_cone": _setting(
             props.BoolProperty,
@@ -212,6 +265,10 @@ def _properties() -> dict[str, object]:
             max=pi,
             subtype="ANGLE",
         ),
+        # The end bone's orientation against the target's, where it follows it (foot.py); zero: none was kept.
+        "record_rotation": _record(props.FloatVectorProperty, size=4),
+        # The Blender IK constraint that a chain was made of, and the FK pose before that, as JSON (adopt.py).
+        "record_adopted": _record(props.StringProperty),
         # What a bone's rotation, and its scale, was before IK and what IK made of it (records.py).
         "record_mode": _record(props.IntProperty),
         "record_fk": _record(props.FloatVectorProperty, size=4),
@@ -224,14 +281,14 @@ def _properties() -> dict[str, object]:
 def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
     """Take a chain off its tip: all its settings go back to their defaults; the pose is left alone."""
     for name in _properties():
-        if not name.startswith("record_") and name not in _OF_ANY_BONE:
+        if name in _RECORDS_OF_CHAIN or not (name.startswith("record_") or name in _OF_ANY_BONE):
             pose_bone.property_unset(PREFIX + name)
     pose_bone.id_data.update_tag()
 
 
-def register() -> None:
-    """Give pose bones their settings."""
-    for name, definition in _properties().items():
+def register(rotation_switched: Update = _tag) -> None:
+    """Give pose bones their settings. rotation_switched: called when a user or a script sets `use_rotation`."""
+    for name, definition in _properties(rotation_switched).items():
         setattr(bpy.types.PoseBone, PREFIX + name, definition)
 
 

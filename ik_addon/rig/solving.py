@@ -29,10 +29,10 @@ Touched = Callable[[bpy.types.PoseBone], bool]
 
 @dataclass(frozen=True, slots=True)
 class PosedLimb:
-    """A solved chain. rotations: of its bones from root to tip, as numbers of each bone's rotation mode.
+    """A solved chain. rotations: of `limb.turned`, as numbers of each bone's rotation mode.
 
-    poses_armature: the bones' pose matrices. stretch: by how much the chain is lengthened. outcome: how the target
-    lies to the chain. error_world: distance from the tip to its target, in world units.
+    poses_armature: the pose matrices of the chain's own bones. stretch: by how much the chain is lengthened.
+    outcome: how the target lies to the chain. error_world: distance from the tip to its target, in world units.
     """
 
     limb: Limb
@@ -77,20 +77,32 @@ def solve_limb(limb: Limb) -> PosedLimb:
         stretch = 1.0 + influence * (stretch - 1.0)
     if influence < 1.0 or stretch > 1.0:
         poses = pose_limb(limb, local_rotations, scales_of(limb, stretch))
+    local_rotations += _end_rotations(limb, poses[-1], influence)
     raw_rotations = (
         raw_of(rotation, reading.mode, reading.fk)
-        for reading, rotation in zip(limb.bones, local_rotations, strict=True)
+        for reading, rotation in zip(limb.turned, local_rotations, strict=True)
     )
     missed = limb.tail_of(poses[-1]) - limb.target_armature
     return PosedLimb(
         limb=limb,
         # No influence is the FK pose itself, not what its quaternion rounds to.
-        rotations=tuple(raw_rotations) if influence else tuple(reading.fk for reading in limb.bones),
+        rotations=tuple(raw_rotations) if influence else tuple(reading.fk for reading in limb.turned),
         poses_armature=tuple(poses),
         stretch=stretch,
         outcome=outcome,
         error_world=(limb.world.to_3x3() @ missed).length,
     )
+
+
+def _end_rotations(limb: Limb, tip_pose: Matrix, influence: float) -> list[Quaternion]:
+    """Local rotations of the bones on a chain's end, under the pose of its tip."""
+    rotations, parent_pose = [], tip_pose
+    for end in limb.ends:
+        rotation = end.local_rotation(parent_pose)
+        rotation = rotation if influence == 1.0 else blend(end.reading.fk_rotation, rotation, influence)
+        parent_pose = end.reading.posed(rotation, parent_pose)
+        rotations.append(rotation)
+    return rotations
 
 
 def _solve_rotations(limb: Limb) -> tuple[Outcome, list[Matrix], list[Quaternion], float]:
@@ -180,18 +192,27 @@ def solve_scene(depsgraph: bpy.types.Depsgraph, frame_changed: bool, touched: To
         except ChainError as error:
             done.errors[chain] = error
             _lengthen(armature, order.bones[chain], 1.0)
-            _release(armature, [bone for bone in order.bones[chain] if bone in armature.turned])
+            _release(armature, [bone for bone in order.turned[chain] if bone in armature.turned])
             continue
         done.limbs[chain] = posed
-        for reading, rotation, pose in zip(posed.limb.bones, posed.rotations, posed.poses_armature, strict=True):
+        for reading, rotation in zip(posed.limb.turned, posed.rotations, strict=True):
             writer.write(reading.name, reading.mode, reading.fk, rotation)
-            reader.pose(reading.name, pose)
+        tell(reader, posed)
         if posed.limb.settings.reach == "STRETCH" or armature.scaled:
             _lengthen(armature, order.bones[chain], posed.stretch)
     rendering = depsgraph.mode == "RENDER"
     for name, armature in armatures.items():
         armature.writer.commit(objects[name].evaluated_get(depsgraph) if rendering else None)
     return done
+
+
+def tell(reader: ArmatureReader, posed: PosedLimb) -> None:
+    """Tell where a solved chain's bones are posed, to the chains that hang on it."""
+    limb = posed.limb
+    for reading, pose in zip(limb.bones, posed.poses_armature, strict=True):
+        reader.pose(reading.name, pose)
+    for end, rotation in zip(limb.ends, posed.rotations[len(limb.bones) :], strict=True):
+        reader.turn(end.reading.name, quaternion_of(rotation, end.reading.mode))
 
 
 class _Armature:
@@ -245,7 +266,8 @@ def _release_others(armature: _Armature, order: ChainOrder) -> None:
             if above is not None and above.name not in chains:
                 # It may have hung on the end of a chain until now.
                 armature.reader.rescale(root, Vector(armature.reader.fk_scale(root)))
-    in_chains = {name for names in chains.values() for name in names}
+    own = (names for chain, names in order.turned.items() if chain.armature == armature.ob.name_full)
+    in_chains = {name for names in own for name in names}
     _release(armature, [name for name in armature.turned if name not in in_chains])
 
 

@@ -195,13 +195,19 @@ def _strays(joint: Joint, turn: Quaternion) -> float:
     return 2.0 * hypot(apart.x, apart.y, apart.z)
 
 
+def _turns(joint: Joint) -> bool:
+    """Whether a joint is a hinge that can turn."""
+    return isinstance(joint, HingeJoint) and joint.highest - joint.lowest > _LEGAL
+
+
 def _hinge_normal(joints: Sequence[Joint], normal: Vector) -> Vector:
     """The normal of the bend plane: the first hinge's axis, towards the larger side of its range; else `normal`.
 
-    The sides are those of its straightest pose, which is not its zero where the chain is bent there.
+    A hinge that is locked altogether does not count. The sides are those of its straightest pose, which is not its zero
+    where the chain is bent there.
     """
     pairs = pairwise(joints)
-    before, hinge = next((pair for pair in pairs if isinstance(pair[1], HingeJoint)), (None, None))
+    before, hinge = next((pair for pair in pairs if _turns(pair[1])), (None, None))
     if hinge is None:
         return normal
     middle = (hinge.lowest + hinge.highest) / 2.0

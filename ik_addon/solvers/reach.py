@@ -1,6 +1,6 @@
 """Near full extension and beyond it: how the end eases into it, and how far the chain lengthens."""
 
-from math import exp
+from math import exp, log
 
 
 def eased(distance: float, length: float, softness: float) -> float:
@@ -15,6 +15,18 @@ def eased(distance: float, length: float, softness: float) -> float:
     if span <= 0.0 or beyond <= 0.0:
         return distance
     return length - span * exp(-beyond / span)
+
+
+def uneased(held: float, length: float, softness: float) -> float:
+    """The distance of a target at which a soft chain of `length` holds its end at `held`: the inverse of `eased`.
+
+    Fully extended it would have to be infinitely far; then it is so far that single precision tells no difference.
+    """
+    span = softness * length
+    left = length - held
+    if span <= 0.0 or left >= span:
+        return held
+    return length - span - span * log(max(left, 1e-7 * length) / span)
 
 
 def stretch(distance: float, held: float, length: float, stretch_max: float) -> float:

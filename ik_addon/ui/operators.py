@@ -84,7 +84,7 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         tips = chosen_tips(ob)
         if not tips:
-            raise ChainError(_no_tip(ob))
+            raise ChainError(no_tip(ob))
         names = [tip.name for tip in tips]
         controls = [control for tip in tips for control in controls_of(tip)]
         for tip in tips:
@@ -123,7 +123,7 @@ quite straight. Sets the bones' own IK locks and limits, by the side to which th
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         tips = chosen_tips(ob)
         if not tips:
-            raise ChainError(_no_tip(ob))
+            raise ChainError(no_tip(ob))
         knees = limit_knees(context, tips, self.min_bend, self.max_bend)
         for warning in filter(None, (knee.warning for knee in knees)):
             self.report({"WARNING"}, warning)
@@ -137,25 +137,10 @@ class RangeOperator(ChainOperator):
     frame_start: IntProperty(name="Start", description="First frame")
     frame_end: IntProperty(name="End", description="Last frame")
     frame_step: IntProperty(name="Step", description="Frames from one to the next", default=1, min=1)
-    only_selected: BoolProperty(
-        name="Only Selected",
-        description="Only chains whose tip bone is selected; otherwise all of the armature",
-    )
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self._default_range(context)
         return context.window_manager.invoke_props_dialog(self)
-
-    def chains(self, ob: bpy.types.Object) -> list:
-        """The chains to step; ChainError where there is none."""
-        chains = chains_of([ob])
-        if self.only_selected:
-            selected = {bone.name for bone in selected_bones(ob)}
-            chains = [chain for chain in chains if chain.tip in selected]
-        if not chains:
-            which = "selected bone of it" if self.only_selected else "bone of it"
-            raise ChainError(f"Armature '{ob.name}': no {which} is the tip of a live chain; add one first")
-        return chains
 
     def frames(self, context: bpy.types.Context) -> range:
         """The frames to step; ChainError where they are none."""
@@ -172,7 +157,27 @@ class RangeOperator(ChainOperator):
                 setattr(self, name, getattr(context.scene, name))
 
 
-class ANALYTIC_IK_OT_bake(RangeOperator):
+class ChainsOperator(RangeOperator):
+    """Operators that step through the chains of an armature."""
+
+    only_selected: BoolProperty(
+        name="Only Selected",
+        description="Only chains whose tip bone is selected; otherwise all of the armature",
+    )
+
+    def chains(self, ob: bpy.types.Object) -> list:
+        """The chains to step; ChainError where there is none."""
+        chains = chains_of([ob])
+        if self.only_selected:
+            selected = {bone.name for bone in selected_bones(ob)}
+            chains = [chain for chain in chains if chain.tip in selected]
+        if not chains:
+            which = "selected bone of it" if self.only_selected else "bone of it"
+            raise ChainError(f"Armature '{ob.name}': no {which} is the tip of a live chain; add one first")
+        return chains
+
+
+class ANALYTIC_IK_OT_bake(ChainsOperator):
     """Write the motion of the live chains into keys that play without the add-on"""
 
     bl_idname = "analytic_ik.bake"
@@ -220,7 +225,7 @@ class ANALYTIC_IK_OT_bake(RangeOperator):
         return summary("Baked", report)
 
 
-class ANALYTIC_IK_OT_check(RangeOperator):
+class ANALYTIC_IK_OT_check(ChainsOperator):
     """Measure how exactly the live chains meet their targets over a range, without writing a key"""
 
     bl_idname = "analytic_ik.check"
@@ -244,7 +249,8 @@ def progress(context: bpy.types.Context, frames: Iterable[int]) -> Iterator[int]
         manager.progress_end()
 
 
-def _no_tip(ob: bpy.types.Object) -> str:
+def no_tip(ob: bpy.types.Object) -> str:
+    """The refusal where an operator for tips finds none."""
     return f"Armature '{ob.name}': no selected bone is the tip of a chain; select the bone whose panel shows the target"
 
 

@@ -4,8 +4,10 @@ from textwrap import wrap
 
 import bpy
 
+from ..authoring.adopt import adoptable, is_adopted
 from ..authoring.selection import active_bone, is_tip
 from ..bake.report import report_of, words
+from ..rig.foot import end_bone
 from ..rig.problems import problems_of, warnings_of
 from ..rig.settings import settings_of
 from .operators import (
@@ -14,6 +16,13 @@ from .operators import (
     ANALYTIC_IK_OT_check,
     ANALYTIC_IK_OT_limit_knees,
     ANALYTIC_IK_OT_remove,
+)
+from .rig_operators import (
+    ANALYTIC_IK_OT_adopt,
+    ANALYTIC_IK_OT_restore,
+    ANALYTIC_IK_OT_rig_legs,
+    ANALYTIC_IK_OT_snap_pose,
+    ANALYTIC_IK_OT_snap_targets,
 )
 
 _POINTS_PER_CHARACTER = 6.5
@@ -41,11 +50,19 @@ class ChainPanel:
         bone = self.bone(context)
         if not is_tip(bone):
             layout.operator(ANALYTIC_IK_OT_add.bl_idname, icon="CON_KINEMATIC")
+            layout.operator(ANALYTIC_IK_OT_rig_legs.bl_idname, icon="ARMATURE_DATA")
+            if adoptable([bone]):
+                layout.operator(ANALYTIC_IK_OT_adopt.bl_idname, icon="CONSTRAINT_BONE")
             return
         self._draw_state(context, bone)
         self._draw_settings(bone)
         row = layout.row(align=True)
+        row.operator(ANALYTIC_IK_OT_snap_targets.bl_idname, text="Targets to Pose", icon="SNAP_ON")
+        row.operator(ANALYTIC_IK_OT_snap_pose.bl_idname, text="Pose to Targets")
+        row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_remove.bl_idname, icon="X")
+        if is_adopted(bone):
+            row.operator(ANALYTIC_IK_OT_restore.bl_idname)
 
     def _draw_state(self, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:
         self.layout.prop(bone, "analytic_ik_enabled", text="Live")
@@ -69,12 +86,18 @@ class ChainPanel:
         layout.prop(bone, "analytic_ik_influence")
         layout.prop(bone, "analytic_ik_swivel")
         layout.prop(bone, "analytic_ik_flip")
+        layout.prop(bone, "analytic_ik_straight_axis")
         layout.prop(bone, "analytic_ik_softness")
         layout.prop(bone, "analytic_ik_reach")
         if bone.analytic_ik_reach == "STRETCH":
             layout.prop(bone, "analytic_ik_stretch_max")
         if settings_of(bone).chain_count != 2:
             layout.prop(bone, "analytic_ik_least_motion")
+        if end_bone(bone) is not None:
+            layout.prop(bone, "analytic_ik_use_rotation")
+            if bone.analytic_ik_use_rotation:
+                layout.prop(bone, "analytic_ik_foot_roll")
+                layout.prop(bone, "analytic_ik_toe_angle")
 
 
 class ANALYTIC_IK_PT_sidebar(ChainPanel, bpy.types.Panel):

@@ -217,14 +217,14 @@ def test_what_spoils_a_chain_is_told(warning):
 
 def test_a_bone_without_a_chain_offers_to_add_one():
     shown = chain_panel(leg())
-    assert (shown.operators, shown.properties) == (["analytic_ik.add"], [])
+    assert (shown.operators, shown.properties) == (["analytic_ik.add", "analytic_ik.rig_legs"], [])
 
 
 def test_a_sound_chain_shows_its_settings_and_no_complaint():
     shown = chain_panel(walking_leg())
     assert "ERROR" not in shown.icons
     assert "'" not in shown.text()
-    assert shown.operators == ["analytic_ik.remove"]
+    assert shown.operators == ["analytic_ik.snap_targets", "analytic_ik.snap_pose", "analytic_ik.remove"]
     names = [
         "enabled",
         "target",

@@ -1,0 +1,106 @@
+"""Put controls, objects or bones, where they are wanted, by nothing but their own channels."""
+
+from dataclasses import dataclass, field
+
+import bpy
+from mathutils import Matrix
+
+from ..rig.channels import LOCATION, SCALE, Raw, channel_of, quaternion_of, raw_of, raw_values
+from ..rig.limb import pose_matrix
+from ..rig.reading import SceneReader
+from ..solvers import ChainError
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """What a chain follows: an object, or a bone of one. turns: whether its orientation counts as well."""
+
+    ob: bpy.types.Object
+    bone: str
+    turns: bool
+
+    @property
+    def owner(self) -> bpy.types.Object | bpy.types.PoseBone:
+        """What holds its channels."""
+        return self.ob.pose.bones[self.bone] if self.bone else self.ob
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """Its channels that are set, by their modes."""
+        return (LOCATION, self.owner.rotation_mode) if self.turns else (LOCATION,)
+
+    @property
+    def shown(self) -> str:
+        """Its name in a sentence."""
+        return f"bone '{self.bone}'" if self.bone else f"'{self.ob.name}'"
+
+
+def check_control(control: Control) -> None:
+    """Raise ChainError where a control would not stay where it is put."""
+    if not control.ob.is_editable:
+        raise ChainError(f"its control {control.shown} is linked; make a library override of it first")
+    for constraint in control.owner.constraints:
+        if constraint.enabled and constraint.influence > 0.0:
+            raise ChainError(
+                f"constraint '{constraint.name}' moves its control {control.shown}; switch it off or choose another one"
+            )
+    if control.bone and control.owner.bone.use_connect:
+        raise ChainError(
+            f"its control {control.shown} is connected to its parent and cannot move; disconnect it in edit mode"
+        )
+    data, prefix = control.ob.animation_data, f"{control.owner.path_from_id()}." if control.bone else ""
+    driven = {driver.data_path for driver in data.drivers} if data else set()
+    for mode in control.modes:
+        path = channel_of(mode)[0]
+        if prefix + path in driven:
+            raise ChainError(f"a driver sets the {path} of its control {control.shown}; remove that driver")
+
+
+@dataclass(slots=True)
+class Placer:
+    """Places the controls of one frame, those first that carry others. scene: as it was evaluated at that frame."""
+
+    scene: SceneReader
+    _carried: dict[bpy.types.Object, Matrix] = field(default_factory=dict)
+
+    def world_of(self, control: Control) -> Matrix:
+        """Where a control is, with all that was placed so far."""
+        if not control.bone:
+            return self._carry(control.ob) @ self.scene.world_of(control.ob)
+        reader = self.scene.armature(control.ob)
+        return reader.world @ reader.pose_of(reader.evaluated.pose.bones[control.bone])
+
+    def place(self, control: Control, wanted_world: Matrix) -> tuple[Raw, ...]:
+        """Give a control a place, and an orientation where that counts; returns what its channels of `modes` hold."""
+        owner = control.owner
+        others = {mode: raw_values(owner, mode) for mode in (LOCATION, owner.rotation_mode, SCALE)}
+        if control.bone:
+            reader = self.scene.armature(control.ob)
+            parent = reader.evaluated.pose.bones[control.bone].parent
+            wanted_armature = reader.world.inverted_safe() @ wanted_world
+            owner.matrix_basis = pose_matrix(
+                owner.bone, wanted_armature, reader.pose_of(parent) if parent else None, invert=True
+            )
+            reader.pose(control.bone, wanted_armature)
+        else:
+            own = control.ob.evaluated_get(self.scene.depsgraph).matrix_basis
+            owner.matrix_basis = own @ self.world_of(control).inverted_safe() @ wanted_world
+            self._carried[control.ob] = wanted_world @ self.scene.world_of(control.ob).inverted_safe()
+        for mode, before in others.items():
+            if mode not in control.modes:
+                put_raw(owner, mode, before)
+            elif mode != LOCATION:
+                put_raw(owner, mode, raw_of(quaternion_of(raw_values(owner, mode), mode), mode, before))
+        return tuple(raw_values(owner, mode) for mode in control.modes)
+
+    def _carry(self, ob: bpy.types.Object) -> Matrix:
+        """How far a control that was placed carries an object that is parented to it."""
+        parent = ob.parent
+        while parent is not None and parent not in self._carried:
+            parent = parent.parent
+        return Matrix() if parent is None else self._carried[parent]
+
+
+def put_raw(owner: bpy.types.Object | bpy.types.PoseBone, mode: str, raw: Raw) -> None:
+    """Set the numbers of a channel."""
+    setattr(owner, channel_of(mode)[0], raw)

@@ -1,0 +1,170 @@
+"""Rig the legs of any armature: a chain, a foot control and a knee pole for each that is found."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import bpy
+
+from ..rig.chains import fk_chain
+from ..rig.foot import end_bone
+from ..rig.hinge import hinge_armature
+from ..rig.limb import chain_bones
+from ..rig.reading import SceneReader
+from ..solvers import ChainError
+from ..solvers.bending import is_straight, start_frame
+from .controls import add_chain
+from .knees import nearest_axis
+from .legs import FoundLimb, LeftOut, find_limbs
+
+_NAMES = {"LEG": ("Foot", "Knee"), "ARM": ("Hand", "Elbow")}
+_FOOT_SIZE = 0.6
+"""Half the edge of a foot's control, in lengths of the foot."""
+_KNEE_SIZE = 0.05
+"""Radius of a knee's pole, in lengths of the leg."""
+_APART = 0.25
+"""How far from a bone's tail the next bone of its limb may begin, in lengths of the bone."""
+_FORWARD = 0.3
+"""Sine of the angle to its leg from which a foot tells what is forward."""
+_AS_IT_IS = 0.7
+"""Cosine of the angle to the wanted axis within which a knee's own does."""
+
+
+@dataclass(frozen=True, slots=True)
+class RiggedLimb:
+    """A limb that got a chain."""
+
+    limb: FoundLimb
+    target: bpy.types.Object
+    pole: bpy.types.Object
+
+
+@dataclass(frozen=True, slots=True)
+class Rigged:
+    """What `rig_legs` set up, and which bones it left out, with the reason."""
+
+    limbs: tuple[RiggedLimb, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def rig_legs(
+    context: bpy.types.Context, ob: bpy.types.Object, selected: Sequence[bpy.types.PoseBone] = (), arms: bool = False
+) -> Rigged:
+    """Find the legs of an armature object and give each a chain, a foot control and a knee pole. No bone moves.
+
+    selected: look only at limbs with one of these bones; none: at all. arms: rig arms too, where names say so. The feet
+    follow their controls' rotation. Raises ChainError, with nothing changed, where no limb can be rigged.
+    """
+    if not ob.is_editable:
+        raise ChainError(f"Armature '{ob.name}' is linked; make a library override of it first")
+    found = find_limbs([bone.bone for bone in selected] or ob.data.bones, arms)
+    left_out, free = list(found.left_out), []
+    for limb in found.limbs:
+        reason = _taken(ob, limb)
+        if reason:
+            left_out.append(LeftOut(limb.bones[-1], reason))
+        else:
+            free.append(limb)
+    if not free:
+        what = "leg or arm" if arms else "leg"
+        why = "".join(f"; '{out.bone}' is none: {out.reason}" for out in left_out[:4])
+        raise ChainError(f"Armature '{ob.name}': no {what} to rig was found{why}. Add chains to its limbs by hand")
+    collection = _collection(context, ob)
+    rigged = []
+    for limb in free:
+        try:
+            rigged.append(_rig(context, ob, limb, collection))
+        except ChainError as error:
+            left_out.append(LeftOut(limb.bones[-1], str(error)))
+    if not rigged:
+        bpy.data.collections.remove(collection)
+        raise ChainError(left_out[-1].reason)
+    return Rigged(tuple(rigged), tuple(left_out))
+
+
+def _taken(ob: bpy.types.Object, limb: FoundLimb) -> str:
+    """Why a limb is not free for a chain; "" where it is."""
+    for name in (*limb.bones, limb.end):
+        bone = ob.pose.bones[name]
+        if bone.analytic_ik_enabled or bone.analytic_ik_target is not None:
+            return f"bone '{name}' has a chain already; remove that first"
+        for constraint in bone.constraints:
+            if constraint.type == "IK" and constraint.enabled:
+                return f"constraint '{constraint.name}' of bone '{name}' is an IK already; adopt that instead"
+    return ""
+
+
+def _rig(
+    context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb, collection: bpy.types.Collection
+) -> RiggedLimb:
+    tip = ob.pose.bones[limb.bones[-1]]
+    _check_joined(ob, limb)
+    for name in limb.segments:
+        # What was split for its twist shall not bend.
+        ob.pose.bones[name].lock_ik_x = ob.pose.bones[name].lock_ik_z = True
+    axis = _straight_axis(context, tip, limb)
+    added = add_chain(context, tip, len(limb.bones), "AUTO", with_pole=True, straight_axis=axis)
+    target, pole = added.target, added.pole
+    place = "." + limb.place.title() if limb.place else ""
+    side = "." + limb.side if limb.side else ""
+    for control, name in zip((target, pole), _NAMES[limb.kind], strict=True):
+        control.name = f"{name}{place}{side}"
+        for other in control.users_collection:
+            other.objects.unlink(control)
+        collection.objects.link(control)
+    scale = ob.matrix_world.median_scale
+    foot = ob.data.bones.get(limb.end)
+    target.empty_display_type, pole.empty_display_type = "CUBE", "SPHERE"
+    target.empty_display_size = _FOOT_SIZE * scale * (foot or tip.bone).length
+    pole.empty_display_size = _KNEE_SIZE * scale * sum(ob.data.bones[name].length for name in limb.bones)
+    riding = end_bone(tip)
+    tip.analytic_ik_use_rotation = riding is not None and riding.name == limb.end
+    return RiggedLimb(limb, target, pole)
+
+
+def _check_joined(ob: bpy.types.Object, limb: FoundLimb) -> None:
+    """Raise ChainError where a limb's bones do not end where the next one begins, as some imports leave them."""
+    bones = [ob.data.bones[name] for name in (*limb.bones, limb.end) if name]
+    for bone, below in pairwise(bones):
+        if (below.head_local - bone.tail_local).length > _APART * bone.length:
+            raise ChainError(
+                f"its tail is not where '{below.name}' begins; bring it there in edit mode, or import the file again "
+                "with bones that point at their children"
+            )
+
+
+def _straight_axis(context: bpy.types.Context, tip: bpy.types.PoseBone, limb: FoundLimb) -> str:
+    """About which axis of its knee a limb shall bend where it is straight: as it bends now, else as its foot points.
+
+    AUTO where it does so by itself, or nothing tells. (The X axis of a bone may point anywhere, and legs are often
+    straight at rest, or in a capture.)
+    """
+    ob = tip.id_data
+    reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
+    try:
+        readings = reader.bones(chain_bones(reader.tip(tip.name), len(limb.bones)))
+        chain = fk_chain(readings, None)
+    except ChainError:
+        # Adding the chain says why.
+        return "AUTO"
+    frame = start_frame(chain)
+    normal = frame.normal
+    if is_straight(chain):
+        if limb.kind != "LEG" or not limb.end:
+            return "AUTO"
+        forward = reader.evaluated.pose.bones[limb.toe or limb.end].vector.normalized()
+        normal = forward.cross(frame.along)
+        if normal.length < _FORWARD:
+            return "AUTO"
+    if hinge_armature(readings).dot(normal.normalized()) > _AS_IT_IS:
+        return "AUTO"
+    axis, cosine = nearest_axis(readings[1], normal.normalized())
+    return axis.upper() if cosine > 0.0 else f"NEGATIVE_{axis.upper()}"
+
+
+def _collection(context: bpy.types.Context, ob: bpy.types.Object) -> bpy.types.Collection:
+    """The collection of an armature's controls."""
+    collection = bpy.data.collections.new(f"{ob.name} controls")
+    homes = ob.users_collection or (context.scene.collection,)
+    homes[0].children.link(collection)
+    return collection

@@ -1,0 +1,244 @@
+"""Between FK and IK: the controls go to where the FK pose puts them, or the solved pose becomes the FK pose."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Vector
+
+from ..bake.baking import Progress, continuous, frame_kept
+from ..bake.keys import BoneKeys, check_keyable, check_unshared, check_writable, write_keys
+from ..rig import live
+from ..rig.animation import animated_paths
+from ..rig.armatures import posed_armatures
+from ..rig.channels import LOCATION, Raw
+from ..rig.limb import Limb, fk_joints, rotation_in
+from ..rig.order import ChainName, chain_order
+from ..rig.posing import PoseWriter
+from ..rig.reading import SceneReader
+from ..rig.settings import settings_of
+from ..rig.solving import solve_limb, tell
+from ..solvers import ChainError
+from ..solvers.bending import is_straight, start_frame
+from ..solvers.reach import uneased
+from .controls import BEYOND, new_empty
+from .placing import Control, Placer, check_control
+
+_BEND_SETTINGS = {"swivel": 0.0, "flip": False, "foot_roll": 0.0}
+"""What a snap sets back, since target and pole alone shall carry the limb."""
+
+
+@dataclass(slots=True)
+class Snapped:
+    """What `snap_targets` did. missed: the largest way of a joint from its FK place, in chain lengths, for each tip.
+
+    poles: names of the poles that were made.
+    """
+
+    missed: dict[str, float] = field(default_factory=dict)
+    poles: list[str] = field(default_factory=list)
+
+
+def snap_targets(
+    context: bpy.types.Context,
+    tips: Sequence[bpy.types.PoseBone],
+    frames: range | None = None,
+    progress: Progress = iter,
+) -> Snapped:
+    """Bring targets and poles of chains to where the FK pose puts them: so the controls alone carry the limb.
+
+    frames: to key the controls at; None: the present frame, without keys. A chain without a pole gets one. Swivel, flip
+    and foot roll go back to zero. Raises ChainError that names the bone, with nothing changed, where a control would
+    not stay where it is put.
+    """
+    controls = _checked_controls(tips, frames)
+    done = Snapped()
+    for tip in tips:
+        for name, value in _BEND_SETTINGS.items():
+            setattr(tip, f"analytic_ik_{name}", value)
+        if tip.analytic_ik_pole_target is None:
+            pole = new_empty(tip.id_data, f"{tip.name} pole", Vector(), "PLAIN_AXES", 0.1)
+            tip.analytic_ik_pole_target = pole
+            tip.analytic_ik_pole_subtarget = ""
+            done.poles.append(pole.name)
+            controls[tip].append(Control(pole, "", False))
+            pole.empty_display_size = _size_of(context, tip)
+    chosen = {ChainName(tip.id_data.name_full, tip.name): controls[tip] for tip in tips}
+    reaches: dict[Control, float] = {}
+    samples: dict[Control, list[tuple[Raw, ...]]] = {control: [] for own in controls.values() for control in own}
+    for scene in _stepped(context, frames, progress):
+        placer = Placer(scene)
+        for chain, limb in _limbs(scene, set(chosen)):
+            target, pole = chosen[chain]
+            goal, wanted = _goal_of(limb, target, pole, placer, reaches)
+            for control, wanted_world in zip((target, pole), wanted, strict=True):
+                samples[control].append(placer.place(control, wanted_world))
+            done.missed[chain.tip] = max(done.missed.get(chain.tip, 0.0), _missed(limb, goal))
+    if frames is not None:
+        _key_controls(samples, frames)
+    for tip in tips:
+        tip.id_data.update_tag()
+    return done
+
+
+def snap_pose(
+    context: bpy.types.Context,
+    tips: Sequence[bpy.types.PoseBone],
+    frames: range | None = None,
+    progress: Progress = iter,
+) -> None:
+    """Make the solved pose of chains, at full influence, their FK pose.
+
+    frames: to key the bones at, in the current action; None: the present frame, without keys. Raises ChainError that
+    names the bone, with nothing changed, where a chain cannot be solved or keyed.
+    """
+    chosen = {ChainName(tip.id_data.name_full, tip.name) for tip in tips}
+    rotations: dict[tuple[str, str, str], list[Raw]] = {}
+    for scene in _stepped(context, frames, progress):
+        for chain, limb in _limbs(scene, chosen, solved=True):
+            posed = solve_limb(limb)
+            for reading, raw in zip(limb.turned, posed.rotations, strict=True):
+                rotations.setdefault((chain.armature, reading.name, reading.mode), []).append(raw)
+    for armature in dict.fromkeys(tip.id_data for tip in tips):
+        own = {(bone, mode): raws for (name, bone, mode), raws in rotations.items() if name == armature.name_full}
+        if frames is None:
+            writer = PoseWriter(armature)
+            for (bone, mode), raws in own.items():
+                writer.restore_fk(bone, mode, raws[-1])
+            writer.commit()
+        else:
+            check_writable(armature, [bone for bone, _ in own], [], "CURRENT")
+            check_unshared([armature])
+            write_keys(armature, [_keys(bone, mode, raws, frames) for (bone, mode), raws in own.items()], "CURRENT")
+        armature.update_tag()
+
+
+def _checked_controls(
+    tips: Sequence[bpy.types.PoseBone], frames: range | None
+) -> dict[bpy.types.PoseBone, list[Control]]:
+    """Target and pole of each tip; ChainError where one of them cannot be put anywhere."""
+    controls, owners = {}, {}
+    for tip in tips:
+        settings = settings_of(tip)
+        try:
+            if settings.target is None:
+                raise ChainError("there is no target; choose an object as its Target")
+            found = [Control(settings.target, settings.subtarget, settings.use_rotation)]
+            if settings.pole_target is not None:
+                found.append(Control(settings.pole_target, settings.pole_subtarget, False))
+            for control in found:
+                check_control(control)
+                other = owners.setdefault((control.ob, control.bone), tip)
+                if other is not tip:
+                    raise ChainError(
+                        f"the chain of '{other.name}' follows its control {control.shown} too; give it one of its own"
+                    )
+                if frames is not None:
+                    check_keyable(control.ob)
+            animated = set(animated_paths(tip.id_data))
+            for name in _BEND_SETTINGS:
+                if f"{tip.path_from_id()}.analytic_ik_{name}" in animated:
+                    raise ChainError(f"its {name.replace('_', ' ')} is animated; remove that animation first")
+        except ChainError as error:
+            raise ChainError(f"Bone '{tip.name}': {error}") from error
+        controls[tip] = found
+    return controls
+
+
+def _stepped(context: bpy.types.Context, frames: range | None, progress: Progress) -> Iterator[SceneReader]:
+    """The scene at each frame, before chains are solved there; without frames, as it stands."""
+    if frames is None:
+        yield SceneReader(context.evaluated_depsgraph_get())
+        return
+    with frame_kept(context.scene), live.paused():
+        for frame in progress(frames):
+            context.scene.frame_set(frame)
+            yield SceneReader(context.evaluated_depsgraph_get(), frame_changed=True)
+
+
+def _limbs(scene: SceneReader, chosen: set[ChainName], solved: bool = False) -> Iterator[tuple[ChainName, Limb]]:
+    """Read the chosen chains, each after those that move it, as all others leave it.
+
+    Those that are chosen stand in their FK pose afterwards, or solved at full influence. Raises ChainError where one of
+    them cannot be read.
+    """
+    order = chain_order(ob.evaluated_get(scene.depsgraph) for ob in posed_armatures(scene.depsgraph))
+    switched_off = [chain for chain in sorted(chosen) if chain not in order.bones and chain not in order.errors]
+    for chain in [*order.chains, *switched_off]:
+        reader = scene.armature(bpy.data.objects[chain.armature])
+        try:
+            limb = reader.limb(chain.tip)
+            if chain in chosen:
+                limb = replace(limb, settings=replace(limb.settings, influence=1.0))
+                yield chain, limb
+            if chain not in chosen or solved:
+                tell(reader, solve_limb(limb))
+                continue
+        except ChainError:
+            if chain in chosen:
+                raise
+            continue
+        for reading in limb.turned:
+            reader.pose(reading.name, reading.pose_armature)
+    for chain in chosen & order.errors.keys():
+        raise order.errors[chain]
+
+
+def _goal_of(
+    limb: Limb, target: Control, pole: Control, placer: Placer, reaches: dict[Control, float]
+) -> tuple[Limb, tuple[Matrix, Matrix]]:
+    """The limb with the goal that gives its FK pose, and where target and pole have to be for it, in the world."""
+    joints, chain, settings = fk_joints(limb.bones), limb.chain, limb.settings
+    frame, root = start_frame(chain), joints[0]
+    offset = joints[-1] - root
+    distance = offset.length
+    if is_straight(chain) and distance > chain.length * (1.0 - BEYOND):
+        distance = chain.length * (1.0 + BEYOND)
+    elif settings.reach != "STRETCH" and chain.limits is None:
+        distance = uneased(distance, chain.length, settings.softness)
+    target_armature = root + frame.along * distance if distance != offset.length else joints[-1]
+    knee = joints[1] if len(limb.bones) > 1 else root
+    # The knees of a longer chain lie beside the plane in which it bends as a whole.
+    knee -= frame.normal * (knee - root).dot(frame.normal)
+    if pole not in reaches:
+        present = (limb.pole_armature - knee).length if limb.pole_armature else 0.0
+        reaches[pole] = min(max(present, 0.5 * chain.length), 3.0 * chain.length)
+    pole_armature = knee + frame.side * reaches[pole]
+    ends = [replace(end, orientation=end.reading.orientation(end.reading.pose_armature)) for end in limb.ends]
+    target_world, pole_world = placer.world_of(target), placer.world_of(pole)
+    if ends:
+        turn = ends[0].orientation @ limb.ends[0].orientation.inverted()
+        world = rotation_in(limb.world)
+        target_world = (world @ turn @ world.inverted()).to_matrix().to_4x4() @ target_world
+    target_world.translation, pole_world.translation = limb.world @ target_armature, limb.world @ pole_armature
+    goal = replace(limb, target_armature=target_armature, pole_armature=pole_armature, ends=tuple(ends))
+    return goal, (target_world, pole_world)
+
+
+def _missed(limb: Limb, goal: Limb) -> float:
+    """The largest way of a joint from the FK pose to the solved one, in chain lengths."""
+    poses = solve_limb(goal).poses_armature
+    solved = [*(pose.to_translation() for pose in poses), goal.tail_of(poses[-1])]
+    return max((a - b).length for a, b in zip(solved, fk_joints(limb.bones), strict=True)) / limb.chain.length
+
+
+def _size_of(context: bpy.types.Context, tip: bpy.types.PoseBone) -> float:
+    """A size for a control of a chain, in world units."""
+    reader = SceneReader(context.evaluated_depsgraph_get()).armature(tip.id_data)
+    return 0.1 * reader.limb(tip.name).chain.length * reader.world.median_scale
+
+
+def _key_controls(samples: dict[Control, list[tuple[Raw, ...]]], frames: range) -> None:
+    """Key controls in their current actions."""
+    by_object: dict[bpy.types.Object, list[BoneKeys]] = {}
+    for control, rows in samples.items():
+        keys = [_keys(control.bone, mode, [row[k] for row in rows], frames) for k, mode in enumerate(control.modes)]
+        by_object.setdefault(control.ob, []).extend(keys)
+    for ob, keys in by_object.items():
+        write_keys(ob, keys, "CURRENT")
+
+
+def _keys(bone: str, mode: str, raws: Sequence[Raw], frames: range) -> BoneKeys:
+    numbers = raws if mode == LOCATION else continuous(raws, mode)
+    return BoneKeys(bone, mode, np.array(frames, np.float32), np.array(numbers, np.float32), (frames[0], frames[-1]))

@@ -1,0 +1,34 @@
+"""A foot begins to follow its target: from then on it keeps the orientation that it has to it."""
+
+import bpy
+from mathutils import Quaternion
+
+from . import settings
+from .reading import SceneReader
+
+
+def keep_rotation(pose_bone: bpy.types.PoseBone, context: bpy.types.Context) -> None:
+    """Keep how the bone on a chain's end stands against its target, when a user or a script switches that on.
+
+    Where there is no target yet, or no end bone, nothing is kept.
+    """
+    kept = pose_bone.analytic_ik_record_rotation
+    if not pose_bone.analytic_ik_use_rotation:
+        pose_bone.analytic_ik_record_rotation = (0.0, 0.0, 0.0, 0.0)
+    elif not any(kept):
+        depsgraph = context.evaluated_depsgraph_get()
+        reader = SceneReader(depsgraph).armature(pose_bone.id_data)
+        present = reader.present_rotation(reader.tip(pose_bone.name))
+        if present is not None:
+            pose_bone.analytic_ik_record_rotation = Quaternion(present)
+    pose_bone.id_data.update_tag()
+
+
+def register() -> None:
+    """Give pose bones their settings."""
+    settings.register(rotation_switched=keep_rotation)
+
+
+def unregister() -> None:
+    """Take them away."""
+    settings.unregister()

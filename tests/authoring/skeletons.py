@@ -1,0 +1,604 @@
+"""Skeletons of well-known rigs: their names, how their bones hang together, and which limbs they have."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import bpy
+from mathutils import Matrix, Vector
+
+from ik_addon.authoring.legs import FoundLimb
+
+from ..rig.rigs import BoneSpec, new_armature
+
+Place = tuple[tuple[float, float, float], tuple[float, float, float]]
+
+# Head and tail of the left side's bones and of those in the middle. Z is up, and the body looks to -Y.
+HUMAN: dict[str, Place] = {
+    "ground": ((0.0, 0.0, 0.0), (0.0, 0.3, 0.0)),
+    "pelvis": ((0.0, 0.0, 1.0), (0.0, 0.0, 1.15)),
+    "chest": ((0.0, 0.0, 1.15), (0.0, 0.0, 1.5)),
+    "head": ((0.0, 0.0, 1.5), (0.0, 0.0, 1.75)),
+    "hair": ((0.05, 0.1, 1.7), (0.06, 0.15, 1.3)),
+    "breast": ((0.08, -0.1, 1.35), (0.08, -0.2, 1.35)),
+    "stub": ((0.0, 0.0, 1.0), (0.1, 0.0, 0.97)),
+    "thigh": ((0.1, 0.0, 0.95), (0.11, -0.02, 0.52)),
+    "thigh 1": ((0.1, 0.0, 0.95), (0.105, -0.01, 0.735)),
+    "thigh 2": ((0.105, -0.01, 0.735), (0.11, -0.02, 0.52)),
+    "shin": ((0.11, -0.02, 0.52), (0.12, 0.03, 0.09)),
+    "shin 1": ((0.11, -0.02, 0.52), (0.115, 0.005, 0.305)),
+    "shin 2": ((0.115, 0.005, 0.305), (0.12, 0.03, 0.09)),
+    "knee pole": ((0.11, -0.6, 0.52), (0.11, -0.7, 0.52)),
+    "foot": ((0.12, 0.03, 0.09), (0.13, -0.1, 0.02)),
+    "toe": ((0.13, -0.1, 0.02), (0.13, -0.17, 0.01)),
+    "toe end": ((0.13, -0.17, 0.01), (0.13, -0.2, 0.01)),
+    "heel": ((0.1, 0.08, 0.0), (0.15, 0.08, 0.0)),
+    "skirt 1": ((0.12, -0.1, 1.0), (0.16, -0.14, 0.7)),
+    "skirt 2": ((0.16, -0.14, 0.7), (0.19, -0.17, 0.4)),
+    "skirt 3": ((0.19, -0.17, 0.4), (0.2, -0.18, 0.1)),
+    "tail 1": ((0.0, 0.1, 1.0), (0.0, 0.3, 0.7)),
+    "tail 2": ((0.0, 0.3, 0.7), (0.0, 0.4, 0.3)),
+    "tail 3": ((0.0, 0.4, 0.3), (0.0, 0.7, 0.05)),
+    "shoulder": ((0.02, 0.0, 1.42), (0.16, 0.02, 1.42)),
+    "upper arm": ((0.17, 0.02, 1.4), (0.37, 0.04, 1.2)),
+    "forearm": ((0.37, 0.04, 1.2), (0.55, 0.0, 1.02)),
+    "hand": ((0.55, 0.0, 1.02), (0.6, -0.02, 0.96)),
+    "finger": ((0.6, -0.02, 0.96), (0.64, -0.03, 0.9)),
+}
+BEAST: dict[str, Place] = {
+    "pelvis": ((0.0, 0.4, 0.75), (0.0, 0.1, 0.8)),
+    "chest": ((0.0, 0.1, 0.8), (0.0, -0.35, 0.85)),
+    "head": ((0.0, -0.35, 0.85), (0.0, -0.7, 1.0)),
+    "tail 1": ((0.0, 0.45, 0.75), (0.0, 0.6, 0.5)),
+    "tail 2": ((0.0, 0.6, 0.5), (0.0, 0.7, 0.25)),
+    "tail 3": ((0.0, 0.7, 0.25), (0.0, 0.75, 0.0)),
+    "thigh": ((0.12, 0.34, 0.74), (0.12, 0.27, 0.47)),
+    "shin": ((0.12, 0.27, 0.47), (0.11, 0.48, 0.25)),
+    "foot": ((0.11, 0.48, 0.25), (0.11, 0.41, 0.04)),
+    "toe": ((0.11, 0.41, 0.04), (0.11, 0.34, 0.01)),
+    "foot 1": ((0.11, 0.48, 0.25), (0.11, 0.445, 0.145)),
+    "foot 2": ((0.11, 0.445, 0.145), (0.11, 0.41, 0.04)),
+    "hoof": ((0.11, 0.34, 0.01), (0.11, 0.28, 0.0)),
+    "shoulder": ((0.06, -0.26, 0.89), (0.12, -0.34, 0.72)),
+    "front thigh": ((0.12, -0.32, 0.69), (0.12, -0.22, 0.44)),
+    "front shin": ((0.12, -0.22, 0.44), (0.11, -0.21, 0.17)),
+    "front foot": ((0.11, -0.21, 0.17), (0.11, -0.25, 0.04)),
+    "front toe": ((0.11, -0.25, 0.04), (0.11, -0.37, 0.0)),
+    "low front shin": ((0.12, -0.22, 0.44), (0.11, -0.21, 0.08)),
+    "front paw": ((0.11, -0.21, 0.08), (0.11, -0.28, 0.02)),
+    "low shin": ((0.12, 0.27, 0.47), (0.11, 0.4, 0.08)),
+    "paw": ((0.11, 0.4, 0.08), (0.11, 0.3, 0.0)),
+}
+
+
+@dataclass(frozen=True)
+class Family:
+    """A kind of rig. Wherever a name has {s}, there is one bone for each side.
+
+    tree: a bone in each line, its parent by indentation, its place after the comma.
+    limbs: "kind place: chain > end, toe, heel", each for both sides. decoys: bones that are no limb, as `tree`.
+    """
+
+    name: str
+    tree: str
+    limbs: tuple[str, ...]
+    sides: tuple[str, str] = ("L", "R")
+    places: str = "human"
+    decoys: str = ""
+
+    def __str__(self) -> str:
+        return self.name
+
+    def bones(self, decoys: bool = True) -> list[BoneSpec]:
+        places = {"human": HUMAN, "beast": BEAST}[self.places]
+        specs = [*_specs(self.tree, self.sides, places), *(_specs(self.decoys, self.sides, places) if decoys else ())]
+        # Decoys hang on bones of the tree, which they name again: the first one counts.
+        first: dict[str, BoneSpec] = {}
+        for spec in specs:
+            first.setdefault(spec.name, spec)
+        return list(first.values())
+
+    def found(self) -> list[FoundLimb]:
+        limbs = [_expected(limb, side, "LR"[k]) for limb in self.limbs for k, side in enumerate(self.sides)]
+        return sorted(limbs, key=lambda limb: (limb.kind == "ARM", limb.place == "FRONT", limb.side))
+
+
+def _specs(tree: str, sides: tuple[str, str], places: dict[str, Place]) -> Iterator[BoneSpec]:
+    above: list[tuple[int, str]] = []
+    for line in filter(str.strip, tree.splitlines()):
+        indent = len(line) - len(line.lstrip())
+        name, place = (part.strip() for part in line.split(","))
+        above = [(depth, parent) for depth, parent in above if depth < indent]
+        parent = above[-1][1] if above else ""
+        above.append((indent, name))
+        for side, sign in zip(sides, (1.0, -1.0), strict=True):
+            head, tail = ((x * sign, y, z) for x, y, z in places[place])
+            yield BoneSpec(name.format(s=side), head, tail, parent.format(s=side))
+            if "{s}" not in name:
+                break
+
+
+def _expected(limb: str, side: str, letter: str) -> FoundLimb:
+    kind_and_place, _, rest = limb.format(s=side).partition(": ")
+    chain, _, beyond = rest.partition(" > ")
+    kind, _, place = kind_and_place.partition(" ")
+    end, toe, heel = (*(part.strip() for part in beyond.split(",")), "", "")[:3]
+    return FoundLimb(kind, letter, place, tuple(part.strip() for part in chain.split(",")), end, toe, heel)
+
+
+def armature_of(bones: list[BoneSpec], turn: Matrix | None = None, rename: Callable[[str], str] = str):
+    """An armature of these bones, turned as a whole and with other names."""
+    turn = turn or Matrix.Identity(3)
+    return new_armature(
+        "skeleton",
+        [
+            BoneSpec(
+                rename(spec.name),
+                turn @ Vector(spec.head),
+                turn @ Vector(spec.tail),
+                rename(spec.parent) if spec.parent else "",
+            )
+            for spec in bones
+        ],
+    )
+
+
+def all_bones(ob: bpy.types.Object) -> list[bpy.types.Bone]:
+    return list(ob.data.bones)
+
+
+TRUNK = """
+hips, pelvis
+  spine, chest
+    head, head
+"""
+
+FAMILIES = [
+    Family(
+        "Rigify metarig",
+        """
+spine, pelvis
+  spine.003, chest
+    spine.006, head
+    shoulder.{s}, shoulder
+      upper_arm.{s}, upper arm
+        forearm.{s}, forearm
+          hand.{s}, hand
+            f_index.01.{s}, finger
+  pelvis.{s}, stub
+  thigh.{s}, thigh
+    shin.{s}, shin
+      foot.{s}, foot
+        toe.{s}, toe
+        heel.02.{s}, heel
+""",
+        (
+            "LEG: thigh.{s}, shin.{s} > foot.{s}, toe.{s}, heel.02.{s}",
+            "ARM: upper_arm.{s}, forearm.{s} > hand.{s}",
+        ),
+        decoys="""
+spine.003, chest
+  breast.{s}, breast
+spine, pelvis
+  tail, tail 1
+    tail.001, tail 2
+      tail.002, tail 3
+spine.006, head
+  hair.{s}, hair
+""",
+    ),
+    Family(
+        "Rigify generated",
+        """
+root, ground
+  DEF-spine, pelvis
+    DEF-spine.001, chest
+      DEF-shoulder.{s}, shoulder
+        DEF-upper_arm.{s}, upper arm
+          DEF-forearm.{s}, forearm
+            DEF-hand.{s}, hand
+    DEF-pelvis.{s}, stub
+    DEF-thigh.{s}, thigh 1
+      DEF-thigh.{s}.001, thigh 2
+        DEF-shin.{s}, shin 1
+          DEF-shin.{s}.001, shin 2
+            DEF-foot.{s}, foot
+              DEF-toe.{s}, toe
+""",
+        (
+            "LEG: DEF-thigh.{s}, DEF-thigh.{s}.001, DEF-shin.{s}, DEF-shin.{s}.001 > DEF-foot.{s}, DEF-toe.{s}",
+            "ARM: DEF-upper_arm.{s}, DEF-forearm.{s} > DEF-hand.{s}",
+        ),
+        decoys="""
+root, ground
+  ORG-spine, pelvis
+    ORG-thigh.{s}, thigh
+      ORG-shin.{s}, shin
+        ORG-foot.{s}, foot
+          ORG-toe.{s}, toe
+          ORG-heel.02.{s}, heel
+    MCH-thigh_parent.{s}, stub
+      thigh_fk.{s}, thigh
+        shin_fk.{s}, shin
+          foot_fk.{s}, foot
+            toe_fk.{s}, toe
+      thigh_ik.{s}, thigh
+        MCH-shin_ik.{s}, shin
+          MCH-thigh_ik_target.{s}, foot
+      thigh_tweak.{s}, thigh
+      shin_tweak.{s}, shin
+  foot_ik.{s}, foot
+    foot_heel_ik.{s}, heel
+  thigh_ik_target.{s}, knee pole
+""",
+    ),
+    *(
+        Family(
+            f"Mixamo, prefix '{prefix}'",
+            """
+@Hips, pelvis
+  @Spine, chest
+    @Head, head
+    @{s}Shoulder, shoulder
+      @{s}Arm, upper arm
+        @{s}ForeArm, forearm
+          @{s}Hand, hand
+            @{s}HandIndex1, finger
+  @{s}UpLeg, thigh
+    @{s}Leg, shin
+      @{s}Foot, foot
+        @{s}ToeBase, toe
+          @{s}Toe_End, toe end
+""".replace("@", prefix),
+            (
+                "LEG: @{s}UpLeg, @{s}Leg > @{s}Foot, @{s}ToeBase".replace("@", prefix),
+                "ARM: @{s}Arm, @{s}ForeArm > @{s}Hand".replace("@", prefix),
+            ),
+            sides=("Left", "Right"),
+        )
+        for prefix in ("mixamorig:", "mixamorig1:", "")
+    ),
+    Family(
+        "Unreal mannequin",
+        """
+root, ground
+  pelvis, pelvis
+    spine_01, chest
+      head, head
+      clavicle_{s}, shoulder
+        upperarm_{s}, upper arm
+          lowerarm_{s}, forearm
+            hand_{s}, hand
+    thigh_{s}, thigh
+      calf_{s}, shin
+        foot_{s}, foot
+          ball_{s}, toe
+""",
+        ("LEG: thigh_{s}, calf_{s} > foot_{s}, ball_{s}", "ARM: upperarm_{s}, lowerarm_{s} > hand_{s}"),
+        sides=("l", "r"),
+        decoys="""
+thigh_{s}, thigh
+  thigh_twist_01_{s}, thigh 2
+calf_{s}, shin
+  calf_twist_01_{s}, shin 2
+upperarm_{s}, upper arm
+  upperarm_twist_01_{s}, upper arm
+root, ground
+  ik_foot_root, ground
+    ik_foot_{s}, foot
+""",
+    ),
+    Family(
+        "VRM",
+        """
+Root, ground
+  J_Bip_C_Hips, pelvis
+    J_Bip_C_Spine, chest
+      J_Bip_C_Head, head
+      J_Bip_{s}_Shoulder, shoulder
+        J_Bip_{s}_UpperArm, upper arm
+          J_Bip_{s}_LowerArm, forearm
+            J_Bip_{s}_Hand, hand
+    J_Bip_{s}_UpperLeg, thigh
+      J_Bip_{s}_LowerLeg, shin
+        J_Bip_{s}_Foot, foot
+          J_Bip_{s}_ToeBase, toe
+""",
+        (
+            "LEG: J_Bip_{s}_UpperLeg, J_Bip_{s}_LowerLeg > J_Bip_{s}_Foot, J_Bip_{s}_ToeBase",
+            "ARM: J_Bip_{s}_UpperArm, J_Bip_{s}_LowerArm > J_Bip_{s}_Hand",
+        ),
+        decoys="""
+J_Bip_{s}_ToeBase, toe
+  J_Bip_{s}_ToeBase_end, toe end
+J_Bip_{s}_UpperLeg, thigh
+  J_Sec_{s}_CoatSkirtFront1_01, skirt 2
+J_Bip_C_Hips, pelvis
+  J_Sec_{s}_SkirtFront0_01, skirt 1
+    J_Sec_{s}_SkirtFront1_01, skirt 2
+      J_Sec_{s}_SkirtFront2_01, skirt 3
+J_Bip_C_Head, head
+  J_Sec_Hair1_{s}, hair
+J_Bip_C_Spine, chest
+  J_Sec_{s}_Bust1, breast
+""",
+    ),
+    Family(
+        "Unity humanoid",
+        """
+Hips, pelvis
+  Spine, chest
+    {s}Shoulder, shoulder
+      {s}UpperArm, upper arm
+        {s}LowerArm, forearm
+          {s}Hand, hand
+  {s}UpperLeg, thigh
+    {s}LowerLeg, shin
+      {s}Foot, foot
+        {s}Toes, toe
+""",
+        (
+            "LEG: {s}UpperLeg, {s}LowerLeg > {s}Foot, {s}Toes",
+            "ARM: {s}UpperArm, {s}LowerArm > {s}Hand",
+        ),
+        sides=("Left", "Right"),
+    ),
+    Family(
+        "motion capture, hip and knee",
+        """
+Hips, pelvis
+  Chest, chest
+    Head, head
+    {s}Collar, shoulder
+      {s}Shoulder, upper arm
+        {s}Elbow, forearm
+          {s}Wrist, hand
+  {s}HipJoint, stub
+    {s}Hip, thigh
+      {s}Knee, shin
+        {s}Ankle, foot
+          {s}Toe, toe
+""",
+        ("LEG: {s}Hip, {s}Knee > {s}Ankle, {s}Toe", "ARM: {s}Shoulder, {s}Elbow > {s}Wrist"),
+        sides=("Left", "Right"),
+    ),
+    Family(
+        "motion capture, hip joints above thighs",
+        """
+Hips, pelvis
+  LowerBack, chest
+    {s}Shoulder, shoulder
+      {s}Arm, upper arm
+        {s}ForeArm, forearm
+          {s}Hand, hand
+  {s}HipJoint, stub
+    {s}UpLeg, thigh
+      {s}Leg, shin
+        {s}Foot, foot
+          {s}ToeBase, toe
+""",
+        ("LEG: {s}UpLeg, {s}Leg > {s}Foot, {s}ToeBase", "ARM: {s}Arm, {s}ForeArm > {s}Hand"),
+        sides=("Left", "Right"),
+    ),
+    Family(
+        "Auto-Rig Pro",
+        """
+root.x, pelvis
+  spine_01.x, chest
+    shoulder.{s}, shoulder
+      arm_stretch.{s}, upper arm
+        forearm_stretch.{s}, forearm
+          hand.{s}, hand
+  thigh_stretch.{s}, thigh
+    leg_stretch.{s}, shin
+      foot.{s}, foot
+        toes_01.{s}, toe
+""",
+        (
+            "LEG: thigh_stretch.{s}, leg_stretch.{s} > foot.{s}, toes_01.{s}",
+            "ARM: arm_stretch.{s}, forearm_stretch.{s} > hand.{s}",
+        ),
+        sides=("l", "r"),
+        decoys="""
+thigh_stretch.{s}, thigh
+  thigh_twist.{s}, thigh 1
+leg_stretch.{s}, shin
+  leg_twist.{s}, shin 2
+root.x, pelvis
+  c_thigh_fk.{s}, thigh
+    c_leg_fk.{s}, shin
+      c_foot_fk.{s}, foot
+  thigh_ref.{s}, thigh
+    leg_ref.{s}, shin
+      foot_ref.{s}, foot
+        toes_ref.{s}, toe
+c_foot_ik.{s}, foot
+  c_foot_heel.{s}, heel
+c_leg_pole.{s}, knee pole
+""",
+    ),
+    Family(
+        "3ds Max Biped",
+        """
+Bip01, pelvis
+  Bip01 Spine, chest
+    Bip01 {s} Clavicle, shoulder
+      Bip01 {s} UpperArm, upper arm
+        Bip01 {s} Forearm, forearm
+          Bip01 {s} Hand, hand
+  Bip01 {s} Thigh, thigh
+    Bip01 {s} Calf, shin
+      Bip01 {s} Foot, foot
+        Bip01 {s} Toe0, toe
+          Bip01 {s} Toe0Nub, toe end
+""",
+        (
+            "LEG: Bip01 {s} Thigh, Bip01 {s} Calf > Bip01 {s} Foot, Bip01 {s} Toe0",
+            "ARM: Bip01 {s} UpperArm, Bip01 {s} Forearm > Bip01 {s} Hand",
+        ),
+    ),
+    Family(
+        "Daz",
+        """
+hip, pelvis
+  abdomen, chest
+    {s}Collar, shoulder
+      {s}ShldrBend, upper arm
+        {s}ForearmBend, forearm
+  pelvis, pelvis
+    {s}ThighBend, thigh 1
+      {s}ThighTwist, thigh 2
+        {s}Shin, shin
+          {s}Foot, foot
+            {s}Toe, toe
+""",
+        ("LEG: {s}ThighBend, {s}ThighTwist, {s}Shin > {s}Foot, {s}Toe",),
+        sides=("l", "r"),
+    ),
+    Family(
+        "MakeHuman",
+        """
+root, pelvis
+  spine01, chest
+    clavicle.{s}, shoulder
+      upperarm01.{s}, upper arm
+        lowerarm01.{s}, forearm
+          wrist.{s}, hand
+  pelvis.{s}, stub
+    upperleg01.{s}, thigh 1
+      upperleg02.{s}, thigh 2
+        lowerleg01.{s}, shin 1
+          lowerleg02.{s}, shin 2
+            foot.{s}, foot
+              toe1-1.{s}, toe
+              toe2-1.{s}, toe
+""",
+        (
+            "LEG: upperleg01.{s}, upperleg02.{s}, lowerleg01.{s}, lowerleg02.{s} > foot.{s}",
+            "ARM: upperarm01.{s}, lowerarm01.{s} > wrist.{s}",
+        ),
+    ),
+    Family(
+        "Rigify wolf",
+        """
+spine, pelvis
+  spine.008, chest
+    spine.010, head
+    shoulder.{s}, shoulder
+      front_thigh.{s}, front thigh
+        front_shin.{s}, front shin
+          front_foot.{s}, front foot
+            front_toe.{s}, front toe
+  thigh.{s}, thigh
+    shin.{s}, shin
+      foot.{s}, foot
+        toe.{s}, toe
+""",
+        (
+            "LEG HIND: thigh.{s}, shin.{s}, foot.{s} > toe.{s}",
+            "LEG FRONT: front_thigh.{s}, front_shin.{s}, front_foot.{s} > front_toe.{s}",
+        ),
+        places="beast",
+        decoys="""
+spine, pelvis
+  spine.003, tail 1
+    spine.002, tail 2
+      spine.001, tail 3
+""",
+    ),
+    Family(
+        "Rigify cat",
+        """
+spine, pelvis
+  spine.003, chest
+    shoulder.{s}, shoulder
+      upper_arm.{s}, front thigh
+        forearm.{s}, low front shin
+          hand.{s}, front paw
+            f_toe.{s}, front toe
+  thigh.{s}, thigh
+    shin.{s}, shin
+      foot.{s}, foot
+        r_toe.{s}, toe
+""",
+        (
+            "LEG HIND: thigh.{s}, shin.{s}, foot.{s} > r_toe.{s}",
+            "LEG FRONT: upper_arm.{s}, forearm.{s} > hand.{s}, f_toe.{s}",
+        ),
+        places="beast",
+    ),
+    Family(
+        "Rigify horse",
+        """
+spine, pelvis
+  spine.005, chest
+    shoulder.{s}, shoulder
+      upper_arm.{s}, front thigh
+        forearm.{s}, front shin
+          forefoot.{s}, front foot
+            f_toe.{s}, front toe
+  thigh.{s}, thigh
+    lower_leg.{s}, shin
+      hind_foot.{s}, foot
+        r_toe.{s}, toe
+          r_hoof.{s}, hoof
+""",
+        (
+            "LEG HIND: thigh.{s}, lower_leg.{s}, hind_foot.{s} > r_toe.{s}, r_hoof.{s}",
+            "LEG FRONT: upper_arm.{s}, forearm.{s}, forefoot.{s} > f_toe.{s}",
+        ),
+        places="beast",
+    ),
+    Family(
+        "Rigify horse, generated, its hind legs",
+        """
+ORG-spine, pelvis
+  DEF-thigh.{s}, thigh
+    DEF-lower_leg.{s}, shin
+      DEF-hind_foot.{s}, foot 1
+        DEF-hind_foot.{s}.001, foot 2
+          DEF-r_toe.{s}, toe
+            DEF-r_hoof.{s}, hoof
+""",
+        (
+            "LEG: DEF-thigh.{s}, DEF-lower_leg.{s}, DEF-hind_foot.{s}, DEF-hind_foot.{s}.001 > "
+            "DEF-r_toe.{s}, DEF-r_hoof.{s}",
+        ),
+        places="beast",
+    ),
+    Family(
+        "four legs, FrontUpperLeg",
+        """
+Pelvis, pelvis
+  Chest, chest
+    FrontUpperLeg.{s}, front thigh
+      FrontLowerLeg.{s}, low front shin
+        FrontPaw.{s}, front paw
+  HindUpperLeg.{s}, thigh
+    HindLowerLeg.{s}, low shin
+      HindPaw.{s}, paw
+""",
+        (
+            "LEG HIND: HindUpperLeg.{s}, HindLowerLeg.{s} > HindPaw.{s}",
+            "LEG FRONT: FrontUpperLeg.{s}, FrontLowerLeg.{s} > FrontPaw.{s}",
+        ),
+        places="beast",
+    ),
+    Family(
+        "four legs, upper_leg_front",
+        """
+pelvis, pelvis
+  chest, chest
+    upper_leg_front_{s}, front thigh
+      lower_leg_front_{s}, low front shin
+        foot_front_{s}, front paw
+  upper_leg_back_{s}, thigh
+    lower_leg_back_{s}, low shin
+      foot_back_{s}, paw
+""",
+        (
+            "LEG HIND: upper_leg_back_{s}, lower_leg_back_{s} > foot_back_{s}",
+            "LEG FRONT: upper_leg_front_{s}, lower_leg_front_{s} > foot_front_{s}",
+        ),
+        places="beast",
+    ),
+]

@@ -1,0 +1,324 @@
+"""Legs and arms are found by name and shape, whatever the rig; what is none is left out, with a reason."""
+
+import os
+import re
+from dataclasses import replace
+from math import radians
+from random import Random
+
+import bpy
+import pytest
+from mathutils import Matrix, Vector
+
+from ik_addon.authoring.legs import Found, FoundLimb, find_limbs
+
+from ..rig.rigs import BoneSpec, random_rotation
+from .skeletons import FAMILIES, HUMAN, Family, all_bones, armature_of
+
+FAMILY = pytest.mark.parametrize("family", FAMILIES, ids=str)
+BY_NAME = {str(family): family for family in FAMILIES}
+
+
+def found_in(bones: list[BoneSpec], arms: bool = True, **changes) -> Found:
+    return find_limbs(all_bones(armature_of(bones, **changes)), arms)
+
+
+def limbs_of(found: Found) -> list[FoundLimb]:
+    return [replace(limb, segments=()) for limb in found.limbs]
+
+
+# Families
+
+
+@FAMILY
+def test_the_limbs_of_a_known_rig_are_found(family):
+    assert limbs_of(found_in(family.bones())) == family.found()
+
+
+@FAMILY
+def test_without_arms_only_the_legs_are_found(family):
+    found = found_in(family.bones(), arms=False)
+    assert limbs_of(found) == [limb for limb in family.found() if limb.kind == "LEG"]
+    assert not [left_out for left_out in found.left_out if "hand" in left_out.reason]
+
+
+@FAMILY
+def test_decoys_change_nothing(family):
+    assert found_in(family.bones(decoys=False)).limbs == found_in(family.bones()).limbs
+
+
+@FAMILY
+def test_no_bone_is_both_found_and_left_out(family):
+    found = found_in(family.bones())
+    used = {bone for limb in found.limbs for bone in (*limb.bones, limb.end, limb.toe, limb.heel)}
+    assert used.isdisjoint(left_out.bone for left_out in found.left_out)
+    assert all(re.match(r"(it|') ?.+[^.]$", left_out.reason) for left_out in found.left_out)
+
+
+@FAMILY
+def test_other_sides_mirror_the_answer(family):
+    """The same names on the other side of the body: what counts is what the rigger called left."""
+    names = dict(zip(*(names_of(family, sides) for sides in (family.sides, family.sides[::-1])), strict=True))
+    assert limbs_of(found_in(family.bones(), rename=names.get)) == family.found()
+
+
+def names_of(family: Family, sides: tuple[str, str]) -> list[str]:
+    return [spec.name for spec in Family("", family.tree, (), sides, family.places, family.decoys).bones()]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@FAMILY
+def test_which_way_is_up_does_not_matter(family, seed):
+    random = Random(seed)
+    turn = Matrix.Rotation(radians(-90.0), 3, "X") if seed == 0 else random_rotation(random).to_matrix()
+    scale = 1.0 if seed == 0 else 10.0 ** random.uniform(-2.0, 2.0)
+    assert limbs_of(found_in(family.bones(), turn=turn * scale)) == family.found()
+
+
+@FAMILY
+def test_tails_of_imported_bones_may_be_anywhere(family):
+    """FBX has joints and no tails: importers let bones point along some axis, but for those at the end."""
+    parents = {spec.parent for spec in family.bones()}
+    bones = [
+        BoneSpec(spec.name, spec.head, Vector(spec.head) + Vector((0.0, 0.0, 0.05)), spec.parent)
+        if spec.name in parents
+        else spec
+        for spec in family.bones()
+    ]
+    assert limbs_of(found_in(bones)) == family.found()
+
+
+@pytest.mark.parametrize(
+    "rename",
+    [
+        str.upper,
+        str.lower,
+        lambda name: f"CC_Base_{name}",
+        lambda name: f"ValveBiped.{name}",
+        lambda name: f"{name}.001",
+    ],
+    ids=["upper case", "lower case", "CC_Base_", "ValveBiped.", ".001"],
+)
+@pytest.mark.parametrize("family", ["Rigify metarig", "Unreal mannequin", "3ds Max Biped"])
+def test_case_prefix_and_number_do_not_matter(family, rename):
+    expected = [
+        (limb.kind, limb.side, tuple(map(rename, limb.bones)), rename(limb.end)) for limb in BY_NAME[family].found()
+    ]
+    found = found_in(BY_NAME[family].bones(), rename=rename)
+    assert [(limb.kind, limb.side, limb.bones, limb.end) for limb in found.limbs] == expected
+
+
+# Some of the bones
+
+
+@FAMILY
+def test_of_selected_bones_only_their_limbs_are_found(family):
+    ob = armature_of(family.bones())
+    for limb in family.found():
+        for name in (*limb.bones, limb.end):
+            found = find_limbs([ob.data.bones[name]], arms=True)
+            assert limbs_of(found) == [limb]
+            assert not found.left_out
+        beyond = [ob.data.bones[name] for name in (limb.toe, limb.heel) if name]
+        assert not find_limbs(beyond, arms=True).limbs
+
+
+def test_of_no_bones_nothing_is_found():
+    assert find_limbs([]) == Found((), ())
+
+
+# What is none
+
+
+def without(family: str, pattern: str) -> list[BoneSpec]:
+    """A rig without some bones, and without those below them."""
+    kept: list[BoneSpec] = []
+    for spec in BY_NAME[family].bones():
+        orphan = spec.parent and spec.parent not in {other.name for other in kept}
+        if not orphan and not re.search(pattern, spec.name):
+            kept.append(spec)
+    return kept
+
+
+@FAMILY
+def test_arms_alone_are_no_legs(family):
+    if family.places == "beast":
+        pytest.skip("an animal's arms are legs, and told by its hind legs")
+    legs = [bone for limb in family.found() if limb.kind == "LEG" for bone in limb.bones]
+    bones = without(str(family), "|".join(map(re.escape, [*legs, "ORG", "ref", "_[if]k"])))
+    found = found_in(bones)
+    assert limbs_of(found) == [limb for limb in family.found() if limb.kind == "ARM"]
+
+
+def reasons(found: Found) -> dict[str, str]:
+    return {left_out.bone: left_out.reason for left_out in found.left_out}
+
+
+def test_what_is_left_out_and_why():
+    said = reasons(found_in(BY_NAME["Unreal mannequin"].bones()))
+    assert said["thigh_twist_01_l"] == "it twists along with 'thigh_l'"
+    assert said["ik_foot_r"] == "'ik' in its name says that it is a helper"
+    said = reasons(found_in(BY_NAME["Rigify generated"].bones()))
+    assert said["ORG-thigh.L"] == "it belongs to the same limb as 'DEF-thigh.L', once more"
+
+
+@pytest.mark.parametrize(
+    ("cut", "bone", "reason"),
+    [
+        ("foot.L", "thigh.L", "it has no foot below it"),
+        ("hand.L", "forearm.L", "it has no hand below it"),
+    ],
+)
+def test_a_limb_without_end_is_none_but_the_other_side_is_found(cut, bone, reason):
+    found = found_in(without("Rigify metarig", f"^{cut}$"))
+    assert reasons(found)[bone] == reason
+    assert limbs_of(found) == [limb for limb in BY_NAME["Rigify metarig"].found() if limb.end != cut]
+
+
+@pytest.mark.parametrize(
+    ("orphan", "reason"),
+    [("foot.L", "it has no shin above it"), ("shin.L", "it has no thigh above it")],
+)
+def test_names_without_parents_are_no_limb(orphan, reason):
+    bones = [
+        BoneSpec(spec.name, spec.head, spec.tail, "" if spec.name == orphan else spec.parent)
+        for spec in BY_NAME["Rigify metarig"].bones()
+    ]
+    found = found_in(bones, arms=False)
+    assert reasons(found)["foot.L"] == reason
+    assert [limb.side for limb in found.limbs] == ["R"]
+
+
+def test_a_bone_without_length_is_no_shin():
+    """Without length from joint to joint: Blender itself takes away those that have none from head to tail."""
+    ankle = HUMAN["foot"][0]
+    bones = [
+        BoneSpec(spec.name, ankle, Vector(ankle) + Vector((0.0, 0.0, 0.1)), spec.parent)
+        if spec.name == "shin.L"
+        else spec
+        for spec in BY_NAME["Rigify metarig"].bones()
+    ]
+    found = found_in(bones, arms=False)
+    assert reasons(found)["foot.L"] == "'shin.L' above it has no length"
+    assert [limb.side for limb in found.limbs] == ["R"]
+
+
+def test_a_twist_bone_out_of_line_is_no_part_of_a_leg():
+    bones = [
+        BoneSpec(spec.name, (0.4, 0.0, 0.8), spec.tail, spec.parent) if spec.name == "lThighTwist" else spec
+        for spec in BY_NAME["Daz"].bones()
+    ]
+    found = found_in(bones, arms=False)
+    assert [limb.side for limb in found.limbs] == ["R"]
+    assert reasons(found)["lFoot"] == "it has no thigh above it"
+
+
+@pytest.mark.parametrize("thigh", ["thigh_ik.{s}", "thigh", "spine.{s}"], ids=["a helper", "no side", "no thigh"])
+def test_a_shin_hangs_on_a_thigh_of_its_side(thigh):
+    tree = f"pelvis, pelvis\n  {thigh}, thigh\n    shin.{{s}}, shin\n      foot.{{s}}, foot"
+    assert not found_in(Family("", tree, ()).bones()).limbs
+
+
+def test_of_the_same_leg_the_bones_that_deform_are_found_whatever_comes_first():
+    family = BY_NAME["Rigify generated"]
+    tree = family.decoys + family.tree.partition("\n")[2].replace("root, ground", "")
+    found = found_in(Family("", tree, ()).bones(), arms=False)
+    assert {limb.bones[0] for limb in found.limbs} == {"DEF-thigh.L", "DEF-thigh.R"}
+
+
+@pytest.mark.parametrize("angle", [0.0, 5.0, 9.0])
+def test_a_limb_in_the_middle_has_no_side(angle):
+    tree = "pelvis, pelvis\n  leg, thigh\n    knee, shin\n      foot, foot"
+    found = found_in(Family("", tree, ()).bones(), turn=Matrix.Rotation(angle, 3, "X"))
+    assert limbs_of(found) == [FoundLimb("LEG", "", "", ("leg", "knee"), "foot", "", "")]
+
+
+def test_a_human_foot_is_no_paw_and_a_high_heel_none_either():
+    raised = [
+        BoneSpec(spec.name, *((x, y, z + 0.06 * (z > 0.08)) for x, y, z in (spec.head, spec.tail)), spec.parent)
+        for spec in BY_NAME["Rigify metarig"].bones()
+    ]
+    assert limbs_of(found_in(raised)) == BY_NAME["Rigify metarig"].found()
+
+
+# Without names
+
+BODY = """
+A, pelvis
+  B, chest
+    C, head
+    D{s}, upper arm
+      E{s}, forearm
+        F{s}, hand
+  G{s}, thigh
+    H{s}, shin
+      I{s}, foot
+        J{s}, toe
+"""
+
+
+def nameless(tree: str) -> tuple[list[BoneSpec], dict[str, str]]:
+    """The bones of a tree, and names for them that say nothing."""
+    bones = Family("", tree, ()).bones()
+    return bones, {spec.name: f"Bone.{k:03}" for k, spec in enumerate(bones)}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_legs_of_a_body_without_names_are_found_by_shape(seed):
+    bones, names = nameless(BODY)
+    turn = random_rotation(Random(seed)).to_matrix() if seed else None
+    found = found_in(bones, rename=names.get, turn=turn)
+    assert limbs_of(found) == [
+        FoundLimb("LEG", side, "", (names[f"G{side}"], names[f"H{side}"]), names[f"I{side}"], names[f"J{side}"], "")
+        for side in "LR"
+    ]
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        "A, pelvis\n  B, chest\n    C, head\n    D{s}, upper arm\n      E{s}, forearm\n        F{s}, hand",
+        "B, chest\n  D{s}, upper arm\n    E{s}, forearm\n      F{s}, hand\n        G{s}, finger",
+        "A, pelvis\n  B, chest\n    C, head\n  D{s}, skirt 1\n    E{s}, skirt 2\n      F{s}, skirt 3",
+        "A, pelvis\n  B, chest\n    C, head\n  D, tail 1\n    E, tail 2\n      F, tail 3",
+        "A, pelvis\n  G{s}, thigh\n    H{s}, shin\n      I{s}, foot\n        J{s}, toe",
+        BODY.replace("  G{s}, thigh", "  G{s}, thigh 1\n   K{s}, thigh 2"),
+    ],
+    ids=["body without legs", "arms", "skirt", "tail", "legs without a body", "more bones than names tell"],
+)
+def test_where_neither_name_nor_shape_is_sure_nothing_is_found(tree):
+    bones, names = nameless(tree)
+    assert not found_in(bones, rename=names.get).limbs
+
+
+def test_what_looks_like_legs_is_left_out_with_a_reason():
+    bones, names = nameless(
+        "A, pelvis\n  B, chest\n    C, head\n  D{s}, skirt 1\n    E{s}, skirt 2\n      F{s}, skirt 3"
+    )
+    said = reasons(found_in(bones, rename=names.get))
+    assert said == dict.fromkeys((names["DL"], names["DR"]), "it hangs like a leg, but no foot stands out at its end")
+
+
+def test_names_that_say_something_else_are_not_taken_for_legs():
+    bones, names = nameless(BODY)
+    assert not found_in(bones, rename=lambda name: names[name].replace("Bone", "Antenna")).limbs
+
+
+# A file from the world
+
+
+def test_the_limbs_of_a_motion_capture_file_are_found():
+    path = os.environ.get("ANALYTIC_IK_CAPTURE", "")
+    if not os.path.isfile(path):
+        pytest.skip("ANALYTIC_IK_CAPTURE names no .bvh file of a human with LeftHip, LeftKnee and LeftAnkle")
+    import addon_utils
+
+    addon_utils.enable("io_anim_bvh")
+    bpy.ops.import_anim.bvh(filepath=path)
+    found = find_limbs(all_bones(bpy.context.object), arms=True)
+    assert [(limb.kind, limb.side, limb.bones, limb.end, limb.toe) for limb in found.limbs] == [
+        ("LEG", "L", ("LeftHip", "LeftKnee"), "LeftAnkle", "LeftToe"),
+        ("LEG", "R", ("RightHip", "RightKnee"), "RightAnkle", "RightToe"),
+        ("ARM", "L", ("LeftShoulder", "LeftElbow"), "LeftWrist", ""),
+        ("ARM", "R", ("RightShoulder", "RightElbow"), "RightWrist", ""),
+    ]

@@ -1,0 +1,208 @@
+"""Legs are rigged in one click: a chain, a foot control and a knee pole each, and no bone moves."""
+
+from random import Random
+
+import bpy
+import pytest
+from mathutils import Vector
+
+from ik_addon.authoring.legs import find_limbs
+
+from ..rig.rigs import BoneSpec, evaluated_copy, new_armature, update
+from ..scenes import angle_between, link_from_library, pose_of, select, select_bones, whole_state
+from .skeletons import FAMILIES, Family, armature_of
+
+FAMILY = pytest.mark.parametrize("family", FAMILIES, ids=str)
+EXACT = 1e-5
+
+
+def rigged(family: Family, **options) -> bpy.types.Object:
+    ob = armature_of(family.bones())
+    select(ob)
+    select_bones(ob)
+    update()
+    bpy.ops.analytic_ik.rig_legs(**options)
+    update()
+    return ob
+
+
+def legs_of(family: Family) -> list:
+    return [limb for limb in family.found() if limb.kind == "LEG"]
+
+
+def tips_of(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
+    return [bone for bone in ob.pose.bones if bone.analytic_ik_enabled]
+
+
+def chain_length(ob: bpy.types.Object, limb) -> float:
+    return sum(ob.data.bones[name].length for name in limb.bones)
+
+
+# What is set up
+
+
+@FAMILY
+def test_each_leg_gets_a_chain_and_controls_and_no_bone_moves(family):
+    ob = armature_of(family.bones())
+    select(ob)
+    select_bones(ob)
+    update()
+    before = pose_of(ob)
+    bpy.ops.analytic_ik.rig_legs()
+    update()
+    legs = legs_of(family)
+    assert {tip.name for tip in tips_of(ob)} == {leg.bones[-1] for leg in legs}
+    for leg in legs:
+        tip = ob.pose.bones[leg.bones[-1]]
+        assert tip.analytic_ik_chain_count == len(leg.bones)
+        assert tip.analytic_ik_target.name.startswith("Foot") and tip.analytic_ik_pole_target.name.startswith("Knee")
+        assert tip.analytic_ik_target.name.endswith(leg.side)
+        assert tip.analytic_ik_use_rotation == bool(leg.end)
+    after = pose_of(ob)
+    for name, pose in before.items():
+        assert (after[name].translation - pose.translation).length <= EXACT
+        assert angle_between(after[name], pose) <= 2e-4
+
+
+@FAMILY
+def test_a_lifted_foot_bends_its_knee_forward_and_keeps_its_orientation(family):
+    ob = rigged(family)
+    before = pose_of(ob)
+    for leg in legs_of(family):
+        target = ob.pose.bones[leg.bones[-1]].analytic_ik_target
+        lift = Vector((0.0, -0.1, 0.15)) * chain_length(ob, leg)
+        target.location += lift
+        update()
+        after = pose_of(ob)
+        foot = leg.end
+        assert (after[foot].translation - before[foot].translation - lift).length <= 1e-4 * chain_length(ob, leg)
+        assert angle_between(after[foot], before[foot]) <= 1e-4
+        if len(leg.bones) == 2 and not leg.place:
+            # A human's knee goes forward, which is -Y.
+            shin = leg.bones[1]
+            assert after[shin].translation.y < before[shin].translation.y
+
+
+@pytest.mark.parametrize(
+    "family", [family for family in FAMILIES if any(len(limb.bones) > 3 for limb in family.found())], ids=str
+)
+def test_segments_of_a_split_thigh_do_not_bend_and_its_knee_goes_forward(family):
+    ob = rigged(family)
+    rest = {bone.name: bone.matrix_local.copy() for bone in ob.data.bones}
+    legs = [leg for leg in find_limbs(ob.data.bones).limbs if leg.segments]
+    assert legs
+    for leg in legs:
+        ob.pose.bones[leg.bones[-1]].analytic_ik_target.location += Vector((0.0, -0.1, 0.2)) * chain_length(ob, leg)
+    update()
+    posed = pose_of(ob)
+    for leg in legs:
+        for name in leg.segments:
+            above = ob.data.bones[name].parent.name
+            at_rest = rest[above].inverted() @ rest[name]
+            assert angle_between(posed[above].inverted() @ posed[name], at_rest) <= 1e-3
+        if family.places == "human":
+            knee = next(name for name in leg.bones[1:] if name not in leg.segments)
+            assert posed[knee].translation.y < rest[knee].translation.y
+
+
+def test_controls_have_names_shapes_and_a_collection_of_their_own():
+    ob = rigged(FAMILIES[0], arms=True)
+    collection = bpy.data.collections[f"{ob.name} controls"]
+    assert {control.name for control in collection.objects} == {
+        f"{name}.{side}" for name in ("Foot", "Knee", "Hand", "Elbow") for side in "LR"
+    }
+    for control in collection.objects:
+        assert control.users_collection == (collection,)
+        assert 0.01 < control.empty_display_size < 0.5
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_straight_leg_bends_to_where_its_foot_points_whatever_its_rolls(seed):
+    random = Random(seed)
+    rolls = [random.uniform(-3.1, 3.1) for _ in range(4)]
+    ob = new_armature(
+        "human",
+        [
+            BoneSpec("hips", (0.0, 0.0, 1.0), (0.0, 0.0, 1.2)),
+            BoneSpec("thigh.L", (0.1, 0.0, 1.0), (0.1, 0.0, 0.55), "hips", roll=rolls[0]),
+            BoneSpec("shin.L", (0.1, 0.0, 0.55), (0.1, 0.0, 0.1), "thigh.L", True, rolls[1]),
+            BoneSpec("foot.L", (0.1, 0.0, 0.1), (0.1, -0.15, 0.03), "shin.L", True, rolls[2]),
+        ],
+    )
+    select(ob)
+    update()
+    before = pose_of(ob)
+    bpy.ops.analytic_ik.rig_legs()
+    update()
+    assert all(angle_between(pose_of(ob)[name], before[name]) <= 1e-3 for name in before)
+    ob.pose.bones["shin.L"].analytic_ik_target.location.z += 0.2
+    update()
+    knee = evaluated_copy(ob).pose.bones["shin.L"].head
+    # The bone's own axes are all that can be stated: the knee goes forward within an eighth of a turn.
+    assert -knee.y > 0.1 and abs(knee.x - 0.1) <= abs(knee.y) * 1.05
+
+
+def test_only_the_selected_legs_are_rigged():
+    ob = armature_of(FAMILIES[0].bones())
+    select(ob)
+    select_bones(ob, FAMILIES[0].found()[0].bones[0])
+    bpy.ops.analytic_ik.rig_legs()
+    assert [tip.name for tip in tips_of(ob)] == [FAMILIES[0].found()[0].bones[-1]]
+
+
+def test_undo_takes_it_back():
+    ob = armature_of(FAMILIES[0].bones())
+    select(ob)
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.analytic_ik.rig_legs()
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+    ob = bpy.context.object
+    assert not tips_of(ob) and "Foot.L" not in bpy.data.objects
+
+
+# What is refused
+
+
+def refused(pattern: str, **options) -> None:
+    before = whole_state()
+    collections = len(bpy.data.collections)
+    with pytest.raises(RuntimeError, match=pattern):
+        bpy.ops.analytic_ik.rig_legs(**options)
+    assert whole_state() == before
+    assert len(bpy.data.collections) == collections
+
+
+def test_an_armature_without_legs_is_refused_by_name():
+    select(new_armature("crane", [BoneSpec("boom", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))]))
+    refused("Armature 'crane': no leg to rig was found")
+
+
+def test_a_linked_armature_is_refused(tmp_path):
+    ob = armature_of(FAMILIES[0].bones())
+    select(link_from_library(ob, tmp_path))
+    refused("is linked; make a library override")
+
+
+def test_legs_that_have_a_chain_are_left_alone():
+    rigged(FAMILIES[0])
+    refused("has a chain already; remove that first")
+
+
+def test_legs_with_an_ik_constraint_are_left_to_adoption():
+    ob = armature_of(FAMILIES[0].bones())
+    select(ob)
+    for leg in legs_of(FAMILIES[0]):
+        ob.pose.bones[leg.bones[-1]].constraints.new("IK").name = "leg IK"
+    refused("constraint 'leg IK' .* is an IK already; adopt that instead")
+
+
+def test_bones_that_do_not_end_where_the_next_begins_are_refused_with_the_cure():
+    bones = [
+        BoneSpec("pelvis", (0.0, 0.0, 1.0), (0.0, 0.0, 1.2)),
+        BoneSpec("thigh_l", (0.1, 0.0, 1.0), (0.4, 0.0, 1.0), "pelvis"),
+        BoneSpec("calf_l", (0.1, 0.0, 0.55), (0.4, 0.0, 0.55), "thigh_l"),
+        BoneSpec("foot_l", (0.1, 0.0, 0.1), (0.1, -0.1, 0.02), "calf_l"),
+    ]
+    select(new_armature("mannequin", bones))
+    refused("its tail is not where 'calf_l' begins; bring it there in edit mode")
