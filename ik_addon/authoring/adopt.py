@@ -4,32 +4,29 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from math import atan2, inf
 from typing import NamedTuple
 
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from ..rig import settings
-from ..rig.animation import animated_paths, current_fcurve_collections, fcurve_collections, is_driven
-from ..rig.chains import fk_chain
-from ..rig.channels import Raw, quaternion_of, raw_of, raw_values
-from ..rig.limb import Limb, chain_bones
+from ..rig.animation import animated_paths, is_driven
+from ..rig.channels import Raw, raw_values
+from ..rig.foot import end_bone
+from ..rig.limb import Limb
 from ..rig.order import live_tips
 from ..rig.posing import PoseWriter
-from ..rig.reading import SceneReader, check_targets
+from ..rig.reading import ArmatureReader, SceneReader
 from ..rig.settings import Settings
 from ..rig.solving import solve_limb
 from ..rig.switch import check_switchable
-from ..solvers import ChainError, Goal, solver_for
-from ..solvers.bending import aim_at, start_frame
-from .controls import remove_chain
+from ..solvers import ChainError
+from .controls import new_empty, remove_chain
+from .fitting import at_full_influence, fitted, swivel_to
+from .influence import copy_animation, curves_at, driver_at, remove_animation
 
-_SAME = 1e-5
-"""Radians between two rotations of a bone that are the same pose."""
-_CORRECTIONS = {True: (10, 1.0), False: (200, 0.5)}
-"""How often an FK pose is corrected by what its solution misses, and by which part of it; at full influence, and below,
-where what is blended depends on the correction too."""
+_APART = 1e-3
+"""How far from a chain's end a bone on it may begin, in lengths of the bone before."""
 _UNCAPPED = 100.0
 """Blender's own stretch has no end: this many times the chain's length."""
 
@@ -39,6 +36,12 @@ class Held(NamedTuple):
 
     tip: bpy.types.PoseBone
     constraint: bpy.types.Constraint
+
+    @property
+    def chain_tip(self) -> bpy.types.PoseBone:
+        """The tip of the chain that it becomes: a bone that follows its target's rotation is on the end of that."""
+        parent = self.tip.parent
+        return parent if self.constraint.use_rotation and parent is not None else self.tip
 
     def error(self, sentence: str) -> ChainError:
         """What keeps the constraint from being adopted, or restored, with its cure."""
@@ -90,6 +93,17 @@ def is_adopted(tip: bpy.types.PoseBone) -> bool:
     return bool(tip.analytic_ik_record_adopted)
 
 
+def adopted_tips(bones: Sequence[bpy.types.PoseBone]) -> list[bpy.types.PoseBone]:
+    """The tips of those chains that were constraints of one of these bones, or whose tip is one of them."""
+    names = {bone.name for bone in bones}
+    tips = [tip for ob in {bone.id_data for bone in bones} for tip in ob.pose.bones if is_adopted(tip)]
+    return [tip for tip in tips if tip.name in names or _record(tip)["bone"] in names]
+
+
+def _record(tip: bpy.types.PoseBone) -> dict:
+    return json.loads(tip.analytic_ik_record_adopted)
+
+
 def adopt(context: bpy.types.Context, constraints: Sequence[Held]) -> list[Adopted]:
     """Make chains of IK constraints, in the present pose, and mute them.
 
@@ -104,10 +118,11 @@ def adopt(context: bpy.types.Context, constraints: Sequence[Held]) -> list[Adopt
     for plan in plans:
         _carry_out(plan)
     context.view_layer.update()
-    return [
-        Adopted(plan.held.tip.name, plan.held.constraint.name, *_way(plan, was, _places(context, plan)), _because(plan))
-        for plan, was in zip(plans, before, strict=True)
-    ]
+    adopted = []
+    for plan, was in zip(plans, before, strict=True):
+        tip, constraint = plan.held.chain_tip.name, plan.held.constraint.name
+        adopted.append(Adopted(tip, constraint, *_way(plan, was, _places(context, plan)), _because(plan)))
+    return adopted
 
 
 def restore(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> list[str]:
@@ -138,6 +153,8 @@ def _check(held: Held) -> None:
     for what, refused in _REFUSALS.items():
         if refused(constraint):
             raise held.error(what)
+    if constraint.use_rotation:
+        _check_end(held)
     _check_unshared(held)
     _check_animation(held)
 
@@ -154,7 +171,6 @@ _REFUSALS: dict[str, Callable[[bpy.types.Constraint], bool]] = {
         not ik.use_tail
     ),
     "does not follow its target's location; switch Position on": lambda ik: not ik.use_location,
-    "follows its target's rotation; switch Rotation off and add a Copy Rotation": lambda ik: ik.use_rotation,
     "has a weight other than 1; set those of Position and Rotation to 1": lambda ik: (
         (ik.weight, ik.orient_weight) != (1, 1)
     ),
@@ -162,6 +178,16 @@ _REFUSALS: dict[str, Callable[[bpy.types.Constraint], bool]] = {
     "reads its target in another space; set Target Space to World Space": lambda ik: ik.target_space != "WORLD",
 }
 """What no chain can do, and the cure."""
+
+
+def _check_end(held: Held) -> None:
+    """Raise ChainError where a bone that follows its target's rotation is not on the end of a chain."""
+    tip, parent = held.tip, held.tip.parent
+    cure = "switch Rotation off and add a Copy Rotation"
+    if parent is None or held.constraint.chain_count == 1:
+        raise held.error(f"turns one bone to its target's rotation and has no other to reach it with; {cure}")
+    if end_bone(parent) != tip or (tip.bone.head_local - parent.bone.tail_local).length > _APART * parent.bone.length:
+        raise held.error(f"follows its target's rotation, and its bone is not on the end of '{parent.name}'; {cure}")
 
 
 def _check_unshared(held: Held) -> None:
@@ -188,10 +214,10 @@ def _check_animation(held: Held) -> None:
     paths = set(animated_paths(ob))
     if not paths.isdisjoint(f"{constraint.path_from_id()}.{name}" for name in ("mute", "enabled")):
         raise held.error("is muted by animation, which would switch it on again; animate its influence instead")
-    own = {f"{tip.path_from_id()}.{settings.PREFIX}{name}" for name in Settings.__dataclass_fields__}
-    if paths & own or any(home.find(_copy_path(tip)) for home in _curve_homes(ob)):
+    own = {f"{held.chain_tip.path_from_id()}.{settings.PREFIX}{name}" for name in Settings.__dataclass_fields__}
+    if paths & own or curves_at(ob, _copy_path(held.chain_tip)):
         raise held.error("cannot hand over to a chain that is animated already; delete what animates that chain")
-    for curve in _influence_curves(held):
+    for curve in curves_at(ob, _influence_path(held)):
         if not curve.id_data.is_editable:
             raise held.error(f"is animated by action '{curve.id_data.name}', which is linked; make it local")
     for name in sorted(_bone_names(held)):
@@ -203,6 +229,12 @@ def _bone_names(held: Held) -> set[str]:
     """The bones that a constraint turns."""
     tip, constraint = held
     return _names_up(tip if constraint.use_tail else tip.parent, constraint.chain_count)
+
+
+def _chain_names(held: Held) -> set[str]:
+    """Those of them that are bones of its chain."""
+    names = _bone_names(held)
+    return names - {held.tip.name} if held.constraint.use_rotation else names
 
 
 def _names_up(tip: bpy.types.PoseBone | None, count: int) -> set[str]:
@@ -219,22 +251,23 @@ def _planned(context: bpy.types.Context, held: Held) -> _Plan:
         limb = _limb(context, held)
         with _full_influence(context, held):
             full, distance = _visual(context, held, limb)
-        limb = replace(limb, settings=replace(limb.settings, swivel=_swivel(limb, full)))
+        limb = replace(limb, settings=replace(limb.settings, swivel=swivel_to(limb, full)))
         wanted, _ = _visual(context, held, limb)
-        nearest = _distance(limb, solve_limb(_at_full_influence(limb)).poses_armature[-1])
+        nearest = _distance(limb, solve_limb(at_full_influence(limb)).poses_armature[-1])
         before = tuple(reading.fk for reading in limb.bones)
-        return _Plan(held, _fitted(limb, wanted), before, max(0.0, distance - nearest))
+        return _Plan(held, fitted(limb, wanted), before, max(0.0, distance - nearest))
     except ChainError as error:
-        raise held.error(f"cannot become a chain: {error}") from error
+        reason = str(error).removeprefix(f"Bone '{held.chain_tip.name}': ")
+        raise held.error(f"cannot become a chain: {reason}") from error
 
 
 def _settings(held: Held) -> Settings:
     """What of a chain's settings a constraint states; the others at their defaults."""
-    tip, constraint = held
-    names, known = Settings.__dataclass_fields__, tip.bl_rna.properties
+    constraint = held.constraint
+    names, known = Settings.__dataclass_fields__, held.tip.bl_rna.properties
     # A pointer has no default.
     defaults = {name: getattr(known[settings.PREFIX + name], "default", None) for name in names}
-    bones = [tip.id_data.pose.bones[name] for name in _bone_names(held)]
+    bones = [held.tip.id_data.pose.bones[name] for name in _chain_names(held)]
     stated = {
         "enabled": True,
         "target": constraint.target,
@@ -253,31 +286,18 @@ def _settings(held: Held) -> Settings:
 
 def _limb(context: bpy.types.Context, held: Held) -> Limb:
     """The limb of the chain that a constraint would be, in its FK pose."""
-    scene, chosen = SceneReader(context.evaluated_depsgraph_get()), _settings(held)
-    reader = scene.armature(held.tip.id_data)
-    chain = chain_bones(reader.tip(held.tip.name), chosen.chain_count)
-    check_targets(reader.ob, chain, chosen)
-    parent = chain[0].parent
-    parent_pose = reader.pose_of(parent) if parent else None
-    bones = reader.bones(chain)
+    reader = SceneReader(context.evaluated_depsgraph_get()).armature(held.tip.id_data)
+    chosen = _settings(held)
+    limb = reader.limb(held.chain_tip.name, chosen)
+    if not held.constraint.use_rotation:
+        return limb
+    return replace(limb, target_armature=limb.target_armature - reader.target_rotation(chosen) @ _own_way(reader, held))
 
-    def point(control: bpy.types.Object, bone: str) -> Vector:
-        place_world = scene.world_of(control)
-        if bone:
-            place_world = place_world @ scene.armature(control).tip(bone).matrix
-        return reader.world.inverted_safe() @ place_world.to_translation()
 
-    return Limb(
-        tip=held.tip.name,
-        settings=chosen,
-        solver=solver_for(len(chain), chosen.solver),
-        world=reader.world,
-        bones=bones,
-        chain=fk_chain(bones, parent_pose),
-        parent_pose=parent_pose,
-        target_armature=point(chosen.target, chosen.subtarget),
-        pole_armature=point(chosen.pole_target, chosen.pole_subtarget) if chosen.pole_target else None,
-    )
+def _own_way(reader: ArmatureReader, held: Held) -> Vector:
+    """From head to tail of the constrained bone, in its own space and its size in the pose."""
+    bone = reader.tip(held.tip.name)
+    return Vector((0.0, (bone.tail - bone.head).length, 0.0))
 
 
 def _visual(context: bpy.types.Context, held: Held, limb: Limb) -> tuple[list[Quaternion], float]:
@@ -296,14 +316,10 @@ def _distance(limb: Limb, tip_pose: Matrix) -> float:
     return (limb.tail_of(tip_pose) - limb.target_armature).length / limb.chain.length
 
 
-def _at_full_influence(limb: Limb) -> Limb:
-    return replace(limb, settings=replace(limb.settings, influence=1.0))
-
-
 @contextmanager
 def _full_influence(context: bpy.types.Context, held: Held) -> Iterator[None]:
     """Inside, the constraint has its full effect: below that, its pose does not tell where it bends."""
-    constraint, driver = held.constraint, _driver(held.tip.id_data, _influence_path(held))
+    constraint, driver = held.constraint, driver_at(held.tip.id_data, _influence_path(held))
     present, muted = constraint.influence, driver is not None and driver.mute
     if present == 1.0:
         yield
@@ -321,80 +337,27 @@ def _full_influence(context: bpy.types.Context, held: Held) -> Iterator[None]:
         context.view_layer.update()
 
 
-def _swivel(limb: Limb, visual: Sequence[Quaternion]) -> float:
-    """The angle that turns the plane in which the chain would bend into the one in which the visual limb bends.
-
-    Blender leaves no limb quite straight that bends in its FK pose, so that its plane is told also out of reach.
-    """
-    if limb.pole_armature is None and len(limb.bones) > 2:
-        # Least motion starts from the FK pose, which becomes the visual one.
-        return 0.0
-    normal = start_frame(_with_fk(limb, visual).chain).normal
-    root = limb.root_armature
-    pole = limb.pole_armature - root if limb.pole_armature else None
-    aim = aim_at(limb.chain, Goal(limb.target_armature - root, pole), limb.chain.length)
-    return atan2(aim.along.dot(aim.normal.cross(normal)), aim.normal.dot(normal))
-
-
-def _fitted(limb: Limb, wanted: Sequence[Quaternion]) -> Limb:
-    """The limb with an FK pose of which `wanted`, local rotations, is the solution, or nearest to it.
-
-    The FK pose that it has serves, with other rolls, unless there is a clearly better one: the visual pose, or that
-    brought to the target from which Blender left it.
-    """
-    error, own = _corrected(limb, wanted)
-    if error <= _SAME:
-        return own
-    shown = _with_fk(limb, wanted)
-    at_target = solve_limb(replace(_at_full_influence(shown), solver="CCD"))
-    reached = [quaternion_of(raw, reading.mode) for raw, reading in zip(at_target.rotations, limb.bones, strict=True)]
-    others = [_corrected(shown, wanted), _corrected(_with_fk(limb, reached), wanted)]
-    best_error, best = min(others, key=lambda other: other[0])
-    return best if 2.0 * best_error < error else own
-
-
-def _corrected(limb: Limb, wanted: Sequence[Quaternion]) -> tuple[float, Limb]:
-    """The limb with its FK pose corrected by what its solution misses, and what it misses still, in radians."""
-    best_error, best = inf, limb
-    passes, part = _CORRECTIONS[limb.settings.influence == 1.0]
-    for _ in range(passes):
-        missing = [
-            quaternion_of(raw, reading.mode).rotation_difference(rotation)
-            for raw, reading, rotation in zip(solve_limb(limb).rotations, limb.bones, wanted, strict=True)
-        ]
-        error = max(2.0 * Vector((turn.x, turn.y, turn.z)).length for turn in missing)
-        if error < best_error:
-            best_error, best = error, limb
-        if error <= _SAME:
-            break
-        turns = zip(limb.bones, missing, strict=True)
-        limb = _with_fk(limb, [reading.fk_rotation @ Quaternion().slerp(turn, part) for reading, turn in turns])
-    return best_error, best
-
-
-def _with_fk(limb: Limb, rotations: Sequence[Quaternion]) -> Limb:
-    """The limb with another FK pose, given as local rotations."""
-    bones, parent_pose = [], limb.parent_pose
-    for reading, rotation in zip(limb.bones, rotations, strict=True):
-        parent_pose = reading.posed(rotation, parent_pose)
-        raw = raw_of(rotation, reading.mode, reading.fk)
-        bones.append(replace(reading, fk=raw, fk_rotation=rotation, pose_armature=parent_pose))
-    return replace(limb, bones=tuple(bones), chain=fk_chain(bones, limb.parent_pose))
-
-
 def _carry_out(plan: _Plan) -> None:
     """Write the FK pose and the settings, keep what restoring needs, and mute the constraint."""
-    tip, constraint = plan.held
+    tip, constraint = plan.held.chain_tip, plan.held.constraint
     ob, writer = tip.id_data, PoseWriter(tip.id_data)
+    helper = _end_target(plan) if constraint.use_rotation else None
     for reading in plan.limb.bones:
         writer.restore_fk(reading.name, reading.mode, reading.fk)
     writer.commit()
     for name in Settings.__dataclass_fields__:
         setattr(tip, settings.PREFIX + name, getattr(plan.limb.settings, name))
+    if helper is not None:
+        tip.analytic_ik_target, tip.analytic_ik_subtarget = helper, ""
+        # Blender's own IK turns the bone as its target is turned: nothing lies between the two.
+        tip.analytic_ik_record_rotation = (1.0, 0.0, 0.0, 0.0)
+        tip.analytic_ik_use_rotation = True
     tip.analytic_ik_record_adopted = json.dumps(
         {
+            "bone": plan.held.tip.name,
             "constraint": constraint.name,
-            "animated": _copy_animation(plan.held),
+            "helper": helper and helper.name,
+            "animated": copy_animation(ob, _influence_path(plan.held), _copy_path(tip)),
             # Written as it reads back: channels hold single precision.
             "fk": {
                 reading.name: (reading.mode, before, raw_values(ob.pose.bones[reading.name], reading.mode))
@@ -404,6 +367,21 @@ def _carry_out(plan: _Plan) -> None:
     )
     constraint.mute = True
     ob.update_tag()
+
+
+def _end_target(plan: _Plan) -> bpy.types.Object:
+    """The target of a chain whose end bone follows the constraint's target: carried by that, where the bone begins."""
+    tip, constraint = plan.held
+    carrier, bone = constraint.target, constraint.subtarget
+    target_world = carrier.matrix_world @ carrier.pose.bones[bone].matrix if bone else carrier.matrix_world.copy()
+    target_world.translation = plan.limb.world @ plan.limb.target_armature
+    size = 0.05 * plan.limb.chain.length * plan.limb.world.median_scale
+    helper = new_empty(tip.id_data, f"{tip.name} target", target_world.translation, "SPHERE", size)
+    helper.parent = carrier
+    if bone:
+        helper.parent_type, helper.parent_bone = "BONE", bone
+    helper.matrix_world = target_world
+    return helper
 
 
 # What moved
@@ -447,68 +425,12 @@ def _because(plan: _Plan) -> str:
     return f"Blender's own solution left the target by {plan.missed:.2g} of the chain's length"
 
 
-# Influence
-
-
 def _influence_path(held: Held) -> str:
     return f"{held.constraint.path_from_id()}.influence"
 
 
-def _copy_path(tip: bpy.types.PoseBone) -> str:
-    return f"{tip.path_from_id()}.analytic_ik_influence"
-
-
-def _curve_homes(ob: bpy.types.Object) -> list:
-    """The collections of F-Curves that play on an object: of its action, and of its NLA strips."""
-    data = ob.animation_data
-    if data is None:
-        return []
-    strips = [strip for track in data.nla_tracks for strip in track.strips]
-    of_strips = [fcurve_collections(strip.action, getattr(strip, "action_slot", None)) for strip in strips]
-    return [home for homes in (current_fcurve_collections(data), *of_strips) for home in homes]
-
-
-def _influence_curves(held: Held) -> list[bpy.types.FCurve]:
-    found = (home.find(_influence_path(held)) for home in _curve_homes(held.tip.id_data))
-    return [curve for curve in found if curve is not None]
-
-
-def _driver(ob: bpy.types.Object, path: str) -> bpy.types.FCurve | None:
-    return ob.animation_data.drivers.find(path) if ob.animation_data else None
-
-
-def _copy_animation(held: Held) -> bool:
-    """Animate the chain's influence as the constraint's is. Returns whether it is."""
-    tip, path = held.tip, _influence_path(held)
-    ob, copied = tip.id_data, False
-    for home in _curve_homes(ob):
-        curve = home.find(path)
-        # Several strips may play one action.
-        if curve is not None and home.find(_copy_path(tip)) is None:
-            _copy_curve(curve, home.new(_copy_path(tip)))
-            copied = True
-    driver = _driver(ob, path)
-    if driver is not None:
-        ob.animation_data.drivers.from_existing(src_driver=driver).data_path = _copy_path(tip)
-    return copied or driver is not None
-
-
-def _copy_curve(curve: bpy.types.FCurve, copy: bpy.types.FCurve) -> None:
-    """Copy all that a curve plays."""
-    copy.group = curve.group
-    copy.keyframe_points.add(len(curve.keyframe_points))
-    for key, new in zip(curve.keyframe_points, copy.keyframe_points, strict=True):
-        _copy_properties(key, new)
-    for modifier in curve.modifiers:
-        _copy_properties(modifier, copy.modifiers.new(modifier.type))
-    _copy_properties(curve, copy, but=("data_path", "array_index", "group"))
-    copy.update()
-
-
-def _copy_properties(source: bpy.types.bpy_struct, copy: bpy.types.bpy_struct, but: Sequence[str] = ()) -> None:
-    for rna in source.bl_rna.properties:
-        if not rna.is_readonly and rna.identifier not in but:
-            setattr(copy, rna.identifier, getattr(source, rna.identifier))
+def _copy_path(chain_tip: bpy.types.PoseBone) -> str:
+    return f"{chain_tip.path_from_id()}.analytic_ik_influence"
 
 
 # Back again
@@ -520,18 +442,21 @@ def _adopted_constraint(tip: bpy.types.PoseBone) -> Held:
         raise ChainError(f"Bone '{tip.name}': its chain was no IK constraint; select a bone whose chain was adopted")
     if not tip.id_data.is_editable:
         raise ChainError(f"Armature '{tip.id_data.name}' is linked; make a library override of it first")
-    name = json.loads(tip.analytic_ik_record_adopted)["constraint"]
-    constraint = tip.constraints.get(name)
+    name, owner = _record(tip)["constraint"], tip.id_data.pose.bones.get(_record(tip)["bone"])
+    constraint = owner.constraints.get(name) if owner else None
     if constraint is None or constraint.type != "IK":
         raise ChainError(f"Bone '{tip.name}': its IK constraint '{name}' is gone; remove the chain instead")
     check_switchable(tip.id_data, tip)
-    return Held(tip, constraint)
+    return Held(owner, constraint)
 
 
 def _restore(held: Held) -> None:
-    tip, constraint = held
-    ob, record = tip.id_data, json.loads(tip.analytic_ik_record_adopted)
+    tip, constraint = held.chain_tip, held.constraint
+    ob, record = tip.id_data, _record(tip)
     remove_chain(tip, keep_pose=False)
+    helper = bpy.data.objects.get(record["helper"] or "")
+    if helper is not None:
+        bpy.data.objects.remove(helper)
     writer = PoseWriter(ob)
     for name, (mode, before, written) in record["fk"].items():
         bone = ob.pose.bones.get(name)
@@ -539,16 +464,6 @@ def _restore(held: Held) -> None:
             writer.restore_fk(name, mode, tuple(before))
     writer.commit()
     if record["animated"]:
-        _remove_copies(ob, _copy_path(tip))
+        remove_animation(ob, _copy_path(tip))
     constraint.mute = False
     ob.update_tag()
-
-
-def _remove_copies(ob: bpy.types.Object, path: str) -> None:
-    for home in _curve_homes(ob):
-        curve = home.find(path)
-        if curve is not None:
-            home.remove(curve)
-    driver = _driver(ob, path)
-    if driver is not None:
-        ob.animation_data.drivers.remove(driver)

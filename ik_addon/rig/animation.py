@@ -6,7 +6,6 @@ Blender says that an action or armature changed.
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 
 import bpy
 
@@ -37,6 +36,16 @@ def current_fcurve_collections(data: bpy.types.AnimData) -> list:
     return fcurve_collections(data.action, getattr(data, "action_slot", None))
 
 
+def fcurve_homes(ob: bpy.types.Object) -> list:
+    """All collections of F-Curves that may play on an object: of its current action, and of its NLA strips."""
+    data = ob.animation_data
+    if data is None:
+        return []
+    strips = [strip for track in data.nla_tracks for strip in track.strips]
+    of_strips = (fcurve_collections(strip.action, getattr(strip, "action_slot", None)) for strip in strips)
+    return [home for homes in (current_fcurve_collections(data), *of_strips) for home in homes]
+
+
 def animated_paths(ob: bpy.types.Object) -> Iterator[str]:
     """The RNA paths of `ob` that an F-Curve, an NLA strip or a driver sets."""
     return (path for path, _ in _animated(ob))
@@ -47,10 +56,8 @@ def _animated(ob: bpy.types.Object) -> Iterator[tuple[str, int]]:
     data = ob.animation_data
     if data is None:
         return
-    strips = [strip for track in data.nla_tracks for strip in track.strips]
-    of_strips = (fcurve_collections(strip.action, getattr(strip, "action_slot", None)) for strip in strips)
-    for collection in chain(current_fcurve_collections(data), *of_strips):
-        for curve in collection:
+    for home in fcurve_homes(ob):
+        for curve in home:
             silent = curve.mute or (_GROUPS_MUTE and curve.group and curve.group.mute)
             if not (silent or curve.is_empty):
                 yield curve.data_path, curve.array_index

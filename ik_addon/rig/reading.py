@@ -161,10 +161,13 @@ class ArmatureReader:
         posed = self.pose_of(pose_bone)
         return posed @ pose_bone.matrix.inverted_safe() if pose_bone.name in self._posed else None
 
-    def limb(self, tip_name: str) -> Limb:
-        """Read a chain. Raises ChainError that names the bone, what is wrong with it and what cures it."""
+    def limb(self, tip_name: str, settings: Settings | None = None) -> Limb:
+        """Read a chain. settings: others than it has.
+
+        Raises ChainError that names the bone, what is wrong with it and what cures it.
+        """
         tip = self.tip(tip_name)
-        settings = settings_of(tip)
+        settings = settings or settings_of(tip)
         try:
             chain = chain_bones(tip, settings.chain_count)
             check_targets(self.ob, chain, settings)
@@ -179,7 +182,7 @@ class ArmatureReader:
                 target_armature, placed = place_foot(
                     riding,
                     target_armature,
-                    self._target_rotation(settings) @ self._held_rotation(tip, ends[0], settings),
+                    self.target_rotation(settings) @ self._held_rotation(tip, ends[0], settings),
                     settings.foot_roll,
                     settings.toe_angle,
                 )
@@ -231,11 +234,11 @@ class ArmatureReader:
             mode, fk = self._fk.rotation(end.name)
             basis = Matrix.LocRotScale(end.location, quaternion_of(fk, mode), end.scale)
             riding = pose_matrix(self.ob.data.bones[end.name], basis, self.pose_of(tip))
-            return self._target_rotation(settings).inverted() @ rotation_in(riding)
+            return self.target_rotation(settings).inverted() @ rotation_in(riding)
         except ChainError:
             return None
 
-    def _target_rotation(self, settings: Settings) -> Quaternion:
+    def target_rotation(self, settings: Settings) -> Quaternion:
         """How the target is turned, in armature space."""
         ob, bone_name = settings.target, settings.subtarget
         if not bone_name:

@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import BoolProperty
 
-from ..authoring.adopt import adopt, adoptable, is_adopted, restore
+from ..authoring.adopt import adopt, adoptable, adopted_tips, restore
 from ..authoring.rigging import RiggedLimb, rig_legs
 from ..authoring.selection import active_bone, chosen_tips, selected_bones
 from ..authoring.snap import snap_pose, snap_targets
@@ -54,7 +54,7 @@ class ANALYTIC_IK_OT_adopt(ChainOperator):
             if one.moved > _MOVED:
                 self.report(
                     {"WARNING"},
-                    f"Bone '{one.tip}': joints moved by {one.moved:.2%} of the chain's length {one.because}",
+                    f"Bone '{one.tip}': joints moved by {one.moved:.2%} of the chain's length, because {one.because}",
                 )
         return "Adopted " + ", ".join(f"'{one.constraint}' of '{one.tip}'" for one in adopted)
 
@@ -68,7 +68,7 @@ class ANALYTIC_IK_OT_restore(ChainOperator):
     all: BoolProperty(name="All", description="Of all bones of the armature, not only of the selected ones")
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        tips = [bone for bone in _bones(ob, self.all) if is_adopted(bone)]
+        tips = adopted_tips(_bones(ob, self.all))
         if not tips:
             raise ChainError(
                 f"Armature '{ob.name}': no {'' if self.all else 'selected '}bone of it has a chain that was adopted; "

@@ -8,7 +8,7 @@ import bpy
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_addon.authoring.adopt import Adopted, adopt, adoptable, is_adopted, restore
+from ik_addon.authoring.adopt import Adopted, adopt, adoptable, adopted_tips, is_adopted, restore
 from ik_addon.rig.problems import problems_of
 from ik_addon.solvers import ChainError
 
@@ -17,6 +17,8 @@ from ..rig.rigs import (
     Control,
     Rig,
     bend_normal,
+    editing,
+    evaluated_copy,
     leg,
     new_armature,
     new_empty,
@@ -595,6 +597,68 @@ def test_a_constraint_that_is_gone_is_told_and_nothing_is_restored():
     assert what_counts() == before
 
 
+# Following the target's rotation
+
+
+def foot_ik(bone: str = "") -> tuple[bpy.types.Object, bpy.types.Constraint, bpy.types.Object]:
+    """A leg whose foot has the constraint and follows its target, an Empty or a bone of another armature."""
+    rig = leg()
+    with editing(rig.ob) as bones:
+        bones.remove(bones["foot"])
+        foot = bones.new("paw")
+        foot.head, foot.tail, foot.roll = bones["shin"].tail, bones["shin"].tail + Vector((0.1, -0.3, -0.05)), 0.4
+        foot.parent = bones["shin"]
+    target = new_empty("goal") if not bone else new_armature("goals", [BoneSpec(bone, (0, 0, 0), (0.0, 0.2, 0.1))])
+    target.rotation_mode = "XYZ"
+    update()
+    place = evaluated_copy(rig.ob).matrix_world @ rig.ob.pose.bones["paw"].matrix
+    place.translation = place @ Vector((0.0, rig.ob.data.bones["paw"].length, 0.0))
+    turn = Matrix.Translation((0.0, -0.1, 0.3)) @ place @ Matrix.Rotation(0.3, 4, "X")
+    target.matrix_world = turn @ target.pose.bones[bone].matrix.inverted() if bone else turn
+    ik = rig.ob.pose.bones["paw"].constraints.new("IK")
+    ik.target, ik.subtarget, ik.chain_count, ik.use_rotation = target, bone, 3, True
+    update()
+    return rig.ob, ik, target
+
+
+@pytest.mark.parametrize("bone", ["", "ball"])
+def test_a_foot_that_follows_its_target_s_rotation_is_the_end_of_a_chain(bone):
+    ob, ik, target = foot_ik(bone)
+    before, state, objects = pose_of(ob), constraint_state(ik), set(bpy.data.objects)
+    adopted = adopt_one(ob)
+    assert adopted.tip == "shin"
+    length = sum(ob.data.bones[name].length for name in ("thigh", "shin"))
+    assert moved(ob, before, length) <= 2e-4
+    assert angle_between(pose_of(ob)["paw"], before["paw"]) <= 2e-3
+    # As the target moves and turns, the foot's tail is on it and the foot is turned as it is.
+    target.location += Vector((0.05, -0.1, 0.1))
+    target.rotation_euler.x += 0.2
+    update()
+    foot = pose_of(ob)["paw"]
+    carrier = evaluated_copy(target)
+    wanted = carrier.matrix_world @ (carrier.pose.bones[bone].matrix if bone else Matrix())
+    to_world = evaluated_copy(ob).matrix_world
+    tail = to_world @ foot @ Vector((0.0, ob.data.bones["paw"].length, 0.0))
+    assert (tail - wanted.translation).length <= 1e-4
+    assert angle_between(to_world @ foot, wanted) <= 1e-3
+    restore(bpy.context, adopted_tips([ob.pose.bones["paw"]]))
+    assert set(bpy.data.objects) == objects
+    assert constraint_state(ob.pose.bones["paw"].constraints["IK"]) == state
+
+
+def test_a_bone_that_turns_alone_with_its_target_is_refused():
+    ob, ik, _ = foot_ik()
+    ik.chain_count = 1
+    assert "turns one bone to its target's rotation" in refused(ob)
+
+
+def test_a_bone_beside_the_end_of_its_parent_that_follows_a_rotation_is_refused():
+    ob, _, _ = foot_ik()
+    with editing(ob) as bones:
+        bones["paw"].head += Vector((0.2, 0.0, 0.0))
+    assert "is not on the end of 'shin'" in refused(ob)
+
+
 # Refusals
 
 
@@ -621,7 +685,6 @@ def refused(ob: bpy.types.Object) -> str:
         ({"ik_type": "DISTANCE"}, "keeps a distance"),
         ({"use_tail": False}, "leaves its own bone out"),
         ({"use_location": False}, "does not follow its target's location"),
-        ({"use_rotation": True}, "follows its target's rotation"),
         ({"weight": 0.5}, "has a weight other than 1"),
         ({"orient_weight": 0.5}, "has a weight other than 1"),
         ({"reference_axis": "TARGET"}, "leaves axes of its target free"),
