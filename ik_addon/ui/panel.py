@@ -94,7 +94,7 @@ class ChainPanel:
         if settings_of(bone).chain_count != 2:
             layout.prop(bone, "analytic_ik_least_motion")
         if end_bone(bone) is not None:
-            layout.prop(bone, "analytic_ik_use_rotation")
+            layout.prop(bone, "analytic_ik_use_rotation", text="Foot Follows")
             if bone.analytic_ik_use_rotation:
                 layout.prop(bone, "analytic_ik_foot_roll")
                 layout.prop(bone, "analytic_ik_toe_angle")
