@@ -68,7 +68,10 @@ def rig_legs(
     if not free:
         what = "leg or arm" if arms else "leg"
         why = "".join(f"; '{out.bone}' is none: {out.reason}" for out in left_out[:4])
-        raise ChainError(f"Armature '{ob.name}': no {what} to rig was found{why}. Add chains to its limbs by hand")
+        where, cure = "", "add chains to its limbs by hand"
+        if selected:
+            where, cure = " among its selected bones", "select none of them to look at all"
+        raise ChainError(f"Armature '{ob.name}': no {what} to rig was found{where}{why}; {cure}")
     collection = _collection(context, ob)
     rigged = []
     for limb in free:

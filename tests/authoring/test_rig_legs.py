@@ -178,6 +178,13 @@ def test_an_armature_without_legs_is_refused_by_name():
     refused("Armature 'crane': no leg to rig was found")
 
 
+def test_selected_bones_without_a_leg_are_refused_with_the_cure():
+    ob = armature_of(FAMILIES[0].bones())
+    select(ob)
+    select_bones(ob, next(bone.name for bone in ob.data.bones if bone.parent is None))
+    refused("no leg to rig was found among its selected bones.*; select none of them to look at all")
+
+
 def test_a_linked_armature_is_refused(tmp_path):
     ob = armature_of(FAMILIES[0].bones())
     select(link_from_library(ob, tmp_path))
