@@ -1,12 +1,14 @@
 """Put controls, objects or bones, where they are wanted, by nothing but their own channels."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import bpy
-from mathutils import Matrix
+from mathutils import Matrix, Quaternion
 
+from ..rig.carriers import carriers
 from ..rig.channels import LOCATION, SCALE, Raw, channel_of, quaternion_of, raw_of, raw_values
-from ..rig.limb import pose_matrix
+from ..rig.limb import pose_matrix, rotation_in
 from ..rig.reading import SceneReader
 from ..solvers import ChainError
 
@@ -56,9 +58,20 @@ def check_control(control: Control) -> None:
             raise ChainError(f"a driver sets the {path} of its control {control.shown}; remove that driver")
 
 
+def depth(control: Control) -> int:
+    """A number that is larger than that of every control which carries this one."""
+    carried, ob = sum(1 for _ in carriers(control.ob, control.bone)), control.ob
+    while ob is not None:
+        carried, ob = carried + 1, ob.parent
+    return carried
+
+
 @dataclass(slots=True)
 class Placer:
-    """Places the controls of one frame, those first that carry others. scene: as it was evaluated at that frame."""
+    """Places the controls of one frame; those come first that carry others (`depth`).
+
+    scene: as it was evaluated at that frame.
+    """
 
     scene: SceneReader
     _carried: dict[bpy.types.Object, Matrix] = field(default_factory=dict)
@@ -86,11 +99,13 @@ class Placer:
             own = control.ob.evaluated_get(self.scene.depsgraph).matrix_basis
             owner.matrix_basis = own @ self.world_of(control).inverted_safe() @ wanted_world
             self._carried[control.ob] = wanted_world @ self.scene.world_of(control.ob).inverted_safe()
+        mirrors = [now * before < 0.0 for now, before in zip(owner.scale, others[SCALE], strict=True)]
         for mode, before in others.items():
             if mode not in control.modes:
                 put_raw(owner, mode, before)
             elif mode != LOCATION:
-                put_raw(owner, mode, raw_of(quaternion_of(raw_values(owner, mode), mode), mode, before))
+                rotation = _mirrored(quaternion_of(raw_values(owner, mode), mode), mirrors)
+                put_raw(owner, mode, raw_of(rotation, mode, before))
         return tuple(raw_values(owner, mode) for mode in control.modes)
 
     def _carry(self, ob: bpy.types.Object) -> Matrix:
@@ -99,6 +114,17 @@ class Placer:
         while parent is not None and parent not in self._carried:
             parent = parent.parent
         return Matrix() if parent is None else self._carried[parent]
+
+
+def _mirrored(rotation: Quaternion, axes: Sequence[bool]) -> Quaternion:
+    """The rotation that makes the same of a scale with these axes mirrored, an even number of them."""
+    if not any(axes):
+        return rotation
+    basis = rotation.to_matrix()
+    for axis, mirrored in enumerate(axes):
+        if mirrored:
+            basis.col[axis] *= -1.0
+    return rotation_in(basis)
 
 
 def put_raw(owner: bpy.types.Object | bpy.types.PoseBone, mode: str, raw: Raw) -> None:

@@ -13,7 +13,8 @@ from ..rig import live
 from ..rig.animation import animated_paths
 from ..rig.armatures import posed_armatures
 from ..rig.channels import LOCATION, Raw
-from ..rig.limb import Limb, fk_joints, rotation_in
+from ..rig.foot import possible_end_bones
+from ..rig.limb import Limb, chain_bones, fk_joints, rotation_in
 from ..rig.order import ChainName, chain_order
 from ..rig.posing import PoseWriter
 from ..rig.reading import SceneReader
@@ -23,7 +24,7 @@ from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
 from ..solvers.reach import uneased
 from .controls import BEYOND, new_empty
-from .placing import Control, Placer, check_control
+from .placing import Control, Placer, check_control, depth
 
 _BEND_SETTINGS = {"swivel": 0.0, "flip": False, "foot_roll": 0.0}
 """What a snap sets back, since target and pole alone shall carry the limb."""
@@ -53,6 +54,7 @@ def snap_targets(
     not stay where it is put.
     """
     controls = _checked_controls(tips, frames)
+    _check_readable(context, tips)
     done = Snapped()
     for tip in tips:
         for name, value in _BEND_SETTINGS.items():
@@ -68,13 +70,13 @@ def snap_targets(
     reaches: dict[Control, float] = {}
     samples: dict[Control, list[tuple[Raw, ...]]] = {control: [] for own in controls.values() for control in own}
     for scene in _stepped(context, frames, progress):
-        placer = Placer(scene)
+        placer, wanted = Placer(scene), {}
         for chain, limb in _limbs(scene, set(chosen)):
-            target, pole = chosen[chain]
-            goal, wanted = _goal_of(limb, target, pole, placer, reaches)
-            for control, wanted_world in zip((target, pole), wanted, strict=True):
-                samples[control].append(placer.place(control, wanted_world))
+            goal, places = _goal_of(limb, *chosen[chain], placer, reaches)
+            wanted |= places
             done.missed[chain.tip] = max(done.missed.get(chain.tip, 0.0), _missed(limb, goal))
+        for control in sorted(wanted, key=depth):
+            samples[control].append(placer.place(control, wanted[control]))
     if frames is not None:
         _key_controls(samples, frames)
     for tip in tips:
@@ -91,15 +93,28 @@ def snap_pose(
     """Make the solved pose of chains, at full influence, their FK pose.
 
     frames: to key the bones at, in the current action; None: the present frame, without keys. Raises ChainError that
-    names the bone, with nothing changed, where a chain cannot be solved or keyed.
+    names the bone, with nothing changed, where a chain cannot be solved or keyed. (The toe of a rolled foot is turned
+    against its FK pose: after this it stands as it did at influence 0.)
     """
     chosen = {ChainName(tip.id_data.name_full, tip.name) for tip in tips}
+    _check_readable(context, tips)
+    if frames is not None:
+        for tip in tips:
+            bones = chain_bones(tip, tip.analytic_ik_chain_count) + possible_end_bones(tip)
+            check_writable(tip.id_data, [bone.name for bone in bones], [], "CURRENT")
+        check_unshared(list(dict.fromkeys(tip.id_data for tip in tips)))
+    ends = {chain: _possible_ends(chain) if frames is not None else [] for chain in chosen}
     rotations: dict[tuple[str, str, str], list[Raw]] = {}
     for scene in _stepped(context, frames, progress):
         for chain, limb in _limbs(scene, chosen, solved=True):
-            posed = solve_limb(limb)
-            for reading, raw in zip(limb.turned, posed.rotations, strict=True):
-                rotations.setdefault((chain.armature, reading.name, reading.mode), []).append(raw)
+            solved = zip(limb.turned, solve_limb(limb).rotations, strict=True)
+            found = {(reading.name, reading.mode): raw for reading, raw in solved}
+            # What rides on the chain's end may be turned at some of the frames only.
+            for name in ends[chain]:
+                mode, fk = scene.armature(bpy.data.objects[chain.armature]).fk_rotation(name)
+                found.setdefault((name, mode), fk)
+            for (name, mode), raw in found.items():
+                rotations.setdefault((chain.armature, name, mode), []).append(raw)
     for armature in dict.fromkeys(tip.id_data for tip in tips):
         own = {(bone, mode): raws for (name, bone, mode), raws in rotations.items() if name == armature.name_full}
         if frames is None:
@@ -108,8 +123,6 @@ def snap_pose(
                 writer.restore_fk(bone, mode, raws[-1])
             writer.commit()
         else:
-            check_writable(armature, [bone for bone, _ in own], [], "CURRENT")
-            check_unshared([armature])
             write_keys(armature, [_keys(bone, mode, raws, frames) for (bone, mode), raws in own.items()], "CURRENT")
         armature.update_tag()
 
@@ -144,6 +157,13 @@ def _checked_controls(
             raise ChainError(f"Bone '{tip.name}': {error}") from error
         controls[tip] = found
     return controls
+
+
+def _check_readable(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
+    """Raise ChainError where one of the chains cannot be read as it is set up."""
+    chosen = {ChainName(tip.id_data.name_full, tip.name) for tip in tips}
+    for _ in _limbs(SceneReader(context.evaluated_depsgraph_get()), chosen):
+        pass
 
 
 def _stepped(context: bpy.types.Context, frames: range | None, progress: Progress) -> Iterator[SceneReader]:
@@ -187,7 +207,7 @@ def _limbs(scene: SceneReader, chosen: set[ChainName], solved: bool = False) -> 
 
 def _goal_of(
     limb: Limb, target: Control, pole: Control, placer: Placer, reaches: dict[Control, float]
-) -> tuple[Limb, tuple[Matrix, Matrix]]:
+) -> tuple[Limb, dict[Control, Matrix]]:
     """The limb with the goal that gives its FK pose, and where target and pole have to be for it, in the world."""
     joints, chain, settings = fk_joints(limb.bones), limb.chain, limb.settings
     frame, root = start_frame(chain), joints[0]
@@ -213,7 +233,12 @@ def _goal_of(
         target_world = (world @ turn @ world.inverted()).to_matrix().to_4x4() @ target_world
     target_world.translation, pole_world.translation = limb.world @ target_armature, limb.world @ pole_armature
     goal = replace(limb, target_armature=target_armature, pole_armature=pole_armature, ends=tuple(ends))
-    return goal, (target_world, pole_world)
+    return goal, {target: target_world, pole: pole_world}
+
+
+def _possible_ends(chain: ChainName) -> list[str]:
+    tip = bpy.data.objects[chain.armature].pose.bones[chain.tip]
+    return [bone.name for bone in possible_end_bones(tip)]
 
 
 def _missed(limb: Limb, goal: Limb) -> float:

@@ -4,6 +4,7 @@ import bpy
 from mathutils import Quaternion
 
 from . import settings
+from .animation import animated_paths
 from .reading import SceneReader
 
 
@@ -14,7 +15,10 @@ def keep_rotation(pose_bone: bpy.types.PoseBone, context: bpy.types.Context) -> 
     """
     kept = pose_bone.analytic_ik_record_rotation
     if not pose_bone.analytic_ik_use_rotation:
-        pose_bone.analytic_ik_record_rotation = (0.0, 0.0, 0.0, 0.0)
+        # Keys that switch it on at other frames hold on to what is kept.
+        path = f"{pose_bone.path_from_id()}.analytic_ik_use_rotation"
+        if path not in animated_paths(pose_bone.id_data):
+            pose_bone.analytic_ik_record_rotation = (0.0, 0.0, 0.0, 0.0)
     elif not any(kept):
         depsgraph = context.evaluated_depsgraph_get()
         reader = SceneReader(depsgraph).armature(pose_bone.id_data)

@@ -60,19 +60,26 @@ def place_foot(
     readings: of the foot, and of its toe if it has one. roll, toe_angle: radians; see the settings. The toe stays on
     the ground while the foot rolls over the ball. All in armature space.
     """
-    foot, toe = readings[0], readings[-1]
+    foot, toe = readings[0], readings[1] if len(readings) > 1 else None
     place = _Place(ankle_armature, orientation)
-    standing = place
-    if roll:
-        pivots = _pivots(foot)
-        axis = orientation @ pivots.axis
-        place = place.rolled(pivots.heel, axis, min(roll, 0.0))
-        standing = place.rolled(pivots.tip, axis, max(roll - toe_angle, 0.0))
-        place = standing.rolled(pivots.ball, axis, min(max(roll, 0.0), toe_angle))
+    if not roll:
+        return ankle_armature, (EndBone(foot, orientation),)
+    turn = orientation @ foot.orientation(foot.pose_armature).inverted()
+    foot_pose = turn.to_matrix().to_4x4() @ foot.pose_armature
+    foot_pose.translation = ankle_armature
+    end, end_pose = foot, foot_pose
+    if toe is not None:
+        end, end_pose = toe, toe.posed(toe.fk_rotation, foot_pose)
+    tip_armature = end_pose @ Vector((0.0, end.bone.length, 0.0))
+    ball_armature = end_pose.to_translation() if toe else tip_armature
+    ball, tip = (place.own(point) for point in (ball_armature, tip_armature))
+    heel, own_axis = _heel_and_axis(foot)
+    axis = orientation @ own_axis
+    standing = place.rolled(heel, axis, min(roll, 0.0)).rolled(tip, axis, max(roll - toe_angle, 0.0))
+    place = standing.rolled(ball, axis, min(max(roll, 0.0), toe_angle))
     ends = [EndBone(foot, place.orientation)]
-    if toe is not foot:
-        fk_foot, fk_toe = (reading.orientation(reading.pose_armature) for reading in readings)
-        ends.append(EndBone(toe, standing.orientation @ fk_foot.inverted() @ fk_toe))
+    if toe is not None:
+        ends.append(EndBone(toe, standing.orientation @ orientation.inverted() @ toe.orientation(end_pose)))
     return place.ankle, tuple(ends)
 
 
@@ -83,6 +90,10 @@ class _Place:
     ankle: Vector
     orientation: Quaternion
 
+    def own(self, point_armature: Vector) -> Vector:
+        """A point in the foot's own space."""
+        return self.orientation.inverted() @ (point_armature - self.ankle)
+
     def rolled(self, pivot: Vector, axis: Vector, angle: float) -> "_Place":
         """Turned about an axis in armature space through a point of the foot, given in its own space."""
         turn = Quaternion(axis, angle)
@@ -90,25 +101,17 @@ class _Place:
         return _Place(pivot_armature + turn @ (self.ankle - pivot_armature), turn @ self.orientation)
 
 
-@dataclass(frozen=True, slots=True)
-class _Pivots:
-    """About what a foot rolls, from its head, in its own space and pose size. axis: unit; lifts the heel."""
+def _heel_and_axis(foot: BoneReading) -> tuple[Vector, Vector]:
+    """The heel, and the unit axis about which a foot rolls to lift it, in the foot's own space and size.
 
-    heel: Vector
-    ball: Vector
-    tip: Vector
-    axis: Vector
-
-
-def _pivots(foot: BoneReading) -> _Pivots:
-    """The pivots of a foot from its bones at rest; the shin says what is up, the toe where the sole lies."""
+    Both from its bones at rest: the shin says what is up, the toe where the sole lies.
+    """
     bone = foot.bone
     shin, toe_pose_bone = bone.parent, toe_of(foot.pose_bone)
     toe = toe_pose_bone.bone if toe_pose_bone else None
     ankle, ball = bone.head_local, toe.head_local if toe else bone.tail_local
-    tip = toe.tail_local if toe else ball
     up = (shin.head_local - ankle).normalized()
-    along = (tip - ball if toe else ball - ankle).normalized()
+    along = (toe.tail_local - ball if toe else ball - ankle).normalized()
     axis = up.cross(along)
     axis = axis.normalized() if axis.length > _IN_LINE else bone.matrix_local.to_3x3().col[0]
     forward = along if toe else (along - up * along.dot(up)).normalized()
@@ -118,8 +121,7 @@ def _pivots(foot: BoneReading) -> _Pivots:
     else:
         heel = ball + forward * (ankle - ball).dot(forward)
     to_foot = bone.matrix_local.to_3x3().inverted()
-    scaled = Matrix.Diagonal(foot.pose_armature.to_scale()) @ to_foot
-    return _Pivots(scaled @ (heel - ankle), scaled @ (ball - ankle), scaled @ (tip - ankle), to_foot @ axis)
+    return Matrix.Diagonal(foot.pose_armature.to_scale()) @ to_foot @ (heel - ankle), to_foot @ axis
 
 
 def _nearest(bone: bpy.types.PoseBone, children: list[bpy.types.PoseBone]) -> bpy.types.PoseBone | None:

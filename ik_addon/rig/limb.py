@@ -45,15 +45,8 @@ class BoneReading:
         return self.orientation(pose_matrix(self.bone, pose_armature, parent_pose, invert=True))
 
     def orientation(self, matrix: Matrix) -> Quaternion:
-        """The rotation in a matrix of the bone, which holds its scale as well.
-
-        Under a mirrored parent it is that of the mirrored axes: about them the bone turns by the right-hand rule.
-        """
-        basis = matrix.to_3x3()
-        for axis, scale in enumerate(self.scale):
-            if scale < 0.0:
-                basis.col[axis] *= -1.0
-        return rotation_in(basis)
+        """The rotation in a matrix of the bone, which holds its scale as well: see `rotation_in`."""
+        return rotation_in(matrix, self.scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +127,19 @@ def pose_matrix(bone: bpy.types.Bone, matrix: Matrix, parent_pose: Matrix | None
     )
 
 
-def rotation_in(matrix: Matrix) -> Quaternion:
-    """The rotation in a matrix that may scale and mirror as well."""
+def rotation_in(matrix: Matrix, scale: Vector | None = None) -> Quaternion:
+    """The rotation in a matrix that may scale and mirror as well. scale: the bone's or object's own.
+
+    Under a mirrored parent it is that of the mirrored axes: about them a bone turns by the right-hand rule.
+    """
     basis = matrix.to_3x3()
+    for axis, own in enumerate(scale or ()):
+        if own < 0.0:
+            basis.col[axis] *= -1.0
     if basis.determinant() < 0.0:
         basis *= -1.0
-    return basis.normalized().to_quaternion()
+    # Of a sheared matrix it is none of length one.
+    return basis.normalized().to_quaternion().normalized()
 
 
 def joints(poses_armature: list[Matrix], tip_length: float) -> list[Vector]:

@@ -175,7 +175,7 @@ class ArmatureReader:
             root_parent = chain[0].parent
             parent_pose = self.pose_of(root_parent) if root_parent else None
             ends = end_bones(tip)
-            readings = self.bones([*chain, *ends])
+            readings = self.bones([*chain, *ends], len(chain))
             bones, riding = readings[: len(chain)], readings[len(chain) :]
             target_armature, placed = self._point(settings.target, settings.subtarget, "target"), ()
             if riding:
@@ -203,8 +203,11 @@ class ArmatureReader:
         except ChainError as error:
             raise ChainError(f"Bone '{tip_name}': {error}") from error
 
-    def bones(self, chain: list[bpy.types.PoseBone]) -> tuple[BoneReading, ...]:
-        """Read evaluated bones, root first, in their FK pose. Raises ChainError where they are no limb."""
+    def bones(self, chain: list[bpy.types.PoseBone], count: int | None = None) -> tuple[BoneReading, ...]:
+        """Read evaluated bones, root first, in their FK pose; count: of a chain, the rest are bones on its end.
+
+        Raises ChainError where they are no limb.
+        """
         if not self.world.determinant():
             raise ChainError(f"the armature object '{self.ob.name}' has a scale of zero; give it a size")
         readings = []
@@ -215,7 +218,9 @@ class ArmatureReader:
             original = self.ob.pose.bones[pose_bone.name]
             bone = original.bone
             location = Vector() if bone.use_connect else pose_bone.location.copy()
-            scale = self.scale_of(pose_bone)
+            # What the chain itself makes of the scale of its end bones is none of theirs.
+            on_end = count is not None and len(readings) >= count
+            scale = Vector(self._fk.scale(pose_bone.name)) if on_end else self.scale_of(pose_bone)
             parent_pose = pose_matrix(bone, Matrix.LocRotScale(location, fk_rotation, scale), parent_pose)
             limits = limits_of(pose_bone)
             readings.append(BoneReading(original, bone, mode, fk, fk_rotation, location, scale, parent_pose, limits))
@@ -234,7 +239,7 @@ class ArmatureReader:
             mode, fk = self._fk.rotation(end.name)
             basis = Matrix.LocRotScale(end.location, quaternion_of(fk, mode), end.scale)
             riding = pose_matrix(self.ob.data.bones[end.name], basis, self.pose_of(tip))
-            return self.target_rotation(settings).inverted() @ rotation_in(riding)
+            return self.target_rotation(settings).inverted() @ rotation_in(riding, end.scale)
         except ChainError:
             return None
 
