@@ -8,14 +8,14 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ..bake.baking import Progress, continuous, frame_kept
-from ..bake.keys import BoneKeys, check_keyable, check_unshared, check_writable, write_keys
+from ..bake.keys import BoneKeys, check_keyable, check_undriven, check_unshared, write_keys
 from ..rig import live
 from ..rig.animation import animated_paths
 from ..rig.armatures import posed_armatures
 from ..rig.channels import LOCATION, Raw
 from ..rig.foot import possible_end_bones
 from ..rig.limb import Limb, chain_bones, fk_joints, rotation_in
-from ..rig.order import ChainName, chain_order
+from ..rig.order import ChainName, chain_order, live_tips
 from ..rig.posing import PoseWriter
 from ..rig.reading import SceneReader
 from ..rig.settings import settings_of
@@ -54,7 +54,7 @@ def snap_targets(
     not stay where it is put.
     """
     controls = _checked_controls(tips, frames)
-    _check_readable(context, tips)
+    _check_readable(context, tips, frames)
     done = Snapped()
     for tip in tips:
         for name, value in _BEND_SETTINGS.items():
@@ -72,7 +72,8 @@ def snap_targets(
     for scene in _stepped(context, frames, progress):
         placer, wanted = Placer(scene), {}
         for chain, limb in _limbs(scene, set(chosen)):
-            goal, places = _goal_of(limb, *chosen[chain], placer, reaches)
+            target, pole = chosen[chain]
+            goal, places = _goal_of(limb, target, pole, placer, reaches)
             wanted |= places
             done.missed[chain.tip] = max(done.missed.get(chain.tip, 0.0), _missed(limb, goal))
         for control in sorted(wanted, key=depth):
@@ -97,12 +98,15 @@ def snap_pose(
     against its FK pose: after this it stands as it did at influence 0.)
     """
     chosen = {ChainName(tip.id_data.name_full, tip.name) for tip in tips}
-    _check_readable(context, tips)
+    _check_readable(context, tips, None)
+    for tip in tips:
+        bones = chain_bones(tip, tip.analytic_ik_chain_count) + possible_end_bones(tip)
+        check_undriven(tip.id_data, [bone.name for bone in bones], "rotation")
+        if frames is not None:
+            check_keyable(tip.id_data)
     if frames is not None:
-        for tip in tips:
-            bones = chain_bones(tip, tip.analytic_ik_chain_count) + possible_end_bones(tip)
-            check_writable(tip.id_data, [bone.name for bone in bones], [], "CURRENT")
         check_unshared(list(dict.fromkeys(tip.id_data for tip in tips)))
+        _check_readable(context, tips, frames)
     ends = {chain: _possible_ends(chain) if frames is not None else [] for chain in chosen}
     rotations: dict[tuple[str, str, str], list[Raw]] = {}
     for scene in _stepped(context, frames, progress):
@@ -132,6 +136,11 @@ def _checked_controls(
 ) -> dict[bpy.types.PoseBone, list[Control]]:
     """Target and pole of each tip; ChainError where one of them cannot be put anywhere."""
     controls, owners = {}, {}
+    for ob in {tip.id_data for tip in tips}:
+        for other in map(ob.pose.bones.get, live_tips(ob)):
+            if other not in tips:
+                owners[other.analytic_ik_target, other.analytic_ik_subtarget] = other
+                owners[other.analytic_ik_pole_target, other.analytic_ik_pole_subtarget] = other
     for tip in tips:
         settings = settings_of(tip)
         try:
@@ -159,11 +168,12 @@ def _checked_controls(
     return controls
 
 
-def _check_readable(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
-    """Raise ChainError where one of the chains cannot be read as it is set up."""
+def _check_readable(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range | None) -> None:
+    """Raise ChainError where one of the chains cannot be read at one of the frames."""
     chosen = {ChainName(tip.id_data.name_full, tip.name) for tip in tips}
-    for _ in _limbs(SceneReader(context.evaluated_depsgraph_get()), chosen):
-        pass
+    for scene in _stepped(context, frames, iter):
+        for _ in _limbs(scene, chosen):
+            pass
 
 
 def _stepped(context: bpy.types.Context, frames: range | None, progress: Progress) -> Iterator[SceneReader]:

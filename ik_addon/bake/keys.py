@@ -36,13 +36,16 @@ def check_writable(ob: bpy.types.Object, bones: Sequence[str], scaled: Sequence[
     """
     if not ob.is_editable:
         raise ChainError(f"Armature '{ob.name}' is linked; make a library override of it first")
-    for what, names in (("rotation", bones), ("scale", scaled)):
-        for name in names:
-            if is_driven(ob, ob.pose.bones[name], what):
-                raise ChainError(
-                    f"Bone '{name}': a driver sets its {what} and would win over the keys; remove that driver"
-                )
+    check_undriven(ob, bones, "rotation")
+    check_undriven(ob, scaled, "scale")
     check_keyable(ob, action)
+
+
+def check_undriven(ob: bpy.types.Object, bones: Sequence[str], what: str) -> None:
+    """Raise ChainError where a driver sets the "rotation" or "scale" of one of these bones."""
+    for name in bones:
+        if is_driven(ob, ob.pose.bones[name], what):
+            raise ChainError(f"Bone '{name}': a driver sets its {what} and would win over the keys; remove that driver")
 
 
 def check_keyable(ob: bpy.types.Object, action: str = "CURRENT") -> None:

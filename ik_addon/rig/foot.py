@@ -8,6 +8,7 @@ from mathutils import Matrix, Quaternion, Vector
 from .animation import animated_paths
 from .limb import BoneReading, EndBone
 
+_TOE_NAMES = ("toe", "ball")
 _AT_THE_END = 0.3
 """How far from a foot's tail its toe may begin, in lengths of the foot."""
 _IN_LINE = 0.1
@@ -21,7 +22,9 @@ def end_bone(tip: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
 
 def toe_of(foot: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
     """The toe of a foot: the child that begins at its tail."""
-    toe = _nearest(foot, [child for child in foot.children if not _is_heel(child)])
+    children = [child for child in foot.children if not _is_heel(child)]
+    named = [child for child in children if any(word in child.name.lower() for word in _TOE_NAMES)]
+    toe = _nearest(foot, named or children)
     if toe is None or (toe.bone.head_local - foot.bone.tail_local).length > _AT_THE_END * foot.bone.length:
         return None
     return toe

@@ -1,0 +1,208 @@
+"""Feet that follow and roll are baked as they were live."""
+
+from collections.abc import Iterable
+
+import bpy
+import pytest
+from mathutils import Vector
+
+from ik_addon.bake import bake, chains_of
+
+from ..rig.keys import key
+from ..rig.rigs import Control, Rig, random_rotation, set_rotation
+from ..rig.test_foot import animated_foot, follow, footed_leg
+from ..scenes import (
+    EXACT,
+    action_state,
+    curve_state,
+    curves_of,
+    enter,
+    farthest_apart,
+    go_to,
+    keyed_frames,
+    played,
+    played_without_the_add_on,
+    rotation_curves,
+    slide,
+)
+
+FRAMES = range(1, 14)
+ACTIONS = ("NEW", "COPY", "CURRENT")
+AFTER = ("KEEP", "MUTE", "REMOVE")
+LENGTH = 2.0
+
+
+def baked(ob: bpy.types.Object, action: str = "COPY", after: str = "MUTE", tolerance: float = 0.0) -> dict:
+    return bake(bpy.context, chains_of([ob]), FRAMES, action, after, tolerance)
+
+
+def animated_for(seed: int, action: str, keyed_switch: bool = False) -> Rig:
+    """Like `animated_foot`; for a new action, which drops what moves the armature, without that."""
+    return animated_foot(seed - seed % 4 if action == "NEW" else seed, keyed_switch)
+
+
+def tails(poses: dict, ob: bpy.types.Object, name: str) -> list[Vector]:
+    return [pose[name] @ Vector((0.0, ob.data.bones[name].length, 0.0)) for pose in poses.values()]
+
+
+def strays(a: Iterable[Vector], b: Iterable[Vector]) -> float:
+    return max((u - v).length for u, v in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize("keyed_switch", [False, True])
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("seed", range(600, 608))
+def test_a_bake_plays_without_the_add_on_as_the_foot_did_live(seed, action, keyed_switch):
+    rig = animated_for(seed, action, keyed_switch)
+    expected = played(rig.ob, FRAMES)
+    baked(rig.ob, action, AFTER[seed % 3])
+    assert farthest_apart(played_without_the_add_on(rig.ob, reversed(FRAMES)), expected, LENGTH) < EXACT
+    if rig.tip.analytic_ik_enabled:
+        # A live foot that rolls turns its toe against what is keyed now: once more.
+        return
+    assert farthest_apart(played(rig.ob, FRAMES), expected, LENGTH) < EXACT
+
+
+@pytest.mark.parametrize("frame", [2, 6])
+def test_a_foot_that_follows_at_other_frames_only_is_baked_from_any(frame):
+    rig = animated_foot(604, keyed_switch=True)
+    expected = played(rig.ob, FRAMES)
+    go_to(frame)
+    baked(rig.ob)
+    assert farthest_apart(played_without_the_add_on(rig.ob, FRAMES), expected, LENGTH) < EXACT
+
+
+@pytest.mark.parametrize("influence", [0.5, "keyed"])
+@pytest.mark.parametrize("seed", range(610, 614))
+def test_influence_is_baked_too(seed, influence):
+    rig = animated_foot(seed)
+    if influence == "keyed":
+        key(rig.tip, "analytic_ik_influence", [0.0, 1.0, 0.4, 0.0])
+    else:
+        rig.tip.analytic_ik_influence = influence
+    expected = played(rig.ob, FRAMES)
+    baked(rig.ob)
+    assert farthest_apart(played_without_the_add_on(rig.ob, FRAMES), expected, LENGTH) < EXACT
+
+
+@pytest.mark.parametrize("seed", range(620, 624))
+def test_a_chain_that_is_off_for_a_while_is_baked_with_its_foot(seed):
+    rig = animated_foot(seed)
+    key(rig.tip, "analytic_ik_enabled", [True, False, True, False])
+    expected = played(rig.ob, FRAMES)
+    baked(rig.ob)
+    assert farthest_apart(played_without_the_add_on(rig.ob, FRAMES), expected, LENGTH) < EXACT
+
+
+@pytest.mark.parametrize("rolls", [False, True])
+def test_a_stretched_leg_is_baked_with_its_foot(rolls):
+    rig = footed_leg()
+    slide(rig.target.ob, (0.0, -0.3, 0.4), (0.3, 0.5, -0.7))
+    follow(rig, reach="STRETCH", stretch_max=3.0)
+    if rolls:
+        key(rig.tip, "analytic_ik_foot_roll", [0.0, 0.5, -0.4, 1.2])
+    played(rig.ob, reversed(FRAMES))
+    expected = played(rig.ob, FRAMES)
+    baked(rig.ob)
+    assert farthest_apart(played_without_the_add_on(rig.ob, FRAMES), expected, LENGTH) < EXACT
+
+
+@pytest.mark.parametrize("tolerance", [0.002, 0.03])
+@pytest.mark.parametrize("seed", range(630, 642))
+def test_tip_foot_and_toe_stay_within_the_tolerance(seed, tolerance):
+    rig = animated_foot(seed)
+    expected = played(rig.ob, FRAMES)
+    baked(rig.ob, "COPY", "MUTE", tolerance)
+    now = played_without_the_add_on(rig.ob, FRAMES)
+    for name in ("shin", "foot", "toe"):
+        assert strays(tails(now, rig.ob, name), tails(expected, rig.ob, name)) < tolerance + EXACT
+
+
+def test_fewer_keys_are_enough_and_a_foot_that_stands_still_needs_two():
+    counts = []
+    for turns in (True, False):
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        rig = footed_leg()
+        slide(rig.target.ob, (0.0, -0.1, 0.3), (0.0, -0.1, 0.3))
+        follow(rig)
+        if turns:
+            key(rig.target.ob, "rotation_euler", [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.7, 0.0), (0.0, 0.0, 0.4)])
+        baked(rig.ob, tolerance=1e-3)
+        counts.append(len(keyed_frames(rotation_curves(rig.ob, "foot")[0])))
+    assert 2 < counts[0] < 14
+    assert counts[1] == 2
+
+
+def test_a_switch_that_changes_keeps_within_the_tolerance_too():
+    rig = animated_foot(640, keyed_switch=True)
+    expected = played(rig.ob, FRAMES)
+    baked(rig.ob, tolerance=0.02)
+    now = played_without_the_add_on(rig.ob, FRAMES)
+    for name in ("shin", "foot", "toe"):
+        assert strays(tails(now, rig.ob, name), tails(expected, rig.ob, name)) < 0.02 + EXACT
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_toe_that_never_rolls_gets_no_key_and_a_foot_that_never_follows_neither(action):
+    for follows in (True, False):
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        rig = footed_leg()
+        slide(rig.target.ob, (0.0, -0.1, 0.3), (0.2, -0.5, 0.6))
+        rig.enable(use_rotation=follows)
+        baked(rig.ob, action)
+        assert bool(rotation_curves(rig.ob, "foot")) is follows
+        assert not rotation_curves(rig.ob, "toe")
+        assert not rotation_curves(rig.ob, "hips")
+
+
+@pytest.mark.parametrize("action", ["COPY", "CURRENT"])
+def test_what_else_is_animated_stays_bit_for_bit(action):
+    rig = animated_foot(601)
+    for name in ("hips", "foot", "toe"):
+        key(rig.ob.pose.bones[name], "scale", [(1.0, 1.0, 1.0), (1.1, 1.1, 1.1), (1.0, 1.0, 1.0), (0.9, 0.9, 0.9)])
+    key(rig.ob.pose.bones["hips"], "rotation_quaternion", [random_rotation(rig.random, 0.3) for _ in range(4)])
+    turned = {f'pose.bones["{name}"].rotation_quaternion' for name in ("thigh", "shin", "foot", "toe")}
+    before = {at: curve_state(curve) for at, curve in curves_of(rig.ob).items() if at[0] not in turned}
+    control = action_state(rig.target.ob.animation_data.action)
+    expected = played(rig.ob, FRAMES)
+    # The switch itself is animated nowhere, so muting touches no curve.
+    baked(rig.ob, action, "MUTE")
+    after = {at: curve_state(curve) for at, curve in curves_of(rig.ob).items() if at[0] not in turned}
+    assert {at: state[-1] for at, state in after.items()} == {at: state[-1] for at, state in before.items()}
+    assert action_state(rig.target.ob.animation_data.action) == control
+    assert farthest_apart(played_without_the_add_on(rig.ob, FRAMES), expected, LENGTH) < EXACT
+
+
+@pytest.mark.parametrize("seed", range(650, 656))
+def test_blenders_own_visual_bake_gives_the_same_motion(seed):
+    poses = []
+    for by_blender in (True, False):
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        rig = animated_foot(seed)
+        if by_blender:
+            enter("POSE", rig.ob, "thigh", "shin", "foot", "toe")
+            bpy.ops.nla.bake(
+                frame_start=1,
+                frame_end=13,
+                only_selected=True,
+                visual_keying=True,
+                use_current_action=True,
+                bake_types={"POSE"},
+                channel_types={"ROTATION"},
+            )
+        else:
+            baked(rig.ob, "CURRENT")
+        poses.append(played_without_the_add_on(rig.ob, FRAMES))
+    assert farthest_apart(*poses, LENGTH) < 2 * EXACT
+
+
+def test_the_foot_of_a_chain_whose_target_another_chain_carries_is_baked_as_it_was_live():
+    leader, follower = animated_foot(600), footed_leg("follower", 0.3)
+    follower.target = Control(leader.ob, "toe")
+    set_rotation(follower.ob.pose.bones["foot"], random_rotation(leader.random, 0.4))
+    go_to(1)
+    follow(follower)
+    expected = {rig.ob.name: played(rig.ob, FRAMES) for rig in (leader, follower)}
+    bake(bpy.context, chains_of([follower.ob, leader.ob]), FRAMES)
+    for rig in (leader, follower):
+        assert farthest_apart(played_without_the_add_on(rig.ob, FRAMES), expected[rig.ob.name], LENGTH) < EXACT

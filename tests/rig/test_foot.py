@@ -1,0 +1,842 @@
+"""A foot that follows its target and rolls, and the side to which a straight limb bends."""
+
+from itertools import pairwise
+from math import cos, pi, radians, sin
+from random import Random
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix, Quaternion, Vector
+
+from ik_addon.rig.problems import problems_of
+
+from .keys import FRAMES, key, key_rotation
+from .rigs import (
+    ROTATION_MODES,
+    BoneSpec,
+    Control,
+    Rig,
+    editing,
+    evaluated_copy,
+    leg,
+    local_rotation,
+    make_chain,
+    matrix_difference,
+    new_armature,
+    new_empty,
+    orientation,
+    pose_values,
+    random_point,
+    random_rig,
+    random_rotation,
+    random_unit,
+    reach,
+    reachable_point,
+    rotation_values,
+    set_rotation,
+    update,
+)
+
+EXACT = 1e-5
+ANKLE, BALL, TIP = (0.0, 0.0, 0.2), (0.0, -0.3, 0.05), (0.0, -0.45, 0.05)
+HEEL = (0.0, 0.0, 0.05)
+"""Of the leg below: under its ankle, on the line of its sole."""
+HEEL_BONE = ((-0.05, 0.12, 0.03), (0.05, 0.08, 0.01))
+
+
+def footed_leg(name: str = "leg", side: float = 0.0, toe: bool = True, heel: bool = False) -> Rig:
+    """A leg with a foot that stands on its ball and toe, and a target Empty at its ankle. Not live."""
+    shift = Vector((side, 0.0, 0.0))
+    specs = [
+        BoneSpec("hips", (0.0, 0.5, 2.0), (0.0, 0.0, 2.0)),
+        BoneSpec("thigh", (0.0, 0.0, 2.0), (0.0, -0.3, 1.1), "hips"),
+        BoneSpec("shin", (0.0, -0.3, 1.1), ANKLE, "thigh", connect=True),
+        BoneSpec("foot", ANKLE, BALL, "shin", connect=True, roll=0.4),
+    ]
+    if toe:
+        specs.append(BoneSpec("toe", BALL, TIP, "foot", connect=True, roll=-0.3))
+    if heel:
+        specs.append(BoneSpec("Heel.pivot", *HEEL_BONE, "foot"))
+    moved = [
+        BoneSpec(spec.name, Vector(spec.head) + shift, Vector(spec.tail) + shift, spec.parent, spec.connect, spec.roll)
+        for spec in specs
+    ]
+    target = Control(new_empty(f"{name} target", shift + Vector(ANKLE)))
+    return Rig(new_armature(name, moved), ["thigh", "shin"], target, random=Random(1))
+
+
+def random_footed(seed: int, with_pole: bool | None = None) -> Rig:
+    """A limb of two bones on an armature of any kind, with a foot and a toe; its target within reach."""
+    whole = random_rig(seed, count=4, with_pole=with_pole)
+    rig = Rig(whole.ob, whole.bones[:2], whole.target, whole.pole, whole.random)
+    update()
+    rig.place_target(reachable_point(rig))
+    if rig.pole:
+        rig.place_pole(rig.joints()[0] + random_unit(rig.random) * 3.0)
+    return rig
+
+
+def foot_of(rig: Rig) -> bpy.types.PoseBone:
+    (foot,) = rig.tip.children
+    return foot
+
+
+def pose_matrix(rig: Rig, name: str) -> Matrix:
+    return evaluated_copy(rig.ob).pose.bones[name].matrix.copy()
+
+
+def foot_orientation(rig: Rig) -> Matrix:
+    return orientation(pose_matrix(rig, foot_of(rig).name))
+
+
+def exact(rig: Rig) -> float:
+    """What is promised of a foot's orientation; near the gimbal lock of its Euler angles their rounding shows."""
+    foot = foot_of(rig)
+    if foot.rotation_mode in ("QUATERNION", "AXIS_ANGLE"):
+        return EXACT
+    middle = foot.rotation_euler["XYZ".index(foot.rotation_mode[1])]
+    return EXACT if abs(cos(middle)) > 0.1 else 2e-4
+
+
+def target_in_armature(rig: Rig) -> Matrix:
+    """How the target's axes lie in armature space, as Blender evaluates them."""
+    evaluated = evaluated_copy(rig.target.ob)
+    world = evaluated.matrix_world
+    if rig.target.bone:
+        world = world @ evaluated.pose.bones[rig.target.bone].matrix
+    return orientation(evaluated_copy(rig.ob).matrix_world.inverted() @ world)
+
+
+def is_rigid(axes: Matrix) -> bool:
+    return matrix_difference(axes @ axes.transposed(), Matrix.Identity(3)) < 1e-5
+
+
+def turn_target(rig: Rig, rotation: Quaternion) -> None:
+    owner = rig.target.ob.pose.bones[rig.target.bone] if rig.target.bone else rig.target.ob
+    set_rotation(owner, rotation)
+    update()
+
+
+def follow(rig: Rig, **settings: object) -> None:
+    """Make the chain live and then let its foot follow."""
+    rig.enable(**settings)
+    rig.tip.analytic_ik_use_rotation = True
+    update()
+
+
+def set_on(rig: Rig, **settings: object) -> None:
+    for name, value in settings.items():
+        setattr(rig.tip, f"analytic_ik_{name}", value)
+    update()
+
+
+def all_matrices(rig: Rig) -> dict[str, Matrix]:
+    return {bone.name: bone.matrix.copy() for bone in evaluated_copy(rig.ob).pose.bones}
+
+
+def farthest(a: dict[str, Matrix], b: dict[str, Matrix]) -> float:
+    return max(matrix_difference(a[name], b[name]) for name in a)
+
+
+# Follows
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_switching_it_on_moves_nothing(seed):
+    rig = random_footed(seed)
+    rig.enable(influence=rig.random.choice([1.0, 1.0, 0.4]))
+    before = all_matrices(rig)
+    set_on(rig, use_rotation=True)
+    assert farthest(all_matrices(rig), before) < EXACT * max(1.0, sum(rig.lengths()))
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [
+        (-1.0, -1.0, -1.0),
+        (-1.0, 1.0, 1.0),
+        (1.0, -1.0, 1.0),
+        (-1.0, -1.0, 1.0),
+        (0.5, 1.0, 2.0),
+    ],
+)
+def test_switching_it_on_moves_nothing_where_the_foot_is_mirrored_or_scaled(scale):
+    rig = footed_leg()
+    rig.ob.pose.bones["foot"].scale = scale
+    rig.target.place((0.1, -0.3, 0.5))
+    rig.enable()
+    before = foot_orientation(rig)
+    set_on(rig, use_rotation=True)
+    assert matrix_difference(foot_orientation(rig), before) < EXACT
+
+
+@pytest.mark.parametrize("order", ["target, live, follow", "target, follow, live", "live, target, follow"])
+@pytest.mark.parametrize("seed", range(50, 58))
+def test_whatever_is_set_first_the_orientation_at_the_switch_is_kept(seed, order):
+    rig = random_footed(seed)
+    tip = rig.tip
+    tip.analytic_ik_chain_count = 2
+    kept = None
+    for step in order.split(", "):
+        if step == "target":
+            tip.analytic_ik_target, tip.analytic_ik_subtarget = rig.target.ob, rig.target.bone
+        elif step == "live":
+            tip.analytic_ik_enabled = True
+        else:
+            update()
+            kept = foot_orientation(rig)
+            tip.analytic_ik_use_rotation = True
+    update()
+    assert matrix_difference(foot_orientation(rig), kept) < EXACT
+
+
+def test_switched_on_without_a_target_a_target_at_rest_leaves_it_at_rest():
+    rig = footed_leg()
+    rig.tip.analytic_ik_use_rotation = True
+    set_rotation(rig.ob.pose.bones["foot"], Quaternion((0.9, 0.2, 0.1, 0.3)))
+    rig.target.place((0.2, -0.3, 0.5))
+    rig.enable()
+    rest = orientation(rig.ob.data.bones["foot"].matrix_local)
+    assert matrix_difference(foot_orientation(rig), rest) < EXACT
+    turn = random_rotation(Random(1))
+    turn_target(rig, turn)
+    assert matrix_difference(foot_orientation(rig), turn.to_matrix() @ rest) < EXACT
+
+
+def test_switched_on_without_a_target_a_bone_at_rest_leaves_it_at_rest_too():
+    rig = footed_leg()
+    other = new_armature("other", [BoneSpec("hold", (0.1, 0.2, 0.3), (0.4, 0.1, 0.2), roll=0.5)])
+    rig.target = Control(other, "hold")
+    rig.tip.analytic_ik_use_rotation = True
+    set_rotation(rig.ob.pose.bones["foot"], Quaternion((0.9, 0.2, 0.1, 0.3)))
+    rig.enable()
+    rest = orientation(rig.ob.data.bones["foot"].matrix_local)
+    assert matrix_difference(foot_orientation(rig), rest) < EXACT
+
+
+@pytest.mark.parametrize("seed", range(60, 70))
+def test_switched_off_and_on_again_it_keeps_how_it_stands_then(seed):
+    rig = random_footed(seed)
+    follow(rig)
+    set_on(rig, use_rotation=False)
+    turn_target(rig, random_rotation(rig.random))
+    rig.place_target(reachable_point(rig))
+    before = foot_orientation(rig)
+    set_on(rig, use_rotation=True)
+    assert matrix_difference(foot_orientation(rig), before) < exact(rig)
+
+
+def test_switching_on_what_is_on_keeps_what_was_kept():
+    rig = footed_leg()
+    follow(rig)
+    before = foot_orientation(rig)
+    rig.ob.pose.bones["foot"].rotation_quaternion = (0.8, 0.1, 0.3, 0.2)
+    set_on(rig, use_rotation=True)
+    assert matrix_difference(foot_orientation(rig), before) < EXACT
+
+
+@pytest.mark.parametrize("seed", range(100, 130))
+def test_where_the_target_only_moves_the_foot_keeps_its_orientation(seed):
+    rig = random_footed(seed)
+    follow(rig)
+    before = foot_orientation(rig)
+    near, far = reach(rig.lengths())
+    root = rig.joints()[0]
+    for _ in range(8):
+        # Out of reach too.
+        rig.place_target(root + random_point(rig.random, near, 1.3 * far))
+        assert matrix_difference(foot_orientation(rig), before) < exact(rig)
+
+
+@pytest.mark.parametrize("seed", range(200, 240))
+def test_where_the_target_turns_the_foot_turns_along(seed):
+    rig = random_footed(seed)
+    follow(rig)
+    axes, before = target_in_armature(rig), foot_orientation(rig)
+    if not is_rigid(axes):
+        # Seen from an unevenly scaled armature a turned target is sheared.
+        return
+    for _ in range(5):
+        turn_target(rig, random_rotation(rig.random))
+        rig.place_target(reachable_point(rig))
+        now = target_in_armature(rig)
+        if is_rigid(now):
+            assert matrix_difference(foot_orientation(rig), now @ axes.transposed() @ before) < exact(rig)
+        assert rig.missed() < EXACT
+
+
+@pytest.mark.parametrize("place", ["scaled", "mirrored", "parented", "on a turned and scaled parent"])
+def test_targets_may_be_scaled_and_parented(place):
+    rig, random = footed_leg(), Random(7)
+    target = rig.target.ob
+    if place in ("scaled", "mirrored"):
+        target.scale = (0.5, 1.5, 3.0) if place == "scaled" else (-1.0, 1.0, 1.0)
+    else:
+        target.parent = new_empty("parent", (0.3, 0.2, 0.1))
+        target.parent.rotation_euler = (0.4, -0.3, 1.0)
+        if "scaled" in place:
+            target.parent.scale = (2.0, 2.0, 2.0)
+    update()
+    rig.target.place((0.1, -0.2, 0.4))
+    follow(rig)
+    axes, before = target_in_armature(rig), foot_orientation(rig)
+    for _ in range(5):
+        turn_target(rig, random_rotation(random))
+        expected = target_in_armature(rig) @ axes.transposed() @ before
+        assert matrix_difference(foot_orientation(rig), expected) < EXACT
+    if target.parent:
+        target.parent.rotation_euler = (1.0, 0.5, -0.4)
+        update()
+        expected = target_in_armature(rig) @ axes.transposed() @ before
+        assert matrix_difference(foot_orientation(rig), expected) < EXACT
+
+
+@pytest.mark.parametrize("mode", ROTATION_MODES)
+def test_in_every_rotation_mode_of_the_foot(mode):
+    rig, random = footed_leg(), Random(3)
+    foot = rig.ob.pose.bones["foot"]
+    foot.rotation_mode = mode
+    set_rotation(foot, random_rotation(random, 1.0))
+    rig.target.place((0.1, -0.2, 0.4))
+    fk = rotation_values(foot)
+    follow(rig)
+    axes, before = target_in_armature(rig), foot_orientation(rig)
+    for _ in range(10):
+        turn_target(rig, random_rotation(random))
+        expected = target_in_armature(rig) @ axes.transposed() @ before
+        assert matrix_difference(foot_orientation(rig), expected) < EXACT
+    set_on(rig, use_rotation=False)
+    assert rotation_values(foot) == fk
+
+
+@pytest.mark.parametrize("seed", range(300, 320))
+def test_a_stretched_limb_keeps_its_foot_as_large_and_as_turned_as_it_was(seed):
+    rig = random_footed(seed)
+    follow(rig, reach="STRETCH", stretch_max=3.0)
+    before, inherits = pose_matrix(rig, foot_of(rig).name), foot_of(rig).bone.inherit_scale
+    root, far = rig.joints()[0], reach(rig.lengths())[1]
+    rig.place_target(root + random_unit(rig.random) * far * 1.5)
+    after = pose_matrix(rig, foot_of(rig).name)
+    assert matrix_difference(orientation(after), orientation(before)) < EXACT
+    if inherits != "ALIGNED" or not any(value < 0.0 for value in rig.tip.scale):
+        assert (after.to_scale() - before.to_scale()).length < 2e-5 * before.to_scale().length
+
+
+def test_a_foot_whose_chain_holds_shows_its_fk_pose():
+    rig = footed_leg()
+    follow(rig, reach="HOLD")
+    turn_target(rig, Quaternion((1.0, 0.0, 0.0), 0.7))
+    assert pose_values(rig.ob)["foot"] != (1.0, 0.0, 0.0, 0.0)
+    rig.target.place((0.0, -3.0, -3.0))
+    assert set(pose_values(rig.ob).values()) == {(1.0, 0.0, 0.0, 0.0)}
+
+
+@pytest.mark.parametrize("seed", range(400, 415))
+def test_without_influence_or_following_the_fk_values_are_back_exactly(seed):
+    rig = random_footed(seed)
+    fk = pose_values(rig.ob)
+    follow(rig)
+    turn_target(rig, random_rotation(rig.random))
+    foot = foot_of(rig).name
+    control = {rig.target.bone, rig.pole and rig.pole.bone}
+    set_on(rig, influence=0.0)
+    now = pose_values(rig.ob)
+    assert all(now[name] == fk[name] for name in fk if name not in control)
+    set_on(rig, influence=1.0)
+    assert pose_values(rig.ob)[foot] != fk[foot]
+    set_on(rig, use_rotation=False)
+    assert pose_values(rig.ob)[foot] == fk[foot]
+    set_on(rig, use_rotation=True)
+    turn_target(rig, random_rotation(rig.random))
+    set_on(rig, enabled=False)
+    now = pose_values(rig.ob)
+    assert all(now[name] == fk[name] for name in fk if name not in control)
+
+
+@pytest.mark.parametrize("seed", range(420, 435))
+def test_influence_blends_the_foot_along_the_shortest_way_and_never_drifts(seed):
+    rig = random_footed(seed)
+    fk = local_rotation(foot_of(rig))
+    follow(rig)
+    turn_target(rig, random_rotation(rig.random))
+    set_on(rig, influence=0.3)
+    first = pose_values(rig.ob)
+    # Under the blended shin, the foot that follows would stand otherwise than under the solved one.
+    tip_pose, foot = pose_matrix(rig, rig.tip.name), foot_of(rig)
+    for _ in range(10):
+        rig.ob.update_tag()
+        update()
+    assert pose_values(rig.ob) == first
+    bpy.context.scene.frame_set(5)
+    assert pose_values(rig.ob) == first
+    set_on(rig, influence=1.0)
+    wanted = pose_matrix(rig, foot.name)
+    full = foot.bone.convert_local_to_pose(
+        wanted,
+        foot.bone.matrix_local,
+        parent_matrix=tip_pose,
+        parent_matrix_local=foot.parent.bone.matrix_local,
+        invert=True,
+    )
+    end = orientation(full).to_quaternion()
+    expected = fk.slerp(end if fk.dot(end) > 0.0 else -end, 0.3)
+    set_on(rig, influence=0.3)
+    if abs(fk.dot(end)) > 0.01 and min(*rig.tip.scale, *foot.scale) > 0.0:
+        assert matrix_difference(local_rotation(foot_of(rig)).to_matrix(), expected.to_matrix()) < 1e-4
+
+
+def test_what_hangs_on_the_foot_rides_along():
+    rig = footed_leg(heel=True)
+    set_rotation(rig.ob.pose.bones["toe"], Quaternion((0.9, 0.3, 0.1, 0.2)))
+    update()
+    fk = {name: pose_matrix(rig, "foot").inverted() @ pose_matrix(rig, name) for name in ("toe", "Heel.pivot")}
+    values = pose_values(rig.ob)["toe"]
+    follow(rig)
+    for k in range(5):
+        turn_target(rig, Quaternion((0.3, 1.0, 0.5), 0.4 * k))
+        rig.target.place((0.1 * k, -0.2, 0.3 + 0.1 * k))
+        for name, local in fk.items():
+            now = pose_matrix(rig, "foot").inverted() @ pose_matrix(rig, name)
+            assert matrix_difference(now, local) < EXACT
+    assert pose_values(rig.ob)["toe"] == values
+
+
+def leg_with_a_chain_on_its_foot() -> tuple[Rig, Rig]:
+    rig = footed_leg()
+    specs = [
+        BoneSpec("antler", (0.0, -0.1, 0.2), (0.2, -0.4, 0.5), "foot"),
+        BoneSpec("antler tip", (0.2, -0.4, 0.5), (0.0, -0.4, 0.9), "antler", connect=True),
+    ]
+    bpy.context.view_layer.objects.active = rig.ob
+    bpy.ops.object.mode_set(mode="EDIT")
+    for spec in specs:
+        bone = rig.ob.data.edit_bones.new(spec.name)
+        bone.head, bone.tail, bone.use_connect = spec.head, spec.tail, spec.connect
+        bone.parent = rig.ob.data.edit_bones[spec.parent]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    second = Rig(rig.ob, ["antler", "antler tip"], Control(new_empty("goal", (0.3, -0.5, 0.8))))
+    return rig, second
+
+
+def test_a_chain_whose_root_is_on_the_foot_meets_its_target_in_the_same_update():
+    rig, second = leg_with_a_chain_on_its_foot()
+    second.enable()
+    follow(rig)
+    for k in range(8):
+        turn_target(rig, Quaternion((0.3, 1.0, 0.5), 0.1 * k))
+        assert second.missed() < EXACT
+        set_on(rig, foot_roll=0.1 * k)
+        assert second.missed() < EXACT
+
+
+def test_a_foot_of_another_chain_is_refused_by_name():
+    rig, _ = leg_with_a_chain_on_its_foot()
+    antler = rig.ob.pose.bones["antler"]
+    make_chain(antler, Control(new_empty("goal", (0.3, -0.5, 0.8))), chain_count=2)
+    follow(rig)
+    problems = problems_of(rig.ob, ["antler", "shin"], bpy.context.evaluated_depsgraph_get())
+    (text,) = map(str, problems.values())
+    assert "'foot'" in text and "belongs to the chain of" in text
+    set_on(rig, use_rotation=False)
+    assert not problems_of(rig.ob, ["antler", "shin"], bpy.context.evaluated_depsgraph_get())
+
+
+# Files, undo, frames
+
+
+def test_it_survives_save_and_reload(tmp_path):
+    rig = footed_leg()
+    rig.target.place((0.1, -0.3, 0.5))
+    follow(rig, foot_roll=0.9)
+    turn_target(rig, Quaternion((0.3, 1.0, 0.5), 0.8))
+    before, fk = all_matrices(rig), (1.0, 0.0, 0.0, 0.0)
+    path = str(tmp_path / "foot.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    again = Rig(bpy.data.objects["leg"], rig.bones, Control(bpy.data.objects["leg target"]))
+    update()
+    assert farthest(all_matrices(again), before) < 1e-6
+    bpy.context.scene.frame_set(3)
+    assert farthest(all_matrices(again), before) < 1e-6
+    set_on(again, use_rotation=False)
+    assert pose_values(again.ob)["foot"] == pose_values(again.ob)["toe"] == fk
+
+
+def test_it_survives_undo():
+    rig = footed_leg()
+    rig.target.place((0.1, -0.3, 0.5))
+    rig.enable()
+    bpy.ops.ed.undo_push(message="live")
+    rig.tip.analytic_ik_use_rotation = True
+    turn_target(rig, Quaternion((0.3, 1.0, 0.5), 0.8))
+    before = all_matrices(rig)
+    bpy.ops.ed.undo_push(message="turned")
+    again = Rig(bpy.data.objects["leg"], rig.bones, Control(bpy.data.objects["leg target"]))
+    set_on(again, foot_roll=0.5)
+    assert farthest(all_matrices(again), before) > 0.05
+    bpy.ops.ed.undo_push(message="rolled")
+    bpy.ops.ed.undo()
+    again = Rig(bpy.data.objects["leg"], rig.bones, Control(bpy.data.objects["leg target"]))
+    update()
+    assert farthest(all_matrices(again), before) < 1e-6
+    bpy.ops.ed.undo()
+    again = Rig(bpy.data.objects["leg"], rig.bones, Control(bpy.data.objects["leg target"]))
+    update()
+    assert not again.tip.analytic_ik_use_rotation
+    assert pose_values(again.ob)["foot"] == (1.0, 0.0, 0.0, 0.0)
+
+
+def test_a_duplicate_of_the_armature_follows_as_well():
+    rig = footed_leg()
+    rig.target.place((0.1, -0.3, 0.5))
+    follow(rig)
+    other = rig.ob.copy()
+    other.data = rig.ob.data.copy()
+    bpy.context.scene.collection.objects.link(other)
+    turn_target(rig, Quaternion((0.3, 1.0, 0.5), 0.8))
+    set_on(rig, foot_roll=0.3)
+    twin = Rig(other, rig.bones, rig.target)
+    set_on(twin, foot_roll=0.3)
+    assert farthest(all_matrices(twin), all_matrices(rig)) < 1e-6
+
+
+def animated_foot(seed: int, keyed_switch: bool = False) -> Rig:
+    """A live leg with a foot that follows and rolls over the frames 1 to 13."""
+    random = Random(seed)
+    rig = footed_leg()
+    if seed % 3 == 0:
+        key_rotation(random, rig.ob.pose.bones["foot"])
+    if seed % 2 == 0:
+        key_rotation(random, rig.ob.pose.bones["toe"])
+    if seed % 4 == 1:
+        key(rig.ob, "rotation_euler", [random_rotation(random, 1.0).to_euler() for _ in FRAMES])
+    target = rig.target.ob
+    target.rotation_mode = "QUATERNION"
+    key(target, "location", [Vector((0.0, 0.0, 0.5)) + random_point(random, 0.0, 0.4) for _ in FRAMES])
+    key(target, "rotation_quaternion", [random_rotation(random, 0.7) for _ in FRAMES])
+    rig.enable()
+    if keyed_switch:
+        key(rig.tip, "analytic_ik_use_rotation", [True, False, True, True])
+    rig.tip.analytic_ik_use_rotation = True
+    key(rig.tip, "analytic_ik_foot_roll", [0.0, random.uniform(0.2, 0.7), -0.4, random.uniform(0.9, 1.3)])
+    update()
+    return rig
+
+
+@pytest.mark.parametrize("keyed_switch", [False, True])
+@pytest.mark.parametrize("seed", range(500, 508))
+def test_a_frame_has_one_pose_whatever_was_visited_before(seed, keyed_switch):
+    rig, random = animated_foot(seed, keyed_switch), Random(seed)
+    expected: dict[float, dict[str, Matrix]] = {}
+    frames = [k / 2.0 for k in range(2, 27)]
+    for _ in range(2):
+        random.shuffle(frames)
+        for frame in frames:
+            bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
+            now = all_matrices(rig)
+            assert farthest(now, expected.setdefault(frame, now)) < 1e-6, f"frame {frame}"
+
+
+def test_a_keyed_switch_is_off_at_some_frames_and_keeps_its_orientation_at_the_others():
+    rig = footed_leg()
+    rig.target.ob.rotation_euler = (0.3, 0.2, 0.5)
+    rig.enable()
+    kept = foot_orientation(rig)
+    tip = rig.tip
+    for frame, on in ((1, True), (5, False), (9, True)):
+        tip.analytic_ik_use_rotation = on
+        tip.keyframe_insert("analytic_ik_use_rotation", frame=frame)
+    rig.target.place((0.2, -0.3, 0.6))
+    for frame in (3, 10, 6, 1, 9, 5):
+        bpy.context.scene.frame_set(frame)
+        if 5 <= frame < 9:
+            assert pose_values(rig.ob)["foot"] == (1.0, 0.0, 0.0, 0.0)
+        else:
+            assert matrix_difference(foot_orientation(rig), kept) < EXACT
+
+
+def test_a_switch_that_is_keyed_off_last_keeps_its_orientation_at_the_earlier_frames():
+    rig = footed_leg()
+    rig.target.ob.rotation_euler = (0.3, 0.2, 0.5)
+    rig.enable()
+    kept = foot_orientation(rig)
+    for frame, on in ((1, True), (5, False)):
+        rig.tip.analytic_ik_use_rotation = on
+        rig.tip.keyframe_insert("analytic_ik_use_rotation", frame=frame)
+    bpy.context.scene.frame_set(1)
+    assert matrix_difference(foot_orientation(rig), kept) < EXACT
+
+
+# Rolls: the expected poses in double precision, from nothing but the rest pose of the leg above
+
+
+def about_x(angle: float, point: tuple[float, float, float]) -> np.ndarray:
+    """The turn about the X axis through a point."""
+    c, s = cos(angle), sin(angle)
+    turn = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
+    whole, pivot = np.eye(4), np.array(point)
+    whole[:3, :3], whole[:3, 3] = turn, pivot - turn @ pivot
+    return whole
+
+
+def rolled(roll: float, toe_angle: float, heel: tuple, ball: tuple, tip: tuple) -> tuple[np.ndarray, np.ndarray]:
+    """How a foot at rest, and its toe, are moved by a roll."""
+    if roll < 0.0:
+        both = about_x(roll, heel)
+        return both, both
+    toe = about_x(max(roll - toe_angle, 0.0), tip)
+    return toe @ about_x(min(roll, toe_angle), ball), toe
+
+
+def assert_rolls(rig: Rig, roll: float, toe_angle: float, heel: tuple = HEEL, ball: tuple = BALL, tip: tuple = TIP):
+    names = [name for name in ("foot", "toe") if name in rig.ob.pose.bones]
+    set_on(rig, foot_roll=0.0, toe_angle=toe_angle)
+    start = {name: np.array(pose_matrix(rig, name), float) for name in names}
+    rest = np.array(rig.ob.data.bones["foot"].matrix_local, float)
+    placed = start["foot"] @ np.linalg.inv(rest)
+    set_on(rig, foot_roll=roll)
+    for name, moved in zip(names, rolled(roll, toe_angle, heel, ball, tip), strict=False):
+        expected = placed @ moved @ np.linalg.inv(placed) @ start[name]
+        assert np.abs(np.array(pose_matrix(rig, name), float) - expected).max() < 2 * EXACT, (name, roll)
+    ankle = placed @ rolled(roll, toe_angle, heel, ball, tip)[0] @ np.array((*ANKLE, 1.0))
+    assert np.abs(np.array(rig.joints()[-1]) - ankle[:3]).max() < 2 * EXACT
+    if roll > 0.0:
+        up = placed[:3, :3] @ (0.0, 0.0, 1.0)
+        assert (ankle - placed @ np.array((*ANKLE, 1.0)))[:3] @ up > 0.0
+
+
+ROLLS = (-1.0, -0.3, -1e-3, 1e-3, 0.2, 0.5, pi / 4.0, 0.9, 1.4)
+
+
+def standing_leg(seed: int, **made: bool) -> Rig:
+    """A leg that follows a target of any orientation, in a world of any kind."""
+    random = Random(seed)
+    rig = footed_leg(**made)
+    if seed % 2:
+        rig.ob.location, rig.ob.rotation_euler = (0.5, 1.0, -0.3), (0.4, 0.7, -1.0)
+        rig.ob.scale = (1.5, 1.5, 1.5) if seed % 3 else (-1.0, 1.0, 1.0)
+    update()
+    follow(rig)
+    rig.place_target(Vector((0.1, -0.3, 0.9)))
+    if seed > 1:
+        turn_target(rig, random_rotation(random))
+    return rig
+
+
+@pytest.mark.parametrize("toe_angle", [pi / 4.0, 0.3, 0.0])
+@pytest.mark.parametrize("seed", range(7))
+def test_a_foot_rolls_over_ball_toe_and_heel_whatever_way_it_is_turned(seed, toe_angle):
+    rig = standing_leg(seed)
+    for roll in ROLLS:
+        assert_rolls(rig, roll, toe_angle)
+    set_on(rig, foot_roll=0.0)
+    assert pose_values(rig.ob)["toe"] == (1.0, 0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_heel_bone_says_where_the_heel_is(seed):
+    rig = standing_leg(seed, heel=True)
+    for roll in ROLLS:
+        assert_rolls(rig, roll, 0.6, heel=(0.0, 0.1, 0.02))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_without_a_toe_it_rolls_over_its_tail(seed):
+    rig = standing_leg(seed, toe=False)
+    up = np.array((0.0, -0.3, 0.9)) / np.hypot(0.3, 0.9)
+    along = np.array(BALL) - np.array(ANKLE)
+    forward = along - up * (along @ up)
+    forward /= np.linalg.norm(forward)
+    heel = np.array(BALL) - forward * (along @ forward)
+    for roll in ROLLS:
+        assert_rolls(rig, roll, 0.6, heel=tuple(heel), tip=BALL)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_heel_bone_that_begins_at_the_ball_is_no_toe(seed):
+    rig = standing_leg(seed, toe=False)
+    with editing(rig.ob) as edit_bones:
+        heel = edit_bones.new("heel")
+        heel.head, heel.tail, heel.parent = BALL, (0.0, 0.1, 0.02), edit_bones["foot"]
+    for roll in (-0.4, 0.4):
+        assert_rolls(rig, roll, 0.6, heel=(0.0, -0.1, 0.035), tip=BALL)
+
+
+def test_a_larger_foot_rolls_over_its_own_heel_and_ball():
+    rig = footed_leg()
+    rig.ob.pose.bones["foot"].scale = (1.5, 1.5, 1.5)
+    update()
+    follow(rig)
+    rig.place_target(Vector((0.1, -0.3, 0.9)))
+    for roll in ROLLS:
+        assert_rolls(rig, roll, 0.6)
+
+
+def test_ball_and_tip_stay_and_the_heel_rises():
+    rig = footed_leg()
+    follow(rig, toe_angle=0.6)
+
+    def marks() -> tuple[Vector, Vector, Vector, Vector]:
+        bones = evaluated_copy(rig.ob).pose.bones
+        return tuple(v.copy() for v in (bones["foot"].head, bones["toe"].head, bones["toe"].tail, bones["toe"].z_axis))
+
+    ankle, ball, tip, up = marks()
+    heights = [ankle.z]
+    for k in range(1, 13):
+        set_on(rig, foot_roll=0.1 * k)
+        now = marks()
+        assert (now[2] - tip).length < EXACT
+        if k <= 6:
+            assert (now[1] - ball).length < EXACT and (now[3] - up).length < EXACT
+        else:
+            assert now[1].z > ball.z
+        heights.append(now[0].z)
+        assert (rig.joints()[-1] - now[0]).length < EXACT
+    assert heights == sorted(heights)
+    set_on(rig, foot_roll=-0.4)
+    assert marks()[2].z > tip.z
+
+
+def test_the_roll_is_continuous():
+    rig = standing_leg(4)
+    poses = []
+    for k in range(-300, 500):
+        set_on(rig, foot_roll=0.004 * k)
+        poses.append(all_matrices(rig))
+    steps = [farthest(a, b) for a, b in pairwise(poses)]
+    assert max(steps) < 0.02
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_toe_that_is_bent_keeps_its_orientation_over_the_ball(seed):
+    rig = footed_leg()
+    set_rotation(rig.ob.pose.bones["toe"], random_rotation(Random(seed), 0.8))
+    fk = pose_values(rig.ob)["toe"]
+    follow(rig)
+    before = pose_matrix(rig, "toe")
+    for roll in (0.1, 0.4, 0.7):
+        set_on(rig, foot_roll=roll)
+        assert matrix_difference(pose_matrix(rig, "toe"), before) < EXACT
+    set_on(rig, foot_roll=0.0)
+    assert pose_values(rig.ob)["toe"] == fk
+
+
+def test_the_tip_of_a_toe_that_is_bent_stays_beyond_the_toe_angle():
+    rig = footed_leg()
+    set_rotation(rig.ob.pose.bones["toe"], Quaternion((1.0, 0.0, 0.0), 0.5))
+    follow(rig, toe_angle=0.3)
+    tip = evaluated_copy(rig.ob).pose.bones["toe"].tail.copy()
+    set_on(rig, foot_roll=0.9)
+    assert (evaluated_copy(rig.ob).pose.bones["toe"].tail - tip).length < EXACT
+
+
+def test_the_roll_sets_in_smoothly_where_the_toe_inherits_no_rotation():
+    rig = footed_leg()
+    rig.ob.data.bones["toe"].use_inherit_rotation = False
+    follow(rig)
+    turn_target(rig, Quaternion((1.0, 0.3, 0.1), 0.5))
+    before = pose_matrix(rig, "toe")
+    set_on(rig, foot_roll=1e-4)
+    assert matrix_difference(pose_matrix(rig, "toe"), before) < 1e-3
+
+
+def test_a_roll_without_following_does_nothing():
+    rig = footed_leg()
+    rig.enable()
+    before = pose_values(rig.ob)
+    set_on(rig, foot_roll=0.7)
+    assert pose_values(rig.ob) == before
+
+
+def test_a_stretched_leg_rolls_the_same():
+    rig = footed_leg()
+    follow(rig, reach="STRETCH", stretch_max=3.0)
+    rig.target.place((0.0, 0.0, -0.6))
+    for roll in ROLLS:
+        assert_rolls(rig, roll, 0.6)
+
+
+def test_a_frame_of_a_stretched_leg_that_rolls_has_one_pose_too():
+    rig = footed_leg()
+    follow(rig, reach="STRETCH", stretch_max=3.0)
+    key(rig.target.ob, "location", [(0.0, 0.0, 0.3), (0.2, -0.3, -0.6), (0.0, 0.3, 0.5), (0.0, 0.0, -0.9)])
+    key(rig.tip, "analytic_ik_foot_roll", [0.0, 0.5, -0.4, 1.2])
+    expected: dict[int, dict[str, Matrix]] = {}
+    for frame in (1, 5, 9, 13, 5, 13, 1, 9, 13, 5):
+        bpy.context.scene.frame_set(frame)
+        now = all_matrices(rig)
+        assert farthest(now, expected.setdefault(frame, now)) < 1e-6, f"frame {frame}"
+
+
+# The side to which a straight limb bends
+
+AXES = {"X": (1, 0, 0), "NEGATIVE_X": (-1, 0, 0), "Z": (0, 0, 1), "NEGATIVE_Z": (0, 0, -1)}
+
+
+def bend_axis(rig: Rig) -> Vector:
+    """The axis about which the second bone is bent against the first, in the second one's space."""
+    first, second = rig.matrices()[:2]
+    normal = first.col[1].to_3d().cross(second.col[1].to_3d())
+    # No scale of the bones is mirrored here.
+    return (orientation(second).transposed() @ normal).normalized()
+
+
+def straight_rig(seed: int) -> Rig:
+    rig = random_rig(seed, straight="FK", with_pole=False)
+    for bone in rig.ob.pose.bones:
+        bone.scale = [abs(value) for value in bone.scale]
+    update()
+    return rig
+
+
+@pytest.mark.parametrize("axis", AXES)
+@pytest.mark.parametrize("seed", range(9300, 9306))
+def test_a_straight_limb_bends_about_the_axis_that_is_stated(seed, axis):
+    rig = straight_rig(seed)
+    rig.enable(straight_axis=axis)
+    near, far = reach(rig.lengths())
+    root = rig.joints()[0]
+    for _ in range(13):
+        rig.place_target(root + random_unit(rig.random) * (near + (far - near) * rig.random.uniform(0.05, 0.95)))
+        assert rig.missed() < EXACT
+        assert bend_axis(rig).dot(AXES[axis]) > 0.999
+
+
+@pytest.mark.parametrize("axis", AXES)
+def test_a_plain_straight_leg_bends_so_wherever_its_target_is(axis):
+    rig, random = leg(knee=0.0), Random(5)
+    for bone in ("thigh", "shin"):
+        rig.ob.data.bones[bone].use_inherit_rotation = True
+    rig.enable(straight_axis=axis)
+    for _ in range(300):
+        rig.place_target(Vector((0.0, 0.0, 2.0)) + random_point(random, 0.05, 1.95))
+        assert rig.missed() < EXACT
+        assert bend_axis(rig).dot(AXES[axis]) > 0.999
+
+
+@pytest.mark.parametrize("locked", ["", "xy", "yz"])
+def test_by_itself_it_bends_about_the_only_free_axis_else_about_x(locked):
+    rig = leg(knee=0.0)
+    for axis in locked:
+        setattr(rig.tip, f"lock_ik_{axis}", True)
+    rig.enable()
+    rig.place_target(Vector((0.2, -0.3, 0.5)))
+    assert bend_axis(rig).dot((0, 0, 1) if locked == "xy" else (1, 0, 0)) > 0.999
+
+
+def test_a_stated_side_wins_over_that_of_the_free_axis():
+    rig = leg(knee=0.0)
+    rig.tip.lock_ik_x = rig.tip.lock_ik_y = True
+    rig.enable(straight_axis="NEGATIVE_Z")
+    rig.place_target(Vector((0.2, -0.3, 0.5)))
+    assert bend_axis(rig).dot((0, 0, -1)) > 0.999
+    assert rig.missed() < EXACT
+
+
+def test_a_limb_that_is_bent_tells_more_than_what_is_stated():
+    rig = leg(knee=0.0)
+    rig.enable(straight_axis="NEGATIVE_X")
+    rig.ob.pose.bones["shin"].rotation_quaternion = Quaternion((1.0, 0.0, 0.0), radians(20.0))
+    rig.place_target(Vector((0.2, -0.3, 0.5)))
+    assert bend_axis(rig).dot((1, 0, 0)) > 0.999
