@@ -102,10 +102,10 @@ class Placer:
         mirrors = [now * before < 0.0 for now, before in zip(owner.scale, others[SCALE], strict=True)]
         for mode, before in others.items():
             if mode not in control.modes:
-                put_raw(owner, mode, before)
+                _put_raw(owner, mode, before)
             elif mode != LOCATION:
                 rotation = _mirrored(quaternion_of(raw_values(owner, mode), mode), mirrors)
-                put_raw(owner, mode, raw_of(rotation, mode, before))
+                _put_raw(owner, mode, raw_of(rotation, mode, before))
         return tuple(raw_values(owner, mode) for mode in control.modes)
 
     def _carry(self, ob: bpy.types.Object) -> Matrix:
@@ -127,6 +127,5 @@ def _mirrored(rotation: Quaternion, axes: Sequence[bool]) -> Quaternion:
     return rotation_in(basis)
 
 
-def put_raw(owner: bpy.types.Object | bpy.types.PoseBone, mode: str, raw: Raw) -> None:
-    """Set the numbers of a channel."""
+def _put_raw(owner: bpy.types.Object | bpy.types.PoseBone, mode: str, raw: Raw) -> None:
     setattr(owner, channel_of(mode)[0], raw)

@@ -80,8 +80,9 @@ def rig_legs(
         except ChainError as error:
             left_out.append(LeftOut(limb.bones[-1], str(error)))
     if not rigged:
-        bpy.data.collections.remove(collection)
-        raise ChainError(left_out[-1].reason)
+        if not collection.objects:
+            bpy.data.collections.remove(collection)
+        raise ChainError(f"Armature '{ob.name}': {left_out[-1].reason}")
     return Rigged(tuple(rigged), tuple(left_out))
 
 
@@ -102,11 +103,11 @@ def _rig(
 ) -> RiggedLimb:
     tip = ob.pose.bones[limb.bones[-1]]
     _check_joined(ob, limb)
+    axis = _straight_axis(context, tip, limb)
+    added = add_chain(context, tip, len(limb.bones), "AUTO", with_pole=True, straight_axis=axis)
     for name in limb.segments:
         # What was split for its twist shall not bend.
         ob.pose.bones[name].lock_ik_x = ob.pose.bones[name].lock_ik_z = True
-    axis = _straight_axis(context, tip, limb)
-    added = add_chain(context, tip, len(limb.bones), "AUTO", with_pole=True, straight_axis=axis)
     target, pole = added.target, added.pole
     place = "." + limb.place.title() if limb.place else ""
     side = "." + limb.side if limb.side else ""
@@ -131,8 +132,8 @@ def _check_joined(ob: bpy.types.Object, limb: FoundLimb) -> None:
     for bone, below in pairwise(bones):
         if (below.head_local - bone.tail_local).length > _APART * bone.length:
             raise ChainError(
-                f"its tail is not where '{below.name}' begins; bring it there in edit mode, or import the file again "
-                "with bones that point at their children"
+                f"the tail of bone '{bone.name}' is not where '{below.name}' begins; bring it there in edit mode, or "
+                "import the file again with bones that point at their children"
             )
 
 
@@ -166,8 +167,10 @@ def _straight_axis(context: bpy.types.Context, tip: bpy.types.PoseBone, limb: Fo
 
 
 def _collection(context: bpy.types.Context, ob: bpy.types.Object) -> bpy.types.Collection:
-    """The collection of an armature's controls."""
-    collection = bpy.data.collections.new(f"{ob.name} controls")
-    homes = ob.users_collection or (context.scene.collection,)
-    homes[0].children.link(collection)
+    """The collection of an armature's controls: the one that an earlier limb's are in, or a new one."""
+    name, home = f"{ob.name} controls", [*ob.users_collection, context.scene.collection][0]
+    collection = home.children.get(name)
+    if collection is None:
+        collection = bpy.data.collections.new(name)
+        home.children.link(collection)
     return collection

@@ -212,4 +212,29 @@ def test_bones_that_do_not_end_where_the_next_begins_are_refused_with_the_cure()
         BoneSpec("foot_l", (0.1, 0.0, 0.1), (0.1, -0.1, 0.02), "calf_l"),
     ]
     select(new_armature("mannequin", bones))
-    refused("its tail is not where 'calf_l' begins; bring it there in edit mode")
+    refused(
+        "Armature 'mannequin': the tail of bone 'thigh_l' is not where 'calf_l' begins; bring it there in edit mode"
+    )
+
+
+def test_what_cannot_be_rigged_is_left_without_locks():
+    family = next(family for family in FAMILIES if any(len(limb.bones) > 3 for limb in legs_of(family)))
+    ob = armature_of(family.bones())
+    select(ob)
+    leg = legs_of(family)[0]
+    select_bones(ob, leg.bones[0])
+    ob.pose.bones[leg.bones[0]].scale = (0.0, 0.0, 0.0)
+    update()
+    with pytest.raises(RuntimeError, match=r"Armature 'skeleton': Bone .* has no length"):
+        bpy.ops.analytic_ik.rig_legs()
+    assert not any(bone.lock_ik_x or bone.lock_ik_z for bone in ob.pose.bones)
+
+
+def test_legs_rigged_one_after_another_share_a_collection():
+    ob = armature_of(FAMILIES[0].bones())
+    select(ob)
+    for leg in legs_of(FAMILIES[0]):
+        select_bones(ob, leg.bones[0])
+        bpy.ops.analytic_ik.rig_legs()
+    assert [collection.name for collection in bpy.data.collections] == [f"{ob.name} controls"]
+    assert len(bpy.data.collections[0].objects) == 4
