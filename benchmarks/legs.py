@@ -1,57 +1,99 @@
 """Scenes of many legs, the same for every contender."""
 
-from math import pi
+from collections.abc import Iterable
+from math import asin, ceil, cos, pi, sin, sqrt
 
 import bpy
 from mathutils import Vector
 
+from ik_addon.rig import live
+
 FRAMES = range(1, 251)
 LEG_LENGTH = 2.0
+_BEND = asin(0.2)
+"""How far the first and the last bone of a leg lean, against each other."""
 
 
-def build(legs: int, contender: str, animated_root: bool = False) -> bpy.types.Object:
-    """A fresh scene with one armature of two-bone legs that follow animated Empties; returns the armature object.
+def build(
+    legs: int,
+    contender: str,
+    animated_root: bool = False,
+    bones: int = 2,
+    poles: bool = True,
+    others: int = 0,
+    skin_vertices: int = 0,
+    constrained: bool = False,
+    frames: range = FRAMES,
+) -> bpy.types.Object:
+    """A fresh scene with one armature of legs that follow Empties animated over `frames`; returns its object.
 
-    contender: BARE (nothing follows), BLENDER (the IK constraint, poles with their computed angle), OURS.
+    contender: BARE (nothing follows), BLENDER (the IK constraint, poles with their computed angle), OURS; our handlers
+    are on for ours alone. bones: of each leg, of one length. others: Empties that have nothing to do with the legs.
+    skin_vertices: of a grid that the legs deform. constrained: feet follow animated Empties by constraints, every other
+    knee by a driver.
     """
+    live.unregister()
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     scene = bpy.context.scene
-    scene.frame_start, scene.frame_end = FRAMES[0], FRAMES[-1]
-    ob = _armature(scene, legs)
+    scene.frame_start, scene.frame_end = frames[0], frames[-1]
+    for other in range(others):
+        _empty(scene, f"other.{other}").location = (other % 50, 5.0 + other // 50, 0.0)
+    ob = _armature(scene, legs, bones)
+    if skin_vertices:
+        _skin(ob, skin_vertices)
     if animated_root:
         root = ob.pose.bones["root"]
-        for frame in FRAMES[::10]:
+        for frame in frames[::10]:
             root.location = (0.05 * (frame % 3), 0.0, 0.02 * (frame % 7))
             root.keyframe_insert("location", frame=frame)
     for leg in range(legs):
-        foot, knee = _controls(scene, leg)
-        shin = ob.pose.bones[f"shin.{leg}"]
+        foot, knee = _controls(scene, leg, frames, constrained)
+        shin, pole = ob.pose.bones[f"shin.{leg}"], knee if poles else None
         if contender == "BLENDER":
             constraint = shin.constraints.new("IK")
-            constraint.target, constraint.pole_target = foot, knee
-            constraint.chain_count, constraint.pole_angle = 2, -pi / 2.0
+            constraint.target, constraint.pole_target = foot, pole
+            constraint.chain_count, constraint.pole_angle = bones, -pi / 2.0
         elif contender == "OURS":
-            shin.analytic_ik_target, shin.analytic_ik_pole_target = foot, knee
+            shin.analytic_ik_target, shin.analytic_ik_pole_target = foot, pole
+            shin.analytic_ik_chain_count = bones
             shin.analytic_ik_enabled = True
-    scene.frame_set(FRAMES[0])
+    if contender == "OURS":
+        live.register()
+    scene.frame_set(frames[0])
     return ob
 
 
-def worst_error(ob: bpy.types.Object, frames: range) -> float:
-    """The largest distance of a shin's tail from its foot control over `frames`, in leg lengths."""
-    worst = 0.0
+def error(ob: bpy.types.Object) -> float:
+    """The largest distance of a shin's tail from its foot control as the scene is, in leg lengths."""
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    posed = ob.evaluated_get(depsgraph)
+    tails = {
+        bone.name.partition(".")[2]: posed.matrix_world @ bone.tail
+        for bone in posed.pose.bones
+        if bone.name.startswith("shin")
+    }
+    feet = {leg: bpy.data.objects[f"foot.{leg}"].evaluated_get(depsgraph).matrix_world.translation for leg in tails}
+    return max((tails[leg] - feet[leg]).length for leg in tails) / LEG_LENGTH
+
+
+def worst_error(ob: bpy.types.Object, frames: range, count: int = 25) -> float:
+    """The largest `error` at some `count` of the frames."""
+    return max(_errors(ob, frames[:: ceil(len(frames) / count)]))
+
+
+def _errors(ob: bpy.types.Object, frames: range) -> Iterable[float]:
     for frame in frames:
         bpy.context.scene.frame_set(frame)
-        posed = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
-        for bone in posed.pose.bones:
-            if bone.name.startswith("shin"):
-                target = bpy.data.objects[f"foot.{bone.name.partition('.')[2]}"]
-                tail = posed.matrix_world @ bone.tail
-                worst = max(worst, (tail - target.matrix_world.translation).length / LEG_LENGTH)
-    return worst
+        yield error(ob)
 
 
-def _armature(scene: bpy.types.Scene, legs: int) -> bpy.types.Object:
+def _empty(scene: bpy.types.Scene, name: str) -> bpy.types.Object:
+    ob = bpy.data.objects.new(name, None)
+    scene.collection.objects.link(ob)
+    return ob
+
+
+def _armature(scene: bpy.types.Scene, legs: int, bones: int) -> bpy.types.Object:
     armature = bpy.data.armatures.new("Legs")
     ob = bpy.data.objects.new("Legs", armature)
     scene.collection.objects.link(ob)
@@ -60,28 +102,53 @@ def _armature(scene: bpy.types.Scene, legs: int) -> bpy.types.Object:
     root = armature.edit_bones.new("root")
     root.head, root.tail = (0.0, 0.0, 2.0), (0.0, 0.0, 2.5)
     for leg in range(legs):
-        hip = Vector((0.5 * leg, 0.0, 2.0))
-        thigh = armature.edit_bones.new(f"thigh.{leg}")
-        thigh.head, thigh.tail = hip, hip + Vector((0.0, -0.2, -0.98))
-        thigh.parent = root
-        shin = armature.edit_bones.new(f"shin.{leg}")
-        shin.head, shin.tail = thigh.tail, hip + Vector((0.0, 0.0, -1.96))
-        shin.parent, shin.use_connect = thigh, True
+        before, head = root, Vector((0.5 * leg, 0.0, 2.0))
+        for k in range(bones):
+            lean = _BEND * (2 * k / (bones - 1) - 1)
+            bone = armature.edit_bones.new(f"thigh.{leg}.{k}" if k < bones - 1 else f"shin.{leg}")
+            bone.head, bone.tail = head, head + Vector((0.0, sin(lean), -cos(lean))) * (LEG_LENGTH / bones)
+            bone.parent, bone.use_connect = before, k > 0
+            before, head = bone, bone.tail.copy()
     bpy.ops.object.mode_set(mode="OBJECT")
     return ob
 
 
-def _controls(scene: bpy.types.Scene, leg: int) -> tuple[bpy.types.Object, bpy.types.Object]:
-    foot, knee = (bpy.data.objects.new(f"{name}.{leg}", None) for name in ("foot", "knee"))
-    for control in (foot, knee):
-        scene.collection.objects.link(control)
+def _skin(ob: bpy.types.Object, vertices: int) -> None:
+    """A grid of at least so many vertices, in stripes: each hangs on all bones of one leg alike."""
+    side = ceil(sqrt(vertices))
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=side - 1, y_subdivisions=side - 1, calc_uvs=False)
+    skin = bpy.context.object
+    names = [bone.name for bone in ob.data.bones if bone.name != "root"]
+    legs = sorted({name.split(".")[1] for name in names}, key=int)
+    for name in names:
+        leg, count = legs.index(name.split(".")[1]), len(skin.data.vertices)
+        stripe = range(count * leg // len(legs), count * (leg + 1) // len(legs))
+        skin.vertex_groups.new(name=name).add(stripe, len(legs) / len(names), "REPLACE")
+    skin.modifiers.new("Armature", "ARMATURE").object = ob
+    skin.select_set(False)
+    bpy.context.view_layer.objects.active = ob
+
+
+def _controls(
+    scene: bpy.types.Scene, leg: int, frames: range, constrained: bool
+) -> tuple[bpy.types.Object, bpy.types.Object]:
+    """The foot and the knee of a leg."""
+    foot, knee = _empty(scene, f"foot.{leg}"), _empty(scene, f"knee.{leg}")
     knee.location = (0.5 * leg, -3.0, 1.0)
-    for frame in FRAMES[::7]:
+    moved = _empty(scene, f"guide.{leg}") if constrained else foot
+    for frame in frames[::7]:
         phase = 0.2 * frame + leg
-        foot.location = (
+        moved.location = (
             0.5 * leg + 0.1 * ((frame + leg) % 5 - 2) / 2.0,
             0.4 * ((phase % 4.0) - 2.0) / 2.0,
             0.3 + 0.25 * (phase % 3.0) / 3.0,
         )
-        foot.keyframe_insert("location", frame=frame)
+        moved.keyframe_insert("location", frame=frame)
+    if constrained:
+        foot.constraints.new("COPY_LOCATION").target = moved
+    if constrained and leg % 2:
+        driver = knee.driver_add("location", 0).driver
+        driver.type = "AVERAGE"
+        variable = driver.variables.new()
+        variable.targets[0].id, variable.targets[0].data_path = moved, "location.x"
     return foot, knee

@@ -2,36 +2,95 @@
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Mapping
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import redirect_stdout
 from statistics import median
+from typing import Protocol
+
+import bpy
+
+import ik_addon
 
 
-def medians(contenders: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, float]:
-    """Median of what each contender measured, over `rounds` turns; each measures itself and returns seconds."""
+class Row(Protocol):
+    """A line of a table, to be measured."""
+
+    name: str
+
+    def measured(self, rounds: int) -> dict[str, object]:
+        """What the line says, after so many rounds."""
+
+
+def turns(contenders: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
+    """What each contender measured in each of `rounds` turns; each measures itself and returns seconds."""
     measured: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, measure in contenders.items():
             measured[name].append(measure())
-    return {name: median(values) for name, values in measured.items()}
+    return measured
 
 
-def options(description: str | None) -> argparse.Namespace:
-    """The command line that all benchmarks share."""
-    parser = argparse.ArgumentParser(description=description)
+def medians(contenders: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, float]:
+    """Median of what each contender measured, over `rounds` turns."""
+    return {name: median(values) for name, values in turns(contenders, rounds).items()}
+
+
+def ratio(of: Sequence[float], to: Sequence[float]) -> float:
+    """Median over the rounds of the quotient within a round."""
+    return median(one / other for one, other in zip(of, to, strict=True))
+
+
+def options(description: str | None, named_rows: bool = False) -> argparse.Namespace:
+    """The command line that all benchmarks share; named_rows: with --rows."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     parser.add_argument("--rounds", type=int, default=5, help="turns of each contender (default 5)")
+    if named_rows:
+        parser.add_argument(
+            "--rows", type=re.compile, default="", metavar="PATTERN", help="only rows whose name holds this expression"
+        )
     return parser.parse_args()
 
 
-def show(rows: Iterable[Mapping[str, object]], as_json: bool) -> None:
-    """Print rows that have the same keys as a Markdown table, or as JSON."""
+def run(description: str | None, rows: Sequence[Row]) -> None:
+    """Measure the rows that the command line asks for, show them, and end the process."""
+    chosen = options(description, named_rows=True)
+    ik_addon.register()
+    # Operators print their reports.
+    with redirect_stdout(sys.stderr):
+        measured = [row.measured(chosen.rounds) for row in rows if chosen.rows.search(row.name)]
+    show(measured, chosen.json, _heading(chosen.rounds))
+    ik_addon.unregister()
+    sys.stdout.flush()
+    # Older Blenders crash or hang at Python's ordinary exit.
+    os._exit(0)
+
+
+def show(rows: Iterable[Mapping[str, object]], as_json: bool, head: Mapping[str, object] | None = None) -> None:
+    """Print rows that have the same keys as a Markdown table, or as JSON; head: what holds for all of them."""
     rows = list(rows)
     if as_json:
-        print(json.dumps(rows, indent=1))
+        print(json.dumps({**head, "rows": rows} if head else rows, indent=1))
         return
-    names = list(rows[0])
+    if head:
+        print(", ".join(f"{name} {value}" for name, value in head.items()), end="\n\n")
+    names = list(rows[0]) if rows else []
     print("| " + " | ".join(names) + " |")
     print("|" + " --- |" * len(names))
     for row in rows:
-        cells = (f"{value:.3g}" if isinstance(value, float) else str(value) for value in row.values())
-        print("| " + " | ".join(cells) + " |")
+        print("| " + " | ".join(_cell(value) for value in row.values()) + " |")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _heading(rounds: int) -> dict[str, object]:
+    """What a table was measured on: Blender, cores that this process may use, rounds."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {"Blender": bpy.app.version_string, "cores": cores, "rounds": rounds}

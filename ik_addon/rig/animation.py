@@ -46,6 +46,12 @@ def fcurve_homes(ob: bpy.types.Object) -> list:
     return [home for homes in (current_fcurve_collections(data), *of_strips) for home in homes]
 
 
+def plays(curve: bpy.types.FCurve) -> bool:
+    """Whether Blender evaluates an F-Curve."""
+    silent = curve.mute or (_GROUPS_MUTE and curve.group and curve.group.mute)
+    return not (silent or curve.is_empty or not curve.is_valid)
+
+
 def animated_paths(ob: bpy.types.Object) -> Iterator[str]:
     """The RNA paths of `ob` that an F-Curve, an NLA strip or a driver sets."""
     return (path for path, _ in _animated(ob))
@@ -58,8 +64,7 @@ def _animated(ob: bpy.types.Object) -> Iterator[tuple[str, int]]:
         return
     for home in fcurve_homes(ob):
         for curve in home:
-            silent = curve.mute or (_GROUPS_MUTE and curve.group and curve.group.mute)
-            if not (silent or curve.is_empty):
+            if plays(curve):
                 yield curve.data_path, curve.array_index
     for driver in data.drivers:
         yield driver.data_path, driver.array_index

@@ -69,7 +69,8 @@ class Limb:
 
     world: the armature object's matrix. parent_pose: pose matrix of the root bone's parent, as posed in this pass.
     chain: the FK pose relative to the root's head, where single precision is finest. target_armature: where the tip's
-    tail shall go, foot roll included. ends: foot and toe, where they follow the target's orientation.
+    tail shall go, foot roll included. ends: foot and toe, where they follow the target's orientation; held: how the
+    foot stands against it before it rolls.
     """
 
     tip: str
@@ -82,6 +83,7 @@ class Limb:
     target_armature: Vector
     pole_armature: Vector | None
     ends: tuple[EndBone, ...] = ()
+    held: Quaternion | None = None
 
     @property
     def turned(self) -> tuple[BoneReading, ...]:

@@ -3,16 +3,24 @@
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import wraps
 
 import bpy
 from bpy.app.handlers import persistent
 
 from . import animation, armatures
-from .order import live_tips
-from .solving import Touched, solve_scene
+from .order import ChainName, live_tips
+from .plan import Plan
+from .solving import solve_scene
+from .tracks import EvaluatedPlaces
+
+_STRUCTURE = ("ACTION", "ARMATURE", "COLLECTION", "SCENE")
+"""Kinds of data whose change may change how chains are solved; objects that only move do not."""
 
 _paused: list[object] = []
 _reported: set[str] = set()
+_plans: dict[int, Plan] = {}
+"""By the scene's session number how its chains are solved: of the scene that was evaluated last."""
 
 
 @contextmanager
@@ -26,31 +34,83 @@ def paused() -> Iterator[None]:
         _paused.remove(token)
 
 
-@persistent
+def way_of(scene: bpy.types.Scene, chain: ChainName) -> str:
+    """How a chain is solved at present, as a sentence; "": that is not known yet."""
+    plan = _plans.get(scene.session_uid)
+    return plan.way_of(chain) if plan else ""
+
+
+def _guarded(handler):
+    """A handler that does nothing while paused, and whose errors go to the console, once, and never to the user."""
+
+    @persistent
+    @wraps(handler)
+    def guarded(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -> None:
+        if _paused:
+            return
+        try:
+            handler(scene, depsgraph)
+        except Exception:
+            _plans.clear()
+            text = traceback.format_exc()
+            if text not in _reported:
+                _reported.add(text)
+                print(f"Analytic IK: a chain could not be solved; please report this.\n{text}")
+
+    return guarded
+
+
+@_guarded
+def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
+    """Before a frame is evaluated: write the chains whose controls can be sampled. So it is evaluated only once."""
+    plan = _plans.get(scene.session_uid)
+    if plan is not None and ((_changes_pending(scene) and not _holds(plan)) or not plan.before_frame(scene)):
+        _plans.clear()
+
+
+@_guarded
 def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    """After a frame was evaluated: solve all chains. What they write is evaluated in the same frame change."""
-    _guarded(depsgraph, True, None)
+    """After a frame was evaluated: solve the other chains. What they write is evaluated in the same frame change."""
+    plan, others = _plans.get(scene.session_uid), _others_handle_frames()
+    if plan is not None and not others and plan.settled():
+        return
+    if depsgraph.mode == "RENDER":
+        # There animation must first be brought to the originals, which only the pass over everything does.
+        if plan is None or not plan.all_before():
+            solve_scene(depsgraph, frame_changed=True)
+    elif plan is None or not plan.after_frame(EvaluatedPlaces(depsgraph), others):
+        _solve_anew(scene, depsgraph, frame_changed=True)
+    elif plan.unsteady:
+        solve_scene(depsgraph, True, lambda tip: _name_of(tip) in plan.unsteady)
 
 
-@persistent
+@_guarded
 def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After something changed within a frame: solve the chains that read it."""
     if depsgraph.id_type_updated("ACTION") or depsgraph.id_type_updated("ARMATURE"):
         animation.forget()
-    if not depsgraph.id_type_updated("OBJECT"):
-        return
     moved, reposed = set(), set()
-    for update in depsgraph.updates:
-        if isinstance(update.id, bpy.types.Object):
-            if update.is_updated_transform:
-                moved.add(update.id.original)
-            if update.is_updated_geometry and update.id.type == "ARMATURE":
-                reposed.add(update.id.original)
+    if depsgraph.id_type_updated("OBJECT"):
+        for update in depsgraph.updates:
+            if isinstance(update.id, bpy.types.Object):
+                if update.is_updated_transform:
+                    moved.add(update.id.original)
+                if update.is_updated_geometry and update.id.type == "ARMATURE":
+                    reposed.add(update.id.original)
     if not reposed <= set(armatures.armature_objects()):
         # One came while another object went: the file has as many as before.
         armatures.forget()
-    if moved or reposed:
-        _guarded(depsgraph, False, lambda tip: _reads(tip, moved, reposed))
+    plan = known = _plans.get(scene.session_uid)
+    if plan is not None and (reposed or any(map(depsgraph.id_type_updated, _STRUCTURE))) and not plan.holds():
+        plan = None
+    if plan is None:
+        if moved or reposed or known:
+            _solve_anew(scene, depsgraph, frame_changed=False)
+    elif moved or reposed:
+        if not plan.update(EvaluatedPlaces(depsgraph), {ob.session_uid for ob in moved | reposed}):
+            _solve_anew(scene, depsgraph, frame_changed=False)
+        elif plan.unsteady:
+            solve_scene(depsgraph, False, lambda tip: _name_of(tip) in plan.unsteady and _reads(tip, moved, reposed))
 
 
 @persistent
@@ -58,7 +118,9 @@ def load_post(*_: object) -> None:
     """Another file. Its first evaluation may bring keyed bones back to their FK pose, and calls no other handler."""
     undo_post()
     if any(ob.pose and live_tips(ob) for ob in armatures.armature_objects()):
-        _guarded(bpy.context.evaluated_depsgraph_get(), False, None)
+        with paused():
+            depsgraph = bpy.context.evaluated_depsgraph_get()
+        _guarded(lambda *_: solve_scene(depsgraph, frame_changed=False))(bpy.context.scene)
 
 
 @persistent
@@ -67,6 +129,39 @@ def undo_post(*_: object) -> None:
     armatures.forget()
     _reported.clear()
     animation.forget()
+    _plans.clear()
+
+
+def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> None:
+    """Read and solve everything, and keep what stays the same."""
+    _plans.clear()
+    done = solve_scene(depsgraph, frame_changed)
+    _plans[scene.session_uid] = Plan(scene, done)
+
+
+def _holds(plan: Plan) -> bool:
+    animation.forget()
+    return plan.holds()
+
+
+def _changes_pending(scene: bpy.types.Scene) -> bool:
+    """Whether a script has changed something that has not been evaluated yet: no handler was told of it."""
+    evaluated = [layer.depsgraph for layer in scene.view_layers]
+    for depsgraph in evaluated:
+        updated = depsgraph and depsgraph.id_type_updated
+        if updated and (updated("OBJECT") or updated("ACTION") or updated("SCENE") or updated("ARMATURE")):
+            return True
+    return not any(evaluated)
+
+
+def _others_handle_frames() -> bool:
+    """Whether there are handlers that may move what no F-Curve moves."""
+    handlers = bpy.app.handlers
+    return len(handlers.frame_change_pre) > 1 or len(handlers.frame_change_post) > 1
+
+
+def _name_of(tip: bpy.types.PoseBone) -> ChainName:
+    return ChainName(tip.id_data.original.name_full, tip.name)
 
 
 def _reads(tip: bpy.types.PoseBone, moved: set, reposed: set) -> bool:
@@ -82,21 +177,8 @@ def _reads(tip: bpy.types.PoseBone, moved: set, reposed: set) -> bool:
     )
 
 
-def _guarded(depsgraph: bpy.types.Depsgraph, frame_changed: bool, touched: Touched | None) -> None:
-    """Solve the scene unless paused; an error in a handler goes to the console, once, and never to the user."""
-    if _paused:
-        return
-    with paused():
-        try:
-            solve_scene(depsgraph, frame_changed, touched)
-        except Exception:
-            text = traceback.format_exc()
-            if text not in _reported:
-                _reported.add(text)
-                print(f"Analytic IK: a chain could not be solved; please report this.\n{text}")
-
-
 _HANDLERS = {
+    "frame_change_pre": frame_change_pre,
     "frame_change_post": frame_change_post,
     "depsgraph_update_post": depsgraph_update_post,
     "load_post": load_post,

@@ -36,6 +36,10 @@ class ChainOrder:
     movers: dict[ChainName, set[ChainName]] = field(default_factory=dict)
     errors: dict[ChainName, ChainError] = field(default_factory=dict)
 
+    def turned_by(self, armature: str) -> dict[str, list[str]]:
+        """The tips of an armature's chains, each with the names of the bones that it turns, root first."""
+        return {chain.tip: names for chain, names in self.turned.items() if chain.armature == armature}
+
     def chains_of(self, armature: str) -> dict[str, list[str]]:
         """The tips of an armature's chains, each with the names of its chain's bones, root first."""
         return {chain.tip: names for chain, names in self.bones.items() if chain.armature == armature}

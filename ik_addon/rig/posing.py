@@ -6,8 +6,10 @@ before, the FK pose, is kept on each bone (records.py).
 
 import re
 from array import array
+from collections.abc import Sequence
 
 import bpy
+import numpy as np
 
 from .animation import animated_channels, animated_paths
 from .channels import SCALE, Raw, channel_of, raw_values
@@ -21,6 +23,9 @@ _POSE_CHANNELS = {
     "scale": 3,
 }
 _BULK_PATH = re.compile(r'pose\.bones\["(?:[^"\\]|\\.)*"\]\.(?:' + "|".join(_POSE_CHANNELS) + r")$")
+_ROUNDING = 5e-7
+"""What the numbers of a rotation or scale differ by that was solved before the frame and after it."""
+_OBJECT = {"OBJECT"}
 _CUSTOM_PROPERTY = re.compile(r'^(.*?)(\["(?:[^"\\]|\\.)*"\])$')
 
 
@@ -94,8 +99,10 @@ class PoseWriter:
             _flush(self._ob, rendering)
         changed: dict[str, dict[str, Raw]] = {}
         for (name, mode), (fk, solved) in self._values.items():
-            raw = fk if solved is None else solved
-            if raw_values(bones[name], mode) != raw:
+            raw, slack = (fk, 0.0) if solved is None else (solved, _ROUNDING)
+            present = raw_values(bones[name], mode)
+            # Equal to rounding it was solved in another way: nothing moves and nothing is evaluated again.
+            if any(not abs(a - b) <= slack for a, b in zip(present, raw, strict=True)):
                 changed.setdefault(channel_of(mode)[0], {})[name] = raw
         for channel, values in changed.items():
             width = _POSE_CHANNELS[channel]
@@ -112,8 +119,71 @@ class PoseWriter:
             else:
                 keep_fk(bones[name], mode, fk)
         if changed:
-            self._ob.update_tag(refresh={"OBJECT"})
+            self._ob.update_tag(refresh=_OBJECT)
         return bool(changed)
+
+
+class BulkPose:
+    """Writes the rotations of the same bones of one armature again and again, whose FK poses stay as recorded.
+
+    ob: the armature object, its bones just written by a PoseWriter; names, modes: of the bones.
+    """
+
+    def __init__(self, ob: bpy.types.Object, names: Sequence[str], modes: Sequence[str]) -> None:
+        bones = ob.pose.bones
+        indices = np.array([bones.find(name) for name in names])
+        channels = np.array([channel_of(mode)[0] for mode in modes])
+        self._indices: list[int] = indices.tolist()
+        self._channels = []
+        for channel in dict.fromkeys(channels.tolist()):
+            rows, width = np.nonzero(channels == channel)[0], _POSE_CHANNELS[channel]
+            buffer = np.empty((len(bones), width), np.float32)
+            flat, at = buffer.reshape(-1), (_slice(rows), slice(width))
+            self._channels.append((channel, at, _slice(indices[rows]), buffer, flat))
+        self._written: dict[str, bytes] = {}
+        self._count = len(bones)
+        records = np.empty((len(bones), 4), np.float32)
+        bones.foreach_get("analytic_ik_record_solved", records.reshape(-1))
+        self.values = records[indices]
+        self._values_written = self.values.tobytes()
+
+    def unchanged(self, ob: bpy.types.Object) -> bool:
+        """Whether the bones still hold what was written; what the others hold is read for the next write."""
+        bones = ob.pose.bones
+        if len(bones) != self._count:
+            return False
+        for channel, at, indices, buffer, flat in self._channels:
+            bones.foreach_get(channel, flat)
+            # Mostly nothing at all has changed, and that is quickly seen.
+            same = flat.tobytes() == self._written.get(channel)
+            if not same and not np.array_equal(buffer[indices], self.values[at]):
+                return False
+        return True
+
+    def write(self, ob: bpy.types.Object, values: np.ndarray, which: np.ndarray | None = None) -> None:
+        """Write after `unchanged`. values: (bones, 4) single precision, zeros behind; which: of these bones alone."""
+        if which is not None:
+            some, values = values, self.values.copy()
+            values[which] = some
+        written = values.tobytes()
+        if written == self._values_written:
+            return
+        self.values, self._values_written = values, written
+        bones = ob.pose.bones
+        for channel, at, indices, buffer, flat in self._channels:
+            buffer[indices] = values[at]
+            bones.foreach_set(channel, flat)
+            self._written[channel] = flat.tobytes()
+        for k, solved in zip(self._indices, values.tolist(), strict=True):
+            # In bulk the other bones would get a record too.
+            bones[k].analytic_ik_record_solved = solved
+        ob.update_tag(refresh=_OBJECT)
+
+
+def _slice(indices: np.ndarray) -> np.ndarray | slice:
+    """Indices as a slice where they are in a row: numpy is quicker with it."""
+    in_a_row = len(indices) and np.array_equal(indices, np.arange(len(indices)) + indices[0])
+    return slice(int(indices[0]), int(indices[0]) + len(indices)) if in_a_row else indices
 
 
 def _flush(ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> None:

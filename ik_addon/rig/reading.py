@@ -178,11 +178,12 @@ class ArmatureReader:
             readings = self.bones([*chain, *ends], len(chain))
             bones, riding = readings[: len(chain)], readings[len(chain) :]
             target_armature, placed = self._point(settings.target, settings.subtarget, "target"), ()
-            if riding:
+            held = self._held_rotation(tip, ends[0], settings) if ends else None
+            if held is not None:
                 target_armature, placed = place_foot(
                     riding,
                     target_armature,
-                    self.target_rotation(settings) @ self._held_rotation(tip, ends[0], settings),
+                    self.target_rotation(settings) @ held,
                     settings.foot_roll,
                     settings.toe_angle,
                 )
@@ -199,6 +200,7 @@ class ArmatureReader:
                 if settings.pole_target
                 else None,
                 ends=placed,
+                held=held,
             )
         except ChainError as error:
             raise ChainError(f"Bone '{tip_name}': {error}") from error

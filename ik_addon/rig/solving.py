@@ -54,8 +54,12 @@ class PosedLimb:
 
 @dataclass(slots=True)
 class ScenePass:
-    """What one pass over a scene did: the chains solved, and the ones skipped with their reason."""
+    """What one pass over a scene did: the chains solved, and the ones skipped with their reason.
 
+    order: in which they were solved.
+    """
+
+    order: ChainOrder
     limbs: dict[ChainName, PosedLimb] = field(default_factory=dict)
     errors: dict[ChainName, ChainError] = field(default_factory=dict)
 
@@ -114,7 +118,7 @@ def _solve_rotations(limb: Limb) -> tuple[Outcome, list[Matrix], list[Quaternion
     """
     poses = [reading.pose_armature for reading in limb.bones]
     root, chain = limb.root_armature, limb.chain
-    goal = _goal(limb, root)
+    goal = goal_of(limb, root)
     for _ in range(_UNEVEN_SCALE_PASSES):
         solution = solve(chain, goal, limb.solver)
         local_rotations, posed, parent_pose = [], [], limb.parent_pose
@@ -136,7 +140,7 @@ def _solve_rotations(limb: Limb) -> tuple[Outcome, list[Matrix], list[Quaternion
     return solution.outcome, poses, local_rotations, solution.stretch
 
 
-def _goal(limb: Limb, root_armature: Vector) -> Goal:
+def goal_of(limb: Limb, root_armature: Vector) -> Goal:
     """The chain's goal relative to its root."""
     settings = limb.settings
     return Goal(
@@ -175,7 +179,7 @@ def solve_scene(depsgraph: bpy.types.Depsgraph, frame_changed: bool, touched: To
     scene = SceneReader(depsgraph, frame_changed)
     objects = {ob.name_full: ob for ob in posed_armatures(depsgraph)}
     order = chain_order(ob.evaluated_get(depsgraph) for ob in objects.values())
-    done = ScenePass(errors=dict(order.errors))
+    done = ScenePass(order, errors=dict(order.errors))
     armatures = {name: _Armature(scene, ob) for name, ob in objects.items()}
     for armature in armatures.values():
         if armature.turned or armature.scaled:

@@ -1,0 +1,340 @@
+"""How each chain of a scene is solved: before the frame from sampled F-Curves, after it from kept numbers, or read anew.
+
+A plan is made of what one pass over the scene has read, and holds until something that it was made of changes: that is
+compared (`Plan.recheck`) whenever Blender says that something may have. Only plain data is kept.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import bpy
+import numpy as np
+
+from ..solvers import ChainError
+from .armatures import armature_objects
+from .order import ChainName
+from .posing import BulkPose
+from .simple import not_simple, time_is_plain
+from .signature import signature, tips_of
+from .solving import ScenePass
+from .steady import SteadyChain, Wishes, animated_bones, steady_chain, why_unsteady
+from .switch import switched_tips
+from .tracks import EvaluatedPlaces, SampledPlaces, Track, raw_rows, solve_tracks
+
+_FRAMES_AHEAD = 16
+"""How many frames are sampled and solved at once after a jump."""
+_FRAMES_AHEAD_PLAYING = 256, 2560
+"""Likewise where one frame came after the other: at most so many, and at most so many chains times frames."""
+_SAME_PLACE = 1e-5
+"""Distance, in parts of a chain's reach to it, from where a point was sampled to where Blender has it, for rounding."""
+_VERIFIED_AT_FIRST = 3
+"""Frames at which all sampled chains are compared with the evaluated scene."""
+_VERIFIED_EACH = 16
+"""From then on at every so-manieth frame one of them is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ahead:
+    """Chains solved ahead. frames: whole ones in a row, or a single one. which: indices of the chains; tracks: theirs.
+
+    rows: of their bones among the armature's; None: all of them. values: (frames, rows, 4), what is written there.
+    """
+
+    frames: Sequence[float]
+    which: list[int]
+    tracks: list[Track]
+    rows: np.ndarray | None
+    values: np.ndarray
+
+
+class ArmaturePlan:
+    """The steady chains of one armature object.
+
+    ways: for each chain why it is not solved before the frame, "": it is; None: that is to be seen.
+    """
+
+    def __init__(self, ob: bpy.types.Object, chains: Sequence[SteadyChain]) -> None:
+        self.name = ob.name_full
+        self.chains = chains
+        self.ways: list[str] | None = None
+        self._key = (ob.name, ob.library.filepath) if ob.library else ob.name
+        names = [name for chain in chains for name in chain.bones]
+        self._modes = [mode for chain in chains for mode in chain.modes]
+        self._fk = np.array([(*raw, 0.0)[:4] for chain in chains for raw in chain.fk])
+        self._pose = BulkPose(ob, names, self._modes)
+        starts = np.cumsum([0, *(len(chain.bones) for chain in chains)])
+        self._rows = [np.arange(*span) for span in pairwise(starts)]
+        self._reads = [_controls(ob, chain) for chain in chains]
+        self._refused: dict[int, str] = {}
+        self._still: dict[int, np.ndarray] = {}
+        self._ahead: _Ahead | None = None
+        self._written: int | None = None
+        self._frames = 0
+
+    @property
+    def object(self) -> bpy.types.Object | None:
+        """The armature object; None: it is gone or has another name."""
+        return bpy.data.objects.get(self._key)
+
+    def doubt(self) -> None:
+        """What is sampled may have changed."""
+        self.ways = self._ahead = None
+        self._refused.clear()
+        self._still.clear()
+        self._frames = 0
+
+    def touched(self, uids: set[int]) -> list[int]:
+        """Which of the chains read one of the objects with these session numbers."""
+        return [k for k, own in enumerate(self._reads) if not own.isdisjoint(uids)]
+
+    @property
+    def all_before(self) -> bool:
+        """Whether all of its chains were solved before the frame."""
+        return self._written is not None and self._ahead is not None and len(self._ahead.which) == len(self.chains)
+
+    def before_frame(self, scene: bpy.types.Scene) -> bool:
+        """Write the chains that can be sampled. False where what is there is not what the plan wrote."""
+        self._written = None
+        ob, frame = self.object, scene.frame_current_final
+        if ob is None:
+            return False
+        if self.ways is None:
+            self.ways = self._choose(ob, scene)
+        ahead = self._ahead
+        if ahead is None or frame not in ahead.frames:
+            playing = ahead is not None and frame in (ahead.frames[0] - 1, ahead.frames[-1] + 1)
+            ahead = self._ahead = self._look_ahead(ob, frame, playing)
+        if not ahead.which:
+            return True
+        if not self._pose.unchanged(ob):
+            return False
+        self._written = int(frame - ahead.frames[0])
+        self._frames += 1
+        self._pose.write(ob, ahead.values[self._written], ahead.rows)
+        return True
+
+    @property
+    def settled(self) -> bool:
+        """Whether after this frame there is nothing to solve and nothing to compare."""
+        return self.all_before and self._frames > _VERIFIED_AT_FIRST and bool(self._frames % _VERIFIED_EACH)
+
+    def after_frame(self, places: EvaluatedPlaces, every: bool) -> bool:
+        """Write the chains that were not solved before the frame, and compare those that were with what they should
+        have read; every: all of them. False where that cannot be done."""
+        ob = self.object
+        if ob is None:
+            return False
+        if self._written is None or self._ahead is None:
+            return self.solve(places, range(len(self.chains)))
+        before, late = self._ahead.which, []
+        if every or self._frames <= _VERIFIED_AT_FIRST:
+            late = self._misplaced(ob, places, before)
+        elif self._frames % _VERIFIED_EACH == 0:
+            late = self._misplaced(ob, places, [before[self._frames // _VERIFIED_EACH % len(before)]])
+        if len(before) < len(self.chains):
+            late += sorted(set(range(len(self.chains))).difference(before))
+        return self.solve(places, late) if late else True
+
+    def solve(self, places: EvaluatedPlaces, which: Iterable[int]) -> bool:
+        """Solve chains from the evaluated scene, and write them. False where one of them cannot be solved so."""
+        ob = self.object
+        if ob is None:
+            return False
+        values, rows = [], []
+        try:
+            for k in which:
+                chain = self.chains[k]
+                rotations, _ = chain.solve(places.wishes(ob, chain))
+                values += [(*raw, 0.0)[:4] for raw in chain.raw(rotations)]
+                rows.append(self._rows[k])
+        except (ChainError, AttributeError):
+            # The pass that reads everything finds the reason and says it.
+            return False
+        if not rows:
+            return True
+        if not self._pose.unchanged(ob):
+            return False
+        self._pose.write(ob, np.array(values, np.float32), np.concatenate(rows))
+        return True
+
+    def _choose(self, ob: bpy.types.Object, scene: bpy.types.Scene) -> list[str]:
+        """See `ways`."""
+        if not time_is_plain(scene):
+            return ["the scene's time is remapped"] * len(self.chains)
+        found: dict[tuple, str] = {}
+
+        def reason(control: bpy.types.Object, bone: str) -> str:
+            key = control.name_full, bone
+            if key not in found:
+                found[key] = not_simple(control, bone)
+            return found[key]
+
+        ways = []
+        for k, chain in enumerate(self.chains):
+            tip = ob.pose.bones[chain.tip]
+            why = self._refused.get(k) or reason(ob, chain.parent) or reason(tip.analytic_ik_target, chain.target_bone)
+            if not why and chain.goal.pole is not None:
+                why = reason(tip.analytic_ik_pole_target, chain.pole_bone)
+            ways.append(why)
+        return ways
+
+    def _look_ahead(self, ob: bpy.types.Object, frame: float, playing: bool) -> _Ahead:
+        """Solve the chains that can be sampled at `frame`, and at whole frames around it."""
+        assert self.ways is not None
+        frames = _frames_around(frame, len(self.chains) if playing else 0)
+        which, tracks = [], []
+        sampled = [k for k, way in enumerate(self.ways) if not way]
+        places = SampledPlaces(frames, still=self._still)
+        for k, track in zip(sampled, places.tracks((ob, self.chains[k]) for k in sampled), strict=True):
+            if isinstance(track, ChainError):
+                self.ways[k] = str(track)
+            else:
+                which.append(k)
+                tracks.append(track)
+        if not which:
+            return _Ahead(frames, [], [], None, np.empty(0))
+        rows = np.concatenate([self._rows[k] for k in which])
+        try:
+            solved = solve_tracks([self.chains[k] for k in which], tracks)
+        except ChainError as error:
+            for k in which:
+                self.ways[k] = str(error)
+            return _Ahead(frames, [], [], None, np.empty(0))
+        rotations = np.concatenate([each.rotations for each in solved], axis=1)
+        values = raw_rows(rotations, [self._modes[row] for row in rows], self._fk[rows]).astype(np.float32)
+        return _Ahead(frames, which, tracks, None if len(rows) == len(self._modes) else rows, values)
+
+    def _misplaced(self, ob: bpy.types.Object, places: EvaluatedPlaces, some: list[int]) -> list[int]:
+        """Which of some chains solved before the frame were led astray; they are not sampled any more."""
+        ahead = self._ahead
+        assert ahead is not None and self._written is not None and self.ways is not None
+        found = []
+        for k in some:
+            chain, track = self.chains[k], ahead.tracks[ahead.which.index(k)]
+            try:
+                same = _same(track.at(self._written), places.wishes(ob, chain), chain.chain.length)
+            except ChainError:
+                same = False
+            if not same:
+                self.ways[k] = self._refused[k] = "its controls are not where their F-Curves say"
+                found.append(k)
+        if found:
+            self._ahead = None
+        return found
+
+
+def _frames_around(frame: float, playing: int) -> Sequence[float]:
+    """playing: how many chains are solved while one frame comes after the other; 0: it was a jump."""
+    if frame != int(frame):
+        return [frame]
+    most, in_all = _FRAMES_AHEAD_PLAYING
+    count = min(max(in_all // playing, _FRAMES_AHEAD), most) if playing else _FRAMES_AHEAD
+    first = int(frame // count) * count
+    return range(first, first + count)
+
+
+def _same(sampled: Wishes, evaluated: Wishes, length: float) -> bool:
+    for a, b in ((sampled.target, evaluated.target), (sampled.pole, evaluated.pole)):
+        if a is not None and b is not None and not (a - b).length <= _SAME_PLACE * (length + b.length):
+            return False
+    a, b = sampled.orientation, evaluated.orientation
+    return a is None or b is None or min((a - b).magnitude, (a + b).magnitude) <= _SAME_PLACE
+
+
+def _controls(ob: bpy.types.Object, chain: SteadyChain) -> set[int]:
+    """Session numbers of the objects that a chain reads."""
+    tip = ob.pose.bones[chain.tip]
+    return {each.session_uid for each in (ob, tip.analytic_ik_target, tip.analytic_ik_pole_target) if each}
+
+
+class Plan:
+    """How the chains of a scene are solved. scene: its session number.
+
+    unsteady: the chains that are read anew each time, with the reason.
+    """
+
+    def __init__(self, scene: bpy.types.Scene, done: ScenePass) -> None:
+        self.scene = scene.session_uid
+        self.unsteady: dict[ChainName, str] = {}
+        self.armatures: list[ArmaturePlan] = []
+        self._chains: dict[str, dict[str, list[str]]] = {}
+        order = done.order
+        movers = set().union(*order.movers.values())
+        for ob in armature_objects():
+            if not ob.pose:
+                continue
+            animated, steady = animated_bones(ob), []
+            self._chains[ob.name_full] = order.turned_by(ob.name_full)
+            for chain in (chain for chain in order.bones if chain.armature == ob.name_full):
+                posed = done.limbs.get(chain)
+                if posed is None:
+                    why, found = "it cannot be solved", None
+                elif order.movers[chain] or chain in movers:
+                    why, found = "it moves with another chain, or moves one", None
+                else:
+                    why, found = why_unsteady(ob, posed, animated), None
+                if not why and posed is not None:
+                    found = steady_chain(ob, posed)
+                    why = "" if found else "its bones are set up in an unusual way"
+                if found is None:
+                    self.unsteady[chain] = why
+                else:
+                    steady.append(found)
+            self.unsteady |= {ChainName(ob.name_full, tip): "its switch is animated" for tip in switched_tips(ob)}
+            if steady:
+                self.armatures.append(ArmaturePlan(ob, steady))
+        self.unsteady |= {chain: str(error) for chain, error in order.errors.items()}
+        self._signature = self._made_of()
+
+    def holds(self) -> bool:
+        """Whether everything that the plan was made of is as it was; what is sampled is to be seen anew."""
+        for armature in self.armatures:
+            armature.doubt()
+        return self._made_of() == self._signature
+
+    def _made_of(self) -> dict[str, tuple]:
+        found = {}
+        for ob in armature_objects():
+            tips = tips_of(ob) if ob.pose else ()
+            if tips:
+                found[ob.name_full] = (tips, signature(ob, self._chains.get(ob.name_full, {})))
+        return found
+
+    def before_frame(self, scene: bpy.types.Scene) -> bool:
+        """Write the chains that can be sampled. False where the plan holds no more."""
+        return all([armature.before_frame(scene) for armature in self.armatures])
+
+    def all_before(self) -> bool:
+        """Whether all chains were solved before the frame."""
+        return not self.unsteady and all(armature.all_before for armature in self.armatures)
+
+    def settled(self) -> bool:
+        """Whether after this frame there is nothing to solve and nothing to compare."""
+        return not self.unsteady and all([armature.settled for armature in self.armatures])
+
+    def after_frame(self, places: EvaluatedPlaces, every: bool) -> bool:
+        """See ArmaturePlan."""
+        return all([armature.after_frame(places, every) for armature in self.armatures])
+
+    def update(self, places: EvaluatedPlaces, changed: set[int]) -> bool:
+        """Solve the chains that read one of the objects with these session numbers. False where the plan holds no more."""
+        for armature in self.armatures:
+            which = armature.touched(changed)
+            if which:
+                armature.doubt()
+                if not armature.solve(places, which):
+                    return False
+        return True
+
+    def way_of(self, chain: ChainName) -> str:
+        """How a chain is solved, as a sentence; "": that is not known yet."""
+        if chain in self.unsteady:
+            return f"Read anew on every frame: {self.unsteady[chain]}"
+        for armature in self.armatures:
+            for k, own in enumerate(armature.chains):
+                if (armature.name, own.tip) == chain and armature.ways is not None:
+                    return (
+                        f"Solved after the frame: {armature.ways[k]}" if armature.ways[k] else "Solved before the frame"
+                    )
+        return ""

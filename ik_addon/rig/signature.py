@@ -1,0 +1,94 @@
+"""What the plan of an armature's chains was made of, as plain data to compare: in bulk, for it is asked for often."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import bpy
+import numpy as np
+
+from .carriers import carriers
+from .order import live_tips
+from .reading import in_any_collection
+from .settings import settings_of
+from .steady import animated_bones
+from .switch import switched_tips
+
+_POSE_PROPERTIES = (
+    ("location", 3, np.float32),
+    ("scale", 3, np.float32),
+    ("rotation_mode", 1, np.int32),
+    *((f"lock_ik_{axis}", 1, np.bool_) for axis in "xyz"),
+    *((f"use_ik_limit_{axis}", 1, np.bool_) for axis in "xyz"),
+    *((f"ik_{end}_{axis}", 1, np.float32) for end in ("min", "max") for axis in "xyz"),
+    ("analytic_ik_use_cone", 1, np.bool_),
+    ("analytic_ik_cone", 1, np.float32),
+    ("analytic_ik_use_min_bend", 1, np.bool_),
+    ("analytic_ik_min_bend", 1, np.float32),
+    ("analytic_ik_straight_axis", 1, np.int32),
+    ("analytic_ik_record_rotation", 4, np.float32),
+    ("analytic_ik_record_fk", 4, np.float32),
+)
+_REST_PROPERTIES = (
+    ("matrix_local", 16, np.float32),
+    ("length", 1, np.float32),
+    ("use_connect", 1, np.bool_),
+    ("use_inherit_rotation", 1, np.bool_),
+    ("use_local_location", 1, np.bool_),
+    ("use_relative_parent", 1, np.bool_),
+    ("inherit_scale", 1, np.int32),
+)
+
+
+def tips_of(ob: bpy.types.Object) -> tuple[str, ...]:
+    """The tips of the chains that an armature object has, or may have at another frame."""
+    return (*live_tips(ob), *switched_tips(ob))
+
+
+def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tuple:
+    """All of an original armature object that its chains are read from, but for their rotations and what moves them.
+
+    chains: the names of the bones of each, by its tip. None of what changes from frame to frame is in it.
+    """
+    animated = animated_bones(ob)
+    names = [name for bones in chains.values() for name in bones]
+    parents = [ob.pose.bones[bones[0]].parent for bones in chains.values() if bones[0] in ob.pose.bones]
+    at_rest = dict.fromkeys((*names, *(parent.name for parent in parents if parent)))
+    return (
+        ob.mode == "EDIT" or ob.data.pose_position,
+        tuple(at_rest),
+        _values(ob.pose.bones, _POSE_PROPERTIES, names),
+        _values(ob.data.bones, _REST_PROPERTIES, at_rest),
+        [animated.get(name) for name in names],
+        [_settings(ob.pose.bones.get(tip)) for tip in chains],
+    )
+
+
+def _values(bones: bpy.types.bpy_prop_collection, properties: Iterable[tuple], names: Iterable[str]) -> bytes:
+    """Properties of some of an armature's bones, in bulk."""
+    found, rows = [], [bones.find(name) for name in names]
+    if not rows or min(rows) < 0:
+        return b""
+    for name, width, kind in properties:
+        buffer = np.empty((len(bones), width), kind)
+        bones.foreach_get(name, buffer.reshape(-1))
+        found.append(buffer[rows].tobytes())
+    return b"".join(found)
+
+
+def _settings(tip: bpy.types.PoseBone | None) -> tuple | None:
+    """The settings of a chain as plain data, and whether its controls are there."""
+    if tip is None:
+        return None
+    settings = settings_of(tip)
+    return (
+        *(getattr(settings, name) for name in settings.__slots__ if not name.endswith("target")),
+        _control(settings.target, settings.subtarget),
+        _control(settings.pole_target, settings.pole_subtarget),
+    )
+
+
+def _control(ob: bpy.types.Object | None, bone_name: str) -> tuple | None:
+    """A control, whether it is still there, and the bones that carry it."""
+    if ob is None:
+        return None
+    carried_by = ((carrier.session_uid, bone.name) for carrier, bone in carriers(ob, bone_name))
+    return ob.session_uid, bone_name, in_any_collection(ob), *carried_by

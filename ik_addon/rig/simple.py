@@ -1,0 +1,151 @@
+"""When an object or a bone is where its F-Curves say, and its parents': so that it can be sampled (sampling.py)."""
+
+import re
+from collections.abc import Iterator
+
+import bpy
+
+from .animation import animated_paths, current_fcurve_collections, plays
+
+_ROTATIONS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
+_CHANNELS = {"location", "scale", *_ROTATIONS}
+_CHANNELS |= {f"delta_{name}" for name in _CHANNELS}
+"""What F-Curves may set, and drivers may not."""
+_FIXED = ("rotation_mode", "parent", "matrix", "constraints", "animation_data", "data", "bone")
+"""How the names begin of what neither may set: with it the same channels place something elsewhere."""
+_FIXED_OF_ARMATURE = re.compile(
+    r"pose_position|bones\[.*\]\.(use_inherit_rotation|inherit_scale|use_local_location|use_connect|parent.*"
+    r"|matrix.*|head(_local)?|tail(_local)?|length)$",
+    re.DOTALL,
+)
+_BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.(\w+))?')
+
+
+def time_is_plain(scene: bpy.types.Scene) -> bool:
+    """Whether F-Curves play at the scene's own frames, not stretched by time remapping."""
+    return scene.render.frame_map_old == scene.render.frame_map_new
+
+
+def not_simple(ob: bpy.types.Object, bone_name: str = "") -> str:
+    """What prevents sampling an object, and with `bone_name` that bone of it too; "": nothing does.
+
+    All objects and bones above are judged as well. What the add-on's own chains move is for the caller to know.
+    """
+    ob = ob.original
+    return _object_not_simple(ob) or (_bone_not_simple(ob, bone_name) if bone_name else "")
+
+
+def _settings(ob: bpy.types.Object) -> Iterator[tuple[str, bool]]:
+    """The paths of `ob` that its own action and drivers set, and whether it is a driver."""
+    data = ob.animation_data
+    if data is not None:
+        for home in current_fcurve_collections(data):
+            yield from ((curve.data_path, False) for curve in home if plays(curve))
+        yield from ((driver.data_path, True) for driver in data.drivers if not driver.mute)
+
+
+def _object_not_simple(ob: bpy.types.Object) -> str:
+    """`not_simple` of an object, with all objects above it."""
+    visited, below = set(), ob
+    while ob is not None:
+        if ob in visited:
+            return f"the parents of '{below.name}' go round in a circle"
+        visited.add(ob)
+        why = _action_not_simple(ob) or _placed_otherwise(ob)
+        if why:
+            return why
+        ob = ob.parent
+    return ""
+
+
+def _action_not_simple(ob: bpy.types.Object) -> str:
+    """Why an object does not just play its action; "": it does."""
+    data = ob.animation_data
+    if data is None:
+        return ""
+    if data.use_tweak_mode:
+        return f"'{ob.name}' is in NLA tweak mode"
+    if data.use_nla and any(track.is_solo or (track.strips and not track.mute) for track in data.nla_tracks):
+        return f"'{ob.name}' plays NLA strips"
+    if data.action is None:
+        return ""
+    if data.action_blend_type != "REPLACE" or data.action_influence != 1.0:
+        return f"the action of '{ob.name}' is blended"
+    if len(current_fcurve_collections(data)) > 1:
+        return f"the action of '{ob.name}' has several layers"
+    return ""
+
+
+def _placed_otherwise(ob: bpy.types.Object) -> str:
+    """What places an object besides its channels and its parent; "": nothing does."""
+    shown, parent = f"'{ob.name}'", ob.parent
+    constraint = next((constraint for constraint in ob.constraints if not constraint.mute), None)
+    if constraint is not None:
+        return f"{shown} has the constraint '{constraint.name}'"
+    if ob.rigid_body is not None:
+        return f"{shown} is a rigid body"
+    if parent is not None:
+        if ob.parent_type != "OBJECT":
+            part = ob.parent_type.partition("_")[0].lower()
+            return f"{shown} hangs on '{parent.name}' by its {part}"
+        if parent.type == "CURVE" and (parent.data.use_path or "use_path" in animated_paths(parent.data)):
+            return f"{shown} follows the path '{parent.name}'"
+    for path, is_driver in _settings(ob):
+        name = path.partition("[")[0].partition(".")[0]
+        if name == "constraints" and not ob.constraints:
+            continue
+        if name.startswith(_FIXED) or (is_driver and name in _CHANNELS):
+            return _said(name, is_driver, shown)
+    return ""
+
+
+def _bone_not_simple(ob: bpy.types.Object, bone_name: str) -> str:
+    """`not_simple` of a bone, with all bones above it, on an object that is simple."""
+    pose_bone = ob.pose.bones.get(bone_name) if ob.pose else None
+    if pose_bone is None:
+        return f"'{ob.name}' has no bone '{bone_name}'"
+    if ob.data.pose_position != "POSE":
+        return f"'{ob.name}' is shown in its rest position"
+    if ob.data.is_editmode:
+        return f"'{ob.name}' is in Edit Mode"
+    path = next(filter(_FIXED_OF_ARMATURE.match, animated_paths(ob.data)), None)
+    if path is not None:
+        return f"animation sets the {path.rpartition('.')[2].replace('_', ' ')} of armature '{ob.data.name}'"
+    line = {pose_bone.name, *(above.name for above in pose_bone.parent_recursive)}
+    constrained = set()
+    for path, is_driver in _settings(ob):
+        match = _BONE_PATH.match(path)
+        if match is None:
+            if path.startswith("pose.bones["):
+                return f"animation of '{ob.name}' names a bone by its number"
+            continue
+        owner, name = bpy.utils.unescape_identifier(match[1]), match[2] or ""
+        if name == "constraints":
+            constrained.add(owner)
+        elif owner in line and (name.startswith(_FIXED) or (is_driver and name in _CHANNELS)):
+            return _said(name, is_driver, f"bone '{owner}'")
+    return next(filter(None, (_constrains(bone, line, bone.name in constrained) for bone in ob.pose.bones)), "")
+
+
+def _constrains(pose_bone: bpy.types.PoseBone, line: set[str], is_animated: bool) -> str:
+    """Which constraint of a bone moves bones of these names, or may: where they are animated, muted ones count."""
+    for constraint in pose_bone.constraints:
+        if constraint.mute and not is_animated:
+            continue
+        if pose_bone.name in line:
+            return f"bone '{pose_bone.name}' has the constraint '{constraint.name}'"
+        if constraint.type in ("IK", "SPLINE_IK"):
+            above, count = pose_bone.parent_recursive, constraint.chain_count
+            if count and (constraint.type == "SPLINE_IK" or constraint.use_tail):
+                # The bone itself is one of them.
+                above = above[: count - 1]
+            elif count:
+                above = above[:count]
+            moved = next((bone.name for bone in above if bone.name in line), None)
+            if moved is not None:
+                return f"bone '{moved}' is moved by the constraint '{constraint.name}' of '{pose_bone.name}'"
+    return ""
+
+
+def _said(name: str, is_driver: bool, shown: str) -> str:
+    return f"{'a driver' if is_driver else 'animation'} sets the {name.replace('_', ' ')} of {shown}"

@@ -1,0 +1,212 @@
+"""Chains of which only the target, the pole and what carries them move: all else is read once and kept as plain numbers.
+
+A steady chain lives in the space of its root's parent bone, where its FK pose stays the same from frame to frame.
+Two things make it quick: nothing but two or three points is read anew, and between the bones' local rotations and
+the turns of the links there are only constant rotations (docs/performance.md).
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import bpy
+from mathutils import Matrix, Quaternion, Vector
+
+from ..solvers import TWO_BONE_SOLVERS, Chain, Goal, Outcome, blend, link_rotations, solve
+from ..solvers.bending import start_frame
+from .animation import animated_paths
+from .chains import chain_of
+from .channels import Raw, quaternion_of, raw_of
+from .limb import Limb, rotation_in
+from .solving import PosedLimb, goal_of
+
+_BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(.*)$', re.DOTALL)
+_INHERITING = {"FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE"}
+_SIMILAR = 1e-5
+"""Part by which the axes of a pose may differ in length, or lean, and still count as evenly scaled."""
+_SAME_ROTATION = 1e-4
+"""Apart as quaternions: more would be another pose, and not rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """Where a steady chain shall go: target, pole and the target's orientation, in the space of its root's parent."""
+
+    target: Vector
+    pole: Vector | None = None
+    orientation: Quaternion | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SteadyChain:
+    """What of a chain stays the same. Points and rotations in the space of its root's parent; the chain from its root.
+
+    armature, tip, parent: names of the armature object, of the tip and of the root's parent bone ("": none).
+    target_bone, pole_bone: of control bones ("": the control is an object). bones: names of the bones that it turns, root first, its end bone last if that follows the target; modes, fk: their rotation
+    modes and FK rotations. before, after: for each the constant rotations on the two sides of its turn against the bone
+    before. goal: its wishes, with a pole if it has one. held: how the end bone stands against the target.
+    """
+
+    armature: str
+    tip: str
+    parent: str
+    target_bone: str
+    pole_bone: str
+    bones: tuple[str, ...]
+    modes: tuple[str, ...]
+    fk: tuple[Raw, ...]
+    fk_rotations: tuple[Quaternion, ...]
+    before: tuple[Quaternion, ...]
+    after: tuple[Quaternion, ...]
+    chain: Chain
+    root: Vector
+    goal: Goal
+    solver: str
+    influence: float
+    holds: bool
+    held: Quaternion | None
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether it is of two links, which arrays solve (solvers/pairs.py)."""
+        return len(self.chain.lengths) == 2
+
+    def solve(self, wishes: Wishes) -> tuple[list[Quaternion], Outcome]:
+        """The local rotations of its bones, and how the target lies to it. Raises ChainError for what is no point."""
+        root = self.root
+        goal = replace(self.goal, target=wishes.target - root, pole=None if wishes.pole is None else wishes.pole - root)
+        solution = solve(self.chain, goal, self.solver)
+        turns = link_rotations(self.chain, solution)
+        if self.held is not None:
+            assert wishes.orientation is not None
+            turns.append(wishes.orientation @ self.held @ self.after[-1].conjugated())
+        rotations, unturned = [], None
+        for turn, before, after in zip(turns, self.before, self.after, strict=True):
+            rotations.append(before @ (turn if unturned is None else unturned @ turn) @ after)
+            unturned = turn.conjugated()
+        outcome = solution.outcome
+        influence = 0.0 if self.holds and outcome is not Outcome.REACHED else self.influence
+        if influence != 1.0:
+            rotations = [blend(fk, solved, influence) for fk, solved in zip(self.fk_rotations, rotations, strict=True)]
+        return rotations, outcome
+
+    def raw(self, rotations: Iterable[Quaternion]) -> list[Raw]:
+        """Local rotations as numbers of the bones' rotation modes, each next to its FK rotation."""
+        return [raw_of(rotation, mode, fk) for rotation, mode, fk in zip(rotations, self.modes, self.fk, strict=True)]
+
+
+def why_unsteady(ob: bpy.types.Object, posed: PosedLimb, animated: "AnimatedBones") -> str:
+    """What keeps a chain of an original armature object from being steady; "": nothing."""
+    limb, settings = posed.limb, posed.limb.settings
+    if settings.reach == "STRETCH":
+        return "it may stretch"
+    if settings.foot_roll and limb.ends:
+        return "its foot rolls"
+    if limb.chain.limits is not None:
+        # Between two poses that are as good, rounding would choose: another space, another pose.
+        return "it has joint limits"
+    for reading in limb.turned:
+        what = animated.get(reading.name)
+        if what:
+            return f"bone '{reading.name}' has animation or a driver on its {what}"
+        bone = reading.bone
+        inherits = bone.use_inherit_rotation and bone.inherit_scale in _INHERITING and not bone.use_relative_parent
+        if not (inherits and bone.use_local_location):
+            return f"bone '{reading.name}' does not inherit all of its parent's motion"
+    poses = [reading.pose_armature for reading in limb.turned]
+    if not all(is_even(pose) for pose in (*poses, limb.parent_pose or Matrix())):
+        return "its bones, or those above, are scaled unevenly"
+    return ""
+
+
+def is_even(matrix: Matrix) -> bool:
+    """Whether a matrix turns, moves and scales evenly, without shear and without a mirror."""
+    x, y, z = matrix.to_3x3().col
+    size = x.dot(x)
+    slack = _SIMILAR * size
+    return (
+        abs(y.dot(y) - size) <= slack
+        and abs(z.dot(z) - size) <= slack
+        and max(abs(x.dot(y)), abs(y.dot(z)), abs(z.dot(x))) <= slack
+        and x.cross(y).dot(z) > 0.0
+    )
+
+
+def steady_chain(ob: bpy.types.Object, posed: PosedLimb) -> SteadyChain | None:
+    """The numbers of a chain that nothing makes unsteady; None where they do not give the pose that was solved.
+
+    ob: the armature object; posed: its chain as read and solved just now.
+    """
+    limb = posed.limb
+    to_parent = limb.parent_pose.inverted_safe() if limb.parent_pose else Matrix()
+    turn_to_parent = rotation_in(to_parent)
+    poses = [to_parent @ reading.pose_armature for reading in limb.turned]
+    chain = _chain_in_parent(limb, poses, turn_to_parent)
+    orientations = [reading.orientation(pose).normalized() for reading, pose in zip(limb.turned, poses, strict=True)]
+    two_bone = limb.solver in TWO_BONE_SOLVERS
+    steady = SteadyChain(
+        armature=ob.name_full,
+        tip=limb.tip,
+        parent=limb.bones[0].bone.parent.name if limb.parent_pose else "",
+        target_bone=limb.settings.subtarget,
+        pole_bone=limb.settings.pole_subtarget,
+        bones=tuple(reading.name for reading in limb.turned),
+        modes=tuple(reading.mode for reading in limb.turned),
+        fk=tuple(reading.fk for reading in limb.turned),
+        fk_rotations=tuple(reading.fk_rotation for reading in limb.turned),
+        before=tuple(
+            reading.fk_rotation @ orientation.conjugated()
+            for reading, orientation in zip(limb.turned, orientations, strict=True)
+        ),
+        after=tuple(orientations),
+        chain=chain,
+        root=poses[0].to_translation(),
+        goal=replace(goal_of(limb, limb.root_armature), target=Vector(), pole=Vector() if limb.pole_armature else None),
+        # The vector form without its steps (two_bone.at_once).
+        solver="AUTO" if two_bone and limb.settings.solver in ("AUTO", "VECTOR") else limb.solver,
+        influence=limb.settings.influence,
+        holds=limb.settings.reach == "HOLD",
+        held=limb.held,
+    )
+    rotations, _ = steady.solve(
+        Wishes(
+            to_parent @ limb.target_armature,
+            to_parent @ limb.pole_armature if limb.pole_armature else None,
+            turn_to_parent @ limb.ends[0].orientation @ limb.held.conjugated() if limb.held else None,
+        )
+    )
+    solved = (quaternion_of(raw, mode) for raw, mode in zip(posed.rotations, steady.modes, strict=True))
+    same = all(
+        min((a - b).magnitude, (a + b).magnitude) <= _SAME_ROTATION for a, b in zip(rotations, solved, strict=True)
+    )
+    return steady if same else None
+
+
+def _chain_in_parent(limb: Limb, poses: list[Matrix], turn_to_parent: Quaternion) -> Chain:
+    """The limb's chain, relative to its root, in the space of the root's parent."""
+    own = poses[: len(limb.bones)]
+    root = own[0].to_translation()
+    points = [pose.to_translation() - root for pose in own]
+    points.append(limb.tail_of(own[-1]) - root)
+    return chain_of(
+        limb.bones,
+        points,
+        own,
+        [reading.fk_rotation for reading in limb.bones],
+        None,
+        bend_normal=turn_to_parent @ start_frame(limb.chain).normal,
+    )
+
+
+AnimatedBones = dict[str, str]
+"""Names of the bones of which something that a chain reads is animated or driven, with what that is."""
+
+
+def animated_bones(ob: bpy.types.Object) -> AnimatedBones:
+    """The bones of an armature object of which animation or a driver sets what a chain reads."""
+    found: AnimatedBones = {}
+    for path in animated_paths(ob):
+        match = _BONE_PATH.match(path)
+        if match and not match[2].startswith("["):
+            found.setdefault(bpy.utils.unescape_identifier(match[1]), match[2].removeprefix("analytic_ik_"))
+    return found

@@ -1,0 +1,257 @@
+"""Where steady chains shall go: read from an evaluated scene, or sampled over frames; and solved over frames."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Quaternion, Vector
+
+from ..solvers import ChainError, Outcome, blend
+from ..solvers.pairs import conjugate, multiply, solve_pairs
+from .channels import channel_of, raw_of
+from .limb import rotation_in
+from .sampling import Sampler
+from .steady import SteadyChain, Wishes, is_even
+
+
+class UnevenError(ChainError):
+    """What carries a chain is scaled unevenly: its FK pose is not the same there as elsewhere."""
+
+
+class EvaluatedPlaces:
+    """Where things are as one depsgraph evaluated them."""
+
+    def __init__(self, depsgraph: bpy.types.Depsgraph) -> None:
+        self._depsgraph = depsgraph
+        self._carried: dict[tuple[str, str], tuple[Matrix, Matrix, Matrix]] = {}
+
+    def wishes(self, ob: bpy.types.Object, chain: SteadyChain) -> Wishes:
+        """What a chain of an original armature object wishes. Raises UnevenError where it is not steady just now."""
+        carried = self._carried.get((chain.armature, chain.parent))
+        if carried is None:
+            carried = self._carried[chain.armature, chain.parent] = self._carry(ob, chain.parent)
+        tip = ob.pose.bones[chain.tip]
+        target = self._place(ob, carried, tip.analytic_ik_target, chain.target_bone)
+        pole = None
+        if chain.goal.pole is not None:
+            pole = self._place(ob, carried, tip.analytic_ik_pole_target, chain.pole_bone).to_translation()
+        return Wishes(target.to_translation(), pole, rotation_in(target) if chain.held else None)
+
+    def to_world(self, chain: SteadyChain) -> Matrix:
+        """From the space of a chain's root's parent to the world, for a chain that was just asked for its wishes."""
+        return self._carried[chain.armature, chain.parent][2]
+
+    def _carry(self, ob: bpy.types.Object, parent: str) -> tuple[Matrix, Matrix, Matrix]:
+        """From armature space, and from the world, into the space of a bone; and from there to the world."""
+        evaluated = ob.evaluated_get(self._depsgraph)
+        if not evaluated.is_evaluated:
+            raise ChainError(f"Armature '{ob.name}' is not in this scene; link it there")
+        to_world, pose = evaluated.matrix_world, Matrix()
+        if not to_world.determinant():
+            raise UnevenError(f"the armature object '{ob.name}' has a scale of zero; give it a size")
+        if parent:
+            pose = evaluated.pose.bones[parent].matrix
+            if not is_even(pose):
+                raise UnevenError(f"Bone '{parent}' is scaled unevenly; scale it evenly")
+        to_world = to_world @ pose
+        return pose.inverted_safe(), to_world.inverted_safe(), to_world
+
+    def _place(self, ob: bpy.types.Object, carried: tuple[Matrix, ...], control: bpy.types.Object, bone: str) -> Matrix:
+        evaluated = control.evaluated_get(self._depsgraph)
+        if not bone:
+            return carried[1] @ evaluated.matrix_world
+        pose = evaluated.pose.bones[bone].matrix
+        return carried[0] @ pose if control == ob else carried[1] @ evaluated.matrix_world @ pose
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """What a steady chain wishes over n frames, in the space of its root's parent.
+
+    count: n. targets, poles: (n, 3); orientations: (n, 4) unit quaternions; None where it has none. to_world: (n, 3, 3),
+    how distances there are in the world. What does not move may have one row for all frames.
+    """
+
+    count: int
+
+    targets: np.ndarray
+    poles: np.ndarray | None
+    orientations: np.ndarray | None
+    to_world: np.ndarray
+
+    @classmethod
+    def of(cls, wishes: Sequence[Wishes], to_world: Sequence[Matrix]) -> "Track":
+        """Of what was read frame by frame."""
+        first = wishes[0]
+        return cls(
+            len(wishes),
+            np.array([wish.target for wish in wishes]),
+            None if first.pole is None else np.array([wish.pole for wish in wishes]),
+            None if first.orientation is None else np.array([wish.orientation for wish in wishes]),
+            np.array([matrix.to_3x3() for matrix in to_world]),
+        )
+
+    def at(self, k: int) -> Wishes:
+        """The wishes at one of the frames."""
+        target, pole, orientation = (
+            rows if rows is None else rows[k if len(rows) > 1 else 0]
+            for rows in (self.targets, self.poles, self.orientations)
+        )
+        return Wishes(
+            Vector(target),
+            None if pole is None else Vector(pole),
+            None if orientation is None else Quaternion(orientation),
+        )
+
+
+class SampledPlaces:
+    """Where things are at `frames`, from their F-Curves alone; only for what `not_simple` has nothing against.
+
+    in_bulk, still: see Sampler.
+    """
+
+    def __init__(
+        self, frames: Sequence[float], in_bulk: bool = False, still: dict[int, np.ndarray] | None = None
+    ) -> None:
+        self._sampler = Sampler(frames, in_bulk, still)
+        self._count = len(frames)
+        self._carried: dict[tuple[str, str], tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+
+    def tracks(self, chains: Iterable[tuple[bpy.types.Object, SteadyChain]]) -> list[Track | ChainError]:
+        """The track of each chain of an original armature object, or why it has none."""
+        found = []
+        with self._sampler:
+            for ob, chain in chains:
+                try:
+                    found.append(self._track(ob, chain))
+                except ChainError as error:
+                    found.append(error)
+        return found
+
+    def _track(self, ob: bpy.types.Object, chain: SteadyChain) -> Track:
+        key = chain.armature, chain.parent
+        if key not in self._carried:
+            self._carried[key] = self._carry(ob, chain.parent)
+        carried = self._carried[key]
+        tip = ob.pose.bones[chain.tip]
+        to_parent, target = self._place(ob, carried, tip.analytic_ik_target, chain.target_bone)
+        poles = orientations = None
+        if chain.goal.pole is not None:
+            poles = _points(*self._place(ob, carried, tip.analytic_ik_pole_target, chain.pole_bone))
+        if chain.held is not None:
+            turned = [rotation_in(Matrix(place)) for place in to_parent @ target]
+            orientations = np.array(turned)
+        return Track(self._count, _points(to_parent, target), poles, orientations, carried[2][:, :3, :3])
+
+    def _carry(self, ob: bpy.types.Object, parent: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As in EvaluatedPlaces, for each frame."""
+        to_world, pose = self._sampler.worlds(ob), np.eye(4)[None]
+        if not np.linalg.det(to_world).all():
+            raise UnevenError(f"the armature object '{ob.name}' has a scale of zero; give it a size")
+        if parent:
+            pose = self._sampler.poses(ob, parent)
+            if not all(is_even(Matrix(each)) for each in pose):
+                raise UnevenError(f"Bone '{parent}' is scaled unevenly; scale it evenly")
+            to_world = to_world @ pose
+        return np.linalg.inv(pose), np.linalg.inv(to_world), to_world
+
+    def _place(
+        self, ob: bpy.types.Object, carried: tuple[np.ndarray, ...], control: bpy.types.Object, bone: str
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Where a control is, and from there into the space of the root's parent."""
+        if not bone:
+            return carried[1], self._sampler.worlds(control)
+        pose = self._sampler.poses(control, bone)
+        return (carried[0], pose) if control == ob else (carried[1], self._sampler.worlds(control) @ pose)
+
+
+def _points(to_parent: np.ndarray, places: np.ndarray) -> np.ndarray:
+    return (to_parent @ places[:, :, 3:])[:, :3, 0]
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedTrack:
+    """A chain over n frames. rotations: (n, bones, 4), local unit quaternions. outcomes: n numbers of `OUTCOMES`."""
+
+    rotations: np.ndarray
+    outcomes: np.ndarray
+
+
+OUTCOMES = {0: Outcome.REACHED, 1: Outcome.TOO_FAR, -1: Outcome.TOO_NEAR, 2: Outcome.LIMITED}
+"""Outcomes by the numbers that arrays hold for them."""
+_NUMBERS = {outcome: number for number, outcome in OUTCOMES.items()}
+
+
+def solve_tracks(chains: Sequence[SteadyChain], tracks: Sequence[Track]) -> list[SolvedTrack]:
+    """Solve each chain over its track. Raises ChainError for what is no point.
+
+    Pairs are solved all at once, other chains one frame after the other.
+    """
+    pairs = [k for k, chain in enumerate(chains) if chain.is_pair]
+    solved = {}
+    if pairs:
+        solved = dict(zip(pairs, _solve_pairs([chains[k] for k in pairs], [tracks[k] for k in pairs]), strict=True))
+    return [solved[k] if k in solved else _solve_each(chain, tracks[k]) for k, chain in enumerate(chains)]
+
+
+def _solve_each(chain: SteadyChain, track: Track) -> SolvedTrack:
+    frames = [chain.solve(track.at(k)) for k in range(track.count)]
+    outcomes = [_NUMBERS[outcome] for _, outcome in frames]
+    return SolvedTrack(np.array([rotations for rotations, _ in frames]), np.array(outcomes))
+
+
+def _solve_pairs(chains: Sequence[SteadyChain], tracks: Sequence[Track]) -> list[SolvedTrack]:
+    roots = np.array([chain.root for chain in chains])[:, None]
+    targets, poles = np.empty((2, len(tracks), tracks[0].count, 3))
+    for own_targets, own_poles, track in zip(targets, poles, tracks, strict=True):
+        own_targets[:] = track.targets
+        own_poles[:] = track.targets if track.poles is None else track.poles
+    targets -= roots
+    poles -= roots
+    pairs = solve_pairs([chain.chain for chain in chains], [chain.goal for chain in chains], targets, poles)
+    before, after = (
+        np.array([side[:2] for side in sides])[:, None]
+        for sides in ([chain.before for chain in chains], [chain.after for chain in chains])
+    )
+    first, second = pairs.turns[:, :, 0], pairs.turns[:, :, 1]
+    turns = np.stack((first, multiply(conjugate(first), second)), axis=2)
+    rotations = multiply(multiply(before, turns), after)
+    return [
+        _completed(chain, track, *each)
+        for chain, track, *each in zip(chains, tracks, rotations, second, pairs.outcomes, strict=True)
+    ]
+
+
+def _completed(
+    chain: SteadyChain, track: Track, rotations: np.ndarray, tip_turns: np.ndarray, outcomes: np.ndarray
+) -> SolvedTrack:
+    """With the bone on the chain's end, and with its influence."""
+    if chain.held is not None:
+        foot = np.array(chain.held @ chain.after[-1].conjugated())
+        turns = multiply(conjugate(tip_turns), multiply(track.orientations, foot))
+        own = multiply(multiply(np.array(chain.before[-1]), turns), np.array(chain.after[-1]))
+        rotations = np.concatenate((rotations, own[:, None]), axis=1)
+    if chain.influence != 1.0 or (chain.holds and outcomes.any()):
+        influences = (
+            np.where(outcomes, 0.0, chain.influence) if chain.holds else np.full(len(outcomes), chain.influence)
+        )
+        rotations = np.array(
+            [
+                [blend(fk, Quaternion(own), influence) for fk, own in zip(chain.fk_rotations, each, strict=True)]
+                for each, influence in zip(rotations, influences, strict=True)
+            ]
+        )
+    return SolvedTrack(rotations, outcomes)
+
+
+def raw_rows(rotations: np.ndarray, modes: Sequence[str], fk: np.ndarray) -> np.ndarray:
+    """Local rotations (n, bones, 4) as numbers of the bones' modes, (n, bones, 4), zeros behind, each next to `fk`."""
+    values = np.where((rotations * fk).sum(axis=2, keepdims=True) < 0.0, -rotations, rotations)
+    for k, mode in enumerate(modes):
+        if mode != "QUATERNION":
+            width = channel_of(mode)[1]
+            raws = [raw_of(Quaternion(rotation), mode, fk[k][:width]) for rotation in rotations[:, k]]
+            values[:, k] = 0.0
+            values[:, k, :width] = raws
+    return values
