@@ -7,7 +7,8 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ..bake.baking import Progress, continuous, frame_kept
+from ..bake.collecting import Progress, continuous
+from ..bake.stepping import frame_kept
 from ..bake.keys import BoneKeys, check_keyable, check_undriven, check_unshared, write_keys
 from ..rig import live
 from ..rig.animation import animated_paths

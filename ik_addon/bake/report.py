@@ -6,11 +6,16 @@ from dataclasses import dataclass, field
 from math import atan2, degrees, hypot
 
 import bpy
+import numpy as np
 from mathutils import Quaternion
 
 from ..rig.channels import quaternion_of
 from ..rig.solving import PosedLimb
+from ..rig.steady import SteadyChain
+from ..rig.tracks import SolvedTrack, Track, errors_world
 from ..solvers import Outcome
+from ..solvers.chain import MET
+from ..solvers.pairs import conjugate, multiply
 
 _last: dict = {}
 
@@ -47,6 +52,22 @@ class ChainRecord:
         for before, after in zip(self._rotations, rotations, strict=False):
             self.max_step = max(self.max_step, angle_between(before, after))
         self._rotations = rotations
+
+    def add_track(self, frames: Sequence[int], chain: SteadyChain, track: Track, solved: SolvedTrack) -> None:
+        """What a steady chain did at all frames at once; the error is that of the rotations as they are keyed."""
+        self.solver, self.chain_count = chain.solver_name, len(chain.chain.lengths)
+        errors = errors_world(chain, track, solved.rotations)
+        self.frames += frames
+        self.errors_world += errors.tolist()
+        outcomes = solved.outcomes.tolist()
+        self.unreached += [frame for frame, number in zip(frames, outcomes, strict=True) if number]
+        if chain.goal.softness and chain.influence == 1.0:
+            size = np.abs(np.linalg.det(track.to_world)) ** (1.0 / 3.0)
+            lags = np.where((solved.outcomes == 0) & (errors > MET * chain.chain.length * size), errors, 0.0)
+            self.max_lag = max(self.max_lag, float(lags.max(initial=0.0)))
+        turns = multiply(conjugate(solved.rotations[:-1]), solved.rotations[1:])
+        angles = 2.0 * np.arctan2(np.linalg.norm(turns[..., 1:], axis=-1), np.abs(turns[..., 0]))
+        self.max_step = max(self.max_step, float(angles.max(initial=0.0)))
 
     def summary(self, step: int) -> dict:
         """The chain's entry in the report; see `file_report`."""

@@ -40,6 +40,16 @@ def way_of(scene: bpy.types.Scene, chain: ChainName) -> str:
     return plan.way_of(chain) if plan else ""
 
 
+def plan_of(context: bpy.types.Context) -> Plan:
+    """How the chains of the scene are solved as it stands; they are solved where that is not known."""
+    animation.forget()
+    depsgraph = context.evaluated_depsgraph_get()
+    plan = _plans.get(context.scene.session_uid)
+    if plan is None or not plan.holds():
+        _solve_anew(context.scene, depsgraph, frame_changed=False)
+    return _plans[context.scene.session_uid]
+
+
 def _guarded(handler):
     """A handler that does nothing while paused, and whose errors go to the console, once, and never to the user."""
 
@@ -64,15 +74,17 @@ def _guarded(handler):
 def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before a frame is evaluated: write the chains whose controls can be sampled. So it is evaluated only once."""
     plan = _plans.get(scene.session_uid)
-    if plan is not None and ((_changes_pending(scene) and not _holds(plan)) or not plan.before_frame(scene)):
+    if plan is not None and ((_changes_pending() and not _holds(plan)) or not plan.before_frame(scene)):
         _plans.clear()
 
 
 @_guarded
 def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After a frame was evaluated: solve the other chains. What they write is evaluated in the same frame change."""
-    plan, others = _plans.get(scene.session_uid), _others_handle_frames()
-    if plan is not None and not others and plan.settled():
+    plan, others = _plans.get(scene.session_uid), others_handle_frames()
+    if plan is not None and plan.settled and not others:
+        # Settled is what was written before this frame: before the next one it is said anew.
+        plan.settled = False
         return
     if depsgraph.mode == "RENDER":
         # There animation must first be brought to the originals, which only the pass over everything does.
@@ -136,7 +148,7 @@ def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_ch
     """Read and solve everything, and keep what stays the same."""
     _plans.clear()
     done = solve_scene(depsgraph, frame_changed)
-    _plans[scene.session_uid] = Plan(scene, done)
+    _plans[scene.session_uid] = Plan(done)
 
 
 def _holds(plan: Plan) -> bool:
@@ -144,17 +156,17 @@ def _holds(plan: Plan) -> bool:
     return plan.holds()
 
 
-def _changes_pending(scene: bpy.types.Scene) -> bool:
+def _changes_pending() -> bool:
     """Whether a script has changed something that has not been evaluated yet: no handler was told of it."""
-    evaluated = [layer.depsgraph for layer in scene.view_layers]
-    for depsgraph in evaluated:
-        updated = depsgraph and depsgraph.id_type_updated
-        if updated and (updated("OBJECT") or updated("ACTION") or updated("SCENE") or updated("ARMATURE")):
-            return True
-    return not any(evaluated)
+    layer = bpy.context.view_layer
+    depsgraph = layer.depsgraph if layer else None
+    if depsgraph is None:
+        return True
+    updated = depsgraph.id_type_updated
+    return updated("OBJECT") or updated("ACTION") or updated("SCENE") or updated("ARMATURE")
 
 
-def _others_handle_frames() -> bool:
+def others_handle_frames() -> bool:
     """Whether there are handlers that may move what no F-Curve moves."""
     handlers = bpy.app.handlers
     return len(handlers.frame_change_pre) > 1 or len(handlers.frame_change_post) > 1

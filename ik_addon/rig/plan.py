@@ -18,30 +18,30 @@ from .posing import BulkPose
 from .simple import not_simple, time_is_plain
 from .signature import signature, tips_of
 from .solving import ScenePass
-from .steady import SteadyChain, Wishes, animated_bones, steady_chain, why_unsteady
+from .steady import SteadyChain, animated_bones, steady_chain, why_unsteady
 from .switch import switched_tips
-from .tracks import EvaluatedPlaces, SampledPlaces, Track, raw_rows, solve_tracks
+from .tracks import EvaluatedPlaces, SampledPlaces, Track, raw_rows, same_wishes, solve_tracks
 
 _FRAMES_AHEAD = 16
 """How many frames are sampled and solved at once after a jump."""
 _FRAMES_AHEAD_PLAYING = 256, 2560
 """Likewise where one frame came after the other: at most so many, and at most so many chains times frames."""
-_SAME_PLACE = 1e-5
-"""Distance, in parts of a chain's reach to it, from where a point was sampled to where Blender has it, for rounding."""
-_VERIFIED_AT_FIRST = 3
+_KEPT_AHEAD = 200_000
+"""How many poses of chains are kept, so that playback in a loop samples and solves each frame once; some 30 MB."""
+_COMPARED_AT_FIRST = 3
 """Frames at which all sampled chains are compared with the evaluated scene."""
-_VERIFIED_EACH = 16
+_COMPARED_EACH = 16
 """From then on at every so-manieth frame one of them is."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Ahead:
-    """Chains solved ahead. frames: whole ones in a row, or a single one. which: indices of the chains; tracks: theirs.
+    """Chains solved ahead, for frames in a row from `first` on. which: their indices; tracks: theirs.
 
     rows: of their bones among the armature's; None: all of them. values: (frames, rows, 4), what is written there.
     """
 
-    frames: Sequence[float]
+    first: float
     which: list[int]
     tracks: list[Track]
     rows: np.ndarray | None
@@ -51,25 +51,28 @@ class _Ahead:
 class ArmaturePlan:
     """The steady chains of one armature object.
 
-    ways: for each chain why it is not solved before the frame, "": it is; None: that is to be seen.
+    ways: for each chain why it is not solved before the frame, "": it is; None: that is to be seen. written: what was
+    written before this frame. settled: after it there is nothing to solve and nothing to compare.
     """
 
-    def __init__(self, ob: bpy.types.Object, chains: Sequence[SteadyChain]) -> None:
+    def __init__(self, ob: bpy.types.Object, chains: Sequence[SteadyChain], alone: bool) -> None:
         self.name = ob.name_full
         self.chains = chains
         self.ways: list[str] | None = None
+        self.written: _Ahead | None = None
+        self.settled = False
         self._key = (ob.name, ob.library.filepath) if ob.library else ob.name
         names = [name for chain in chains for name in chain.bones]
         self._modes = [mode for chain in chains for mode in chain.modes]
         self._fk = np.array([(*raw, 0.0)[:4] for chain in chains for raw in chain.fk])
-        self._pose = BulkPose(ob, names, self._modes)
+        self._pose = BulkPose(ob, names, self._modes, alone)
         starts = np.cumsum([0, *(len(chain.bones) for chain in chains)])
         self._rows = [np.arange(*span) for span in pairwise(starts)]
         self._reads = [_controls(ob, chain) for chain in chains]
         self._refused: dict[int, str] = {}
         self._still: dict[int, np.ndarray] = {}
-        self._ahead: _Ahead | None = None
-        self._written: int | None = None
+        self._ahead: dict[float, _Ahead] = {}
+        self._frame: float | None = None
         self._frames = 0
 
     @property
@@ -79,7 +82,9 @@ class ArmaturePlan:
 
     def doubt(self) -> None:
         """What is sampled may have changed."""
-        self.ways = self._ahead = None
+        self.ways = self.written = None
+        self.settled = False
+        self._ahead.clear()
         self._refused.clear()
         self._still.clear()
         self._frames = 0
@@ -88,52 +93,41 @@ class ArmaturePlan:
         """Which of the chains read one of the objects with these session numbers."""
         return [k for k, own in enumerate(self._reads) if not own.isdisjoint(uids)]
 
-    @property
-    def all_before(self) -> bool:
-        """Whether all of its chains were solved before the frame."""
-        return self._written is not None and self._ahead is not None and len(self._ahead.which) == len(self.chains)
-
     def before_frame(self, scene: bpy.types.Scene) -> bool:
         """Write the chains that can be sampled. False where what is there is not what the plan wrote."""
-        self._written = None
+        self.written = None
         ob, frame = self.object, scene.frame_current_final
         if ob is None:
             return False
-        if self.ways is None:
-            self.ways = self._choose(ob, scene)
-        ahead = self._ahead
-        if ahead is None or frame not in ahead.frames:
-            playing = ahead is not None and frame in (ahead.frames[0] - 1, ahead.frames[-1] + 1)
-            ahead = self._ahead = self._look_ahead(ob, frame, playing)
+        ahead = self._ahead.get(frame)
+        if ahead is None:
+            ahead = self._look_ahead(ob, scene, frame)
         if not ahead.which:
+            self.settled = False
             return True
-        if not self._pose.unchanged(ob):
+        if not self._pose.write(ob, ahead.values[int(frame - ahead.first)], ahead.rows):
             return False
-        self._written = int(frame - ahead.frames[0])
+        self.written, self._frame = ahead, frame
         self._frames += 1
-        self._pose.write(ob, ahead.values[self._written], ahead.rows)
+        compared = self._frames > _COMPARED_AT_FIRST and self._frames % _COMPARED_EACH
+        self.settled = ahead.rows is None and bool(compared)
         return True
-
-    @property
-    def settled(self) -> bool:
-        """Whether after this frame there is nothing to solve and nothing to compare."""
-        return self.all_before and self._frames > _VERIFIED_AT_FIRST and bool(self._frames % _VERIFIED_EACH)
 
     def after_frame(self, places: EvaluatedPlaces, every: bool) -> bool:
         """Write the chains that were not solved before the frame, and compare those that were with what they should
         have read; every: all of them. False where that cannot be done."""
-        ob = self.object
+        ob, ahead = self.object, self.written
         if ob is None:
             return False
-        if self._written is None or self._ahead is None:
+        if ahead is None:
             return self.solve(places, range(len(self.chains)))
-        before, late = self._ahead.which, []
-        if every or self._frames <= _VERIFIED_AT_FIRST:
-            late = self._misplaced(ob, places, before)
-        elif self._frames % _VERIFIED_EACH == 0:
-            late = self._misplaced(ob, places, [before[self._frames // _VERIFIED_EACH % len(before)]])
-        if len(before) < len(self.chains):
-            late += sorted(set(range(len(self.chains))).difference(before))
+        late = []
+        if every or self._frames <= _COMPARED_AT_FIRST:
+            late = self._misplaced(ob, places, ahead, ahead.which)
+        elif self._frames % _COMPARED_EACH == 0:
+            late = self._misplaced(ob, places, ahead, [ahead.which[self._frames // _COMPARED_EACH % len(ahead.which)]])
+        if ahead.rows is not None:
+            late += sorted(set(range(len(self.chains))).difference(ahead.which))
         return self.solve(places, late) if late else True
 
     def solve(self, places: EvaluatedPlaces, which: Iterable[int]) -> bool:
@@ -153,15 +147,15 @@ class ArmaturePlan:
             return False
         if not rows:
             return True
-        if not self._pose.unchanged(ob):
-            return False
-        self._pose.write(ob, np.array(values, np.float32), np.concatenate(rows))
-        return True
+        return self._pose.write(ob, np.array(values, np.float32), np.concatenate(rows))
 
-    def _choose(self, ob: bpy.types.Object, scene: bpy.types.Scene) -> list[str]:
-        """See `ways`."""
+    def reasons(self, scene: bpy.types.Scene) -> list[str]:
+        """For each chain what keeps its controls from being sampled; "": nothing."""
+        ob = self.object
         if not time_is_plain(scene):
             return ["the scene's time is remapped"] * len(self.chains)
+        if ob is None:
+            return ["its armature is gone"] * len(self.chains)
         found: dict[tuple, str] = {}
 
         def reason(control: bpy.types.Object, bone: str) -> str:
@@ -179,10 +173,20 @@ class ArmaturePlan:
             ways.append(why)
         return ways
 
-    def _look_ahead(self, ob: bpy.types.Object, frame: float, playing: bool) -> _Ahead:
-        """Solve the chains that can be sampled at `frame`, and at whole frames around it."""
-        assert self.ways is not None
+    def _look_ahead(self, ob: bpy.types.Object, scene: bpy.types.Scene, frame: float) -> _Ahead:
+        """Sample and solve the chains that can be at `frame`, and at whole frames around it."""
+        if self.ways is None:
+            self.ways = self.reasons(scene)
+        playing = self._frame is not None and abs(frame - self._frame) == 1.0
         frames = _frames_around(frame, len(self.chains) if playing else 0)
+        ahead = self._solve_ahead(ob, frames)
+        if len(self._ahead) * len(self.chains) > _KEPT_AHEAD:
+            self._ahead.clear()
+        self._ahead.update(dict.fromkeys(map(float, frames), ahead))
+        return ahead
+
+    def _solve_ahead(self, ob: bpy.types.Object, frames: Sequence[float]) -> _Ahead:
+        assert self.ways is not None
         which, tracks = [], []
         sampled = [k for k, way in enumerate(self.ways) if not way]
         places = SampledPlaces(frames, still=self._still)
@@ -193,34 +197,37 @@ class ArmaturePlan:
                 which.append(k)
                 tracks.append(track)
         if not which:
-            return _Ahead(frames, [], [], None, np.empty(0))
+            return _Ahead(frames[0], [], [], None, np.empty(0))
         rows = np.concatenate([self._rows[k] for k in which])
         try:
             solved = solve_tracks([self.chains[k] for k in which], tracks)
         except ChainError as error:
             for k in which:
                 self.ways[k] = str(error)
-            return _Ahead(frames, [], [], None, np.empty(0))
+            return _Ahead(frames[0], [], [], None, np.empty(0))
         rotations = np.concatenate([each.rotations for each in solved], axis=1)
         values = raw_rows(rotations, [self._modes[row] for row in rows], self._fk[rows]).astype(np.float32)
-        return _Ahead(frames, which, tracks, None if len(rows) == len(self._modes) else rows, values)
+        return _Ahead(frames[0], which, tracks, None if len(rows) == len(self._modes) else rows, values)
 
-    def _misplaced(self, ob: bpy.types.Object, places: EvaluatedPlaces, some: list[int]) -> list[int]:
+    def _misplaced(
+        self, ob: bpy.types.Object, places: EvaluatedPlaces, ahead: _Ahead, some: Sequence[int]
+    ) -> list[int]:
         """Which of some chains solved before the frame were led astray; they are not sampled any more."""
-        ahead = self._ahead
-        assert ahead is not None and self._written is not None and self.ways is not None
+        assert self._frame is not None and self.ways is not None
         found = []
         for k in some:
             chain, track = self.chains[k], ahead.tracks[ahead.which.index(k)]
             try:
-                same = _same(track.at(self._written), places.wishes(ob, chain), chain.chain.length)
+                same = same_wishes(
+                    track.at(int(self._frame - ahead.first)), places.wishes(ob, chain), chain.chain.length
+                )
             except ChainError:
                 same = False
             if not same:
                 self.ways[k] = self._refused[k] = "its controls are not where their F-Curves say"
                 found.append(k)
         if found:
-            self._ahead = None
+            self._ahead.clear()
         return found
 
 
@@ -234,14 +241,6 @@ def _frames_around(frame: float, playing: int) -> Sequence[float]:
     return range(first, first + count)
 
 
-def _same(sampled: Wishes, evaluated: Wishes, length: float) -> bool:
-    for a, b in ((sampled.target, evaluated.target), (sampled.pole, evaluated.pole)):
-        if a is not None and b is not None and not (a - b).length <= _SAME_PLACE * (length + b.length):
-            return False
-    a, b = sampled.orientation, evaluated.orientation
-    return a is None or b is None or min((a - b).magnitude, (a + b).magnitude) <= _SAME_PLACE
-
-
 def _controls(ob: bpy.types.Object, chain: SteadyChain) -> set[int]:
     """Session numbers of the objects that a chain reads."""
     tip = ob.pose.bones[chain.tip]
@@ -249,13 +248,14 @@ def _controls(ob: bpy.types.Object, chain: SteadyChain) -> set[int]:
 
 
 class Plan:
-    """How the chains of a scene are solved. scene: its session number.
+    """How the chains of a scene are solved.
 
-    unsteady: the chains that are read anew each time, with the reason.
+    unsteady: the chains that are read anew each time, with the reason. settled: after this frame there is nothing to
+    solve and nothing to compare.
     """
 
-    def __init__(self, scene: bpy.types.Scene, done: ScenePass) -> None:
-        self.scene = scene.session_uid
+    def __init__(self, done: ScenePass) -> None:
+        self.settled = False
         self.unsteady: dict[ChainName, str] = {}
         self.armatures: list[ArmaturePlan] = []
         self._chains: dict[str, dict[str, list[str]]] = {}
@@ -283,7 +283,8 @@ class Plan:
                     steady.append(found)
             self.unsteady |= {ChainName(ob.name_full, tip): "its switch is animated" for tip in switched_tips(ob)}
             if steady:
-                self.armatures.append(ArmaturePlan(ob, steady))
+                alone = all(chain.armature != ob.name_full for chain in self.unsteady)
+                self.armatures.append(ArmaturePlan(ob, steady, alone))
         self.unsteady |= {chain: str(error) for chain, error in order.errors.items()}
         self._signature = self._made_of()
 
@@ -303,15 +304,17 @@ class Plan:
 
     def before_frame(self, scene: bpy.types.Scene) -> bool:
         """Write the chains that can be sampled. False where the plan holds no more."""
-        return all([armature.before_frame(scene) for armature in self.armatures])
+        holds, settled = True, not self.unsteady
+        for armature in self.armatures:
+            holds &= armature.before_frame(scene)
+            settled &= armature.settled
+        self.settled = settled
+        return holds
 
     def all_before(self) -> bool:
         """Whether all chains were solved before the frame."""
-        return not self.unsteady and all(armature.all_before for armature in self.armatures)
-
-    def settled(self) -> bool:
-        """Whether after this frame there is nothing to solve and nothing to compare."""
-        return not self.unsteady and all([armature.settled for armature in self.armatures])
+        written = [armature.written for armature in self.armatures]
+        return not self.unsteady and all(ahead is not None and ahead.rows is None for ahead in written)
 
     def after_frame(self, places: EvaluatedPlaces, every: bool) -> bool:
         """See ArmaturePlan."""
@@ -326,6 +329,15 @@ class Plan:
                 if not armature.solve(places, which):
                     return False
         return True
+
+    def steady(self) -> dict[ChainName, SteadyChain]:
+        """The steady chains."""
+        return {ChainName(own.armature, own.tip): own for armature in self.armatures for own in armature.chains}
+
+    def reasons(self, scene: bpy.types.Scene) -> dict[ChainName, str]:
+        """For each steady chain what keeps its controls from being sampled; "": nothing."""
+        found = [why for armature in self.armatures for why in armature.reasons(scene)]
+        return dict(zip(self.steady(), found, strict=True))
 
     def way_of(self, chain: ChainName) -> str:
         """How a chain is solved, as a sentence; "": that is not known yet."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from .animation import animated_channels, animated_paths
 from .channels import SCALE, Raw, channel_of, raw_values
-from .records import forget_fk, keep_fk, record_of, recorded_fk
+from .records import RECORD, SOLVED, forget_fk, keep_fk, record_of, recorded_fk
 
 _POSE_CHANNELS = {
     "location": 3,
@@ -126,13 +126,16 @@ class PoseWriter:
 class BulkPose:
     """Writes the rotations of the same bones of one armature again and again, whose FK poses stay as recorded.
 
-    ob: the armature object, its bones just written by a PoseWriter; names, modes: of the bones.
+    ob: the armature object, its bones just written by a PoseWriter; names, modes: of the bones; alone: whether no one
+    else writes its other bones' rotations. Values are arrays (bones, 4) in single precision: the numbers of each
+    bone's rotation mode, zeros behind.
     """
 
-    def __init__(self, ob: bpy.types.Object, names: Sequence[str], modes: Sequence[str]) -> None:
+    def __init__(self, ob: bpy.types.Object, names: Sequence[str], modes: Sequence[str], alone: bool) -> None:
         bones = ob.pose.bones
         indices = np.array([bones.find(name) for name in names])
         channels = np.array([channel_of(mode)[0] for mode in modes])
+        self._count = len(bones)
         self._indices: list[int] = indices.tolist()
         self._channels = []
         for channel in dict.fromkeys(channels.tolist()):
@@ -140,44 +143,47 @@ class BulkPose:
             buffer = np.empty((len(bones), width), np.float32)
             flat, at = buffer.reshape(-1), (_slice(rows), slice(width))
             self._channels.append((channel, at, _slice(indices[rows]), buffer, flat))
+        records = np.empty((len(bones), 9), np.float32)
+        bones.foreach_get(RECORD, records.reshape(-1))
+        self._values = records[indices, SOLVED]
+        # In bulk the other bones get an empty record too: not where they are the many.
+        in_bulk = alone and 2 * len(names) >= len(bones)
+        self._records = records if in_bulk else records[indices]
+        self._solved = self._records[:, SOLVED]
+        self._solved_rows = _slice(indices) if in_bulk else slice(None)
+        self._all_records = self._records.reshape(-1) if in_bulk else None
         self._written: dict[str, bytes] = {}
-        self._count = len(bones)
-        records = np.empty((len(bones), 4), np.float32)
-        bones.foreach_get("analytic_ik_record_solved", records.reshape(-1))
-        self.values = records[indices]
-        self._values_written = self.values.tobytes()
 
-    def unchanged(self, ob: bpy.types.Object) -> bool:
-        """Whether the bones still hold what was written; what the others hold is read for the next write."""
-        bones = ob.pose.bones
+    def write(self, ob: bpy.types.Object, values: np.ndarray, which: np.ndarray | None = None) -> bool:
+        """Write values; which: of these of the bones alone. False, and nothing is written, where a bone no longer holds
+        what was written: someone else has set it."""
+        bones, present = ob.pose.bones, self._values
         if len(bones) != self._count:
             return False
         for channel, at, indices, buffer, flat in self._channels:
             bones.foreach_get(channel, flat)
             # Mostly nothing at all has changed, and that is quickly seen.
             same = flat.tobytes() == self._written.get(channel)
-            if not same and not np.array_equal(buffer[indices], self.values[at]):
+            if not same and not np.array_equal(buffer[indices], present[at]):
                 return False
-        return True
-
-    def write(self, ob: bpy.types.Object, values: np.ndarray, which: np.ndarray | None = None) -> None:
-        """Write after `unchanged`. values: (bones, 4) single precision, zeros behind; which: of these bones alone."""
         if which is not None:
-            some, values = values, self.values.copy()
+            some, values = values, present.copy()
             values[which] = some
-        written = values.tobytes()
-        if written == self._values_written:
-            return
-        self.values, self._values_written = values, written
-        bones = ob.pose.bones
+        if values is present or values.tobytes() == present.tobytes():
+            return True
+        self._values = values
         for channel, at, indices, buffer, flat in self._channels:
             buffer[indices] = values[at]
             bones.foreach_set(channel, flat)
             self._written[channel] = flat.tobytes()
-        for k, solved in zip(self._indices, values.tolist(), strict=True):
-            # In bulk the other bones would get a record too.
-            bones[k].analytic_ik_record_solved = solved
+        self._solved[self._solved_rows] = values
+        if self._all_records is not None:
+            bones.foreach_set(RECORD, self._all_records)
+        else:
+            for k, record in zip(self._indices, self._records.tolist(), strict=True):
+                bones[k].analytic_ik_record = record
         ob.update_tag(refresh=_OBJECT)
+        return True
 
 
 def _slice(indices: np.ndarray) -> np.ndarray | slice:

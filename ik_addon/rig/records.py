@@ -18,6 +18,10 @@ _SAME_SCALE = 1e-5
 """Part of a scale that is rounding, and no other chain's lengthening."""
 _WITH_SCALE = 16
 """Added to the number of the rotation mode where the bone's scale is kept too: so one look tells what there is."""
+RECORD = "analytic_ik_record"
+"""The property with that number, the FK rotation (4 numbers) and what was written over it (4)."""
+SOLVED = slice(5, 9)
+"""Where in it the latter stand."""
 
 
 class Record(NamedTuple):
@@ -30,7 +34,8 @@ class Record(NamedTuple):
 
 def record_of(pose_bone: bpy.types.PoseBone, mode: str) -> Record | None:
     """The record of a bone's rotation, in the mode that it had then, or of its scale; None: nothing was written."""
-    number = pose_bone.analytic_ik_record_mode
+    record = pose_bone.analytic_ik_record
+    number = int(record[0])
     if mode == SCALE:
         if number < _WITH_SCALE:
             return None
@@ -41,32 +46,29 @@ def record_of(pose_bone: bpy.types.PoseBone, mode: str) -> Record | None:
     if not recorded_mode:
         return None
     count = channel_of(recorded_mode)[1]
-    fk, solved = pose_bone.analytic_ik_record_fk, pose_bone.analytic_ik_record_solved
-    return Record(recorded_mode, tuple(fk[:count]), tuple(solved[:count]))
+    return Record(recorded_mode, tuple(record[1 : 1 + count]), tuple(record[5 : 5 + count]))
 
 
 def keep_fk(pose_bone: bpy.types.PoseBone, mode: str, fk: Raw) -> None:
     """Keep what was in the bone's channel of `mode` beside what has just been written there."""
-    number = pose_bone.analytic_ik_record_mode
+    number = int(pose_bone.analytic_ik_record[0])
     # Read back from the channel: it holds single precision.
     solved = raw_values(pose_bone, mode)
     if mode == SCALE:
-        with_record = number % _WITH_SCALE + _WITH_SCALE
+        pose_bone.analytic_ik_record[0] = number % _WITH_SCALE + _WITH_SCALE
         pose_bone.analytic_ik_record_fk_scale, pose_bone.analytic_ik_record_solved_scale = fk, solved
     else:
-        with_record = number - number % _WITH_SCALE + ROTATION_MODES.index(mode)
+        number += ROTATION_MODES.index(mode) - number % _WITH_SCALE
         padding = (0.0,) * (4 - len(fk))
-        pose_bone.analytic_ik_record_fk, pose_bone.analytic_ik_record_solved = fk + padding, solved + padding
-    if with_record != number:
-        pose_bone.analytic_ik_record_mode = with_record
+        pose_bone.analytic_ik_record = (number, *fk, *padding, *solved, *padding)
 
 
 def forget_fk(pose_bone: bpy.types.PoseBone, mode: str) -> None:
     """From now on what the bone's channel of `mode` holds is its FK pose."""
-    number = pose_bone.analytic_ik_record_mode
+    number = int(pose_bone.analytic_ik_record[0])
     left = number % _WITH_SCALE if mode == SCALE else number - number % _WITH_SCALE
     if left != number:
-        pose_bone.analytic_ik_record_mode = left
+        pose_bone.analytic_ik_record[0] = left
 
 
 def absorb_scale(pose_bone: bpy.types.PoseBone, factor: float) -> None:
@@ -112,8 +114,9 @@ def recorded_fk(pose_bone: bpy.types.PoseBone, mode: str, animated: Sequence[int
 def recorded_bones(ob: bpy.types.Object) -> tuple[list[str], list[str]]:
     """Names of the bones that hold a written rotation over their FK rotation, and of those that hold a scale so."""
     bones = ob.pose.bones
-    numbers = array("i", bytes(4 * len(bones)))
-    bones.foreach_get("analytic_ik_record_mode", numbers)
+    records = array("f", bytes(36 * len(bones)))
+    bones.foreach_get(RECORD, records)
+    numbers = records[::9]
     if not any(numbers):
         return [], []
     recorded = [(bones[k].name, number) for k, number in enumerate(numbers) if number]

@@ -270,9 +270,8 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
         # The Blender IK constraint that a chain was made of, and the FK pose before that, as JSON (adopt.py).
         "record_adopted": _record(props.StringProperty),
         # What a bone's rotation, and its scale, was before IK and what IK made of it (records.py).
-        "record_mode": _record(props.IntProperty),
-        "record_fk": _record(props.FloatVectorProperty, size=4),
-        "record_solved": _record(props.FloatVectorProperty, size=4),
+        # One property, for Blender copies each of them whenever it evaluates the armature anew.
+        "record": _record(props.FloatVectorProperty, size=9),
         "record_fk_scale": _record(props.FloatVectorProperty, size=3),
         "record_solved_scale": _record(props.FloatVectorProperty, size=3),
     }
@@ -281,7 +280,7 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
 def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
     """Take a chain off its tip: all its settings go back to their defaults; the pose is left alone."""
     for name in _properties():
-        if name in _RECORDS_OF_CHAIN or not (name.startswith("record_") or name in _OF_ANY_BONE):
+        if name in _RECORDS_OF_CHAIN or not (name.startswith("record") or name in _OF_ANY_BONE):
             pose_bone.property_unset(PREFIX + name)
     pose_bone.id_data.update_tag()
 

@@ -25,7 +25,6 @@ _POSE_PROPERTIES = (
     ("analytic_ik_min_bend", 1, np.float32),
     ("analytic_ik_straight_axis", 1, np.int32),
     ("analytic_ik_record_rotation", 4, np.float32),
-    ("analytic_ik_record_fk", 4, np.float32),
 )
 _REST_PROPERTIES = (
     ("matrix_local", 16, np.float32),

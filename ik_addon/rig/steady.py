@@ -44,7 +44,7 @@ class SteadyChain:
     armature, tip, parent: names of the armature object, of the tip and of the root's parent bone ("": none).
     target_bone, pole_bone: of control bones ("": the control is an object). bones: names of the bones that it turns, root first, its end bone last if that follows the target; modes, fk: their rotation
     modes and FK rotations. before, after: for each the constant rotations on the two sides of its turn against the bone
-    before. goal: its wishes, with a pole if it has one. held: how the end bone stands against the target.
+    before. solver_name: as it is reported. goal: its wishes, with a pole if it has one. held: how the end bone stands against the target.
     """
 
     armature: str
@@ -62,9 +62,15 @@ class SteadyChain:
     root: Vector
     goal: Goal
     solver: str
+    solver_name: str
     influence: float
     holds: bool
     held: Quaternion | None
+
+    @property
+    def own_bones(self) -> list[str]:
+        """Names of its own bones, without the one on its end."""
+        return list(self.bones[: len(self.chain.lengths)])
 
     @property
     def is_pair(self) -> bool:
@@ -164,6 +170,7 @@ def steady_chain(ob: bpy.types.Object, posed: PosedLimb) -> SteadyChain | None:
         goal=replace(goal_of(limb, limb.root_armature), target=Vector(), pole=Vector() if limb.pole_armature else None),
         # The vector form without its steps (two_bone.at_once).
         solver="AUTO" if two_bone and limb.settings.solver in ("AUTO", "VECTOR") else limb.solver,
+        solver_name=limb.solver,
         influence=limb.settings.influence,
         holds=limb.settings.reach == "HOLD",
         held=limb.held,

@@ -65,6 +65,19 @@ class EvaluatedPlaces:
         return carried[0] @ pose if control == ob else carried[1] @ evaluated.matrix_world @ pose
 
 
+_SAME_PLACE = 1e-5
+"""Distance, in parts of a chain's reach to it, from where a point was sampled to where Blender has it, for rounding."""
+
+
+def same_wishes(sampled: Wishes, evaluated: Wishes, length: float) -> bool:
+    """Whether two wishes of a chain of some length are the same, but for rounding."""
+    for a, b in ((sampled.target, evaluated.target), (sampled.pole, evaluated.pole)):
+        if a is not None and b is not None and not (a - b).length <= _SAME_PLACE * (length + b.length):
+            return False
+    a, b = sampled.orientation, evaluated.orientation
+    return a is None or b is None or min((a - b).magnitude, (a + b).magnitude) <= _SAME_PLACE
+
+
 @dataclass(frozen=True, slots=True)
 class Track:
     """What a steady chain wishes over n frames, in the space of its root's parent.
@@ -255,3 +268,19 @@ def raw_rows(rotations: np.ndarray, modes: Sequence[str], fk: np.ndarray) -> np.
             values[:, k] = 0.0
             values[:, k, :width] = raws
     return values
+
+
+def errors_world(chain: SteadyChain, track: Track, rotations: np.ndarray) -> np.ndarray:
+    """Distances of a chain's tip from its target in world units, by forward kinematics of its local rotations."""
+    tips = np.array(chain.root, np.float64)
+    turned = None
+    lengths, directions = chain.chain.lengths, chain.chain.directions
+    for k, (length, direction) in enumerate(zip(lengths, directions, strict=True)):
+        own = multiply(
+            multiply(conjugate(np.array(chain.before[k])), rotations[:, k]), conjugate(np.array(chain.after[k]))
+        )
+        turned = own if turned is None else multiply(turned, own)
+        link = np.array((0.0, *(direction * length)))
+        tips = tips + multiply(multiply(turned, link), conjugate(turned))[:, 1:]
+    missed = tips - track.targets
+    return np.linalg.norm((track.to_world @ missed[..., None])[..., 0], axis=-1)

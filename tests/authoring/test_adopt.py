@@ -122,7 +122,7 @@ def what_counts() -> dict:
     state = whole_state()
     for ob in state["objects"].values():
         for bone in (ob["bones"] or {}).values():
-            if not bone["analytic_ik_record_mode"]:
+            if not bone["analytic_ik_record"][0]:
                 for name in [name for name in bone if re.match("analytic_ik_record_(fk|solved)", name)]:
                     del bone[name]
     return state

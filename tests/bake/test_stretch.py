@@ -184,7 +184,7 @@ def test_no_record_of_a_scale_is_left():
     go_to(12)
     with without_handlers():
         bake(bpy.context, chains_of([rig.ob]), range(1, 13))
-    assert not any(bone.analytic_ik_record_mode for bone in rig.ob.pose.bones)
+    assert not any(bone.analytic_ik_record[0] for bone in rig.ob.pose.bones)
 
 
 # Tolerance

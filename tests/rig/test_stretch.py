@@ -306,7 +306,7 @@ def test_bones_that_need_not_be_longer_any_more_get_their_scale_back_exactly(end
     update()
     go_to(3)
     assert scales(rig.ob) == fk
-    assert not any(bone.analytic_ik_record_mode >= 16 for bone in rig.ob.pose.bones)
+    assert not any(bone.analytic_ik_record[0] >= 16 for bone in rig.ob.pose.bones)
 
 
 @pytest.mark.parametrize("end", [switch_off, clamp, no_influence, into_reach])
@@ -732,7 +732,7 @@ def test_a_removed_chain_leaves_the_pose_as_it_was(seed):
         assert farthest(pose_of(rig.ob), before) < 1e-6
     else:
         assert (pose_values(rig.ob), scales(rig.ob)) == (fk_rotations, fk)
-    assert not any(bone.analytic_ik_record_mode for bone in rig.ob.pose.bones)
+    assert not any(bone.analytic_ik_record[0] for bone in rig.ob.pose.bones)
 
 
 def test_the_fk_scale_is_there_at_once():
@@ -759,7 +759,7 @@ def test_removing_one_of_two_in_line_leaves_the_other_its_own(seed, which, keep_
         other.tip.analytic_ik_enabled = False
         update()
         # Of the other's lengthening nothing was taken over.
-        assert not any(bone.analytic_ik_record_mode for bone in chains[0].ob.pose.bones)
+        assert not any(bone.analytic_ik_record[0] for bone in chains[0].ob.pose.bones)
         lengths = other.lengths()
         empty_scene()
         fresh = two_in_line(seed, reach="CLAMP")[1 - which]
@@ -779,7 +779,7 @@ def test_what_is_stretched_costs_an_ordinary_chain_nothing():
     rig.enable()
     for bone in rig.ob.pose.bones:
         assert tuple(bone.analytic_ik_record_fk_scale) == (0.0, 0.0, 0.0)
-        assert bone.analytic_ik_record_mode < 16
+        assert bone.analytic_ik_record[0] < 16
 
 
 def test_lengths_grow_evenly_from_the_root():

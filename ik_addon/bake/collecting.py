@@ -1,0 +1,216 @@
+"""What chains do over frames: sampled where F-Curves alone say where their controls are, else seen frame by frame."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import bpy
+import numpy as np
+from mathutils import Quaternion
+
+from ..rig import live
+from ..rig.channels import SCALE, Raw, channel_of, quaternion_of, raw_of
+from ..rig.foot import possible_end_bones
+from ..rig.lengthening import scaled_bones
+from ..rig.order import ChainName
+from ..rig.records import recorded_fk
+from ..rig.solving import PosedLimb, ScenePass
+from ..rig.steady import SteadyChain
+from ..rig.tracks import EvaluatedPlaces, SampledPlaces, Track, same_wishes, solve_tracks
+from ..solvers import ChainError
+from .report import ChainRecord
+from .stepping import GoTo, stepping, stepping_apart
+
+Progress = Callable[[Iterable[int]], Iterable[int]]
+
+
+@dataclass(slots=True)
+class Motion:
+    """What was seen of one chain. chain: its own bones, root first; bones: all that it turns, those on its end last.
+
+    numbers: for each of the bones its rotation over the frames as numbers of its mode, (frames, width), continuous.
+    scaled: bones whose scale the chain may set, its end bones among them; fk_scales: theirs, at each frame. limbs: the
+    chain at each frame, None where it was off; empty for a chain that was not read frame by frame, which never scales.
+    """
+
+    record: ChainRecord
+    chain: list[str]
+    bones: list[str]
+    modes: list[str]
+    scaled: list[str]
+    numbers: list[np.ndarray] = field(default_factory=list)
+    fk_scales: list[list[Raw]] = field(default_factory=list)
+    limbs: list[PosedLimb | None] = field(default_factory=list)
+
+
+def collect(
+    context: bpy.types.Context,
+    bones_of: dict[ChainName, list[str]],
+    frames: range,
+    progress: Progress,
+    each_frame: bool,
+) -> dict[ChainName, Motion]:
+    """What chains, given with the names of their own bones, do at `frames`; each_frame: they are wanted as limbs.
+
+    What is changed on the way is as before in the end, also after an exception. Raises ChainError where a chain cannot
+    be solved at one of the frames.
+    """
+    motions = {}
+    for chain, names in bones_of.items():
+        pose_bones = bpy.data.objects[chain.armature].pose.bones
+        bones = turned_bones(chain, names)
+        modes = [pose_bones[name].rotation_mode for name in bones]
+        scaled = scaled_bones(pose_bones[chain.tip])
+        motions[chain] = Motion(ChainRecord(chain.armature, chain.tip), names, bones, modes, scaled)
+    plan = live.plan_of(context)
+    steady = {chain: own for chain, own in plan.steady().items() if chain in motions and not each_frame}
+    alone = not live.others_handle_frames()
+    simple = [chain for chain in steady if alone and not plan.reasons(context.scene).get(chain)]
+    tracks = _sampled({chain: steady[chain] for chain in simple}, frames)
+    if len(steady) == len(motions) and alone:
+        with stepping_apart(context, _objects_of(steady.values())) as go_to:
+            if go_to is not None:
+                tracks = _confirmed(steady, tracks, frames, go_to)
+                missing = {chain: own for chain, own in steady.items() if chain not in tracks}
+                _see(missing, {}, tracks, frames, progress, go_to)
+                return _solved(motions, steady, tracks, frames)
+    with stepping(context) as go_to:
+        tracks = _confirmed(steady, tracks, frames, go_to)
+        missing = {chain: own for chain, own in steady.items() if chain not in tracks}
+        each = {chain: motion for chain, motion in motions.items() if chain not in steady}
+        _see(missing, each, tracks, frames, progress, go_to)
+    return _solved(motions, steady, tracks, frames)
+
+
+def turned_bones(chain: ChainName, names: Sequence[str]) -> list[str]:
+    """Names of all bones that a chain may turn: its own, `names`, and those on its end."""
+    tip = bpy.data.objects[chain.armature].pose.bones[chain.tip]
+    return [*names, *(bone.name for bone in possible_end_bones(tip))]
+
+
+def continuous(rotations: Sequence[Raw], mode: str) -> list[Raw]:
+    """The same rotations without sign flips and jumps by whole turns from one frame to the next."""
+    numbers = [rotations[0]]
+    for raw in rotations[1:]:
+        numbers.append(raw_of(quaternion_of(raw, mode), mode, numbers[-1]))
+    return numbers
+
+
+def _objects_of(chains: Iterable[SteadyChain]) -> Iterable[bpy.types.Object]:
+    """Armature objects and controls."""
+    for chain in chains:
+        ob = _object(chain)
+        tip = ob.pose.bones[chain.tip]
+        yield from (each for each in (ob, tip.analytic_ik_target, tip.analytic_ik_pole_target) if each is not None)
+
+
+def _object(chain: SteadyChain) -> bpy.types.Object:
+    return bpy.data.objects[chain.armature]
+
+
+def _sampled(chains: dict[ChainName, SteadyChain], frames: range) -> dict[ChainName, Track]:
+    found = SampledPlaces(frames, in_bulk=True).tracks([(_object(chain), chain) for chain in chains.values()])
+    return {name: track for name, track in zip(chains, found, strict=True) if isinstance(track, Track)}
+
+
+def _confirmed(
+    chains: dict[ChainName, SteadyChain], tracks: dict[ChainName, Track], frames: range, go_to: GoTo
+) -> dict[ChainName, Track]:
+    """The sampled tracks that are as Blender evaluates them at the first, the middle and the last frame."""
+    for k in {0, len(frames) // 2, len(frames) - 1} if tracks else ():
+        places = EvaluatedPlaces(go_to(frames[k]))
+        tracks = {
+            name: track
+            for name, track in tracks.items()
+            if same_wishes(track.at(k), places.wishes(_object(chains[name]), chains[name]), chains[name].chain.length)
+        }
+    return tracks
+
+
+def _see(
+    chains: dict[ChainName, SteadyChain],
+    motions: dict[ChainName, Motion],
+    tracks: dict[ChainName, Track],
+    frames: range,
+    progress: Progress,
+    go_to: GoTo,
+) -> None:
+    """Go through the frames once: write down the wishes of steady chains, and solve the others as the handlers would."""
+    wishes: dict[ChainName, list] = {name: [] for name in chains}
+    worlds: dict[ChainName, list] = {name: [] for name in chains}
+    rotations: dict[ChainName, list[list[Raw]]] = {name: [] for name in motions}
+    for frame in progress(frames):
+        if not chains and not motions:
+            continue
+        depsgraph = go_to(frame)
+        places = EvaluatedPlaces(depsgraph)
+        for name, chain in chains.items():
+            try:
+                wishes[name].append(places.wishes(_object(chain), chain))
+            except ChainError as error:
+                raise ChainError(f"Frame {frame}: {error}") from error
+            worlds[name].append(places.to_world(chain))
+        if motions:
+            done = live.solve_scene(depsgraph, frame_changed=True)
+            for name, motion in motions.items():
+                rotations[name].append(_take(motion, name, frame, done))
+    for name in chains:
+        tracks[name] = Track.of(wishes[name], worlds[name])
+    for name, motion in motions.items():
+        motion.numbers = [
+            np.array(continuous([each[k] for each in rotations[name]], mode), np.float32)
+            for k, mode in enumerate(motion.modes)
+        ]
+
+
+def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass) -> list[Raw]:
+    """The rotations of a chain's bones as a pass over the scene left them."""
+    if chain in done.errors:
+        raise ChainError(f"Frame {frame}: {done.errors[chain]}")
+    posed = done.limbs.get(chain)
+    bones = bpy.data.objects[chain.armature].pose.bones
+    motion.limbs.append(posed)
+    motion.fk_scales.append([recorded_fk(bones[name], SCALE) for name in motion.scaled])
+    solved = {}
+    if posed is not None:
+        solved = dict(zip((reading.name for reading in posed.limb.turned), posed.rotations, strict=True))
+        motion.record.add(frame, posed)
+    return [
+        solved.get(name) or recorded_fk(bones[name], mode)
+        for name, mode in zip(motion.bones, motion.modes, strict=True)
+    ]
+
+
+def _solved(
+    motions: dict[ChainName, Motion],
+    steady: dict[ChainName, SteadyChain],
+    tracks: dict[ChainName, Track],
+    frames: range,
+) -> dict[ChainName, Motion]:
+    """The motions, with those of steady chains as their tracks make them."""
+    try:
+        solved = solve_tracks([steady[name] for name in tracks], list(tracks.values()))
+    except ChainError as error:
+        raise ChainError(f"A target or pole is at some frame where nothing can be: {error}") from error
+    for (name, track), each in zip(tracks.items(), solved, strict=True):
+        motion, chain = motions[name], steady[name]
+        motion.numbers = [
+            _numbers(each.rotations[:, k], mode, fk)
+            for k, (mode, fk) in enumerate(zip(chain.modes, chain.fk, strict=True))
+        ]
+        motion.record.add_track(frames, chain, track, each)
+    return motions
+
+
+def _numbers(rotations: np.ndarray, mode: str, fk: Raw) -> np.ndarray:
+    """Local rotations (frames, 4) as continuous numbers of a mode, the first ones next to the FK rotation."""
+    if mode != "QUATERNION":
+        first = raw_of(Quaternion(rotations[0]), mode, fk)
+        numbers = [first]
+        for rotation in rotations[1:]:
+            numbers.append(raw_of(Quaternion(rotation), mode, numbers[-1]))
+        return np.array(numbers, np.float32).reshape(-1, channel_of(mode)[1])
+    flips = np.empty(len(rotations))
+    flips[0] = rotations[0] @ np.array(fk)
+    flips[1:] = (rotations[1:] * rotations[:-1]).sum(axis=1)
+    signs = np.cumprod(np.where(flips < 0.0, -1.0, 1.0))
+    return (rotations * signs[:, None]).astype(np.float32)
