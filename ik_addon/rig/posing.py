@@ -85,9 +85,10 @@ class PoseWriter:
         """Give a bone's channel of `mode` its FK values back and drop their record."""
         self._values[name, mode] = (fk, None)
 
-    def commit(self, rendering: bpy.types.Object | None = None) -> bool:
+    def commit(self, frame_changed: bool = False, rendering: bpy.types.Object | None = None) -> bool:
         """Write. Returns whether any bone changed.
 
+        frame_changed: the scene has just gone to a frame, whose pose then depends on nothing that stood there before.
         rendering: the armature as a render's depsgraph evaluated it. A render does not bring animation back to the
         original, and what is written there makes it be copied anew: so the original first gets all that
         is animated, or an animated root would freeze in the picture.
@@ -99,7 +100,8 @@ class PoseWriter:
             _flush(self._ob, rendering)
         changed: dict[str, dict[str, Raw]] = {}
         for (name, mode), (fk, solved) in self._values.items():
-            raw, slack = (fk, 0.0) if solved is None else (solved, _ROUNDING)
+            raw = fk if solved is None else solved
+            slack = 0.0 if solved is None or frame_changed else _ROUNDING
             present = raw_values(bones[name], mode)
             # Equal to rounding it was solved in another way: nothing moves and nothing is evaluated again.
             if any(not abs(a - b) <= slack for a, b in zip(present, raw, strict=True)):

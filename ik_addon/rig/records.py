@@ -67,7 +67,9 @@ def forget_fk(pose_bone: bpy.types.PoseBone, mode: str) -> None:
     """From now on what the bone's channel of `mode` holds is its FK pose."""
     number = int(pose_bone.analytic_ik_record[0])
     left = number % _WITH_SCALE if mode == SCALE else number - number % _WITH_SCALE
-    if left != number:
+    if not left:
+        pose_bone.property_unset(RECORD)
+    elif left != number:
         pose_bone.analytic_ik_record[0] = left
 
 

@@ -206,7 +206,7 @@ def solve_scene(depsgraph: bpy.types.Depsgraph, frame_changed: bool, touched: To
             _lengthen(armature, order.bones[chain], posed.stretch)
     rendering = depsgraph.mode == "RENDER"
     for name, armature in armatures.items():
-        armature.writer.commit(objects[name].evaluated_get(depsgraph) if rendering else None)
+        armature.writer.commit(frame_changed, objects[name].evaluated_get(depsgraph) if rendering else None)
     return done
 
 

@@ -326,7 +326,8 @@ def test_they_stay_after_an_exception_too(at_a_sub_frame, monkeypatch, where):
         else:
             patch.setattr(baking, "write_keys", fails)
         with pytest.raises(MemoryError):
-            bake(bpy.context, chains_of([rig.ob]), range(1, 10))
+            # With a tolerance the limb itself is looked at, frame by frame.
+            bake(bpy.context, chains_of([rig.ob]), range(1, 10), tolerance=1e-6)
     assert where_one_stands() == stand
     assert rig.ob.animation_data is None
     update()
@@ -340,7 +341,7 @@ def test_the_handlers_keep_still_while_frames_are_stepped(monkeypatch):
     """Otherwise every frame would be solved twice."""
     rig, calls, real = walking_leg(), [], live.solve_scene
     monkeypatch.setattr(live, "solve_scene", lambda *a, **k: calls.append(a) or real(*a, **k))
-    baked(rig.ob, range(1, 11), after="KEEP")
+    baked(rig.ob, range(1, 11), after="KEEP", tolerance=1e-6)
     # The one more is the frame that is gone back to, where the chain is live again.
     assert 10 <= len(calls) <= 12
 
