@@ -10,6 +10,7 @@ from ..rig import live
 from ..rig.channels import SCALE
 from ..rig.lengthening import factors, may_stretch, scaled_bones
 from ..rig.order import ChainName, live_tips
+from ..rig.plan import Plan
 from ..rig.problems import read_chains
 from ..rig.records import forget_fk
 from ..rig.settings import clear_settings
@@ -47,7 +48,7 @@ def bake(
     Raises ChainError, before any key is written, where a chain cannot be solved or keyed. The frame, the
     selection and the mode stay as they were, also after an exception.
     """
-    bones_of = _checked(context, chains)
+    plan, bones_of = _checked(context, chains)
     for chain, names in bones_of.items():
         ob = bpy.data.objects[chain.armature]
         check_writable(ob, turned_bones(chain, names), scaled_bones(ob.pose.bones[chain.tip]), action)
@@ -56,14 +57,14 @@ def bake(
     if action == "CURRENT":
         check_unshared([bpy.data.objects[name] for name in dict.fromkeys(chain.armature for chain in chains)])
     start = perf_counter()
-    motions = collect(context, bones_of, frames, progress, each_frame=tolerance > 0.0)
+    motions = collect(context, plan, bones_of, frames, progress, each_frame=tolerance > 0.0)
     for armature in dict.fromkeys(chain.armature for chain in chains):
         own = {chain: motion for chain, motion in motions.items() if chain.armature == armature}
         ob = bpy.data.objects[armature]
         scales = _scales(ob, own)
         keys = []
         for chain, motion in own.items():
-            needs_all = _carries(ob, motion, own.values()) or _hangs_on_live(ob, motion, own)
+            needs_all = tolerance and (_carries(ob, motion, own.values()) or _hangs_on_live(ob, motion, own))
             keys += _keys(motion, scales[chain], frames, 0.0 if needs_all else tolerance)
         write_keys(ob, keys, action)
         for chain, motion in own.items():
@@ -74,26 +75,27 @@ def bake(
 
 def check(context: bpy.types.Context, chains: Sequence[ChainName], frames: range, progress: Progress = iter) -> dict:
     """The report that `bake` would give, without writing a key. Raises ChainError as `bake` does."""
-    bones_of = _checked(context, chains)
+    plan, bones_of = _checked(context, chains)
     start = perf_counter()
-    motions = collect(context, bones_of, frames, progress, each_frame=False)
+    motions = collect(context, plan, bones_of, frames, progress, each_frame=False)
     records = [motion.record for motion in motions.values()]
     return publish(file_report(frames, perf_counter() - start, records))
 
 
-def _checked(context: bpy.types.Context, chains: Sequence[ChainName]) -> dict[ChainName, list[str]]:
-    """The bones of each chain; ChainError where a chain cannot be solved as it is set up."""
-    depsgraph = context.evaluated_depsgraph_get()
+def _checked(context: bpy.types.Context, chains: Sequence[ChainName]) -> tuple[Plan, dict[ChainName, list[str]]]:
+    """How chains are solved at present, and the bones of each; ChainError where a chain cannot be solved as it is set up."""
+    plan = live.plan_of(context)
     # Steady chains have been solved already.
-    steady = live.plan_of(context).steady()
-    others = read_chains([chain for chain in chains if chain not in steady], depsgraph)
+    steady = plan.steady()
+    unsteady = [chain for chain in chains if chain not in steady]
+    others = read_chains(unsteady, context.evaluated_depsgraph_get()) if unsteady else {}
     bones_of = {}
     for chain in chains:
         limb = others.get(chain)
         if isinstance(limb, ChainError):
             raise limb
         bones_of[chain] = [reading.name for reading in limb.bones] if limb else steady[chain].own_bones
-    return bones_of
+    return plan, bones_of
 
 
 def _scales(ob: bpy.types.Object, motions: dict[ChainName, Motion]) -> dict[ChainName, Scales]:

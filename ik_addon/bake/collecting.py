@@ -12,10 +12,11 @@ from ..rig.channels import SCALE, Raw, channel_of, quaternion_of, raw_of
 from ..rig.foot import possible_end_bones
 from ..rig.lengthening import scaled_bones
 from ..rig.order import ChainName
+from ..rig.plan import Plan
 from ..rig.records import recorded_fk
 from ..rig.solving import PosedLimb, ScenePass
 from ..rig.steady import SteadyChain
-from ..rig.tracks import EvaluatedPlaces, SampledPlaces, Track, same_wishes, solve_tracks
+from ..rig.tracks import EvaluatedPlaces, SampledPlaces, Track, errors_world, same_wishes, solve_tracks
 from ..solvers import ChainError
 from .report import ChainRecord
 from .stepping import GoTo, stepping, stepping_apart
@@ -44,12 +45,13 @@ class Motion:
 
 def collect(
     context: bpy.types.Context,
+    plan: Plan,
     bones_of: dict[ChainName, list[str]],
     frames: range,
     progress: Progress,
     each_frame: bool,
 ) -> dict[ChainName, Motion]:
-    """What chains, given with the names of their own bones, do at `frames`; each_frame: they are wanted as limbs.
+    """What chains of the context's scene, given with how they are solved at present and with the names of their own bones, do at `frames`; each_frame: they are wanted as limbs.
 
     What is changed on the way is as before in the end, also after an exception. Raises ChainError where a chain cannot
     be solved at one of the frames.
@@ -61,11 +63,10 @@ def collect(
         modes = [pose_bones[name].rotation_mode for name in bones]
         scaled = scaled_bones(pose_bones[chain.tip])
         motions[chain] = Motion(ChainRecord(chain.armature, chain.tip), names, bones, modes, scaled)
-    plan = live.plan_of(context)
     steady = {chain: own for chain, own in plan.steady().items() if chain in motions and not each_frame}
     alone = not live.others_handle_frames()
-    simple = [chain for chain in steady if alone and not plan.reasons(context.scene).get(chain)]
-    tracks = _sampled({chain: steady[chain] for chain in simple}, frames)
+    reasons = plan.reasons(context.scene)
+    tracks = _sampled({chain: own for chain, own in steady.items() if alone and not reasons[chain]}, frames)
     if len(steady) == len(motions) and alone:
         with stepping_apart(context, _objects_of(steady.values())) as go_to:
             if go_to is not None:
@@ -191,13 +192,15 @@ def _solved(
         solved = solve_tracks([steady[name] for name in tracks], list(tracks.values()))
     except ChainError as error:
         raise ChainError(f"A target or pole is at some frame where nothing can be: {error}") from error
-    for (name, track), each in zip(tracks.items(), solved, strict=True):
+    keyed = [each.rotations.astype(np.float32).astype(float) for each in solved]
+    errors = errors_world([steady[name] for name in tracks], list(tracks.values()), keyed)
+    for name, each, missed in zip(tracks, solved, errors, strict=True):
         motion, chain = motions[name], steady[name]
         motion.numbers = [
             _numbers(each.rotations[:, k], mode, fk)
             for k, (mode, fk) in enumerate(zip(chain.modes, chain.fk, strict=True))
         ]
-        motion.record.add_track(frames, chain, track, each)
+        motion.record.add_track(frames, chain, tracks[name], each, missed)
     return motions
 
 

@@ -12,6 +12,16 @@ from ..solvers import ChainError
 
 _SLOTTED = hasattr(bpy.types, "ActionSlot")
 _SAME_FRAME = 1e-3
+_KEY_NUMBERS = [
+    # Bulk access takes enumerations as numbers.
+    (attribute, identifier, bpy.types.Keyframe.bl_rna.properties[attribute].enum_items[identifier].value)
+    for attribute, identifier in (
+        ("interpolation", "LINEAR"),
+        ("handle_left_type", "AUTO_CLAMPED"),
+        ("handle_right_type", "AUTO_CLAMPED"),
+    )
+]
+"""How every key is set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +98,24 @@ def write_keys(ob: bpy.types.Object, channels: Sequence[BoneKeys], action: str) 
     """
     target = _assign(ob, action)
     owner = _curve_owner(ob, target)
+    present = {(curve.data_path, curve.array_index): curve for curve in owner.fcurves}
+    patterns: dict[tuple[int, bytes], bpy.types.FCurve] = {}
     for keys in channels:
         channel, width = channel_of(keys.mode)
         path = f"{ob.pose.bones[keys.bone].path_from_id()}.{channel}" if keys.bone else channel
+        group, times = keys.bone or "Object Transforms", keys.frames.tobytes()
         for index in range(width):
-            curve = _curve(owner, path, index, keys.bone or "Object Transforms")
-            _replace(curve, keys.frames, keys.values[:, index], keys.span)
+            curve, pattern = present.get((path, index)), patterns.get((index, times))
+            copied = curve is None and pattern is not None
+            if copied:
+                # Its keys are at the right frames already, and set as they shall be.
+                curve = owner.fcurves.new_from_fcurve(pattern, data_path=path)
+            elif curve is None:
+                curve = owner.fcurves.new(path, index=index)
+                if hasattr(owner.fcurves, "new_from_fcurve"):
+                    patterns[index, times] = curve
+            _play(owner, curve, group)
+            _replace(curve, keys.frames, keys.values[:, index], keys.span, copied=copied)
     return target
 
 
@@ -129,9 +151,8 @@ def _curve_owner(ob: bpy.types.Object, action: bpy.types.Action):
     return strip.channelbag(ob.animation_data.action_slot, ensure=True)
 
 
-def _curve(owner, path: str, index: int, group: str) -> bpy.types.FCurve:
-    """The F-Curve of a channel, made where it is missing, in a state that plays its keys as they are."""
-    curve = owner.fcurves.find(path, index=index) or owner.fcurves.new(path, index=index)
+def _play(owner, curve: bpy.types.FCurve, group: str) -> None:
+    """Bring an F-Curve into a state that plays its keys as they are, in the group of its bone."""
     if curve.group is None:
         curve.group = owner.groups.get(group) or owner.groups.new(group)
     if curve.group.mute and not _SLOTTED:
@@ -142,12 +163,38 @@ def _curve(owner, path: str, index: int, group: str) -> bpy.types.FCurve:
     curve.mute = False
     while curve.modifiers:
         curve.modifiers.remove(curve.modifiers[0])
-    return curve
 
 
-def _replace(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray, span: tuple[float, float]) -> None:
-    """Put linear keys at `frames` in place of all keys within `span`."""
-    points = curve.keyframe_points
+def _replace(
+    curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray, span: tuple[float, float], copied: bool
+) -> None:
+    """Put linear keys at `frames` in place of all keys within `span`; copied: they are there, with other values."""
+    points, kept = curve.keyframe_points, 0
+    if not copied:
+        kept = _clear(points, span)
+        points.add(len(frames))
+    coordinates = np.empty((kept + len(frames), 2), np.float32)
+    if kept:
+        points.foreach_get("co", coordinates.reshape(-1))
+    coordinates[kept:, 0], coordinates[kept:, 1] = frames, values
+    points.foreach_set("co", coordinates.reshape(-1))
+    for attribute, identifier, number in _KEY_NUMBERS:
+        if getattr(points[kept], attribute) == identifier:
+            # New keys are alike, and mostly have it already.
+            continue
+        numbers = np.full(kept + len(frames), number, np.int32)
+        if kept:
+            own = np.empty(kept + len(frames), np.int32)
+            points.foreach_get(attribute, own)
+            numbers[:kept] = own[:kept]
+        points.foreach_set(attribute, numbers)
+    curve.update()
+
+
+def _clear(points, span: tuple[float, float]) -> int:
+    """Remove the keys within a span of frames; returns how many are left."""
+    if not len(points):
+        return 0
     present = np.empty(2 * len(points), np.float32)
     points.foreach_get("co", present)
     inside = (present[0::2] >= span[0] - _SAME_FRAME) & (present[0::2] <= span[1] + _SAME_FRAME)
@@ -156,21 +203,4 @@ def _replace(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray, sp
     else:
         for k in np.nonzero(inside)[0][::-1]:
             points.remove(points[int(k)], fast=True)
-    kept, count = len(points), len(frames)
-    points.add(count)
-    coordinates = np.empty(2 * (kept + count), np.float32)
-    points.foreach_get("co", coordinates)
-    coordinates[2 * kept :: 2], coordinates[2 * kept + 1 :: 2] = frames, values
-    points.foreach_set("co", coordinates)
-    for attribute, identifier in (
-        ("interpolation", "LINEAR"),
-        ("handle_left_type", "AUTO_CLAMPED"),
-        ("handle_right_type", "AUTO_CLAMPED"),
-    ):
-        # Bulk access takes enumerations as numbers.
-        number = bpy.types.Keyframe.bl_rna.properties[attribute].enum_items[identifier].value
-        numbers = np.empty(kept + count, np.int32)
-        points.foreach_get(attribute, numbers)
-        numbers[kept:] = number
-        points.foreach_set(attribute, numbers)
-    curve.update()
+    return len(points)

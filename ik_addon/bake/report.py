@@ -12,7 +12,7 @@ from mathutils import Quaternion
 from ..rig.channels import quaternion_of
 from ..rig.solving import PosedLimb
 from ..rig.steady import SteadyChain
-from ..rig.tracks import SolvedTrack, Track, errors_world
+from ..rig.tracks import SolvedTrack, Track
 from ..solvers import Outcome
 from ..solvers.chain import MET
 from ..solvers.pairs import conjugate, multiply
@@ -53,10 +53,11 @@ class ChainRecord:
             self.max_step = max(self.max_step, angle_between(before, after))
         self._rotations = rotations
 
-    def add_track(self, frames: Sequence[int], chain: SteadyChain, track: Track, solved: SolvedTrack) -> None:
-        """What a steady chain did at all frames at once; the error is that of the rotations as they are keyed."""
+    def add_track(
+        self, frames: Sequence[int], chain: SteadyChain, track: Track, solved: SolvedTrack, errors: np.ndarray
+    ) -> None:
+        """What a steady chain did at all frames at once. errors: see `errors_world`."""
         self.solver, self.chain_count = chain.solver_name, len(chain.chain.lengths)
-        errors = errors_world(chain, track, solved.rotations)
         self.frames += frames
         self.errors_world += errors.tolist()
         outcomes = solved.outcomes.tolist()

@@ -22,10 +22,11 @@ from .solving import PosedLimb, goal_of
 
 _BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(.*)$', re.DOTALL)
 _INHERITING = {"FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE"}
-_SIMILAR = 1e-5
-"""Part by which the axes of a pose may differ in length, or lean, and still count as evenly scaled."""
-_SAME_ROTATION = 1e-4
-"""Apart as quaternions: more would be another pose, and not rounding."""
+_SIMILAR = 1e-4
+"""Part by which the axes of a pose may differ in length, or lean, and still count as evenly scaled: long chains of
+single precision come to 2e-5."""
+_SAME_ROTATION = 1e-3
+"""Apart as quaternions: more would be another pose, and not rounding, which long chains add up."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
 from ..solvers import ChainError, Outcome, blend
-from ..solvers.pairs import conjugate, multiply, solve_pairs
+from ..solvers.pairs import conjugate, multiply, rotated, solve_pairs
 from .channels import channel_of, raw_of
 from .limb import rotation_in
 from .sampling import Sampler
@@ -270,17 +270,33 @@ def raw_rows(rotations: np.ndarray, modes: Sequence[str], fk: np.ndarray) -> np.
     return values
 
 
-def errors_world(chain: SteadyChain, track: Track, rotations: np.ndarray) -> np.ndarray:
-    """Distances of a chain's tip from its target in world units, by forward kinematics of its local rotations."""
-    tips = np.array(chain.root, np.float64)
-    turned = None
-    lengths, directions = chain.chain.lengths, chain.chain.directions
-    for k, (length, direction) in enumerate(zip(lengths, directions, strict=True)):
-        own = multiply(
-            multiply(conjugate(np.array(chain.before[k])), rotations[:, k]), conjugate(np.array(chain.after[k]))
+def errors_world(
+    chains: Sequence[SteadyChain], tracks: Sequence[Track], rotations: Sequence[np.ndarray]
+) -> list[np.ndarray]:
+    """Distances of each chain's tip from its target in world units, by forward kinematics of its local rotations.
+
+    rotations: of each chain, (n, bones, 4).
+    """
+    found: dict[int, np.ndarray] = {}
+    by_length: dict[int, list[int]] = {}
+    for k, chain in enumerate(chains):
+        by_length.setdefault(len(chain.chain.lengths), []).append(k)
+    for count, same in by_length.items():
+        own = [chains[k] for k in same]
+        before, after = (
+            conjugate(np.array([side[:count] for side in sides]))[:, :, None]
+            for sides in ([chain.before for chain in own], [chain.after for chain in own])
         )
-        turned = own if turned is None else multiply(turned, own)
-        link = np.array((0.0, *(direction * length)))
-        tips = tips + multiply(multiply(turned, link), conjugate(turned))[:, 1:]
-    missed = tips - track.targets
-    return np.linalg.norm((track.to_world @ missed[..., None])[..., 0], axis=-1)
+        links = np.array([np.diff([(0.0, 0.0, 0.0), *chain.chain.joints[1:]], axis=0) for chain in own])[:, :, None]
+        local = np.array([rotations[k][:, :count] for k in same]).swapaxes(1, 2)
+        tips, turned = np.array([chain.root for chain in own])[:, None], None
+        for k in range(count):
+            against_before = multiply(multiply(before[:, k], local[:, k]), after[:, k])
+            turned = against_before if turned is None else multiply(turned, against_before)
+            # Single precision is not of length one, and adds up.
+            turned = turned / np.sqrt((turned * turned).sum(axis=-1, keepdims=True))
+            tips = tips + rotated(turned, links[:, k])
+        for k, reached in zip(same, tips, strict=True):
+            missed = reached - tracks[k].targets
+            found[k] = np.sqrt((((tracks[k].to_world @ missed[..., None])[..., 0]) ** 2).sum(axis=-1))
+    return [found[k] for k in range(len(chains))]

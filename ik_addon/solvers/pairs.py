@@ -64,6 +64,15 @@ def conjugate(a: np.ndarray) -> np.ndarray:
     return a * (1.0, -1.0, -1.0, -1.0)
 
 
+def rotated(a: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Vectors, an array (..., 3), turned by unit quaternions w, x, y, z, an array (..., 4) that broadcasts with it."""
+    w, x, y, z = a[..., 0], a[..., 1], a[..., 2], a[..., 3]
+    vx, vy, vz = vectors[..., 0], vectors[..., 1], vectors[..., 2]
+    tx, ty, tz = 2.0 * (y * vz - z * vy), 2.0 * (z * vx - x * vz), 2.0 * (x * vy - y * vx)
+    turned = np.array((vx + w * tx + y * tz - z * ty, vy + w * ty + z * tx - x * tz, vz + w * tz + x * ty - y * tx))
+    return turned.transpose(*range(1, turned.ndim), 0)
+
+
 def solve_pairs(chains: Sequence[Chain], goals: Sequence[Goal], targets: np.ndarray, poles: np.ndarray) -> Pairs:
     """Solve m chains of two links without limits, each for n targets and poles.
 

@@ -1,0 +1,1346 @@
+"""How a chain is solved is no matter: before the frame, after it or read anew, it is the same pose, whatever changes."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from math import pi
+from random import Random
+
+import bpy
+import pytest
+from mathutils import Matrix, Quaternion, Vector
+
+import ik_addon
+from ik_addon.rig import live
+from ik_addon.rig.order import ChainName
+from ik_addon.rig.solving import solve_scene
+
+from ..scenes import apart, bone_state, go_to, pose_of, second_chain
+from .keys import FRAMES, fcurves, key, key_rotation, key_target, push_down
+from .rigs import (
+    ROTATION_MODES,
+    BoneSpec,
+    Control,
+    Rig,
+    editing,
+    leg,
+    make_chain,
+    new_armature,
+    new_empty,
+    pose_values,
+    random_point,
+    random_rig,
+    random_rotation,
+    reachable_point,
+    rotation_values,
+    set_rotation,
+    update,
+)
+
+SAME = 2e-6
+"""Between two ways of solving: of the chain's length, and of matrix elements."""
+EXACT = 1e-5
+"""From the tip to its target, of the chain's length."""
+BEFORE = "Solved before the frame"
+AFTER = "Solved after the frame"
+ANEW = "Read anew on every frame"
+SMOOTH = [(0.0, -0.3, 0.4), (0.0, 0.6, 0.5), (0.0, -0.9, 0.8), (0.0, 0.2, 0.3)]
+WALK = (1, 2, 3, 4, 5, 6, 7, 8)
+"""Frames enough for every comparison at first, and for a block of frames to be kept."""
+JUMPS = (9, 4, 5, -3, -4, 40, 7.5, 6.25, -0.75, 12, 13, 12, 11, 0)
+
+
+@pytest.fixture(autouse=True)
+def no_complaint(capsys):
+    """No handler fails, in any of these tests."""
+    live.undo_post()
+    yield
+    assert "Analytic IK" not in capsys.readouterr().out
+
+
+def way(rig: Rig) -> str:
+    return live.way_of(bpy.context.scene, ChainName(rig.ob.name_full, rig.tip.name))
+
+
+def read_anew(frame: float) -> None:
+    """Go to a frame, and let the pass that reads everything solve its chains: no plan has a part in it."""
+    with live.paused():
+        go_to(frame)
+        solve_scene(bpy.context.evaluated_depsgraph_get(), True)
+        update()
+
+
+def poses_at(frames: Iterable[float], *objects: bpy.types.Object) -> list[dict[str, Matrix]]:
+    found = []
+    for frame in frames:
+        go_to(frame)
+        found += [pose_of(ob) for ob in objects]
+    return found
+
+
+def poses_read_anew(frames: Iterable[float], *objects: bpy.types.Object) -> list[dict[str, Matrix]]:
+    found = []
+    for frame in frames:
+        read_anew(frame)
+        found += [pose_of(ob) for ob in objects]
+    return found
+
+
+def assert_played_as_read_anew(frames: Iterable[float], rig: Rig, *others: bpy.types.Object) -> None:
+    frames = list(frames)
+    played = poses_at(frames, rig.ob, *others)
+    expected = poses_read_anew(frames, rig.ob, *others)
+    length = sum(rig.lengths())
+    each = [frame for frame in frames for _ in (rig.ob, *others)]
+    differences = {f: apart(a, b, length) for f, a, b in zip(each, played, expected, strict=True)}
+    assert max(differences.values()) < SAME, differences
+
+
+def walking() -> Rig:
+    """A leg on its way, solved before the frame: its target hangs on an Empty, its pole and its hips move too."""
+    rig = leg()
+    carrier = new_empty("carrier", (0.0, 0.0, 0.1))
+    rig.target.ob.parent = carrier
+    rig.pole = Control(new_empty("pole", (0.3, -3.0, 1.0)))
+    key(rig.target.ob, "location", SMOOTH)
+    key(rig.pole.ob, "location", [(0.3, -3.0, 1.0), (-0.8, -3.0, 1.5), (0.8, -3.0, 0.5), (0.0, -3.0, 1.0)])
+    key(rig.ob.pose.bones["hips"], "location", [(0.0, 0.0, 0.0), (0.1, 0.0, 0.1), (-0.1, 0.05, 0.0), (0.0, 0.0, 0.1)])
+    rig.enable()
+    for frame in WALK:
+        go_to(frame)
+    assert way(rig) == BEFORE
+    return rig
+
+
+# Laws over rigs of any kind
+
+
+def any_rig(seed: int) -> Rig:
+    """A live chain in a scene where its controls and what carries it move; mostly one that stays steady."""
+    random = Random(seed)
+    rig = random_rig(seed, count=random.choice((2, 2, 2, 3, 5)))
+    if random.random() < 0.8:
+        for name in rig.bones:
+            bone = rig.ob.data.bones[name]
+            bone.use_inherit_rotation = bone.use_local_location = True
+            bone.inherit_scale = random.choice(("FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE"))
+        for bone in rig.ob.pose.bones:
+            bone.scale = [abs(value) for value in bone.scale]
+        update()
+    key_target(rig)
+    if rig.pole:
+        moved = rig.pole.ob.pose.bones[rig.pole.bone] if rig.pole.bone else rig.pole.ob
+        for frame in FRAMES:
+            rig.place_pole(rig.joints()[0] + random_point(random, 1.0, 3.0))
+            moved.keyframe_insert("location", frame=frame)
+    above = rig.ob.pose.bones[rig.bones[0]].parent
+    if above is not None and random.random() < 0.6:
+        key_rotation(random, above)
+        if random.random() < 0.4:
+            key(above, "scale", [[random.uniform(0.8, 1.2)] * 3 for _ in FRAMES])
+    carrier = rig.ob.parent or rig.ob
+    if random.random() < 0.5:
+        key(carrier, "location", [carrier.location + random_point(random, 0.0, 0.5) for _ in FRAMES])
+        key(carrier, "rotation_euler", [random_rotation(random, 1.5).to_euler() for _ in FRAMES])
+    settings = {
+        "swivel": random.choice((0.0, random.uniform(-pi, pi))),
+        "flip": random.random() < 0.3,
+        "softness": random.choice((0.0, 0.0, 0.2)),
+        "reach": random.choice(("CLAMP", "CLAMP", "HOLD")),
+        "influence": random.choice((1.0, 1.0, 0.6)),
+        "least_motion": random.random() < 0.3,
+    }
+    rig.enable(**settings)
+    return rig
+
+
+ways_seen: set[str] = set()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_any_chain_has_the_pose_that_reading_everything_gives(seed):
+    rig = any_rig(seed)
+    go_to(1)
+    go_to(2)
+    ways_seen.add(way(rig).partition(":")[0])
+    random = Random(seed)
+    frames = [*range(3, 13), *range(14, 6, -1), *(random.randint(-20, 60) for _ in range(4)), 3.25, -2.5, 4.75, 5]
+    assert_played_as_read_anew(frames, rig)
+
+
+def test_the_rigs_above_were_solved_in_more_than_one_way():
+    assert {BEFORE, ANEW} <= ways_seen or not ways_seen
+
+
+@pytest.mark.parametrize("pole", [False, True])
+@pytest.mark.parametrize("influence", [1.0, 0.4])
+@pytest.mark.parametrize("kind", ["empty", "bone", "parented empty"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_foot_that_follows_its_target_too(seed, kind, influence, pole):
+    rig = following(seed, kind)
+    if pole:
+        rig.pole = Control(new_empty("pole", (0.3, -3.0, 1.0)))
+    rig.enable(influence=influence, use_rotation=True)
+    go_to(1)
+    go_to(2)
+    assert way(rig) == BEFORE
+    assert_played_as_read_anew([*range(3, 10), *JUMPS], rig)
+
+
+def following(seed: int, kind: str) -> Rig:
+    """A leg of any rotation modes whose target moves and turns."""
+    random = Random(seed)
+    rig = leg()
+    for bone in rig.ob.pose.bones:
+        bone.rotation_mode = random.choice(ROTATION_MODES)
+        set_rotation(bone, random_rotation(random, 0.3))
+    if kind == "bone":
+        with editing(rig.ob) as bones:
+            control = bones.new("control")
+            control.head, control.tail = (0.0, 0.0, 0.0), (0.0, -0.3, 0.0)
+        rig.target = Control(rig.ob, "control")
+    if kind == "parented empty":
+        rig.target.ob.parent = new_empty("carrier", (0.1, 0.0, 0.0))
+        key(rig.target.ob.parent, "rotation_euler", [(0.1 * k, 0.0, -0.2 * k) for k in range(4)])
+    moved = rig.ob.pose.bones["control"] if kind == "bone" else rig.target.ob
+    key(moved, "location", [Vector(place) + random_point(random, 0.0, 0.1) for place in SMOOTH])
+    if kind == "bone":
+        key_rotation(random, moved)
+    else:
+        key(moved, "rotation_euler", [random_rotation(random, 1.0).to_euler() for _ in FRAMES])
+    return rig
+
+
+def scaled_unevenly_at_some_frames(rig: Rig) -> None:
+    key(rig.ob.pose.bones["hips"], "scale", [(1.0, 1.0, 1.0), (1.0, 1.0, 1.0), (1.3, 1.0, 0.8), (1.0, 1.0, 1.0)])
+
+
+def scaled_evenly(rig: Rig) -> None:
+    key(rig.ob.pose.bones["hips"], "scale", [[1.0] * 3, [1.3] * 3, [0.8] * 3, [1.0] * 3])
+
+
+def mirrored_at_some_frames(rig: Rig) -> None:
+    key(rig.ob.pose.bones["hips"], "scale", [[1.0] * 3, [1.0] * 3, [-1.0, 1.0, 1.0], [1.0] * 3])
+
+
+def object_scaled(rig: Rig) -> None:
+    key(rig.ob, "scale", [(1.0, 1.0, 1.0), (1.3, 0.8, 1.0), (-1.0, 1.2, 0.7), (2.0, 2.0, 2.0)])
+
+
+def object_of_no_size_at_one_frame(rig: Rig) -> None:
+    key(rig.ob, "scale", [(1.0, 1.0, 1.0), (0.0, 0.0, 0.0), (1.0, 1.0, 1.0), (1.0, 1.0, 1.0)])
+
+
+def object_carried(rig: Rig) -> None:
+    rig.ob.parent = bpy.data.objects["carrier"]
+    key(rig.ob.parent, "rotation_euler", [(0.0, 0.0, 0.0), (0.5, 0.0, 0.3), (0.0, -0.5, 1.0), (0.0, 0.0, 0.0)])
+
+
+def target_nowhere_at_one_frame(rig: Rig) -> None:
+    fcurves(rig.target.ob)[0].keyframe_points[1].co.y = float("nan")
+
+
+@pytest.mark.parametrize(
+    "animate",
+    [
+        scaled_unevenly_at_some_frames,
+        scaled_evenly,
+        mirrored_at_some_frames,
+        object_scaled,
+        object_of_no_size_at_one_frame,
+        object_carried,
+        target_nowhere_at_one_frame,
+    ],
+)
+@pytest.mark.parametrize("start", [1, 5, 9])
+def test_what_carries_a_chain_may_be_scaled(animate, start):
+    rig = walking()
+    animate(rig)
+    assert_played_as_read_anew([start, start + 1, start + 2, start + 3, *JUMPS, 9, 9.5, 5, 1, 2, 3], rig)
+
+
+def test_control_bones_that_hang_on_others_are_sampled():
+    rig = leg()
+    with editing(rig.ob) as bones:
+        for name, parent in (("master", ""), ("control", "master")):
+            bone = bones.new(name)
+            bone.head, bone.tail, bone.roll = (0.0, 0.1, 0.0), (0.1, 0.3, 0.2), 0.7
+            bone.parent = bones.get(parent)
+    rig.target = Control(rig.ob, "control")
+    key_rotation(Random(1), rig.ob.pose.bones["master"])
+    key(rig.ob.pose.bones["master"], "scale", [(1.0, 1.0, 1.0), (1.2, 0.7, 1.1), (0.8, 0.8, 1.3), (1.0, 1.0, 1.0)])
+    key(rig.ob.pose.bones["control"], "location", [(0.1, 0.0, 0.5), (0.3, 0.2, 0.6), (-0.2, 0.1, 0.7), (0.0, 0.2, 0.4)])
+    rig.enable()
+    go_to(1)
+    go_to(2)
+    assert way(rig) == BEFORE
+    assert_played_as_read_anew([*range(3, 14), *JUMPS], rig)
+
+
+def test_many_chains_on_one_armature_of_all_ways():
+    """One solved before the frame, one after it, one read anew, and one whose switch is keyed."""
+    specs = []
+    for k in range(4):
+        specs += [
+            BoneSpec(f"thigh {k}", (k, 0.0, 2.0), (k, -0.2, 1.0)),
+            BoneSpec(f"shin {k}", (k, -0.2, 1.0), (k, 0.0, 0.0), f"thigh {k}", connect=True),
+        ]
+    ob = new_armature("spider", specs)
+    for k in range(4):
+        target = new_empty(f"target {k}")
+        key(target, "location", [Vector(place) + Vector((k, 0.0, 0.1 * k)) for place in SMOOTH])
+        make_chain(ob.pose.bones[f"shin {k}"], Control(target))
+        ob.pose.bones[f"thigh {k}"].rotation_mode = ROTATION_MODES[k]
+    bpy.data.objects["target 1"].constraints.new("LIMIT_LOCATION").use_min_x = True
+    ob.pose.bones["shin 2"].analytic_ik_reach = "STRETCH"
+    key(ob.pose.bones["shin 3"], "analytic_ik_enabled", [True, False, True, False])
+    for frame in WALK:
+        go_to(frame)
+    said = [live.way_of(bpy.context.scene, ChainName("spider", f"shin {k}")).partition(":")[0] for k in range(4)]
+    assert said == [BEFORE, AFTER, ANEW, ANEW]
+    assert_played_as_read_anew([*range(9, 14), *JUMPS, 1, 2, 3], Rig(ob, ["thigh 0", "shin 0"], Control(ob)))
+
+
+def test_an_armature_in_two_scenes_has_in_each_the_pose_of_its_frame():
+    rig = walking()
+    first = bpy.context.scene
+    second = bpy.data.scenes.new("second")
+    for ob in first.collection.objects:
+        second.collection.objects.link(ob)
+    for k, frame in enumerate((9, 10, 3, 4, 12, 11, 5, 7, 8, 6)):
+        for scene, at in ((first, frame), (second, 13 - frame)) if k % 3 else ((first, frame),):
+            scene.frame_set(at)
+            depsgraph = scene.view_layers[0].depsgraph
+            ob, target = rig.ob.evaluated_get(depsgraph), rig.target.ob.evaluated_get(depsgraph)
+            assert (ob.pose.bones["shin"].tail - target.matrix_world.translation).length < EXACT
+
+
+@pytest.mark.parametrize("what", ["nothing", "target", "armature"])
+def test_a_second_view_layer_without_some_of_it_changes_nothing(what, request):
+    if what == "armature":
+        request.applymarker(
+            pytest.mark.xfail(reason="the pass over the layer without the armature is told apart from none", strict=True)
+        )
+    rig = walking()
+    scene = bpy.context.scene
+    collection = bpy.data.collections.new("own")
+    scene.collection.children.link(collection)
+    for ob in {"nothing": [], "target": [rig.target.ob], "armature": [rig.ob]}[what]:
+        scene.collection.objects.unlink(ob)
+        collection.objects.link(ob)
+    scene.view_layers.new("second").layer_collection.children["own"].exclude = True
+    for frame in range(2, 13):
+        go_to(frame)
+        assert rig.missed() < EXACT, frame
+
+
+# Which way
+
+
+def nothing(rig: Rig) -> None:
+    """As it is."""
+
+
+def constrained_target(rig: Rig) -> None:
+    rig.target.ob.constraints.new("LIMIT_LOCATION").use_min_x = True
+
+
+def muted_constraint(rig: Rig) -> None:
+    constraint = rig.target.ob.constraints.new("LIMIT_LOCATION")
+    constraint.use_min_x, constraint.min_x, constraint.mute = True, 0.7, True
+
+
+def constrained_carrier(rig: Rig) -> None:
+    constraint = rig.target.ob.parent.constraints.new("LIMIT_LOCATION")
+    constraint.use_min_x, constraint.min_x = True, 0.2
+
+
+def constrained_pole(rig: Rig) -> None:
+    constraint = rig.pole.ob.constraints.new("LIMIT_LOCATION")
+    constraint.use_max_x, constraint.max_x = True, 0.2
+
+
+def constrained_hips(rig: Rig) -> None:
+    constraint = rig.ob.pose.bones["hips"].constraints.new("LIMIT_LOCATION")
+    constraint.use_max_x, constraint.max_x = True, 0.0
+
+
+def driven_target(rig: Rig) -> None:
+    rig.target.ob.driver_add("delta_location", 0).driver.expression = "frame * 0.02"
+
+
+def muted_driver(rig: Rig) -> None:
+    curve = rig.target.ob.driver_add("delta_location", 0)
+    curve.driver.expression, curve.mute = "frame * 0.02", True
+
+
+def driven_hips(rig: Rig) -> None:
+    rig.ob.pose.bones["hips"].driver_add("scale", 0).driver.expression = "1.0"
+
+
+def nla_target(rig: Rig) -> None:
+    push_down(rig.target.ob, mute=False)
+
+
+def muted_nla_target(rig: Rig) -> None:
+    push_down(rig.target.ob, mute=True)
+
+
+def nla_armature(rig: Rig) -> None:
+    push_down(rig.ob, mute=False)
+
+
+def blended_action(rig: Rig) -> None:
+    rig.target.ob.animation_data.action_influence = 0.5
+
+
+def added_action(rig: Rig) -> None:
+    rig.target.ob.animation_data.action_blend_type = "ADD"
+
+
+def remapped(rig: Rig) -> None:
+    bpy.context.scene.render.frame_map_new = 200
+
+
+def target_on_a_bone(rig: Rig) -> None:
+    other = new_armature("other", [BoneSpec("hold", (0.0, 0.0, 0.0), (0.0, 0.3, 0.0))])
+    rig.target.ob.parent, rig.target.ob.parent_type, rig.target.ob.parent_bone = other, "BONE", "hold"
+
+
+def target_rigid_body(rig: Rig) -> None:
+    bpy.ops.rigidbody.world_add()
+    bpy.context.view_layer.objects.active = bpy.data.objects["pole"]
+    mesh = bpy.data.objects.new("ball", bpy.data.meshes.new("ball"))
+    bpy.context.scene.collection.objects.link(mesh)
+    bpy.context.view_layer.objects.active = mesh
+    bpy.ops.rigidbody.object_add()
+    mesh.rigid_body.kinematic = True
+    rig.tip.analytic_ik_target = mesh
+    mesh.location = (0.0, 0.3, 0.5)
+
+
+def stretching(rig: Rig) -> None:
+    rig.tip.analytic_ik_reach = "STRETCH"
+
+
+def rolling(rig: Rig) -> None:
+    rig.tip.analytic_ik_use_rotation, rig.tip.analytic_ik_foot_roll = True, 0.3
+
+
+def limited(rig: Rig) -> None:
+    rig.tip.use_ik_limit_x, rig.tip.ik_min_x, rig.tip.ik_max_x = True, 0.0, 2.0
+
+
+def fk_keyed(rig: Rig) -> None:
+    key_rotation(rig.random, rig.ob.pose.bones["thigh"])
+
+
+def location_keyed(rig: Rig) -> None:
+    key(rig.ob.pose.bones["thigh"], "location", [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.1)])
+
+
+def influence_keyed(rig: Rig) -> None:
+    key(rig.tip, "analytic_ik_influence", [0.0, 1.0, 0.3, 1.0])
+
+
+def swivel_driven(rig: Rig) -> None:
+    rig.tip.driver_add("analytic_ik_swivel").driver.expression = "frame * 0.1"
+
+
+def switch_keyed(rig: Rig) -> None:
+    key(rig.tip, "analytic_ik_enabled", [True, False, True, False])
+
+
+def without_inheritance(rig: Rig) -> None:
+    rig.ob.data.bones["thigh"].use_inherit_rotation = False
+
+
+def without_inherited_scale(rig: Rig) -> None:
+    rig.ob.data.bones["thigh"].inherit_scale = "NONE"
+
+
+def without_local_location(rig: Rig) -> None:
+    rig.ob.data.bones["thigh"].use_local_location = False
+
+
+def with_relative_parent(rig: Rig) -> None:
+    rig.ob.data.bones["thigh"].use_relative_parent = True
+
+
+def unevenly_scaled(rig: Rig) -> None:
+    rig.ob.pose.bones["thigh"].scale = (1.2, 1.0, 0.8)
+
+
+def without_target(rig: Rig) -> None:
+    rig.tip.analytic_ik_target = None
+
+
+def below_another(rig: Rig) -> None:
+    second_chain(rig, "foot", 1)
+
+
+def in_a_circle(rig: Rig) -> None:
+    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "foot"
+
+
+WAYS: list[tuple[Callable[[Rig], None], str, str]] = [
+    (nothing, BEFORE, ""),
+    (muted_constraint, BEFORE, ""),
+    (muted_driver, BEFORE, ""),
+    (muted_nla_target, BEFORE, ""),
+    (constrained_target, AFTER, "constraint"),
+    (constrained_carrier, AFTER, "constraint"),
+    (constrained_pole, AFTER, "constraint"),
+    (constrained_hips, AFTER, "constraint"),
+    (driven_target, AFTER, "driver"),
+    (driven_hips, AFTER, "driver"),
+    (nla_target, AFTER, "NLA"),
+    (nla_armature, AFTER, "NLA"),
+    (blended_action, AFTER, "blended"),
+    (added_action, AFTER, "blended"),
+    (remapped, AFTER, "remapped"),
+    (target_on_a_bone, AFTER, "hangs on"),
+    (target_rigid_body, AFTER, "rigid body"),
+    (stretching, ANEW, "stretch"),
+    (rolling, ANEW, "rolls"),
+    (limited, ANEW, "limits"),
+    (fk_keyed, ANEW, "thigh"),
+    (location_keyed, ANEW, "location"),
+    (influence_keyed, ANEW, "influence"),
+    (swivel_driven, ANEW, "swivel"),
+    (switch_keyed, ANEW, "switch"),
+    (without_inheritance, ANEW, "inherit"),
+    (without_inherited_scale, ANEW, "inherit"),
+    (without_local_location, ANEW, "inherit"),
+    (with_relative_parent, ANEW, "inherit"),
+    (unevenly_scaled, ANEW, "unevenly"),
+    (without_target, ANEW, "target"),
+    (below_another, ANEW, "another chain"),
+    (in_a_circle, ANEW, "foot"),
+]
+
+
+@pytest.mark.parametrize("updated", [False, True])
+@pytest.mark.parametrize(("change", "expected", "because"), WAYS)
+def test_the_way_is_the_right_one_whatever_is_changed_on_the_way(change, expected, because, updated):
+    rig = walking()
+    change(rig)
+    if updated:
+        update()
+    assert_played_as_read_anew((9, 10, 3), rig)
+    go_to(4)
+    go_to(5)
+    said = way(rig)
+    assert said.startswith(expected) and because in said
+    assert_played_as_read_anew(JUMPS, rig)
+
+
+@pytest.mark.parametrize(("change", "expected", "because"), WAYS)
+def test_a_chain_that_was_so_from_the_start_is_solved_the_same_way(change, expected, because):
+    rig = leg()
+    rig.target.ob.parent = new_empty("carrier")
+    rig.pole = Control(new_empty("pole", (0.3, -3.0, 1.0)))
+    key(rig.target.ob, "location", SMOOTH)
+    key(rig.ob.pose.bones["hips"], "location", [(0.1 * k, 0.0, 0.0) for k in range(4)])
+    rig.enable()
+    change(rig)
+    go_to(1)
+    go_to(2)
+    said = way(rig)
+    assert said.startswith(expected) and because in said
+    assert_played_as_read_anew((3, 4, 9, 10, 7.5, -2), rig)
+
+
+# What may change on the way
+
+
+def key_moved(rig: Rig) -> None:
+    fcurves(rig.target.ob)[1].keyframe_points[2].co.y = 0.4
+
+
+def key_added(rig: Rig) -> None:
+    rig.target.ob.location = (0.2, -0.2, 0.6)
+    rig.target.ob.keyframe_insert("location", frame=10)
+
+
+def curve_muted(rig: Rig) -> None:
+    fcurves(rig.target.ob)[1].mute = True
+
+
+def curve_removed(rig: Rig) -> None:
+    rig.target.ob.keyframe_delete("location", index=1, frame=9)
+    rig.target.ob.keyframe_delete("location", index=1, frame=5)
+
+
+def extrapolated(rig: Rig) -> None:
+    fcurves(rig.target.ob)[1].extrapolation = "LINEAR"
+
+
+def noisy(rig: Rig) -> None:
+    modifier = fcurves(rig.target.ob)[1].modifiers.new("NOISE")
+    modifier.strength = 0.3
+
+
+def action_swapped(rig: Rig) -> None:
+    old = rig.target.ob.animation_data.action
+    rig.target.ob.animation_data.action = None
+    key(rig.target.ob, "location", [(0.2, *place[1:]) for place in reversed(SMOOTH)])
+    assert rig.target.ob.animation_data.action != old
+
+
+def action_taken_off(rig: Rig) -> None:
+    rig.target.ob.animation_data_clear()
+
+
+def target_moved_by_script(rig: Rig) -> None:
+    rig.target.ob.parent.location = (0.3, 0.1, 0.0)
+
+
+def target_turned_by_script(rig: Rig) -> None:
+    rig.target.ob.parent.rotation_euler = (0.3, 0.1, 0.4)
+
+
+def target_delta(rig: Rig) -> None:
+    rig.target.ob.delta_location = (0.3, 0.1, 0.0)
+
+
+def carrier_keyed(rig: Rig) -> None:
+    key(rig.target.ob.parent, "location", [(0.0, 0.0, 0.0), (0.2, 0.0, 0.0), (-0.2, 0.0, 0.1), (0.0, 0.0, 0.0)])
+
+
+def target_orphaned(rig: Rig) -> None:
+    rig.target.ob.parent = None
+
+
+def target_carried_otherwise(rig: Rig) -> None:
+    rig.target.ob.parent = new_empty("other carrier", (0.2, 0.1, 0.0))
+
+
+def parent_inverse(rig: Rig) -> None:
+    rig.target.ob.matrix_parent_inverse = Matrix.Translation((0.2, 0.1, 0.0))
+
+
+def target_deleted(rig: Rig) -> None:
+    bpy.data.objects.remove(rig.target.ob)
+
+
+def pole_deleted(rig: Rig) -> None:
+    bpy.data.objects.remove(rig.pole.ob)
+    rig.pole = None
+
+
+def carrier_deleted(rig: Rig) -> None:
+    bpy.data.objects.remove(rig.target.ob.parent)
+
+
+def target_unlinked(rig: Rig) -> None:
+    bpy.context.scene.collection.objects.unlink(rig.target.ob)
+
+
+def target_hidden(rig: Rig) -> None:
+    rig.target.ob.hide_set(True)
+
+
+def target_renamed(rig: Rig) -> None:
+    rig.target.ob.name = "renamed"
+
+
+def armature_renamed(rig: Rig) -> None:
+    rig.ob.name = "renamed"
+
+
+def tip_renamed(rig: Rig) -> None:
+    rig.tip.name = rig.bones[-1] = "calf"
+
+
+def hips_renamed(rig: Rig) -> None:
+    rig.ob.pose.bones["hips"].name = "pelvis"
+
+
+def tip_and_foot_swap_names(rig: Rig) -> None:
+    for old, new in (("foot", "other"), ("thigh", "foot"), ("other", "thigh")):
+        rig.ob.data.bones[old].name = new
+    rig.bones[0] = "foot"
+
+
+def location_by_hand(rig: Rig) -> None:
+    rig.ob.pose.bones["thigh"].location = (0.1, 0.1, 0.0)
+
+
+def scale_by_hand(rig: Rig) -> None:
+    rig.ob.pose.bones["thigh"].scale = (1.2, 1.2, 1.2)
+
+
+def hips_by_hand(rig: Rig) -> None:
+    rig.ob.pose.bones["hips"].rotation_quaternion = Quaternion((1.0, 0.0, 0.0), 0.2)
+
+
+def hips_scaled(rig: Rig) -> None:
+    rig.ob.pose.bones["hips"].scale = (1.2, 1.2, 1.2)
+
+
+def object_moved(rig: Rig) -> None:
+    rig.ob.location = (0.1, 0.1, 0.1)
+
+
+def rest_edited(rig: Rig) -> None:
+    with editing(rig.ob) as bones:
+        bones["shin"].head.y = -0.4
+
+
+def bone_moved_among_others(rig: Rig) -> None:
+    """As many bones as before, but in another order."""
+    with editing(rig.ob) as bones:
+        bones.remove(bones["foot"])
+        bones["hips"].name = "waist"
+        other = bones.new("hips")
+        other.head, other.tail = bones["waist"].head, bones["waist"].tail
+        bones["thigh"].parent = other
+        bones["thigh"].use_connect = False
+        bones.remove(bones["waist"])
+        bones.new("spare").tail = (0.0, 0.0, 1.0)
+
+
+def hinge(rig: Rig) -> None:
+    rig.tip.lock_ik_y = rig.tip.lock_ik_z = True
+
+
+def limit_set(rig: Rig) -> None:
+    rig.tip.use_ik_limit_x, rig.tip.ik_min_x, rig.tip.ik_max_x = True, 0.0, 0.8
+
+
+def cone_set(rig: Rig) -> None:
+    rig.ob.pose.bones["shin"].analytic_ik_use_cone, rig.ob.pose.bones["shin"].analytic_ik_cone = True, 0.6
+
+
+def mode_changed(rig: Rig) -> None:
+    rig.ob.pose.bones["thigh"].rotation_mode = "ZYX"
+
+
+def mode_changed_to_axis_angle(rig: Rig) -> None:
+    rig.ob.pose.bones["shin"].rotation_mode = "AXIS_ANGLE"
+
+
+def chain_removed(rig: Rig) -> None:
+    rig.tip.analytic_ik_enabled = False
+
+
+def second_chain_added(rig: Rig) -> None:
+    second_chain(rig, "hips", 1)
+
+
+def duplicated(rig: Rig) -> None:
+    other = rig.ob.copy()
+    other.data = rig.ob.data.copy()
+    other.name = "copy"
+    bpy.context.scene.collection.objects.link(other)
+
+
+def in_rest(rig: Rig) -> None:
+    rig.ob.data.pose_position = "REST"
+
+
+def constraint_unmuted(rig: Rig) -> None:
+    muted_constraint(rig)
+    update()
+    go_to(6)
+    rig.target.ob.constraints[0].mute = False
+
+
+def registered_again(rig: Rig) -> None:
+    ik_addon.unregister()
+    ik_addon.register()
+
+
+def handlers_registered_again(rig: Rig) -> None:
+    live.unregister()
+    go_to(5)
+    live.register()
+
+
+CHANGES = [
+    key_moved,
+    key_added,
+    curve_muted,
+    curve_removed,
+    extrapolated,
+    noisy,
+    action_swapped,
+    action_taken_off,
+    target_moved_by_script,
+    target_turned_by_script,
+    target_delta,
+    carrier_keyed,
+    target_orphaned,
+    target_carried_otherwise,
+    parent_inverse,
+    target_deleted,
+    pole_deleted,
+    carrier_deleted,
+    target_unlinked,
+    target_hidden,
+    target_renamed,
+    armature_renamed,
+    tip_renamed,
+    hips_renamed,
+    tip_and_foot_swap_names,
+    location_by_hand,
+    scale_by_hand,
+    hips_by_hand,
+    hips_scaled,
+    object_moved,
+    rest_edited,
+    bone_moved_among_others,
+    hinge,
+    limit_set,
+    cone_set,
+    mode_changed,
+    mode_changed_to_axis_angle,
+    chain_removed,
+    second_chain_added,
+    duplicated,
+    in_rest,
+    constraint_unmuted,
+    registered_again,
+    handlers_registered_again,
+]
+
+
+@pytest.mark.parametrize("updated", [False, True])
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_is_heeded_at_the_very_next_frame(change, updated):
+    rig = walking()
+    frames = (9, 10, 3, 9)
+    unchanged = poses_at(frames, rig.ob)
+    go_to(8)
+    change(rig)
+    if updated:
+        update()
+    played = poses_at(frames, rig.ob)
+    expected = poses_read_anew(frames, rig.ob)
+    assert max(apart(a, b, 2.0) for a, b in zip(played, expected, strict=True)) < SAME
+    del unchanged
+    assert_played_as_read_anew((11, 12, 2, 3, 7.5, -20, 40), rig)
+
+
+SETTINGS = {
+    "influence": 0.5,
+    "swivel": 0.6,
+    "flip": True,
+    "softness": 0.3,
+    "chain_count": 1,
+    "solver": "CIRCLE",
+    "pole_target": None,
+    "least_motion": True,
+    "reach": "HOLD",
+    "use_rotation": True,
+    "enabled": False,
+    "straight_axis": "Z",
+}
+
+
+@pytest.mark.parametrize("updated", [False, True])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_setting_is_heeded_at_the_very_next_frame(name, updated):
+    rig = walking()
+    # Beyond its reach too, for what only shows there.
+    fcurves(rig.target.ob)[2].keyframe_points[1].co.y = -0.9
+    go_to(3)
+    go_to(8)
+    setattr(rig.tip, f"analytic_ik_{name}", SETTINGS[name])
+    if updated:
+        update()
+        here = pose_of(rig.ob)
+        read_anew(8)
+        assert apart(here, pose_of(rig.ob), 2.0) < SAME
+    assert_played_as_read_anew((9, 10, 5, 4.5, 3, -2, 5), rig)
+
+
+@pytest.mark.parametrize("control", ["target", "pole_target"])
+@pytest.mark.parametrize("updated", [False, True])
+def test_another_control_is_followed_at_the_very_next_frame(control, updated):
+    rig = walking()
+    other = new_empty("another", (0.3, -0.5, 0.7))
+    setattr(rig.tip, f"analytic_ik_{control}", other)
+    if updated:
+        update()
+    assert_played_as_read_anew((9, 10, 3), rig)
+    if control == "target":
+        assert (rig.joints()[-1] - other.location).length < EXACT
+
+
+def hide_from_all_views(rig: Rig, collection: bpy.types.Collection) -> None:
+    rig.target.ob.hide_viewport = True
+
+
+def hide_its_collection(rig: Rig, collection: bpy.types.Collection) -> None:
+    collection.hide_viewport = True
+
+
+def exclude_its_collection(rig: Rig, collection: bpy.types.Collection) -> None:
+    bpy.context.view_layer.layer_collection.children[collection.name].exclude = True
+
+
+def hide_its_collection_from_this_view(rig: Rig, collection: bpy.types.Collection) -> None:
+    bpy.context.view_layer.layer_collection.children[collection.name].hide_viewport = True
+
+
+@pytest.mark.parametrize("updated", [False, True])
+@pytest.mark.parametrize(
+    "hide", [hide_from_all_views, hide_its_collection, exclude_its_collection, hide_its_collection_from_this_view]
+)
+def test_a_target_that_is_hidden_is_followed_as_reading_everything_would(hide, updated):
+    rig = walking()
+    collection = bpy.data.collections.new("controls")
+    bpy.context.scene.collection.children.link(collection)
+    bpy.context.scene.collection.objects.unlink(rig.target.ob)
+    collection.objects.link(rig.target.ob)
+    for frame in WALK:
+        go_to(frame)
+    hide(rig, collection)
+    if updated:
+        update()
+    # What Blender keeps of a hidden object depends on the frames that were visited: so it is read at once.
+    for frame in (9, 10, 3, 4, 12, 13, 2, 3, 4, 5, 6, 7, 8, 9):
+        go_to(frame)
+        played = pose_of(rig.ob)
+        with live.paused():
+            solve_scene(bpy.context.evaluated_depsgraph_get(), True)
+            update()
+        assert apart(played, pose_of(rig.ob), 2.0) < SAME, frame
+
+
+# The FK pose
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "ZYX"])
+@pytest.mark.parametrize("updated", [False, True])
+def test_a_bone_that_is_turned_by_hand_has_a_new_fk_pose(updated, mode):
+    rig = walking()
+    bone = rig.ob.pose.bones["thigh"]
+    bone.rotation_mode = mode
+    go_to(8)
+    go_to(9)
+    set_rotation(bone, Quaternion((0.8, 0.2, -0.3, 0.1)).normalized())
+    wanted = rotation_values(bone)
+    if updated:
+        update()
+    for frame in (10, 11, 4, 5, 7.5):
+        go_to(frame)
+        assert rig.missed() < EXACT
+    assert_played_as_read_anew((10, 3), rig)
+    rig.tip.analytic_ik_influence = 0.0
+    go_to(12)
+    assert rotation_values(bone) == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.mark.parametrize("channel", ["location", "scale"])
+@pytest.mark.parametrize("updated", [False, True])
+def test_a_bone_that_is_moved_or_scaled_by_hand_keeps_that(channel, updated):
+    rig = walking()
+    before = pose_values(rig.ob)
+    setattr(rig.ob.pose.bones["thigh"], channel, (1.1, 1.1, 1.1))
+    if updated:
+        update()
+    for frame in (9, 10, 4):
+        go_to(frame)
+        assert rig.missed() < EXACT
+    assert tuple(getattr(rig.ob.pose.bones["thigh"], channel)) == pytest.approx((1.1, 1.1, 1.1))
+    assert pose_values(rig.ob) != before
+
+
+def test_a_bone_that_is_keyed_as_it_stands_shows_its_keys_without_the_chain():
+    rig = walking()
+    bone = rig.ob.pose.bones["thigh"]
+    bone.keyframe_insert("rotation_quaternion", frame=8)
+    keyed = rotation_values(bone)
+    for frame in (9, 10, 4):
+        go_to(frame)
+        assert rig.missed() < EXACT
+    rig.tip.analytic_ik_influence = 0.0
+    go_to(6)
+    assert rotation_values(bone) == keyed
+
+
+FK = {"thigh": (0.9, 0.1, 0.3, 0.2), "shin": (0.95, -0.2, 0.1, 0.0)}
+
+
+def walking_with_fk_pose() -> Rig:
+    rig = walking()
+    for name, values in FK.items():
+        rig.ob.pose.bones[name].rotation_quaternion = Quaternion(values).normalized()
+    update()
+    for frame in WALK:
+        go_to(frame)
+    assert way(rig) == BEFORE
+    return rig
+
+
+def assert_fk_pose(ob: bpy.types.Object) -> None:
+    ob.pose.bones["shin"].analytic_ik_influence = 0.0
+    update()
+    for name, values in FK.items():
+        assert rotation_values(ob.pose.bones[name]) == pytest.approx(tuple(Quaternion(values).normalized()), abs=1e-6)
+
+
+def test_playing_leaves_the_fk_pose_as_it_was():
+    rig = walking_with_fk_pose()
+    for frame in (*range(9, 60), *JUMPS):
+        go_to(frame)
+    assert_fk_pose(rig.ob)
+
+
+def test_undo_and_redo_after_playing_keep_the_fk_pose_and_the_motion():
+    rig = walking_with_fk_pose()
+    bpy.ops.ed.undo_push(message="start")
+    expected = poses_at((9, 4), rig.ob)
+    rig.tip.analytic_ik_swivel = 0.5
+    for frame in WALK:
+        go_to(frame)
+    bpy.ops.ed.undo_push(message="swivelled")
+    swivelled = poses_at((9, 4), rig.ob)
+    for step, wanted in ((bpy.ops.ed.undo, expected), (bpy.ops.ed.redo, swivelled), (bpy.ops.ed.undo, expected)):
+        step()
+        for frame in (10, 11, 12):
+            go_to(frame)
+        now = poses_at((9, 4), bpy.data.objects["leg"])
+        assert max(apart(a, b, 2.0) for a, b in zip(now, wanted, strict=True)) < SAME
+    assert_fk_pose(bpy.data.objects["leg"])
+
+
+def test_a_file_saved_while_another_frame_is_shown_keeps_the_fk_pose_and_the_motion(tmp_path):
+    rig = walking_with_fk_pose()
+    expected = poses_at((9, 4, 11.5), rig.ob)
+    path = str(tmp_path / "leg.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    go_to(3)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    ob = bpy.data.objects["leg"]
+    for _ in range(2):
+        now = poses_at((9, 4, 11.5), ob)
+        assert max(apart(a, b, 2.0) for a, b in zip(now, expected, strict=True)) < SAME
+    assert_fk_pose(ob)
+
+
+def test_the_add_on_registered_again_keeps_the_fk_pose():
+    rig = walking_with_fk_pose()
+    registered_again(rig)
+    for frame in WALK:
+        go_to(frame)
+        assert rig.missed() < EXACT
+    assert_fk_pose(rig.ob)
+
+
+@pytest.mark.xfail(reason="what is blended with no influence is the FK rotation normalized, not the FK pose", strict=True)
+@pytest.mark.parametrize("way_out", ["influence", "hold"])
+def test_no_influence_is_the_fk_pose_to_the_bit(way_out):
+    rig = walking()
+    fk = (0.5, 0.2, 0.0, 0.0)
+    rig.ob.pose.bones["thigh"].rotation_quaternion = fk
+    if way_out == "influence":
+        rig.tip.analytic_ik_influence = 0.0
+    else:
+        rig.tip.analytic_ik_reach = "HOLD"
+        rig.target.ob.parent.location.z = -20.0
+    for frame in WALK:
+        go_to(frame)
+        assert rotation_values(rig.ob.pose.bones["thigh"]) == pytest.approx(fk, abs=1e-7)
+
+
+# Other handlers
+
+
+@contextmanager
+def handling(kind: str, handler: Callable, first: bool = False) -> Iterator[None]:
+    """A handler of someone else's; first: before the add-on's own."""
+    handlers = getattr(bpy.app.handlers, kind)
+    handlers.insert(0, handler) if first else handlers.append(handler)
+    try:
+        yield
+    finally:
+        handlers.remove(handler)
+
+
+def place_at(frame: float) -> Vector:
+    """Where the handlers below put things."""
+    return Vector((0.1, 0.1 * (frame % 7) - 0.3, 0.4 + 0.03 * (frame % 11)))
+
+
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("since", [-100, 10])
+@pytest.mark.parametrize("moved", ["target", "carrier"])
+def test_what_a_handler_moves_before_the_frame_is_followed_in_that_frame(moved, since, first):
+    rig = walking()
+    if moved == "target":
+        rig.target.ob.animation_data_clear()
+        update()
+    ob = rig.target.ob if moved == "target" else rig.target.ob.parent
+
+    def move(scene, *_):
+        if scene.frame_current >= since:
+            ob.location = place_at(scene.frame_current) * (1.0 if moved == "target" else 0.3)
+
+    with handling("frame_change_pre", move, first):
+        for frame in (6, 7, 8, 9, 10, 11, 12, 11, 10, 30, 31, 9, 8, 12):
+            go_to(frame)
+            assert rig.missed() < EXACT, frame
+    for frame in (*WALK, 30, 9):
+        go_to(frame)
+        assert rig.missed() < EXACT, frame
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_what_a_handler_moves_after_the_frame_is_followed_as_by_reading_everything(first):
+    """First in the line it is in time; after the add-on's own it is seen one frame later, as it always was."""
+    rig = walking()
+    rig.target.ob.animation_data_clear()
+    rig.target.ob.parent = None
+    update()
+
+    def move(scene, *_):
+        rig.target.ob.location = place_at(scene.frame_current)
+
+    with handling("frame_change_post", move, first):
+        frames, before = (6, 7, 8, 9, 10, 11, 30, 31, 12), rig.target.ob.location.copy()
+        for frame in frames:
+            go_to(frame)
+            wanted = before if not first else rig.target.ob.location
+            tip = rig.joints()[-1]
+            before = rig.target.ob.location.copy()
+            assert (tip - wanted).length < 2.0 * EXACT or first, frame
+    for frame in WALK:
+        go_to(frame)
+        assert rig.missed() < EXACT, frame
+
+
+def settings_by_handler(rig: Rig, frame: int) -> None:
+    rig.tip.analytic_ik_influence = (frame % 5) / 4.0
+
+
+def swivel_by_handler(rig: Rig, frame: int) -> None:
+    rig.tip.analytic_ik_swivel = frame * 0.3
+
+
+def fk_by_handler(rig: Rig, frame: int) -> None:
+    rig.ob.pose.bones["thigh"].rotation_quaternion = Quaternion((0.0, 0.0, 1.0), 0.05 * frame)
+
+
+def location_by_handler(rig: Rig, frame: int) -> None:
+    rig.ob.pose.bones["thigh"].location = (0.01 * frame, 0.0, 0.0)
+
+
+@pytest.mark.xfail(reason="what a handler sets on a chain itself, after the add-on's own, is not looked at", strict=True)
+@pytest.mark.parametrize("change", [settings_by_handler, swivel_by_handler, fk_by_handler, location_by_handler])
+def test_what_a_handler_sets_on_the_chain_before_the_frame_counts_in_that_frame(change):
+    rig = walking()
+    with handling("frame_change_pre", lambda scene, *_: change(rig, scene.frame_current)):
+        played = poses_at((6, 7, 8, 9, 10, 11), rig.ob)
+        expected = []
+        for frame in (6, 7, 8, 9, 10, 11):
+            live._plans.clear()
+            expected += poses_at((frame,), rig.ob)
+    assert max(apart(a, b, 2.0) for a, b in zip(played, expected, strict=True)) < SAME
+
+
+@pytest.mark.parametrize("change", [settings_by_handler, swivel_by_handler, fk_by_handler, location_by_handler])
+def test_what_a_handler_before_the_add_ons_own_sets_on_the_chain_counts_in_that_frame(change):
+    rig = walking()
+    with handling("frame_change_pre", lambda scene, *_: change(rig, scene.frame_current), first=True):
+        played = poses_at((6, 7, 8, 9, 10, 11), rig.ob)
+        expected = []
+        for frame in (6, 7, 8, 9, 10, 11):
+            live._plans.clear()
+            expected += poses_at((frame,), rig.ob)
+    assert max(apart(a, b, 2.0) for a, b in zip(played, expected, strict=True)) < SAME
+
+
+# Nothing else
+
+
+def test_nothing_is_written_but_the_rotations_of_the_chain_and_records():
+    rig = walking()
+    with editing(rig.ob) as bones:
+        for k in range(12):
+            bones.new(f"spare {k}").tail = (0.0, 0.0, 1.0)
+    for frame in WALK:
+        go_to(frame)
+    for k in range(12):
+        rig.ob.pose.bones[f"spare {k}"].rotation_mode = ROTATION_MODES[k % len(ROTATION_MODES)]
+        set_rotation(rig.ob.pose.bones[f"spare {k}"], random_rotation(rig.random))
+        rig.ob.pose.bones[f"spare {k}"].scale = random_point(rig.random, 0.5, 1.5)
+    update()
+    others = [bone for bone in rig.ob.pose.bones if bone.name not in ("hips", *rig.bones)]
+    before = {bone.name: bone_state(bone) for bone in others}
+    chain = {name: bone_state(rig.ob.pose.bones[name]) for name in rig.bones}
+    for frame in (*WALK, *JUMPS, *range(13)):
+        go_to(frame)
+    assert {bone.name: bone_state(bone) for bone in others} == before
+    for name, state in chain.items():
+        now = bone_state(rig.ob.pose.bones[name])
+        changed = {key for key in state if state[key] != now[key]}
+        assert changed <= {"rotation_quaternion", "analytic_ik_record"}
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_a_frame_in_which_nothing_moves_tags_nothing(moves):
+    rig = leg()
+    if moves:
+        key(rig.target.ob, "location", SMOOTH)
+    rig.enable()
+    tagged = []
+
+    def look(*_):
+        tagged.append(bpy.context.view_layer.depsgraph.id_type_updated("OBJECT"))
+
+    for frame in WALK:
+        go_to(frame)
+    with handling("frame_change_pre", look):
+        for frame in (9, 10, 7, 6.5):
+            go_to(frame)
+    assert tagged == [moves] * 4
+
+
+# Frames solved ahead
+
+
+def test_frames_solved_once_are_not_solved_again(monkeypatch):
+    rig = walking()
+    counted = []
+    from ik_addon.rig import plan
+
+    solve_tracks = plan.solve_tracks
+    monkeypatch.setattr(plan, "solve_tracks", lambda *args: counted.append(1) or solve_tracks(*args))
+    frames = [*range(1, 13), *range(-20, 40)]
+    for frame in frames:
+        go_to(frame)
+    assert 1 <= len(counted) <= 6
+    counted.clear()
+    for frame in (*frames, *reversed(frames), 30, -7, 3):
+        go_to(frame)
+        assert rig.missed() < EXACT or not 0 <= frame <= 13
+    assert counted == []
+    go_to(3.5)
+    assert len(counted) == 1
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        [*range(1, 40)] * 2,
+        [*range(40, -40, -1)],
+        [-1, 0, 1, -16, -17, -15, 16, 15, 17, -32, -31, 255, 256, 257, -256, -257],
+        [0.5, 1.5, -0.5, -1.5, 15.5, 16.5, -16.5, 0.25, 0.75, 3.125],
+        [1048574, 3, -1048573, 3],
+    ],
+)
+def test_playback_of_any_kind_is_as_read_anew(frames):
+    rig = walking()
+    # All the way, so that no two frames are alike.
+    for curve in fcurves(rig.target.ob):
+        curve.modifiers.new("CYCLES")
+    go_to(1)
+    go_to(2)
+    go_to(3)
+    assert way(rig) == BEFORE
+    assert_played_as_read_anew(frames, rig)
+
+
+@pytest.mark.parametrize("kept", [0, 50])
+def test_few_frames_kept_ahead_change_nothing(kept, monkeypatch):
+    from ik_addon.rig import plan
+
+    monkeypatch.setattr(plan, "_KEPT_AHEAD", kept)
+    rig = walking()
+    assert_played_as_read_anew([*range(-20, 40), *JUMPS], rig)
+
+
+def test_a_scene_that_is_not_shown_heeds_changes_too():
+    rig = walking()
+    scene, other = bpy.context.scene, bpy.data.scenes.new("other")
+    bpy.context.window.scene = other
+    update()
+    for frame in WALK:
+        scene.frame_set(frame)
+    rig.tip.analytic_ik_swivel = 0.7
+    fcurves(rig.target.ob)[1].keyframe_points[2].co.y = -0.2
+    # The scene that is shown is evaluated, and knows nothing of the rig.
+    update()
+    scene.frame_set(9)
+    depsgraph = scene.view_layers[0].depsgraph
+    played = {bone.name: bone.matrix.copy() for bone in rig.ob.evaluated_get(depsgraph).pose.bones}
+    live._plans.clear()
+    scene.frame_set(9)
+    expected = {bone.name: bone.matrix.copy() for bone in rig.ob.evaluated_get(depsgraph).pose.bones}
+    assert apart(played, expected, 2.0) < SAME
+
+
+# Pictures
+
+
+@pytest.mark.xfail(reason="in a picture the place of the frame before is reached for", strict=True)
+def test_what_a_handler_moves_before_the_frame_is_followed_in_a_picture_too(tmp_path):
+    rig = walking()
+    rig.target.ob.parent = None
+    rig.target.ob.animation_data_clear()
+    for frame in WALK:
+        go_to(frame)
+    film(tmp_path)
+
+    def move(scene, *_):
+        rig.target.ob.location = place_at(scene.frame_current)
+
+    shown = []
+
+    def look(scene, *_):
+        target, tip = rig.target.ob.location, rig.ob.pose.bones["shin"]
+        shown.append((rig.ob.matrix_world @ tip.tail - target).length)
+
+    expected, rotations = {}, {}
+
+    def keep(scene, *_):
+        rotations[scene.frame_current] = rotation_values(rig.tip)
+
+    with handling("frame_change_pre", move):
+        with handling("render_post", keep):
+            bpy.ops.render.render(animation=True)
+        for frame in range(9, 12):
+            live._plans.clear()
+            go_to(frame)
+            expected[frame] = rotation_values(rig.tip)
+    for frame, values in expected.items():
+        assert rotations[frame] == pytest.approx(values, abs=1e-5), frame
+
+
+def film(folder) -> None:
+    """Ready to render the frames 9 to 11, small and quickly."""
+    scene = bpy.context.scene
+    scene.render.engine, scene.cycles.samples, scene.cycles.device = "CYCLES", 1, "CPU"
+    scene.render.resolution_x = scene.render.resolution_y = 4
+    scene.render.threads_mode, scene.render.threads = "FIXED", 1
+    camera = bpy.data.objects.new("camera", bpy.data.cameras.new("camera"))
+    scene.collection.objects.link(camera)
+    scene.camera = camera
+    scene.frame_start, scene.frame_end = 9, 11
+    scene.render.filepath = str(folder / "picture")
+    update()
+
+
+@pytest.mark.parametrize("change", [nothing, constrained_target, stretching, hips_by_hand])
+def test_a_picture_is_rendered_in_the_pose_of_its_frame(change, tmp_path):
+    rig = walking()
+    change(rig)
+    for frame in WALK:
+        go_to(frame)
+    film(tmp_path)
+    rotations, expected = {}, {}
+
+    def keep(scene, *_):
+        rotations[scene.frame_current] = pose_values(rig.ob)
+
+    with handling("render_post", keep):
+        bpy.ops.render.render(animation=True)
+    for frame in range(9, 12):
+        read_anew(frame)
+        expected[frame] = pose_values(rig.ob)
+    for frame, values in expected.items():
+        for name in rig.bones:
+            assert rotations[frame][name] == pytest.approx(values[name], abs=1e-5), (frame, name)
