@@ -11,6 +11,7 @@ from ..rig import settings
 from ..rig.chains import fk_chain
 from ..rig.channels import SCALE
 from ..rig.foot import possible_end_bones
+from ..rig.hidden import forget_hidden
 from ..rig.lengthening import factors, present_ratio
 from ..rig.limb import BoneReading, chain_bones, fk_joints
 from ..rig.order import live_tips
@@ -75,6 +76,7 @@ def add_chain(
         pole = new_empty(ob, f"{tip.name} pole", reader.world @ at_armature, "PLAIN_AXES", size)
     # What an earlier chain left here, a swivel or a target's bone, is none of this one's.
     settings.clear_settings(tip)
+    forget_hidden(tip)
     tip.analytic_ik_target = target
     tip.analytic_ik_pole_target = pole
     tip.analytic_ik_chain_count = chain_count
@@ -107,6 +109,7 @@ def remove_chain(tip: bpy.types.PoseBone, keep_pose: bool) -> None:
     writer.commit()
     mute_switch(ob, tip)
     settings.clear_settings(tip)
+    forget_hidden(tip)
 
 
 def controls_of(tip: bpy.types.PoseBone) -> list[bpy.types.Object]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..rig import live
 from ..rig.channels import SCALE
+from ..rig.hidden import forget_hidden
 from ..rig.lengthening import factors, may_stretch, scaled_bones
 from ..rig.order import ChainName, live_tips
 from ..rig.plan import Plan
@@ -161,6 +162,7 @@ def _finish(ob: bpy.types.Object, tip: str, bones: Sequence[str], scaled: Iterab
     if after == "KEEP":
         return
     mute_switch(ob, pose_bone)
+    forget_hidden(pose_bone)
     if after == "MUTE":
         pose_bone.analytic_ik_enabled = False
     else:

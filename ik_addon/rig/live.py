@@ -9,6 +9,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from . import animation, armatures
+from .hidden import ask_for_hidden
 from .order import ChainName, live_tips
 from .plan import Plan
 from .solving import solve_scene
@@ -74,8 +75,12 @@ def _guarded(handler):
 def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before a frame is evaluated: write the chains whose controls can be sampled. So it is evaluated only once."""
     plan = _plans.get(scene.session_uid)
-    if plan is not None and ((_changes_pending() and not _holds(plan)) or not plan.before_frame(scene)):
+    if plan is None:
+        # In time for this frame.
+        _ask_for_hidden()
+    elif (_changes_pending() and not _holds(plan)) or not plan.before_frame(scene):
         _plans.clear()
+        _ask_for_hidden()
 
 
 @_guarded
@@ -149,6 +154,14 @@ def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_ch
     _plans.clear()
     done = solve_scene(depsgraph, frame_changed)
     _plans[scene.session_uid] = Plan(done)
+    _ask_for_hidden()
+
+
+def _ask_for_hidden() -> None:
+    for ob in armatures.armature_objects():
+        if ob.pose:
+            for tip in live_tips(ob):
+                ask_for_hidden(ob.pose.bones[tip])
 
 
 def _holds(plan: Plan) -> bool:

@@ -11,6 +11,7 @@ from .carriers import carriers
 from .chains import fk_chain
 from .channels import SCALE, Raw, quaternion_of
 from .foot import end_bone, end_bones, place_foot
+from .hidden import place_of
 from .lengthening import given_factor
 from .limb import BoneReading, Limb, chain_bones, pose_matrix, rotation_in
 from .limits import limits_of
@@ -40,7 +41,7 @@ class SceneReader:
 
     def world_of(self, ob: bpy.types.Object) -> Matrix:
         """Where an object is in the world."""
-        world = ob.evaluated_get(self.depsgraph).matrix_world.copy()
+        world = place_of(ob, "", self.depsgraph)[0].copy()
         carry = self._carry(ob.original)
         return world if carry is None else carry @ world
 

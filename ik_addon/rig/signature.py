@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 
 from .carriers import carriers
+from .hidden import is_hidden
 from .order import live_tips
 from .reading import in_any_collection
 from .settings import settings_of
@@ -86,8 +87,8 @@ def _settings(tip: bpy.types.PoseBone | None) -> tuple | None:
 
 
 def _control(ob: bpy.types.Object | None, bone_name: str) -> tuple | None:
-    """A control, whether it is still there, and the bones that carry it."""
+    """A control, whether it is still there and evaluated, and the bones that carry it."""
     if ob is None:
         return None
     carried_by = ((carrier.session_uid, bone.name) for carrier, bone in carriers(ob, bone_name))
-    return ob.session_uid, bone_name, in_any_collection(ob), *carried_by
+    return ob.session_uid, bone_name, in_any_collection(ob), is_hidden(ob), *carried_by

@@ -10,6 +10,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ..solvers import ChainError, Outcome, blend
 from ..solvers.pairs import conjugate, multiply, rotated, solve_pairs
 from .channels import channel_of, raw_of
+from .hidden import place_of
 from .limb import rotation_in
 from .sampling import Sampler
 from .steady import SteadyChain, Wishes, is_even
@@ -58,11 +59,10 @@ class EvaluatedPlaces:
         return pose.inverted_safe(), to_world.inverted_safe(), to_world
 
     def _place(self, ob: bpy.types.Object, carried: tuple[Matrix, ...], control: bpy.types.Object, bone: str) -> Matrix:
-        evaluated = control.evaluated_get(self._depsgraph)
-        if not bone:
-            return carried[1] @ evaluated.matrix_world
-        pose = evaluated.pose.bones[bone].matrix
-        return carried[0] @ pose if control == ob else carried[1] @ evaluated.matrix_world @ pose
+        world, pose = place_of(control, bone, self._depsgraph)
+        if pose is None:
+            return carried[1] @ world
+        return carried[0] @ pose if control == ob else carried[1] @ world @ pose
 
 
 _SAME_PLACE = 1e-5

@@ -318,7 +318,9 @@ def test_an_armature_in_two_scenes_has_in_each_the_pose_of_its_frame():
 def test_a_second_view_layer_without_some_of_it_changes_nothing(what, request):
     if what == "armature":
         request.applymarker(
-            pytest.mark.xfail(reason="the pass over the layer without the armature is told apart from none", strict=True)
+            pytest.mark.xfail(
+                reason="the pass over the layer without the armature is told apart from none", strict=True
+            )
         )
     rig = walking()
     scene = bpy.context.scene
@@ -1030,7 +1032,9 @@ def test_the_add_on_registered_again_keeps_the_fk_pose():
     assert_fk_pose(rig.ob)
 
 
-@pytest.mark.xfail(reason="what is blended with no influence is the FK rotation normalized, not the FK pose", strict=True)
+@pytest.mark.xfail(
+    reason="what is blended with no influence is the FK rotation normalized, not the FK pose", strict=True
+)
 @pytest.mark.parametrize("way_out", ["influence", "hold"])
 def test_no_influence_is_the_fk_pose_to_the_bit(way_out):
     rig = walking()
@@ -1128,7 +1132,9 @@ def location_by_handler(rig: Rig, frame: int) -> None:
     rig.ob.pose.bones["thigh"].location = (0.01 * frame, 0.0, 0.0)
 
 
-@pytest.mark.xfail(reason="what a handler sets on a chain itself, after the add-on's own, is not looked at", strict=True)
+@pytest.mark.xfail(
+    reason="what a handler sets on a chain itself, after the add-on's own, is not looked at", strict=True
+)
 @pytest.mark.parametrize("change", [settings_by_handler, swivel_by_handler, fk_by_handler, location_by_handler])
 def test_what_a_handler_sets_on_the_chain_before_the_frame_counts_in_that_frame(change):
     rig = walking()
