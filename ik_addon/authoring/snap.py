@@ -8,8 +8,8 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ..bake.collecting import Progress, continuous
-from ..bake.stepping import frame_kept
 from ..bake.keys import BoneKeys, check_keyable, check_undriven, check_unshared, write_keys
+from ..bake.stepping import frame_kept
 from ..rig import live
 from ..rig.animation import animated_paths
 from ..rig.armatures import posed_armatures

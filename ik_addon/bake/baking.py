@@ -84,7 +84,7 @@ def check(context: bpy.types.Context, chains: Sequence[ChainName], frames: range
 
 
 def _checked(context: bpy.types.Context, chains: Sequence[ChainName]) -> tuple[Plan, dict[ChainName, list[str]]]:
-    """How chains are solved at present, and the bones of each; ChainError where a chain cannot be solved as it is set up."""
+    """How chains are solved at present, and the bones of each; ChainError where one cannot be, as it is set up."""
     plan = live.plan_of(context)
     # Steady chains have been solved already.
     steady = plan.steady()

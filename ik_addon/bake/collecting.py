@@ -51,10 +51,11 @@ def collect(
     progress: Progress,
     each_frame: bool,
 ) -> dict[ChainName, Motion]:
-    """What chains of the context's scene, given with how they are solved at present and with the names of their own bones, do at `frames`; each_frame: they are wanted as limbs.
+    """What chains of the context's scene do at `frames`.
 
-    What is changed on the way is as before in the end, also after an exception. Raises ChainError where a chain cannot
-    be solved at one of the frames.
+    plan: how they are solved at present; bones_of: the names of each chain's own bones; each_frame: the chains are
+    wanted as limbs. What is changed on the way is as before in the end, also after an exception. Raises ChainError
+    where a chain cannot be solved at one of the frames.
     """
     motions = {}
     for chain, names in bones_of.items():
@@ -135,7 +136,7 @@ def _see(
     progress: Progress,
     go_to: GoTo,
 ) -> None:
-    """Go through the frames once: write down the wishes of steady chains, and solve the others as the handlers would."""
+    """Go through the frames once: note the wishes of steady chains, and solve the others as the handlers would."""
     wishes: dict[ChainName, list] = {name: [] for name in chains}
     worlds: dict[ChainName, list] = {name: [] for name in chains}
     rotations: dict[ChainName, list[list[Raw]]] = {name: [] for name in motions}

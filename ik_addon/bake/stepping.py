@@ -56,7 +56,7 @@ def stepping_apart(context: bpy.types.Context, objects: Iterable[bpy.types.Objec
 
         def go_to(frame: int) -> bpy.types.Depsgraph:
             scene.frame_set(frame)
-            return layer.depsgraph
+            return layer.depsgraph  # pyright: ignore[reportReturnType]
 
         with live.paused():
             yield go_to if _plays_anywhere(go_to(context.scene.frame_current)) else None

@@ -36,9 +36,9 @@ def paused() -> Iterator[None]:
 
 
 def way_of(scene: bpy.types.Scene, chain: ChainName) -> str:
-    """How a chain is solved at present, as a sentence; "": that is not known yet."""
+    """How a chain is solved at frame changes, as a sentence; "": that is not known yet."""
     plan = _plans.get(scene.session_uid)
-    return plan.way_of(chain) if plan else ""
+    return plan.way_of(scene, chain) if plan else ""
 
 
 def plan_of(context: bpy.types.Context) -> Plan:

@@ -1,7 +1,7 @@
-"""How each chain of a scene is solved: before the frame from sampled F-Curves, after it from kept numbers, or read anew.
+"""How a scene's chains are solved: before the frame from sampled F-Curves, after it from kept numbers, or read anew.
 
 A plan is made of what one pass over the scene has read, and holds until something that it was made of changes: that is
-compared (`Plan.recheck`) whenever Blender says that something may have. Only plain data is kept.
+compared (`Plan.holds`) whenever Blender says that something may have. Only plain data is kept.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,8 +15,8 @@ from ..solvers import ChainError
 from .armatures import armature_objects
 from .order import ChainName
 from .posing import BulkPose
-from .simple import not_simple, time_is_plain
 from .signature import signature, tips_of
+from .simple import not_simple, time_is_plain
 from .solving import ScenePass
 from .steady import SteadyChain, animated_bones, steady_chain, why_unsteady
 from .switch import switched_tips
@@ -139,8 +139,8 @@ class ArmaturePlan:
         try:
             for k in which:
                 chain = self.chains[k]
-                rotations, _ = chain.solve(places.wishes(ob, chain))
-                values += [(*raw, 0.0)[:4] for raw in chain.raw(rotations)]
+                rotations, outcome = chain.solve(places.wishes(ob, chain))
+                values += [(*raw, 0.0)[:4] for raw in chain.raw(rotations, outcome)]
                 rows.append(self._rows[k])
         except (ChainError, AttributeError):
             # The pass that reads everything finds the reason and says it.
@@ -206,7 +206,12 @@ class ArmaturePlan:
                 self.ways[k] = str(error)
             return _Ahead(frames[0], [], [], None, np.empty(0))
         rotations = np.concatenate([each.rotations for each in solved], axis=1)
-        values = raw_rows(rotations, [self._modes[row] for row in rows], self._fk[rows]).astype(np.float32)
+        fk = self._fk[rows]
+        values = raw_rows(rotations, [self._modes[row] for row in rows], fk)
+        without = np.concatenate(
+            [each.without_influence(self.chains[k]) for k, each in zip(which, solved, strict=True)], axis=1
+        )
+        values = np.where(without[..., None], fk, values).astype(np.float32)
         return _Ahead(frames[0], which, tracks, None if len(rows) == len(self._modes) else rows, values)
 
     def _misplaced(
@@ -321,7 +326,7 @@ class Plan:
         return all([armature.after_frame(places, every) for armature in self.armatures])
 
     def update(self, places: EvaluatedPlaces, changed: set[int]) -> bool:
-        """Solve the chains that read one of the objects with these session numbers. False where the plan holds no more."""
+        """Solve the chains that read one of the objects with these session numbers. False: the plan holds no more."""
         for armature in self.armatures:
             which = armature.touched(changed)
             if which:
@@ -339,14 +344,12 @@ class Plan:
         found = [why for armature in self.armatures for why in armature.reasons(scene)]
         return dict(zip(self.steady(), found, strict=True))
 
-    def way_of(self, chain: ChainName) -> str:
-        """How a chain is solved, as a sentence; "": that is not known yet."""
+    def way_of(self, scene: bpy.types.Scene, chain: ChainName) -> str:
+        """How a chain is solved at frame changes, as a sentence; "": it is not known."""
         if chain in self.unsteady:
             return f"Read anew on every frame: {self.unsteady[chain]}"
         for armature in self.armatures:
-            for k, own in enumerate(armature.chains):
-                if (armature.name, own.tip) == chain and armature.ways is not None:
-                    return (
-                        f"Solved after the frame: {armature.ways[k]}" if armature.ways[k] else "Solved before the frame"
-                    )
+            for own, why in zip(armature.chains, armature.ways or armature.reasons(scene), strict=True):
+                if (own.armature, own.tip) == chain:
+                    return f"Solved after the frame: {why}" if why else "Solved before the frame"
         return ""

@@ -55,11 +55,11 @@ class Sampler:
 
     def worlds(self, ob: bpy.types.Object) -> np.ndarray:
         """The world matrices of an object."""
-        ob = above = ob.original
+        ob = ob.original  # pyright: ignore[reportAssignmentType]
         known = self._still.get(ob.session_uid)
         if known is not None:
             return known
-        line = []
+        line, above = [], ob
         while above is not None and above not in self._worlds:
             line.append(above)
             above = above.parent

@@ -31,7 +31,7 @@ def not_simple(ob: bpy.types.Object, bone_name: str = "") -> str:
 
     All objects and bones above are judged as well. What the add-on's own chains move is for the caller to know.
     """
-    ob = ob.original
+    ob = ob.original  # pyright: ignore[reportAssignmentType]
     return _object_not_simple(ob) or (_bone_not_simple(ob, bone_name) if bone_name else "")
 
 
@@ -46,15 +46,15 @@ def _settings(ob: bpy.types.Object) -> Iterator[tuple[str, bool]]:
 
 def _object_not_simple(ob: bpy.types.Object) -> str:
     """`not_simple` of an object, with all objects above it."""
-    visited, below = set(), ob
-    while ob is not None:
-        if ob in visited:
-            return f"the parents of '{below.name}' go round in a circle"
-        visited.add(ob)
-        why = _action_not_simple(ob) or _placed_otherwise(ob)
+    visited, above = set(), ob
+    while above is not None:
+        if above in visited:
+            return f"the parents of '{ob.name}' go round in a circle"
+        visited.add(above)
+        why = _action_not_simple(above) or _placed_otherwise(above)
         if why:
             return why
-        ob = ob.parent
+        above = above.parent
     return ""
 
 
@@ -111,7 +111,7 @@ def _bone_not_simple(ob: bpy.types.Object, bone_name: str) -> str:
     path = next(filter(_FIXED_OF_ARMATURE.match, animated_paths(ob.data)), None)
     if path is not None:
         return f"animation sets the {path.rpartition('.')[2].replace('_', ' ')} of armature '{ob.data.name}'"
-    line = {pose_bone.name, *(above.name for above in pose_bone.parent_recursive)}
+    line = {pose_bone.name, *(bone.name for bone in pose_bone.parent_recursive)}
     constrained = set()
     for path, is_driver in _settings(ob):
         match = _BONE_PATH.match(path)

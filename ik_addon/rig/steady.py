@@ -1,4 +1,4 @@
-"""Chains of which only the target, the pole and what carries them move: all else is read once and kept as plain numbers.
+"""Chains of which only target, pole and what carries them move: all else is read once and kept as plain numbers.
 
 A steady chain lives in the space of its root's parent bone, where its FK pose stays the same from frame to frame.
 Two things make it quick: nothing but two or three points is read anew, and between the bones' local rotations and
@@ -43,9 +43,11 @@ class SteadyChain:
     """What of a chain stays the same. Points and rotations in the space of its root's parent; the chain from its root.
 
     armature, tip, parent: names of the armature object, of the tip and of the root's parent bone ("": none).
-    target_bone, pole_bone: of control bones ("": the control is an object). bones: names of the bones that it turns, root first, its end bone last if that follows the target; modes, fk: their rotation
-    modes and FK rotations. before, after: for each the constant rotations on the two sides of its turn against the bone
-    before. solver_name: as it is reported. goal: its wishes, with a pole if it has one. held: how the end bone stands against the target.
+    target_bone, pole_bone: of control bones ("": the control is an object). bones: names of the bones that it turns,
+    root first, its end bone last if that follows the target; modes, fk, fk_rotations: their rotation modes and FK
+    rotations. before, after: for each the constant rotations on the two sides of its turn against the bone before.
+    goal: its wishes, with a pole if it has one. solver: as `solve` takes it; solver_name: as it is reported. holds:
+    whether it keeps its FK pose where the target is out of reach. held: how the end bone stands against the target.
     """
 
     armature: str
@@ -97,8 +99,11 @@ class SteadyChain:
             rotations = [blend(fk, solved, influence) for fk, solved in zip(self.fk_rotations, rotations, strict=True)]
         return rotations, outcome
 
-    def raw(self, rotations: Iterable[Quaternion]) -> list[Raw]:
+    def raw(self, rotations: Iterable[Quaternion], outcome: Outcome) -> list[Raw]:
         """Local rotations as numbers of the bones' rotation modes, each next to its FK rotation."""
+        if not self.influence or (self.holds and outcome is not Outcome.REACHED):
+            # No influence is the FK pose itself, not what its quaternion rounds to.
+            return list(self.fk)
         return [raw_of(rotation, mode, fk) for rotation, mode, fk in zip(rotations, self.modes, self.fk, strict=True)]
 
 

@@ -82,8 +82,8 @@ def same_wishes(sampled: Wishes, evaluated: Wishes, length: float) -> bool:
 class Track:
     """What a steady chain wishes over n frames, in the space of its root's parent.
 
-    count: n. targets, poles: (n, 3); orientations: (n, 4) unit quaternions; None where it has none. to_world: (n, 3, 3),
-    how distances there are in the world. What does not move may have one row for all frames.
+    count: n. targets, poles: (n, 3); orientations: (n, 4) unit quaternions; None where it has none. to_world:
+    (n, 3, 3), how distances there are in the world. What does not move may have one row for all frames.
     """
 
     count: int
@@ -189,6 +189,15 @@ class SolvedTrack:
 
     rotations: np.ndarray
     outcomes: np.ndarray
+
+    def without_influence(self, chain: SteadyChain) -> np.ndarray:
+        """Where the bones have their FK pose itself, and not what its quaternions round to: (n, bones)."""
+        free = (
+            ~(self.outcomes != 0)
+            if chain.holds and chain.influence
+            else np.full(len(self.outcomes), chain.influence > 0)
+        )
+        return np.repeat(~free[:, None], self.rotations.shape[1], axis=1)
 
 
 OUTCOMES = {0: Outcome.REACHED, 1: Outcome.TOO_FAR, -1: Outcome.TOO_NEAR, 2: Outcome.LIMITED}

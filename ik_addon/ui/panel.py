@@ -8,6 +8,8 @@ from ..authoring.adopt import adoptable, is_adopted
 from ..authoring.selection import active_bone, is_tip
 from ..bake.report import report_of, words
 from ..rig.foot import end_bone
+from ..rig.live import way_of
+from ..rig.order import ChainName
 from ..rig.problems import problems_of, warnings_of
 from ..rig.settings import settings_of
 from .operators import (
@@ -70,6 +72,9 @@ class ChainPanel:
             problems = problems_of(bone.id_data, [bone.name], context.view_layer.depsgraph)
             for sentence in problems.values() or warnings_of(bone.id_data, bone.name):
                 draw_sentence(self.layout, context, sentence, "ERROR")
+            way = way_of(context.scene, ChainName(bone.id_data.name_full, bone.name))
+            if way and not problems:
+                draw_sentence(self.layout, context, way, "TIME")
 
     def _draw_settings(self, bone: bpy.types.PoseBone) -> None:
         layout = self.layout
