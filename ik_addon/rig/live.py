@@ -114,7 +114,7 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
                     moved.add(update.id.original)
                 if update.is_updated_geometry and update.id.type == "ARMATURE":
                     reposed.add(update.id.original)
-    if not reposed <= set(armatures.armature_objects()):
+    if reposed and not reposed <= set(armatures.armature_objects()):
         # One came while another object went: the file has as many as before.
         armatures.forget()
     plan = known = _plans.get(scene.session_uid)

@@ -1,7 +1,8 @@
 """How a scene's chains are solved: before the frame from sampled F-Curves, after it from kept numbers, or read anew.
 
 A plan is made of what one pass over the scene has read, and holds until something that it was made of changes: that is
-compared (`Plan.holds`) whenever Blender says that something may have. Only plain data is kept.
+compared (`Plan.holds`) whenever Blender says that something may have. Only plain data is kept, and the armature objects
+themselves: to find them by name Blender looks through all objects of the file. It tells when one of them is gone.
 """
 
 from collections.abc import Iterable, Sequence
@@ -61,7 +62,7 @@ class ArmaturePlan:
         self.ways: list[str] | None = None
         self.written: _Ahead | None = None
         self.settled = False
-        self._key = (ob.name, ob.library.filepath) if ob.library else ob.name
+        self._object = ob
         names = [name for chain in chains for name in chain.bones]
         self._modes = [mode for chain in chains for mode in chain.modes]
         self._fk = np.array([(*raw, 0.0)[:4] for chain in chains for raw in chain.fk])
@@ -77,8 +78,11 @@ class ArmaturePlan:
 
     @property
     def object(self) -> bpy.types.Object | None:
-        """The armature object; None: it is gone or has another name."""
-        return bpy.data.objects.get(self._key)
+        """The armature object; None: it is gone."""
+        try:
+            return self._object if self._object.pose else None
+        except ReferenceError:
+            return None
 
     def doubt(self) -> None:
         """What is sampled may have changed."""
