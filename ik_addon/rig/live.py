@@ -102,6 +102,21 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
 
 
 @_guarded
+def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
+    """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
+    plan, layer = _plans.get(scene.session_uid), bpy.context.view_layer
+    depsgraph = layer.depsgraph if layer else None
+    if plan is None or not plan.armatures or depsgraph is None or not depsgraph.id_type_updated("OBJECT"):
+        return
+    if any(map(depsgraph.id_type_updated, _STRUCTURE)):
+        return
+    originals = [each.id.original for each in depsgraph.updates]
+    moved = {each.session_uid: each for each in originals if isinstance(each, bpy.types.Object)}
+    if not plan.before_update(depsgraph, moved):
+        _plans.clear()
+
+
+@_guarded
 def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After something changed within a frame: solve the chains that read it."""
     if depsgraph.id_type_updated("ACTION") or depsgraph.id_type_updated("ARMATURE"):
@@ -118,6 +133,8 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
         # One came while another object went: the file has as many as before.
         armatures.forget()
     plan = known = _plans.get(scene.session_uid)
+    if plan is not None:
+        reposed -= plan.early()
     if plan is not None and (reposed or any(map(depsgraph.id_type_updated, _STRUCTURE))) and not plan.holds():
         plan = None
     if plan is None:
@@ -205,6 +222,7 @@ def _reads(tip: bpy.types.PoseBone, moved: set, reposed: set) -> bool:
 _HANDLERS = {
     "frame_change_pre": frame_change_pre,
     "frame_change_post": frame_change_post,
+    "depsgraph_update_pre": depsgraph_update_pre,
     "depsgraph_update_post": depsgraph_update_post,
     "load_post": load_post,
     "undo_post": undo_post,

@@ -5,255 +5,16 @@ compared (`Plan.holds`) whenever Blender says that something may have. Only plai
 themselves: to find them by name Blender looks through all objects of the file. It tells when one of them is gone.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-
 import bpy
-import numpy as np
 
-from ..solvers import ChainError
+from .armature_plan import ArmaturePlan
 from .armatures import armature_objects
 from .order import ChainName
-from .posing import BulkPose
 from .signature import signature, tips_of
-from .simple import not_simple, time_is_plain
 from .solving import ScenePass
 from .steady import SteadyChain, animated_bones, steady_chain, why_unsteady
 from .switch import switched_tips
-from .tracks import EvaluatedPlaces, SampledPlaces, Track, raw_rows, same_wishes, solve_tracks
-
-_FRAMES_AHEAD = 16
-"""How many frames are sampled and solved at once after a jump."""
-_FRAMES_AHEAD_PLAYING = 256, 2560
-"""Likewise where one frame came after the other: at most so many, and at most so many chains times frames."""
-_KEPT_AHEAD = 200_000
-"""How many poses of chains are kept, so that playback in a loop samples and solves each frame once; some 30 MB."""
-_COMPARED_AT_FIRST = 3
-"""Frames at which all sampled chains are compared with the evaluated scene."""
-_COMPARED_EACH = 16
-"""From then on at every so-manieth frame one of them is."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Ahead:
-    """Chains solved ahead, for frames in a row from `first` on. which: their indices; tracks: theirs.
-
-    rows: of their bones among the armature's; None: all of them. values: (frames, rows, 4), what is written there.
-    """
-
-    first: float
-    which: list[int]
-    tracks: list[Track]
-    rows: np.ndarray | None
-    values: np.ndarray
-
-
-class ArmaturePlan:
-    """The steady chains of one armature object.
-
-    ways: for each chain why it is not solved before the frame, "": it is; None: that is to be seen. written: what was
-    written before this frame. settled: after it there is nothing to solve and nothing to compare.
-    """
-
-    def __init__(self, ob: bpy.types.Object, chains: Sequence[SteadyChain], alone: bool) -> None:
-        self.name = ob.name_full
-        self.chains = chains
-        self.ways: list[str] | None = None
-        self.written: _Ahead | None = None
-        self.settled = False
-        self._object = ob
-        names = [name for chain in chains for name in chain.bones]
-        self._modes = [mode for chain in chains for mode in chain.modes]
-        self._fk = np.array([(*raw, 0.0)[:4] for chain in chains for raw in chain.fk])
-        self._pose = BulkPose(ob, names, self._modes, alone)
-        starts = np.cumsum([0, *(len(chain.bones) for chain in chains)])
-        self._rows = [np.arange(*span) for span in pairwise(starts)]
-        self._reads = [_controls(ob, chain) for chain in chains]
-        self._refused: dict[int, str] = {}
-        self._still: dict[int, np.ndarray] = {}
-        self._ahead: dict[float, _Ahead] = {}
-        self._frame: float | None = None
-        self._frames = 0
-
-    @property
-    def object(self) -> bpy.types.Object | None:
-        """The armature object; None: it is gone."""
-        try:
-            return self._object if self._object.pose else None
-        except ReferenceError:
-            return None
-
-    def doubt(self) -> None:
-        """What is sampled may have changed."""
-        self.ways = self.written = None
-        self.settled = False
-        self._ahead.clear()
-        self._refused.clear()
-        self._still.clear()
-        self._frames = 0
-
-    def touched(self, uids: set[int]) -> list[int]:
-        """Which of the chains read one of the objects with these session numbers."""
-        return [k for k, own in enumerate(self._reads) if not own.isdisjoint(uids)]
-
-    def before_frame(self, scene: bpy.types.Scene) -> bool:
-        """Write the chains that can be sampled. False where what is there is not what the plan wrote."""
-        self.written = None
-        ob, frame = self.object, scene.frame_current_final
-        if ob is None:
-            return False
-        ahead = self._ahead.get(frame)
-        if ahead is None:
-            ahead = self._look_ahead(ob, scene, frame)
-        if not ahead.which:
-            self.settled = False
-            return True
-        if not self._pose.write(ob, ahead.values[int(frame - ahead.first)], ahead.rows):
-            return False
-        self.written, self._frame = ahead, frame
-        self._frames += 1
-        compared = self._frames > _COMPARED_AT_FIRST and self._frames % _COMPARED_EACH
-        self.settled = ahead.rows is None and bool(compared)
-        return True
-
-    def after_frame(self, places: EvaluatedPlaces, every: bool) -> bool:
-        """Write the chains that were not solved before the frame, and compare those that were with what they should
-        have read; every: all of them. False where that cannot be done."""
-        ob, ahead = self.object, self.written
-        if ob is None:
-            return False
-        if ahead is None:
-            return self.solve(places, range(len(self.chains)))
-        late = []
-        if every or self._frames <= _COMPARED_AT_FIRST:
-            late = self._misplaced(ob, places, ahead, ahead.which)
-        elif self._frames % _COMPARED_EACH == 0:
-            late = self._misplaced(ob, places, ahead, [ahead.which[self._frames // _COMPARED_EACH % len(ahead.which)]])
-        if ahead.rows is not None:
-            late += sorted(set(range(len(self.chains))).difference(ahead.which))
-        return self.solve(places, late) if late else True
-
-    def solve(self, places: EvaluatedPlaces, which: Iterable[int]) -> bool:
-        """Solve chains from the evaluated scene, and write them. False where one of them cannot be solved so."""
-        ob = self.object
-        if ob is None:
-            return False
-        values, rows = [], []
-        try:
-            for k in which:
-                chain = self.chains[k]
-                rotations, outcome = chain.solve(places.wishes(ob, chain))
-                values += [(*raw, 0.0)[:4] for raw in chain.raw(rotations, outcome)]
-                rows.append(self._rows[k])
-        except (ChainError, AttributeError):
-            # The pass that reads everything finds the reason and says it.
-            return False
-        if not rows:
-            return True
-        return self._pose.write(ob, np.array(values, np.float32), np.concatenate(rows))
-
-    def reasons(self, scene: bpy.types.Scene) -> list[str]:
-        """For each chain what keeps its controls from being sampled; "": nothing."""
-        ob = self.object
-        if not time_is_plain(scene):
-            return ["the scene's time is remapped"] * len(self.chains)
-        if ob is None:
-            return ["its armature is gone"] * len(self.chains)
-        found: dict[tuple, str] = {}
-
-        def reason(control: bpy.types.Object, bone: str) -> str:
-            key = control.name_full, bone
-            if key not in found:
-                found[key] = not_simple(control, bone)
-            return found[key]
-
-        ways = []
-        for k, chain in enumerate(self.chains):
-            tip = ob.pose.bones[chain.tip]
-            why = self._refused.get(k) or reason(ob, chain.parent) or reason(tip.analytic_ik_target, chain.target_bone)
-            if not why and chain.goal.pole is not None:
-                why = reason(tip.analytic_ik_pole_target, chain.pole_bone)
-            ways.append(why)
-        return ways
-
-    def _look_ahead(self, ob: bpy.types.Object, scene: bpy.types.Scene, frame: float) -> _Ahead:
-        """Sample and solve the chains that can be at `frame`, and at whole frames around it."""
-        if self.ways is None:
-            self.ways = self.reasons(scene)
-        playing = self._frame is not None and abs(frame - self._frame) == 1.0
-        frames = _frames_around(frame, len(self.chains) if playing else 0)
-        ahead = self._solve_ahead(ob, frames)
-        if len(self._ahead) * len(self.chains) > _KEPT_AHEAD:
-            self._ahead.clear()
-        self._ahead.update(dict.fromkeys(map(float, frames), ahead))
-        return ahead
-
-    def _solve_ahead(self, ob: bpy.types.Object, frames: Sequence[float]) -> _Ahead:
-        assert self.ways is not None
-        which, tracks = [], []
-        sampled = [k for k, way in enumerate(self.ways) if not way]
-        places = SampledPlaces(frames, still=self._still)
-        for k, track in zip(sampled, places.tracks((ob, self.chains[k]) for k in sampled), strict=True):
-            if isinstance(track, ChainError):
-                self.ways[k] = str(track)
-            else:
-                which.append(k)
-                tracks.append(track)
-        if not which:
-            return _Ahead(frames[0], [], [], None, np.empty(0))
-        rows = np.concatenate([self._rows[k] for k in which])
-        try:
-            solved = solve_tracks([self.chains[k] for k in which], tracks)
-        except ChainError as error:
-            for k in which:
-                self.ways[k] = str(error)
-            return _Ahead(frames[0], [], [], None, np.empty(0))
-        rotations = np.concatenate([each.rotations for each in solved], axis=1)
-        fk = self._fk[rows]
-        values = raw_rows(rotations, [self._modes[row] for row in rows], fk)
-        without = np.concatenate(
-            [each.without_influence(self.chains[k]) for k, each in zip(which, solved, strict=True)], axis=1
-        )
-        values = np.where(without[..., None], fk, values).astype(np.float32)
-        return _Ahead(frames[0], which, tracks, None if len(rows) == len(self._modes) else rows, values)
-
-    def _misplaced(
-        self, ob: bpy.types.Object, places: EvaluatedPlaces, ahead: _Ahead, some: Sequence[int]
-    ) -> list[int]:
-        """Which of some chains solved before the frame were led astray; they are not sampled any more."""
-        assert self._frame is not None and self.ways is not None
-        found = []
-        for k in some:
-            chain, track = self.chains[k], ahead.tracks[ahead.which.index(k)]
-            try:
-                same = same_wishes(
-                    track.at(int(self._frame - ahead.first)), places.wishes(ob, chain), chain.chain.length
-                )
-            except ChainError:
-                same = False
-            if not same:
-                self.ways[k] = self._refused[k] = "its controls are not where their F-Curves say"
-                found.append(k)
-        if found:
-            self._ahead.clear()
-        return found
-
-
-def _frames_around(frame: float, playing: int) -> Sequence[float]:
-    """playing: how many chains are solved while one frame comes after the other; 0: it was a jump."""
-    if frame != int(frame):
-        return [frame]
-    most, in_all = _FRAMES_AHEAD_PLAYING
-    count = min(max(in_all // playing, _FRAMES_AHEAD), most) if playing else _FRAMES_AHEAD
-    first = int(frame // count) * count
-    return range(first, first + count)
-
-
-def _controls(ob: bpy.types.Object, chain: SteadyChain) -> set[int]:
-    """Session numbers of the objects that a chain reads."""
-    tip = ob.pose.bones[chain.tip]
-    return {each.session_uid for each in (ob, tip.analytic_ik_target, tip.analytic_ik_pole_target) if each}
+from .tracks import EvaluatedPlaces
 
 
 class Plan:
@@ -300,7 +61,7 @@ class Plan:
     def holds(self) -> bool:
         """Whether everything that the plan was made of is as it was; what is sampled is to be seen anew."""
         for armature in self.armatures:
-            armature.doubt()
+            armature.restructured()
         return self._made_of() == self._signature
 
     def _made_of(self) -> dict[str, tuple]:
@@ -331,13 +92,16 @@ class Plan:
 
     def update(self, places: EvaluatedPlaces, changed: set[int]) -> bool:
         """Solve the chains that read one of the objects with these session numbers. False: the plan holds no more."""
-        for armature in self.armatures:
-            which = armature.touched(changed)
-            if which:
-                armature.doubt()
-                if not armature.solve(places, which):
-                    return False
-        return True
+        return all([armature.after_update(places, changed) for armature in self.armatures])
+
+    def before_update(self, depsgraph: bpy.types.Depsgraph, moved: dict[int, bpy.types.Object]) -> bool:
+        """See ArmaturePlan. False where the plan holds no more."""
+        return all([armature.before_update(depsgraph, moved) for armature in self.armatures])
+
+    def early(self) -> set[bpy.types.Object]:
+        """The armature objects of which chains were solved before this update."""
+        found = (armature.object for armature in self.armatures if armature.early)
+        return {ob for ob in found if ob is not None}
 
     def steady(self) -> dict[ChainName, SteadyChain]:
         """The steady chains."""

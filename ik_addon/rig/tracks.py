@@ -1,6 +1,6 @@
 """Where steady chains shall go: read from an evaluated scene, or sampled over frames; and solved over frames."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -21,10 +21,11 @@ class UnevenError(ChainError):
 
 
 class EvaluatedPlaces:
-    """Where things are as one depsgraph evaluated them."""
+    """Where things are as one depsgraph evaluated them; `moved` objects where their channels have just put them."""
 
-    def __init__(self, depsgraph: bpy.types.Depsgraph) -> None:
+    def __init__(self, depsgraph: bpy.types.Depsgraph, moved: Collection[bpy.types.Object] = ()) -> None:
         self._depsgraph = depsgraph
+        self._moved = moved
         self._carried: dict[tuple[str, str], tuple[Matrix, Matrix, Matrix]] = {}
 
     def wishes(self, ob: bpy.types.Object, chain: SteadyChain) -> Wishes:
@@ -60,6 +61,11 @@ class EvaluatedPlaces:
 
     def _place(self, ob: bpy.types.Object, carried: tuple[Matrix, ...], control: bpy.types.Object, bone: str) -> Matrix:
         world, pose = place_of(control, bone, self._depsgraph)
+        if control in self._moved:
+            world = control.matrix_basis
+            if control.parent is not None:
+                to_parent = control.parent.evaluated_get(self._depsgraph).matrix_world
+                world = to_parent @ control.matrix_parent_inverse @ world
         if pose is None:
             return carried[1] @ world
         return carried[0] @ pose if control == ob else carried[1] @ world @ pose
