@@ -8,7 +8,7 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ..bake.collecting import Progress, continuous
-from ..bake.keys import BoneKeys, check_keyable, check_undriven, check_unshared, write_keys
+from ..bake.keys import BoneKeys, check_keyable, check_undriven, check_unshared, key_times, write_keys
 from ..bake.stepping import frame_kept
 from ..rig import live
 from ..rig.animation import animated_paths
@@ -277,4 +277,5 @@ def _key_controls(samples: dict[Control, list[tuple[Raw, ...]]], frames: range) 
 
 def _keys(bone: str, mode: str, raws: Sequence[Raw], frames: range) -> BoneKeys:
     numbers = raws if mode == LOCATION else continuous(raws, mode)
-    return BoneKeys(bone, mode, np.array(frames, np.float32), np.array(numbers, np.float32), (frames[0], frames[-1]))
+    times = key_times(frames)
+    return BoneKeys(bone, mode, times, np.array(numbers, np.float32), (float(times[0]), float(times[-1])))

@@ -18,7 +18,7 @@ from ..rig.settings import clear_settings
 from ..rig.switch import check_switchable, mute_switch, switched_tips
 from ..solvers import ChainError
 from .collecting import Motion, Progress, collect, turned_bones
-from .keys import BoneKeys, check_unshared, check_writable, write_keys
+from .keys import BoneKeys, check_unshared, check_writable, key_times, write_keys
 from .reduction import needed_frames
 from .report import file_report, publish
 
@@ -49,7 +49,7 @@ def bake(
     Raises ChainError, before any key is written, where a chain cannot be solved or keyed. The frame, the
     selection and the mode stay as they were, also after an exception.
     """
-    plan, bones_of = _checked(context, chains)
+    plan, bones_of = _checked(context, chains, frames)
     for chain, names in bones_of.items():
         ob = bpy.data.objects[chain.armature]
         check_writable(ob, turned_bones(chain, names), scaled_bones(ob.pose.bones[chain.tip]), action)
@@ -76,15 +76,19 @@ def bake(
 
 def check(context: bpy.types.Context, chains: Sequence[ChainName], frames: range, progress: Progress = iter) -> dict:
     """The report that `bake` would give, without writing a key. Raises ChainError as `bake` does."""
-    plan, bones_of = _checked(context, chains)
+    plan, bones_of = _checked(context, chains, frames)
     start = perf_counter()
     motions = collect(context, plan, bones_of, frames, progress, each_frame=False)
     records = [motion.record for motion in motions.values()]
     return publish(file_report(frames, perf_counter() - start, records))
 
 
-def _checked(context: bpy.types.Context, chains: Sequence[ChainName]) -> tuple[Plan, dict[ChainName, list[str]]]:
+def _checked(
+    context: bpy.types.Context, chains: Sequence[ChainName], frames: range
+) -> tuple[Plan, dict[ChainName, list[str]]]:
     """How chains are solved at present, and the bones of each; ChainError where one cannot be, as it is set up."""
+    if not frames:
+        raise ChainError("there are no frames to go through; the last frame is before the first")
     plan = live.plan_of(context)
     # Steady chains have been solved already.
     steady = plan.steady()
@@ -126,14 +130,15 @@ def _scales(ob: bpy.types.Object, motions: dict[ChainName, Motion]) -> dict[Chai
 def _keys(motion: Motion, scales: Scales, frames: range, tolerance: float) -> list[BoneKeys]:
     """A chain's keys: continuous numbers, and no more of them than the tolerance asks for."""
     rotations = motion.numbers
-    times, needed = np.array(frames, np.float32), list(range(len(frames)))
+    times, needed = key_times(frames), list(range(len(frames)))
     turned = {len(posed.limb.turned) if posed else 0 for posed in motion.limbs}
     if tolerance > 0.0 and turned == {len(motion.bones)}:
         needed = needed_frames(frames, motion.limbs, rotations, scales, tolerance)
     channels = [*zip(motion.bones, motion.modes, rotations, strict=True)]
     channels += [(name, SCALE, values) for name, values in scales.items()]
+    first, last = key_times([frames.start, frames.stop - 1])
     return [
-        BoneKeys(name, mode, times[needed], numbers[needed], (frames.start, frames.stop - 1))
+        BoneKeys(name, mode, times[needed], numbers[needed], (float(first), float(last)))
         for name, mode, numbers in channels
     ]
 

@@ -39,6 +39,12 @@ class BoneKeys:
     span: tuple[float, float]
 
 
+def key_times(frames: Sequence[int]) -> np.ndarray:
+    """Where keys stand that play at frames of the scene, whose time may be remapped."""
+    render = bpy.context.scene.render
+    return np.array(frames, np.float32) * (render.frame_map_old / render.frame_map_new)
+
+
 def check_writable(ob: bpy.types.Object, bones: Sequence[str], scaled: Sequence[str], action: str) -> None:
     """Raise ChainError where keys could not be written, or would not play as written.
 

@@ -11,8 +11,8 @@ GoTo = Callable[[int], bpy.types.Depsgraph]
 """Goes to a frame and gives what was evaluated there."""
 
 _SIMULATIONS = {"CLOTH", "SOFT_BODY", "FLUID", "PARTICLE_SYSTEM", "PARTICLE_INSTANCE", "DYNAMIC_PAINT", "NODES"}
-_OF_THE_SCENE = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER"}
-"""Constraints that look at the scene's camera or clip."""
+_OF_THE_SCENE = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER", "SHRINKWRAP"}
+"""Constraints that look at the scene's camera or clip, or at a surface."""
 
 
 @contextmanager
@@ -44,14 +44,15 @@ def stepping_apart(context: bpy.types.Context, objects: Iterable[bpy.types.Objec
     None where something that they depend on plays otherwise there than in the user's scene.
     """
     objects = list(dict.fromkeys(objects))
-    scene, pulling = bpy.data.scenes.new("Analytic IK"), []
+    if not _plays_anywhere(objects):
+        yield None
+        return
+    scene = bpy.data.scenes.new("Analytic IK")
     try:
         for name in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
             setattr(scene.render, name, getattr(context.scene.render, name))
         for ob in objects:
             scene.collection.objects.link(ob)
-            if ob.hide_viewport:
-                pulling.append(_pulls(scene, ob))
         layer = scene.view_layers[0]
 
         def go_to(frame: int) -> bpy.types.Depsgraph:
@@ -59,45 +60,71 @@ def stepping_apart(context: bpy.types.Context, objects: Iterable[bpy.types.Objec
             return layer.depsgraph  # pyright: ignore[reportReturnType]
 
         with live.paused():
-            yield go_to if _plays_anywhere(go_to(context.scene.frame_current)) else None
+            yield go_to
     finally:
-        for helper in pulling:
-            bpy.data.objects.remove(helper)
         bpy.data.scenes.remove(scene)
 
 
-def _pulls(scene: bpy.types.Scene, ob: bpy.types.Object) -> bpy.types.Object:
-    """Blender evaluates a hidden object only where another one depends on it."""
-    helper = bpy.data.objects.new("Analytic IK", None)
-    scene.collection.objects.link(helper)
-    helper.constraints.new("COPY_LOCATION").target = ob
-    if ob.type == "ARMATURE":
-        helper.constraints[0].subtarget = ob.pose.bones[0].name
-    return helper
+def _plays_anywhere(objects: Iterable[bpy.types.Object]) -> bool:
+    """Whether nothing that places some objects asks which scene it is in: with all that it depends on."""
+    visited: set[bpy.types.ID] = set()
+    waiting: list[bpy.types.ID] = [*objects]
+    while waiting:
+        data = waiting.pop()
+        if data in visited:
+            continue
+        visited.add(data)
+        if _reads_scene(data):
+            return False
+        waiting += [each for each in _depends_on(data) if each is not None]
+    return True
 
 
-def _plays_anywhere(depsgraph: bpy.types.Depsgraph) -> bool:
-    """Whether nothing that was evaluated asks which scene it is in."""
-    return not any(_reads_scene(each.original) for each in depsgraph.ids)
+def _depends_on(data: bpy.types.ID) -> Iterator[bpy.types.ID | None]:
+    """What places a data-block, or sets its properties."""
+    for driver in _drivers(data):
+        for variable in driver.variables:
+            yield from (target.id for target in variable.targets)
+    if not isinstance(data, bpy.types.Object):
+        return
+    yield data.parent
+    yield data.data
+    for constraint in _constraints(data):
+        for name in ("target", "pole_target"):
+            yield getattr(constraint, name, None)
+        yield from (target.target for target in getattr(constraint, "targets", ()))
 
 
 def _reads_scene(data: bpy.types.ID) -> bool:
-    animation = getattr(data, "animation_data", None)
-    for curve in animation.drivers if animation else ():
-        driver = curve.driver
+    """Whether a data-block is placed, or its properties are set, by more than animation of it and of others."""
+    if isinstance(data, bpy.types.Scene):
+        return True
+    for driver in _drivers(data):
         if driver.type == "SCRIPTED" and not driver.is_simple_expression:
             return True
-        for variable in driver.variables:
-            if variable.type == "CONTEXT_PROP" or any(target.id_type == "SCENE" for target in variable.targets):
-                return True
+        if any(variable.type == "CONTEXT_PROP" for variable in driver.variables):
+            return True
     if not isinstance(data, bpy.types.Object):
         return False
-    constraints = [
-        *data.constraints,
-        *(each for bone in (data.pose.bones if data.pose else ()) for each in bone.constraints),
-    ]
-    return (
-        data.rigid_body is not None
-        or any(modifier.type in _SIMULATIONS for modifier in data.modifiers)
-        or any(constraint.type in _OF_THE_SCENE for constraint in constraints)
+    # What hangs on a surface depends on its modifiers, on simulations and on the scene's level of detail.
+    on_surface = "VERTEX" in data.parent_type or any(
+        constraint.type in _OF_THE_SCENE or (_is_surface(constraint) and getattr(constraint, "subtarget", ""))
+        for constraint in _constraints(data)
     )
+    return on_surface or data.rigid_body is not None or any(each.type in _SIMULATIONS for each in data.modifiers)
+
+
+def _is_surface(constraint: bpy.types.Constraint) -> bool:
+    target = getattr(constraint, "target", None)
+    return target is not None and target.type not in ("ARMATURE", "EMPTY")
+
+
+def _constraints(ob: bpy.types.Object) -> Iterator[bpy.types.Constraint]:
+    yield from ob.constraints
+    for bone in ob.pose.bones if ob.pose else ():
+        yield from bone.constraints
+
+
+def _drivers(data: bpy.types.ID) -> Iterator[bpy.types.Driver]:
+    animation = getattr(data, "animation_data", None)
+    yield from (curve.driver for curve in (animation.drivers if animation else ()))

@@ -90,6 +90,11 @@ class ArmaturePlan:
         self._still.clear()
         self._frames = 0
 
+    def intact(self) -> bool:
+        """Whether its bones hold what was written."""
+        ob = self.object
+        return ob is not None and self._pose.unchanged(ob)
+
     def restructured(self) -> None:
         """What moves with what may have changed, and what is sampled as well."""
         self._stands_alone = None
@@ -127,6 +132,8 @@ class ArmaturePlan:
         ob, ahead = self.object, self.written
         if ob is None:
             return False
+        if not places.shows(ob):
+            return True
         if ahead is None:
             return self.solve(places, range(len(self.chains)))
         late = []
@@ -155,6 +162,8 @@ class ArmaturePlan:
         early, ob = self.early, self.object
         if ob is None:
             return False
+        if not places.shows(ob):
+            return True
         if early:
             # It is among the changed ones because it was written.
             changed, self.early = changed - {ob.session_uid}, {}

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+from .animation import animated_paths
 from .sampling import Sampler
 from .simple import not_simple
 
@@ -20,7 +21,9 @@ def is_hidden(ob: bpy.types.Object) -> bool:
     layer = bpy.context.view_layer
     if layer is None:
         return False
-    return ob.hide_viewport or not (ob.visible_get(view_layer=layer) or ob.hide_get(view_layer=layer))
+    if ob.hide_viewport or not (ob.visible_get(view_layer=layer) or ob.hide_get(view_layer=layer)):
+        return True
+    return ob.animation_data is not None and "hide_viewport" in animated_paths(ob)
 
 
 def ask_for_hidden(tip: bpy.types.PoseBone) -> None:

@@ -46,7 +46,7 @@ def plan_of(context: bpy.types.Context) -> Plan:
     animation.forget()
     depsgraph = context.evaluated_depsgraph_get()
     plan = _plans.get(context.scene.session_uid)
-    if plan is None or not plan.holds():
+    if plan is None or not plan.is_shown(depsgraph) or not plan.holds():
         _solve_anew(context.scene, depsgraph, frame_changed=False)
     return _plans[context.scene.session_uid]
 
@@ -78,7 +78,7 @@ def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
     if plan is None:
         # In time for this frame.
         _ask_for_hidden()
-    elif (_changes_pending() and not _holds(plan)) or not plan.before_frame(scene):
+    elif (_changes_pending(scene) and not _holds(plan)) or not plan.before_frame(scene):
         _plans.clear()
         _ask_for_hidden()
 
@@ -93,9 +93,12 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
         return
     if depsgraph.mode == "RENDER":
         # There animation must first be brought to the originals, which only the pass over everything does.
-        if plan is None or not plan.all_before():
+        if plan is None or others or not plan.all_before():
             solve_scene(depsgraph, frame_changed=True)
-    elif plan is None or not plan.after_frame(EvaluatedPlaces(depsgraph), others):
+        return
+    if others and plan is not None and not plan.intact():
+        plan = None
+    if plan is None or plan.misses(depsgraph) or not plan.after_frame(EvaluatedPlaces(depsgraph), others):
         _solve_anew(scene, depsgraph, frame_changed=True)
     elif plan.unsteady:
         solve_scene(depsgraph, True, lambda tip: _name_of(tip) in plan.unsteady)
@@ -141,7 +144,8 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
         if moved or reposed or known:
             _solve_anew(scene, depsgraph, frame_changed=False)
     elif moved or reposed:
-        if not plan.update(EvaluatedPlaces(depsgraph), {ob.session_uid for ob in moved | reposed}):
+        changed = {ob.session_uid for ob in moved | reposed}
+        if plan.misses(depsgraph) or not plan.update(EvaluatedPlaces(depsgraph), changed):
             _solve_anew(scene, depsgraph, frame_changed=False)
         elif plan.unsteady:
             solve_scene(depsgraph, False, lambda tip: _name_of(tip) in plan.unsteady and _reads(tip, moved, reposed))
@@ -170,7 +174,7 @@ def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_ch
     """Read and solve everything, and keep what stays the same."""
     _plans.clear()
     done = solve_scene(depsgraph, frame_changed)
-    _plans[scene.session_uid] = Plan(done)
+    _plans[scene.session_uid] = Plan(done, depsgraph)
     _ask_for_hidden()
 
 
@@ -186,10 +190,13 @@ def _holds(plan: Plan) -> bool:
     return plan.holds()
 
 
-def _changes_pending() -> bool:
+def _changes_pending(scene: bpy.types.Scene) -> bool:
     """Whether a script has changed something that has not been evaluated yet: no handler was told of it."""
     layer = bpy.context.view_layer
-    depsgraph = layer.depsgraph if layer else None
+    if layer is None or layer.id_data != scene:
+        # Nothing shows this scene.
+        return True
+    depsgraph = layer.depsgraph
     if depsgraph is None:
         return True
     updated = depsgraph.id_type_updated

@@ -8,7 +8,7 @@ themselves: to find them by name Blender looks through all objects of the file. 
 import bpy
 
 from .armature_plan import ArmaturePlan
-from .armatures import armature_objects
+from .armatures import armature_objects, is_evaluated_in
 from .order import ChainName
 from .signature import signature, tips_of
 from .solving import ScenePass
@@ -24,16 +24,19 @@ class Plan:
     solve and nothing to compare.
     """
 
-    def __init__(self, done: ScenePass) -> None:
+    def __init__(self, done: ScenePass, depsgraph: bpy.types.Depsgraph) -> None:
         self.settled = False
         self.unsteady: dict[ChainName, str] = {}
         self.armatures: list[ArmaturePlan] = []
         self._chains: dict[str, dict[str, list[str]]] = {}
         order = done.order
         movers = set().union(*order.movers.values())
+        self._not_evaluated = []
         for ob in armature_objects():
             if not ob.pose:
                 continue
+            if tips_of(ob) and not is_evaluated_in(ob, depsgraph):
+                self._not_evaluated.append(ob)
             animated, steady = animated_bones(ob), []
             self._chains[ob.name_full] = order.turned_by(ob.name_full)
             for chain in (chain for chain in order.bones if chain.armature == ob.name_full):
@@ -63,6 +66,19 @@ class Plan:
         for armature in self.armatures:
             armature.restructured()
         return self._made_of() == self._signature
+
+    def intact(self) -> bool:
+        """Whether everything that the plan was made of, and all that was written, is as it was."""
+        return self._made_of() == self._signature and all([armature.intact() for armature in self.armatures])
+
+    def is_shown(self, depsgraph: bpy.types.Depsgraph) -> bool:
+        """Whether the armatures of all steady chains are evaluated here."""
+        found = (armature.object for armature in self.armatures)
+        return all(ob is not None and is_evaluated_in(ob, depsgraph) for ob in found)
+
+    def misses(self, depsgraph: bpy.types.Depsgraph) -> bool:
+        """Whether armatures are evaluated here that were not where the plan was made: in another view layer."""
+        return any(is_evaluated_in(ob, depsgraph) for ob in self._not_evaluated)
 
     def _made_of(self) -> dict[str, tuple]:
         found = {}

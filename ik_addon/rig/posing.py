@@ -156,18 +156,25 @@ class BulkPose:
         self._all_records = self._records.reshape(-1) if in_bulk else None
         self._written: dict[str, bytes] = {}
 
-    def write(self, ob: bpy.types.Object, values: np.ndarray, which: np.ndarray | None = None) -> bool:
-        """Write values; which: of these of the bones alone. False, and nothing is written, where a bone no longer holds
-        what was written: someone else has set it."""
-        bones, present = ob.pose.bones, self._values
+    def unchanged(self, ob: bpy.types.Object) -> bool:
+        """Whether the bones hold what was written; what the others hold is read for the next write."""
+        bones = ob.pose.bones
         if len(bones) != self._count:
             return False
         for channel, at, indices, buffer, flat in self._channels:
             bones.foreach_get(channel, flat)
             # Mostly nothing at all has changed, and that is quickly seen.
             same = flat.tobytes() == self._written.get(channel)
-            if not same and not np.array_equal(buffer[indices], present[at]):
+            if not same and not np.array_equal(buffer[indices], self._values[at]):
                 return False
+        return True
+
+    def write(self, ob: bpy.types.Object, values: np.ndarray, which: np.ndarray | None = None) -> bool:
+        """Write values; which: of these of the bones alone. False, and nothing is written, where a bone no longer holds
+        what was written: someone else has set it."""
+        if not self.unchanged(ob):
+            return False
+        bones, present = ob.pose.bones, self._values
         if which is not None:
             some, values = values, present.copy()
             values[which] = some

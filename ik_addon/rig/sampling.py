@@ -67,7 +67,8 @@ class Sampler:
             with self:
                 for each in reversed(line):
                     self._worlds[each] = world = self._world(each)
-                    if len(world) == 1:
+                    # Of one frame alone there is no telling.
+                    if len(world) < len(self._frames):
                         self._still[each.session_uid] = world
         return self._worlds[ob]
 

@@ -111,7 +111,7 @@ def _bone_not_simple(ob: bpy.types.Object, bone_name: str) -> str:
     path = next(filter(_FIXED_OF_ARMATURE.match, animated_paths(ob.data)), None)
     if path is not None:
         return f"animation sets the {path.rpartition('.')[2].replace('_', ' ')} of armature '{ob.data.name}'"
-    line = {pose_bone.name, *(bone.name for bone in pose_bone.parent_recursive)}
+    line = {pose_bone.name, *(bone.name for bone in pose_bone.parent_recursive)}  # pyright: ignore[reportGeneralTypeIssues]
     constrained = set()
     for path, is_driver in _settings(ob):
         match = _BONE_PATH.match(path)

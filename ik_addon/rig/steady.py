@@ -114,6 +114,9 @@ def why_unsteady(ob: bpy.types.Object, posed: PosedLimb, animated: "AnimatedBone
         return "it may stretch"
     if settings.foot_roll and limb.ends:
         return "its foot rolls"
+    if limb.ends and settings.influence not in (0.0, 1.0):
+        # Blended, the foot stands under a tip that is blended as well.
+        return "its foot follows with part of its influence"
     if limb.chain.limits is not None:
         # Between two poses that are as good, rounding would choose: another space, another pose.
         return "it has joint limits"

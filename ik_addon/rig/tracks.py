@@ -28,6 +28,10 @@ class EvaluatedPlaces:
         self._moved = moved
         self._carried: dict[tuple[str, str], tuple[Matrix, Matrix, Matrix]] = {}
 
+    def shows(self, ob: bpy.types.Object) -> bool:
+        """Whether an object is evaluated here at all; in another view layer it may be excluded."""
+        return ob.evaluated_get(self._depsgraph).is_evaluated
+
     def wishes(self, ob: bpy.types.Object, chain: SteadyChain) -> Wishes:
         """What a chain of an original armature object wishes. Raises UnevenError where it is not steady just now."""
         carried = self._carried.get((chain.armature, chain.parent))

@@ -125,7 +125,7 @@ def solve_pairs(chains: Sequence[Chain], goals: Sequence[Goal], targets: np.ndar
         bends = 0.5 * np.arctan2((-aside, aside), (half + shift, half - shift))
         c, s = np.cos(bends), np.sin(bends)
         aimed = _quaternions(frame[:, :3].reshape(3, 3, -1)).reshape(4, 1, *size)
-        bent = c * aimed
+        bent: np.ndarray = c * aimed
         bent[:2] -= s * aimed[2:]
         bent[2:] += s * aimed[:2]
         turns = bent[0] * unrolled[0]
