@@ -14,9 +14,10 @@ from ..rig.lengthening import scaled_bones
 from ..rig.order import ChainName
 from ..rig.plan import Plan
 from ..rig.records import recorded_fk
+from ..rig.sampling import Sampler
 from ..rig.solving import PosedLimb, ScenePass
 from ..rig.steady import SteadyChain
-from ..rig.tracks import EvaluatedPlaces, SampledPlaces, Track, errors_world, same_wishes, solve_tracks
+from ..rig.tracks import EvaluatedPlaces, SeenPlaces, Track, TrackReader, errors_world, same_wishes, solve_tracks
 from ..solvers import ChainError
 from .report import ChainRecord
 from .stepping import GoTo, stepping, stepping_apart
@@ -65,21 +66,21 @@ def collect(
         scaled = scaled_bones(pose_bones[chain.tip])
         motions[chain] = Motion(ChainRecord(chain.armature, chain.tip), names, bones, modes, scaled)
     steady = {chain: own for chain, own in plan.steady().items() if chain in motions and not each_frame}
-    alone = not live.others_handle_frames()
-    reasons = plan.reasons(context.scene)
+    alone, reasons = not live.others_handle_frames(), plan.reasons(context.scene)
     tracks = _sampled({chain: own for chain, own in steady.items() if alone and not reasons[chain]}, frames)
     if len(steady) == len(motions) and alone:
         with stepping_apart(context, _objects_of(steady.values())) as go_to:
             if go_to is not None:
                 tracks = _confirmed(steady, tracks, frames, go_to)
-                missing = {chain: own for chain, own in steady.items() if chain not in tracks}
-                _see(missing, {}, tracks, frames, progress, go_to)
-                return _solved(motions, steady, tracks, frames)
-    with stepping(context) as go_to:
-        tracks = _confirmed(steady, tracks, frames, go_to)
-        missing = {chain: own for chain, own in steady.items() if chain not in tracks}
-        each = {chain: motion for chain, motion in motions.items() if chain not in steady}
-        _see(missing, each, tracks, frames, progress, go_to)
+                _see(steady, {}, tracks, frames, progress, go_to)
+                # What turned out not to be steady at some frame is read anew at each.
+                steady = {chain: own for chain, own in steady.items() if chain in tracks}
+    while any(chain not in tracks and not motion.numbers for chain, motion in motions.items()):
+        with stepping(context) as go_to:
+            tracks = _confirmed(steady, tracks, frames, go_to)
+            others = {chain: motion for chain, motion in motions.items() if chain not in steady and not motion.numbers}
+            _see(steady, others, tracks, frames, progress, go_to)
+        steady = {chain: own for chain, own in steady.items() if chain in tracks}
     return _solved(motions, steady, tracks, frames)
 
 
@@ -110,7 +111,8 @@ def _object(chain: SteadyChain) -> bpy.types.Object:
 
 
 def _sampled(chains: dict[ChainName, SteadyChain], frames: range) -> dict[ChainName, Track]:
-    found = SampledPlaces(frames, in_bulk=True).tracks([(_object(chain), chain) for chain in chains.values()])
+    reader = TrackReader(Sampler(frames, in_bulk=True), len(frames))
+    found = reader.tracks([(_object(chain), chain) for chain in chains.values()])
     return {name: track for name, track in zip(chains, found, strict=True) if isinstance(track, Track)}
 
 
@@ -136,27 +138,25 @@ def _see(
     progress: Progress,
     go_to: GoTo,
 ) -> None:
-    """Go through the frames once: note the wishes of steady chains, and solve the others as the handlers would."""
-    wishes: dict[ChainName, list] = {name: [] for name in chains}
-    worlds: dict[ChainName, list] = {name: [] for name in chains}
+    """Go through the frames once, for what has no track yet.
+
+    For steady chains that is seen; a chain of them that turns out not to be steady at all frames gets none. Of other
+    `motions` the chains are solved at each frame, as the handlers would.
+    """
+    missing = {name: (_object(chain), chain) for name, chain in chains.items() if name not in tracks}
+    seen = SeenPlaces(missing.values())
     rotations: dict[ChainName, list[list[Raw]]] = {name: [] for name in motions}
     for frame in progress(frames):
-        if not chains and not motions:
+        if not missing and not motions:
             continue
         depsgraph = go_to(frame)
-        places = EvaluatedPlaces(depsgraph)
-        for name, chain in chains.items():
-            try:
-                wishes[name].append(places.wishes(_object(chain), chain))
-            except ChainError as error:
-                raise ChainError(f"Frame {frame}: {error}") from error
-            worlds[name].append(places.to_world(chain))
+        seen.see(depsgraph)
         if motions:
             done = live.solve_scene(depsgraph, frame_changed=True)
             for name, motion in motions.items():
                 rotations[name].append(_take(motion, name, frame, done))
-    for name in chains:
-        tracks[name] = Track.of(wishes[name], worlds[name])
+    found = TrackReader(seen, len(frames)).tracks(missing.values()) if missing else []
+    tracks |= {name: track for name, track in zip(missing, found, strict=True) if isinstance(track, Track)}
     for name, motion in motions.items():
         motion.numbers = [
             np.array(continuous([each[k] for each in rotations[name]], mode), np.float32)

@@ -9,9 +9,10 @@ import numpy as np
 
 from ..solvers import ChainError
 from .posing import BulkPose
+from .sampling import Sampler
 from .simple import not_simple, time_is_plain
 from .steady import SteadyChain, Wishes
-from .tracks import EvaluatedPlaces, SampledPlaces, Track, raw_rows, same_wishes, solve_tracks
+from .tracks import EvaluatedPlaces, Track, TrackReader, raw_rows, same_wishes, solve_tracks
 
 _FRAMES_AHEAD = 16
 """How many frames are sampled and solved at once after a jump."""
@@ -264,8 +265,8 @@ class ArmaturePlan:
         assert self.ways is not None
         which, tracks = [], []
         sampled = [k for k, way in enumerate(self.ways) if not way]
-        places = SampledPlaces(frames, still=self._still)
-        for k, track in zip(sampled, places.tracks((ob, self.chains[k]) for k in sampled), strict=True):
+        reader = TrackReader(Sampler(frames, still=self._still), len(frames))
+        for k, track in zip(sampled, reader.tracks((ob, self.chains[k]) for k in sampled), strict=True):
             if isinstance(track, ChainError):
                 self.ways[k] = str(track)
             else:

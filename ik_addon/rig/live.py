@@ -26,13 +26,18 @@ _plans: dict[int, Plan] = {}
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Inside, the handlers do nothing: whoever steps the frames solves the chains itself."""
+    """Inside, the handlers do nothing: whoever steps the frames solves the chains itself.
+
+    They are told of nothing that changes meanwhile, so nothing that was known holds afterwards.
+    """
     token = object()
     _paused.append(token)
     try:
         yield
     finally:
         _paused.remove(token)
+        animation.forget()
+        _plans.clear()
 
 
 def way_of(scene: bpy.types.Scene, chain: ChainName) -> str:

@@ -44,10 +44,6 @@ class EvaluatedPlaces:
             pole = self._place(ob, carried, tip.analytic_ik_pole_target, chain.pole_bone).to_translation()
         return Wishes(target.to_translation(), pole, rotation_in(target) if chain.held else None)
 
-    def to_world(self, chain: SteadyChain) -> Matrix:
-        """From the space of a chain's root's parent to the world, for a chain that was just asked for its wishes."""
-        return self._carried[chain.armature, chain.parent][2]
-
     def _carry(self, ob: bpy.types.Object, parent: str) -> tuple[Matrix, Matrix, Matrix]:
         """From armature space, and from the world, into the space of a bone; and from there to the world."""
         evaluated = ob.evaluated_get(self._depsgraph)
@@ -103,18 +99,6 @@ class Track:
     orientations: np.ndarray | None
     to_world: np.ndarray
 
-    @classmethod
-    def of(cls, wishes: Sequence[Wishes], to_world: Sequence[Matrix]) -> "Track":
-        """Of what was read frame by frame."""
-        first = wishes[0]
-        return cls(
-            len(wishes),
-            np.array([wish.target for wish in wishes]),
-            None if first.pole is None else np.array([wish.pole for wish in wishes]),
-            None if first.orientation is None else np.array([wish.orientation for wish in wishes]),
-            np.array([matrix.to_3x3() for matrix in to_world]),
-        )
-
     def at(self, k: int) -> Wishes:
         """The wishes at one of the frames."""
         target, pole, orientation = (
@@ -128,23 +112,63 @@ class Track:
         )
 
 
-class SampledPlaces:
-    """Where things are at `frames`, from their F-Curves alone; only for what `not_simple` has nothing against.
+class SeenPlaces:
+    """Where what chains read was at each frame that was evaluated; to be asked like a Sampler, once all were seen.
 
-    in_bulk, still: see Sampler.
+    chains: each with its original armature object.
     """
 
-    def __init__(
-        self, frames: Sequence[float], in_bulk: bool = False, still: dict[int, np.ndarray] | None = None
-    ) -> None:
-        self._sampler = Sampler(frames, in_bulk, still)
-        self._count = len(frames)
+    def __init__(self, chains: Iterable[tuple[bpy.types.Object, SteadyChain]]) -> None:
+        self._worlds: dict[bpy.types.Object, list[Matrix]] = {}
+        self._poses: dict[tuple[bpy.types.Object, str], list[Matrix]] = {}
+        for ob, chain in chains:
+            tip = ob.pose.bones[chain.tip]
+            controls = [(tip.analytic_ik_target, chain.target_bone), (tip.analytic_ik_pole_target, chain.pole_bone)]
+            for each, bone in ((ob, chain.parent), *controls):
+                if each is not None:
+                    self._worlds.setdefault(each, [])
+                    if bone:
+                        self._poses.setdefault((each, bone), [])
+
+    def see(self, depsgraph: bpy.types.Depsgraph) -> None:
+        """Note where everything is now."""
+        for ob, places in self._worlds.items():
+            places.append(place_of(ob, "", depsgraph)[0].copy())
+        for (ob, bone), places in self._poses.items():
+            pose = place_of(ob, bone, depsgraph)[1]
+            assert pose is not None
+            places.append(pose.copy())
+
+    def __enter__(self) -> "SeenPlaces":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def worlds(self, ob: bpy.types.Object) -> np.ndarray:
+        """The world matrices of an object, (n, 4, 4)."""
+        return np.array(self._worlds[ob])
+
+    def poses(self, ob: bpy.types.Object, bone_name: str) -> np.ndarray:
+        """The pose matrices of a bone, in armature space, (n, 4, 4)."""
+        return np.array(self._poses[ob, bone_name])
+
+
+class TrackReader:
+    """Makes tracks over `count` frames from where things are at these.
+
+    source: sampled (only for what `not_simple` has nothing against), or seen.
+    """
+
+    def __init__(self, source: Sampler | SeenPlaces, count: int) -> None:
+        self._source = source
+        self._count = count
         self._carried: dict[tuple[str, str], tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
 
     def tracks(self, chains: Iterable[tuple[bpy.types.Object, SteadyChain]]) -> list[Track | ChainError]:
         """The track of each chain of an original armature object, or why it has none."""
         found = []
-        with self._sampler:
+        with self._source:
             for ob, chain in chains:
                 try:
                     found.append(self._track(ob, chain))
@@ -169,11 +193,11 @@ class SampledPlaces:
 
     def _carry(self, ob: bpy.types.Object, parent: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """As in EvaluatedPlaces, for each frame."""
-        to_world, pose = self._sampler.worlds(ob), np.eye(4)[None]
+        to_world, pose = self._source.worlds(ob), np.eye(4)[None]
         if not np.linalg.det(to_world).all():
             raise UnevenError(f"the armature object '{ob.name}' has a scale of zero; give it a size")
         if parent:
-            pose = self._sampler.poses(ob, parent)
+            pose = self._source.poses(ob, parent)
             if not all(is_even(Matrix(each)) for each in pose):
                 raise UnevenError(f"Bone '{parent}' is scaled unevenly; scale it evenly")
             to_world = to_world @ pose
@@ -184,9 +208,9 @@ class SampledPlaces:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Where a control is, and from there into the space of the root's parent."""
         if not bone:
-            return carried[1], self._sampler.worlds(control)
-        pose = self._sampler.poses(control, bone)
-        return (carried[0], pose) if control == ob else (carried[1], self._sampler.worlds(control) @ pose)
+            return carried[1], self._source.worlds(control)
+        pose = self._source.poses(control, bone)
+        return (carried[0], pose) if control == ob else (carried[1], self._source.worlds(control) @ pose)
 
 
 def _points(to_parent: np.ndarray, places: np.ndarray) -> np.ndarray:

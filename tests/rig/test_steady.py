@@ -10,13 +10,15 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_addon.rig import live
 from ik_addon.rig.channels import channel_of, quaternion_of, raw_values
+from ik_addon.rig.sampling import Sampler
 from ik_addon.rig.solving import solve_scene
 from ik_addon.rig.steady import SteadyChain, Wishes, is_even
 from ik_addon.rig.tracks import (
     OUTCOMES,
     EvaluatedPlaces,
-    SampledPlaces,
+    SeenPlaces,
     Track,
+    TrackReader,
     errors_world,
     raw_rows,
     same_wishes,
@@ -44,6 +46,18 @@ from .rigs import (
 
 NEARLY = 1e-5
 """Between rotations, as quaternions; of a chain's length for points."""
+
+
+def track_of(wishes: list[Wishes]) -> Track:
+    """A track of wishes one by one, in a world that is the space of the root's parent."""
+    first = wishes[0]
+    return Track(
+        len(wishes),
+        np.array([wish.target for wish in wishes]),
+        None if first.pole is None else np.array([wish.pole for wish in wishes]),
+        None if first.orientation is None else np.array([wish.orientation for wish in wishes]),
+        np.eye(3)[None],
+    )
 
 
 def steady_rig(seed: int, count: int = 2, **settings: object) -> Rig:
@@ -118,7 +132,7 @@ def test_over_many_frames_a_chain_is_solved_as_frame_by_frame(seed, count):
         )
         for _ in range(12)
     ]
-    track = Track.of(wishes, [Matrix()] * len(wishes))
+    track = track_of(wishes)
     (solved,) = solve_tracks([chain], [track])
     assert solved.rotations.shape == (len(wishes), count, 4)
     for k, wish in enumerate(wishes):
@@ -151,7 +165,7 @@ def test_chains_solved_together_are_solved_as_each_alone(seed):
             for _ in range(6)
         ]
         chains.append(chain)
-        tracks.append(Track.of(wishes, [Matrix()] * 6))
+        tracks.append(track_of(wishes))
     together = solve_tracks(chains, tracks)
     for chain, track, solved in zip(chains, tracks, together, strict=True):
         (alone,) = solve_tracks([chain], [track])
@@ -177,18 +191,20 @@ def test_where_things_are_is_the_same_sampled_and_evaluated(seed, count):
     rig.enable()
     chain = kept(rig)
     frames = [-3, 1, 2.5, 7, 9, 30.25]
-    (track,) = SampledPlaces(frames).tracks([(rig.ob, chain)])
+    (track,) = TrackReader(Sampler(frames), len(frames)).tracks([(rig.ob, chain)])
     (solved,) = solve_tracks([chain], [track])
     missed = errors_world([chain], [track], [solved.rotations])[0]
     scale = max(abs(value) for value in rig.ob.matrix_world.to_scale())
     for k, frame in enumerate(frames):
         live.undo_post()
         go_to(frame)
-        places = EvaluatedPlaces(bpy.context.evaluated_depsgraph_get())
-        wishes = places.wishes(rig.ob, chain)
-        assert same_wishes(track.at(k), wishes, chain.chain.length)
-        to_world = np.array(places.to_world(chain).to_3x3())
-        assert np.abs(track.to_world[k if len(track.to_world) > 1 else 0] - to_world).max() < 1e-4
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        assert same_wishes(track.at(k), EvaluatedPlaces(depsgraph).wishes(rig.ob, chain), chain.chain.length)
+        seen = SeenPlaces([(rig.ob, chain)])
+        seen.see(depsgraph)
+        (own,) = TrackReader(seen, 1).tracks([(rig.ob, chain)])
+        assert same_wishes(track.at(k), own.at(0), chain.chain.length)
+        assert np.abs(track.to_world[k if len(track.to_world) > 1 else 0] - own.to_world[0]).max() < 1e-4
         blender = rig.to_world(rig.joints()[-1]) - rig.to_world(rig.to_armature(rig.target))
         assert missed[k] == pytest.approx(blender.length, abs=NEARLY * chain.chain.length * scale)
 
@@ -246,7 +262,7 @@ def test_what_is_no_point_is_said():
     with pytest.raises(ChainError):
         chain.solve(nowhere)
     with pytest.raises(ChainError):
-        solve_tracks([chain], [Track.of([nowhere], [Matrix()])])
+        solve_tracks([chain], [track_of([nowhere])])
 
 
 def test_out_of_reach_a_chain_that_holds_keeps_its_fk_pose_over_many_frames():
@@ -254,7 +270,7 @@ def test_out_of_reach_a_chain_that_holds_keeps_its_fk_pose_over_many_frames():
     chain = kept(rig)
     pole = None if chain.goal.pole is None else chain.root + Vector((0.3, 1.0, 0.2)) * chain.chain.length
     far, near = (Wishes(chain.root + Vector((part * chain.chain.length, 0.0, 0.0)), pole) for part in (1.5, 0.8))
-    (solved,) = solve_tracks([chain], [Track.of([far, near, far], [Matrix()] * 3)])
+    (solved,) = solve_tracks([chain], [track_of([far, near, far])])
     assert [OUTCOMES[int(each)] for each in solved.outcomes] == [Outcome.TOO_FAR, Outcome.REACHED, Outcome.TOO_FAR]
     for k in (0, 2):
         for own, fk in zip(solved.rotations[k], chain.fk_rotations, strict=True):
