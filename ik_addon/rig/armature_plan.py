@@ -30,7 +30,8 @@ _COMPARED_EACH = 16
 class _Ahead:
     """Chains solved ahead, for frames in a row from `first` on. which: their indices; tracks: theirs.
 
-    rows: of their bones among the armature's; None: all of them. values: (frames, rows, 4), what is written there.
+    rows: of their bones among the armature's; None: all of them. values: (frames, rows, 4), what is written there;
+    as_bytes: the same for each frame, where it is of all rows, to compare.
     """
 
     first: float
@@ -38,6 +39,7 @@ class _Ahead:
     tracks: list[Track]
     rows: np.ndarray | None
     values: np.ndarray
+    as_bytes: list[bytes | None]
 
 
 class ArmaturePlan:
@@ -119,7 +121,8 @@ class ArmaturePlan:
         if not ahead.which:
             self.settled = False
             return True
-        if not self._pose.write(ob, ahead.values[int(frame - ahead.first)], ahead.rows):
+        k = int(frame - ahead.first)
+        if not self._pose.write(ob, ahead.values[k], ahead.rows, ahead.as_bytes[k]):
             return False
         self.written, self._frame = ahead, frame
         self._frames += 1
@@ -273,14 +276,14 @@ class ArmaturePlan:
                 which.append(k)
                 tracks.append(track)
         if not which:
-            return _Ahead(frames[0], [], [], None, np.empty(0))
+            return _Ahead(frames[0], [], [], None, np.empty(0), [])
         rows = np.concatenate([self._rows[k] for k in which])
         try:
             solved = solve_tracks([self.chains[k] for k in which], tracks)
         except ChainError as error:
             for k in which:
                 self.ways[k] = str(error)
-            return _Ahead(frames[0], [], [], None, np.empty(0))
+            return _Ahead(frames[0], [], [], None, np.empty(0), [])
         rotations = np.concatenate([each.rotations for each in solved], axis=1)
         fk = self._fk[rows]
         values = raw_rows(rotations, [self._modes[row] for row in rows], fk)
@@ -288,7 +291,9 @@ class ArmaturePlan:
             [each.without_influence(self.chains[k]) for k, each in zip(which, solved, strict=True)], axis=1
         )
         values = np.where(without[..., None], fk, values).astype(np.float32)
-        return _Ahead(frames[0], which, tracks, None if len(rows) == len(self._modes) else rows, values)
+        if len(rows) < len(self._modes):
+            return _Ahead(frames[0], which, tracks, rows, values, [None] * len(values))
+        return _Ahead(frames[0], which, tracks, None, values, [each.tobytes() for each in values])
 
     def _misplaced(
         self, ob: bpy.types.Object, places: EvaluatedPlaces, ahead: _Ahead, some: Sequence[int]

@@ -202,10 +202,7 @@ def _changes_pending(scene: bpy.types.Scene) -> bool:
         # Nothing shows this scene.
         return True
     depsgraph = layer.depsgraph
-    if depsgraph is None:
-        return True
-    updated = depsgraph.id_type_updated
-    return updated("OBJECT") or updated("ACTION") or updated("SCENE") or updated("ARMATURE")
+    return depsgraph is None or bool(depsgraph.updates)
 
 
 def others_handle_frames() -> bool:

@@ -137,7 +137,6 @@ class BulkPose:
         bones = ob.pose.bones
         indices = np.array([bones.find(name) for name in names])
         channels = np.array([channel_of(mode)[0] for mode in modes])
-        self._count = len(bones)
         self._indices: list[int] = indices.tolist()
         self._channels = []
         for channel in dict.fromkeys(channels.tolist()):
@@ -148,6 +147,7 @@ class BulkPose:
         records = np.empty((len(bones), 9), np.float32)
         bones.foreach_get(RECORD, records.reshape(-1))
         self._values = records[indices, SOLVED]
+        self._values_as_bytes = self._values.tobytes()
         # In bulk the other bones get an empty record too: not where they are the many.
         in_bulk = alone and 2 * len(names) >= len(bones)
         self._records = records if in_bulk else records[indices]
@@ -159,28 +159,39 @@ class BulkPose:
     def unchanged(self, ob: bpy.types.Object) -> bool:
         """Whether the bones hold what was written; what the others hold is read for the next write."""
         bones = ob.pose.bones
-        if len(bones) != self._count:
-            return False
         for channel, at, indices, buffer, flat in self._channels:
-            bones.foreach_get(channel, flat)
+            try:
+                bones.foreach_get(channel, flat)
+            except RuntimeError:
+                # There are more of them, or fewer.
+                return False
             # Mostly nothing at all has changed, and that is quickly seen.
             same = flat.tobytes() == self._written.get(channel)
             if not same and not np.array_equal(buffer[indices], self._values[at]):
                 return False
         return True
 
-    def write(self, ob: bpy.types.Object, values: np.ndarray, which: np.ndarray | None = None) -> bool:
-        """Write values; which: of these of the bones alone. False, and nothing is written, where a bone no longer holds
-        what was written: someone else has set it."""
+    def write(
+        self,
+        ob: bpy.types.Object,
+        values: np.ndarray,
+        which: np.ndarray | None = None,
+        as_bytes: bytes | None = None,
+    ) -> bool:
+        """Write values; which: of these of the bones alone; as_bytes: of all of them, where that is known already.
+
+        False, and nothing is written, where a bone no longer holds what was written: someone else has set it.
+        """
         if not self.unchanged(ob):
             return False
-        bones, present = ob.pose.bones, self._values
         if which is not None:
-            some, values = values, present.copy()
+            some, values = values, self._values.copy()
             values[which] = some
-        if values is present or values.tobytes() == present.tobytes():
+        as_bytes = as_bytes or values.tobytes()
+        if as_bytes == self._values_as_bytes:
             return True
-        self._values = values
+        self._values, self._values_as_bytes = values, as_bytes
+        bones = ob.pose.bones
         for channel, at, indices, buffer, flat in self._channels:
             buffer[indices] = values[at]
             bones.foreach_set(channel, flat)
