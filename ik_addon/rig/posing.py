@@ -146,6 +146,7 @@ class BulkPose:
             self._channels.append((channel, at, _slice(indices[rows]), buffer, flat))
         records = np.empty((len(bones), 9), np.float32)
         bones.foreach_get(RECORD, records.reshape(-1))
+        self._count = len(bones)
         self._values = records[indices, SOLVED]
         self._values_as_bytes = self._values.tobytes()
         # In bulk the other bones get an empty record too: not where they are the many.
@@ -159,12 +160,10 @@ class BulkPose:
     def unchanged(self, ob: bpy.types.Object) -> bool:
         """Whether the bones hold what was written; what the others hold is read for the next write."""
         bones = ob.pose.bones
+        if len(bones) != self._count:
+            return False
         for channel, at, indices, buffer, flat in self._channels:
-            try:
-                bones.foreach_get(channel, flat)
-            except RuntimeError:
-                # There are more of them, or fewer.
-                return False
+            bones.foreach_get(channel, flat)
             # Mostly nothing at all has changed, and that is quickly seen.
             same = flat.tobytes() == self._written.get(channel)
             if not same and not np.array_equal(buffer[indices], self._values[at]):

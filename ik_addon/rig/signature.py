@@ -55,6 +55,7 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tupl
     return (
         ob.mode == "EDIT" or ob.data.pose_position,
         tuple(at_rest),
+        tuple([ob.pose.bones.find(name) for name in names]),
         _values(ob.pose.bones, _POSE_PROPERTIES, names),
         _values(ob.data.bones, _REST_PROPERTIES, at_rest),
         [animated.get(name) for name in names],
