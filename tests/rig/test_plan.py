@@ -1356,6 +1356,30 @@ def test_a_scene_that_is_not_shown_heeds_changes_too():
     assert apart(played, expected, 2.0) < SAME
 
 
+def test_bones_that_come_and_go_do_not_shift_the_chain():
+    specs = [
+        BoneSpec("spare", (1.0, 0.0, 0.0), (1.0, 0.0, 1.0)),
+        BoneSpec("thigh", (0.0, 0.0, 2.0), (0.0, -0.2, 1.0)),
+        BoneSpec("shin", (0.0, -0.2, 1.0), (0.0, 0.0, 0.0), "thigh", connect=True),
+    ]
+    ob = new_armature("rig", specs)
+    rig = Rig(ob, ["thigh", "shin"], Control(new_empty("target", (0.0, -0.3, 0.4))))
+    key(rig.target.ob, "location", SMOOTH)
+    rig.enable()
+    for frame in WALK:
+        go_to(frame)
+    bpy.context.view_layer.objects.active = ob
+    bpy.ops.object.mode_set(mode="EDIT")
+    ob.data.edit_bones.remove(ob.data.edit_bones["spare"])
+    late = ob.data.edit_bones.new("late")
+    late.head, late.tail = (2.0, 0.0, 0.0), (2.0, 0.0, 1.0)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for frame in (9, 10, 11):
+        go_to(frame)
+        assert rig.missed() < EXACT
+    assert tuple(ob.pose.bones["late"].rotation_quaternion) == (1.0, 0.0, 0.0, 0.0)
+
+
 # Pictures
 
 
