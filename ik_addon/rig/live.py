@@ -28,7 +28,7 @@ _plans: dict[int, Plan] = {}
 def paused() -> Iterator[None]:
     """Inside, the handlers do nothing: whoever steps the frames solves the chains itself.
 
-    They are told of nothing that changes meanwhile, so nothing that was known holds afterwards.
+    They are told of nothing that changes meanwhile, so what was known is doubtful afterwards.
     """
     token = object()
     _paused.append(token)
@@ -37,7 +37,8 @@ def paused() -> Iterator[None]:
     finally:
         _paused.remove(token)
         animation.forget()
-        _plans.clear()
+        for plan in _plans.values():
+            plan.doubtful = True
 
 
 def way_of(scene: bpy.types.Scene, chain: ChainName) -> str:
@@ -83,7 +84,7 @@ def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
     if plan is None:
         # In time for this frame.
         _ask_for_hidden()
-    elif (_changes_pending(scene) and not _holds(plan)) or not plan.before_frame(scene):
+    elif ((plan.doubtful or _changes_pending(scene)) and not _holds(plan)) or not plan.before_frame(scene):
         _plans.clear()
         _ask_for_hidden()
 
@@ -114,7 +115,13 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
     plan, layer = _plans.get(scene.session_uid), bpy.context.view_layer
     depsgraph = layer.depsgraph if layer else None
-    if plan is None or not plan.armatures or depsgraph is None or not depsgraph.id_type_updated("OBJECT"):
+    if (
+        plan is None
+        or plan.doubtful
+        or not plan.armatures
+        or depsgraph is None
+        or not depsgraph.id_type_updated("OBJECT")
+    ):
         return
     if any(map(depsgraph.id_type_updated, _STRUCTURE)):
         return
@@ -143,7 +150,8 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     plan = known = _plans.get(scene.session_uid)
     if plan is not None:
         reposed -= plan.early()
-    if plan is not None and (reposed or any(map(depsgraph.id_type_updated, _STRUCTURE))) and not plan.holds():
+    restructured = reposed or any(map(depsgraph.id_type_updated, _STRUCTURE))
+    if plan is not None and (plan.doubtful or restructured) and not plan.holds():
         plan = None
     if plan is None:
         if moved or reposed or known:

@@ -21,11 +21,11 @@ class Plan:
     """How the chains of a scene are solved.
 
     unsteady: the chains that are read anew each time, with the reason. settled: after this frame there is nothing to
-    solve and nothing to compare.
+    solve and nothing to compare. doubtful: something may have changed of which nobody was told.
     """
 
     def __init__(self, done: ScenePass, depsgraph: bpy.types.Depsgraph) -> None:
-        self.settled = False
+        self.settled = self.doubtful = False
         self.unsteady: dict[ChainName, str] = {}
         self.armatures: list[ArmaturePlan] = []
         self._chains: dict[str, dict[str, list[str]]] = {}
@@ -63,6 +63,7 @@ class Plan:
 
     def holds(self) -> bool:
         """Whether everything that the plan was made of is as it was; what is sampled is to be seen anew."""
+        self.doubtful = False
         for armature in self.armatures:
             armature.restructured()
         return self._made_of() == self._signature
