@@ -31,7 +31,9 @@ def ask_for_hidden(tip: bpy.types.PoseBone) -> None:
     for what, name in _NAMES.items():
         control = getattr(tip, f"analytic_ik_{what}")
         asking = tip.constraints.get(name)
-        wanted = control is not None and tip.analytic_ik_enabled and is_hidden(control)
+        # One that was deleted lives on, in no collection, because the chain points to it.
+        there = control is not None and tip.analytic_ik_enabled and bool(control.users_collection)
+        wanted = there and is_hidden(control)
         if not wanted:
             if asking is not None:
                 tip.constraints.remove(asking)
