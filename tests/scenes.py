@@ -259,7 +259,8 @@ def readable(value: object) -> object:
 
 
 def select(*objects: bpy.types.Object, active: bpy.types.Object | None = None) -> None:
-    for ob in bpy.context.view_layer.objects:
+    # As a list: selecting brings the layer up to date, which in Blender 4.2 frees what is being gone through.
+    for ob in list(bpy.context.view_layer.objects):
         ob.select_set(ob in objects)
     bpy.context.view_layer.objects.active = active or objects[0]
 
