@@ -17,7 +17,7 @@ from ..rig.records import recorded_fk
 from ..rig.sampling import Sampler
 from ..rig.solving import PosedLimb, ScenePass
 from ..rig.steady import SteadyChain
-from ..rig.tracks import EvaluatedPlaces, SeenPlaces, Track, TrackReader, errors_world, same_wishes, solve_tracks
+from ..rig.tracks import EvaluatedPlaces, SeenPlaces, Track, TrackReader, errors_world, solve_tracks
 from ..solvers import ChainError
 from .report import ChainRecord
 from .stepping import GoTo, stepping, stepping_apart
@@ -111,8 +111,8 @@ def _object(chain: SteadyChain) -> bpy.types.Object:
 
 
 def _sampled(chains: dict[ChainName, SteadyChain], frames: range) -> dict[ChainName, Track]:
-    reader = TrackReader(Sampler(frames, in_bulk=True), len(frames))
-    found = reader.tracks([(_object(chain), chain) for chain in chains.values()])
+    with Sampler(frames, in_bulk=True) as sampler:
+        found = TrackReader(sampler, len(frames)).tracks([(_object(chain), chain) for chain in chains.values()])
     return {name: track for name, track in zip(chains, found, strict=True) if isinstance(track, Track)}
 
 
@@ -125,7 +125,7 @@ def _confirmed(
         tracks = {
             name: track
             for name, track in tracks.items()
-            if same_wishes(track.at(k), places.wishes(_object(chains[name]), chains[name]), chains[name].chain.length)
+            if places.confirm(_object(chains[name]), chains[name], track.at(k))
         }
     return tracks
 
@@ -192,7 +192,7 @@ def _solved(
     try:
         solved = solve_tracks([steady[name] for name in tracks], list(tracks.values()))
     except ChainError as error:
-        raise ChainError(f"A target or pole is at some frame where nothing can be: {error}") from error
+        raise _named(steady, tracks, frames) or error from error
     keyed = [each.rotations.astype(np.float32).astype(float) for each in solved]
     errors = errors_world([steady[name] for name in tracks], list(tracks.values()), keyed)
     for name, each, missed in zip(tracks, solved, errors, strict=True):
@@ -203,6 +203,18 @@ def _solved(
         ]
         motion.record.add_track(frames, chain, tracks[name], each, missed)
     return motions
+
+
+def _named(steady: dict[ChainName, SteadyChain], tracks: dict[ChainName, Track], frames: range) -> ChainError | None:
+    """The error of the first frame and chain that cannot be solved."""
+    for k, frame in enumerate(frames):
+        for name, track in tracks.items():
+            try:
+                steady[name].solve(track.at(k))
+            except ChainError as error:
+                what = f"Frame {frame}: bone '{name.tip}' of armature '{name.armature}' cannot be solved: {error}"
+                return ChainError(f"{what}; look at the keys of its target and pole there")
+    return None
 
 
 def _numbers(rotations: np.ndarray, mode: str, fk: Raw) -> np.ndarray:

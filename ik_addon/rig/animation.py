@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 import bpy
 
-_POSE_CHANNEL = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(rotation_(?:quaternion|euler|axis_angle)|scale)$')
+_BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)$', re.DOTALL)
+_POSE_CHANNELS = {"rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale"}
 _GROUPS_MUTE = not hasattr(bpy.types, "ActionSlot")
 """Whether a muted group of F-Curves is silent: since actions have slots, Blender plays it."""
 
@@ -52,6 +53,12 @@ def plays(curve: bpy.types.FCurve) -> bool:
     return not (silent or curve.is_empty or not curve.is_valid)
 
 
+def bone_of_path(path: str) -> tuple[str, str]:
+    """The name of the pose bone that an RNA path of an object leads to, and the path from there; "" for other paths."""
+    match = _BONE_PATH.match(path)
+    return (bpy.utils.unescape_identifier(match[1]), match[2]) if match else ("", "")
+
+
 def animated_paths(ob: bpy.types.Object) -> Iterator[str]:
     """The RNA paths of `ob` that an F-Curve, an NLA strip or a driver sets."""
     return (path for path, _ in _animated(ob))
@@ -86,10 +93,9 @@ def animated_channels(ob: bpy.types.Object) -> Channels:
     if known is None or known[0] != signature:
         channels: Channels = {}
         for path, index in _animated(ob):
-            match = _POSE_CHANNEL.match(path)
-            if match:
-                name = bpy.utils.unescape_identifier(match[1])
-                channels.setdefault(name, set()).add((match[2], index))
+            name, channel = bone_of_path(path)
+            if channel in _POSE_CHANNELS:
+                channels.setdefault(name, set()).add((channel, index))
         known = _channels[ob.session_uid] = (signature, channels)
     return known[1]
 

@@ -12,7 +12,7 @@ from .posing import BulkPose
 from .sampling import Sampler
 from .simple import not_simple, time_is_plain
 from .steady import SteadyChain, Wishes
-from .tracks import EvaluatedPlaces, Track, TrackReader, raw_rows, same_wishes, solve_tracks
+from .tracks import EvaluatedPlaces, Track, TrackReader, raw_rows, solve_tracks
 
 _FRAMES_AHEAD = 16
 """How many frames are sampled and solved at once after a jump."""
@@ -51,7 +51,6 @@ class ArmaturePlan:
     """
 
     def __init__(self, ob: bpy.types.Object, chains: Sequence[SteadyChain], alone: bool) -> None:
-        self.name = ob.name_full
         self.chains = chains
         self.ways: list[str] | None = None
         self.written: _Ahead | None = None
@@ -175,15 +174,7 @@ class ArmaturePlan:
         if not which:
             return True
         self.doubt()
-        try:
-            late = [
-                k
-                for k in which
-                if k not in early
-                or not same_wishes(early[k], places.wishes(ob, self.chains[k]), self.chains[k].chain.length)
-            ]
-        except ChainError:
-            return False
+        late = [k for k in which if k not in early or not places.confirm(ob, self.chains[k], early[k])]
         return self.solve(places, late) if late else True
 
     def solve(self, places: EvaluatedPlaces, which: Iterable[int], wished: dict[int, Wishes] | None = None) -> bool:
@@ -302,14 +293,8 @@ class ArmaturePlan:
         assert self._frame is not None and self.ways is not None
         found = []
         for k in some:
-            chain, track = self.chains[k], ahead.tracks[ahead.which.index(k)]
-            try:
-                same = same_wishes(
-                    track.at(int(self._frame - ahead.first)), places.wishes(ob, chain), chain.chain.length
-                )
-            except ChainError:
-                same = False
-            if not same:
+            sampled = ahead.tracks[ahead.which.index(k)].at(int(self._frame - ahead.first))
+            if not places.confirm(ob, self.chains[k], sampled):
                 self.ways[k] = self._refused[k] = "its controls are not where their F-Curves say"
                 found.append(k)
         if found:

@@ -14,7 +14,8 @@ from .channels import SCALE
 from .limb import chain_bones
 from .records import record_of
 
-_INHERITING = {"FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE"}
+INHERITING = {"FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE"}
+"""The ways to inherit scale with which a bone grows as its parent does."""
 
 
 def factors(bones: Sequence[bpy.types.Bone], ratio: float) -> dict[str, float]:
@@ -62,4 +63,4 @@ def scaled_bones(tip: bpy.types.PoseBone) -> list[str]:
 
 
 def _inherits(bone: bpy.types.Bone) -> bool:
-    return bone.inherit_scale in _INHERITING
+    return bone.inherit_scale in INHERITING

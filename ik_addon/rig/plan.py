@@ -42,7 +42,7 @@ class Plan:
             for chain in (chain for chain in order.bones if chain.armature == ob.name_full):
                 posed = done.limbs.get(chain)
                 if posed is None:
-                    why, found = "it cannot be solved", None
+                    why, found = str(done.errors.get(chain, "it is switched off")), None
                 elif order.movers[chain] or chain in movers:
                     why, found = "it moves with another chain, or moves one", None
                 else:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import bpy
 
-from .animation import animated_paths, current_fcurve_collections, plays
+from .animation import animated_paths, bone_of_path, current_fcurve_collections, plays
 
 _ROTATIONS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
 _CHANNELS = {"location", "scale", *_ROTATIONS}
@@ -18,7 +18,6 @@ _FIXED_OF_ARMATURE = re.compile(
     r"|matrix.*|head(_local)?|tail(_local)?|length)$",
     re.DOTALL,
 )
-_BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.(\w+))?')
 
 
 def time_is_plain(scene: bpy.types.Scene) -> bool:
@@ -91,7 +90,7 @@ def _placed_otherwise(ob: bpy.types.Object) -> str:
         if parent.type == "CURVE" and (parent.data.use_path or "use_path" in animated_paths(parent.data)):
             return f"{shown} follows the path '{parent.name}'"
     for path, is_driver in _settings(ob):
-        name = path.partition("[")[0].partition(".")[0]
+        name = _channel(path)
         if name == "constraints" and not ob.constraints:
             continue
         if name.startswith(_FIXED) or (is_driver and name in _CHANNELS):
@@ -114,12 +113,12 @@ def _bone_not_simple(ob: bpy.types.Object, bone_name: str) -> str:
     line = {pose_bone.name, *(bone.name for bone in pose_bone.parent_recursive)}  # pyright: ignore[reportGeneralTypeIssues]
     constrained = set()
     for path, is_driver in _settings(ob):
-        match = _BONE_PATH.match(path)
-        if match is None:
+        owner, what = bone_of_path(path)
+        name = _channel(what)
+        if not owner:
             if path.startswith("pose.bones["):
                 return f"animation of '{ob.name}' names a bone by its number"
             continue
-        owner, name = bpy.utils.unescape_identifier(match[1]), match[2] or ""
         if name == "constraints":
             constrained.add(owner)
         elif owner in line and (name.startswith(_FIXED) or (is_driver and name in _CHANNELS)):
@@ -145,6 +144,11 @@ def _constrains(pose_bone: bpy.types.PoseBone, line: set[str], is_animated: bool
             if moved is not None:
                 return f"bone '{moved}' is moved by the constraint '{constraint.name}' of '{pose_bone.name}'"
     return ""
+
+
+def _channel(path: str) -> str:
+    """The first name of an RNA path."""
+    return path.partition("[")[0].partition(".")[0]
 
 
 def _said(name: str, is_driver: bool, shown: str) -> str:

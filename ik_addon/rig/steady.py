@@ -5,7 +5,6 @@ Two things make it quick: nothing but two or three points is read anew, and betw
 the turns of the links there are only constant rotations (docs/performance.md).
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -14,19 +13,18 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ..solvers import TWO_BONE_SOLVERS, Chain, Goal, Outcome, blend, link_rotations, solve
 from ..solvers.bending import start_frame
-from .animation import animated_paths
+from .animation import animated_paths, bone_of_path
 from .chains import chain_of
 from .channels import Raw, quaternion_of, raw_of
+from .lengthening import INHERITING
 from .limb import Limb, rotation_in
 from .solving import PosedLimb, goal_of
 
-_BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(.*)$', re.DOTALL)
-_INHERITING = {"FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE"}
 _SIMILAR = 1e-4
 """Part by which the axes of a pose may differ in length, or lean, and still count as evenly scaled: long chains of
 single precision come to 2e-5."""
-_SAME_ROTATION = 1e-3
-"""Apart as quaternions: more would be another pose, and not rounding, which long chains add up."""
+_SAME_ROTATION = 1e-4
+"""Apart as quaternions, for each bone of the chain, which adds up: more is another pose, and not rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +123,7 @@ def why_unsteady(ob: bpy.types.Object, posed: PosedLimb, animated: "AnimatedBone
         if what:
             return f"bone '{reading.name}' has animation or a driver on its {what}"
         bone = reading.bone
-        inherits = bone.use_inherit_rotation and bone.inherit_scale in _INHERITING and not bone.use_relative_parent
+        inherits = bone.use_inherit_rotation and bone.inherit_scale in INHERITING and not bone.use_relative_parent
         if not (inherits and bone.use_local_location):
             return f"bone '{reading.name}' does not inherit all of its parent's motion"
     poses = [reading.pose_armature for reading in limb.turned]
@@ -192,9 +190,8 @@ def steady_chain(ob: bpy.types.Object, posed: PosedLimb) -> SteadyChain | None:
         )
     )
     solved = (quaternion_of(raw, mode) for raw, mode in zip(posed.rotations, steady.modes, strict=True))
-    same = all(
-        min((a - b).magnitude, (a + b).magnitude) <= _SAME_ROTATION for a, b in zip(rotations, solved, strict=True)
-    )
+    slack = _SAME_ROTATION * len(rotations)
+    same = all(min((a - b).magnitude, (a + b).magnitude) <= slack for a, b in zip(rotations, solved, strict=True))
     return steady if same else None
 
 
@@ -222,7 +219,7 @@ def animated_bones(ob: bpy.types.Object) -> AnimatedBones:
     """The bones of an armature object of which animation or a driver sets what a chain reads."""
     found: AnimatedBones = {}
     for path in animated_paths(ob):
-        match = _BONE_PATH.match(path)
-        if match and not match[2].startswith("["):
-            found.setdefault(bpy.utils.unescape_identifier(match[1]), match[2].removeprefix("analytic_ik_"))
+        name, what = bone_of_path(path)
+        if name and not what.startswith("["):
+            found.setdefault(name, what.removeprefix("analytic_ik_"))
     return found

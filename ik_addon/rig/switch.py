@@ -1,20 +1,17 @@
 """A chain's switch where animation sets it: which chains it switches, and whether it can be kept off."""
 
-import re
-
 import bpy
 
 from ..solvers import ChainError
-from .animation import animated_paths, current_fcurve_collections, fcurve_collections
+from .animation import animated_paths, bone_of_path, current_fcurve_collections, fcurve_collections
 
-_SWITCH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.analytic_ik_enabled$')
+_SWITCH = "analytic_ik_enabled"
 
 
 def switched_tips(ob: bpy.types.Object) -> list[str]:
     """Names of the bones of an armature object whose chains animation switches on and off."""
-    matches = (_SWITCH.match(path) for path in animated_paths(ob))
-    names = (bpy.utils.unescape_identifier(match[1]) for match in matches if match)
-    return [name for name in names if name in ob.pose.bones]
+    found = (bone_of_path(path) for path in animated_paths(ob))
+    return [name for name, what in found if what == _SWITCH and name in ob.pose.bones]
 
 
 def check_switchable(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
@@ -46,4 +43,4 @@ def mute_switch(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
 
 
 def _switch_path(pose_bone: bpy.types.PoseBone) -> str:
-    return f"{pose_bone.path_from_id()}.analytic_ik_enabled"
+    return f"{pose_bone.path_from_id()}.{_SWITCH}"

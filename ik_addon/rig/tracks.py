@@ -26,7 +26,7 @@ class EvaluatedPlaces:
     def __init__(self, depsgraph: bpy.types.Depsgraph, moved: Collection[bpy.types.Object] = ()) -> None:
         self._depsgraph = depsgraph
         self._moved = moved
-        self._carried: dict[tuple[str, str], tuple[Matrix, Matrix, Matrix]] = {}
+        self._carried: dict[tuple[str, str], tuple[Matrix, Matrix]] = {}
 
     def shows(self, ob: bpy.types.Object) -> bool:
         """Whether an object is evaluated here at all; in another view layer it may be excluded."""
@@ -44,8 +44,15 @@ class EvaluatedPlaces:
             pole = self._place(ob, carried, tip.analytic_ik_pole_target, chain.pole_bone).to_translation()
         return Wishes(target.to_translation(), pole, rotation_in(target) if chain.held else None)
 
-    def _carry(self, ob: bpy.types.Object, parent: str) -> tuple[Matrix, Matrix, Matrix]:
-        """From armature space, and from the world, into the space of a bone; and from there to the world."""
+    def confirm(self, ob: bpy.types.Object, chain: SteadyChain, wishes: Wishes) -> bool:
+        """Whether a chain of an original armature object wishes here what it was taken to wish, but for rounding."""
+        try:
+            return same_wishes(wishes, self.wishes(ob, chain), chain.chain.length)
+        except ChainError:
+            return False
+
+    def _carry(self, ob: bpy.types.Object, parent: str) -> tuple[Matrix, Matrix]:
+        """From armature space, and from the world, into the space of a bone."""
         evaluated = ob.evaluated_get(self._depsgraph)
         if not evaluated.is_evaluated:
             raise ChainError(f"Armature '{ob.name}' is not in this scene; link it there")
@@ -57,7 +64,7 @@ class EvaluatedPlaces:
             if not is_even(pose):
                 raise UnevenError(f"Bone '{parent}' is scaled unevenly; scale it evenly")
         to_world = to_world @ pose
-        return pose.inverted_safe(), to_world.inverted_safe(), to_world
+        return pose.inverted_safe(), to_world.inverted_safe()
 
     def _place(self, ob: bpy.types.Object, carried: tuple[Matrix, ...], control: bpy.types.Object, bone: str) -> Matrix:
         world, pose = place_of(control, bone, self._depsgraph)
@@ -139,12 +146,6 @@ class SeenPlaces:
             assert pose is not None
             places.append(pose.copy())
 
-    def __enter__(self) -> "SeenPlaces":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
     def worlds(self, ob: bpy.types.Object) -> np.ndarray:
         """The world matrices of an object, (n, 4, 4)."""
         return np.array(self._worlds[ob])
@@ -168,12 +169,11 @@ class TrackReader:
     def tracks(self, chains: Iterable[tuple[bpy.types.Object, SteadyChain]]) -> list[Track | ChainError]:
         """The track of each chain of an original armature object, or why it has none."""
         found = []
-        with self._source:
-            for ob, chain in chains:
-                try:
-                    found.append(self._track(ob, chain))
-                except ChainError as error:
-                    found.append(error)
+        for ob, chain in chains:
+            try:
+                found.append(self._track(ob, chain))
+            except ChainError as error:
+                found.append(error)
         return found
 
     def _track(self, ob: bpy.types.Object, chain: SteadyChain) -> Track:
@@ -226,12 +226,8 @@ class SolvedTrack:
 
     def without_influence(self, chain: SteadyChain) -> np.ndarray:
         """Where the bones have their FK pose itself, and not what its quaternions round to: (n, bones)."""
-        free = (
-            ~(self.outcomes != 0)
-            if chain.holds and chain.influence
-            else np.full(len(self.outcomes), chain.influence > 0)
-        )
-        return np.repeat(~free[:, None], self.rotations.shape[1], axis=1)
+        left = (self.outcomes != 0) if chain.holds else np.zeros(len(self.outcomes), bool)
+        return np.repeat((left | (chain.influence == 0.0))[:, None], self.rotations.shape[1], axis=1)
 
 
 OUTCOMES = {0: Outcome.REACHED, 1: Outcome.TOO_FAR, -1: Outcome.TOO_NEAR, 2: Outcome.LIMITED}

@@ -1013,7 +1013,7 @@ def test_a_target_that_is_nowhere_at_some_frame_is_refused_and_everything_is_as_
     curve.keyframe_points[1].co.y = math.nan
     update()
     before = everything()
-    with pytest.raises(ChainError):
+    with pytest.raises(ChainError, match=r"^Frame \d+: .*'shin'"):
         baked(rig)
     update()
     after = everything()

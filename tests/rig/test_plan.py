@@ -547,9 +547,9 @@ WAYS: list[tuple[Callable[[Rig], None], str, str]] = [
     (without_local_location, ANEW, "inherit"),
     (with_relative_parent, ANEW, "inherit"),
     (unevenly_scaled, ANEW, "unevenly"),
-    (without_target, ANEW, "cannot be solved"),
+    (without_target, ANEW, "there is no target"),
     (below_another, ANEW, "another chain"),
-    (in_a_circle, ANEW, "cannot be solved"),
+    (in_a_circle, ANEW, "below the chain"),
 ]
 
 
