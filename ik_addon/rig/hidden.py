@@ -48,6 +48,13 @@ def ask_for_hidden(tip: bpy.types.PoseBone) -> None:
             asking.target, asking.subtarget = control, bone
 
 
+def switched(tip: bpy.types.PoseBone, _context: bpy.types.Context) -> None:
+    """A user or a script has switched a chain on or off."""
+    if not tip.analytic_ik_enabled:
+        forget_hidden(tip)
+    tip.id_data.update_tag()
+
+
 def forget_hidden(tip: bpy.types.PoseBone) -> None:
     """Take that off a tip."""
     for name in _NAMES.values():
