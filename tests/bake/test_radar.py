@@ -167,7 +167,7 @@ def play(control: Control, places: dict[int, tuple]) -> None:
 
 BOTH_WAYS = pytest.mark.parametrize("steady", [True, False])
 BONES = pytest.mark.parametrize("bones", [2, 3, 7])
-NOTHING = dict.fromkeys(KINDS, [])
+NOTHING: dict[str, list[int]] = {kind: [] for kind in KINDS}
 
 
 @BOTH_WAYS
