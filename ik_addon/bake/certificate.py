@@ -121,10 +121,19 @@ def _chain(chain: dict) -> ChainCertificate:
         max_step_frame=_frame_or_none(chain.get("max_step_frame")),
         length=None if length is None else _number(length),
         keys=None if keys is None else int(keys),
-        ranges={
-            kind: [(_frame(first), _frame(last)) for first, last in chain[kind]] for kind in TROUBLES if chain.get(kind)
-        },
+        ranges=_ranges(chain),
     )
+
+
+def _ranges(chain: dict) -> dict[str, list[Range]]:
+    found = {kind: [(_frame(first), _frame(last)) for first, last in chain.get(kind, ())] for kind in TROUBLES}
+    # That a limb is straight where it does not reach its target goes without saying.
+    found["straight_frames"] = [
+        (first, last)
+        for first, last in found["straight_frames"]
+        if not any(a <= first and last <= b for a, b in found["unreached_frames"])
+    ]
+    return {kind: ranges for kind, ranges in found.items() if ranges}
 
 
 def _text(value: object) -> str:

@@ -27,6 +27,9 @@ _ROWS = 6
 _BUTTONS, _IN_A_ROW = 6, 2
 """Ranges of one kind that have a button each, and how many of these stand side by side."""
 
+_LEAST = 1e-6
+"""Metres, or units where a scene has none of its own, below which Blender writes a length as 0."""
+
 _ROW_NAMES = {
     "unreached_frames": "Out of Reach",
     "limited_frames": "Limits",
@@ -126,12 +129,11 @@ def _shown(certificate: Certificate) -> tuple[list[ChainCertificate], list[Chain
 
 def _draw_verdict(layout: bpy.types.UILayout, context: bpy.types.Context, certificate: Certificate) -> None:
     icon = "KEYFRAME_HLT" if certificate.baked else "VIEWZOOM"
-    layout.label(text=f"{heading(certificate)}, {certificate.seconds:.1f} s", icon=icon)
-    column = layout.column(align=True)
+    layout.label(text=f"{heading(certificate)}, {certificate.seconds:.2f} s", icon=icon)
     for judged in (verdict_on_targets(certificate), verdict_on_bends(certificate)):
         if judged is not None:
             good, sentence = judged
-            draw_sentence(column, context, sentence, "CHECKMARK" if good else "ERROR")
+            draw_sentence(layout, context, sentence, "CHECKMARK" if good else "ERROR")
 
 
 def _draw_box(
@@ -213,6 +215,9 @@ def _length(context: bpy.types.Context, length_world: float) -> str:
     """A length in the units of the scene."""
     settings = context.scene.unit_settings
     shown = length_world * settings.scale_length
+    if 0.0 < shown < _LEAST:
+        # Blender would write it as nothing at all.
+        return f"< {bpy.utils.units.to_string(settings.system, 'LENGTH', _LEAST, precision=3).strip()}"
     return bpy.utils.units.to_string(settings.system, "LENGTH", shown, precision=3).strip()
 
 
