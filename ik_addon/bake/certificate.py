@@ -171,10 +171,12 @@ def range_words(frames: Range, short: bool = False) -> str:
 
 def heading(certificate: Certificate) -> str:
     """What was done: "Baked frames 1 to 40"."""
-    did = {True: "Baked", False: "Checked", None: "Frames"}[certificate.baked]
-    frames = "" if certificate.baked is None else " frames"
+    did = {True: "Baked ", False: "Checked ", None: ""}[certificate.baked]
+    one = certificate.first == certificate.last
+    frames = ("frame " if one else "frames ") + range_words((certificate.first, certificate.last))
     every = f", every {_ordinal(certificate.step)}" if certificate.step > 1 else ""
-    return f"{did}{frames} {range_words((certificate.first, certificate.last))}{every}"
+    said = f"{did}{frames}{every}"
+    return said[0].upper() + said[1:]
 
 
 def verdict_on_targets(certificate: Certificate) -> tuple[bool, str]:
@@ -184,9 +186,8 @@ def verdict_on_targets(certificate: Certificate) -> tuple[bool, str]:
         return False, "No chain was switched on"
     missing = [chain for chain in chains if chain.misses]
     if not missing:
-        return True, "The chain meets its target" if len(
-            chains
-        ) == 1 else f"All {len(chains)} chains meet their targets"
+        all_of = {1: "The chain meets its target", 2: "Both chains meet their targets"}
+        return True, all_of.get(len(chains), f"All {len(chains)} chains meet their targets")
     reasons = [(what, sum(kind in chain.ranges for chain in missing)) for kind, what in MISSES.items()]
     held = sum(not any(kind in chain.ranges for kind in MISSES) for chain in missing)
     reasons.append(("held back by softness or influence", held))

@@ -85,7 +85,8 @@ class ANALYTIC_IK_PT_certificate(CertificatePanel, bpy.types.Panel):
         boxes, others = _shown(certificate)
         for chain in boxes:
             _draw_box(layout, context, ob, chain)
-        if len(others) <= _ROWS:
+        if others and len(others) <= _ROWS:
+            layout.separator(factor=0.2)
             _draw_rows(layout, context, ob, others)
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_mark_problems.bl_idname, icon="MARKER_HLT")
