@@ -175,7 +175,7 @@ def _has_flipped(
     # Nearly always the joints move too little for a turn this wide, and that is told quickly.
     moved = np.sqrt(_square(off_line[:, :, 1:] - off_line[:, :, :-1]).sum(axis=0))
     moved += np.sqrt(_square(along[:, 1:] - along[:, :-1])) * size[:-1]
-    quiet = goes_on & told[:-1] & (moved <= _SIN_FLIPPED * size[1:])
+    quiet = told[:-1] & (moved <= _SIN_FLIPPED * size[1:])
     now = np.flatnonzero(told[1:] & ~quiet) + 1
     flipped = np.zeros(len(frames), bool)
     if now.size:

@@ -232,6 +232,20 @@ def test_a_leg_is_straight_where_a_thousandth_of_it_is_left(bones, steady):
     assert flags(rig, range(1, 8)) == NOTHING | {"straight_frames": [3, 4, 5, 6]}
 
 
+@BOTH_WAYS
+@pytest.mark.parametrize("influence", [0.0, 1.0])
+def test_a_leg_that_the_animator_has_straightened_is_no_warning(influence, steady):
+    rig = planar_leg(steady=steady, influence=influence)
+    straighten = -rig.ob.pose.bones["link 0"].vector.angle(rig.ob.pose.bones["link 1"].vector)
+    knee = rig.ob.pose.bones["link 1"]
+    axis = knee.matrix.to_3x3().inverted() @ rig.ob.pose.bones["link 0"].vector.cross(knee.vector)
+    knee.rotation_quaternion = Quaternion(axis, straighten)
+    if not steady:
+        knee.keyframe_insert("rotation_quaternion", frame=1)
+    play(rig.target, {1: (0.0, 0.0, -2.5)})
+    assert flags(rig, range(1, 3))["straight_frames"] == ([1, 2] if influence else [])
+
+
 def test_a_straight_leg_of_two_equal_bones_bends_by_five_degrees():
     assert 2.0 * degrees(acos(EXTENDED)) == pytest.approx(5.1, abs=0.05)
 
