@@ -128,6 +128,18 @@ def test_the_frame_of_the_largest_step_is_the_one_that_it_leads_to(seed):
     )
 
 
+@pytest.mark.parametrize("unsteady", [False, True])
+@pytest.mark.parametrize("jump", [2, 7, 12])
+def test_a_jump_is_dated_when_it_has_happened(jump, unsteady):
+    rig = walking_leg()
+    if unsteady:
+        rig.ob.pose.bones["thigh"].keyframe_insert("rotation_quaternion", frame=1)
+    for frame in range(1, 13):
+        rig.target.ob.location = (0.0, -0.3 if frame < jump else 0.5, 0.5)
+        rig.target.ob.keyframe_insert("location", frame=frame)
+    assert only_chain(checked(rig.ob, range(1, 13)))["max_step_frame"] == jump
+
+
 def test_a_single_frame_has_no_step():
     chain = only_chain(checked(walking_leg().ob, range(3, 4)))
     assert (chain["max_step_degrees"], chain["max_step_frame"]) == (0.0, None)
