@@ -16,8 +16,21 @@ def unregister() -> None:
 def _rooms() -> list:
     # Imported here: `ik_addon.solvers` alone needs no bpy.
     from . import command_line
+    from .authoring import marking
     from .bake import report
     from .rig import following, live
-    from .ui import operators, panel, range_operators, rig_operators
+    from .ui import certificate, certificate_operators, operators, panel, range_operators, rig_operators
 
-    return [following, report, operators, range_operators, rig_operators, panel, command_line, live]
+    return [
+        following,
+        report,
+        marking,
+        operators,
+        range_operators,
+        rig_operators,
+        certificate_operators,
+        panel,
+        certificate,
+        command_line,
+        live,
+    ]
