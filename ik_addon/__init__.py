@@ -18,6 +18,7 @@ def _rooms() -> list:
     from . import command_line
     from .bake import report
     from .rig import following, live
-    from .ui import operators, panel, rig_operators
+    from .ui import bake_panel, chain_list, cures, limits_panel, menus, operators, panel, rig_operators
 
-    return [following, report, operators, rig_operators, panel, command_line, live]
+    panels = [panel, limits_panel, chain_list, bake_panel, menus]
+    return [following, report, operators, rig_operators, cures, *panels, command_line, live]

@@ -48,6 +48,11 @@ def ask_for_hidden(tip: bpy.types.PoseBone) -> None:
             asking.target, asking.subtarget = control, bone
 
 
+def is_asking(constraint: bpy.types.Constraint) -> bool:
+    """Whether a constraint does nothing but ask for a hidden control."""
+    return constraint.mute and constraint.name in _NAMES.values()
+
+
 def forget_hidden(tip: bpy.types.PoseBone) -> None:
     """Take that off a tip."""
     for name in _NAMES.values():

@@ -13,6 +13,7 @@ from .hidden import ask_for_hidden
 from .order import ChainName, live_tips
 from .plan import Plan
 from .solving import solve_scene
+from .steady import SteadyChain
 from .tracks import EvaluatedPlaces
 
 _STRUCTURE = ("ACTION", "ARMATURE", "COLLECTION", "SCENE")
@@ -45,6 +46,12 @@ def way_of(scene: bpy.types.Scene, chain: ChainName) -> str:
     """How a chain is solved at frame changes, as a sentence; "": that is not known yet."""
     plan = _plans.get(scene.session_uid)
     return plan.way_of(scene, chain) if plan else ""
+
+
+def steady_of(scene: bpy.types.Scene) -> dict[ChainName, SteadyChain]:
+    """The chains of a scene of which it is certain that they are sound and steady; nothing is read for that."""
+    plan = _plans.get(scene.session_uid)
+    return plan.steady() if plan is not None and not plan.doubtful else {}
 
 
 def plan_of(context: bpy.types.Context) -> Plan:

@@ -8,7 +8,8 @@ from ..authoring.rigging import RiggedLimb, rig_legs
 from ..authoring.selection import active_bone, chosen_tips, selected_bones
 from ..authoring.snap import snap_pose, snap_targets
 from ..solvers import ChainError
-from .operators import ChainOperator, RangeOperator, no_tip, progress
+from .operators import ChainOperator, RangeOperator, progress
+from .polls import no_tip
 
 _NAMED = 3
 """Bones that were left out that are named, of however many."""
