@@ -13,7 +13,6 @@ from .hidden import ask_for_hidden
 from .order import ChainName, live_tips
 from .plan import Plan
 from .solving import solve_scene
-from .steady import SteadyChain
 from .tracks import EvaluatedPlaces
 
 _STRUCTURE = ("ACTION", "ARMATURE", "COLLECTION", "SCENE")
@@ -48,10 +47,10 @@ def way_of(scene: bpy.types.Scene, chain: ChainName) -> str:
     return plan.way_of(scene, chain) if plan else ""
 
 
-def steady_of(scene: bpy.types.Scene) -> dict[ChainName, SteadyChain]:
-    """The chains of a scene of which it is certain that they are sound and steady; nothing is read for that."""
+def known_plan(scene: bpy.types.Scene) -> Plan | None:
+    """How the chains of a scene are solved, where that is certain; nothing is read for it."""
     plan = _plans.get(scene.session_uid)
-    return plan.steady() if plan is not None and not plan.doubtful else {}
+    return plan if plan is not None and not plan.doubtful else None
 
 
 def plan_of(context: bpy.types.Context) -> Plan:

@@ -17,7 +17,7 @@ from ..solvers.reach import eased
 from .armatures import is_evaluated_in, posed_armatures
 from .hidden import place_of
 from .limb import Limb, chain_bones
-from .live import steady_of
+from .live import known_plan
 from .order import ChainName, ChainOrder, chain_order
 from .problems import Problem, fault_of, read_chain
 from .reading import SceneReader
@@ -63,7 +63,9 @@ class States:
     def __init__(self, ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> None:
         self._ob = ob
         self._depsgraph = depsgraph
-        self._steady = {chain.tip: own for chain, own in steady_of(depsgraph.scene).items() if _is_of(chain, ob)}
+        self._plan = known_plan(depsgraph.scene)
+        steady = self._plan.steady() if self._plan else {}
+        self._steady = {chain.tip: own for chain, own in steady.items() if chain.armature == ob.name_full}
         self._places = EvaluatedPlaces(depsgraph)
         self._scene = SceneReader(depsgraph)
         self._known: dict[str, ChainState] = {}
@@ -80,11 +82,15 @@ class States:
         return self._known[tip]
 
     def problem_of(self, tip: str) -> Problem | None:
-        """What keeps the chain of a tip from being solved; asked without solving it. None: nothing, or it is off."""
+        """What keeps the chain of a tip from being solved; None: nothing that is known without much ado, or it is off.
+
+        A chain that was solved just now is not read for that.
+        """
         known = self._known.get(tip)
         if known is not None:
             return known.problem
-        if not self._evaluated_tip(tip).analytic_ik_enabled or self._is_steady(tip):
+        solved = self._plan is not None and ChainName(self._ob.name_full, tip) in self._plan.solved
+        if not self._evaluated_tip(tip).analytic_ik_enabled or (solved and self._is_posed):
             return None
         limb = self._read(tip)
         return fault_of(tip, limb) if isinstance(limb, ChainError) else None
@@ -153,7 +159,10 @@ class States:
 
     def _read(self, tip: str) -> Limb | ChainError:
         chain = ChainName(self._ob.name_full, tip)
-        return read_chain(self._scene, chain, self._order.errors.get(chain))
+        plan = self._plan
+        known = plan is not None and (chain in plan.solved or chain in plan.unsolved)
+        misplaced = plan.misplaced if plan is not None and known else self._order.errors
+        return read_chain(self._scene, chain, misplaced.get(chain))
 
     @cached_property
     def _evaluated(self) -> bpy.types.Object:
@@ -181,7 +190,3 @@ def states_of(ob: bpy.types.Object, tips: Iterable[str], depsgraph: bpy.types.De
     """How the chains of these tips of an original armature object stand, as the depsgraph evaluated them."""
     states = States(ob, depsgraph)
     return {tip: states.of(tip) for tip in tips}
-
-
-def _is_of(chain: ChainName, ob: bpy.types.Object) -> bool:
-    return chain.armature == ob.name_full
