@@ -35,7 +35,7 @@ def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str =
     """Give a chain a new Empty as its target, placed so that the limb stays in its FK pose. A pole goes to where that
     pose puts it.
     """
-    ob, settings = tip.id_data, "swivel", "flip", "foot_roll"
+    ob = tip.id_data
     reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
     names = [bone.name for bone in chain_bones(tip, tip.analytic_ik_chain_count)]
     try:
@@ -46,7 +46,7 @@ def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str =
         raise error.of(f"Bone '{tip.name}'") from error
     at_world = reader.world @ target_place(fk_joints(bones), chain)
     target = new_empty(ob, f"{tip.name} target", at_world, "SPHERE", 0.1 * chain.length * reader.world.median_scale)
-    for name in settings:
+    for name in ("swivel", "flip", "foot_roll"):
         tip.property_unset(f"analytic_ik_{name}")
     tip.analytic_ik_target, tip.analytic_ik_subtarget = target, ""
     context.view_layer.update()

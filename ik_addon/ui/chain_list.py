@@ -72,8 +72,8 @@ class ANALYTIC_IK_UL_chains(bpy.types.UIList):
         right = split.row(align=True)
         right.alignment = "RIGHT"
         right.label(text=short(context.scene, state))
-        switch = row.row(align=True)
-        switch.prop(item, "analytic_ik_enabled", text="")
+        row.separator(factor=0.5)
+        row.prop(item, "analytic_ik_enabled", text="")
 
     def filter_items(self, _context, data, property_name: str) -> tuple[list[int], list[int]]:
         bones = getattr(data, property_name)

@@ -139,6 +139,18 @@ def test_each_of_several_chains_has_its_own_state():
     assert {tip: own.kind for tip, own in found.items()} == {"shin": "TOO_FAR", "foot": "PROBLEM"}
 
 
+def test_a_chain_that_finds_its_place_takes_it_from_another_at_once():
+    """The first of two chains that share a bone has it: also where it asked for too many bones until now."""
+    rig = walking_leg()
+    other = second_chain(rig, "thigh", 9)
+    go_to(2)
+    assert (state(rig).kind, state(Rig(rig.ob, ["thigh"], rig.target)).kind) == ("MET", "PROBLEM")
+    other.analytic_ik_chain_count = 1
+    other.analytic_ik_target.location = rig.to_world(rig.joints()[1])
+    update()
+    assert (state(rig).kind, state(Rig(rig.ob, ["thigh"], rig.target)).kind) == ("PROBLEM", "MET")
+
+
 def test_asking_changes_nothing():
     rig = walking_leg(softness=0.2)
     second_chain(rig, "foot", 1)

@@ -26,7 +26,7 @@ class Layout:
     def split(self, factor=0.0, align=False):
         return self
 
-    def separator(self):
+    def separator(self, factor=1.0):
         pass
 
     def label(self, text="", icon="NONE"):
