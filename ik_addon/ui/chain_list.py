@@ -129,8 +129,10 @@ class ANALYTIC_IK_PT_chains(InSidebar, bpy.types.Panel):
         broken = [problem for tip in tips if tip != shown and (problem := states.problem_of(tip.name))]
         for problem in broken[:_PROBLEMS]:
             draw_problem(layout, context, problem)
-        if len(broken) > _PROBLEMS:
-            draw_sentence(layout, context, f"{len(broken) - _PROBLEMS} more chains have problems", "ERROR")
+        more = len(broken) - _PROBLEMS
+        if more > 0:
+            words = "1 more chain has a problem" if more == 1 else f"{more} more chains have problems"
+            draw_sentence(layout, context, words, "ERROR")
 
 
 def _shown_index(ob: bpy.types.Object) -> int:

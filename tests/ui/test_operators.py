@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 from ..rig.rigs import editing, leg, new_empty
-from ..scenes import curves_of, enter, keyed_frames, rotation_curves, select, walking_leg
+from ..scenes import curves_of, enter, keyed_frames, link_from_library, rotation_curves, select, walking_leg
 
 OPTIONS = {
     "add": {"chain_count": 2, "solver": "AUTO", "with_pole": True},
@@ -48,6 +48,107 @@ def test_the_operators_can_be_undone_and_found():
         operator = getattr(bpy.types, f"ANALYTIC_IK_OT_{name}")
         assert {"REGISTER", "UNDO"} <= operator.bl_options
         assert "Analytic IK" in operator.bl_label or name == "limit_knees"
+
+
+# Every operator of the add-on
+
+
+def own_operators() -> list[type]:
+    """All operator classes that the add-on has registered."""
+    found = (getattr(bpy.types, name) for name in dir(bpy.types) if name.startswith("ANALYTIC_IK_OT_"))
+    return [kind for kind in found if issubclass(kind, bpy.types.Operator)]
+
+
+@pytest.fixture(params=[f"ANALYTIC_IK_OT_{name}" for name in dir(bpy.ops.analytic_ik)])
+def operator(request) -> type:
+    return getattr(bpy.types, request.param)
+
+
+INTERNALS = ("_", "()", "bpy", "depsgraph", "plan", "record", "RNA", "None", "ChainError", "handler")
+
+
+def test_the_generic_tests_see_every_operator():
+    names = {kind.__name__ for kind in own_operators()}
+    assert names == {f"ANALYTIC_IK_OT_{name}" for name in dir(bpy.ops.analytic_ik)}
+    assert {"ANALYTIC_IK_OT_cure", "ANALYTIC_IK_OT_select_chain", "ANALYTIC_IK_OT_bake"} <= names
+
+
+def test_every_operator_says_what_it_does(operator):
+    described = rna(operator.__name__.removeprefix("ANALYTIC_IK_OT_")).description
+    assert len(described) > 20
+    # Blender adds the period.
+    assert not described.endswith(".")
+    assert "\n" not in described
+    assert described[0].isupper()
+    for word in INTERNALS:
+        assert word not in described, word
+    for option in rna(operator.__name__.removeprefix("ANALYTIC_IK_OT_")).properties:
+        if option.identifier != "rna_type":
+            assert option.description and not option.description.endswith(".")
+
+
+def test_every_operator_is_undone_in_one_step(operator):
+    assert {"REGISTER", "UNDO"} <= operator.bl_options
+
+
+def test_every_operator_that_needs_an_armature_says_so_in_an_empty_scene(operator):
+    name = operator.__name__.removeprefix("ANALYTIC_IK_OT_")
+    call = getattr(bpy.ops.analytic_ik, name)
+    if call.poll():
+        # It asks for nothing: then it runs.
+        assert call() == {"FINISHED"}
+        return
+    with pytest.raises(RuntimeError, match=r"poll\(\) Make an armature the active object, in pose mode or object mode"):
+        call()
+
+
+LACKS = {
+    "add": "has no active bone; select the last bone of the limb",
+    "adopt": "no bone of it has an IK constraint",
+    "restore": "no bone of it has a chain that was adopted",
+    "remove": "no selected bone is the tip of a chain; select the bone whose panel shows the target",
+    "limit_knees": "no selected bone is the tip of a chain",
+    "snap_targets": "no selected bone is the tip of a chain",
+    "snap_pose": "no selected bone is the tip of a chain",
+    "bake": "no bone of it is the tip of a live chain; add one first",
+    "check": "no bone of it is the tip of a live chain; add one first",
+}
+
+
+@pytest.mark.parametrize("name", LACKS)
+def test_an_operator_is_greyed_out_with_what_it_lacks(name):
+    rig = leg()
+    enter("POSE", rig.ob)
+    rig.ob.data.bones.active = None
+    call = getattr(bpy.ops.analytic_ik, name)
+    assert not call.poll()
+    with pytest.raises(RuntimeError, match=rf"poll\(\) Armature 'leg'.*{LACKS[name]}"):
+        call()
+
+
+@pytest.mark.parametrize("name", sorted({*LACKS, "rig_legs", "cure"} - {"check"}))
+def test_what_is_linked_is_told_before_anything_is_pressed(name, tmp_path):
+    rig = walking_leg()
+    rig.ob.data.bones.active = rig.ob.data.bones["shin"]
+    select(link_from_library(rig.ob, tmp_path))
+    with pytest.raises(RuntimeError, match=r"poll\(\) Armature 'leg' is linked; make a library override of it first"):
+        getattr(bpy.ops.analytic_ik, name)()
+
+
+def test_what_has_something_to_act_on_is_not_greyed_out():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    rig.ob.pose.bones["foot"].constraints.new("IK")
+    rig.tip.analytic_ik_record_adopted = "{}"
+    assert all(getattr(bpy.ops.analytic_ik, name).poll() for name in {*LACKS, "rig_legs", "cure", "select_chain"})
+
+
+@pytest.mark.parametrize("bone", ["thigh", "shin", "foot"])
+def test_a_chain_is_acted_on_from_any_of_its_bones(bone):
+    rig = walking_leg()
+    enter("POSE", rig.ob, bone)
+    assert bpy.ops.analytic_ik.remove() == {"FINISHED"}
+    assert not rig.tip.analytic_ik_enabled
 
 
 def nothing_active() -> None:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from ik_addon.ui import bake_panel, chain_list, limits_panel, panel
+from ik_addon.ui import bake_panel, chain_list, limits_panel, panel, running
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
 from ..scenes import enter, second_chain, select, walking_leg
@@ -447,3 +447,15 @@ def test_the_panels_are_registered_where_they_belong():
         assert kind.is_registered
         assert (kind.bl_space_type, kind.bl_region_type, getattr(kind, "bl_category", "")) == place
     assert panel.ANALYTIC_IK_PT_bone.bl_context == "bone"
+
+
+def test_while_something_runs_the_bake_panel_shows_how_far_it_is(monkeypatch):
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    assert drawn(bake_panel.ANALYTIC_IK_PT_bake).operators[:2] == ["analytic_ik.bake", "analytic_ik.check"]
+    monkeypatch.setattr(running, "_current", [running.Running("Bake", 40, 10)])
+    shown = drawn(bake_panel.ANALYTIC_IK_PT_bake)
+    assert "Bake: frame 10 of 40" in shown.text()
+    assert "(25%)" in shown.text()
+    assert "Esc cancels" in shown.text()
+    assert shown.operators == []
