@@ -37,7 +37,7 @@ class ANALYTIC_IK_OT_select_chain(ChainOperator):
         ob = active_armature(context)
         bone = ob.pose.bones.get(properties.tip) if ob is not None else None
         if bone is None or not is_tip(bone):
-            return cls.__doc__
+            return cls.__doc__ or ""
         state = States(ob, context.view_layer.depsgraph).of(bone.name)
         said = "its tip is at its target" if state.kind == "MET" else said_of(context.scene, state).rstrip(".")
         return f"{cls.__doc__}.\n{bone.name}: {said}"
@@ -147,7 +147,8 @@ def _go_to(ob: bpy.types.Object, index: int) -> None:
         select_bone(ob, ob.pose.bones[index].name)
 
 
-_register, _unregister = bpy.utils.register_classes_factory(
+# The stubs say that it returns nothing.
+_register, _unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
     (ANALYTIC_IK_OT_select_chain, ANALYTIC_IK_UL_chains, ANALYTIC_IK_PT_chains)
 )
 

@@ -56,7 +56,7 @@ class ANALYTIC_IK_OT_cure(ChainOperator):
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
-        return _BUTTONS[properties.kind][2] if properties.kind in _BUTTONS else cls.__doc__
+        return _BUTTONS[properties.kind][2] if properties.kind in _BUTTONS else cls.__doc__ or ""
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         if self.kind not in _BUTTONS:

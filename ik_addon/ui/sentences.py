@@ -7,12 +7,14 @@ import bpy
 _POINTS_PER_CHARACTER = 6.5
 _INDENT = 6
 """Characters that icon and margins take."""
+_FEWEST = 16
+"""Characters in a line, however narrow the sidebar."""
 
 
 def draw_sentence(layout: bpy.types.UILayout, context: bpy.types.Context, sentence: str, icon: str) -> None:
     """A sentence broken into lines that fit the region; labels do not wrap by themselves."""
     scale = context.preferences.system.ui_scale
-    characters = max(24, int(context.region.width / (_POINTS_PER_CHARACTER * scale)) - _INDENT)
+    characters = max(_FEWEST, int(context.region.width / (_POINTS_PER_CHARACTER * scale)) - _INDENT)
     column = layout.column(align=True)
     column.scale_y = 0.8
     for k, line in enumerate(wrap(sentence, characters)):
