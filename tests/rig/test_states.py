@@ -5,14 +5,18 @@ from random import Random
 
 import bpy
 import pytest
+from mathutils import Vector
 
 from ik_addon.rig import live
 from ik_addon.rig.solving import solve_scene
-from ik_addon.rig.states import ARRIVED, states_of
+from ik_addon.rig.states import states_of
 from ik_addon.solvers import Outcome
 
 from ..scenes import go_to, missed_world, second_chain, walking_leg, whole_state
 from .rigs import Rig, leg, random_point, random_rig, reach, update
+
+ROUNDING = 4e-5
+"""Of a chain's length: what solving and evaluating in single precision may miss."""
 
 
 def state(rig: Rig):
@@ -45,9 +49,9 @@ def test_the_state_is_what_the_solver_found_and_blender_shows(seed):
         slack = 2e-6 * (1.0 + rig.to_world(rig.joints()[0]).length + world_length(rig))
         assert found.distance_world == pytest.approx(missed, abs=slack)
         if found.kind == "MET":
-            assert missed <= 2.0 * ARRIVED * world_length(rig) + slack
+            assert missed <= ROUNDING * world_length(rig) + slack
             continue
-        assert missed > 0.5 * ARRIVED * world_length(rig)
+        assert missed > 0.2 * ROUNDING * world_length(rig)
         if found.kind in Outcome.__members__:
             assert outcome(rig) is Outcome[found.kind]
         else:
@@ -82,6 +86,18 @@ def test_each_state_is_told_from_kept_numbers_as_from_reading(kind, z, settings,
     assert found.distance_world == pytest.approx(missed_world(rig), abs=2e-6)
     assert (found.sentence == "") is (kind == "MET")
     assert kind == "MET" or "Bone 'shin': " in found.sentence
+
+
+@pytest.mark.parametrize("with_plan", [True, False])
+@pytest.mark.parametrize(("settings", "part", "kind"), [({}, 1.0005, "TOO_FAR"), ({"softness": 0.3}, 0.71, "SOFT")])
+def test_little_is_told_too(settings, part, kind, with_plan):
+    rig = leg()
+    rig.enable(**settings)
+    rig.target.place(rig.to_world(rig.joints()[0]) - Vector((0.0, 0.0, sum(rig.lengths()) * part)))
+    if not with_plan:
+        live._plans.clear()
+    assert 1e-4 < missed_world(rig) < 2e-3
+    assert state(rig).kind == kind
 
 
 def test_a_target_too_near_is_told():
