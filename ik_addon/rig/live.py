@@ -50,7 +50,7 @@ def way_of(scene: bpy.types.Scene, chain: ChainName) -> str:
 def known_plan(scene: bpy.types.Scene) -> Plan | None:
     """How the chains of a scene are solved, where that is certain; nothing is read for it."""
     plan = _plans.get(scene.session_uid)
-    return plan if plan is not None and not plan.doubtful else None
+    return plan if plan is not None and not plan.doubtful and not _paused else None
 
 
 def plan_of(context: bpy.types.Context) -> Plan:

@@ -90,13 +90,13 @@ class States:
         if known is not None:
             return known.problem
         solved = self._plan is not None and ChainName(self._ob.name_full, tip) in self._plan.solved
-        if not self._evaluated_tip(tip).analytic_ik_enabled or (solved and self._is_posed):
+        if not self._is_on(tip) or (solved and self._is_posed):
             return None
         limb = self._read(tip)
         return fault_of(tip, limb) if isinstance(limb, ChainError) else None
 
     def _found(self, tip: str) -> ChainState:
-        if not self._evaluated_tip(tip).analytic_ik_enabled:
+        if not self._is_on(tip):
             return ChainState("OFF", sentence=f"Bone '{tip}': its chain is switched off")
         if self._is_steady(tip):
             return self._of_steady(self._steady[tip])
@@ -150,7 +150,12 @@ class States:
 
     def _is_steady(self, tip: str) -> bool:
         """Whether the chain of a tip is known to be sound, and its kept numbers hold."""
-        return tip in self._steady and self._is_posed
+        return tip in self._steady and self._is_posed and self._evaluated_tip(tip).analytic_ik_target is not None
+
+    def _is_on(self, tip: str) -> bool:
+        """Whether the chain of a tip is on; not where its bone has not been evaluated yet."""
+        bone = self._evaluated.pose.bones.get(tip)
+        return bone is not None and bone.analytic_ik_enabled
 
     @cached_property
     def _is_posed(self) -> bool:

@@ -80,24 +80,20 @@ class ChainPanel(BonePanel):
 
 def draw_beginnings(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:
     """What there is to do with a bone that belongs to no chain."""
-    for operator, icon, text, sentence in (
-        (ANALYTIC_IK_OT_add, "CON_KINEMATIC", "", "Select the last bone of a limb, a shin or a forearm"),
-        (ANALYTIC_IK_OT_rig_legs, "ARMATURE_DATA", "", "Select bones of legs; none: all legs of the armature"),
+    for operator, icon, sentence in (
+        (ANALYTIC_IK_OT_add, "CON_KINEMATIC", "Select the last bone of a limb, a shin or a forearm"),
+        (ANALYTIC_IK_OT_rig_legs, "ARMATURE_DATA", "Select bones of legs; none: all legs of the armature"),
     ):
         column = layout.column(align=True)
-        column.operator(operator.bl_idname, icon=icon, **({"text": text} if text else {}))
+        column.operator(operator.bl_idname, icon=icon)
         draw_sentence(column, context, sentence, "NONE")
     own = bool(adoptable([bone]))
     if own or adoptable(bone.id_data.pose.bones):
         column = layout.column(align=True)
         text = "Adopt Blender IK" if own else "Adopt All Blender IK"
         column.operator(ANALYTIC_IK_OT_adopt.bl_idname, text=text, icon="CONSTRAINT_BONE").all = not own
-        draw_sentence(
-            column,
-            context,
-            "Select the bones with IK constraints" if own else "All IK constraints of the armature",
-            "NONE",
-        )
+        sentence = "Select the bones with IK constraints" if own else "All IK constraints of the armature"
+        draw_sentence(column, context, sentence, "NONE")
 
 
 def draw_state(layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.types.PoseBone) -> None:

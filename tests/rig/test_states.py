@@ -167,6 +167,15 @@ def test_a_chain_that_finds_its_place_takes_it_from_another_at_once():
     assert (state(rig).kind, state(Rig(rig.ob, ["thigh"], rig.target)).kind) == ("PROBLEM", "MET")
 
 
+def test_while_a_bake_steps_the_frames_nothing_kept_is_trusted():
+    rig = walking_leg()
+    second_chain(rig, "foot", 1)
+    with live.paused():
+        rig.tip.analytic_ik_target = None
+        bpy.context.view_layer.update()
+        assert state(rig).kind == "PROBLEM"
+
+
 def test_asking_changes_nothing():
     rig = walking_leg(softness=0.2)
     second_chain(rig, "foot", 1)
