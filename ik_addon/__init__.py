@@ -18,7 +18,7 @@ def _rooms() -> list:
     from . import command_line
     from .bake import report
     from .rig import following, live
-    from .ui import bake_panel, chain_list, cures, limits_panel, menus, operators, panel, rig_operators
+    from .ui import bake_panel, chain_list, cures, limits_panel, menus, operators, overlay_panel, panel, rig_operators
 
-    panels = [panel, limits_panel, chain_list, bake_panel, menus]
+    panels = [panel, limits_panel, chain_list, overlay_panel, bake_panel, menus]
     return [following, report, operators, rig_operators, cures, *panels, command_line, live]

@@ -16,12 +16,13 @@ from .rig_operators import (
     ANALYTIC_IK_OT_snap_pose,
     ANALYTIC_IK_OT_snap_targets,
 )
+from .swivel import ANALYTIC_IK_OT_swivel
 
 _ENTRIES = (
     ((ANALYTIC_IK_OT_add, "CON_KINEMATIC"), (ANALYTIC_IK_OT_rig_legs, "NONE"), (ANALYTIC_IK_OT_remove, "X")),
     ((ANALYTIC_IK_OT_adopt, "CONSTRAINT_BONE"), (ANALYTIC_IK_OT_restore, "NONE")),
     ((ANALYTIC_IK_OT_snap_targets, "NONE"), (ANALYTIC_IK_OT_snap_pose, "NONE")),
-    ((ANALYTIC_IK_OT_limit_knees, "CON_ROTLIMIT"),),
+    ((ANALYTIC_IK_OT_swivel, "CON_ROTLIKE"), (ANALYTIC_IK_OT_limit_knees, "CON_ROTLIMIT")),
     ((ANALYTIC_IK_OT_bake, "KEYFRAME_HLT"), (ANALYTIC_IK_OT_check, "NONE")),
 )
 

@@ -20,6 +20,7 @@ from .rig_operators import (
     ANALYTIC_IK_OT_snap_targets,
 )
 from .sentences import draw_sentence, length_words
+from .swivel import ANALYTIC_IK_OT_swivel
 
 
 class InSidebar:
@@ -165,7 +166,9 @@ class AdvancedPanel(PartOfChainPanel):
         layout.use_property_split = True
         layout.use_property_decorate = True
         column = layout.column()
-        column.prop(tip, "analytic_ik_swivel")
+        row = column.row(align=True)
+        row.prop(tip, "analytic_ik_swivel")
+        row.operator(ANALYTIC_IK_OT_swivel.bl_idname, text="", icon="CON_ROTLIKE")
         column.prop(tip, "analytic_ik_flip")
         column.prop(tip, "analytic_ik_straight_axis")
         column = layout.column()

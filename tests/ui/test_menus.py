@@ -21,7 +21,7 @@ def test_the_menu_holds_every_operator_that_one_begins_with():
     buttons = {"cure", "lock_interface", "select_chain"}
     shown = [name.partition(".")[2] for name in layout.operators]
     assert {"add", "rig_legs", "adopt", "restore", "remove", "snap_targets", "snap_pose"} <= set(shown)
-    assert {"limit_knees", "bake", "check"} <= set(shown)
+    assert {"swivel", "limit_knees", "bake", "check"} <= set(shown)
     assert len(set(shown)) == len(shown)
     assert buttons.isdisjoint(shown)
 

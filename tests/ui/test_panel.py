@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from ik_addon.ui import bake_panel, chain_list, limits_panel, panel, running
+from ik_addon.ui import bake_panel, chain_list, limits_panel, overlay_panel, panel, running
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
 from ..scenes import enter, second_chain, select, walking_leg
@@ -37,7 +37,7 @@ class Layout:
         self.labels.append(text)
         self.icons.append(icon)
 
-    def prop(self, owner, name, text=None, icon="NONE", toggle=-1):
+    def prop(self, owner, name, text=None, icon="NONE", toggle=-1, expand=False):
         assert name in owner.bl_rna.properties
         self.properties.append(name)
         self.say(text or "", icon)
@@ -459,3 +459,16 @@ def test_while_something_runs_the_bake_panel_shows_how_far_it_is(monkeypatch):
     assert "(25%)" in shown.text()
     assert "Esc cancels" in shown.text()
     assert shown.operators == []
+
+
+@pytest.mark.parametrize("bone", ["hips", "thigh", "shin"])
+def test_what_the_view_shows_is_chosen_for_all_chains_and_for_this_one(bone):
+    rig = walking_leg()
+    enter("POSE", rig.ob, bone)
+    shown = drawn(overlay_panel.ANALYTIC_IK_PT_overlay)
+    own = ["analytic_ik_show_overlay"] if bone != "hips" else []
+    assert shown.properties == ["analytic_ik_overlay", *own]
+
+
+def test_the_swivel_can_be_dragged_from_beside_its_number():
+    assert advanced_panel(walking_leg()).operators == ["analytic_ik.swivel"]
