@@ -19,18 +19,24 @@ def _rooms() -> list:
     from .authoring import marking
     from .bake import report
     from .rig import following, live
-    from .ui import certificate, certificate_operators, operators, panel, range_operators, rig_operators
-
-    return [
-        following,
-        report,
-        marking,
+    from .ui import (
+        bake_panel,
+        certificate,
+        certificate_operators,
+        chain_list,
+        cures,
+        limits_panel,
+        menus,
         operators,
+        overlay,
+        overlay_panel,
+        panel,
         range_operators,
         rig_operators,
-        certificate_operators,
-        panel,
-        certificate,
-        command_line,
-        live,
-    ]
+        swivel,
+        swivel_gizmo,
+    )
+
+    work = [operators, range_operators, rig_operators, certificate_operators, cures, swivel]
+    shown = [panel, limits_panel, chain_list, overlay_panel, bake_panel, certificate, menus]
+    return [following, report, marking, *work, *shown, overlay, swivel_gizmo, command_line, live]
