@@ -31,3 +31,15 @@ def chosen_tips(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
 def is_tip(bone: bpy.types.PoseBone) -> bool:
     """Whether a bone is the tip of a chain, live or switched off."""
     return bone.analytic_ik_enabled or bone.analytic_ik_target is not None
+
+
+def live_tip_of(bone: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
+    """The tip of the live chain that a bone is part of, or on whose end it hangs; None: of none."""
+    above, below = [bone, *bone.parent_recursive], [bone, *bone.children_recursive]
+    for tip in below:
+        if tip.analytic_ik_enabled:
+            count = tip.analytic_ik_chain_count
+            if not count or bone in [tip, *tip.parent_recursive][:count]:
+                return tip
+    parent = above[1] if len(above) > 1 else None
+    return parent if parent is not None and parent.analytic_ik_enabled else None
