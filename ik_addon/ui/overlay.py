@@ -19,7 +19,8 @@ _LINE_WIDTH = 1.6
 """Of all lines, in pixels at a resolution scale of 1."""
 _EDGE_WIDTH = 1.8
 """By how much the dark edge is wider, likewise: it sets the lines off from a light ground."""
-_EDGE_ALPHA = 0.35
+_EDGE = np.array((0.15, 0.15, 0.15, 0.45), np.float32)
+"""What its colour is of that of the line."""
 
 _CHANGING = ("ACTION", "ARMATURE", "COLLECTION", "SCENE")
 """Kinds of data whose change may change which chains are shown, or what of them stays the same."""
@@ -122,7 +123,7 @@ def _draw_view(context: bpy.types.Context) -> None:
         return
     scale = context.preferences.system.ui_scale
     region = context.region
-    lines, fill = batches
+    lines, edges, fill = batches
     gpu.state.blend_set("ALPHA")
     gpu.state.depth_test_set("NONE")
     try:
@@ -131,8 +132,9 @@ def _draw_view(context: bpy.types.Context) -> None:
         shader = gpu.shader.from_builtin("POLYLINE_SMOOTH_COLOR")
         shader.bind()
         shader.uniform_float("viewportSize", (region.width, region.height))
-        shader.uniform_float("lineWidth", _LINE_WIDTH * scale)
-        lines.draw(shader)
+        for batch, width in ((edges, _LINE_WIDTH + _EDGE_WIDTH), (lines, _LINE_WIDTH)):
+            shader.uniform_float("lineWidth", width * scale)
+            batch.draw(shader)
     finally:
         gpu.state.blend_set("NONE")
 
@@ -164,17 +166,21 @@ def batches_of(context: bpy.types.Context) -> tuple:
 
 
 def _batches(lines: Lines, fill: Lines) -> tuple:
-    return _batch("LINES", lines), _batch("TRIS", fill) if len(fill.points) else None
+    dark = lines.colours * _EDGE
+    edges = _batch("LINES", lines.points, dark)
+    return _batch("LINES", lines.points, lines.colours), edges, _batch("TRIS", fill.points, fill.colours)
 
 
-def _batch(kind: str, shapes: Lines) -> gpu.types.GPUBatch:
-    """As the built-in shaders take it."""
+def _batch(kind: str, points: np.ndarray, colours: np.ndarray) -> gpu.types.GPUBatch | None:
+    """As the built-in shaders take it; None of nothing."""
+    if not len(points):
+        return None
     form = gpu.types.GPUVertFormat()
     form.attr_add(id="pos", comp_type="F32", len=3, fetch_mode="FLOAT")
     form.attr_add(id="color", comp_type="F32", len=4, fetch_mode="FLOAT")
-    vertices = gpu.types.GPUVertBuf(form, len(shapes.points))
-    vertices.attr_fill("pos", np.ascontiguousarray(shapes.points, np.float32))
-    vertices.attr_fill("color", np.ascontiguousarray(shapes.colours, np.float32))
+    vertices = gpu.types.GPUVertBuf(form, len(points))
+    vertices.attr_fill("pos", np.ascontiguousarray(points, np.float32))
+    vertices.attr_fill("color", np.ascontiguousarray(colours, np.float32))
     return gpu.types.GPUBatch(type=kind, buf=vertices)
 
 
