@@ -56,9 +56,9 @@ def is_on() -> bool:
 
 def follow_switches(*_: object) -> None:
     """Put the draw handler on or take it off, as the scenes' switches say."""
-    wanted = any(scene.analytic_ik_overlay != "OFF" for scene in bpy.data.scenes)
+    wanted = _wanted()
     if wanted and not _handles:
-        _handles.append(bpy.types.SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_VIEW"))
+        _handles.append(_view_type().draw_handler_add(_draw, (), "WINDOW", "POST_VIEW"))
     elif not wanted:
         _take_off()
     for window in bpy.context.window_manager.windows if bpy.context.window_manager else ():
@@ -67,9 +67,17 @@ def follow_switches(*_: object) -> None:
                 area.tag_redraw()
 
 
+def _wanted() -> bool:
+    return any(scene.analytic_ik_overlay != "OFF" for scene in bpy.data.scenes)
+
+
+def _view_type() -> type:
+    return bpy.types.SpaceView3D
+
+
 def _take_off() -> None:
     while _handles:
-        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+        _view_type().draw_handler_remove(_handles.pop(), "WINDOW")
     _drawn.clear()
 
 
@@ -82,13 +90,12 @@ def another_file(*_: object) -> None:
 
 
 @persistent
-def something_changed(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+def something_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After something changed within a frame: note whether the chains that are shown may be others."""
-    if depsgraph.id_type_updated("SCENE"):
-        # One may have come or gone, and its switch with it.
-        wanted = any(scene.analytic_ik_overlay != "OFF" for scene in bpy.data.scenes)
-        if wanted != is_on():
-            follow_switches()
+    # A scene may have come or gone, and its switch with it.
+    doubtful = depsgraph.id_type_updated("SCENE") or (scene.analytic_ik_overlay != "OFF" and not is_on())
+    if doubtful and _wanted() != is_on():
+        follow_switches()
     drawn = _drawn.get("now")
     if drawn is None or drawn.stale:
         return

@@ -293,10 +293,11 @@ def shapes_of(places: Places) -> tuple[Lines, Lines]:
     chains = chains_of(places)
     states = states_of(chains)
     lines, fill = lines_of(chains, states), fill_of(chains, states)
-    return (joined([lines, _mark_lines(places, chains)]) if places.marks else lines), fill
+    return (joined([lines, mark_lines_of(places, chains)]) if places.marks else lines), fill
 
 
-def _mark_lines(places: Places, chains: Chains) -> Lines:
+def mark_lines_of(places: Places, chains: Chains) -> Lines:
+    """What the joints of the chains may do, as lines."""
     of_chain = [chain for chain, _ in places.marks]
     marks = [mark for _, mark in places.marks]
     joint = [mark.joint for mark in marks]
