@@ -327,4 +327,4 @@ def test_the_operator_and_the_gizmo_are_there_and_explained():
     assert described.name == "Swivel Knee"
     assert described.description
     assert {"REGISTER", "UNDO"} <= ANALYTIC_IK_OT_swivel.bl_options
-    assert ANALYTIC_IK_GGT_swivel.is_registered
+    assert "bl_rna" in vars(ANALYTIC_IK_GGT_swivel)
