@@ -1,10 +1,10 @@
-"""What a redraw of the overlay costs: `blender --factory-startup --python benchmarks/overlay.py -- [--json] [--rounds N]`.
+"""What a redraw of the overlay costs: `blender --factory-startup --python benchmarks/overlay.py -- [--rounds N]`.
 
-It needs a window: it builds legs that walk, all of them shown, redraws the window and measures the overlay's Python time
-in it, the graphics calls included: where nothing has changed since the last redraw (as while the view is turned), and
-where every redraw is of another frame. In the same rounds it measures what solving the same legs takes: reading all of
-them anew, and by the handlers of a frame change, which sample the legs' F-Curves ahead. Times are medians over rounds of
-the mean over the round's frames, ratios medians of the quotients within a round.
+It needs a window: it builds legs that walk, all of them shown, redraws the window and measures the overlay's Python
+time in it, the graphics calls included: where nothing has changed since the last redraw (as while the view is turned),
+and where every redraw is of another frame. In the same rounds it measures what solving the same legs takes: reading all
+of them anew, and by the handlers of a frame change, which sample the legs' F-Curves ahead. Times are medians over
+rounds of the mean over the round's frames, ratios medians of the quotients within a round.
 """
 
 import argparse
@@ -22,12 +22,12 @@ import bpy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import ik_addon  # noqa: E402  (the checkout's, beside this file)
-from benchmarks.legs import FRAMES, build  # noqa: E402
-from benchmarks.rounds import show  # noqa: E402
-from ik_addon.rig import live  # noqa: E402
-from ik_addon.rig.solving import solve_scene  # noqa: E402
-from ik_addon.ui import overlay  # noqa: E402
+import ik_addon
+from benchmarks.legs import FRAMES, build
+from benchmarks.rounds import show
+from ik_addon.rig import live
+from ik_addon.rig.solving import solve_scene
+from ik_addon.ui import overlay
 
 FRAMES_IN_A_ROUND = 15
 
@@ -66,6 +66,7 @@ def clocked_handlers() -> list[Clock]:
 
 
 def redraw() -> None:
+    """Draw the window at once."""
     bpy.ops.wm.redraw_timer(type="DRAW_WIN_SWAP", iterations=1)
 
 

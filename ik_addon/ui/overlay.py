@@ -185,10 +185,11 @@ def _batch(kind: str, points: np.ndarray, colours: np.ndarray) -> gpu.types.GPUB
     form = gpu.types.GPUVertFormat()
     form.attr_add(id="pos", comp_type="F32", len=3, fetch_mode="FLOAT")
     form.attr_add(id="color", comp_type="F32", len=4, fetch_mode="FLOAT")
-    vertices = gpu.types.GPUVertBuf(form, len(points))
+    # The stubs say that these two take nothing.
+    vertices = gpu.types.GPUVertBuf(form, len(points))  # pyright: ignore[reportCallIssue]
     vertices.attr_fill("pos", np.ascontiguousarray(points, np.float32))
     vertices.attr_fill("color", np.ascontiguousarray(colours, np.float32))
-    return gpu.types.GPUBatch(type=kind, buf=vertices)
+    return gpu.types.GPUBatch(type=kind, buf=vertices)  # pyright: ignore[reportCallIssue]
 
 
 # The properties

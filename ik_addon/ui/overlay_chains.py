@@ -3,7 +3,7 @@
 Between redraws only plain data is kept: names and numbers.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import pi
 
@@ -64,7 +64,7 @@ class Shown:
 
     bones: names, root first. softness, checked, limited: see `overlay_shapes.Chains`. broken: it cannot be solved.
     anew: its length or its target is not what meets the eye (it stretches, or its foot rolls): it is read anew each
-    time. pinned: it is shown whether it is selected or not.
+    time. marks: of its joints that have limits.
     """
 
     tip: str
@@ -238,7 +238,7 @@ class _Controls:
         self._ob, self._depsgraph = ob, depsgraph
         self._to_armature = world.inverted_safe()
 
-    def place(self, control: bpy.types.Object | None, bone: str) -> Sequence[float]:
+    def place(self, control: bpy.types.Object | None, bone: str) -> Iterable[float]:
         """Where a control is; nowhere without one."""
         if control is None:
             return _NOWHERE

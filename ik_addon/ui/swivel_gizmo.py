@@ -56,18 +56,17 @@ class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
     def refresh(self, context: bpy.types.Context) -> None:
         """Something changed: see whether the chain is solved."""
         try:
-            ob, tip = _active_tip(context)
-            self.solved = tip is not None and not problems_of(ob, [tip.name], context.view_layer.depsgraph)
+            tip = _active_tip(context)
+            self.solved = tip is not None and not problems_of(tip.id_data, [tip.name], context.view_layer.depsgraph)
         except Exception:
             self._give_up()
 
     def draw_prepare(self, context: bpy.types.Context) -> None:
         """Put dial and handle where the knee's circle is now."""
         try:
-            ob, tip = _active_tip(context)
-            circle = None
+            tip, circle = _active_tip(context), None
             if tip is not None and self.solved:
-                circle = circle_of(ob, tip.name, context.view_layer.depsgraph)
+                circle = circle_of(tip.id_data, tip.name, context.view_layer.depsgraph)
             self.dial.hide = self.handle.hide = circle is None
             if circle is not None:
                 self.dial.matrix_basis = circle.matrix_world()
@@ -85,10 +84,10 @@ class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
             print(f"Analytic IK: the swivel gizmo could not be drawn; please report this.\n{text}")
 
 
-def _active_tip(context: bpy.types.Context) -> tuple[bpy.types.Object, bpy.types.PoseBone | None]:
+def _active_tip(context: bpy.types.Context) -> bpy.types.PoseBone | None:
     ob = active_armature(context)
     bone = active_bone(ob) if ob is not None else None
-    return ob, live_tip_of(bone) if bone is not None else None
+    return live_tip_of(bone) if bone is not None else None
 
 
 # The stubs say that it returns nothing.

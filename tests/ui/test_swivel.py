@@ -328,3 +328,75 @@ def test_the_operator_and_the_gizmo_are_there_and_explained():
     assert described.description
     assert {"REGISTER", "UNDO"} <= ANALYTIC_IK_OT_swivel.bl_options
     assert "bl_rna" in vars(ANALYTIC_IK_GGT_swivel)
+
+
+# The gizmo
+
+
+class Gizmo(SimpleNamespace):
+    """Stands for a gizmo."""
+
+    def target_set_operator(self, name: str) -> SimpleNamespace:
+        self.operator = SimpleNamespace(name=name)
+        return self.operator
+
+
+def gizmo_group(context) -> SimpleNamespace:
+    group = SimpleNamespace(gizmos=SimpleNamespace(new=lambda kind: Gizmo(kind=kind)))
+    for name in ("_gizmo", "_give_up"):
+        setattr(group, name, getattr(ANALYTIC_IK_GGT_swivel, name).__get__(group))
+    ANALYTIC_IK_GGT_swivel.setup(group, context)
+    ANALYTIC_IK_GGT_swivel.refresh(group, context)
+    ANALYTIC_IK_GGT_swivel.draw_prepare(group, context)
+    return group
+
+
+def gizmo_context() -> SimpleNamespace:
+    update()
+    real = bpy.context
+    shown = SimpleNamespace(show_gizmo=True, overlay=SimpleNamespace(show_overlays=True))
+    return SimpleNamespace(
+        active_object=real.active_object, scene=real.scene, view_layer=real.view_layer, space_data=shown
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_dial_is_the_knees_circle_and_drags_it(seed):
+    rig = live(seed)
+    group = gizmo_group(gizmo_context())
+    assert not group.dial.hide
+    assert not group.handle.hide
+    knee = rig.to_world(rig.joints()[1])
+    assert (group.dial.matrix_basis @ Vector((1.0, 0.0, 0.0)) - knee).length < 1e-4
+    assert (group.handle.matrix_basis.to_translation() - knee).length < 1e-4
+    for gizmo in (group.dial, group.handle):
+        assert gizmo.operator.name == "analytic_ik.swivel"
+        assert gizmo.operator.release_confirm
+
+
+def test_the_gizmo_hides_where_there_is_no_circle():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    assert not gizmo_group(gizmo_context()).dial.hide
+    rig.tip.analytic_ik_target = None
+    assert gizmo_group(gizmo_context()).dial.hide
+    straight = leg("straight")
+    straight.target.place((0.0, -5.0, 2.0))
+    straight.enable()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    enter("POSE", straight.ob, "shin")
+    assert gizmo_group(gizmo_context()).handle.hide
+    enter("POSE", straight.ob, "hips")
+    assert gizmo_group(gizmo_context()).handle.hide
+
+
+def test_a_gizmo_that_fails_hides_and_says_so_once(monkeypatch, capsys):
+    def fail(*_):
+        raise RuntimeError("no circle today")
+
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    monkeypatch.setattr("ik_addon.ui.swivel_gizmo.circle_of", fail)
+    for _ in range(2):
+        assert gizmo_group(gizmo_context()).dial.hide
+    assert capsys.readouterr().out.count("please report this") == 1
