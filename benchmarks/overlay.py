@@ -1,10 +1,11 @@
 """What a redraw of the overlay costs: `blender --factory-startup --python benchmarks/overlay.py -- [--rounds N]`.
 
 It needs a window: it builds legs that walk, all of them shown, redraws the window and measures the overlay's Python
-time in it, the graphics calls included: where nothing has changed since the last redraw (as while the view is turned),
+time in it: where nothing has changed since the last redraw (as while the view is turned),
 and where every redraw is of another frame. In the same rounds it measures what solving the same legs takes: reading all
 of them anew, and by the handlers of a frame change, which sample the legs' F-Curves ahead. Times are medians over
-rounds of the mean over the round's frames, ratios medians of the quotients within a round.
+rounds of the mean over the round's frames, ratios medians of the quotients within a round. The draw calls themselves
+are apart: where the graphics are computed by software they wait until all is drawn, and say nothing of Python.
 """
 
 import argparse
@@ -42,11 +43,12 @@ class Clock:
         self.seconds = 0.0
         self.calls = 0
 
-    def __call__(self, *arguments: object) -> None:
+    def __call__(self, *arguments: object) -> object:
         start = perf_counter()
-        self.function(*arguments)
+        found = self.function(*arguments)
         self.seconds += perf_counter() - start
         self.calls += 1
+        return found
 
     def taken(self) -> float:
         """Those seconds."""
@@ -70,7 +72,7 @@ def redraw() -> None:
     bpy.ops.wm.redraw_timer(type="DRAW_WIN_SWAP", iterations=1)
 
 
-def a_round(drawing: Clock, handlers: list[Clock], seconds: Seconds) -> None:
+def a_round(drawing: Clock, reading: Clock, handlers: list[Clock], seconds: Seconds) -> None:
     """Measure each once, frame by frame."""
     scene, layer = bpy.context.scene, bpy.context.view_layer
     found: Seconds = {name: [] for name in seconds}
@@ -78,15 +80,17 @@ def a_round(drawing: Clock, handlers: list[Clock], seconds: Seconds) -> None:
         scene.frame_set(frame)
         found["handlers"].append(sum(clock.taken() for clock in handlers))
         redraw()
-        found["another frame"].append(drawing.taken())
+        found["another frame"].append(reading.taken())
+        drawing.taken()
         redraw()
-        found["nothing changed"].append(drawing.taken())
+        found["nothing changed"].append(reading.taken())
+        found["draw calls"].append(drawing.taken() - found["nothing changed"][-1])
     for frame in FRAMES[:FRAMES_IN_A_ROUND]:
         scene.frame_set(frame)
         start = perf_counter()
         solve_scene(layer.depsgraph, True)
         found["read anew"].append(perf_counter() - start)
-    for clock in (drawing, *handlers):
+    for clock in (drawing, reading, *handlers):
         clock.taken()
     for name, values in found.items():
         seconds[name].append(mean(values))
@@ -96,14 +100,16 @@ def rows(legs: int, rounds: int) -> Iterator[dict[str, object]]:
     """The lines of the table, for the legs that were built."""
     bpy.context.scene.analytic_ik_overlay = "ALL"
     drawing = Clock(overlay._draw_view)
-    overlay._draw_view = drawing
+    reading = Clock(overlay.batches_of)
+    overlay._draw_view, overlay.batches_of = drawing, reading
     handlers = clocked_handlers()
-    seconds: Seconds = {"nothing changed": [], "another frame": [], "read anew": [], "handlers": []}
+    names = ("nothing changed", "another frame", "draw calls", "read anew", "handlers")
+    seconds: Seconds = {name: [] for name in names}
     for _ in range(2):
-        a_round(drawing, handlers, {name: [] for name in seconds})
+        a_round(drawing, reading, handlers, {name: [] for name in seconds})
     drawn = drawing.calls
     for _ in range(rounds):
-        a_round(drawing, handlers, seconds)
+        a_round(drawing, reading, handlers, seconds)
     views = (drawing.calls - drawn) / (2 * FRAMES_IN_A_ROUND * rounds)
     if not views:
         raise RuntimeError("no 3D view was drawn: run it in a window that shows one")
@@ -116,6 +122,7 @@ def rows(legs: int, rounds: int) -> Iterator[dict[str, object]]:
             "redraw / reading anew twice": _ratio(seconds[name], seconds["read anew"]),
             "handlers, µs": 1e6 * median(seconds["handlers"]),
             "redraw / handlers twice": _ratio(seconds[name], seconds["handlers"]),
+            "draw calls, µs": 1e6 * median(seconds["draw calls"]),
             "3D views": views,
         }
 
