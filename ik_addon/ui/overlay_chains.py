@@ -3,7 +3,7 @@
 Between redraws only plain data is kept: names and numbers.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import pi
 
@@ -40,6 +40,7 @@ from .overlay_shapes import (
 )
 
 _NOWHERE = (float("nan"),) * 3
+"""Always these very numbers: compared with itself even what is no number is the same."""
 _FREE = (-pi, pi)
 
 
@@ -238,7 +239,7 @@ class _Controls:
         self._ob, self._depsgraph = ob, depsgraph
         self._to_armature = world.inverted_safe()
 
-    def place(self, control: bpy.types.Object | None, bone: str) -> Iterable[float]:
+    def place(self, control: bpy.types.Object | None, bone: str) -> tuple[float, ...]:
         """Where a control is; nowhere without one."""
         if control is None:
             return _NOWHERE
@@ -246,10 +247,10 @@ class _Controls:
             return _NOWHERE
         world, pose = place_of(control, bone, self._depsgraph)
         if pose is None:
-            return self._to_armature @ world.translation
+            return (self._to_armature @ world.translation).to_tuple()
         if control.original == self._ob:
-            return pose.translation
-        return self._to_armature @ (world @ pose.translation)
+            return pose.translation.to_tuple()
+        return (self._to_armature @ (world @ pose.translation)).to_tuple()
 
 
 def _read_anew(places: Places, reader: ArmatureReader, shown: Shown, most: int) -> None:
