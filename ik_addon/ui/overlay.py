@@ -12,6 +12,8 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from ..rig.armatures import armature_objects
+from ..rig.live import known_plan
+from ..rig.order import ChainName
 from .overlay_chains import Kept, Places, read_places, shapes_of, shown_chains
 from .overlay_shapes import Lines
 
@@ -35,13 +37,17 @@ _drawn: dict[str, "_Drawn"] = {}
 class _Drawn:
     """What is kept from redraw to redraw: plain data, and batches of the graphics card.
 
-    scene, mode: for which the chains were looked for. stale: Blender has said that something changed since.
+    scene, mode: for which the chains were looked for. plan: how they were solved then, where that holds all that is
+    kept of them. stale: Blender has said that something else changed since; reposed: that an armature did, be it that
+    a chain moved it.
     """
 
-    def __init__(self, scene: int, mode: str, kept: Kept) -> None:
-        self.scene, self.mode, self.kept = scene, mode, kept
-        self.stale = False
-        self.frame: float | None = None
+    def __init__(self, scene: bpy.types.Scene, kept: Kept) -> None:
+        self.scene, self.mode, self.kept = scene.session_uid, scene.analytic_ik_overlay, kept
+        plan = known_plan(scene)
+        shown = {ChainName(ob, chain.tip) for ob, chains in kept.items() for chain in chains}
+        self.plan = plan if plan is not None and shown <= plan.steady().keys() else None
+        self.stale = self.reposed = False
         self.places: Places | None = None
         self.batches: tuple[gpu.types.GPUBatch, ...] = ()
 
@@ -99,14 +105,12 @@ def something_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
     drawn = _drawn.get("now")
     if drawn is None or drawn.stale:
         return
-    drawn.stale = any(map(depsgraph.id_type_updated, _CHANGING)) or (
-        depsgraph.id_type_updated("OBJECT")
-        and any(
-            update.is_updated_geometry or not update.is_updated_transform
-            for update in depsgraph.updates
-            if isinstance(update.id, bpy.types.Object)
-        )
-    )
+    drawn.stale = any(map(depsgraph.id_type_updated, _CHANGING))
+    if depsgraph.id_type_updated("OBJECT"):
+        for update in depsgraph.updates:
+            if isinstance(update.id, bpy.types.Object):
+                drawn.reposed |= update.is_updated_geometry
+                drawn.stale |= not (update.is_updated_geometry or update.is_updated_transform)
 
 
 # Drawing
@@ -156,8 +160,8 @@ def batches_of(context: bpy.types.Context) -> tuple:
     if depsgraph is None:
         return ()
     drawn = _drawn.get("now")
-    if drawn is None or drawn.stale or (drawn.scene, drawn.mode) != (scene.session_uid, mode):
-        drawn = _drawn["now"] = _Drawn(scene.session_uid, mode, shown_chains(mode, depsgraph))
+    if drawn is None or (drawn.scene, drawn.mode) != (scene.session_uid, mode) or _is_stale(drawn, scene):
+        drawn = _drawn["now"] = _Drawn(scene, shown_chains(mode, depsgraph))
     if not drawn.kept:
         return ()
     visible = [
@@ -170,6 +174,14 @@ def batches_of(context: bpy.types.Context) -> tuple:
         drawn.places = places
         drawn.batches = _batches(*shapes_of(places)) if places.shown else ()
     return drawn.batches
+
+
+def _is_stale(drawn: _Drawn, scene: bpy.types.Scene) -> bool:
+    """Whether what is kept of the chains may be otherwise now; a plan is made anew when that changes."""
+    if drawn.reposed and not drawn.stale:
+        plan = known_plan(scene)
+        drawn.stale, drawn.reposed = plan is None or plan is not drawn.plan, False
+    return drawn.stale
 
 
 def _batches(lines: Lines, fill: Lines) -> tuple:
