@@ -74,7 +74,8 @@ def _animated(ob: bpy.types.Object) -> Iterator[tuple[str, int]]:
             if plays(curve):
                 yield curve.data_path, curve.array_index
     for driver in data.drivers:
-        yield driver.data_path, driver.array_index
+        if not driver.mute:
+            yield driver.data_path, driver.array_index
 
 
 def animated_channels(ob: bpy.types.Object) -> Channels:
@@ -86,7 +87,7 @@ def animated_channels(ob: bpy.types.Object) -> Channels:
         data.action.name_full if data.action else "",
         getattr(data, "action_slot_handle", 0),
         sum(len(collection) for collection in current_fcurve_collections(data)),
-        len(data.drivers),
+        sum(not driver.mute for driver in data.drivers),
         len(data.nla_tracks),
     )
     known = _channels.get(ob.session_uid)
@@ -106,7 +107,7 @@ def is_driven(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone, what: str) ->
     if data is None or not data.drivers:
         return False
     prefix = f"{pose_bone.path_from_id()}.{what}"
-    return any(driver.data_path.startswith(prefix) for driver in data.drivers)
+    return any(not driver.mute and driver.data_path.startswith(prefix) for driver in data.drivers)
 
 
 def forget() -> None:

@@ -355,3 +355,21 @@ def test_moving_a_target_within_a_frame_keeps_the_keys_as_fk_pose(seed):
     update()
     now = pose_values(rig.ob)
     assert all(now[name] == fk[name] for name in rig.bones)
+
+
+def test_a_muted_driver_takes_no_part():
+    rig = leg()
+    bones = rig.ob.pose.bones
+    set_rotation(bones["thigh"], Quaternion((1.0, 0.0, 0.0), 0.3))
+    fk = rotation_values(bones["thigh"])
+    rig.target.place((0.1, -0.4, 0.6))
+    for name in ("thigh", "shin"):
+        for curve in bones[name].driver_add(rotation_channel(bones[name])):
+            curve.mute = True
+    rig.enable(influence=0.6)
+    for frame in (*FRAMES, *reversed(FRAMES)):
+        go_to(frame)
+    rig.tip.analytic_ik_influence = 0.0
+    update()
+    # Without drivers that act, what stands on a bone at a frame change is what the chain wrote there.
+    assert rotation_values(bones["thigh"]) == fk
