@@ -1,0 +1,180 @@
+"""A character's legs are rigged, posed, baked and checked, and all of it is undone: by mouse and keys alone.
+
+    blender sample_scenes/biped_unrigged.blend --python tests/window/walkthrough.py -- FOLDER
+
+The add-on must be enabled. Pictures of each step go to the folder; Blender ends with status 1 where something is not
+as it should be, or where anything left a traceback.
+"""
+
+import sys
+from pathlib import Path
+
+import bpy
+from mathutils import Vector
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import driver as d  # noqa: E402
+
+RIG = "Robot rig"
+MET = 1e-4
+"""Metres by which a tip may miss its target: a picture's pixel is fifty times as large."""
+
+
+def rig() -> bpy.types.Object:
+    """Looked up anew each time, for an undo replaces it."""
+    return bpy.data.objects[RIG]
+
+
+def tips() -> list[str]:
+    return [bone.name for bone in rig().pose.bones if bone.analytic_ik_enabled]
+
+
+def tail(bone: str) -> Vector:
+    """Where a bone's tail is, as evaluated."""
+    posed = rig().evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return posed.matrix_world @ posed.pose.bones[bone].tail
+
+
+def knee(side: str) -> Vector:
+    return tail(f"thigh.{side}")
+
+
+def missed(tip: str) -> float:
+    target = rig().pose.bones[tip].analytic_ik_target
+    there = target.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation
+    return (tail(tip) - there).length
+
+
+def state() -> dict:
+    """All that the walk through may change and undo must give back."""
+    return {
+        "objects": sorted(ob.name for ob in bpy.data.objects),
+        "actions": sorted(action.name for action in bpy.data.actions),
+        "places": {ob.name: [list(row) for row in ob.matrix_world] for ob in bpy.context.scene.objects},
+        "bones": {
+            bone.name: (
+                list(bone.location),
+                list(bone.rotation_euler),
+                list(bone.rotation_quaternion),
+                list(bone.scale),
+                [constraint.name for constraint in bone.constraints],
+                bone.analytic_ik_enabled,
+                bone.analytic_ik_target and bone.analytic_ik_target.name,
+                bone.analytic_ik_swivel,
+                bone.analytic_ik_use_rotation,
+            )
+            for bone in rig().pose.bones
+        },
+        "action": (rig().animation_data and rig().animation_data.action) is not None,
+        "mode": rig().mode,
+        "frame": bpy.context.scene.frame_current,
+    }
+
+
+def keys() -> int:
+    """How many keys the armature has."""
+    data = rig().animation_data
+    if data is None or data.action is None:
+        return 0
+    action = data.action
+    curves = action.fcurves if hasattr(action, "fcurves") else action.layers[0].strips[0].channelbags[0].fcurves
+    return sum(len(curve.keyframe_points) for curve in curves)
+
+
+def outermost(control: bpy.types.Object) -> d.Pixel:
+    """The corner of a cube Empty that is farthest to the right in the view: clear of the bones in it."""
+    size = control.empty_display_size
+    corners = [Vector((x, y, z)) * size for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+    return max(d.pixel_of(control.matrix_world @ corner) for corner in corners)
+
+
+def shot(name: str) -> None:
+    d.picture(d.out_folder() / f"{name}.png")
+
+
+def steps() -> d.Steps:
+    yield from choose_the_armature()
+    before = state()
+    yield from rig_the_legs()
+    yield from drag_a_foot()
+    yield from bake()
+    yield from undo_all(before)
+
+
+def choose_the_armature() -> d.Steps:
+    """A click on a bone, then no bone selected: all legs shall be found."""
+    bone = rig().pose.bones["spine"]
+    yield from d.click(d.pixel_of(rig().matrix_world @ bone.center))
+    assert bpy.context.object == rig()
+    assert rig().data.bones.active.name == "spine"
+    yield from d.press("alt+a", d.middle())
+    yield from d.open_sidebar("Analytic IK")
+    shot("1_chosen")
+
+
+def rig_the_legs() -> d.Steps:
+    knees = {side: knee(side) for side in "LR"}
+    yield from d.click_button("analytic_ik.rig_legs")
+    shot("2_rigged")
+    assert tips() == ["shin.L", "shin.R"], tips()
+    for side in "LR":
+        assert (knee(side) - knees[side]).length < MET
+        assert missed(f"shin.{side}") < MET
+
+
+def drag_a_foot() -> d.Steps:
+    """Object mode, a click on the foot's control, G, and the mouse."""
+    yield from d.press("ctrl+Tab", d.middle())
+    assert rig().mode == "OBJECT"
+    control = rig().pose.bones["shin.L"].analytic_ik_target
+    was = control.matrix_world.translation.copy()
+    start = outermost(control)
+    yield from d.click(start)
+    assert bpy.context.object == control, f"the click chose {bpy.context.object.name}"
+    yield from d.press("g", start)
+    for k in range(1, 13):
+        d.point((start[0] - 8 * k, start[1] + 10 * k))
+        yield 0.05
+        assert missed("shin.L") < MET, "the leg lags behind the hand"
+    shot("3_dragging")
+    yield from d.click((start[0] - 96, start[1] + 120))
+    shot("4_dragged")
+    control = rig().pose.bones["shin.L"].analytic_ik_target
+    assert (control.matrix_world.translation - was).length > 0.1
+    assert missed("shin.L") < MET
+
+
+def bake() -> d.Steps:
+    # Back to the armature: a click on it, and pose mode.
+    yield from d.click(d.pixel_of(rig().matrix_world @ rig().pose.bones["spine"].center))
+    assert bpy.context.object == rig(), f"the click chose {bpy.context.object.name}"
+    yield from d.press("ctrl+Tab", d.middle())
+    assert rig().mode == "POSE"
+    leg = rig().pose.bones["shin.R"]
+    yield from d.click(d.pixel_of(rig().matrix_world @ leg.center))
+    assert rig().data.bones.active.name == "shin.R"
+    knees = {side: knee(side) for side in "LR"}
+    yield from d.click_button("analytic_ik.bake")
+    shot("6_bake_dialog")
+    yield from d.press("Return")
+    yield 1.5
+    shot("7_baked")
+    assert not tips(), "a baked chain is muted"
+    assert keys()
+    for side in "LR":
+        assert (knee(side) - knees[side]).length < MET
+
+
+def undo_all(before: dict) -> d.Steps:
+    for count in range(1, 40):
+        yield from d.press("ctrl+z", d.middle())
+        if state() == before:
+            break
+    shot("9_undone")
+    now = state()
+    assert now == before, [(key, before[key], now[key]) for key in before if now[key] != before[key]]
+    print(f"undone in {count} steps")
+
+
+d.run(steps)
