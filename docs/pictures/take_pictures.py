@@ -1,0 +1,324 @@
+"""Takes the manual's pictures in Blender's window, with the add-on as it is.
+
+    blender --python docs/pictures/take_pictures.py -- FOLDER [NAME...]
+
+The add-on must be enabled, the window about 1600 by 900 pixels. Needs what tests/window/driver.py needs, and
+ImageMagick to put pictures side by side. Without names all pictures are taken.
+"""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Generator, Sequence
+from math import radians
+from pathlib import Path
+
+import bpy
+from mathutils import Euler, Vector
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "window"))
+
+import driver as d
+
+SCENES = Path(__file__).resolve().parents[2] / "sample_scenes"
+
+State = tuple[str, Callable[[], None]]
+"""What is written under a picture, and what is done before it is taken."""
+
+HEIGHT = 340
+"""Pixels, of each of the pictures that stand side by side."""
+LARGEST_FILE = 150_000
+"""Bytes; the manual is read in a browser."""
+
+
+# Scenes and views
+
+
+def open_scene(name: str) -> d.Steps:
+    bpy.ops.wm.open_mainfile(filepath=str(SCENES / f"{name}.blend"), load_ui=True)
+    yield 1.0
+    with d.over():
+        bpy.ops.object.mode_set(mode="OBJECT")
+    plain_view()
+    yield 0.3
+
+
+def plain_view() -> None:
+    """Leave in the 3D view what the pictures are about."""
+    overlay = d.area().spaces.active.overlay
+    overlay.show_text = overlay.show_cursor = overlay.show_object_origins = False
+    overlay.show_relationship_lines = overlay.show_extras = True
+    overlay.show_extras = True
+
+
+def rig() -> bpy.types.Object:
+    return next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
+
+
+def rigged_biped(arms: bool = False) -> d.Steps:
+    """The biped with legs rigged as the manual's reader rigs them; its bones drawn so that they are seen."""
+    yield from open_scene("biped_unrigged")
+    with d.over():
+        bpy.ops.analytic_ik.rig_legs(arms=arms)
+    rig().data.display_type = "STICK"
+    rig().data.bones["root"].hide = True
+    for name in ("Foot.R", "Knee.R"):  # followed all the same; the pictures are about the other leg
+        bpy.data.objects[name].hide_set(True)
+    select()
+    yield 0.3
+
+
+def leg() -> bpy.types.PoseBone:
+    """The tip of the leg that the pictures show: the nearer one."""
+    return rig().pose.bones["shin.L"]
+
+
+def foot() -> bpy.types.Object:
+    return leg().analytic_ik_target
+
+
+def pole() -> bpy.types.Object:
+    return leg().analytic_ik_pole_target
+
+
+def select(*objects: bpy.types.Object) -> None:
+    """Select objects, so that they are drawn in orange; the last is the active one."""
+    for ob in bpy.context.view_layer.objects:
+        ob.select_set(ob in objects)
+    bpy.context.view_layer.objects.active = objects[-1] if objects else rig()
+
+
+def look(at: Sequence[float], turn: float, tilt: float, distance: float) -> None:
+    """Look at a point from a distance. turn: degrees about the vertical, 0 from the front, 90 from its left."""
+    view = d.area().spaces.active.region_3d
+    view.view_perspective = "PERSP"
+    view.view_location = at
+    view.view_rotation = Euler((radians(90.0 - tilt), 0.0, radians(turn))).to_quaternion()
+    view.view_distance = distance
+
+
+def look_at_legs(turn: float = 62.0) -> None:
+    look((0.05, -0.1, 0.43), turn, 6.0, 2.3)
+
+
+# Pictures side by side
+
+
+def middle_crop(width: int, height: int) -> tuple[int, int, int, int]:
+    x, y, full_width, full_height = d.crop_of()
+    return x + (full_width - width) // 2, y + (full_height - height) // 2 + 10, width, height
+
+
+def side_by_side(
+    name: str, states: Sequence[State], width: int = 300, height: int = HEIGHT, grow: int = 560
+) -> d.Steps:
+    """One picture of several states. grow: pixels of the view's height that are shown at `height`."""
+    with tempfile.TemporaryDirectory() as folder:
+        taken: list[str] = []
+        for k, (label, make) in enumerate(states):
+            make()
+            rig().update_tag()
+            yield 0.5
+            crop = middle_crop(round(width * grow / height), grow)
+            path = d.picture(Path(folder) / f"{k}.png", crop)
+            taken += ["-label", label, str(path)]
+        joined = Path(folder) / "joined.png"
+        style = ["-background", "#262626", "-fill", "#d8d8d8", "-pointsize", "17", "-font", "DejaVu-Sans"]
+        shape = ["-tile", f"{len(states)}x1", "-geometry", f"{width}x{height}+3+3"]
+        subprocess.run(["montage", *style, *taken, *shape, str(joined)], check=True)
+        save_small(joined, name)
+
+
+def save_small(path: Path, name: str) -> None:
+    """Save with as many colours as the file's size allows."""
+    out = d.out_folder() / f"{name}.png"
+    for colours in (256, 160, 96, 64, 40):
+        few = ["-dither", "None", "-colors", str(colours), "-strip", "-define", "png:compression-level=9"]
+        subprocess.run(["convert", str(path), *few, f"PNG8:{out}"], check=True)
+        if out.stat().st_size < LARGEST_FILE:
+            break
+    print(f"{out.name}: {out.stat().st_size // 1024} KB, {colours} colours", flush=True)
+
+
+def setter(owner: Callable[[], object], **values) -> Callable[[], None]:
+    """What sets properties of what is looked up when it is called."""
+
+    def make() -> None:
+        for name, value in values.items():
+            setattr(owner(), name, value)
+
+    return make
+
+
+# The settings of a chain
+
+
+def settings_pole() -> d.Steps:
+    yield from rigged_biped()
+    look_at_legs(35.0)
+    foot().location += Vector((0.0, -0.12, 0.22))
+    select(pole())
+    start = pole().location.copy()
+
+    def to_side(x: float) -> Callable[[], None]:
+        return lambda: setattr(pole(), "location", start + Vector((x, -0.02, 0.0)))
+
+    pole().location.y = start.y = -0.5
+    yield from side_by_side(
+        "setting_pole", [("Pole to the right", to_side(-0.35)), ("ahead", to_side(0.0)), ("to the left", to_side(0.4))]
+    )
+
+
+def settings_swivel() -> d.Steps:
+    yield from rigged_biped()
+    look_at_legs(35.0)
+    foot().location += Vector((0.0, -0.12, 0.22))
+    states = [(f"Swivel {angle}°", setter(leg, analytic_ik_swivel=radians(angle))) for angle in (-40, 0, 40)]
+    yield from side_by_side("setting_swivel", states)
+
+
+def settings_flip() -> d.Steps:
+    yield from rigged_biped()
+    look_at_legs()
+    foot().location += Vector((0.0, -0.05, 0.2))
+    yield from side_by_side(
+        "setting_flip",
+        [("Flip off", setter(leg, analytic_ik_flip=False)), ("Flip on", setter(leg, analytic_ik_flip=True))],
+    )
+
+
+def settings_softness() -> d.Steps:
+    yield from rigged_biped()
+    look_at_legs(75.0)
+    foot().location += Vector((0.0, -0.27, 0.045))
+    select(foot())
+    states = [(f"Softness {soft}", setter(leg, analytic_ik_softness=soft)) for soft in (0.0, 0.1, 0.3)]
+    yield from side_by_side("setting_softness", states)
+
+
+def settings_reach() -> d.Steps:
+    yield from rigged_biped()
+    look_at_legs(75.0)
+    foot().location += Vector((0.0, -0.6, 0.18))
+    select(foot())
+    states = [(reach.capitalize(), setter(leg, analytic_ik_reach=reach)) for reach in ("CLAMP", "STRETCH", "HOLD")]
+    yield from side_by_side("setting_reach", states)
+
+
+def settings_influence() -> d.Steps:
+    yield from rigged_biped()
+    look_at_legs(75.0)
+    foot().location += Vector((0.0, -0.25, 0.3))
+    states = [(f"Influence {part}", setter(leg, analytic_ik_influence=part)) for part in (0.0, 0.5, 1.0)]
+    yield from side_by_side("setting_influence", states)
+
+
+def settings_foot_follows() -> d.Steps:
+    yield from rigged_biped()
+    look_at_legs(75.0)
+    foot().location += Vector((0.0, 0.2, 0.28))
+    leg().analytic_ik_use_rotation = False
+    select(foot())
+    turned = foot().rotation_euler.copy()
+
+    def follow(on: bool, turn: float) -> Callable[[], None]:
+        def make() -> None:
+            foot().rotation_euler = turned
+            bpy.context.view_layer.update()
+            leg().analytic_ik_use_rotation = on
+            foot().rotation_euler.rotate(Euler((radians(turn), 0.0, 0.0)))
+
+        return make
+
+    states = [
+        ("Off: it rides on the shin", follow(False, 0.0)),
+        ("On", follow(True, 0.0)),
+        ("On, control turned", follow(True, 35.0)),
+    ]
+    yield from side_by_side("setting_foot_follows", states)
+
+
+def settings_foot_roll() -> d.Steps:
+    yield from rigged_biped()
+    look((0.06, -0.1, 0.2), 52.0, 6.0, 1.25)
+    states = [(f"Foot Roll {angle}°", setter(leg, analytic_ik_foot_roll=radians(angle))) for angle in (-25, 0, 40, 75)]
+    yield from side_by_side("setting_foot_roll", states, width=235)
+
+
+def settings_toe_angle() -> d.Steps:
+    yield from rigged_biped()
+    look((0.06, -0.1, 0.2), 52.0, 6.0, 1.25)
+    leg().analytic_ik_foot_roll = radians(60.0)
+    states = [(f"Toe Angle {angle}°", setter(leg, analytic_ik_toe_angle=radians(angle))) for angle in (15, 45, 60)]
+    yield from side_by_side("setting_toe_angle", states, width=260)
+
+
+def settings_least_bend() -> d.Steps:
+    yield from rigged_biped()
+    look_at_legs(75.0)
+    foot().location += Vector((0.0, -0.3, 0.0))
+    select(foot())
+    knee = lambda: rig().pose.bones["shin.L"]  # noqa: E731
+    knee().lock_ik_y = knee().lock_ik_z = True
+
+    def least(degrees: float | None) -> Callable[[], None]:
+        return setter(knee, analytic_ik_use_min_bend=degrees is not None, analytic_ik_min_bend=radians(degrees or 0.0))
+
+    states = [("Keep Bent off", least(None)), ("Least Bend 15°", least(15.0)), ("Least Bend 40°", least(40.0))]
+    yield from side_by_side("setting_least_bend", states)
+
+
+def settings_limits() -> d.Steps:
+    yield from rigged_biped()
+    look_at_legs(75.0)
+    foot().location += Vector((0.0, 0.05, 0.5))
+    select(foot())
+    knee = lambda: rig().pose.bones["shin.L"]  # noqa: E731
+    knee().lock_ik_y = knee().lock_ik_z = True
+
+    def largest(degrees: float | None) -> Callable[[], None]:
+        return setter(
+            knee, use_ik_limit_x=degrees is not None, ik_min_x=-radians(degrees or 0), ik_max_x=radians(degrees or 0)
+        )
+
+    states = [("No limit", largest(None)), ("Knee bends up to 110°", largest(110.0)), ("up to 70°", largest(70.0))]
+    yield from side_by_side("setting_limits", states)
+
+
+def tentacle() -> d.Steps:
+    yield from open_scene("tentacle")
+    bpy.context.scene.frame_set(20)
+    yield 0.4
+    d.picture(d.out_folder() / "raw_tentacle.png")
+    yield from open_scene("paper_arm")
+    bpy.context.scene.frame_set(20)
+    yield 0.4
+    d.picture(d.out_folder() / "raw_paper.png")
+    yield from open_scene("spider")
+    bpy.context.scene.frame_set(20)
+    yield 0.4
+    d.picture(d.out_folder() / "raw_spider.png")
+
+
+PICTURES: dict[str, Callable[[], d.Steps]] = {
+    "setting_pole": settings_pole,
+    "setting_swivel": settings_swivel,
+    "setting_flip": settings_flip,
+    "setting_softness": settings_softness,
+    "setting_reach": settings_reach,
+    "setting_influence": settings_influence,
+    "setting_foot_follows": settings_foot_follows,
+    "setting_foot_roll": settings_foot_roll,
+    "setting_toe_angle": settings_toe_angle,
+    "setting_limits": settings_limits,
+    "setting_least_bend": settings_least_bend,
+    "tentacle": tentacle,
+}
+
+
+def steps() -> Generator[float, None, None]:
+    for name in d.words_after_dashes()[1:] or PICTURES:
+        yield from PICTURES[name]()
+
+
+d.run(steps, minutes=15.0)
