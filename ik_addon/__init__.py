@@ -18,6 +18,6 @@ def _rooms() -> list:
     from . import command_line
     from .bake import report
     from .rig import following, live
-    from .ui import operators, panel, rig_operators
+    from .ui import operators, panel, range_operators, rig_operators
 
-    return [following, report, operators, rig_operators, panel, command_line, live]
+    return [following, report, operators, range_operators, rig_operators, panel, command_line, live]

@@ -11,7 +11,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
@@ -19,6 +20,7 @@ import bpy
 from .authoring.rigging import rig_legs
 from .bake import bake, chains_of, check
 from .bake.report import words
+from .bake.stepping import Progress
 from .solvers import ChainError
 
 try:
@@ -167,17 +169,31 @@ def _open_and_step(file: Path, options: argparse.Namespace) -> dict:
     if not chains:
         raise ChainError("no armature of its scene has a live analytic IK chain; add one and save the file")
 
-    def progress(frames: Iterable[int]) -> Iterable[int]:
-        if tqdm is None or not sys.stderr.isatty():
-            return frames
-        return tqdm(frames, desc=file.name, unit="frame")
-
-    if output is None:
-        report = check(bpy.context, chains, frames, progress)
-    else:
-        report = bake(bpy.context, chains, frames, options.action, options.after, options.tolerance, progress)
+    with _shown(file.name, len(frames)) as progress:
+        if output is None:
+            report = check(bpy.context, chains, frames, progress)
+        else:
+            report = bake(bpy.context, chains, frames, options.action, options.after, options.tolerance, progress)
+    if output is not None:
         _save(output, compressed)
     return report["files"][0]
+
+
+@contextmanager
+def _shown(name: str, frames: int) -> Iterator[Progress | None]:
+    """Progress on a terminal; none in a pipe."""
+    if tqdm is None or not sys.stderr.isatty():
+        yield None
+        return
+    with tqdm(desc=name, unit="frame", total=frames) as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield progress
+        # What was sampled had no steps.
+        bar.update(bar.total - bar.n)
 
 
 def _is_compressed(file: Path) -> bool:

@@ -32,6 +32,17 @@ class Control:
         return (LOCATION, self.owner.rotation_mode) if self.turns else (LOCATION,)
 
     @property
+    def channels(self) -> dict[str, Raw]:
+        """What places it, by the channels' modes."""
+        owner = self.owner
+        return {mode: raw_values(owner, mode) for mode in (LOCATION, owner.rotation_mode, SCALE)}
+
+    def put(self, channels: dict[str, Raw]) -> None:
+        """Set what places it."""
+        for mode, raw in channels.items():
+            _put_raw(self.owner, mode, raw)
+
+    @property
     def shown(self) -> str:
         """Its name in a sentence."""
         return f"bone '{self.bone}'" if self.bone else f"'{self.ob.name}'"
@@ -86,7 +97,7 @@ class Placer:
     def place(self, control: Control, wanted_world: Matrix) -> tuple[Raw, ...]:
         """Give a control a place, and an orientation where that counts; returns what its channels of `modes` hold."""
         owner = control.owner
-        others = {mode: raw_values(owner, mode) for mode in (LOCATION, owner.rotation_mode, SCALE)}
+        others = control.channels
         if control.bone:
             reader = self.scene.armature(control.ob)
             parent = reader.evaluated.pose.bones[control.bone].parent

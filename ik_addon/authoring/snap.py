@@ -1,16 +1,16 @@
 """Between FK and IK: the controls go to where the FK pose puts them, or the solved pose becomes the FK pose."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 
 import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ..bake.collecting import Progress, continuous
+from ..bake.collecting import continuous
 from ..bake.keys import BoneKeys, check_keyable, check_undriven, check_unshared, key_times, write_keys
-from ..bake.stepping import frame_kept
-from ..rig import live
+from ..bake.stepping import Progress, Steps, finish, stepping
 from ..rig.animation import animated_paths
 from ..rig.armatures import posed_armatures
 from ..rig.channels import LOCATION, Raw
@@ -46,17 +46,55 @@ def snap_targets(
     context: bpy.types.Context,
     tips: Sequence[bpy.types.PoseBone],
     frames: range | None = None,
-    progress: Progress = iter,
+    progress: Progress | None = None,
 ) -> Snapped:
-    """Bring targets and poles of chains to where the FK pose puts them: so the controls alone carry the limb.
+    """`targets_snapped`, at once. progress: is told of each step."""
+    return finish(targets_snapped(context, tips, frames), progress)
+
+
+def targets_snapped(
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range | None = None
+) -> Steps[Snapped]:
+    """In steps: bring targets and poles of chains to where the FK pose puts them: so the controls alone carry the limb.
 
     frames: to key the controls at; None: the present frame, without keys. A chain without a pole gets one. Swivel, flip
     and foot roll go back to zero. Raises ChainError that names the bone, with nothing changed, where a control would
-    not stay where it is put.
+    not stay where it is put. Closed before the end, the steps leave everything as it was.
     """
     controls = _checked_controls(tips, frames)
-    _check_readable(context, tips, frames)
+    with _put_back(tips, controls) as done:
+        yield from _snap_controls(context, tips, controls, frames, done)
+    return done
+
+
+@contextmanager
+def _put_back(
+    tips: Sequence[bpy.types.PoseBone], controls: dict[bpy.types.PoseBone, list[Control]]
+) -> Iterator[Snapped]:
+    """Inside, controls and chains may be changed; after an exception they are as before."""
+    settings = {tip: {name: getattr(tip, f"analytic_ik_{name}") for name in _BEND_SETTINGS} for tip in tips}
+    places = {control: control.channels for own in controls.values() for control in own}
     done = Snapped()
+    try:
+        yield done
+    except BaseException:
+        for control, channels in places.items():
+            control.put(channels)
+        for tip, values in settings.items():
+            for name, value in values.items():
+                setattr(tip, f"analytic_ik_{name}", value)
+        for name in done.poles:
+            bpy.data.objects.remove(bpy.data.objects[name])
+        raise
+
+
+def _snap_controls(
+    context: bpy.types.Context,
+    tips: Sequence[bpy.types.PoseBone],
+    controls: dict[bpy.types.PoseBone, list[Control]],
+    frames: range | None,
+    done: Snapped,
+) -> Steps[None]:
     for tip in tips:
         for name, value in _BEND_SETTINGS.items():
             setattr(tip, f"analytic_ik_{name}", value)
@@ -70,36 +108,43 @@ def snap_targets(
     chosen = {ChainName(tip.id_data.name_full, tip.name): controls[tip] for tip in tips}
     reaches: dict[Control, float] = {}
     samples: dict[Control, list[tuple[Raw, ...]]] = {control: [] for own in controls.values() for control in own}
-    for scene in _stepped(context, frames, progress):
-        placer, wanted = Placer(scene), {}
-        for chain, limb in _limbs(scene, set(chosen)):
-            target, pole = chosen[chain]
-            goal, places = _goal_of(limb, target, pole, placer, reaches)
-            wanted |= places
-            done.missed[chain.tip] = max(done.missed.get(chain.tip, 0.0), _missed(limb, goal))
-        for control in sorted(wanted, key=depth):
-            samples[control].append(placer.place(control, wanted[control]))
+    with closing(_stepped(context, frames)) as scenes:
+        for step, scene in scenes:
+            placer, wanted = Placer(scene), {}
+            for chain, limb in _limbs(scene, set(chosen)):
+                target, pole = chosen[chain]
+                goal, places = _goal_of(limb, target, pole, placer, reaches)
+                wanted |= places
+                done.missed[chain.tip] = max(done.missed.get(chain.tip, 0.0), _missed(limb, goal))
+            for control in sorted(wanted, key=depth):
+                samples[control].append(placer.place(control, wanted[control]))
+            yield step
     if frames is not None:
         _key_controls(samples, frames)
     for tip in tips:
         tip.id_data.update_tag()
-    return done
 
 
 def snap_pose(
     context: bpy.types.Context,
     tips: Sequence[bpy.types.PoseBone],
     frames: range | None = None,
-    progress: Progress = iter,
+    progress: Progress | None = None,
 ) -> None:
-    """Make the solved pose of chains, at full influence, their FK pose.
+    """`pose_snapped`, at once. progress: is told of each step."""
+    finish(pose_snapped(context, tips, frames), progress)
+
+
+def pose_snapped(
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range | None = None
+) -> Steps[None]:
+    """In steps: make the solved pose of chains, at full influence, their FK pose.
 
     frames: to key the bones at, in the current action; None: the present frame, without keys. Raises ChainError that
     names the bone, with nothing changed, where a chain cannot be solved or keyed. (The toe of a rolled foot is turned
     against its FK pose: after this it stands as it did at influence 0.)
     """
     chosen = {ChainName(tip.id_data.name_full, tip.name) for tip in tips}
-    _check_readable(context, tips, None)
     for tip in tips:
         bones = chain_bones(tip, tip.analytic_ik_chain_count) + possible_end_bones(tip)
         check_undriven(tip.id_data, [bone.name for bone in bones], "rotation")
@@ -107,19 +152,20 @@ def snap_pose(
             check_keyable(tip.id_data)
     if frames is not None:
         check_unshared(list(dict.fromkeys(tip.id_data for tip in tips)))
-        _check_readable(context, tips, frames)
     ends = {chain: _possible_ends(chain) if frames is not None else [] for chain in chosen}
     rotations: dict[tuple[str, str, str], list[Raw]] = {}
-    for scene in _stepped(context, frames, progress):
-        for chain, limb in _limbs(scene, chosen, solved=True):
-            solved = zip(limb.turned, solve_limb(limb).rotations, strict=True)
-            found = {(reading.name, reading.mode): raw for reading, raw in solved}
-            # What rides on the chain's end may be turned at some of the frames only.
-            for name in ends[chain]:
-                mode, fk = scene.armature(bpy.data.objects[chain.armature]).fk_rotation(name)
-                found.setdefault((name, mode), fk)
-            for (name, mode), raw in found.items():
-                rotations.setdefault((chain.armature, name, mode), []).append(raw)
+    with closing(_stepped(context, frames)) as scenes:
+        for step, scene in scenes:
+            for chain, limb in _limbs(scene, chosen, solved=True):
+                solved = zip(limb.turned, solve_limb(limb).rotations, strict=True)
+                found = {(reading.name, reading.mode): raw for reading, raw in solved}
+                # What rides on the chain's end may be turned at some of the frames only.
+                for name in ends[chain]:
+                    mode, fk = scene.armature(bpy.data.objects[chain.armature]).fk_rotation(name)
+                    found.setdefault((name, mode), fk)
+                for (name, mode), raw in found.items():
+                    rotations.setdefault((chain.armature, name, mode), []).append(raw)
+            yield step
     for armature in dict.fromkeys(tip.id_data for tip in tips):
         own = {(bone, mode): raws for (name, bone, mode), raws in rotations.items() if name == armature.name_full}
         if frames is None:
@@ -169,23 +215,17 @@ def _checked_controls(
     return controls
 
 
-def _check_readable(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range | None) -> None:
-    """Raise ChainError where one of the chains cannot be read at one of the frames."""
-    chosen = {ChainName(tip.id_data.name_full, tip.name) for tip in tips}
-    for scene in _stepped(context, frames, iter):
-        for _ in _limbs(scene, chosen):
-            pass
-
-
-def _stepped(context: bpy.types.Context, frames: range | None, progress: Progress) -> Iterator[SceneReader]:
-    """The scene at each frame, before chains are solved there; without frames, as it stands."""
+def _stepped(
+    context: bpy.types.Context, frames: range | None
+) -> Generator[tuple[tuple[int, int], SceneReader], None, None]:
+    """The scene at each frame, before chains are solved there, with the step that this is; without frames, as it
+    stands."""
     if frames is None:
-        yield SceneReader(context.evaluated_depsgraph_get())
+        yield (1, 1), SceneReader(context.evaluated_depsgraph_get())
         return
-    with frame_kept(context.scene), live.paused():
-        for frame in progress(frames):
-            context.scene.frame_set(frame)
-            yield SceneReader(context.evaluated_depsgraph_get(), frame_changed=True)
+    with stepping(context) as go_to:
+        for done, frame in enumerate(frames, 1):
+            yield (done, len(frames)), SceneReader(go_to(frame), frame_changed=True)
 
 
 def _limbs(scene: SceneReader, chosen: set[ChainName], solved: bool = False) -> Iterator[tuple[ChainName, Limb]]:

@@ -17,10 +17,11 @@ from ..rig.records import forget_fk
 from ..rig.settings import clear_settings
 from ..rig.switch import check_switchable, mute_switch, switched_tips
 from ..solvers import ChainError
-from .collecting import Motion, Progress, collect, turned_bones
+from .collecting import Motion, collect, turned_bones
 from .keys import BoneKeys, check_unshared, check_writable, key_times, write_keys
 from .reduction import needed_frames
 from .report import file_report, publish
+from .stepping import Progress, Steps, finish
 
 Scales = dict[str, np.ndarray]
 """The scales of bones: frames x 3."""
@@ -40,14 +41,26 @@ def bake(
     action: str = "COPY",
     after: str = "MUTE",
     tolerance: float = 0.0,
-    progress: Progress = iter,
+    progress: Progress | None = None,
 ) -> dict:
-    """Key the chains' bones at `frames` so that they play as they do live; returns the report.
+    """`baked`, at once. progress: is told of each step."""
+    return finish(baked(context, chains, frames, action, after, tolerance), progress)
+
+
+def baked(
+    context: bpy.types.Context,
+    chains: Sequence[ChainName],
+    frames: range,
+    action: str = "COPY",
+    after: str = "MUTE",
+    tolerance: float = 0.0,
+) -> Steps[dict]:
+    """In steps: key the chains' bones at `frames` so that they play as they do live; returns the report.
 
     action: NEW, COPY or CURRENT; after: KEEP, MUTE or REMOVE the chains; tolerance: above 0, keys are dropped
-    while the tip stays within it, in armature units; progress: wraps the frames as they are stepped.
+    while the tip stays within it, in armature units.
     Raises ChainError, before any key is written, where a chain cannot be solved or keyed. The frame, the
-    selection and the mode stay as they were, also after an exception.
+    selection and the mode stay as they were, also after an exception and where the steps are closed.
     """
     plan, bones_of = _checked(context, chains, frames)
     for chain, names in bones_of.items():
@@ -58,7 +71,7 @@ def bake(
     if action == "CURRENT":
         check_unshared([bpy.data.objects[name] for name in dict.fromkeys(chain.armature for chain in chains)])
     start = perf_counter()
-    motions = collect(context, plan, bones_of, frames, progress, each_frame=tolerance > 0.0)
+    motions = yield from collect(context, plan, bones_of, frames, each_frame=tolerance > 0.0)
     for armature in dict.fromkeys(chain.armature for chain in chains):
         own = {chain: motion for chain, motion in motions.items() if chain.armature == armature}
         ob = bpy.data.objects[armature]
@@ -74,11 +87,18 @@ def bake(
     return publish(file_report(frames, perf_counter() - start, records))
 
 
-def check(context: bpy.types.Context, chains: Sequence[ChainName], frames: range, progress: Progress = iter) -> dict:
-    """The report that `bake` would give, without writing a key. Raises ChainError as `bake` does."""
+def check(
+    context: bpy.types.Context, chains: Sequence[ChainName], frames: range, progress: Progress | None = None
+) -> dict:
+    """`checked`, at once. progress: is told of each step."""
+    return finish(checked(context, chains, frames), progress)
+
+
+def checked(context: bpy.types.Context, chains: Sequence[ChainName], frames: range) -> Steps[dict]:
+    """In steps: the report that `baked` would give, without writing a key. Raises ChainError as that does."""
     plan, bones_of = _checked(context, chains, frames)
     start = perf_counter()
-    motions = collect(context, plan, bones_of, frames, progress, each_frame=False)
+    motions = yield from collect(context, plan, bones_of, frames, each_frame=False)
     records = [motion.record for motion in motions.values()]
     return publish(file_report(frames, perf_counter() - start, records))
 

@@ -1,6 +1,6 @@
 """What chains do over frames: sampled where F-Curves alone say where their controls are, else seen frame by frame."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -20,9 +20,7 @@ from ..rig.steady import SteadyChain
 from ..rig.tracks import EvaluatedPlaces, SeenPlaces, Track, TrackReader, errors_world, solve_tracks
 from ..solvers import ChainError
 from .report import ChainRecord
-from .stepping import GoTo, stepping, stepping_apart
-
-Progress = Callable[[Iterable[int]], Iterable[int]]
+from .stepping import GoTo, Steps, stepping, stepping_apart
 
 
 @dataclass(slots=True)
@@ -49,10 +47,9 @@ def collect(
     plan: Plan,
     bones_of: dict[ChainName, list[str]],
     frames: range,
-    progress: Progress,
     each_frame: bool,
-) -> dict[ChainName, Motion]:
-    """What chains of the context's scene do at `frames`.
+) -> Steps[dict[ChainName, Motion]]:
+    """What chains of the context's scene do at `frames`, in steps.
 
     plan: how they are solved at present; bones_of: the names of each chain's own bones; each_frame: the chains are
     wanted as limbs. What is changed on the way is as before in the end, also after an exception. Raises ChainError
@@ -72,14 +69,14 @@ def collect(
         with stepping_apart(context, _objects_of(steady.values())) as go_to:
             if go_to is not None:
                 tracks = _confirmed(steady, tracks, frames, go_to)
-                _see(steady, {}, tracks, frames, progress, go_to)
+                yield from _see(steady, {}, tracks, frames, go_to)
                 # What turned out not to be steady at some frame is read anew at each.
                 steady = {chain: own for chain, own in steady.items() if chain in tracks}
     while any(chain not in tracks and not motion.numbers for chain, motion in motions.items()):
         with stepping(context) as go_to:
             tracks = _confirmed(steady, tracks, frames, go_to)
             others = {chain: motion for chain, motion in motions.items() if chain not in steady and not motion.numbers}
-            _see(steady, others, tracks, frames, progress, go_to)
+            yield from _see(steady, others, tracks, frames, go_to)
         steady = {chain: own for chain, own in steady.items() if chain in tracks}
     return _solved(motions, steady, tracks, frames)
 
@@ -135,9 +132,8 @@ def _see(
     motions: dict[ChainName, Motion],
     tracks: dict[ChainName, Track],
     frames: range,
-    progress: Progress,
     go_to: GoTo,
-) -> None:
+) -> Steps[None]:
     """Go through the frames once, for what has no track yet.
 
     For steady chains that is seen; a chain of them that turns out not to be steady at all frames gets none. Of other
@@ -146,15 +142,16 @@ def _see(
     missing = {name: (_object(chain), chain) for name, chain in chains.items() if name not in tracks}
     seen = SeenPlaces(missing.values())
     rotations: dict[ChainName, list[list[Raw]]] = {name: [] for name in motions}
-    for frame in progress(frames):
-        if not missing and not motions:
-            continue
+    if not missing and not motions:
+        return
+    for done, frame in enumerate(frames, 1):
         depsgraph = go_to(frame)
         seen.see(depsgraph)
         if motions:
-            done = live.solve_scene(depsgraph, frame_changed=True)
+            solved = live.solve_scene(depsgraph, frame_changed=True)
             for name, motion in motions.items():
-                rotations[name].append(_take(motion, name, frame, done))
+                rotations[name].append(_take(motion, name, frame, solved))
+        yield done, len(frames)
     found = TrackReader(seen, len(frames)).tracks(missing.values()) if missing else []
     tracks |= {name: track for name, track in zip(missing, found, strict=True) if isinstance(track, Track)}
     for name, motion in motions.items():

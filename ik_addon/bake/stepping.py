@@ -1,11 +1,22 @@
-"""Going through frames: in a scene of its own that holds nothing but what chains depend on, or in the user's scene."""
+"""Going through frames: in a scene of its own that holds nothing but what chains depend on, or in the user's scene.
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+Work over frames is a generator of steps, so that a window can draw, and hear Esc, between two of them. Closed before
+its end, it leaves everything as it was.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
+from typing import TypeVar
 
 import bpy
 
 from ..rig import live
+
+Result = TypeVar("Result")
+Steps = Generator[tuple[int, int], None, Result]
+"""Work that yields after each frame how many are done, and of how many."""
+Progress = Callable[[int, int], object]
+"""Is told of each step."""
 
 GoTo = Callable[[int], bpy.types.Depsgraph]
 """Goes to a frame and gives what was evaluated there."""
@@ -13,6 +24,18 @@ GoTo = Callable[[int], bpy.types.Depsgraph]
 _SIMULATIONS = {"CLOTH", "SOFT_BODY", "FLUID", "PARTICLE_SYSTEM", "PARTICLE_INSTANCE", "DYNAMIC_PAINT", "NODES"}
 _OF_THE_SCENE = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER", "SHRINKWRAP"}
 """Constraints that look at the scene's camera or clip, or at a surface."""
+
+
+def finish(steps: Steps[Result], progress: Progress | None = None) -> Result:
+    """Go through all steps at once; returns what they come to. An exception of `progress` closes them."""
+    with closing(steps):
+        while True:
+            try:
+                step = next(steps)
+            except StopIteration as end:
+                return end.value
+            if progress is not None:
+                progress(*step)
 
 
 @contextmanager
@@ -28,10 +51,11 @@ def frame_kept(scene: bpy.types.Scene) -> Iterator[None]:
 @contextmanager
 def stepping(context: bpy.types.Context) -> Iterator[GoTo]:
     """The user's scene, step by step; it goes back to its frame. The handlers of the add-on keep still meanwhile."""
-    with frame_kept(context.scene), live.paused():
+    scene = context.scene
+    with frame_kept(scene), live.paused():
 
         def go_to(frame: int) -> bpy.types.Depsgraph:
-            context.scene.frame_set(frame)
+            scene.frame_set(frame)
             return context.evaluated_depsgraph_get()
 
         yield go_to

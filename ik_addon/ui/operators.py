@@ -1,6 +1,5 @@
 """The operators: they check, call one function, and say what was done or what is in the way."""
 
-from collections.abc import Iterable, Iterator
 from math import pi, radians
 
 import bpy
@@ -8,9 +7,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ..authoring.controls import add_chain, controls_of, delete_unused, remove_chain
 from ..authoring.knees import limit_knees
-from ..authoring.selection import active_armature, active_bone, chosen_tips, selected_bones
-from ..bake import bake, chains_of, check
-from ..bake.report import words
+from ..authoring.selection import active_armature, active_bone, chosen_tips
 from ..rig.settings import SOLVER_ITEMS
 from ..rig.switch import check_switchable
 from ..solvers import ChainError
@@ -131,135 +128,9 @@ quite straight. Sets the bones' own IK locks and limits, by the side to which th
         return f"Limited {named}"
 
 
-class RangeOperator(ChainOperator):
-    """Operators that step through frames; the scene's range where none is given."""
-
-    frame_start: IntProperty(name="Start", description="First frame")
-    frame_end: IntProperty(name="End", description="Last frame")
-    frame_step: IntProperty(name="Step", description="Frames from one to the next", default=1, min=1)
-
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        self._default_range(context)
-        return context.window_manager.invoke_props_dialog(self)
-
-    def frames(self, context: bpy.types.Context) -> range:
-        """The frames to step; ChainError where they are none."""
-        self._default_range(context)
-        if self.frame_end < self.frame_start:
-            raise ChainError(
-                f"The last frame ({self.frame_end}) is before the first ({self.frame_start}); exchange them"
-            )
-        return range(self.frame_start, self.frame_end + 1, self.frame_step)
-
-    def _default_range(self, context: bpy.types.Context) -> None:
-        for name in ("frame_start", "frame_end"):
-            if not self.properties.is_property_set(name):
-                setattr(self, name, getattr(context.scene, name))
-
-
-class ChainsOperator(RangeOperator):
-    """Operators that step through the chains of an armature."""
-
-    only_selected: BoolProperty(
-        name="Only Selected",
-        description="Only chains whose tip bone is selected; otherwise all of the armature",
-    )
-
-    def chains(self, ob: bpy.types.Object) -> list:
-        """The chains to step; ChainError where there is none."""
-        chains = chains_of([ob])
-        if self.only_selected:
-            selected = {bone.name for bone in selected_bones(ob)}
-            chains = [chain for chain in chains if chain.tip in selected]
-        if not chains:
-            which = "selected bone of it" if self.only_selected else "bone of it"
-            raise ChainError(f"Armature '{ob.name}': no {which} is the tip of a live chain; add one first")
-        return chains
-
-
-class ANALYTIC_IK_OT_bake(ChainsOperator):
-    """Write the motion of the live chains into keys that play without the add-on"""
-
-    bl_idname = "analytic_ik.bake"
-    bl_label = "Bake Analytic IK"
-
-    action: EnumProperty(
-        name="Action",
-        description="Where the keys go; the present action is kept",
-        default="COPY",
-        items=[
-            ("NEW", "New", "An empty action: the chains' bones alone"),
-            ("COPY", "Copy", "A copy of the present action, with all its other keys"),
-            ("CURRENT", "Current", "The present action itself"),
-        ],
-    )
-    after: EnumProperty(
-        name="Afterwards",
-        description="What happens to the chains",
-        default="MUTE",
-        items=[
-            ("KEEP", "Keep", "They stay live, on top of the keys"),
-            ("MUTE", "Mute", "They are switched off and keep their settings"),
-            ("REMOVE", "Remove", "They are taken off"),
-        ],
-    )
-    tolerance: FloatProperty(
-        name="Tolerance",
-        description="Above 0: keys are dropped while the tip stays within this distance",
-        default=0.0,
-        min=0.0,
-        subtype="DISTANCE",
-        precision=4,
-    )
-
-    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        report = bake(
-            context,
-            self.chains(ob),
-            self.frames(context),
-            self.action,
-            self.after,
-            self.tolerance,
-            lambda frames: progress(context, frames),
-        )
-        return summary("Baked", report)
-
-
-class ANALYTIC_IK_OT_check(ChainsOperator):
-    """Measure how exactly the live chains meet their targets over a range, without writing a key"""
-
-    bl_idname = "analytic_ik.check"
-    bl_label = "Check Analytic IK"
-
-    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        report = check(context, self.chains(ob), self.frames(context), lambda frames: progress(context, frames))
-        return summary("Checked", report)
-
-
-def progress(context: bpy.types.Context, frames: Iterable[int]) -> Iterator[int]:
-    """Show at the cursor how far the frames have been stepped."""
-    manager = context.window_manager
-    frames = list(frames)
-    manager.progress_begin(0, len(frames))
-    try:
-        for done, frame in enumerate(frames):
-            manager.progress_update(done)
-            yield frame
-    finally:
-        manager.progress_end()
-
-
 def no_tip(ob: bpy.types.Object) -> str:
     """The refusal where an operator for tips finds none."""
     return f"Armature '{ob.name}': no selected bone is the tip of a chain; select the bone whose panel shows the target"
-
-
-def summary(did: str, report: dict) -> str:
-    """One line for a report of one file."""
-    chains = report["files"][0]["chains"]
-    worst = max(chains, key=lambda chain: chain["max_error"])
-    count = "1 chain" if len(chains) == 1 else f"{len(chains)} chains"
-    return f"{did} {count}. {words(worst)}"
 
 
 # The stubs say that it returns nothing.
@@ -268,7 +139,5 @@ register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[re
         ANALYTIC_IK_OT_add,
         ANALYTIC_IK_OT_remove,
         ANALYTIC_IK_OT_limit_knees,
-        ANALYTIC_IK_OT_bake,
-        ANALYTIC_IK_OT_check,
     )
 )

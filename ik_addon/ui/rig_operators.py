@@ -6,9 +6,11 @@ from bpy.props import BoolProperty
 from ..authoring.adopt import adopt, adoptable, adopted_tips, restore
 from ..authoring.rigging import RiggedLimb, rig_legs
 from ..authoring.selection import active_bone, chosen_tips, selected_bones
-from ..authoring.snap import snap_pose, snap_targets
+from ..authoring.snap import pose_snapped, targets_snapped
+from ..bake.stepping import Steps
 from ..solvers import ChainError
-from .operators import ChainOperator, RangeOperator, no_tip, progress
+from .operators import ChainOperator, no_tip
+from .range_operators import RangeOperator
 
 _NAMED = 3
 """Bones that were left out that are named, of however many."""
@@ -95,10 +97,11 @@ class ANALYTIC_IK_OT_snap_targets(SnapOperator):
 
     bl_idname = "analytic_ik.snap_targets"
     bl_label = "Snap Targets to Pose"
+    label = "Snapping"
 
-    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         frames = self.frames(context) if self.use_range else None
-        snapped = snap_targets(context, self.tips(ob), frames, lambda frames: progress(context, frames))
+        snapped = yield from targets_snapped(context, self.tips(ob), frames)
         for name, missed in snapped.missed.items():
             if missed > _MOVED:
                 self.report(
@@ -113,11 +116,12 @@ class ANALYTIC_IK_OT_snap_pose(SnapOperator):
 
     bl_idname = "analytic_ik.snap_pose"
     bl_label = "Snap Pose to Targets"
+    label = "Snapping"
 
-    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         tips = self.tips(ob)
         frames = self.frames(context) if self.use_range else None
-        snap_pose(context, tips, frames, lambda frames: progress(context, frames))
+        yield from pose_snapped(context, tips, frames)
         return f"Snapped the pose of {', '.join(tip.name for tip in tips)}"
 
 

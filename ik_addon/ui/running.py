@@ -9,7 +9,7 @@ class Running:
     """Work over frames that goes on between redraws. label: what it is; done, total: its frames."""
 
     label: str
-    total: int
+    total: int = 0
     done: int = 0
     _start: float = field(default_factory=perf_counter)
 
@@ -27,6 +27,8 @@ class Running:
 
     def __str__(self) -> str:
         left = self.seconds_left
+        if not self.done:
+            return self.label
         return f"{self.label}: frame {self.done} of {self.total}" + ("" if left is None else f", {left:.0f} s left")
 
 
@@ -36,3 +38,14 @@ _current: list[Running] = []
 def running() -> Running | None:
     """What runs, if anything does."""
     return _current[-1] if _current else None
+
+
+def start_running(label: str) -> Running:
+    """Something starts to run."""
+    _current.append(Running(label))
+    return _current[-1]
+
+
+def end_running() -> None:
+    """What started last has ended."""
+    _current.pop()

@@ -1,0 +1,245 @@
+"""Operators that go through frames. In the window they leave Blender time to draw, and Esc cancels them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import ClassVar
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+
+from ..authoring.selection import active_armature, selected_bones
+from ..bake import chains_of
+from ..bake.baking import baked, checked
+from ..bake.report import words
+from ..bake.stepping import Progress, Steps, finish
+from ..rig.order import ChainName
+from ..solvers import ChainError
+from .operators import ChainOperator
+from .running import end_running, running, start_running
+
+_SECONDS_PER_TICK = 0.1
+"""How long the window may stand still: shorter is smoother, and slower in all."""
+_PATIENCE = 0.3
+"""Seconds without a sign that the add-on is at work; most bakes are done by then."""
+
+
+class SteppedOperator(ChainOperator):
+    """Operators whose work goes in steps: at once where a script calls them, some at a time in the window.
+
+    label: what the progress calls the work.
+    """
+
+    label: ClassVar[str]
+    _asked = False
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if running() is not None:
+            cls.poll_message_set("Analytic IK is at work; wait for it, or press Esc to cancel it")
+            return False
+        return super().poll(context)
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        """Do it in steps; comes to the sentence that says what was done. Raises ChainError."""
+        raise NotImplementedError
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        with _at_cursor(context) as progress:
+            return finish(self.steps(context, ob), progress)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self._asked = True
+        return context.window_manager.invoke_props_dialog(self)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        if not self._asked:
+            return super().execute(context)
+        # What is done again later, with other settings, is done at once.
+        self._asked, self._timer = False, None
+        self._steps = self.steps(context, active_armature(context))
+        self._running = start_running(self.label)
+        state = self._go_on(context, _PATIENCE)
+        if state == {"RUNNING_MODAL"}:
+            self._timer = context.window_manager.event_timer_add(0.01, window=context.window)
+            context.window_manager.modal_handler_add(self)
+        return state
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if event.type == "ESC":
+            self.cancel(context)
+            self.report({"INFO"}, f"{self.label} was cancelled; nothing was changed")
+            return {"CANCELLED"}
+        return self._go_on(context, _SECONDS_PER_TICK) if event.type == "TIMER" else {"RUNNING_MODAL"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Leave everything as it was; Blender calls this too where its window goes."""
+        try:
+            self._steps.close()
+        finally:
+            self._end(context)
+
+    def _go_on(self, context: bpy.types.Context, seconds: float) -> set[str]:
+        """Take steps for so many seconds."""
+        until = perf_counter() + seconds
+        going_on = False
+        try:
+            while perf_counter() < until:
+                self._running.done, self._running.total = next(self._steps)
+            going_on = True
+        except StopIteration as end:
+            self.report({"INFO"}, end.value)
+            return {"FINISHED"}
+        except ChainError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        finally:
+            if not going_on:
+                self._end(context)
+        _show(context, f"{self._running}   (Esc cancels)")
+        return {"RUNNING_MODAL"}
+
+    def _end(self, context: bpy.types.Context) -> None:
+        end_running()
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+        _show(context, None)
+
+
+class RangeOperator(SteppedOperator):
+    """Operators that step through frames; the scene's range where none is given."""
+
+    frame_start: IntProperty(name="Start", description="First frame")
+    frame_end: IntProperty(name="End", description="Last frame")
+    frame_step: IntProperty(name="Step", description="Frames from one to the next", default=1, min=1)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self._default_range(context)
+        return super().invoke(context, event)
+
+    def frames(self, context: bpy.types.Context) -> range:
+        """The frames to step; ChainError where they are none."""
+        self._default_range(context)
+        if self.frame_end < self.frame_start:
+            raise ChainError(
+                f"The last frame ({self.frame_end}) is before the first ({self.frame_start}); exchange them"
+            )
+        return range(self.frame_start, self.frame_end + 1, self.frame_step)
+
+    def _default_range(self, context: bpy.types.Context) -> None:
+        for name in ("frame_start", "frame_end"):
+            if not self.properties.is_property_set(name):
+                setattr(self, name, getattr(context.scene, name))
+
+
+class ChainsOperator(RangeOperator):
+    """Operators that step through the chains of an armature."""
+
+    only_selected: BoolProperty(
+        name="Only Selected",
+        description="Only chains whose tip bone is selected; otherwise all of the armature",
+    )
+
+    def chains(self, ob: bpy.types.Object) -> list[ChainName]:
+        """The chains to step; ChainError where there is none."""
+        chains = chains_of([ob])
+        if self.only_selected:
+            selected = {bone.name for bone in selected_bones(ob)}
+            chains = [chain for chain in chains if chain.tip in selected]
+        if not chains:
+            which = "selected bone of it" if self.only_selected else "bone of it"
+            raise ChainError(f"Armature '{ob.name}': no {which} is the tip of a live chain; add one first")
+        return chains
+
+
+class ANALYTIC_IK_OT_bake(ChainsOperator):
+    """Write the motion of the live chains into keys that play without the add-on"""
+
+    bl_idname = "analytic_ik.bake"
+    bl_label = "Bake Analytic IK"
+    label = "Baking"
+
+    action: EnumProperty(
+        name="Action",
+        description="Where the keys go; the present action is kept",
+        default="COPY",
+        items=[
+            ("NEW", "New", "An empty action: the chains' bones alone"),
+            ("COPY", "Copy", "A copy of the present action, with all its other keys"),
+            ("CURRENT", "Current", "The present action itself"),
+        ],
+    )
+    after: EnumProperty(
+        name="Afterwards",
+        description="What happens to the chains",
+        default="MUTE",
+        items=[
+            ("KEEP", "Keep", "They stay live, on top of the keys"),
+            ("MUTE", "Mute", "They are switched off and keep their settings"),
+            ("REMOVE", "Remove", "They are taken off"),
+        ],
+    )
+    tolerance: FloatProperty(
+        name="Tolerance",
+        description="Above 0: keys are dropped while the tip stays within this distance",
+        default=0.0,
+        min=0.0,
+        subtype="DISTANCE",
+        precision=4,
+    )
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        chains, frames = self.chains(ob), self.frames(context)
+        report = yield from baked(context, chains, frames, self.action, self.after, self.tolerance)
+        return summary("Baked", report)
+
+
+class ANALYTIC_IK_OT_check(ChainsOperator):
+    """Measure how exactly the live chains meet their targets over a range, without writing a key"""
+
+    bl_idname = "analytic_ik.check"
+    bl_label = "Check Analytic IK"
+    label = "Checking"
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        report = yield from checked(context, self.chains(ob), self.frames(context))
+        return summary("Checked", report)
+
+
+def summary(did: str, report: dict) -> str:
+    """One line for a report of one file."""
+    chains = report["files"][0]["chains"]
+    worst = max(chains, key=lambda chain: chain["max_error"])
+    count = "1 chain" if len(chains) == 1 else f"{len(chains)} chains"
+    return f"{did} {count}. {words(worst)}"
+
+
+@contextmanager
+def _at_cursor(context: bpy.types.Context) -> Iterator[Progress]:
+    """Show at the cursor how far the frames have been stepped."""
+    manager = context.window_manager
+    manager.progress_begin(0, 1)
+    try:
+        yield lambda done, total: manager.progress_update(done / total)
+    finally:
+        manager.progress_end()
+
+
+def _show(context: bpy.types.Context, text: str | None) -> None:
+    """Show in the status bar, and where panels are, how far the work is; None: there is none."""
+    context.workspace.status_text_set(text)
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            for region in area.regions:
+                if (area.type, region.type) in (("VIEW_3D", "UI"), ("PROPERTIES", "WINDOW")):
+                    region.tag_redraw()
+
+
+# The stubs say that it returns nothing.
+register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
+    (
+        ANALYTIC_IK_OT_bake,
+        ANALYTIC_IK_OT_check,
+    )
+)
