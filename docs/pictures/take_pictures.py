@@ -22,8 +22,8 @@ import driver as d
 
 SCENES = Path(__file__).resolve().parents[2] / "sample_scenes"
 
-State = tuple[str, Callable[[], None]]
-"""What is written under a picture, and what is done before it is taken."""
+State = tuple[str, Callable[[], None] | d.Steps]
+"""What is written under a picture, and what is done before it is taken: called, or gone through."""
 
 HEIGHT = 340
 """Pixels, of each of the pictures that stand side by side."""
@@ -56,16 +56,22 @@ def rig() -> bpy.types.Object:
 
 
 def rigged_biped(arms: bool = False) -> d.Steps:
-    """The biped with legs rigged as the manual's reader rigs them; its bones drawn so that they are seen."""
+    """The biped with legs rigged as the manual's reader rigs them; the left leg is the one that is shown."""
     yield from open_scene("biped_unrigged")
     with d.over():
         bpy.ops.analytic_ik.rig_legs(arms=arms)
-    rig().data.display_type = "STICK"
-    rig().data.bones["root"].hide = True
-    for name in ("Foot.R", "Knee.R"):  # followed all the same; the pictures are about the other leg
-        bpy.data.objects[name].hide_set(True)
+    show_left_leg_only()
     select()
     yield 0.3
+
+
+def show_left_leg_only() -> None:
+    """Draw bones so that they are seen, and of the controls only those of the leg that the pictures are about."""
+    rig().data.display_type = "STICK"
+    root = rig().pose.bones["root"]
+    (root if hasattr(root, "hide") else root.bone).hide = True
+    for name in ("Foot.R", "Knee.R"):  # followed all the same
+        bpy.data.objects[name].hide_set(True)
 
 
 def leg() -> bpy.types.PoseBone:
@@ -116,7 +122,10 @@ def side_by_side(
     with tempfile.TemporaryDirectory() as folder:
         taken: list[str] = []
         for k, (label, make) in enumerate(states):
-            make()
+            if callable(make):
+                make()
+            else:
+                yield from make
             rig().update_tag()
             yield 0.5
             crop = middle_crop(round(width * grow / height), grow)
@@ -198,7 +207,7 @@ def settings_softness() -> d.Steps:
 
 def settings_reach() -> d.Steps:
     yield from rigged_biped()
-    look_at_legs(75.0)
+    look((0.05, -0.25, 0.43), 75.0, 6.0, 2.3)
     foot().location += Vector((0.0, -0.6, 0.18))
     select(foot())
     states = [(reach.capitalize(), setter(leg, analytic_ik_reach=reach)) for reach in ("CLAMP", "STRETCH", "HOLD")]
@@ -217,23 +226,11 @@ def settings_foot_follows() -> d.Steps:
     yield from rigged_biped()
     look_at_legs(75.0)
     foot().location += Vector((0.0, 0.2, 0.28))
-    leg().analytic_ik_use_rotation = False
     select(foot())
-    turned = foot().rotation_euler.copy()
-
-    def follow(on: bool, turn: float) -> Callable[[], None]:
-        def make() -> None:
-            foot().rotation_euler = turned
-            bpy.context.view_layer.update()
-            leg().analytic_ik_use_rotation = on
-            foot().rotation_euler.rotate(Euler((radians(turn), 0.0, 0.0)))
-
-        return make
-
     states = [
-        ("Off: it rides on the shin", follow(False, 0.0)),
-        ("On", follow(True, 0.0)),
-        ("On, control turned", follow(True, 35.0)),
+        ("Foot Follows on", lambda: None),
+        ("On, the control turned", lambda: foot().rotation_euler.rotate(Euler((radians(-35.0), 0.0, 0.0)))),
+        ("Off: it rides on the shin", setter(leg, analytic_ik_use_rotation=False)),
     ]
     yield from side_by_side("setting_foot_follows", states)
 
@@ -247,9 +244,10 @@ def settings_foot_roll() -> d.Steps:
 
 def settings_toe_angle() -> d.Steps:
     yield from rigged_biped()
-    look((0.06, -0.1, 0.2), 52.0, 6.0, 1.25)
+    bpy.data.objects["Foot.R"].location += Vector((0.0, 0.3, 0.02))
+    look((0.09, -0.08, 0.16), 84.0, 4.0, 0.95)
     leg().analytic_ik_foot_roll = radians(60.0)
-    states = [(f"Toe Angle {angle}°", setter(leg, analytic_ik_toe_angle=radians(angle))) for angle in (15, 45, 60)]
+    states = [(f"Toe Angle {angle}°", setter(leg, analytic_ik_toe_angle=radians(angle))) for angle in (10, 35, 60)]
     yield from side_by_side("setting_toe_angle", states, width=260)
 
 
@@ -285,19 +283,100 @@ def settings_limits() -> d.Steps:
     yield from side_by_side("setting_limits", states)
 
 
-def tentacle() -> d.Steps:
+def tentacle(curl: float, frame: int) -> d.Steps:
+    """The tentacle, its FK pose curled by so many degrees at each joint."""
     yield from open_scene("tentacle")
-    bpy.context.scene.frame_set(20)
-    yield 0.4
-    d.picture(d.out_folder() / "raw_tentacle.png")
-    yield from open_scene("paper_arm")
-    bpy.context.scene.frame_set(20)
-    yield 0.4
-    d.picture(d.out_folder() / "raw_paper.png")
-    yield from open_scene("spider")
-    bpy.context.scene.frame_set(20)
-    yield 0.4
-    d.picture(d.out_folder() / "raw_spider.png")
+    bpy.context.scene.frame_set(frame)
+    look((0.0, 0.0, 1.0), 0.0, 12.0, 6.0)
+    for bone in chain():
+        bone.rotation_euler.x = radians(curl)
+    select()
+
+
+def tip() -> bpy.types.PoseBone:
+    return next(bone for bone in rig().pose.bones if bone.analytic_ik_target)
+
+
+def chain() -> list[bpy.types.PoseBone]:
+    bones = [tip(), *tip().parent_recursive]
+    return bones[: tip().analytic_ik_chain_count or None]
+
+
+def settings_least_motion() -> d.Steps:
+    yield from tentacle(curl=9.0, frame=20)
+
+    def fk() -> None:
+        tip().analytic_ik_influence = 0.0
+
+    def solved(least: bool) -> Callable[[], None]:
+        return setter(tip, analytic_ik_influence=1.0, analytic_ik_least_motion=least)
+
+    states = [("FK pose", fk), ("Least Motion off", solved(False)), ("Least Motion on", solved(True))]
+    yield from side_by_side("setting_least_motion", states, grow=640)
+
+
+def settings_cone() -> d.Steps:
+    yield from tentacle(curl=0.0, frame=20)
+
+    def cones(degrees: float | None) -> Callable[[], None]:
+        def make() -> None:
+            for bone in chain():
+                bone.analytic_ik_use_cone = degrees is not None
+                bone.analytic_ik_cone = radians(degrees or 0.0)
+
+        return make
+
+    states = [("Limit Bend off", cones(None)), ("Largest Bend 20°", cones(20.0)), ("Largest Bend 8°", cones(8.0))]
+    yield from side_by_side("setting_cone", states, grow=640)
+
+
+# Beside Blender's own IK
+
+
+def straighten_legs() -> None:
+    """Put the knees on the line from hip to ankle, as in many characters that come from elsewhere."""
+    select(rig())
+    with d.over():
+        bpy.ops.object.mode_set(mode="EDIT")
+        for side in "LR":
+            thigh, shin = (rig().data.edit_bones[f"{bone}.{side}"] for bone in ("thigh", "shin"))
+            whole = thigh.length + shin.length
+            knee = thigh.head.lerp(shin.tail, thigh.length / whole)
+            thigh.tail = knee
+            shin.head = knee
+        bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def straight_leg(with_pole: bool, analytic: bool) -> d.Steps:
+    """A leg that is straight in its rest pose, rigged with Blender's own IK or with Analytic IK; its control lifted."""
+    yield from open_scene("biped_unrigged")
+    straighten_legs()
+    with d.over():
+        bpy.ops.analytic_ik.rig_legs()
+    show_left_leg_only()
+    target, knee_pole = foot(), pole()
+    if not analytic:
+        for side in "LR":
+            rig().pose.bones[f"shin.{side}"].analytic_ik_enabled = False
+        constraint = leg().constraints.new("IK")
+        constraint.target, constraint.chain_count = target, 2
+        if with_pole:
+            constraint.pole_target = knee_pole
+            constraint.pole_angle = radians(-90.0)  # the one at which the kneecap points ahead
+    target.location += Vector((0.0, -0.05, 0.22))
+    look_at_legs(50.0)
+    select(target)
+    yield 0.3
+
+
+def before_and_after() -> d.Steps:
+    """The same straight leg, the same lifted control."""
+    rows = [
+        ("Blender's IK", straight_leg(False, False)),
+        ("Blender's IK with a pole", straight_leg(True, False)),
+        ("Analytic IK", straight_leg(True, True)),
+    ]
+    yield from side_by_side("before_and_after", rows)
 
 
 PICTURES: dict[str, Callable[[], d.Steps]] = {
@@ -312,7 +391,9 @@ PICTURES: dict[str, Callable[[], d.Steps]] = {
     "setting_toe_angle": settings_toe_angle,
     "setting_limits": settings_limits,
     "setting_least_bend": settings_least_bend,
-    "tentacle": tentacle,
+    "setting_least_motion": settings_least_motion,
+    "setting_cone": settings_cone,
+    "before_and_after": before_and_after,
 }
 
 
