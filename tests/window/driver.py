@@ -123,6 +123,13 @@ def pixel_of(point_world: Vector) -> Pixel:
     return shown.x + at.x, shown.y + at.y
 
 
+def pixel_of_frame(frame: float) -> Pixel:
+    """Where a click in the timeline goes to a frame: in the strip of numbers at its top."""
+    timeline = region("WINDOW", "DOPESHEET_EDITOR")
+    x, _ = timeline.view2d.view_to_region(frame, 0.0, clip=False)
+    return timeline.x + x, timeline.y + timeline.height - 10
+
+
 # Mouse and keys
 
 

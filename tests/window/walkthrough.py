@@ -6,6 +6,7 @@ The add-on must be enabled. Pictures of each step go to the folder; Blender ends
 as it should be, or where anything left a traceback.
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -115,12 +116,14 @@ def steps() -> d.Steps:
     yield from choose_the_armature()
     before = state()
     yield from rig_the_legs()
-    yield from drag_a_foot()
+    yield from move_a_foot()
     yield from back_to_the_armature()
+    yield from swivel_a_knee()
     make_slow()
     yield 0.5
     yield from cancel_a_bake()
     yield from bake()
+    yield from read_the_certificate()
     yield from undo_all(before)
 
 
@@ -145,26 +148,57 @@ def rig_the_legs() -> d.Steps:
         assert missed(f"shin.{side}") < MET
 
 
-def drag_a_foot() -> d.Steps:
-    """Object mode, a click on the foot's control, G, and the mouse."""
+def move_a_foot() -> d.Steps:
+    """Object mode, a click on the foot's control, and two keys: lifted, and farther away than the leg is long."""
     yield from d.press("ctrl+Tab", d.middle())
     assert rig().mode == "OBJECT"
     control = rig().pose.bones["shin.L"].analytic_ik_target
     was = control.matrix_world.translation.copy()
-    start = outermost(control)
-    yield from d.click(start)
+    yield from d.click(outermost(control))
     assert bpy.context.object == control, f"the click chose {bpy.context.object.name}"
-    yield from d.press("g", start)
-    for k in range(1, 13):
-        d.point((start[0] - 8 * k, start[1] + 10 * k))
-        yield 0.05
-        assert missed("shin.L") < MET, "the leg lags behind the hand"
-    shot("3_dragging")
-    yield from d.click((start[0] - 96, start[1] + 120))
+    yield from drag_by(-96, 120, "3_dragging")
     shot("4_dragged")
     control = rig().pose.bones["shin.L"].analytic_ik_target
     assert (control.matrix_world.translation - was).length > 0.1
     assert missed("shin.L") < MET
+    yield from d.press("i", d.middle())
+    yield from d.click(d.pixel_of_frame(60))
+    assert bpy.context.scene.frame_current == 60, bpy.context.scene.frame_current
+    yield from drag_by(-420, 60)
+    yield from d.press("i", d.middle())
+    shot("4_out_of_reach")
+    assert missed("shin.L") > 0.1
+    yield from d.click(d.pixel_of_frame(1))
+    assert bpy.context.scene.frame_current == 1
+    assert missed("shin.L") < MET
+
+
+def drag_by(x: int, y: int, name: str = "") -> d.Steps:
+    """Move the left foot's control with G. name: of a picture on the way, for a leg that must keep up."""
+    start = outermost(rig().pose.bones["shin.L"].analytic_ik_target)
+    yield from d.press("g", start)
+    for k in range(1, 13):
+        d.point((start[0] + x * k / 12, start[1] + y * k / 12))
+        yield 0.05
+        assert not name or missed("shin.L") < MET, "the leg lags behind the hand"
+    if name:
+        shot(name)
+    yield from d.click((start[0] + x, start[1] + y))
+
+
+def swivel_a_knee() -> d.Steps:
+    """The handle at the knee of the active bone's chain, and the mouse."""
+    yield from d.click(d.pixel_of(rig().matrix_world @ rig().pose.bones["shin.L"].center))
+    assert rig().data.bones.active.name == "shin.L"
+    yield 0.3
+    shot("5_gizmo")
+    was, foot_was = knee("L"), tail("shin.L")
+    start = d.pixel_of(was)
+    yield from d.drag(start, (start[0] + 60, start[1] + 6))
+    shot("5_swivelled")
+    assert abs(rig().pose.bones["shin.L"].analytic_ik_swivel) > 0.1
+    assert (knee("L") - was).length > 0.03
+    assert (tail("shin.L") - foot_was).length < MET
 
 
 def back_to_the_armature() -> d.Steps:
@@ -187,7 +221,7 @@ def at_work() -> bool:
 
 def make_slow() -> None:
     """A long shot of chains that are read anew on every frame: else a bake is done before it can be seen."""
-    bpy.context.scene.frame_end = 2500
+    bpy.context.scene.frame_end = 1200
     for tip in tips():
         rig().pose.bones[tip].analytic_ik_reach = "STRETCH"
 
@@ -222,6 +256,19 @@ def bake() -> d.Steps:
     assert keys()
     for side in "LR":
         assert (knee(side) - knees[side]).length < MET
+
+
+def read_the_certificate() -> d.Steps:
+    """The first button goes to where the chain is first out of reach."""
+    at = yield from d.find_button("analytic_ik.go_to_frame")
+    yield from d.move(at)
+    shot("8_certificate")
+    frame = int(re.search(r"frame=(-?\d+)", d.button_under_mouse() or "")[1])
+    assert frame != bpy.context.scene.frame_current
+    yield from d.click(at)
+    shot("8_worst_frame")
+    assert bpy.context.scene.frame_current == frame
+    assert rig().data.bones.active.name == "shin.L"
 
 
 def undo_all(before: dict) -> d.Steps:
