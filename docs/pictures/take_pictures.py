@@ -47,8 +47,8 @@ def plain_view() -> None:
     """Leave in the 3D view what the pictures are about."""
     overlay = d.area().spaces.active.overlay
     overlay.show_text = overlay.show_cursor = overlay.show_object_origins = False
-    overlay.show_relationship_lines = overlay.show_extras = True
     overlay.show_extras = True
+    bpy.context.scene.camera.hide_set(True)
 
 
 def rig() -> bpy.types.Object:
@@ -379,6 +379,96 @@ def before_and_after() -> d.Steps:
     yield from side_by_side("before_and_after", rows)
 
 
+# The window
+
+
+def choose_bone(name: str) -> d.Steps:
+    """Pose mode, one bone selected, the sidebar with its chain."""
+    select(rig())
+    with d.over():
+        bpy.ops.object.mode_set(mode="POSE")
+        bpy.ops.pose.select_all(action="DESELECT")
+    bone = rig().pose.bones[name]
+    (bone if hasattr(bone, "select") else bone.bone).select = True
+    rig().data.bones.active = bone.bone
+    yield 0.3
+
+
+def window_picture(name: str, width: int, crop: tuple[int, int, int, int] | None = None) -> None:
+    """A picture of the window or a part of it, as wide as the manual shows it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = d.picture(Path(folder) / "whole.png", crop)
+        subprocess.run(["convert", str(path), "-resize", f"{width}x>", str(path)], check=True)
+        save_small(path, name)
+
+
+def right_part_of_view() -> tuple[int, int, int, int]:
+    """The 3D view without its tools, with the sidebar and the timeline."""
+    x, y, width, height = d.crop_of()
+    return x + 330, y, width - 330, height
+
+
+def view_crop(part: float) -> tuple[int, int, int, int]:
+    """The middle of the 3D view: so much of its width, and all its height but its header."""
+    x, y, width, height = d.crop_of()
+    return x + round(width * (1 - part) / 2), y + 60, round(width * part), height - 60
+
+
+def panel() -> d.Steps:
+    yield from rigged_biped()
+    foot().location += Vector((0.0, -0.12, 0.22))
+    look((-0.15, -0.1, 0.78), 40.0, 6.0, 3.6)
+    yield from choose_bone("shin.L")
+    yield from d.open_sidebar("Analytic IK")
+    window_picture("panel", 1000, right_part_of_view())
+
+
+def gizmo() -> d.Steps:
+    yield from rigged_biped()
+    foot().location += Vector((0.0, -0.12, 0.22))
+    look_at_legs(35.0)
+    yield from choose_bone("shin.L")
+    turns = [(f"Swivel {angle}°", setter(leg, analytic_ik_swivel=radians(angle))) for angle in (0, 50, 100)]
+    yield from side_by_side("gizmo", turns)
+
+
+def overlay_walk() -> d.Steps:
+    yield from open_scene("biped_walk")
+    bpy.context.scene.frame_set(44)
+    bpy.context.scene.analytic_ik_overlay = "ALL"
+    yield 0.6
+    window_picture("overlay_walk", 900, view_crop(0.75))
+
+
+def overlay_spider() -> d.Steps:
+    yield from open_scene("spider")
+    bpy.context.scene.frame_set(20)
+    bpy.context.scene.analytic_ik_overlay = "ALL"
+    yield 0.6
+    window_picture("overlay_spider", 900, view_crop(0.85))
+
+
+def certificate() -> d.Steps:
+    """A step that is too long for the leg, checked."""
+    yield from rigged_biped()
+    scene = bpy.context.scene
+    for frame, y, z in ((1, 0.0, 0.0), (20, -0.2, 0.2), (40, -0.62, 0.12), (60, -0.1, 0.1)):
+        foot().location = Vector((0.095, 0.01 + y, 0.09 + z))
+        foot().keyframe_insert("location", frame=frame)
+    look((-0.15, -0.35, 0.78), 70.0, 6.0, 3.6)
+    yield from choose_bone("shin.L")
+    yield from d.open_sidebar("Analytic IK")
+    with d.over():
+        bpy.ops.analytic_ik.check(frame_start=1, frame_end=60)
+        bpy.ops.analytic_ik.mark_problems()
+    scene.frame_set(40)
+    yield 0.6
+    yield from d.scroll(40)
+    yield from d.move(d.middle())
+    yield 1.0
+    window_picture("certificate", 1000, right_part_of_view())
+
+
 PICTURES: dict[str, Callable[[], d.Steps]] = {
     "setting_pole": settings_pole,
     "setting_swivel": settings_swivel,
@@ -394,6 +484,11 @@ PICTURES: dict[str, Callable[[], d.Steps]] = {
     "setting_least_motion": settings_least_motion,
     "setting_cone": settings_cone,
     "before_and_after": before_and_after,
+    "panel": panel,
+    "gizmo": gizmo,
+    "overlay_walk": overlay_walk,
+    "overlay_spider": overlay_spider,
+    "certificate": certificate,
 }
 
 

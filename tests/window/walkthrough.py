@@ -194,7 +194,8 @@ def swivel_a_knee() -> d.Steps:
     shot("5_gizmo")
     was, foot_was = knee("L"), tail("shin.L")
     start = d.pixel_of(was)
-    yield from d.drag(start, (start[0] + 60, start[1] + 6))
+    yield from d.drag(start, (start[0] + 25, start[1] + 4))
+    yield 0.5
     shot("5_swivelled")
     assert abs(rig().pose.bones["shin.L"].analytic_ik_swivel) > 0.1
     assert (knee("L") - was).length > 0.03
