@@ -222,7 +222,7 @@ def at_work() -> bool:
 
 def make_slow() -> None:
     """A long shot of chains that are read anew on every frame: else a bake is done before it can be seen."""
-    bpy.context.scene.frame_end = 1200
+    bpy.context.scene.frame_end = 600
     for tip in tips():
         rig().pose.bones[tip].analytic_ik_reach = "STRETCH"
 
