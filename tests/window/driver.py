@@ -222,21 +222,22 @@ def find_button(
     Scrolls the region down where it is not seen; LookupError where it is not found.
     """
     seen: set[str] = set()
-    yield from scroll(-40, kind, area_kind)
-    for _ in range(6):
-        known = len(seen)
-        for part in across:
-            at = yield from _look_down(what, part, kind, area_kind, seen)
-            if at is not None:
-                return at
-        if len(seen) == known:
-            break
-        yield from scroll(8, kind, area_kind)
+    for hover in (HOVER, 5 * HOVER):  # the second for a machine that is busy
+        yield from scroll(-40, kind, area_kind)
+        for _ in range(6):
+            known = len(seen)
+            for part in across:
+                at = yield from _look_down(what, part, hover, kind, area_kind, seen)
+                if at is not None:
+                    return at
+            if len(seen) == known:
+                break
+            yield from scroll(8, kind, area_kind)
     raise LookupError(f"no button {what!r}; there are {sorted(seen)}")
 
 
 def _look_down(
-    what: str, part: float, kind: str, area_kind: str, seen: set[str]
+    what: str, part: float, hover: float, kind: str, area_kind: str, seen: set[str]
 ) -> Generator[float, None, Pixel | None]:
     """Look along one column of a region from above; the middle of the button, None where it is not met."""
     shown = region(kind, area_kind)
@@ -245,7 +246,7 @@ def _look_down(
     for k in range(int(shown.height / SCAN)):
         at = x, shown.y + shown.height - (k + 0.5) * SCAN
         point(at)
-        yield HOVER
+        yield hover
         found = button_under_mouse(kind, area_kind)
         if found is not None:
             seen.add(found)

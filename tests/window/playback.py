@@ -94,7 +94,8 @@ def steps() -> d.Steps:
     assert times == 0, f"switched off, and drawn {times} times"
     bpy.context.scene.analytic_ik_overlay = "ALL"
 
-    (enabled,) = (name for name in bpy.context.preferences.addons.keys() if name.endswith("analytic_ik"))
+    addons = bpy.context.preferences.addons
+    (enabled,) = (addon.module for addon in addons if addon.module.endswith("analytic_ik"))
     bpy.ops.preferences.addon_disable(module=enabled)
     yield 0.5
     times = yield from counted.over()
