@@ -51,7 +51,7 @@ def words_after_dashes() -> list[str]:
     return sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
 
 
-def run(steps: Callable[[], Steps], minutes: float = 5.0) -> None:
+def run(steps: Callable[[], Steps], minutes: float = 15.0) -> None:
     """Run the steps in the window, then end Blender: with status 1 where they raised or anything left a traceback."""
     watched = sys.stderr = Watched(sys.stderr)
     going = steps()
@@ -221,8 +221,8 @@ def find_button(
 
     Scrolls the region down where it is not seen; LookupError where it is not found.
     """
-    seen: set[str] = set()
     for hover in (HOVER, 5 * HOVER):  # the second for a machine that is busy
+        seen: set[str] = set()
         yield from scroll(-40, kind, area_kind)
         for _ in range(6):
             known = len(seen)
