@@ -8,6 +8,7 @@ traceback.
 """
 
 import sys
+from collections.abc import Generator
 from pathlib import Path
 from types import ModuleType
 
@@ -39,7 +40,7 @@ class Counted:
     def see(self) -> None:
         self.views += 1
 
-    def over(self, redraws: int = 5) -> d.Steps:
+    def over(self, redraws: int = 5) -> Generator[float, None, float]:
         """Let the view be drawn; comes to how often the overlay was drawn in each."""
         self.views = self.overlays = 0
         while self.views < redraws:
