@@ -428,7 +428,7 @@ def gizmo() -> d.Steps:
     foot().location += Vector((0.0, -0.12, 0.22))
     look_at_legs(35.0)
     yield from choose_bone("shin.L")
-    turns = [(f"Swivel {angle}°", setter(leg, analytic_ik_swivel=radians(angle))) for angle in (0, 50, 100)]
+    turns = [(f"Swivel {angle}°", setter(leg, analytic_ik_swivel=radians(angle))) for angle in (0, -35, -70)]
     yield from side_by_side("gizmo", turns)
 
 
@@ -441,9 +441,15 @@ def overlay_walk() -> d.Steps:
 
 
 def overlay_spider() -> d.Steps:
+    """Two of its legs, pinned: all eight are too many lines for a picture."""
     yield from open_scene("spider")
     bpy.context.scene.frame_set(20)
-    bpy.context.scene.analytic_ik_overlay = "ALL"
+    for suffix in ("L2", "R2"):
+        next(
+            bone
+            for bone in rig().pose.bones
+            if bone.analytic_ik_enabled and bone.analytic_ik_target.name == f"Foot.{suffix}"
+        ).analytic_ik_show_overlay = True
     yield 0.6
     window_picture("overlay_spider", 900, view_crop(0.85))
 
