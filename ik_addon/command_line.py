@@ -19,6 +19,7 @@ import bpy
 
 from .authoring.rigging import rig_legs
 from .bake import bake, chains_of, check
+from .bake.certificate import certificate_text
 from .bake.report import words
 from .bake.stepping import Progress
 from .solvers import ChainError
@@ -48,6 +49,8 @@ def run(arguments: Sequence[str], prog: str = "analytic-ik") -> int:
     report = {"blender": bpy.app.version_string.split()[0], "files": entries}
     if options.report and not _written(options.report, json.dumps(report, indent=1)):
         return 1
+    if options.certificate and not _written(options.certificate, certificate_text(report).rstrip()):
+        return 1
     return max(_status(entry, options) for entry in entries)
 
 
@@ -59,6 +62,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     shared.add_argument("--frames", type=_frames, metavar="A-B", help="first and last frame (default: the scene's)")
     shared.add_argument("--step", type=_step, default=1, metavar="N", help="every Nth frame")
     shared.add_argument("--report", type=Path, metavar="FILE.json", help="write what was measured")
+    shared.add_argument("--certificate", type=Path, metavar="FILE.txt", help="write it as text to be read")
     baking = commands.add_parser("bake", parents=[shared], help="write live chains into keys and save")
     where = baking.add_mutually_exclusive_group(required=True)
     where.add_argument("--output", type=Path, metavar="PATH", help="file to save to (one FILE)")

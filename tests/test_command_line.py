@@ -301,6 +301,26 @@ def test_an_output_folder_that_is_missing_is_told_before_anything_is_stepped(fil
     assert re.search(r"there is no folder '.*nowhere' to save to; make it first", capsys.readouterr().err)
 
 
+def test_a_certificate_is_written_as_text(files):
+    text = files / "certificate.txt"
+    assert (
+        command_line.run(
+            ["check", *(f"{files}/{name}.blend" for name in ("walk", "far", "torn")), "--certificate", str(text)]
+        )
+        == 1
+    )
+    written = text.read_text(encoding="utf-8")
+    for said in (
+        "walk.blend",
+        "Both chains meet their targets",
+        "far.blend",
+        "The chain is out of reach",
+        "torn.blend",
+    ):
+        assert said in written
+    assert written.endswith("\n")
+
+
 def test_a_report_that_cannot_be_written_is_told(files, capsys):
     report = files / "nowhere" / "report.json"
     assert command_line.run(["check", f"{files}/walk.blend", "--report", str(report)]) == 1

@@ -62,11 +62,7 @@ def add_chain(
     straight, frame = is_straight(chain), start_frame(chain)
     size = 0.1 * chain.length * reader.world.median_scale
     if target is None:
-        at_armature = joints_armature[-1]
-        # A folded limb, or an S, has no bulge either; but it is not stretched out.
-        extended = (at_armature - joints_armature[0]).length > chain.length * (1.0 - BEYOND)
-        if straight and extended and len(bones) > 1:
-            at_armature = joints_armature[0] + frame.along * (chain.length * (1.0 + BEYOND))
+        at_armature = target_place(joints_armature, chain)
         target = new_empty(ob, f"{tip.name} target", reader.world @ at_armature, "SPHERE", size)
     if pole is None and with_pole:
         knee = joints_armature[1] if len(bones) > 1 else joints_armature[0]
@@ -85,6 +81,18 @@ def add_chain(
     tip.analytic_ik_least_motion = len(bones) > 2
     tip.analytic_ik_enabled = True
     return Added(target, pole, straight)
+
+
+def target_place(joints_armature: Sequence[Vector], chain: Chain) -> Vector:
+    """Where a target leaves a limb in the pose that it has, in armature space.
+
+    joints_armature: of the limb in that pose, root first; chain: the limb's chain in it.
+    """
+    # A folded limb, or an S, has no bulge either; but it is not stretched out.
+    extended = (joints_armature[-1] - joints_armature[0]).length > chain.length * (1.0 - BEYOND)
+    if is_straight(chain) and extended and len(joints_armature) > 2:
+        return joints_armature[0] + start_frame(chain).along * (chain.length * (1.0 + BEYOND))
+    return joints_armature[-1]
 
 
 def remove_chain(tip: bpy.types.PoseBone, keep_pose: bool) -> None:

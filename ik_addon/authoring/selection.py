@@ -2,6 +2,9 @@
 
 import bpy
 
+from ..rig.foot import end_bone
+from ..rig.order import live_tips
+
 
 def active_armature(context: bpy.types.Context) -> bpy.types.Object | None:
     """The active object where it is an armature that is not being edited."""
@@ -20,14 +23,48 @@ def selected_bones(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
     return [bone for bone in ob.pose.bones if (bone.select if hasattr(bone, "select") else bone.bone.select)]
 
 
+def select_bone(ob: bpy.types.Object, name: str, extend: bool = False) -> None:
+    """Make a bone of an armature object the active one and select it. extend: beside those that are selected."""
+    for bone in ob.pose.bones:
+        flags = bone if hasattr(bone, "select") else bone.bone
+        if bone.name == name or not extend:
+            flags.select = bone.name == name
+    ob.data.bones.active = ob.data.bones[name]
+
+
 def chosen_tips(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
-    """The selected bones that are tips of chains; the active bone, if it is one, where none is selected."""
+    """The selected bones that are tips of chains; the active bone, if it is one, where none is selected.
+
+    Where none of them is a tip, the tips of those chains to which they belong.
+    """
     selected = selected_bones(ob)
     active = active_bone(ob)
     candidates = selected or ([active] if active else [])
-    return [bone for bone in candidates if is_tip(bone)]
+    tips = [bone for bone in candidates if is_tip(bone)]
+    return tips or list(dict.fromkeys(filter(None, map(tip_of_chain, candidates))))
 
 
 def is_tip(bone: bpy.types.PoseBone) -> bool:
     """Whether a bone is the tip of a chain, live or switched off."""
     return bone.analytic_ik_enabled or bone.analytic_ik_target is not None
+
+
+def tips_of(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
+    """The tips of an armature's chains, live or switched off."""
+    return [bone for bone in ob.pose.bones if is_tip(bone)]
+
+
+def tip_of_chain(bone: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
+    """The tip of the chain to which a bone belongs: the bone itself, else the tip of the live chain of which it is an
+    own bone, or on whose end it rides.
+    """
+    if is_tip(bone):
+        return bone
+    bones = bone.id_data.pose.bones
+    for name in live_tips(bone.id_data):
+        tip, count = bones[name], bones[name].analytic_ik_chain_count
+        above = tip.parent_recursive
+        if bone in (above[: count - 1] if count else above):
+            return tip
+    parent = bone.parent
+    return parent if parent is not None and parent.analytic_ik_enabled and end_bone(parent) == bone else None

@@ -79,7 +79,9 @@ def baked(
         keys = []
         for chain, motion in own.items():
             needs_all = tolerance and (_carries(ob, motion, own.values()) or _hangs_on_live(ob, motion, own))
-            keys += _keys(motion, scales[chain], frames, 0.0 if needs_all else tolerance)
+            own_keys = _keys(motion, scales[chain], frames, 0.0 if needs_all else tolerance)
+            motion.record.keys = sum(each.values.size for each in own_keys)
+            keys += own_keys
         write_keys(ob, keys, action)
         for chain, motion in own.items():
             _finish(ob, chain.tip, motion.bones, scales[chain], after)

@@ -17,8 +17,9 @@ from ..rig.records import recorded_fk
 from ..rig.sampling import Sampler
 from ..rig.solving import PosedLimb, ScenePass
 from ..rig.steady import SteadyChain
-from ..rig.tracks import EvaluatedPlaces, SeenPlaces, Track, TrackReader, errors_world, solve_tracks
+from ..rig.tracks import EvaluatedPlaces, SeenPlaces, Track, TrackReader, errors_world, solve_tracks, track_joints
 from ..solvers import ChainError
+from .radar import flags_of_tracks
 from .report import ChainRecord
 from .stepping import GoTo, Steps, stepping, stepping_apart
 
@@ -191,14 +192,16 @@ def _solved(
     except ChainError as error:
         raise _named(steady, tracks, frames) or error from error
     keyed = [each.rotations.astype(np.float32).astype(float) for each in solved]
-    errors = errors_world([steady[name] for name in tracks], list(tracks.values()), keyed)
-    for name, each, missed in zip(tracks, solved, errors, strict=True):
+    joints = track_joints([steady[name] for name in tracks], keyed)
+    errors = errors_world(list(tracks.values()), joints)
+    flags = flags_of_tracks(frames, [steady[name] for name in tracks], list(tracks.values()), solved, joints)
+    for name, each, missed, flagged in zip(tracks, solved, errors, flags, strict=True):
         motion, chain = motions[name], steady[name]
         motion.numbers = [
             _numbers(each.rotations[:, k], mode, fk)
             for k, (mode, fk) in enumerate(zip(chain.modes, chain.fk, strict=True))
         ]
-        motion.record.add_track(frames, chain, tracks[name], each, missed)
+        motion.record.add_track(frames, chain, tracks[name], each, missed, flagged)
     return motions
 
 

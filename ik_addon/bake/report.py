@@ -16,6 +16,7 @@ from ..rig.tracks import SolvedTrack, Track
 from ..solvers import Outcome
 from ..solvers.chain import MET
 from ..solvers.pairs import conjugate, multiply
+from .radar import Flags, Radar
 
 _last: dict = {}
 
@@ -34,6 +35,11 @@ class ChainRecord:
     limited: list[int] = field(default_factory=list)
     max_lag: float = 0.0
     max_step: float = 0.0
+    max_step_frame: int | None = None
+    keys: int = 0
+    length_world: float = 0.0
+    flags: Flags | None = None
+    _radar: Radar = field(default_factory=Radar)
     _rotations: list[Quaternion] = field(default_factory=list)
 
     def add(self, frame: int, posed: PosedLimb) -> None:
@@ -50,11 +56,19 @@ class ChainRecord:
             quaternion_of(raw, reading.mode) for raw, reading in zip(posed.rotations, posed.limb.turned, strict=True)
         ]
         for before, after in zip(self._rotations, rotations, strict=False):
-            self.max_step = max(self.max_step, angle_between(before, after))
+            self._step(angle_between(before, after), frame)
         self._rotations = rotations
+        self.length_world = self.length_world or posed.limb.chain.length * posed.limb.world.median_scale
+        self._radar.see(frame, posed)
 
     def add_track(
-        self, frames: Sequence[int], chain: SteadyChain, track: Track, solved: SolvedTrack, errors: np.ndarray
+        self,
+        frames: Sequence[int],
+        chain: SteadyChain,
+        track: Track,
+        solved: SolvedTrack,
+        errors: np.ndarray,
+        flags: Flags,
     ) -> None:
         """What a steady chain did at all frames at once. errors: see `errors_world`."""
         self.solver, self.chain_count = chain.solver_name, len(chain.chain.lengths)
@@ -62,18 +76,27 @@ class ChainRecord:
         self.errors_world += errors.tolist()
         outcomes = solved.outcomes.tolist()
         self.unreached += [frame for frame, number in zip(frames, outcomes, strict=True) if number]
+        size = np.abs(np.linalg.det(track.to_world)) ** (1.0 / 3.0)
+        self.length_world, self.flags = chain.chain.length * float(size[0]), flags
         if chain.goal.softness and chain.influence == 1.0:
-            size = np.abs(np.linalg.det(track.to_world)) ** (1.0 / 3.0)
             lags = np.where((solved.outcomes == 0) & (errors > MET * chain.chain.length * size), errors, 0.0)
             self.max_lag = max(self.max_lag, float(lags.max(initial=0.0)))
         turns = multiply(conjugate(solved.rotations[:-1]), solved.rotations[1:])
         angles = 2.0 * np.arctan2(np.linalg.norm(turns[..., 1:], axis=-1), np.abs(turns[..., 0]))
-        self.max_step = max(self.max_step, float(angles.max(initial=0.0)))
+        if angles.size:
+            steps = angles.max(axis=1)
+            largest = int(steps.argmax())
+            self._step(float(steps[largest]), frames[largest + 1])
+
+    def _step(self, angle: float, frame: int) -> None:
+        if angle > self.max_step:
+            self.max_step, self.max_step_frame = angle, frame
 
     def summary(self, step: int) -> dict:
         """The chain's entry in the report; see `file_report`."""
         errors = self.errors_world
         worst = max(range(len(errors)), key=errors.__getitem__, default=None)
+        flags = self.flags or self._radar.flags(step)
         return {
             "armature": self.armature,
             "bone": self.bone,
@@ -87,6 +110,12 @@ class ChainRecord:
             "limited_frames": ranges(self.limited, step),
             "max_lag": self.max_lag,
             "max_step_degrees": degrees(self.max_step),
+            "max_step_frame": self.max_step_frame,
+            "length": self.length_world,
+            "aligned_frames": ranges(flags.aligned, step),
+            "straight_frames": ranges(flags.straight, step),
+            "flipped_frames": ranges(flags.flipped, step),
+            "keys": self.keys,
         }
 
 
@@ -111,7 +140,9 @@ def file_report(frames: range, seconds: float, chains: Sequence[ChainRecord], er
     """One file's entry in the report. Errors are distances from tip to target in world units.
 
     unreached_frames: the bones are too short or too long for the target; limited_frames: joint limits keep the tip from
-    it; max_lag: how far softness holds the tip back where the target is in reach.
+    it; max_lag: how far softness holds the tip back where the target is in reach; max_step_frame: the frame that the
+    largest turn of a bone leads to; length: the limb's, in world units; aligned_frames, straight_frames,
+    flipped_frames: what the radar saw (radar.py); keys: how many key points were written, 0 for a check.
     """
     return {
         "file": bpy.data.filepath,
@@ -141,8 +172,11 @@ def last_report() -> dict:
 
 
 def report_of(ob: bpy.types.Object) -> dict | None:
-    """What the last bake or check of an armature object left on it."""
-    return json.loads(ob.analytic_ik_report) if ob.analytic_ik_report else None
+    """What the last bake or check of an armature object left on it; None also where that was edited to nonsense."""
+    try:
+        return json.loads(ob.analytic_ik_report) if ob.analytic_ik_report else None
+    except ValueError:
+        return None
 
 
 def words(chain: dict) -> str:

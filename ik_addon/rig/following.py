@@ -5,6 +5,7 @@ from mathutils import Quaternion
 
 from . import settings
 from .animation import animated_paths
+from .hidden import switched
 from .reading import SceneReader
 
 
@@ -30,7 +31,7 @@ def keep_rotation(pose_bone: bpy.types.PoseBone, context: bpy.types.Context) -> 
 
 def register() -> None:
     """Give pose bones their settings."""
-    settings.register(rotation_switched=keep_rotation)
+    settings.register(rotation_switched=keep_rotation, switched=switched)
 
 
 def unregister() -> None:

@@ -48,6 +48,18 @@ def ask_for_hidden(tip: bpy.types.PoseBone) -> None:
             asking.target, asking.subtarget = control, bone
 
 
+def switched(tip: bpy.types.PoseBone, _context: bpy.types.Context) -> None:
+    """A user or a script has switched a chain on or off."""
+    if not tip.analytic_ik_enabled:
+        forget_hidden(tip)
+    tip.id_data.update_tag()
+
+
+def is_asking(constraint: bpy.types.Constraint) -> bool:
+    """Whether a constraint does nothing but ask for a hidden control."""
+    return constraint.mute and constraint.name in _NAMES.values()
+
+
 def forget_hidden(tip: bpy.types.PoseBone) -> None:
     """Take that off a tip."""
     for name in _NAMES.values():

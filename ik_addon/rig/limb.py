@@ -108,7 +108,8 @@ def chain_bones(tip: bpy.types.PoseBone, chain_count: int) -> list[bpy.types.Pos
     if chain_count and len(bones) < chain_count:
         raise ChainError(
             f"there are {len(bones)} bones from it up to the root and the chain asks for {chain_count}; "
-            f"set Bones to {len(bones)} or less"
+            f"set Bones to {len(bones)} or less",
+            "BONES",
         )
     return bones[::-1]
 

@@ -47,6 +47,12 @@ def way_of(scene: bpy.types.Scene, chain: ChainName) -> str:
     return plan.way_of(scene, chain) if plan else ""
 
 
+def known_plan(scene: bpy.types.Scene) -> Plan | None:
+    """How the chains of a scene are solved, where that is certain; nothing is read for it."""
+    plan = _plans.get(scene.session_uid)
+    return plan if plan is not None and not plan.doubtful and not _paused else None
+
+
 def plan_of(context: bpy.types.Context) -> Plan:
     """How the chains of the scene are solved as it stands; they are solved where that is not known."""
     animation.forget()

@@ -88,10 +88,11 @@ def _place(
         if shared is not None:
             raise ChainError(
                 f"its bone '{shared}' belongs to the chain of '{chain_of_bone[name.armature, shared].tip}' already; "
-                "set Bones so that the chains share none"
+                "set Bones so that the chains share none",
+                "BONES",
             )
     except ChainError as error:
-        order.errors[name] = ChainError(f"Bone '{name.tip}': {error}")
+        order.errors[name] = error.of(f"Bone '{name.tip}'")
         return
     order.bones[name], order.turned[name] = names, turned
     chain_of_bone.update({(name.armature, bone): name for bone in turned})

@@ -20,8 +20,10 @@ from .tracks import EvaluatedPlaces
 class Plan:
     """How the chains of a scene are solved.
 
-    unsteady: the chains that are read anew each time, with the reason. settled: after this frame there is nothing to
-    solve and nothing to compare. doubtful: something may have changed of which nobody was told.
+    unsteady: the chains that are read anew each time, with the reason. solved: the chains that were solved when it was
+    made; unsolved: the others that were on; misplaced: of those the ones without a place in the order, with the error.
+    settled: after this frame there is nothing to solve and nothing to compare. doubtful: something may have changed of
+    which nobody was told.
     """
 
     def __init__(self, done: ScenePass, depsgraph: bpy.types.Depsgraph) -> None:
@@ -30,6 +32,9 @@ class Plan:
         self.armatures: list[ArmaturePlan] = []
         self._chains: dict[str, dict[str, list[str]]] = {}
         order = done.order
+        self.solved = frozenset(done.limbs)
+        self.unsolved = frozenset(done.errors)
+        self.misplaced = dict(order.errors)
         movers = set().union(*order.movers.values())
         self._not_evaluated = []
         for ob in armature_objects():

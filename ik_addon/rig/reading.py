@@ -204,7 +204,7 @@ class ArmatureReader:
                 held=held,
             )
         except ChainError as error:
-            raise ChainError(f"Bone '{tip_name}': {error}") from error
+            raise error.of(f"Bone '{tip_name}'") from error
 
     def bones(self, chain: list[bpy.types.PoseBone], count: int | None = None) -> tuple[BoneReading, ...]:
         """Read evaluated bones, root first, in their FK pose; count: of a chain, the rest are bones on its end.
@@ -279,7 +279,8 @@ class ArmatureReader:
         if not all(isfinite(value) for value in point_armature):
             raise ChainError(
                 f"the location of its {what} '{ob.name}' is not a number; clear the transform, keys and "
-                "drivers of that object"
+                "drivers of that object",
+                what.upper(),
             )
         return point_armature
 
@@ -287,7 +288,7 @@ class ArmatureReader:
 def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], settings: Settings) -> None:
     """Raise ChainError where target or pole is missing, gone, or moved by the chain itself."""
     if settings.target is None:
-        raise ChainError("there is no target; choose an object as its Target")
+        raise ChainError("there is no target; choose an object as its Target", "TARGET")
     for what, control, bone_name in (
         ("target", settings.target, settings.subtarget),
         ("pole", settings.pole_target, settings.pole_subtarget),
@@ -295,10 +296,12 @@ def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], setting
         if control is None:
             continue
         if not in_any_collection(control):
-            raise ChainError(f"its {what} '{control.name}' was deleted; choose another one or clear it")
+            sentence = f"its {what} '{control.name}' was deleted; choose another one or clear it"
+            raise ChainError(sentence, f"{what.upper()}_DELETED")
         if bone_name and (control.pose is None or bone_name not in control.pose.bones):
             raise ChainError(
-                f"its {what} '{control.name}' has no bone '{bone_name}'; choose one of that armature's bones"
+                f"its {what} '{control.name}' has no bone '{bone_name}'; choose one of that armature's bones",
+                what.upper(),
             )
         names = {bone.name for bone in chain}
         own = (bone.name for carrier, bone in carriers(control, bone_name) if carrier == ob and bone.name in names)
@@ -306,7 +309,8 @@ def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], setting
         if carrier is not None:
             raise ChainError(
                 f"its {what} {_shown(control, bone_name)} moves with the chain's own bone '{carrier}'; choose one "
-                "that does not hang below the chain"
+                "that does not hang below the chain",
+                what.upper(),
             )
 
 

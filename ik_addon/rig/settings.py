@@ -93,11 +93,12 @@ def _record(kind, **options):
     return kind(override=_OVERRIDABLE, options={"HIDDEN"}, **options)
 
 
-def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
+def _properties(rotation_switched: Update = _tag, switched: Update = _tag) -> dict[str, object]:
     props = bpy.props
     return {
         "enabled": _setting(
             props.BoolProperty,
+            switched,
             name="Analytic IK",
             description="This bone is the tip of a live chain",
         ),
@@ -285,9 +286,10 @@ def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
     pose_bone.id_data.update_tag()
 
 
-def register(rotation_switched: Update = _tag) -> None:
-    """Give pose bones their settings. rotation_switched: called when a user or a script sets `use_rotation`."""
-    for name, definition in _properties(rotation_switched).items():
+def register(rotation_switched: Update = _tag, switched: Update = _tag) -> None:
+    """Give pose bones their settings. rotation_switched: called when a user or a script sets `use_rotation`; switched:
+    likewise `enabled`."""
+    for name, definition in _properties(rotation_switched, switched).items():
         setattr(bpy.types.PoseBone, PREFIX + name, definition)
 
 

@@ -59,7 +59,8 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tupl
         _values(ob.pose.bones, _POSE_PROPERTIES, names),
         _values(ob.data.bones, _REST_PROPERTIES, at_rest),
         [animated.get(name) for name in names],
-        [_settings(ob.pose.bones.get(tip)) for tip in chains],
+        # Also of tips that have no place in the order: mended, they may take bones from others.
+        [_settings(ob.pose.bones.get(tip)) for tip in dict.fromkeys((*chains, *live_tips(ob)))],
     )
 
 

@@ -70,7 +70,7 @@ def solve_limb(limb: Limb) -> PosedLimb:
     try:
         outcome, poses, local_rotations, stretch = _solve_rotations(limb)
     except ChainError as error:
-        raise ChainError(f"Bone '{limb.tip}': {error}") from error
+        raise error.of(f"Bone '{limb.tip}'") from error
     holds = settings.reach == "HOLD" and outcome is not Outcome.REACHED
     influence = 0.0 if holds else settings.influence
     if influence < 1.0:

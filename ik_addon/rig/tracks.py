@@ -309,12 +309,10 @@ def raw_rows(rotations: np.ndarray, modes: Sequence[str], fk: np.ndarray) -> np.
     return values
 
 
-def errors_world(
-    chains: Sequence[SteadyChain], tracks: Sequence[Track], rotations: Sequence[np.ndarray]
-) -> list[np.ndarray]:
-    """Distances of each chain's tip from its target in world units, by forward kinematics of its local rotations.
+def track_joints(chains: Sequence[SteadyChain], rotations: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Each chain's joints (n, bones + 1, 3) in the space of its root's parent, by forward kinematics.
 
-    rotations: of each chain, (n, bones, 4).
+    rotations: of each chain, (n, bones, 4), local; what its end bone turns is not looked at.
     """
     found: dict[int, np.ndarray] = {}
     by_length: dict[int, list[int]] = {}
@@ -328,14 +326,23 @@ def errors_world(
         )
         links = np.array([np.diff([(0.0, 0.0, 0.0), *chain.chain.joints[1:]], axis=0) for chain in own])[:, :, None]
         local = np.array([rotations[k][:, :count] for k in same]).swapaxes(1, 2)
-        tips, turned = np.array([chain.root for chain in own])[:, None], None
+        joints = np.empty((len(own), local.shape[2], count + 1, 3))
+        joints[:, :, 0] = np.array([chain.root for chain in own])[:, None]
+        turned = None
         for k in range(count):
             against_before = multiply(multiply(before[:, k], local[:, k]), after[:, k])
             turned = against_before if turned is None else multiply(turned, against_before)
             # Single precision is not of length one, and adds up.
             turned = turned / np.sqrt((turned * turned).sum(axis=-1, keepdims=True))
-            tips = tips + rotated(turned, links[:, k])
-        for k, reached in zip(same, tips, strict=True):
-            missed = reached - tracks[k].targets
-            found[k] = np.sqrt((((tracks[k].to_world @ missed[..., None])[..., 0]) ** 2).sum(axis=-1))
+            joints[:, :, k + 1] = joints[:, :, k] + rotated(turned, links[:, k])
+        found |= zip(same, joints, strict=True)
     return [found[k] for k in range(len(chains))]
+
+
+def errors_world(tracks: Sequence[Track], joints: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Distances of each chain's tip from its target in world units. joints: see `track_joints`."""
+    missed = (each[:, -1] - track.targets for track, each in zip(tracks, joints, strict=True))
+    return [
+        np.sqrt((((track.to_world @ each[..., None])[..., 0]) ** 2).sum(axis=-1))
+        for track, each in zip(tracks, missed, strict=True)
+    ]

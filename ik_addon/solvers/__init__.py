@@ -55,7 +55,8 @@ def solver_for(link_count: int, solver: str = "AUTO") -> str:
     if solver not in SOLVERS:
         raise ChainError(f"there is no solver {solver!r}; there are AUTO, {', '.join(SOLVERS)}")
     if solver in TWO_BONE_SOLVERS and link_count != 2:
-        raise ChainError(f"{solver} solves two bones and this chain has {link_count}; use AUTO or TRIANGULATION")
+        sentence = f"{solver} solves two bones and this chain has {link_count}; use AUTO or TRIANGULATION"
+        raise ChainError(sentence, "SOLVER")
     return solver
 
 

@@ -33,6 +33,8 @@ REACHED = Outcome.REACHED
 
 OFF_LINE = 99.0
 """Largest squared cotangent of a pole's angle to the line at which one cross product gives the plane precisely."""
+TOO_FAR = OFF_LINE * LARGEST**2
+"""`OFF_LINE` times the squared distance of a pole from the line at which it is refused: squares come near overflow."""
 
 
 class Aim(Solution):
@@ -139,8 +141,8 @@ def aim_at(chain: Chain, goal: Goal, farthest: float) -> Aim:
     if to_pole is not None:
         normal = to_pole.cross(along)
         off_line, in_line = normal @ normal, to_pole @ along
-        # Not so for NaN and infinities either.
-        if in_line * in_line < OFF_LINE * off_line:
+        # Not so for NaN, infinities and what is too large either.
+        if in_line * in_line < OFF_LINE * off_line < TOO_FAR:
             normal /= sqrt(off_line)
         else:
             _refuse(goal)

@@ -12,7 +12,7 @@ from math import inf
 
 import numpy as np
 
-from .bending import OFF_LINE, aim_at, start_of
+from .bending import OFF_LINE, TOO_FAR, aim_at, start_of
 from .chain import MET, Chain, Goal
 from .rotations import link_rotations
 from .two_bone import two_links, vector
@@ -103,7 +103,7 @@ def solve_pairs(chains: Sequence[Chain], goals: Sequence[Goal], targets: np.ndar
         _cross(to_pole, along, normal)
         off_line, in_line = _dot(normal, normal), _dot(to_pole, along)
         # With NaN no comparison is true.
-        regular = (in_line * in_line < OFF_LINE * off_line) & (off_line < LARGEST**2)
+        regular = (in_line * in_line < OFF_LINE * off_line) & (OFF_LINE * off_line < TOO_FAR)
         regular &= (noise < distance) & (distance <= LARGEST)
         normal[:3] /= np.sqrt(off_line)
         normal[3:] = normal[:2]

@@ -13,7 +13,7 @@ from math import atan2, sqrt
 
 from mathutils import Quaternion, Vector
 
-from .bending import OFF_LINE, Aim, start_of
+from .bending import OFF_LINE, TOO_FAR, Aim, start_of
 from .chain import Chain, Goal, Solution
 
 Form = Callable[[Aim, float, float, float], Vector]
@@ -127,7 +127,7 @@ def at_once(chain: Chain, goal: Goal) -> Solution | None:
     along = offset
     normal = to_pole.cross(along)
     off_line, in_line = normal @ normal, to_pole @ along
-    if not in_line * in_line < OFF_LINE * off_line:
+    if not in_line * in_line < OFF_LINE * off_line < TOO_FAR:
         return None
     normal /= sqrt(off_line)
     side = along.cross(normal)

@@ -19,7 +19,18 @@ LARGEST = 2.0**50
 
 
 class ChainError(ValueError):
-    """A chain that cannot be solved as it is set up; the message says what is wrong and what cures it."""
+    """A chain that cannot be solved as it is set up; the message says what is wrong and what cures it.
+
+    kind: a name for what is wrong, where there is something to press that cures it; "": there is none.
+    """
+
+    def __init__(self, sentence: str, kind: str = "") -> None:
+        super().__init__(sentence)
+        self.kind = kind
+
+    def of(self, whose: str) -> "ChainError":
+        """The same error, said of someone."""
+        return ChainError(f"{whose}: {self}", self.kind)
 
 
 def finite_point(values: Sequence[float], *what: object) -> Vector:

@@ -11,19 +11,20 @@ from ..authoring.selection import active_armature, active_bone, chosen_tips
 from ..rig.settings import SOLVER_ITEMS
 from ..rig.switch import check_switchable
 from ..solvers import ChainError
+from .polls import missing_for, no_tip
 
 
 class ChainOperator(bpy.types.Operator):
-    """What the operators share: they need an armature, and a ChainError is their refusal."""
+    """What the operators share: they say what they need (polls.py), and a ChainError is their refusal."""
 
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if active_armature(context) is None:
-            cls.poll_message_set("Make an armature the active object, in pose mode or object mode")
-            return False
-        return True
+        missing = missing_for(cls.bl_idname, context)
+        if missing:
+            cls.poll_message_set(missing)
+        return not missing
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
@@ -126,11 +127,6 @@ quite straight. Sets the bones' own IK locks and limits, by the side to which th
             self.report({"WARNING"}, warning)
         named = ", ".join(f"'{knee.bone}' (about its {knee.axis} axis)" for knee in knees)
         return f"Limited {named}"
-
-
-def no_tip(ob: bpy.types.Object) -> str:
-    """The refusal where an operator for tips finds none."""
-    return f"Armature '{ob.name}': no selected bone is the tip of a chain; select the bone whose panel shows the target"
 
 
 # The stubs say that it returns nothing.

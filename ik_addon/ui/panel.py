@@ -1,23 +1,17 @@
 """The chain of the active bone: in the sidebar of the 3D view, and under Properties > Bone."""
 
-from textwrap import wrap
-
 import bpy
 
 from ..authoring.adopt import adoptable, is_adopted
-from ..authoring.selection import active_bone, is_tip
-from ..bake.report import report_of, words
+from ..authoring.selection import active_bone, tip_of_chain
 from ..rig.foot import end_bone
 from ..rig.live import way_of
 from ..rig.order import ChainName
-from ..rig.problems import problems_of, warnings_of
+from ..rig.problems import notes_of, warnings_of
 from ..rig.settings import settings_of
-from .operators import (
-    ANALYTIC_IK_OT_add,
-    ANALYTIC_IK_OT_limit_knees,
-    ANALYTIC_IK_OT_remove,
-)
-from .range_operators import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
+from ..rig.states import ChainState, states_of
+from .cures import draw_problem
+from .operators import ANALYTIC_IK_OT_add, ANALYTIC_IK_OT_remove
 from .rig_operators import (
     ANALYTIC_IK_OT_adopt,
     ANALYTIC_IK_OT_restore,
@@ -25,20 +19,47 @@ from .rig_operators import (
     ANALYTIC_IK_OT_snap_pose,
     ANALYTIC_IK_OT_snap_targets,
 )
+from .sentences import draw_sentence, length_words
+from .swivel import ANALYTIC_IK_OT_swivel
 
-_POINTS_PER_CHARACTER = 6.5
+
+class InSidebar:
+    """Where a panel of the 3D view's sidebar stands."""
+
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Analytic IK"
 
 
-class ChainPanel:
-    """A chain's settings in the order in which one works."""
+class InBoneTab:
+    """Where a panel under Properties > Bone stands."""
 
-    bl_label = "Analytic IK"
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "bone"
+
+
+class BonePanel:
+    """What panels of the active bone share."""
 
     @staticmethod
     def bone(context: bpy.types.Context) -> bpy.types.PoseBone | None:
-        """The pose bone that is shown."""
+        """The active pose bone."""
         ob = context.object
         return active_bone(ob) if ob is not None and ob.type == "ARMATURE" and ob.mode != "EDIT" else None
+
+    @classmethod
+    def tip(cls, context: bpy.types.Context) -> bpy.types.PoseBone | None:
+        """The tip of the chain to which the active bone belongs."""
+        bone = cls.bone(context)
+        return tip_of_chain(bone) if bone else None
+
+
+class ChainPanel(BonePanel):
+    """A chain's settings in the order in which one works."""
+
+    bl_label = "Analytic IK"
+    bl_order = 0
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -48,181 +69,210 @@ class ChainPanel:
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = True
-        bone = self.bone(context)
-        if not is_tip(bone):
-            layout.operator(ANALYTIC_IK_OT_add.bl_idname, icon="CON_KINEMATIC")
-            layout.operator(ANALYTIC_IK_OT_rig_legs.bl_idname, icon="ARMATURE_DATA")
-            if adoptable([bone]):
-                layout.operator(ANALYTIC_IK_OT_adopt.bl_idname, icon="CONSTRAINT_BONE")
+        bone, tip = self.bone(context), self.tip(context)
+        if tip is None:
+            draw_beginnings(layout, context, bone)
             return
-        self._draw_state(context, bone)
-        self._draw_settings(bone)
-        row = layout.row(align=True)
-        row.operator(ANALYTIC_IK_OT_snap_targets.bl_idname, text="Targets to Pose", icon="SNAP_ON")
-        row.operator(ANALYTIC_IK_OT_snap_pose.bl_idname, text="Pose to Targets")
-        row = layout.row(align=True)
-        row.operator(ANALYTIC_IK_OT_remove.bl_idname, icon="X")
-        if is_adopted(bone):
-            row.operator(ANALYTIC_IK_OT_restore.bl_idname)
-
-    def _draw_state(self, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:
-        self.layout.prop(bone, "analytic_ik_enabled", text="Live")
-        if bone.analytic_ik_enabled:
-            problems = problems_of(bone.id_data, [bone.name], context.view_layer.depsgraph)
-            for sentence in problems.values() or warnings_of(bone.id_data, bone.name):
-                draw_sentence(self.layout, context, sentence, "ERROR")
-            way = way_of(context.scene, ChainName(bone.id_data.name_full, bone.name))
-            if way and not problems:
-                draw_sentence(self.layout, context, way, "TIME")
-
-    def _draw_settings(self, bone: bpy.types.PoseBone) -> None:
-        layout = self.layout
-        for control, subtarget in (
-            ("analytic_ik_target", "analytic_ik_subtarget"),
-            ("analytic_ik_pole_target", "analytic_ik_pole_subtarget"),
-        ):
-            layout.prop(bone, control)
-            ob = getattr(bone, control)
-            if ob is not None and ob.type == "ARMATURE":
-                layout.prop_search(bone, subtarget, ob.data, "bones", text="Bone")
-        layout.prop(bone, "analytic_ik_chain_count")
-        layout.prop(bone, "analytic_ik_solver")
-        layout.prop(bone, "analytic_ik_influence")
-        layout.prop(bone, "analytic_ik_swivel")
-        layout.prop(bone, "analytic_ik_flip")
-        layout.prop(bone, "analytic_ik_straight_axis")
-        layout.prop(bone, "analytic_ik_softness")
-        layout.prop(bone, "analytic_ik_reach")
-        if bone.analytic_ik_reach == "STRETCH":
-            layout.prop(bone, "analytic_ik_stretch_max")
-        if settings_of(bone).chain_count != 2:
-            layout.prop(bone, "analytic_ik_least_motion")
-        if end_bone(bone) is not None:
-            layout.prop(bone, "analytic_ik_use_rotation", text="Foot Follows")
-            if bone.analytic_ik_use_rotation:
-                layout.prop(bone, "analytic_ik_foot_roll")
-                layout.prop(bone, "analytic_ik_toe_angle")
+        draw_state(layout, context, tip)
+        draw_setup(layout, tip)
+        if bone != tip and not bone.analytic_ik_enabled and bone not in tip.parent_recursive:
+            layout.operator(ANALYTIC_IK_OT_add.bl_idname, text=f"Add Chain at {bone.name}", icon="ADD")
 
 
-class ANALYTIC_IK_PT_sidebar(ChainPanel, bpy.types.Panel):
+def draw_beginnings(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:
+    """What there is to do with a bone that belongs to no chain."""
+    for operator, icon, sentence in (
+        (ANALYTIC_IK_OT_add, "CON_KINEMATIC", "Select the last bone of a limb, a shin or a forearm"),
+        (ANALYTIC_IK_OT_rig_legs, "ARMATURE_DATA", "Select bones of legs; none: all legs of the armature"),
+    ):
+        column = layout.column(align=True)
+        column.operator(operator.bl_idname, icon=icon)
+        draw_sentence(column, context, sentence, "NONE")
+    own = bool(adoptable([bone]))
+    if own or adoptable(bone.id_data.pose.bones):
+        column = layout.column(align=True)
+        text = "Adopt Blender IK" if own else "Adopt All Blender IK"
+        column.operator(ANALYTIC_IK_OT_adopt.bl_idname, text=text, icon="CONSTRAINT_BONE").all = not own
+        sentence = "Select the bones with IK constraints" if own else "All IK constraints of the armature"
+        draw_sentence(column, context, sentence, "NONE")
+
+
+def draw_state(layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.types.PoseBone) -> None:
+    """Whether a chain is on and arrives, and what keeps it from that."""
+    row = layout.row(align=True)
+    row.use_property_split = False
+    row.prop(tip, "analytic_ik_enabled", text=tip.name, icon="CON_KINEMATIC", toggle=True)
+    row.operator(ANALYTIC_IK_OT_remove.bl_idname, text="", icon="X")
+    if not tip.analytic_ik_enabled:
+        return
+    ob = tip.id_data
+    state = states_of(ob, [tip.name], context.view_layer.depsgraph)[tip.name]
+    if state.problem is not None:
+        draw_problem(layout, context, state.problem)
+        return
+    warnings = warnings_of(ob, tip.name)
+    if not warnings and state.kind != "MET":
+        draw_sentence(layout, context, without_bone(said_of(context.scene, state)), icon_of(state))
+    for problem in warnings:
+        draw_problem(layout, context, problem)
+    for problem in notes_of(ob, tip.name):
+        draw_problem(layout, context, problem, "INFO")
+
+
+def draw_setup(layout: bpy.types.UILayout, tip: bpy.types.PoseBone) -> None:
+    """What every chain is set up with."""
+    column = layout.column()
+    for control, subtarget in (
+        ("analytic_ik_target", "analytic_ik_subtarget"),
+        ("analytic_ik_pole_target", "analytic_ik_pole_subtarget"),
+    ):
+        column.prop(tip, control)
+        ob = getattr(tip, control)
+        if ob is not None and ob.type == "ARMATURE":
+            column.prop_search(tip, subtarget, ob.data, "bones", text="Bone")
+    column = layout.column()
+    column.prop(tip, "analytic_ik_chain_count")
+    column.prop(tip, "analytic_ik_solver")
+    column = layout.column()
+    column.prop(tip, "analytic_ik_reach")
+    if tip.analytic_ik_reach == "STRETCH":
+        column.prop(tip, "analytic_ik_stretch_max")
+    if end_bone(tip) is not None:
+        column = layout.column()
+        column.prop(tip, "analytic_ik_use_rotation", text="Foot Follows")
+        if tip.analytic_ik_use_rotation:
+            column.prop(tip, "analytic_ik_foot_roll")
+            column.prop(tip, "analytic_ik_toe_angle")
+    layout.prop(tip, "analytic_ik_influence")
+
+
+class PartOfChainPanel(BonePanel):
+    """A folded part of the panel of a chain; it is there where a chain is."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return cls.tip(context) is not None
+
+
+class AdvancedPanel(PartOfChainPanel):
+    """What few chains need."""
+
+    bl_label = "Advanced"
+    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 0
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, tip = self.layout, self.tip(context)
+        layout.use_property_split = True
+        layout.use_property_decorate = True
+        column = layout.column()
+        row = column.row(align=True)
+        row.prop(tip, "analytic_ik_swivel")
+        row.operator(ANALYTIC_IK_OT_swivel.bl_idname, text="", icon="CON_ROTLIKE")
+        column.prop(tip, "analytic_ik_flip")
+        column.prop(tip, "analytic_ik_straight_axis")
+        column = layout.column()
+        column.prop(tip, "analytic_ik_softness")
+        if settings_of(tip).chain_count != 2:
+            column.prop(tip, "analytic_ik_least_motion")
+        way = way_of(context.scene, ChainName(tip.id_data.name_full, tip.name)) if tip.analytic_ik_enabled else ""
+        if way:
+            draw_sentence(layout, context, way, "TIME")
+
+
+class SnapPanel(PartOfChainPanel):
+    """The way between the FK pose and the solved one."""
+
+    bl_label = "FK and IK"
+    bl_order = 1
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, tip = self.layout, self.tip(context)
+        column = layout.column(align=True)
+        column.operator(ANALYTIC_IK_OT_snap_targets.bl_idname, text="Targets to Pose", icon="EMPTY_AXIS")
+        column.operator(ANALYTIC_IK_OT_snap_pose.bl_idname, text="Pose to Targets", icon="POSE_HLT")
+        if is_adopted(tip):
+            layout.operator(ANALYTIC_IK_OT_restore.bl_idname, icon="LOOP_BACK")
+
+
+def said_of(scene: bpy.types.Scene, state: ChainState) -> str:
+    """What is to be said of a chain that does not arrive, with the distance that is left."""
+    if state.distance_world is None:
+        return state.sentence
+    return f"{length_words(scene, state.distance_world)} from its target. {without_bone(state.sentence)}"
+
+
+def without_bone(sentence: str) -> str:
+    """A sentence without the bone that it is about, where that is shown beside it."""
+    whose, found, rest = sentence.partition("': ")
+    return rest[:1].upper() + rest[1:] if found and whose.startswith("Bone '") else sentence
+
+
+_ICONS = {
+    "OFF": "PAUSE",
+    "MET": "CHECKMARK",
+    "TOO_FAR": "CON_DISTLIMIT",
+    "TOO_NEAR": "CON_DISTLIMIT",
+    "LIMITED": "CON_ROTLIMIT",
+    "SOFT": "SPHERECURVE",
+    "BLENDED": "MOD_OPACITY",
+}
+
+
+def icon_of(state: ChainState) -> str:
+    """The icon of a state; what is no business of the chain's own has the one for errors."""
+    return _ICONS.get(state.kind, "ERROR")
+
+
+class ANALYTIC_IK_PT_sidebar(ChainPanel, InSidebar, bpy.types.Panel):
     """The chain of the active bone, in the sidebar of the 3D view."""
 
     bl_idname = "ANALYTIC_IK_PT_sidebar"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Analytic IK"
 
 
-class ANALYTIC_IK_PT_bone(ChainPanel, bpy.types.Panel):
+class ANALYTIC_IK_PT_advanced(AdvancedPanel, InSidebar, bpy.types.Panel):
+    """What few chains need, in the sidebar."""
+
+    bl_idname = "ANALYTIC_IK_PT_advanced"
+    bl_parent_id = "ANALYTIC_IK_PT_sidebar"
+
+
+class ANALYTIC_IK_PT_snap(SnapPanel, InSidebar, bpy.types.Panel):
+    """The way between FK and IK, in the sidebar."""
+
+    bl_idname = "ANALYTIC_IK_PT_snap"
+    bl_parent_id = "ANALYTIC_IK_PT_sidebar"
+
+
+class ANALYTIC_IK_PT_bone(ChainPanel, InBoneTab, bpy.types.Panel):
     """The chain of the active bone, under Properties > Bone."""
 
     bl_idname = "ANALYTIC_IK_PT_bone"
-    bl_space_type = "PROPERTIES"
-    bl_region_type = "WINDOW"
-    bl_context = "bone"
     bl_options = {"DEFAULT_CLOSED"}
 
 
-class ANALYTIC_IK_PT_limits(bpy.types.Panel):
-    """What the joint of the active bone may do."""
+class ANALYTIC_IK_PT_bone_advanced(AdvancedPanel, InBoneTab, bpy.types.Panel):
+    """What few chains need, under Properties > Bone."""
 
-    bl_idname = "ANALYTIC_IK_PT_limits"
-    bl_label = "Joint Limits"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Analytic IK"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return ChainPanel.bone(context) is not None
-
-    def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        bone = ChainPanel.bone(context)
-        layout.operator(ANALYTIC_IK_OT_limit_knees.bl_idname, icon="CON_ROTLIMIT")
-        for axis in "xyz":
-            column = layout.column(align=True)
-            row = column.row(align=True)
-            row.prop(bone, f"lock_ik_{axis}", text=axis.upper())
-            limit = row.row(align=True)
-            limit.active = not getattr(bone, f"lock_ik_{axis}")
-            limit.prop(bone, f"use_ik_limit_{axis}", text="Limit", toggle=True)
-            if limit.active and getattr(bone, f"use_ik_limit_{axis}"):
-                row = column.row(align=True)
-                row.prop(bone, f"ik_min_{axis}", text="")
-                row.prop(bone, f"ik_max_{axis}", text="")
-        hinged = bone.lock_ik_x or bone.lock_ik_z
-        for switch, angle, counts in (
-            ("analytic_ik_use_min_bend", "analytic_ik_min_bend", hinged),
-            ("analytic_ik_use_cone", "analytic_ik_cone", True),
-        ):
-            row = layout.row(align=True)
-            row.active = counts
-            row.prop(bone, switch)
-            value = row.row(align=True)
-            value.active = getattr(bone, switch)
-            value.prop(bone, angle, text="")
+    bl_idname = "ANALYTIC_IK_PT_bone_advanced"
+    bl_parent_id = "ANALYTIC_IK_PT_bone"
 
 
-class ANALYTIC_IK_PT_chains(bpy.types.Panel):
-    """All chains of the armature, and what is done with all of them."""
+class ANALYTIC_IK_PT_bone_snap(SnapPanel, InBoneTab, bpy.types.Panel):
+    """The way between FK and IK, under Properties > Bone."""
 
-    bl_idname = "ANALYTIC_IK_PT_chains"
-    bl_label = "Chains of the Armature"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Analytic IK"
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        ob = context.object
-        return ob is not None and ob.type == "ARMATURE" and ob.mode != "EDIT" and bool(tips_of(ob))
-
-    def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        ob = context.object
-        active = active_bone(ob)
-        tips = tips_of(ob)
-        live = [tip.name for tip in tips if tip.analytic_ik_enabled]
-        problems = problems_of(ob, live, context.view_layer.depsgraph)
-        column = layout.column(align=True)
-        for tip in tips:
-            problem = problems.get(tip.name)
-            row = column.row(align=True)
-            row.prop(tip, "analytic_ik_enabled", text=tip.name)
-            if tip.analytic_ik_enabled:
-                row.label(icon="ERROR" if problem else "CHECKMARK")
-            if problem and tip != active:
-                draw_sentence(column, context, problem, "BLANK1")
-        row = layout.row(align=True)
-        row.operator(ANALYTIC_IK_OT_check.bl_idname, text="Check")
-        row.operator(ANALYTIC_IK_OT_bake.bl_idname, text="Bake", icon="KEYFRAME_HLT")
-        report = report_of(ob)
-        if report:
-            box = layout.box()
-            first, last, _ = report["frames"]
-            box.label(text=f"Frames {first} to {last}, {report['seconds']:.1f} s", icon="INFO")
-            for chain in report["chains"]:
-                draw_sentence(box, context, words(chain), "NONE")
-
-
-def tips_of(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
-    """The tips of an armature's chains, live or switched off."""
-    return [bone for bone in ob.pose.bones if is_tip(bone)]
-
-
-def draw_sentence(layout: bpy.types.UILayout, context: bpy.types.Context, sentence: str, icon: str) -> None:
-    """A sentence broken into lines that fit the region; labels do not wrap by themselves."""
-    scale = context.preferences.system.ui_scale
-    characters = max(24, int(context.region.width / (_POINTS_PER_CHARACTER * scale)) - 6)
-    column = layout.column(align=True)
-    column.scale_y = 0.8
-    for k, line in enumerate(wrap(sentence, characters)):
-        column.label(text=line, icon="BLANK1" if k and icon != "NONE" else icon)
+    bl_idname = "ANALYTIC_IK_PT_bone_snap"
+    bl_parent_id = "ANALYTIC_IK_PT_bone"
 
 
 # The stubs say that it returns nothing.
 register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_PT_sidebar, ANALYTIC_IK_PT_limits, ANALYTIC_IK_PT_chains, ANALYTIC_IK_PT_bone)
+    (
+        ANALYTIC_IK_PT_sidebar,
+        ANALYTIC_IK_PT_advanced,
+        ANALYTIC_IK_PT_snap,
+        ANALYTIC_IK_PT_bone,
+        ANALYTIC_IK_PT_bone_advanced,
+        ANALYTIC_IK_PT_bone_snap,
+    )
 )

@@ -18,8 +18,9 @@ from ..solvers import ChainError
 from .operators import ChainOperator
 from .running import end_running, running, start_running
 
-_SECONDS_PER_TICK = 0.1
-"""How long the window may stand still: shorter is smoother, and slower in all."""
+_SECONDS_PER_TICK = 0.1, 0.5
+"""How long the window stands still, at least and at most: as long as drawing it takes, so that half of the time is
+work."""
 _PATIENCE = 0.3
 """Seconds without a sign that the add-on is at work; most bakes are done by then."""
 
@@ -57,11 +58,11 @@ class SteppedOperator(ChainOperator):
             return super().execute(context)
         # What is done again later, with other settings, is done at once.
         self._asked, self._timer = False, None
-        self._steps = self.steps(context, active_armature(context))
-        self._running = start_running(self.label)
+        self._running = start_running(self.label, self.steps(context, active_armature(context)))
         state = self._go_on(context, _PATIENCE)
         if state == {"RUNNING_MODAL"}:
             self._timer = context.window_manager.event_timer_add(0.01, window=context.window)
+            self._drawn_since = perf_counter()
             context.window_manager.modal_handler_add(self)
         return state
 
@@ -70,14 +71,16 @@ class SteppedOperator(ChainOperator):
             self.cancel(context)
             self.report({"INFO"}, f"{self.label} was cancelled; nothing was changed")
             return {"CANCELLED"}
-        return self._go_on(context, _SECONDS_PER_TICK) if event.type == "TIMER" else {"RUNNING_MODAL"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        least, most = _SECONDS_PER_TICK
+        state = self._go_on(context, min(max(least, perf_counter() - self._drawn_since), most))
+        self._drawn_since = perf_counter()
+        return state
 
     def cancel(self, context: bpy.types.Context) -> None:
         """Leave everything as it was; Blender calls this too where its window goes."""
-        try:
-            self._steps.close()
-        finally:
-            self._end(context)
+        self._end(context)
 
     def _go_on(self, context: bpy.types.Context, seconds: float) -> set[str]:
         """Take steps for so many seconds."""
@@ -85,7 +88,7 @@ class SteppedOperator(ChainOperator):
         going_on = False
         try:
             while perf_counter() < until:
-                self._running.done, self._running.total = next(self._steps)
+                self._running.done, self._running.total = next(self._running.steps)
             going_on = True
         except StopIteration as end:
             self.report({"INFO"}, end.value)
@@ -228,6 +231,9 @@ def _at_cursor(context: bpy.types.Context) -> Iterator[Progress]:
 
 def _show(context: bpy.types.Context, text: str | None) -> None:
     """Show in the status bar, and where panels are, how far the work is; None: there is none."""
+    if context.workspace is None:
+        # The window goes.
+        return
     context.workspace.status_text_set(text)
     for window in context.window_manager.windows:
         for area in window.screen.areas:
@@ -237,9 +243,14 @@ def _show(context: bpy.types.Context, text: str | None) -> None:
 
 
 # The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (
-        ANALYTIC_IK_OT_bake,
-        ANALYTIC_IK_OT_check,
-    )
+register, _unregister_classes = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
+    (ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check)
 )
+
+
+def unregister() -> None:
+    """Take the operators away; what runs ends, for Blender tells an operator nothing when its class goes."""
+    if running() is not None:
+        end_running()
+        _show(bpy.context, None)
+    _unregister_classes()

@@ -9,7 +9,8 @@ from ..authoring.selection import active_bone, chosen_tips, selected_bones
 from ..authoring.snap import pose_snapped, targets_snapped
 from ..bake.stepping import Steps
 from ..solvers import ChainError
-from .operators import ChainOperator, no_tip
+from .operators import ChainOperator
+from .polls import no_tip
 from .range_operators import RangeOperator
 
 _NAMED = 3

@@ -1,14 +1,19 @@
 """What runs in the window at present, for panels and the status bar to show."""
 
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from time import perf_counter
 
 
 @dataclass(slots=True)
 class Running:
-    """Work over frames that goes on between redraws. label: what it is; done, total: its frames."""
+    """Work over frames that goes on between redraws. label: what it is; done, total: its frames.
+
+    steps: the work itself; closed, it leaves everything as it was.
+    """
 
     label: str
+    steps: Generator
     total: int = 0
     done: int = 0
     _start: float = field(default_factory=perf_counter)
@@ -40,12 +45,13 @@ def running() -> Running | None:
     return _current[-1] if _current else None
 
 
-def start_running(label: str) -> Running:
+def start_running(label: str, steps: Generator) -> Running:
     """Something starts to run."""
-    _current.append(Running(label))
+    _current.append(Running(label, steps))
     return _current[-1]
 
 
 def end_running() -> None:
-    """What started last has ended."""
-    _current.pop()
+    """What runs, if anything does, ends; what it has not finished is as before."""
+    while _current:
+        _current.pop().steps.close()

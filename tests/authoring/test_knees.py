@@ -324,7 +324,7 @@ def test_a_linked_armature_is_refused(tmp_path):
     ob.data.bones.active = ob.data.bones["shin"]
     assert selected_bone_names(ob) in ([], ["shin"])
     before = state()
-    with pytest.raises(RuntimeError, match="armature 'leg' is linked; make a library override of it first"):
+    with pytest.raises(RuntimeError, match="Armature 'leg' is linked; make a library override of it first"):
         bpy.ops.analytic_ik.limit_knees()
     assert state() == before
 

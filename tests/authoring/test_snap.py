@@ -7,7 +7,7 @@ import bpy
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_addon.authoring.snap import snap_pose, snap_targets
+from ik_addon.authoring.snap import pose_snapped, snap_pose, snap_targets, targets_snapped
 from ik_addon.solvers import ChainError
 
 from ..rig.keys import FRAMES, key, key_rotation
@@ -609,6 +609,26 @@ def test_a_chain_that_cannot_be_read_at_a_later_frame_is_refused_with_nothing_ch
     before = whole_state()
     with pytest.raises(ChainError, match="Bone 'shin': bone 'thigh' of its chain has no length"):
         snap_targets(bpy.context, [rig.tip], range(1, 14))
+    update()
+    assert whole_state() == before
+
+
+@pytest.mark.parametrize("number", [1, 7, 13])
+@pytest.mark.parametrize("keyed", [True, False])
+@pytest.mark.parametrize("steps_of", [targets_snapped, pose_snapped])
+def test_closed_at_any_step_everything_is_as_it_was(steps_of, keyed, number):
+    rig, _ = control_of_kind("bone")
+    key_limb(rig, "thigh", "shin", "foot")
+    rig.target.place((0.1, -0.3, 0.5))
+    if keyed:
+        key(rig.target.ob.pose.bones[rig.target.bone], "location", [(0.1 * k, 0.0, 0.0) for k in range(4)])
+    rig.enable(swivel=0.3, flip=True)
+    set_on(rig, use_rotation=True)
+    go_to(4.5)
+    before = whole_state()
+    steps = steps_of(bpy.context, [rig.tip], range(1, 14))
+    assert [next(steps) for _ in range(number)] == [(k, 13) for k in range(1, number + 1)]
+    steps.close()
     update()
     assert whole_state() == before
 

@@ -12,7 +12,19 @@ from ik_addon.bake.report import report_of
 
 from ..rig.keys import animated_rig, key
 from ..rig.rigs import Rig, pole_point, random_rig, random_unit, reach
-from ..scenes import EXACT, angle_between, chain_below_chain, farthest_apart, go_to, missed_world, pose_of, walking_leg
+from ..scenes import (
+    EXACT,
+    angle_between,
+    chain_below_chain,
+    curves_of,
+    farthest_apart,
+    go_to,
+    key_fk,
+    missed_world,
+    pose_of,
+    slide,
+    walking_leg,
+)
 
 CHAIN = {
     "armature": str,
@@ -27,6 +39,12 @@ CHAIN = {
     "limited_frames": list,
     "max_lag": float,
     "max_step_degrees": float,
+    "max_step_frame": int,
+    "length": float,
+    "aligned_frames": list,
+    "straight_frames": list,
+    "flipped_frames": list,
+    "keys": int,
 }
 
 
@@ -100,6 +118,54 @@ def test_its_largest_step_is_the_largest_turn_of_a_bone_between_frames(seed):
     assert only_chain(checked(rig.ob, range(1, 13)))["max_step_degrees"] == pytest.approx(degrees(largest), abs=0.01)
 
 
+@pytest.mark.parametrize("seed", range(60, 70))
+def test_the_frame_of_the_largest_step_is_the_one_that_it_leads_to(seed):
+    rig = wandering_rig(seed)
+    chain = only_chain(checked(rig.ob, range(1, 13)))
+    largest = chain["max_step_frame"]
+    assert only_chain(checked(rig.ob, range(largest - 1, largest + 1)))["max_step_degrees"] == pytest.approx(
+        chain["max_step_degrees"], abs=0.01
+    )
+
+
+@pytest.mark.parametrize("unsteady", [False, True])
+@pytest.mark.parametrize("jump", [2, 7, 12])
+def test_a_jump_is_dated_when_it_has_happened(jump, unsteady):
+    rig = walking_leg()
+    if unsteady:
+        rig.ob.pose.bones["thigh"].keyframe_insert("rotation_quaternion", frame=1)
+    for frame in range(1, 13):
+        rig.target.ob.location = (0.0, -0.3 if frame < jump else 0.5, 0.5)
+        rig.target.ob.keyframe_insert("location", frame=frame)
+    assert only_chain(checked(rig.ob, range(1, 13)))["max_step_frame"] == jump
+
+
+def test_a_single_frame_has_no_step():
+    chain = only_chain(checked(walking_leg().ob, range(3, 4)))
+    assert (chain["max_step_degrees"], chain["max_step_frame"]) == (0.0, None)
+
+
+@pytest.mark.parametrize(("step", "tolerance"), [(1, 0.0), (3, 0.0), (1, 0.05)])
+@pytest.mark.parametrize("reach", ["CLAMP", "STRETCH"])
+def test_its_keys_are_those_in_the_action(reach, step, tolerance):
+    rig = walking_leg(reach=reach)
+    slide(rig.target.ob, (0.0, -0.6, 0.5), (0.2, 0.5, -0.4))
+    frames = range(1, 13, step)
+    chain = only_chain(bake(bpy.context, chains_of([rig.ob]), frames, "NEW", tolerance=tolerance))
+    assert chain["keys"] == sum(len(curve.keyframe_points) for curve in curves_of(rig.ob).values()) > 0
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.5])
+@pytest.mark.parametrize("softness", [0.0, 0.1])
+@pytest.mark.parametrize("unsteady", [False, True])
+def test_its_length_is_the_limbs_in_the_world(unsteady, softness, scale):
+    rig = walking_leg(softness=softness)
+    rig.ob.scale = (scale, scale, scale)
+    if unsteady:
+        key_fk(rig)
+    assert only_chain(checked(rig.ob, range(1, 13)))["length"] == pytest.approx(scale * sum(rig.lengths()), rel=1e-5)
+
+
 def test_frames_out_of_reach_are_named_as_ranges():
     rig = walking_leg()
     for frame in range(1, 13):
@@ -152,8 +218,9 @@ def test_bake_and_check_say_the_same(seed):
     rig = animated_rig(seed, "all")
     chains = chains_of([rig.ob])
     checking, baking = check(bpy.context, chains, range(1, 13)), bake(bpy.context, chains, range(1, 13))
+    assert (only_chain(checking)["keys"] == 0) < only_chain(baking)["keys"]
     for report in (checking, baking):
-        del report["files"][0]["seconds"]
+        del report["files"][0]["seconds"], only_chain(report)["keys"]
     assert checking == baking
 
 

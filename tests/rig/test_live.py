@@ -397,3 +397,15 @@ def test_a_hidden_target_is_followed_like_a_visible_one(hide):
     for frame, place in zip(FRAMES, places, strict=True):
         bpy.context.scene.frame_set(frame)
         assert (rig.joints()[-1] - Vector(place)).length < EXACT
+
+
+def test_a_chain_that_is_switched_off_asks_for_nothing_hidden():
+    rig = leg()
+    rig.target.ob.hide_viewport = True
+    rig.enable()
+    bpy.context.scene.frame_set(2)
+    assert len(rig.tip.constraints) == 1
+    rig.tip.analytic_ik_enabled = False
+    assert not rig.tip.constraints
+    bpy.context.scene.frame_set(3)
+    assert not rig.tip.constraints

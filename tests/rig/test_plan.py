@@ -162,7 +162,7 @@ ways_seen: set[str] = set()
 
 
 ON_EDGE = {29}
-"""Seeds of chains whose blend of rotations is almost half a turn."""
+"""Seeds of chains with a frame at which a target moved by a millionth of their length moves a bone by 5e-4 of it."""
 
 
 @pytest.mark.parametrize("seed", sorted(set(range(60)) - ON_EDGE))

@@ -23,6 +23,7 @@ from ik_addon.rig.tracks import (
     raw_rows,
     same_wishes,
     solve_tracks,
+    track_joints,
 )
 from ik_addon.solvers import ChainError, Outcome
 
@@ -193,7 +194,7 @@ def test_where_things_are_is_the_same_sampled_and_evaluated(seed, count):
     frames = [-3, 1, 2.5, 7, 9, 30.25]
     (track,) = TrackReader(Sampler(frames), len(frames)).tracks([(rig.ob, chain)])
     (solved,) = solve_tracks([chain], [track])
-    missed = errors_world([chain], [track], [solved.rotations])[0]
+    missed = errors_world([track], track_joints([chain], [solved.rotations]))[0]
     scale = max(abs(value) for value in rig.ob.matrix_world.to_scale())
     for k, frame in enumerate(frames):
         live.undo_post()

@@ -71,6 +71,13 @@ def test_coordinates_that_float32_cannot_square_are_refused(size):
         solve(Chain(LEG), Goal((size, 0.0, 0.0)))
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("size", [1e16, 3e19, 1e25, 3e38])
+def test_a_pole_that_float32_cannot_square_is_refused(solver, size):
+    with pytest.raises(ChainError, match=r"the pole .* too large"):
+        solve(Chain(LEG), Goal(TARGET, (0.0, -size, 0.3 * size)), solver)
+
+
 def test_an_unknown_solver_is_answered_with_those_there_are():
     with pytest.raises(ChainError, match=r"no solver 'FABRIK'; there are AUTO, VECTOR, .* CCD"):
         solve(Chain(LEG), Goal(TARGET), "FABRIK")

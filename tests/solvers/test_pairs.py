@@ -318,10 +318,16 @@ def test_a_point_that_is_not_finite_is_named(value, wish):
         solve_pairs([Chain(LEG)] * 2, [Goal(ORIGIN, ORIGIN)] * 2, *points)
 
 
-@pytest.mark.parametrize("far", [2.0**49, 2.0**51, 1e18])
+@pytest.mark.parametrize("far", [1e6, 2.0**49])
 def test_far_poles_are_what_they_are_one_by_one(far):
     case = Case(LEG, (0.3, -0.5, 0.8), single((0.0, -far, 0.5 * far)))
     assert_as_one_by_one([[case]], batch([[case]]))
+
+
+@pytest.mark.parametrize("far", [2.0**51, 1e18, 1e30])
+def test_poles_that_float32_cannot_square_are_refused(far):
+    with pytest.raises(ChainError, match=r"the pole .* too large"):
+        batch([[Case(LEG, (0.3, -0.5, 0.8), single((0.0, -far, 0.5 * far)))]])
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,16 @@
 """The operators have the names, options and defaults that scripts rely on, and say when they cannot run."""
 
+from importlib import import_module
 from math import radians
+from pkgutil import iter_modules
 
 import bpy
 import pytest
 
+from ik_addon import ui
+
 from ..rig.rigs import editing, leg, new_empty
-from ..scenes import curves_of, enter, keyed_frames, rotation_curves, select, walking_leg
+from ..scenes import curves_of, enter, keyed_frames, link_from_library, rotation_curves, select, walking_leg
 
 OPTIONS = {
     "add": {"chain_count": 2, "solver": "AUTO", "with_pole": True},
@@ -48,6 +52,106 @@ def test_the_operators_can_be_undone_and_found():
         operator = getattr(bpy.types, f"ANALYTIC_IK_OT_{name}")
         assert {"REGISTER", "UNDO"} <= operator.bl_options
         assert "Analytic IK" in operator.bl_label or name == "limit_knees"
+
+
+# Every operator of the add-on
+
+
+def own_operators() -> dict[str, type]:
+    """All operator classes of the add-on by their names; it need not be registered for that."""
+    modules = [import_module(f"{ui.__name__}.{found.name}") for found in iter_modules(ui.__path__)]
+    kinds = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
+    own = [kind for kind in kinds if issubclass(kind, bpy.types.Operator) and "bl_idname" in vars(kind)]
+    return {kind.bl_idname.partition(".")[2]: kind for kind in own}
+
+
+every_operator = pytest.mark.parametrize("name", sorted(own_operators()))
+INTERNALS = ("_", "()", "bpy", "depsgraph", "record", "RNA", "None", "ChainError", "handler")
+
+
+def test_every_operator_is_registered():
+    assert set(own_operators()) == set(dir(bpy.ops.analytic_ik))
+
+
+@every_operator
+def test_every_operator_says_what_it_does(name):
+    described = [rna(name).description]
+    described += [option.description for option in rna(name).properties if option.identifier != "rna_type"]
+    for words in described:
+        assert len(words) > 5
+        assert words[0].isupper()
+        # Blender adds the period.
+        assert not words.endswith(".")
+        assert "\n" not in words
+        assert not [internal for internal in INTERNALS if internal in words]
+
+
+@every_operator
+def test_every_operator_is_undone_in_one_step(name):
+    assert {"REGISTER", "UNDO"} <= own_operators()[name].bl_options
+
+
+@every_operator
+def test_every_operator_that_needs_an_armature_says_so_in_an_empty_scene(name):
+    call = getattr(bpy.ops.analytic_ik, name)
+    if call.poll():
+        # It asks for nothing: then it runs.
+        assert call() == {"FINISHED"}
+        return
+    with pytest.raises(RuntimeError, match=r"poll\(\) [A-Z]") as refusal:
+        call()
+    said = str(refusal.value)
+    assert "armature" in said
+    assert not said.strip().endswith(".")
+
+
+LACKS = {
+    "add": "has no active bone; select the last bone of the limb",
+    "adopt": "no bone of it has an IK constraint",
+    "restore": "no bone of it has a chain that was adopted",
+    "remove": "no selected bone is the tip of a chain; select the bone whose panel shows the target",
+    "limit_knees": "no selected bone is the tip of a chain",
+    "snap_targets": "no selected bone is the tip of a chain",
+    "snap_pose": "no selected bone is the tip of a chain",
+    "bake": "no bone of it is the tip of a live chain; add one first",
+    "check": "no bone of it is the tip of a live chain; add one first",
+}
+
+
+@pytest.mark.parametrize("name", LACKS)
+def test_an_operator_is_greyed_out_with_what_it_lacks(name):
+    rig = leg()
+    enter("POSE", rig.ob)
+    rig.ob.data.bones.active = None
+    call = getattr(bpy.ops.analytic_ik, name)
+    assert not call.poll()
+    with pytest.raises(RuntimeError, match=rf"poll\(\) Armature 'leg'.*{LACKS[name]}"):
+        call()
+
+
+@pytest.mark.parametrize("name", sorted({*LACKS, "rig_legs", "cure"} - {"check"}))
+def test_what_is_linked_is_told_before_anything_is_pressed(name, tmp_path):
+    rig = walking_leg()
+    rig.ob.data.bones.active = rig.ob.data.bones["shin"]
+    select(link_from_library(rig.ob, tmp_path))
+    with pytest.raises(RuntimeError, match=r"poll\(\) Armature 'leg' is linked; make a library override of it first"):
+        getattr(bpy.ops.analytic_ik, name)()
+
+
+def test_what_has_something_to_act_on_is_not_greyed_out():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    rig.ob.pose.bones["foot"].constraints.new("IK")
+    rig.tip.analytic_ik_record_adopted = "{}"
+    assert all(getattr(bpy.ops.analytic_ik, name).poll() for name in {*LACKS, "rig_legs", "cure", "select_chain"})
+
+
+@pytest.mark.parametrize("bone", ["thigh", "shin", "foot"])
+def test_a_chain_is_acted_on_from_any_of_its_bones(bone):
+    rig = walking_leg()
+    enter("POSE", rig.ob, bone)
+    assert bpy.ops.analytic_ik.remove() == {"FINISHED"}
+    assert not rig.tip.analytic_ik_enabled
 
 
 def nothing_active() -> None:

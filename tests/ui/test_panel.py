@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from ik_addon.ui import panel
+from ik_addon.ui import bake_panel, chain_list, limits_panel, overlay_panel, panel, running
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
 from ..scenes import enter, second_chain, select, walking_leg
@@ -16,34 +16,84 @@ class Layout:
 
     def __init__(self):
         self.labels, self.properties, self.operators, self.icons = [], [], [], []
+        self.buttons: list[SimpleNamespace] = []
 
     def row(self, **_):
         return self
 
     column = box = row
 
+    def split(self, factor=0.0, align=False):
+        return self
+
+    def separator(self, factor=1.0):
+        pass
+
     def label(self, text="", icon="NONE"):
+        self.say(text, icon)
+
+    def say(self, text, icon="NONE"):
+        assert icon in ICONS
         self.labels.append(text)
         self.icons.append(icon)
 
-    def prop(self, owner, name, text=None, **_):
+    def prop(self, owner, name, text=None, icon="NONE", toggle=-1, expand=False):
         assert name in owner.bl_rna.properties
         self.properties.append(name)
-        self.labels.append(text or "")
+        self.say(text or "", icon)
 
-    def prop_search(self, owner, name, where, collection, **_):
+    def prop_search(self, owner, name, where, collection, text=None):
         assert name in owner.bl_rna.properties
         assert collection in where.bl_rna.properties
         self.properties.append(name)
 
-    def operator(self, name, text=None, **_):
+    def operator(self, name, text=None, icon="NONE", emboss=True):
         module, _, function = name.partition(".")
-        assert getattr(getattr(bpy.ops, module), function).get_rna_type()
+        own = getattr(getattr(bpy.ops, module), function).get_rna_type().properties
         self.operators.append(name)
+        self.say(text or "", icon)
+        button = Button(name, set(own.keys()))
+        self.buttons.append(button)
+        return button
+
+    def progress(self, factor=0.0, type="BAR", text=""):
+        self.properties.append("progress")
+        self.say(f"{text} ({factor:.0%})")
+
+    def template_list(self, kind, _id, data, property_name, active_data, active_name, rows, maxrows, sort_lock):
+        """Draws all rows that the list lets through, as Blender does while it is called."""
+        assert rows == maxrows
+        assert active_name in active_data.bl_rna.properties
+        own = getattr(bpy.types, kind)
+        items = getattr(data, property_name)
+        flags, _ = own.filter_items(
+            SimpleNamespace(bitflag_filter_item=1 << 30, filter_name=""), None, data, property_name
+        )
+        for item in (item for item, flag in zip(items, flags, strict=True) if flag):
+            own.draw_item(SimpleNamespace(), context(), self, data, item, 0, active_data, active_name, 0, 0)
 
     def text(self) -> str:
         """All that is said, with the line breaks taken out."""
         return " ".join(label for label in self.labels if label)
+
+    def cures(self) -> list[tuple[str, str, str]]:
+        """What the buttons below the sentences would do."""
+        found = [button for button in self.buttons if button.operator == "analytic_ik.cure"]
+        return [(button.kind, button.bone, button.what) for button in found]
+
+
+class Button:
+    """Stands for what `layout.operator` returns: takes the operator's own options."""
+
+    def __init__(self, operator: str, options: set[str]):
+        self.__dict__.update(operator=operator, options=options)
+
+    def __setattr__(self, name, value):
+        assert name in self.options
+        self.__dict__[name] = value
+
+
+ICONS = set(bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items.keys())
 
 
 def context(width: int = 300) -> SimpleNamespace:
@@ -63,11 +113,9 @@ def drawn(kind: type, width: int = 300) -> Layout:
     layout = Layout()
     update()
     assert kind.poll(context(width))
-
-    class Drawn(panel.ChainPanel):
-        pass
-
-    instance = Drawn() if issubclass(kind, panel.ChainPanel) else SimpleNamespace()
+    # Blender alone makes panels: this has all that a panel's own classes have.
+    own = [base for base in kind.__bases__ if base is not bpy.types.Panel]
+    instance = type("Drawn", tuple(own), {})()
     instance.layout = layout
     kind.draw(instance, context(width))
     return layout
@@ -78,9 +126,15 @@ def chain_panel(rig: Rig, bone: str = "shin", width: int = 300) -> Layout:
     return drawn(panel.ANALYTIC_IK_PT_sidebar, width)
 
 
+def advanced_panel(rig: Rig, bone: str = "shin") -> Layout:
+    enter("POSE", rig.ob, bone)
+    return drawn(panel.ANALYTIC_IK_PT_advanced)
+
+
 def chains_panel(rig: Rig) -> Layout:
-    enter("POSE", rig.ob, "hips")
-    return drawn(panel.ANALYTIC_IK_PT_chains)
+    enter("POSE", rig.ob)
+    rig.ob.data.bones.active = None
+    return drawn(chain_list.ANALYTIC_IK_PT_chains)
 
 
 # What is wrong with a chain
@@ -218,26 +272,33 @@ def test_what_spoils_a_chain_is_told(warning):
 def test_a_bone_without_a_chain_offers_to_add_one():
     shown = chain_panel(leg())
     assert (shown.operators, shown.properties) == (["analytic_ik.add", "analytic_ik.rig_legs"], [])
+    assert "Select the last bone of a limb" in shown.text()
 
 
 def test_a_sound_chain_shows_its_settings_and_no_complaint():
     shown = chain_panel(walking_leg())
     assert "ERROR" not in shown.icons
     assert "'" not in shown.text()
-    assert shown.operators == ["analytic_ik.snap_targets", "analytic_ik.snap_pose", "analytic_ik.remove"]
-    names = [
-        "enabled",
-        "target",
-        "pole_target",
-        "chain_count",
-        "solver",
-        "influence",
-        "swivel",
-        "flip",
-        "softness",
-        "reach",
-    ]
-    assert {f"analytic_ik_{name}" for name in names} <= set(shown.properties)
+    assert shown.operators == ["analytic_ik.remove"]
+    # In the order in which one works.
+    names = ["enabled", "target", "pole_target", "chain_count", "solver", "reach", "use_rotation", "influence"]
+    assert shown.properties == [f"analytic_ik_{name}" for name in names]
+
+
+def test_what_few_chains_need_is_folded_away():
+    shown = advanced_panel(walking_leg())
+    assert shown.properties == [f"analytic_ik_{name}" for name in ("swivel", "flip", "straight_axis", "softness")]
+    for kind in (panel.ANALYTIC_IK_PT_advanced, limits_panel.ANALYTIC_IK_PT_limits):
+        assert "DEFAULT_CLOSED" in kind.bl_options
+        assert kind.bl_parent_id == "ANALYTIC_IK_PT_sidebar"
+
+
+def test_snapping_has_its_own_place_and_restoring_where_something_was_adopted():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    assert drawn(panel.ANALYTIC_IK_PT_snap).operators == ["analytic_ik.snap_targets", "analytic_ik.snap_pose"]
+    rig.tip.analytic_ik_record_adopted = "{}"
+    assert drawn(panel.ANALYTIC_IK_PT_snap).operators[-1] == "analytic_ik.restore"
 
 
 def test_a_chain_that_is_switched_off_shows_its_settings_too():
@@ -268,7 +329,7 @@ def test_how_far_a_chain_stretches_is_asked_where_it_does(reach):
 def test_least_motion_is_offered_to_chains_that_can_use_it(count):
     rig = walking_leg()
     rig.tip.analytic_ik_chain_count = count
-    assert ("analytic_ik_least_motion" in chain_panel(rig).properties) is (count == 3)
+    assert ("analytic_ik_least_motion" in advanced_panel(rig).properties) is (count == 3)
 
 
 def test_the_bone_tab_shows_the_same():
@@ -278,43 +339,29 @@ def test_the_bone_tab_shows_the_same():
     assert (shown.properties, shown.labels) == (expected.properties, expected.labels)
 
 
-def test_the_list_shows_every_chain_and_the_last_report():
+def test_the_list_shows_every_chain():
     rig = walking_leg()
     second_chain(rig, "foot", 1)
+    rig.ob.pose.bones["hips"].analytic_ik_target = rig.target.ob
     shown = chains_panel(rig)
-    assert {"shin", "foot"} <= set(shown.labels)
-    assert shown.operators == ["analytic_ik.check", "analytic_ik.bake"]
-    assert "worst error" not in shown.text()
-    bpy.ops.analytic_ik.check(frame_start=1, frame_end=12)
-    shown = chains_panel(rig).text()
-    assert "Frames 1 to 12" in shown
-    assert "shin: 12 frames, worst error" in shown
-    assert "foot: 12 frames, worst error" in shown
-
-
-def test_the_report_of_a_chain_that_was_never_on_can_be_shown():
-    rig = walking_leg()
-    rig.tip.keyframe_insert("analytic_ik_enabled", frame=20)
-    rig.tip.analytic_ik_enabled = False
-    rig.tip.keyframe_insert("analytic_ik_enabled", frame=1)
-    enter("POSE", rig.ob, "shin")
-    bpy.ops.analytic_ik.check(frame_start=1, frame_end=10)
-    said = chains_panel(rig).text()
-    assert "shin: switched off at every frame" in said
-    assert "None" not in said
+    assert [label for label in shown.labels if label] == ["hips", "Off", "shin", "foot"]
+    assert shown.operators == ["analytic_ik.select_chain"] * 3
+    assert [icon for icon in shown.icons if icon != "NONE"] == ["PAUSE", "CHECKMARK", "CHECKMARK"]
+    assert [button.tip for button in shown.buttons] == ["hips", "shin", "foot"]
+    assert shown.properties == ["analytic_ik_enabled"] * 3
 
 
 # Joint limits
 
 
-def limits_panel(rig: Rig, bone: str = "shin") -> Layout:
+def joint_panel(rig: Rig, bone: str = "shin") -> Layout:
     enter("POSE", rig.ob, bone)
-    return drawn(panel.ANALYTIC_IK_PT_limits)
+    return drawn(limits_panel.ANALYTIC_IK_PT_limits)
 
 
 @pytest.mark.parametrize("bone", ["hips", "thigh", "shin", "foot"])
 def test_every_bone_shows_what_its_joint_may_do(bone):
-    shown = limits_panel(walking_leg(), bone)
+    shown = joint_panel(walking_leg(), bone)
     assert {f"{what}_{axis}" for what in ("lock_ik", "use_ik_limit") for axis in "xyz"} <= set(shown.properties)
     own = {"analytic_ik_use_min_bend", "analytic_ik_min_bend", "analytic_ik_use_cone", "analytic_ik_cone"}
     assert own <= set(shown.properties)
@@ -322,15 +369,15 @@ def test_every_bone_shows_what_its_joint_may_do(bone):
 
 def test_a_range_is_shown_where_it_counts():
     rig = walking_leg()
-    assert "ik_min_x" not in limits_panel(rig).properties
+    assert "ik_min_x" not in joint_panel(rig).properties
     rig.tip.use_ik_limit_x = True
-    assert {"ik_min_x", "ik_max_x"} <= set(limits_panel(rig).properties)
+    assert {"ik_min_x", "ik_max_x"} <= set(joint_panel(rig).properties)
     rig.tip.lock_ik_x = True
-    assert "ik_min_x" not in limits_panel(rig).properties
+    assert "ik_min_x" not in joint_panel(rig).properties
 
 
 def test_knees_are_limited_from_there():
-    assert limits_panel(walking_leg()).operators == ["analytic_ik.limit_knees"]
+    assert joint_panel(walking_leg()).operators == ["analytic_ik.limit_knees"]
 
 
 def test_limits_that_leave_nothing_are_told_by_both_panels():
@@ -371,9 +418,15 @@ def edit_mode() -> None:
     "kind",
     [
         panel.ANALYTIC_IK_PT_sidebar,
-        panel.ANALYTIC_IK_PT_limits,
-        panel.ANALYTIC_IK_PT_chains,
+        limits_panel.ANALYTIC_IK_PT_limits,
+        chain_list.ANALYTIC_IK_PT_chains,
         panel.ANALYTIC_IK_PT_bone,
+        panel.ANALYTIC_IK_PT_advanced,
+        panel.ANALYTIC_IK_PT_snap,
+        panel.ANALYTIC_IK_PT_bone_advanced,
+        panel.ANALYTIC_IK_PT_bone_snap,
+        limits_panel.ANALYTIC_IK_PT_bone_limits,
+        bake_panel.ANALYTIC_IK_PT_bake,
     ],
 )
 @pytest.mark.parametrize("scene", [nothing, an_empty, edit_mode])
@@ -384,12 +437,38 @@ def test_the_panels_stay_away_where_they_have_nothing_to_show(scene, kind):
 
 def test_the_panels_are_registered_where_they_belong():
     places = {
+        bake_panel.ANALYTIC_IK_PT_bake: ("VIEW_3D", "UI", "Analytic IK"),
         panel.ANALYTIC_IK_PT_sidebar: ("VIEW_3D", "UI", "Analytic IK"),
-        panel.ANALYTIC_IK_PT_limits: ("VIEW_3D", "UI", "Analytic IK"),
-        panel.ANALYTIC_IK_PT_chains: ("VIEW_3D", "UI", "Analytic IK"),
+        limits_panel.ANALYTIC_IK_PT_limits: ("VIEW_3D", "UI", "Analytic IK"),
+        chain_list.ANALYTIC_IK_PT_chains: ("VIEW_3D", "UI", "Analytic IK"),
         panel.ANALYTIC_IK_PT_bone: ("PROPERTIES", "WINDOW", ""),
     }
     for kind, place in places.items():
         assert kind.is_registered
         assert (kind.bl_space_type, kind.bl_region_type, getattr(kind, "bl_category", "")) == place
     assert panel.ANALYTIC_IK_PT_bone.bl_context == "bone"
+
+
+def test_while_something_runs_the_bake_panel_shows_how_far_it_is(monkeypatch):
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    assert drawn(bake_panel.ANALYTIC_IK_PT_bake).operators[:2] == ["analytic_ik.bake", "analytic_ik.check"]
+    monkeypatch.setattr(running, "_current", [running.Running("Bake", 40, 10)])
+    shown = drawn(bake_panel.ANALYTIC_IK_PT_bake)
+    assert "Bake: frame 10 of 40" in shown.text()
+    assert "(25%)" in shown.text()
+    assert "Esc cancels" in shown.text()
+    assert shown.operators == []
+
+
+@pytest.mark.parametrize("bone", ["hips", "thigh", "shin"])
+def test_what_the_view_shows_is_chosen_for_all_chains_and_for_this_one(bone):
+    rig = walking_leg()
+    enter("POSE", rig.ob, bone)
+    shown = drawn(overlay_panel.ANALYTIC_IK_PT_overlay)
+    own = ["analytic_ik_show_overlay"] if bone != "hips" else []
+    assert shown.properties == ["analytic_ik_overlay", *own]
+
+
+def test_the_swivel_can_be_dragged_from_beside_its_number():
+    assert advanced_panel(walking_leg()).operators == ["analytic_ik.swivel"]

@@ -1,0 +1,206 @@
+"""What takes away a problem of a chain (rig/problems.py), and nothing else."""
+
+from collections.abc import Callable
+
+import bpy
+
+from ..rig import animation
+from ..rig.chains import fk_chain
+from ..rig.limb import chain_bones, fk_joints
+from ..rig.order import live_tips
+from ..rig.problems import Cure, rotation_curves
+from ..rig.reading import SceneReader, in_any_collection
+from ..rig.switch import mute_switch
+from ..solvers import ChainError
+from .controls import new_empty, target_place
+from .snap import snap_targets
+
+
+def cure(context: bpy.types.Context, ob: bpy.types.Object, wanted: Cure) -> str:
+    """Do what cures a problem of an armature object; returns what was done. Raises ChainError where it cannot be."""
+    bone = ob.pose.bones.get(wanted.bone)
+    if bone is None:
+        raise ChainError(f"Armature '{ob.name}' has no bone '{wanted.bone}'; choose one of its bones")
+    if not ob.is_editable:
+        raise ChainError(f"Armature '{ob.name}' is linked; make a library override of it first")
+    done = CURES[wanted.kind](context, bone, wanted.name)
+    # Nobody tells of a driver that went, or of a key that is silent now.
+    animation.forget()
+    ob.update_tag()
+    context.view_layer.update()
+    return f"Bone '{bone.name}': {done}"
+
+
+def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str = "") -> str:
+    """Give a chain a new Empty as its target, placed so that the limb stays in its FK pose. A pole goes to where that
+    pose puts it.
+    """
+    ob = tip.id_data
+    reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
+    names = [bone.name for bone in chain_bones(tip, tip.analytic_ik_chain_count)]
+    try:
+        bones = reader.bones([reader.evaluated.pose.bones[name] for name in names])
+        parent = reader.evaluated.pose.bones[names[0]].parent
+        chain = fk_chain(bones, reader.pose_of(parent) if parent else None)
+    except ChainError as error:
+        raise error.of(f"Bone '{tip.name}'") from error
+    at_world = reader.world @ target_place(fk_joints(bones), chain)
+    target = new_empty(ob, f"{tip.name} target", at_world, "SPHERE", 0.1 * chain.length * reader.world.median_scale)
+    for name in ("swivel", "flip", "foot_roll"):
+        tip.property_unset(f"analytic_ik_{name}")
+    tip.analytic_ik_target, tip.analytic_ik_subtarget = target, ""
+    context.view_layer.update()
+    if tip.analytic_ik_use_rotation:
+        # The foot keeps how it stands against the new one.
+        tip.analytic_ik_record_rotation = (0.0, 0.0, 0.0, 0.0)
+        tip.analytic_ik_use_rotation = True
+    pole = tip.analytic_ik_pole_target
+    if pole is not None and in_any_collection(pole):
+        try:
+            snap_targets(context, [tip])
+        except ChainError:
+            return f"follows '{target.name}'; its pole could not be moved, so the limb turned to it"
+    return f"follows '{target.name}'"
+
+
+def _bring_back(what: str) -> Callable[..., str]:
+    def bring_back(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
+        """Put an object that was deleted, and lives on because the chain points to it, where the armature is."""
+        control = getattr(tip, f"analytic_ik_{what}")
+        if control is None:
+            raise ChainError(f"Bone '{tip.name}': its {what} is gone from the file; choose another one")
+        if not in_any_collection(control):
+            homes = tip.id_data.users_collection or (context.scene.collection,)
+            homes[0].objects.link(control)
+        return f"brought back '{control.name}'"
+
+    return bring_back
+
+
+def _clear_pole(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
+    tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget = None, ""
+    return "bends as its FK pose does, without a pole"
+
+
+def _fewer_bones(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
+    """As many bones as there are up to the root, or up to those of another chain."""
+    ob, taken = tip.id_data, set()
+    for other in live_tips(ob):
+        if other != tip.name:
+            taken.add(other)
+            try:
+                bones = chain_bones(ob.pose.bones[other], ob.pose.bones[other].analytic_ik_chain_count)
+                taken.update(bone.name for bone in bones)
+            except ChainError:
+                # That chain has too few bones itself: it takes none.
+                continue
+    count = 0
+    for bone in (tip, *tip.parent_recursive):
+        if bone.name in taken:
+            break
+        count += 1
+    if not count:
+        raise ChainError(f"Bone '{tip.name}': it belongs to another chain itself; remove one of the two chains")
+    tip.analytic_ik_chain_count = count
+    return f"has a chain of {count} bone{'s' if count > 1 else ''}"
+
+
+def _auto_solver(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
+    tip.analytic_ik_solver = "AUTO"
+    return "is solved by the solver that suits its number of bones"
+
+
+def _pose_position(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
+    armature = tip.id_data.data
+    if not armature.is_editable:
+        raise ChainError(f"Armature data '{armature.name}' is linked; show its pose in the file that it comes from")
+    armature.pose_position = "POSE"
+    return "shows its pose"
+
+
+def _remove_drivers(_context: bpy.types.Context, bone: bpy.types.PoseBone, channel: str) -> str:
+    data, prefix = bone.id_data.animation_data, f"{bone.path_from_id()}.{channel}"
+    for driver in [driver for driver in data.drivers if driver.data_path.startswith(prefix)] if data else ():
+        data.drivers.remove(driver)
+    return f"no driver sets its {channel} any more"
+
+
+def _mute_constraint(_context: bpy.types.Context, bone: bpy.types.PoseBone, name: str) -> str:
+    constraint = bone.constraints.get(name)
+    if constraint is None:
+        raise ChainError(f"Bone '{bone.name}' has no constraint '{name}'; it was removed or renamed")
+    constraint.mute = True
+    return f"constraint '{name}' is switched off"
+
+
+def _reset_scale(_context: bpy.types.Context, bone: bpy.types.PoseBone, _name: str) -> str:
+    bone.scale = (1.0, 1.0, 1.0)
+    return "has its own size again"
+
+
+def _show_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
+    control = tip.analytic_ik_target
+    if control is None:
+        raise ChainError(f"Bone '{tip.name}' has no target; choose an object as its Target")
+    if not control.is_editable:
+        raise ChainError(
+            f"Bone '{tip.name}': its target '{control.name}' is linked; make a library override of it first"
+        )
+    if control.name not in context.scene.objects:
+        context.scene.collection.objects.link(control)
+    control.hide_viewport = False
+    context.view_layer.update()
+    for layer in _way_to(context.view_layer.layer_collection, control):
+        layer.exclude = layer.hide_viewport = layer.collection.hide_viewport = False
+    if control.name in context.view_layer.objects:
+        control.hide_set(False)
+    return f"its target '{control.name}' is shown"
+
+
+def _way_to(layer: bpy.types.LayerCollection, ob: bpy.types.Object) -> list[bpy.types.LayerCollection]:
+    """The collections of a view layer, outermost first, through which an object is in it; empty: it is not."""
+    if ob.name in layer.collection.objects:
+        return [layer]
+    for child in layer.children:
+        below = _way_to(child, ob)
+        if below:
+            return [layer, *below]
+    return []
+
+
+def _mute_keys(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
+    _check_action(tip)
+    bones = chain_bones(tip, tip.analytic_ik_chain_count)
+    for curve in [curve for bone in bones for curve in rotation_curves(tip.id_data, bone)]:
+        curve.mute = True
+    return "the keys of its chain's bones are muted"
+
+
+def _mute_switch(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
+    _check_action(tip)
+    mute_switch(tip.id_data, tip)
+    return "its chain is switched by hand"
+
+
+def _check_action(tip: bpy.types.PoseBone) -> None:
+    data = tip.id_data.animation_data
+    if data is not None and data.action is not None and not data.action.is_editable:
+        raise ChainError(f"Bone '{tip.name}': its action '{data.action.name}' is linked; make it local first")
+
+
+CURES: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, str], str]] = {
+    "NEW_TARGET": new_target,
+    "BRING_BACK_TARGET": _bring_back("target"),
+    "BRING_BACK_POLE": _bring_back("pole_target"),
+    "CLEAR_POLE": _clear_pole,
+    "FEWER_BONES": _fewer_bones,
+    "AUTO_SOLVER": _auto_solver,
+    "POSE_POSITION": _pose_position,
+    "REMOVE_DRIVERS": _remove_drivers,
+    "MUTE_CONSTRAINT": _mute_constraint,
+    "RESET_SCALE": _reset_scale,
+    "SHOW_TARGET": _show_target,
+    "MUTE_KEYS": _mute_keys,
+    "MUTE_SWITCH": _mute_switch,
+}
+"""By its kind what cures a problem. Each takes the bone and the name that the Cure says."""

@@ -1,0 +1,295 @@
+"""The certificate: a report read back from whatever version wrote it, judged in words, and as plain text."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import isfinite
+from pathlib import PurePath
+from textwrap import wrap
+
+Range = tuple[int, int]
+"""First and last frame."""
+
+MISSES = {"unreached_frames": "out of reach", "limited_frames": "held off by its limits"}
+"""Why a tip is not on its target, by where the report lists the frames."""
+BENDS = {"flipped_frames": "bend flips", "aligned_frames": "pole in line", "straight_frames": "nearly straight"}
+"""What may be seen as a pop, likewise; the worst first."""
+TROUBLES = MISSES | BENDS
+
+_MET = 1e-4
+"""Part of a limb's length by which its tip may miss and still meets its target: no eye sees it."""
+_LAST_FRAME = 1_048_574
+"""Blender's own limit: a frame beyond it was written by hand."""
+_WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ChainCertificate:
+    """What a report says of one chain; see `file_report`. None where the version that wrote it did not measure it.
+
+    ranges: for each of TROUBLES that was found, where.
+    """
+
+    armature: str
+    bone: str
+    solver: str
+    chain_count: int
+    frames: int
+    max_error: float
+    mean_error: float
+    worst_frame: int | None
+    max_lag: float
+    max_step_degrees: float
+    max_step_frame: int | None
+    length: float | None
+    keys: int | None
+    ranges: dict[str, list[Range]]
+
+    @property
+    def misses(self) -> bool:
+        """Whether the tip was away from its target at some frame, for whatever reason."""
+        far = self.length is not None and self.max_error > _MET * self.length
+        return far or self.max_lag > 0.0 or any(kind in self.ranges for kind in MISSES)
+
+    @property
+    def flips(self) -> bool:
+        """Whether the bend changes sides from one frame to the next."""
+        return "flipped_frames" in self.ranges
+
+    @property
+    def rank(self) -> int:
+        """How bad it is: 0 where there is nothing to be said, the worst highest."""
+        if any(kind in self.ranges for kind in MISSES):
+            return 4
+        return 3 if self.flips else 2 if self.misses else 1 if self.ranges else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What a report says of one file, or of one armature of it."""
+
+    file: str
+    first: int
+    last: int
+    step: int
+    seconds: float
+    chains: tuple[ChainCertificate, ...]
+
+    @property
+    def baked(self) -> bool | None:
+        """Whether it is of a bake, and not of a check; None: it does not say."""
+        keys = [chain.keys for chain in self.chains]
+        return None if None in keys or not keys else any(keys)
+
+    @property
+    def worst_first(self) -> list[ChainCertificate]:
+        """Its chains, those that ask for a look before the others."""
+        return sorted(self.chains, key=lambda chain: -chain.rank)
+
+
+@lru_cache(maxsize=8)
+def read_certificate(text: str) -> Certificate | None:
+    """The certificate in a report as an armature keeps it; None where that was changed into something else."""
+    try:
+        return certificate_of(json.loads(text))
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
+        return None
+
+
+def certificate_of(file: dict) -> Certificate:
+    """The certificate of one file's entry in a report. Raises ValueError, TypeError, KeyError or AttributeError where
+    that is none."""
+    first, last, step = (_frame(value) for value in file["frames"])
+    chains = tuple(_chain(chain) for chain in file["chains"])
+    return Certificate(_text(file.get("file", "")), first, last, step, _number(file["seconds"]), chains)
+
+
+def _chain(chain: dict) -> ChainCertificate:
+    length, keys = chain.get("length"), chain.get("keys")
+    return ChainCertificate(
+        armature=_text(chain.get("armature", "")),
+        bone=_text(chain["bone"]),
+        solver=_text(chain.get("solver", "")),
+        chain_count=int(chain.get("chain_count", 0)),
+        frames=int(chain["frames"]),
+        max_error=_number(chain["max_error"]),
+        mean_error=_number(chain.get("mean_error", 0.0)),
+        worst_frame=_frame_or_none(chain.get("worst_frame")),
+        max_lag=_number(chain.get("max_lag", 0.0)),
+        max_step_degrees=_number(chain.get("max_step_degrees", 0.0)),
+        max_step_frame=_frame_or_none(chain.get("max_step_frame")),
+        length=None if length is None else _number(length),
+        keys=None if keys is None else int(keys),
+        ranges=_ranges(chain),
+    )
+
+
+def _ranges(chain: dict) -> dict[str, list[Range]]:
+    found = {kind: [(_frame(first), _frame(last)) for first, last in chain.get(kind, ())] for kind in TROUBLES}
+    # That a limb is straight where it does not reach its target goes without saying.
+    found["straight_frames"] = [
+        (first, last)
+        for first, last in found["straight_frames"]
+        if not any(a <= first and last <= b for a, b in found["unreached_frames"])
+    ]
+    return {kind: ranges for kind, ranges in found.items() if ranges}
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _number(value: float) -> float:
+    if not isfinite(value):
+        raise ValueError(f"{value} is not finite")
+    return float(value)
+
+
+def _frame(value: int) -> int:
+    if not isinstance(value, int) or abs(value) > _LAST_FRAME:
+        raise ValueError(f"{value!r} is no frame")
+    return value
+
+
+def _frame_or_none(value: int | None) -> int | None:
+    return None if value is None else _frame(value)
+
+
+# In words
+
+
+def range_words(frames: Range, short: bool = False) -> str:
+    """A range of frames, in words; short: for a button."""
+    first, last = frames
+    if first == last:
+        return f"{first}"
+    return f"{first}-{last}" if short and first >= 0 else f"{first} to {last}"
+
+
+def heading(certificate: Certificate) -> str:
+    """What was done: "Baked frames 1 to 40"."""
+    did = {True: "Baked ", False: "Checked ", None: ""}[certificate.baked]
+    one = certificate.first == certificate.last
+    frames = ("frame " if one else "frames ") + range_words((certificate.first, certificate.last))
+    every = f", every {_ordinal(certificate.step)}" if certificate.step > 1 else ""
+    said = f"{did}{frames}{every}"
+    return said[0].upper() + said[1:]
+
+
+def verdict_on_targets(certificate: Certificate) -> tuple[bool, str]:
+    """Whether all chains met their targets, and a sentence that says so or why not."""
+    chains = [chain for chain in certificate.chains if chain.frames]
+    if not chains:
+        return False, "No chain was switched on"
+    missing = [chain for chain in chains if chain.misses]
+    if not missing:
+        all_of = {1: "The chain meets its target", 2: "Both chains meet their targets"}
+        return True, all_of.get(len(chains), f"All {len(chains)} chains meet their targets")
+    reasons = [(what, sum(kind in chain.ranges for chain in missing)) for kind, what in MISSES.items()]
+    held = sum(not any(kind in chain.ranges for kind in MISSES) for chain in missing)
+    reasons.append(("held back by softness or influence", held))
+    if len(chains) == 1:
+        return False, "The chain is " + " and ".join(what for what, count in reasons if count)
+    named = [f"{count} {what}" for what, count in reasons if count]
+    met = len(chains) - len(missing)
+    return False, f"{met} of {len(chains)} chains {'meets its target' if met == 1 else 'meet their targets'}; " + (
+        ", ".join(named).replace("its limits", "limits")
+    )
+
+
+def verdict_on_bends(certificate: Certificate) -> tuple[bool, str] | None:
+    """Whether no bend flips, and a sentence that says so or how many do; None where nobody looked."""
+    if not certificate.chains or certificate.chains[0].keys is None:
+        return None
+    flipping = sum(chain.flips for chain in certificate.chains)
+    close = sum(not chain.flips and any(kind in chain.ranges for kind in BENDS) for chain in certificate.chains)
+    nearly = f"; {_chains(close)} {'comes' if close == 1 else 'come'} close" if close else ""
+    if flipping:
+        return False, f"The bend of {_chains(flipping)} flips: look for pops{nearly}"
+    return True, f"No bend flips{nearly}"
+
+
+def _chains(count: int) -> str:
+    return "1 chain" if count == 1 else f"{count} chains"
+
+
+def _ordinal(number: int) -> str:
+    teens = number % 100 in (11, 12, 13)
+    return f"{number}" + ("th" if teens else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th"))
+
+
+# As plain text
+
+_Column = tuple[str, Callable[[ChainCertificate], str]]
+
+_COLUMNS: list[_Column] = [
+    ("armature", lambda chain: chain.armature),
+    ("bone", lambda chain: chain.bone),
+    ("bones", lambda chain: f"{chain.chain_count}"),
+    ("solver", lambda chain: chain.solver),
+    ("frames", lambda chain: f"{chain.frames}"),
+    ("worst error", lambda chain: f"{chain.max_error:.3g}" if chain.frames else "-"),
+    ("at", lambda chain: _or_dash(chain.worst_frame)),
+    ("mean error", lambda chain: f"{chain.mean_error:.3g}" if chain.frames else "-"),
+    ("largest turn", lambda chain: f"{chain.max_step_degrees:.1f}°" if chain.frames else "-"),
+    ("at", lambda chain: _or_dash(chain.max_step_frame)),
+    ("keys", lambda chain: _or_dash(chain.keys)),
+]
+_WORDS = {"armature", "bone", "solver"}
+"""Columns of words stand to the left; numbers to the right, so that they can be compared."""
+
+
+def certificate_text(report: dict) -> str:
+    """A report, or one file's entry in it, as plain text to paste into a message. Lengths in world units."""
+    blender = f"Blender {report['blender']}" if "blender" in report else ""
+    return "\n\n".join(_file_text(file, blender) for file in report.get("files", [report])) + "\n"
+
+
+def _file_text(file: dict, blender: str) -> str:
+    name = PurePath(file["file"]).name if file["file"] else "unsaved file"
+    from_where = ", ".join(filter(None, (name, blender)))
+    if file.get("error"):
+        return f"Analytic IK, {from_where}\n{file['error']}"
+    certificate = certificate_of(file)
+    judged = filter(None, (verdict_on_targets(certificate), verdict_on_bends(certificate)))
+    lines = [
+        f"Analytic IK, {from_where}",
+        f"{heading(certificate)} in {certificate.seconds:.2f} s",
+        *(f"{'[ok]' if good else '[!!]'} {sentence}" for good, sentence in judged),
+        "",
+        *_table(certificate.worst_first),
+        "",
+        *(line for chain in certificate.worst_first for line in _notes(chain)),
+        "Errors are distances from tip to target in world units.",
+    ]
+    return "\n".join(lines)
+
+
+def _table(chains: Sequence[ChainCertificate]) -> Iterable[str]:
+    """A line for each chain, under headings."""
+    rows = [[title for title, _ in _COLUMNS], *([cell(chain) for _, cell in _COLUMNS] for chain in chains)]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(_COLUMNS))]
+    for row in rows:
+        cells = (
+            text.ljust(width) if title in _WORDS else text.rjust(width)
+            for text, width, (title, _) in zip(row, widths, _COLUMNS, strict=True)
+        )
+        yield "  ".join(cells).rstrip()
+
+
+def _notes(chain: ChainCertificate) -> Iterable[str]:
+    """What there is to say of a chain besides its numbers."""
+    if not chain.frames:
+        yield f"{chain.bone}: switched off at every frame"
+    for kind, ranges in chain.ranges.items():
+        where = ", ".join(range_words(each) for each in ranges)
+        yield from wrap(f"{chain.bone}: {TROUBLES[kind]} at {where}", _WIDTH, subsequent_indent="    ")
+    if chain.max_lag:
+        yield f"{chain.bone}: held back by its softness by up to {chain.max_lag:.3g}"
+
+
+def _or_dash(number: int | None) -> str:
+    return "-" if number is None else f"{number}"

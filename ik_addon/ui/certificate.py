@@ -1,0 +1,228 @@
+"""The certificate of the last bake or check, in the sidebar: what to look at first, and the way there."""
+
+import bpy
+
+from ..bake.certificate import (
+    Certificate,
+    ChainCertificate,
+    Range,
+    heading,
+    range_words,
+    read_certificate,
+    verdict_on_bends,
+    verdict_on_targets,
+)
+from .certificate_operators import (
+    ANALYTIC_IK_OT_clear_marks,
+    ANALYTIC_IK_OT_copy_certificate,
+    ANALYTIC_IK_OT_go_to_frame,
+    ANALYTIC_IK_OT_mark_problems,
+)
+from .panel import draw_sentence
+
+_BOXES = 5
+"""Chains with a box of their own: the worst ones. More would have to be scrolled through."""
+_ROWS = 6
+"""Other chains that have a row below; more have a panel of their own, which is closed at first."""
+_BUTTONS, _IN_A_ROW = 6, 2
+"""Ranges of one kind that have a button each, and how many of these stand side by side."""
+
+_LEAST = 1e-6
+"""Metres, or units where a scene has none of its own, below which Blender writes a length as 0."""
+
+_ROW_NAMES = {
+    "unreached_frames": "Out of Reach",
+    "limited_frames": "Limits",
+    "flipped_frames": "Bend Flips",
+    "aligned_frames": "Pole in Line",
+    "straight_frames": "Straight",
+}
+_SHORT = {
+    "unreached_frames": "out of reach",
+    "limited_frames": "limits",
+    "flipped_frames": "flips",
+    "aligned_frames": "pole in line",
+    "straight_frames": "straight",
+}
+_ICONS = {4: "ERROR", 3: "ERROR", 2: "INFO", 1: "INFO", 0: "CHECKMARK"}
+"""By a chain's rank."""
+
+
+class CertificatePanel:
+    """Where the panels of the certificate are."""
+
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Analytic IK"
+
+    @staticmethod
+    def armature(context: bpy.types.Context) -> bpy.types.Object | None:
+        """The armature whose report is shown, if it has one."""
+        ob = context.object
+        shown = ob is not None and ob.type == "ARMATURE" and ob.mode != "EDIT" and ob.analytic_ik_report
+        return ob if shown else None
+
+
+class ANALYTIC_IK_PT_certificate(CertificatePanel, bpy.types.Panel):
+    """What the last bake or check of the armature has measured."""
+
+    bl_idname = "ANALYTIC_IK_PT_certificate"
+    bl_label = "Certificate"
+    bl_order = 3
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return cls.armature(context) is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        ob = CertificatePanel.armature(context)
+        certificate = read_certificate(ob.analytic_ik_report)
+        if certificate is None:
+            draw_sentence(layout, context, "The report of this armature cannot be read; check or bake again", "ERROR")
+            return
+        _draw_verdict(layout, context, certificate)
+        boxes, others = _shown(certificate)
+        for chain in boxes:
+            _draw_box(layout, context, ob, chain)
+        if others and len(others) <= _ROWS:
+            layout.separator(factor=0.2)
+            _draw_rows(layout, context, ob, others)
+        row = layout.row(align=True)
+        row.operator(ANALYTIC_IK_OT_mark_problems.bl_idname, icon="MARKER_HLT")
+        row.operator(ANALYTIC_IK_OT_clear_marks.bl_idname, text="", icon="X")
+        row = layout.row(align=True)
+        row.operator(ANALYTIC_IK_OT_copy_certificate.bl_idname, text="Copy Text", icon="COPYDOWN").form = "TEXT"
+        row.operator(ANALYTIC_IK_OT_copy_certificate.bl_idname, text="JSON").form = "JSON"
+
+
+class ANALYTIC_IK_PT_certificate_others(CertificatePanel, bpy.types.Panel):
+    """The chains that need no look at first, where they are many."""
+
+    bl_idname = "ANALYTIC_IK_PT_certificate_others"
+    bl_parent_id = "ANALYTIC_IK_PT_certificate"
+    bl_label = ""
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return len(_others(context)) > _ROWS
+
+    def draw_header(self, context: bpy.types.Context) -> None:
+        self.layout.label(text=f"{len(_others(context))} Other Chains")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        _draw_rows(self.layout, context, CertificatePanel.armature(context), _others(context))
+
+
+def _others(context: bpy.types.Context) -> list[ChainCertificate]:
+    ob = CertificatePanel.armature(context)
+    certificate = read_certificate(ob.analytic_ik_report) if ob else None
+    return _shown(certificate)[1] if certificate else []
+
+
+def _shown(certificate: Certificate) -> tuple[list[ChainCertificate], list[ChainCertificate]]:
+    """The chains that get a box, and those that get a row."""
+    chains = certificate.worst_first
+    boxes = [chain for chain in chains if chain.rank][:_BOXES]
+    return boxes, chains[len(boxes) :]
+
+
+def _draw_verdict(layout: bpy.types.UILayout, context: bpy.types.Context, certificate: Certificate) -> None:
+    icon = "KEYFRAME_HLT" if certificate.baked else "VIEWZOOM"
+    layout.label(text=f"{heading(certificate)}, {certificate.seconds:.2f} s", icon=icon)
+    for judged in (verdict_on_targets(certificate), verdict_on_bends(certificate)):
+        if judged is not None:
+            good, sentence = judged
+            draw_sentence(layout, context, sentence, "CHECKMARK" if good else "ERROR")
+
+
+def _draw_box(
+    layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object, chain: ChainCertificate
+) -> None:
+    """All that is known of one chain."""
+    column = layout.box().column(align=True)
+    column.label(text=_name(ob, chain), icon=_ICONS[chain.rank])
+    for kind, ranges in chain.ranges.items():
+        _draw_ranges(column, _ROW_NAMES[kind], chain.bone, ranges)
+    column.separator(factor=0.5)
+    if chain.worst_frame is not None:
+        _go_to(_value(column, "Worst Error"), chain.bone, chain.worst_frame, _worst(context, chain))
+    _value(column, "Mean Error").label(text=_length(context, chain.mean_error))
+    if chain.max_lag:
+        _value(column, "Softness").label(text=f"up to {_length(context, chain.max_lag)}")
+    turn, at = f"{chain.max_step_degrees:.1f}°", chain.max_step_frame
+    if at is None:
+        _value(column, "Largest Turn").label(text=turn)
+    else:
+        _go_to(_value(column, "Largest Turn"), chain.bone, at, f"{turn} at {at}")
+    if chain.keys:
+        _value(column, "Keys").label(text=f"{chain.keys:,}")
+
+
+def _draw_ranges(column: bpy.types.UILayout, name: str, bone: str, ranges: list[Range]) -> None:
+    """A button for each range, as far as they are few."""
+    shown = ranges[:_BUTTONS]
+    for start in range(0, len(shown), _IN_A_ROW):
+        row = _value(column, "" if start else name)
+        for each in shown[start : start + _IN_A_ROW]:
+            _go_to(row, bone, each[0], range_words(each, short=True))
+    if len(ranges) > len(shown):
+        _value(column, "").label(text=f"and {len(ranges) - len(shown)} more")
+
+
+def _draw_rows(
+    layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object, chains: list[ChainCertificate]
+) -> None:
+    """A line for each chain: the worst of it, and the way there."""
+    column = layout.column(align=True)
+    for chain in chains:
+        split = column.split(factor=0.5, align=True)
+        split.label(text=_name(ob, chain), icon=_ICONS[chain.rank] if chain.frames else "RADIOBUT_OFF")
+        if chain.ranges:
+            kind, ranges = next(iter(chain.ranges.items()))
+            words = f"{_SHORT[kind]} {range_words(ranges[0], short=True)}"
+            _go_to(split, chain.bone, ranges[0][0], words)
+        elif chain.worst_frame is not None:
+            _go_to(split, chain.bone, chain.worst_frame, _worst(context, chain))
+        else:
+            split.label(text="switched off")
+
+
+def _name(ob: bpy.types.Object, chain: ChainCertificate) -> str:
+    return chain.bone if chain.bone in ob.pose.bones else f"{chain.bone} (gone)"
+
+
+def _value(column: bpy.types.UILayout, name: str) -> bpy.types.UILayout:
+    """A line with a name to the left; returns the place for what is to the right."""
+    split = column.split(factor=0.4, align=True)
+    left = split.row()
+    left.alignment = "RIGHT"
+    left.label(text=name)
+    return split.row(align=True)
+
+
+def _go_to(layout: bpy.types.UILayout, bone: str, frame: int, text: str) -> None:
+    """A button that goes to a frame and selects a bone."""
+    button = layout.operator(ANALYTIC_IK_OT_go_to_frame.bl_idname, text=text)
+    button.frame, button.bone = frame, bone
+
+
+def _worst(context: bpy.types.Context, chain: ChainCertificate) -> str:
+    return f"{_length(context, chain.max_error)} at {chain.worst_frame}"
+
+
+def _length(context: bpy.types.Context, length_world: float) -> str:
+    """A length in the units of the scene."""
+    settings = context.scene.unit_settings
+    shown = length_world * settings.scale_length
+    if 0.0 < shown < _LEAST:
+        # Blender would write it as nothing at all.
+        return f"< {bpy.utils.units.to_string(settings.system, 'LENGTH', _LEAST, precision=3).strip()}"
+    return bpy.utils.units.to_string(settings.system, "LENGTH", shown, precision=3).strip()
+
+
+# The stubs say that it returns nothing.
+register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
+    (ANALYTIC_IK_PT_certificate, ANALYTIC_IK_PT_certificate_others)
+)

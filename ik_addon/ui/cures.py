@@ -1,0 +1,102 @@
+"""Problems of chains in panels, each with the buttons that cure it."""
+
+import bpy
+from bpy.props import StringProperty
+
+from ..authoring.cures import cure
+from ..rig.problems import Cure, Problem
+from ..solvers import ChainError
+from .operators import ChainOperator
+from .sentences import draw_sentence
+
+_BUTTONS = {
+    "NEW_TARGET": (
+        "New Target",
+        "EMPTY_AXIS",
+        "Make a new Empty on the end of the limb and let the limb follow it. The limb does not move; its pole goes to "
+        "where the limb bends now",
+    ),
+    "BRING_BACK_TARGET": ("Bring It Back", "LOOP_BACK", "Put the deleted target back into the scene, where it was"),
+    "BRING_BACK_POLE": ("Bring It Back", "LOOP_BACK", "Put the deleted pole back into the scene, where it was"),
+    "CLEAR_POLE": ("Clear Pole", "X", "Let the limb bend as it does in its FK pose, without a pole"),
+    "FEWER_BONES": (
+        "Use Fewer Bones",
+        "REMOVE",
+        "Let the chain end at the highest bone that is there and belongs to no other chain",
+    ),
+    "AUTO_SOLVER": ("Use Automatic", "FILE_REFRESH", "Let the number of bones choose the solver"),
+    "POSE_POSITION": ("Pose Position", "POSE_HLT", "Show the armature in its pose instead of its rest position"),
+    "REMOVE_DRIVERS": ("Remove Driver", "X", "Remove the drivers that turn or scale this bone against its chain"),
+    "MUTE_CONSTRAINT": (
+        "Mute Constraint",
+        "HIDE_ON",
+        "Switch the constraint off that moves this bone after its chain was solved; its settings stay",
+    ),
+    "RESET_SCALE": ("Reset Scale", "LOOP_BACK", "Give this bone its own size back, the same along all axes"),
+    "SHOW_TARGET": ("Show", "HIDE_OFF", "Show the target in the viewport, and the collections that it is in"),
+    "MUTE_KEYS": (
+        "Mute Keys",
+        "MUTE_IPO_ON",
+        "Mute the rotation keys of the chain's bones, so that the chain alone poses them. The keys stay",
+    ),
+    "MUTE_SWITCH": ("Mute Keys", "MUTE_IPO_ON", "Mute the keys that switch this chain on and off. The keys stay"),
+}
+"""For the kinds of cures text, icon, and what the button says it does."""
+
+
+class ANALYTIC_IK_OT_cure(ChainOperator):
+    """Take away what keeps a chain from its target"""
+
+    bl_idname = "analytic_ik.cure"
+    bl_label = "Cure Analytic IK"
+
+    kind: StringProperty(name="Cure", description="What is done", options={"HIDDEN", "SKIP_SAVE"})
+    bone: StringProperty(name="Bone", description="Bone that it is done to", options={"HIDDEN", "SKIP_SAVE"})
+    what: StringProperty(name="What", description="What of the bone is meant", options={"HIDDEN", "SKIP_SAVE"})
+
+    @classmethod
+    def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
+        return _BUTTONS[properties.kind][2] if properties.kind in _BUTTONS else cls.__doc__ or ""
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        if self.kind not in _BUTTONS:
+            raise ChainError(f"There is no cure '{self.kind}'; there are {', '.join(_BUTTONS)}")
+        return cure(context, ob, Cure(self.kind, self.bone, self.what))
+
+
+class ANALYTIC_IK_OT_lock_interface(bpy.types.Operator):
+    """Lock the interface while rendering, so that no redraw changes what a chain is solved from"""
+
+    bl_idname = "analytic_ik.lock_interface"
+    bl_label = "Lock Interface"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if context.scene.render.use_lock_interface:
+            cls.poll_message_set("The interface is locked while rendering already")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        context.scene.render.use_lock_interface = True
+        self.report({"INFO"}, "The interface is locked while rendering")
+        return {"FINISHED"}
+
+
+def draw_problem(layout: bpy.types.UILayout, context: bpy.types.Context, problem: Problem, icon: str = "ERROR") -> None:
+    """A sentence, and the buttons below it."""
+    box = layout.box().column()
+    draw_sentence(box, context, problem.sentence, icon)
+    if problem.cures:
+        row = box.row(align=True)
+        for wanted in problem.cures:
+            text, button_icon, _ = _BUTTONS[wanted.kind]
+            button = row.operator(ANALYTIC_IK_OT_cure.bl_idname, text=text, icon=button_icon)
+            button.kind, button.bone, button.what = wanted
+
+
+# The stubs say that it returns nothing.
+register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
+    (ANALYTIC_IK_OT_cure, ANALYTIC_IK_OT_lock_interface)
+)

@@ -1,0 +1,49 @@
+"""Pose > Inverse Kinematics: all that can be done with chains, beside Blender's own; F3 finds what is in a menu."""
+
+import bpy
+
+from .operators import (
+    ANALYTIC_IK_OT_add,
+    ANALYTIC_IK_OT_bake,
+    ANALYTIC_IK_OT_check,
+    ANALYTIC_IK_OT_limit_knees,
+    ANALYTIC_IK_OT_remove,
+)
+from .rig_operators import (
+    ANALYTIC_IK_OT_adopt,
+    ANALYTIC_IK_OT_restore,
+    ANALYTIC_IK_OT_rig_legs,
+    ANALYTIC_IK_OT_snap_pose,
+    ANALYTIC_IK_OT_snap_targets,
+)
+from .swivel import ANALYTIC_IK_OT_swivel
+
+_ENTRIES = (
+    ((ANALYTIC_IK_OT_add, "CON_KINEMATIC"), (ANALYTIC_IK_OT_rig_legs, "NONE"), (ANALYTIC_IK_OT_remove, "X")),
+    ((ANALYTIC_IK_OT_adopt, "CONSTRAINT_BONE"), (ANALYTIC_IK_OT_restore, "NONE")),
+    ((ANALYTIC_IK_OT_snap_targets, "NONE"), (ANALYTIC_IK_OT_snap_pose, "NONE")),
+    ((ANALYTIC_IK_OT_swivel, "CON_ROTLIKE"), (ANALYTIC_IK_OT_limit_knees, "CON_ROTLIMIT")),
+    ((ANALYTIC_IK_OT_bake, "KEYFRAME_HLT"), (ANALYTIC_IK_OT_check, "NONE")),
+)
+
+
+def draw_entries(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:
+    """What is appended to Blender's menu."""
+    for group in _ENTRIES:
+        menu.layout.separator()
+        for operator, icon in group:
+            menu.layout.operator(operator.bl_idname, icon=icon)
+
+
+def register() -> None:
+    """Append the entries, once."""
+    unregister()
+    bpy.types.VIEW3D_MT_pose_ik.append(draw_entries)
+
+
+def unregister() -> None:
+    """Take the entries off, also those that an earlier load of this module left."""
+    menu = bpy.types.VIEW3D_MT_pose_ik
+    for draw in list(getattr(menu.draw, "_draw_funcs", ())):
+        if (draw.__module__, draw.__name__) == (draw_entries.__module__, draw_entries.__name__):
+            menu.remove(draw)

@@ -1,0 +1,76 @@
+"""What operators need to run, and the sentences that say what is missing, for buttons that are greyed out."""
+
+from collections.abc import Callable
+
+import bpy
+
+from ..authoring.adopt import adoptable, is_adopted
+from ..authoring.selection import active_armature, active_bone, chosen_tips
+from ..rig.order import live_tips
+from ..rig.switch import switched_tips
+
+Need = Callable[[bpy.types.Object], str]
+"""Says of an armature object what is missing; "": nothing."""
+
+
+def no_tip(ob: bpy.types.Object) -> str:
+    """The refusal where an operator for tips finds none."""
+    return f"Armature '{ob.name}': no selected bone is the tip of a chain; select the bone whose panel shows the target"
+
+
+def not_editable(ob: bpy.types.Object) -> str:
+    """What a linked armature lacks."""
+    return "" if ob.is_editable else f"Armature '{ob.name}' is linked; make a library override of it first"
+
+
+def no_bone(ob: bpy.types.Object) -> str:
+    """What an armature without an active bone lacks."""
+    return "" if active_bone(ob) else f"Armature '{ob.name}' has no active bone; select the last bone of the limb"
+
+
+def none_chosen(ob: bpy.types.Object) -> str:
+    """What a selection without a chain lacks."""
+    return "" if chosen_tips(ob) else no_tip(ob)
+
+
+def none_live(ob: bpy.types.Object) -> str:
+    """What an armature without a live chain lacks."""
+    found = live_tips(ob) or switched_tips(ob)
+    return "" if found else f"Armature '{ob.name}': no bone of it is the tip of a live chain; add one first"
+
+
+def nothing_to_adopt(ob: bpy.types.Object) -> str:
+    """What an armature without IK constraints lacks."""
+    # Which bones are meant the operator alone knows: they may be all.
+    found = adoptable(ob.pose.bones)
+    return "" if found else f"Armature '{ob.name}': no bone of it has an IK constraint; add a chain instead"
+
+
+def nothing_adopted(ob: bpy.types.Object) -> str:
+    """What an armature without adopted chains lacks."""
+    found = any(map(is_adopted, ob.pose.bones))
+    return "" if found else f"Armature '{ob.name}': no bone of it has a chain that was adopted"
+
+
+_NEEDS: dict[str, tuple[Need, ...]] = {
+    "analytic_ik.add": (not_editable, no_bone),
+    "analytic_ik.rig_legs": (not_editable,),
+    "analytic_ik.adopt": (not_editable, nothing_to_adopt),
+    "analytic_ik.restore": (not_editable, nothing_adopted),
+    "analytic_ik.remove": (not_editable, none_chosen),
+    "analytic_ik.limit_knees": (not_editable, none_chosen),
+    "analytic_ik.snap_targets": (not_editable, none_chosen),
+    "analytic_ik.snap_pose": (not_editable, none_chosen),
+    "analytic_ik.bake": (not_editable, none_live),
+    "analytic_ik.check": (none_live,),
+    "analytic_ik.cure": (not_editable,),
+}
+"""By operator, in the order in which they are asked. All are cheap: buttons ask whenever they are drawn."""
+
+
+def missing_for(operator: str, context: bpy.types.Context) -> str:
+    """What an operator lacks to run here, as a sentence; "": nothing."""
+    ob = active_armature(context)
+    if ob is None:
+        return "Make an armature the active object, in pose mode or object mode"
+    return next(filter(None, (need(ob) for need in _NEEDS.get(operator, ()))), "")

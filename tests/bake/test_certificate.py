@@ -1,0 +1,209 @@
+"""The certificate as words: what it judges, and the text that is pasted somewhere."""
+
+import json
+
+import bpy
+import pytest
+
+from ik_addon.bake import bake, chains_of, check, last_report
+from ik_addon.bake.certificate import (
+    certificate_of,
+    certificate_text,
+    heading,
+    read_certificate,
+    verdict_on_bends,
+    verdict_on_targets,
+)
+
+from ..scenes import walking_leg
+
+
+def entry(bone: str = "shin", **changes: object) -> dict:
+    chain = {
+        "armature": "leg",
+        "bone": bone,
+        "solver": "VECTOR",
+        "chain_count": 2,
+        "frames": 12,
+        "max_error": 1e-8,
+        "mean_error": 5e-9,
+        "worst_frame": 3,
+        "unreached_frames": [],
+        "limited_frames": [],
+        "max_lag": 0.0,
+        "max_step_degrees": 12.34,
+        "max_step_frame": 4,
+        "length": 2.0,
+        "aligned_frames": [],
+        "straight_frames": [],
+        "flipped_frames": [],
+        "keys": 0,
+    }
+    return chain | changes
+
+
+def file_of(*chains: dict, frames: tuple[int, int, int] = (1, 12, 1), error: str | None = None) -> dict:
+    return {"file": "/some/where/walk.blend", "frames": [*frames], "seconds": 0.25, "chains": chains, "error": error}
+
+
+TARGETS = [
+    ([entry()], True, "The chain meets its target"),
+    ([entry("a"), entry("b")], True, "Both chains meet their targets"),
+    ([entry("a"), entry("b"), entry("c")], True, "All 3 chains meet their targets"),
+    ([entry("a"), entry("b", frames=0)], True, "The chain meets its target"),
+    ([entry(frames=0)], False, "No chain was switched on"),
+    ([entry(unreached_frames=[[3, 4]])], False, "The chain is out of reach"),
+    ([entry(limited_frames=[[3, 4]])], False, "The chain is held off by its limits"),
+    ([entry(max_error=0.1)], False, "The chain is held back by softness or influence"),
+    ([entry(max_error=1e-6, max_lag=1e-6)], False, "The chain is held back by softness or influence"),
+    (
+        [entry("a", unreached_frames=[[3, 4]], limited_frames=[[7, 7]])],
+        False,
+        "The chain is out of reach and held off by its limits",
+    ),
+    (
+        [
+            entry("a", unreached_frames=[[3, 4]]),
+            entry("b", limited_frames=[[3, 4]]),
+            entry("c"),
+            entry("d", max_error=1),
+        ],
+        False,
+        "1 of 4 chains meets its target; 1 out of reach, 1 held off by limits, 1 held back by softness or influence",
+    ),
+    (
+        [entry("a", unreached_frames=[[3, 4]]), entry("b"), entry("c")],
+        False,
+        "2 of 3 chains meet their targets; 1 out of reach",
+    ),
+]
+
+
+@pytest.mark.parametrize(("chains", "good", "sentence"), TARGETS)
+def test_whether_targets_are_met(chains, good, sentence):
+    assert verdict_on_targets(certificate_of(file_of(*chains))) == (good, sentence)
+
+
+BENDS = [
+    ([entry()], (True, "No bend flips")),
+    ([entry("a", straight_frames=[[3, 3]]), entry("b")], (True, "No bend flips; 1 chain comes close")),
+    (
+        [entry("a", aligned_frames=[[3, 3]]), entry("b", straight_frames=[[3, 3]])],
+        (True, "No bend flips; 2 chains come close"),
+    ),
+    ([entry("a", flipped_frames=[[3, 3]])], (False, "The bend of 1 chain flips: look for pops")),
+    (
+        [entry("a", flipped_frames=[[3, 3]], aligned_frames=[[2, 4]]), entry("b", aligned_frames=[[2, 2]])],
+        (False, "The bend of 1 chain flips: look for pops; 1 chain comes close"),
+    ),
+    ([entry(straight_frames=[[3, 4]], unreached_frames=[[2, 5]])], (True, "No bend flips")),
+]
+
+
+@pytest.mark.parametrize(("chains", "verdict"), BENDS)
+def test_whether_bends_flip(chains, verdict):
+    assert verdict_on_bends(certificate_of(file_of(*chains))) == verdict
+
+
+def test_what_was_not_measured_is_not_judged():
+    chain = entry()
+    del chain["keys"], chain["flipped_frames"]
+    assert verdict_on_bends(certificate_of(file_of(chain))) is None
+
+
+@pytest.mark.parametrize(
+    ("chain", "frames", "words"),
+    [
+        (entry(), (1, 12, 1), "Checked frames 1 to 12"),
+        (entry(keys=8), (1, 12, 1), "Baked frames 1 to 12"),
+        (entry(keys=8), (7, 7, 1), "Baked frame 7"),
+        (entry(), (-3, 11, 2), "Checked frames -3 to 11, every 2nd"),
+        (entry(), (1, 12, 11), "Checked frames 1 to 12, every 11th"),
+        (entry(), (1, 61, 23), "Checked frames 1 to 61, every 23rd"),
+    ],
+)
+def test_what_was_done_is_said(chain, frames, words):
+    assert heading(certificate_of(file_of(chain, frames=frames))) == words
+
+
+def test_the_worst_comes_first_and_else_the_order_stays():
+    chains = [
+        entry("met"),
+        entry("straight", straight_frames=[[1, 1]]),
+        entry("soft", max_lag=0.1),
+        entry("flips", flipped_frames=[[1, 1]]),
+        entry("far", unreached_frames=[[1, 1]]),
+        entry("limits", limited_frames=[[1, 1]]),
+        entry("met too"),
+    ]
+    ordered = [chain.bone for chain in certificate_of(file_of(*chains)).worst_first]
+    assert ordered == ["far", "limits", "flips", "soft", "straight", "met", "met too"]
+
+
+# As text
+
+
+def test_its_columns_stand_below_each_other():
+    chains = [entry("a", max_error=0.5, keys=1234), entry("a very long name", chain_count=20, worst_frame=11, keys=5)]
+    lines = certificate_text(file_of(*chains)).splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith("armature"))
+    head, *rows = lines[start : start + 3]
+    for title, values in {"worst error": ("0.5", "1e-08"), "keys": ("1234", "5"), "bones": ("2", "20")}.items():
+        end = head.index(title) + len(title)
+        for row, value in zip(rows, values, strict=True):
+            assert row[:end].endswith(f" {value}")
+    for title, values in {"armature": ("leg", "leg"), "bone ": ("a ", "a very long name")}.items():
+        for row, value in zip(rows, values, strict=True):
+            assert row[head.index(title) :].startswith(value)
+
+
+def test_it_holds_all_that_the_report_does():
+    chain = entry(unreached_frames=[[3, 4], [9, 9]], limited_frames=[[5, 6]], flipped_frames=[[7, 7]], max_lag=0.125)
+    chain |= {"aligned_frames": [[6, 8]], "straight_frames": [[1, 2]]}
+    text = certificate_text({"blender": "5.2.3", "files": [file_of(chain)]})
+    for said in (
+        "walk.blend, Blender 5.2.3",
+        "Checked frames 1 to 12 in 0.25 s",
+        "[!!] The chain is out of reach",
+        "shin: out of reach at 3 to 4, 9",
+        "shin: held off by its limits at 5 to 6",
+        "shin: bend flips at 7",
+        "shin: pole in line at 6 to 8",
+        "shin: nearly straight at 1 to 2",
+        "held back by its softness by up to 0.125",
+        "12.3°",
+    ):
+        assert said in text
+    assert "/some/where" not in text
+
+
+def test_several_files_and_those_that_failed():
+    failed = {"file": "bad.blend", "frames": None, "seconds": 0.0, "chains": [], "error": "it is not a .blend file"}
+    text = certificate_text({"blender": "5.2.3", "files": [file_of(entry()), failed]})
+    assert "bad.blend, Blender 5.2.3\nit is not a .blend file" in text
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+
+
+def test_a_chain_that_was_off_has_dashes():
+    text = certificate_text(file_of(entry(frames=0, worst_frame=None, max_step_frame=None)))
+    assert "None" not in text
+    assert "shin: switched off at every frame" in text
+
+
+def test_lines_stay_short_enough_to_paste():
+    many = [[k, k + 1] for k in range(1, 400, 4)]
+    assert max(map(len, certificate_text(file_of(entry(unreached_frames=many))).splitlines())) <= 100
+
+
+@pytest.mark.parametrize("baking", [False, True])
+def test_a_real_report_has_one(baking):
+    rig = walking_leg()
+    (bake if baking else check)(bpy.context, chains_of([rig.ob]), range(1, 13))
+    text = certificate_text(last_report())
+    assert ("Baked" if baking else "Checked") in text
+    assert "unsaved file, Blender " in text
+    own = read_certificate(rig.ob.analytic_ik_report)
+    assert own == certificate_of(last_report()["files"][0])
+    assert own.baked is baking
+    json.loads(rig.ob.analytic_ik_report)

@@ -1,0 +1,186 @@
+"""What is said of a chain is what Blender shows of it: its state agrees with the solver, its distance with the pose."""
+
+from itertools import pairwise
+from random import Random
+
+import bpy
+import pytest
+from mathutils import Vector
+
+from ik_addon.rig import live
+from ik_addon.rig.solving import solve_scene
+from ik_addon.rig.states import states_of
+from ik_addon.solvers import Outcome
+
+from ..scenes import go_to, missed_world, second_chain, walking_leg, whole_state
+from .rigs import Rig, leg, random_point, random_rig, reach, update
+
+ROUNDING = 4e-5
+"""Of a chain's length: what solving and evaluating in single precision may miss."""
+
+
+def state(rig: Rig):
+    return states_of(rig.ob, [rig.bones[-1]], bpy.context.evaluated_depsgraph_get())[rig.bones[-1]]
+
+
+def outcome(rig: Rig) -> Outcome:
+    """What the solver makes of the chain, read anew."""
+    done = solve_scene(bpy.context.evaluated_depsgraph_get(), frame_changed=False)
+    return next(posed.outcome for chain, posed in done.limbs.items() if chain.tip == rig.bones[-1])
+
+
+def world_length(rig: Rig) -> float:
+    joints = [rig.to_world(joint) for joint in rig.joints()]
+    return sum((b - a).length for a, b in pairwise(joints))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_state_is_what_the_solver_found_and_blender_shows(seed):
+    random = Random(seed)
+    uneven = random.random() < 0.2
+    rig = random_rig(seed, count=random.choice((1, 2, 2, 2, 3, 5)), uneven_scale=uneven)
+    _, far = reach(rig.lengths())
+    softness, influence = random.choice((0.0, 0.0, 0.3)), random.choice((1.0, 1.0, 0.5))
+    rig.enable(softness=softness, influence=influence, reach=random.choice(("CLAMP", "CLAMP", "HOLD", "STRETCH")))
+    for part in (0.5, 0.95, 1.3, 0.1):
+        rig.place_target(rig.joints()[0] + random_point(rig.random, 1.0, 1.0).normalized() * far * part)
+        update()
+        found, missed = state(rig), missed_world(rig)
+        slack = 2e-6 * (1.0 + rig.to_world(rig.joints()[0]).length + world_length(rig))
+        assert found.distance_world == pytest.approx(missed, abs=slack)
+        if found.kind == "MET":
+            assert missed <= ROUNDING * world_length(rig) + slack
+            continue
+        assert missed > 0.2 * ROUNDING * world_length(rig)
+        if found.kind in Outcome.__members__:
+            assert outcome(rig) is Outcome[found.kind]
+        else:
+            assert outcome(rig) is Outcome.REACHED
+            assert found.kind == "BLENDED" if influence < 1.0 else found.kind in ("SOFT", "ELSEWHERE")
+            assert found.kind != "SOFT" or softness
+            assert found.kind != "ELSEWHERE" or uneven
+
+
+@pytest.mark.parametrize("with_plan", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "z", "settings"),
+    [
+        ("MET", 0.4, {}),
+        ("TOO_FAR", -1.0, {}),
+        ("TOO_FAR", -1.0, {"reach": "HOLD"}),
+        ("TOO_FAR", -4.0, {"reach": "STRETCH"}),
+        ("MET", -0.3, {"reach": "STRETCH"}),
+        ("SOFT", 0.1, {"softness": 0.3}),
+        ("BLENDED", 0.4, {"influence": 0.5}),
+        ("TOO_FAR", -1.0, {"softness": 0.3, "influence": 0.5}),
+    ],
+)
+def test_each_state_is_told_from_kept_numbers_as_from_reading(kind, z, settings, with_plan):
+    rig = leg()
+    rig.enable(**settings)
+    rig.target.place((0.0, 0.0, z))
+    if not with_plan:
+        live._plans.clear()
+    found = state(rig)
+    assert found.kind == kind
+    assert found.distance_world == pytest.approx(missed_world(rig), abs=2e-6)
+    assert (found.sentence == "") is (kind == "MET")
+    assert kind == "MET" or "Bone 'shin': " in found.sentence
+
+
+@pytest.mark.parametrize("with_plan", [True, False])
+@pytest.mark.parametrize(("settings", "part", "kind"), [({}, 1.0005, "TOO_FAR"), ({"softness": 0.3}, 0.71, "SOFT")])
+def test_little_is_told_too(settings, part, kind, with_plan):
+    rig = leg()
+    rig.enable(**settings)
+    rig.target.place(rig.to_world(rig.joints()[0]) - Vector((0.0, 0.0, sum(rig.lengths()) * part)))
+    if not with_plan:
+        live._plans.clear()
+    assert 1e-4 < missed_world(rig) < 2e-3
+    assert state(rig).kind == kind
+
+
+def test_a_target_too_near_is_told():
+    rig = leg(knee=0.2)
+    rig.ob.pose.bones["shin"].scale = (0.3, 0.3, 0.3)
+    rig.enable()
+    rig.target.place((0.0, 0.0, 1.9))
+    assert state(rig).kind == "TOO_NEAR"
+
+
+def test_a_joint_limit_that_keeps_it_off_is_told():
+    rig = leg()
+    rig.tip.analytic_ik_use_cone, rig.tip.analytic_ik_cone = True, 0.5
+    rig.enable()
+    rig.target.place((0.0, 0.0, 1.5))
+    found = state(rig)
+    assert found.kind == "LIMITED"
+    assert found.distance_world == pytest.approx(missed_world(rig), abs=2e-6)
+
+
+def test_a_constraint_that_wins_is_told():
+    rig = walking_leg()
+    rig.ob.pose.bones["shin"].constraints.new("LIMIT_ROTATION").use_limit_x = True
+    update()
+    assert missed_world(rig) > 0.01
+    assert state(rig).kind == "ELSEWHERE"
+
+
+def test_a_rolled_foot_is_met_where_its_ankle_belongs():
+    rig = walking_leg(use_rotation=True)
+    rig.tip.analytic_ik_foot_roll = 0.5
+    update()
+    assert missed_world(rig) > 0.01
+    assert state(rig).kind == "MET"
+
+
+def test_a_chain_that_is_off_or_broken_says_so():
+    rig = walking_leg()
+    rig.tip.analytic_ik_enabled = False
+    assert state(rig).kind == "OFF"
+    rig.tip.analytic_ik_enabled = True
+    rig.tip.analytic_ik_chain_count = 9
+    update()
+    found = state(rig)
+    assert (found.kind, found.distance_world) == ("PROBLEM", None)
+    assert "set Bones to 3 or less" in found.sentence
+    assert found.problem.cures[0].kind == "FEWER_BONES"
+
+
+def test_each_of_several_chains_has_its_own_state():
+    rig = walking_leg()
+    second_chain(rig, "foot", 1).analytic_ik_target = None
+    rig.target.place((0.0, 0.0, -2.0))
+    found = states_of(rig.ob, ["shin", "foot"], bpy.context.evaluated_depsgraph_get())
+    assert {tip: own.kind for tip, own in found.items()} == {"shin": "TOO_FAR", "foot": "PROBLEM"}
+
+
+def test_a_chain_that_finds_its_place_takes_it_from_another_at_once():
+    """The first of two chains that share a bone has it: also where it asked for too many bones until now."""
+    rig = walking_leg()
+    other = second_chain(rig, "thigh", 9)
+    go_to(2)
+    assert (state(rig).kind, state(Rig(rig.ob, ["thigh"], rig.target)).kind) == ("MET", "PROBLEM")
+    other.analytic_ik_chain_count = 1
+    other.analytic_ik_target.location = rig.to_world(rig.joints()[1])
+    update()
+    assert (state(rig).kind, state(Rig(rig.ob, ["thigh"], rig.target)).kind) == ("PROBLEM", "MET")
+
+
+def test_while_a_bake_steps_the_frames_nothing_kept_is_trusted():
+    rig = walking_leg()
+    second_chain(rig, "foot", 1)
+    with live.paused():
+        rig.tip.analytic_ik_target = None
+        bpy.context.view_layer.update()
+        assert state(rig).kind == "PROBLEM"
+
+
+def test_asking_changes_nothing():
+    rig = walking_leg(softness=0.2)
+    second_chain(rig, "foot", 1)
+    go_to(5)
+    before = whole_state()
+    for _ in range(3):
+        states_of(rig.ob, ["shin", "foot"], bpy.context.evaluated_depsgraph_get())
+    assert whole_state() == before

@@ -1,0 +1,477 @@
+"""The certificate in the sidebar: it says what the report says, leads there, and draws whatever it is given."""
+
+import json
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from ik_addon.bake.certificate import read_certificate
+from ik_addon.ui import certificate
+
+from ..rig.rigs import Rig
+from ..scenes import enter, go_to, second_chain, select, selected_bone_names, walking_leg, where_one_stands
+from .test_panel import Layout, an_empty, context, edit_mode, nothing
+
+
+class Columns(Layout):
+    """As a layout, with columns beside each other; its buttons take properties and are remembered with them."""
+
+    def __init__(self):
+        super().__init__()
+        self.buttons: list[SimpleNamespace] = []
+
+    def split(self, **_):
+        return self
+
+    def separator(self, **_):
+        pass
+
+    def operator(self, name, text=None, **options):
+        super().operator(name, text, **options)
+        self.buttons.append(SimpleNamespace(name=name, text=text))
+        self.labels.append(text or "")
+        return self.buttons[-1]
+
+    def jumps(self) -> dict[str, tuple[int, str]]:
+        """Frame and bone of each button that leads to one."""
+        return {
+            button.text: (button.frame, button.bone)
+            for button in self.buttons
+            if button.name == "analytic_ik.go_to_frame"
+        }
+
+
+def drawn(kind: type = certificate.ANALYTIC_IK_PT_certificate) -> Columns:
+    assert kind.poll(context())
+    instance = SimpleNamespace(layout=Columns())
+    if hasattr(kind, "draw_header"):
+        kind.draw_header(instance, context())
+    kind.draw(instance, context())
+    return instance.layout
+
+
+def troubled_leg() -> Rig:
+    """A leg whose ankle goes out of reach at the frames 3 and 4 and 9; checked over the frames 1 to 12."""
+    rig = walking_leg()
+    for frame in range(1, 13):
+        rig.target.ob.location = (0.0, 0.0, -1.0 if frame in (3, 4, 9) else 0.6)
+        rig.target.ob.keyframe_insert("location", frame=frame)
+    enter("POSE", rig.ob, "hips")
+    bpy.ops.analytic_ik.check(frame_start=1, frame_end=12)
+    return rig
+
+
+def edited(rig: Rig, **changes: object) -> None:
+    """Write other values into the entry of the only chain of a report."""
+    report = json.loads(rig.ob.analytic_ik_report)
+    report["chains"][0].update(changes)
+    rig.ob.analytic_ik_report = json.dumps(report)
+
+
+def chain_entry(bone: str, **changes: object) -> dict:
+    entry = {
+        "armature": "leg",
+        "bone": bone,
+        "solver": "VECTOR",
+        "chain_count": 2,
+        "frames": 12,
+        "max_error": 1e-8,
+        "mean_error": 1e-8,
+        "worst_frame": 3,
+        "unreached_frames": [],
+        "limited_frames": [],
+        "max_lag": 0.0,
+        "max_step_degrees": 3.0,
+        "max_step_frame": 4,
+        "length": 2.0,
+        "aligned_frames": [],
+        "straight_frames": [],
+        "flipped_frames": [],
+        "keys": 0,
+    }
+    return entry | changes
+
+
+def report_with(rig: Rig, entries: list[dict]) -> None:
+    rig.ob.analytic_ik_report = json.dumps({"file": "", "frames": [1, 12, 1], "seconds": 0.1, "chains": entries})
+
+
+# What it says
+
+
+def test_there_is_none_before_the_first_check():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    assert not certificate.ANALYTIC_IK_PT_certificate.poll(context())
+
+
+def test_it_is_there_after_a_check_and_after_a_bake():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    bpy.ops.analytic_ik.check(frame_start=1, frame_end=12)
+    assert "Checked frames 1 to 12" in drawn().text()
+    bpy.ops.analytic_ik.bake(frame_start=1, frame_end=11, frame_step=2)
+    assert "Baked frames 1 to 11, every 2nd" in drawn().text()
+
+
+def test_a_sound_chain_is_one_line():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    bpy.ops.analytic_ik.check(frame_start=1, frame_end=12)
+    shown = drawn()
+    assert "The chain meets its target" in shown.text()
+    assert "No bend flips" in shown.text()
+    assert "ERROR" not in shown.icons
+    assert len(shown.jumps()) == 1
+    assert "Mean Error" not in shown.labels
+
+
+def test_a_chain_out_of_reach_is_shown_with_the_way_to_it():
+    rig = troubled_leg()
+    shown = drawn()
+    assert "The chain is out of reach" in shown.text()
+    assert "ERROR" in shown.icons
+    jumps = shown.jumps()
+    assert (jumps["3-4"], jumps["9"]) == ((3, "shin"), (9, "shin"))
+    [chain] = read_certificate(rig.ob.analytic_ik_report).chains
+    worst = next(text for text in jumps if text.endswith(f" at {chain.worst_frame}") and "m" in text)
+    assert jumps[worst] == (chain.worst_frame, "shin")
+    turn = f"{chain.max_step_degrees:.1f}° at {chain.max_step_frame}"
+    assert jumps[turn] == (chain.max_step_frame, "shin")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("unreached_frames", "Out of Reach"),
+        ("limited_frames", "Limits"),
+        ("flipped_frames", "Bend Flips"),
+        ("aligned_frames", "Pole in Line"),
+        ("straight_frames", "Straight"),
+    ],
+)
+def test_each_kind_of_trouble_has_its_line(kind, name):
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    report_with(rig, [chain_entry("shin", **{kind: [[5, 7]]})])
+    shown = drawn()
+    assert name in shown.labels
+    assert shown.jumps()["5-7"] == (5, "shin")
+
+
+def test_that_a_limb_out_of_reach_is_straight_is_not_said_again():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    report_with(rig, [chain_entry("shin", unreached_frames=[[5, 7]], straight_frames=[[5, 7], [9, 9]])])
+    shown = drawn()
+    assert (shown.labels.count("5-7"), shown.labels.count("9")) == (1, 1)
+
+
+def test_errors_are_in_the_units_of_the_scene():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    report_with(rig, [chain_entry("shin", max_error=0.25, unreached_frames=[[3, 3]])])
+    settings = bpy.context.scene.unit_settings
+    for system, scale, said in (("METRIC", 1.0, "25 cm at 3"), ("METRIC", 0.01, "2.5 mm at 3"), ("NONE", 1.0, "0.25")):
+        settings.system, settings.scale_length = system, scale
+        assert said in drawn().text()
+
+
+def test_an_error_too_small_to_be_written_is_not_nothing():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    report_with(rig, [chain_entry("shin", max_error=2e-8)])
+    assert "< 1 µm at 3" in drawn().labels
+    report_with(rig, [chain_entry("shin", max_error=0.0)])
+    assert "0 m at 3" in drawn().labels
+
+
+def test_the_worst_chains_come_first():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    kinds = {"c": "straight_frames", "a": "unreached_frames", "b": "flipped_frames"}
+    report_with(rig, [chain_entry("d"), *(chain_entry(bone, **{kind: [[5, 7]]}) for bone, kind in kinds.items())])
+    shown = [label for label in drawn().labels if label.endswith("(gone)")]
+    assert shown == ["a (gone)", "b (gone)", "c (gone)", "d (gone)"]
+
+
+@pytest.mark.parametrize("troubled", [0, 40])
+def test_forty_chains_stay_short(troubled):
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    trouble = {"unreached_frames": [[k, k] for k in range(1, 100, 2)]}
+    report_with(rig, [chain_entry(f"bone {k}", **(trouble if k < troubled else {})) for k in range(40)])
+    assert len(drawn().labels) < 130
+    others = drawn(certificate.ANALYTIC_IK_PT_certificate_others)
+    boxes = 5 if troubled else 0
+    assert others.labels[0] == f"{40 - boxes} Other Chains"
+    assert len(others.jumps()) >= 1
+    assert len([label for label in others.labels if label.startswith("bone ")]) == 40 - boxes
+
+
+def test_few_chains_need_no_panel_for_the_others():
+    troubled_leg()
+    assert not certificate.ANALYTIC_IK_PT_certificate_others.poll(context())
+
+
+def test_a_chain_that_was_off_says_so():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    report_with(rig, [chain_entry("shin", frames=0, worst_frame=None, max_step_frame=None)])
+    shown = drawn()
+    assert "switched off" in shown.text()
+    assert "None" not in shown.text()
+    assert not shown.jumps()
+
+
+# Whatever it is given
+
+
+def test_a_report_of_an_earlier_version_is_shown():
+    rig = troubled_leg()
+    report = json.loads(rig.ob.analytic_ik_report)
+    for name in ("max_step_frame", "length", "aligned_frames", "straight_frames", "flipped_frames", "keys"):
+        del report["chains"][0][name]
+    rig.ob.analytic_ik_report = json.dumps(report)
+    shown = drawn()
+    assert "Frames 1 to 12" in shown.text()
+    assert "out of reach" in shown.text()
+    assert "flip" not in shown.text()
+    assert "3-4" in shown.jumps()
+
+
+NONSENSE = [
+    "no json",
+    "{",
+    "[]",
+    "3",
+    "null",
+    '"frames"',
+    "{}",
+    '{"frames": [1, 2]}',
+    '{"frames": [1, 2, 1], "seconds": 1, "chains": [3]}',
+    '{"frames": [1, 2, 1], "seconds": 1, "chains": {"a": 1}}',
+    '{"frames": [1e9, 2, 1], "seconds": 1, "chains": []}',
+    '{"frames": null, "seconds": 0.0, "chains": [], "error": "it stopped"}',
+    '{"frames": [1, 2, 1], "seconds": NaN, "chains": []}',
+    "[" * 100000,
+]
+
+
+@pytest.mark.parametrize("text", NONSENSE)
+def test_a_report_that_is_none_any_more_says_so(text):
+    rig = troubled_leg()
+    rig.ob.analytic_ik_report = text
+    shown = drawn()
+    assert "cannot be read; check or bake again" in shown.text()
+    for refused in ("mark_problems", "copy_certificate"):
+        assert not getattr(bpy.ops.analytic_ik, refused).poll()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"bone": 3},
+        {"bone": None},
+        {"max_error": "far"},
+        {"max_error": float("inf")},
+        {"max_error": None},
+        {"worst_frame": 10**12},
+        {"worst_frame": "first"},
+        {"unreached_frames": [3]},
+        {"unreached_frames": [[1, 2, 3]]},
+        {"unreached_frames": [[10**12, 10**13]]},
+        {"flipped_frames": 7},
+        {"keys": "many"},
+        {"chain_count": float("inf")},
+    ],
+)
+def test_an_entry_that_was_edited_to_nonsense_says_so(changes):
+    rig = troubled_leg()
+    edited(rig, **changes)
+    assert "cannot be read; check or bake again" in drawn().text()
+
+
+def test_the_report_of_a_chain_that_was_renamed_or_removed_is_shown():
+    rig = troubled_leg()
+    rig.ob.pose.bones["shin"].name = "calf"
+    shown = drawn()
+    assert "shin (gone)" in shown.labels
+    assert shown.jumps()["3-4"] == (3, "shin")
+    enter("POSE", rig.ob, "calf")
+    bpy.ops.analytic_ik.remove()
+    assert "3-4" in drawn().jumps()
+
+
+@pytest.mark.parametrize("scene", [nothing, an_empty, edit_mode])
+@pytest.mark.parametrize(
+    "kind", [certificate.ANALYTIC_IK_PT_certificate, certificate.ANALYTIC_IK_PT_certificate_others]
+)
+def test_it_stays_away_where_there_is_nothing_to_show(scene, kind):
+    scene()
+    assert not kind.poll(context())
+
+
+def test_it_is_registered_where_it_belongs():
+    for kind in (certificate.ANALYTIC_IK_PT_certificate, certificate.ANALYTIC_IK_PT_certificate_others):
+        assert kind.is_registered
+        assert (kind.bl_space_type, kind.bl_region_type, kind.bl_category) == ("VIEW_3D", "UI", "Analytic IK")
+
+
+# Going there
+
+
+@pytest.mark.parametrize("mode", ["POSE", "OBJECT"])
+def test_a_button_goes_to_its_frame_and_selects_the_tip(mode):
+    rig = troubled_leg()
+    enter(mode, rig.ob, "thigh", "foot")
+    assert bpy.ops.analytic_ik.go_to_frame(frame=9, bone="shin") == {"FINISHED"}
+    assert bpy.context.scene.frame_current == 9
+    assert selected_bone_names(rig.ob) == ["shin"]
+    assert rig.ob.data.bones.active.name == "shin"
+
+
+def test_without_a_bone_the_selection_stays():
+    rig = troubled_leg()
+    enter("POSE", rig.ob, "thigh")
+    bpy.ops.analytic_ik.go_to_frame(frame=9)
+    assert selected_bone_names(rig.ob) == ["thigh"]
+
+
+def test_the_frame_of_a_chain_that_is_gone_can_be_gone_to():
+    rig = troubled_leg()
+    enter("POSE", rig.ob, "thigh")
+    bpy.ops.analytic_ik.go_to_frame(frame=9, bone="tail")
+    assert bpy.context.scene.frame_current == 9
+    assert selected_bone_names(rig.ob) == ["thigh"]
+
+
+# Markers
+
+
+def markers() -> list[tuple[str, int]]:
+    return sorted((marker.name, marker.frame) for marker in bpy.context.scene.timeline_markers)
+
+
+def test_problems_are_marked_once_however_often():
+    troubled_leg()
+    bpy.context.scene.timeline_markers.new("mine", frame=3)
+    for _ in range(3):
+        assert bpy.ops.analytic_ik.mark_problems() == {"FINISHED"}
+        assert markers() == [("mine", 3), ("shin out of reach", 9), ("shin out of reach to 4", 3)]
+
+
+def test_the_markers_of_an_older_report_are_replaced():
+    rig = troubled_leg()
+    bpy.ops.analytic_ik.mark_problems()
+    edited(rig, unreached_frames=[], straight_frames=[], limited_frames=[[5, 5]])
+    bpy.ops.analytic_ik.mark_problems()
+    assert markers() == [("shin held off by its limits", 5)]
+
+
+def test_only_its_own_markers_are_removed():
+    troubled_leg()
+    bpy.context.scene.timeline_markers.new("shin out of reach", frame=2)
+    bpy.ops.analytic_ik.mark_problems()
+    assert bpy.ops.analytic_ik.clear_marks() == {"FINISHED"}
+    assert markers() == [("shin out of reach", 2)]
+    assert not bpy.ops.analytic_ik.clear_marks.poll()
+
+
+def test_a_marker_that_was_moved_is_still_its_own_and_one_that_was_renamed_is_not():
+    troubled_leg()
+    bpy.ops.analytic_ik.mark_problems()
+    scene = bpy.context.scene
+    scene.timeline_markers["shin out of reach"].frame = 11
+    scene.timeline_markers["shin out of reach to 4"].name = "look here"
+    bpy.ops.analytic_ik.mark_problems()
+    assert markers() == [("look here", 3), ("shin out of reach", 9), ("shin out of reach to 4", 3)]
+
+
+def test_two_characters_keep_their_markers_apart():
+    first = troubled_leg()
+    bpy.ops.analytic_ik.mark_problems()
+    second = walking_leg("second")
+    enter("OBJECT", first.ob, "shin")
+    second.ob.analytic_ik_report = first.ob.analytic_ik_report
+    select(second.ob)
+    bpy.ops.analytic_ik.mark_problems()
+    assert len(markers()) == 4
+    bpy.ops.analytic_ik.clear_marks()
+    assert len(markers()) == 2
+    select(first.ob)
+    bpy.ops.analytic_ik.clear_marks()
+    assert markers() == []
+
+
+def test_a_name_too_long_for_a_marker_is_found_again():
+    rig = troubled_leg()
+    edited(rig, bone="b" * 63)
+    for _ in range(2):
+        bpy.ops.analytic_ik.mark_problems()
+        assert len(markers()) == 2
+    bpy.ops.analytic_ik.clear_marks()
+    assert markers() == []
+
+
+@pytest.mark.parametrize("text", ["nonsense", "[3]", '{"a": 1}', "[[1]]", '[["a", "b"]]'])
+def test_a_note_of_markers_that_was_edited_harms_nothing(text):
+    rig = troubled_leg()
+    rig.ob.analytic_ik_marks = text
+    bpy.ops.analytic_ik.mark_problems()
+    assert len(markers()) == 2
+
+
+def test_a_sound_chain_leaves_no_marker():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    bpy.ops.analytic_ik.check(frame_start=1, frame_end=12)
+    assert bpy.ops.analytic_ik.mark_problems() == {"FINISHED"}
+    assert markers() == []
+    assert not bpy.ops.analytic_ik.clear_marks.poll()
+
+
+def test_marking_moves_nothing():
+    troubled_leg()
+    go_to(5)
+    before = where_one_stands()
+    bpy.ops.analytic_ik.mark_problems()
+    bpy.ops.analytic_ik.clear_marks()
+    assert where_one_stands() == before
+
+
+# Copying
+
+
+class Clipboard:
+    """In the background Blender has none."""
+
+    clipboard = ""
+
+
+def copied(form: str) -> str:
+    from ik_addon.ui.certificate_operators import ANALYTIC_IK_OT_copy_certificate as operator
+
+    manager = Clipboard()
+    fake = SimpleNamespace(form=form, certificate=operator.certificate)
+    operator.act(fake, SimpleNamespace(window_manager=manager), bpy.context.object)
+    return manager.clipboard
+
+
+def test_it_is_copied_as_text_and_as_json():
+    rig = troubled_leg()
+    assert json.loads(copied("JSON")) == json.loads(rig.ob.analytic_ik_report)
+    text = copied("TEXT")
+    assert "shin: out of reach at 3 to 4, 9" in text.splitlines()
+    assert bpy.ops.analytic_ik.copy_certificate(form="TEXT") == {"FINISHED"}
+
+
+def test_what_there_is_nothing_to_do_with_cannot_be_pressed():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    for name in ("mark_problems", "clear_marks", "copy_certificate"):
+        assert not getattr(bpy.ops.analytic_ik, name).poll()
+    second_chain(rig, "foot", 1)
+    select(rig.target.ob)
+    assert not bpy.ops.analytic_ik.go_to_frame.poll()

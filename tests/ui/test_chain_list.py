@@ -1,0 +1,193 @@
+"""The list of an armature's chains: how each stands, what a click does, and how far apart tip and target are."""
+
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from ik_addon.authoring.selection import tip_of_chain
+from ik_addon.ui import chain_list, panel
+from ik_addon.ui.sentences import length_words
+
+from ..rig.rigs import leg, new_empty, update
+from ..scenes import (
+    enter,
+    go_to,
+    missed_world,
+    second_chain,
+    select_bones,
+    selected_bone_names,
+    walking_leg,
+    whole_state,
+)
+from .test_panel import chain_panel, chains_panel, context
+
+
+def test_how_far_a_chain_is_from_its_target_is_shown_in_the_scenes_units():
+    rig = leg()
+    rig.enable()
+    rig.target.place((0.0, 0.0, -1.0))
+    scene, missed = bpy.context.scene, missed_world(rig)
+    for system, scale, words in (
+        ("NONE", 1.0, f"{missed:.3g}"),
+        ("METRIC", 1.0, f"{missed * 100:.3g} cm"),
+        ("METRIC", 0.01, f"{missed * 10:.3g} mm"),
+    ):
+        scene.unit_settings.system, scene.unit_settings.scale_length = system, scale
+        assert length_words(scene, missed) == words
+        shown = chains_panel(rig)
+        assert words in shown.labels
+        assert "CON_DISTLIMIT" in shown.icons
+        assert f"{words} from its target. Its target is farther away" in chain_panel(rig).text()
+    scene.unit_settings.system = "IMPERIAL"
+    assert length_words(scene, 0.3048 / scene.unit_settings.scale_length) == "1'"
+
+
+@pytest.mark.parametrize(
+    ("settings", "z", "icon"),
+    [
+        ({}, 0.4, "CHECKMARK"),
+        ({}, -1.0, "CON_DISTLIMIT"),
+        ({"softness": 0.3}, 0.1, "SPHERECURVE"),
+        ({"influence": 0.5}, 0.4, "MOD_OPACITY"),
+        ({"use_cone": True, "cone": 0.5}, 1.5, "CON_ROTLIMIT"),
+        ({"chain_count": 9}, 0.4, "ERROR"),
+        ({"enabled": False}, 0.4, "PAUSE"),
+    ],
+)
+def test_each_state_has_its_icon(settings, z, icon):
+    rig = leg()
+    rig.enable()
+    for name, value in settings.items():
+        setattr(rig.tip, f"analytic_ik_{name}", value)
+    rig.target.place((0.0, 0.0, z))
+    shown = chains_panel(rig)
+    assert shown.icons[0] == icon
+    said = chain_list.ANALYTIC_IK_OT_select_chain.description(context(), SimpleNamespace(tip="shin"))
+    assert said.splitlines()[1].startswith("shin: ")
+    assert not said.endswith(".")
+
+
+def test_the_list_holds_nothing_of_blenders_afterwards():
+    chains_panel(walking_leg())
+    assert chain_list._states == []
+
+
+def test_a_list_of_many_problems_says_some_of_them():
+    rig = walking_leg()
+    for name in ("hips", "thigh", "foot"):
+        second_chain(rig, name, 1).analytic_ik_target = None
+    rig.tip.analytic_ik_target = None
+    rig.tip.analytic_ik_enabled = True
+    update()
+    shown = chains_panel(rig)
+    assert len(shown.cures()) == chain_list._PROBLEMS
+    assert "1 more chain has a problem" in shown.text()
+
+
+def test_drawing_changes_nothing():
+    rig = walking_leg()
+    second_chain(rig, "foot", 1).analytic_ik_target = None
+    go_to(5)
+    enter("POSE", rig.ob)
+    rig.ob.data.bones.active = None
+    before = whole_state()
+    for _ in range(2):
+        chains_panel(rig)
+    assert whole_state() == before
+
+
+# Going to a chain
+
+
+@pytest.mark.parametrize("extend", [False, True])
+@pytest.mark.parametrize("mode", ["POSE", "OBJECT"])
+def test_a_click_on_a_name_goes_to_the_chain(mode, extend):
+    rig = walking_leg()
+    enter(mode, rig.ob, "hips")
+    assert bpy.ops.analytic_ik.select_chain(tip="shin", extend=extend) == {"FINISHED"}
+    assert rig.ob.data.bones.active.name == "shin"
+    assert selected_bone_names(rig.ob) == (["hips", "shin"] if extend else ["shin"])
+
+
+def test_that_is_one_step_back():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "hips")
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.analytic_ik.select_chain(tip="shin")
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+    ob = bpy.data.objects["leg"]
+    assert (ob.data.bones.active.name, selected_bone_names(ob)) == ("hips", ["hips"])
+
+
+@pytest.mark.parametrize("tip", ["", "nose", "hips"])
+def test_what_is_no_chain_cannot_be_gone_to(tip):
+    rig = walking_leg()
+    enter("POSE", rig.ob, "foot")
+    with pytest.raises(RuntimeError, match=f"bone '{tip}' is not the tip of a chain; choose one from the list"):
+        bpy.ops.analytic_ik.select_chain(tip=tip)
+    assert selected_bone_names(rig.ob) == ["foot"]
+
+
+def test_a_click_on_a_row_goes_there_too():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "hips")
+    assert rig.ob.analytic_ik_chain_index == -1
+    rig.ob.analytic_ik_chain_index = rig.ob.pose.bones.find("shin")
+    assert selected_bone_names(rig.ob) == ["shin"]
+    for name in ("thigh", "shin", "foot"):
+        select_bones(rig.ob, name)
+        assert rig.ob.pose.bones[rig.ob.analytic_ik_chain_index].name == "shin"
+    rig.ob.analytic_ik_chain_index = 99
+    assert selected_bone_names(rig.ob) == ["foot"]
+    assert new_empty("other").analytic_ik_chain_index == -1
+
+
+def test_the_list_is_filtered_by_name():
+    rig = walking_leg()
+    second_chain(rig, "foot", 1)
+    own = SimpleNamespace(bitflag_filter_item=1 << 30, filter_name="sh*")
+    flags, order = chain_list.ANALYTIC_IK_UL_chains.filter_items(own, None, rig.ob.pose, "bones")
+    kept = [bone.name for bone, flag in zip(rig.ob.pose.bones, flags, strict=True) if flag]
+    assert (kept, order) == (["shin"], [])
+
+
+# To which chain a bone belongs
+
+
+def test_a_bone_belongs_to_the_chain_that_turns_or_carries_it():
+    rig = walking_leg()
+    found = {bone.name: (tip := tip_of_chain(bone)) and tip.name for bone in rig.ob.pose.bones}
+    assert found == {"hips": None, "thigh": "shin", "shin": "shin", "foot": "shin"}
+    rig.tip.analytic_ik_chain_count = 0
+    assert tip_of_chain(rig.ob.pose.bones["hips"]).name == "shin"
+    rig.tip.analytic_ik_enabled = False
+    assert tip_of_chain(rig.ob.pose.bones["thigh"]) is None
+    assert tip_of_chain(rig.tip) == rig.tip
+
+
+@pytest.mark.parametrize("bone", ["thigh", "shin", "foot"])
+def test_any_bone_of_a_chain_shows_it(bone):
+    shown = chain_panel(walking_leg(), bone)
+    assert shown.labels[0] == "shin"
+    assert "analytic_ik_target" in shown.properties
+    # What hangs on its end may begin a chain of its own.
+    assert ("analytic_ik.add" in shown.operators) is (bone == "foot")
+
+
+def test_where_no_chain_is_all_beginnings_are_offered():
+    rig = leg()
+    rig.ob.pose.bones["foot"].constraints.new("IK")
+    shown = chain_panel(rig, "shin")
+    assert shown.operators == ["analytic_ik.add", "analytic_ik.rig_legs", "analytic_ik.adopt"]
+    assert shown.buttons[-1].all
+    assert not chain_panel(rig, "foot").buttons[-1].all
+    assert "select" in shown.text().lower()
+
+
+def test_the_panels_read_from_top_to_bottom():
+    kinds = [getattr(bpy.types, name) for name in dir(bpy.types) if name.startswith("ANALYTIC_IK_PT_")]
+    top = [kind for kind in kinds if kind.bl_space_type == "VIEW_3D" and not hasattr(kind, "bl_parent_id")]
+    assert len({kind.bl_order for kind in top}) == len(top)
+    assert min(top, key=lambda kind: kind.bl_order) is panel.ANALYTIC_IK_PT_sidebar

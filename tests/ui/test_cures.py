@@ -1,0 +1,311 @@
+"""Each problem has its sentence and its buttons; a button takes the problem away, in one step, and nothing else."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from ik_addon.authoring.cures import CURES
+from ik_addon.ui import bake_panel, cures
+
+from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, rotation_values, update
+from ..scenes import EXACT, apart, curves_of, enter, go_to, key_fk, missed_world, pose_of, second_chain, walking_leg
+from .test_panel import chain_panel, drawn
+
+
+def no_target(rig: Rig) -> None:
+    rig.tip.analytic_ik_target = None
+
+
+def deleted_target(rig: Rig) -> None:
+    bpy.context.scene.collection.objects.unlink(rig.target.ob)
+
+
+def deleted_pole(rig: Rig) -> None:
+    rig.tip.analytic_ik_pole_target = new_empty("gone", (0.5, -2.0, 1.0))
+    bpy.context.scene.collection.objects.unlink(bpy.data.objects["gone"])
+
+
+def missing_target_bone(rig: Rig) -> None:
+    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "nose"
+
+
+def missing_pole_bone(rig: Rig) -> None:
+    rig.tip.analytic_ik_pole_target, rig.tip.analytic_ik_pole_subtarget = rig.ob, "nose"
+
+
+def target_below(rig: Rig) -> None:
+    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "foot"
+
+
+def target_is_no_number(rig: Rig) -> None:
+    rig.target.ob.animation_data_clear()
+    rig.target.ob.location.x = float("nan")
+
+
+def too_many_bones(rig: Rig) -> None:
+    rig.tip.analytic_ik_chain_count = 9
+
+
+def shared_bone(rig: Rig) -> None:
+    rig.tip.analytic_ik_chain_count = 3
+    second_chain(rig, "hips", 1)
+
+
+def wrong_solver(rig: Rig) -> None:
+    rig.tip.analytic_ik_chain_count, rig.tip.analytic_ik_solver = 3, "CIRCLE"
+
+
+def rest_position(rig: Rig) -> None:
+    rig.ob.data.pose_position = "REST"
+
+
+def drive_rotation(rig: Rig) -> None:
+    rig.ob.pose.bones["thigh"].driver_add("rotation_quaternion", 1)
+
+
+def drive_scale(rig: Rig) -> None:
+    rig.tip.analytic_ik_reach = "STRETCH"
+    rig.ob.pose.bones["foot"].driver_add("scale", 1)
+
+
+def constrain(rig: Rig) -> None:
+    constraint = rig.ob.pose.bones["thigh"].constraints.new("LIMIT_ROTATION")
+    constraint.use_limit_x, constraint.owner_space = True, "LOCAL"
+
+
+def scale_unevenly(rig: Rig) -> None:
+    rig.ob.pose.bones["hips"].scale = (1.0, 1.5, 1.0)
+
+
+def hidden_target(rig: Rig) -> None:
+    rig.target.ob.hide_set(True)
+
+
+def disabled_target(rig: Rig) -> None:
+    rig.target.ob.hide_viewport = True
+
+
+def excluded_target(rig: Rig) -> None:
+    home, inner = bpy.data.collections.new("home"), bpy.data.collections.new("inner")
+    bpy.context.scene.collection.children.link(home)
+    home.children.link(inner)
+    bpy.context.scene.collection.objects.unlink(rig.target.ob)
+    inner.objects.link(rig.target.ob)
+    bpy.context.view_layer.layer_collection.children["home"].exclude = True
+
+
+def fk_keys(rig: Rig) -> None:
+    key_fk(rig)
+    go_to(5)
+
+
+def keyed_switch(rig: Rig) -> None:
+    rig.tip.keyframe_insert("analytic_ik_enabled", frame=1)
+    go_to(5)
+
+
+CASES = [
+    # problem, words of its sentence, cure, whether the tip is at its target afterwards
+    (no_target, "there is no target", "NEW_TARGET"),
+    (deleted_target, "its target 'leg target' was deleted", "NEW_TARGET"),
+    (deleted_target, "its target 'leg target' was deleted", "BRING_BACK_TARGET"),
+    (deleted_pole, "its pole 'gone' was deleted", "CLEAR_POLE"),
+    (deleted_pole, "its pole 'gone' was deleted", "BRING_BACK_POLE"),
+    (missing_target_bone, "has no bone 'nose'", "NEW_TARGET"),
+    (missing_pole_bone, "its pole 'leg' has no bone 'nose'", "CLEAR_POLE"),
+    (target_below, "moves with the chain's own bone", "NEW_TARGET"),
+    (target_is_no_number, "is not a number", "NEW_TARGET"),
+    (too_many_bones, "there are 3 bones", "FEWER_BONES"),
+    (shared_bone, "belongs to the chain of", "FEWER_BONES"),
+    (wrong_solver, "CIRCLE solves two bones", "AUTO_SOLVER"),
+    (rest_position, "shows its rest position", "POSE_POSITION"),
+    (drive_rotation, "a driver sets its rotation", "REMOVE_DRIVERS"),
+    (drive_scale, "a driver sets its scale", "REMOVE_DRIVERS"),
+    (constrain, "constraint 'Limit Rotation' moves it", "MUTE_CONSTRAINT"),
+    (scale_unevenly, "its uneven scale shears", "RESET_SCALE"),
+    (hidden_target, "its target 'leg target' is hidden", "SHOW_TARGET"),
+    (disabled_target, "its target 'leg target' is hidden", "SHOW_TARGET"),
+    (excluded_target, "its target 'leg target' is hidden", "SHOW_TARGET"),
+    (fk_keys, "Bones 'thigh', 'shin' have keys", "MUTE_KEYS"),
+    (keyed_switch, "keys switch its chain on and off", "MUTE_SWITCH"),
+]
+by_case = pytest.mark.parametrize(
+    ("problem", "words", "kind"), CASES, ids=[f"{problem.__name__}-{kind}" for problem, _, kind in CASES]
+)
+
+
+def shown_cure(rig: Rig, words: str, kind: str) -> dict[str, str]:
+    """The options of the button of a kind in the panel, beside the sentence with these words."""
+    shown = chain_panel(rig)
+    assert words in shown.text()
+    (wanted,) = {cure for cure in shown.cures() if cure[0] == kind}
+    return dict(zip(("kind", "bone", "what"), wanted, strict=True))
+
+
+@by_case
+def test_the_button_takes_the_problem_away(problem: Callable[[Rig], None], words: str, kind: str):
+    rig = walking_leg()
+    problem(rig)
+    update()
+    wanted = shown_cure(rig, words, kind)
+    assert bpy.ops.analytic_ik.cure(**wanted) == {"FINISHED"}
+    update()
+    shown = chain_panel(rig)
+    assert words not in shown.text()
+    assert kind not in [cure[0] for cure in shown.cures()]
+    assert missed_world(rig_now(rig)) < EXACT * 2.0
+    # And it stays away.
+    go_to(6)
+    assert words not in chain_panel(rig).text()
+    assert missed_world(rig_now(rig)) < EXACT * 2.0
+
+
+def rig_now(rig: Rig) -> Rig:
+    """The rig with the target that it has now."""
+    tip = bpy.data.objects[rig.ob.name].pose.bones[rig.bones[-1]]
+    return Rig(tip.id_data, rig.bones, Control(tip.analytic_ik_target, tip.analytic_ik_subtarget))
+
+
+@by_case
+def test_one_step_back_brings_it_back(problem: Callable[[Rig], None], words: str, kind: str):
+    rig = walking_leg()
+    problem(rig)
+    update()
+    wanted = shown_cure(rig, words, kind)
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.analytic_ik.cure(**wanted)
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+    again = Rig(bpy.data.objects["leg"], rig.bones, rig.target)
+    assert shown_cure(again, words, kind) == wanted
+
+
+def test_every_cure_is_offered_and_told():
+    assert {kind for *_, kind in CASES} == set(CURES) == set(cures._BUTTONS)
+    for kind, (text, icon, description) in cures._BUTTONS.items():
+        assert text and icon and not description.endswith(".")
+        said = cures.ANALYTIC_IK_OT_cure.description(bpy.context, SimpleNamespace(kind=kind))
+        assert said == description
+
+
+# A new target leaves the limb where it is
+
+
+@pytest.mark.parametrize("follows", [False, True])
+@pytest.mark.parametrize("with_pole", [False, True])
+@pytest.mark.parametrize("knee", [0.2, 0.0])
+def test_a_new_target_moves_no_bone(knee, with_pole, follows):
+    rig = leg(knee=knee)
+    # Away from the origin, where rounding would bend a straight knee.
+    rig.ob.location, rig.ob.rotation_euler = (7.3, -4.1, 2.9), (0.4, 0.3, 1.1)
+    rig.target.ob.rotation_euler = (0.3, 1.0, -0.4)
+    if with_pole:
+        rig.pole = Control(new_empty("pole", (3.0, 0.5, 1.0)))
+    rig.enable(swivel=0.7, use_rotation=follows)
+    rig.tip.analytic_ik_target = None
+    update()
+    before = pose_of(rig.ob)
+    enter("POSE", rig.ob, "shin")
+    bpy.ops.analytic_ik.cure(kind="NEW_TARGET", bone="shin")
+    update()
+    assert rig.tip.analytic_ik_target.name == "shin target"
+    assert apart(before, pose_of(rig.ob), 2.0) < EXACT
+    rig.tip.analytic_ik_target.location.z += 0.3
+    update()
+    assert missed_world(rig_now(rig)) < EXACT * 2.0
+
+
+def test_a_target_that_is_brought_back_is_where_it_was():
+    rig = walking_leg()
+    before = pose_of(rig.ob)
+    deleted_target(rig)
+    update()
+    assert apart(before, pose_of(rig.ob), 2.0) > 0.01
+    enter("POSE", rig.ob, "shin")
+    bpy.ops.analytic_ik.cure(kind="BRING_BACK_TARGET", bone="shin")
+    update()
+    assert apart(before, pose_of(rig.ob), 2.0) < EXACT
+
+
+def test_a_cured_constraint_keeps_its_settings_and_the_add_ons_own_is_no_problem():
+    rig = walking_leg()
+    disabled_target(rig)
+    update()
+    go_to(3)
+    assert [constraint.name for constraint in rig.tip.constraints] == ["Analytic IK: hidden target"]
+    assert "MUTE_CONSTRAINT" not in [cure[0] for cure in chain_panel(rig).cures()]
+
+
+def test_only_the_bones_own_keys_are_muted():
+    rig = walking_leg()
+    fk_keys(rig)
+    rig.ob.pose.bones["hips"].keyframe_insert("rotation_quaternion", frame=1)
+    rig.ob.pose.bones["thigh"].keyframe_insert("location", frame=1)
+    enter("POSE", rig.ob, "shin")
+    bpy.ops.analytic_ik.cure(kind="MUTE_KEYS", bone="shin")
+    muted = {path for (path, _), curve in curves_of(rig.ob).items() if curve.mute}
+    assert muted == {f'pose.bones["{name}"].rotation_quaternion' for name in ("thigh", "shin")}
+
+
+def test_keys_under_a_chain_that_blends_are_no_surprise():
+    rig = walking_leg()
+    fk_keys(rig)
+    rig.tip.analytic_ik_influence = 0.5
+    assert "have keys" not in chain_panel(rig).text()
+
+
+def test_a_scale_that_is_keyed_offers_no_button_that_would_not_last():
+    rig = walking_leg()
+    scale_unevenly(rig)
+    rig.ob.pose.bones["hips"].keyframe_insert("scale", frame=1)
+    shown = chain_panel(rig)
+    assert "its uneven scale shears" in shown.text()
+    assert shown.cures() == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "bone", "what", "words"),
+    [
+        ("NONSENSE", "shin", "", "There is no cure 'NONSENSE'"),
+        ("NEW_TARGET", "nose", "", "has no bone 'nose'"),
+        ("MUTE_CONSTRAINT", "shin", "gone", "has no constraint 'gone'"),
+        ("BRING_BACK_POLE", "shin", "", "is gone from the file"),
+    ],
+)
+def test_what_cannot_be_cured_is_refused(kind, bone, what, words):
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    before = rotation_values(rig.tip)
+    with pytest.raises(RuntimeError, match=words):
+        bpy.ops.analytic_ik.cure(kind=kind, bone=bone, what=what)
+    assert rotation_values(rig.tip) == pytest.approx(before, abs=1e-6)
+
+
+def test_a_circle_of_chains_has_no_button():
+    bones = [BoneSpec("a", (0, 0, 0), (0, 0, 1)), BoneSpec("b", (1, 0, 0), (1, 0, 1))]
+    ob = new_armature("pair", bones)
+    rig = Rig(ob, ["a"], Control(ob, "b"))
+    rig.enable()
+    Rig(ob, ["b"], Control(ob, "a")).enable()
+    assert chain_panel(rig, "a").cures() == []
+
+
+# Rendering
+
+
+def test_a_render_with_live_chains_is_safer_with_the_interface_locked():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    render = bpy.context.scene.render
+    render.use_lock_interface = False
+    assert "analytic_ik.lock_interface" in drawn(bake_panel.ANALYTIC_IK_PT_bake).operators
+    assert bpy.ops.analytic_ik.lock_interface() == {"FINISHED"}
+    assert render.use_lock_interface
+    assert "analytic_ik.lock_interface" not in drawn(bake_panel.ANALYTIC_IK_PT_bake).operators
+    with pytest.raises(RuntimeError, match="is locked while rendering already"):
+        bpy.ops.analytic_ik.lock_interface()
+    render.use_lock_interface = False
+    rig.tip.analytic_ik_enabled = False
+    assert "analytic_ik.lock_interface" not in drawn(bake_panel.ANALYTIC_IK_PT_bake).operators
