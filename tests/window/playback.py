@@ -103,8 +103,9 @@ def steps() -> d.Steps:
     d.picture(d.out_folder() / "disabled.png")
     assert times == 0, f"the add-on is disabled, and drawn {times} times"
     bpy.ops.preferences.addon_enable(module=enabled)
-    yield 0.5
-    assert len(module("ui.overlay")._handles) == 1
+    yield 1.0
+    handlers = len(module("ui.overlay")._handles)
+    assert handlers == 1, f"the add-on is enabled again, and there are {handlers} draw handlers"
 
 
 d.run(steps, minutes=8.0)
