@@ -416,6 +416,7 @@ def view_crop(part: float) -> tuple[int, int, int, int]:
 
 def panel() -> d.Steps:
     yield from rigged_biped()
+    bpy.context.scene.render.use_lock_interface = True  # else the panel speaks of renders
     foot().location += Vector((0.0, -0.12, 0.22))
     look((-0.15, -0.1, 0.78), 40.0, 6.0, 3.6)
     yield from choose_bone("shin.L")
@@ -458,6 +459,7 @@ def certificate() -> d.Steps:
     """A step that is too long for the leg, checked."""
     yield from rigged_biped()
     scene = bpy.context.scene
+    scene.render.use_lock_interface = True
     for frame, y, z in ((1, 0.0, 0.0), (20, -0.2, 0.2), (40, -0.62, 0.12), (60, -0.1, 0.1)):
         foot().location = Vector((0.095, 0.01 + y, 0.09 + z))
         foot().keyframe_insert("location", frame=frame)
