@@ -103,8 +103,12 @@ def steps() -> d.Steps:
     d.picture(d.out_folder() / "disabled.png")
     assert times == 0, f"the add-on is disabled, and drawn {times} times"
     bpy.ops.preferences.addon_enable(module=enabled)
+    for _ in range(20):  # it looks at the scenes when Blender next has time
+        yield 0.5
+        if overlay._handles:
+            break
     yield 1.0
-    handlers = len(module("ui.overlay")._handles)
+    handlers = len(overlay._handles)
     assert handlers == 1, f"the add-on is enabled again, and there are {handlers} draw handlers"
 
 
