@@ -68,3 +68,9 @@ def tip_of_chain(bone: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
             return tip
     parent = bone.parent
     return parent if parent is not None and parent.analytic_ik_enabled and end_bone(parent) == bone else None
+
+
+def live_tip_of(bone: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
+    """Likewise, of a live chain alone."""
+    tip = tip_of_chain(bone)
+    return tip if tip is not None and tip.analytic_ik_enabled else None

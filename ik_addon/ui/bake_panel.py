@@ -5,8 +5,8 @@ import bpy
 from ..authoring.selection import tips_of
 from ..rig.order import live_tips
 from .cures import ANALYTIC_IK_OT_lock_interface
-from .operators import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
 from .panel import InSidebar
+from .range_operators import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
 from .running import running
 from .sentences import draw_sentence
 

@@ -18,7 +18,7 @@ from .certificate_operators import (
     ANALYTIC_IK_OT_go_to_frame,
     ANALYTIC_IK_OT_mark_problems,
 )
-from .panel import draw_sentence
+from .sentences import draw_sentence, length_words
 
 _BOXES = 5
 """Chains with a box of their own: the worst ones. More would have to be scrolled through."""
@@ -26,9 +26,6 @@ _ROWS = 6
 """Other chains that have a row below; more have a panel of their own, which is closed at first."""
 _BUTTONS, _IN_A_ROW = 6, 2
 """Ranges of one kind that have a button each, and how many of these stand side by side."""
-
-_LEAST = 1e-6
-"""Metres, or units where a scene has none of its own, below which Blender writes a length as 0."""
 
 _ROW_NAMES = {
     "unreached_frames": "Out of Reach",
@@ -68,7 +65,7 @@ class ANALYTIC_IK_PT_certificate(CertificatePanel, bpy.types.Panel):
 
     bl_idname = "ANALYTIC_IK_PT_certificate"
     bl_label = "Certificate"
-    bl_order = 3
+    bl_order = 4
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -148,9 +145,9 @@ def _draw_box(
     column.separator(factor=0.5)
     if chain.worst_frame is not None:
         _go_to(_value(column, "Worst Error"), chain.bone, chain.worst_frame, _worst(context, chain))
-    _value(column, "Mean Error").label(text=_length(context, chain.mean_error))
+    _value(column, "Mean Error").label(text=length_words(context.scene, chain.mean_error))
     if chain.max_lag:
-        _value(column, "Softness").label(text=f"up to {_length(context, chain.max_lag)}")
+        _value(column, "Softness").label(text=f"up to {length_words(context.scene, chain.max_lag)}")
     turn, at = f"{chain.max_step_degrees:.1f}°", chain.max_step_frame
     if at is None:
         _value(column, "Largest Turn").label(text=turn)
@@ -209,17 +206,7 @@ def _go_to(layout: bpy.types.UILayout, bone: str, frame: int, text: str) -> None
 
 
 def _worst(context: bpy.types.Context, chain: ChainCertificate) -> str:
-    return f"{_length(context, chain.max_error)} at {chain.worst_frame}"
-
-
-def _length(context: bpy.types.Context, length_world: float) -> str:
-    """A length in the units of the scene."""
-    settings = context.scene.unit_settings
-    shown = length_world * settings.scale_length
-    if 0.0 < shown < _LEAST:
-        # Blender would write it as nothing at all.
-        return f"< {bpy.utils.units.to_string(settings.system, 'LENGTH', _LEAST, precision=3).strip()}"
-    return bpy.utils.units.to_string(settings.system, "LENGTH", shown, precision=3).strip()
+    return f"{length_words(context.scene, chain.max_error)} at {chain.worst_frame}"
 
 
 # The stubs say that it returns nothing.

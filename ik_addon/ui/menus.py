@@ -4,11 +4,10 @@ import bpy
 
 from .operators import (
     ANALYTIC_IK_OT_add,
-    ANALYTIC_IK_OT_bake,
-    ANALYTIC_IK_OT_check,
     ANALYTIC_IK_OT_limit_knees,
     ANALYTIC_IK_OT_remove,
 )
+from .range_operators import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
 from .rig_operators import (
     ANALYTIC_IK_OT_adopt,
     ANALYTIC_IK_OT_restore,

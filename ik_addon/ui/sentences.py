@@ -7,6 +7,8 @@ import bpy
 _POINTS_PER_CHARACTER = 6.5
 _INDENT = 6
 """Characters that icon and margins take."""
+_LEAST = 1e-6
+"""Metres."""
 _FEWEST = 16
 """Characters in a line, however narrow the sidebar."""
 
@@ -26,6 +28,12 @@ def length_words(scene: bpy.types.Scene, length_world: float) -> str:
     units = scene.unit_settings
     if units.system == "NONE":
         return f"{length_world:.3g}"
-    return bpy.utils.units.to_string(
-        units.system, "LENGTH", length_world * units.scale_length, precision=3, split_unit=units.use_separate
-    ).strip()
+    shown = length_world * units.scale_length
+    # Blender would write a shorter one as nothing at all.
+    less = "< " if 0.0 < shown < _LEAST else ""
+    return (
+        less
+        + bpy.utils.units.to_string(
+            units.system, "LENGTH", max(shown, _LEAST) if less else shown, precision=3, split_unit=units.use_separate
+        ).strip()
+    )

@@ -15,30 +15,14 @@ from .test_panel import Layout, an_empty, context, edit_mode, nothing
 
 
 class Columns(Layout):
-    """As a layout, with columns beside each other; its buttons take properties and are remembered with them."""
-
-    def __init__(self):
-        super().__init__()
-        self.buttons: list[SimpleNamespace] = []
-
-    def split(self, **_):
-        return self
-
-    def separator(self, **_):
-        pass
-
-    def operator(self, name, text=None, **options):
-        super().operator(name, text, **options)
-        self.buttons.append(SimpleNamespace(name=name, text=text))
-        self.labels.append(text or "")
-        return self.buttons[-1]
+    """As a layout, that knows the ways to frames."""
 
     def jumps(self) -> dict[str, tuple[int, str]]:
         """Frame and bone of each button that leads to one."""
         return {
             button.text: (button.frame, button.bone)
             for button in self.buttons
-            if button.name == "analytic_ik.go_to_frame"
+            if button.operator == "analytic_ik.go_to_frame"
         }
 
 

@@ -52,7 +52,7 @@ class Layout:
         own = getattr(getattr(bpy.ops, module), function).get_rna_type().properties
         self.operators.append(name)
         self.say(text or "", icon)
-        button = Button(name, set(own.keys()))
+        button = Button(name, set(own.keys()), text)
         self.buttons.append(button)
         return button
 
@@ -85,8 +85,8 @@ class Layout:
 class Button:
     """Stands for what `layout.operator` returns: takes the operator's own options."""
 
-    def __init__(self, operator: str, options: set[str]):
-        self.__dict__.update(operator=operator, options=options)
+    def __init__(self, operator: str, options: set[str], text: str | None):
+        self.__dict__.update(operator=operator, options=options, text=text)
 
     def __setattr__(self, name, value):
         assert name in self.options
@@ -453,7 +453,7 @@ def test_while_something_runs_the_bake_panel_shows_how_far_it_is(monkeypatch):
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
     assert drawn(bake_panel.ANALYTIC_IK_PT_bake).operators[:2] == ["analytic_ik.bake", "analytic_ik.check"]
-    monkeypatch.setattr(running, "_current", [running.Running("Bake", 40, 10)])
+    monkeypatch.setattr(running, "_current", [running.Running("Bake", (_ for _ in ()), 40, 10)])
     shown = drawn(bake_panel.ANALYTIC_IK_PT_bake)
     assert "Bake: frame 10 of 40" in shown.text()
     assert "(25%)" in shown.text()

@@ -1,0 +1,265 @@
+"""The overlay of the 3D view: how far chains reach, where they bend, and how they stand to their targets.
+
+It is drawn by one handler, which exists exactly while a scene of the file has its overlay on. What is drawn is built
+anew only where something moved.
+"""
+
+import traceback
+
+import bpy
+import gpu
+import numpy as np
+from bpy.app.handlers import persistent
+
+from ..rig.armatures import armature_objects
+from ..rig.live import known_plan
+from ..rig.order import ChainName
+from .overlay_chains import Kept, Places, read_places, shapes_of, shown_chains
+from .overlay_shapes import Lines
+
+_LINE_WIDTH = 1.6
+"""Of all lines, in pixels at a resolution scale of 1."""
+_EDGE_WIDTH = 1.8
+"""By how much the dark edge is wider, likewise: it sets the lines off from a light ground."""
+_EDGE = np.array((0.15, 0.15, 0.15, 0.45), np.float32)
+"""What its colour is of that of the line."""
+
+_CHANGING = ("ACTION", "ARMATURE", "COLLECTION", "SCENE")
+"""Kinds of data whose change may change which chains are shown, or what of them stays the same."""
+
+_handles: list[object] = []
+"""The draw handler, if there is one."""
+_reported: set[str] = set()
+_drawn: dict[str, "_Drawn"] = {}
+"""Under "now": what was drawn last."""
+
+
+class _Drawn:
+    """What is kept from redraw to redraw: plain data, and batches of the graphics card.
+
+    scene, mode: for which the chains were looked for. plan: how they were solved then, where that holds all that is
+    kept of them. stale: Blender has said that something else changed since; reposed: that an armature did, be it that
+    a chain moved it.
+    """
+
+    def __init__(self, scene: bpy.types.Scene, kept: Kept) -> None:
+        self.scene, self.mode, self.kept = scene.session_uid, scene.analytic_ik_overlay, kept
+        plan = known_plan(scene)
+        shown = {ChainName(ob, chain.tip) for ob, chains in kept.items() for chain in chains}
+        self.plan = plan if plan is not None and shown <= plan.steady().keys() else None
+        self.stale = self.reposed = False
+        self.places: Places | None = None
+        self.batches: tuple[gpu.types.GPUBatch, ...] = ()
+
+
+# The handlers
+
+
+def is_on() -> bool:
+    """Whether the draw handler exists."""
+    return bool(_handles)
+
+
+def follow_switches(*_: object) -> None:
+    """Put the draw handler on or take it off, as the scenes' switches say."""
+    wanted = _wanted()
+    if wanted and not _handles:
+        _handles.append(_view_type().draw_handler_add(_draw, (), "WINDOW", "POST_VIEW"))
+    elif not wanted:
+        _take_off()
+    for window in bpy.context.window_manager.windows if bpy.context.window_manager else ():
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
+def _wanted() -> bool:
+    return any(scene.analytic_ik_overlay != "OFF" for scene in bpy.data.scenes)
+
+
+def _view_type() -> type:
+    return bpy.types.SpaceView3D
+
+
+def _take_off() -> None:
+    while _handles:
+        _view_type().draw_handler_remove(_handles.pop(), "WINDOW")
+    _drawn.clear()
+
+
+@persistent
+def another_file(*_: object) -> None:
+    """Another file, or another state of it: nothing that was known holds."""
+    _drawn.clear()
+    _reported.clear()
+    follow_switches()
+
+
+@persistent
+def something_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """After something changed within a frame: note whether the chains that are shown may be others."""
+    # A scene may have come or gone, and its switch with it.
+    doubtful = depsgraph.id_type_updated("SCENE") or (scene.analytic_ik_overlay != "OFF" and not is_on())
+    if doubtful and _wanted() != is_on():
+        follow_switches()
+    drawn = _drawn.get("now")
+    if drawn is None or drawn.stale:
+        return
+    drawn.stale = any(map(depsgraph.id_type_updated, _CHANGING))
+    if depsgraph.id_type_updated("OBJECT"):
+        for update in depsgraph.updates:
+            if isinstance(update.id, bpy.types.Object):
+                drawn.reposed |= update.is_updated_geometry
+                drawn.stale |= not (update.is_updated_geometry or update.is_updated_transform)
+
+
+# Drawing
+
+
+def _draw() -> None:
+    """Draw, whatever happens: what is raised goes to the console, once, and never to the user."""
+    try:
+        _draw_view(bpy.context)
+    except Exception:
+        _drawn.clear()
+        text = traceback.format_exc()
+        if text not in _reported:
+            _reported.add(text)
+            print(f"Analytic IK: the overlay could not be drawn; please report this.\n{text}")
+
+
+def _draw_view(context: bpy.types.Context) -> None:
+    batches = batches_of(context)
+    if not batches:
+        return
+    scale = context.preferences.system.ui_scale
+    region = context.region
+    lines, edges, fill = batches
+    gpu.state.blend_set("ALPHA")
+    gpu.state.depth_test_set("NONE")
+    try:
+        if fill is not None:
+            fill.draw(gpu.shader.from_builtin("SMOOTH_COLOR"))
+        shader = gpu.shader.from_builtin("POLYLINE_SMOOTH_COLOR")
+        shader.bind()
+        shader.uniform_float("viewportSize", (region.width, region.height))
+        for batch, width in ((edges, _LINE_WIDTH + _EDGE_WIDTH), (lines, _LINE_WIDTH)):
+            shader.uniform_float("lineWidth", width * scale)
+            batch.draw(shader)
+    finally:
+        gpu.state.blend_set("NONE")
+
+
+def batches_of(context: bpy.types.Context) -> tuple:
+    """The lines and the triangles to draw in a 3D view, as batches; () where there is nothing to see."""
+    space, scene, layer = context.space_data, context.scene, context.view_layer
+    mode = scene.analytic_ik_overlay
+    if mode == "OFF" or space is None or not space.overlay.show_overlays:
+        return ()
+    depsgraph = layer.depsgraph
+    if depsgraph is None:
+        return ()
+    drawn = _drawn.get("now")
+    if drawn is None or (drawn.scene, drawn.mode) != (scene.session_uid, mode) or _is_stale(drawn, scene):
+        drawn = _drawn["now"] = _Drawn(scene, shown_chains(mode, depsgraph))
+    if not drawn.kept:
+        return ()
+    visible = [
+        ob
+        for ob in armature_objects()
+        if ob.name in drawn.kept and ob.mode != "EDIT" and ob.visible_in_viewport_get(space)
+    ]
+    places = read_places(drawn.kept, visible, depsgraph)
+    if drawn.places is None or not places.same(drawn.places):
+        drawn.places = places
+        drawn.batches = _batches(*shapes_of(places)) if places.shown else ()
+    return drawn.batches
+
+
+def _is_stale(drawn: _Drawn, scene: bpy.types.Scene) -> bool:
+    """Whether what is kept of the chains may be otherwise now; a plan is made anew when that changes."""
+    if drawn.reposed and not drawn.stale:
+        plan = known_plan(scene)
+        drawn.stale, drawn.reposed = plan is None or plan is not drawn.plan, False
+    return drawn.stale
+
+
+def _batches(lines: Lines, fill: Lines) -> tuple:
+    dark = lines.colours * _EDGE
+    edges = _batch("LINES", lines.points, dark)
+    return _batch("LINES", lines.points, lines.colours), edges, _batch("TRIS", fill.points, fill.colours)
+
+
+def _batch(kind: str, points: np.ndarray, colours: np.ndarray) -> gpu.types.GPUBatch | None:
+    """As the built-in shaders take it; None of nothing."""
+    if not len(points):
+        return None
+    form = gpu.types.GPUVertFormat()
+    form.attr_add(id="pos", comp_type="F32", len=3, fetch_mode="FLOAT")
+    form.attr_add(id="color", comp_type="F32", len=4, fetch_mode="FLOAT")
+    # The stubs say that these two take nothing.
+    vertices = gpu.types.GPUVertBuf(form, len(points))  # pyright: ignore[reportCallIssue]
+    vertices.attr_fill("pos", np.ascontiguousarray(points, np.float32))
+    vertices.attr_fill("color", np.ascontiguousarray(colours, np.float32))
+    return gpu.types.GPUBatch(type=kind, buf=vertices)  # pyright: ignore[reportCallIssue]
+
+
+# The properties
+
+
+def _switched(_owner: bpy.types.bpy_struct, _context: bpy.types.Context) -> None:
+    _drawn.clear()
+    follow_switches()
+
+
+_HANDLERS = {
+    "load_post": another_file,
+    "undo_post": another_file,
+    "redo_post": another_file,
+    "depsgraph_update_post": something_changed,
+}
+
+
+def register() -> None:
+    """The switches, and what follows them."""
+    bpy.types.Scene.analytic_ik_overlay = bpy.props.EnumProperty(
+        name="Chains in the View",
+        description="Which chains show their reach, bend plane and limits in the 3D view",
+        items=[
+            ("OFF", "Off", "None", 0),
+            ("SELECTED", "Selected", "Those of which a bone is selected in pose mode, and those that are pinned", 1),
+            ("ALL", "All", "All live chains", 2),
+        ],
+        default="SELECTED",
+        override={"LIBRARY_OVERRIDABLE"},
+        update=_switched,
+    )
+    bpy.types.PoseBone.analytic_ik_show_overlay = bpy.props.BoolProperty(
+        name="Pin Overlay",
+        description="Show this chain in the 3D view also when it is not selected",
+        override={"LIBRARY_OVERRIDABLE"},
+        update=_switched,
+    )
+    for name, handler in _HANDLERS.items():
+        getattr(bpy.app.handlers, name).append(handler)
+    # While an add-on is being enabled Blender may not show its data yet.
+    if hasattr(bpy.data, "scenes"):
+        follow_switches()
+    else:
+        bpy.app.timers.register(_follow_later, first_interval=0.0)
+
+
+def _follow_later() -> None:
+    if hasattr(bpy.types.Scene, "analytic_ik_overlay"):
+        follow_switches()
+
+
+def unregister() -> None:
+    """Take all of it away."""
+    _take_off()
+    for name, handler in _HANDLERS.items():
+        handlers = getattr(bpy.app.handlers, name)
+        if handler in handlers:
+            handlers.remove(handler)
+    del bpy.types.PoseBone.analytic_ik_show_overlay
+    del bpy.types.Scene.analytic_ik_overlay

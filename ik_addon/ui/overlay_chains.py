@@ -1,0 +1,315 @@
+"""What the overlay reads of a scene: which chains it shows, what of them stays the same, and where they are now.
+
+Between redraws only plain data is kept: names and numbers.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import pi
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ..authoring.selection import selected_bones
+from ..rig.armatures import armature_objects, is_evaluated_in
+from ..rig.foot import possible_end_bones
+from ..rig.hidden import place_of
+from ..rig.limb import Limb, chain_bones
+from ..rig.order import ChainName, live_tips
+from ..rig.problems import read_chains
+from ..rig.reading import ArmatureReader, SceneReader
+from ..rig.solving import solve_limb
+from ..solvers import ChainError
+from ..solvers.joints import HingeJoint
+from .overlay_shapes import (
+    ASTRAY,
+    MARK_SIZE,
+    OUTCOMES,
+    Chains,
+    Lines,
+    cone_mark,
+    fill_of,
+    hinge_mark,
+    joined,
+    lengths_of,
+    lines_of,
+    mark_lines,
+    states_of,
+    swing_mark,
+)
+
+_NOWHERE = (float("nan"),) * 3
+"""Always these very numbers: compared with itself even what is no number is the same."""
+_FREE = (-pi, pi)
+
+
+@dataclass(slots=True)
+class Mark:
+    """What a joint may do, as it is shown. joint: its number from the root. parent: name of the bone before it, or "".
+
+    rest: (3, 3), its rest frame in that of the bone before it, or in armature space. rim: unit vectors in its rest
+    frame; closed: whether the rim runs all round.
+    """
+
+    joint: int
+    parent: str
+    rest: np.ndarray
+    rim: np.ndarray
+    closed: bool
+
+
+@dataclass(slots=True)
+class Shown:
+    """A chain that is shown, and what of it stays the same until Blender says that something changed.
+
+    bones: names, root first. softness, checked, limited: see `overlay_shapes.Chains`. broken: it cannot be solved.
+    anew: its length or its target is not what meets the eye (it stretches, or its foot rolls): it is read anew each
+    time. marks: of its joints that have limits.
+    """
+
+    tip: str
+    bones: list[str]
+    softness: float
+    checked: bool
+    limited: bool
+    broken: bool
+    anew: bool
+    marks: list[Mark]
+
+
+Kept = dict[str, list[Shown]]
+"""The chains that are shown of each armature object, by its name."""
+
+
+def shown_chains(mode: str, depsgraph: bpy.types.Depsgraph) -> Kept:
+    """The chains that the overlay shows in `mode` (SELECTED or ALL), as they stand now."""
+    found: Kept = {}
+    for ob in armature_objects():
+        if ob.pose is None or ob.mode == "EDIT" or ob.data.pose_position == "REST":
+            continue
+        if not is_evaluated_in(ob, depsgraph):
+            continue
+        evaluated = ob.evaluated_get(depsgraph)
+        chosen = {bone.name for bone in selected_bones(ob)} if mode == "SELECTED" and ob.mode == "POSE" else set()
+        names = [tip for tip in live_tips(evaluated) if mode == "ALL" or _is_chosen(ob.pose.bones[tip], chosen)]
+        if names:
+            readings = read_chains([ChainName(ob.name, tip) for tip in names], depsgraph)
+            shown = (_shown(evaluated.pose.bones[chain.tip], reading) for chain, reading in readings.items())
+            found[ob.name] = [one for one in shown if one is not None]
+    return found
+
+
+def _is_chosen(tip: bpy.types.PoseBone, chosen: set[str]) -> bool:
+    """Whether an original tip's chain is shown in SELECTED: it is pinned, or one of its bones or of its foot's is."""
+    if tip.analytic_ik_show_overlay or tip.name in chosen:
+        return True
+    try:
+        bones = chain_bones(tip, tip.analytic_ik_chain_count)
+    except ChainError:
+        return False
+    return bool(chosen) and any(bone.name in chosen for bone in (*bones, *tip.children, *possible_end_bones(tip)))
+
+
+def _shown(tip: bpy.types.PoseBone, reading: Limb | ChainError) -> Shown | None:
+    try:
+        bones = [bone.name for bone in chain_bones(tip, tip.analytic_ik_chain_count)]
+    except ChainError:
+        bones = [tip.name]
+    if isinstance(reading, ChainError):
+        return Shown(tip.name, bones, 0.0, False, False, True, False, [])
+    settings = reading.settings
+    rolls = bool(reading.ends) and settings.foot_roll != 0.0
+    return Shown(
+        tip.name,
+        bones,
+        settings.softness,
+        settings.influence == 1.0 and settings.reach == "CLAMP",
+        reading.chain.limits is not None,
+        False,
+        rolls or settings.reach == "STRETCH",
+        list(_marks(reading)),
+    )
+
+
+def _marks(limb: Limb) -> Iterator[Mark]:
+    """What the joints of a limb may do, those that have limits."""
+    joints = limb.chain.limits or ()
+    for k, (reading, joint) in enumerate(zip(limb.bones, joints, strict=False)):
+        limits, bone = reading.limits, reading.bone
+        if limits is None:
+            continue
+        parent = bone.parent.name if bone.parent else ""
+        rest = bone.matrix_local.to_3x3()
+        if bone.parent is not None:
+            rest = bone.parent.matrix_local.to_3x3().inverted_safe() @ rest
+        rest = np.array(rest.normalized())
+        if limits.hinge is not None:
+            own = getattr(limits, limits.hinge)
+            # The joint's range is narrower where a cone or a least bend takes of it.
+            ranges = (joint.lowest, joint.highest) if isinstance(joint, HingeJoint) else own
+            yield Mark(k, parent, rest, hinge_mark(limits.hinge, ranges), False)
+        elif (limits.x, limits.z) != (_FREE, _FREE):
+            yield Mark(k, parent, rest, swing_mark(limits.x, limits.z), True)
+        if limits.cone is not None and limits.cone < pi and bone.parent is not None and limits.hinge is None:
+            # About where the bone before it points.
+            yield Mark(k, parent, np.eye(3), cone_mark(limits.cone), True)
+
+
+@dataclass(slots=True)
+class Places:
+    """Where the chains that are shown are now: numbers alone, in lists, so that one comparison tells whether any moved.
+
+    shown: the chains. joints, targets, poles: in armature space, one after the other, joints as many for each as the
+    longest has. worlds: matrices of the armatures, row by row; armatures: for each chain the number of its own.
+    states: those that are known, else -1. lengths: of links, for chains that are not as long as they look. marks: with
+    the number of their chain; frames: the orientations of the bones before them, row by row.
+    """
+
+    shown: list[Shown] = field(default_factory=list)
+    joints: list[float] = field(default_factory=list)
+    targets: list[float] = field(default_factory=list)
+    poles: list[float] = field(default_factory=list)
+    worlds: list[float] = field(default_factory=list)
+    armatures: list[int] = field(default_factory=list)
+    states: list[int] = field(default_factory=list)
+    lengths: dict[int, tuple[float, ...]] = field(default_factory=dict)
+    marks: list[tuple[int, Mark]] = field(default_factory=list)
+    frames: list[float] = field(default_factory=list)
+
+    def same(self, other: "Places") -> bool:
+        """Whether others of the same chains are where these are."""
+        return (
+            self.joints == other.joints
+            and self.targets == other.targets
+            and self.poles == other.poles
+            and self.worlds == other.worlds
+            and self.frames == other.frames
+            and self.states == other.states
+            and self.lengths == other.lengths
+            and self.armatures == other.armatures
+        )
+
+
+def read_places(kept: Kept, visible: list[bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> Places:
+    """Where the kept chains of these armature objects are now."""
+    places = Places()
+    most = max((len(shown.bones) for ob in visible for shown in kept[ob.name]), default=0)
+    scene = SceneReader(depsgraph)
+    for number, ob in enumerate(visible):
+        evaluated = ob.evaluated_get(depsgraph)
+        bones, world = evaluated.pose.bones, evaluated.matrix_world
+        for row in world:
+            places.worlds.extend(row)
+        controls = _Controls(ob, world, depsgraph)
+        for shown in kept[ob.name]:
+            own = [bones.get(name) for name in shown.bones]
+            if None in own:
+                # Its name has just been changed: Blender will say so.
+                continue
+            for bone in own:
+                places.joints.extend(bone.head)
+            tail = own[-1].tail
+            for _ in range(most + 1 - len(own)):
+                places.joints.extend(tail)
+            chain = len(places.shown)
+            places.shown.append(shown)
+            places.armatures.append(number)
+            if shown.anew:
+                _read_anew(places, scene.armature(ob), shown, most)
+            else:
+                tip = own[-1]
+                places.targets.extend(controls.place(tip.analytic_ik_target, tip.analytic_ik_subtarget))
+                places.poles.extend(controls.place(tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget))
+                places.states.append(ASTRAY if shown.broken else -1)
+            for mark in shown.marks:
+                places.marks.append((chain, mark))
+                for row in bones[mark.parent].matrix.to_3x3() if mark.parent else _AXES:
+                    places.frames.extend(row)
+    return places
+
+
+_AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+class _Controls:
+    """Where the controls of one armature's chains are, in its space."""
+
+    def __init__(self, ob: bpy.types.Object, world: Matrix, depsgraph: bpy.types.Depsgraph) -> None:
+        self._ob, self._depsgraph = ob, depsgraph
+        self._to_armature = world.inverted_safe()
+
+    def place(self, control: bpy.types.Object | None, bone: str) -> tuple[float, ...]:
+        """Where a control is; nowhere without one."""
+        if control is None:
+            return _NOWHERE
+        if bone and (control.pose is None or bone not in control.pose.bones):
+            return _NOWHERE
+        world, pose = place_of(control, bone, self._depsgraph)
+        if pose is None:
+            return (self._to_armature @ world.translation).to_tuple()
+        if control.original == self._ob:
+            return pose.translation.to_tuple()
+        return (self._to_armature @ (world @ pose.translation)).to_tuple()
+
+
+def _read_anew(places: Places, reader: ArmatureReader, shown: Shown, most: int) -> None:
+    """Read and solve a chain as the handlers do."""
+    try:
+        posed = solve_limb(reader.limb(shown.tip))
+    except ChainError:
+        places.targets.extend(_NOWHERE)
+        places.poles.extend(_NOWHERE)
+        places.states.append(ASTRAY)
+        return
+    limb = posed.limb
+    places.targets.extend(limb.target_armature)
+    places.poles.extend(limb.pole_armature or _NOWHERE)
+    places.lengths[len(places.states)] = (*limb.chain.lengths, *(0.0,) * (most - len(limb.chain.lengths)))
+    places.states.append(OUTCOMES[posed.outcome])
+
+
+def chains_of(places: Places) -> Chains:
+    """The same as arrays."""
+    shown, count = places.shown, len(places.shown)
+    joints = np.array(places.joints).reshape(count, -1, 3)
+    lengths = lengths_of(joints)
+    for chain, own in places.lengths.items():
+        lengths[chain] = own
+    return Chains(
+        joints=joints,
+        lengths=lengths,
+        targets=np.array(places.targets).reshape(-1, 3),
+        poles=np.array(places.poles).reshape(-1, 3),
+        softness=np.array([one.softness for one in shown]),
+        checked=np.array([one.checked for one in shown]),
+        limited=np.array([one.limited for one in shown]),
+        states=np.array(places.states),
+        worlds=np.array(places.worlds).reshape(-1, 4, 4)[places.armatures],
+    )
+
+
+def shapes_of(places: Places) -> tuple[Lines, Lines]:
+    """What is drawn: lines and triangles."""
+    chains = chains_of(places)
+    states = states_of(chains)
+    lines, fill = lines_of(chains, states), fill_of(chains, states)
+    return (joined([lines, mark_lines_of(places, chains)]) if places.marks else lines), fill
+
+
+def mark_lines_of(places: Places, chains: Chains) -> Lines:
+    """What the joints of the chains may do, as lines."""
+    of_chain = [chain for chain, _ in places.marks]
+    marks = [mark for _, mark in places.marks]
+    joint = [mark.joint for mark in marks]
+    frames = np.array(places.frames).reshape(-1, 3, 3)
+    sizes = np.sqrt((frames * frames).sum(axis=1, keepdims=True))
+    frames = frames / np.where(sizes > 0.0, sizes, 1.0)
+    return mark_lines(
+        np.array([mark.rim for mark in marks]),
+        np.array([mark.closed for mark in marks]),
+        frames @ np.array([mark.rest for mark in marks]),
+        chains.joints[of_chain, joint],
+        MARK_SIZE * chains.lengths[of_chain, joint],
+        chains.worlds[of_chain],
+    )

@@ -1,0 +1,300 @@
+"""Drag the knee round its circle: the operator that turns a chain's swivel, by hand or by a number."""
+
+from math import atan2, degrees, pi, radians, tau
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty, FloatProperty
+from bpy_extras.view3d_utils import location_3d_to_region_2d, region_2d_to_origin_3d, region_2d_to_vector_3d
+from mathutils import Matrix, Vector
+
+from ..authoring.selection import active_armature, active_bone, live_tip_of
+from ..rig.animation import current_fcurve_collections
+from ..rig.limb import chain_bones
+from ..rig.problems import problems_of
+from ..solvers import ChainError
+from .overlay_shapes import knee_circles
+
+SWIVEL = "analytic_ik_swivel"
+_STEP, _FINE_STEP = radians(5.0), radians(1.0)
+"""To which Ctrl snaps, and Ctrl with Shift."""
+_PRECISE = 0.1
+"""Part of the movement that counts with Shift."""
+_EDGE_ON = 0.17
+"""Cosine between the view and the circle's axis below which the circle is seen from its edge."""
+_STRAIGHT = 1e-4
+"""Part of the distance from root to tip by which a limb must bulge to have a circle."""
+_FROM_ENTRIES = "0123456789.-"
+
+
+class Circle:
+    """All places of a chain's knee for its root and its tip, in the space of the armature.
+
+    centre; towards, across: vectors of its radius, to the knee and on by the right-hand rule about the line from root
+    to tip. world: of the armature object.
+    """
+
+    def __init__(self, centre: Vector, towards: Vector, across: Vector, world: Matrix) -> None:
+        self.centre, self.towards, self.across, self.world = centre, towards, across, world
+
+    @property
+    def axis(self) -> Vector:
+        """From root to tip."""
+        return self.towards.cross(self.across).normalized()
+
+    @property
+    def knee_world(self) -> Vector:
+        """Where the knee is."""
+        return self.world @ (self.centre + self.towards)
+
+    def matrix_world(self) -> Matrix:
+        """From the unit circle across the z axis to this one."""
+        frame = Matrix((self.towards, self.across, self.axis * self.towards.length)).transposed().to_4x4()
+        return self.world @ Matrix.Translation(self.centre) @ frame
+
+    def angle_of(self, origin_world: Vector, ray_world: Vector) -> float | None:
+        """Where a ray meets the circle's plane, as an angle from the knee; None where it runs along the plane."""
+        inverse = self.world.inverted_safe()
+        origin, ray = inverse @ origin_world, (inverse.to_3x3() @ ray_world).normalized()
+        slope = ray.dot(self.axis)
+        if abs(slope) < _EDGE_ON:
+            return None
+        point = origin + ray * ((self.centre - origin).dot(self.axis) / slope) - self.centre
+        return atan2(point.dot(self.across), point.dot(self.towards))
+
+
+def circle_of(ob: bpy.types.Object, tip_name: str, depsgraph: bpy.types.Depsgraph) -> Circle | None:
+    """The circle of the knee of a chain as it is evaluated; None where the limb is straight or of one bone."""
+    evaluated = ob.evaluated_get(depsgraph)
+    tip = evaluated.pose.bones[tip_name]
+    try:
+        bones = chain_bones(tip, tip.analytic_ik_chain_count)
+    except ChainError:
+        return None
+    if len(bones) < 2:
+        return None
+    joints = np.array([[*(bone.head for bone in bones), tip.tail]])
+    _, centre, towards, across = (part[0] for part in knee_circles(joints))
+    radius, length = Vector(towards).length, np.abs(np.diff(joints[0], axis=0)).sum()
+    if not radius > _STRAIGHT * length:
+        return None
+    return Circle(Vector(centre), Vector(towards), Vector(across), evaluated.matrix_world.copy())
+
+
+class ANALYTIC_IK_OT_swivel(bpy.types.Operator):
+    """Drag the knee of the active bone's chain round its circle; root and tip stay where they are"""
+
+    bl_idname = "analytic_ik.swivel"
+    bl_label = "Swivel Knee"
+    bl_options = {"REGISTER", "UNDO", "BLOCKING"}
+
+    angle: FloatProperty(
+        name="Angle",
+        description="By how much the knee turns about the line from the root to the target",
+        subtype="ANGLE",
+        soft_min=-pi,
+        soft_max=pi,
+        options={"SKIP_SAVE"},
+    )
+    release_confirm: BoolProperty(
+        name="Confirm on Release",
+        description="Letting the mouse button go confirms",
+        options={"HIDDEN", "SKIP_SAVE"},
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        ob = active_armature(context)
+        if ob is None or ob.mode != "POSE":
+            cls.poll_message_set("Go to the pose mode of an armature")
+            return False
+        bone = active_bone(ob)
+        if bone is None or live_tip_of(bone) is None:
+            cls.poll_message_set("Make a bone of a live Analytic IK chain the active bone")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        ob = active_armature(context)
+        try:
+            tip = _swivelling_tip(context, ob)
+        except ChainError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        setattr(tip, SWIVEL, getattr(tip, SWIVEL) + self.angle)
+        key_as_wished(context, tip)
+        return {"FINISHED"}
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        ob = active_armature(context)
+        try:
+            tip = _swivelling_tip(context, ob)
+            circle = circle_of(ob, tip.name, context.view_layer.depsgraph)
+            if circle is None:
+                raise ChainError(f"Bone '{tip.name}': its limb is straight and its knee has no circle; bend it first")
+        except ChainError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        if context.region_data is None:
+            # There is no view to drag in.
+            return self.execute(context)
+        self._ob, self._tip, self._circle = ob.name, tip.name, circle
+        self._start, self._was_set = getattr(tip, SWIVEL), tip.is_property_set(SWIVEL)
+        self._last = self._seen(context, event)
+        self._dragged, self._typed = 0.0, ""
+        self.angle = 0.0
+        self._say(context)
+        context.window.cursor_modal_set("SCROLL_XY")
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        ob = active_armature(context)
+        if ob is None or ob.name != self._ob or self._tip not in ob.pose.bones or context.region_data is None:
+            self._end(context)
+            return {"CANCELLED"}
+        tip = ob.pose.bones[self._tip]
+        released = self.release_confirm and event.type == "LEFTMOUSE" and event.value == "RELEASE"
+        if event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
+            self._restore(tip)
+            self._end(context)
+            return {"CANCELLED"}
+        if released or (event.type in {"LEFTMOUSE", "RET", "NUMPAD_ENTER"} and event.value == "PRESS"):
+            self._end(context)
+            key_as_wished(context, tip)
+            return {"FINISHED"}
+        if event.type == "MOUSEMOVE":
+            self._drag(context, event)
+        elif event.value == "PRESS" and (event.type == "BACK_SPACE" or (event.ascii and event.ascii in _FROM_ENTRIES)):
+            self._type(event)
+        elif event.type not in {"LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT"}:
+            # The view may be turned meanwhile, and what plays goes on.
+            return {"PASS_THROUGH"}
+        angle = self._wished(event)
+        if angle != self.angle:
+            self.angle = angle
+            setattr(tip, SWIVEL, self._start + angle)
+        self._say(context)
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Blender ends it: a window closes, or another file is opened."""
+        self._end(context)
+
+    def _seen(self, context: bpy.types.Context, event: bpy.types.Event) -> tuple[float, bool]:
+        """Where the mouse points on the circle, as an angle; and whether the circle is seen from its edge."""
+        region, view = context.region, context.region_data
+        mouse = Vector((event.mouse_region_x, event.mouse_region_y))
+        origin = region_2d_to_origin_3d(region, view, mouse)
+        ray = region_2d_to_vector_3d(region, view, mouse)
+        angle = self._circle.angle_of(origin, ray)
+        return (self._along_edge(region, view, mouse), True) if angle is None else (angle, False)
+
+    def _along_edge(self, region: bpy.types.Region, view: bpy.types.RegionView3D, mouse: Vector) -> float:
+        """How far the mouse is along a circle that looks like a line: its radius is one radian."""
+        circle = self._circle
+        centre = location_3d_to_region_2d(region, view, circle.world @ circle.centre)
+        ends = [
+            location_3d_to_region_2d(region, view, circle.world @ (circle.centre + vector))
+            for vector in (circle.towards, circle.across)
+        ]
+        spans = [end - centre for end in ends if end is not None and centre is not None]
+        if len(spans) < 2:
+            return 0.0
+        # Nearer to the eye is the half that seems to be dragged.
+        to_eye = view.view_rotation @ Vector((0.0, 0.0, 1.0))
+        turn = circle.world.to_3x3()
+        towards_eye, across_eye = (to_eye.dot(turn @ vector) for vector in (circle.towards, circle.across))
+        line = spans[1] * towards_eye - spans[0] * across_eye
+        if not line.length:
+            return 0.0
+        widest = max(span.length for span in spans)
+        return (mouse - centre).dot(line.normalized()) / max(widest, 1.0)
+
+    def _drag(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
+        seen = self._seen(context, event)
+        if seen[1] == self._last[1]:
+            moved = seen[0] - self._last[0]
+            moved = moved if seen[1] else (moved + pi) % tau - pi
+            self._dragged += moved * (_PRECISE if event.shift else 1.0)
+        self._last = seen
+
+    def _type(self, event: bpy.types.Event) -> None:
+        if event.type == "BACK_SPACE":
+            self._typed = self._typed[:-1]
+        elif event.ascii == "-":
+            self._typed = self._typed[1:] if self._typed.startswith("-") else "-" + self._typed
+        elif event.ascii != "." or "." not in self._typed:
+            self._typed += event.ascii
+
+    def _wished(self, event: bpy.types.Event) -> float:
+        if self._typed:
+            return radians(float(self._typed)) if any(sign.isdigit() for sign in self._typed) else 0.0
+        if event.ctrl:
+            step = _FINE_STEP if event.shift else _STEP
+            return round(self._dragged / step) * step
+        return self._dragged
+
+    def _restore(self, tip: bpy.types.PoseBone) -> None:
+        if self._was_set:
+            setattr(tip, SWIVEL, self._start)
+        else:
+            tip.property_unset(SWIVEL)
+            tip.id_data.update_tag()
+
+    def _say(self, context: bpy.types.Context) -> None:
+        typed = f" [{self._typed}|]" if self._typed else ""
+        context.area.header_text_set(
+            f"Swivel Knee: {degrees(self.angle):.2f}°{typed} (swivel {degrees(self._start + self.angle):.2f}°)"
+        )
+        context.workspace.status_text_set("Confirm: LMB, Enter   Cancel: RMB, Esc   Snap: Ctrl   Precise: Shift   Type")
+
+    def _end(self, context: bpy.types.Context) -> None:
+        if context.area is not None:
+            context.area.header_text_set(None)
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+        if context.window is not None:
+            context.window.cursor_modal_restore()
+
+
+def _swivelling_tip(context: bpy.types.Context, ob: bpy.types.Object) -> bpy.types.PoseBone:
+    """The tip of the active bone's chain. Raises ChainError where its swivel turns nothing, or is not ours to set."""
+    bone = active_bone(ob)
+    tip = live_tip_of(bone) if bone is not None else None
+    if tip is None:
+        raise ChainError(f"Armature '{ob.name}': the active bone is in no live chain; choose a bone of one")
+    for sentence in problems_of(ob, [tip.name], context.view_layer.depsgraph).values():
+        raise ChainError(sentence)
+    if tip.analytic_ik_chain_count == 1 or tip.parent is None:
+        raise ChainError(f"Bone '{tip.name}': its chain has one bone and no knee; set Bones to 2 or more")
+    data = ob.animation_data
+    if data is not None and data.drivers.find(f"{tip.path_from_id()}.{SWIVEL}") is not None:
+        raise ChainError(f"Bone '{tip.name}': a driver sets its swivel; remove that driver")
+    return tip
+
+
+def key_as_wished(context: bpy.types.Context, tip: bpy.types.PoseBone) -> bool:
+    """Key a tip's swivel at the present frame where Auto Keying asks for it; whether it was keyed."""
+    tools = context.scene.tool_settings
+    if not tools.use_keyframe_insert_auto:
+        return False
+    ob = tip.id_data
+    path = f"{tip.path_from_id()}.{SWIVEL}"
+    data = ob.animation_data
+    curves = [home.find(path) for home in current_fcurve_collections(data)] if data else []
+    curve = next((curve for curve in curves if curve is not None), None)
+    frame = context.scene.frame_current_final
+    if tools.auto_keying_mode == "REPLACE_KEYS":
+        # Replace means: keys that are there.
+        if curve is None or not any(abs(key.co.x - frame) < 0.01 for key in curve.keyframe_points):
+            return False
+    elif curve is None and getattr(context.preferences.edit, "use_keyframe_insert_available", False):
+        return False
+    return tip.keyframe_insert(SWIVEL, frame=frame, group=tip.name)
+
+
+# The stubs say that it returns nothing.
+register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
+    (ANALYTIC_IK_OT_swivel,)
+)
