@@ -424,6 +424,16 @@ def panel() -> d.Steps:
     window_picture("panel", 1000, right_part_of_view())
 
 
+def biped_walk() -> d.Steps:
+    """The README's picture."""
+    yield from open_scene("biped_walk")
+    bpy.context.scene.frame_set(44)
+    bpy.context.scene.render.use_lock_interface = True
+    yield from choose_bone("shin.L")
+    yield from d.open_sidebar("Analytic IK")
+    window_picture("biped_walk", 1600)
+
+
 def gizmo() -> d.Steps:
     yield from rigged_biped()
     foot().location += Vector((0.0, -0.12, 0.22))
@@ -493,6 +503,7 @@ PICTURES: dict[str, Callable[[], d.Steps]] = {
     "setting_cone": settings_cone,
     "before_and_after": before_and_after,
     "panel": panel,
+    "biped_walk": biped_walk,
     "gizmo": gizmo,
     "overlay_walk": overlay_walk,
     "overlay_spider": overlay_spider,
