@@ -19,10 +19,11 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 import ik_addon  # noqa: E402
-from sample_scenes import biped_walk, paper_arm, spider, tentacle  # noqa: E402
+from sample_scenes import biped_unrigged, biped_walk, paper_arm, spider, tentacle  # noqa: E402
 from sample_scenes.staging import save_scene  # noqa: E402
 
 SCENES = {
+    "biped_unrigged": biped_unrigged.build,
     "biped_walk": biped_walk.build,
     "spider": spider.build,
     "tentacle": tentacle.build,

@@ -25,7 +25,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("analytic-ik")
 
 # Pure mathematics, read sources, and processes of their own: they need no scene and do not pay for one.
-WITHOUT_SCENE = {"solvers", "test_house.py", "test_extension.py"}
+WITHOUT_SCENE = {"solvers", "test_house.py", "test_extension.py", "test_manual.py"}
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import bpy
 import pytest
+from mathutils import Vector
 
 from ik_addon.bake import bake, chains_of
 
@@ -90,3 +91,42 @@ def test_the_paper_arm_has_the_lengths_of_the_paper_and_targets_out_of_its_reach
     assert lengths == pytest.approx([0.9, 0.9, 0.9, 0.9, 0.4], rel=1e-5)
     report = bake(bpy.context, chains_of([ob]), range(1, bpy.context.scene.frame_end + 1, 8))
     assert report["files"][0]["chains"][0]["unreached_frames"]
+
+
+def joints_world(ob: bpy.types.Object) -> dict[str, Vector]:
+    """Where every bone's tail is as posed."""
+    posed = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return {bone.name: posed.matrix_world @ bone.tail for bone in posed.pose.bones}
+
+
+def test_the_unrigged_biped_is_the_walking_one_without_anything_done_to_it():
+    walking = opened("biped_walk")
+    rest = {bone.name: (bone.parent and bone.parent.name, bone.matrix_local.copy()) for bone in walking.data.bones}
+    robot = len(bpy.data.objects["Robot"].data.vertices)
+    ob = opened("biped_unrigged")
+    assert {bone.name: (bone.parent and bone.parent.name, bone.matrix_local.copy()) for bone in ob.data.bones} == rest
+    assert len(bpy.data.objects["Robot"].data.vertices) == robot
+    assert not chains_of([ob])
+    assert not any(bone.constraints for bone in ob.pose.bones)
+    assert not [other for other in bpy.context.scene.objects if other.type == "EMPTY"]
+    assert not bpy.data.actions
+    assert bpy.context.object == ob
+    assert ob.mode == "POSE"
+
+
+@pytest.mark.parametrize(
+    ("arms", "tips"),
+    [(False, {"shin.L", "shin.R"}), (True, {"shin.L", "shin.R", "forearm.L", "forearm.R"})],
+)
+def test_rig_legs_finds_the_limbs_of_the_unrigged_biped_and_moves_none(arms, tips):
+    ob = opened("biped_unrigged")
+    before = joints_world(ob)
+    assert bpy.ops.analytic_ik.rig_legs(arms=arms) == {"FINISHED"}
+    assert {tip for _, tip in chains_of([ob])} == tips
+    for name, joint in joints_world(ob).items():
+        assert (joint - before[name]).length < MET, name
+    for tip in tips:
+        bone = ob.pose.bones[tip]
+        assert bone.analytic_ik_use_rotation and bone.analytic_ik_pole_target
+        bone.analytic_ik_target.location.z += 0.1
+    assert missed_by_more_than_it_must(ob) < MET
