@@ -63,14 +63,15 @@ class ChainPanel(BonePanel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return cls.bone(context) is not None
+        ob = context.object
+        return ob is not None and ob.type == "ARMATURE" and ob.mode != "EDIT"
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = True
         bone, tip = self.bone(context), self.tip(context)
-        if tip is None:
+        if bone is None or tip is None:
             draw_beginnings(layout, context, bone)
             return
         draw_state(layout, context, tip)
@@ -79,8 +80,8 @@ class ChainPanel(BonePanel):
             layout.operator(ANALYTIC_IK_OT_add.bl_idname, text=f"Add Chain at {bone.name}", icon="ADD")
 
 
-def draw_beginnings(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:
-    """What there is to do with a bone that belongs to no chain."""
+def draw_beginnings(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone | None) -> None:
+    """What there is to do where no bone is active, or one that belongs to no chain."""
     for operator, icon, sentence in (
         (ANALYTIC_IK_OT_add, "CON_KINEMATIC", "Select the last bone of a limb, a shin or a forearm"),
         (ANALYTIC_IK_OT_rig_legs, "ARMATURE_DATA", "Select bones of legs; none: all legs of the armature"),
@@ -88,8 +89,8 @@ def draw_beginnings(layout: bpy.types.UILayout, context: bpy.types.Context, bone
         column = layout.column(align=True)
         column.operator(operator.bl_idname, icon=icon)
         draw_sentence(column, context, sentence, "NONE")
-    own = bool(adoptable([bone]))
-    if own or adoptable(bone.id_data.pose.bones):
+    own = bone is not None and bool(adoptable([bone]))
+    if own or adoptable(context.object.pose.bones):
         column = layout.column(align=True)
         text = "Adopt Blender IK" if own else "Adopt All Blender IK"
         column.operator(ANALYTIC_IK_OT_adopt.bl_idname, text=text, icon="CONSTRAINT_BONE").all = not own

@@ -449,6 +449,18 @@ def test_the_panels_are_registered_where_they_belong():
     assert panel.ANALYTIC_IK_PT_bone.bl_context == "bone"
 
 
+def test_without_an_active_bone_legs_can_be_rigged_all_the_same():
+    rig = leg()
+    enter("POSE", rig.ob)
+    rig.ob.data.bones.active = None
+    shown = drawn(panel.ANALYTIC_IK_PT_sidebar)
+    assert shown.operators == ["analytic_ik.add", "analytic_ik.rig_legs"]
+    rig.ob.pose.bones["shin"].constraints.new("IK")
+    shown = drawn(panel.ANALYTIC_IK_PT_sidebar)
+    assert shown.operators[-1] == "analytic_ik.adopt"
+    assert [button.all for button in shown.buttons if button.operator == "analytic_ik.adopt"] == [True]
+
+
 def test_while_something_runs_the_bake_panel_shows_how_far_it_is(monkeypatch):
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
