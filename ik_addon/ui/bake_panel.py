@@ -29,7 +29,7 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
         layout, work = self.layout, running()
         if work is not None:
             layout.progress(factor=work.factor, type="BAR", text=str(work))
-            draw_sentence(layout, context, "Esc cancels", "EVENT_ESC")
+            draw_sentence(layout, context, "Esc cancels", "CANCEL")
             return
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_bake.bl_idname, text="Bake", icon="KEYFRAME_HLT")

@@ -19,6 +19,7 @@ from .rig_operators import (
     ANALYTIC_IK_OT_snap_pose,
     ANALYTIC_IK_OT_snap_targets,
 )
+from .running import running
 from .sentences import draw_sentence, length_words
 from .swivel import ANALYTIC_IK_OT_swivel
 
@@ -104,7 +105,8 @@ def draw_state(layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.
     row.use_property_split = False
     row.prop(tip, "analytic_ik_enabled", text=tip.name, icon="CON_KINEMATIC", toggle=True)
     row.operator(ANALYTIC_IK_OT_remove.bl_idname, text="", icon="X")
-    if not tip.analytic_ik_enabled:
+    if not tip.analytic_ik_enabled or running() is not None:
+        # What comes and goes with the frames would move all that is below.
         return
     ob = tip.id_data
     state = states_of(ob, [tip.name], context.view_layer.depsgraph)[tip.name]

@@ -76,7 +76,8 @@ class SteppedOperator(ChainOperator):
         least, most = _SECONDS_PER_TICK
         state = self._go_on(context, min(max(least, perf_counter() - self._drawn_since), most))
         self._drawn_since = perf_counter()
-        return state
+        # Panels have timers too, with which they find their places.
+        return {"PASS_THROUGH"} if state == {"RUNNING_MODAL"} else state
 
     def cancel(self, context: bpy.types.Context) -> None:
         """Leave everything as it was; Blender calls this too where its window goes."""
