@@ -12,7 +12,7 @@ from ..bake.collecting import continuous
 from ..bake.keys import BoneKeys, check_keyable, check_undriven, check_unshared, key_times, write_keys
 from ..bake.stepping import Progress, Steps, finish, stepping
 from ..rig.animation import animated_paths
-from ..rig.armatures import posed_armatures
+from ..rig.armatures import armature_named, posed_armatures
 from ..rig.channels import LOCATION, Raw
 from ..rig.foot import possible_end_bones
 from ..rig.limb import Limb, chain_bones, fk_joints, rotation_in
@@ -161,7 +161,7 @@ def pose_snapped(
                 found = {(reading.name, reading.mode): raw for reading, raw in solved}
                 # What rides on the chain's end may be turned at some of the frames only.
                 for name in ends[chain]:
-                    mode, fk = scene.armature(bpy.data.objects[chain.armature]).fk_rotation(name)
+                    mode, fk = scene.armature(armature_named(chain.armature)).fk_rotation(name)
                     found.setdefault((name, mode), fk)
                 for (name, mode), raw in found.items():
                     rotations.setdefault((chain.armature, name, mode), []).append(raw)
@@ -237,7 +237,7 @@ def _limbs(scene: SceneReader, chosen: set[ChainName], solved: bool = False) -> 
     order = chain_order(ob.evaluated_get(scene.depsgraph) for ob in posed_armatures(scene.depsgraph))
     switched_off = [chain for chain in sorted(chosen) if chain not in order.bones and chain not in order.errors]
     for chain in [*order.chains, *switched_off]:
-        reader = scene.armature(bpy.data.objects[chain.armature])
+        reader = scene.armature(armature_named(chain.armature))
         try:
             limb = reader.limb(chain.tip)
             if chain in chosen:
@@ -288,7 +288,7 @@ def _goal_of(
 
 
 def _possible_ends(chain: ChainName) -> list[str]:
-    tip = bpy.data.objects[chain.armature].pose.bones[chain.tip]
+    tip = armature_named(chain.armature).pose.bones[chain.tip]
     return [bone.name for bone in possible_end_bones(tip)]
 
 

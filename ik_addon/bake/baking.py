@@ -7,12 +7,13 @@ import bpy
 import numpy as np
 
 from ..rig import live
+from ..rig.armatures import armature_named
 from ..rig.channels import SCALE
 from ..rig.hidden import forget_hidden
 from ..rig.lengthening import factors, may_stretch, scaled_bones
 from ..rig.order import ChainName, live_tips
 from ..rig.plan import Plan
-from ..rig.problems import read_chains
+from ..rig.problems import check_posable, read_chains
 from ..rig.records import forget_fk
 from ..rig.settings import clear_settings
 from ..rig.switch import check_switchable, mute_switch, switched_tips
@@ -30,7 +31,7 @@ Scales = dict[str, np.ndarray]
 def chains_of(objects: Iterable[bpy.types.Object]) -> list[ChainName]:
     """The chains of armature objects that are live, or are switched on by animation."""
     armatures = [ob for ob in objects if ob.type == "ARMATURE"]
-    names = [ChainName(ob.name, tip) for ob in armatures for tip in [*live_tips(ob), *switched_tips(ob)]]
+    names = [ChainName(ob.name_full, tip) for ob in armatures for tip in [*live_tips(ob), *switched_tips(ob)]]
     return list(dict.fromkeys(names))
 
 
@@ -64,17 +65,17 @@ def baked(
     """
     plan, bones_of = _checked(context, chains, frames)
     for chain, names in bones_of.items():
-        ob = bpy.data.objects[chain.armature]
+        ob = armature_named(chain.armature)
         check_writable(ob, turned_bones(chain, names), scaled_bones(ob.pose.bones[chain.tip]), action)
         if after != "KEEP":
             check_switchable(ob, ob.pose.bones[chain.tip])
     if action == "CURRENT":
-        check_unshared([bpy.data.objects[name] for name in dict.fromkeys(chain.armature for chain in chains)])
+        check_unshared([armature_named(name) for name in dict.fromkeys(chain.armature for chain in chains)])
     start = perf_counter()
     motions = yield from collect(context, plan, bones_of, frames, each_frame=tolerance > 0.0)
     for armature in dict.fromkeys(chain.armature for chain in chains):
         own = {chain: motion for chain, motion in motions.items() if chain.armature == armature}
-        ob = bpy.data.objects[armature]
+        ob = armature_named(armature)
         scales = _scales(ob, own)
         keys = []
         for chain, motion in own.items():
@@ -118,6 +119,7 @@ def _checked(
     others = read_chains(unsteady, context.evaluated_depsgraph_get()) if unsteady else {}
     bones_of = {}
     for chain in chains:
+        check_posable(armature_named(chain.armature))
         limb = others.get(chain)
         if isinstance(limb, ChainError):
             raise limb

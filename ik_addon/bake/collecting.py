@@ -8,6 +8,7 @@ import numpy as np
 from mathutils import Quaternion
 
 from ..rig import live
+from ..rig.armatures import armature_named
 from ..rig.channels import SCALE, Raw, channel_of, quaternion_of, raw_of
 from ..rig.foot import possible_end_bones
 from ..rig.lengthening import scaled_bones
@@ -58,7 +59,7 @@ def collect(
     """
     motions = {}
     for chain, names in bones_of.items():
-        pose_bones = bpy.data.objects[chain.armature].pose.bones
+        pose_bones = armature_named(chain.armature).pose.bones
         bones = turned_bones(chain, names)
         modes = [pose_bones[name].rotation_mode for name in bones]
         scaled = scaled_bones(pose_bones[chain.tip])
@@ -84,7 +85,7 @@ def collect(
 
 def turned_bones(chain: ChainName, names: Sequence[str]) -> list[str]:
     """Names of all bones that a chain may turn: its own, `names`, and those on its end."""
-    tip = bpy.data.objects[chain.armature].pose.bones[chain.tip]
+    tip = armature_named(chain.armature).pose.bones[chain.tip]
     return [*names, *(bone.name for bone in possible_end_bones(tip))]
 
 
@@ -105,7 +106,7 @@ def _objects_of(chains: Iterable[SteadyChain]) -> Iterable[bpy.types.Object]:
 
 
 def _object(chain: SteadyChain) -> bpy.types.Object:
-    return bpy.data.objects[chain.armature]
+    return armature_named(chain.armature)
 
 
 def _sampled(chains: dict[ChainName, SteadyChain], frames: range) -> dict[ChainName, Track]:
@@ -167,7 +168,7 @@ def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass) -> list
     if chain in done.errors:
         raise ChainError(f"Frame {frame}: {done.errors[chain]}")
     posed = done.limbs.get(chain)
-    bones = bpy.data.objects[chain.armature].pose.bones
+    bones = armature_named(chain.armature).pose.bones
     motion.limbs.append(posed)
     motion.fk_scales.append([recorded_fk(bones[name], SCALE) for name in motion.scaled])
     solved = {}

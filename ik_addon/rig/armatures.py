@@ -21,6 +21,15 @@ def armature_objects() -> list[bpy.types.Object]:
     return found
 
 
+def armature_named(name_full: str) -> bpy.types.Object:
+    """The armature object of this name, which for a linked one names its library too. Raises KeyError."""
+    ob = bpy.data.objects.get(name_full)
+    if ob is not None and ob.name_full == name_full:
+        return ob
+    found = {other.name_full: other for other in armature_objects()}
+    return found[name_full]
+
+
 def posed_armatures(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
     """The armature objects that `depsgraph` evaluates in a pose: not being edited, not in rest position."""
     return [

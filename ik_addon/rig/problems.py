@@ -8,7 +8,7 @@ import bpy
 
 from ..solvers import ChainError
 from .animation import animated_channels, animated_paths, current_fcurve_collections, is_driven
-from .armatures import is_evaluated_in, posed_armatures
+from .armatures import armature_named, is_evaluated_in, posed_armatures
 from .hidden import is_asking
 from .lengthening import scaled_bones
 from .limb import Limb, chain_bones
@@ -51,10 +51,17 @@ def read_chains(chains: list[ChainName], depsgraph: bpy.types.Depsgraph) -> dict
     return {chain: read_chain(scene, chain, order.errors.get(chain)) for chain in chains}
 
 
+def check_posable(ob: bpy.types.Object) -> None:
+    """Raise ChainError where nobody can pose an armature object in this file."""
+    if not ob.is_editable:
+        raise ChainError(f"Armature '{ob.name}' is linked; make a library override of it first")
+
+
 def read_chain(scene: SceneReader, chain: ChainName, error: ChainError | None) -> Limb | ChainError:
     """Read one chain: its limb, or what keeps it from being solved. error: what gives it no place in the order."""
-    ob = bpy.data.objects[chain.armature]
+    ob = armature_named(chain.armature)
     try:
+        check_posable(ob)
         if not is_evaluated_in(ob, scene.depsgraph):
             raise ChainError(f"Armature '{ob.name}' is not in this scene; link it there")
         if ob.data.pose_position == "REST":
@@ -74,7 +81,7 @@ def problems_of(ob: bpy.types.Object, tips: list[str], depsgraph: bpy.types.Deps
 
 def faults_of(ob: bpy.types.Object, tips: list[str], depsgraph: bpy.types.Depsgraph) -> dict[str, Problem]:
     """For those of an armature's tips whose chains are not solved, what keeps them from it."""
-    found = read_chains([ChainName(ob.name, tip) for tip in tips], depsgraph)
+    found = read_chains([ChainName(ob.name_full, tip) for tip in tips], depsgraph)
     return {chain.tip: fault_of(chain.tip, why) for chain, why in found.items() if isinstance(why, ChainError)}
 
 

@@ -160,7 +160,8 @@ class States:
     @cached_property
     def _is_posed(self) -> bool:
         ob = self._ob
-        return ob.mode != "EDIT" and ob.data.pose_position == "POSE" and is_evaluated_in(ob, self._depsgraph)
+        shown = ob.mode != "EDIT" and ob.data.pose_position == "POSE"
+        return shown and ob.is_editable and is_evaluated_in(ob, self._depsgraph)
 
     def _read(self, tip: str) -> Limb | ChainError:
         chain = ChainName(self._ob.name_full, tip)

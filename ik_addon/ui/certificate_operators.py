@@ -6,7 +6,7 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
 from ..authoring.marking import clear_marks, has_marks, mark_troubles
-from ..authoring.selection import active_armature
+from ..authoring.selection import active_armature, select_bone
 from ..bake.certificate import Certificate, certificate_text, read_certificate
 from ..solvers import ChainError
 from .operators import ChainOperator
@@ -28,10 +28,7 @@ class ANALYTIC_IK_OT_go_to_frame(ChainOperator):
         if self.bone not in ob.pose.bones:
             self.report({"WARNING"}, f"Armature '{ob.name}' has no bone '{self.bone}' any more; check its chains anew")
             return f"Frame {self.frame}"
-        for bone in ob.pose.bones:
-            # Blender 5 keeps it with the pose, earlier ones with the armature.
-            (bone if hasattr(bone, "select") else bone.bone).select = bone.name == self.bone
-        ob.data.bones.active = ob.data.bones[self.bone]
+        select_bone(ob, self.bone)
         return f"Frame {self.frame}: '{self.bone}'"
 
 

@@ -167,7 +167,7 @@ def batches_of(context: bpy.types.Context) -> tuple:
     visible = [
         ob
         for ob in armature_objects()
-        if ob.name in drawn.kept and ob.mode != "EDIT" and ob.visible_in_viewport_get(space)
+        if ob.name_full in drawn.kept and ob.mode != "EDIT" and ob.visible_in_viewport_get(space)
     ]
     places = read_places(drawn.kept, visible, depsgraph)
     if drawn.places is None or not places.same(drawn.places):

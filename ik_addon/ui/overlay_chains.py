@@ -94,9 +94,9 @@ def shown_chains(mode: str, depsgraph: bpy.types.Depsgraph) -> Kept:
         chosen = {bone.name for bone in selected_bones(ob)} if mode == "SELECTED" and ob.mode == "POSE" else set()
         names = [tip for tip in live_tips(evaluated) if mode == "ALL" or _is_chosen(ob.pose.bones[tip], chosen)]
         if names:
-            readings = read_chains([ChainName(ob.name, tip) for tip in names], depsgraph)
+            readings = read_chains([ChainName(ob.name_full, tip) for tip in names], depsgraph)
             shown = (_shown(evaluated.pose.bones[chain.tip], reading) for chain, reading in readings.items())
-            found[ob.name] = [one for one in shown if one is not None]
+            found[ob.name_full] = [one for one in shown if one is not None]
     return found
 
 
@@ -194,7 +194,7 @@ class Places:
 def read_places(kept: Kept, visible: list[bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> Places:
     """Where the kept chains of these armature objects are now."""
     places = Places()
-    most = max((len(shown.bones) for ob in visible for shown in kept[ob.name]), default=0)
+    most = max((len(shown.bones) for ob in visible for shown in kept[ob.name_full]), default=0)
     scene = SceneReader(depsgraph)
     for number, ob in enumerate(visible):
         evaluated = ob.evaluated_get(depsgraph)
@@ -202,7 +202,7 @@ def read_places(kept: Kept, visible: list[bpy.types.Object], depsgraph: bpy.type
         for row in world:
             places.worlds.extend(row)
         controls = _Controls(ob, world, depsgraph)
-        for shown in kept[ob.name]:
+        for shown in kept[ob.name_full]:
             own = [bones.get(name) for name in shown.bones]
             if None in own:
                 # Its name has just been changed: Blender will say so.

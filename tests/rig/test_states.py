@@ -12,7 +12,7 @@ from ik_addon.rig.solving import solve_scene
 from ik_addon.rig.states import states_of
 from ik_addon.solvers import Outcome
 
-from ..scenes import go_to, missed_world, second_chain, walking_leg, whole_state
+from ..scenes import go_to, link_from_library, missed_world, second_chain, walking_leg, whole_state
 from .rigs import Rig, leg, random_point, random_rig, reach, update
 
 ROUNDING = 4e-5
@@ -184,3 +184,17 @@ def test_asking_changes_nothing():
     for _ in range(3):
         states_of(rig.ob, ["shin", "foot"], bpy.context.evaluated_depsgraph_get())
     assert whole_state() == before
+
+
+def test_a_linked_armature_says_that_nobody_poses_it_here(tmp_path):
+    rig = walking_leg()
+    go_to(2)
+    linked = link_from_library(rig.ob, tmp_path)
+    for frame in (1, 2, 3):
+        go_to(frame)
+        found = states_of(linked, ["shin"], bpy.context.evaluated_depsgraph_get())["shin"]
+        assert found.kind == "PROBLEM"
+        assert found.sentence == "Armature 'leg' is linked; make a library override of it first"
+    bpy.context.view_layer.objects.active = linked
+    with pytest.raises(RuntimeError, match="Armature 'leg' is linked; make a library override"):
+        bpy.ops.analytic_ik.check(frame_start=1, frame_end=3)
