@@ -48,7 +48,10 @@ def snap_targets(
     frames: range | None = None,
     progress: Progress | None = None,
 ) -> Snapped:
-    """`targets_snapped`, at once. progress: is told of each step."""
+    """Bring targets and poles to where the FK pose puts them, all at once: see `targets_snapped`.
+
+    progress: is told of each step.
+    """
     return finish(targets_snapped(context, tips, frames), progress)
 
 
@@ -131,7 +134,7 @@ def snap_pose(
     frames: range | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """`pose_snapped`, at once. progress: is told of each step."""
+    """Make the solved pose the FK pose, all at once: see `pose_snapped`. progress: is told of each step."""
     finish(pose_snapped(context, tips, frames), progress)
 
 

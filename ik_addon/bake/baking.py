@@ -44,7 +44,10 @@ def bake(
     tolerance: float = 0.0,
     progress: Progress | None = None,
 ) -> dict:
-    """`baked`, at once. progress: is told of each step."""
+    """Key the chains' bones at `frames`; returns the report. All at once; what the arguments mean: see `baked`.
+
+    progress: is told of each step.
+    """
     return finish(baked(context, chains, frames, action, after, tolerance), progress)
 
 
@@ -93,7 +96,7 @@ def baked(
 def check(
     context: bpy.types.Context, chains: Sequence[ChainName], frames: range, progress: Progress | None = None
 ) -> dict:
-    """`checked`, at once. progress: is told of each step."""
+    """The report that `bake` would give, without writing a key. progress: is told of each step."""
     return finish(checked(context, chains, frames), progress)
 
 

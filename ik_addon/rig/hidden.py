@@ -55,11 +55,6 @@ def switched(tip: bpy.types.PoseBone, _context: bpy.types.Context) -> None:
     tip.id_data.update_tag()
 
 
-def is_asking(constraint: bpy.types.Constraint) -> bool:
-    """Whether a constraint does nothing but ask for a hidden control."""
-    return constraint.mute and constraint.name in _NAMES.values()
-
-
 def forget_hidden(tip: bpy.types.PoseBone) -> None:
     """Take that off a tip."""
     for name in _NAMES.values():

@@ -9,7 +9,6 @@ import bpy
 from ..solvers import ChainError
 from .animation import animated_channels, animated_paths, current_fcurve_collections, is_driven
 from .armatures import armature_named, is_evaluated_in, posed_armatures
-from .hidden import is_asking
 from .lengthening import scaled_bones
 from .limb import Limb, chain_bones
 from .order import ChainName, chain_order
@@ -172,7 +171,7 @@ def _driven(ob: bpy.types.Object, tip: str, bones: list[bpy.types.PoseBone]) -> 
 def _constrained(bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
     for bone in bones:
         for constraint in bone.constraints:
-            if constraint.enabled and constraint.influence > 0.0 and not is_asking(constraint):
+            if constraint.enabled and constraint.influence > 0.0:
                 yield Problem(
                     f"Bone '{bone.name}': constraint '{constraint.name}' moves it after the chain; switch it off",
                     (Cure("MUTE_CONSTRAINT", bone.name, constraint.name),),

@@ -9,9 +9,11 @@ import pytest
 from ik_addon.bake.certificate import read_certificate
 from ik_addon.ui import certificate
 
+from ..bake.entries import entry
 from ..rig.rigs import Rig
 from ..scenes import enter, go_to, second_chain, select, selected_bone_names, walking_leg, where_one_stands
-from .test_panel import Layout, an_empty, context, edit_mode, nothing
+from .layouts import Layout, context
+from .test_panel import an_empty, edit_mode, nothing
 
 
 class Columns(Layout):
@@ -51,30 +53,6 @@ def edited(rig: Rig, **changes: object) -> None:
     report = json.loads(rig.ob.analytic_ik_report)
     report["chains"][0].update(changes)
     rig.ob.analytic_ik_report = json.dumps(report)
-
-
-def chain_entry(bone: str, **changes: object) -> dict:
-    entry = {
-        "armature": "leg",
-        "bone": bone,
-        "solver": "VECTOR",
-        "chain_count": 2,
-        "frames": 12,
-        "max_error": 1e-8,
-        "mean_error": 1e-8,
-        "worst_frame": 3,
-        "unreached_frames": [],
-        "limited_frames": [],
-        "max_lag": 0.0,
-        "max_step_degrees": 3.0,
-        "max_step_frame": 4,
-        "length": 2.0,
-        "aligned_frames": [],
-        "straight_frames": [],
-        "flipped_frames": [],
-        "keys": 0,
-    }
-    return entry | changes
 
 
 def report_with(rig: Rig, entries: list[dict]) -> None:
@@ -138,7 +116,7 @@ def test_a_chain_out_of_reach_is_shown_with_the_way_to_it():
 def test_each_kind_of_trouble_has_its_line(kind, name):
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
-    report_with(rig, [chain_entry("shin", **{kind: [[5, 7]]})])
+    report_with(rig, [entry("shin", **{kind: [[5, 7]]})])
     shown = drawn()
     assert name in shown.labels
     assert shown.jumps()["5-7"] == (5, "shin")
@@ -147,7 +125,7 @@ def test_each_kind_of_trouble_has_its_line(kind, name):
 def test_that_a_limb_out_of_reach_is_straight_is_not_said_again():
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
-    report_with(rig, [chain_entry("shin", unreached_frames=[[5, 7]], straight_frames=[[5, 7], [9, 9]])])
+    report_with(rig, [entry("shin", unreached_frames=[[5, 7]], straight_frames=[[5, 7], [9, 9]])])
     shown = drawn()
     assert (shown.labels.count("5-7"), shown.labels.count("9")) == (1, 1)
 
@@ -155,7 +133,7 @@ def test_that_a_limb_out_of_reach_is_straight_is_not_said_again():
 def test_errors_are_in_the_units_of_the_scene():
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
-    report_with(rig, [chain_entry("shin", max_error=0.25, unreached_frames=[[3, 3]])])
+    report_with(rig, [entry("shin", max_error=0.25, unreached_frames=[[3, 3]])])
     settings = bpy.context.scene.unit_settings
     for system, scale, said in (("METRIC", 1.0, "25 cm at 3"), ("METRIC", 0.01, "2.5 mm at 3"), ("NONE", 1.0, "0.25")):
         settings.system, settings.scale_length = system, scale
@@ -165,9 +143,9 @@ def test_errors_are_in_the_units_of_the_scene():
 def test_an_error_too_small_to_be_written_is_not_nothing():
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
-    report_with(rig, [chain_entry("shin", max_error=2e-8)])
+    report_with(rig, [entry("shin", max_error=2e-8)])
     assert "< 1 µm at 3" in drawn().labels
-    report_with(rig, [chain_entry("shin", max_error=0.0)])
+    report_with(rig, [entry("shin", max_error=0.0)])
     assert "0 m at 3" in drawn().labels
 
 
@@ -175,7 +153,7 @@ def test_the_worst_chains_come_first():
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
     kinds = {"c": "straight_frames", "a": "unreached_frames", "b": "flipped_frames"}
-    report_with(rig, [chain_entry("d"), *(chain_entry(bone, **{kind: [[5, 7]]}) for bone, kind in kinds.items())])
+    report_with(rig, [entry("d"), *(entry(bone, **{kind: [[5, 7]]}) for bone, kind in kinds.items())])
     shown = [label for label in drawn().labels if label.endswith("(gone)")]
     assert shown == ["a (gone)", "b (gone)", "c (gone)", "d (gone)"]
 
@@ -185,7 +163,7 @@ def test_forty_chains_stay_short(troubled):
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
     trouble = {"unreached_frames": [[k, k] for k in range(1, 100, 2)]}
-    report_with(rig, [chain_entry(f"bone {k}", **(trouble if k < troubled else {})) for k in range(40)])
+    report_with(rig, [entry(f"bone {k}", **(trouble if k < troubled else {})) for k in range(40)])
     assert len(drawn().labels) < 130
     others = drawn(certificate.ANALYTIC_IK_PT_certificate_others)
     boxes = 5 if troubled else 0
@@ -202,7 +180,7 @@ def test_few_chains_need_no_panel_for_the_others():
 def test_a_chain_that_was_off_says_so():
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
-    report_with(rig, [chain_entry("shin", frames=0, worst_frame=None, max_step_frame=None)])
+    report_with(rig, [entry("shin", frames=0, worst_frame=None, max_step_frame=None)])
     shown = drawn()
     assert "switched off" in shown.text()
     assert "None" not in shown.text()

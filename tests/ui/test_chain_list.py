@@ -20,7 +20,7 @@ from ..scenes import (
     walking_leg,
     whole_state,
 )
-from .test_panel import chain_panel, chains_panel, context
+from .layouts import chain_panel, chains_panel, context
 
 
 def test_how_far_a_chain_is_from_its_target_is_shown_in_the_scenes_units():

@@ -11,15 +11,19 @@ from ik_addon.ui import bake_panel, cures
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, rotation_values, update
 from ..scenes import EXACT, apart, curves_of, enter, go_to, key_fk, missed_world, pose_of, second_chain, walking_leg
-from .test_panel import chain_panel, drawn
-
-
-def no_target(rig: Rig) -> None:
-    rig.tip.analytic_ik_target = None
-
-
-def deleted_target(rig: Rig) -> None:
-    bpy.context.scene.collection.objects.unlink(rig.target.ob)
+from .layouts import chain_panel, drawn
+from .troubles import (
+    deleted_target,
+    drive_rotation,
+    drive_scale,
+    missing_target_bone,
+    no_target,
+    rest_position,
+    scale_unevenly,
+    target_below,
+    too_many_bones,
+    wrong_solver,
+)
 
 
 def deleted_pole(rig: Rig) -> None:
@@ -27,16 +31,8 @@ def deleted_pole(rig: Rig) -> None:
     bpy.context.scene.collection.objects.unlink(bpy.data.objects["gone"])
 
 
-def missing_target_bone(rig: Rig) -> None:
-    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "nose"
-
-
 def missing_pole_bone(rig: Rig) -> None:
     rig.tip.analytic_ik_pole_target, rig.tip.analytic_ik_pole_subtarget = rig.ob, "nose"
-
-
-def target_below(rig: Rig) -> None:
-    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "foot"
 
 
 def target_is_no_number(rig: Rig) -> None:
@@ -44,39 +40,14 @@ def target_is_no_number(rig: Rig) -> None:
     rig.target.ob.location.x = float("nan")
 
 
-def too_many_bones(rig: Rig) -> None:
-    rig.tip.analytic_ik_chain_count = 9
-
-
 def shared_bone(rig: Rig) -> None:
     rig.tip.analytic_ik_chain_count = 3
     second_chain(rig, "hips", 1)
 
 
-def wrong_solver(rig: Rig) -> None:
-    rig.tip.analytic_ik_chain_count, rig.tip.analytic_ik_solver = 3, "CIRCLE"
-
-
-def rest_position(rig: Rig) -> None:
-    rig.ob.data.pose_position = "REST"
-
-
-def drive_rotation(rig: Rig) -> None:
-    rig.ob.pose.bones["thigh"].driver_add("rotation_quaternion", 1)
-
-
-def drive_scale(rig: Rig) -> None:
-    rig.tip.analytic_ik_reach = "STRETCH"
-    rig.ob.pose.bones["foot"].driver_add("scale", 1)
-
-
 def constrain(rig: Rig) -> None:
     constraint = rig.ob.pose.bones["thigh"].constraints.new("LIMIT_ROTATION")
     constraint.use_limit_x, constraint.owner_space = True, "LOCAL"
-
-
-def scale_unevenly(rig: Rig) -> None:
-    rig.ob.pose.bones["hips"].scale = (1.0, 1.5, 1.0)
 
 
 def hidden_target(rig: Rig) -> None:

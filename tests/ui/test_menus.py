@@ -6,7 +6,7 @@ import bpy
 
 from ik_addon.ui import menus
 
-from .test_panel import Layout
+from .layouts import Layout
 
 
 def own_entries() -> list:

@@ -1,172 +1,32 @@
 """The panels draw whatever state a chain is in, and show the sentence that says what is wrong."""
 
-from types import SimpleNamespace
-
 import bpy
 import pytest
 
 from ik_addon.ui import bake_panel, chain_list, limits_panel, overlay_panel, panel, running
 
-from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
+from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty
 from ..scenes import enter, second_chain, select, walking_leg
-
-
-class Layout:
-    """Stands for Blender's layout: remembers what was put into it. Its rows, columns and boxes are itself."""
-
-    def __init__(self):
-        self.labels, self.properties, self.operators, self.icons = [], [], [], []
-        self.buttons: list[SimpleNamespace] = []
-
-    def row(self, **_):
-        return self
-
-    column = box = row
-
-    def split(self, factor=0.0, align=False):
-        return self
-
-    def separator(self, factor=1.0):
-        pass
-
-    def label(self, text="", icon="NONE"):
-        self.say(text, icon)
-
-    def say(self, text, icon="NONE"):
-        assert icon in ICONS
-        self.labels.append(text)
-        self.icons.append(icon)
-
-    def prop(self, owner, name, text=None, icon="NONE", toggle=-1, expand=False):
-        assert name in owner.bl_rna.properties
-        self.properties.append(name)
-        self.say(text or "", icon)
-
-    def prop_search(self, owner, name, where, collection, text=None):
-        assert name in owner.bl_rna.properties
-        assert collection in where.bl_rna.properties
-        self.properties.append(name)
-
-    def operator(self, name, text=None, icon="NONE", emboss=True):
-        module, _, function = name.partition(".")
-        own = getattr(getattr(bpy.ops, module), function).get_rna_type().properties
-        self.operators.append(name)
-        self.say(text or "", icon)
-        button = Button(name, set(own.keys()), text)
-        self.buttons.append(button)
-        return button
-
-    def progress(self, factor=0.0, type="BAR", text=""):
-        self.properties.append("progress")
-        self.say(f"{text} ({factor:.0%})")
-
-    def template_list(self, kind, _id, data, property_name, active_data, active_name, rows, maxrows, sort_lock):
-        """Draws all rows that the list lets through, as Blender does while it is called."""
-        assert rows == maxrows
-        assert active_name in active_data.bl_rna.properties
-        own = getattr(bpy.types, kind)
-        items = getattr(data, property_name)
-        flags, _ = own.filter_items(
-            SimpleNamespace(bitflag_filter_item=1 << 30, filter_name=""), None, data, property_name
-        )
-        for item in (item for item, flag in zip(items, flags, strict=True) if flag):
-            own.draw_item(SimpleNamespace(), context(), self, data, item, 0, active_data, active_name, 0, 0)
-
-    def text(self) -> str:
-        """All that is said, with the line breaks taken out."""
-        return " ".join(label for label in self.labels if label)
-
-    def cures(self) -> list[tuple[str, str, str]]:
-        """What the buttons below the sentences would do."""
-        found = [button for button in self.buttons if button.operator == "analytic_ik.cure"]
-        return [(button.kind, button.bone, button.what) for button in found]
-
-
-class Button:
-    """Stands for what `layout.operator` returns: takes the operator's own options."""
-
-    def __init__(self, operator: str, options: set[str], text: str | None):
-        self.__dict__.update(operator=operator, options=options, text=text)
-
-    def __setattr__(self, name, value):
-        assert name in self.options
-        self.__dict__[name] = value
-
-
-ICONS = set(bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items.keys())
-
-
-def context(width: int = 300) -> SimpleNamespace:
-    """What the panels read of the context; in the background there is no region, and the scale is zero."""
-    real = bpy.context
-    return SimpleNamespace(
-        object=real.object,
-        active_object=real.active_object,
-        view_layer=real.view_layer,
-        scene=real.scene,
-        preferences=SimpleNamespace(system=SimpleNamespace(ui_scale=1.0)),
-        region=SimpleNamespace(width=width),
-    )
-
-
-def drawn(kind: type, width: int = 300) -> Layout:
-    layout = Layout()
-    update()
-    assert kind.poll(context(width))
-    # Blender alone makes panels: this has all that a panel's own classes have.
-    own = [base for base in kind.__bases__ if base is not bpy.types.Panel]
-    instance = type("Drawn", tuple(own), {})()
-    instance.layout = layout
-    kind.draw(instance, context(width))
-    return layout
-
-
-def chain_panel(rig: Rig, bone: str = "shin", width: int = 300) -> Layout:
-    enter("POSE", rig.ob, bone)
-    return drawn(panel.ANALYTIC_IK_PT_sidebar, width)
-
-
-def advanced_panel(rig: Rig, bone: str = "shin") -> Layout:
-    enter("POSE", rig.ob, bone)
-    return drawn(panel.ANALYTIC_IK_PT_advanced)
-
-
-def chains_panel(rig: Rig) -> Layout:
-    enter("POSE", rig.ob)
-    rig.ob.data.bones.active = None
-    return drawn(chain_list.ANALYTIC_IK_PT_chains)
-
+from .layouts import Layout, advanced_panel, chain_panel, chains_panel, context, drawn
+from .troubles import (
+    deleted_target,
+    drive_rotation,
+    drive_scale,
+    missing_target_bone,
+    no_target,
+    rest_position,
+    scale_unevenly,
+    target_below,
+    too_many_bones,
+    wrong_solver,
+)
 
 # What is wrong with a chain
-
-
-def no_target(rig: Rig) -> None:
-    rig.tip.analytic_ik_target = None
-
-
-def deleted_target(rig: Rig) -> None:
-    bpy.context.scene.collection.objects.unlink(rig.target.ob)
 
 
 def deleted_pole(rig: Rig) -> None:
     rig.tip.analytic_ik_pole_target = new_empty("gone")
     bpy.context.scene.collection.objects.unlink(bpy.data.objects["gone"])
-
-
-def missing_target_bone(rig: Rig) -> None:
-    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "nose"
-
-
-def too_many_bones(rig: Rig) -> None:
-    rig.tip.analytic_ik_chain_count = 9
-
-
-def wrong_solver(rig: Rig) -> None:
-    rig.tip.analytic_ik_chain_count, rig.tip.analytic_ik_solver = 3, "CIRCLE"
-
-
-def target_below(rig: Rig) -> None:
-    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "foot"
 
 
 def target_is_no_number(rig: Rig) -> None:
@@ -183,10 +43,6 @@ def no_length(rig: Rig) -> None:
 
 def no_scale(rig: Rig) -> None:
     rig.ob.scale = (0.0, 1.0, 1.0)
-
-
-def rest_position(rig: Rig) -> None:
-    rig.ob.data.pose_position = "REST"
 
 
 PROBLEMS = {
@@ -234,21 +90,8 @@ def test_two_chains_that_move_each_others_targets_are_told():
     assert "move each other's controls; choose for one of them a target" in chain_panel(rig, "a").text()
 
 
-def drive_rotation(rig: Rig) -> None:
-    rig.ob.pose.bones["thigh"].driver_add("rotation_quaternion", 1)
-
-
-def drive_scale(rig: Rig) -> None:
-    rig.tip.analytic_ik_reach = "STRETCH"
-    rig.ob.pose.bones["foot"].driver_add("scale", 1)
-
-
 def constrain(rig: Rig) -> None:
     rig.ob.pose.bones["thigh"].constraints.new("LIMIT_ROTATION")
-
-
-def scale_unevenly(rig: Rig) -> None:
-    rig.ob.pose.bones["hips"].scale = (1.0, 1.5, 1.0)
 
 
 WARNINGS = {
