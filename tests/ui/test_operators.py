@@ -9,8 +9,18 @@ import pytest
 
 from ik_addon import ui
 
-from ..rig.rigs import editing, leg, new_empty
-from ..scenes import curves_of, enter, keyed_frames, link_from_library, rotation_curves, select, walking_leg
+from ..rig.rigs import editing, leg, new_empty, update
+from ..scenes import (
+    curves_of,
+    enter,
+    key_fk,
+    keyed_frames,
+    link_from_library,
+    rotation_curves,
+    select,
+    walking_leg,
+    whole_state,
+)
 
 OPTIONS = {
     "add": {"chain_count": 2, "solver": "AUTO", "with_pole": True},
@@ -87,8 +97,106 @@ def test_every_operator_says_what_it_does(name):
 
 
 @every_operator
-def test_every_operator_is_undone_in_one_step(name):
+def test_every_operator_asks_blender_for_a_step_to_undo(name):
     assert {"REGISTER", "UNDO"} <= own_operators()[name].bl_options
+
+
+def sound() -> None:
+    enter("POSE", walking_leg().ob, "shin")
+
+
+def without_chain() -> None:
+    enter("POSE", leg().ob, "shin")
+
+
+def with_blenders_ik() -> None:
+    rig = leg()
+    constraint = rig.ob.pose.bones["shin"].constraints.new("IK")
+    constraint.target, constraint.chain_count = rig.target.ob, 2
+    update()
+    enter("POSE", rig.ob, "shin")
+
+
+def adopted() -> None:
+    with_blenders_ik()
+    bpy.ops.analytic_ik.adopt()
+
+
+def keyed_below() -> None:
+    rig = walking_leg()
+    key_fk(rig)
+    enter("POSE", rig.ob, "shin")
+
+
+def another_bone_selected() -> None:
+    enter("POSE", walking_leg().ob, "hips")
+
+
+def checked_out_of_reach() -> None:
+    rig = walking_leg()
+    rig.target.ob.animation_data_clear()
+    rig.target.place((0.0, 0.0, -3.0))
+    enter("POSE", rig.ob, "shin")
+    bpy.ops.analytic_ik.check(frame_start=1, frame_end=3)
+
+
+def marked() -> None:
+    checked_out_of_reach()
+    bpy.ops.analytic_ik.mark_problems()
+
+
+UNDONE = {
+    "add": (without_chain, {}),
+    "rig_legs": (without_chain, {}),
+    "adopt": (with_blenders_ik, {}),
+    "restore": (adopted, {}),
+    "remove": (sound, {"delete_controls": True}),
+    "limit_knees": (sound, {}),
+    "snap_targets": (keyed_below, {"use_range": True, "frame_start": 1, "frame_end": 5}),
+    "snap_pose": (sound, {"use_range": True, "frame_start": 1, "frame_end": 5}),
+    "bake": (sound, {"frame_start": 1, "frame_end": 5}),
+    "check": (sound, {"frame_start": 1, "frame_end": 5}),
+    "swivel": (sound, {"angle": 0.7}),
+    "cure": (keyed_below, {"kind": "MUTE_KEYS", "bone": "shin"}),
+    "lock_interface": (sound, {}),
+    "select_chain": (another_bone_selected, {"tip": "shin"}),
+    "go_to_frame": (another_bone_selected, {"frame": 5, "bone": "shin"}),
+    "mark_problems": (checked_out_of_reach, {}),
+    "clear_marks": (marked, {}),
+}
+
+
+def all_that_is_there() -> dict:
+    limits = ("lock_ik_x", "lock_ik_y", "lock_ik_z", "use_ik_limit_x", "ik_min_x", "ik_max_x")
+    bones = [bone for ob in bpy.data.objects if ob.pose for bone in ob.pose.bones]
+    return {
+        **whole_state(),
+        "markers": [(marker.name, marker.frame) for marker in bpy.context.scene.timeline_markers],
+        "marks": [ob.analytic_ik_marks for ob in bpy.data.objects],
+        "muted": [(constraint.name, constraint.mute) for bone in bones for constraint in bone.constraints],
+        "limits": [[getattr(bone, name) for name in limits] for bone in bones],
+        "locked": bpy.context.scene.render.use_lock_interface,
+    }
+
+
+@pytest.mark.parametrize("name", UNDONE)
+def test_what_an_operator_changes_is_undone_in_one_step(name):
+    prepare, options = UNDONE[name]
+    prepare()
+    update()
+    bpy.ops.ed.undo_push(message="before")
+    before = all_that_is_there()
+    assert getattr(bpy.ops.analytic_ik, name)("EXEC_DEFAULT", True, **options) == {"FINISHED"}
+    update()
+    assert all_that_is_there() != before
+    bpy.ops.ed.undo()
+    after = all_that_is_there()
+    assert {what: after[what] for what in after if after[what] != before[what]} == {}
+
+
+def test_every_operator_that_changes_something_is_undone():
+    # Copying changes nothing of the file.
+    assert set(UNDONE) == set(own_operators()) - {"copy_certificate"}
 
 
 @every_operator
