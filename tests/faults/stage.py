@@ -1,0 +1,249 @@
+"""One leg that follows its target, set up anew for each fault: by the add-on, or by Blender's own IK constraint.
+
+The leg stands beside things that are none of the add-on's concern. What happens to all of it is the fault; `Stage.look`
+then asks Blender's evaluation whether the leg stands where it should, and what was lost.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import bpy
+from mathutils import Matrix, Vector
+
+from ik_addon.rig.problems import problems_of, warnings_of
+
+from ..rig.rigs import Rig, evaluated_copy, leg, matrix_difference, new_empty, update
+from ..scenes import go_to, slide
+
+OURS, BLENDERS = "the add-on", "Blender's own IK"
+FRAMES = (1, 4, 9)
+NEAR = {OURS: 1e-5, BLENDERS: 1e-3}
+"""How far a tip that has arrived may be from its target, in chain lengths. Blender's own solver iterates: it is not
+blamed for what it promises nobody."""
+SETTINGS = {OURS: ("analytic_ik_solver", "CIRCLE"), BLENDERS: ("iterations", 321)}
+"""A setting of the chain that is not the default: what happens must not change it."""
+
+
+@dataclass
+class Limb:
+    """A chain that is looked at. By names alone: undo and files leave no reference to Blender's data alive.
+
+    bones: of the chain, root first. target: an object. scene: in which it is looked at; "": the one that is shown.
+    bends: the knee is asked to lie in front (-Y) of the line from hip to target.
+    """
+
+    ob: str
+    bones: list[str]
+    target: str
+    bends: bool = True
+
+    @property
+    def pose(self) -> bpy.types.Pose:
+        return bpy.data.objects[self.ob].pose
+
+    @property
+    def tip(self) -> bpy.types.PoseBone:
+        return self.pose.bones[self.bones[-1]]
+
+
+@dataclass
+class Seen:
+    """What was seen of all limbs at one moment.
+
+    missed: distance from tip to target, in chain lengths, of the worst limb. sentences: what the add-on says of limbs
+    that are not where they should be. lost: what else is not as it was.
+    """
+
+    when: str
+    missed: float = 0.0
+    sentences: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+
+
+class Stage:
+    """A leg that follows a target with keys, and what stands beside it.
+
+    solver: OURS or BLENDERS. limbs: what is looked at; a fault that makes, renames or deletes limbs changes the list.
+    folder: where a fault may save files. seen: what was seen so far. fk_pose: the first leg's pose without IK, by bone,
+    which must come back where IK is switched off; None where a fault gives it another one.
+    """
+
+    def __init__(self, solver: str, folder) -> None:
+        self.solver, self.folder = solver, folder
+        self.seen: list[Seen] = []
+        rig = leg("leg")
+        slide(rig.target.ob, (0.0, -0.6, 0.5), (0.2, 0.5, 0.3))
+        self.limbs = [Limb("leg", rig.bones, rig.target.ob.name)]
+        self._bystanders = _make_bystanders(rig)
+        self.fk_pose: dict[str, Matrix] | None = self._pose_of_first()
+        self.solve(self.limbs[0])
+        go_to(1)
+
+    @property
+    def ob(self) -> bpy.types.Object:
+        """The leg's armature object, as it is called at present."""
+        return bpy.data.objects[self.limbs[0].ob]
+
+    @property
+    def target(self) -> bpy.types.Object:
+        """The leg's target, as it is called at present."""
+        return bpy.data.objects[self.limbs[0].target]
+
+    @property
+    def ours(self) -> bool:
+        """Whether the add-on solves it."""
+        return self.solver == OURS
+
+    def solve(self, limb: Limb, pole: str = "") -> None:
+        """Let a limb follow its target."""
+        target = bpy.data.objects[limb.target]
+        name, value = SETTINGS[self.solver]
+        if self.ours:
+            tip = limb.tip
+            tip.analytic_ik_target, tip.analytic_ik_chain_count = target, len(limb.bones)
+            tip.analytic_ik_pole_target = bpy.data.objects.get(pole)
+            setattr(tip, name, value)
+            tip.analytic_ik_enabled = True
+        else:
+            constraint = limb.tip.constraints.new("IK")
+            constraint.target, constraint.chain_count = target, len(limb.bones)
+            constraint.pole_target = bpy.data.objects.get(pole)
+            setattr(constraint, name, value)
+        update()
+
+    def drag(self, x: float = 0.3, y: float = -0.4, z: float = 0.6) -> None:
+        """Move every target by hand to a place in reach, as a user does."""
+        for name in dict.fromkeys(limb.target for limb in self.limbs):
+            bpy.data.objects[name].location = (x, y, z)
+        update()
+
+    def look(self, when: str) -> None:
+        """See whether all limbs are where they should be, and whether all that was theirs is."""
+        seen = Seen(when)
+        for limb in self.limbs:
+            if limb.ob not in bpy.data.objects:
+                continue  # nothing is left that could be wrong
+            missed = _missed(limb)
+            sentences = _said_of(limb) if self.ours else []
+            if missed > NEAR[self.solver] and sentences:
+                seen.sentences += sentences
+            else:
+                seen.missed = max(seen.missed, missed)
+            if self.setting_of(limb) != SETTINGS[self.solver][1]:
+                seen.lost.append(f"settings of {limb.ob}")
+        seen.lost += [name for name, state in self._bystanders.items() if _state_of(name) != state]
+        self.seen.append(seen)
+
+    def follow(self, when: str) -> None:
+        """See that all limbs follow: over frames, dragged at a frame, and between two frames."""
+        for frame in (*FRAMES, FRAMES[0] + 0.5):
+            go_to(frame)
+            self.look(f"{when}, at frame {frame}")
+        self.drag()
+        self.look(f"{when}, dragged")
+        go_to(FRAMES[1])
+        self.look(f"{when}, at frame {FRAMES[1]} again")
+
+    def switch_off(self) -> None:
+        """Switch IK off on the first leg, for good, and see whether its own pose comes back."""
+        limb = self.limbs[0]
+        if self.fk_pose is None or limb.ob not in bpy.data.objects:
+            return
+        if self.ours:
+            limb.tip.analytic_ik_enabled = False
+        for constraint in limb.tip.constraints:
+            constraint.mute = True
+        update()
+        now = self._pose_of_first()
+        if any(matrix_difference(now[name], own) > NEAR[OURS] for name, own in self.fk_pose.items()):
+            self.seen.append(Seen("when IK is off", lost=["the FK pose"]))
+
+    def _pose_of_first(self) -> dict[str, Matrix]:
+        """The first leg's bones against their parents, as Blender evaluates them."""
+        limb = self.limbs[0]
+        bones = evaluated_copy(bpy.data.objects[limb.ob]).pose.bones
+        return {name: bones[name].parent.matrix.inverted() @ bones[name].matrix for name in limb.bones}
+
+    def setting_of(self, limb: Limb) -> object:
+        """The chain's setting that is not the default."""
+        name = SETTINGS[self.solver][0]
+        if self.ours:
+            return getattr(limb.tip, name)
+        found = [constraint for constraint in limb.tip.constraints if constraint.type == "IK"]
+        return getattr(found[0], name) if found else None
+
+    def forget_bystander(self, name: str) -> None:
+        """What happens changes this one by itself: it is not looked at any more."""
+        del self._bystanders[name]
+
+    @contextmanager
+    def edit_bones(self) -> Iterator[bpy.types.ArmatureEditBones]:
+        """The edit bones of the leg's armature, in its edit mode."""
+        bpy.context.view_layer.objects.active = self.ob
+        bpy.ops.object.mode_set(mode="EDIT")
+        yield self.ob.data.edit_bones
+        bpy.ops.object.mode_set(mode="OBJECT")
+        update()
+
+
+def _missed(limb: Limb) -> float:
+    """How far a limb is from where it should be, in chain lengths, as Blender evaluates everything.
+
+    That is the distance from tip to target, or how far the knee lies on the wrong side, whichever is larger.
+    """
+    ob = evaluated_copy(bpy.data.objects[limb.ob])
+    bones = [ob.pose.bones[name] for name in limb.bones]
+    joints_world = [ob.matrix_world @ Vector(point) for point in [*(bone.head for bone in bones), bones[-1].tail]]
+    length = sum((b - a).length for a, b in zip(joints_world, joints_world[1:], strict=False))
+    target_world = evaluated_copy(bpy.data.objects[limb.target]).matrix_world.translation
+    missed = (joints_world[-1] - target_world).length / length
+    if limb.bends:
+        to_target = target_world - joints_world[0]
+        to_knee = joints_world[1] - joints_world[0]
+        aside = to_knee - to_target * (to_knee.dot(to_target) / to_target.length_squared)
+        missed = max(missed, aside.y / length)
+    return missed
+
+
+def _said_of(limb: Limb) -> list[str]:
+    """What the panel says of a limb that is not where it should be."""
+    ob, tip = bpy.data.objects[limb.ob], limb.bones[-1]
+    problem = problems_of(ob, [tip], bpy.context.evaluated_depsgraph_get()).get(tip)
+    return [problem] if problem else [warning.sentence for warning in warnings_of(ob, tip)]
+
+
+# What stands beside the leg
+
+
+def _make_bystanders(rig: Rig) -> dict[str, object]:
+    """Things that nothing which happens to the leg may change, and their states."""
+    hips = rig.ob.pose.bones["hips"]
+    hips["note"] = "keep me"
+    hips.scale = (1.0, 1.0, 1.0)
+    foot = rig.ob.pose.bones["foot"]
+    foot.rotation_mode, foot.rotation_euler = "XYZ", (0.3, 0.0, 0.1)
+    ball = new_empty("ball", (2.0, 0.0, 0.0))
+    slide(ball, (2.0, 0.0, 0.0), (3.0, 0.0, 0.0))
+    ball["note"] = [1, 2, 3]
+    return {name: _state_of(name) for name in ("ball", "hips", "foot")}
+
+
+def _state_of(name: str) -> object:
+    """What must stay of something that stands beside the leg."""
+    if name == "ball":
+        ball = bpy.data.objects.get(name)
+        return ball and (list(ball["note"]), _keys_of(ball))
+    return [
+        (list(bone.rotation_euler), list(bone.rotation_quaternion), list(bone.scale), bone.get("note"))
+        for ob in bpy.data.objects
+        if ob.type == "ARMATURE" and ob.pose
+        for bone in ob.pose.bones
+        if bone.name == name
+    ][:1]
+
+
+def _keys_of(ob: bpy.types.Object) -> list[Iterable[float]]:
+    from ..scenes import action_state
+
+    return sorted(map(repr, action_state(ob.animation_data.action).items())) if ob.animation_data else []
