@@ -7,6 +7,7 @@ then asks Blender's evaluation whether the leg stands where it should, and what 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import bpy
 from mathutils import Matrix, Vector
@@ -195,7 +196,7 @@ def _missed(limb: Limb) -> float:
     ob = evaluated_copy(bpy.data.objects[limb.ob])
     bones = [ob.pose.bones[name] for name in limb.bones]
     joints_world = [ob.matrix_world @ Vector(point) for point in [*(bone.head for bone in bones), bones[-1].tail]]
-    length = sum((b - a).length for a, b in zip(joints_world, joints_world[1:], strict=False))
+    length = sum((b - a).length for a, b in pairwise(joints_world))
     target_world = evaluated_copy(bpy.data.objects[limb.target]).matrix_world.translation
     missed = (joints_world[-1] - target_world).length / length
     if limb.bends:
