@@ -109,7 +109,7 @@ by_case = pytest.mark.parametrize(
 
 def shown_cure(rig: Rig, words: str, kind: str) -> dict[str, str]:
     """The options of the button of a kind in the panel, beside the sentence with these words."""
-    shown = chain_panel(rig)
+    shown = chain_panel(rig, rig.bones[-1])
     assert words in shown.text()
     (wanted,) = {cure for cure in shown.cures() if cure[0] == kind}
     return dict(zip(("kind", "bone", "what"), wanted, strict=True))
