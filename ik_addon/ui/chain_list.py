@@ -40,7 +40,7 @@ class ANALYTIC_IK_OT_select_chain(ChainOperator):
         if bone is None or not is_tip(bone):
             return cls.__doc__ or ""
         state = States(ob, context.view_layer.depsgraph).of(bone.name)
-        said = messages.AT_TARGET() if state.kind == "MET" else said_of(context.scene, state).rstrip(".")
+        said = messages.AT_TARGET() if state.kind == "MET" else said_of(context.scene, state, bone.name).rstrip(".")
         return f"{cls.__doc__}.\n{messages.OF(whose=bone.name, said=said)}"
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:

@@ -116,7 +116,7 @@ def draw_state(layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.
         return
     warnings = warnings_of(ob, tip.name)
     if not warnings and state.kind != "MET":
-        draw_sentence(layout, context, without_bone(said_of(context.scene, state)), icon_of(state))
+        draw_sentence(layout, context, said_of(context.scene, state, tip.name), icon_of(state))
     for problem in warnings:
         draw_problem(layout, context, problem)
     for problem in notes_of(ob, tip.name):
@@ -199,18 +199,13 @@ class SnapPanel(PartOfChainPanel):
             layout.operator(ANALYTIC_IK_OT_restore.bl_idname, icon="LOOP_BACK")
 
 
-def said_of(scene: bpy.types.Scene, state: ChainState) -> str:
-    """What is to be said of a chain that does not arrive, with the distance that is left."""
+def said_of(scene: bpy.types.Scene, state: ChainState, tip: str) -> str:
+    """What is to be said of a chain that does not arrive, and how far off it is; its tip's name is shown beside it."""
+    said = state.sentence.removeprefix(messages.OF(whose=messages.BONE(bone=tip), said=""))
+    said = said[:1].upper() + said[1:]
     if state.distance_world is None:
-        return state.sentence
-    distance = length_words(scene, state.distance_world)
-    return messages.FROM_TARGET(distance=distance, state=without_bone(state.sentence))
-
-
-def without_bone(sentence: str) -> str:
-    """A sentence without the bone that it is about, where that is shown beside it."""
-    whose, found, rest = sentence.partition("': ")
-    return rest[:1].upper() + rest[1:] if found and whose.startswith("Bone '") else sentence
+        return said
+    return messages.FROM_TARGET(distance=length_words(scene, state.distance_world), state=said)
 
 
 _ICONS = {

@@ -68,6 +68,23 @@ def test_each_state_has_its_icon(settings, z, icon):
     assert not said.endswith(".")
 
 
+@pytest.mark.parametrize("name", ["shin", "it's': x", "{0} \\"])
+def test_a_button_names_its_chain_once_whatever_it_is_called(name):
+    rig = leg()
+    rig.ob.pose.bones["shin"].name = rig.bones[-1] = name
+    rig.enable()
+    rig.target.place((0.0, 0.0, -1.0))
+    enter("POSE", rig.ob, name)
+    button = chain_list.ANALYTIC_IK_OT_select_chain
+    said = button.description(context(), SimpleNamespace(tip=name)).removeprefix(f"{button.__doc__}.\n")
+    far = length_words(bpy.context.scene, missed_world(rig))
+    why = "Its target is farther away than the chain reaches; bring it nearer, or choose Stretch"
+    assert said == f"{name}: {far} from its target. {why}"
+    rig.tip.analytic_ik_enabled = False
+    update()
+    assert button.description(context(), SimpleNamespace(tip=name)).endswith(f"\n{name}: Its chain is switched off")
+
+
 def test_the_list_holds_nothing_of_blenders_afterwards():
     chains_panel(walking_leg())
     assert chain_list._states == []
