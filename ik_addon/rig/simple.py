@@ -46,11 +46,8 @@ def _settings(ob: bpy.types.Object) -> Iterator[tuple[str, bool]]:
 
 def _object_not_simple(ob: bpy.types.Object) -> str:
     """`not_simple` of an object, with all objects above it."""
-    visited, above = set(), ob
+    above = ob
     while above is not None:
-        if above in visited:
-            return messages.PARENTS_IN_CIRCLE(object=ob.name)
-        visited.add(above)
         why = _action_not_simple(above) or _placed_otherwise(above)
         if why:
             return why
