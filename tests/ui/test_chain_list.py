@@ -9,7 +9,7 @@ from ik_addon.authoring.selection import tip_of_chain
 from ik_addon.ui import chain_list, panel
 from ik_addon.ui.sentences import length_words
 
-from ..rig.rigs import leg, new_empty, update
+from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
 from ..scenes import (
     enter,
     go_to,
@@ -100,6 +100,17 @@ def test_a_list_of_many_problems_says_some_of_them():
     shown = chains_panel(rig)
     assert len(shown.cures()) == chain_list._PROBLEMS
     assert "1 more chain has a problem" in shown.text()
+
+
+def test_many_more_problems_are_counted():
+    bones = [BoneSpec(f"bone {k}", (k, 0.0, 0.0), (k, 0.0, 1.0)) for k in range(6)]
+    ob = new_armature("fence", bones)
+    for bone in ob.pose.bones:
+        bone.analytic_ik_enabled, bone.analytic_ik_chain_count = True, 1
+    update()
+    shown = chains_panel(Rig(ob, ["bone 0"], Control(ob)))
+    assert len(shown.cures()) == chain_list._PROBLEMS
+    assert f"{6 - chain_list._PROBLEMS} more chains have problems" in shown.text()
 
 
 def test_drawing_changes_nothing():
