@@ -222,7 +222,6 @@ SWITCH_KEYED = Note("Bone '{bone}': keys switch its chain on and off; mute them 
 READ_ANEW = Note("Read anew on every frame: {why}")
 SOLVED_AFTER = Note("Solved after the frame: {why}")
 SOLVED_BEFORE = Note("Solved before the frame")
-IS_OFF = Part("it is switched off")
 MOVES_WITH_OTHERS = Part("it moves with another chain, or moves one")
 SET_UP_UNUSUALLY = Part("its bones are set up in an unusual way")
 SWITCH_ANIMATED = Part("its switch is animated")

@@ -48,7 +48,7 @@ class Plan:
             for chain in (chain for chain in order.bones if chain.armature == ob.name_full):
                 posed = done.limbs.get(chain)
                 if posed is None:
-                    why, found = str(done.errors.get(chain) or messages.IS_OFF()), None
+                    why, found = str(done.errors[chain]), None
                 elif order.movers[chain] or chain in movers:
                     why, found = messages.MOVES_WITH_OTHERS(), None
                 else:
