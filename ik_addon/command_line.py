@@ -17,6 +17,7 @@ from pathlib import Path
 
 import bpy
 
+from . import messages
 from .authoring.rigging import rig_legs
 from .bake import bake, chains_of, check
 from .bake.certificate import certificate_text
@@ -91,15 +92,15 @@ def _check_usage(options: argparse.Namespace) -> None:
     if not options.files and bpy.data.filepath:
         options.files = [Path(bpy.data.filepath)]
     if not options.files:
-        options.usage_error("name at least one FILE")
+        options.usage_error(messages.NO_FILE_GIVEN())
     if options.command == "rig" and len(options.files) > 1:
-        options.usage_error("rig takes one FILE")
+        options.usage_error(messages.RIG_TAKES_ONE())
     if options.command == "bake" and options.output and len(options.files) > 1:
-        options.usage_error("--output takes one FILE; use --output-dir for several")
+        options.usage_error(messages.OUTPUT_TAKES_ONE())
     names = [file.name for file in options.files]
     doubled = next((name for name in names if names.count(name) > 1), None)
     if options.command == "bake" and options.output_dir and doubled:
-        options.usage_error(f"two FILEs are named {doubled!r} and one would be saved over the other; name them apart")
+        options.usage_error(messages.SAME_NAMES(name=doubled))
 
 
 def _process(file: Path, options: argparse.Namespace) -> dict:
@@ -110,14 +111,14 @@ def _process(file: Path, options: argparse.Namespace) -> dict:
         reason = _said(file, error)
         return {"file": str(file), "frames": None, "seconds": 0.0, "chains": [], "error": reason}
     for chain in entry["chains"]:
-        print(f"{file}: {words(chain)}")
+        print(messages.OF(whose=file, said=words(chain)))
     return {**entry, "file": str(file)}
 
 
 def _said(file: Path, error: Exception) -> str:
     """Say on stderr what stopped a file, in one line; returns the reason."""
     reason = " ".join(str(error).removeprefix("Error: ").split())
-    print(f"{file}: {reason}", file=sys.stderr)
+    print(messages.OF(whose=file, said=reason), file=sys.stderr)
     return reason
 
 
@@ -141,7 +142,7 @@ def _armatures(name: str | None) -> list[bpy.types.Object]:
     """The armature objects of the scene, or the one of that name; ChainError where there is none."""
     found = [ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE" and name in (None, ob.name)]
     if not found:
-        raise ChainError(f"its scene has no armature {name!r}; check the name" if name else "its scene has no armature")
+        raise ChainError(messages.NO_ARMATURE_NAMED(armature=name) if name else messages.NO_ARMATURE_IN_SCENE())
     return found
 
 
@@ -153,12 +154,12 @@ def _legs_of(file: Path, ob: bpy.types.Object, arms: bool) -> bool:
         _said(file, error)
         return False
     for one in rigged.limbs:
-        print(
-            f"{file}: {ob.name}: '{one.limb.bones[0]}' to '{one.limb.bones[-1]}' follow '{one.target.name}' and "
-            f"'{one.pole.name}'"
-        )
+        names = {"target": one.target.name, "pole": one.pole.name}
+        line = messages.LIMB_FOLLOWS(armature=ob.name, first=one.limb.bones[0], last=one.limb.bones[-1], **names)
+        print(messages.OF(whose=file, said=line))
     for out in rigged.left_out:
-        print(f"{file}: {ob.name}: left out '{out.bone}': {out.reason}")
+        line = messages.LIMB_LEFT_OUT(armature=ob.name, bone=out.bone, why=out.reason)
+        print(messages.OF(whose=file, said=line))
     return True
 
 
@@ -171,7 +172,7 @@ def _open_and_step(file: Path, options: argparse.Namespace) -> dict:
     frames = range(first, last + 1, options.step)
     chains = chains_of(scene.objects)
     if not chains:
-        raise ChainError("no armature of its scene has a live analytic IK chain; add one and save the file")
+        raise ChainError(messages.NO_CHAIN_IN_SCENE())
 
     with _shown(file.name, len(frames)) as progress:
         if output is None:
@@ -203,11 +204,11 @@ def _shown(name: str, frames: int) -> Iterator[Progress | None]:
 def _is_compressed(file: Path) -> bool:
     """Whether a .blend file is compressed, as what is saved from it shall be. OSError where it is none."""
     if not file.is_file():
-        raise FileNotFoundError("there is no such file; check its path")
+        raise FileNotFoundError(messages.NO_SUCH_FILE())
     with file.open("rb") as stream:
         start = stream.read(len(_BLEND))
     if not start.startswith((_BLEND, *_COMPRESSED)):
-        raise OSError("it is not a .blend file; name one that Blender saved")
+        raise OSError(messages.NOT_A_BLEND_FILE())
     return start != _BLEND
 
 
@@ -222,7 +223,7 @@ def _output_of(file: Path, options: argparse.Namespace) -> Path:
 def _output_path(output: Path) -> Path:
     """A file to save to. OSError where none can be put there."""
     if not output.absolute().parent.is_dir():
-        raise FileNotFoundError(f"there is no folder '{output.parent}' to save to; make it first")
+        raise FileNotFoundError(messages.NO_FOLDER(folder=output.parent))
     return output
 
 
@@ -245,7 +246,8 @@ def _written(path: Path, text: str) -> bool:
         beside.write_text(text + "\n", encoding="utf-8")
         os.replace(beside, path)
     except OSError as error:
-        print(f"{path}: the report could not be written ({error.strerror}); choose another place", file=sys.stderr)
+        line = messages.NOT_WRITTEN(reason=error.strerror)
+        print(messages.OF(whose=path, said=line), file=sys.stderr)
         return False
     return True
 
@@ -260,13 +262,13 @@ def _status(entry: dict, options: argparse.Namespace) -> int:
 def _frames(text: str) -> tuple[int, int]:
     match = _FRAMES.match(text)
     if match is None or int(match[1]) > int(match[2]):
-        raise argparse.ArgumentTypeError(f"{text!r} is no range of frames; write the first and last as 1-250")
+        raise argparse.ArgumentTypeError(messages.NO_RANGE(text=text))
     return int(match[1]), int(match[2])
 
 
 def _step(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no step; write a whole number from 1")
+        raise argparse.ArgumentTypeError(messages.NO_STEP(text=text))
     return int(text)
 
 
@@ -276,7 +278,7 @@ def _distance(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0.0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no distance; write a number from 0")
+        raise argparse.ArgumentTypeError(messages.NO_DISTANCE(text=text))
     return value
 
 

@@ -4,6 +4,8 @@ import os
 import shutil
 import sys
 import tempfile
+from collections import Counter
+from functools import wraps
 from pathlib import Path
 
 import hypothesis
@@ -15,6 +17,8 @@ os.environ["BLENDER_USER_RESOURCES"] = USER_FOLDER
 
 import bpy  # noqa: E402  (before anything asks for mathutils, which lives inside it)
 
+from ik_addon.messages import Message  # noqa: E402  (after bpy)
+
 # No deadline: the first example pays for caches and imports. In CI always the same examples.
 hypothesis.settings.register_profile(
     "analytic-ik",
@@ -25,7 +29,31 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("analytic-ik")
 
 # Pure mathematics, read sources, and processes of their own: they need no scene and do not pay for one.
-WITHOUT_SCENE = {"solvers", "test_house.py", "test_extension.py", "test_manual.py"}
+WITHOUT_SCENE = {"solvers", "test_house.py", "test_messages.py", "test_extension.py", "test_manual.py"}
+
+# Every message of the add-on that was said so far, and how often.
+SAID: Counter[Message] = Counter()
+_say = Message.__call__
+
+
+@wraps(_say)
+def _say_and_count(message: Message, **given: object) -> str:
+    SAID[message] += 1
+    return _say(message, **given)
+
+
+Message.__call__ = _say_and_count
+
+
+@pytest.fixture
+def said_messages() -> Counter[Message]:
+    return SAID
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """At the end it is known which messages were said."""
+    items.sort(key=lambda item: item.name == "test_every_message_is_said_by_a_test")
 
 
 @pytest.fixture(scope="session")

@@ -260,6 +260,7 @@ USAGE = [
     ("bake {0}/walk.blend --output {0}/out.blend --action MERGE", "invalid choice: 'MERGE'"),
     ("bake {0}/walk.blend --output {0}/out.blend --after DELETE", "invalid choice: 'DELETE'"),
     ("bake {0}/walk.blend {0}/out/walk.blend --output-dir {0}", "two FILEs are named 'walk.blend' and one would be"),
+    ("bake {0}/walk.blend {0}/far.blend --output {0}/out.blend", "--output takes one FILE; use --output-dir for sev"),
     ("bake --in-place", "name at least one FILE"),
     ("check", "name at least one FILE"),
     ("dance {0}/walk.blend", "invalid choice: 'dance'"),
@@ -279,6 +280,21 @@ def test_bad_usage_is_told(files, capsys, arguments, sentence):
 def test_help_is_no_error(capsys, arguments):
     assert command_line.run(arguments.split()) == 0
     assert "usage: analytic-ik" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("gone", "there is no such file; check its path"),
+        ("still", "no armature of its scene has a live analytic IK chain; add one and save the file"),
+        ("broken", "Bone 'shin': there is no target; choose an object as its Target"),
+    ],
+)
+def test_what_stops_a_file_is_one_line_that_names_it(files, capsys, name, sentence):
+    before = names(files)
+    assert command_line.run(["bake", f"{files}/{name}.blend", "--output", f"{files}/out.blend"]) == 1
+    assert capsys.readouterr().err == f"{files}/{name}.blend: {sentence}\n"
+    assert names(files) == before
 
 
 def test_a_failure_while_saving_leaves_the_old_output_and_nothing_half_written(files, capsys, monkeypatch):
@@ -363,6 +379,22 @@ def test_the_legs_of_a_file_are_rigged(tmp_path):
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "rigged.blend"))
     assert {"Foot.L", "Foot.R", "Knee.L", "Knee.R"} <= set(bpy.data.objects.keys())
     assert sum(bone.analytic_ik_enabled for bone in bpy.data.objects["skeleton"].pose.bones) == 2
+
+
+def test_what_was_rigged_and_what_was_left_out_is_told(tmp_path, capsys):
+    left, right = (limb for limb in FAMILIES[0].found() if limb.kind == "LEG")
+
+    def half_rigged() -> None:
+        armature_of(FAMILIES[0].bones()).pose.bones[right.bones[-1]].constraints.new("IK").name = "leg {IK}"
+
+    file = tmp_path / "100% {body}.blend"
+    save_scene(file, half_rigged)
+    assert command_line.run(["rig", str(file), "--output", str(tmp_path / "rigged.blend")]) == 0
+    said = capsys.readouterr().out
+    first, tip = left.bones[0], left.bones[-1]
+    assert f"{file}: skeleton: '{first}' to '{tip}' follow 'Foot.L' and 'Knee.L'\n" in said
+    why = f"constraint 'leg {{IK}}' of bone '{right.bones[-1]}' is an IK already; adopt that instead"
+    assert f"{file}: skeleton: left out '{right.bones[-1]}': {why}\n" in said
 
 
 def test_a_file_without_legs_is_told_and_not_saved(files, capsys):

@@ -12,7 +12,7 @@ import pytest
 CHECKOUT = Path(__file__).parents[1]
 
 # Imports point to the left only. Rooms side by side do not know each other.
-ROOMS = [{"solvers"}, {"rig"}, {"bake"}, {"authoring"}, {"ui", "command_line"}]
+ROOMS = [{"messages"}, {"solvers"}, {"rig"}, {"bake"}, {"authoring"}, {"ui", "command_line"}]
 
 STDLIB = set(sys.stdlib_module_names)
 BLENDER = {"bpy", "bpy_extras", "bpy_types", "mathutils", "bl_math", "bl_ui", "blf", "gpu", "gpu_extras"}
@@ -44,6 +44,8 @@ def complaints(sources):
                     continue
                 elif room_of(path) == "solvers" and name not in STDLIB | {"mathutils"}:
                     yield f"{at} imports {name}: solvers know the standard library and mathutils"
+                elif room_of(path) == "messages" and name not in STDLIB:
+                    yield f"{at} imports {name}: messages know the standard library alone"
                 elif name not in STDLIB | BLENDER:
                     yield f"{at} imports {name}, which Blender does not bring"
             for target in inner_imports(path, node, sources):
@@ -141,8 +143,9 @@ def test_blenders_door_imports_nothing_until_it_is_opened():
 
 HOUSE = {
     "__init__.py": "from . import command_line, rig, ui",
+    "messages.py": "from string import Formatter",
     "solvers/__init__.py": "import math\nfrom mathutils import Vector\nfrom .chain import Chain",
-    "solvers/chain.py": "from dataclasses import dataclass",
+    "solvers/chain.py": "from dataclasses import dataclass\nfrom .. import messages",
     "rig/__init__.py": "from . import settings",
     "rig/settings.py": "import bpy\nimport numpy as np\nfrom ..solvers import Chain",
     "bake/__init__.py": "from ..rig.settings import settings_of\nfrom .keys import write",
@@ -173,6 +176,8 @@ def test_a_tidy_house_gives_no_complaint():
         ("rig/settings.py", "from ...elsewhere import thing", "imports what is not there"),
         ("rig/settings.py", "from ..solvers.gone import thing", "imports what is not there"),
         ("extras/tools.py", "import math", "extras/tools.py is in no room"),
+        ("messages.py", "from .solvers import Chain", "imports solvers/__init__.py, which is not left of it"),
+        ("messages.py", "import mathutils", "messages know the standard library"),
         ("solvers/chain.py", "import bpy", "solvers know the standard library"),
         ("solvers/chain.py", "import numpy.linalg", "solvers know the standard library"),
         ("rig/settings.py", "import scipy.optimize", "imports scipy, which Blender does not bring"),

@@ -9,6 +9,8 @@ from typing import NamedTuple
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
+from .. import messages
+from ..messages import Message
 from ..rig import settings
 from ..rig.animation import animated_paths, is_driven
 from ..rig.channels import Raw, raw_values
@@ -16,6 +18,7 @@ from ..rig.foot import end_bone
 from ..rig.limb import Limb
 from ..rig.order import live_tips
 from ..rig.posing import PoseWriter
+from ..rig.problems import check_posable
 from ..rig.reading import ArmatureReader, SceneReader
 from ..rig.settings import Settings
 from ..rig.solving import solve_limb
@@ -43,9 +46,9 @@ class Held(NamedTuple):
         parent = self.tip.parent
         return parent if self.constraint.use_rotation and parent is not None else self.tip
 
-    def error(self, sentence: str) -> ChainError:
-        """What keeps the constraint from being adopted, or restored, with its cure."""
-        return ChainError(f"Bone '{self.tip.name}': constraint '{self.constraint.name}' {sentence}")
+    def error(self, message: Message, **fields: object) -> ChainError:
+        """What keeps the constraint from being adopted, with its cure. fields: of the message, besides these two."""
+        return ChainError(message(bone=self.tip.name, constraint=self.constraint.name, **fields))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,15 +147,14 @@ def _check(held: Held) -> None:
     """Raise ChainError for what no chain can do."""
     tip, constraint = held
     ob = tip.id_data
-    if not ob.is_editable:
-        raise held.error(f"belongs to armature '{ob.name}', which is linked; make a library override of it first")
+    check_posable(ob)
     if ob.data.pose_position == "REST":
-        raise held.error(f"does nothing while armature '{ob.name}' shows its rest position; switch to Pose Position")
+        raise ChainError(messages.REST_POSITION(armature=ob.name))
     if ob.pose.ik_solver != "LEGACY":
-        raise held.error("is solved by iTaSC; set the armature's IK Solver to Standard")
-    for what, refused in _REFUSALS.items():
+        raise held.error(messages.IK_ITASC)
+    for message, refused in _REFUSALS.items():
         if refused(constraint):
-            raise held.error(what)
+            raise held.error(message)
     if constraint.use_rotation:
         _check_end(held)
     _check_unshared(held)
@@ -164,30 +166,25 @@ def _leaves_axes_free(ik: bpy.types.Constraint) -> bool:
     return ik.reference_axis != "BONE" or not all(getattr(ik, lock) for lock in locks)
 
 
-_REFUSALS: dict[str, Callable[[bpy.types.Constraint], bool]] = {
-    "has no target; choose one, or mute it": lambda ik: ik.target is None,
-    "keeps a distance; set its IK Type to Copy Pose": lambda ik: ik.ik_type != "COPY_POSE",
-    "leaves its own bone out of its chain; switch Use Tail on, or move it to the parent bone": lambda ik: (
-        not ik.use_tail
-    ),
-    "does not follow its target's location; switch Position on": lambda ik: not ik.use_location,
-    "has a weight other than 1; set those of Position and Rotation to 1": lambda ik: (
-        (ik.weight, ik.orient_weight) != (1, 1)
-    ),
-    "leaves axes of its target free; lock all of them, and set Axis Reference to Bone": _leaves_axes_free,
-    "reads its target in another space; set Target Space to World Space": lambda ik: ik.target_space != "WORLD",
+_REFUSALS: dict[Message, Callable[[bpy.types.Constraint], bool]] = {
+    messages.IK_WITHOUT_TARGET: lambda ik: ik.target is None,
+    messages.IK_DISTANCE: lambda ik: ik.ik_type != "COPY_POSE",
+    messages.IK_WITHOUT_TAIL: lambda ik: not ik.use_tail,
+    messages.IK_WITHOUT_POSITION: lambda ik: not ik.use_location,
+    messages.IK_WEIGHT: lambda ik: (ik.weight, ik.orient_weight) != (1, 1),
+    messages.IK_AXES: _leaves_axes_free,
+    messages.IK_SPACE: lambda ik: ik.target_space != "WORLD",
 }
-"""What no chain can do, and the cure."""
+"""What no chain can do."""
 
 
 def _check_end(held: Held) -> None:
     """Raise ChainError where a bone that follows its target's rotation is not on the end of a chain."""
     tip, parent = held.tip, held.tip.parent
-    cure = "switch Rotation off and add a Copy Rotation"
     if parent is None or held.constraint.chain_count == 1:
-        raise held.error(f"turns one bone to its target's rotation and has no other to reach it with; {cure}")
+        raise held.error(messages.IK_TURNS_ONE_BONE)
     if end_bone(parent) != tip or (tip.bone.head_local - parent.bone.tail_local).length > _APART * parent.bone.length:
-        raise held.error(f"follows its target's rotation, and its bone is not on the end of '{parent.name}'; {cure}")
+        raise held.error(messages.IK_NOT_ON_END, parent=parent.name)
 
 
 def _check_unshared(held: Held) -> None:
@@ -196,15 +193,13 @@ def _check_unshared(held: Held) -> None:
     for other in adoptable(ob.pose.bones):
         shared = sorted(own & _bone_names(other)) if other != held else []
         if shared:
-            raise held.error(
-                f"shares bone '{shared[0]}' with constraint '{other.constraint.name}' of bone '{other.tip.name}' "
-                "(tree IK); shorten one of their chains, or mute one"
-            )
+            names = {"shared": shared[0], "other": other.constraint.name, "owner": other.tip.name}
+            raise held.error(messages.IK_TREE, **names)
     for other in live_tips(ob):
         tip = ob.pose.bones[other]
         shared = sorted(own & _names_up(tip, tip.analytic_ik_chain_count))
         if shared:
-            raise held.error(f"shares bone '{shared[0]}' with the chain of '{other}'; remove that chain, or mute it")
+            raise held.error(messages.IK_SHARES_BONE, shared=shared[0], tip=other)
 
 
 def _check_animation(held: Held) -> None:
@@ -213,16 +208,16 @@ def _check_animation(held: Held) -> None:
     ob = tip.id_data
     paths = set(animated_paths(ob))
     if not paths.isdisjoint(f"{constraint.path_from_id()}.{name}" for name in ("mute", "enabled")):
-        raise held.error("is muted by animation, which would switch it on again; animate its influence instead")
+        raise held.error(messages.IK_MUTE_ANIMATED)
     own = {f"{held.chain_tip.path_from_id()}.{settings.PREFIX}{name}" for name in Settings.__dataclass_fields__}
     if paths & own or curves_at(ob, _copy_path(held.chain_tip)):
-        raise held.error("cannot hand over to a chain that is animated already; delete what animates that chain")
+        raise held.error(messages.IK_CHAIN_ANIMATED)
     for curve in curves_at(ob, _influence_path(held)):
         if not curve.id_data.is_editable:
-            raise held.error(f"is animated by action '{curve.id_data.name}', which is linked; make it local")
+            raise held.error(messages.IK_ACTION_LINKED, action=curve.id_data.name)
     for name in sorted(_bone_names(held)):
         if is_driven(ob, ob.pose.bones[name], "rotation"):
-            raise held.error(f"is above a driver that sets the rotation of bone '{name}'; remove that driver")
+            raise held.error(messages.IK_DRIVEN, driven=name)
 
 
 def _bone_names(held: Held) -> set[str]:
@@ -257,8 +252,8 @@ def _planned(context: bpy.types.Context, held: Held) -> _Plan:
         before = tuple(reading.fk for reading in limb.bones)
         return _Plan(held, fitted(limb, wanted), before, max(0.0, distance - nearest))
     except ChainError as error:
-        reason = str(error).removeprefix(f"Bone '{held.chain_tip.name}': ")
-        raise held.error(f"cannot become a chain: {reason}") from error
+        refusal = str(error).removeprefix(messages.BONE(bone=held.chain_tip.name) + ": ")
+        raise held.error(messages.IK_NO_CHAIN, refusal=refusal) from error
 
 
 def _settings(held: Held) -> Settings:
@@ -415,14 +410,14 @@ def _because(plan: _Plan) -> str:
         if constraint != plan.held.constraint and constraint.enabled and constraint.influence > 0.0
     ]
     if others:
-        return f"constraint '{others[0]}' now turns its bones after the chain"
+        return messages.AFTER_THE_CHAIN(constraint=others[0])
     if limb.pole_armature is not None and limb.bones[0].limits is not None:
-        return "with a pole Blender ignores the limits of the first bone"
+        return messages.POLE_IGNORES_LIMITS()
     if 0.0 < limb.settings.influence < 1.0:
-        return "below full influence Blender blends its constraint in another way"
+        return messages.BLENDS_OTHERWISE()
     if limb.settings.reach == "STRETCH":
-        return "Blender stretches within reach too, and what hangs on the end with it"
-    return f"Blender's own solution left the target by {plan.missed:.2g} of the chain's length"
+        return messages.STRETCHES_WITHIN()
+    return messages.BLENDER_LEFT(part=plan.missed)
 
 
 def _influence_path(held: Held) -> str:
@@ -439,13 +434,12 @@ def _copy_path(chain_tip: bpy.types.PoseBone) -> str:
 def _adopted_constraint(tip: bpy.types.PoseBone) -> Held:
     """The constraint that the chain of a tip was. Raises ChainError where it is gone, or must not be given back."""
     if not is_adopted(tip):
-        raise ChainError(f"Bone '{tip.name}': its chain was no IK constraint; select a bone whose chain was adopted")
-    if not tip.id_data.is_editable:
-        raise ChainError(f"Armature '{tip.id_data.name}' is linked; make a library override of it first")
+        raise ChainError(messages.NOT_ADOPTED(bone=tip.name))
+    check_posable(tip.id_data)
     name, owner = _record(tip)["constraint"], tip.id_data.pose.bones.get(_record(tip)["bone"])
     constraint = owner.constraints.get(name) if owner else None
     if constraint is None or constraint.type != "IK":
-        raise ChainError(f"Bone '{tip.name}': its IK constraint '{name}' is gone; remove the chain instead")
+        raise ChainError(messages.IK_GONE(bone=tip.name, constraint=name))
     check_switchable(tip.id_data, tip)
     return Held(owner, constraint)
 

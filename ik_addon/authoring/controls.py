@@ -7,6 +7,7 @@ from typing import NamedTuple
 import bpy
 from mathutils import Vector
 
+from .. import messages
 from ..rig import settings
 from ..rig.chains import fk_chain
 from ..rig.channels import SCALE
@@ -16,6 +17,7 @@ from ..rig.lengthening import factors, present_ratio
 from ..rig.limb import BoneReading, chain_bones, fk_joints
 from ..rig.order import live_tips
 from ..rig.posing import FkPose, PoseWriter
+from ..rig.problems import check_posable
 from ..rig.reading import ArmatureReader, SceneReader, check_targets
 from ..rig.records import absorb_scale, forget_fk
 from ..rig.switch import check_switchable, mute_switch
@@ -51,13 +53,14 @@ def add_chain(
     ChainError, with nothing changed, where the chain could not be solved.
     """
     ob = tip.id_data
+    check_posable(ob)
     reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
     before, tip.analytic_ik_straight_axis = tip.analytic_ik_straight_axis, straight_axis
     try:
         bones, chain, target, pole = _checked(reader, tip, chain_count, solver, controls)
     except ChainError as error:
         tip.analytic_ik_straight_axis = before
-        raise ChainError(f"Bone '{tip.name}': {error}") from error
+        raise error.of(messages.BONE(bone=tip.name)) from error
     joints_armature = fk_joints(bones)
     straight, frame = is_straight(chain), start_frame(chain)
     size = 0.1 * chain.length * reader.world.median_scale
@@ -148,22 +151,17 @@ def _checked(
 ) -> tuple[tuple[BoneReading, ...], Chain, bpy.types.Object | None, bpy.types.Object | None]:
     """The bones, their chain, and which of the chosen controls is its target and which its pole."""
     ob = tip.id_data
-    if not ob.is_editable:
-        raise ChainError(f"its armature '{ob.name}' is linked; make a library override of it first")
     if tip.analytic_ik_enabled:
-        raise ChainError("it is the tip of a chain already; change that one, or remove it first")
+        raise ChainError(messages.TIP_ALREADY())
     if len(controls) > 2:
-        raise ChainError(f"{len(controls)} other objects are selected; select its target, its target and pole, or none")
+        raise ChainError(messages.TOO_MANY_CONTROLS(count=len(controls)))
     chain = chain_bones(tip, chain_count)
     solver_for(len(chain), solver)
     names = {bone.name for bone in chain}
     for other in map(ob.pose.bones.get, live_tips(ob)):
         shared = names.intersection(bone.name for bone in [*_bones_or_tip(other), *possible_end_bones(other)])
         if shared:
-            raise ChainError(
-                f"bone '{min(shared)}' belongs to the chain of '{other.name}' already; use fewer bones, or remove that "
-                "chain"
-            )
+            raise ChainError(messages.BONE_TAKEN(bone=min(shared), tip=other.name))
     bones = reader.bones([reader.evaluated.pose.bones[bone.name] for bone in chain])
     tail_world = reader.world @ fk_joints(bones)[-1]
 

@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 import bpy
 
+from .. import messages
 from ..rig import animation
 from ..rig.chains import fk_chain
 from ..rig.limb import chain_bones, fk_joints
 from ..rig.order import live_tips
-from ..rig.problems import Cure, rotation_curves
+from ..rig.problems import Cure, check_posable, rotation_curves
 from ..rig.reading import SceneReader, in_any_collection
 from ..rig.switch import mute_switch
 from ..solvers import ChainError
@@ -20,15 +21,14 @@ def cure(context: bpy.types.Context, ob: bpy.types.Object, wanted: Cure) -> str:
     """Do what cures a problem of an armature object; returns what was done. Raises ChainError where it cannot be."""
     bone = ob.pose.bones.get(wanted.bone)
     if bone is None:
-        raise ChainError(f"Armature '{ob.name}' has no bone '{wanted.bone}'; choose one of its bones")
-    if not ob.is_editable:
-        raise ChainError(f"Armature '{ob.name}' is linked; make a library override of it first")
+        raise ChainError(messages.NO_SUCH_BONE(armature=ob.name, bone=wanted.bone))
+    check_posable(ob)
     done = CURES[wanted.kind](context, bone, wanted.name)
     # Nobody tells of a driver that went, or of a key that is silent now.
     animation.forget()
     ob.update_tag()
     context.view_layer.update()
-    return f"Bone '{bone.name}': {done}"
+    return messages.CURED(bone=bone.name, done=done)
 
 
 def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str = "") -> str:
@@ -43,7 +43,7 @@ def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str =
         parent = reader.evaluated.pose.bones[names[0]].parent
         chain = fk_chain(bones, reader.pose_of(parent) if parent else None)
     except ChainError as error:
-        raise error.of(f"Bone '{tip.name}'") from error
+        raise error.of(messages.BONE(bone=tip.name)) from error
     at_world = reader.world @ target_place(fk_joints(bones), chain)
     target = new_empty(ob, f"{tip.name} target", at_world, "SPHERE", 0.1 * chain.length * reader.world.median_scale)
     for name in ("swivel", "flip", "foot_roll"):
@@ -59,27 +59,27 @@ def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str =
         try:
             snap_targets(context, [tip])
         except ChainError:
-            return f"follows '{target.name}'; its pole could not be moved, so the limb turned to it"
-    return f"follows '{target.name}'"
+            return messages.NEW_TARGET_WITHOUT_POLE(target=target.name)
+    return messages.NEW_TARGET(target=target.name)
 
 
-def _bring_back(what: str) -> Callable[..., str]:
+def _bring_back(what: str, gone: messages.Message) -> Callable[..., str]:
     def bring_back(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
         """Put an object that was deleted, and lives on because the chain points to it, where the armature is."""
         control = getattr(tip, f"analytic_ik_{what}")
         if control is None:
-            raise ChainError(f"Bone '{tip.name}': its {what} is gone from the file; choose another one")
+            raise ChainError(gone(bone=tip.name))
         if not in_any_collection(control):
             homes = tip.id_data.users_collection or (context.scene.collection,)
             homes[0].objects.link(control)
-        return f"brought back '{control.name}'"
+        return messages.BROUGHT_BACK(control=control.name)
 
     return bring_back
 
 
 def _clear_pole(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
     tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget = None, ""
-    return "bends as its FK pose does, without a pole"
+    return messages.BENDS_WITHOUT_POLE()
 
 
 def _fewer_bones(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
@@ -100,52 +100,50 @@ def _fewer_bones(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: st
             break
         count += 1
     if not count:
-        raise ChainError(f"Bone '{tip.name}': it belongs to another chain itself; remove one of the two chains")
+        raise ChainError(messages.TIP_TAKEN(bone=tip.name))
     tip.analytic_ik_chain_count = count
-    return f"has a chain of {count} bone{'s' if count > 1 else ''}"
+    return messages.HAS_BONES(count=count) if count > 1 else messages.HAS_ONE_BONE()
 
 
 def _auto_solver(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
     tip.analytic_ik_solver = "AUTO"
-    return "is solved by the solver that suits its number of bones"
+    return messages.SOLVER_SUITS()
 
 
 def _pose_position(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
     armature = tip.id_data.data
     if not armature.is_editable:
-        raise ChainError(f"Armature data '{armature.name}' is linked; show its pose in the file that it comes from")
+        raise ChainError(messages.ARMATURE_DATA_LINKED(data=armature.name))
     armature.pose_position = "POSE"
-    return "shows its pose"
+    return messages.SHOWS_POSE()
 
 
 def _remove_drivers(_context: bpy.types.Context, bone: bpy.types.PoseBone, channel: str) -> str:
     data, prefix = bone.id_data.animation_data, f"{bone.path_from_id()}.{channel}"
     for driver in [driver for driver in data.drivers if driver.data_path.startswith(prefix)] if data else ():
         data.drivers.remove(driver)
-    return f"no driver sets its {channel} any more"
+    return messages.DRIVERS_REMOVED(channel=channel)
 
 
 def _mute_constraint(_context: bpy.types.Context, bone: bpy.types.PoseBone, name: str) -> str:
     constraint = bone.constraints.get(name)
     if constraint is None:
-        raise ChainError(f"Bone '{bone.name}' has no constraint '{name}'; it was removed or renamed")
+        raise ChainError(messages.NO_CONSTRAINT(bone=bone.name, constraint=name))
     constraint.mute = True
-    return f"constraint '{name}' is switched off"
+    return messages.CONSTRAINT_OFF(constraint=name)
 
 
 def _reset_scale(_context: bpy.types.Context, bone: bpy.types.PoseBone, _name: str) -> str:
     bone.scale = (1.0, 1.0, 1.0)
-    return "has its own size again"
+    return messages.HAS_OWN_SIZE()
 
 
 def _show_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
     control = tip.analytic_ik_target
     if control is None:
-        raise ChainError(f"Bone '{tip.name}' has no target; choose an object as its Target")
+        raise ChainError(messages.NO_TARGET()).of(messages.BONE(bone=tip.name))
     if not control.is_editable:
-        raise ChainError(
-            f"Bone '{tip.name}': its target '{control.name}' is linked; make a library override of it first"
-        )
+        raise ChainError(messages.TARGET_LINKED(bone=tip.name, control=control.name))
     if control.name not in context.scene.objects:
         context.scene.collection.objects.link(control)
     control.hide_viewport = False
@@ -154,7 +152,7 @@ def _show_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str
         layer.exclude = layer.hide_viewport = layer.collection.hide_viewport = False
     if control.name in context.view_layer.objects:
         control.hide_set(False)
-    return f"its target '{control.name}' is shown"
+    return messages.TARGET_SHOWN(control=control.name)
 
 
 def _way_to(layer: bpy.types.LayerCollection, ob: bpy.types.Object) -> list[bpy.types.LayerCollection]:
@@ -173,25 +171,25 @@ def _mute_keys(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str)
     bones = chain_bones(tip, tip.analytic_ik_chain_count)
     for curve in [curve for bone in bones for curve in rotation_curves(tip.id_data, bone)]:
         curve.mute = True
-    return "the keys of its chain's bones are muted"
+    return messages.KEYS_MUTED()
 
 
 def _mute_switch(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
     _check_action(tip)
     mute_switch(tip.id_data, tip)
-    return "its chain is switched by hand"
+    return messages.SWITCHED_BY_HAND()
 
 
 def _check_action(tip: bpy.types.PoseBone) -> None:
     data = tip.id_data.animation_data
     if data is not None and data.action is not None and not data.action.is_editable:
-        raise ChainError(f"Bone '{tip.name}': its action '{data.action.name}' is linked; make it local first")
+        raise ChainError(messages.OWN_ACTION_LINKED(bone=tip.name, action=data.action.name))
 
 
 CURES: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, str], str]] = {
     "NEW_TARGET": new_target,
-    "BRING_BACK_TARGET": _bring_back("target"),
-    "BRING_BACK_POLE": _bring_back("pole_target"),
+    "BRING_BACK_TARGET": _bring_back("target", messages.TARGET_GONE),
+    "BRING_BACK_POLE": _bring_back("pole_target", messages.POLE_GONE),
     "CLEAR_POLE": _clear_pole,
     "FEWER_BONES": _fewer_bones,
     "AUTO_SOLVER": _auto_solver,

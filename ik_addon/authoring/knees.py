@@ -8,8 +8,10 @@ from math import acos, degrees, pi
 import bpy
 from mathutils import Vector
 
+from .. import messages
 from ..rig.chains import fk_chain
 from ..rig.limb import BoneReading, chain_bones
+from ..rig.problems import check_posable
 from ..rig.reading import SceneReader
 from ..solvers import ChainError
 from ..solvers.bending import start_frame
@@ -33,10 +35,7 @@ class Knee:
         """What to do where the bone's axis does not fit the way in which the limb bends."""
         if self.askew < _ASKEW:
             return None
-        return (
-            f"Bone '{self.bone}': its {self.axis} axis lies {self.askew:.0f}° off the axis about which the limb bends; "
-            "recalculate its roll in edit mode and limit it again"
-        )
+        return messages.KNEE_ASKEW(bone=self.bone, axis=self.axis, angle=self.askew)
 
 
 def limit_knees(
@@ -71,20 +70,19 @@ def _joints(
 ) -> Iterator[tuple[BoneReading, Vector]]:
     """The bones of a chain but its root, each with the normal of the plane of its bend against the bone before."""
     if not 0.0 <= least_bend < largest_bend:
-        raise ChainError(f"Bone '{tip.name}': the least bend is not smaller than the largest; make it smaller")
+        raise ChainError(messages.BENDS_BACKWARDS(bone=tip.name))
     ob = tip.id_data
-    if not ob.is_editable:
-        raise ChainError(f"Bone '{tip.name}': armature '{ob.name}' is linked; make a library override of it first")
+    check_posable(ob)
     try:
         reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
         evaluated = chain_bones(reader.tip(tip.name), tip.analytic_ik_chain_count)
         if len(evaluated) < 2:
-            raise ChainError("its chain has one bone and so no knee; set Bones to 2")
+            raise ChainError(messages.NO_KNEE())
         # The limits that they have so far may be none: they are about to change.
         readings = [replace(reading, limits=None) for reading in reader.bones(evaluated)]
         chain = fk_chain(readings, None)
     except ChainError as error:
-        raise ChainError(f"Bone '{tip.name}': {error}") from error
+        raise error.of(messages.BONE(bone=tip.name)) from error
     limb_normal = start_frame(chain).normal
     for reading, (before, along) in zip(readings[1:], pairwise(chain.directions), strict=True):
         # The hock of a hind leg bends the other way than its knee.

@@ -9,6 +9,8 @@ from math import pi, radians
 import bpy
 from mathutils import Vector
 
+from .. import messages
+
 _PARTS = {
     ("LEG", "UPPER"): "thigh upleg upperleg legupper femur",
     ("LEG", "LOWER"): "shin calf lowerleg lowleg leglower knee tibia",
@@ -247,7 +249,7 @@ def _limbs_by_name(armature: Iterable[bpy.types.Bone], names: _Names) -> tuple[l
             reasons[limb.end.name] = reason
         elif same := next((other for other in limbs if _is_same(limb, other)), None):
             for bone in (*limb.bones, limb.end):
-                reasons[bone.name] = f"it belongs to the same limb as '{same.bones[0].name}', once more"
+                reasons[bone.name] = messages.SAME_LIMB(bone=same.bones[0].name)
         else:
             limbs.append(limb)
     own = {bone.name for limb in limbs for bone in (*limb.bones, *limb.foot)}
@@ -260,12 +262,12 @@ def _why_no_limb(bone: bpy.types.Bone, names: _Names) -> str:
     if name.part not in {"UPPER", "LOWER", "LIMB", "END"}:
         return ""
     if name.helper:
-        return f"'{name.helper}' in its name says that it is a helper"
+        return messages.IS_HELPER(word=name.helper)
     if name.twists:
-        return f"it twists along with '{bone.parent.name}'" if bone.parent else "it twists along with another bone"
+        return messages.TWISTS_WITH(bone=bone.parent.name) if bone.parent else messages.TWISTS()
     if name.part == "END":
         return ""
-    return f"it has no {'foot' if name.kind == 'LEG' else 'hand'} below it"
+    return messages.NO_FOOT_BELOW() if name.kind == "LEG" else messages.NO_HAND_BELOW()
 
 
 def _is_end(bone: bpy.types.Bone, names: _Names) -> bool:
@@ -310,10 +312,10 @@ def _is_in_line(bone: bpy.types.Bone, below: bpy.types.Bone, after: bpy.types.Bo
 
 def _why_incomplete(limb: _Limb) -> str:
     if limb.lacks:
-        return f"it has no {_COMMON[limb.kind, limb.lacks]} above it"
+        return messages.LACKS_ABOVE(part=_COMMON[limb.kind, limb.lacks])
     length = sum(limb.lengths)
     short = next((bone for bone, own in zip(limb.bones, limb.lengths, strict=True) if own <= _NO_LENGTH * length), None)
-    return f"'{short.name}' above it has no length" if short else ""
+    return messages.SHORT_ABOVE(bone=short.name) if short else ""
 
 
 def _is_same(limb: _Limb, other: _Limb) -> bool:
@@ -399,7 +401,7 @@ def _legs_by_shape(armature: Sequence[bpy.types.Bone], names: _Names) -> tuple[l
             elif reason != _NO_PAIR:
                 reasons |= {line[0].name: reason for line in pair}
     if len(pairs) > 1:
-        return [], reasons | {line[0].name: "more than one pair hangs like legs" for pair in pairs for line in pair}
+        return [], reasons | {line[0].name: messages.MANY_PAIRS() for pair in pairs for line in pair}
     return [leg for one, other in pairs for leg in _pair_of_legs(one, other, names)], reasons
 
 
@@ -427,11 +429,11 @@ def _why_no_legs(
     ):
         return _NO_PAIR
     if down.dot(pelvis.head_local) - min(depths) < 0.5 * length:
-        return "it hangs like a leg, but too little rises above it to be a body"
+        return messages.NO_BODY_ABOVE()
     if len(first) > 4:
-        return f"it hangs like a leg, but of {len(first)} bones, and their names do not tell its foot"
+        return messages.MANY_BONES(count=len(first))
     if not all(_has_foot(line) for line in (first, second)):
-        return "it hangs like a leg, but no foot stands out at its end"
+        return messages.NO_FOOT_STANDS_OUT()
     return ""
 
 

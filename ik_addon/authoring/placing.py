@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 import bpy
 from mathutils import Matrix, Quaternion
 
+from .. import messages
 from ..rig.carriers import carriers
 from ..rig.channels import LOCATION, SCALE, Raw, channel_of, quaternion_of, raw_of, raw_values
 from ..rig.limb import pose_matrix, rotation_in
-from ..rig.reading import SceneReader
+from ..rig.reading import SceneReader, control_words
 from ..solvers import ChainError
 
 
@@ -45,28 +46,24 @@ class Control:
     @property
     def shown(self) -> str:
         """Its name in a sentence."""
-        return f"bone '{self.bone}'" if self.bone else f"'{self.ob.name}'"
+        return control_words(self.ob, self.bone)
 
 
 def check_control(control: Control) -> None:
     """Raise ChainError where a control would not stay where it is put."""
     if not control.ob.is_editable:
-        raise ChainError(f"its control {control.shown} is linked; make a library override of it first")
+        raise ChainError(messages.CONTROL_LINKED(control=control.shown))
     for constraint in control.owner.constraints:
         if constraint.enabled and constraint.influence > 0.0:
-            raise ChainError(
-                f"constraint '{constraint.name}' moves its control {control.shown}; switch it off or choose another one"
-            )
+            raise ChainError(messages.CONTROL_CONSTRAINED(constraint=constraint.name, control=control.shown))
     if control.bone and control.owner.bone.use_connect:
-        raise ChainError(
-            f"its control {control.shown} is connected to its parent and cannot move; disconnect it in edit mode"
-        )
+        raise ChainError(messages.CONTROL_CONNECTED(control=control.shown))
     data, prefix = control.ob.animation_data, f"{control.owner.path_from_id()}." if control.bone else ""
     driven = {driver.data_path for driver in data.drivers} if data else set()
     for mode in control.modes:
         path = channel_of(mode)[0]
         if prefix + path in driven:
-            raise ChainError(f"a driver sets the {path} of its control {control.shown}; remove that driver")
+            raise ChainError(messages.CONTROL_DRIVEN(channel=path, control=control.shown))
 
 
 def depth(control: Control) -> int:

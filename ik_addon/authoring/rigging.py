@@ -6,10 +6,12 @@ from itertools import pairwise
 
 import bpy
 
+from .. import messages
 from ..rig.chains import fk_chain
 from ..rig.foot import end_bone
 from ..rig.hinge import hinge_armature
 from ..rig.limb import chain_bones
+from ..rig.problems import check_posable
 from ..rig.reading import SceneReader
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
@@ -17,6 +19,13 @@ from .controls import add_chain
 from .knees import nearest_axis
 from .legs import FoundLimb, LeftOut, find_limbs
 
+_NONE_FOUND = {
+    (False, False): messages.NO_LEG,
+    (False, True): messages.NO_LEG_OR_ARM,
+    (True, False): messages.NO_LEG_SELECTED,
+    (True, True): messages.NO_LEG_OR_ARM_SELECTED,
+}
+"""By whether bones are selected, and whether arms are wanted too."""
 _NAMES = {"LEG": ("Foot", "Knee"), "ARM": ("Hand", "Elbow")}
 _FOOT_SIZE = 0.6
 """Half the edge of a foot's control, in lengths of the foot."""
@@ -55,8 +64,7 @@ def rig_legs(
     selected: look only at limbs with one of these bones; none: at all. arms: rig arms too, where names say so. The feet
     follow their controls' rotation. Raises ChainError, with nothing changed, where no limb can be rigged.
     """
-    if not ob.is_editable:
-        raise ChainError(f"Armature '{ob.name}' is linked; make a library override of it first")
+    check_posable(ob)
     found = find_limbs([bone.bone for bone in selected] or ob.data.bones, arms)
     left_out, free = list(found.left_out), []
     for limb in found.limbs:
@@ -66,12 +74,8 @@ def rig_legs(
         else:
             free.append(limb)
     if not free:
-        what = "leg or arm" if arms else "leg"
-        why = "".join(f"; '{out.bone}' is none: {out.reason}" for out in left_out[:4])
-        where, cure = "", "add chains to its limbs by hand"
-        if selected:
-            where, cure = " among its selected bones", "select none of them to look at all"
-        raise ChainError(f"Armature '{ob.name}': no {what} to rig was found{where}{why}; {cure}")
+        why = "".join(messages.IS_NONE(bone=out.bone, why=out.reason) for out in left_out[:4])
+        raise ChainError(_NONE_FOUND[bool(selected), arms](armature=ob.name, why=why))
     collection = _collection(context, ob)
     rigged = []
     for limb in free:
@@ -82,7 +86,7 @@ def rig_legs(
     if not rigged:
         if not collection.objects:
             bpy.data.collections.remove(collection)
-        raise ChainError(f"Armature '{ob.name}': {left_out[-1].reason}")
+        raise ChainError(left_out[-1].reason).of(messages.ARMATURE(armature=ob.name))
     return Rigged(tuple(rigged), tuple(left_out))
 
 
@@ -91,10 +95,10 @@ def _taken(ob: bpy.types.Object, limb: FoundLimb) -> str:
     for name in (*limb.bones, limb.end):
         bone = ob.pose.bones[name]
         if bone.analytic_ik_enabled or bone.analytic_ik_target is not None:
-            return f"bone '{name}' has a chain already; remove that first"
+            return messages.HAS_CHAIN(bone=name)
         for constraint in bone.constraints:
             if constraint.type == "IK" and constraint.enabled:
-                return f"constraint '{constraint.name}' of bone '{name}' is an IK already; adopt that instead"
+                return messages.HAS_IK(constraint=constraint.name, bone=name)
     return ""
 
 
@@ -131,10 +135,7 @@ def _check_joined(ob: bpy.types.Object, limb: FoundLimb) -> None:
     bones = [ob.data.bones[name] for name in (*limb.bones, limb.end) if name]
     for bone, below in pairwise(bones):
         if (below.head_local - bone.tail_local).length > _APART * bone.length:
-            raise ChainError(
-                f"the tail of bone '{bone.name}' is not where '{below.name}' begins; bring it there in edit mode, or "
-                "import the file again with bones that point at their children"
-            )
+            raise ChainError(messages.NOT_JOINED(bone=bone.name, below=below.name))
 
 
 def _straight_axis(context: bpy.types.Context, tip: bpy.types.PoseBone, limb: FoundLimb) -> str:

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
+from .. import messages
 from ..bake.collecting import continuous
 from ..bake.keys import BoneKeys, check_keyable, check_undriven, check_unshared, key_times, write_keys
 from ..bake.stepping import Progress, Steps, finish, stepping
@@ -195,7 +196,7 @@ def _checked_controls(
         settings = settings_of(tip)
         try:
             if settings.target is None:
-                raise ChainError("there is no target; choose an object as its Target")
+                raise ChainError(messages.NO_TARGET())
             found = [Control(settings.target, settings.subtarget, settings.use_rotation)]
             if settings.pole_target is not None:
                 found.append(Control(settings.pole_target, settings.pole_subtarget, False))
@@ -203,17 +204,15 @@ def _checked_controls(
                 check_control(control)
                 other = owners.setdefault((control.ob, control.bone), tip)
                 if other is not tip:
-                    raise ChainError(
-                        f"the chain of '{other.name}' follows its control {control.shown} too; give it one of its own"
-                    )
+                    raise ChainError(messages.CONTROL_SHARED(tip=other.name, control=control.shown))
                 if frames is not None:
                     check_keyable(control.ob)
             animated = set(animated_paths(tip.id_data))
             for name in _BEND_SETTINGS:
                 if f"{tip.path_from_id()}.analytic_ik_{name}" in animated:
-                    raise ChainError(f"its {name.replace('_', ' ')} is animated; remove that animation first")
+                    raise ChainError(messages.SETTING_ANIMATED(setting=name.replace("_", " ")))
         except ChainError as error:
-            raise ChainError(f"Bone '{tip.name}': {error}") from error
+            raise error.of(messages.BONE(bone=tip.name)) from error
         controls[tip] = found
     return controls
 

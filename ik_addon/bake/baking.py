@@ -6,6 +6,7 @@ from time import perf_counter
 import bpy
 import numpy as np
 
+from .. import messages
 from ..rig import live
 from ..rig.armatures import armature_named
 from ..rig.channels import SCALE
@@ -114,7 +115,7 @@ def _checked(
 ) -> tuple[Plan, dict[ChainName, list[str]]]:
     """How chains are solved at present, and the bones of each; ChainError where one cannot be, as it is set up."""
     if not frames:
-        raise ChainError("there are no frames to go through; the last frame is before the first")
+        raise ChainError(messages.NO_FRAMES())
     plan = live.plan_of(context)
     # Steady chains have been solved already.
     steady = plan.steady()

@@ -8,6 +8,8 @@ from math import isfinite
 from pathlib import PurePath
 from textwrap import wrap
 
+from .. import messages
+
 Range = tuple[int, int]
 """First and last frame."""
 
@@ -183,21 +185,22 @@ def verdict_on_targets(certificate: Certificate) -> tuple[bool, str]:
     """Whether all chains met their targets, and a sentence that says so or why not."""
     chains = [chain for chain in certificate.chains if chain.frames]
     if not chains:
-        return False, "No chain was switched on"
+        return False, messages.NONE_SWITCHED_ON()
     missing = [chain for chain in chains if chain.misses]
     if not missing:
-        all_of = {1: "The chain meets its target", 2: "Both chains meet their targets"}
-        return True, all_of.get(len(chains), f"All {len(chains)} chains meet their targets")
+        if len(chains) > 2:
+            return True, messages.ALL_MEET(count=len(chains))
+        return True, messages.BOTH_MEET() if len(chains) == 2 else messages.CHAIN_MEETS()
     reasons = [(what, sum(kind in chain.ranges for chain in missing)) for kind, what in MISSES.items()]
     held = sum(not any(kind in chain.ranges for kind in MISSES) for chain in missing)
     reasons.append(("held back by softness or influence", held))
     if len(chains) == 1:
-        return False, "The chain is " + " and ".join(what for what, count in reasons if count)
-    named = [f"{count} {what}" for what, count in reasons if count]
+        return False, messages.CHAIN_MISSES(why=" and ".join(what for what, count in reasons if count))
+    why = ", ".join(f"{count} {what}" for what, count in reasons if count).replace("its limits", "limits")
     met = len(chains) - len(missing)
-    return False, f"{met} of {len(chains)} chains {'meets its target' if met == 1 else 'meet their targets'}; " + (
-        ", ".join(named).replace("its limits", "limits")
-    )
+    if met == 1:
+        return False, messages.ONE_MEETS(count=len(chains), why=why)
+    return False, messages.SOME_MEET(met=met, count=len(chains), why=why)
 
 
 def verdict_on_bends(certificate: Certificate) -> tuple[bool, str] | None:
@@ -206,14 +209,17 @@ def verdict_on_bends(certificate: Certificate) -> tuple[bool, str] | None:
         return None
     flipping = sum(chain.flips for chain in certificate.chains)
     close = sum(not chain.flips and any(kind in chain.ranges for kind in BENDS) for chain in certificate.chains)
-    nearly = f"; {_chains(close)} {'comes' if close == 1 else 'come'} close" if close else ""
+    nearly = ""
+    if close:
+        nearly = messages.ONE_COMES_CLOSE() if close == 1 else messages.SOME_COME_CLOSE(count=close)
     if flipping:
-        return False, f"The bend of {_chains(flipping)} flips: look for pops{nearly}"
-    return True, f"No bend flips{nearly}"
+        return False, messages.FLIPS(chains=chains_words(flipping), close=nearly)
+    return True, messages.NO_FLIP(close=nearly)
 
 
-def _chains(count: int) -> str:
-    return "1 chain" if count == 1 else f"{count} chains"
+def chains_words(count: int) -> str:
+    """So many chains, in words."""
+    return messages.ONE_CHAIN() if count == 1 else messages.CHAINS(count=count)
 
 
 def _ordinal(number: int) -> str:
@@ -283,7 +289,7 @@ def _table(chains: Sequence[ChainCertificate]) -> Iterable[str]:
 def _notes(chain: ChainCertificate) -> Iterable[str]:
     """What there is to say of a chain besides its numbers."""
     if not chain.frames:
-        yield f"{chain.bone}: switched off at every frame"
+        yield messages.RESULT_OFF(bone=chain.bone)
     for kind, ranges in chain.ranges.items():
         where = ", ".join(range_words(each) for each in ranges)
         yield from wrap(f"{chain.bone}: {TROUBLES[kind]} at {where}", _WIDTH, subsequent_indent="    ")

@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 from mathutils import Quaternion
 
+from .. import messages
 from ..rig import live
 from ..rig.armatures import armature_named
 from ..rig.channels import SCALE, Raw, channel_of, quaternion_of, raw_of
@@ -166,7 +167,7 @@ def _see(
 def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass) -> list[Raw]:
     """The rotations of a chain's bones as a pass over the scene left them."""
     if chain in done.errors:
-        raise ChainError(f"Frame {frame}: {done.errors[chain]}")
+        raise done.errors[chain].of(messages.FRAME(frame=frame))
     posed = done.limbs.get(chain)
     bones = armature_named(chain.armature).pose.bones
     motion.limbs.append(posed)
@@ -213,8 +214,8 @@ def _named(steady: dict[ChainName, SteadyChain], tracks: dict[ChainName, Track],
             try:
                 steady[name].solve(track.at(k))
             except ChainError as error:
-                what = f"Frame {frame}: bone '{name.tip}' of armature '{name.armature}' cannot be solved: {error}"
-                return ChainError(f"{what}; look at the keys of its target and pole there")
+                names = {"frame": frame, "bone": name.tip, "armature": name.armature}
+                return ChainError(messages.FRAME_UNSOLVED(**names, refusal=error))
     return None
 
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
+from .. import messages
 from ..rig.animation import is_driven
 from ..rig.channels import channel_of
+from ..rig.problems import check_posable
 from ..solvers import ChainError
 
 _SLOTTED = hasattr(bpy.types, "ActionSlot")
@@ -50,8 +52,7 @@ def check_writable(ob: bpy.types.Object, bones: Sequence[str], scaled: Sequence[
 
     bones: those whose rotation is to be keyed; scaled: those whose scale may be.
     """
-    if not ob.is_editable:
-        raise ChainError(f"Armature '{ob.name}' is linked; make a library override of it first")
+    check_posable(ob)
     check_undriven(ob, bones, "rotation")
     check_undriven(ob, scaled, "scale")
     check_keyable(ob, action)
@@ -61,25 +62,22 @@ def check_undriven(ob: bpy.types.Object, bones: Sequence[str], what: str) -> Non
     """Raise ChainError where a driver sets the "rotation" or "scale" of one of these bones."""
     for name in bones:
         if is_driven(ob, ob.pose.bones[name], what):
-            raise ChainError(f"Bone '{name}': a driver sets its {what} and would win over the keys; remove that driver")
+            raise ChainError(messages.KEYS_DRIVEN(bone=name, channel=what))
 
 
 def check_keyable(ob: bpy.types.Object, action: str = "CURRENT") -> None:
     """Raise ChainError where keys of an object's action would not be written, or not play as they are."""
-    data, what = ob.animation_data, ob.type.title()
+    data, kind = ob.animation_data, ob.type.title()
     if data is None:
         return
     if data.use_tweak_mode:
-        raise ChainError(f"{what} '{ob.name}' is in NLA tweak mode; leave it (Tab in the NLA editor) first")
+        raise ChainError(messages.NLA_TWEAKED(kind=kind, object=ob.name))
     if any(track.is_solo for track in data.nla_tracks):
-        raise ChainError(f"{what} '{ob.name}' plays one NLA track alone and not its action; switch that Solo off first")
+        raise ChainError(messages.NLA_SOLO(kind=kind, object=ob.name))
     if data.action_blend_type != "REPLACE" or data.action_influence < 1.0:
-        raise ChainError(
-            f"{what} '{ob.name}': its action does not replace what lies below; set its blending to Replace "
-            "and its influence to 1"
-        )
+        raise ChainError(messages.NLA_BLENDED(kind=kind, object=ob.name))
     if action == "CURRENT" and data.action is not None and not data.action.is_editable:
-        raise ChainError(f"Action '{data.action.name}' is linked; bake to a copy or to a new action")
+        raise ChainError(messages.ACTION_LINKED(action=data.action.name))
 
 
 def check_unshared(objects: Sequence[bpy.types.Object]) -> None:
@@ -91,9 +89,7 @@ def check_unshared(objects: Sequence[bpy.types.Object]) -> None:
             continue
         other = seen.setdefault((data.action, getattr(data, "action_slot_handle", 0)), ob)
         if other is not ob:
-            raise ChainError(
-                f"Armatures '{other.name}' and '{ob.name}' share the action '{data.action.name}'; bake to copies"
-            )
+            raise ChainError(messages.ACTION_SHARED(first=other.name, second=ob.name, action=data.action.name))
 
 
 def write_keys(ob: bpy.types.Object, channels: Sequence[BoneKeys], action: str) -> bpy.types.Action:

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 from mathutils import Quaternion
 
+from .. import messages
 from ..rig.channels import quaternion_of
 from ..rig.solving import PosedLimb
 from ..rig.steady import SteadyChain
@@ -16,6 +17,7 @@ from ..rig.tracks import SolvedTrack, Track
 from ..solvers import Outcome
 from ..solvers.chain import MET
 from ..solvers.pairs import conjugate, multiply
+from .certificate import MISSES, range_words
 from .radar import Flags, Radar
 
 _last: dict = {}
@@ -182,16 +184,19 @@ def report_of(ob: bpy.types.Object) -> dict | None:
 def words(chain: dict) -> str:
     """One line that says what a chain's entry means."""
     if not chain["frames"]:
-        return f"{chain['bone']}: switched off at every frame"
-    line = (
-        f"{chain['bone']}: {chain['frames']} frames, worst error {chain['max_error']:.3g} at frame "
-        f"{chain['worst_frame']}, largest step {chain['max_step_degrees']:.1f}°"
+        return messages.RESULT_OFF(bone=chain["bone"])
+    line = messages.RESULT(
+        bone=chain["bone"],
+        frames=chain["frames"],
+        error=chain["max_error"],
+        worst=chain["worst_frame"],
+        step=chain["max_step_degrees"],
     )
-    for key, what in (("unreached_frames", "out of reach"), ("limited_frames", "held off by its limits")):
-        if chain[key]:
-            line += f", {what} at " + ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in chain[key])
+    for kind, what in MISSES.items():
+        if chain[kind]:
+            line += messages.RESULT_MISSES(what=what, frames=", ".join(map(range_words, chain[kind])))
     if chain.get("max_lag"):
-        line += f", held back by its softness by up to {chain['max_lag']:.3g}"
+        line += messages.RESULT_HELD_BACK(distance=chain["max_lag"])
     return line
 
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 import bpy
 import numpy as np
 
+from .. import messages
 from ..solvers import ChainError
 from .posing import BulkPose
 from .sampling import Sampler
@@ -223,9 +224,9 @@ class ArmaturePlan:
         """For each chain what keeps its controls from being sampled; "": nothing."""
         ob = self.object
         if not time_is_plain(scene):
-            return ["the scene's time is remapped"] * len(self.chains)
+            return [messages.TIME_REMAPPED()] * len(self.chains)
         if ob is None:
-            return ["its armature is gone"] * len(self.chains)
+            return [messages.ARMATURE_GONE()] * len(self.chains)
         found: dict[tuple, str] = {}
 
         def reason(control: bpy.types.Object, bone: str) -> str:
@@ -295,7 +296,7 @@ class ArmaturePlan:
         for k in some:
             sampled = ahead.tracks[ahead.which.index(k)].at(int(self._frame - ahead.first))
             if not places.confirm(ob, self.chains[k], sampled):
-                self.ways[k] = self._refused[k] = "its controls are not where their F-Curves say"
+                self.ways[k] = self._refused[k] = messages.NOT_WHERE_SAMPLED()
                 found.append(k)
         if found:
             self._ahead.clear()

@@ -5,6 +5,7 @@ from math import isfinite
 
 from mathutils import Matrix, Quaternion, Vector
 
+from .. import messages
 from ..solvers import Chain, ChainError, LimitError
 from .hinge import hinge_armature
 from .limb import BoneReading, fk_joints
@@ -39,14 +40,10 @@ def fk_chain(readings: Sequence[BoneReading], parent_pose: Matrix | None) -> Cha
             (name for name, pose in poses if not all(map(isfinite, (value for row in pose for value in row)))),
             readings[-1].name,
         )
-        raise ChainError(
-            f"the pose of bone '{name}' holds values that are not numbers; clear its transform and its parents'"
-        ) from error
+        raise ChainError(messages.BONE_NO_NUMBER(bone=name)) from error
     for reading, length in zip(readings, chain.lengths, strict=True):
         if length <= 1e-6 * chain.length:
-            raise ChainError(
-                f"bone '{reading.name}' of its chain has no length; lengthen it in edit mode, or clear its pose scale"
-            )
+            raise ChainError(messages.BONE_WITHOUT_LENGTH(bone=reading.name))
     return chain
 
 
@@ -88,7 +85,8 @@ def chain_of(
             bend_normal=bend_normal,
         )
     except LimitError as error:
-        raise _BoneLimitError(f"the limits of bone '{readings[error.link].name}': {error.what}") from error
+        whose = messages.LIMITS_OF_BONE(bone=readings[error.link].name)
+        raise _BoneLimitError(messages.OF(whose=whose, said=error.what)) from error
 
 
 def _joint_rotation(

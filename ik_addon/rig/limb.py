@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
+from .. import messages
 from ..solvers import Chain, ChainError
 from .channels import Raw
 from .limits import BoneLimits
@@ -106,11 +107,7 @@ def chain_bones(tip: bpy.types.PoseBone, chain_count: int) -> list[bpy.types.Pos
     while bones[-1].parent is not None and len(bones) != chain_count:
         bones.append(bones[-1].parent)
     if chain_count and len(bones) < chain_count:
-        raise ChainError(
-            f"there are {len(bones)} bones from it up to the root and the chain asks for {chain_count}; "
-            f"set Bones to {len(bones)} or less",
-            "BONES",
-        )
+        raise ChainError(messages.TOO_FEW_BONES(count=len(bones), wanted=chain_count), "BONES")
     return bones[::-1]
 
 

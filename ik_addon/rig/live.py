@@ -8,6 +8,7 @@ from functools import wraps
 import bpy
 from bpy.app.handlers import persistent
 
+from .. import messages
 from . import animation, armatures
 from .hidden import ask_for_hidden
 from .order import ChainName, live_tips
@@ -78,7 +79,7 @@ def _guarded(handler):
             text = traceback.format_exc()
             if text not in _reported:
                 _reported.add(text)
-                print(f"Analytic IK: a chain could not be solved; please report this.\n{text}")
+                print(messages.HANDLER_FAILED(trace=text))
 
     return guarded
 

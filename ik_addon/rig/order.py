@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import bpy
 
+from .. import messages
 from ..solvers import ChainError
 from .carriers import carriers
 from .foot import end_bones
@@ -86,13 +87,10 @@ def _place(
         turned = names + [bone.name for bone in end_bones(tip)]
         shared = next((bone for bone in turned if (name.armature, bone) in chain_of_bone), None)
         if shared is not None:
-            raise ChainError(
-                f"its bone '{shared}' belongs to the chain of '{chain_of_bone[name.armature, shared].tip}' already; "
-                "set Bones so that the chains share none",
-                "BONES",
-            )
+            tip_name = chain_of_bone[name.armature, shared].tip
+            raise ChainError(messages.BONE_SHARED(bone=shared, tip=tip_name), "BONES")
     except ChainError as error:
-        order.errors[name] = error.of(f"Bone '{name.tip}'")
+        order.errors[name] = error.of(messages.BONE(bone=name.tip))
         return
     order.bones[name], order.turned[name] = names, turned
     chain_of_bone.update({(name.armature, bone): name for bone in turned})
@@ -121,11 +119,9 @@ def _movers(tip: bpy.types.PoseBone, root_name: str, chain_of_bone: dict[tuple[s
 
 
 def _drop_circle(order: ChainOrder, circle: list[ChainName]) -> None:
+    error = ChainError(messages.CHAINS_IN_CIRCLE(tips=" → ".join(link.tip for link in circle)))
     for name in set(circle):
-        order.errors[name] = ChainError(
-            f"Bone '{name.tip}': the chains {' → '.join(link.tip for link in circle)} move each other's controls; "
-            "choose for one of them a target that none of the others moves"
-        )
+        order.errors[name] = error.of(messages.BONE(bone=name.tip))
         del order.movers[name], order.bones[name], order.turned[name]
     for movers in order.movers.values():
         movers.difference_update(circle)

@@ -7,6 +7,7 @@ themselves: to find them by name Blender looks through all objects of the file. 
 
 import bpy
 
+from .. import messages
 from .armature_plan import ArmaturePlan
 from .armatures import armature_objects, is_evaluated_in
 from .order import ChainName
@@ -47,19 +48,19 @@ class Plan:
             for chain in (chain for chain in order.bones if chain.armature == ob.name_full):
                 posed = done.limbs.get(chain)
                 if posed is None:
-                    why, found = str(done.errors.get(chain, "it is switched off")), None
+                    why, found = str(done.errors[chain]), None
                 elif order.movers[chain] or chain in movers:
-                    why, found = "it moves with another chain, or moves one", None
+                    why, found = messages.MOVES_WITH_OTHERS(), None
                 else:
                     why, found = why_unsteady(ob, posed, animated), None
                 if not why and posed is not None:
                     found = steady_chain(ob, posed)
-                    why = "" if found else "its bones are set up in an unusual way"
+                    why = "" if found else messages.SET_UP_UNUSUALLY()
                 if found is None:
                     self.unsteady[chain] = why
                 else:
                     steady.append(found)
-            self.unsteady |= {ChainName(ob.name_full, tip): "its switch is animated" for tip in switched_tips(ob)}
+            self.unsteady |= {ChainName(ob.name_full, tip): messages.SWITCH_ANIMATED() for tip in switched_tips(ob)}
             if steady:
                 alone = all(chain.armature != ob.name_full for chain in self.unsteady)
                 self.armatures.append(ArmaturePlan(ob, steady, alone))
@@ -137,9 +138,9 @@ class Plan:
     def way_of(self, scene: bpy.types.Scene, chain: ChainName) -> str:
         """How a chain is solved at frame changes, as a sentence; "": it is not known."""
         if chain in self.unsteady:
-            return f"Read anew on every frame: {self.unsteady[chain]}"
+            return messages.READ_ANEW(why=self.unsteady[chain])
         for armature in self.armatures:
             for own, why in zip(armature.chains, armature.ways or armature.reasons(scene), strict=True):
                 if (own.armature, own.tip) == chain:
-                    return f"Solved after the frame: {why}" if why else "Solved before the frame"
+                    return messages.SOLVED_AFTER(why=why) if why else messages.SOLVED_BEFORE()
         return ""

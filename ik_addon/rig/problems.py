@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import bpy
 
+from .. import messages
 from ..solvers import ChainError
 from .animation import animated_channels, animated_paths, current_fcurve_collections, is_driven
 from .armatures import armature_named, is_evaluated_in, posed_armatures
@@ -53,7 +54,7 @@ def read_chains(chains: list[ChainName], depsgraph: bpy.types.Depsgraph) -> dict
 def check_posable(ob: bpy.types.Object) -> None:
     """Raise ChainError where nobody can pose an armature object in this file."""
     if not ob.is_editable:
-        raise ChainError(f"Armature '{ob.name}' is linked; make a library override of it first")
+        raise ChainError(messages.ARMATURE_LINKED(armature=ob.name))
 
 
 def read_chain(scene: SceneReader, chain: ChainName, error: ChainError | None) -> Limb | ChainError:
@@ -62,10 +63,9 @@ def read_chain(scene: SceneReader, chain: ChainName, error: ChainError | None) -
     try:
         check_posable(ob)
         if not is_evaluated_in(ob, scene.depsgraph):
-            raise ChainError(f"Armature '{ob.name}' is not in this scene; link it there")
+            raise ChainError(messages.ARMATURE_NOT_HERE(armature=ob.name))
         if ob.data.pose_position == "REST":
-            sentence = f"Armature '{ob.name}' shows its rest position; switch it to Pose Position"
-            raise ChainError(sentence, "REST_POSITION")
+            raise ChainError(messages.REST_POSITION(armature=ob.name), "REST_POSITION")
         if error is not None:
             raise error
         return scene.armature(ob).limb(chain.tip)
@@ -108,33 +108,17 @@ def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
     notes, target = [], pose_bone.analytic_ik_target
     layer = bpy.context.view_layer
     if layer and target and in_any_collection(target) and not target.visible_get(view_layer=layer):
-        notes.append(
-            Problem(
-                f"Bone '{tip}': its target '{target.name}' is hidden; it is followed all the same",
-                (Cure("SHOW_TARGET", tip),),
-            )
-        )
+        notes.append(Problem(messages.TARGET_HIDDEN(bone=tip, control=target.name), (Cure("SHOW_TARGET", tip),)))
     animated = set(animated_paths(ob)) if ob.animation_data else set()
     path = pose_bone.path_from_id()
     keyed = [bone.name for bone in bones if any(True for _ in rotation_curves(ob, bone))]
     if keyed and pose_bone.analytic_ik_influence == 1.0 and f"{path}.analytic_ik_influence" not in animated:
-        named = "', '".join(keyed)
         several = len(keyed) > 1
-        notes.append(
-            Problem(
-                f"Bone{'s' if several else ''} '{named}' {'have' if several else 'has'} keys: they are the FK pose "
-                "under the chain; mute them, or bake the chain",
-                (Cure("MUTE_KEYS", tip),),
-            )
-        )
+        sentence = messages.BONES_KEYED(bones=messages.quoted(keyed)) if several else messages.BONE_KEYED(bone=keyed[0])
+        notes.append(Problem(sentence, (Cure("MUTE_KEYS", tip),)))
     switch = f"{path}.analytic_ik_enabled"
     if any(home.find(switch) is not None for home in _own_curves(ob)) and switch in animated:
-        notes.append(
-            Problem(
-                f"Bone '{tip}': keys switch its chain on and off; mute them to set it by hand",
-                (Cure("MUTE_SWITCH", tip),),
-            )
-        )
+        notes.append(Problem(messages.SWITCH_KEYED(bone=tip), (Cure("MUTE_SWITCH", tip),)))
     return notes
 
 
@@ -159,13 +143,13 @@ def _bones_of(ob: bpy.types.Object, tip: str) -> list[bpy.types.PoseBone]:
 
 def _driven(ob: bpy.types.Object, tip: str, bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
     scaled = [ob.pose.bones[name] for name in scaled_bones(ob.pose.bones[tip])]
-    for own, channel, what in ((bones, "rotation", "chain"), (scaled, "scale", "stretch")):
+    for own, channel, message in (
+        (bones, "rotation", messages.ROTATION_DRIVEN),
+        (scaled, "scale", messages.SCALE_DRIVEN),
+    ):
         for bone in own:
             if is_driven(ob, bone, channel):
-                yield Problem(
-                    f"Bone '{bone.name}': a driver sets its {channel} and wins over the {what}; remove that driver",
-                    (Cure("REMOVE_DRIVERS", bone.name, channel),),
-                )
+                yield Problem(message(bone=bone.name), (Cure("REMOVE_DRIVERS", bone.name, channel),))
 
 
 def _constrained(bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
@@ -173,7 +157,7 @@ def _constrained(bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
         for constraint in bone.constraints:
             if constraint.enabled and constraint.influence > 0.0:
                 yield Problem(
-                    f"Bone '{bone.name}': constraint '{constraint.name}' moves it after the chain; switch it off",
+                    messages.BONE_CONSTRAINED(bone=bone.name, constraint=constraint.name),
                     (Cure("MUTE_CONSTRAINT", bone.name, constraint.name),),
                 )
 
@@ -183,8 +167,5 @@ def _uneven(ob: bpy.types.Object, bones: list[bpy.types.PoseBone]) -> Iterator[P
         if max(bone.scale) - min(bone.scale) > _UNEVEN * max(map(abs, bone.scale)):
             # Keys would bring it back at the next frame.
             keyed = f"{bone.path_from_id()}.scale" in animated_paths(ob)
-            yield Problem(
-                f"Bone '{bone.name}': its uneven scale shears the bones below it, and the chain may miss its target; "
-                "scale it evenly, or set Inherit Scale of the bone below to None",
-                () if keyed else (Cure("RESET_SCALE", bone.name),),
-            )
+            cures = () if keyed else (Cure("RESET_SCALE", bone.name),)
+            yield Problem(messages.SCALE_UNEVEN(bone=bone.name), cures)

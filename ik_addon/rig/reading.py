@@ -6,6 +6,7 @@ from math import isfinite
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
+from .. import messages
 from ..solvers import ChainError, solver_for
 from .carriers import carriers
 from .chains import fk_chain
@@ -18,6 +19,11 @@ from .limits import limits_of
 from .posing import FkPose
 from .records import record_of
 from .settings import Settings, settings_of
+
+_NO_NUMBER = {"TARGET": messages.TARGET_NO_NUMBER, "POLE": messages.POLE_NO_NUMBER}
+_DELETED = {"TARGET": messages.TARGET_DELETED, "POLE": messages.POLE_DELETED}
+_WITHOUT_BONE = {"TARGET": messages.TARGET_WITHOUT_BONE, "POLE": messages.POLE_WITHOUT_BONE}
+_ON_CHAIN = {"TARGET": messages.TARGET_ON_CHAIN, "POLE": messages.POLE_ON_CHAIN}
 
 
 class SceneReader:
@@ -178,7 +184,7 @@ class ArmatureReader:
             ends = end_bones(tip)
             readings = self.bones([*chain, *ends], len(chain))
             bones, riding = readings[: len(chain)], readings[len(chain) :]
-            target_armature, placed = self._point(settings.target, settings.subtarget, "target"), ()
+            target_armature, placed = self._point(settings.target, settings.subtarget, "TARGET"), ()
             held = self._held_rotation(tip, ends[0], settings) if ends else None
             if held is not None:
                 target_armature, placed = place_foot(
@@ -197,14 +203,14 @@ class ArmatureReader:
                 chain=fk_chain(bones, parent_pose),
                 parent_pose=parent_pose,
                 target_armature=target_armature,
-                pole_armature=self._point(settings.pole_target, settings.pole_subtarget, "pole")
+                pole_armature=self._point(settings.pole_target, settings.pole_subtarget, "POLE")
                 if settings.pole_target
                 else None,
                 ends=placed,
                 held=held,
             )
         except ChainError as error:
-            raise error.of(f"Bone '{tip_name}'") from error
+            raise error.of(messages.BONE(bone=tip_name)) from error
 
     def bones(self, chain: list[bpy.types.PoseBone], count: int | None = None) -> tuple[BoneReading, ...]:
         """Read evaluated bones, root first, in their FK pose; count: of a chain, the rest are bones on its end.
@@ -212,7 +218,7 @@ class ArmatureReader:
         Raises ChainError where they are no limb.
         """
         if not self.world.determinant():
-            raise ChainError(f"the armature object '{self.ob.name}' has a scale of zero; give it a size")
+            raise ChainError(messages.ARMATURE_WITHOUT_SIZE(armature=self.ob.name))
         readings = []
         parent_pose = self.pose_of(chain[0].parent) if chain[0].parent else None
         for pose_bone in chain:
@@ -277,41 +283,29 @@ class ArmatureReader:
             point_world = self._scene.world_of(ob).to_translation()
         point_armature = self._world_inverse @ point_world
         if not all(isfinite(value) for value in point_armature):
-            raise ChainError(
-                f"the location of its {what} '{ob.name}' is not a number; clear the transform, keys and "
-                "drivers of that object",
-                what.upper(),
-            )
+            raise ChainError(_NO_NUMBER[what](control=ob.name), what)
         return point_armature
 
 
 def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], settings: Settings) -> None:
     """Raise ChainError where target or pole is missing, gone, or moved by the chain itself."""
     if settings.target is None:
-        raise ChainError("there is no target; choose an object as its Target", "TARGET")
+        raise ChainError(messages.NO_TARGET(), "TARGET")
     for what, control, bone_name in (
-        ("target", settings.target, settings.subtarget),
-        ("pole", settings.pole_target, settings.pole_subtarget),
+        ("TARGET", settings.target, settings.subtarget),
+        ("POLE", settings.pole_target, settings.pole_subtarget),
     ):
         if control is None:
             continue
         if not in_any_collection(control):
-            sentence = f"its {what} '{control.name}' was deleted; choose another one or clear it"
-            raise ChainError(sentence, f"{what.upper()}_DELETED")
+            raise ChainError(_DELETED[what](control=control.name), what + "_DELETED")
         if bone_name and (control.pose is None or bone_name not in control.pose.bones):
-            raise ChainError(
-                f"its {what} '{control.name}' has no bone '{bone_name}'; choose one of that armature's bones",
-                what.upper(),
-            )
+            raise ChainError(_WITHOUT_BONE[what](control=control.name, bone=bone_name), what)
         names = {bone.name for bone in chain}
         own = (bone.name for carrier, bone in carriers(control, bone_name) if carrier == ob and bone.name in names)
         carrier = next(own, None)
         if carrier is not None:
-            raise ChainError(
-                f"its {what} {_shown(control, bone_name)} moves with the chain's own bone '{carrier}'; choose one "
-                "that does not hang below the chain",
-                what.upper(),
-            )
+            raise ChainError(_ON_CHAIN[what](control=control_words(control, bone_name), bone=carrier), what)
 
 
 def in_any_collection(ob: bpy.types.Object) -> bool:
@@ -322,5 +316,6 @@ def in_any_collection(ob: bpy.types.Object) -> bool:
     return bool((view_layer and original.visible_get(view_layer=view_layer)) or original.users_collection)
 
 
-def _shown(control: bpy.types.Object, bone_name: str) -> str:
-    return f"bone '{bone_name}'" if bone_name else f"'{control.name}'"
+def control_words(control: bpy.types.Object, bone_name: str) -> str:
+    """A target or pole in a sentence."""
+    return messages.CONTROL_BONE(bone=bone_name) if bone_name else messages.CONTROL_OBJECT(control=control.name)

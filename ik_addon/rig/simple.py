@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import bpy
 
+from .. import messages
 from .animation import animated_paths, bone_of_path, current_fcurve_collections, plays
 
 _ROTATIONS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
@@ -45,11 +46,8 @@ def _settings(ob: bpy.types.Object) -> Iterator[tuple[str, bool]]:
 
 def _object_not_simple(ob: bpy.types.Object) -> str:
     """`not_simple` of an object, with all objects above it."""
-    visited, above = set(), ob
+    above = ob
     while above is not None:
-        if above in visited:
-            return f"the parents of '{ob.name}' go round in a circle"
-        visited.add(above)
         why = _action_not_simple(above) or _placed_otherwise(above)
         if why:
             return why
@@ -63,38 +61,38 @@ def _action_not_simple(ob: bpy.types.Object) -> str:
     if data is None:
         return ""
     if data.use_tweak_mode:
-        return f"'{ob.name}' is in NLA tweak mode"
+        return messages.IN_TWEAK_MODE(object=ob.name)
     if data.use_nla and any(track.is_solo or (track.strips and not track.mute) for track in data.nla_tracks):
-        return f"'{ob.name}' plays NLA strips"
+        return messages.PLAYS_STRIPS(object=ob.name)
     if data.action is None:
         return ""
     if data.action_blend_type != "REPLACE" or data.action_influence != 1.0:
-        return f"the action of '{ob.name}' is blended"
+        return messages.ACTION_BLENDED(object=ob.name)
     if len(current_fcurve_collections(data)) > 1:
-        return f"the action of '{ob.name}' has several layers"
+        return messages.ACTION_LAYERED(object=ob.name)
     return ""
 
 
 def _placed_otherwise(ob: bpy.types.Object) -> str:
     """What places an object besides its channels and its parent; "": nothing does."""
-    shown, parent = f"'{ob.name}'", ob.parent
+    parent = ob.parent
     constraint = next((constraint for constraint in ob.constraints if not constraint.mute), None)
     if constraint is not None:
-        return f"{shown} has the constraint '{constraint.name}'"
+        return messages.OBJECT_CONSTRAINED(object=ob.name, constraint=constraint.name)
     if ob.rigid_body is not None:
-        return f"{shown} is a rigid body"
+        return messages.RIGID_BODY(object=ob.name)
     if parent is not None:
         if ob.parent_type != "OBJECT":
             part = ob.parent_type.partition("_")[0].lower()
-            return f"{shown} hangs on '{parent.name}' by its {part}"
+            return messages.HANGS_BY_PART(object=ob.name, parent=parent.name, part=part)
         if parent.type == "CURVE" and (parent.data.use_path or "use_path" in animated_paths(parent.data)):
-            return f"{shown} follows the path '{parent.name}'"
+            return messages.FOLLOWS_PATH(object=ob.name, parent=parent.name)
     for path, is_driver in _settings(ob):
         name = _channel(path)
         if name == "constraints" and not ob.constraints:
             continue
         if name.startswith(_FIXED) or (is_driver and name in _CHANNELS):
-            return _said(name, is_driver, shown)
+            return _said(name, is_driver, messages.CONTROL_OBJECT(control=ob.name))
     return ""
 
 
@@ -102,14 +100,15 @@ def _bone_not_simple(ob: bpy.types.Object, bone_name: str) -> str:
     """`not_simple` of a bone, with all bones above it, on an object that is simple."""
     pose_bone = ob.pose.bones.get(bone_name) if ob.pose else None
     if pose_bone is None:
-        return f"'{ob.name}' has no bone '{bone_name}'"
+        return messages.CONTROL_WITHOUT_BONE(object=ob.name, bone=bone_name)
     if ob.data.pose_position != "POSE":
-        return f"'{ob.name}' is shown in its rest position"
+        return messages.SHOWN_AT_REST(object=ob.name)
     if ob.data.is_editmode:
-        return f"'{ob.name}' is in Edit Mode"
+        return messages.IN_EDIT_MODE(object=ob.name)
     path = next(filter(_FIXED_OF_ARMATURE.match, animated_paths(ob.data)), None)
     if path is not None:
-        return f"animation sets the {path.rpartition('.')[2].replace('_', ' ')} of armature '{ob.data.name}'"
+        channel = path.rpartition(".")[2].replace("_", " ")
+        return messages.ARMATURE_ANIMATED(channel=channel, data=ob.data.name)
     line = {pose_bone.name, *(bone.name for bone in pose_bone.parent_recursive)}  # pyright: ignore[reportGeneralTypeIssues]
     constrained = set()
     for path, is_driver in _settings(ob):
@@ -117,12 +116,12 @@ def _bone_not_simple(ob: bpy.types.Object, bone_name: str) -> str:
         name = _channel(what)
         if not owner:
             if path.startswith("pose.bones["):
-                return f"animation of '{ob.name}' names a bone by its number"
+                return messages.BONE_BY_NUMBER(object=ob.name)
             continue
         if name == "constraints":
             constrained.add(owner)
         elif owner in line and (name.startswith(_FIXED) or (is_driver and name in _CHANNELS)):
-            return _said(name, is_driver, f"bone '{owner}'")
+            return _said(name, is_driver, messages.CONTROL_BONE(bone=owner))
     return next(filter(None, (_constrains(bone, line, bone.name in constrained) for bone in ob.pose.bones)), "")
 
 
@@ -132,7 +131,7 @@ def _constrains(pose_bone: bpy.types.PoseBone, line: set[str], is_animated: bool
         if constraint.mute and not is_animated:
             continue
         if pose_bone.name in line:
-            return f"bone '{pose_bone.name}' has the constraint '{constraint.name}'"
+            return messages.CONTROL_BONE_CONSTRAINED(bone=pose_bone.name, constraint=constraint.name)
         if constraint.type in ("IK", "SPLINE_IK"):
             above, count = pose_bone.parent_recursive, constraint.chain_count
             if count and (constraint.type == "SPLINE_IK" or constraint.use_tail):
@@ -142,7 +141,7 @@ def _constrains(pose_bone: bpy.types.PoseBone, line: set[str], is_animated: bool
                 above = above[:count]
             moved = next((bone.name for bone in above if bone.name in line), None)
             if moved is not None:
-                return f"bone '{moved}' is moved by the constraint '{constraint.name}' of '{pose_bone.name}'"
+                return messages.MOVED_BY_CONSTRAINT(bone=moved, constraint=constraint.name, owner=pose_bone.name)
     return ""
 
 
@@ -151,5 +150,6 @@ def _channel(path: str) -> str:
     return path.partition("[")[0].partition(".")[0]
 
 
-def _said(name: str, is_driver: bool, shown: str) -> str:
-    return f"{'a driver' if is_driver else 'animation'} sets the {name.replace('_', ' ')} of {shown}"
+def _said(name: str, is_driver: bool, owner: str) -> str:
+    message = messages.DRIVER_SETS if is_driver else messages.ANIMATION_SETS
+    return message(channel=name.replace("_", " "), owner=owner)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
+from .. import messages
 from ..solvers import ChainError, Goal, Outcome, blend, link_rotations, solve
 from ..solvers.chain import MET
 from .armatures import posed_armatures
@@ -70,7 +71,7 @@ def solve_limb(limb: Limb) -> PosedLimb:
     try:
         outcome, poses, local_rotations, stretch = _solve_rotations(limb)
     except ChainError as error:
-        raise error.of(f"Bone '{limb.tip}'") from error
+        raise error.of(messages.BONE(bone=limb.tip)) from error
     holds = settings.reach == "HOLD" and outcome is not Outcome.REACHED
     influence = 0.0 if holds else settings.influence
     if influence < 1.0:

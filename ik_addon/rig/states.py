@@ -11,6 +11,7 @@ from functools import cached_property
 import bpy
 from mathutils import Matrix, Vector
 
+from .. import messages
 from ..solvers import ChainError, Outcome
 from ..solvers.chain import outcome_at, reach_limits
 from ..solvers.reach import eased
@@ -47,13 +48,12 @@ class ChainState:
 
 
 _SENTENCES = {
-    "TOO_FAR": "Bone '{}': its target is farther away than the chain reaches; bring it nearer, or choose Stretch",
-    "TOO_NEAR": "Bone '{}': its target is nearer to the root than the chain can fold; move it away",
-    "LIMITED": "Bone '{}': the limits of its joints keep it from its target; widen them, or move the target",
-    "SOFT": "Bone '{}': its softness holds it back from its target; lower it to arrive",
-    "BLENDED": "Bone '{}': it goes only part of the way to its target; raise Influence to 1 to arrive",
-    "ELSEWHERE": "Bone '{}': something moves it away from where it was solved to be; look for constraints, drivers or "
-    "uneven scale",
+    "TOO_FAR": messages.TOO_FAR,
+    "TOO_NEAR": messages.TOO_NEAR,
+    "LIMITED": messages.LIMITED,
+    "SOFT": messages.SOFT,
+    "BLENDED": messages.BLENDED,
+    "ELSEWHERE": messages.ELSEWHERE,
 }
 
 
@@ -97,7 +97,7 @@ class States:
 
     def _found(self, tip: str) -> ChainState:
         if not self._is_on(tip):
-            return ChainState("OFF", sentence=f"Bone '{tip}': its chain is switched off")
+            return ChainState("OFF", sentence=messages.SWITCHED_OFF(bone=tip))
         if self._is_steady(tip):
             return self._of_steady(self._steady[tip])
         limb = self._read(tip)
@@ -142,7 +142,7 @@ class States:
             kind = "SOFT"
         else:
             kind = "ELSEWHERE"
-        return ChainState(kind, missed, _SENTENCES[kind].format(tip))
+        return ChainState(kind, missed, _SENTENCES[kind](bone=tip))
 
     def _broken(self, tip: str, error: ChainError) -> ChainState:
         problem = fault_of(tip, error)

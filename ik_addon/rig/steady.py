@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
+from .. import messages
 from ..solvers import TWO_BONE_SOLVERS, Chain, Goal, Outcome, blend, link_rotations, solve
 from ..solvers.bending import start_frame
 from .animation import animated_paths, bone_of_path
@@ -109,26 +110,26 @@ def why_unsteady(ob: bpy.types.Object, posed: PosedLimb, animated: "AnimatedBone
     """What keeps a chain of an original armature object from being steady; "": nothing."""
     limb, settings = posed.limb, posed.limb.settings
     if settings.reach == "STRETCH":
-        return "it may stretch"
+        return messages.MAY_STRETCH()
     if settings.foot_roll and limb.ends:
-        return "its foot rolls"
+        return messages.FOOT_ROLLS()
     if limb.ends and settings.influence not in (0.0, 1.0):
         # Blended, the foot stands under a tip that is blended as well.
-        return "its foot follows with part of its influence"
+        return messages.FOOT_BLENDED()
     if limb.chain.limits is not None:
         # Between two poses that are as good, rounding would choose: another space, another pose.
-        return "it has joint limits"
+        return messages.HAS_LIMITS()
     for reading in limb.turned:
         what = animated.get(reading.name)
         if what:
-            return f"bone '{reading.name}' has animation or a driver on its {what}"
+            return messages.READS_ANIMATED(bone=reading.name, channel=what)
         bone = reading.bone
         inherits = bone.use_inherit_rotation and bone.inherit_scale in INHERITING and not bone.use_relative_parent
         if not (inherits and bone.use_local_location):
-            return f"bone '{reading.name}' does not inherit all of its parent's motion"
+            return messages.INHERITS_LESS(bone=reading.name)
     poses = [reading.pose_armature for reading in limb.turned]
     if not all(is_even(pose) for pose in (*poses, limb.parent_pose or Matrix())):
-        return "its bones, or those above, are scaled unevenly"
+        return messages.BONES_UNEVEN()
     return ""
 
 

@@ -2,6 +2,7 @@
 
 import bpy
 
+from .. import messages
 from ..solvers import ChainError
 from .animation import animated_paths, bone_of_path, current_fcurve_collections, fcurve_collections
 
@@ -20,17 +21,12 @@ def check_switchable(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> Non
     if data is None:
         return
     if data.drivers.find(path) is not None:
-        raise ChainError(
-            f"Bone '{pose_bone.name}': a driver switches its chain and would switch it on again; remove that driver"
-        )
+        raise ChainError(messages.SWITCH_DRIVEN(bone=pose_bone.name))
     strips = (strip for track in data.nla_tracks for strip in track.strips)
     for strip in strips:
         for collection in fcurve_collections(strip.action, getattr(strip, "action_slot", None)):
             if collection.find(path) is not None:
-                raise ChainError(
-                    f"Bone '{pose_bone.name}': the NLA strip '{strip.name}' switches its chain and would switch it "
-                    "on again; remove its keys on the chain's switch"
-                )
+                raise ChainError(messages.SWITCH_IN_STRIP(bone=pose_bone.name, strip=strip.name))
 
 
 def mute_switch(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:

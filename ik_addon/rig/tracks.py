@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
+from .. import messages
 from ..solvers import ChainError, Outcome, blend
 from ..solvers.pairs import conjugate, multiply, rotated, solve_pairs
 from .channels import channel_of, raw_of
@@ -55,14 +56,14 @@ class EvaluatedPlaces:
         """From armature space, and from the world, into the space of a bone."""
         evaluated = ob.evaluated_get(self._depsgraph)
         if not evaluated.is_evaluated:
-            raise ChainError(f"Armature '{ob.name}' is not in this scene; link it there")
+            raise ChainError(messages.ARMATURE_NOT_HERE(armature=ob.name))
         to_world, pose = evaluated.matrix_world, Matrix()
         if not to_world.determinant():
-            raise UnevenError(f"the armature object '{ob.name}' has a scale of zero; give it a size")
+            raise UnevenError(messages.ARMATURE_WITHOUT_SIZE(armature=ob.name))
         if parent:
             pose = evaluated.pose.bones[parent].matrix
             if not is_even(pose):
-                raise UnevenError(f"Bone '{parent}' is scaled unevenly; scale it evenly")
+                raise UnevenError(messages.PARENT_UNEVEN(bone=parent))
         to_world = to_world @ pose
         return pose.inverted_safe(), to_world.inverted_safe()
 
@@ -195,11 +196,11 @@ class TrackReader:
         """As in EvaluatedPlaces, for each frame."""
         to_world, pose = self._source.worlds(ob), np.eye(4)[None]
         if not np.linalg.det(to_world).all():
-            raise UnevenError(f"the armature object '{ob.name}' has a scale of zero; give it a size")
+            raise UnevenError(messages.ARMATURE_WITHOUT_SIZE(armature=ob.name))
         if parent:
             pose = self._source.poses(ob, parent)
             if not all(is_even(Matrix(each)) for each in pose):
-                raise UnevenError(f"Bone '{parent}' is scaled unevenly; scale it evenly")
+                raise UnevenError(messages.PARENT_UNEVEN(bone=parent))
             to_world = to_world @ pose
         return np.linalg.inv(pose), np.linalg.inv(to_world), to_world
 

@@ -6,6 +6,7 @@ Points are mathutils Vectors, or anything that they take, all in one space and o
 from collections.abc import Callable
 from functools import partial
 
+from .. import messages
 from .bending import Aim, aim_at
 from .ccd import ccd
 from .chain import Chain, Goal, Outcome, Solution
@@ -53,10 +54,9 @@ def solver_for(link_count: int, solver: str = "AUTO") -> str:
     if solver == "AUTO":
         return "VECTOR" if link_count == 2 else "TRIANGULATION"
     if solver not in SOLVERS:
-        raise ChainError(f"there is no solver {solver!r}; there are AUTO, {', '.join(SOLVERS)}")
+        raise ChainError(messages.NO_SOLVER(solver=solver, solvers=", ".join(SOLVERS)))
     if solver in TWO_BONE_SOLVERS and link_count != 2:
-        sentence = f"{solver} solves two bones and this chain has {link_count}; use AUTO or TRIANGULATION"
-        raise ChainError(sentence, "SOLVER")
+        raise ChainError(messages.SOLVES_TWO_BONES(solver=solver, count=link_count), "SOLVER")
     return solver
 
 

@@ -10,6 +10,7 @@ from math import sqrt
 
 from mathutils import Quaternion, Vector
 
+from .. import messages
 from .chain import Chain, Goal, Outcome, Solution, joint_points, outcome_at, reach_limits
 from .frames import BendFrame, Start
 from .reach import eased, stretch
@@ -187,10 +188,10 @@ def _held(goal: Goal, distance: float, farthest: float) -> tuple[float, float]:
     """At which distance the chain's end is held before it lengthens, and by how much it lengthens."""
     softness = finite_number(goal.softness, "the softness")
     if not 0.0 <= softness <= 0.5:
-        raise ChainError(f"the softness is {softness}; give a part of the chain's length from 0 to 0.5")
+        raise ChainError(messages.SOFTNESS_OUT_OF_RANGE(softness=softness))
     stretch_max = finite_number(goal.stretch_max, "the largest stretch")
     if stretch_max < 1.0:
-        raise ChainError(f"the largest stretch is {stretch_max}; give a ratio of 1 or more")
+        raise ChainError(messages.STRETCH_OUT_OF_RANGE(stretch=stretch_max))
     held = eased(distance, farthest, softness)
     return held, stretch(distance, held, farthest, stretch_max)
 

@@ -9,6 +9,7 @@ from operator import mul
 
 from mathutils import Quaternion, Vector
 
+from .. import messages
 from .frames import Start
 from .limits import Hinge, Swing, limits_of
 from .vectors import ChainError, direction, finite_point, rotation_to
@@ -58,7 +59,7 @@ class Chain:
         bend_normal: Sequence[float] | Callable[[], Sequence[float]] | None = None,
     ) -> None:
         if len(joints) < 2:
-            raise ChainError(f"a chain needs two points or more, got {len(joints)}")
+            raise ChainError(messages.TOO_FEW_POINTS(count=len(joints)))
         self.joints = tuple([finite_point(joint, "joint", k) for k, joint in enumerate(joints)])
         given = bend_normal is None or callable(bend_normal)
         self.bend_normal = bend_normal if given else finite_point(bend_normal, "the bend normal")

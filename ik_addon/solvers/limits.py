@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from mathutils import Quaternion, Vector
 
+from .. import messages
 from .joints import BallJoint, Cone, HingeJoint, Joint
 from .vectors import (
     STRAIGHT,
@@ -14,6 +15,7 @@ from .vectors import (
     direction,
     finite_number,
     finite_point,
+    name_of,
     perpendicular,
     swing,
     unit_across,
@@ -59,7 +61,7 @@ class LimitError(ChainError):
     """A limit that is none, or that leaves a joint nothing. link: its number from the root; what: the rest."""
 
     def __init__(self, link: int, what: str) -> None:
-        super().__init__(f"link {link}: {what}")
+        super().__init__(messages.OF(whose=messages.LINK(link=link), said=what))
         self.link, self.what = link, what
 
 
@@ -75,7 +77,7 @@ def limits_of(
     free = [None] * count
     for name, entries in (("cones", cones), ("hinges", hinges), ("swings", swings)):
         if entries and len(entries) != count:
-            raise ChainError(f"{name} needs one entry for each of the {count} links, got {len(entries)}")
+            raise ChainError(messages.ENTRIES_MISSING(what=name, count=count, given=len(entries)))
     before = None if parent_direction is None else unit(parent_direction, "the parent direction")
     joints: list[Joint] = []
     # Rotation from the zero pose to the starting pose, of what is carried by the links so far.
@@ -87,7 +89,7 @@ def limits_of(
         before_zero = None if before is None else to_zero_pose @ before
         cone = _cone(before_zero, angle, k)
         if hinge is not None and swinging is not None:
-            raise LimitError(k, "it is given a hinge and a swing; it can have one of them")
+            raise LimitError(k, messages.HINGE_AND_SWING())
         if hinge is not None:
             joint = _hinge_joint(Hinge(*hinge), k, along, to_zero_pose, before_zero, cone)
         elif swinging is not None:
@@ -104,8 +106,8 @@ def _cone(toward: Vector | None, angle: float | None, link: int) -> Cone | None:
     """A cone about a direction; None where there is no direction or no angle. ChainError where the angle is none."""
     if angle is None:
         return None
-    if not finite_number(angle, f"the cone of link {link}") >= 0.0:
-        raise LimitError(link, f"its cone is negative: {angle}; give an angle of 0 or more, in radians")
+    if not finite_number(angle, "the cone of link", link) >= 0.0:
+        raise LimitError(link, messages.CONE_NEGATIVE(angle=angle))
     return None if toward is None else (toward, min(angle, pi))
 
 
@@ -121,9 +123,9 @@ def _cone_joint(along: Vector, before: Vector | None, cone: Cone | None) -> Ball
 
 def _checked_range(lowest: float, highest: float, link: int, what: str) -> tuple[float, float]:
     for angle in (lowest, highest):
-        finite_number(angle, f"the {what} of link {link}")
+        finite_number(angle, "the", what, "of link", link)
     if lowest > highest:
-        raise LimitError(link, f"its {what} runs from {lowest} down to {highest}; give the lowest angle first")
+        raise LimitError(link, messages.RANGE_BACKWARDS(what=what, lowest=lowest, highest=highest))
     return (-pi, pi) if highest - lowest >= 2.0 * pi else (lowest, highest)
 
 
@@ -132,7 +134,7 @@ def _rest(rest: Quaternion | None, link: int) -> Quaternion:
         return Quaternion()
     rotation = Quaternion(rest)
     if not all(map(isfinite, rotation)) or not rotation.magnitude:
-        raise LimitError(link, f"its rest rotation is none: {tuple(rotation)}")
+        raise LimitError(link, messages.REST_IS_NONE(rotation=tuple(rotation)))
     return rotation.normalized()
 
 
@@ -140,7 +142,7 @@ def _hinge_joint(
     hinge: Hinge, link: int, along: Vector, to_zero_pose: Quaternion, before: Vector | None, cone: Cone | None
 ) -> HingeJoint:
     rest = _rest(hinge.rest, link)
-    axis = to_zero_pose @ unit(hinge.axis, f"the hinge axis of link {link}")
+    axis = to_zero_pose @ unit(hinge.axis, "the hinge axis of link", link)
     zero = to_zero_pose @ (rest @ along)
     start = to_zero_pose @ rest.inverted() @ to_zero_pose.inverted()
     lowest, highest = _checked_range(hinge.lowest, hinge.highest, link, "hinge")
@@ -164,15 +166,15 @@ def _range_in_cone(
             low, high = max(lowest, middle + turn - half), min(highest, middle + turn + half)
             if low <= high:
                 return low, high
-    raise LimitError(link, "its cone and its hinge leave it no angle; widen one of them")
+    raise LimitError(link, messages.CONE_LEAVES_NOTHING())
 
 
 def _bent(
     zero: Vector, axis: Vector, lowest: float, highest: float, before: Vector, least_bend: float, link: int
 ) -> tuple[float, float]:
     """The part of a hinge's range in which the link is bent against the link before by `least_bend` or more."""
-    if not 0.0 <= finite_number(least_bend, f"the least bend of link {link}") <= pi:
-        raise LimitError(link, f"its least bend is {least_bend}; give an angle from 0 to pi")
+    if not 0.0 <= finite_number(least_bend, "the least bend of link", link) <= pi:
+        raise LimitError(link, messages.LEAST_BEND_OUT_OF_RANGE(angle=least_bend))
     level, amplitude, straight = cosine_wave(zero, axis, before)
     if amplitude <= STRAIGHT:
         return lowest, highest
@@ -185,26 +187,26 @@ def _bent(
     else:
         lowest, highest = max(lowest, straight - 2.0 * pi + half), min(highest, straight - half)
     if lowest > highest:
-        raise LimitError(link, "its least bend leaves its hinge no angle; make it smaller or widen the hinge")
+        raise LimitError(link, messages.LEAST_BEND_LEAVES_NOTHING())
     return lowest, highest
 
 
 def _swing_joint(given: Swing, link: int, along: Vector, to_zero_pose: Quaternion, cone: Cone | None) -> BallJoint:
     rest = _rest(given.rest, link)
     zero = to_zero_pose @ (rest @ along)
-    stem = zero if given.along is None else to_zero_pose @ unit(given.along, f"the swinging direction of link {link}")
-    across_zero = unit_across(to_zero_pose @ unit(given.across, f"the swing axis of link {link}"), stem)
+    stem = zero if given.along is None else to_zero_pose @ unit(given.along, "the swinging direction of link", link)
+    across_zero = unit_across(to_zero_pose @ unit(given.across, "the swing axis of link", link), stem)
     if not across_zero.length:
-        raise LimitError(link, "its swing axis lies along it; give one across it")
+        raise LimitError(link, messages.SWING_AXIS_ALONG())
     start = to_zero_pose @ rest.inverted() @ to_zero_pose.inverted()
     first, second = (_checked_range(*limits, link, "swing") for limits in (given.swing_across, given.swing_second))
     if max(first[0], second[0]) > 0.0 or min(first[1], second[1]) < 0.0:
-        raise LimitError(link, "its swing leaves out its rest direction; let its ranges contain 0")
+        raise LimitError(link, messages.SWING_WITHOUT_REST())
     low_a, high_a, low_b, high_b = (sin(max(-pi, min(pi, angle)) / 2.0) for angle in (*first, *second))
     elliptic = (-pi, pi) not in (first, second)
     twist = _checked_range(*given.twist, link, "twist")
     if cone is not None and zero.angle(cone[0]) > cone[1]:
-        raise LimitError(link, "its cone leaves out the rest direction of its swing; widen the cone")
+        raise LimitError(link, messages.CONE_WITHOUT_REST())
     if cone is not None and given.along is not None:
         # Here a twist moves the link: so far only as keeps the link that does not swing in its cone.
         twist = _range_in_cone(zero, stem, *twist, *cone, link)
@@ -220,9 +222,9 @@ def _swing_joint(given: Swing, link: int, along: Vector, to_zero_pose: Quaternio
     )
 
 
-def unit(values: Sequence[float], what: str) -> Vector:
-    """`values` as a unit vector; ChainError where they are none."""
-    vector = direction(finite_point(values, what))
+def unit(values: Sequence[float], *what: object) -> Vector:
+    """`values` as a unit vector; ChainError where they are none. `what` names it."""
+    vector = direction(finite_point(values, *what))
     if not vector.length:
-        raise ChainError(f"{what} has no length; give a direction")
+        raise ChainError(messages.NO_LENGTH(what=name_of(what)))
     return vector

@@ -12,6 +12,7 @@ from math import inf
 
 import numpy as np
 
+from .. import messages
 from .bending import OFF_LINE, TOO_FAR, aim_at, start_of
 from .chain import MET, Chain, Goal
 from .rotations import link_rotations
@@ -151,9 +152,9 @@ def _numbers(chains: Sequence[Chain], goals: Sequence[Goal]) -> tuple[np.ndarray
     for k, (chain, goal) in enumerate(zip(chains, goals, strict=True)):
         start, swivel, softness = chain.start or start_of(chain), goal.swivel, goal.softness
         if not start.pair:
-            raise ChainError("pairs are two links without limits; use solve for other chains")
+            raise ChainError(messages.NO_PAIRS())
         if goal.stretch_max != 1.0:
-            raise ChainError(f"pairs do not lengthen, the largest stretch is {goal.stretch_max}; use solve for it")
+            raise ChainError(messages.PAIRS_STRETCH(stretch=goal.stretch_max))
         if goal.pole is None:
             free.append(k)
         _, near, far, difference = start.pair

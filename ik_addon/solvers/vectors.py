@@ -5,6 +5,8 @@ from math import atan2, hypot, isfinite, pi
 
 from mathutils import Matrix, Quaternion, Vector
 
+from .. import messages
+
 SMALL = 1e-15
 """Length above which a vector can be divided by its length in single precision."""
 
@@ -30,7 +32,7 @@ class ChainError(ValueError):
 
     def of(self, whose: str) -> "ChainError":
         """The same error, said of someone."""
-        return ChainError(f"{whose}: {self}", self.kind)
+        return ChainError(messages.OF(whose=whose, said=self), self.kind)
 
 
 def finite_point(values: Sequence[float], *what: object) -> Vector:
@@ -38,24 +40,26 @@ def finite_point(values: Sequence[float], *what: object) -> Vector:
     try:
         point = Vector(values)
     except (TypeError, ValueError) as error:
-        raise ChainError(f"{_name(what)} is not a point: {values!r}") from error
+        raise ChainError(messages.NO_POINT(what=name_of(what), values=repr(values))) from error
     if len(point) != 3:
-        raise ChainError(f"{_name(what)} is not a point of three numbers: {values!r}")
+        raise ChainError(messages.NO_POINT(what=name_of(what), values=repr(values)))
     # One comparison for all: with NaN the length is NaN, and with a number too large it is too large.
     if not point.length <= LARGEST and not all(abs(value) <= LARGEST for value in point):
-        wrong = "too large" if all(isfinite(value) for value in point) else "not a finite number"
-        raise ChainError(f"{_name(what)} has a value that is {wrong}: {tuple(point)}")
+        finite = all(isfinite(value) for value in point)
+        message = messages.POINT_TOO_LARGE if finite else messages.POINT_NOT_FINITE
+        raise ChainError(message(what=name_of(what), point=tuple(point)))
     return point
 
 
-def _name(what: tuple[object, ...]) -> str:
+def name_of(what: tuple[object, ...]) -> str:
+    """What a number or a point is called, from its parts: so nothing is put together where nothing is wrong."""
     return " ".join(map(str, what))
 
 
-def finite_number(value: float, what: str) -> float:
-    """`value`; ChainError where it is no finite number."""
+def finite_number(value: float, *what: object) -> float:
+    """`value`; ChainError where it is no finite number. `what` names it."""
     if not isfinite(value):
-        raise ChainError(f"{what} is not a finite number: {value}")
+        raise ChainError(messages.NUMBER_NOT_FINITE(what=name_of(what), value=value))
     return value
 
 

@@ -2,6 +2,7 @@
 
 import bpy
 
+from .. import messages
 from ..authoring.selection import tips_of
 from ..rig.order import live_tips
 from .cures import ANALYTIC_IK_OT_lock_interface
@@ -29,7 +30,7 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
         layout, work = self.layout, running()
         if work is not None:
             layout.progress(factor=work.factor, type="BAR", text=str(work))
-            draw_sentence(layout, context, "Esc cancels", "CANCEL")
+            draw_sentence(layout, context, messages.ESC_CANCELS(), "CANCEL")
             return
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_bake.bl_idname, text="Bake", icon="KEYFRAME_HLT")
@@ -37,7 +38,7 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
         if live_tips(context.object) and not context.scene.render.use_lock_interface:
             column = layout.column(align=True)
             column.active = False
-            draw_sentence(column, context, "Live chains render safely with the interface locked", "INFO")
+            draw_sentence(column, context, messages.INTERFACE_UNLOCKED(), "INFO")
             layout.operator(ANALYTIC_IK_OT_lock_interface.bl_idname, icon="LOCKED")
 
 

@@ -2,6 +2,7 @@
 
 import bpy
 
+from .. import messages
 from ..bake.certificate import (
     Certificate,
     ChainCertificate,
@@ -76,7 +77,7 @@ class ANALYTIC_IK_PT_certificate(CertificatePanel, bpy.types.Panel):
         ob = CertificatePanel.armature(context)
         certificate = read_certificate(ob.analytic_ik_report)
         if certificate is None:
-            draw_sentence(layout, context, "The report of this armature cannot be read; check or bake again", "ERROR")
+            draw_sentence(layout, context, messages.REPORT_UNREADABLE(armature=ob.name), "ERROR")
             return
         _draw_verdict(layout, context, certificate)
         boxes, others = _shown(certificate)

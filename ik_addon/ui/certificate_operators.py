@@ -5,6 +5,7 @@ import json
 import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
+from .. import messages
 from ..authoring.marking import clear_marks, has_marks, mark_troubles
 from ..authoring.selection import active_armature, select_bone
 from ..bake.certificate import Certificate, certificate_text, read_certificate
@@ -24,12 +25,12 @@ class ANALYTIC_IK_OT_go_to_frame(ChainOperator):
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         context.scene.frame_set(self.frame)
         if not self.bone:
-            return f"Frame {self.frame}"
+            return messages.FRAME(frame=self.frame)
         if self.bone not in ob.pose.bones:
-            self.report({"WARNING"}, f"Armature '{ob.name}' has no bone '{self.bone}' any more; check its chains anew")
-            return f"Frame {self.frame}"
+            self.report({"WARNING"}, messages.BONE_GONE(armature=ob.name, bone=self.bone))
+            return messages.FRAME(frame=self.frame)
         select_bone(ob, self.bone)
-        return f"Frame {self.frame}: '{self.bone}'"
+        return messages.WENT_TO_BONE(frame=self.frame, bone=self.bone)
 
 
 class CertificateOperator(ChainOperator):
@@ -41,7 +42,7 @@ class CertificateOperator(ChainOperator):
             return False
         ob = active_armature(context)
         if read_certificate(ob.analytic_ik_report) is None:
-            cls.poll_message_set(f"Armature '{ob.name}' has no report; check or bake its chains first")
+            cls.poll_message_set(messages.NO_REPORT(armature=ob.name))
             return False
         return True
 
@@ -50,7 +51,7 @@ class CertificateOperator(ChainOperator):
         """The armature's; poll has seen to it that there is one."""
         certificate = read_certificate(ob.analytic_ik_report)
         if certificate is None:
-            raise ChainError(f"Armature '{ob.name}' has no report; check or bake its chains first")
+            raise ChainError(messages.NO_REPORT(armature=ob.name))
         return certificate
 
 
@@ -64,8 +65,8 @@ Markers of the last time are replaced"""
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         count = mark_troubles(context.scene, ob, self.certificate(ob))
         if not count:
-            return "There is nothing to mark: no chain misses its target or comes close to a flip"
-        return "Put 1 marker" if count == 1 else f"Put {count} markers"
+            return messages.NOTHING_TO_MARK()
+        return messages.MARKED_ONE() if count == 1 else messages.MARKED(count=count)
 
 
 class ANALYTIC_IK_OT_clear_marks(ChainOperator):
@@ -80,13 +81,13 @@ class ANALYTIC_IK_OT_clear_marks(ChainOperator):
             return False
         ob = active_armature(context)
         if not has_marks(ob):
-            cls.poll_message_set(f"No problem of armature '{ob.name}' is marked; Mark Problems does it")
+            cls.poll_message_set(messages.NOT_MARKED(armature=ob.name))
             return False
         return True
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         count = clear_marks(context.scene, ob)
-        return "Removed 1 marker" if count == 1 else f"Removed {count} markers"
+        return messages.UNMARKED_ONE() if count == 1 else messages.UNMARKED(count=count)
 
 
 class ANALYTIC_IK_OT_copy_certificate(CertificateOperator):
@@ -109,7 +110,7 @@ class ANALYTIC_IK_OT_copy_certificate(CertificateOperator):
         report = json.loads(ob.analytic_ik_report)
         text = json.dumps(report, indent=1) if self.form == "JSON" else certificate_text(report)
         context.window_manager.clipboard = text
-        return f"Copied {len(text.splitlines())} lines"
+        return messages.COPIED(count=len(text.splitlines()))
 
 
 # The stubs say that it returns nothing.

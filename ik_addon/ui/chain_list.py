@@ -3,6 +3,7 @@
 import bpy
 from bpy.props import BoolProperty, IntProperty, StringProperty
 
+from .. import messages
 from ..authoring.selection import active_armature, active_bone, is_tip, select_bone, tip_of_chain, tips_of
 from ..rig.states import ChainState, States
 from ..solvers import ChainError
@@ -39,8 +40,8 @@ class ANALYTIC_IK_OT_select_chain(ChainOperator):
         if bone is None or not is_tip(bone):
             return cls.__doc__ or ""
         state = States(ob, context.view_layer.depsgraph).of(bone.name)
-        said = "its tip is at its target" if state.kind == "MET" else said_of(context.scene, state).rstrip(".")
-        return f"{cls.__doc__}.\n{bone.name}: {said}"
+        said = messages.AT_TARGET() if state.kind == "MET" else said_of(context.scene, state, bone.name).rstrip(".")
+        return f"{cls.__doc__}.\n{messages.OF(whose=bone.name, said=said)}"
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self.extend = self.extend or event.shift
@@ -49,11 +50,9 @@ class ANALYTIC_IK_OT_select_chain(ChainOperator):
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         bone = ob.pose.bones.get(self.tip)
         if bone is None or not is_tip(bone):
-            raise ChainError(
-                f"Armature '{ob.name}': bone '{self.tip}' is not the tip of a chain; choose one from the list"
-            )
+            raise ChainError(messages.NOT_A_TIP(armature=ob.name, bone=self.tip))
         select_bone(ob, bone.name, self.extend)
-        return f"Selected '{bone.name}'"
+        return messages.SELECTED(bone=bone.name)
 
 
 class ANALYTIC_IK_UL_chains(bpy.types.UIList):
@@ -131,7 +130,7 @@ class ANALYTIC_IK_PT_chains(InSidebar, bpy.types.Panel):
             draw_problem(layout, context, problem)
         more = len(broken) - _PROBLEMS
         if more > 0:
-            words = "1 more chain has a problem" if more == 1 else f"{more} more chains have problems"
+            words = messages.ONE_MORE_PROBLEM() if more == 1 else messages.MORE_PROBLEMS(count=more)
             draw_sentence(layout, context, words, "ERROR")
 
 

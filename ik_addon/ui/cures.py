@@ -3,6 +3,7 @@
 import bpy
 from bpy.props import StringProperty
 
+from .. import messages
 from ..authoring.cures import cure
 from ..rig.problems import Cure, Problem
 from ..solvers import ChainError
@@ -60,7 +61,7 @@ class ANALYTIC_IK_OT_cure(ChainOperator):
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         if self.kind not in _BUTTONS:
-            raise ChainError(f"There is no cure '{self.kind}'; there are {', '.join(_BUTTONS)}")
+            raise ChainError(messages.NO_CURE(cure=self.kind, cures=", ".join(_BUTTONS)))
         return cure(context, ob, Cure(self.kind, self.bone, self.what))
 
 
@@ -74,13 +75,13 @@ class ANALYTIC_IK_OT_lock_interface(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         if context.scene.render.use_lock_interface:
-            cls.poll_message_set("The interface is locked while rendering already")
+            cls.poll_message_set(messages.INTERFACE_LOCKED_ALREADY())
             return False
         return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         context.scene.render.use_lock_interface = True
-        self.report({"INFO"}, "The interface is locked while rendering")
+        self.report({"INFO"}, messages.INTERFACE_LOCKED())
         return {"FINISHED"}
 
 

@@ -5,6 +5,7 @@ from math import pi, radians
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
+from .. import messages
 from ..authoring.controls import add_chain, controls_of, delete_unused, remove_chain
 from ..authoring.knees import limit_knees
 from ..authoring.selection import active_armature, active_bone, chosen_tips
@@ -53,15 +54,12 @@ second one the pole; without, they are made where no bone moves"""
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         tip = active_bone(ob)
         if tip is None:
-            raise ChainError(f"Armature '{ob.name}' has no active bone; select the last bone of the limb")
+            raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
         controls = [other for other in context.selected_objects if other is not ob and other != ob]
         added = add_chain(context, tip, self.chain_count, self.solver, self.with_pole, controls)
         if added.straight and tip.parent is not None:
-            return (
-                f"Bone '{tip.name}' follows '{added.target.name}'. The limb is straight: it bends about its hinge; "
-                "use Flip to bend it the other way"
-            )
-        return f"Bone '{tip.name}' follows '{added.target.name}'"
+            return messages.FOLLOWS_STRAIGHT(bone=tip.name, target=added.target.name)
+        return messages.FOLLOWS(bone=tip.name, target=added.target.name)
 
 
 class ANALYTIC_IK_OT_remove(ChainOperator):
@@ -91,7 +89,7 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
             remove_chain(tip, self.keep_pose)
         if self.delete_controls:
             delete_unused(controls)
-        return f"Removed the chain of {', '.join(names)}"
+        return messages.REMOVED(tips=", ".join(names))
 
 
 class ANALYTIC_IK_OT_limit_knees(ChainOperator):
@@ -125,8 +123,7 @@ quite straight. Sets the bones' own IK locks and limits, by the side to which th
         knees = limit_knees(context, tips, self.min_bend, self.max_bend)
         for warning in filter(None, (knee.warning for knee in knees)):
             self.report({"WARNING"}, warning)
-        named = ", ".join(f"'{knee.bone}' (about its {knee.axis} axis)" for knee in knees)
-        return f"Limited {named}"
+        return messages.LIMITED_KNEES(knees=", ".join(messages.KNEE(bone=knee.bone, axis=knee.axis) for knee in knees))
 
 
 # The stubs say that it returns nothing.

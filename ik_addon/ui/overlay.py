@@ -11,6 +11,7 @@ import gpu
 import numpy as np
 from bpy.app.handlers import persistent
 
+from .. import messages
 from ..rig.armatures import armature_objects
 from ..rig.live import known_plan
 from ..rig.order import ChainName
@@ -125,7 +126,7 @@ def _draw() -> None:
         text = traceback.format_exc()
         if text not in _reported:
             _reported.add(text)
-            print(f"Analytic IK: the overlay could not be drawn; please report this.\n{text}")
+            print(messages.OVERLAY_FAILED(trace=text))
 
 
 def _draw_view(context: bpy.types.Context) -> None:

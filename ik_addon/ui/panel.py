@@ -2,6 +2,7 @@
 
 import bpy
 
+from .. import messages
 from ..authoring.adopt import adoptable, is_adopted
 from ..authoring.selection import active_bone, tip_of_chain
 from ..rig.foot import end_bone
@@ -84,8 +85,8 @@ class ChainPanel(BonePanel):
 def draw_beginnings(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone | None) -> None:
     """What there is to do where no bone is active, or one that belongs to no chain."""
     for operator, icon, sentence in (
-        (ANALYTIC_IK_OT_add, "CON_KINEMATIC", "Select the last bone of a limb, a shin or a forearm"),
-        (ANALYTIC_IK_OT_rig_legs, "ARMATURE_DATA", "Select bones of legs; none: all legs of the armature"),
+        (ANALYTIC_IK_OT_add, "CON_KINEMATIC", messages.SELECT_LAST_BONE()),
+        (ANALYTIC_IK_OT_rig_legs, "ARMATURE_DATA", messages.SELECT_LEGS()),
     ):
         column = layout.column(align=True)
         column.operator(operator.bl_idname, icon=icon)
@@ -95,7 +96,7 @@ def draw_beginnings(layout: bpy.types.UILayout, context: bpy.types.Context, bone
         column = layout.column(align=True)
         text = "Adopt Blender IK" if own else "Adopt All Blender IK"
         column.operator(ANALYTIC_IK_OT_adopt.bl_idname, text=text, icon="CONSTRAINT_BONE").all = not own
-        sentence = "Select the bones with IK constraints" if own else "All IK constraints of the armature"
+        sentence = messages.SELECT_CONSTRAINED() if own else messages.ALL_CONSTRAINTS()
         draw_sentence(column, context, sentence, "NONE")
 
 
@@ -115,7 +116,7 @@ def draw_state(layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.
         return
     warnings = warnings_of(ob, tip.name)
     if not warnings and state.kind != "MET":
-        draw_sentence(layout, context, without_bone(said_of(context.scene, state)), icon_of(state))
+        draw_sentence(layout, context, said_of(context.scene, state, tip.name), icon_of(state))
     for problem in warnings:
         draw_problem(layout, context, problem)
     for problem in notes_of(ob, tip.name):
@@ -198,17 +199,13 @@ class SnapPanel(PartOfChainPanel):
             layout.operator(ANALYTIC_IK_OT_restore.bl_idname, icon="LOOP_BACK")
 
 
-def said_of(scene: bpy.types.Scene, state: ChainState) -> str:
-    """What is to be said of a chain that does not arrive, with the distance that is left."""
+def said_of(scene: bpy.types.Scene, state: ChainState, tip: str) -> str:
+    """What is to be said of a chain that does not arrive, and how far off it is; its tip's name is shown beside it."""
+    said = state.sentence.removeprefix(messages.OF(whose=messages.BONE(bone=tip), said=""))
+    said = said[:1].upper() + said[1:]
     if state.distance_world is None:
-        return state.sentence
-    return f"{length_words(scene, state.distance_world)} from its target. {without_bone(state.sentence)}"
-
-
-def without_bone(sentence: str) -> str:
-    """A sentence without the bone that it is about, where that is shown beside it."""
-    whose, found, rest = sentence.partition("': ")
-    return rest[:1].upper() + rest[1:] if found and whose.startswith("Bone '") else sentence
+        return said
+    return messages.FROM_TARGET(distance=length_words(scene, state.distance_world), state=said)
 
 
 _ICONS = {

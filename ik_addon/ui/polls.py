@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import bpy
 
+from .. import messages
 from ..authoring.adopt import adoptable, is_adopted
 from ..authoring.selection import active_armature, active_bone, chosen_tips
 from ..rig.order import live_tips
@@ -15,17 +16,17 @@ Need = Callable[[bpy.types.Object], str]
 
 def no_tip(ob: bpy.types.Object) -> str:
     """The refusal where an operator for tips finds none."""
-    return f"Armature '{ob.name}': no selected bone is the tip of a chain; select the bone whose panel shows the target"
+    return messages.NO_TIP(armature=ob.name)
 
 
 def not_editable(ob: bpy.types.Object) -> str:
     """What a linked armature lacks."""
-    return "" if ob.is_editable else f"Armature '{ob.name}' is linked; make a library override of it first"
+    return "" if ob.is_editable else messages.ARMATURE_LINKED(armature=ob.name)
 
 
 def no_bone(ob: bpy.types.Object) -> str:
     """What an armature without an active bone lacks."""
-    return "" if active_bone(ob) else f"Armature '{ob.name}' has no active bone; select the last bone of the limb"
+    return "" if active_bone(ob) else messages.NO_ACTIVE_BONE(armature=ob.name)
 
 
 def none_chosen(ob: bpy.types.Object) -> str:
@@ -36,20 +37,20 @@ def none_chosen(ob: bpy.types.Object) -> str:
 def none_live(ob: bpy.types.Object) -> str:
     """What an armature without a live chain lacks."""
     found = live_tips(ob) or switched_tips(ob)
-    return "" if found else f"Armature '{ob.name}': no bone of it is the tip of a live chain; add one first"
+    return "" if found else messages.NO_LIVE_CHAIN(armature=ob.name)
 
 
 def nothing_to_adopt(ob: bpy.types.Object) -> str:
     """What an armature without IK constraints lacks."""
     # Which bones are meant the operator alone knows: they may be all.
     found = adoptable(ob.pose.bones)
-    return "" if found else f"Armature '{ob.name}': no bone of it has an IK constraint; add a chain instead"
+    return "" if found else messages.NOTHING_TO_ADOPT(armature=ob.name)
 
 
 def nothing_adopted(ob: bpy.types.Object) -> str:
     """What an armature without adopted chains lacks."""
     found = any(map(is_adopted, ob.pose.bones))
-    return "" if found else f"Armature '{ob.name}': no bone of it has a chain that was adopted"
+    return "" if found else messages.NOTHING_ADOPTED(armature=ob.name)
 
 
 _NEEDS: dict[str, tuple[Need, ...]] = {
@@ -72,5 +73,5 @@ def missing_for(operator: str, context: bpy.types.Context) -> str:
     """What an operator lacks to run here, as a sentence; "": nothing."""
     ob = active_armature(context)
     if ob is None:
-        return "Make an armature the active object, in pose mode or object mode"
+        return messages.NO_ARMATURE()
     return next(filter(None, (need(ob) for need in _NEEDS.get(operator, ()))), "")

@@ -8,9 +8,11 @@ from typing import ClassVar
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
+from .. import messages
 from ..authoring.selection import active_armature, selected_bones
 from ..bake import chains_of
 from ..bake.baking import baked, checked
+from ..bake.certificate import chains_words
 from ..bake.report import words
 from ..bake.stepping import Progress, Steps, finish
 from ..rig.order import ChainName
@@ -37,7 +39,7 @@ class SteppedOperator(ChainOperator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         if running() is not None:
-            cls.poll_message_set("Analytic IK is at work; wait for it, or press Esc to cancel it")
+            cls.poll_message_set(messages.AT_WORK())
             return False
         return super().poll(context)
 
@@ -69,7 +71,7 @@ class SteppedOperator(ChainOperator):
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if event.type == "ESC":
             self.cancel(context)
-            self.report({"INFO"}, f"{self.label} was cancelled; nothing was changed")
+            self.report({"INFO"}, messages.CANCELLED(work=self.label))
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
@@ -126,9 +128,7 @@ class RangeOperator(SteppedOperator):
         """The frames to step; ChainError where they are none."""
         self._default_range(context)
         if self.frame_end < self.frame_start:
-            raise ChainError(
-                f"The last frame ({self.frame_end}) is before the first ({self.frame_start}); exchange them"
-            )
+            raise ChainError(messages.LAST_BEFORE_FIRST(last=self.frame_end, first=self.frame_start))
         return range(self.frame_start, self.frame_end + 1, self.frame_step)
 
     def _default_range(self, context: bpy.types.Context) -> None:
@@ -152,8 +152,8 @@ class ChainsOperator(RangeOperator):
             selected = {bone.name for bone in selected_bones(ob)}
             chains = [chain for chain in chains if chain.tip in selected]
         if not chains:
-            which = "selected bone of it" if self.only_selected else "bone of it"
-            raise ChainError(f"Armature '{ob.name}': no {which} is the tip of a live chain; add one first")
+            missing = messages.NO_LIVE_CHAIN_SELECTED if self.only_selected else messages.NO_LIVE_CHAIN
+            raise ChainError(missing(armature=ob.name))
         return chains
 
 
@@ -196,7 +196,7 @@ class ANALYTIC_IK_OT_bake(ChainsOperator):
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         chains, frames = self.chains(ob), self.frames(context)
         report = yield from baked(context, chains, frames, self.action, self.after, self.tolerance)
-        return summary("Baked", report)
+        return summary(messages.BAKED, report)
 
 
 class ANALYTIC_IK_OT_check(ChainsOperator):
@@ -208,15 +208,14 @@ class ANALYTIC_IK_OT_check(ChainsOperator):
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         report = yield from checked(context, self.chains(ob), self.frames(context))
-        return summary("Checked", report)
+        return summary(messages.CHECKED, report)
 
 
-def summary(did: str, report: dict) -> str:
+def summary(message: messages.Message, report: dict) -> str:
     """One line for a report of one file."""
     chains = report["files"][0]["chains"]
     worst = max(chains, key=lambda chain: chain["max_error"])
-    count = "1 chain" if len(chains) == 1 else f"{len(chains)} chains"
-    return f"{did} {count}. {words(worst)}"
+    return message(chains=chains_words(len(chains)), result=words(worst))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import bpy
 from bpy.props import BoolProperty
 
+from .. import messages
 from ..authoring.adopt import adopt, adoptable, adopted_tips, restore
 from ..authoring.rigging import RiggedLimb, rig_legs
 from ..authoring.selection import active_bone, chosen_tips, selected_bones
@@ -31,10 +32,11 @@ bones, or at all where none is selected; no bone moves"""
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         rigged = rig_legs(context, ob, selected_bones(ob), self.arms)
         if rigged.left_out:
-            named = "; ".join(f"'{out.bone}': {out.reason}" for out in rigged.left_out[:_NAMED])
-            more = f"; and {len(rigged.left_out) - _NAMED} more" if len(rigged.left_out) > _NAMED else ""
-            self.report({"INFO"}, f"Left out {named}{more}")
-        return "Rigged " + ", ".join(_words(limb) for limb in rigged.limbs)
+            bones = "; ".join(messages.LEFT_OUT_BONE(bone=out.bone, why=out.reason) for out in rigged.left_out[:_NAMED])
+            more = len(rigged.left_out) - _NAMED
+            said = messages.LEFT_OUT_MORE(bones=bones, count=more) if more > 0 else messages.LEFT_OUT(bones=bones)
+            self.report({"INFO"}, said)
+        return messages.RIGGED(limbs=", ".join(_words(limb) for limb in rigged.limbs))
 
 
 class ANALYTIC_IK_OT_adopt(ChainOperator):
@@ -48,18 +50,14 @@ class ANALYTIC_IK_OT_adopt(ChainOperator):
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         held = adoptable(_bones(ob, self.all))
         if not held:
-            raise ChainError(
-                f"Armature '{ob.name}': no {'' if self.all else 'selected '}bone of it has an IK constraint; "
-                "select the bone that has it"
-            )
+            missing = messages.NOTHING_TO_ADOPT if self.all else messages.NONE_SELECTED_TO_ADOPT
+            raise ChainError(missing(armature=ob.name))
         adopted = adopt(context, held)
         for one in adopted:
             if one.moved > _MOVED:
-                self.report(
-                    {"WARNING"},
-                    f"Bone '{one.tip}': joints moved by {one.moved:.2%} of the chain's length, because {one.because}",
-                )
-        return "Adopted " + ", ".join(f"'{one.constraint}' of '{one.tip}'" for one in adopted)
+                self.report({"WARNING"}, messages.JOINTS_MOVED(bone=one.tip, part=one.moved, why=one.because))
+        named = (messages.ADOPTED_ONE(constraint=one.constraint, bone=one.tip) for one in adopted)
+        return messages.ADOPTED(constraints=", ".join(named))
 
 
 class ANALYTIC_IK_OT_restore(ChainOperator):
@@ -73,11 +71,9 @@ class ANALYTIC_IK_OT_restore(ChainOperator):
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         tips = adopted_tips(_bones(ob, self.all))
         if not tips:
-            raise ChainError(
-                f"Armature '{ob.name}': no {'' if self.all else 'selected '}bone of it has a chain that was adopted; "
-                "select its tip bone"
-            )
-        return "Restored " + ", ".join(f"'{name}'" for name in restore(context, tips))
+            missing = messages.NOTHING_ADOPTED if self.all else messages.NONE_SELECTED_ADOPTED
+            raise ChainError(missing(armature=ob.name))
+        return messages.RESTORED(constraints=messages.quoted(restore(context, tips)))
 
 
 class SnapOperator(RangeOperator):
@@ -105,11 +101,9 @@ class ANALYTIC_IK_OT_snap_targets(SnapOperator):
         snapped = yield from targets_snapped(context, self.tips(ob), frames)
         for name, missed in snapped.missed.items():
             if missed > _MOVED:
-                self.report(
-                    {"WARNING"}, f"Bone '{name}': its chain is off its FK pose by up to {missed:.2%} of its length"
-                )
-        made = "".join(f"; made the pole '{name}'" for name in snapped.poles)
-        return f"Snapped the controls of {', '.join(snapped.missed)}{made}"
+                self.report({"WARNING"}, messages.SNAP_MISSED(bone=name, part=missed))
+        made = "".join(messages.MADE_POLE(pole=name) for name in snapped.poles)
+        return messages.SNAPPED_CONTROLS(tips=", ".join(snapped.missed), poles=made)
 
 
 class ANALYTIC_IK_OT_snap_pose(SnapOperator):
@@ -123,7 +117,7 @@ class ANALYTIC_IK_OT_snap_pose(SnapOperator):
         tips = self.tips(ob)
         frames = self.frames(context) if self.use_range else None
         yield from pose_snapped(context, tips, frames)
-        return f"Snapped the pose of {', '.join(tip.name for tip in tips)}"
+        return messages.SNAPPED_POSE(tips=", ".join(tip.name for tip in tips))
 
 
 def _bones(ob: bpy.types.Object, everything: bool) -> list[bpy.types.PoseBone]:
@@ -135,7 +129,8 @@ def _bones(ob: bpy.types.Object, everything: bool) -> list[bpy.types.PoseBone]:
 
 
 def _words(rigged: RiggedLimb) -> str:
-    return f"'{rigged.limb.bones[0]}' to '{rigged.limb.bones[-1]}' ({rigged.target.name}, {rigged.pole.name})"
+    bones = rigged.limb.bones
+    return messages.RIGGED_LIMB(first=bones[0], last=bones[-1], target=rigged.target.name, pole=rigged.pole.name)
 
 
 # The stubs say that it returns nothing.

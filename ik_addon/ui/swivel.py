@@ -8,6 +8,7 @@ from bpy.props import BoolProperty, FloatProperty
 from bpy_extras.view3d_utils import location_3d_to_region_2d, region_2d_to_origin_3d, region_2d_to_vector_3d
 from mathutils import Matrix, Vector
 
+from .. import messages
 from ..authoring.selection import active_armature, active_bone, live_tip_of
 from ..rig.animation import current_fcurve_collections
 from ..rig.limb import chain_bones
@@ -106,11 +107,11 @@ class ANALYTIC_IK_OT_swivel(bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         ob = active_armature(context)
         if ob is None or ob.mode != "POSE":
-            cls.poll_message_set("Go to the pose mode of an armature")
+            cls.poll_message_set(messages.NO_POSE_MODE())
             return False
         bone = active_bone(ob)
         if bone is None or live_tip_of(bone) is None:
-            cls.poll_message_set("Make a bone of a live Analytic IK chain the active bone")
+            cls.poll_message_set(messages.NO_CHAIN_ACTIVE(armature=ob.name))
             return False
         return True
 
@@ -131,7 +132,7 @@ class ANALYTIC_IK_OT_swivel(bpy.types.Operator):
             tip = _swivelling_tip(context, ob)
             circle = circle_of(ob, tip.name, context.view_layer.depsgraph)
             if circle is None:
-                raise ChainError(f"Bone '{tip.name}': its limb is straight and its knee has no circle; bend it first")
+                raise ChainError(messages.KNEE_STRAIGHT(bone=tip.name))
         except ChainError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -263,14 +264,14 @@ def _swivelling_tip(context: bpy.types.Context, ob: bpy.types.Object) -> bpy.typ
     bone = active_bone(ob)
     tip = live_tip_of(bone) if bone is not None else None
     if tip is None:
-        raise ChainError(f"Armature '{ob.name}': the active bone is in no live chain; choose a bone of one")
+        raise ChainError(messages.NO_CHAIN_ACTIVE(armature=ob.name))
     for sentence in problems_of(ob, [tip.name], context.view_layer.depsgraph).values():
         raise ChainError(sentence)
     if tip.analytic_ik_chain_count == 1 or tip.parent is None:
-        raise ChainError(f"Bone '{tip.name}': its chain has one bone and no knee; set Bones to 2 or more")
+        raise ChainError(messages.NO_KNEE()).of(messages.BONE(bone=tip.name))
     data = ob.animation_data
     if data is not None and data.drivers.find(f"{tip.path_from_id()}.{SWIVEL}") is not None:
-        raise ChainError(f"Bone '{tip.name}': a driver sets its swivel; remove that driver")
+        raise ChainError(messages.SWIVEL_DRIVEN(bone=tip.name))
     return tip
 
 

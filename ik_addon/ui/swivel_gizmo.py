@@ -5,6 +5,7 @@ import traceback
 import bpy
 from mathutils import Matrix
 
+from .. import messages
 from ..authoring.selection import active_armature, active_bone, live_tip_of
 from ..rig.problems import problems_of
 from .overlay_shapes import KNEE_COLOUR
@@ -81,7 +82,7 @@ class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
         text = traceback.format_exc()
         if text not in _reported:
             _reported.add(text)
-            print(f"Analytic IK: the swivel gizmo could not be drawn; please report this.\n{text}")
+            print(messages.GIZMO_FAILED(trace=text))
 
 
 def _active_tip(context: bpy.types.Context) -> bpy.types.PoseBone | None:

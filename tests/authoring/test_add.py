@@ -309,7 +309,7 @@ def test_a_linked_armature_is_refused(tmp_path):
     bpy.context.view_layer.objects.active = linked
     linked.data.bones.active = linked.data.bones["shin"]
     tip = linked.pose.bones["shin"]
-    with pytest.raises(ChainError, match=r"Bone 'shin': its armature 'leg' is linked; make a library override"):
+    with pytest.raises(ChainError, match=r"Armature 'leg' is linked; make a library override of it first"):
         add_chain(bpy.context, tip, 2, "AUTO", True)
     assert whole_state()["objects"] == before["objects"]
 

@@ -100,6 +100,28 @@ def test_little_is_told_too(settings, part, kind, with_plan):
     assert state(rig).kind == kind
 
 
+@pytest.mark.parametrize(
+    ("kind", "z", "settings", "said"),
+    [
+        ("TOO_FAR", -1.0, {}, "its target is farther away than the chain reaches; bring it nearer, or choose Stretch"),
+        ("SOFT", 0.1, {"softness": 0.3}, "its softness holds it back from its target; lower it to arrive"),
+        (
+            "BLENDED",
+            0.4,
+            {"influence": 0.5},
+            "it goes only part of the way to its target; raise Influence to 1 to arrive",
+        ),
+    ],
+)
+def test_what_is_said_names_the_bone_the_reason_and_the_cure(kind, z, settings, said):
+    rig = leg()
+    rig.ob.pose.bones["shin"].name = rig.bones[-1] = "{shin} 'L'"
+    rig.enable(**settings)
+    rig.target.place((0.0, 0.0, z))
+    found = state(rig)
+    assert (found.kind, found.sentence) == (kind, f"Bone '{{shin}} 'L'': {said}")
+
+
 def test_a_target_too_near_is_told():
     rig = leg(knee=0.2)
     rig.ob.pose.bones["shin"].scale = (0.3, 0.3, 0.3)
@@ -124,6 +146,8 @@ def test_a_constraint_that_wins_is_told():
     update()
     assert missed_world(rig) > 0.01
     assert state(rig).kind == "ELSEWHERE"
+    away = "something moves it away from where it was solved to be; look for constraints, drivers or uneven scale"
+    assert state(rig).sentence == f"Bone 'shin': {away}"
 
 
 def test_a_rolled_foot_is_met_where_its_ankle_belongs():

@@ -9,7 +9,7 @@ from ik_addon.authoring.selection import tip_of_chain
 from ik_addon.ui import chain_list, panel
 from ik_addon.ui.sentences import length_words
 
-from ..rig.rigs import leg, new_empty, update
+from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
 from ..scenes import (
     enter,
     go_to,
@@ -68,6 +68,23 @@ def test_each_state_has_its_icon(settings, z, icon):
     assert not said.endswith(".")
 
 
+@pytest.mark.parametrize("name", ["shin", "it's': x", "{0} \\"])
+def test_a_button_names_its_chain_once_whatever_it_is_called(name):
+    rig = leg()
+    rig.ob.pose.bones["shin"].name = rig.bones[-1] = name
+    rig.enable()
+    rig.target.place((0.0, 0.0, -1.0))
+    enter("POSE", rig.ob, name)
+    button = chain_list.ANALYTIC_IK_OT_select_chain
+    said = button.description(context(), SimpleNamespace(tip=name)).removeprefix(f"{button.__doc__}.\n")
+    far = length_words(bpy.context.scene, missed_world(rig))
+    why = "Its target is farther away than the chain reaches; bring it nearer, or choose Stretch"
+    assert said == f"{name}: {far} from its target. {why}"
+    rig.tip.analytic_ik_enabled = False
+    update()
+    assert button.description(context(), SimpleNamespace(tip=name)).endswith(f"\n{name}: Its chain is switched off")
+
+
 def test_the_list_holds_nothing_of_blenders_afterwards():
     chains_panel(walking_leg())
     assert chain_list._states == []
@@ -83,6 +100,17 @@ def test_a_list_of_many_problems_says_some_of_them():
     shown = chains_panel(rig)
     assert len(shown.cures()) == chain_list._PROBLEMS
     assert "1 more chain has a problem" in shown.text()
+
+
+def test_many_more_problems_are_counted():
+    bones = [BoneSpec(f"bone {k}", (k, 0.0, 0.0), (k, 0.0, 1.0)) for k in range(6)]
+    ob = new_armature("fence", bones)
+    for bone in ob.pose.bones:
+        bone.analytic_ik_enabled, bone.analytic_ik_chain_count = True, 1
+    update()
+    shown = chains_panel(Rig(ob, ["bone 0"], Control(ob)))
+    assert len(shown.cures()) == chain_list._PROBLEMS
+    assert f"{6 - chain_list._PROBLEMS} more chains have problems" in shown.text()
 
 
 def test_drawing_changes_nothing():

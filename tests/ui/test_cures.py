@@ -1,6 +1,7 @@
 """Each problem has its sentence and its buttons; a button takes the problem away, in one step, and nothing else."""
 
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 
 import bpy
@@ -9,8 +10,20 @@ import pytest
 from ik_addon.authoring.cures import CURES
 from ik_addon.ui import bake_panel, cures
 
-from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, rotation_values, update
-from ..scenes import EXACT, apart, curves_of, enter, go_to, key_fk, missed_world, pose_of, second_chain, walking_leg
+from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
+from ..scenes import (
+    EXACT,
+    apart,
+    curves_of,
+    enter,
+    go_to,
+    key_fk,
+    missed_world,
+    pose_of,
+    second_chain,
+    walking_leg,
+    whole_state,
+)
 from .layouts import chain_panel, drawn
 from .troubles import (
     deleted_target,
@@ -109,7 +122,7 @@ by_case = pytest.mark.parametrize(
 
 def shown_cure(rig: Rig, words: str, kind: str) -> dict[str, str]:
     """The options of the button of a kind in the panel, beside the sentence with these words."""
-    shown = chain_panel(rig)
+    shown = chain_panel(rig, rig.bones[-1])
     assert words in shown.text()
     (wanted,) = {cure for cure in shown.cures() if cure[0] == kind}
     return dict(zip(("kind", "bone", "what"), wanted, strict=True))
@@ -239,19 +252,69 @@ def test_a_scale_that_is_keyed_offers_no_button_that_would_not_last():
 @pytest.mark.parametrize(
     ("kind", "bone", "what", "words"),
     [
-        ("NONSENSE", "shin", "", "There is no cure 'NONSENSE'"),
-        ("NEW_TARGET", "nose", "", "has no bone 'nose'"),
-        ("MUTE_CONSTRAINT", "shin", "gone", "has no constraint 'gone'"),
-        ("BRING_BACK_POLE", "shin", "", "is gone from the file"),
+        ("NONSENSE", "shin", "", "There is no cure 'NONSENSE'; there are NEW_TARGET, "),
+        ("NEW_TARGET", "nose", "", "Armature 'leg' has no bone 'nose'; choose one of its bones"),
+        ("MUTE_CONSTRAINT", "shin", "gone", "Bone 'shin' has no constraint 'gone'; it was removed or renamed"),
+        ("BRING_BACK_TARGET", "foot", "", "Bone 'foot': its target is gone from the file; choose another one"),
+        ("BRING_BACK_POLE", "shin", "", "Bone 'shin': its pole is gone from the file; choose another one"),
+        ("SHOW_TARGET", "foot", "", "Bone 'foot': there is no target; choose an object as its Target"),
+        ("FEWER_BONES", "thigh", "", "Bone 'thigh': it belongs to another chain itself; remove one of the two chains"),
     ],
 )
 def test_what_cannot_be_cured_is_refused(kind, bone, what, words):
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
-    before = rotation_values(rig.tip)
+    refused(words, kind=kind, bone=bone, what=what)
+
+
+def refused(words: str, **wanted: str) -> None:
+    """That nothing was changed is part of every test."""
+    update()
+    before = whole_state()
     with pytest.raises(RuntimeError, match=words):
-        bpy.ops.analytic_ik.cure(kind=kind, bone=bone, what=what)
-    assert rotation_values(rig.tip) == pytest.approx(before, abs=1e-6)
+        bpy.ops.analytic_ik.cure(**wanted)
+    update()
+    assert whole_state() == before
+
+
+def linked(data: bpy.types.ID, folder: Path) -> bpy.types.ID:
+    """The same from a library; the one in this file is gone."""
+    library, name, kind = str(folder / "library.blend"), data.name, type(data).__name__.lower() + "s"
+    bpy.data.libraries.write(library, {data})
+    getattr(bpy.data, kind).remove(data)
+    with bpy.data.libraries.load(library, link=True) as (_, wanted):
+        setattr(wanted, kind, [name])
+    return getattr(bpy.data, kind)[name]
+
+
+def test_a_linked_target_is_shown_in_its_own_file(tmp_path):
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    rig.tip.analytic_ik_target = linked(rig.target.ob, tmp_path)
+    bpy.context.scene.collection.objects.link(rig.tip.analytic_ik_target)
+    rig.tip.analytic_ik_target.hide_set(True)
+    words = "Bone 'shin': its target 'leg target' is linked; make a library override of it first"
+    refused(words, kind="SHOW_TARGET", bone="shin")
+
+
+def test_linked_armature_data_are_posed_in_their_own_file(tmp_path):
+    rig = walking_leg()
+    enter("OBJECT", rig.ob, "shin")
+    own = rig.ob.data.copy()
+    own.pose_position = "REST"
+    rig.ob.data = linked(own, tmp_path)
+    words = f"Armature data '{rig.ob.data.name}' is linked; show its pose in the file that it comes from"
+    refused(words, kind="POSE_POSITION", bone="shin")
+
+
+@pytest.mark.parametrize("kind", ["MUTE_KEYS", "MUTE_SWITCH"])
+def test_keys_of_a_linked_action_are_muted_in_its_own_file(kind, tmp_path):
+    rig = walking_leg()
+    fk_keys(rig)
+    enter("POSE", rig.ob, "shin")
+    rig.ob.animation_data.action = linked(rig.ob.animation_data.action, tmp_path)
+    words = f"Bone 'shin': its action '{rig.ob.animation_data.action.name}' is linked; make it local first"
+    refused(words, kind=kind, bone="shin")
 
 
 def test_a_circle_of_chains_has_no_button():

@@ -279,7 +279,9 @@ def an_armature_in_edit_mode() -> None:
 @pytest.mark.parametrize("scene", [nothing_active, an_empty_active, an_armature_in_edit_mode])
 def test_without_an_armature_to_act_on_they_say_what_is_needed(scene, operator):
     scene()
-    with pytest.raises(RuntimeError, match="Make an armature the active object, in pose mode or object mode"):
+    with pytest.raises(
+        RuntimeError, match=r"no armature to work on; make one the active object, in pose mode or object mode"
+    ):
         getattr(bpy.ops.analytic_ik, operator)()
 
 

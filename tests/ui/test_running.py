@@ -1,11 +1,13 @@
 """What runs in the window: how far it is, and that nothing else starts meanwhile."""
 
 from collections.abc import Generator
+from types import SimpleNamespace
 
 import bpy
 import pytest
 
 import ik_addon
+from ik_addon.ui.range_operators import SteppedOperator
 from ik_addon.ui.running import end_running, running, start_running
 
 from ..rig.rigs import leg
@@ -43,6 +45,19 @@ def test_it_tells_how_far_it_is_and_how_long_it_will_take():
     assert running() is None
 
 
+def test_what_is_cancelled_ends_and_says_that_nothing_was_changed():
+    closed, said = [], []
+    next(start_running("Baking", work(closed)).steps)
+    operator = SimpleNamespace(
+        label="Baking",
+        report=lambda kind, text: said.append((kind, text)),
+        cancel=lambda context: end_running(),
+    )
+    assert SteppedOperator.modal(operator, bpy.context, SimpleNamespace(type="ESC")) == {"CANCELLED"}
+    assert said == [({"INFO"}, "Baking was cancelled; nothing was changed")]
+    assert closed == ["closed"] and running() is None
+
+
 @pytest.mark.parametrize("operator", ["bake", "check", "snap_targets", "snap_pose"])
 def test_nothing_else_starts_meanwhile(operator):
     rig = leg()
@@ -52,7 +67,7 @@ def test_nothing_else_starts_meanwhile(operator):
     start_running("Baking", work([]))
     try:
         assert not getattr(bpy.ops.analytic_ik, operator).poll()
-        with pytest.raises(RuntimeError, match="at work"):
+        with pytest.raises(RuntimeError, match="Analytic IK is at work; wait for it, or press Esc to cancel it"):
             getattr(bpy.ops.analytic_ik, operator)()
     finally:
         end_running()

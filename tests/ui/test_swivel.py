@@ -13,7 +13,7 @@ from ik_addon.ui.swivel import ANALYTIC_IK_OT_swivel, circle_of
 from ik_addon.ui.swivel_gizmo import ANALYTIC_IK_GGT_swivel
 
 from ..rig.rigs import Rig, leg, random_rig, random_unit, reach, update
-from ..scenes import curves_of, enter, go_to, keyed_frames, walking_leg
+from ..scenes import curves_of, enter, go_to, keyed_frames, walking_leg, whole_state
 
 SEEDS = range(20)
 
@@ -106,15 +106,47 @@ def driven(rig: Rig) -> None:
     rig.tip.driver_add("analytic_ik_swivel")
 
 
-@pytest.mark.parametrize("spoil", [no_target, one_bone, driven])
-def test_what_cannot_be_swivelled_is_refused_with_the_bones_name(spoil):
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (no_target, "there is no target; choose an object as its Target"),
+        (one_bone, "its chain has one bone and so no knee; set Bones to 2 or more"),
+        (driven, "a driver sets its swivel; remove that driver"),
+    ],
+)
+def test_what_cannot_be_swivelled_is_refused_with_the_bones_name(spoil, sentence):
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
     spoil(rig)
     update()
-    with pytest.raises(RuntimeError, match="'shin'"):
+    with pytest.raises(RuntimeError, match=f"Bone 'shin': {sentence}"):
         bpy.ops.analytic_ik.swivel(angle=0.5)
     assert rig.tip.analytic_ik_swivel == 0.0
+
+
+def test_a_straight_limb_cannot_be_dragged_and_says_so():
+    rig = leg()
+    rig.target.place((0.0, -5.0, 2.0))
+    rig.enable()
+    enter("POSE", rig.ob, "shin")
+    before, said = whole_state(), []
+    assert operator_that_says(said).invoke(bpy.context, None) == {"CANCELLED"}
+    assert said == ["Bone 'shin': its limb is straight and its knee has no circle; bend it first"]
+    assert whole_state() == before
+
+
+def test_what_is_missing_is_told_before_anything_is_pressed():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "hips")
+    with pytest.raises(
+        RuntimeError, match="Armature 'leg': no bone of a live chain is active; make one the active bone"
+    ):
+        bpy.ops.analytic_ik.swivel()
+    enter("OBJECT", rig.ob, "shin")
+    with pytest.raises(
+        RuntimeError, match="No armature is in pose mode; make one the active object and go to pose mode"
+    ):
+        bpy.ops.analytic_ik.swivel()
 
 
 def test_a_straight_limb_has_no_circle():
@@ -221,18 +253,21 @@ class View:
         return SimpleNamespace(type=kind, value=value, mouse_region_x=angle, mouse_region_y=0.0, **given)
 
 
+def operator_that_says(said: list[str], **options: object) -> SimpleNamespace:
+    """The operator without Blender behind it. said: gets what it reports."""
+    made = {"angle": 0.0, "release_confirm": False} | options
+    names = [name for name in vars(ANALYTIC_IK_OT_swivel) if name.startswith("_") and not name.startswith("__")]
+    methods = {name: vars(ANALYTIC_IK_OT_swivel)[name] for name in [*names, "invoke", "modal", "execute", "cancel"]}
+    methods = {name: value for name, value in methods.items() if callable(value)}
+    return type("Operator", (), methods | made | {"report": lambda self, kind, text: said.append(text)})()
+
+
 class Dragging:
     """The operator as Blender runs it, without a window."""
 
     def __init__(self, view: View, **options: object) -> None:
         self.view = view
-        made = {"angle": 0.0, "release_confirm": False} | options
-        names = [name for name in vars(ANALYTIC_IK_OT_swivel) if name.startswith("_") and not name.startswith("__")]
-        methods = {name: vars(ANALYTIC_IK_OT_swivel)[name] for name in [*names, "invoke", "modal", "execute", "cancel"]}
-        methods = {name: value for name, value in methods.items() if callable(value)}
-        self.operator = type("Operator", (), methods | {"report": lambda self, kind, text: None})()
-        for name, value in made.items():
-            setattr(self.operator, name, value)
+        self.operator = operator_that_says([], **options)
         assert self.operator.invoke(view.context, view.event("LEFTMOUSE")) == {"RUNNING_MODAL"}
 
     def send(self, kind: str, value: str = "PRESS", angle: float = 0.0, **more: object) -> set[str]:

@@ -1,0 +1,116 @@
+"""What is said of how a chain is solved, and of what should not happen."""
+
+import bpy
+import pytest
+
+from ik_addon.rig import live, plan
+from ik_addon.rig.order import ChainName
+
+from ..scenes import go_to, second_chain, walking_leg
+from .rigs import Rig, update
+
+
+def way_of(rig: Rig) -> str:
+    """As the panel says it, once the chain has been solved at a frame or two."""
+    for frame in (2, 3, 1):
+        go_to(frame)
+    return live.way_of(bpy.context.scene, ChainName(rig.ob.name, rig.bones[-1]))
+
+
+def test_a_sound_chain_is_solved_before_the_frame():
+    assert way_of(walking_leg()) == "Solved before the frame"
+
+
+def stretching(rig: Rig) -> None:
+    rig.tip.analytic_ik_reach = "STRETCH"
+
+
+def rolling(rig: Rig) -> None:
+    rig.tip.analytic_ik_use_rotation, rig.tip.analytic_ik_foot_roll = True, 0.2
+
+
+def blending(rig: Rig) -> None:
+    rig.tip.analytic_ik_use_rotation, rig.tip.analytic_ik_influence = True, 0.5
+
+
+def limited(rig: Rig) -> None:
+    rig.tip.use_ik_limit_x, rig.tip.ik_min_x, rig.tip.ik_max_x = True, -2.0, 2.0
+
+
+def keyed(rig: Rig) -> None:
+    rig.ob.pose.bones["thigh"].keyframe_insert("rotation_quaternion", frame=1)
+
+
+def inheriting_less(rig: Rig) -> None:
+    rig.ob.data.bones["shin"].use_inherit_rotation = False
+
+
+def uneven(rig: Rig) -> None:
+    rig.ob.pose.bones["hips"].scale.x = 2.0
+
+
+def switched(rig: Rig) -> None:
+    rig.tip.keyframe_insert("analytic_ik_enabled", frame=1)
+
+
+def moving_another(rig: Rig) -> None:
+    second_chain(rig, "foot", 1)
+
+
+def without_target(rig: Rig) -> None:
+    rig.tip.analytic_ik_target = None
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (stretching, "it may stretch"),
+        (rolling, "its foot rolls"),
+        (blending, "its foot follows with part of its influence"),
+        (limited, "it has joint limits"),
+        (keyed, "bone 'thigh' has animation or a driver on its rotation_quaternion"),
+        (inheriting_less, "bone 'shin' does not inherit all of its parent's motion"),
+        (uneven, "its bones, or those above, are scaled unevenly"),
+        (switched, "its switch is animated"),
+        (moving_another, "it moves with another chain, or moves one"),
+        (without_target, "Bone 'shin': there is no target; choose an object as its Target"),
+    ],
+)
+def test_a_chain_that_is_read_anew_says_why(change, why):
+    rig = walking_leg()
+    change(rig)
+    update()
+    assert way_of(rig) == f"Read anew on every frame: {why}"
+
+
+def test_a_chain_whose_numbers_do_not_give_its_pose_is_read_anew(monkeypatch):
+    monkeypatch.setattr(plan, "steady_chain", lambda ob, posed: None)
+    assert way_of(walking_leg()) == "Read anew on every frame: its bones are set up in an unusual way"
+
+
+def test_an_armature_that_is_gone_is_a_reason_and_no_crash():
+    rig = walking_leg()
+    known = live.plan_of(bpy.context)
+    bpy.data.objects.remove(rig.ob)
+    assert list(known.reasons(bpy.context.scene).values()) == ["its armature is gone"]
+
+
+def test_what_should_not_happen_is_printed_once_and_reaches_nobody(monkeypatch, capsys):
+    rig = walking_leg()
+    rig.tip.analytic_ik_reach = "STRETCH"
+    update()
+
+    def broken(*_):
+        raise ZeroDivisionError("{nothing} 100 %")
+
+    live.undo_post()
+    monkeypatch.setattr(live, "solve_scene", broken)
+    for frame in (2, 3, 4):
+        go_to(frame)
+    said = capsys.readouterr().out
+    assert said.count("Analytic IK: a chain could not be solved; please report this.\nTraceback") == 1
+    assert "ZeroDivisionError: {nothing} 100 %\n" in said
+    monkeypatch.undo()
+    go_to(5)
+    assert rig.missed() < 1e-5
+    assert capsys.readouterr().out == ""

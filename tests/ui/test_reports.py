@@ -1,0 +1,191 @@
+"""What operators say when they are done, or wonder: whole sentences, with every name as it is."""
+
+import json
+from collections.abc import Callable
+
+import bpy
+import pytest
+
+from ..authoring.skeletons import FAMILIES, armature_of
+from ..bake.entries import entry
+from ..rig.rigs import BoneSpec, Rig, leg, new_armature, update
+from ..scenes import enter, go_to, slide
+from .test_cures import CASES, shown_cure
+
+TIP = 'shin "L" {0} {bone} %s \\ 足'
+"""What is in a bone's name is nobody's business."""
+
+
+def named_leg(**settings: object) -> Rig:
+    """A live leg that walks, its tip with a name that only a careful program gets right."""
+    rig = sleeping_leg()
+    slide(rig.target.ob, (0.0, -0.6, 0.5), (0.2, 0.5, 0.3))
+    rig.enable(**settings)
+    go_to(1)
+    return rig
+
+
+def sleeping_leg() -> Rig:
+    rig = leg()
+    rig.ob.pose.bones["shin"].name = TIP
+    rig.bones[-1] = TIP
+    update()
+    return rig
+
+
+def add() -> None:
+    enter("POSE", sleeping_leg().ob, TIP)
+    bpy.ops.analytic_ik.add()
+
+
+def with_chain(call: Callable[[], object]) -> Callable[[], None]:
+    def press() -> None:
+        enter("POSE", named_leg().ob, TIP)
+        call()
+
+    return press
+
+
+def adopted() -> None:
+    rig = sleeping_leg()
+    ik = rig.tip.constraints.new("IK")
+    ik.target, ik.chain_count = rig.target.ob, 2
+    rig.target.place((0.1, -0.4, 0.4))
+    enter("POSE", rig.ob, TIP)
+    bpy.ops.analytic_ik.adopt()
+
+
+def adopted_and_restored() -> None:
+    adopted()
+    bpy.ops.analytic_ik.restore()
+
+
+def with_report(*entries: dict) -> None:
+    rig = named_leg()
+    rig.ob.analytic_ik_report = json.dumps({"file": "", "frames": [1, 12, 1], "seconds": 0.1, "chains": entries})
+    enter("POSE", rig.ob, TIP)
+
+
+def marked(*ranges: tuple[int, int]) -> None:
+    with_report(entry(unreached_frames=ranges))
+    bpy.ops.analytic_ik.mark_problems()
+
+
+def unmarked(*ranges: tuple[int, int]) -> None:
+    marked(*ranges)
+    bpy.ops.analytic_ik.clear_marks()
+
+
+def copied(form: str) -> None:
+    with_report(entry())
+    bpy.ops.analytic_ik.copy_certificate(form=form)
+
+
+def unlocked_interface() -> None:
+    bpy.context.scene.render.use_lock_interface = False
+    bpy.ops.analytic_ik.lock_interface()
+
+
+ik = bpy.ops.analytic_ik
+SAID = {
+    "add": (add, f"Bone '{TIP}' follows '{TIP} target'"),
+    "remove": (with_chain(lambda: ik.remove()), f"Removed the chain of {TIP}"),
+    "limit_knees": (with_chain(lambda: ik.limit_knees()), f"Limited '{TIP}' (about its X axis)"),
+    "snap_targets": (
+        with_chain(lambda: ik.snap_targets()),
+        f"Snapped the controls of {TIP}; made the pole '{TIP} pole'",
+    ),
+    "snap_pose": (with_chain(lambda: ik.snap_pose()), f"Snapped the pose of {TIP}"),
+    "adopt": (adopted, f"Adopted 'IK' of '{TIP}'"),
+    "restore": (adopted_and_restored, "Restored 'IK'"),
+    "select": (with_chain(lambda: ik.select_chain(tip=TIP)), f"Selected '{TIP}'"),
+    "check": (
+        with_chain(lambda: ik.check(frame_start=1, frame_end=3)),
+        f"Checked 1 chain. {TIP}: 3 frames, worst error ",
+    ),
+    "go to frame": (with_chain(lambda: ik.go_to_frame(frame=7)), "Frame 7\n"),
+    "go to bone": (with_chain(lambda: ik.go_to_frame(frame=7, bone=TIP)), f"Frame 7: '{TIP}'"),
+    "bone is gone": (
+        with_chain(lambda: ik.go_to_frame(frame=7, bone="{gone}")),
+        "Armature 'leg' has no bone '{gone}' any more; check its chains anew",
+    ),
+    "nothing to mark": (marked, "There is nothing to mark: no chain misses its target or comes close to a flip"),
+    "one marker": (lambda: marked((2, 3)), "Put 1 marker\n"),
+    "two markers": (lambda: marked((2, 3), (5, 5)), "Put 2 markers\n"),
+    "one marker off": (lambda: unmarked((2, 3)), "Removed 1 marker\n"),
+    "two markers off": (lambda: unmarked((2, 3), (5, 5)), "Removed 2 markers\n"),
+    "copy": (lambda: copied("TEXT"), "Info: Copied "),
+    "lock": (unlocked_interface, "The interface is locked while rendering\n"),
+}
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_it_says_what_was_done_and_to_what(case, capfd):
+    press, sentence = SAID[case]
+    press()
+    said = capfd.readouterr().out
+    assert sentence in said
+    assert "Error" not in said
+
+
+CURED = {
+    "NEW_TARGET": f"follows '{TIP} target'",
+    "BRING_BACK_TARGET": "brought back 'leg target'",
+    "BRING_BACK_POLE": "brought back 'gone'",
+    "CLEAR_POLE": "bends as its FK pose does, without a pole",
+    "FEWER_BONES": "has a chain of ",
+    "AUTO_SOLVER": "is solved by the solver that suits its number of bones",
+    "POSE_POSITION": "shows its pose",
+    "REMOVE_DRIVERS": "no driver sets its ",
+    "MUTE_CONSTRAINT": "constraint 'Limit Rotation' is switched off",
+    "RESET_SCALE": "has its own size again",
+    "SHOW_TARGET": "its target 'leg target' is shown",
+    "MUTE_KEYS": "the keys of its chain's bones are muted",
+    "MUTE_SWITCH": "its chain is switched by hand",
+}
+
+
+@pytest.mark.parametrize("kind", CURED)
+def test_a_cure_says_what_it_did_to_which_bone(kind, capfd):
+    rig = named_leg()
+    next(problem for problem, _, cure in CASES if cure == kind)(rig)
+    update()
+    wanted = shown_cure(rig, "", kind)
+    ik.cure(**wanted)
+    assert f"Bone '{wanted['bone']}': {CURED[kind]}" in capfd.readouterr().out
+
+
+# Legs
+
+
+def test_rigging_names_what_follows_what_and_what_was_left_out(capfd):
+    ob = armature_of(FAMILIES[0].bones())
+    left, right = (limb for limb in FAMILIES[0].found() if limb.kind == "LEG")
+    ob.pose.bones[right.bones[-1]].constraints.new("IK").name = "leg {IK}"
+    enter("POSE", ob)
+    ik.rig_legs()
+    said = capfd.readouterr().out
+    assert f"Rigged '{left.bones[0]}' to '{left.bones[-1]}' (Foot.L, Knee.L)\n" in said
+    why = f"constraint 'leg {{IK}}' of bone '{right.bones[-1]}' is an IK already; adopt that instead"
+    assert f"Left out '{right.bones[-1]}': {why}" in said
+
+
+def test_of_many_that_are_left_out_a_few_are_named(capfd):
+    leg_bones = (("thigh", 1.0, 0.6), ("shin", 0.6, 0.2), ("foot", 0.2, 0.1))
+    bones = [BoneSpec("pelvis", (0.0, 0.0, 1.0), (0.0, 0.0, 1.2))]
+    for k in range(6):
+        parent = "pelvis"
+        for part, top, bottom in leg_bones:
+            name = f"{part}.{k}.L"
+            bones.append(
+                BoneSpec(name, (0.2 * k, 0.0, top), (0.2 * k, -0.1 if part == "foot" else 0.0, bottom), parent)
+            )
+            parent = name
+    ob = new_armature("insect", bones)
+    for k in range(5):
+        ob.pose.bones[f"shin.{k}.L"].constraints.new("IK")
+    enter("POSE", ob)
+    ik.rig_legs()
+    said = capfd.readouterr().out
+    assert said.count("is an IK already; adopt that instead") == 3
+    assert "; and 2 more" in said
