@@ -11,6 +11,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ..rig import settings
 from ..rig.animation import animated_paths, is_driven
+from ..rig.armatures import is_changeable
 from ..rig.channels import Raw, raw_values
 from ..rig.foot import end_bone
 from ..rig.limb import Limb
@@ -144,7 +145,7 @@ def _check(held: Held) -> None:
     """Raise ChainError for what no chain can do."""
     tip, constraint = held
     ob = tip.id_data
-    if not ob.is_editable:
+    if not is_changeable(ob):
         raise held.error(f"belongs to armature '{ob.name}', which is linked; make a library override of it first")
     if ob.data.pose_position == "REST":
         raise held.error(f"does nothing while armature '{ob.name}' shows its rest position; switch to Pose Position")
@@ -440,7 +441,7 @@ def _adopted_constraint(tip: bpy.types.PoseBone) -> Held:
     """The constraint that the chain of a tip was. Raises ChainError where it is gone, or must not be given back."""
     if not is_adopted(tip):
         raise ChainError(f"Bone '{tip.name}': its chain was no IK constraint; select a bone whose chain was adopted")
-    if not tip.id_data.is_editable:
+    if not is_changeable(tip.id_data):
         raise ChainError(f"Armature '{tip.id_data.name}' is linked; make a library override of it first")
     name, owner = _record(tip)["constraint"], tip.id_data.pose.bones.get(_record(tip)["bone"])
     constraint = owner.constraints.get(name) if owner else None

@@ -8,6 +8,7 @@ import bpy
 from mathutils import Vector
 
 from ..rig import settings
+from ..rig.armatures import is_changeable
 from ..rig.chains import fk_chain
 from ..rig.channels import SCALE
 from ..rig.foot import possible_end_bones
@@ -148,7 +149,7 @@ def _checked(
 ) -> tuple[tuple[BoneReading, ...], Chain, bpy.types.Object | None, bpy.types.Object | None]:
     """The bones, their chain, and which of the chosen controls is its target and which its pole."""
     ob = tip.id_data
-    if not ob.is_editable:
+    if not is_changeable(ob):
         raise ChainError(f"its armature '{ob.name}' is linked; make a library override of it first")
     if tip.analytic_ik_enabled:
         raise ChainError("it is the tip of a chain already; change that one, or remove it first")

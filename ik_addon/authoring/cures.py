@@ -5,11 +5,13 @@ from collections.abc import Callable
 import bpy
 
 from ..rig import animation
+from ..rig.armatures import is_changeable
 from ..rig.chains import fk_chain
+from ..rig.hidden import in_any_collection
 from ..rig.limb import chain_bones, fk_joints
 from ..rig.order import live_tips
 from ..rig.problems import Cure, rotation_curves
-from ..rig.reading import SceneReader, in_any_collection
+from ..rig.reading import SceneReader
 from ..rig.switch import mute_switch
 from ..solvers import ChainError
 from .controls import new_empty, target_place
@@ -21,7 +23,7 @@ def cure(context: bpy.types.Context, ob: bpy.types.Object, wanted: Cure) -> str:
     bone = ob.pose.bones.get(wanted.bone)
     if bone is None:
         raise ChainError(f"Armature '{ob.name}' has no bone '{wanted.bone}'; choose one of its bones")
-    if not ob.is_editable:
+    if not is_changeable(ob):
         raise ChainError(f"Armature '{ob.name}' is linked; make a library override of it first")
     done = CURES[wanted.kind](context, bone, wanted.name)
     # Nobody tells of a driver that went, or of a key that is silent now.
@@ -142,7 +144,7 @@ def _show_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str
     control = tip.analytic_ik_target
     if control is None:
         raise ChainError(f"Bone '{tip.name}' has no target; choose an object as its Target")
-    if not control.is_editable:
+    if not is_changeable(control):
         raise ChainError(
             f"Bone '{tip.name}': its target '{control.name}' is linked; make a library override of it first"
         )

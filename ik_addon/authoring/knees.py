@@ -8,6 +8,7 @@ from math import acos, degrees, pi
 import bpy
 from mathutils import Vector
 
+from ..rig.armatures import is_changeable
 from ..rig.chains import fk_chain
 from ..rig.limb import BoneReading, chain_bones
 from ..rig.reading import SceneReader
@@ -73,7 +74,7 @@ def _joints(
     if not 0.0 <= least_bend < largest_bend:
         raise ChainError(f"Bone '{tip.name}': the least bend is not smaller than the largest; make it smaller")
     ob = tip.id_data
-    if not ob.is_editable:
+    if not is_changeable(ob):
         raise ChainError(f"Bone '{tip.name}': armature '{ob.name}' is linked; make a library override of it first")
     try:
         reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import bpy
 from mathutils import Matrix, Quaternion
 
+from ..rig.armatures import is_changeable
 from ..rig.carriers import carriers
 from ..rig.channels import LOCATION, SCALE, Raw, channel_of, quaternion_of, raw_of, raw_values
 from ..rig.limb import pose_matrix, rotation_in
@@ -50,7 +51,7 @@ class Control:
 
 def check_control(control: Control) -> None:
     """Raise ChainError where a control would not stay where it is put."""
-    if not control.ob.is_editable:
+    if not is_changeable(control.ob):
         raise ChainError(f"its control {control.shown} is linked; make a library override of it first")
     for constraint in control.owner.constraints:
         if constraint.enabled and constraint.influence > 0.0:

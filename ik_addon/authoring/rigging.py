@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import bpy
 
+from ..rig.armatures import is_changeable
 from ..rig.chains import fk_chain
 from ..rig.foot import end_bone
 from ..rig.hinge import hinge_armature
@@ -55,7 +56,7 @@ def rig_legs(
     selected: look only at limbs with one of these bones; none: at all. arms: rig arms too, where names say so. The feet
     follow their controls' rotation. Raises ChainError, with nothing changed, where no limb can be rigged.
     """
-    if not ob.is_editable:
+    if not is_changeable(ob):
         raise ChainError(f"Armature '{ob.name}' is linked; make a library override of it first")
     found = find_limbs([bone.bone for bone in selected] or ob.data.bones, arms)
     left_out, free = list(found.left_out), []

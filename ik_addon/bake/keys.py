@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 
 from ..rig.animation import is_driven
+from ..rig.armatures import is_changeable
 from ..rig.channels import channel_of
 from ..solvers import ChainError
 
@@ -50,7 +51,7 @@ def check_writable(ob: bpy.types.Object, bones: Sequence[str], scaled: Sequence[
 
     bones: those whose rotation is to be keyed; scaled: those whose scale may be.
     """
-    if not ob.is_editable:
+    if not is_changeable(ob):
         raise ChainError(f"Armature '{ob.name}' is linked; make a library override of it first")
     check_undriven(ob, bones, "rotation")
     check_undriven(ob, scaled, "scale")

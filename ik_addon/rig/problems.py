@@ -9,10 +9,11 @@ import bpy
 from ..solvers import ChainError
 from .animation import animated_channels, animated_paths, current_fcurve_collections, is_driven
 from .armatures import armature_named, is_evaluated_in, posed_armatures
+from .hidden import in_any_collection
 from .lengthening import scaled_bones
 from .limb import Limb, chain_bones
 from .order import ChainName, chain_order
-from .reading import SceneReader, in_any_collection
+from .reading import SceneReader
 
 _UNEVEN = 1e-4
 _CURES = {
@@ -50,17 +51,10 @@ def read_chains(chains: list[ChainName], depsgraph: bpy.types.Depsgraph) -> dict
     return {chain: read_chain(scene, chain, order.errors.get(chain)) for chain in chains}
 
 
-def check_posable(ob: bpy.types.Object) -> None:
-    """Raise ChainError where nobody can pose an armature object in this file."""
-    if not ob.is_editable:
-        raise ChainError(f"Armature '{ob.name}' is linked; make a library override of it first")
-
-
 def read_chain(scene: SceneReader, chain: ChainName, error: ChainError | None) -> Limb | ChainError:
     """Read one chain: its limb, or what keeps it from being solved. error: what gives it no place in the order."""
     ob = armature_named(chain.armature)
     try:
-        check_posable(ob)
         if not is_evaluated_in(ob, scene.depsgraph):
             raise ChainError(f"Armature '{ob.name}' is not in this scene; link it there")
         if ob.data.pose_position == "REST":

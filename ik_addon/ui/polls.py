@@ -6,6 +6,7 @@ import bpy
 
 from ..authoring.adopt import adoptable, is_adopted
 from ..authoring.selection import active_armature, active_bone, chosen_tips
+from ..rig.armatures import is_changeable
 from ..rig.order import live_tips
 from ..rig.switch import switched_tips
 
@@ -20,7 +21,7 @@ def no_tip(ob: bpy.types.Object) -> str:
 
 def not_editable(ob: bpy.types.Object) -> str:
     """What a linked armature lacks."""
-    return "" if ob.is_editable else f"Armature '{ob.name}' is linked; make a library override of it first"
+    return "" if is_changeable(ob) else f"Armature '{ob.name}' is linked; make a library override of it first"
 
 
 def no_bone(ob: bpy.types.Object) -> str:
