@@ -121,15 +121,11 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
     plan, layer = _plans.get(scene.session_uid), bpy.context.view_layer
     depsgraph = layer.depsgraph if layer else None
-    if (
-        plan is None
-        or plan.doubtful
-        or not plan.armatures
-        or depsgraph is None
-        or not depsgraph.id_type_updated("OBJECT")
-    ):
+    if plan is None or depsgraph is None or any(map(depsgraph.id_type_updated, _STRUCTURE)):
+        # In time for this update.
+        _ask_for_hidden()
         return
-    if any(map(depsgraph.id_type_updated, _STRUCTURE)):
+    if plan.doubtful or not plan.armatures or not depsgraph.id_type_updated("OBJECT"):
         return
     originals = [each.id.original for each in depsgraph.updates]
     moved = {each.session_uid: each for each in originals if isinstance(each, bpy.types.Object)}
@@ -175,6 +171,7 @@ def load_post(*_: object) -> None:
     """Another file. Its first evaluation may bring keyed bones back to their FK pose, and calls no other handler."""
     undo_post()
     if any(ob.pose and live_tips(ob) for ob in armatures.armature_objects()):
+        _ask_for_hidden()
         with paused():
             depsgraph = bpy.context.evaluated_depsgraph_get()
         _guarded(lambda *_: solve_scene(depsgraph, frame_changed=False))(bpy.context.scene)
