@@ -5,11 +5,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import bpy
+from mathutils import Vector
 
-from ..rig.rigs import new_empty, update
-from ..scenes import go_to, select
+from ..rig.rigs import evaluated_copy, new_empty, update
+from ..scenes import curves_of, go_to, select
 from .faults import fault
-from .stage import Limb, Stage
+from .stage import FRAMES, Limb, Stage
 
 GROUP = "Append and link"
 CHARACTER = "character"
@@ -69,6 +70,15 @@ def save_and_load(stage: Stage, name: str = "shot") -> None:
     bpy.ops.wm.open_mainfile(filepath=path)
 
 
+def check_target_moves(stage: Stage) -> None:
+    """See that the target is where its keys say: leg and target could both stand still where nobody evaluates it."""
+    for frame in FRAMES:
+        go_to(frame)
+        found = evaluated_copy(stage.target).matrix_world.translation
+        keyed = [curve.evaluate(frame) for _, curve in sorted(curves_of(stage.target).items())]
+        assert (found - Vector(keyed)).length < 1e-5, f"the target is not evaluated at frame {frame}"
+
+
 @fault(GROUP, "A rig's collection is appended")
 def a_collection_is_appended(stage: Stage) -> None:
     append(save_library(stage), "Collection", CHARACTER)
@@ -118,9 +128,11 @@ def an_armature_alone_is_linked(stage: Stage) -> None:
     update()
     stage.look("at once")
     stage.follow("linked")
+    check_target_moves(stage)
     save_and_load(stage)
     stage.look("at once, saved and loaded")
     stage.follow("saved and loaded")
+    check_target_moves(stage)
 
 
 @fault(GROUP, "A linked collection is shown by an Empty")
@@ -128,8 +140,10 @@ def a_linked_collection_is_instanced(stage: Stage) -> None:
     instance(linked_collection(save_library(stage)))
     stage.look("at once")
     stage.follow("instanced")
+    check_target_moves(stage)
     save_and_load(stage)
     stage.follow("saved and loaded")
+    check_target_moves(stage)
 
 
 @fault(GROUP, "A collection of the file itself is shown by an Empty, and is excluded from the view layer")
@@ -137,6 +151,7 @@ def a_local_collection_is_instanced(stage: Stage) -> None:
     instance(gather())
     bpy.context.view_layer.layer_collection.children[CHARACTER].exclude = True
     stage.follow("instanced")
+    check_target_moves(stage)
 
 
 @fault(GROUP, "A linked scene is the background of another")
@@ -148,6 +163,7 @@ def a_linked_scene_is_the_background(stage: Stage) -> None:
     bpy.context.scene.background_set = bpy.data.scenes["set"]
     update()
     stage.follow("in the background")
+    check_target_moves(stage)
 
 
 @fault(GROUP, "A rig is linked beside an appended copy of it with the same names")

@@ -27,9 +27,7 @@ def override(stage: Stage, editable: bool = True) -> None:
     """
     collection = linked_collection(save_library(stage))
     show(collection)
-    made = collection.override_hierarchy_create(
-        bpy.context.scene, bpy.context.view_layer, do_fully_editable=editable
-    )
+    made = collection.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=editable)
     update()
     assert all(ob.override_library for ob in made.all_objects)
     assert stage.ob.override_library.is_system_override is not editable
