@@ -12,6 +12,7 @@ from . import animation, armatures
 from .hidden import ask_for_hidden
 from .order import ChainName, live_tips
 from .plan import Plan
+from .records import bring_up_to_date
 from .solving import solve_scene
 from .tracks import EvaluatedPlaces
 
@@ -89,10 +90,10 @@ def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
     plan = _plans.get(scene.session_uid)
     if plan is None:
         # In time for this frame.
-        _ask_for_hidden()
+        _prepare()
     elif ((plan.doubtful or _changes_pending(scene)) and not _holds(plan)) or not plan.before_frame(scene):
         _plans.clear()
-        _ask_for_hidden()
+        _prepare()
 
 
 @_guarded
@@ -123,7 +124,7 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     depsgraph = layer.depsgraph if layer else None
     if plan is None or depsgraph is None or any(map(depsgraph.id_type_updated, _STRUCTURE)):
         # In time for this update.
-        _ask_for_hidden()
+        _prepare()
         return
     if plan.doubtful or not plan.armatures or not depsgraph.id_type_updated("OBJECT"):
         return
@@ -171,7 +172,7 @@ def load_post(*_: object) -> None:
     """Another file. Its first evaluation may bring keyed bones back to their FK pose, and calls no other handler."""
     undo_post()
     if any(ob.pose and live_tips(ob) for ob in armatures.armature_objects()):
-        _ask_for_hidden()
+        _prepare()
         with paused():
             depsgraph = bpy.context.evaluated_depsgraph_get()
         _guarded(lambda *_: solve_scene(depsgraph, frame_changed=False))(bpy.context.scene)
@@ -189,14 +190,16 @@ def undo_post(*_: object) -> None:
 def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> None:
     """Read and solve everything, and keep what stays the same."""
     _plans.clear()
+    _prepare()
     done = solve_scene(depsgraph, frame_changed)
     _plans[scene.session_uid] = Plan(done, depsgraph)
-    _ask_for_hidden()
 
 
-def _ask_for_hidden() -> None:
+def _prepare() -> None:
+    """What must be before chains are read: records as they are kept now, and hidden controls asked for."""
     for ob in armatures.armature_objects():
         if ob.pose:
+            bring_up_to_date(ob)
             for tip in live_tips(ob):
                 ask_for_hidden(ob.pose.bones[tip])
 
