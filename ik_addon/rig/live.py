@@ -258,6 +258,19 @@ def register() -> None:
     unregister()
     for name, handler in _HANDLERS.items():
         getattr(bpy.app.handlers, name).append(handler)
+    # While an add-on is being enabled Blender may not show its data yet.
+    if hasattr(bpy.data, "objects"):
+        _look_at_the_file()
+    else:
+        bpy.app.timers.register(_look_at_the_file, first_interval=0.0)
+
+
+def _look_at_the_file() -> None:
+    """The file that is open may have chains: they follow at once, not only when something moves."""
+    undo_post()
+    for ob in armatures.armature_objects():
+        if ob.pose and live_tips(ob):
+            ob.update_tag()
 
 
 def unregister() -> None:
@@ -267,3 +280,5 @@ def unregister() -> None:
         for other in list(handlers):
             if (other.__module__, other.__name__) == (handler.__module__, handler.__name__):
                 handlers.remove(other)
+    if bpy.app.timers.is_registered(_look_at_the_file):
+        bpy.app.timers.unregister(_look_at_the_file)

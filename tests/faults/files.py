@@ -1,13 +1,13 @@
 """Files: saved, loaded, recovered, opened without the add-on, saved by an earlier version of it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
 
 from ..rig.rigs import update
-from ..scenes import go_to, without_handlers
+from ..scenes import go_to
 from .faults import fault
 from .stage import Limb, Stage
 
@@ -15,13 +15,15 @@ GROUP = "Files"
 SAVED = Path(__file__).parent / "files"
 
 
-def _save(stage: Stage, name: str = "file", **how: object) -> str:
+def save_file(stage: Stage, name: str = "file", **how: object) -> str:
+    """Save the file that is open; returns its path."""
     path = str(stage.folder / f"{name}.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path, **how)
     return path
 
 
-def _open(path: str, **how: object) -> None:
+def open_file(path: str, **how: object) -> None:
+    """Open a file."""
     bpy.ops.wm.open_mainfile(filepath=path, **how)
 
 
@@ -43,7 +45,7 @@ def without_the_add_on(stage: Stage) -> Iterator[None]:
 @fault(GROUP, "A file is saved and loaded")
 def saved_and_loaded(stage: Stage) -> None:
     go_to(4)
-    _open(_save(stage))
+    open_file(save_file(stage))
     stage.look("at once")
     stage.follow("loaded")
 
@@ -51,15 +53,15 @@ def saved_and_loaded(stage: Stage) -> None:
 @fault(GROUP, "The same, compressed, with relative paths, in a folder of its own")
 def saved_otherwise(stage: Stage) -> None:
     (stage.folder / "deeper").mkdir()
-    _save(stage)
-    _open(_save(stage, "deeper/file", compress=True, relative_remap=True))
+    save_file(stage)
+    open_file(save_file(stage, "deeper/file", compress=True, relative_remap=True))
     stage.look("at once")
     stage.follow("loaded")
 
 
 @fault(GROUP, "Saved with Blender's interface off, loaded without its windows")
 def loaded_without_windows(stage: Stage) -> None:
-    _open(_save(stage), load_ui=False)
+    open_file(save_file(stage), load_ui=False)
     stage.look("at once")
     stage.follow("loaded")
 
@@ -67,12 +69,12 @@ def loaded_without_windows(stage: Stage) -> None:
 @fault(GROUP, "A copy is saved while one works on, and loaded later")
 def a_copy_is_saved(stage: Stage) -> None:
     go_to(9)
-    copy = _save(stage, "copy", copy=True)
+    copy = save_file(stage, "copy", copy=True)
     stage.look("in the file itself")
     go_to(4)
     stage.drag()
     stage.look("in the file itself, dragged")
-    _open(copy)
+    open_file(copy)
     assert bpy.context.scene.frame_current == 9
     stage.look("at once")
     stage.follow("loaded")
@@ -81,7 +83,7 @@ def a_copy_is_saved(stage: Stage) -> None:
 @fault(GROUP, "A file is reverted to what was saved")
 def reverted(stage: Stage) -> None:
     go_to(4)
-    _save(stage)
+    save_file(stage)
     stage.drag()
     stage.unsolve(stage.limbs[0])
     bpy.ops.wm.revert_mainfile()
@@ -91,13 +93,13 @@ def reverted(stage: Stage) -> None:
 
 @fault(GROUP, "Another file is opened, and this one again")
 def another_file_and_back(stage: Stage) -> None:
-    path = _save(stage)
+    path = save_file(stage)
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     bpy.context.scene.frame_set(7)
     other = bpy.data.objects.new("leg", bpy.data.armatures.new("leg"))
     bpy.context.scene.collection.objects.link(other)
     update()
-    _open(path)
+    open_file(path)
     stage.look("at once")
     stage.follow("back again")
 
@@ -106,7 +108,7 @@ def another_file_and_back(stage: Stage) -> None:
 def saved_ten_times(stage: Stage) -> None:
     for k in range(10):
         go_to(1 + k)
-        _open(_save(stage))
+        open_file(save_file(stage))
         stage.look(f"the {k + 1}. time")
     stage.follow("afterwards")
 
@@ -116,10 +118,10 @@ def saved_in_other_modes(stage: Stage) -> None:
     for mode in ("POSE", "EDIT"):
         bpy.context.view_layer.objects.active = stage.ob
         bpy.ops.object.mode_set(mode=mode)
-        path = _save(stage)
+        path = save_file(stage)
         if mode == "EDIT":
             bpy.ops.object.mode_set(mode="OBJECT")
-        _open(path)
+        open_file(path)
         if stage.ob.mode == "EDIT":
             bpy.context.view_layer.objects.active = stage.ob
             bpy.ops.object.mode_set(mode="OBJECT")
@@ -132,7 +134,7 @@ def saved_in_other_modes(stage: Stage) -> None:
 def saved_in_rest_position(stage: Stage) -> None:
     stage.ob.data.pose_position = "REST"
     update()
-    _open(_save(stage))
+    open_file(save_file(stage))
     if stage.ours:
         # Blender's own IK shows the rest position without a word.
         stage.look("in rest position")
@@ -145,7 +147,7 @@ def saved_in_rest_position(stage: Stage) -> None:
 def saved_unevaluated(stage: Stage) -> None:
     stage.target.location = (0.3, -0.4, 0.6)
     bpy.context.scene.frame_current = 6
-    _open(_save(stage))
+    open_file(save_file(stage))
     stage.look("at once")
     stage.follow("loaded")
 
@@ -156,8 +158,8 @@ def saved_while_paused(stage: Stage) -> None:
 
     with live.paused():
         go_to(9)
-        path = _save(stage)
-    _open(path)
+        path = save_file(stage)
+    open_file(path)
     stage.look("at once")
     stage.follow("loaded")
 
@@ -166,9 +168,9 @@ def saved_while_paused(stage: Stage) -> None:
 def opened_while_paused(stage: Stage) -> None:
     from ik_addon.rig import live
 
-    path = _save(stage)
+    path = save_file(stage)
     with live.paused():
-        _open(path)
+        open_file(path)
         go_to(9)
     go_to(4)
     stage.look("at once")
@@ -178,7 +180,7 @@ def opened_while_paused(stage: Stage) -> None:
 @fault(GROUP, "A file with autosave's name is recovered")
 def an_autosave_is_recovered(stage: Stage) -> None:
     go_to(9)
-    path = _save(stage, "1234_autosave", copy=True)
+    path = save_file(stage, "1234_autosave", copy=True)
     stage.drag()
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     bpy.ops.wm.recover_auto_save(filepath=path)
@@ -193,7 +195,7 @@ def the_last_session_is_recovered(stage: Stage) -> None:
     paths.temporary_directory = str(stage.folder)
     try:
         go_to(9)
-        _save(stage, "quit", copy=True)
+        save_file(stage, "quit", copy=True)
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
         # Blender puts the file's own folder back.
         bpy.context.preferences.filepaths.temporary_directory = str(stage.folder)
@@ -206,31 +208,31 @@ def the_last_session_is_recovered(stage: Stage) -> None:
 
 @fault(GROUP, "Opened without the add-on, worked on there, saved, and opened with it")
 def worked_on_without_the_add_on(stage: Stage) -> None:
-    path = _save(stage)
+    path = save_file(stage)
     with without_the_add_on(stage):
-        _open(path)
+        open_file(path)
         go_to(9)
         stage.target.location = (0.1, -0.5, 0.5)
         stage.target.keyframe_insert("location", frame=6)
-        path = _save(stage, "saved without")
-        _open(path)
+        path = save_file(stage, "saved without")
+        open_file(path)
         go_to(4)
-        path = _save(stage, "saved without")
+        path = save_file(stage, "saved without")
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    _open(path)
+    open_file(path)
     stage.look("at once")
     stage.follow("with the add-on")
 
 
 @fault(GROUP, "A bone is posed without the add-on; that is its FK pose with it")
 def posed_without_the_add_on(stage: Stage) -> None:
-    path = _save(stage)
+    path = save_file(stage)
     with without_the_add_on(stage):
-        _open(path)
+        open_file(path)
         stage.pose_fk("thigh", (0.9, 0.3, 0.2, 0.1))
-        path = _save(stage, "posed without")
+        path = save_file(stage, "posed without")
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    _open(path)
+    open_file(path)
     stage.look("at once")
     stage.follow("with the add-on")
 
@@ -239,8 +241,8 @@ def posed_without_the_add_on(stage: Stage) -> None:
 def another_scene_is_shown(stage: Stage) -> None:
     first = bpy.context.scene.name
     bpy.context.window.scene = bpy.data.scenes.new("other")
-    path = _save(stage)
-    _open(path)
+    path = save_file(stage)
+    open_file(path)
     bpy.context.window.scene = bpy.data.scenes[first]
     update()
     stage.look("at once")
@@ -268,10 +270,10 @@ def _open_as_an_earlier_version(stage: Stage, name: str, *others: Limb) -> None:
     """Open a file that an earlier version saved (files/build_files.py); Blender's own IK is only saved and loaded."""
     stage.pose_fk("thigh", (0.95, 0.2, 0.2, 0.1))
     if not stage.ours:
-        _open(_save(stage))
+        open_file(save_file(stage))
         stage.follow("loaded")
         return
-    _open(str(SAVED / f"{name}.blend"))
+    open_file(str(SAVED / f"{name}.blend"))
     assert bpy.context.scene.frame_current == 4
     stage.limbs += others
     # It has keys as that Blender makes them.
@@ -286,6 +288,28 @@ def _open_as_an_earlier_version(stage: Stage, name: str, *others: Limb) -> None:
     del stage.limbs[1:]
 
 
+@fault(GROUP, "A file saved by a later version: it has a solver that this one does not know")
+def saved_by_a_later_version(stage: Stage) -> None:
+    if not stage.ours:
+        return  # what else is not known Blender drops as it opens the file
+    tip = stage.limbs[0].tip
+    kept = tip.bl_system_properties_get() if hasattr(tip, "bl_system_properties_get") else tip
+    name, value = "analytic_ik_solver", tip["analytic_ik_solver"] if kept is tip else kept["analytic_ik_solver"]
+    kept[name] = 99
+    open_file(save_file(stage))
+    seen = len(stage.seen)
+    stage.follow("opened")
+    del stage.seen[seen + 1 :]
+    assert stage.seen[seen].sentences, "nothing is said"
+    tip = stage.limbs[0].tip
+    kept = tip.bl_system_properties_get() if hasattr(tip, "bl_system_properties_get") else tip
+    assert kept[name] == 99, "the setting is lost"
+    kept[name] = value
+    stage.seen[seen].lost.clear()
+    stage.ob.update_tag()
+    stage.follow("with a solver that is known")
+
+
 @fault(GROUP, "Appended from a file that an earlier version saved")
 def appended_from_an_earlier_version(stage: Stage) -> None:
     _from_an_earlier_version(stage, link=False)
@@ -298,7 +322,7 @@ def linked_from_an_earlier_version(stage: Stage) -> None:
 
 def _from_an_earlier_version(stage: Stage, link: bool) -> None:
     stage.pose_fk("thigh", (0.95, 0.2, 0.2, 0.1))
-    path = str(SAVED / "first_version.blend") if stage.ours else _save(stage)
+    path = str(SAVED / "first_version.blend") if stage.ours else save_file(stage)
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     with bpy.data.libraries.load(path, link=link) as (_, wanted):
         wanted.objects = ["leg", "ball", "leg target"]
