@@ -74,9 +74,15 @@ def check_target_moves(stage: Stage) -> None:
     """See that the target is where its keys say: leg and target could both stand still where nobody evaluates it."""
     for frame in FRAMES:
         go_to(frame)
-        found = evaluated_copy(stage.target).matrix_world.translation
-        keyed = [curve.evaluate(frame) for _, curve in sorted(curves_of(stage.target).items())]
-        assert (found - Vector(keyed)).length < 1e-5, f"the target is not evaluated at frame {frame}"
+        check_shown(stage)
+
+
+def check_shown(stage: Stage) -> None:
+    """See that the target is where its keys say at the frame that is shown."""
+    frame = bpy.context.scene.frame_current
+    found = evaluated_copy(stage.target).matrix_world.translation
+    keyed = [curve.evaluate(frame) for _, curve in sorted(curves_of(stage.target).items())]
+    assert (found - Vector(keyed)).length < 1e-5, f"the target is not evaluated at frame {frame}"
 
 
 @fault(GROUP, "A rig's collection is appended")
@@ -176,6 +182,19 @@ def linked_beside_a_copy_of_the_same_name(stage: Stage) -> None:
         ob.name = f"own {ob.name}"
     stage.limbs.append(Limb("own leg", stage.limbs[0].bones, "own leg target"))
     stage.follow("both")
+
+
+@fault(GROUP, "Undo and redo in a shot with a linked rig")
+def undone_beside_a_linked_rig(stage: Stage) -> None:
+    show(linked_collection(save_library(stage)))
+    for frame in (1, 9, 4):
+        go_to(frame)
+        bpy.ops.ed.undo_push(message=f"frame {frame}")
+    for step in (bpy.ops.ed.undo, bpy.ops.ed.undo, bpy.ops.ed.redo, bpy.ops.ed.redo):
+        step()
+        stage.look(f"at frame {bpy.context.scene.frame_current}")
+        check_shown(stage)
+    stage.follow("afterwards")
 
 
 @fault(GROUP, "The library is changed elsewhere and reloaded")

@@ -2,8 +2,10 @@
 
 import bpy
 
+from ik_addon.ui.polls import missing_for
+
 from ..rig.rigs import new_empty, update
-from ..scenes import go_to, slide
+from ..scenes import go_to, select, slide
 from .faults import fault
 from .libraries import (
     change_the_rig,
@@ -55,6 +57,9 @@ def an_override_is_made(stage: Stage) -> None:
 def a_system_override(stage: Stage) -> None:
     override(stage, editable=False)
     stage.look("at once")
+    if stage.ours:
+        select(stage.ob)
+        assert "make a library override of it first" in missing_for("analytic_ik.add", bpy.context)
     stage.follow("overridden")
     save_and_load(stage)
     stage.look("at once, saved and loaded")
