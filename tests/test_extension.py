@@ -68,8 +68,48 @@ def install_use_disable(extension_zip):
         assert not handlers_of(module), f"left behind: {handlers_of(module)}"
         assert not hasattr(bpy.types.PoseBone, "analytic_ik_enabled"), "the bones keep their properties"
 
+    update_while_a_leg_follows(module, extension_zip)
+
     assert "ik_addon" not in sys.modules, "an absolute import: it works beside the checkout, not in Blender"
     print("a chain reached its target, nothing is left")
+
+
+def update_while_a_leg_follows(module, extension_zip):
+    """Installed over itself, loaded anew with all scripts, and after factory settings: always one set of handlers."""
+    import addon_utils
+
+    addon_utils.enable(module, default_set=True)
+    use_a_chain()
+    once = len(handlers_of(module))
+
+    bpy.ops.extensions.package_install_files(
+        repo="user_default", filepath=extension_zip, enable_on_install=True, overwrite=True
+    )
+    assert len(handlers_of(module)) == once, "installed over itself"
+    follow_the_target((-0.2, 0.3, 0.5))
+
+    bpy.ops.script.reload()
+    assert len(handlers_of(module)) == once, "all scripts are loaded anew"
+    follow_the_target((0.2, -0.4, 0.7))
+
+    file = str(Path(extension_zip).with_name("leg.blend"))
+    bpy.ops.wm.save_as_mainfile(filepath=file)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    assert not handlers_of(module), "factory settings disable it"
+    bpy.ops.wm.open_mainfile(filepath=file)
+    addon_utils.enable("bl_pkg")
+    addon_utils.enable(module, default_set=True)
+    follow_the_target((0.1, 0.4, 0.6))
+    addon_utils.disable(module, default_set=True)
+
+
+def follow_the_target(place):
+    target, armature = bpy.data.objects["Target"], bpy.data.objects["Leg"]
+    target.location = place
+    bpy.context.view_layer.update()
+    posed = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["shin"]
+    missed = (posed.tail - target.location).length
+    assert missed < 1e-5 * 2, f"the tip's tail is {missed} from the target"
 
 
 def use_a_chain():
@@ -93,10 +133,7 @@ def use_a_chain():
     tip.analytic_ik_target = target
     tip.analytic_ik_enabled = True
     bpy.context.scene.frame_set(2)
-
-    posed = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["shin"]
-    missed = (posed.tail - target.location).length
-    assert missed < 1e-5 * 2, f"the tip's tail is {missed} from the target"
+    follow_the_target(target.location)
 
 
 def handlers_of(module):

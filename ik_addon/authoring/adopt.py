@@ -18,7 +18,7 @@ from ..rig.foot import end_bone
 from ..rig.limb import Limb
 from ..rig.order import live_tips
 from ..rig.posing import PoseWriter
-from ..rig.problems import check_posable
+from ..rig.problems import check_changeable
 from ..rig.reading import ArmatureReader, SceneReader
 from ..rig.settings import Settings
 from ..rig.solving import solve_limb
@@ -147,7 +147,7 @@ def _check(held: Held) -> None:
     """Raise ChainError for what no chain can do."""
     tip, constraint = held
     ob = tip.id_data
-    check_posable(ob)
+    check_changeable(ob)
     if ob.data.pose_position == "REST":
         raise ChainError(messages.REST_POSITION(armature=ob.name))
     if ob.pose.ik_solver != "LEGACY":
@@ -435,7 +435,7 @@ def _adopted_constraint(tip: bpy.types.PoseBone) -> Held:
     """The constraint that the chain of a tip was. Raises ChainError where it is gone, or must not be given back."""
     if not is_adopted(tip):
         raise ChainError(messages.NOT_ADOPTED(bone=tip.name))
-    check_posable(tip.id_data)
+    check_changeable(tip.id_data)
     name, owner = _record(tip)["constraint"], tip.id_data.pose.bones.get(_record(tip)["bone"])
     constraint = owner.constraints.get(name) if owner else None
     if constraint is None or constraint.type != "IK":

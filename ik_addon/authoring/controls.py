@@ -17,7 +17,7 @@ from ..rig.lengthening import factors, present_ratio
 from ..rig.limb import BoneReading, chain_bones, fk_joints
 from ..rig.order import live_tips
 from ..rig.posing import FkPose, PoseWriter
-from ..rig.problems import check_posable
+from ..rig.problems import check_changeable
 from ..rig.reading import ArmatureReader, SceneReader, check_targets
 from ..rig.records import absorb_scale, forget_fk
 from ..rig.switch import check_switchable, mute_switch
@@ -53,7 +53,7 @@ def add_chain(
     ChainError, with nothing changed, where the chain could not be solved.
     """
     ob = tip.id_data
-    check_posable(ob)
+    check_changeable(ob)
     reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
     before, tip.analytic_ik_straight_axis = tip.analytic_ik_straight_axis, straight_axis
     try:

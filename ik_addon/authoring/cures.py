@@ -6,11 +6,13 @@ import bpy
 
 from .. import messages
 from ..rig import animation
+from ..rig.armatures import is_changeable
 from ..rig.chains import fk_chain
+from ..rig.hidden import in_any_collection
 from ..rig.limb import chain_bones, fk_joints
 from ..rig.order import live_tips
-from ..rig.problems import Cure, check_posable, rotation_curves
-from ..rig.reading import SceneReader, in_any_collection
+from ..rig.problems import Cure, check_changeable, rotation_curves
+from ..rig.reading import SceneReader
 from ..rig.switch import mute_switch
 from ..solvers import ChainError
 from .controls import new_empty, target_place
@@ -22,7 +24,7 @@ def cure(context: bpy.types.Context, ob: bpy.types.Object, wanted: Cure) -> str:
     bone = ob.pose.bones.get(wanted.bone)
     if bone is None:
         raise ChainError(messages.NO_SUCH_BONE(armature=ob.name, bone=wanted.bone))
-    check_posable(ob)
+    check_changeable(ob)
     done = CURES[wanted.kind](context, bone, wanted.name)
     # Nobody tells of a driver that went, or of a key that is silent now.
     animation.forget()
@@ -142,7 +144,7 @@ def _show_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str
     control = tip.analytic_ik_target
     if control is None:
         raise ChainError(messages.NO_TARGET()).of(messages.BONE(bone=tip.name))
-    if not control.is_editable:
+    if not is_changeable(control):
         raise ChainError(messages.TARGET_LINKED(bone=tip.name, control=control.name))
     if control.name not in context.scene.objects:
         context.scene.collection.objects.link(control)

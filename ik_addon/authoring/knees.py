@@ -11,7 +11,7 @@ from mathutils import Vector
 from .. import messages
 from ..rig.chains import fk_chain
 from ..rig.limb import BoneReading, chain_bones
-from ..rig.problems import check_posable
+from ..rig.problems import check_changeable
 from ..rig.reading import SceneReader
 from ..solvers import ChainError
 from ..solvers.bending import start_frame
@@ -72,7 +72,7 @@ def _joints(
     if not 0.0 <= least_bend < largest_bend:
         raise ChainError(messages.BENDS_BACKWARDS(bone=tip.name))
     ob = tip.id_data
-    check_posable(ob)
+    check_changeable(ob)
     try:
         reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
         evaluated = chain_bones(reader.tip(tip.name), tip.analytic_ik_chain_count)

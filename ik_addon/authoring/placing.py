@@ -7,6 +7,7 @@ import bpy
 from mathutils import Matrix, Quaternion
 
 from .. import messages
+from ..rig.armatures import is_changeable
 from ..rig.carriers import carriers
 from ..rig.channels import LOCATION, SCALE, Raw, channel_of, quaternion_of, raw_of, raw_values
 from ..rig.limb import pose_matrix, rotation_in
@@ -51,7 +52,7 @@ class Control:
 
 def check_control(control: Control) -> None:
     """Raise ChainError where a control would not stay where it is put."""
-    if not control.ob.is_editable:
+    if not is_changeable(control.ob):
         raise ChainError(messages.CONTROL_LINKED(control=control.shown))
     for constraint in control.owner.constraints:
         if constraint.enabled and constraint.influence > 0.0:

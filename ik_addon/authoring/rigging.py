@@ -11,7 +11,7 @@ from ..rig.chains import fk_chain
 from ..rig.foot import end_bone
 from ..rig.hinge import hinge_armature
 from ..rig.limb import chain_bones
-from ..rig.problems import check_posable
+from ..rig.problems import check_changeable
 from ..rig.reading import SceneReader
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
@@ -64,7 +64,7 @@ def rig_legs(
     selected: look only at limbs with one of these bones; none: at all. arms: rig arms too, where names say so. The feet
     follow their controls' rotation. Raises ChainError, with nothing changed, where no limb can be rigged.
     """
-    check_posable(ob)
+    check_changeable(ob)
     found = find_limbs([bone.bone for bone in selected] or ob.data.bones, arms)
     left_out, free = list(found.left_out), []
     for limb in found.limbs:

@@ -14,7 +14,7 @@ from ..rig.hidden import forget_hidden
 from ..rig.lengthening import factors, may_stretch, scaled_bones
 from ..rig.order import ChainName, live_tips
 from ..rig.plan import Plan
-from ..rig.problems import check_posable, read_chains
+from ..rig.problems import read_chains
 from ..rig.records import forget_fk
 from ..rig.settings import clear_settings
 from ..rig.switch import check_switchable, mute_switch, switched_tips
@@ -123,7 +123,6 @@ def _checked(
     others = read_chains(unsteady, context.evaluated_depsgraph_get()) if unsteady else {}
     bones_of = {}
     for chain in chains:
-        check_posable(armature_named(chain.armature))
         limb = others.get(chain)
         if isinstance(limb, ChainError):
             raise limb

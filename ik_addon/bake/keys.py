@@ -9,7 +9,7 @@ import numpy as np
 from .. import messages
 from ..rig.animation import is_driven
 from ..rig.channels import channel_of
-from ..rig.problems import check_posable
+from ..rig.problems import check_changeable
 from ..solvers import ChainError
 
 _SLOTTED = hasattr(bpy.types, "ActionSlot")
@@ -52,7 +52,7 @@ def check_writable(ob: bpy.types.Object, bones: Sequence[str], scaled: Sequence[
 
     bones: those whose rotation is to be keyed; scaled: those whose scale may be.
     """
-    check_posable(ob)
+    check_changeable(ob)
     check_undriven(ob, bones, "rotation")
     check_undriven(ob, scaled, "scale")
     check_keyable(ob, action)

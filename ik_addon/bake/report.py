@@ -10,6 +10,7 @@ import numpy as np
 from mathutils import Quaternion
 
 from .. import messages
+from ..rig.armatures import armature_named
 from ..rig.channels import quaternion_of
 from ..rig.solving import PosedLimb
 from ..rig.steady import SteadyChain
@@ -162,9 +163,8 @@ def publish(file: dict) -> dict:
     _last.update(report)
     for name in {chain["armature"] for chain in file["chains"]}:
         own = [chain for chain in file["chains"] if chain["armature"] == name]
-        ob = bpy.data.objects.get(name)
-        if ob is not None and ob.is_editable:
-            ob.analytic_ik_report = json.dumps({**file, "chains": own})
+        # Of a linked one it is shown until the file is closed.
+        armature_named(name).analytic_ik_report = json.dumps({**file, "chains": own})
     return report
 
 

@@ -45,6 +45,13 @@ def is_evaluated_in(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> boo
     return evaluated.is_evaluated and evaluated.pose is not None
 
 
+def is_changeable(ob: bpy.types.Object) -> bool:
+    """Whether what a user changes of an object stays: it is neither linked, nor overridden by Blender alone, as Blender
+    overrides what it finds below an object that a user overrides."""
+    override = ob.override_library
+    return ob.is_editable and not (override and override.is_system_override)
+
+
 def forget() -> None:
     """Look for the armature objects anew at the next question."""
     _known.clear()

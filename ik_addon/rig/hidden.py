@@ -26,21 +26,28 @@ def is_hidden(ob: bpy.types.Object) -> bool:
     return ob.animation_data is not None and "hide_viewport" in animated_paths(ob)
 
 
+def in_any_collection(ob: bpy.types.Object) -> bool:
+    """False for an object that was deleted and lives on only because a chain still points to it."""
+    original = ob.original
+    view_layer = bpy.context.view_layer
+    # The first test answers at once for what is shown; the last visits all collections. What is linked on its own is in
+    # none here, and can be deleted only where it comes from.
+    shown = view_layer and original.visible_get(view_layer=view_layer)
+    return bool(shown or original.library or original.users_collection)
+
+
 def ask_for_hidden(tip: bpy.types.PoseBone) -> None:
     """Make Blender evaluate the controls of an original tip that are hidden, and no longer those that are not."""
     for what, name in _NAMES.items():
         control = getattr(tip, f"analytic_ik_{what}")
         asking = tip.constraints.get(name)
-        # One that was deleted lives on, in no collection, because the chain points to it.
-        there = control is not None and tip.analytic_ik_enabled and bool(control.users_collection)
+        there = control is not None and tip.analytic_ik_enabled and in_any_collection(control)
         wanted = there and is_hidden(control)
         if not wanted:
             if asking is not None:
                 tip.constraints.remove(asking)
             continue
         if asking is None:
-            if not tip.id_data.is_editable:
-                continue
             asking = tip.constraints.new("COPY_LOCATION")
             asking.name, asking.mute = name, True
         bone = getattr(tip, f"analytic_ik_{what.replace('target', 'subtarget')}")

@@ -13,6 +13,7 @@ from . import animation, armatures
 from .hidden import ask_for_hidden
 from .order import ChainName, live_tips
 from .plan import Plan
+from .records import bring_up_to_date
 from .solving import solve_scene
 from .tracks import EvaluatedPlaces
 
@@ -90,10 +91,10 @@ def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
     plan = _plans.get(scene.session_uid)
     if plan is None:
         # In time for this frame.
-        _ask_for_hidden()
+        _prepare()
     elif ((plan.doubtful or _changes_pending(scene)) and not _holds(plan)) or not plan.before_frame(scene):
         _plans.clear()
-        _ask_for_hidden()
+        _prepare()
 
 
 @_guarded
@@ -122,15 +123,11 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
     plan, layer = _plans.get(scene.session_uid), bpy.context.view_layer
     depsgraph = layer.depsgraph if layer else None
-    if (
-        plan is None
-        or plan.doubtful
-        or not plan.armatures
-        or depsgraph is None
-        or not depsgraph.id_type_updated("OBJECT")
-    ):
+    if plan is None or depsgraph is None or any(map(depsgraph.id_type_updated, _STRUCTURE)):
+        # In time for this update.
+        _prepare()
         return
-    if any(map(depsgraph.id_type_updated, _STRUCTURE)):
+    if plan.doubtful or not plan.armatures or not depsgraph.id_type_updated("OBJECT"):
         return
     originals = [each.id.original for each in depsgraph.updates]
     moved = {each.session_uid: each for each in originals if isinstance(each, bpy.types.Object)}
@@ -176,6 +173,7 @@ def load_post(*_: object) -> None:
     """Another file. Its first evaluation may bring keyed bones back to their FK pose, and calls no other handler."""
     undo_post()
     if any(ob.pose and live_tips(ob) for ob in armatures.armature_objects()):
+        _prepare()
         with paused():
             depsgraph = bpy.context.evaluated_depsgraph_get()
         _guarded(lambda *_: solve_scene(depsgraph, frame_changed=False))(bpy.context.scene)
@@ -193,14 +191,16 @@ def undo_post(*_: object) -> None:
 def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> None:
     """Read and solve everything, and keep what stays the same."""
     _plans.clear()
+    _prepare()
     done = solve_scene(depsgraph, frame_changed)
     _plans[scene.session_uid] = Plan(done, depsgraph)
-    _ask_for_hidden()
 
 
-def _ask_for_hidden() -> None:
+def _prepare() -> None:
+    """What must be before chains are read: records as they are kept now, and hidden controls asked for."""
     for ob in armatures.armature_objects():
         if ob.pose:
+            bring_up_to_date(ob)
             for tip in live_tips(ob):
                 ask_for_hidden(ob.pose.bones[tip])
 
@@ -259,6 +259,19 @@ def register() -> None:
     unregister()
     for name, handler in _HANDLERS.items():
         getattr(bpy.app.handlers, name).append(handler)
+    # While an add-on is being enabled Blender may not show its data yet.
+    if hasattr(bpy.data, "objects"):
+        _look_at_the_file()
+    else:
+        bpy.app.timers.register(_look_at_the_file, first_interval=0.0)
+
+
+def _look_at_the_file() -> None:
+    """The file that is open may have chains: they follow at once, not only when something moves."""
+    undo_post()
+    for ob in armatures.armature_objects():
+        if ob.pose and live_tips(ob):
+            ob.update_tag()
 
 
 def unregister() -> None:
@@ -268,3 +281,5 @@ def unregister() -> None:
         for other in list(handlers):
             if (other.__module__, other.__name__) == (handler.__module__, handler.__name__):
                 handlers.remove(other)
+    if bpy.app.timers.is_registered(_look_at_the_file):
+        bpy.app.timers.unregister(_look_at_the_file)

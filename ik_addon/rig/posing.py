@@ -114,7 +114,7 @@ class PoseWriter:
                 raw = values.get(bone.name)
                 if raw is not None:
                     buffer[width * k : width * (k + 1)] = array("f", raw)
-            bones.foreach_set(channel, buffer)
+            _set_all(bones, channel, buffer)
         for (name, mode), (fk, solved) in self._values.items():
             if solved is None:
                 forget_fk(bones[name], mode)
@@ -193,11 +193,11 @@ class BulkPose:
         bones = ob.pose.bones
         for channel, at, indices, buffer, flat in self._channels:
             buffer[indices] = values[at]
-            bones.foreach_set(channel, flat)
+            _set_all(bones, channel, flat)
             self._written[channel] = flat.tobytes()
         self._solved[self._solved_rows] = values
         if self._all_records is not None:
-            bones.foreach_set(RECORD, self._all_records)
+            _set_all(bones, RECORD, self._all_records)
         else:
             for k, record in zip(self._indices, self._records.tolist(), strict=True):
                 bones[k].analytic_ik_record = record
@@ -211,13 +211,29 @@ def _slice(indices: np.ndarray) -> np.ndarray | slice:
     return slice(int(indices[0]), int(indices[0]) + len(indices)) if in_a_row else indices
 
 
+def _set_all(bones: bpy.types.bpy_prop_collection, channel: str, values: array | np.ndarray) -> None:
+    """Set a channel of all bones.
+
+    What is linked, or overridden by Blender alone, is no user's to change: Blender then ignores a bulk write without a
+    word, and yet evaluates what is assigned bone by bone. It saves neither, and need not: the pose is solved anew.
+    """
+    if not bones[0].is_property_readonly(channel):
+        bones.foreach_set(channel, values)
+        return
+    width = len(values) // len(bones)
+    for k, bone in enumerate(bones):
+        own = values[width * k : width * (k + 1)].tolist()
+        if list(getattr(bone, channel)) != own:
+            setattr(bone, channel, own)
+
+
 def _flush(ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> None:
     """Copy what is animated on an evaluated armature object to the original."""
     bones, evaluated_bones = ob.pose.bones, ob_evaluated.pose.bones
     for channel, width in _POSE_CHANNELS.items():
         buffer = array("f", bytes(4 * width * len(bones)))
         evaluated_bones.foreach_get(channel, buffer)
-        bones.foreach_set(channel, buffer)
+        _set_all(bones, channel, buffer)
     for path in set(animated_paths(ob)):
         if not _BULK_PATH.match(path):
             _flush_path(ob, ob_evaluated, path)

@@ -9,11 +9,12 @@ import bpy
 from .. import messages
 from ..solvers import ChainError
 from .animation import animated_channels, animated_paths, current_fcurve_collections, is_driven
-from .armatures import armature_named, is_evaluated_in, posed_armatures
+from .armatures import armature_named, is_changeable, is_evaluated_in, posed_armatures
+from .hidden import in_any_collection
 from .lengthening import scaled_bones
 from .limb import Limb, chain_bones
 from .order import ChainName, chain_order
-from .reading import SceneReader, in_any_collection
+from .reading import SceneReader
 
 _UNEVEN = 1e-4
 _CURES = {
@@ -51,9 +52,9 @@ def read_chains(chains: list[ChainName], depsgraph: bpy.types.Depsgraph) -> dict
     return {chain: read_chain(scene, chain, order.errors.get(chain)) for chain in chains}
 
 
-def check_posable(ob: bpy.types.Object) -> None:
-    """Raise ChainError where nobody can pose an armature object in this file."""
-    if not ob.is_editable:
+def check_changeable(ob: bpy.types.Object) -> None:
+    """Raise ChainError where nothing of an armature object can be changed for good in this file."""
+    if not is_changeable(ob):
         raise ChainError(messages.ARMATURE_LINKED(armature=ob.name))
 
 
@@ -61,7 +62,6 @@ def read_chain(scene: SceneReader, chain: ChainName, error: ChainError | None) -
     """Read one chain: its limb, or what keeps it from being solved. error: what gives it no place in the order."""
     ob = armature_named(chain.armature)
     try:
-        check_posable(ob)
         if not is_evaluated_in(ob, scene.depsgraph):
             raise ChainError(messages.ARMATURE_NOT_HERE(armature=ob.name))
         if ob.data.pose_position == "REST":

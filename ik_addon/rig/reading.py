@@ -12,7 +12,7 @@ from .carriers import carriers
 from .chains import fk_chain
 from .channels import SCALE, Raw, quaternion_of
 from .foot import end_bone, end_bones, place_foot
-from .hidden import place_of
+from .hidden import in_any_collection, place_of
 from .lengthening import given_factor
 from .limb import BoneReading, Limb, chain_bones, pose_matrix, rotation_in
 from .limits import limits_of
@@ -306,14 +306,6 @@ def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], setting
         carrier = next(own, None)
         if carrier is not None:
             raise ChainError(_ON_CHAIN[what](control=control_words(control, bone_name), bone=carrier), what)
-
-
-def in_any_collection(ob: bpy.types.Object) -> bool:
-    """False for an object that was deleted and lives on only because a chain still points to it."""
-    original = ob.original
-    view_layer = bpy.context.view_layer
-    # The first test answers at once for what is shown; the second visits all collections.
-    return bool((view_layer and original.visible_get(view_layer=view_layer)) or original.users_collection)
 
 
 def control_words(control: bpy.types.Object, bone_name: str) -> str:

@@ -22,6 +22,8 @@ RECORD = "analytic_ik_record"
 """The property with that number, the FK rotation (4 numbers) and what was written over it (4)."""
 SOLVED = slice(5, 9)
 """Where in it the latter stand."""
+_EARLIER = ("analytic_ik_record_mode", "analytic_ik_record_fk", "analytic_ik_record_solved")
+"""What kept the same before there was one property for it."""
 
 
 class Record(NamedTuple):
@@ -111,6 +113,20 @@ def recorded_fk(pose_bone: bpy.types.PoseBone, mode: str, animated: Sequence[int
     if min((now - then).magnitude, (now + then).magnitude) > _SAME_ROTATION:
         return current
     return raw_of(quaternion_of(record.fk, record.mode), mode, current)
+
+
+def bring_up_to_date(ob: bpy.types.Object) -> None:
+    """Make one property of the three that kept a bone's record in files that an earlier version saved."""
+    bones = ob.pose.bones
+    numbers = array("i", bytes(4 * len(bones)))
+    bones.foreach_get(_EARLIER[0], numbers)
+    if not any(numbers):
+        return
+    for bone, number in zip(bones, numbers, strict=True):
+        if number:
+            bone.analytic_ik_record = (number, *bone.analytic_ik_record_fk, *bone.analytic_ik_record_solved)
+            for name in _EARLIER:
+                bone.property_unset(name)
 
 
 def recorded_bones(ob: bpy.types.Object) -> tuple[list[str], list[str]]:

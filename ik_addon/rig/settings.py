@@ -275,6 +275,10 @@ def _properties(rotation_switched: Update = _tag, switched: Update = _tag) -> di
         "record": _record(props.FloatVectorProperty, size=9),
         "record_fk_scale": _record(props.FloatVectorProperty, size=3),
         "record_solved_scale": _record(props.FloatVectorProperty, size=3),
+        # The same of rotations in three properties, as files had it once (records.py).
+        "record_mode": _record(props.IntProperty),
+        "record_fk": _record(props.FloatVectorProperty, size=4),
+        "record_solved": _record(props.FloatVectorProperty, size=4),
     }
 
 

@@ -6,9 +6,8 @@ import bpy
 import numpy as np
 
 from .carriers import carriers
-from .hidden import is_hidden
+from .hidden import in_any_collection, is_hidden
 from .order import live_tips
-from .reading import in_any_collection
 from .settings import settings_of
 from .steady import animated_bones
 from .switch import switched_tips

@@ -161,7 +161,7 @@ class States:
     def _is_posed(self) -> bool:
         ob = self._ob
         shown = ob.mode != "EDIT" and ob.data.pose_position == "POSE"
-        return shown and ob.is_editable and is_evaluated_in(ob, self._depsgraph)
+        return shown and is_evaluated_in(ob, self._depsgraph)
 
     def _read(self, tip: str) -> Limb | ChainError:
         chain = ChainName(self._ob.name_full, tip)

@@ -7,6 +7,7 @@ import bpy
 from .. import messages
 from ..authoring.adopt import adoptable, is_adopted
 from ..authoring.selection import active_armature, active_bone, chosen_tips
+from ..rig.armatures import is_changeable
 from ..rig.order import live_tips
 from ..rig.switch import switched_tips
 
@@ -21,7 +22,7 @@ def no_tip(ob: bpy.types.Object) -> str:
 
 def not_editable(ob: bpy.types.Object) -> str:
     """What a linked armature lacks."""
-    return "" if ob.is_editable else messages.ARMATURE_LINKED(armature=ob.name)
+    return "" if is_changeable(ob) else messages.ARMATURE_LINKED(armature=ob.name)
 
 
 def no_bone(ob: bpy.types.Object) -> str:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import bpy
-from mathutils import Matrix, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from ik_addon.rig.problems import problems_of, warnings_of
 
 from ..rig.rigs import Rig, evaluated_copy, leg, matrix_difference, new_empty, update
-from ..scenes import go_to, slide
+from ..scenes import go_to, select, select_bones, slide
 
 OURS, BLENDERS = "the add-on", "Blender's own IK"
 FRAMES = (1, 4, 9)
@@ -112,6 +112,49 @@ class Stage:
             constraint.pole_target = bpy.data.objects.get(pole)
             setattr(constraint, name, value)
         update()
+
+    def unsolve(self, limb: Limb) -> None:
+        """Take IK off a limb; it stands in its FK pose."""
+        if self.ours:
+            select(limb.pose.id_data)
+            bpy.ops.object.mode_set(mode="POSE")
+            select_bones(limb.pose.id_data, limb.bones[-1])
+            bpy.ops.analytic_ik.remove(keep_pose=False)
+            bpy.ops.object.mode_set(mode="OBJECT")
+        else:
+            for constraint in [each for each in limb.tip.constraints if each.type == "IK"]:
+                limb.tip.constraints.remove(constraint)
+        update()
+
+    def pose_fk(self, name: str, rotation: Iterable[float]) -> None:
+        """Rotate a bone of the first leg under its chain, as a user does: that is its FK pose from now on."""
+        bone = self.limbs[0].pose.bones[name]
+        bone.rotation_quaternion = rotation
+        update()
+        if self.fk_pose is not None:
+            posed = bone.bone.convert_local_to_pose(
+                Quaternion(rotation).normalized().to_matrix().to_4x4(),
+                bone.bone.matrix_local,
+                parent_matrix=bone.bone.parent.matrix_local,
+                parent_matrix_local=bone.bone.parent.matrix_local,
+            )
+            self.fk_pose[name] = bone.bone.parent.matrix_local.inverted() @ posed
+
+    def bake(self, first: int, last: int) -> None:
+        """Bake the first leg's chain to keys; it is off afterwards."""
+        select(self.ob)
+        bpy.ops.object.mode_set(mode="POSE")
+        select_bones(self.ob, *self.limbs[0].bones)
+        if self.ours:
+            bpy.ops.analytic_ik.bake(frame_start=first, frame_end=last)
+        else:
+            bpy.ops.nla.bake(
+                frame_start=first, frame_end=last, visual_keying=True, clear_constraints=False, bake_types={"POSE"}
+            )
+            for constraint in self.limbs[0].tip.constraints:
+                constraint.mute = True
+        bpy.ops.object.mode_set(mode="OBJECT")
+        self.fk_pose = None
 
     def drag(self, x: float = 0.3, y: float = -0.4, z: float = 0.6) -> None:
         """Move every target by hand to a place in reach, as a user does."""

@@ -19,9 +19,8 @@ SHOWN = (3, 6, 11)
 Images = dict[int, np.ndarray]
 
 
-def filmed_leg() -> Rig:
-    """A live leg with a lamp of a mesh on its foot, before a camera."""
-    scene = bpy.context.scene
+def set_up_renders(scene: bpy.types.Scene) -> None:
+    """Small and quick pictures."""
     scene.render.engine = "CYCLES"
     scene.cycles.device, scene.cycles.samples, scene.cycles.use_denoising = "CPU", 2, False
     scene.cycles.use_adaptive_sampling = False
@@ -29,6 +28,12 @@ def filmed_leg() -> Rig:
     scene.render.threads_mode, scene.render.threads = "FIXED", 1
     scene.render.image_settings.file_format = "PNG"
     scene.view_settings.view_transform = "Raw"
+
+
+def filmed_leg() -> Rig:
+    """A live leg with a lamp of a mesh on its foot, before a camera."""
+    scene = bpy.context.scene
+    set_up_renders(scene)
     camera = bpy.data.objects.new("camera", bpy.data.cameras.new("camera"))
     camera.data.type, camera.data.ortho_scale = "ORTHO", 4.0
     camera.location, camera.rotation_euler = (5.0, 0.0, 1.0), (pi / 2, 0.0, pi / 2)
@@ -269,3 +274,23 @@ def test_rendering_leaves_the_viewport_at_its_frame(tmp_path):
     after = pose_values(rig.ob)
     assert all(abs(x - y) < 1e-6 for name in before for x, y in zip(before[name], after[name], strict=True))
     assert rig.missed() < 1e-5
+
+
+@pytest.mark.parametrize("render", [stills, animation])
+@pytest.mark.parametrize("animate", [key_above, key_object, key_fk_pose, key_scales_of_a_stretching_leg])
+def test_a_linked_leg_is_rendered_as_it_is_in_its_own_file(animate: Callable, render: Callable, tmp_path):
+    animate(filmed_leg())
+    own = render(tmp_path, (3, 7, 11))
+    library = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=library)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(library, link=True) as (there, wanted):
+        wanted.objects = there.objects
+    scene = bpy.context.scene
+    for ob in bpy.data.objects:
+        scene.collection.objects.link(ob)
+    scene.camera = bpy.data.objects["camera"]
+    set_up_renders(scene)
+    linked = render(tmp_path, own)
+    for frame, image in own.items():
+        assert (np.abs(image - linked[frame]) > 0.02).mean() < 0.002, f"frame {frame}"

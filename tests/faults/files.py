@@ -1,0 +1,336 @@
+"""Files: saved, loaded, recovered, opened without the add-on, saved by an earlier version of it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import bpy
+
+from ..rig.rigs import update
+from ..scenes import go_to
+from .faults import fault
+from .stage import Limb, Stage
+
+GROUP = "Files"
+SAVED = Path(__file__).parent / "files"
+
+
+def save_file(stage: Stage, name: str = "file", **how: object) -> str:
+    """Save the file that is open; returns its path."""
+    path = str(stage.folder / f"{name}.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path, **how)
+    return path
+
+
+def open_file(path: str, **how: object) -> None:
+    """Open a file."""
+    bpy.ops.wm.open_mainfile(filepath=path, **how)
+
+
+@contextmanager
+def without_the_add_on(stage: Stage) -> Iterator[None]:
+    """The add-on is disabled; Blender's own IK constraint needs none."""
+    import ik_addon
+
+    if not stage.ours:
+        yield
+        return
+    ik_addon.unregister()
+    try:
+        yield
+    finally:
+        ik_addon.register()
+
+
+@fault(GROUP, "A file is saved and loaded")
+def saved_and_loaded(stage: Stage) -> None:
+    go_to(4)
+    open_file(save_file(stage))
+    stage.look("at once")
+    stage.follow("loaded")
+
+
+@fault(GROUP, "The same, compressed, with relative paths, in a folder of its own")
+def saved_otherwise(stage: Stage) -> None:
+    (stage.folder / "deeper").mkdir()
+    save_file(stage)
+    open_file(save_file(stage, "deeper/file", compress=True, relative_remap=True))
+    stage.look("at once")
+    stage.follow("loaded")
+
+
+@fault(GROUP, "Saved with Blender's interface off, loaded without its windows")
+def loaded_without_windows(stage: Stage) -> None:
+    open_file(save_file(stage), load_ui=False)
+    stage.look("at once")
+    stage.follow("loaded")
+
+
+@fault(GROUP, "A copy is saved while one works on, and loaded later")
+def a_copy_is_saved(stage: Stage) -> None:
+    go_to(9)
+    copy = save_file(stage, "copy", copy=True)
+    stage.look("in the file itself")
+    go_to(4)
+    stage.drag()
+    stage.look("in the file itself, dragged")
+    open_file(copy)
+    assert bpy.context.scene.frame_current == 9
+    stage.look("at once")
+    stage.follow("loaded")
+
+
+@fault(GROUP, "A file is reverted to what was saved")
+def reverted(stage: Stage) -> None:
+    go_to(4)
+    save_file(stage)
+    stage.drag()
+    stage.unsolve(stage.limbs[0])
+    bpy.ops.wm.revert_mainfile()
+    stage.look("at once")
+    stage.follow("reverted")
+
+
+@fault(GROUP, "Another file is opened, and this one again")
+def another_file_and_back(stage: Stage) -> None:
+    path = save_file(stage)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    bpy.context.scene.frame_set(7)
+    other = bpy.data.objects.new("leg", bpy.data.armatures.new("leg"))
+    bpy.context.scene.collection.objects.link(other)
+    update()
+    open_file(path)
+    stage.look("at once")
+    stage.follow("back again")
+
+
+@fault(GROUP, "A file is saved ten times over, at other frames, and loaded each time")
+def saved_ten_times(stage: Stage) -> None:
+    for k in range(10):
+        go_to(1 + k)
+        open_file(save_file(stage))
+        stage.look(f"the {k + 1}. time")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "Saved in pose mode and in edit mode")
+def saved_in_other_modes(stage: Stage) -> None:
+    for mode in ("POSE", "EDIT"):
+        bpy.context.view_layer.objects.active = stage.ob
+        bpy.ops.object.mode_set(mode=mode)
+        path = save_file(stage)
+        if mode == "EDIT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        open_file(path)
+        if stage.ob.mode == "EDIT":
+            bpy.context.view_layer.objects.active = stage.ob
+            bpy.ops.object.mode_set(mode="OBJECT")
+        update()
+        stage.look(f"saved in {mode.lower()} mode")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "Saved in rest position")
+def saved_in_rest_position(stage: Stage) -> None:
+    stage.ob.data.pose_position = "REST"
+    update()
+    open_file(save_file(stage))
+    if stage.ours:
+        # Blender's own IK shows the rest position without a word.
+        stage.look("in rest position")
+    stage.ob.data.pose_position = "POSE"
+    update()
+    stage.follow("in pose position")
+
+
+@fault(GROUP, "Saved with nothing evaluated since the last change")
+def saved_unevaluated(stage: Stage) -> None:
+    stage.target.location = (0.3, -0.4, 0.6)
+    bpy.context.scene.frame_current = 6
+    open_file(save_file(stage))
+    stage.look("at once")
+    stage.follow("loaded")
+
+
+@fault(GROUP, "Saved while a bake or check runs, in which nothing is posed")
+def saved_while_paused(stage: Stage) -> None:
+    from ik_addon.rig import live
+
+    with live.paused():
+        go_to(9)
+        path = save_file(stage)
+    open_file(path)
+    stage.look("at once")
+    stage.follow("loaded")
+
+
+@fault(GROUP, "Another file is opened while a bake or check runs")
+def opened_while_paused(stage: Stage) -> None:
+    from ik_addon.rig import live
+
+    path = save_file(stage)
+    with live.paused():
+        open_file(path)
+        go_to(9)
+    go_to(4)
+    stage.look("at once")
+    stage.follow("loaded")
+
+
+@fault(GROUP, "A file with autosave's name is recovered")
+def an_autosave_is_recovered(stage: Stage) -> None:
+    go_to(9)
+    path = save_file(stage, "1234_autosave", copy=True)
+    stage.drag()
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    bpy.ops.wm.recover_auto_save(filepath=path)
+    stage.look("at once")
+    stage.follow("recovered")
+
+
+@fault(GROUP, "The last session is recovered")
+def the_last_session_is_recovered(stage: Stage) -> None:
+    paths = bpy.context.preferences.filepaths
+    before = paths.temporary_directory
+    paths.temporary_directory = str(stage.folder)
+    try:
+        go_to(9)
+        save_file(stage, "quit", copy=True)
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        # Blender puts the file's own folder back.
+        bpy.context.preferences.filepaths.temporary_directory = str(stage.folder)
+        bpy.ops.wm.recover_last_session()
+    finally:
+        bpy.context.preferences.filepaths.temporary_directory = before
+    stage.look("at once")
+    stage.follow("recovered")
+
+
+@fault(GROUP, "Opened without the add-on, worked on there, saved, and opened with it")
+def worked_on_without_the_add_on(stage: Stage) -> None:
+    path = save_file(stage)
+    with without_the_add_on(stage):
+        open_file(path)
+        go_to(9)
+        stage.target.location = (0.1, -0.5, 0.5)
+        stage.target.keyframe_insert("location", frame=6)
+        path = save_file(stage, "saved without")
+        open_file(path)
+        go_to(4)
+        path = save_file(stage, "saved without")
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    open_file(path)
+    stage.look("at once")
+    stage.follow("with the add-on")
+
+
+@fault(GROUP, "A bone is posed without the add-on; that is its FK pose with it")
+def posed_without_the_add_on(stage: Stage) -> None:
+    path = save_file(stage)
+    with without_the_add_on(stage):
+        open_file(path)
+        stage.pose_fk("thigh", (0.9, 0.3, 0.2, 0.1))
+        path = save_file(stage, "posed without")
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    open_file(path)
+    stage.look("at once")
+    stage.follow("with the add-on")
+
+
+@fault(GROUP, "The scene that follows is not the one that is shown when the file opens")
+def another_scene_is_shown(stage: Stage) -> None:
+    first = bpy.context.scene.name
+    bpy.context.window.scene = bpy.data.scenes.new("other")
+    path = save_file(stage)
+    open_file(path)
+    bpy.context.window.scene = bpy.data.scenes[first]
+    update()
+    stage.look("at once")
+    stage.follow("shown")
+
+
+@fault(GROUP, "A file saved by the add-on's first version, by the oldest Blender")
+def saved_by_the_first_version(stage: Stage) -> None:
+    _open_as_an_earlier_version(stage, "first_version")
+
+
+@fault(GROUP, "A file saved by an earlier version, with a leg that stretches")
+def saved_by_an_earlier_version(stage: Stage) -> None:
+    _open_as_an_earlier_version(stage, "before_one_record", Limb("long", ["thigh", "shin"], "long target", bends=False))
+    if stage.ours:
+        long = bpy.data.objects["long"].pose.bones
+        go_to(4)
+        assert long["thigh"].scale.y > 1.1, "it does not stretch"
+        long["shin"].analytic_ik_enabled = False
+        update()
+        assert max(abs(value - 1.0) for name in ("thigh", "shin") for value in long[name].scale) < 1e-6, "its own scale"
+
+
+def _open_as_an_earlier_version(stage: Stage, name: str, *others: Limb) -> None:
+    """Open a file that an earlier version saved (files/build_files.py); Blender's own IK is only saved and loaded."""
+    stage.pose_fk("thigh", (0.95, 0.2, 0.2, 0.1))
+    if not stage.ours:
+        open_file(save_file(stage))
+        stage.follow("loaded")
+        return
+    open_file(str(SAVED / f"{name}.blend"))
+    assert bpy.context.scene.frame_current == 4
+    stage.limbs += others
+    # It has keys as that Blender makes them.
+    stage.forget_bystander("ball")
+    tip = stage.limbs[0].tip
+    kept = (tip.analytic_ik_reach, tip.analytic_ik_softness, tip.analytic_ik_least_motion)
+    assert kept == ("HOLD", 0.125, True), f"settings: {kept}"
+    # It would hold the leg back from targets that are nearly out of reach: what is looked at is something else.
+    tip.analytic_ik_softness = 0.0
+    stage.look("at once")
+    stage.follow("opened")
+    del stage.limbs[1:]
+
+
+@fault(GROUP, "A file saved by a later version: it has a solver that this one does not know")
+def saved_by_a_later_version(stage: Stage) -> None:
+    if not stage.ours:
+        return  # what else is not known Blender drops as it opens the file
+    tip = stage.limbs[0].tip
+    kept = tip.bl_system_properties_get() if hasattr(tip, "bl_system_properties_get") else tip
+    name, value = "analytic_ik_solver", tip["analytic_ik_solver"] if kept is tip else kept["analytic_ik_solver"]
+    kept[name] = 99
+    open_file(save_file(stage))
+    seen = len(stage.seen)
+    stage.follow("opened")
+    del stage.seen[seen + 1 :]
+    assert stage.seen[seen].sentences, "nothing is said"
+    tip = stage.limbs[0].tip
+    kept = tip.bl_system_properties_get() if hasattr(tip, "bl_system_properties_get") else tip
+    assert kept[name] == 99, "the setting is lost"
+    kept[name] = value
+    stage.seen[seen].lost.clear()
+    stage.ob.update_tag()
+    stage.follow("with a solver that is known")
+
+
+@fault(GROUP, "Appended from a file that an earlier version saved")
+def appended_from_an_earlier_version(stage: Stage) -> None:
+    _from_an_earlier_version(stage, link=False)
+
+
+@fault(GROUP, "Linked from a file that an earlier version saved")
+def linked_from_an_earlier_version(stage: Stage) -> None:
+    _from_an_earlier_version(stage, link=True)
+
+
+def _from_an_earlier_version(stage: Stage, link: bool) -> None:
+    stage.pose_fk("thigh", (0.95, 0.2, 0.2, 0.1))
+    path = str(SAVED / "first_version.blend") if stage.ours else save_file(stage)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(path, link=link) as (_, wanted):
+        wanted.objects = ["leg", "ball", "leg target"]
+    for ob in bpy.data.objects:
+        bpy.context.scene.collection.objects.link(ob)
+    if stage.ours:
+        stage.forget_bystander("ball")
+        stage.limbs[0].tip.analytic_ik_softness = 0.0
+    update()
+    stage.look("at once")
+    stage.follow("here")
