@@ -12,6 +12,7 @@ from . import animation, armatures
 from .hidden import ask_for_hidden
 from .order import ChainName, live_tips
 from .plan import Plan
+from .renamed import follow_bones
 from .solving import solve_scene
 from .tracks import EvaluatedPlaces
 
@@ -90,9 +91,11 @@ def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
     if plan is None:
         # In time for this frame.
         _ask_for_hidden()
+        _follow_bones()
     elif ((plan.doubtful or _changes_pending(scene)) and not _holds(plan)) or not plan.before_frame(scene):
         _plans.clear()
         _ask_for_hidden()
+        _follow_bones()
 
 
 @_guarded
@@ -121,6 +124,8 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
     plan, layer = _plans.get(scene.session_uid), bpy.context.view_layer
     depsgraph = layer.depsgraph if layer else None
+    if depsgraph is not None and depsgraph.id_type_updated("ARMATURE"):
+        _follow_bones()
     if (
         plan is None
         or plan.doubtful
@@ -192,9 +197,17 @@ def undo_post(*_: object) -> None:
 def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> None:
     """Read and solve everything, and keep what stays the same."""
     _plans.clear()
+    followed = _follow_bones()
     done = solve_scene(depsgraph, frame_changed)
-    _plans[scene.session_uid] = Plan(done, depsgraph)
+    if not followed:
+        # Else what was solved is what was said of the chains before.
+        _plans[scene.session_uid] = Plan(done, depsgraph)
     _ask_for_hidden()
+
+
+def _follow_bones() -> bool:
+    """Let chains follow bones that have other names now. Whether that changed one."""
+    return follow_bones(ob for ob in armatures.armature_objects() if ob.pose)
 
 
 def _ask_for_hidden() -> None:

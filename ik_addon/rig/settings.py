@@ -16,6 +16,8 @@ _OF_ANY_BONE = ("use_cone", "cone", "use_min_bend", "min_bend")
 """Limits of a bone's joint: no part of the chain whose tip the bone may be."""
 _RECORDS_OF_CHAIN = ("record_rotation", "record_adopted")
 """Records that end with the chain."""
+NAME_RECORD = PREFIX + "record_name"
+"""The record of a bone's own name, by which it is found again (renamed.py)."""
 
 
 SOLVER_ITEMS = (
@@ -270,6 +272,8 @@ def _properties(rotation_switched: Update = _tag, switched: Update = _tag) -> di
         "record_rotation": _record(props.FloatVectorProperty, size=4),
         # The Blender IK constraint that a chain was made of, and the FK pose before that, as JSON (adopt.py).
         "record_adopted": _record(props.StringProperty),
+        # Under which name a tip or a control bone was last seen, and in which armature object (renamed.py).
+        "record_name": _record(props.StringProperty),
         # What a bone's rotation, and its scale, was before IK and what IK made of it (records.py).
         # One property, for Blender copies each of them whenever it evaluates the armature anew.
         "record": _record(props.FloatVectorProperty, size=9),
