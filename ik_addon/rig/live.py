@@ -10,6 +10,7 @@ from bpy.app.handlers import persistent
 
 from . import animation, armatures
 from .hidden import ask_for_hidden
+from .kept import has_lost_controls, keep_all
 from .order import ChainName, live_tips
 from .plan import Plan
 from .renamed import follow_bones
@@ -124,8 +125,12 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
     plan, layer = _plans.get(scene.session_uid), bpy.context.view_layer
     depsgraph = layer.depsgraph if layer else None
-    if depsgraph is not None and depsgraph.id_type_updated("ARMATURE"):
+    if depsgraph is not None and _names_pending(depsgraph):
         _follow_bones()
+    if plan is not None and layer is not None and plan.layer != layer.name:
+        # What this view layer hides is asked for in time.
+        _ask_for_hidden()
+        plan.doubtful = True
     if (
         plan is None
         or plan.doubtful
@@ -179,6 +184,10 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
 def load_post(*_: object) -> None:
     """Another file. Its first evaluation may bring keyed bones back to their FK pose, and calls no other handler."""
     undo_post()
+    for ob in armatures.armature_objects():
+        if ob.pose and ob.override_library:
+            # What is kept there is what the library's file kept.
+            keep_all(ob)
     if any(ob.pose and live_tips(ob) for ob in armatures.armature_objects()):
         with paused():
             depsgraph = bpy.context.evaluated_depsgraph_get()
@@ -230,6 +239,16 @@ def _changes_pending(scene: bpy.types.Scene) -> bool:
         return True
     depsgraph = layer.depsgraph
     return depsgraph is None or bool(depsgraph.updates)
+
+
+def _names_pending(depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether bones may have got other names, or a pose was pasted, before this update."""
+    if depsgraph.id_type_updated("ARMATURE"):
+        return True
+    if not depsgraph.id_type_updated("OBJECT"):
+        return False
+    originals = (each.id.original for each in depsgraph.updates)
+    return any(isinstance(each, bpy.types.Object) and each.pose and has_lost_controls(each) for each in originals)
 
 
 def others_handle_frames() -> bool:

@@ -121,9 +121,11 @@ def _movers(tip: bpy.types.PoseBone, root_name: str, chain_of_bone: dict[tuple[s
 
 
 def _drop_circle(order: ChainOrder, circle: list[ChainName]) -> None:
+    several = len({link.armature for link in circle}) > 1
+    line = " → ".join(f"{link.tip} of '{link.armature}'" if several else link.tip for link in circle)
     for name in set(circle):
         order.errors[name] = ChainError(
-            f"Bone '{name.tip}': the chains {' → '.join(link.tip for link in circle)} move each other's controls; "
+            f"Bone '{name.tip}': the chains {line} move each other's controls; "
             "choose for one of them a target that none of the others moves"
         )
         del order.movers[name], order.bones[name], order.turned[name]

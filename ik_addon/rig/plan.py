@@ -23,12 +23,14 @@ class Plan:
 
     unsteady: the chains that are read anew each time, with the reason. solved: the chains that were solved when it was
     made; unsolved: the others that were on; misplaced: of those the ones without a place in the order, with the error.
+    layer: name of the view layer that was shown then.
     settled: after this frame there is nothing to solve and nothing to compare. doubtful: something may have changed of
     which nobody was told.
     """
 
     def __init__(self, done: ScenePass, depsgraph: bpy.types.Depsgraph) -> None:
         self.settled = self.doubtful = False
+        self.layer = bpy.context.view_layer.name if bpy.context.view_layer else ""
         self.unsteady: dict[ChainName, str] = {}
         self.armatures: list[ArmaturePlan] = []
         self._chains: dict[str, dict[str, list[str]]] = {}
@@ -44,7 +46,7 @@ class Plan:
                 continue
             tips = tips_of(ob)
             if not tips and any(recorded_bones(ob)):
-                # Its chains went while it was edited, in rest position or hidden: its bones still get their FK pose back.
+                # Its chains went while it was edited, at rest or hidden: its bones still get their FK pose back.
                 self._unreleased.add(ob.name_full)
             if (tips or ob.name_full in self._unreleased) and not is_evaluated_in(ob, depsgraph):
                 self._not_evaluated.append(ob)

@@ -127,6 +127,15 @@ def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
                 (Cure("MUTE_KEYS", tip),),
             )
         )
+    pathed = [bone.name for bone in bones if bone.motion_path]
+    if pathed:
+        named = "', '".join(pathed)
+        notes.append(
+            Problem(
+                f"Bone{'s' if len(pathed) > 1 else ''} '{named}': Blender calculates motion paths without the chain; "
+                "bake it to see the path that the animation takes"
+            )
+        )
     switch = f"{path}.analytic_ik_enabled"
     if any(home.find(switch) is not None for home in _own_curves(ob)) and switch in animated:
         notes.append(

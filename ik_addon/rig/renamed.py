@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import bpy
 
+from .kept import keep_all, keep_controls, restore_controls
 from .reading import in_any_collection
 from .settings import NAME_RECORD
 from .signature import tips_of
@@ -31,19 +32,23 @@ def follow_bones(objects: Iterable[bpy.types.Object]) -> bool:
 
     Whether that changed any chain's settings: they are evaluated at the next update.
     """
-    followed = False
-    tips = [ob.pose.bones[tip] for ob in objects if ob.is_editable and ob.mode != "EDIT" for tip in tips_of(ob)]
+    posed = [ob for ob in objects if ob.is_editable and ob.mode != "EDIT"]
+    restored = {(ob, tip) for ob in posed for tip in restore_controls(ob)}
+    followed = bool(restored)
+    tips = [ob.pose.bones[tip] for ob in posed for tip in tips_of(ob)]
     for tip in tips:
         source = _copied_from(tip)
         mirrored = source is not None and tip.name == bpy.utils.flip_name(source)
-        for what in ("", "pole_"):
-            followed |= _follow(tip, what, source is not None, mirrored)
+        if (tip.id_data, tip.name) not in restored:
+            for what in ("", "pole_"):
+                followed |= _follow(tip, what, source is not None, mirrored)
         if mirrored:
             _mirror(tip)
             followed = True
     holders = {tip.id_data for tip in tips}
     for tip in tips:
         _keep(tip)
+        keep_controls(tip)
         for control, name in (
             (tip.analytic_ik_target, tip.analytic_ik_subtarget),
             (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
@@ -53,6 +58,8 @@ def follow_bones(objects: Iterable[bpy.types.Object]) -> bool:
                 holders.add(control)
                 if name in control.pose.bones:
                     _keep(control.pose.bones[name])
+    for ob in posed:
+        keep_all(ob)
     for ob in holders:
         for bone in ob.pose.bones:
             # From now on a copy is a bone of its own.

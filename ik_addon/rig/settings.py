@@ -10,6 +10,8 @@ from math import pi
 
 import bpy
 
+from . import kept
+
 PREFIX = "analytic_ik_"
 _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 _OF_ANY_BONE = ("use_cone", "cone", "use_min_bend", "min_bend")
@@ -106,23 +108,27 @@ def _properties(rotation_switched: Update = _tag, switched: Update = _tag) -> di
         ),
         "target": _setting(
             props.PointerProperty,
+            kept.controls_set,
             type=bpy.types.Object,
             name="Target",
             description="Object that the tail of this bone reaches for",
         ),
         "subtarget": _setting(
             props.StringProperty,
+            kept.controls_set,
             name="Target Bone",
             description="Bone of the target armature whose head is reached for",
         ),
         "pole_target": _setting(
             props.PointerProperty,
+            kept.controls_set,
             type=bpy.types.Object,
             name="Pole",
             description="Object towards which the chain bends. Without one it bends as it does in its FK pose",
         ),
         "pole_subtarget": _setting(
             props.StringProperty,
+            kept.controls_set,
             name="Pole Bone",
             description="Bone of the pole armature towards whose head the chain bends",
         ),
@@ -287,12 +293,14 @@ def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
     for name in _properties():
         if name in _RECORDS_OF_CHAIN or not (name.startswith("record") or name in _OF_ANY_BONE):
             pose_bone.property_unset(PREFIX + name)
+    kept.forget_controls(pose_bone.id_data, pose_bone.name)
     pose_bone.id_data.update_tag()
 
 
 def register(rotation_switched: Update = _tag, switched: Update = _tag) -> None:
     """Give pose bones their settings. rotation_switched: called when a user or a script sets `use_rotation`; switched:
     likewise `enabled`."""
+    kept.register()
     for name, definition in _properties(rotation_switched, switched).items():
         setattr(bpy.types.PoseBone, PREFIX + name, definition)
 
@@ -301,3 +309,4 @@ def unregister() -> None:
     """Take them away; what files hold of them stays in the files."""
     for name in _properties():
         delattr(bpy.types.PoseBone, PREFIX + name)
+    kept.unregister()

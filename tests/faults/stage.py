@@ -13,7 +13,7 @@ from math import pi
 import bpy
 from mathutils import Matrix, Vector
 
-from ik_addon.rig.problems import problems_of, warnings_of
+from ik_addon.rig.problems import notes_of, problems_of, warnings_of
 
 from ..rig.rigs import Rig, evaluated_copy, leg, matrix_difference, new_empty, update
 from ..scenes import go_to, slide
@@ -215,7 +215,9 @@ class Stage:
     def says(self, *parts: str) -> None:
         """See that the panel says of the first leg what these parts are of."""
         if self.ours:
-            said = [str(problem) for problem in _said_of(self.limbs[0])]
+            limb = self.limbs[0]
+            notes = [note.sentence for note in notes_of(bpy.data.objects[limb.ob], limb.bones[-1])]
+            said = [*_said_of(limb), *notes]
             if not any(all(part in sentence for part in parts) for sentence in said):
                 self.seen.append(Seen("afterwards", lost=[f"the sentence with {parts}, there is {said}"]))
             self.seen.append(Seen("afterwards", sentences=said))
