@@ -8,25 +8,34 @@ setting a property tells it here too.
 import bpy
 
 _WHAT = ("target", "pole_target")
+_OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
 
 class KeptControls(bpy.types.PropertyGroup):
     """The controls of one chain; `name` is its tip's."""
 
-    target: bpy.props.PointerProperty(type=bpy.types.Object)
-    subtarget: bpy.props.StringProperty()
-    pole_target: bpy.props.PointerProperty(type=bpy.types.Object)
-    pole_subtarget: bpy.props.StringProperty()
+    name: bpy.props.StringProperty(override=_OVERRIDABLE)
+    target: bpy.props.PointerProperty(type=bpy.types.Object, override=_OVERRIDABLE)
+    subtarget: bpy.props.StringProperty(override=_OVERRIDABLE)
+    pole_target: bpy.props.PointerProperty(type=bpy.types.Object, override=_OVERRIDABLE)
+    pole_subtarget: bpy.props.StringProperty(override=_OVERRIDABLE)
+
+
+_CONTROLS = ("target", "subtarget", "pole_target", "pole_subtarget")
 
 
 def keep_controls(tip: bpy.types.PoseBone) -> None:
     """Keep the controls that the settings of an original tip name now."""
-    kept = tip.id_data.analytic_ik_record_controls
+    ob = tip.id_data
+    override = ob.override_library
+    if not ob.is_editable or (override is not None and override.is_system_override):
+        return
+    kept = ob.analytic_ik_record_controls
     own = kept.get(tip.name)
     if own is None:
         own = kept.add()
         own.name = tip.name
-    for name in KeptControls.__annotations__:
+    for name in _CONTROLS:
         value = getattr(tip, f"analytic_ik_{name}")
         if getattr(own, name) != value:
             setattr(own, name, value)
@@ -57,7 +66,7 @@ def restore_controls(ob: bpy.types.Object) -> list[str]:
     for own in ob.analytic_ik_record_controls:
         if _lost(ob, own):
             # All at once: setting one of them tells the others here.
-            given = {name: getattr(own, name) for name in KeptControls.__annotations__}
+            given = {name: getattr(own, name) for name in _CONTROLS}
             for name, value in given.items():
                 setattr(ob.pose.bones[own.name], f"analytic_ik_{name}", value)
             found.append(own.name)
@@ -84,7 +93,9 @@ def _lost(ob: bpy.types.Object, own: KeptControls) -> bool:
 def register() -> None:
     """Give objects a place for it."""
     bpy.utils.register_class(KeptControls)
-    bpy.types.Object.analytic_ik_record_controls = bpy.props.CollectionProperty(type=KeptControls, options={"HIDDEN"})
+    bpy.types.Object.analytic_ik_record_controls = bpy.props.CollectionProperty(
+        type=KeptControls, override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"}, options={"HIDDEN"}
+    )
 
 
 def unregister() -> None:

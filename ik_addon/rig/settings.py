@@ -16,7 +16,7 @@ PREFIX = "analytic_ik_"
 _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 _OF_ANY_BONE = ("use_cone", "cone", "use_min_bend", "min_bend")
 """Limits of a bone's joint: no part of the chain whose tip the bone may be."""
-_RECORDS_OF_CHAIN = ("record_rotation", "record_adopted")
+_RECORDS_OF_CHAIN = ("record_rotation", "record_adopted", "record_name")
 """Records that end with the chain."""
 NAME_RECORD = PREFIX + "record_name"
 """The record of a bone's own name, by which it is found again (renamed.py)."""
@@ -290,6 +290,13 @@ def _properties(rotation_switched: Update = _tag, switched: Update = _tag) -> di
 
 def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
     """Take a chain off its tip: all its settings go back to their defaults; the pose is left alone."""
+    for control, bone in (
+        (pose_bone.analytic_ik_target, pose_bone.analytic_ik_subtarget),
+        (pose_bone.analytic_ik_pole_target, pose_bone.analytic_ik_pole_subtarget),
+    ):
+        # Other chains that follow it keep its name anew.
+        if control is not None and control.pose and bone in control.pose.bones:
+            control.pose.bones[bone].property_unset(NAME_RECORD)
     for name in _properties():
         if name in _RECORDS_OF_CHAIN or not (name.startswith("record") or name in _OF_ANY_BONE):
             pose_bone.property_unset(PREFIX + name)
