@@ -171,6 +171,7 @@ BONE_WITHOUT_LENGTH = Clause(
 CHAINS_IN_CIRCLE = Clause(
     "the chains {tips} move each other's controls; choose for one of them a target that none of the others moves"
 )
+LINK_OF_CIRCLE = Part("{tip} of '{armature}'")
 NO_KNEE = Clause("its chain has one bone and so no knee; set Bones to 2 or more")
 KNEE_STRAIGHT = Refusal("Bone '{bone}': its limb is straight and its knee has no circle; bend it first")
 BENDS_BACKWARDS = Refusal("Bone '{bone}': the least bend is not smaller than the largest; make it smaller")
@@ -215,6 +216,9 @@ MORE_PROBLEMS = Note("{count} more chains have problems")
 TARGET_HIDDEN = Note("Bone '{bone}': its target '{control}' is hidden; it is followed all the same")
 BONE_KEYED = Note("Bone '{bone}' has keys: they are the FK pose under the chain; mute them, or bake the chain")
 BONES_KEYED = Note("Bones {bones} have keys: they are the FK pose under the chain; mute them, or bake the chain")
+MOTION_PATHS = Note(
+    "Blender calculates the motion paths of {bones} without the chain; bake it to see the path that the animation takes"
+)
 SWITCH_KEYED = Note("Bone '{bone}': keys switch its chain on and off; mute them to set it by hand")
 
 # How a chain is solved

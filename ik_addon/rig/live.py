@@ -11,9 +11,11 @@ from bpy.app.handlers import persistent
 from .. import messages
 from . import animation, armatures
 from .hidden import ask_for_hidden
+from .kept import has_lost_controls, keep_all
 from .order import ChainName, live_tips
 from .plan import Plan
 from .records import bring_up_to_date
+from .renamed import follow_bones
 from .solving import solve_scene
 from .tracks import EvaluatedPlaces
 
@@ -123,9 +125,12 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
     plan, layer = _plans.get(scene.session_uid), bpy.context.view_layer
     depsgraph = layer.depsgraph if layer else None
-    if plan is None or depsgraph is None or any(map(depsgraph.id_type_updated, _STRUCTURE)):
+    other_layer = plan is not None and layer is not None and plan.layer != layer.name
+    if plan is None or depsgraph is None or other_layer or _restructured(depsgraph):
         # In time for this update.
         _prepare()
+        if plan is not None:
+            plan.doubtful = True
         return
     if plan.doubtful or not plan.armatures or not depsgraph.id_type_updated("OBJECT"):
         return
@@ -172,6 +177,10 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
 def load_post(*_: object) -> None:
     """Another file. Its first evaluation may bring keyed bones back to their FK pose, and calls no other handler."""
     undo_post()
+    for ob in armatures.armature_objects():
+        if ob.pose and ob.override_library:
+            # What is kept there is what the library's file kept.
+            keep_all(ob)
     if any(ob.pose and live_tips(ob) for ob in armatures.armature_objects()):
         _prepare()
         with paused():
@@ -191,18 +200,24 @@ def undo_post(*_: object) -> None:
 def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> None:
     """Read and solve everything, and keep what stays the same."""
     _plans.clear()
-    _prepare()
+    followed = _prepare()
     done = solve_scene(depsgraph, frame_changed)
-    _plans[scene.session_uid] = Plan(done, depsgraph)
+    if not followed:
+        # Else what was solved is what was said of the chains before.
+        _plans[scene.session_uid] = Plan(done, depsgraph)
 
 
-def _prepare() -> None:
-    """What must be before chains are read: records as they are kept now, and hidden controls asked for."""
-    for ob in armatures.armature_objects():
-        if ob.pose:
-            bring_up_to_date(ob)
-            for tip in live_tips(ob):
-                ask_for_hidden(ob.pose.bones[tip])
+def _prepare() -> bool:
+    """What must be before chains are read: they follow bones that have other names now, their records are as they are
+    kept now, hidden controls are asked for. Whether a chain follows another bone than before.
+    """
+    posed = [ob for ob in armatures.armature_objects() if ob.pose]
+    followed = follow_bones(posed)
+    for ob in posed:
+        bring_up_to_date(ob)
+        for tip in live_tips(ob):
+            ask_for_hidden(ob.pose.bones[tip])
+    return followed
 
 
 def _holds(plan: Plan) -> bool:
@@ -218,6 +233,16 @@ def _changes_pending(scene: bpy.types.Scene) -> bool:
         return True
     depsgraph = layer.depsgraph
     return depsgraph is None or bool(depsgraph.updates)
+
+
+def _restructured(depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether before this update bones may have got other names, things come or gone, or a pose was pasted."""
+    if any(map(depsgraph.id_type_updated, _STRUCTURE)):
+        return True
+    if not depsgraph.id_type_updated("OBJECT"):
+        return False
+    originals = (each.id.original for each in depsgraph.updates)
+    return any(isinstance(each, bpy.types.Object) and each.pose and has_lost_controls(each) for each in originals)
 
 
 def others_handle_frames() -> bool:

@@ -119,7 +119,9 @@ def _movers(tip: bpy.types.PoseBone, root_name: str, chain_of_bone: dict[tuple[s
 
 
 def _drop_circle(order: ChainOrder, circle: list[ChainName]) -> None:
-    error = ChainError(messages.CHAINS_IN_CIRCLE(tips=" → ".join(link.tip for link in circle)))
+    several = len({link.armature for link in circle}) > 1
+    tips = [messages.LINK_OF_CIRCLE(tip=link.tip, armature=link.armature) if several else link.tip for link in circle]
+    error = ChainError(messages.CHAINS_IN_CIRCLE(tips=" → ".join(tips)))
     for name in set(circle):
         order.errors[name] = error.of(messages.BONE(bone=name.tip))
         del order.movers[name], order.bones[name], order.turned[name]

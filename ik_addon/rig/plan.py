@@ -11,6 +11,7 @@ from .. import messages
 from .armature_plan import ArmaturePlan
 from .armatures import armature_objects, is_evaluated_in
 from .order import ChainName
+from .records import recorded_bones
 from .signature import signature, tips_of
 from .solving import ScenePass
 from .steady import SteadyChain, animated_bones, steady_chain, why_unsteady
@@ -23,12 +24,14 @@ class Plan:
 
     unsteady: the chains that are read anew each time, with the reason. solved: the chains that were solved when it was
     made; unsolved: the others that were on; misplaced: of those the ones without a place in the order, with the error.
+    layer: name of the view layer that was shown then.
     settled: after this frame there is nothing to solve and nothing to compare. doubtful: something may have changed of
     which nobody was told.
     """
 
     def __init__(self, done: ScenePass, depsgraph: bpy.types.Depsgraph) -> None:
         self.settled = self.doubtful = False
+        self.layer = bpy.context.view_layer.name if bpy.context.view_layer else ""
         self.unsteady: dict[ChainName, str] = {}
         self.armatures: list[ArmaturePlan] = []
         self._chains: dict[str, dict[str, list[str]]] = {}
@@ -38,10 +41,15 @@ class Plan:
         self.misplaced = dict(order.errors)
         movers = set().union(*order.movers.values())
         self._not_evaluated = []
+        self._unreleased: set[str] = set()
         for ob in armature_objects():
             if not ob.pose:
                 continue
-            if tips_of(ob) and not is_evaluated_in(ob, depsgraph):
+            tips = tips_of(ob)
+            if not tips and any(recorded_bones(ob)):
+                # Its chains went while it was edited, at rest or hidden: its bones still get their FK pose back.
+                self._unreleased.add(ob.name_full)
+            if (tips or ob.name_full in self._unreleased) and not is_evaluated_in(ob, depsgraph):
                 self._not_evaluated.append(ob)
             animated, steady = animated_bones(ob), []
             self._chains[ob.name_full] = order.turned_by(ob.name_full)
@@ -91,7 +99,7 @@ class Plan:
         found = {}
         for ob in armature_objects():
             tips = tips_of(ob) if ob.pose else ()
-            if tips:
+            if tips or ob.name_full in self._unreleased:
                 found[ob.name_full] = (tips, signature(ob, self._chains.get(ob.name_full, {})))
         return found
 

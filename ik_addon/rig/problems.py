@@ -116,6 +116,9 @@ def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
         several = len(keyed) > 1
         sentence = messages.BONES_KEYED(bones=messages.quoted(keyed)) if several else messages.BONE_KEYED(bone=keyed[0])
         notes.append(Problem(sentence, (Cure("MUTE_KEYS", tip),)))
+    pathed = [bone.name for bone in bones if bone.motion_path]
+    if pathed:
+        notes.append(Problem(messages.MOTION_PATHS(bones=messages.quoted(pathed))))
     switch = f"{path}.analytic_ik_enabled"
     if any(home.find(switch) is not None for home in _own_curves(ob)) and switch in animated:
         notes.append(Problem(messages.SWITCH_KEYED(bone=tip), (Cure("MUTE_SWITCH", tip),)))

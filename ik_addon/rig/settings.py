@@ -10,12 +10,16 @@ from math import pi
 
 import bpy
 
+from . import kept
+
 PREFIX = "analytic_ik_"
 _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 _OF_ANY_BONE = ("use_cone", "cone", "use_min_bend", "min_bend")
 """Limits of a bone's joint: no part of the chain whose tip the bone may be."""
-_RECORDS_OF_CHAIN = ("record_rotation", "record_adopted")
+_RECORDS_OF_CHAIN = ("record_rotation", "record_adopted", "record_name")
 """Records that end with the chain."""
+NAME_RECORD = PREFIX + "record_name"
+"""The record of a bone's own name, by which it is found again (renamed.py)."""
 
 
 SOLVER_ITEMS = (
@@ -104,23 +108,27 @@ def _properties(rotation_switched: Update = _tag, switched: Update = _tag) -> di
         ),
         "target": _setting(
             props.PointerProperty,
+            kept.controls_set,
             type=bpy.types.Object,
             name="Target",
             description="Object that the tail of this bone reaches for",
         ),
         "subtarget": _setting(
             props.StringProperty,
+            kept.controls_set,
             name="Target Bone",
             description="Bone of the target armature whose head is reached for",
         ),
         "pole_target": _setting(
             props.PointerProperty,
+            kept.controls_set,
             type=bpy.types.Object,
             name="Pole",
             description="Object towards which the chain bends. Without one it bends as it does in its FK pose",
         ),
         "pole_subtarget": _setting(
             props.StringProperty,
+            kept.controls_set,
             name="Pole Bone",
             description="Bone of the pole armature towards whose head the chain bends",
         ),
@@ -270,6 +278,8 @@ def _properties(rotation_switched: Update = _tag, switched: Update = _tag) -> di
         "record_rotation": _record(props.FloatVectorProperty, size=4),
         # The Blender IK constraint that a chain was made of, and the FK pose before that, as JSON (adopt.py).
         "record_adopted": _record(props.StringProperty),
+        # Under which name a tip or a control bone was last seen, and in which armature object (renamed.py).
+        "record_name": _record(props.StringProperty),
         # What a bone's rotation, and its scale, was before IK and what IK made of it (records.py).
         # One property, for Blender copies each of them whenever it evaluates the armature anew.
         "record": _record(props.FloatVectorProperty, size=9),
@@ -284,15 +294,24 @@ def _properties(rotation_switched: Update = _tag, switched: Update = _tag) -> di
 
 def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
     """Take a chain off its tip: all its settings go back to their defaults; the pose is left alone."""
+    for control, bone in (
+        (pose_bone.analytic_ik_target, pose_bone.analytic_ik_subtarget),
+        (pose_bone.analytic_ik_pole_target, pose_bone.analytic_ik_pole_subtarget),
+    ):
+        # Other chains that follow it keep its name anew.
+        if control is not None and control.pose and bone in control.pose.bones:
+            control.pose.bones[bone].property_unset(NAME_RECORD)
     for name in _properties():
         if name in _RECORDS_OF_CHAIN or not (name.startswith("record") or name in _OF_ANY_BONE):
             pose_bone.property_unset(PREFIX + name)
+    kept.forget_controls(pose_bone.id_data, pose_bone.name)
     pose_bone.id_data.update_tag()
 
 
 def register(rotation_switched: Update = _tag, switched: Update = _tag) -> None:
     """Give pose bones their settings. rotation_switched: called when a user or a script sets `use_rotation`; switched:
     likewise `enabled`."""
+    kept.register()
     for name, definition in _properties(rotation_switched, switched).items():
         setattr(bpy.types.PoseBone, PREFIX + name, definition)
 
@@ -301,3 +320,4 @@ def unregister() -> None:
     """Take them away; what files hold of them stays in the files."""
     for name in _properties():
         delattr(bpy.types.PoseBone, PREFIX + name)
+    kept.unregister()

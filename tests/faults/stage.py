@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import pi
 
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_addon.rig.problems import problems_of, warnings_of
+from ik_addon.rig.problems import notes_of, problems_of, warnings_of
 
 from ..rig.rigs import Rig, evaluated_copy, leg, matrix_difference, new_empty, update
 from ..scenes import go_to, select, select_bones, slide
@@ -31,13 +32,18 @@ class Limb:
     """A chain that is looked at. By names alone: undo and files leave no reference to Blender's data alive.
 
     bones: of the chain, root first. target: an object. scene: in which it is looked at; "": the one that is shown.
-    bends: the knee is asked to lie in front (-Y) of the line from hip to target.
+    bends: the knee is asked to lie in front (-Y) of the line from hip to target. target_bone: the bone of the target
+    whose head is the target; "": the object is. pole: an object; pole_bone: likewise a bone of it. A limb whose target
+    is "" has lost it: it should stand in its FK pose, with a sentence.
     """
 
     ob: str
     bones: list[str]
     target: str
     bends: bool = True
+    target_bone: str = ""
+    pole: str = ""
+    pole_bone: str = ""
 
     @property
     def pose(self) -> bpy.types.Pose:
@@ -98,18 +104,23 @@ class Stage:
 
     def solve(self, limb: Limb, pole: str = "") -> None:
         """Let a limb follow its target."""
-        target = bpy.data.objects[limb.target]
+        target, pole = bpy.data.objects[limb.target], pole or limb.pole
         name, value = SETTINGS[self.solver]
         if self.ours:
             tip = limb.tip
             tip.analytic_ik_target, tip.analytic_ik_chain_count = target, len(limb.bones)
+            tip.analytic_ik_subtarget = limb.target_bone
             tip.analytic_ik_pole_target = bpy.data.objects.get(pole)
+            tip.analytic_ik_pole_subtarget = limb.pole_bone
             setattr(tip, name, value)
             tip.analytic_ik_enabled = True
         else:
             constraint = limb.tip.constraints.new("IK")
             constraint.target, constraint.chain_count = target, len(limb.bones)
+            constraint.subtarget = limb.target_bone
             constraint.pole_target = bpy.data.objects.get(pole)
+            if constraint.pole_target:
+                constraint.pole_subtarget, constraint.pole_angle = limb.pole_bone, -pi / 2.0
             setattr(constraint, name, value)
         update()
 
@@ -156,10 +167,42 @@ class Stage:
         bpy.ops.object.mode_set(mode="OBJECT")
         self.fk_pose = None
 
+    def add_bone(self, name: str, head: Vector | tuple, parent: str = "") -> None:
+        """Another bone in the leg's armature, to be a control."""
+        with self.edit_bones() as bones:
+            bone = bones.new(name)
+            bone.head, bone.tail = head, Vector(head) + Vector((0.0, -0.2, 0.0))
+            bone.parent = bones.get(parent)
+
+    def follow_bones(self, target: str = "foot ik", pole: str = "") -> Limb:
+        """Let the first leg follow a bone with keys, in place of its object, and perhaps bend to another bone."""
+        limb = self.limbs[0]
+        self.unsolve(limb)
+        self.add_bone(target, (0.0, -0.3, 0.4))
+        if pole:
+            self.add_bone(pole, (0.0, -2.0, 1.0))
+            limb.pole, limb.pole_bone = limb.ob, pole
+        limb.target, limb.target_bone = limb.ob, target
+        control = limb.pose.bones[target]
+        for frame, place in ((1.0, (0.0, 0.0, 0.0)), (9.0, (0.1, -0.1, -0.3))):
+            control.location = place
+            control.keyframe_insert("location", frame=frame)
+        self.solve(limb)
+        go_to(1)
+        return limb
+
     def drag(self, x: float = 0.3, y: float = -0.4, z: float = 0.6) -> None:
         """Move every target by hand to a place in reach, as a user does."""
-        for name in dict.fromkeys(limb.target for limb in self.limbs):
-            bpy.data.objects[name].location = (x, y, z)
+        for ob, bone in dict.fromkeys((limb.target, limb.target_bone) for limb in self.limbs):
+            target = bpy.data.objects.get(ob)
+            if target is None:
+                continue
+            if bone:
+                control = target.pose.bones[bone]
+                # Controls have no parent and do not turn: their location alone places them.
+                control.location = control.bone.matrix_local.inverted() @ Vector((x, y, z))
+            else:
+                target.location = (x, y, z)
         update()
 
     def look(self, when: str) -> None:
@@ -168,8 +211,10 @@ class Stage:
         for limb in self.limbs:
             if limb.ob not in bpy.data.objects:
                 continue  # nothing is left that could be wrong
-            missed = _missed(limb)
+            missed = _missed(limb) if limb.target else self._strayed(limb)
             sentences = _said_of(limb) if self.ours else []
+            if self.ours and not limb.target and not sentences:
+                seen.lost.append(f"a sentence on {limb.ob}")
             if missed > NEAR[self.solver] and sentences:
                 seen.sentences += sentences
             else:
@@ -191,9 +236,9 @@ class Stage:
 
     def switch_off(self) -> None:
         """Switch IK off on the first leg, for good, and see whether its own pose comes back."""
-        limb = self.limbs[0]
-        if self.fk_pose is None or limb.ob not in bpy.data.objects:
+        if self.fk_pose is None or not self.limbs or self.limbs[0].ob not in bpy.data.objects:
             return
+        limb = self.limbs[0]
         if self.ours:
             limb.tip.analytic_ik_enabled = False
         for constraint in limb.tip.constraints:
@@ -202,6 +247,23 @@ class Stage:
         now = self._pose_of_first()
         if any(matrix_difference(now[name], own) > NEAR[OURS] for name, own in self.fk_pose.items()):
             self.seen.append(Seen("when IK is off", lost=["the FK pose"]))
+
+    def says(self, *parts: str) -> None:
+        """See that the panel says of the first leg what these parts are of."""
+        if self.ours:
+            limb = self.limbs[0]
+            notes = [note.sentence for note in notes_of(bpy.data.objects[limb.ob], limb.bones[-1])]
+            said = [*_said_of(limb), *notes]
+            if not any(all(part in sentence for part in parts) for sentence in said):
+                self.seen.append(Seen("afterwards", lost=[f"the sentence with {parts}, there is {said}"]))
+            self.seen.append(Seen("afterwards", sentences=said))
+
+    def _strayed(self, limb: Limb) -> float:
+        """How far the first leg is from its FK pose; of any other nothing is known."""
+        if limb is not self.limbs[0] or self.fk_pose is None:
+            return 0.0
+        now = self._pose_of_first()
+        return max(matrix_difference(now[name], own) for name, own in self.fk_pose.items())
 
     def _pose_of_first(self) -> dict[str, Matrix]:
         """The first leg's bones against their parents, as Blender evaluates them."""
@@ -240,7 +302,7 @@ def _missed(limb: Limb) -> float:
     bones = [ob.pose.bones[name] for name in limb.bones]
     joints_world = [ob.matrix_world @ Vector(point) for point in [*(bone.head for bone in bones), bones[-1].tail]]
     length = sum((b - a).length for a, b in pairwise(joints_world))
-    target_world = evaluated_copy(bpy.data.objects[limb.target]).matrix_world.translation
+    target_world = _target_world(limb)
     missed = (joints_world[-1] - target_world).length / length
     if limb.bends:
         to_target = target_world - joints_world[0]
@@ -248,6 +310,13 @@ def _missed(limb: Limb) -> float:
         aside = to_knee - to_target * (to_knee.dot(to_target) / to_target.length_squared)
         missed = max(missed, aside.y / length)
     return missed
+
+
+def _target_world(limb: Limb) -> Vector:
+    target = evaluated_copy(bpy.data.objects[limb.target])
+    if not limb.target_bone:
+        return target.matrix_world.translation
+    return target.matrix_world @ target.pose.bones[limb.target_bone].head
 
 
 def _said_of(limb: Limb) -> list[str]:

@@ -1,0 +1,274 @@
+"""Targets, poles, armatures and bones that are hidden or excluded, by every means that Blender has."""
+
+from collections.abc import Callable
+
+import bpy
+
+from ..rig.rigs import new_empty, update
+from ..scenes import go_to
+from .faults import fault
+from .stage import Stage
+
+GROUP = "Hiding and excluding"
+
+
+def _eye(ob: bpy.types.Object) -> None:
+    ob.hide_set(True)
+
+
+def _in_viewports(ob: bpy.types.Object) -> None:
+    ob.hide_viewport = True
+
+
+def _in_renders(ob: bpy.types.Object) -> None:
+    ob.hide_render = True
+
+
+def _own_collection(ob: bpy.types.Object) -> bpy.types.LayerCollection:
+    """Put an object into a collection of its own alone."""
+    collection = bpy.data.collections.new(f"of {ob.name}")
+    bpy.context.scene.collection.children.link(collection)
+    for old in list(ob.users_collection):
+        old.objects.unlink(ob)
+    collection.objects.link(ob)
+    return bpy.context.view_layer.layer_collection.children[collection.name]
+
+
+def _collection_in_viewports(ob: bpy.types.Object) -> None:
+    _own_collection(ob).collection.hide_viewport = True
+
+
+def _collection_by_eye(ob: bpy.types.Object) -> None:
+    _own_collection(ob).hide_viewport = True
+
+
+def _collection_in_renders(ob: bpy.types.Object) -> None:
+    _own_collection(ob).collection.hide_render = True
+
+
+def _excluded(ob: bpy.types.Object) -> None:
+    _own_collection(ob).exclude = True
+
+
+def _holdout(ob: bpy.types.Object) -> None:
+    _own_collection(ob).holdout = True
+
+
+def _indirect_only(ob: bpy.types.Object) -> None:
+    _own_collection(ob).indirect_only = True
+
+
+def _not_selectable(ob: bpy.types.Object) -> None:
+    ob.hide_select = True
+
+
+def _shown_as_bounds(ob: bpy.types.Object) -> None:
+    ob.display_type = "BOUNDS"
+
+
+def _not_visible_to_rays(ob: bpy.types.Object) -> None:
+    ob.visible_camera = False
+
+
+MEANS: dict[str, Callable[[bpy.types.Object], None]] = {
+    "by the eye": _eye,
+    "in viewports": _in_viewports,
+    "in renders": _in_renders,
+    "its collection by the eye": _collection_by_eye,
+    "its collection in viewports": _collection_in_viewports,
+    "its collection in renders": _collection_in_renders,
+    "its collection excluded": _excluded,
+    "its collection a holdout": _holdout,
+    "its collection indirect only": _indirect_only,
+    "not selectable": _not_selectable,
+    "shown as bounds": _shown_as_bounds,
+    "invisible to the camera": _not_visible_to_rays,
+}
+"""By which an object is hidden. Each is tried alone in an object's fault: what one of them does, another could mend."""
+
+
+def _by_every_means(stage: Stage, ob: str) -> None:
+    """Hide an object by one means after the other, play, and show it again."""
+    for means, hide in MEANS.items():
+        bpy.ops.ed.undo_push(message="shown")
+        hide(bpy.data.objects[ob])
+        update()
+        stage.follow(means)
+        _show(bpy.data.objects[ob])
+        stage.follow(f"{means}, shown again")
+
+
+def _show(ob: bpy.types.Object) -> None:
+    """Undo all that hides an object."""
+    ob.hide_viewport = ob.hide_render = ob.hide_select = False
+    for collection in list(ob.users_collection):
+        if collection.name.startswith("of "):
+            collection.objects.unlink(ob)
+            bpy.data.collections.remove(collection)
+    if not ob.users_collection:
+        bpy.context.scene.collection.objects.link(ob)
+    update()
+    ob.hide_set(False)
+    ob.display_type, ob.visible_camera = "TEXTURED", True
+    update()
+
+
+@fault(GROUP, f"The target, by {len(MEANS)} means, each shown again")
+def the_target(stage: Stage) -> None:
+    _by_every_means(stage, "leg target")
+
+
+@fault(GROUP, "The pole, likewise")
+def the_pole(stage: Stage) -> None:
+    stage.unsolve(stage.limbs[0])
+    new_empty("knee control", (0.0, -2.0, 1.0))
+    stage.limbs[0].pole = "knee control"
+    stage.solve(stage.limbs[0])
+    _by_every_means(stage, "knee control")
+
+
+@fault(GROUP, "The parent of the target, likewise")
+def the_parent_of_the_target(stage: Stage) -> None:
+    parent = new_empty("carrier", (0.1, 0.0, 0.0))
+    parent.keyframe_insert("location", frame=1)
+    parent.location = (-0.1, 0.0, 0.1)
+    parent.keyframe_insert("location", frame=9)
+    stage.target.parent = parent
+    update()
+    stage.look("parented")
+    _by_every_means(stage, "carrier")
+
+
+@fault(GROUP, "The armature that holds the target bone, likewise")
+def the_armature_of_the_target_bone(stage: Stage) -> None:
+    from .renaming import _follow_another_armature
+
+    _follow_another_armature(stage)
+    _by_every_means(stage, "controls")
+
+
+def _is_shown(ob: bpy.types.Object) -> bool:
+    return ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).is_evaluated
+
+
+@fault(GROUP, "The armature, likewise: looked at when it is shown again")
+def the_armature(stage: Stage) -> None:
+    for means, hide in MEANS.items():
+        hide(stage.ob)
+        update()
+        go_to(4)
+        if stage.ob.visible_get():
+            stage.follow(means)
+        stage.drag(0.2, -0.2, 0.7)
+        _show(stage.ob)
+        stage.look(f"{means}, shown again")
+        stage.follow(f"{means}, shown again")
+
+
+@fault(GROUP, "The armature, its chain switched off meanwhile")
+def switched_off_while_hidden(stage: Stage) -> None:
+    limb = stage.limbs[0]
+    _excluded(stage.ob)
+    update()
+    go_to(4)
+    if stage.ours:
+        limb.tip.analytic_ik_enabled = False
+    for constraint in limb.tip.constraints:
+        constraint.mute = True
+    go_to(5)
+    _show(stage.ob)
+    stage.switch_off()
+    stage.fk_pose = None
+    if stage.ours:
+        limb.tip.analytic_ik_enabled = True
+    for constraint in limb.tip.constraints:
+        constraint.mute = False
+    update()
+    stage.look("switched on again")
+    stage.follow("switched on again")
+
+
+@fault(GROUP, "Bones of the chain and the target bone, in pose mode and in edit mode")
+def bones(stage: Stage) -> None:
+    stage.follow_bones()
+    pose = stage.ob.pose.bones
+    for name in ("thigh", "shin", "foot ik"):
+        holder = pose[name] if hasattr(pose[name], "hide") else pose[name].bone
+        holder.hide = True
+    update()
+    stage.look("in pose mode")
+    stage.follow("in pose mode")
+    with stage.edit_bones() as edit_bones:
+        for name in ("thigh", "foot ik"):
+            edit_bones[name].hide = True
+    stage.follow("in edit mode")
+
+
+@fault(GROUP, "The bone collection that holds chain and target bone")
+def bone_collections(stage: Stage) -> None:
+    stage.follow_bones()
+    data = stage.ob.data
+    collection = data.collections.new("hidden")
+    for name in ("thigh", "shin", "foot ik"):
+        collection.assign(data.bones[name])
+    collection.is_visible = False
+    update()
+    stage.follow("hidden")
+    other = data.collections.new("other")
+    other.is_solo = True
+    update()
+    stage.follow("with another one solo")
+    data.collections.remove(collection)
+    update()
+    stage.follow("removed")
+
+
+@fault(GROUP, "The target's switch in viewports has keys")
+def a_keyed_switch(stage: Stage) -> None:
+    target = stage.target
+    for frame, hidden in ((1, False), (3, True), (8, False)):
+        target.hide_viewport = hidden
+        target.keyframe_insert("hide_viewport", frame=frame)
+    update()
+    # Dragged while it is hidden it has nowhere to be put by keys: only frames are looked at.
+    for frame in (1, 2, 3, 4, 5, 8, 9, 4, 1):
+        go_to(frame)
+        stage.look(f"at frame {frame}")
+
+
+@fault(GROUP, "The target moves to a scene that is not shown")
+def the_target_in_another_scene(stage: Stage) -> None:
+    other = bpy.data.scenes.new("other")
+    other.collection.objects.link(stage.target)
+    bpy.context.scene.collection.objects.unlink(stage.target)
+    update()
+    stage.look("moved")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "The target hides in a second view layer alone, and that is shown")
+def a_second_view_layer(stage: Stage) -> None:
+    second = bpy.context.scene.view_layers.new("second")
+    layer_collection = _own_collection(stage.target)
+    second.layer_collection.children[layer_collection.name].exclude = True
+    update()
+    stage.follow("in the first layer")
+    bpy.context.window.view_layer = second
+    update()
+    stage.look("in the second layer")
+    stage.follow("in the second layer")
+
+
+@fault(GROUP, "The armature is in local view, its target is not")
+def local_view(stage: Stage) -> None:
+    window = bpy.context.window_manager.windows[0]
+    area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
+    region = next(region for region in area.regions if region.type == "WINDOW")
+    bpy.context.view_layer.objects.active = stage.ob
+    stage.ob.select_set(True)
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        bpy.ops.view3d.localview()
+    assert area.spaces.active.local_view, "there is no local view"
+    assert not stage.target.visible_in_viewport_get(area.spaces.active)
+    update()
+    stage.follow("in local view")

@@ -1,0 +1,289 @@
+"""Bones, objects, data, collections and scenes that get other names."""
+
+from collections.abc import Iterable
+
+import bpy
+
+from ..rig.rigs import update
+from ..scenes import enter, go_to, select
+from .faults import fault
+from .stage import Stage
+
+GROUP = "Renaming"
+HARD_NAMES = ('the "left" shin', "C:\\bones\\shin", "shin.L.001", "голень 胫骨 ساق", "[0].x", "x" * 60)
+
+
+def _rename_bones(stage: Stage, names: Iterable[tuple[str, str]]) -> None:
+    """Rename bones of the leg as the outliner and scripts do."""
+    for old, new in names:
+        stage.ob.data.bones[old].name = new
+        limb = stage.limbs[0]
+        limb.bones = [new if name == old else name for name in limb.bones]
+        if limb.target_bone == old:
+            limb.target_bone = new
+        if stage.fk_pose and old in stage.fk_pose:
+            stage.fk_pose[new] = stage.fk_pose.pop(old)
+
+
+@fault(GROUP, "The bones of the chain")
+def bones_of_the_chain(stage: Stage) -> None:
+    _rename_bones(stage, [("thigh", "upper"), ("shin", "lower")])
+    stage.look("renamed")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "The tip, in edit mode")
+def the_tip_in_edit_mode(stage: Stage) -> None:
+    with stage.edit_bones() as bones:
+        bones["shin"].name = "lower"
+    stage.limbs[0].bones[1] = "lower"
+    stage.fk_pose["lower"] = stage.fk_pose.pop("shin")
+    stage.look("renamed")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "Bones swap their names")
+def bones_swap_names(stage: Stage) -> None:
+    _rename_bones(stage, [("thigh", "x"), ("shin", "thigh"), ("x", "shin")])
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "The tip gets names with quotes, backslashes, dots, brackets and other scripts")
+def names_that_are_hard(stage: Stage) -> None:
+    stage.ob.pose.bones["thigh"].keyframe_insert("location", frame=1)
+    for name in HARD_NAMES:
+        _rename_bones(stage, [(stage.limbs[0].bones[-1], name)])
+        stage.look(f"as {name}")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "The target bone gets such names")
+def target_names_that_are_hard(stage: Stage) -> None:
+    limb = stage.follow_bones()
+    for name in HARD_NAMES:
+        _rename_bones(stage, [(limb.target_bone, name)])
+        stage.look(f"as {name}")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "The target bone and the pole bone, by the outliner or a script")
+def control_bones(stage: Stage) -> None:
+    limb = stage.follow_bones(pole="knee ik")
+    _rename_bones(stage, [("foot ik", "CTRL_foot"), ("knee ik", "CTRL_knee")])
+    limb.pole_bone = "CTRL_knee"
+    stage.look("renamed")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "The target bone, in edit mode")
+def the_target_bone_in_edit_mode(stage: Stage) -> None:
+    limb = stage.follow_bones()
+    with stage.edit_bones() as bones:
+        bones["foot ik"].name = limb.target_bone = "CTRL_foot"
+    stage.look("renamed")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "The target bone is renamed, and another bone gets its old name")
+def the_old_name_is_taken(stage: Stage) -> None:
+    stage.follow_bones()
+    _rename_bones(stage, [("foot ik", "CTRL_foot")])
+    with stage.edit_bones() as bones:
+        other = bones.new("foot ik")
+        other.head, other.tail = (3.0, 0.0, 0.0), (3.0, 1.0, 0.0)
+    stage.look("renamed")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "Target bone and pole bone swap their names")
+def controls_swap_names(stage: Stage) -> None:
+    limb = stage.follow_bones(pole="knee ik")
+    _rename_bones(stage, [("foot ik", "x"), ("knee ik", "foot ik"), ("x", "knee ik")])
+    limb.target_bone, limb.pole_bone = "knee ik", "foot ik"
+    stage.look("renamed")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "A target bone in another armature")
+def a_bone_of_another_armature(stage: Stage) -> None:
+    limb = _follow_another_armature(stage)
+    bpy.data.objects["controls"].data.bones["hand"].name = limb.target_bone = "CTRL_hand"
+    update()
+    stage.look("renamed")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "A target bone in another armature, while that is in edit mode")
+def a_bone_of_another_armature_in_edit_mode(stage: Stage) -> None:
+    limb = _follow_another_armature(stage)
+    enter("EDIT", bpy.data.objects["controls"])
+    bpy.context.object.data.edit_bones["hand"].name = limb.target_bone = "CTRL_hand"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    update()
+    stage.look("renamed")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "A target bone, then undone and redone")
+def a_renamed_target_bone_is_undone(stage: Stage) -> None:
+    limb = stage.follow_bones()
+    bpy.ops.ed.undo_push(message="set up")
+    _rename_bones(stage, [("foot ik", "CTRL_foot")])
+    bpy.ops.ed.undo_push(message="rename")
+    stage.look("renamed")
+    bpy.ops.ed.undo()
+    limb.target_bone = "foot ik"
+    stage.look("undone")
+    bpy.ops.ed.redo()
+    limb.target_bone = "CTRL_foot"
+    stage.look("redone")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "A target bone, before the file is saved and opened again")
+def a_renamed_target_bone_is_saved(stage: Stage) -> None:
+    stage.follow_bones()
+    _rename_bones(stage, [("foot ik", "CTRL_foot")])
+    path = str(stage.folder / "renamed.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    stage.look("opened")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "A target bone while the chain is switched off, which is then switched on")
+def while_it_is_off(stage: Stage) -> None:
+    limb = stage.follow_bones()
+    _switch(stage, on=False)
+    _rename_bones(stage, [("foot ik", "CTRL_foot")])
+    update()
+    _switch(stage, on=True)
+    assert limb.target_bone == "CTRL_foot"
+    stage.look("switched on")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "Names of left and right are flipped in pose mode")
+def names_are_flipped(stage: Stage) -> None:
+    limb = stage.follow_bones("foot ik.L")
+    _rename_bones(stage, [("thigh", "thigh.L"), ("shin", "shin.L")])
+    update()
+    enter("POSE", stage.ob, "thigh.L", "shin.L", "foot ik.L")
+    bpy.ops.pose.flip_names()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for name in ("thigh", "shin"):
+        stage.fk_pose[f"{name}.R"] = stage.fk_pose.pop(f"{name}.L")
+    limb.bones, limb.target_bone = ["thigh.R", "shin.R"], "foot ik.R"
+    update()
+    stage.look("flipped")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "The sides of a whole rig are swapped by flipping the names of all its bones")
+def sides_are_swapped(stage: Stage) -> None:
+    limb = stage.follow_bones("foot ik.L")
+    stage.add_bone("foot ik.R", (1.0, -0.3, 0.4))
+    enter("POSE", stage.ob, "foot ik.L", "foot ik.R")
+    bpy.ops.pose.flip_names()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    limb.target_bone = "foot ik.R"
+    update()
+    stage.look("flipped")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "Bones are named by their side in pose mode")
+def named_by_side(stage: Stage) -> None:
+    limb = stage.follow_bones()
+    enter("POSE", stage.ob, "foot ik")
+    bpy.ops.pose.autoside_names(axis="YAXIS")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    (limb.target_bone,) = (bone.name for bone in stage.ob.data.bones if bone.name.startswith("foot ik"))
+    assert limb.target_bone != "foot ik"
+    update()
+    stage.look("named")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "Armature object and target object")
+def objects(stage: Stage) -> None:
+    stage.ob.name, stage.target.name = "body", "hand control"
+    stage.limbs[0].ob, stage.limbs[0].target = "body", "hand control"
+    stage.look("renamed")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "The armature object, whose own bone is the target")
+def the_armature_with_its_target(stage: Stage) -> None:
+    limb = stage.follow_bones()
+    stage.ob.name = "body"
+    limb.ob = limb.target = "body"
+    stage.look("renamed")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "Armature and target swap their names")
+def objects_swap_names(stage: Stage) -> None:
+    ob, target = stage.ob, stage.target
+    ob.name, target.name = "x", "leg"
+    ob.name = "leg target"
+    stage.limbs[0].ob, stage.limbs[0].target = "leg target", "leg"
+    stage.look("renamed")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "Armature data, collection and scene")
+def data_collection_and_scene(stage: Stage) -> None:
+    collection = bpy.data.collections.new("rig")
+    bpy.context.scene.collection.children.link(collection)
+    collection.objects.link(stage.ob)
+    stage.follow("before")
+    stage.ob.data.name, collection.name, bpy.context.scene.name = "skeleton", "character", "shot 010"
+    stage.look("renamed")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "All bones at once, as batch rename does")
+def all_at_once(stage: Stage) -> None:
+    limb = stage.follow_bones()
+    for bone in stage.ob.data.bones:
+        if bone.name not in ("hips", "foot"):
+            bone.name = f"hero {bone.name}"
+    limb.bones, limb.target_bone = ["hero thigh", "hero shin"], "hero foot ik"
+    stage.fk_pose = {f"hero {name}": own for name, own in (stage.fk_pose or {}).items()}
+    update()
+    stage.look("renamed")
+    stage.follow("afterwards")
+
+
+def _follow_another_armature(stage: Stage):
+    """Let the leg follow a bone of another armature."""
+    limb = stage.limbs[0]
+    stage.unsolve(limb)
+    select(stage.ob)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    controls = bpy.data.objects.new("controls", bpy.data.armatures.new("controls"))
+    bpy.context.scene.collection.objects.link(controls)
+    enter("EDIT", controls)
+    bone = controls.data.edit_bones.new("hand")
+    bone.head, bone.tail = (0.0, -0.3, 0.4), (0.0, -0.5, 0.4)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    limb.target, limb.target_bone = "controls", "hand"
+    hand = controls.pose.bones["hand"]
+    for frame, place in ((1.0, (0.0, 0.0, 0.0)), (9.0, (0.1, -0.1, -0.3))):
+        hand.location = place
+        hand.keyframe_insert("location", frame=frame)
+    stage.solve(limb)
+    go_to(1)
+    return limb
+
+
+def _switch(stage: Stage, on: bool) -> None:
+    """Switch the first leg's chain on or off."""
+    tip = stage.limbs[0].tip
+    if stage.ours:
+        tip.analytic_ik_enabled = on
+    for constraint in tip.constraints:
+        if constraint.type == "IK":
+            constraint.mute = not on
+    update()
