@@ -32,14 +32,14 @@ _CUSTOM_PROPERTY = re.compile(r'^(.*?)(\["(?:[^"\\]|\\.)*"\])$')
 class FkPose:
     """Reads the FK pose of one armature: what its bones' channels hold, or held before IK was written over them.
 
-    ob, ob_evaluated: the armature object and its evaluated copy. frame_changed: the animation has just been
-    evaluated, so animated channels hold the FK pose whatever was written before.
+    ob, ob_evaluated: the armature object and its evaluated copy; frame: at which it was evaluated. frame_changed: the
+    animation has just been evaluated, so animated channels hold the FK pose whatever was written before.
     """
 
-    def __init__(self, ob: bpy.types.Object, ob_evaluated: bpy.types.Object, frame_changed: bool) -> None:
+    def __init__(self, ob: bpy.types.Object, ob_evaluated: bpy.types.Object, frame: float, frame_changed: bool) -> None:
         self._originals = ob.pose.bones
         self._evaluated = ob_evaluated.pose.bones
-        self._animated = animated_channels(ob)
+        self._animated = animated_channels(ob, ob_evaluated.animation_data, frame)
         self._frame_changed = frame_changed
 
     def rotation(self, name: str) -> tuple[str, Raw]:

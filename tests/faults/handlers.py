@@ -156,3 +156,19 @@ def a_script_moves_things(stage: Stage) -> None:
     stage.ob.pose.bones["hips"].location.z = -0.2
     go_to(5)
     stage.look("at the same frame")
+
+
+@fault(GROUP, "A script reads the matrices of all bones and writes them back")
+def a_script_writes_matrices_back(stage: Stage) -> None:
+    stage.forget_bystander("foot")
+    for mode in ("QUATERNION", "ZXY", "AXIS_ANGLE"):
+        for name in stage.limbs[0].bones:
+            stage.ob.pose.bones[name].rotation_mode = mode
+        for frame in FRAMES:
+            go_to(frame)
+            kept = {bone.name: bone.matrix_basis.copy() for bone in stage.ob.pose.bones}
+            for bone in stage.ob.pose.bones:
+                bone.matrix_basis = kept[bone.name]
+            update()
+            stage.look(f"as {mode}, at frame {frame}")
+    stage.follow("afterwards")

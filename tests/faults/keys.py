@@ -194,9 +194,7 @@ def the_action_of_the_bones_goes(stage: Stage) -> None:
 @fault(GROUP, "IK is switched by keys")
 def ik_is_switched_by_keys(stage: Stage) -> None:
     owner, path = (
-        (stage.limbs[0].tip, "analytic_ik_enabled")
-        if stage.ours
-        else (stage.constraint_of(stage.limbs[0]), "enabled")
+        (stage.limbs[0].tip, "analytic_ik_enabled") if stage.ours else (stage.constraint_of(stage.limbs[0]), "enabled")
     )
     for frame, on in ((1, True), (6, False), (10, True)):
         setattr(owner, path, on)

@@ -158,13 +158,15 @@ def the_legs_strip_is_over(stage: Stage) -> None:
 
 @fault(GROUP, "The NLA of the leg is switched off")
 def the_nla_is_switched_off(stage: Stage) -> None:
+    own = stage.fk_pose
     key_fk(stage)
     push_down(stage.ob)
     stage.ob.animation_data.use_nla = False
-    own = {name: tuple(stage.ob.pose.bones[name].rotation_quaternion) for name in stage.limbs[0].bones}
-    assert own
-    stage.fk_pose = None
+    _clear_rotations(stage)
+    stage.fk_pose = own
+    update()
     stage.follow("switched off")
+    _half_influence(stage)
 
 
 @fault(GROUP, "Tweak mode of the leg's strip is entered, a key is set, and it is left")
