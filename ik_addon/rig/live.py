@@ -86,6 +86,7 @@ def _guarded(handler):
 @_guarded
 def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before a frame is evaluated: write the chains whose controls can be sampled. So it is evaluated only once."""
+    _come_last("frame_change_post")
     plan = _plans.get(scene.session_uid)
     if plan is None:
         # In time for this frame.
@@ -99,6 +100,8 @@ def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
 def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After a frame was evaluated: solve the other chains. What they write is evaluated in the same frame change."""
     plan, others = _plans.get(scene.session_uid), others_handle_frames()
+    if len(bpy.app.handlers.frame_change_post) > 1:
+        _evaluate(depsgraph)
     if plan is not None and plan.settled and not others:
         # Settled is what was written before this frame: before the next one it is said anew.
         plan.settled = False
@@ -119,6 +122,7 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
 @_guarded
 def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
+    _come_last("depsgraph_update_post")
     plan, layer = _plans.get(scene.session_uid), bpy.context.view_layer
     depsgraph = layer.depsgraph if layer else None
     if (
@@ -156,6 +160,10 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     plan = known = _plans.get(scene.session_uid)
     if plan is not None:
         reposed -= plan.early()
+    if len(bpy.app.handlers.depsgraph_update_post) > 1 and _moved_meanwhile(depsgraph):
+        _evaluate(depsgraph)
+        _solve_anew(scene, depsgraph, frame_changed=False)
+        return
     restructured = reposed or any(map(depsgraph.id_type_updated, _STRUCTURE))
     if plan is not None and (plan.doubtful or restructured) and not plan.holds():
         plan = None
@@ -195,6 +203,33 @@ def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_ch
     done = solve_scene(depsgraph, frame_changed)
     _plans[scene.session_uid] = Plan(done, depsgraph)
     _ask_for_hidden()
+
+
+def _come_last(event: str) -> None:
+    """Be called last at the next such event: what other handlers move there is to be followed."""
+    handlers, own = getattr(bpy.app.handlers, event), _HANDLERS[event]
+    if len(handlers) > 1 and handlers[-1] is not own and own in handlers:
+        handlers.remove(own)
+        handlers.append(own)
+
+
+def _moved_meanwhile(depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether another handler has moved an armature with chains, a target or a pole since that was evaluated."""
+    read: set[bpy.types.Object] = set()
+    for ob in armatures.posed_armatures(depsgraph):
+        tips = [ob.pose.bones[name] for name in live_tips(ob)]
+        read.update([ob] if tips else [], *((tip.analytic_ik_target, tip.analytic_ik_pole_target) for tip in tips))
+    return any(ob is not None and ob.matrix_basis != ob.evaluated_get(depsgraph).matrix_basis for ob in read)
+
+
+def _evaluate(depsgraph: bpy.types.Depsgraph) -> None:
+    """Evaluate what has been changed since the depsgraph was; the handlers here are not called for it."""
+    token = object()
+    _paused.append(token)
+    try:
+        depsgraph.update()
+    finally:
+        _paused.remove(token)
 
 
 def _ask_for_hidden() -> None:

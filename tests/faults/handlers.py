@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import bpy
 
-from ..rig.rigs import update
+from ..rig.rigs import new_empty, update
 from ..scenes import go_to
 from .faults import fault
 from .stage import FRAMES, Stage
@@ -75,6 +75,27 @@ def a_handler_turns_the_hips(stage: Stage) -> None:
 
     with handling("frame_change_post", turn):
         _play(stage)
+
+
+@fault(GROUP, "A handler after each change keeps the target beside another object")
+def a_handler_after_a_change(stage: Stage) -> None:
+    leader = new_empty("leader", (0.1, -0.5, 0.4))
+    _free(stage)
+
+    def put(*_: object) -> None:
+        place = bpy.data.objects["leader"].location
+        if stage.target.location != place:
+            stage.target.location = place
+
+    for first in (False, True):
+        with handling("depsgraph_update_post", put, first):
+            for height in (0.4, 0.7, 0.2):
+                leader.location.z = height
+                update()
+                stage.look(f"with it at {height}")
+    leader.location.z = 0.6
+    update()
+    stage.look("without it")
 
 
 @fault(GROUP, "A handler raises an exception")

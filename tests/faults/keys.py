@@ -5,7 +5,6 @@ from mathutils import Euler
 
 from ..rig.rigs import set_rotation, update
 from ..scenes import bag_of, curves_of, enter, go_to, keyed_frames, select, slide
-
 from .faults import fault
 from .stage import FRAMES, Stage
 
