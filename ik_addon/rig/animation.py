@@ -18,6 +18,10 @@ Channels = dict[str, set[tuple[str, int]]]
 """For each bone's name the numbers of its rotation and scale that are animated: channel and index."""
 
 _channels: dict[int, tuple[tuple, Channels]] = {}
+_PLACING = ("location", "rotation", "scale", "constraints")
+"""How the names begin of what places an object or a bone."""
+_placing: dict[int, tuple[tuple, dict[str, list[int]]]] = {}
+"""Of objects with drivers which of these place it, and which of its bones."""
 
 
 def fcurve_collections(action: bpy.types.Action | None, slot=None) -> list:
@@ -149,6 +153,26 @@ def animated_channels(ob: bpy.types.Object, data_at: bpy.types.AnimData | None =
     return known[1]
 
 
+def placing_drivers(ob: bpy.types.Object, bone_name: str, turned: bool) -> Iterator[bpy.types.Driver]:
+    """The drivers that set where an object, or with a name that bone of it, is; turned: also how it is turned."""
+    data = ob.animation_data
+    if data is None or not data.drivers:
+        return
+    signature = (len(data.drivers), sum(not driver.mute for driver in data.drivers))
+    known = _placing.get(ob.session_uid)
+    if known is None or known[0] != signature:
+        found: dict[str, list[int]] = {}
+        for k, driver in enumerate(data.drivers):
+            name, what = bone_of_path(driver.data_path)
+            if (what if name else driver.data_path).removeprefix("delta_").startswith(_PLACING):
+                found.setdefault(name, []).append(k)
+        known = _placing[ob.session_uid] = (signature, found)
+    for k in known[1].get(bone_name, ()):
+        curve = data.drivers[k]
+        if not curve.mute and (turned or "rotation" not in curve.data_path):
+            yield curve.driver
+
+
 def is_driven(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone, what: str) -> bool:
     """Whether a driver sets the bone's "rotation" or "scale"; it would win over any pose that is written."""
     data = ob.animation_data
@@ -161,3 +185,4 @@ def is_driven(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone, what: str) ->
 def forget() -> None:
     """Read all animation anew at the next question."""
     _channels.clear()
+    _placing.clear()

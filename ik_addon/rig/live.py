@@ -9,6 +9,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from . import animation, armatures
+from .evaluating import evaluate, is_evaluating
 from .hidden import ask_for_hidden
 from .order import ChainName, live_tips
 from .plan import Plan
@@ -69,7 +70,7 @@ def _guarded(handler):
     @persistent
     @wraps(handler)
     def guarded(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -> None:
-        if _paused:
+        if _paused or is_evaluating():
             return
         try:
             handler(scene, depsgraph)
@@ -101,7 +102,7 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
     """After a frame was evaluated: solve the other chains. What they write is evaluated in the same frame change."""
     plan, others = _plans.get(scene.session_uid), others_handle_frames()
     if len(bpy.app.handlers.frame_change_post) > 1:
-        _evaluate(depsgraph)
+        evaluate(depsgraph)
     if plan is not None and plan.settled and not others:
         # Settled is what was written before this frame: before the next one it is said anew.
         plan.settled = False
@@ -161,7 +162,7 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     if plan is not None:
         reposed -= plan.early()
     if len(bpy.app.handlers.depsgraph_update_post) > 1 and _moved_meanwhile(depsgraph):
-        _evaluate(depsgraph)
+        evaluate(depsgraph)
         _solve_anew(scene, depsgraph, frame_changed=False)
         return
     restructured = reposed or any(map(depsgraph.id_type_updated, _STRUCTURE))
@@ -220,16 +221,6 @@ def _moved_meanwhile(depsgraph: bpy.types.Depsgraph) -> bool:
         tips = [ob.pose.bones[name] for name in live_tips(ob)]
         read.update([ob] if tips else [], *((tip.analytic_ik_target, tip.analytic_ik_pole_target) for tip in tips))
     return any(ob is not None and ob.matrix_basis != ob.evaluated_get(depsgraph).matrix_basis for ob in read)
-
-
-def _evaluate(depsgraph: bpy.types.Depsgraph) -> None:
-    """Evaluate what has been changed since the depsgraph was; the handlers here are not called for it."""
-    token = object()
-    _paused.append(token)
-    try:
-        depsgraph.update()
-    finally:
-        _paused.remove(token)
 
 
 def _ask_for_hidden() -> None:

@@ -11,8 +11,9 @@ from .animation import animated_channels, animated_paths, current_fcurve_collect
 from .armatures import armature_named, is_evaluated_in, posed_armatures
 from .lengthening import scaled_bones
 from .limb import Limb, chain_bones
-from .order import ChainName, chain_order
+from .order import ChainName, chain_order, read_by
 from .reading import SceneReader, in_any_collection
+from .relations import followed_bones
 
 _UNEVEN = 1e-4
 _CURES = {
@@ -95,7 +96,7 @@ def warnings_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
         bones = _bones_of(ob, tip)
     except ChainError:
         return []
-    return [*_driven(ob, tip, bones), *_constrained(bones), *_uneven(ob, bones)]
+    return [*_driven(ob, tip, bones), *_constrained(bones), *_uneven(ob, bones), *_circular(ob, tip, bones)]
 
 
 def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
@@ -187,4 +188,16 @@ def _uneven(ob: bpy.types.Object, bones: list[bpy.types.PoseBone]) -> Iterator[P
                 f"Bone '{bone.name}': its uneven scale shears the bones below it, and the chain may miss its target; "
                 "scale it evenly, or set Inherit Scale of the bone below to None",
                 () if keyed else (Cure("RESET_SCALE", bone.name),),
+            )
+
+
+def _circular(ob: bpy.types.Object, tip: str, bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
+    names = {bone.name for bone in bones}
+    for read, bone_name, turned in read_by(ob.pose.bones[tip], bones[0].name):
+        found = followed_bones(read, bone_name, turned)
+        own = next((bone.name for owner, bone in found if owner == ob and bone.name in names), None)
+        if own is not None:
+            yield Problem(
+                f"Bone '{tip}': '{bone_name or read.name}' follows the chain's own bone '{own}' by a constraint or "
+                "driver, and the chain follows it: a circle; remove that constraint or driver"
             )
