@@ -10,7 +10,7 @@ from bpy.app.handlers import persistent
 
 from . import animation, armatures
 from .evaluating import evaluate, is_evaluating
-from .hidden import ask_for_hidden
+from .hidden import ask_for_hidden, is_hidden
 from .order import ChainName, live_tips
 from .plan import Plan
 from .solving import solve_scene
@@ -111,6 +111,8 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
         # There animation must first be brought to the originals, which only the pass over everything does.
         if plan is None or others or not plan.all_before():
             solve_scene(depsgraph, frame_changed=True)
+        return
+    if plan is not None and plan.all_before() and _is_partial(scene, depsgraph):
         return
     if others and plan is not None and not plan.intact():
         plan = None
@@ -224,8 +226,11 @@ def _moved_meanwhile(depsgraph: bpy.types.Depsgraph) -> bool:
 
 
 def _ask_for_hidden() -> None:
+    layer = bpy.context.view_layer
+    depsgraph = layer.depsgraph if layer else None
     for ob in armatures.armature_objects():
-        if ob.pose:
+        # In the scene that is shown, or in an instance there: to another one its own controls are not hidden.
+        if ob.pose and (not is_hidden(ob) or (depsgraph and armatures.is_evaluated_in(ob, depsgraph))):
             for tip in live_tips(ob):
                 ask_for_hidden(ob.pose.bones[tip])
 
@@ -249,6 +254,11 @@ def others_handle_frames() -> bool:
     """Whether there are handlers that may move what no F-Curve moves."""
     handlers = bpy.app.handlers
     return len(handlers.frame_change_pre) > 1 or len(handlers.frame_change_post) > 1
+
+
+def _is_partial(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether a depsgraph evaluates a few objects alone, as for motion paths: controls are not among them."""
+    return all(layer.depsgraph != depsgraph for layer in scene.view_layers)
 
 
 def _name_of(tip: bpy.types.PoseBone) -> ChainName:

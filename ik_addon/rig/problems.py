@@ -16,6 +16,8 @@ from .reading import SceneReader, in_any_collection
 from .relations import followed_bones
 
 _UNEVEN = 1e-4
+_PATHS_WITHOUT_HANDLERS = bpy.app.version >= (5, 1, 0)
+"""Whether Blender calls no add-on while it works out motion paths."""
 _CURES = {
     "TARGET": ("NEW_TARGET",),
     "TARGET_DELETED": ("BRING_BACK_TARGET", "NEW_TARGET"),
@@ -126,6 +128,14 @@ def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
                 f"Bone{'s' if several else ''} '{named}' {'have' if several else 'has'} keys: they are the FK pose "
                 "under the chain; mute them, or bake the chain",
                 (Cure("MUTE_KEYS", tip),),
+            )
+        )
+    drawn = next((bone.name for bone in (*bones, *pose_bone.children_recursive) if bone.motion_path), None)
+    if drawn is not None and _PATHS_WITHOUT_HANDLERS:
+        notes.append(
+            Problem(
+                f"Bone '{drawn}': this Blender works out its motion path without the chain; bake the chain before "
+                "the path is updated"
             )
         )
     switch = f"{path}.analytic_ik_enabled"

@@ -208,7 +208,9 @@ def motion_paths(stage: Stage) -> None:
         go_to(frame)
         goal = stage.target.matrix_world.translation
         missed = (path.points[frame - path.frame_start].co - goal).length / 2.04
-        stage.note(f"in the path, at frame {frame}", missed if missed > 1e-3 else 0.0)
+        said = stage.notes() if missed > 1e-3 else []
+        stage.note(f"in the path, at frame {frame}", 0.0 if said or missed <= 1e-3 else missed)
+        stage.seen[-1].sentences += said
     stage.follow("afterwards")
 
 

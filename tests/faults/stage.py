@@ -13,7 +13,7 @@ from math import radians
 import bpy
 from mathutils import Matrix, Vector
 
-from ik_addon.rig.problems import problems_of, warnings_of
+from ik_addon.rig.problems import notes_of, problems_of, warnings_of
 
 from ..rig.rigs import Rig, evaluated_copy, leg, matrix_difference, new_empty, update
 from ..scenes import go_to, slide
@@ -229,6 +229,10 @@ class Stage:
     def sentences(self) -> list[str]:
         """What the panel says of the first leg."""
         return _said_of(self.limbs[0]) if self.ours else []
+
+    def notes(self) -> list[str]:
+        """What the panel notes of the first leg, which is no fault of it."""
+        return [note.sentence for note in notes_of(self.ob, self.limbs[0].bones[-1])] if self.ours else []
 
     def rest_joints(self) -> list[Vector]:
         """The first leg's joints at rest, in armature space."""
