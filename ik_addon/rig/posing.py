@@ -6,7 +6,8 @@ before, the FK pose, is kept on each bone (records.py).
 
 import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import bpy
 import numpy as np
@@ -41,6 +42,23 @@ class FkPose:
         self._evaluated = ob_evaluated.pose.bones
         self._animated = animated_channels(ob, ob_evaluated.animation_data, frame)
         self._frame_changed = frame_changed
+        self._trusted: Sequence[str] = ()
+
+    @contextmanager
+    def as_recorded(self, names: Sequence[str]) -> Iterator[None]:
+        """Inside, these bones have the FK rotations of their records, whatever stands in their channels."""
+        self._trusted = names
+        yield
+        self._trusted = ()
+
+    def strayed(self, name: str) -> bool:
+        """Whether a bone holds another rotation than was written, and no animation has set it."""
+        pose_bone = self._originals[name]
+        mode = pose_bone.rotation_mode
+        record = record_of(pose_bone, mode)
+        if record is None or record.mode != mode or (self._frame_changed and name in self._animated):
+            return False
+        return recorded_fk(pose_bone, mode) != record.fk
 
     def rotation(self, name: str) -> tuple[str, Raw]:
         """Rotation mode of a bone and its FK rotation in that mode."""
@@ -59,6 +77,9 @@ class FkPose:
         channel, count = channel_of(mode)
         of_bone = self._animated.get(pose_bone.name, ())
         animated = [k for k in range(count) if (channel, k) in of_bone]
+        record = record_of(pose_bone, mode) if pose_bone.name in self._trusted else None
+        if record is not None and mode != SCALE:
+            return record.fk
         fk = recorded_fk(pose_bone, mode, animated)
         if animated and self._frame_changed:
             evaluated = raw_values(self._evaluated[pose_bone.name], mode)

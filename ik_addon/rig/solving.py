@@ -10,7 +10,7 @@ from ..solvers import ChainError, Goal, Outcome, blend, link_rotations, solve
 from ..solvers.chain import MET
 from .armatures import posed_armatures
 from .chains import chain_of
-from .channels import SCALE, Raw, quaternion_of, raw_of
+from .channels import SCALE, Raw, quaternion_of, raw_of, raw_values
 from .evaluating import evaluate
 from .lengthening import factors
 from .limb import Limb
@@ -22,6 +22,8 @@ from .records import recorded_bones
 _UNEVEN_SCALE_PASSES = 12
 _STRAYED = 2e-6
 """Distance of the tip from where it was solved to be, in chain lengths, that is more than rounding."""
+_PUT_BACK = 1e-5
+"""Apart as quaternions: rounding of a rotation that was solved once more, and came by way of a matrix."""
 
 
 Touched = Callable[[bpy.types.PoseBone], bool]
@@ -202,7 +204,7 @@ def solve_scene(depsgraph: bpy.types.Depsgraph, frame_changed: bool, touched: To
         moved.add(chain)
         written.add(chain)
         try:
-            posed = solve_limb(reader.limb(chain.tip))
+            posed = _solved(reader, chain.tip, order.turned[chain])
         except ChainError as error:
             done.errors[chain] = error
             _lengthen(armature, order.bones[chain], 1.0)
@@ -216,6 +218,28 @@ def solve_scene(depsgraph: bpy.types.Depsgraph, frame_changed: bool, touched: To
             _lengthen(armature, order.bones[chain], posed.stretch)
     _commit(armatures, depsgraph, frame_changed)
     return done
+
+
+def _solved(reader: ArmatureReader, tip: str, names: Sequence[str]) -> PosedLimb:
+    """Read and solve a chain that turns these bones.
+
+    Where they hold what the chain itself makes of their FK pose here, someone has put a pose back that it had solved,
+    as exporters do after they have played other actions: that is no new FK pose.
+    """
+    if reader.strayed(names):
+        with reader.as_recorded(names):
+            posed = solve_limb(reader.limb(tip))
+        if all(
+            _same_rotation(raw_values(reading.pose_bone, reading.mode), rotation, reading.mode)
+            for reading, rotation in zip(posed.limb.turned, posed.rotations, strict=True)
+        ):
+            return posed
+    return solve_limb(reader.limb(tip))
+
+
+def _same_rotation(a: Raw, b: Raw, mode: str) -> bool:
+    one, other = quaternion_of(a, mode), quaternion_of(b, mode)
+    return min((one - other).magnitude, (one + other).magnitude) <= _PUT_BACK
 
 
 def _armatures(

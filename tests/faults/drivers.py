@@ -53,6 +53,8 @@ def a_driver_turns_the_thigh(stage: Stage) -> None:
     drive(stage.ob.pose.bones["thigh"], "rotation_quaternion", 1, "0.3 * var", "dial")
     stage.fk_pose = None
     stage.follow("with it")
+    stage.ob.pose.bones["thigh"].driver_remove("rotation_quaternion", 1)
+    stage.follow("without it")
 
 
 @fault(GROUP, "A driver turns the thigh, is muted, and is removed")

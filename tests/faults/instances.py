@@ -56,23 +56,11 @@ def look_at_instance(stage: Stage, when: str, place: Vector | None = None) -> No
         stage.note(when, lost="the instance")
         return
     offset = Vector((3.0, 0.0, 0.0)) if place is None else place
-    goal = offset + _target_point(stage)
+    goal = offset + stage.target_point()
     missed = (ends[0] - goal).length / 2.04
     said = stage.sentences() if missed > 1e-3 else []
     stage.note(when, 0.0 if said else missed)
     stage.seen[-1].sentences += said
-
-
-def _target_point(stage: Stage) -> Vector:
-    """Where the target's F-Curves or its own location put it: it may be evaluated nowhere."""
-    target, frame = stage.target, bpy.context.scene.frame_current_final
-    from ..scenes import curves_of
-
-    point = target.location.copy()
-    for (path, index), curve in curves_of(target).items():
-        if path == "location" and not stage.dragged:
-            point[index] = curve.evaluate(frame)
-    return point
 
 
 def _follow_instance(stage: Stage, when: str) -> None:

@@ -117,6 +117,11 @@ def the_target_is_in_another_scene(stage: Stage) -> None:
     bpy.context.scene.collection.objects.unlink(stage.target)
     update()
     stage.follow("with it")
+    for frame in FRAMES:
+        # Blender itself must have been made to evaluate it: else target and leg would stand still together.
+        go_to(frame)
+        point = stage.target.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation
+        stage.note(f"the target at frame {frame}", (point - stage.target_point()).length / 2.04)
 
 
 @fault(GROUP, "The leg is moved to another scene")

@@ -16,7 +16,7 @@ from mathutils import Matrix, Vector
 from ik_addon.rig.problems import notes_of, problems_of, warnings_of
 
 from ..rig.rigs import Rig, evaluated_copy, leg, matrix_difference, new_empty, update
-from ..scenes import go_to, slide
+from ..scenes import curves_of, go_to, slide
 
 OURS, BLENDERS = "the add-on", "Blender's own IK"
 FRAMES = (1, 4, 9)
@@ -159,11 +159,13 @@ class Stage:
 
     def follow(self, when: str) -> None:
         """See that all limbs follow: over frames, dragged at a frame, and between two frames."""
+        self.dragged = False
         for frame in (*FRAMES, FRAMES[0] + 0.5):
             go_to(frame)
             self.look(f"{when}, at frame {frame}")
         self.drag()
         self.look(f"{when}, dragged")
+        self.dragged = False
         go_to(FRAMES[1])
         self.look(f"{when}, at frame {FRAMES[1]} again")
 
@@ -238,6 +240,14 @@ class Stage:
         """The first leg's joints at rest, in armature space."""
         bones = [self.ob.data.bones[name] for name in self.limbs[0].bones]
         return [*(bone.head_local.copy() for bone in bones), bones[-1].tail_local.copy()]
+
+    def target_point(self) -> Vector:
+        """Where the target's F-Curves put it, or where it was dragged: it may be evaluated nowhere."""
+        point, frame = self.target.location.copy(), bpy.context.scene.frame_current_final
+        for (path, index), curve in curves_of(self.target).items():
+            if path == "location" and not self.dragged:
+                point[index] = curve.evaluate(frame)
+        return point
 
     def joints(self) -> list[Vector]:
         """The first leg's joints, in armature space, as Blender evaluates them."""
