@@ -187,6 +187,10 @@ SWITCH_IN_STRIP = Refusal(
     "chain's switch"
 )
 BONE_CONSTRAINED = Refusal("Bone '{bone}': constraint '{constraint}' moves it after the chain; switch it off")
+FOLLOWS_OWN_BONE = Refusal(
+    "Bone '{bone}': '{control}' follows the chain's own bone '{own}' by a constraint or driver, and the chain follows "
+    "it: a circle; remove that constraint or driver"
+)
 SCALE_UNEVEN = Refusal(
     "Bone '{bone}': its uneven scale shears the bones below it, and the chain may miss its target; scale it evenly, or "
     "set Inherit Scale of the bone below to None"

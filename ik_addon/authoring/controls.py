@@ -105,7 +105,7 @@ def remove_chain(tip: bpy.types.PoseBone, keep_pose: bool) -> None:
     """
     ob = tip.id_data
     check_switchable(ob, tip)
-    fk, writer = FkPose(ob, ob, frame_changed=False), PoseWriter(ob)
+    fk, writer = FkPose(ob, ob, bpy.context.scene.frame_current_final, frame_changed=False), PoseWriter(ob)
     bones, ratio = _bones_or_tip(tip), present_ratio(tip)
     for bone in [*bones, *possible_end_bones(tip)]:
         if keep_pose:

@@ -5,7 +5,7 @@ Blender says that an action or armature changed.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import bpy
 
@@ -18,6 +18,10 @@ Channels = dict[str, set[tuple[str, int]]]
 """For each bone's name the numbers of its rotation and scale that are animated: channel and index."""
 
 _channels: dict[int, tuple[tuple, Channels]] = {}
+_PLACING = ("location", "rotation", "scale", "constraints")
+"""How the names begin of what places an object or a bone."""
+_placing: dict[int, tuple[tuple, dict[str, list[int]]]] = {}
+"""Of objects with drivers which of these place it, and which of its bones."""
 
 
 def fcurve_collections(action: bpy.types.Action | None, slot=None) -> list:
@@ -43,8 +47,41 @@ def fcurve_homes(ob: bpy.types.Object) -> list:
     if data is None:
         return []
     strips = [strip for track in data.nla_tracks for strip in track.strips]
-    of_strips = (fcurve_collections(strip.action, getattr(strip, "action_slot", None)) for strip in strips)
-    return [home for homes in (current_fcurve_collections(data), *of_strips) for home in homes]
+    return [*current_fcurve_collections(data), *_homes_of_strips(strips)]
+
+
+def _homes_of_strips(strips: Iterable[bpy.types.NlaStrip]) -> Iterator:
+    """The collections of F-Curves of strips, and of the strips in those that hold others."""
+    for strip in strips:
+        yield from fcurve_collections(strip.action, getattr(strip, "action_slot", None))
+        yield from _homes_of_strips(strip.strips)
+
+
+def playing_strips(data: bpy.types.AnimData, frame: float) -> list[bpy.types.NlaStrip]:
+    """The NLA strips that set something at a frame. data: as animated, for a strip's influence may be."""
+    tracks = list(data.nla_tracks) if data.use_nla else []
+    if data.use_tweak_mode and data.nla_tracks.active in tracks:
+        # From the tweaked track on the action plays instead.
+        tracks = tracks[: tracks.index(data.nla_tracks.active)]
+    if any(track.is_solo for track in data.nla_tracks):
+        tracks = [track for track in tracks if track.is_solo]
+    else:
+        tracks = [track for track in tracks if not track.mute]
+    found = (strip for track in tracks for strip in _strips_at(track.strips, frame))
+    return [strip for strip in found if not strip.mute and strip.influence > 0.0]
+
+
+def _strips_at(strips: Iterable[bpy.types.NlaStrip], frame: float) -> list[bpy.types.NlaStrip]:
+    """The strip of a track that plays at a frame or is held there, if any; for a transition, those it lies between."""
+    strips = list(strips)
+    begun = [k for k, strip in enumerate(strips) if strip.frame_start <= frame]
+    if not begun:
+        # Only the first one is held backwards in time.
+        return [strip for strip in strips[:1] if strip.extrapolation == "HOLD"]
+    k = begun[-1]
+    if strips[k].type == "TRANSITION":
+        return strips[max(0, k - 1) : k + 2]
+    return [strips[k]] if frame <= strips[k].frame_end or strips[k].extrapolation != "NOTHING" else []
 
 
 def plays(curve: bpy.types.FCurve) -> bool:
@@ -69,36 +106,71 @@ def _animated(ob: bpy.types.Object) -> Iterator[tuple[str, int]]:
     data = ob.animation_data
     if data is None:
         return
-    for home in fcurve_homes(ob):
-        for curve in home:
-            if plays(curve):
-                yield curve.data_path, curve.array_index
+    yield from _set_by(fcurve_homes(ob))
     for driver in data.drivers:
         if not driver.mute:
             yield driver.data_path, driver.array_index
 
 
-def animated_channels(ob: bpy.types.Object) -> Channels:
-    """The numbers of the bones' rotations and scales that are set anew by animation or drivers at each frame."""
+def _set_by(homes: Iterable) -> Iterator[tuple[str, int]]:
+    """The RNA paths, with the index, that F-Curves set."""
+    for home in homes:
+        for curve in home:
+            if plays(curve):
+                yield curve.data_path, curve.array_index
+
+
+def animated_channels(ob: bpy.types.Object, data_at: bpy.types.AnimData | None = None, frame: float = 0.0) -> Channels:
+    """The numbers of the bones' rotations and scales that are set anew by animation or drivers at each frame.
+
+    data_at: the animation data as it was evaluated at `frame`: of the NLA strips only those count that play there;
+    without it all of them do.
+    """
     data = ob.animation_data
     if data is None:
         return {}
+    strips = playing_strips(data_at, frame) if data_at is not None and data.nla_tracks else None
     signature = (
         data.action.name_full if data.action else "",
         getattr(data, "action_slot_handle", 0),
         sum(len(collection) for collection in current_fcurve_collections(data)),
         sum(not driver.mute for driver in data.drivers),
         len(data.nla_tracks),
+        strips and [strip.name for strip in strips],
     )
     known = _channels.get(ob.session_uid)
     if known is None or known[0] != signature:
         channels: Channels = {}
-        for path, index in _animated(ob):
+        homes = fcurve_homes(ob)
+        if strips is not None:
+            homes = [*current_fcurve_collections(data), *_homes_of_strips(strips)]
+        driven = ((driver.data_path, driver.array_index) for driver in data.drivers if not driver.mute)
+        for path, index in (*_set_by(homes), *driven):
             name, channel = bone_of_path(path)
             if channel in _POSE_CHANNELS:
                 channels.setdefault(name, set()).add((channel, index))
         known = _channels[ob.session_uid] = (signature, channels)
     return known[1]
+
+
+def placing_drivers(ob: bpy.types.Object, bone_name: str, turned: bool) -> Iterator[bpy.types.Driver]:
+    """The drivers that set where an object, or with a name that bone of it, is; turned: also how it is turned."""
+    data = ob.animation_data
+    if data is None or not data.drivers:
+        return
+    signature = (len(data.drivers), sum(not driver.mute for driver in data.drivers))
+    known = _placing.get(ob.session_uid)
+    if known is None or known[0] != signature:
+        found: dict[str, list[int]] = {}
+        for k, driver in enumerate(data.drivers):
+            name, what = bone_of_path(driver.data_path)
+            if (what if name else driver.data_path).removeprefix("delta_").startswith(_PLACING):
+                found.setdefault(name, []).append(k)
+        known = _placing[ob.session_uid] = (signature, found)
+    for k in known[1].get(bone_name, ()):
+        curve = data.drivers[k]
+        if not curve.mute and (turned or "rotation" not in curve.data_path):
+            yield curve.driver
 
 
 def is_driven(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone, what: str) -> bool:
@@ -113,3 +185,4 @@ def is_driven(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone, what: str) ->
 def forget() -> None:
     """Read all animation anew at the next question."""
     _channels.clear()
+    _placing.clear()

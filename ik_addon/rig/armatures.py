@@ -42,7 +42,8 @@ def posed_armatures(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
 def is_evaluated_in(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
     """Whether an object is part of the evaluated scene; one that is not is its own evaluated copy."""
     evaluated = ob.evaluated_get(depsgraph)
-    return evaluated.is_evaluated and evaluated.pose is not None
+    # Before its first evaluation a depsgraph has nothing but a placeholder, which is no object.
+    return evaluated.is_evaluated and isinstance(evaluated, bpy.types.Object) and evaluated.pose is not None
 
 
 def is_changeable(ob: bpy.types.Object) -> bool:

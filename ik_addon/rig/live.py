@@ -10,7 +10,8 @@ from bpy.app.handlers import persistent
 
 from .. import messages
 from . import animation, armatures
-from .hidden import ask_for_hidden
+from .evaluating import evaluate, is_evaluating
+from .hidden import ask_for_hidden, is_hidden
 from .kept import has_lost_controls, keep_all
 from .order import ChainName, live_tips
 from .plan import Plan
@@ -73,7 +74,7 @@ def _guarded(handler):
     @persistent
     @wraps(handler)
     def guarded(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -> None:
-        if _paused:
+        if _paused or is_evaluating():
             return
         try:
             handler(scene, depsgraph)
@@ -90,6 +91,7 @@ def _guarded(handler):
 @_guarded
 def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before a frame is evaluated: write the chains whose controls can be sampled. So it is evaluated only once."""
+    _come_last("frame_change_post")
     plan = _plans.get(scene.session_uid)
     if plan is None:
         # In time for this frame.
@@ -103,6 +105,8 @@ def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
 def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After a frame was evaluated: solve the other chains. What they write is evaluated in the same frame change."""
     plan, others = _plans.get(scene.session_uid), others_handle_frames()
+    if len(bpy.app.handlers.frame_change_post) > 1:
+        evaluate(depsgraph)
     if plan is not None and plan.settled and not others:
         # Settled is what was written before this frame: before the next one it is said anew.
         plan.settled = False
@@ -111,6 +115,8 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
         # There animation must first be brought to the originals, which only the pass over everything does.
         if plan is None or others or not plan.all_before():
             solve_scene(depsgraph, frame_changed=True)
+        return
+    if plan is not None and plan.all_before() and _is_partial(scene, depsgraph):
         return
     if others and plan is not None and not plan.intact():
         plan = None
@@ -123,6 +129,7 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
 @_guarded
 def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
+    _come_last("depsgraph_update_post")
     plan, layer = _plans.get(scene.session_uid), bpy.context.view_layer
     depsgraph = layer.depsgraph if layer else None
     other_layer = plan is not None and layer is not None and plan.layer != layer.name
@@ -159,6 +166,10 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     plan = known = _plans.get(scene.session_uid)
     if plan is not None:
         reposed -= plan.early()
+    if len(bpy.app.handlers.depsgraph_update_post) > 1 and _moved_meanwhile(depsgraph):
+        evaluate(depsgraph)
+        _solve_anew(scene, depsgraph, frame_changed=False)
+        return
     restructured = reposed or any(map(depsgraph.id_type_updated, _STRUCTURE))
     if plan is not None and (plan.doubtful or restructured) and not plan.holds():
         plan = None
@@ -211,13 +222,34 @@ def _prepare() -> bool:
     """What must be before chains are read: they follow bones that have other names now, their records are as they are
     kept now, hidden controls are asked for. Whether a chain follows another bone than before.
     """
+    layer = bpy.context.view_layer
+    depsgraph = layer.depsgraph if layer else None
     posed = [ob for ob in armatures.armature_objects() if ob.pose]
     followed = follow_bones(posed)
     for ob in posed:
         bring_up_to_date(ob)
-        for tip in live_tips(ob):
-            ask_for_hidden(ob.pose.bones[tip])
+        # In the scene that is shown, or in an instance there: to another one its own controls are not hidden.
+        if not is_hidden(ob) or (depsgraph and armatures.is_evaluated_in(ob, depsgraph)):
+            for tip in live_tips(ob):
+                ask_for_hidden(ob.pose.bones[tip])
     return followed
+
+
+def _come_last(event: str) -> None:
+    """Be called last at the next such event: what other handlers move there is to be followed."""
+    handlers, own = getattr(bpy.app.handlers, event), _HANDLERS[event]
+    if len(handlers) > 1 and handlers[-1] is not own and own in handlers:
+        handlers.remove(own)
+        handlers.append(own)
+
+
+def _moved_meanwhile(depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether another handler has moved an armature with chains, a target or a pole since that was evaluated."""
+    read: set[bpy.types.Object] = set()
+    for ob in armatures.posed_armatures(depsgraph):
+        tips = [ob.pose.bones[name] for name in live_tips(ob)]
+        read.update([ob] if tips else [], *((tip.analytic_ik_target, tip.analytic_ik_pole_target) for tip in tips))
+    return any(ob is not None and ob.matrix_basis != ob.evaluated_get(depsgraph).matrix_basis for ob in read)
 
 
 def _holds(plan: Plan) -> bool:
@@ -249,6 +281,11 @@ def others_handle_frames() -> bool:
     """Whether there are handlers that may move what no F-Curve moves."""
     handlers = bpy.app.handlers
     return len(handlers.frame_change_pre) > 1 or len(handlers.frame_change_post) > 1
+
+
+def _is_partial(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether a depsgraph evaluates a few objects alone, as for motion paths: controls are not among them."""
+    return all(layer.depsgraph != depsgraph for layer in scene.view_layers)
 
 
 def _name_of(tip: bpy.types.PoseBone) -> ChainName:

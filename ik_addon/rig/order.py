@@ -1,7 +1,7 @@
 """In which order the chains of a scene are solved: each after the chains that move it."""
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from ..solvers import ChainError
 from .carriers import carriers
 from .foot import end_bones
 from .limb import chain_bones
+from .relations import Known, followed_bones
 
 
 class ChainName(NamedTuple):
@@ -27,14 +28,16 @@ class ChainOrder:
     """chains: the live chains in the order of solving. bones: the names of each chain's bones, root first; turned:
     those and of the bones on its end that follow its target.
 
-    movers: for each chain, the chains that move its root or its controls. errors: chains that have no place in
-    the order, with the reason.
+    movers: for each chain, the chains that move its root or its controls. far_movers: of these the ones that do so
+    by constraints or drivers: what they make of it only Blender knows. errors: chains that have no place in the order,
+    with the reason.
     """
 
     chains: list[ChainName] = field(default_factory=list)
     bones: dict[ChainName, list[str]] = field(default_factory=dict)
     turned: dict[ChainName, list[str]] = field(default_factory=dict)
     movers: dict[ChainName, set[ChainName]] = field(default_factory=dict)
+    far_movers: dict[ChainName, set[ChainName]] = field(default_factory=dict)
     errors: dict[ChainName, ChainError] = field(default_factory=dict)
 
     def turned_by(self, armature: str) -> dict[str, list[str]]:
@@ -64,8 +67,11 @@ def chain_order(objects: Iterable[bpy.types.Object]) -> ChainOrder:
             name = ChainName(ob.name_full, tip)
             tips[name] = ob.pose.bones[tip]
             _place(order, name, tips[name], chain_of_bone)
+    known: Known = {}
     for name in order.bones:
-        order.movers[name] = _movers(tips[name], order.bones[name][0], chain_of_bone) - {name}
+        near, far = _movers(tips[name], order.bones[name][0], chain_of_bone, known)
+        order.movers[name] = (near | far) - {name}
+        order.far_movers[name] = far - near - {name}
     while order.movers:
         try:
             order.chains = list(TopologicalSorter(order.movers).static_order())
@@ -96,29 +102,41 @@ def _place(
     chain_of_bone.update({(name.armature, bone): name for bone in turned})
 
 
-def _movers(tip: bpy.types.PoseBone, root_name: str, chain_of_bone: dict[tuple[str, str], ChainName]) -> set[ChainName]:
-    """The chains that move a chain's root, its target or its pole.
+def _movers(
+    tip: bpy.types.PoseBone, root_name: str, chain_of_bone: dict[tuple[str, str], ChainName], known: Known
+) -> tuple[set[ChainName], set[ChainName]]:
+    """The chains that carry a chain's root, its target or its pole, and those that move them in any other way.
 
     The chain itself may be among them: it is refused when it is read, with the bone that carries its target.
     """
+    near, far = set(), set()
+    for ob, bone_name, turned in read_by(tip, root_name):
+        near.update(chain_of_bone.get((owner.name_full, bone.name)) for owner, bone in carriers(ob, bone_name))
+        found = followed_bones(ob, bone_name, turned, known)
+        far.update(chain_of_bone.get((owner.name_full, bone.name)) for owner, bone in found)
+    return near - {None}, far - {None}
+
+
+def read_by(tip: bpy.types.PoseBone, root_name: str) -> Iterator[tuple[bpy.types.Object, str, bool]]:
+    """What a chain is read from: what carries its root, its target, its pole; object and bone, and whether it counts
+    how they are turned."""
     ob = tip.id_data
     above_root = ob.pose.bones[root_name].parent
-    depends_on = [(ob, above_root.name if above_root else "")]
-    for control, bone_name in (
-        (tip.analytic_ik_target, tip.analytic_ik_subtarget),
-        (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
-    ):
-        if control is not None:
-            depends_on.append((control, bone_name))
-    found = (
-        chain_of_bone.get((carrier.name_full, bone.name))
-        for control, bone_name in depends_on
-        for carrier, bone in carriers(control, bone_name)
-    )
-    return {mover for mover in found if mover is not None}
+    yield ob, above_root.name if above_root else "", True
+    if tip.analytic_ik_target is not None:
+        yield tip.analytic_ik_target, tip.analytic_ik_subtarget, tip.analytic_ik_use_rotation
+    if tip.analytic_ik_pole_target is not None:
+        yield tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget, False
 
 
 def _drop_circle(order: ChainOrder, circle: list[ChainName]) -> None:
+    """Open a circle: where one of its chains is moved by constraints or drivers alone, that is seen a step late, as it
+    is in Blender; else none of them can be solved."""
+    for name in circle:
+        if order.far_movers[name] & set(circle):
+            order.movers[name] -= order.far_movers[name] & set(circle)
+            order.far_movers[name] -= set(circle)
+            return
     several = len({link.armature for link in circle}) > 1
     tips = [messages.LINK_OF_CIRCLE(tip=link.tip, armature=link.armature) if several else link.tip for link in circle]
     error = ChainError(messages.CHAINS_IN_CIRCLE(tips=" → ".join(tips)))

@@ -6,7 +6,8 @@ before, the FK pose, is kept on each bone (records.py).
 
 import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import bpy
 import numpy as np
@@ -32,15 +33,32 @@ _CUSTOM_PROPERTY = re.compile(r'^(.*?)(\["(?:[^"\\]|\\.)*"\])$')
 class FkPose:
     """Reads the FK pose of one armature: what its bones' channels hold, or held before IK was written over them.
 
-    ob, ob_evaluated: the armature object and its evaluated copy. frame_changed: the animation has just been
-    evaluated, so animated channels hold the FK pose whatever was written before.
+    ob, ob_evaluated: the armature object and its evaluated copy; frame: at which it was evaluated. frame_changed: the
+    animation has just been evaluated, so animated channels hold the FK pose whatever was written before.
     """
 
-    def __init__(self, ob: bpy.types.Object, ob_evaluated: bpy.types.Object, frame_changed: bool) -> None:
+    def __init__(self, ob: bpy.types.Object, ob_evaluated: bpy.types.Object, frame: float, frame_changed: bool) -> None:
         self._originals = ob.pose.bones
         self._evaluated = ob_evaluated.pose.bones
-        self._animated = animated_channels(ob)
+        self._animated = animated_channels(ob, ob_evaluated.animation_data, frame)
         self._frame_changed = frame_changed
+        self._trusted: Sequence[str] = ()
+
+    @contextmanager
+    def as_recorded(self, names: Sequence[str]) -> Iterator[None]:
+        """Inside, these bones have the FK rotations of their records, whatever stands in their channels."""
+        self._trusted = names
+        yield
+        self._trusted = ()
+
+    def strayed(self, name: str) -> bool:
+        """Whether a bone holds another rotation than was written, and no animation has set it."""
+        pose_bone = self._originals[name]
+        mode = pose_bone.rotation_mode
+        record = record_of(pose_bone, mode)
+        if record is None or record.mode != mode or (self._frame_changed and name in self._animated):
+            return False
+        return recorded_fk(pose_bone, mode) != record.fk
 
     def rotation(self, name: str) -> tuple[str, Raw]:
         """Rotation mode of a bone and its FK rotation in that mode."""
@@ -59,6 +77,9 @@ class FkPose:
         channel, count = channel_of(mode)
         of_bone = self._animated.get(pose_bone.name, ())
         animated = [k for k in range(count) if (channel, k) in of_bone]
+        record = record_of(pose_bone, mode) if pose_bone.name in self._trusted else None
+        if record is not None and mode != SCALE:
+            return record.fk
         fk = recorded_fk(pose_bone, mode, animated)
         if animated and self._frame_changed:
             evaluated = raw_values(self._evaluated[pose_bone.name], mode)

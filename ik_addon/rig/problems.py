@@ -13,10 +13,13 @@ from .armatures import armature_named, is_changeable, is_evaluated_in, posed_arm
 from .hidden import in_any_collection
 from .lengthening import scaled_bones
 from .limb import Limb, chain_bones
-from .order import ChainName, chain_order
+from .order import ChainName, chain_order, read_by
 from .reading import SceneReader
+from .relations import followed_bones
 
 _UNEVEN = 1e-4
+_PATHS_WITHOUT_HANDLERS = hasattr(bpy.app.handlers, "exit_pre")
+"""Whether Blender calls no add-on while it works out motion paths: since the version that brought this handler."""
 _CURES = {
     "TARGET": ("NEW_TARGET",),
     "TARGET_DELETED": ("BRING_BACK_TARGET", "NEW_TARGET"),
@@ -95,7 +98,7 @@ def warnings_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
         bones = _bones_of(ob, tip)
     except ChainError:
         return []
-    return [*_driven(ob, tip, bones), *_constrained(bones), *_uneven(ob, bones)]
+    return [*_driven(ob, tip, bones), *_constrained(bones), *_uneven(ob, bones), *_circular(ob, tip, bones)]
 
 
 def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
@@ -116,9 +119,9 @@ def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
         several = len(keyed) > 1
         sentence = messages.BONES_KEYED(bones=messages.quoted(keyed)) if several else messages.BONE_KEYED(bone=keyed[0])
         notes.append(Problem(sentence, (Cure("MUTE_KEYS", tip),)))
-    pathed = [bone.name for bone in bones if bone.motion_path]
-    if pathed:
-        notes.append(Problem(messages.MOTION_PATHS(bones=messages.quoted(pathed))))
+    drawn = [bone.name for bone in (*bones, *pose_bone.children_recursive) if bone.motion_path]
+    if drawn and _PATHS_WITHOUT_HANDLERS:
+        notes.append(Problem(messages.MOTION_PATHS(bones=messages.quoted(drawn))))
     switch = f"{path}.analytic_ik_enabled"
     if any(home.find(switch) is not None for home in _own_curves(ob)) and switch in animated:
         notes.append(Problem(messages.SWITCH_KEYED(bone=tip), (Cure("MUTE_SWITCH", tip),)))
@@ -172,3 +175,12 @@ def _uneven(ob: bpy.types.Object, bones: list[bpy.types.PoseBone]) -> Iterator[P
             keyed = f"{bone.path_from_id()}.scale" in animated_paths(ob)
             cures = () if keyed else (Cure("RESET_SCALE", bone.name),)
             yield Problem(messages.SCALE_UNEVEN(bone=bone.name), cures)
+
+
+def _circular(ob: bpy.types.Object, tip: str, bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
+    names = {bone.name for bone in bones}
+    for read, bone_name, turned in read_by(ob.pose.bones[tip], bones[0].name):
+        found = followed_bones(read, bone_name, turned)
+        own = next((bone.name for owner, bone in found if owner == ob and bone.name in names), None)
+        if own is not None:
+            yield Problem(messages.FOLLOWS_OWN_BONE(bone=tip, control=bone_name or read.name, own=own))

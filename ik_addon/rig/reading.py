@@ -1,5 +1,7 @@
 """From pose bones and targets to plain numbers in armature space, and what is wrong where that cannot be done."""
 
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from math import isfinite
 
@@ -75,7 +77,7 @@ class ArmatureReader:
         self.ob = ob
         self.evaluated = ob.evaluated_get(scene.depsgraph)
         self._scene = scene
-        self._fk = FkPose(ob, self.evaluated, frame_changed)
+        self._fk = FkPose(ob, self.evaluated, scene.depsgraph.scene.frame_current_final, frame_changed)
         self._posed: dict[str, Matrix] = {}
         self._rotations: dict[str, Quaternion] = {}
         self._scales: dict[str, Vector] = {}
@@ -97,6 +99,14 @@ class ArmatureReader:
     def fk_rotation(self, name: str) -> tuple[str, Raw]:
         """Rotation mode of a bone and its FK rotation, as numbers of that mode."""
         return self._fk.rotation(name)
+
+    def strayed(self, names: Iterable[str]) -> bool:
+        """Whether bones hold other rotations than were written, which no animation has set."""
+        return any(map(self._fk.strayed, names))
+
+    def as_recorded(self, names: Sequence[str]) -> AbstractContextManager[None]:
+        """Inside, these bones are read with the FK rotations of their records, whatever stands in their channels."""
+        return self._fk.as_recorded(names)
 
     def fk_scale(self, name: str) -> Raw:
         """The FK scale of a bone."""

@@ -14,6 +14,8 @@ from .channels import ROTATION_MODES, SCALE, Raw, channel_of, quaternion_of, raw
 
 _SAME_ROTATION = 1e-3
 """Apart as quaternions: what Blender's conversion between rotation modes loses of small angles."""
+_WRITTEN_BACK = 2e-6
+"""Apart as quaternions: what a rotation loses by way of a matrix of single precision."""
 _SAME_SCALE = 1e-5
 """Part of a scale that is rounding, and no other chain's lengthening."""
 _WITH_SCALE = 16
@@ -102,7 +104,7 @@ def recorded_fk(pose_bone: bpy.types.PoseBone, mode: str, animated: Sequence[int
         return current
     if channel_of(record.mode) == channel_of(mode):
         # From one Euler order to another Blender keeps the numbers.
-        if current == record.solved:
+        if current == record.solved or _written_back(current, record):
             return record.fk
         changed = (k for k, (now, then) in enumerate(zip(current, record.solved, strict=True)) if now != then)
         if any(k not in animated for k in changed):
@@ -127,6 +129,15 @@ def bring_up_to_date(ob: bpy.types.Object) -> None:
             bone.analytic_ik_record = (number, *bone.analytic_ik_record_fk, *bone.analytic_ik_record_solved)
             for name in _EARLIER:
                 bone.property_unset(name)
+
+
+def _written_back(current: Raw, record: Record) -> bool:
+    """Whether a channel holds what was written, but by way of the bone's matrix: exporters put poses back like that."""
+    if record.mode == SCALE:
+        pairs = zip(current, record.solved, strict=True)
+        return all(abs(now - then) <= _WRITTEN_BACK * abs(then) for now, then in pairs)
+    now, then = quaternion_of(current, record.mode), quaternion_of(record.solved, record.mode)
+    return min((now - then).magnitude, (now + then).magnitude) <= _WRITTEN_BACK
 
 
 def recorded_bones(ob: bpy.types.Object) -> tuple[list[str], list[str]]:

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import bpy
 import numpy as np
 
-from .carriers import carriers
 from .hidden import in_any_collection, is_hidden
 from .order import live_tips
+from .relations import Known, followed_bones
 from .settings import settings_of
 from .steady import animated_bones
 from .switch import switched_tips
@@ -47,7 +47,7 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tupl
 
     chains: the names of the bones of each, by its tip. None of what changes from frame to frame is in it.
     """
-    animated = animated_bones(ob)
+    animated, known = animated_bones(ob), {}
     names = [name for bones in chains.values() for name in bones]
     parents = [ob.pose.bones[bones[0]].parent for bones in chains.values() if bones[0] in ob.pose.bones]
     at_rest = dict.fromkeys((*names, *(parent.name for parent in parents if parent)))
@@ -58,8 +58,9 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tupl
         _values(ob.pose.bones, _POSE_PROPERTIES, names),
         _values(ob.data.bones, _REST_PROPERTIES, at_rest),
         [animated.get(name) for name in names],
+        [_moved_by(ob, parent.name if parent else "", known) for parent in dict.fromkeys(parents)],
         # Also of tips that have no place in the order: mended, they may take bones from others.
-        [_settings(ob.pose.bones.get(tip)) for tip in dict.fromkeys((*chains, *live_tips(ob)))],
+        [_settings(ob.pose.bones.get(tip), known) for tip in dict.fromkeys((*chains, *live_tips(ob)))],
     )
 
 
@@ -75,21 +76,25 @@ def _values(bones: bpy.types.bpy_prop_collection, properties: Iterable[tuple], n
     return b"".join(found)
 
 
-def _settings(tip: bpy.types.PoseBone | None) -> tuple | None:
+def _settings(tip: bpy.types.PoseBone | None, known: Known) -> tuple | None:
     """The settings of a chain as plain data, and whether its controls are there."""
     if tip is None:
         return None
     settings = settings_of(tip)
     return (
         *(getattr(settings, name) for name in settings.__slots__ if not name.endswith("target")),
-        _control(settings.target, settings.subtarget),
-        _control(settings.pole_target, settings.pole_subtarget),
+        _control(settings.target, settings.subtarget, known),
+        _control(settings.pole_target, settings.pole_subtarget, known),
     )
 
 
-def _control(ob: bpy.types.Object | None, bone_name: str) -> tuple | None:
-    """A control, whether it is still there and evaluated, and the bones that carry it."""
+def _control(ob: bpy.types.Object | None, bone_name: str, known: Known) -> tuple | None:
+    """A control, whether it is still there and evaluated, and the bones that move it."""
     if ob is None:
         return None
-    carried_by = ((carrier.session_uid, bone.name) for carrier, bone in carriers(ob, bone_name))
-    return ob.session_uid, bone_name, in_any_collection(ob), is_hidden(ob), *carried_by
+    return ob.session_uid, bone_name, in_any_collection(ob), is_hidden(ob), *_moved_by(ob, bone_name, known)
+
+
+def _moved_by(ob: bpy.types.Object, bone_name: str, known: Known) -> list[tuple[int, str]]:
+    """The bones that carry an object or a bone, or that it follows in any other way."""
+    return [(owner.session_uid, bone.name) for owner, bone in followed_bones(ob, bone_name, known=known)]

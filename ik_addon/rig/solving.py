@@ -11,7 +11,8 @@ from ..solvers import ChainError, Goal, Outcome, blend, link_rotations, solve
 from ..solvers.chain import MET
 from .armatures import posed_armatures
 from .chains import chain_of
-from .channels import SCALE, Raw, quaternion_of, raw_of
+from .channels import SCALE, Raw, quaternion_of, raw_of, raw_values
+from .evaluating import evaluate
 from .lengthening import factors
 from .limb import Limb
 from .order import ChainName, ChainOrder, chain_order
@@ -22,6 +23,8 @@ from .records import recorded_bones
 _UNEVEN_SCALE_PASSES = 12
 _STRAYED = 2e-6
 """Distance of the tip from where it was solved to be, in chain lengths, that is more than rounding."""
+_PUT_BACK = 1e-5
+"""Apart as quaternions: rounding of a rotation that was solved once more, and came by way of a matrix."""
 
 
 Touched = Callable[[bpy.types.PoseBone], bool]
@@ -177,23 +180,32 @@ def solve_scene(depsgraph: bpy.types.Depsgraph, frame_changed: bool, touched: To
     those that they move; None: all. A chain that cannot be solved is skipped with its reason, and its bones
     get their FK pose back.
     """
-    scene = SceneReader(depsgraph, frame_changed)
     objects = {ob.name_full: ob for ob in posed_armatures(depsgraph)}
     order = chain_order(ob.evaluated_get(depsgraph) for ob in objects.values())
     done = ScenePass(order, errors=dict(order.errors))
-    armatures = {name: _Armature(scene, ob) for name, ob in objects.items()}
+    armatures = _armatures(objects, depsgraph, frame_changed)
     for armature in armatures.values():
         if armature.turned or armature.scaled:
             _release_others(armature, order)
     moved: set[ChainName] = set()
+    written: set[ChainName] = set()
     for chain in order.chains:
+        if touched is not None and not order.movers[chain] & moved:
+            armature = armatures[chain.armature]
+            if not touched(armature.reader.tip(chain.tip)):
+                continue
+        if order.far_movers[chain] & written:
+            # Between them lies what only Blender works out: constraints and drivers.
+            if _commit(armatures, depsgraph, frame_changed):
+                evaluate(depsgraph)
+            armatures = _armatures(objects, depsgraph, frame_changed)
+            written.clear()
         armature = armatures[chain.armature]
         reader, writer = armature.reader, armature.writer
-        if touched is not None and not order.movers[chain] & moved and not touched(reader.tip(chain.tip)):
-            continue
         moved.add(chain)
+        written.add(chain)
         try:
-            posed = solve_limb(reader.limb(chain.tip))
+            posed = _solved(reader, chain.tip, order.turned[chain])
         except ChainError as error:
             done.errors[chain] = error
             _lengthen(armature, order.bones[chain], 1.0)
@@ -205,10 +217,49 @@ def solve_scene(depsgraph: bpy.types.Depsgraph, frame_changed: bool, touched: To
         tell(reader, posed)
         if posed.limb.settings.reach == "STRETCH" or armature.scaled:
             _lengthen(armature, order.bones[chain], posed.stretch)
-    rendering = depsgraph.mode == "RENDER"
-    for name, armature in armatures.items():
-        armature.writer.commit(frame_changed, objects[name].evaluated_get(depsgraph) if rendering else None)
+    _commit(armatures, depsgraph, frame_changed)
     return done
+
+
+def _solved(reader: ArmatureReader, tip: str, names: Sequence[str]) -> PosedLimb:
+    """Read and solve a chain that turns these bones.
+
+    Where they hold what the chain itself makes of their FK pose here, someone has put a pose back that it had solved,
+    as exporters do after they have played other actions: that is no new FK pose.
+    """
+    if reader.strayed(names):
+        with reader.as_recorded(names):
+            posed = solve_limb(reader.limb(tip))
+        if all(
+            _same_rotation(raw_values(reading.pose_bone, reading.mode), rotation, reading.mode)
+            for reading, rotation in zip(posed.limb.turned, posed.rotations, strict=True)
+        ):
+            return posed
+    return solve_limb(reader.limb(tip))
+
+
+def _same_rotation(a: Raw, b: Raw, mode: str) -> bool:
+    one, other = quaternion_of(a, mode), quaternion_of(b, mode)
+    return min((one - other).magnitude, (one + other).magnitude) <= _PUT_BACK
+
+
+def _armatures(
+    objects: dict[str, bpy.types.Object], depsgraph: bpy.types.Depsgraph, frame_changed: bool
+) -> "dict[str, _Armature]":
+    """Armature objects as they are evaluated now."""
+    scene = SceneReader(depsgraph, frame_changed)
+    return {name: _Armature(scene, ob) for name, ob in objects.items()}
+
+
+def _commit(armatures: "dict[str, _Armature]", depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> bool:
+    """Write what was solved. Returns whether that changed anything."""
+    rendering = depsgraph.mode == "RENDER"
+    return any(
+        [
+            armature.writer.commit(frame_changed, armature.evaluated if rendering else None)
+            for armature in armatures.values()
+        ]
+    )
 
 
 def tell(reader: ArmatureReader, posed: PosedLimb) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import pi
+from math import radians
 
 import bpy
 from mathutils import Matrix, Quaternion, Vector
@@ -16,7 +16,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ik_addon.rig.problems import notes_of, problems_of, warnings_of
 
 from ..rig.rigs import Rig, evaluated_copy, leg, matrix_difference, new_empty, update
-from ..scenes import go_to, select, select_bones, slide
+from ..scenes import curves_of, go_to, select, select_bones, slide
 
 OURS, BLENDERS = "the add-on", "Blender's own IK"
 FRAMES = (1, 4, 9)
@@ -26,15 +26,17 @@ blamed for what it promises nobody."""
 SETTINGS = {OURS: ("analytic_ik_solver", "CIRCLE"), BLENDERS: ("iterations", 321)}
 """A setting of the chain that is not the default: what happens must not change it."""
 
+POLE_ANGLE = radians(-90.0)
+
 
 @dataclass
 class Limb:
     """A chain that is looked at. By names alone: undo and files leave no reference to Blender's data alive.
 
-    bones: of the chain, root first. target: an object. scene: in which it is looked at; "": the one that is shown.
-    bends: the knee is asked to lie in front (-Y) of the line from hip to target. target_bone: the bone of the target
-    whose head is the target; "": the object is. pole: an object; pole_bone: likewise a bone of it. A limb whose target
-    is "" has lost it: it should stand in its FK pose, with a sentence.
+    bones: of the chain, root first. target: an object; target_bone: or the head of that bone of it. pole, pole_bone:
+    likewise. scene: in whose first view layer it is looked at; "": as it is shown. bends: the knee is asked to lie in
+    front (-Y) of the line from hip to target. A limb whose target is "" has lost it: it should stand in its FK pose,
+    with a sentence.
     """
 
     ob: str
@@ -44,6 +46,16 @@ class Limb:
     target_bone: str = ""
     pole: str = ""
     pole_bone: str = ""
+    scene: str = ""
+
+    @property
+    def depsgraph(self) -> bpy.types.Depsgraph:
+        """What evaluates it where it is looked at."""
+        if not self.scene:
+            return bpy.context.evaluated_depsgraph_get()
+        layer = bpy.data.scenes[self.scene].view_layers[0]
+        layer.update()
+        return layer.depsgraph
 
     @property
     def pose(self) -> bpy.types.Pose:
@@ -79,6 +91,7 @@ class Stage:
     def __init__(self, solver: str, folder) -> None:
         self.solver, self.folder = solver, folder
         self.seen: list[Seen] = []
+        self.dragged = False
         rig = leg("leg")
         slide(rig.target.ob, (0.0, -0.6, 0.5), (0.2, 0.5, 0.3))
         self.limbs = [Limb("leg", rig.bones, rig.target.ob.name)]
@@ -120,7 +133,7 @@ class Stage:
             constraint.subtarget = limb.target_bone
             constraint.pole_target = bpy.data.objects.get(pole)
             if constraint.pole_target:
-                constraint.pole_subtarget, constraint.pole_angle = limb.pole_bone, -pi / 2.0
+                constraint.pole_subtarget, constraint.pole_angle = limb.pole_bone, POLE_ANGLE
             setattr(constraint, name, value)
         update()
 
@@ -203,6 +216,7 @@ class Stage:
                 control.location = control.bone.matrix_local.inverted() @ Vector((x, y, z))
             else:
                 target.location = (x, y, z)
+        self.dragged = True
         update()
 
     def look(self, when: str) -> None:
@@ -224,15 +238,62 @@ class Stage:
         seen.lost += [name for name, state in self._bystanders.items() if _state_of(name) != state]
         self.seen.append(seen)
 
+    def note(self, when: str, missed: float = 0.0, lost: str = "") -> None:
+        """Add what a fault has seen by itself: a distance in chain lengths, or what is not as it was."""
+        self.seen.append(Seen(when, missed, lost=[lost] if lost else []))
+
     def follow(self, when: str) -> None:
         """See that all limbs follow: over frames, dragged at a frame, and between two frames."""
+        self.dragged = False
         for frame in (*FRAMES, FRAMES[0] + 0.5):
             go_to(frame)
             self.look(f"{when}, at frame {frame}")
         self.drag()
         self.look(f"{when}, dragged")
+        self.dragged = False
         go_to(FRAMES[1])
         self.look(f"{when}, at frame {FRAMES[1]} again")
+
+    def add_leg(self, name: str, side: float = 0.5) -> Limb:
+        """A second leg that is looked at, with a target of its own, solved in the same way."""
+        rig = leg(name, side)
+        limb = Limb(name, rig.bones, rig.target.ob.name)
+        self.solve(limb)
+        self.limbs.append(limb)
+        return limb
+
+    def aim(self, limb: Limb, pole: str) -> None:
+        """Let the knee of a limb that is solved point to an object in front of it."""
+        pole_ob = bpy.data.objects[pole]
+        if self.ours:
+            limb.tip.analytic_ik_pole_target = pole_ob
+        else:
+            constraint = self.constraint_of(limb)
+            # For this leg and its roll; the add-on needs no angle.
+            constraint.pole_target, constraint.pole_angle = pole_ob, POLE_ANGLE
+        update()
+
+    def constraint_of(self, limb: Limb) -> bpy.types.KinematicConstraint:
+        """Blender's own IK constraint on a limb that it solves."""
+        (found,) = [each for each in limb.tip.constraints if each.type == "IK" and self.setting_of(limb)]
+        return found
+
+    def bone_target(self, ob: bpy.types.Object) -> bpy.types.Object:
+        """The target of the leg of an armature object, which may be a copy of the first."""
+        tip = ob.pose.bones[self.limbs[0].bones[-1]]
+        if self.ours:
+            return tip.analytic_ik_target
+        return next(each.target for each in tip.constraints if each.type == "IK")
+
+    def learn_fk_pose(self) -> None:
+        """What was done to the first leg gives it another FK pose: look at it as Blender shows it without IK."""
+        limb = self.limbs[0]
+        switch, off = (limb.tip, "analytic_ik_enabled") if self.ours else (self.constraint_of(limb), "enabled")
+        setattr(switch, off, False)
+        go_to(FRAMES[1])
+        self.fk_pose = self._pose_of_first()
+        setattr(switch, off, True)
+        go_to(FRAMES[0])
 
     def switch_off(self) -> None:
         """Switch IK off on the first leg, for good, and see whether its own pose comes back."""
@@ -244,9 +305,40 @@ class Stage:
         for constraint in limb.tip.constraints:
             constraint.mute = True
         update()
-        now = self._pose_of_first()
-        if any(matrix_difference(now[name], own) > NEAR[OURS] for name, own in self.fk_pose.items()):
-            self.seen.append(Seen("when IK is off", lost=["the FK pose"]))
+        self.expect_fk_pose("when IK is off")
+
+    def expect_fk_pose(self, when: str) -> None:
+        """See whether the first leg stands in its FK pose."""
+        now, own = self._pose_of_first(), self.fk_pose or {}
+        if any(matrix_difference(now[name], own[name]) > NEAR[OURS] for name in own):
+            self.note(when, lost="the FK pose")
+
+    def sentences(self) -> list[str]:
+        """What the panel says of the first leg."""
+        return _said_of(self.limbs[0]) if self.ours else []
+
+    def notes(self) -> list[str]:
+        """What the panel notes of the first leg, which is no fault of it."""
+        return [note.sentence for note in notes_of(self.ob, self.limbs[0].bones[-1])] if self.ours else []
+
+    def rest_joints(self) -> list[Vector]:
+        """The first leg's joints at rest, in armature space."""
+        bones = [self.ob.data.bones[name] for name in self.limbs[0].bones]
+        return [*(bone.head_local.copy() for bone in bones), bones[-1].tail_local.copy()]
+
+    def target_point(self) -> Vector:
+        """Where the target's F-Curves put it, or where it was dragged: it may be evaluated nowhere."""
+        point, frame = self.target.location.copy(), bpy.context.scene.frame_current_final
+        for (path, index), curve in curves_of(self.target).items():
+            if path == "location" and not self.dragged:
+                point[index] = curve.evaluate(frame)
+        return point
+
+    def joints(self) -> list[Vector]:
+        """The first leg's joints, in armature space, as Blender evaluates them."""
+        limb = self.limbs[0]
+        bones = evaluated_copy(bpy.data.objects[limb.ob]).pose.bones
+        return [*(bones[name].head.copy() for name in limb.bones), bones[limb.bones[-1]].tail.copy()]
 
     def says(self, *parts: str) -> None:
         """See that the panel says of the first leg what these parts are of."""
@@ -298,11 +390,15 @@ def _missed(limb: Limb) -> float:
 
     That is the distance from tip to target, or how far the knee lies on the wrong side, whichever is larger.
     """
-    ob = evaluated_copy(bpy.data.objects[limb.ob])
+    depsgraph = limb.depsgraph
+    ob = bpy.data.objects[limb.ob].evaluated_get(depsgraph)
     bones = [ob.pose.bones[name] for name in limb.bones]
     joints_world = [ob.matrix_world @ Vector(point) for point in [*(bone.head for bone in bones), bones[-1].tail]]
     length = sum((b - a).length for a, b in pairwise(joints_world))
-    target_world = _target_world(limb)
+    target = bpy.data.objects[limb.target].evaluated_get(depsgraph)
+    target_world = target.matrix_world.translation
+    if limb.target_bone:
+        target_world = target.matrix_world @ target.pose.bones[limb.target_bone].head
     missed = (joints_world[-1] - target_world).length / length
     if limb.bends:
         to_target = target_world - joints_world[0]
@@ -312,17 +408,10 @@ def _missed(limb: Limb) -> float:
     return missed
 
 
-def _target_world(limb: Limb) -> Vector:
-    target = evaluated_copy(bpy.data.objects[limb.target])
-    if not limb.target_bone:
-        return target.matrix_world.translation
-    return target.matrix_world @ target.pose.bones[limb.target_bone].head
-
-
 def _said_of(limb: Limb) -> list[str]:
     """What the panel says of a limb that is not where it should be."""
     ob, tip = bpy.data.objects[limb.ob], limb.bones[-1]
-    problem = problems_of(ob, [tip], bpy.context.evaluated_depsgraph_get()).get(tip)
+    problem = problems_of(ob, [tip], limb.depsgraph).get(tip)
     return [problem] if problem else [warning.sentence for warning in warnings_of(ob, tip)]
 
 

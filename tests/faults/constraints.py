@@ -1,0 +1,401 @@
+"""Constraints on the leg's bones, on what it follows, and on what carries it."""
+
+import bpy
+from mathutils import Matrix
+
+from ..rig.rigs import new_empty, update
+from ..scenes import go_to, slide
+from .faults import fault
+from .stage import Limb, Stage
+
+GROUP = "Constraints"
+
+
+def _constrain(owner, kind: str, subject: str = "", **settings: object) -> bpy.types.Constraint:
+    """Put a constraint on an object or a bone. subject: the object that it reads."""
+    constraint = owner.constraints.new(kind)
+    if subject:
+        constraint.target = bpy.data.objects[subject]
+    for name, value in settings.items():
+        setattr(constraint, name, value)
+    update()
+    return constraint
+
+
+def _mover(name: str = "mover", start=(0.0, 0.0, 0.0), end=(0.1, -0.2, 0.1)) -> bpy.types.Object:
+    """An Empty with keys, which turns too."""
+    mover = new_empty(name)
+    slide(mover, start, end)
+    for frame, turn in ((1, 0.0), (12, 0.4)):
+        mover.rotation_euler.z = turn
+        mover.keyframe_insert("rotation_euler", frame=frame)
+    return mover
+
+
+def _with_it_and_muted(stage: Stage, constraint: bpy.types.Constraint) -> None:
+    """With it a sentence says what is wrong; without it the leg must stand where it should."""
+    stage.follow("with it")
+    constraint.mute = True
+    stage.follow("muted")
+
+
+# On the bones of the chain
+
+
+@fault(GROUP, "Copy Rotation on the thigh")
+def copy_rotation_on_the_thigh(stage: Stage) -> None:
+    _mover()
+    constraint = _constrain(stage.ob.pose.bones["thigh"], "COPY_ROTATION", "mover")
+    _with_it_and_muted(stage, constraint)
+
+
+@fault(GROUP, "Limit Rotation on the shin")
+def limit_rotation_on_the_shin(stage: Stage) -> None:
+    constraint = _constrain(
+        stage.ob.pose.bones["shin"], "LIMIT_ROTATION", use_limit_x=True, max_x=0.1, owner_space="LOCAL"
+    )
+    _with_it_and_muted(stage, constraint)
+
+
+@fault(GROUP, "Damped Track on the thigh")
+def damped_track_on_the_thigh(stage: Stage) -> None:
+    _mover()
+    constraint = _constrain(stage.ob.pose.bones["thigh"], "DAMPED_TRACK", "mover")
+    _with_it_and_muted(stage, constraint)
+
+
+@fault(GROUP, "Stretch To on the shin")
+def stretch_to_on_the_shin(stage: Stage) -> None:
+    _mover(start=(0.0, -1.5, 0.5))
+    constraint = _constrain(stage.ob.pose.bones["shin"], "STRETCH_TO", "mover", rest_length=1.0)
+    _with_it_and_muted(stage, constraint)
+
+
+@fault(GROUP, "Child Of on the thigh")
+def child_of_on_the_thigh(stage: Stage) -> None:
+    _mover()
+    constraint = _constrain(stage.ob.pose.bones["thigh"], "CHILD_OF", "mover")
+    _with_it_and_muted(stage, constraint)
+
+
+@fault(GROUP, "An Armature constraint on the thigh")
+def armature_constraint_on_the_thigh(stage: Stage) -> None:
+    _mover()
+    constraint = _constrain(stage.ob.pose.bones["thigh"], "ARMATURE")
+    other = stage.add_leg("other").ob
+    aim = constraint.targets.new()
+    aim.target, aim.subtarget = bpy.data.objects[other], "thigh"
+    update()
+    stage.follow("with it")
+
+
+@fault(GROUP, "An Action constraint on the shin")
+def action_constraint_on_the_shin(stage: Stage) -> None:
+    _with_it_and_muted(stage, _constrain_by_action(stage, "shin"))
+
+
+@fault(GROUP, "Blender's own IK on the same bones, to somewhere else")
+def both_kinds_of_ik_at_once(stage: Stage) -> None:
+    _mover(start=(0.2, 0.6, 0.4))
+    constraint = _constrain(stage.limbs[0].tip, "IK", "mover", chain_count=2)
+    _with_it_and_muted(stage, constraint)
+
+
+@fault(GROUP, "Spline IK on the same bones")
+def spline_ik_on_the_same_bones(stage: Stage) -> None:
+    _new_path("spline", (0.0, 1.0, 2.0), (0.0, 1.5, 1.0), (0.0, 2.0, 1.0))
+    constraint = _constrain(stage.limbs[0].tip, "SPLINE_IK", "spline", chain_count=2)
+    _with_it_and_muted(stage, constraint)
+
+
+@fault(GROUP, "A constraint on a chain bone is muted, unmuted and muted again")
+def a_constraint_is_muted_and_unmuted(stage: Stage) -> None:
+    _mover()
+    constraint = _constrain(stage.ob.pose.bones["thigh"], "COPY_ROTATION", "mover", mute=True)
+    stage.follow("muted")
+    constraint.mute = False
+    stage.follow("unmuted")
+    constraint.mute = True
+    stage.follow("muted again")
+
+
+@fault(GROUP, "A constraint on a chain bone whose influence is keyed")
+def a_constraint_fades_in(stage: Stage) -> None:
+    _mover()
+    constraint = _constrain(stage.ob.pose.bones["shin"], "COPY_ROTATION", "mover")
+    for frame, influence in ((3, 0.0), (5, 1.0), (8, 0.0)):
+        constraint.influence = influence
+        constraint.keyframe_insert("influence", frame=frame)
+    stage.follow("with it")
+
+
+@fault(GROUP, "A constraint on a chain bone without influence, or with nothing to read")
+def constraints_that_do_nothing(stage: Stage) -> None:
+    _mover()
+    _constrain(stage.ob.pose.bones["shin"], "COPY_ROTATION", "mover", influence=0.0)
+    _constrain(stage.ob.pose.bones["thigh"], "DAMPED_TRACK")
+    stage.follow("with them")
+
+
+@fault(GROUP, "Constraints on the foot below the chain")
+def a_constraint_below_the_chain(stage: Stage) -> None:
+    _mover()
+    _constrain(stage.ob.pose.bones["foot"], "COPY_ROTATION", "mover")
+    stage.follow("with it")
+
+
+# On what the chain follows
+
+
+@fault(GROUP, "The target is a Child Of something that moves, by key on and off")
+def the_target_changes_its_parent(stage: Stage) -> None:
+    _mover()
+    constraint = _constrain(stage.target, "CHILD_OF", "mover")
+    for frame, influence in ((1, 1.0), (4, 1.0), (5, 0.0)):
+        constraint.influence = influence
+        constraint.keyframe_insert("influence", frame=frame)
+    stage.follow("with it")
+
+
+@fault(GROUP, "The target copies another object's place")
+def the_target_copies_transforms(stage: Stage) -> None:
+    _mover(start=(0.1, -0.5, 0.4), end=(0.0, 0.4, 0.6))
+    _constrain(stage.target, "COPY_TRANSFORMS", "mover")
+    stage.follow("with it")
+
+
+@fault(GROUP, "The target follows a path with keys on its evaluation time")
+def the_target_follows_a_path(stage: Stage) -> None:
+    path = _new_path("path")
+    path.data.use_path, path.data.path_duration = True, 10
+    for frame, time in ((1, 0.0), (11, 10.0)):
+        path.data.eval_time = time
+        path.data.keyframe_insert("eval_time", frame=frame)
+    stage.target.animation_data_clear()
+    stage.target.location = (0.0, 0.0, 0.0)
+    _constrain(stage.target, "FOLLOW_PATH", "path")
+    stage.follow("with it")
+
+
+@fault(GROUP, "The target looks at the leg's own foot")
+def the_target_tracks_the_own_foot(stage: Stage) -> None:
+    _constrain(stage.target, "DAMPED_TRACK", "leg", subtarget="foot")
+    stage.follow("with it")
+
+
+@fault(GROUP, "The target copies the place of the leg's own foot")
+def the_target_copies_the_own_foot(stage: Stage) -> None:
+    stage.fk_pose = None
+    _constrain(stage.target, "COPY_LOCATION", "leg", subtarget="foot", use_offset=True)
+    stage.look("with it")
+    go_to(4)
+    stage.look("at another frame")
+
+
+@fault(GROUP, "The target sticks to a floor")
+def the_target_is_limited(stage: Stage) -> None:
+    _constrain(stage.target, "LIMIT_LOCATION", use_min_z=True, min_z=0.4, use_transform_limit=True)
+    stage.follow("with it")
+
+
+@fault(GROUP, "The target hangs by a constraint on a bone of another chain")
+def the_target_hangs_on_another_chain(stage: Stage) -> None:
+    other = stage.add_leg("other")
+    target = bpy.data.objects[other.target]
+    target.location = (0.2, 0.1, 0.1)
+    _constrain(target, "COPY_LOCATION", "leg", subtarget="foot", use_offset=True)
+    _look_at_both(stage)
+
+
+@fault(GROUP, "A tool follows one hand by Child Of, the other hand follows the tool")
+def two_hands_on_a_tool(stage: Stage) -> None:
+    tool = new_empty("tool")
+    other = stage.add_leg("other")
+    target = bpy.data.objects[other.target]
+    target.parent, target.location = tool, (0.2, 0.1, 0.1)
+    constraint = _constrain(tool, "CHILD_OF", "leg", subtarget="shin")
+    pose = stage.ob.matrix_world @ stage.ob.pose.bones["shin"].matrix
+    constraint.inverse_matrix = (pose @ Matrix.Translation((0.0, 1.0, 0.0))).inverted()
+    _look_at_both(stage)
+
+
+@fault(GROUP, "A bone of the same armature copies one chain's end, another chain follows it")
+def a_bone_hangs_on_another_chain(stage: Stage) -> None:
+    first = _two_legs_on_one_armature(stage)
+    copy = first.pose.bones["other target"]
+    _constrain(copy, "COPY_LOCATION", "leg", subtarget="foot")
+    if stage.ours:
+        first.pose.bones["other shin"].analytic_ik_target = first
+        first.pose.bones["other shin"].analytic_ik_subtarget = "other target"
+    else:
+        constraint = stage.constraint_of(stage.limbs[1])
+        constraint.target, constraint.subtarget = first, "other target"
+    stage.limbs[1].target, stage.limbs[1].target_bone = "leg", "other target"
+    _look_at_both(stage)
+
+
+def _look_at_both(stage: Stage) -> None:
+    # A chain that cannot be sampled: only after the frame is it known where its target is.
+    _mover()
+    _constrain(stage.target, "CHILD_OF", "mover")
+    for frame in (1, 4, 9, 2.5):
+        go_to(frame)
+        stage.look(f"at frame {frame}")
+    stage.target.location = (0.3, -0.4, 0.6)
+    update()
+    stage.look("dragged")
+    go_to(7)
+    stage.look("at frame 7")
+
+
+@fault(GROUP, "The pole hangs on the target and on the hips by constraints")
+def the_pole_is_constrained(stage: Stage) -> None:
+    new_empty("pole")
+    pole = bpy.data.objects["pole"]
+    pole.location = (0.0, -2.0, 0.5)
+    stage.aim(stage.limbs[0], "pole")
+    _constrain(pole, "COPY_LOCATION", stage.limbs[0].target, use_offset=True, influence=0.5)
+    _constrain(pole, "DAMPED_TRACK", "leg", subtarget="hips")
+    stage.follow("with it")
+
+
+# On what carries it
+
+
+@fault(GROUP, "The armature object is a Child Of something that moves")
+def the_armature_is_carried(stage: Stage) -> None:
+    _mover()
+    _constrain(stage.ob, "CHILD_OF", "mover")
+    stage.follow("with it")
+
+
+@fault(GROUP, "The armature object copies the target's place in part")
+def the_armature_goes_with_its_target(stage: Stage) -> None:
+    _constrain(stage.ob, "COPY_LOCATION", stage.limbs[0].target, influence=0.3, use_z=False)
+    stage.follow("with it")
+
+
+@fault(GROUP, "The armature object follows a path")
+def the_armature_follows_a_path(stage: Stage) -> None:
+    path = _new_path("path", (0.0, 0.0, 0.0), (0.2, -0.3, 0.1))
+    path.data.use_path = True
+    constraint = _constrain(stage.ob, "FOLLOW_PATH", "path", use_fixed_location=True)
+    for frame, factor in ((1, 0.0), (12, 1.0)):
+        constraint.offset_factor = factor
+        constraint.keyframe_insert("offset_factor", frame=frame)
+    stage.follow("with it")
+
+
+@fault(GROUP, "The hips copy something that moves")
+def the_hips_are_constrained(stage: Stage) -> None:
+    _mover(end=(0.1, -0.1, -0.1))
+    _constrain(stage.ob.pose.bones["hips"], "COPY_LOCATION", "mover", use_offset=True, owner_space="LOCAL_WITH_PARENT")
+    _constrain(stage.ob.pose.bones["hips"], "COPY_ROTATION", "mover", mix_mode="ADD")
+    stage.follow("with it")
+
+
+@fault(GROUP, "The hips follow the target in part")
+def the_hips_follow_the_target(stage: Stage) -> None:
+    _constrain(stage.ob.pose.bones["hips"], "COPY_LOCATION", stage.limbs[0].target, influence=0.1)
+    stage.follow("with it")
+
+
+@fault(GROUP, "An Action constraint moves the hips")
+def action_constraint_on_the_hips(stage: Stage) -> None:
+    _constrain_by_action(stage, "hips")
+    stage.follow("with it")
+
+
+@fault(GROUP, "The hips ride on the end of another chain by a constraint")
+def the_hips_ride_on_another_chain(stage: Stage) -> None:
+    other = stage.add_leg("other", side=-0.5)
+    stage.limbs.reverse()
+    stage.fk_pose = None
+    _mover()
+    _constrain(bpy.data.objects[other.target], "CHILD_OF", "mover")
+    hips = bpy.data.objects["leg"].pose.bones["hips"]
+    _constrain(hips, "COPY_LOCATION", other.ob, subtarget="foot", influence=0.1)
+    slide(bpy.data.objects[other.target], (-0.5, -0.6, 0.5), (-0.3, 0.5, 0.3))
+    stage.follow("with it")
+
+
+# What Blender's IK reads on bones
+
+
+@fault(GROUP, "IK locks make a hinge of the knee")
+def locks_make_a_hinge(stage: Stage) -> None:
+    shin = stage.ob.pose.bones["shin"]
+    shin.lock_ik_y = shin.lock_ik_z = True
+    stage.follow("with them")
+
+
+@fault(GROUP, "IK limits that leave room for the motion")
+def limits_leave_room(stage: Stage) -> None:
+    shin = stage.ob.pose.bones["shin"]
+    shin.use_ik_limit_x, shin.ik_min_x, shin.ik_max_x = True, -3.0, 3.0
+    shin.ik_stiffness_x = 0.5
+    stage.follow("with them")
+
+
+@fault(GROUP, "The channels of chain bones are locked")
+def channels_are_locked(stage: Stage) -> None:
+    for name in stage.limbs[0].bones:
+        bone = stage.ob.pose.bones[name]
+        bone.lock_rotation = bone.lock_location = bone.lock_scale = (True, True, True)
+        bone.lock_rotation_w = bone.lock_rotations_4d = True
+    stage.follow("locked")
+
+
+# What several faults need
+
+
+def _new_path(name: str, *points) -> bpy.types.Object:
+    data = bpy.data.curves.new(name, "CURVE")
+    data.dimensions = "3D"
+    spline = data.splines.new("POLY")
+    points = points or ((0.0, -0.6, 0.5), (0.1, 0.0, 0.3), (0.2, 0.5, 0.4))
+    spline.points.add(len(points) - 1)
+    for point, place in zip(spline.points, points, strict=True):
+        point.co = (*place, 1.0)
+    ob = bpy.data.objects.new(name, data)
+    bpy.context.scene.collection.objects.link(ob)
+    return ob
+
+
+def _constrain_by_action(stage: Stage, bone: str) -> bpy.types.Constraint:
+    """An Action constraint on a bone, which a mover's height plays."""
+    owner = stage.ob.pose.bones[bone]
+    other = bpy.data.objects.new("other", stage.ob.data)
+    bpy.context.scene.collection.objects.link(other)
+    update()
+    posed = other.pose.bones[bone]
+    posed.rotation_mode = owner.rotation_mode
+    for frame, turn in ((1, 0.0), (10, 0.2)):
+        posed.rotation_quaternion = (1.0, turn, 0.0, 0.0)
+        posed.keyframe_insert("rotation_quaternion", frame=frame)
+    action, slot = other.animation_data.action, getattr(other.animation_data, "action_slot", None)
+    bpy.data.objects.remove(other)
+    _mover(end=(0.0, 0.0, 1.0))
+    constraint = _constrain(owner, "ACTION", "mover", transform_channel="LOCATION_Z", frame_end=10, max=1.0)
+    constraint.action = action
+    if slot:
+        constraint.action_slot = slot
+    update()
+    return constraint
+
+
+def _two_legs_on_one_armature(stage: Stage) -> bpy.types.Object:
+    with stage.edit_bones() as bones:
+        for name, parent in (("thigh", "hips"), ("shin", "other thigh"), ("foot", "other shin")):
+            old, new = bones[name], bones.new(f"other {name}")
+            new.head, new.tail, new.roll = old.head, old.tail, old.roll
+            new.head.x += 0.5
+            new.tail.x += 0.5
+            new.parent, new.use_connect = bones[parent], old.use_connect
+        free = bones.new("other target")
+        free.head, free.tail = (0.0, 0.0, 0.0), (0.0, 0.2, 0.0)
+    target = new_empty("other target", (0.5, -0.3, 0.4))
+    limb = Limb("leg", ["other thigh", "other shin"], target.name)
+    stage.solve(limb)
+    stage.limbs.append(limb)
+    return stage.ob

@@ -1,0 +1,97 @@
+"""Time: ways to come to a frame, and ways in which time runs."""
+
+import bpy
+
+from ..rig.rigs import update
+from ..scenes import go_to
+from .faults import fault
+from .stage import Stage
+
+GROUP = "Time"
+
+
+@fault(GROUP, "Frames below zero and far away")
+def frames_below_zero(stage: Stage) -> None:
+    for curve_end in (-40, 300):
+        stage.target.location = (0.1, -0.2, 0.5)
+        stage.target.keyframe_insert("location", frame=curve_end)
+    for frame in (-40, -17.25, 0, -1, 150, 299.5, 1_000_000):
+        go_to(frame)
+        stage.look(f"at frame {frame}")
+
+
+@fault(GROUP, "Between two frames, up and down, with sub-frames shown")
+def between_frames(stage: Stage) -> None:
+    bpy.context.scene.show_subframe = True
+    for frame in (1.25, 1.5, 1.75, 2, 1.999, 1.001, 4.5, 4.5, 3.75):
+        go_to(frame)
+        stage.look(f"at frame {frame}")
+
+
+@fault(GROUP, "A script sets the frame as a property")
+def the_frame_is_a_property(stage: Stage) -> None:
+    scene = bpy.context.scene
+    for frame in (4, 9, 2, 9):
+        scene.frame_current = frame
+        update()
+        stage.look(f"at frame {frame}")
+    for subframe in (0.25, 0.5):
+        scene.frame_subframe = subframe
+        update()
+        stage.look(f"at frame {9 + subframe}")
+    stage.drag()
+    stage.look("dragged")
+    scene.frame_float = 5.5
+    update()
+    stage.look("at frame 5.5")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "A script sets the frame as a property, with keys on the leg's bones")
+def the_frame_is_a_property_with_keys(stage: Stage) -> None:
+    from .keys import key_fk
+
+    key_fk(stage)
+    scene = bpy.context.scene
+    for frame in (4, 9, 2, 9):
+        scene.frame_current = frame
+        update()
+        stage.look(f"at frame {frame}")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "Time is stretched")
+def time_is_stretched(stage: Stage) -> None:
+    render = bpy.context.scene.render
+    go_to(4)
+    render.frame_map_old, render.frame_map_new = 100, 250
+    stage.follow("stretched")
+    go_to(20)
+    stage.look("at frame 20")
+    render.frame_map_new = 50
+    stage.follow("shortened")
+    render.frame_map_new = 100
+    stage.follow("plain again")
+
+
+@fault(GROUP, "Another frame rate, another range, other sync")
+def another_frame_rate(stage: Stage) -> None:
+    scene = bpy.context.scene
+    scene.render.fps, scene.render.fps_base = 60, 1.001
+    scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 3, 6
+    scene.frame_start, scene.frame_end = 2, 5
+    scene.sync_mode = "FRAME_DROP"
+    stage.follow("with it")
+
+
+@fault(GROUP, "Steps through time by Blender's own operators")
+def steps_by_operators(stage: Stage) -> None:
+    go_to(5)
+    bpy.ops.screen.frame_offset(delta=3)
+    stage.look("three frames on")
+    bpy.ops.screen.frame_jump(end=False)
+    stage.look("at the first frame")
+    bpy.context.view_layer.objects.active = stage.target
+    stage.target.select_set(True)
+    bpy.ops.screen.keyframe_jump(next=True)
+    stage.look("at the next key")
