@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from math import asin, sqrt
+from pathlib import Path
 
 import bpy
 from mathutils import Matrix, Vector
@@ -299,6 +300,16 @@ def link_from_library(ob: bpy.types.Object, folder) -> bpy.types.Object:
         bpy.context.scene.collection.objects.link(other)
     update()
     return bpy.data.objects[name]
+
+
+def linked(data: bpy.types.ID, folder: Path) -> bpy.types.ID:
+    """The same from a library; the one in this file is gone."""
+    library, name, kind = str(folder / "library.blend"), data.name, type(data).__name__.lower() + "s"
+    bpy.data.libraries.write(library, {data})
+    getattr(bpy.data, kind).remove(data)
+    with bpy.data.libraries.load(library, link=True) as (_, wanted):
+        setattr(wanted, kind, [name])
+    return getattr(bpy.data, kind)[name]
 
 
 def second_chain(rig: Rig, tip: str, count: int, name: str = "second") -> bpy.types.PoseBone:

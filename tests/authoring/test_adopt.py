@@ -40,6 +40,7 @@ from ..scenes import (
     go_to,
     key_fk,
     link_from_library,
+    linked,
     pose_of,
     readable,
     second_chain,
@@ -781,6 +782,16 @@ def test_a_rest_position_is_refused():
 def test_a_linked_armature_is_refused(tmp_path):
     linked = link_from_library(constrained_leg().ob, tmp_path)
     assert refused(linked) == "Armature 'leg' is linked; make a library override of it first"
+
+
+def test_an_influence_in_a_linked_action_is_refused(tmp_path):
+    rig = constrained_leg()
+    rig.tip.constraints["IK"].keyframe_insert("influence", frame=1)
+    rig.ob.animation_data.action = linked(rig.ob.animation_data.action, tmp_path)
+    name = rig.ob.animation_data.action.name
+    assert refused(rig.ob) == (
+        f"Bone 'shin': constraint 'IK' is animated by action '{name}', which is linked; make it local"
+    )
 
 
 def test_a_limb_without_length_is_refused():

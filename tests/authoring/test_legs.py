@@ -299,6 +299,34 @@ def test_what_looks_like_legs_is_left_out_with_a_reason():
     assert said == dict.fromkeys((names["DL"], names["DR"]), "it hangs like a leg, but no foot stands out at its end")
 
 
+TWO_PAIRS = BODY + "  K{s}, thigh\n    L{s}, shin\n      M{s}, foot\n        N{s}, toe\n"
+
+
+@pytest.mark.parametrize(
+    ("tree", "reason"),
+    [
+        (TWO_PAIRS, "more than one pair hangs like legs"),
+        (
+            "A, pelvis\n  G{s}, thigh\n    H{s}, shin\n      I{s}, foot\n        J{s}, toe",
+            "it hangs like a leg, but too little rises above it to be a body",
+        ),
+        (
+            BODY.replace("  G{s}, thigh", "  G{s}, thigh 1\n   K{s}, thigh 2"),
+            "it hangs like a leg, but of 5 bones, and their names do not tell its foot",
+        ),
+    ],
+)
+def test_what_hangs_like_a_leg_is_left_out_with_the_reason(tree, reason):
+    bones, names = nameless(tree)
+    said = reasons(found_in(bones, rename=names.get))
+    assert said[names["GL"]] == said[names["GR"]] == reason
+
+
+def test_a_twist_bone_without_a_parent_is_told_without_one():
+    alone = [BoneSpec("thigh_twist_01_l", (0.0, 0.0, 1.0), (0.0, 0.0, 0.5))]
+    assert reasons(found_in(alone)) == {"thigh_twist_01_l": "it twists along with another bone"}
+
+
 def test_names_that_say_something_else_are_not_taken_for_legs():
     bones, names = nameless(BODY)
     assert not found_in(bones, rename=lambda name: names[name].replace("Bone", "Antenna")).limbs

@@ -175,7 +175,8 @@ def refused(pattern: str, **options) -> None:
 
 def test_an_armature_without_legs_is_refused_by_name():
     select(new_armature("crane", [BoneSpec("boom", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))]))
-    refused("Armature 'crane': no leg to rig was found")
+    refused("Armature 'crane': no leg to rig was found; add chains to its limbs by hand")
+    refused("Armature 'crane': no leg or arm to rig was found; add chains to its limbs by hand", arms=True)
 
 
 def test_selected_bones_without_a_leg_are_refused_with_the_cure():
@@ -183,6 +184,7 @@ def test_selected_bones_without_a_leg_are_refused_with_the_cure():
     select(ob)
     select_bones(ob, next(bone.name for bone in ob.data.bones if bone.parent is None))
     refused("no leg to rig was found among its selected bones.*; select none of them to look at all")
+    refused("no leg or arm to rig was found among its selected bones.*; select none of them to look at all", arms=True)
 
 
 def test_a_linked_armature_is_refused(tmp_path):

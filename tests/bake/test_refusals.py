@@ -150,6 +150,14 @@ def test_an_end_before_the_start_is_refused(operator):
     assert whole_state() == before
 
 
+def test_no_frames_are_refused():
+    rig = walking_leg()
+    before = whole_state()
+    with pytest.raises(ChainError, match=r"^There are no frames to go through, the last is before the first; exchange"):
+        bake(bpy.context, chains_of([rig.ob]), range(9, 4))
+    assert whole_state() == before
+
+
 @pytest.mark.parametrize("obstacle", [drive_rotation, lose_target, share_a_bone])
 def test_the_operator_says_the_same_sentence(obstacle):
     rig = walking_leg()

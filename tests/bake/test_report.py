@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 from ik_addon.bake import bake, chains_of, check, last_report
-from ik_addon.bake.report import report_of
+from ik_addon.bake.report import report_of, words
 
 from ..rig.keys import animated_rig, key
 from ..rig.rigs import Rig, pole_point, random_rig, random_unit, reach
@@ -25,6 +25,7 @@ from ..scenes import (
     slide,
     walking_leg,
 )
+from .entries import entry
 
 CHAIN = {
     "armature": str,
@@ -258,3 +259,12 @@ def test_the_last_report_cannot_be_changed_from_outside_by_the_next_one():
     checked(rig.ob, range(1, 9))
     assert only_chain(first)["frames"] == 2
     assert only_chain(last_report())["frames"] == 8
+
+
+def test_a_chain_in_one_line():
+    sound = "shin %s {0}: 12 frames, worst error 1e-08 at frame 3, largest step 12.3°"
+    assert words(entry("shin %s {0}")) == sound
+    missing = entry("shin %s {0}", unreached_frames=[[3, 3], [5, 9]], limited_frames=[[1, 2]], max_lag=0.1234)
+    misses = "out of reach at 3, 5 to 9, held off by its limits at 1 to 2, held back by its softness by up to 0.123"
+    assert words(missing) == f"{sound}, {misses}"
+    assert words(entry("shin", frames=0)) == "shin: switched off at every frame"

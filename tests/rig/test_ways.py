@@ -3,7 +3,7 @@
 import bpy
 import pytest
 
-from ik_addon.rig import live, plan
+from ik_addon.rig import live, plan, simple
 from ik_addon.rig.order import ChainName
 
 from ..scenes import go_to, second_chain, walking_leg
@@ -86,6 +86,13 @@ def test_a_chain_that_is_read_anew_says_why(change, why):
 def test_a_chain_whose_numbers_do_not_give_its_pose_is_read_anew(monkeypatch):
     monkeypatch.setattr(plan, "steady_chain", lambda ob, posed: None)
     assert way_of(walking_leg()) == "Read anew on every frame: its bones are set up in an unusual way"
+
+
+def test_an_action_of_several_layers_is_not_sampled(monkeypatch):
+    """No Blender makes one yet; a later one may."""
+    rig, collections = walking_leg(), simple.current_fcurve_collections
+    monkeypatch.setattr(simple, "current_fcurve_collections", lambda data: collections(data) * 2)
+    assert simple.not_simple(rig.target.ob) == "the action of 'leg target' has several layers"
 
 
 def test_an_armature_that_is_gone_is_a_reason_and_no_crash():

@@ -1,7 +1,6 @@
 """Each problem has its sentence and its buttons; a button takes the problem away, in one step, and nothing else."""
 
 from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 
 import bpy
@@ -18,6 +17,7 @@ from ..scenes import (
     enter,
     go_to,
     key_fk,
+    linked,
     missed_world,
     pose_of,
     second_chain,
@@ -277,16 +277,6 @@ def refused(words: str, **wanted: str) -> None:
     assert whole_state() == before
 
 
-def linked(data: bpy.types.ID, folder: Path) -> bpy.types.ID:
-    """The same from a library; the one in this file is gone."""
-    library, name, kind = str(folder / "library.blend"), data.name, type(data).__name__.lower() + "s"
-    bpy.data.libraries.write(library, {data})
-    getattr(bpy.data, kind).remove(data)
-    with bpy.data.libraries.load(library, link=True) as (_, wanted):
-        setattr(wanted, kind, [name])
-    return getattr(bpy.data, kind)[name]
-
-
 def test_a_linked_target_is_shown_in_its_own_file(tmp_path):
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
@@ -315,6 +305,28 @@ def test_keys_of_a_linked_action_are_muted_in_its_own_file(kind, tmp_path):
     rig.ob.animation_data.action = linked(rig.ob.animation_data.action, tmp_path)
     words = f"Bone 'shin': its action '{rig.ob.animation_data.action.name}' is linked; make it local first"
     refused(words, kind=kind, bone="shin")
+
+
+def test_one_bone_that_is_left_is_told_as_one(capfd):
+    rig = walking_leg()
+    second_chain(rig, "thigh", 1)
+    enter("POSE", rig.ob, "shin")
+    bpy.ops.analytic_ik.cure(kind="FEWER_BONES", bone="shin")
+    assert "Bone 'shin': has a chain of 1 bone\n" in capfd.readouterr().out
+    assert rig.tip.analytic_ik_chain_count == 1
+
+
+def test_a_pole_that_cannot_follow_to_a_new_target_is_told(capfd):
+    rig = leg()
+    rig.pole = Control(new_empty("pole", (3.0, 0.5, 1.0)))
+    rig.enable()
+    rig.pole.ob.constraints.new("LIMIT_LOCATION")
+    rig.tip.analytic_ik_target = None
+    enter("POSE", rig.ob, "shin")
+    bpy.ops.analytic_ik.cure(kind="NEW_TARGET", bone="shin")
+    said = "Bone 'shin': follows 'shin target'; its pole could not be moved, so the limb turned to it\n"
+    assert said in capfd.readouterr().out
+    assert tuple(rig.pole.ob.location) == (3.0, 0.5, 1.0)
 
 
 def test_a_circle_of_chains_has_no_button():

@@ -6,10 +6,14 @@ from collections.abc import Callable
 import bpy
 import pytest
 
+from ik_addon.authoring.adopt import Adopted
+from ik_addon.rig.problems import notes_of
+from ik_addon.ui import rig_operators
+
 from ..authoring.skeletons import FAMILIES, armature_of
 from ..bake.entries import entry
 from ..rig.rigs import BoneSpec, Rig, leg, new_armature, update
-from ..scenes import enter, go_to, slide
+from ..scenes import enter, go_to, slide, whole_state
 from .test_cures import CASES, shown_cure
 
 TIP = 'shin "L" {0} {bone} %s \\ 足'
@@ -126,6 +130,44 @@ def test_it_says_what_was_done_and_to_what(case, capfd):
     said = capfd.readouterr().out
     assert sentence in said
     assert "Error" not in said
+
+
+def test_joints_that_adoption_moved_are_told_with_the_reason(monkeypatch, capfd):
+    rig = sleeping_leg()
+    rig.tip.constraints.new("IK").target = rig.target.ob
+    one = Adopted(TIP, "{IK}", 0.0123, 0.1, "with a pole Blender ignores the limits of the first bone")
+    monkeypatch.setattr(rig_operators, "adopt", lambda context, held: [one])
+    enter("POSE", rig.ob, TIP)
+    ik.adopt()
+    said = capfd.readouterr().out
+    assert f"Bone '{TIP}': joints moved by 1.23% of the chain's length, because {one.because}\n" in said
+    assert f"Adopted '{{IK}}' of '{TIP}'\n" in said
+
+
+@pytest.mark.parametrize(
+    ("operator", "lacks"),
+    [
+        ("adopt", "has an IK constraint; select the bone that has it"),
+        ("restore", "has a chain that was adopted; select its tip bone"),
+    ],
+)
+def test_a_selection_without_what_is_meant_is_refused(operator, lacks):
+    adopted()
+    rig = bpy.context.object
+    rig.pose.bones["hips"].constraints.new("IK")
+    enter("POSE", rig, "thigh")
+    before = whole_state()
+    with pytest.raises(RuntimeError, match=f"Armature 'leg': no selected bone of it {lacks}"):
+        getattr(ik, operator)()
+    assert whole_state() == before
+
+
+def test_one_bone_with_keys_under_its_chain_is_named():
+    rig = named_leg()
+    rig.tip.keyframe_insert("rotation_quaternion", frame=1)
+    assert [note.sentence for note in notes_of(rig.ob, TIP)] == [
+        f"Bone '{TIP}' has keys: they are the FK pose under the chain; mute them, or bake the chain"
+    ]
 
 
 CURED = {
