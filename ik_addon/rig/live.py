@@ -95,10 +95,10 @@ def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
     plan = _plans.get(scene.session_uid)
     if plan is None:
         # In time for this frame.
-        _prepare()
+        _prepare(evaluated_only=True)
     elif ((plan.doubtful or _changes_pending(scene)) and not _holds(plan)) or not plan.before_frame(scene):
         _plans.clear()
-        _prepare()
+        _prepare(evaluated_only=True)
 
 
 @_guarded
@@ -218,18 +218,23 @@ def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_ch
         _plans[scene.session_uid] = Plan(done, depsgraph)
 
 
-def _prepare() -> bool:
+def _prepare(evaluated_only: bool = False) -> bool:
     """What must be before chains are read: they follow bones that have other names now, their records are as they are
     kept now, hidden controls are asked for. Whether a chain follows another bone than before.
+
+    evaluated_only: ask only for what evaluated armatures need. Before the first frame of a scene that a window switches
+    to, nothing is evaluated, and a constraint that is added there crashes Blender 4.2.
     """
     layer = bpy.context.view_layer
     depsgraph = layer.depsgraph if layer else None
+    evaluates = depsgraph is not None and depsgraph.view_layer_eval is not None
     posed = [ob for ob in armatures.armature_objects() if ob.pose]
     followed = follow_bones(posed)
     for ob in posed:
         bring_up_to_date(ob)
-        # In the scene that is shown, or in an instance there: to another one its own controls are not hidden.
-        if not is_hidden(ob) or (depsgraph and armatures.is_evaluated_in(ob, depsgraph)):
+        shown = not evaluated_only and layer is not None and ob.visible_get(view_layer=layer)
+        # Of what another scene shows nothing can be said here.
+        if shown or (evaluates and armatures.is_evaluated_in(ob, depsgraph)):
             for tip in live_tips(ob):
                 ask_for_hidden(ob.pose.bones[tip])
     return followed

@@ -249,6 +249,21 @@ def another_scene_is_shown(stage: Stage) -> None:
     stage.follow("shown")
 
 
+@fault(GROUP, "The armature is in two scenes, its target in one; windows switch from one to the other")
+def a_target_in_another_scene(stage: Stage) -> None:
+    first = bpy.context.scene.name
+    other = bpy.data.scenes.new("other")
+    other.collection.objects.link(stage.ob)
+    for k in range(3):
+        bpy.context.window.scene = bpy.data.scenes["other"]
+        go_to(5 + k)
+        stage.look(f"in the other scene, the {k + 1}. time")
+        bpy.context.window.scene = bpy.data.scenes[first]
+        go_to(2 + k)
+        stage.look(f"in the first scene, the {k + 1}. time")
+    stage.follow("afterwards")
+
+
 @fault(GROUP, "A file saved by the add-on's first version, by the oldest Blender")
 def saved_by_the_first_version(stage: Stage) -> None:
     _open_as_an_earlier_version(stage, "first_version")

@@ -35,13 +35,20 @@ def rig() -> bpy.types.Object:
     return bpy.data.objects[RIG]
 
 
-def check_legs(when: str) -> None:
-    """See that every chain is at its target, as Blender shows it."""
+def legs_away() -> str:
+    """Which chain is not at its target, as Blender shows it; "": all are."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
     tips = [bone.name for bone in rig().pose.bones if bone.analytic_ik_enabled]
-    assert tips, f"{when}: no chain is left"
-    for tip, state in module("rig.states").states_of(rig(), tips, depsgraph).items():
-        assert state.kind == "MET", f"{when}: frame {bpy.context.scene.frame_current}: {tip}: {state}"
+    if not tips:
+        return "no chain is left"
+    states = module("rig.states").states_of(rig(), tips, depsgraph)
+    return ", ".join(f"{tip}: {state}" for tip, state in states.items() if state.kind != "MET")
+
+
+def check_legs(when: str) -> None:
+    """See that every chain is at its target."""
+    away = legs_away()
+    assert not away, f"{when}: frame {bpy.context.scene.frame_current}: {away}"
 
 
 def pose() -> list[Matrix]:
@@ -135,7 +142,10 @@ def switch_the_add_on() -> d.Steps:
     bpy.data.objects[FOOT].location.z += 0.05
     yield 0.5
     bpy.ops.preferences.addon_enable(module=enabled)
-    yield 2.0
+    for _ in range(20):  # it looks at the file when Blender next has time
+        yield 0.5
+        if legs_away() == "":
+            break
     check_legs("enabled again, and nothing was touched")
     print("enabled again: the legs follow at once", flush=True)
 
