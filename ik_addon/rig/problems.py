@@ -12,7 +12,8 @@ from .armatures import armature_named, is_evaluated_in, posed_armatures
 from .lengthening import scaled_bones
 from .limb import Limb, chain_bones
 from .order import ChainName, chain_order
-from .reading import SceneReader, in_any_collection
+from .reading import SceneReader, gone_pole, in_any_collection
+from .settings import settings_of
 
 _UNEVEN = 1e-4
 _CURES = {
@@ -90,12 +91,12 @@ def fault_of(tip: str, error: ChainError) -> Problem:
 
 
 def warnings_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
-    """What makes a chain that is solved end elsewhere than it was solved to."""
+    """What makes a chain that is solved end elsewhere than it was solved to, or bend to another side."""
     try:
         bones = _bones_of(ob, tip)
     except ChainError:
         return []
-    return [*_driven(ob, tip, bones), *_constrained(bones), *_uneven(ob, bones)]
+    return [*_without_pole(ob, tip), *_driven(ob, tip, bones), *_constrained(bones), *_uneven(ob, bones)]
 
 
 def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
@@ -164,6 +165,12 @@ def _own_curves(ob: bpy.types.Object) -> list:
 def _bones_of(ob: bpy.types.Object, tip: str) -> list[bpy.types.PoseBone]:
     pose_bone = ob.pose.bones[tip]
     return chain_bones(pose_bone, pose_bone.analytic_ik_chain_count)
+
+
+def _without_pole(ob: bpy.types.Object, tip: str) -> Iterator[Problem]:
+    gone = gone_pole(settings_of(ob.pose.bones[tip]))
+    if gone is not None:
+        yield fault_of(tip, gone.of(f"Bone '{tip}'"))
 
 
 def _driven(ob: bpy.types.Object, tip: str, bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:

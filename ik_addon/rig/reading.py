@@ -1,5 +1,6 @@
 """From pose bones and targets to plain numbers in armature space, and what is wrong where that cannot be done."""
 
+from dataclasses import replace
 from functools import cached_property
 from math import isfinite
 
@@ -169,6 +170,9 @@ class ArmatureReader:
         """
         tip = self.tip(tip_name)
         settings = settings or settings_of(tip)
+        if gone_pole(settings) is not None:
+            # As Blender's own IK: the chain goes on without it, and the panel says so.
+            settings = replace(settings, pole_target=None, pole_subtarget="")
         try:
             chain = chain_bones(tip, settings.chain_count)
             check_targets(self.ob, chain, settings)
@@ -286,24 +290,19 @@ class ArmatureReader:
 
 
 def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], settings: Settings) -> None:
-    """Raise ChainError where target or pole is missing, gone, or moved by the chain itself."""
+    """Raise ChainError where the target is missing or gone, or target or pole is moved by the chain itself."""
     if settings.target is None:
         raise ChainError("there is no target; choose an object as its Target", "TARGET")
+    gone = _gone(settings.target, settings.subtarget, "target")
+    if gone is not None:
+        raise gone
+    names = {bone.name for bone in chain}
     for what, control, bone_name in (
         ("target", settings.target, settings.subtarget),
         ("pole", settings.pole_target, settings.pole_subtarget),
     ):
         if control is None:
             continue
-        if not in_any_collection(control):
-            sentence = f"its {what} '{control.name}' was deleted; choose another one or clear it"
-            raise ChainError(sentence, f"{what.upper()}_DELETED")
-        if bone_name and (control.pose is None or bone_name not in control.pose.bones):
-            raise ChainError(
-                f"its {what} '{control.name}' has no bone '{bone_name}'; choose one of that armature's bones",
-                what.upper(),
-            )
-        names = {bone.name for bone in chain}
         own = (bone.name for carrier, bone in carriers(control, bone_name) if carrier == ob and bone.name in names)
         carrier = next(own, None)
         if carrier is not None:
@@ -312,6 +311,22 @@ def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], setting
                 "that does not hang below the chain",
                 what.upper(),
             )
+
+
+def gone_pole(settings: Settings) -> ChainError | None:
+    """What is wrong with a pole that was deleted, or that is a bone which its armature does not have; None: nothing."""
+    return _gone(settings.pole_target, settings.pole_subtarget, "pole") if settings.pole_target else None
+
+
+def _gone(control: bpy.types.Object, bone_name: str, what: str) -> ChainError | None:
+    if not in_any_collection(control):
+        sentence = f"its {what} '{control.name}' was deleted; choose another one or clear it"
+        return ChainError(sentence, f"{what.upper()}_DELETED")
+    if bone_name and (control.pose is None or bone_name not in control.pose.bones):
+        return ChainError(
+            f"its {what} '{control.name}' has no bone '{bone_name}'; choose one of that armature's bones", what.upper()
+        )
+    return None
 
 
 def in_any_collection(ob: bpy.types.Object) -> bool:
