@@ -11,7 +11,7 @@ from bpy.app.handlers import persistent
 from .. import messages
 from . import animation, armatures
 from .evaluating import evaluate, is_evaluating
-from .hidden import ask_for_hidden, is_hidden
+from .hidden import ask_for_hidden
 from .kept import has_lost_controls, keep_all
 from .order import ChainName, live_tips
 from .plan import Plan

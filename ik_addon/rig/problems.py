@@ -14,8 +14,9 @@ from .hidden import in_any_collection
 from .lengthening import scaled_bones
 from .limb import Limb, chain_bones
 from .order import ChainName, chain_order, read_by
-from .reading import SceneReader
+from .reading import SceneReader, gone_pole
 from .relations import followed_bones
+from .settings import settings_of
 
 _UNEVEN = 1e-4
 _PATHS_WITHOUT_HANDLERS = hasattr(bpy.app.handlers, "exit_pre")
@@ -93,12 +94,13 @@ def fault_of(tip: str, error: ChainError) -> Problem:
 
 
 def warnings_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
-    """What makes a chain that is solved end elsewhere than it was solved to."""
+    """What makes a chain that is solved end elsewhere than it was solved to, or bend to another side."""
     try:
         bones = _bones_of(ob, tip)
     except ChainError:
         return []
-    return [*_driven(ob, tip, bones), *_constrained(bones), *_uneven(ob, bones), *_circular(ob, tip, bones)]
+    found = (_driven(ob, tip, bones), _constrained(bones), _uneven(ob, bones), _circular(ob, tip, bones))
+    return [*_without_pole(ob, tip), *(problem for problems in found for problem in problems)]
 
 
 def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
@@ -145,6 +147,12 @@ def _own_curves(ob: bpy.types.Object) -> list:
 def _bones_of(ob: bpy.types.Object, tip: str) -> list[bpy.types.PoseBone]:
     pose_bone = ob.pose.bones[tip]
     return chain_bones(pose_bone, pose_bone.analytic_ik_chain_count)
+
+
+def _without_pole(ob: bpy.types.Object, tip: str) -> Iterator[Problem]:
+    gone = gone_pole(settings_of(ob.pose.bones[tip]))
+    if gone is not None:
+        yield fault_of(tip, gone.of(messages.BONE(bone=tip)))
 
 
 def _driven(ob: bpy.types.Object, tip: str, bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:

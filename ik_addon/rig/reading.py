@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import cached_property
 from math import isfinite
 
@@ -185,6 +186,9 @@ class ArmatureReader:
         """
         tip = self.tip(tip_name)
         settings = settings or settings_of(tip)
+        if gone_pole(settings) is not None:
+            # As Blender's own IK: the chain goes on without it, and the panel says so.
+            settings = replace(settings, pole_target=None, pole_subtarget="")
         try:
             chain = chain_bones(tip, settings.chain_count)
             check_targets(self.ob, chain, settings)
@@ -298,24 +302,36 @@ class ArmatureReader:
 
 
 def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], settings: Settings) -> None:
-    """Raise ChainError where target or pole is missing, gone, or moved by the chain itself."""
+    """Raise ChainError where the target is missing or gone, or target or pole is moved by the chain itself."""
     if settings.target is None:
         raise ChainError(messages.NO_TARGET(), "TARGET")
+    gone = _gone(settings.target, settings.subtarget, "TARGET")
+    if gone is not None:
+        raise gone
+    names = {bone.name for bone in chain}
     for what, control, bone_name in (
         ("TARGET", settings.target, settings.subtarget),
         ("POLE", settings.pole_target, settings.pole_subtarget),
     ):
         if control is None:
             continue
-        if not in_any_collection(control):
-            raise ChainError(_DELETED[what](control=control.name), what + "_DELETED")
-        if bone_name and (control.pose is None or bone_name not in control.pose.bones):
-            raise ChainError(_WITHOUT_BONE[what](control=control.name, bone=bone_name), what)
-        names = {bone.name for bone in chain}
         own = (bone.name for carrier, bone in carriers(control, bone_name) if carrier == ob and bone.name in names)
         carrier = next(own, None)
         if carrier is not None:
             raise ChainError(_ON_CHAIN[what](control=control_words(control, bone_name), bone=carrier), what)
+
+
+def gone_pole(settings: Settings) -> ChainError | None:
+    """What is wrong with a pole that was deleted, or that is a bone which its armature does not have; None: nothing."""
+    return _gone(settings.pole_target, settings.pole_subtarget, "POLE") if settings.pole_target else None
+
+
+def _gone(control: bpy.types.Object, bone_name: str, what: str) -> ChainError | None:
+    if not in_any_collection(control):
+        return ChainError(_DELETED[what](control=control.name), f"{what}_DELETED")
+    if bone_name and (control.pose is None or bone_name not in control.pose.bones):
+        return ChainError(_WITHOUT_BONE[what](control=control.name, bone=bone_name), what)
+    return None
 
 
 def control_words(control: bpy.types.Object, bone_name: str) -> str:

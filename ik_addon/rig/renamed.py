@@ -101,7 +101,7 @@ def _holder(tip: bpy.types.PoseBone, control: bpy.types.Object, name: str) -> bp
         # The chain may have been separated from it: Blender then takes the new object for the old one.
         left = bpy.data.objects.get(_seen(tip).armature)
         there = left.pose.bones.get(name) if left is not None and left.pose else None
-        if there is not None and _seen(there) == (left.name, name):
+        if left is not None and there is not None and _seen(there) == (left.name, name):
             return left
     return control
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 
 import bpy
 from mathutils import Matrix, Quaternion, Vector
@@ -20,7 +21,9 @@ from .posing import PoseWriter
 from .reading import ArmatureReader, SceneReader
 from .records import recorded_bones
 
-_UNEVEN_SCALE_PASSES = 12
+_UNEVEN_SCALE_PASSES = 48
+_WITHOUT_GAIN = 8
+"""Passes in a row that come no nearer: more of them will not either."""
 _STRAYED = 2e-6
 """Distance of the tip from where it was solved to be, in chain lengths, that is more than rounding."""
 _PUT_BACK = 1e-5
@@ -118,12 +121,15 @@ def _solve_rotations(limb: Limb) -> tuple[Outcome, list[Matrix], list[Quaternion
 
     The matrices are those before it is lengthened, which turns nothing and moves all joints evenly away from the root.
     A bone under an unevenly scaled parent changes its length as it turns. Then the chain is solved again with
-    the lengths that it has in the pose just found, until the tip is where the solution put it.
+    the lengths that it has in the pose just found, until the tip is where the solution put it; where it never is,
+    the pose in which it comes nearest stands.
     """
     poses = [reading.pose_armature for reading in limb.bones]
     root, chain = limb.root_armature, limb.chain
-    goal = goal_of(limb, root)
-    for _ in range(_UNEVEN_SCALE_PASSES):
+    goal, nearest = goal_of(limb, root), inf
+    found = None
+    best = 0
+    for number in range(_UNEVEN_SCALE_PASSES):
         solution = solve(chain, goal, limb.solver)
         local_rotations, posed, parent_pose = [], [], limb.parent_pose
         for reading, pose, turn in zip(limb.bones, poses, link_rotations(chain, solution), strict=True):
@@ -132,8 +138,11 @@ def _solve_rotations(limb: Limb) -> tuple[Outcome, list[Matrix], list[Quaternion
             local_rotations.append(rotation)
             posed.append(parent_pose)
         poses = posed
-        strayed = (limb.tail_of(poses[-1]) - root) * solution.stretch - solution.joints[-1]
-        if strayed.length <= _STRAYED * chain.length:
+        strayed = ((limb.tail_of(poses[-1]) - root) * solution.stretch - solution.joints[-1]).length
+        if found is None or strayed < nearest:
+            nearest, best = strayed, number
+            found = solution.outcome, poses, local_rotations, solution.stretch
+        if strayed <= _STRAYED * chain.length or number - best == _WITHOUT_GAIN:
             break
         # This pose bends as was wished: the same wishes would swivel and flip it once more.
         hinge = -solution.normal if goal.flip else solution.normal
@@ -141,7 +150,8 @@ def _solve_rotations(limb: Limb) -> tuple[Outcome, list[Matrix], list[Quaternion
         goal = replace(goal, pole=pole, swivel=0.0, flip=False)
         joints = [*(pose.to_translation() - root for pose in poses), limb.tail_of(poses[-1]) - root]
         chain = chain_of(limb.bones, joints, poses, local_rotations, limb.parent_pose, hinge)
-    return solution.outcome, poses, local_rotations, solution.stretch
+    assert found is not None
+    return found
 
 
 def goal_of(limb: Limb, root_armature: Vector) -> Goal:

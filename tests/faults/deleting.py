@@ -102,16 +102,26 @@ def the_target_is_linked_again(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "The pole, in the viewport")
+@fault(GROUP, "The pole, in the viewport: the leg goes on without it")
 def the_pole(stage: Stage) -> None:
     _with_pole(stage)
     _delete(bpy.data.objects["knee control"])
-    if stage.ours:
-        stage.says("pole", "'knee control'", "deleted")
-        stage.limbs[0].target = ""
-        stage.look("afterwards")
-    else:
-        stage.follow("afterwards")
+    stage.says("pole", "'knee control'", "deleted")
+    stage.look("afterwards")
+    stage.follow("afterwards")
+
+
+@fault(GROUP, "The pole bone, in edit mode: the leg goes on without it")
+def the_pole_bone(stage: Stage) -> None:
+    stage.follow_bones(pole="knee ik")
+    with stage.edit_bones() as bones:
+        bones.remove(bones["knee ik"])
+    stage.says("pole", "no bone 'knee ik'", "choose one")
+    if not stage.ours:
+        # Blender's own IK then takes the armature object itself for the pole.
+        stage.limbs[0].bends = False
+    stage.look("afterwards")
+    stage.follow("afterwards")
 
 
 @fault(GROUP, "The pole, by a script")

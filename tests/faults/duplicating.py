@@ -4,7 +4,7 @@ import bpy
 
 from ..rig.rigs import update
 from ..scenes import enter, go_to, select
-from .faults import fault
+from .faults import works
 from .stage import Limb, Stage
 
 GROUP = "Duplicating and mirroring"
@@ -18,7 +18,7 @@ def _copies(stage: Stage, *objects: bpy.types.Object, linked: bool = False) -> l
     return [bpy.data.objects[name] for name in names]
 
 
-@fault(GROUP, "The armature is duplicated, its target is not")
+@works(GROUP, "The armature is duplicated, its target is not")
 def the_armature_alone(stage: Stage) -> None:
     copy = _copies(stage, stage.ob)[0]
     stage.limbs.append(Limb(copy.name, ["thigh", "shin"], stage.target.name))
@@ -28,7 +28,7 @@ def the_armature_alone(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "Armature and target are duplicated together")
+@works(GROUP, "Armature and target are duplicated together")
 def armature_and_target(stage: Stage) -> None:
     copy, target = _copies(stage, stage.ob, stage.target)
     stage.limbs.append(Limb(copy.name, ["thigh", "shin"], target.name))
@@ -37,7 +37,7 @@ def armature_and_target(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "The armature is duplicated with linked data (Alt+D), and the target with it")
+@works(GROUP, "The armature is duplicated with linked data (Alt+D), and the target with it")
 def linked_duplicates(stage: Stage) -> None:
     copy, target = _copies(stage, stage.ob, stage.target, linked=True)
     assert copy.data == stage.ob.data
@@ -47,14 +47,14 @@ def linked_duplicates(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "Linked duplicates: the chain of one of them is switched off")
+@works(GROUP, "Linked duplicates: the chain of one of them is switched off")
 def one_linked_duplicate_is_switched_off(stage: Stage) -> None:
     copy = _copies(stage, stage.ob, linked=True)[0]
     stage.unsolve(Limb(copy.name, ["thigh", "shin"], ""))
     stage.follow("afterwards")
 
 
-@fault(GROUP, "Linked duplicates: bones are edited in one of them")
+@works(GROUP, "Linked duplicates: bones are edited in one of them")
 def bones_of_linked_duplicates_are_edited(stage: Stage) -> None:
     copy, target = _copies(stage, stage.ob, stage.target, linked=True)
     stage.limbs.append(Limb(copy.name, ["thigh", "shin"], target.name))
@@ -64,7 +64,7 @@ def bones_of_linked_duplicates_are_edited(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "A linked duplicate is made single user")
+@works(GROUP, "A linked duplicate is made single user")
 def a_linked_duplicate_is_made_single_user(stage: Stage) -> None:
     copy, target = _copies(stage, stage.ob, stage.target, linked=True)
     stage.limbs.append(Limb(copy.name, ["thigh", "shin"], target.name))
@@ -74,7 +74,7 @@ def a_linked_duplicate_is_made_single_user(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "Everything is duplicated by a script: copies of objects and data")
+@works(GROUP, "Everything is duplicated by a script: copies of objects and data")
 def copied_by_a_script(stage: Stage) -> None:
     copy = stage.ob.copy()
     copy.data = stage.ob.data.copy()
@@ -84,7 +84,7 @@ def copied_by_a_script(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "Armature and target are copied and pasted")
+@works(GROUP, "Armature and target are copied and pasted")
 def copied_and_pasted(stage: Stage) -> None:
     select(stage.ob, stage.target)
     window = bpy.context.window_manager.windows[0]
@@ -100,7 +100,7 @@ def copied_and_pasted(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "A collection with the rig in it is instanced")
+@works(GROUP, "A collection with the rig in it is instanced")
 def a_collection_is_instanced(stage: Stage) -> None:
     collection = bpy.data.collections.new("rig")
     bpy.context.scene.collection.children.link(collection)
@@ -114,7 +114,7 @@ def a_collection_is_instanced(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "Bones of the chain and its target bone are duplicated in edit mode")
+@works(GROUP, "Bones of the chain and its target bone are duplicated in edit mode")
 def bones_are_duplicated(stage: Stage) -> None:
     limb = stage.follow_bones(pole="knee ik")
     _select_bones(stage, "thigh", "shin", "foot ik", "knee ik")
@@ -127,7 +127,7 @@ def bones_are_duplicated(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "Bones of the chain are duplicated in edit mode, its target bone is not")
+@works(GROUP, "Bones of the chain are duplicated in edit mode, its target bone is not")
 def the_chain_alone_is_duplicated(stage: Stage) -> None:
     stage.follow_bones()
     _select_bones(stage, "thigh", "shin")
@@ -138,7 +138,7 @@ def the_chain_alone_is_duplicated(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "Bones are duplicated twice before edit mode is left")
+@works(GROUP, "Bones are duplicated twice before edit mode is left")
 def bones_are_duplicated_twice(stage: Stage) -> None:
     stage.follow_bones()
     for number in ("001", "002"):
@@ -152,7 +152,7 @@ def bones_are_duplicated_twice(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "A leg is symmetrized with its target bone and pole bone")
+@works(GROUP, "A leg is symmetrized with its target bone and pole bone")
 def symmetrized(stage: Stage) -> None:
     limb = _left_leg(stage, pole="knee ik.L")
     _select_bones(stage, "thigh.L", "shin.L", "foot ik.L", "knee ik.L")
@@ -163,7 +163,7 @@ def symmetrized(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "A leg is symmetrized whose target bone has a mirrored one already")
+@works(GROUP, "A leg is symmetrized whose target bone has a mirrored one already")
 def symmetrized_to_a_target_that_was_there(stage: Stage) -> None:
     _left_leg(stage)
     stage.add_bone("foot ik.R", (-0.2, -0.3, 0.4))
@@ -175,7 +175,7 @@ def symmetrized_to_a_target_that_was_there(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "Two armatures with chains are joined; one follows a bone, one an object")
+@works(GROUP, "Two armatures with chains are joined; one follows a bone, one an object")
 def armatures_are_joined(stage: Stage) -> None:
     stage.follow_bones()
     other = _copies(stage, stage.ob)[0]
@@ -189,7 +189,7 @@ def armatures_are_joined(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "An armature with a chain is joined into another one")
+@works(GROUP, "An armature with a chain is joined into another one")
 def joined_into_another(stage: Stage) -> None:
     stage.follow_bones()
     other = bpy.data.objects.new("body", bpy.data.armatures.new("body"))
@@ -206,7 +206,7 @@ def joined_into_another(stage: Stage) -> None:
     stage.look("dragged")
 
 
-@fault(GROUP, "A chain's bones are separated into an armature of their own, its target bone is not")
+@works(GROUP, "A chain's bones are separated into an armature of their own, its target bone is not")
 def separated(stage: Stage) -> None:
     limb = stage.follow_bones()
     _select_bones(stage, "hips", "thigh", "shin", "foot")
@@ -217,7 +217,7 @@ def separated(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "A chain's bones and its target bone are separated into an armature of their own")
+@works(GROUP, "A chain's bones and its target bone are separated into an armature of their own")
 def separated_with_target(stage: Stage) -> None:
     limb = stage.follow_bones()
     _select_bones(stage, "hips", "thigh", "shin", "foot", "foot ik")

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import wraps
 
 from .stage import NEAR, Seen, Stage
 
@@ -34,6 +35,21 @@ def fault(group: str, title: str) -> Callable[[Deed], Deed]:
     def enter(do: Deed) -> Deed:
         FAULTS.append(Fault(group, title, do))
         return do
+
+    return enter
+
+
+def works(group: str, title: str) -> Callable[[Deed], Deed]:
+    """Likewise, and a sentence is no excuse: the leg has all that it needs."""
+
+    def enter(do: Deed) -> Deed:
+        @wraps(do)
+        def deed(stage: Stage) -> None:
+            do(stage)
+            said = [sentence for seen in stage.seen for sentence in seen.sentences]
+            assert not said or not stage.ours, f"it says: {said[0]}"
+
+        return fault(group, title)(deed)
 
     return enter
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import bpy
 
 from ..rig.rigs import new_empty, update
-from ..scenes import go_to
-from .faults import fault
+from ..scenes import go_to, slide
+from .faults import works
 from .stage import Stage
 
 GROUP = "Hiding and excluding"
@@ -113,12 +113,12 @@ def _show(ob: bpy.types.Object) -> None:
     update()
 
 
-@fault(GROUP, f"The target, by {len(MEANS)} means, each shown again")
+@works(GROUP, f"The target, by {len(MEANS)} means, each shown again")
 def the_target(stage: Stage) -> None:
     _by_every_means(stage, "leg target")
 
 
-@fault(GROUP, "The pole, likewise")
+@works(GROUP, "The pole, likewise")
 def the_pole(stage: Stage) -> None:
     stage.unsolve(stage.limbs[0])
     new_empty("knee control", (0.0, -2.0, 1.0))
@@ -127,7 +127,7 @@ def the_pole(stage: Stage) -> None:
     _by_every_means(stage, "knee control")
 
 
-@fault(GROUP, "The parent of the target, likewise")
+@works(GROUP, "The parent of the target, likewise")
 def the_parent_of_the_target(stage: Stage) -> None:
     parent = new_empty("carrier", (0.1, 0.0, 0.0))
     parent.keyframe_insert("location", frame=1)
@@ -139,7 +139,7 @@ def the_parent_of_the_target(stage: Stage) -> None:
     _by_every_means(stage, "carrier")
 
 
-@fault(GROUP, "The armature that holds the target bone, likewise")
+@works(GROUP, "The armature that holds the target bone, likewise")
 def the_armature_of_the_target_bone(stage: Stage) -> None:
     from .renaming import _follow_another_armature
 
@@ -147,11 +147,18 @@ def the_armature_of_the_target_bone(stage: Stage) -> None:
     _by_every_means(stage, "controls")
 
 
-def _is_shown(ob: bpy.types.Object) -> bool:
-    return ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).is_evaluated
+@works(GROUP, "A target that a constraint moves, likewise")
+def a_constrained_target(stage: Stage) -> None:
+    carrier = new_empty("carrier")
+    slide(carrier, (0.0, -0.6, 0.5), (0.2, 0.5, 0.3))
+    stage.target.constraints.new("COPY_LOCATION").target = carrier
+    update()
+    # Where the target should be is told by what it follows: what is hidden may stand still, and the leg with it.
+    stage.limbs[0].target = "carrier"
+    _by_every_means(stage, "leg target")
 
 
-@fault(GROUP, "The armature, likewise: looked at when it is shown again")
+@works(GROUP, "The armature, likewise: looked at when it is shown again")
 def the_armature(stage: Stage) -> None:
     for means, hide in MEANS.items():
         hide(stage.ob)
@@ -165,7 +172,7 @@ def the_armature(stage: Stage) -> None:
         stage.follow(f"{means}, shown again")
 
 
-@fault(GROUP, "The armature, its chain switched off meanwhile")
+@works(GROUP, "The armature, its chain switched off meanwhile")
 def switched_off_while_hidden(stage: Stage) -> None:
     limb = stage.limbs[0]
     _excluded(stage.ob)
@@ -188,7 +195,7 @@ def switched_off_while_hidden(stage: Stage) -> None:
     stage.follow("switched on again")
 
 
-@fault(GROUP, "Bones of the chain and the target bone, in pose mode and in edit mode")
+@works(GROUP, "Bones of the chain and the target bone, in pose mode and in edit mode")
 def bones(stage: Stage) -> None:
     stage.follow_bones()
     pose = stage.ob.pose.bones
@@ -204,7 +211,7 @@ def bones(stage: Stage) -> None:
     stage.follow("in edit mode")
 
 
-@fault(GROUP, "The bone collection that holds chain and target bone")
+@works(GROUP, "The bone collection that holds chain and target bone")
 def bone_collections(stage: Stage) -> None:
     stage.follow_bones()
     data = stage.ob.data
@@ -223,7 +230,7 @@ def bone_collections(stage: Stage) -> None:
     stage.follow("removed")
 
 
-@fault(GROUP, "The target's switch in viewports has keys")
+@works(GROUP, "The target's switch in viewports has keys")
 def a_keyed_switch(stage: Stage) -> None:
     target = stage.target
     for frame, hidden in ((1, False), (3, True), (8, False)):
@@ -236,7 +243,7 @@ def a_keyed_switch(stage: Stage) -> None:
         stage.look(f"at frame {frame}")
 
 
-@fault(GROUP, "The target moves to a scene that is not shown")
+@works(GROUP, "The target moves to a scene that is not shown")
 def the_target_in_another_scene(stage: Stage) -> None:
     other = bpy.data.scenes.new("other")
     other.collection.objects.link(stage.target)
@@ -246,7 +253,7 @@ def the_target_in_another_scene(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "The target hides in a second view layer alone, and that is shown")
+@works(GROUP, "The target hides in a second view layer alone, and that is shown")
 def a_second_view_layer(stage: Stage) -> None:
     second = bpy.context.scene.view_layers.new("second")
     layer_collection = _own_collection(stage.target)
@@ -259,7 +266,7 @@ def a_second_view_layer(stage: Stage) -> None:
     stage.follow("in the second layer")
 
 
-@fault(GROUP, "The armature is in local view, its target is not")
+@works(GROUP, "The armature is in local view, its target is not")
 def local_view(stage: Stage) -> None:
     window = bpy.context.window_manager.windows[0]
     area = next(area for area in window.screen.areas if area.type == "VIEW_3D")

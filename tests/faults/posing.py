@@ -5,7 +5,7 @@ from mathutils import Matrix, Vector
 
 from ..rig.rigs import Control, evaluated_copy, leg, new_empty, update
 from ..scenes import enter, go_to, select
-from .faults import fault
+from .faults import fault, works
 from .stage import Limb, Stage
 
 GROUP = "Poses copied and pasted, rest poses applied, bones edited"
@@ -40,7 +40,7 @@ def _left_and_right(stage: Stage, bones: bool) -> tuple[Limb, Limb]:
     return limbs[0], limbs[1]
 
 
-@fault(GROUP, "A pose is copied and pasted at another frame (Ctrl+C, Ctrl+V)")
+@works(GROUP, "A pose is copied and pasted at another frame (Ctrl+C, Ctrl+V)")
 def copied_and_pasted(stage: Stage) -> None:
     enter("POSE", stage.ob, "thigh", "shin")
     bpy.ops.pose.copy()
@@ -52,7 +52,7 @@ def copied_and_pasted(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "A pose is copied and pasted; the chain follows bones of its armature")
+@works(GROUP, "A pose is copied and pasted; the chain follows bones of its armature")
 def copied_and_pasted_with_bones(stage: Stage) -> None:
     stage.follow_bones(pole="knee ik")
     enter("POSE", stage.ob, "thigh", "shin")
@@ -65,7 +65,7 @@ def copied_and_pasted_with_bones(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "A pose is pasted, undone, redone, saved and opened")
+@works(GROUP, "A pose is pasted, undone, redone, saved and opened")
 def pasted_undone_and_saved(stage: Stage) -> None:
     enter("POSE", stage.ob, "thigh", "shin")
     bpy.ops.pose.copy()
@@ -85,13 +85,13 @@ def pasted_undone_and_saved(stage: Stage) -> None:
     stage.follow("opened")
 
 
-@fault(GROUP, "A pose of the left leg is pasted flipped on the right leg; both follow bones")
+@works(GROUP, "A pose of the left leg is pasted flipped on the right leg; both follow bones")
 def pasted_flipped(stage: Stage) -> None:
     _left_and_right(stage, bones=True)
     _paste_flipped(stage)
 
 
-@fault(GROUP, "A pose of the left leg is pasted flipped on the right leg; both follow objects")
+@works(GROUP, "A pose of the left leg is pasted flipped on the right leg; both follow objects")
 def pasted_flipped_with_objects(stage: Stage) -> None:
     _left_and_right(stage, bones=False)
     _paste_flipped(stage)
@@ -110,7 +110,7 @@ def _paste_flipped(stage: Stage) -> None:
         stage.look(f"afterwards, at frame {frame}")
 
 
-@fault(GROUP, "A pose is pasted on another character of the same make")
+@works(GROUP, "A pose is pasted on another character of the same make")
 def pasted_on_another_character(stage: Stage) -> None:
     select(stage.ob, stage.target)
     bpy.ops.object.duplicate()
@@ -150,7 +150,7 @@ def cleared_and_pasted(stage: Stage) -> None:
     stage.look("afterwards")
 
 
-@fault(GROUP, "Pose mode: transforms are cleared in each way that there is")
+@works(GROUP, "Pose mode: transforms are cleared in each way that there is")
 def cleared(stage: Stage) -> None:
     enter("POSE", stage.ob, "thigh", "shin")
     for clear in (

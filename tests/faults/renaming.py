@@ -6,7 +6,7 @@ import bpy
 
 from ..rig.rigs import update
 from ..scenes import enter, go_to, select
-from .faults import fault
+from .faults import works
 from .stage import Stage
 
 GROUP = "Renaming"
@@ -25,14 +25,14 @@ def _rename_bones(stage: Stage, names: Iterable[tuple[str, str]]) -> None:
             stage.fk_pose[new] = stage.fk_pose.pop(old)
 
 
-@fault(GROUP, "The bones of the chain")
+@works(GROUP, "The bones of the chain")
 def bones_of_the_chain(stage: Stage) -> None:
     _rename_bones(stage, [("thigh", "upper"), ("shin", "lower")])
     stage.look("renamed")
     stage.follow("afterwards")
 
 
-@fault(GROUP, "The tip, in edit mode")
+@works(GROUP, "The tip, in edit mode")
 def the_tip_in_edit_mode(stage: Stage) -> None:
     with stage.edit_bones() as bones:
         bones["shin"].name = "lower"
@@ -42,13 +42,13 @@ def the_tip_in_edit_mode(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "Bones swap their names")
+@works(GROUP, "Bones swap their names")
 def bones_swap_names(stage: Stage) -> None:
     _rename_bones(stage, [("thigh", "x"), ("shin", "thigh"), ("x", "shin")])
     stage.follow("afterwards")
 
 
-@fault(GROUP, "The tip gets names with quotes, backslashes, dots, brackets and other scripts")
+@works(GROUP, "The tip gets names with quotes, backslashes, dots, brackets and other scripts")
 def names_that_are_hard(stage: Stage) -> None:
     stage.ob.pose.bones["thigh"].keyframe_insert("location", frame=1)
     for name in HARD_NAMES:
@@ -57,7 +57,7 @@ def names_that_are_hard(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "The target bone gets such names")
+@works(GROUP, "The target bone gets such names")
 def target_names_that_are_hard(stage: Stage) -> None:
     limb = stage.follow_bones()
     for name in HARD_NAMES:
@@ -66,7 +66,7 @@ def target_names_that_are_hard(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "The target bone and the pole bone, by the outliner or a script")
+@works(GROUP, "The target bone and the pole bone, by the outliner or a script")
 def control_bones(stage: Stage) -> None:
     limb = stage.follow_bones(pole="knee ik")
     _rename_bones(stage, [("foot ik", "CTRL_foot"), ("knee ik", "CTRL_knee")])
@@ -75,7 +75,7 @@ def control_bones(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "The target bone, in edit mode")
+@works(GROUP, "The target bone, in edit mode")
 def the_target_bone_in_edit_mode(stage: Stage) -> None:
     limb = stage.follow_bones()
     with stage.edit_bones() as bones:
@@ -84,7 +84,7 @@ def the_target_bone_in_edit_mode(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "The target bone is renamed, and another bone gets its old name")
+@works(GROUP, "The target bone is renamed, and another bone gets its old name")
 def the_old_name_is_taken(stage: Stage) -> None:
     stage.follow_bones()
     _rename_bones(stage, [("foot ik", "CTRL_foot")])
@@ -95,7 +95,7 @@ def the_old_name_is_taken(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "Target bone and pole bone swap their names")
+@works(GROUP, "Target bone and pole bone swap their names")
 def controls_swap_names(stage: Stage) -> None:
     limb = stage.follow_bones(pole="knee ik")
     _rename_bones(stage, [("foot ik", "x"), ("knee ik", "foot ik"), ("x", "knee ik")])
@@ -104,7 +104,7 @@ def controls_swap_names(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "A target bone in another armature")
+@works(GROUP, "A target bone in another armature")
 def a_bone_of_another_armature(stage: Stage) -> None:
     limb = _follow_another_armature(stage)
     bpy.data.objects["controls"].data.bones["hand"].name = limb.target_bone = "CTRL_hand"
@@ -113,7 +113,7 @@ def a_bone_of_another_armature(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "A target bone in another armature, while that is in edit mode")
+@works(GROUP, "A target bone in another armature, while that is in edit mode")
 def a_bone_of_another_armature_in_edit_mode(stage: Stage) -> None:
     limb = _follow_another_armature(stage)
     enter("EDIT", bpy.data.objects["controls"])
@@ -124,7 +124,7 @@ def a_bone_of_another_armature_in_edit_mode(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "A target bone, then undone and redone")
+@works(GROUP, "A target bone, then undone and redone")
 def a_renamed_target_bone_is_undone(stage: Stage) -> None:
     limb = stage.follow_bones()
     bpy.ops.ed.undo_push(message="set up")
@@ -140,7 +140,7 @@ def a_renamed_target_bone_is_undone(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "A target bone, before the file is saved and opened again")
+@works(GROUP, "A target bone, before the file is saved and opened again")
 def a_renamed_target_bone_is_saved(stage: Stage) -> None:
     stage.follow_bones()
     _rename_bones(stage, [("foot ik", "CTRL_foot")])
@@ -151,7 +151,7 @@ def a_renamed_target_bone_is_saved(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "A target bone while the chain is switched off, which is then switched on")
+@works(GROUP, "A target bone while the chain is switched off, which is then switched on")
 def while_it_is_off(stage: Stage) -> None:
     limb = stage.follow_bones()
     _switch(stage, on=False)
@@ -163,7 +163,7 @@ def while_it_is_off(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "Names of left and right are flipped in pose mode")
+@works(GROUP, "Names of left and right are flipped in pose mode")
 def names_are_flipped(stage: Stage) -> None:
     limb = stage.follow_bones("foot ik.L")
     _rename_bones(stage, [("thigh", "thigh.L"), ("shin", "shin.L")])
@@ -179,7 +179,7 @@ def names_are_flipped(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "The sides of a whole rig are swapped by flipping the names of all its bones")
+@works(GROUP, "The sides of a whole rig are swapped by flipping the names of all its bones")
 def sides_are_swapped(stage: Stage) -> None:
     limb = stage.follow_bones("foot ik.L")
     stage.add_bone("foot ik.R", (1.0, -0.3, 0.4))
@@ -192,7 +192,7 @@ def sides_are_swapped(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "Bones are named by their side in pose mode")
+@works(GROUP, "Bones are named by their side in pose mode")
 def named_by_side(stage: Stage) -> None:
     limb = stage.follow_bones()
     enter("POSE", stage.ob, "foot ik")
@@ -205,7 +205,7 @@ def named_by_side(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "Armature object and target object")
+@works(GROUP, "Armature object and target object")
 def objects(stage: Stage) -> None:
     stage.ob.name, stage.target.name = "body", "hand control"
     stage.limbs[0].ob, stage.limbs[0].target = "body", "hand control"
@@ -213,7 +213,7 @@ def objects(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "The armature object, whose own bone is the target")
+@works(GROUP, "The armature object, whose own bone is the target")
 def the_armature_with_its_target(stage: Stage) -> None:
     limb = stage.follow_bones()
     stage.ob.name = "body"
@@ -222,7 +222,7 @@ def the_armature_with_its_target(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "Armature and target swap their names")
+@works(GROUP, "Armature and target swap their names")
 def objects_swap_names(stage: Stage) -> None:
     ob, target = stage.ob, stage.target
     ob.name, target.name = "x", "leg"
@@ -232,7 +232,7 @@ def objects_swap_names(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "Armature data, collection and scene")
+@works(GROUP, "Armature data, collection and scene")
 def data_collection_and_scene(stage: Stage) -> None:
     collection = bpy.data.collections.new("rig")
     bpy.context.scene.collection.children.link(collection)
@@ -243,7 +243,7 @@ def data_collection_and_scene(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "All bones at once, as batch rename does")
+@works(GROUP, "All bones at once, as batch rename does")
 def all_at_once(stage: Stage) -> None:
     limb = stage.follow_bones()
     for bone in stage.ob.data.bones:

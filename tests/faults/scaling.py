@@ -1,11 +1,12 @@
 """Bones, objects and their parents that are scaled, evenly or not, mirrored, or to nothing."""
 
 from math import pi
+from random import Random
 
 import bpy
 from mathutils import Vector
 
-from ..rig.rigs import INHERIT_SCALE, evaluated_copy, new_empty, update
+from ..rig.rigs import INHERIT_SCALE, evaluated_copy, new_empty, random_rotation, update
 from ..scenes import go_to, select
 from .faults import fault
 from .stage import Stage
@@ -196,3 +197,23 @@ def an_uneven_scale_is_applied(stage: Stage) -> None:
     bpy.ops.object.transform_apply(location=False, rotation=True, scale=True)
     stage.drag(0.1, -0.3, 0.6)
     stage.look("applied")
+
+
+@fault(GROUP, "The hips are turned and scaled unevenly, by up to a quarter, in forty ways")
+def hips_in_many_ways(stage: Stage) -> None:
+    stage.forget_bystander("hips")
+    stage.fk_pose = None
+    stage.limbs[0].bends = False
+    stage.target.animation_data.action = None
+    hips, random = stage.ob.pose.bones["hips"], Random(1)
+    for way in range(40):
+        hips.rotation_quaternion = random_rotation(random, 0.6)
+        hips.scale = [1.25 ** random.uniform(-1.0, 1.0) for _ in range(3)]
+        update()
+        thigh = evaluated_copy(stage.ob).pose.bones["thigh"]
+        # Between hip and where the straight leg would end: in reach however it is sheared.
+        along = Vector((random.uniform(-0.5, 0.5), random.uniform(-0.7, 0.2), -1.2))
+        stage.target.location = thigh.head + along
+        update()
+        stage.look(f"in way {way}")
+        assert not stage.seen[-1].sentences, f"a leg sheared this little misses its target in way {way}"

@@ -5,9 +5,10 @@ from math import inf, nan
 import bpy
 import pytest
 
+from ik_addon.rig.problems import warnings_of
 from ik_addon.rig.solving import solve_scene
 
-from .rigs import BoneSpec, Rig, editing, leg, new_armature, new_empty, pose_values, update
+from .rigs import BoneSpec, Rig, editing, leg, matrix_difference, new_armature, new_empty, pose_values, update
 
 
 def no_target(rig: Rig) -> tuple[str, ...]:
@@ -25,13 +26,6 @@ def target_deleted_by_operator(rig: Rig) -> tuple[str, ...]:
 def target_removed_from_the_file(rig: Rig) -> tuple[str, ...]:
     bpy.data.objects.remove(rig.target.ob)
     return "no target", "choose", "Target"
-
-
-def pole_deleted_by_operator(rig: Rig) -> tuple[str, ...]:
-    pole = rig.tip.analytic_ik_pole_target = new_empty("pole")
-    with bpy.context.temp_override(selected_objects=[pole]):
-        bpy.ops.object.delete()
-    return "pole 'pole'", "deleted", "clear it"
 
 
 def target_at_nan(rig: Rig) -> tuple[str, ...]:
@@ -123,7 +117,6 @@ PROBLEMS = (
     no_target,
     target_deleted_by_operator,
     target_removed_from_the_file,
-    pole_deleted_by_operator,
     target_at_nan,
     target_at_infinity,
     pole_at_nan,
@@ -181,6 +174,34 @@ def test_a_chain_that_is_broken_from_the_start_writes_nothing(break_it):
     bpy.context.scene.frame_set(3)
     assert len(errors(rig.ob)) == 1
     assert pose_values(rig.ob) == fk
+
+
+def pole_object_deleted(rig: Rig) -> str:
+    pole = rig.tip.analytic_ik_pole_target
+    with bpy.context.temp_override(selected_objects=[pole]):
+        bpy.ops.object.delete()
+    return "its pole 'pole' was deleted"
+
+
+def pole_bone_deleted(rig: Rig) -> str:
+    rig.tip.analytic_ik_pole_target, rig.tip.analytic_ik_pole_subtarget = rig.ob, "nose"
+    return "its pole 'leg' has no bone 'nose'"
+
+
+@pytest.mark.parametrize("delete", [pole_object_deleted, pole_bone_deleted])
+def test_a_chain_whose_pole_is_gone_goes_on_as_one_without_a_pole_and_says_so(delete):
+    rig, plain = leg("leg"), leg("plain")
+    rig.tip.analytic_ik_pole_target = new_empty("pole", (2.0, -1.0, 1.0))
+    rig.enable()
+    plain.enable()
+    assert matrix_difference(rig.matrices()[0], plain.matrices()[0]) > 0.1
+    sentence = delete(rig)
+    for x in (0.0, 0.1, 0.2):
+        for each in (rig, plain):
+            each.target.place((x, -0.3, 0.4 + x))
+        assert all(matrix_difference(*pair) < 1e-6 for pair in zip(rig.matrices(), plain.matrices(), strict=True))
+    (warning,) = warnings_of(rig.ob, "shin")
+    assert warning.sentence.startswith(f"Bone 'shin': {sentence}") and warning.cures
 
 
 def mend_target(rig: Rig) -> None:

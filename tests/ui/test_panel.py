@@ -72,7 +72,8 @@ def test_the_chains_panel_says_what_is_wrong_with_it(problem):
     assert {"analytic_ik_target", "analytic_ik_chain_count", "analytic_ik_solver"} <= set(shown.properties)
 
 
-@pytest.mark.parametrize("problem", PROBLEMS)
+# Without its pole a chain is solved all the same.
+@pytest.mark.parametrize("problem", [problem for problem in PROBLEMS if problem is not deleted_pole])
 def test_the_list_of_chains_says_it_too(problem):
     rig = walking_leg()
     problem(rig)
