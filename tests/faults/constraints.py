@@ -86,7 +86,7 @@ def armature_constraint_on_the_thigh(stage: Stage) -> None:
     aim = constraint.targets.new()
     aim.target, aim.subtarget = bpy.data.objects[other], "thigh"
     update()
-    stage.follow("with it")
+    _with_it_and_muted(stage, constraint)
 
 
 @fault(GROUP, "An Action constraint on the shin")
