@@ -16,8 +16,8 @@ from .reading import SceneReader, in_any_collection
 from .relations import followed_bones
 
 _UNEVEN = 1e-4
-_PATHS_WITHOUT_HANDLERS = bpy.app.version >= (5, 1, 0)
-"""Whether Blender calls no add-on while it works out motion paths."""
+_PATHS_WITHOUT_HANDLERS = hasattr(bpy.app.handlers, "exit_pre")
+"""Whether Blender calls no add-on while it works out motion paths: 5.0 does, 5.2 does not, and has this handler."""
 _CURES = {
     "TARGET": ("NEW_TARGET",),
     "TARGET_DELETED": ("BRING_BACK_TARGET", "NEW_TARGET"),
