@@ -182,7 +182,8 @@ def _driven(ob: bpy.types.Object, tip: str, bones: list[bpy.types.PoseBone]) -> 
 def _constrained(bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
     for bone in bones:
         for constraint in bone.constraints:
-            if constraint.enabled and constraint.influence > 0.0:
+            # One that has nothing to read, for example, is not valid and moves nothing.
+            if constraint.enabled and constraint.is_valid and constraint.influence > 0.0:
                 yield Problem(
                     f"Bone '{bone.name}': constraint '{constraint.name}' moves it after the chain; switch it off",
                     (Cure("MUTE_CONSTRAINT", bone.name, constraint.name),),
