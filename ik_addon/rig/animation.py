@@ -169,8 +169,9 @@ def placing_drivers(ob: bpy.types.Object, bone_name: str, turned: bool) -> Itera
         known = _placing[ob.session_uid] = (signature, found)
     for k in known[1].get(bone_name, ()):
         curve = data.drivers[k]
-        if not curve.mute and (turned or "rotation" not in curve.data_path):
-            yield curve.driver
+        driver = curve.driver
+        if driver is not None and not curve.mute and (turned or "rotation" not in curve.data_path):
+            yield driver
 
 
 def is_driven(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone, what: str) -> bool:

@@ -20,7 +20,7 @@ from .settings import settings_of
 
 _UNEVEN = 1e-4
 _PATHS_WITHOUT_HANDLERS = hasattr(bpy.app.handlers, "exit_pre")
-"""Whether Blender calls no add-on while it works out motion paths: since the version that brought this handler."""
+"""Whether Blender calls no add-on while it works out motion paths: 5.0 does, 5.2 does not, and has this handler."""
 _CURES = {
     "TARGET": ("NEW_TARGET",),
     "TARGET_DELETED": ("BRING_BACK_TARGET", "NEW_TARGET"),
@@ -169,7 +169,8 @@ def _driven(ob: bpy.types.Object, tip: str, bones: list[bpy.types.PoseBone]) -> 
 def _constrained(bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
     for bone in bones:
         for constraint in bone.constraints:
-            if constraint.enabled and constraint.influence > 0.0:
+            # One that has nothing to read, for example, is not valid and moves nothing.
+            if constraint.enabled and constraint.is_valid and constraint.influence > 0.0:
                 yield Problem(
                     messages.BONE_CONSTRAINED(bone=bone.name, constraint=constraint.name),
                     (Cure("MUTE_CONSTRAINT", bone.name, constraint.name),),

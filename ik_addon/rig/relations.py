@@ -25,7 +25,7 @@ def followed_bones(
 
     turned: whether it also counts what only turns it on the spot. known: to be shared by several questions at one time.
     """
-    start = (ob.original, bone_name)
+    start: Node = (ob.original, bone_name)  # pyright: ignore[reportAssignmentType]
     known = {} if known is None else known
     waiting, visited = [start], set()
     while waiting:

@@ -86,7 +86,7 @@ def armature_constraint_on_the_thigh(stage: Stage) -> None:
     aim = constraint.targets.new()
     aim.target, aim.subtarget = bpy.data.objects[other], "thigh"
     update()
-    stage.follow("with it")
+    _with_it_and_muted(stage, constraint)
 
 
 @fault(GROUP, "An Action constraint on the shin")
@@ -133,8 +133,10 @@ def a_constraint_fades_in(stage: Stage) -> None:
 def constraints_that_do_nothing(stage: Stage) -> None:
     _mover()
     _constrain(stage.ob.pose.bones["shin"], "COPY_ROTATION", "mover", influence=0.0)
-    _constrain(stage.ob.pose.bones["thigh"], "DAMPED_TRACK")
+    empty = _constrain(stage.ob.pose.bones["thigh"], "DAMPED_TRACK")
     stage.follow("with them")
+    stage.ob.pose.bones["thigh"].constraints.remove(empty)
+    stage.follow("without influence alone")
 
 
 @fault(GROUP, "Constraints on the foot below the chain")
@@ -186,10 +188,12 @@ def the_target_tracks_the_own_foot(stage: Stage) -> None:
 @fault(GROUP, "The target copies the place of the leg's own foot")
 def the_target_copies_the_own_foot(stage: Stage) -> None:
     stage.fk_pose = None
-    _constrain(stage.target, "COPY_LOCATION", "leg", subtarget="foot", use_offset=True)
+    constraint = _constrain(stage.target, "COPY_LOCATION", "leg", subtarget="foot", use_offset=True)
     stage.look("with it")
     go_to(4)
     stage.look("at another frame")
+    stage.target.constraints.remove(constraint)
+    stage.follow("without it")
 
 
 @fault(GROUP, "The target sticks to a floor")

@@ -118,6 +118,8 @@ def a_driver_goes_in_a_circle(stage: Stage) -> None:
     for frame in FRAMES:
         go_to(frame)
         stage.look(f"at frame {frame}")
+    stage.target.driver_remove("location", 2)
+    stage.follow("without it")
 
 
 @fault(GROUP, "A driver turns the hips by the leg's own switch on its foot")
@@ -176,6 +178,8 @@ def a_broken_driver(stage: Stage) -> None:
     update()
     stage.fk_pose = None
     stage.follow("with it")
+    stage.ob.pose.bones["thigh"].driver_remove("rotation_quaternion", 1)
+    stage.follow("with that on the target alone")
 
 
 @fault(GROUP, "A driver moves the pole by the target")

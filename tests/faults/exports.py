@@ -37,12 +37,16 @@ def _compare(stage: Stage, when: str, before: set[str], bone: str = "") -> None:
     if not made:
         stage.note(when, lost="the leg")
         return
-    for ob in bpy.context.scene.objects:
-        # glTF brings each object's motion as a muted track.
-        for track in ob.animation_data.nla_tracks if ob.animation_data and ob.name not in before else ():
-            track.mute = False
-            ob.update_tag()
+    tracks = [
+        track
+        for ob in bpy.context.scene.objects
+        if ob.name not in before and ob.animation_data
+        for track in ob.animation_data.nla_tracks
+    ]
     for frame in (START, *FRAMES, END):
+        for track in tracks:
+            # glTF brings each object's motion as a muted track.
+            track.mute = False
         go_to(frame)
         ob = made[0].evaluated_get(bpy.context.evaluated_depsgraph_get())
         end = ob.pose.bones[bone].head if bone else ob.data.vertices[2].co
