@@ -9,6 +9,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from . import animation, armatures
+from .armatures import is_evaluated_in
 from .hidden import ask_for_hidden
 from .order import ChainName, live_tips
 from .plan import Plan
@@ -88,11 +89,10 @@ def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before a frame is evaluated: write the chains whose controls can be sampled. So it is evaluated only once."""
     plan = _plans.get(scene.session_uid)
     if plan is None:
-        # In time for this frame.
-        _ask_for_hidden()
+        _ask_in_time(scene)
     elif ((plan.doubtful or _changes_pending(scene)) and not _holds(plan)) or not plan.before_frame(scene):
         _plans.clear()
-        _ask_for_hidden()
+        _ask_in_time(scene)
 
 
 @_guarded
@@ -202,6 +202,15 @@ def _ask_for_hidden() -> None:
         if ob.pose:
             for tip in live_tips(ob):
                 ask_for_hidden(ob.pose.bones[tip])
+
+
+def _ask_in_time(scene: bpy.types.Scene) -> None:
+    """Ask for hidden controls before a frame, so that they are evaluated in it."""
+    layer = bpy.context.view_layer
+    depsgraph = layer.depsgraph if layer is not None and layer.id_data == scene else None
+    # What depends on what must not change before a scene was evaluated once: Blender 4.2 ends there.
+    if depsgraph is not None and any(is_evaluated_in(ob, depsgraph) for ob in armatures.armature_objects()):
+        _ask_for_hidden()
 
 
 def _holds(plan: Plan) -> bool:
