@@ -42,6 +42,9 @@ def posed_armatures(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
 def is_evaluated_in(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
     """Whether an object is part of the evaluated scene; one that is not is its own evaluated copy."""
     evaluated = ob.evaluated_get(depsgraph)
+    if not isinstance(evaluated, bpy.types.Object):
+        # Nothing was evaluated there so far: it is an empty place.
+        return False
     return evaluated.is_evaluated and evaluated.pose is not None
 
 

@@ -8,9 +8,8 @@ from functools import wraps
 import bpy
 from bpy.app.handlers import persistent
 
-from . import animation, armatures
+from . import animation, armatures, hidden
 from .armatures import is_evaluated_in
-from .hidden import ask_for_hidden
 from .order import ChainName, live_tips
 from .plan import Plan
 from .solving import solve_scene
@@ -88,9 +87,11 @@ def _guarded(handler):
 def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before a frame is evaluated: write the chains whose controls can be sampled. So it is evaluated only once."""
     plan = _plans.get(scene.session_uid)
-    if plan is None:
+    if plan is None or hidden.is_due():
         _ask_in_time(scene)
-    elif ((plan.doubtful or _changes_pending(scene)) and not _holds(plan)) or not plan.before_frame(scene):
+    if plan is None:
+        return
+    if ((plan.doubtful or _changes_pending(scene)) and not _holds(plan)) or not plan.before_frame(scene):
         _plans.clear()
         _ask_in_time(scene)
 
@@ -98,6 +99,7 @@ def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
 @_guarded
 def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After a frame was evaluated: solve the other chains. What they write is evaluated in the same frame change."""
+    hidden.evaluated()
     plan, others = _plans.get(scene.session_uid), others_handle_frames()
     if plan is not None and plan.settled and not others:
         # Settled is what was written before this frame: before the next one it is said anew.
@@ -119,6 +121,9 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
 @_guarded
 def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
+    if hidden.is_due():
+        _ask_in_time(scene)
+        return
     plan, layer = _plans.get(scene.session_uid), bpy.context.view_layer
     depsgraph = layer.depsgraph if layer else None
     if (
@@ -140,6 +145,7 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
 @_guarded
 def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After something changed within a frame: solve the chains that read it."""
+    hidden.evaluated()
     if depsgraph.id_type_updated("ACTION") or depsgraph.id_type_updated("ARMATURE"):
         animation.forget()
     moved, reposed = set(), set()
@@ -184,6 +190,7 @@ def load_post(*_: object) -> None:
 def undo_post(*_: object) -> None:
     """Another state of the file: nothing that was known holds."""
     armatures.forget()
+    hidden.forget_noted()
     _reported.clear()
     animation.forget()
     _plans.clear()
@@ -192,25 +199,25 @@ def undo_post(*_: object) -> None:
 def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> None:
     """Read and solve everything, and keep what stays the same."""
     _plans.clear()
+    for tip in _live_tips():
+        hidden.note_hidden(tip)
     done = solve_scene(depsgraph, frame_changed)
     _plans[scene.session_uid] = Plan(done, depsgraph)
-    _ask_for_hidden()
 
 
-def _ask_for_hidden() -> None:
+def _live_tips() -> Iterator[bpy.types.PoseBone]:
     for ob in armatures.armature_objects():
         if ob.pose:
-            for tip in live_tips(ob):
-                ask_for_hidden(ob.pose.bones[tip])
+            yield from (ob.pose.bones[tip] for tip in live_tips(ob))
 
 
 def _ask_in_time(scene: bpy.types.Scene) -> None:
-    """Ask for hidden controls before a frame, so that they are evaluated in it."""
+    """Ask for hidden controls before they are evaluated."""
     layer = bpy.context.view_layer
     depsgraph = layer.depsgraph if layer is not None and layer.id_data == scene else None
     # What depends on what must not change before a scene was evaluated once: Blender 4.2 ends there.
     if depsgraph is not None and any(is_evaluated_in(ob, depsgraph) for ob in armatures.armature_objects()):
-        _ask_for_hidden()
+        hidden.ask_for_hidden(_live_tips())
 
 
 def _holds(plan: Plan) -> bool:

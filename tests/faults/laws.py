@@ -1,12 +1,14 @@
 """What holds after every step, whatever was done: measured from what Blender evaluated, with names only kept."""
 
 from collections import Counter
+from itertools import pairwise
 from math import isfinite
 
 import bpy
 from mathutils import Matrix, Vector
 
-from ik_addon.rig.problems import problems_of, warnings_of
+from ik_addon.rig.problems import warnings_of
+from ik_addon.rig.states import States
 from ik_addon.rig.switch import switched_tips
 
 from ..rig.rigs import evaluated_copy, reach
@@ -178,9 +180,9 @@ def missed_targets() -> list[str]:
         live = [tip.name for tip in evaluated.pose.bones if tip.analytic_ik_enabled]
         if not live:
             continue
-        problems = problems_of(ob, live, depsgraph)
+        states = States(ob, depsgraph)
         for name in live:
-            if name not in problems and not warnings_of(ob, name):
+            if states.of(name).kind != "PROBLEM" and not warnings_of(ob, name):
                 said = _missed(ob, evaluated, evaluated.pose.bones[name])
                 if said:
                     found.append(said)
@@ -209,7 +211,7 @@ def _missed(ob: bpy.types.Object, evaluated: bpy.types.Object, tip: bpy.types.Po
     point = evaluated.matrix_world.inverted() @ point_world
     # Bones of a chain need not touch: what lies between two heads belongs to the upper bone.
     joints = [*(bone.head for bone in bones), tip.tail]
-    lengths = [(b - a).length for a, b in zip(joints, joints[1:], strict=False)]
+    lengths = [(b - a).length for a, b in pairwise(joints)]
     near, far = reach(lengths)
     length = sum(lengths)
     coordinates = [*(abs(value) for joint in joints for value in joint), *map(abs, point)]

@@ -4,7 +4,7 @@ The suite does a short run. A long one:
 
     ANALYTIC_IK_FUZZ_STEPS=10000 pytest -s tests/faults/test_any_order.py
 
-It prints its seed; with ANALYTIC_IK_FUZZ_SEED it is done again. What fails is cut down to few steps, which takes minutes.
+It prints its seed; with ANALYTIC_IK_FUZZ_SEED it is done again. What fails is cut down to a few steps, in a while.
 ANALYTIC_IK_FUZZ_LOG names a file that gets every step before it is done, for runs that end with Blender itself; then
 nothing is cut down, and the file ends with what failed.
 """
@@ -32,7 +32,7 @@ from ..rig.rigs import update
 from ..scenes import go_to, whole_state
 from . import edits, laws
 from .console import heard
-from .playground import build
+from .playground import OWN_BONE, build
 
 STEPS = int(os.environ.get("ANALYTIC_IK_FUZZ_STEPS", "300"))
 IN_A_ROW = 50
@@ -141,15 +141,17 @@ class AnyOrder(RuleBasedStateMachine):
     def laws_hold(self) -> None:
         """What holds after every step."""
         assert laws.own_handlers() == self.handlers
-        assert laws.left_overs() == []
+        left = laws.left_overs()
+        assert not left, left
         state = laws.strangers_state(self.body_action)
         # Whole armatures may go, and their actions with them.
         for key, value in state.items():
-            assert value == self.strangers.get(key, self.strangers.get(key[0] and (key[0], "body"))), key
-        found = laws.poses()
-        if not self.has_nan():
-            assert laws.not_finite(found) == []
-        assert laws.missed_targets() == []
+            known = self.strangers.get(key) or self.strangers[OWN_BONE, "body"]
+            assert value == known, (key, value, known)
+        wrong = [] if self.has_nan() else laws.not_finite(laws.poses())
+        assert not wrong, wrong
+        missed = laws.missed_targets()
+        assert not missed, missed
 
     def has_nan(self) -> bool:
         """Whether an edit made an object's place no number: what hangs on it by parenting is none either."""
@@ -182,21 +184,27 @@ class AnyOrder(RuleBasedStateMachine):
         update()
         if outcome == {"REFUSED"}:
             if calm:
-                assert _differences(before, whole_state()) == {}, sentence
+                differences = _differences(before, whole_state())
+                assert not differences, (name, sentence, differences)
             return
         assert outcome == {"FINISHED"}
         differences = laws.changed(foreign, laws.foreign_state())
         unwanted = {kind: what for kind, what in differences.items() if kind not in MAY_CHANGE.get(name, set())}
-        assert unwanted == {}, f"{name} {options}"
+        assert not unwanted, (name, options, unwanted)
         for action, (_, used) in foreign["actions"].items():
-            assert not used or bpy.data.actions[action].users, f"{name}: nobody uses {action} any more"
+            # What a control that is deleted on request was moved by goes with it.
+            assert "objects" in differences or not used or bpy.data.actions[action].users, (
+                f"{name}: nobody uses {action} any more"
+            )
         assert laws.ghosts() <= ghosts
         if name in STILL and laws.is_sound():
-            assert laws.apart(poses, laws.poses())[0] <= SAME, name
+            difference, where = laws.apart(poses, laws.poses())
+            assert difference <= SAME, f"{name}: {where} moved by {difference:.2e}"
         if and_back and calm and laws.is_sound():
             bpy.ops.ed.undo()
             update()
-            assert _differences(before, whole_state()) == {}, f"{name} was not undone"
+            differences = _differences(before, whole_state())
+            assert not differences, (f"{name} was not undone", differences)
 
     @step
     def add(self, which, bone, other, choice, yes):
@@ -393,7 +401,6 @@ for each in edits.EDITS:
 
 
 def test_whatever_is_done_in_whatever_order_all_laws_hold():
-    """Up to the bake's last frame (LAST_FRAME), in files of IN_A_ROW steps."""
     started, examples = perf_counter(), max(1, round(STEPS / IN_A_ROW))
     if "ANALYTIC_IK_FUZZ_STEPS" in os.environ:
         seed = int(SEED) if SEED else SystemRandom().randrange(2**32)
