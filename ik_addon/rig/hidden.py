@@ -5,6 +5,8 @@ depends on its target; a chain's settings do not count. So the tip gets a muted 
 control and does nothing else, for as long as it is hidden.
 """
 
+from collections.abc import Iterable, Iterator
+
 import bpy
 import numpy as np
 from mathutils import Matrix
@@ -13,6 +15,11 @@ from .animation import animated_paths
 from .sampling import Sampler
 from .simple import not_simple
 
+_due: set[str] = set()
+"""Names of tips that have something to ask for, or no longer."""
+_awaited: set[int] = set()
+"""Session numbers of controls that are to be asked for, or were since anything was evaluated: what stands in the
+evaluated scene is where they were when they were last seen."""
 _NAMES = {"target": "Analytic IK: hidden target", "pole_target": "Analytic IK: hidden pole"}
 
 
@@ -36,23 +43,70 @@ def in_any_collection(ob: bpy.types.Object) -> bool:
     return bool(shown or original.library or original.users_collection)
 
 
-def ask_for_hidden(tip: bpy.types.PoseBone) -> None:
-    """Make Blender evaluate the controls of an original tip that are hidden, and no longer those that are not."""
-    for what, name in _NAMES.items():
-        control = getattr(tip, f"analytic_ik_{what}")
-        asking = tip.constraints.get(name)
-        there = control is not None and tip.analytic_ik_enabled and in_any_collection(control)
-        wanted = there and is_hidden(control)
-        if not wanted:
+def note_hidden(tip: bpy.types.PoseBone) -> None:
+    """See what of an original tip has been hidden or shown, to ask for it before the next evaluation.
+
+    Not at once: what depends on what would be found out anew right after the chain was solved, and with that its keys
+    would be evaluated over it.
+    """
+    for wanted, asking, bone, _ in _controls(tip):
+        if wanted is not None and (asking is None or (asking.target, asking.subtarget) != (wanted, bone)):
+            _awaited.add(wanted.session_uid)
+            _due.add(tip.name)
+        elif wanted is None and asking is not None:
+            _due.add(tip.name)
+
+
+def is_due() -> bool:
+    """Whether there is something to ask for, or no longer."""
+    return bool(_due)
+
+
+def ask_for_hidden(tips: Iterable[bpy.types.PoseBone]) -> None:
+    """Make Blender evaluate the controls of original tips that are hidden, and no longer those that are not."""
+    _due.clear()
+    for tip in tips:
+        _ask(tip)
+
+
+def _ask(tip: bpy.types.PoseBone) -> None:
+    for wanted, asking, bone, name in _controls(tip):
+        if wanted is None:
             if asking is not None:
                 tip.constraints.remove(asking)
             continue
         if asking is None:
             asking = tip.constraints.new("COPY_LOCATION")
             asking.name, asking.mute = name, True
-        bone = getattr(tip, f"analytic_ik_{what.replace('target', 'subtarget')}")
-        if (asking.target, asking.subtarget) != (control, bone):
-            asking.target, asking.subtarget = control, bone
+        if (asking.target, asking.subtarget) != (wanted, bone):
+            asking.target, asking.subtarget = wanted, bone
+            _awaited.add(wanted.session_uid)
+
+
+def evaluated() -> None:
+    """What was asked for is evaluated now."""
+    if not _due:
+        _awaited.clear()
+
+
+def forget_noted() -> None:
+    """Another state of the file."""
+    _due.clear()
+    _awaited.clear()
+
+
+def _controls(
+    tip: bpy.types.PoseBone,
+) -> Iterator[tuple[bpy.types.Object | None, bpy.types.Constraint | None, str, str]]:
+    """For target and pole of an original tip: the control if it is to be asked for, what asks for it now, the bone that
+    is meant, and how what asks is called."""
+    for what, name in _NAMES.items():
+        control, asking = getattr(tip, f"analytic_ik_{what}"), tip.constraints.get(name)
+        # Blender looks through all collections to tell whether it is in one, so that is asked last.
+        wanted = control is not None and tip.analytic_ik_enabled and is_hidden(control) and in_any_collection(control)
+        wanted = control if wanted else None
+        if asking is not None or tip.id_data.is_editable:
+            yield wanted, asking, getattr(tip, f"analytic_ik_{what.replace('target', 'subtarget')}"), name
 
 
 def switched(tip: bpy.types.PoseBone, _context: bpy.types.Context) -> None:
@@ -75,9 +129,9 @@ def place_of(ob: bpy.types.Object, bone: str, depsgraph: bpy.types.Depsgraph) ->
 
     As evaluated; what has just been hidden and is not evaluated yet is sampled where that is sound.
     """
-    evaluated = ob.evaluated_get(depsgraph)
-    if evaluated.is_evaluated or not_simple(ob, bone):
-        return evaluated.matrix_world, evaluated.pose.bones[bone].matrix if bone else None
+    found = ob.evaluated_get(depsgraph)
+    if (found.is_evaluated and ob.original.session_uid not in _awaited) or not_simple(ob, bone):
+        return found.matrix_world, found.pose.bones[bone].matrix if bone else None
     sampler = Sampler([depsgraph.scene.frame_current_final])
     pose = _matrix(sampler.poses(ob, bone)) if bone else None
     return _matrix(sampler.worlds(ob)), pose

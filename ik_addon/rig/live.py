@@ -9,9 +9,8 @@ import bpy
 from bpy.app.handlers import persistent
 
 from .. import messages
-from . import animation, armatures
+from . import animation, armatures, hidden
 from .evaluating import evaluate, is_evaluating
-from .hidden import ask_for_hidden
 from .kept import has_lost_controls, keep_all
 from .order import ChainName, live_tips
 from .plan import Plan
@@ -93,17 +92,19 @@ def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before a frame is evaluated: write the chains whose controls can be sampled. So it is evaluated only once."""
     _come_last("frame_change_post")
     plan = _plans.get(scene.session_uid)
+    if plan is None or hidden.is_due():
+        _prepare(scene)
     if plan is None:
-        # In time for this frame.
-        _prepare(evaluated_only=True)
-    elif ((plan.doubtful or _changes_pending(scene)) and not _holds(plan)) or not plan.before_frame(scene):
+        return
+    if ((plan.doubtful or _changes_pending(scene)) and not _holds(plan)) or not plan.before_frame(scene):
         _plans.clear()
-        _prepare(evaluated_only=True)
+        _prepare(scene)
 
 
 @_guarded
 def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After a frame was evaluated: solve the other chains. What they write is evaluated in the same frame change."""
+    hidden.evaluated()
     plan, others = _plans.get(scene.session_uid), others_handle_frames()
     if len(bpy.app.handlers.frame_change_post) > 1:
         evaluate(depsgraph)
@@ -133,9 +134,9 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     plan, layer = _plans.get(scene.session_uid), bpy.context.view_layer
     depsgraph = layer.depsgraph if layer else None
     other_layer = plan is not None and layer is not None and plan.layer != layer.name
-    if plan is None or depsgraph is None or other_layer or _restructured(depsgraph):
+    if plan is None or depsgraph is None or other_layer or hidden.is_due() or _restructured(depsgraph):
         # In time for this update.
-        _prepare()
+        _prepare(scene)
         if plan is not None:
             plan.doubtful = True
         return
@@ -150,6 +151,7 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
 @_guarded
 def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After something changed within a frame: solve the chains that read it."""
+    hidden.evaluated()
     if depsgraph.id_type_updated("ACTION") or depsgraph.id_type_updated("ARMATURE"):
         animation.forget()
     moved, reposed = set(), set()
@@ -193,7 +195,7 @@ def load_post(*_: object) -> None:
             # What is kept there is what the library's file kept.
             keep_all(ob)
     if any(ob.pose and live_tips(ob) for ob in armatures.armature_objects()):
-        _prepare()
+        _prepare(bpy.context.scene, at_load=True)
         with paused():
             depsgraph = bpy.context.evaluated_depsgraph_get()
         _guarded(lambda *_: solve_scene(depsgraph, frame_changed=False))(bpy.context.scene)
@@ -203,6 +205,7 @@ def load_post(*_: object) -> None:
 def undo_post(*_: object) -> None:
     """Another state of the file: nothing that was known holds."""
     armatures.forget()
+    hidden.forget_noted()
     _reported.clear()
     animation.forget()
     _plans.clear()
@@ -211,33 +214,44 @@ def undo_post(*_: object) -> None:
 def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> None:
     """Read and solve everything, and keep what stays the same."""
     _plans.clear()
-    followed = _prepare()
+    followed = _bring_up_to_date()
+    for tip in _live_tips():
+        hidden.note_hidden(tip)
     done = solve_scene(depsgraph, frame_changed)
     if not followed:
         # Else what was solved is what was said of the chains before.
         _plans[scene.session_uid] = Plan(done, depsgraph)
 
 
-def _prepare(evaluated_only: bool = False) -> bool:
-    """What must be before chains are read: they follow bones that have other names now, their records are as they are
-    kept now, hidden controls are asked for. Whether a chain follows another bone than before.
-
-    evaluated_only: ask only for what evaluated armatures need. Before the first frame of a scene that a window switches
-    to, nothing is evaluated, and a constraint that is added there crashes Blender 4.2.
-    """
-    layer = bpy.context.view_layer
-    depsgraph = layer.depsgraph if layer else None
-    evaluates = depsgraph is not None and depsgraph.view_layer_eval is not None
+def _bring_up_to_date() -> bool:
+    """Let chains follow bones that have other names now, and records be as they are kept now. Whether a chain follows
+    another bone than before."""
     posed = [ob for ob in armatures.armature_objects() if ob.pose]
-    followed = follow_bones(posed)
     for ob in posed:
         bring_up_to_date(ob)
-        shown = not evaluated_only and layer is not None and ob.visible_get(view_layer=layer)
-        # Of what another scene shows nothing can be said here.
-        if shown or (evaluates and armatures.is_evaluated_in(ob, depsgraph)):
-            for tip in live_tips(ob):
-                ask_for_hidden(ob.pose.bones[tip])
-    return followed
+    return follow_bones(posed)
+
+
+def _prepare(scene: bpy.types.Scene, at_load: bool = False) -> None:
+    """What must be before chains are evaluated: they are brought up to date, and hidden controls are asked for."""
+    _bring_up_to_date()
+    layer = bpy.context.view_layer
+    depsgraph = layer.depsgraph if layer is not None and layer.id_data == scene else None
+    # In a scene that a window switches to, what depends on what must not change before it was evaluated: 4.2 ends there.
+    if at_load or (depsgraph is not None and depsgraph.view_layer_eval is not None):
+        hidden.ask_for_hidden(_live_tips())
+
+
+def _live_tips() -> Iterator[bpy.types.PoseBone]:
+    """The tips of live chains that the shown view layer has or evaluates: to another scene its own controls are not
+    hidden."""
+    layer = bpy.context.view_layer
+    if layer is None:
+        return
+    for ob in armatures.armature_objects():
+        shown = ob.visible_get(view_layer=layer) or (layer.depsgraph and armatures.is_evaluated_in(ob, layer.depsgraph))
+        if shown and ob.pose:
+            yield from (ob.pose.bones[tip] for tip in live_tips(ob))
 
 
 def _come_last(event: str) -> None:

@@ -175,6 +175,34 @@ def _constrained(bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
                     messages.BONE_CONSTRAINED(bone=bone.name, constraint=constraint.name),
                     (Cure("MUTE_CONSTRAINT", bone.name, constraint.name),),
                 )
+    names = {bone.name for bone in bones}
+    for below in _all_below(bones[0]):
+        for constraint in () if below.name in names else below.constraints:
+            taken = names & _taken_by(constraint, below)
+            if taken and constraint.enabled and constraint.influence > 0.0:
+                yield Problem(
+                    f"Bone '{below.name}': constraint '{constraint.name}' moves '{min(taken)}' after the chain; switch "
+                    "it off",
+                    (Cure("MUTE_CONSTRAINT", below.name, constraint.name),),
+                )
+
+
+def _all_below(bone: bpy.types.PoseBone) -> Iterator[bpy.types.PoseBone]:
+    bones, waiting = bone.id_data.pose.bones, list(bone.bone.children)
+    while waiting:
+        below = waiting.pop()
+        waiting += below.children
+        yield bones[below.name]
+
+
+def _taken_by(constraint: bpy.types.Constraint, bone: bpy.types.PoseBone) -> set[str]:
+    """Names of the bones that Blender's own IK on a bone poses, of those above it and of itself."""
+    if constraint.type not in ("IK", "SPLINE_IK") or constraint.target is None:
+        return set()
+    taken = [bone, *bone.parent_recursive]
+    if not getattr(constraint, "use_tail", True):
+        taken = taken[1:]
+    return {each.name for each in (taken[: constraint.chain_count] if constraint.chain_count else taken)}
 
 
 def _uneven(ob: bpy.types.Object, bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:

@@ -409,3 +409,32 @@ def test_a_chain_that_is_switched_off_asks_for_nothing_hidden():
     assert not rig.tip.constraints
     bpy.context.scene.frame_set(3)
     assert not rig.tip.constraints
+
+
+def test_a_target_that_another_scene_does_not_hold_is_followed_there_at_once():
+    """Blender 4.2 ended where what depends on what was changed before a scene was evaluated for the first time."""
+    rig = leg()
+    rig.enable()
+    key(rig.target.ob, "location", [(0.0, -0.3, 0.4), (0.0, 0.4, 0.6), (0.2, -0.5, 0.7), (0.0, 0.1, 0.4)])
+    bpy.context.scene.frame_set(6)
+    other = bpy.data.scenes.new("other")
+    other.collection.objects.link(rig.ob)
+    bpy.context.window.scene = other
+    assert other.frame_current == 1
+    assert (rig.joints()[-1] - Vector((0.0, -0.3, 0.4))).length < EXACT
+
+
+def test_a_target_that_is_shown_again_leaves_a_chain_with_keys_on_it():
+    """What no longer asks for it made Blender find out anew what depends on what, and play the keys over the chain."""
+    rig = leg()
+    rig.enable()
+    key(rig.ob.pose.bones["thigh"], "rotation_quaternion", [(1.0, 0.3, 0.0, 0.0)] * 4)
+    rig.target.ob.hide_viewport = True
+    update()
+    bpy.context.scene.frame_set(3)
+    assert rig.missed() < EXACT
+    rig.target.ob.hide_viewport = False
+    update()
+    assert rig.missed() < EXACT
+    update()
+    assert rig.missed() < EXACT

@@ -258,3 +258,18 @@ def test_a_bone_that_is_renamed_or_deleted_takes_its_chain_along(capfd):
     bpy.context.scene.frame_set(5)
     assert errors(rig.ob) == {}
     assert "Traceback" not in capfd.readouterr().out
+
+
+def test_blenders_own_ik_on_a_bone_below_is_named():
+    """It poses the chain's bones as well, and goes on from where the chain has put them."""
+    rig = leg("broken")
+    rig.enable()
+    constraint = rig.ob.pose.bones["foot"].constraints.new("IK")
+    constraint.target, constraint.chain_count = new_empty("other", (0.0, 1.0, 1.0)), 3
+    update()
+    assert rig.missed() > 0.1
+    (warning,) = warnings_of(rig.ob, "shin")
+    assert "Bone 'foot': constraint 'IK' moves 'shin' after the chain; switch it off" in warning.sentence
+    assert warning.cures == (("MUTE_CONSTRAINT", "foot", "IK"),)
+    constraint.chain_count = 1
+    assert warnings_of(rig.ob, "shin") == []

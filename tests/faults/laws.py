@@ -1,0 +1,307 @@
+"""What holds after every step, whatever was done: measured from what Blender evaluated, with names only kept."""
+
+from collections import Counter
+from itertools import pairwise
+from math import isfinite
+
+import bpy
+from mathutils import Matrix, Vector
+
+from ik_addon.rig.problems import warnings_of
+from ik_addon.rig.states import States
+from ik_addon.rig.switch import switched_tips
+
+from ..rig.rigs import evaluated_copy, reach
+from ..scenes import EXACT, action_state
+from .playground import OWN_BONE, is_stranger, own_armatures
+
+ROUNDING = 3e-6
+"""Of a coordinate in single precision, after the few multiplications between a target and a tail."""
+HELPERS = "Analytic IK"
+"""What the add-on's own data-blocks and constraints are called."""
+
+WHOLE = ("objects", "scenes", "actions", "rest")
+"""Of what kinds nothing may go."""
+
+Poses = dict[str, dict[str, Matrix]]
+
+
+# Handlers
+
+
+def own_handlers() -> Counter[tuple[str, str]]:
+    """How often each handler of the add-on is registered, in all of Blender's lists."""
+    lists = [name for name in dir(bpy.app.handlers) if isinstance(getattr(bpy.app.handlers, name), list)]
+    return Counter(
+        (name, f"{handler.__module__}.{handler.__name__}")
+        for name in lists
+        for handler in getattr(bpy.app.handlers, name)
+        if (getattr(handler, "__module__", "") or "").startswith("ik_addon")
+    )
+
+
+# What is left over
+
+
+def left_overs() -> list[str]:
+    """Data-blocks and constraints of the add-on's own that have no business to be there."""
+    found = [f"scene {scene.name}" for scene in bpy.data.scenes if scene.name.startswith(HELPERS)]
+    for ob in bpy.data.objects:
+        for bone in ob.pose.bones if ob.pose else ():
+            names = [constraint.name for constraint in bone.constraints if constraint.name.startswith(HELPERS)]
+            if names and not bone.analytic_ik_enabled and bone.name not in switched_tips(ob):
+                found.append(f"{names} on {ob.name} {bone.name}, which is the tip of no live chain")
+            if len(names) > 2 or not all(bone.constraints[name].mute for name in names):
+                found.append(f"{names} on {ob.name} {bone.name}")
+    return found
+
+
+def ghosts() -> set[str]:
+    """Objects that are in no collection: somebody points to them."""
+    return {ob.name_full for ob in bpy.data.objects if not ob.users_collection}
+
+
+# Strangers
+
+
+def strangers_state(body_action: str) -> dict:
+    """All of the strangers that is not played, bit for bit."""
+    state = {ob.name: _object_state(ob) for ob in bpy.data.objects if is_stranger(ob)}
+    for ob in own_armatures():
+        for bone in ob.pose.bones:
+            if bone.name == OWN_BONE:
+                state[OWN_BONE, ob.name] = (*_bone_state(bone), bone.bone.length)
+    action = bpy.data.actions.get(body_action)
+    if action is not None:
+        state["keys"] = {key: value for key, value in action_state(action).items() if f'"{OWN_BONE}"' in key[1]}
+    return state
+
+
+def _object_state(ob: bpy.types.Object) -> tuple:
+    data = ob.animation_data
+    return (
+        custom_properties(ob),
+        tuple(ob.location[:2]),
+        tuple(ob.rotation_euler),
+        tuple(ob.scale),
+        action_state(data.action),
+        [curve.data_path for curve in data.drivers],
+        [_bone_state(bone) for bone in ob.pose.bones] if ob.pose else None,
+    )
+
+
+def _bone_state(bone: bpy.types.PoseBone) -> tuple:
+    return (
+        custom_properties(bone),
+        tuple(bone.location[1:]),
+        tuple(bone.scale),
+        bone.rotation_mode,
+        constraints_of(bone),
+    )
+
+
+def custom_properties(owner: bpy.types.bpy_struct) -> dict:
+    """Those that somebody made by hand; of some versions `keys` has the registered ones too."""
+    return {name: owner[name] for name in owner.keys() if not name.startswith("analytic_ik_")}  # noqa: SIM118
+
+
+def constraints_of(owner: bpy.types.Object | bpy.types.PoseBone) -> list[tuple]:
+    """An owner's constraints but those with which the add-on asks for hidden controls."""
+    return [
+        (each.name, each.type, each.mute, each.influence, getattr(each, "subtarget", ""))
+        for each in owner.constraints
+        if not each.name.startswith(HELPERS)
+    ]
+
+
+# Poses
+
+
+def shown() -> list[bpy.types.Object]:
+    """The armatures that may be rigged, as far as they are evaluated in a pose just now."""
+    return [
+        ob
+        for ob in own_armatures()
+        if ob.mode != "EDIT" and ob.data.pose_position == "POSE" and evaluated_copy(ob).is_evaluated
+    ]
+
+
+def poses() -> Poses:
+    """The pose matrices of all bones that may be rigged, as Blender evaluates them."""
+    found = {}
+    for ob in shown():
+        found[ob.name] = {bone.name: bone.matrix.copy() for bone in evaluated_copy(ob).pose.bones}
+    return found
+
+
+def not_finite(found: Poses) -> list[str]:
+    """Bones whose matrix holds what is no number."""
+    return [
+        f"{name} {bone}"
+        for name, bones in found.items()
+        for bone, matrix in bones.items()
+        if not all(isfinite(value) for row in matrix for value in row)
+    ]
+
+
+def is_sound() -> bool:
+    """Whether nothing but its chain moves any limb: Blender's own IK, for one, goes on from where it was."""
+    return not any(
+        warnings_of(ob, tip.name) for ob in own_armatures() for tip in ob.pose.bones if tip.analytic_ik_enabled
+    )
+
+
+def apart(a: Poses, b: Poses) -> tuple[float, str]:
+    """The largest difference between the matrices of two poses, relative to their places; and where it is."""
+    if a.keys() != b.keys():
+        return float("inf"), f"{sorted(a)} against {sorted(b)}"
+    worst, where = 0.0, ""
+    for name, bones in a.items():
+        if bones.keys() != b[name].keys():
+            return float("inf"), f"{name}: {sorted(bones)} against {sorted(b[name])}"
+        for bone, matrix in bones.items():
+            size = 1.0 + max(abs(value) for row in matrix for value in row)
+            rows = zip(matrix, b[name][bone], strict=True)
+            difference = max(abs(x - y) for row_a, row_b in rows for x, y in zip(row_a, row_b, strict=True)) / size
+            if not difference <= worst:
+                worst, where = difference, f"{name} {bone}"
+    return worst, where
+
+
+# Targets
+
+
+def missed_targets() -> list[str]:
+    """Chains that nothing keeps from their targets and that are not there, with how far they are off."""
+    found = []
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    for ob in shown():
+        evaluated = evaluated_copy(ob)
+        live = [tip.name for tip in evaluated.pose.bones if tip.analytic_ik_enabled]
+        if not live:
+            continue
+        states = States(ob, depsgraph)
+        for name in live:
+            if states.of(name).kind != "PROBLEM" and not warnings_of(ob, name):
+                said = _missed(ob, evaluated, evaluated.pose.bones[name])
+                if said:
+                    found.append(said)
+    return found
+
+
+def chain_of(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
+    """The bones of a chain, root first; as many as there are."""
+    bones = [tip, *tip.parent_recursive]
+    count = tip.analytic_ik_chain_count
+    return (bones[:count] if count else bones)[::-1]
+
+
+def _missed(ob: bpy.types.Object, evaluated: bpy.types.Object, tip: bpy.types.PoseBone) -> str:
+    bones = chain_of(tip)
+    if tip.analytic_ik_influence < 1.0 or tip.analytic_ik_softness or _is_limited(bones):
+        return ""
+    if tip.analytic_ik_use_rotation and tip.analytic_ik_foot_roll:
+        return ""
+    target = tip.analytic_ik_target.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    if not target.is_evaluated:
+        return ""
+    point_world = target.matrix_world.to_translation()
+    if tip.analytic_ik_subtarget:
+        point_world = target.matrix_world @ target.pose.bones[tip.analytic_ik_subtarget].head
+    point = evaluated.matrix_world.inverted() @ point_world
+    # Bones of a chain need not touch: what lies between two heads belongs to the upper bone.
+    joints = [*(bone.head for bone in bones), tip.tail]
+    lengths = [(b - a).length for a, b in pairwise(joints)]
+    near, far = reach(lengths)
+    length = sum(lengths)
+    coordinates = [*(abs(value) for joint in joints for value in joint), *map(abs, point)]
+    scale = max(evaluated.matrix_world.median_scale, 1e-9)
+    coordinates += [abs(value) / scale for matrix in (evaluated, target) for value in matrix.matrix_world.translation]
+    slack = EXACT * length + ROUNDING * max(coordinates)
+    distance = (point - joints[0]).length
+    if not near + slack <= distance <= far - slack:
+        return ""
+    missed = (Vector(joints[-1]) - point).length
+    if missed <= slack:
+        return ""
+    return f"{ob.name} {tip.name}: {missed:.3e} off its target of a length of {length:.3f} ({distance:.3f} away)"
+
+
+def _is_limited(bones: list[bpy.types.PoseBone]) -> bool:
+    switches = [f"lock_ik_{axis}" for axis in "xyz"] + [f"use_ik_limit_{axis}" for axis in "xyz"]
+    switches += ["analytic_ik_use_cone", "analytic_ik_use_min_bend"]
+    return any(getattr(bone, name) for bone in bones for name in switches)
+
+
+# What an operator leaves alone
+
+
+def foreign_state() -> dict[str, dict]:
+    """All of the file that is not the add-on's, by what kind of thing it is."""
+    owners = list(_owners())
+    taken = {(ob.name, bone.name) for ob in own_armatures() for bone in _taken(ob)}
+    return {
+        "objects": {ob.name_full: True for ob in bpy.data.objects},
+        "scenes": {scene.name: True for scene in bpy.data.scenes},
+        "custom": {path: custom_properties(owner) for path, owner in owners},
+        "constraints": {path: constraints_of(owner) for path, owner in owners},
+        "drivers": {
+            ob.name: [curve.data_path for curve in ob.animation_data.drivers]
+            for ob in bpy.data.objects
+            if ob.animation_data
+        },
+        "actions": {action.name: (action_state(action), action.users > 0) for action in bpy.data.actions},
+        "rest": {
+            (ob.name, bone.name): (tuple(map(tuple, bone.matrix_local)), bone.parent and bone.parent.name, bone.length)
+            for ob in bpy.data.objects
+            if ob.type == "ARMATURE" and ob.mode != "EDIT"
+            for bone in ob.data.bones
+        },
+        "locks": {path: _locks(owner) for path, owner in owners if isinstance(owner, bpy.types.PoseBone)},
+        "places": {ob.name: _channels(ob) for ob in bpy.data.objects},
+        "bones": {
+            path: _channels(owner)
+            for path, owner in owners
+            if isinstance(owner, bpy.types.PoseBone) and path not in taken
+        },
+    }
+
+
+def changed(before: dict[str, dict], after: dict[str, dict]) -> dict[str, list]:
+    """By kind what is other than before. What came new, or was freed from a chain, or taken by it, is not compared."""
+    found = {}
+    for kind, state in before.items():
+        # What an object that went has taken along is told by the objects.
+        gone = [key for key in state if key not in after[kind]] if kind in WHOLE else []
+        other = [key for key, value in state.items() if key in after[kind] and after[kind][key] != value]
+        if gone or other:
+            found[kind] = gone + other
+    return found
+
+
+def _owners():
+    for ob in bpy.data.objects:
+        yield ob.name, ob
+        for bone in ob.pose.bones if ob.pose else ():
+            yield (ob.name, bone.name), bone
+
+
+def _taken(ob: bpy.types.Object):
+    """Bones that chains may write: their own, and those on their ends."""
+    for tip in ob.pose.bones:
+        if tip.analytic_ik_enabled or tip.analytic_ik_target is not None:
+            yield from chain_of(tip)
+            for child in tip.children:
+                yield child
+                yield from child.children
+
+
+def _channels(owner: bpy.types.Object | bpy.types.PoseBone) -> tuple:
+    names = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
+    return (owner.rotation_mode, *(repr(tuple(getattr(owner, name))) for name in names))
+
+
+def _locks(bone: bpy.types.PoseBone) -> tuple:
+    names = [f"lock_ik_{axis}" for axis in "xyz"] + [f"use_ik_limit_{axis}" for axis in "xyz"]
+    names += [f"ik_{end}_{axis}" for end in ("min", "max") for axis in "xyz"]
+    return tuple(getattr(bone, name) for name in names)
