@@ -10,7 +10,7 @@ import numpy as np
 from ..solvers import ChainError
 from .posing import BulkPose
 from .sampling import Sampler
-from .simple import not_simple, time_is_plain
+from .simple import Judge, not_simple, time_is_plain
 from .steady import SteadyChain, Wishes
 from .tracks import EvaluatedPlaces, Track, TrackReader, raw_rows, solve_tracks
 
@@ -226,15 +226,7 @@ class ArmaturePlan:
             return ["the scene's time is remapped"] * len(self.chains)
         if ob is None:
             return ["its armature is gone"] * len(self.chains)
-        found: dict[tuple, str] = {}
-
-        def reason(control: bpy.types.Object, bone: str) -> str:
-            key = control.name_full, bone
-            if key not in found:
-                found[key] = not_simple(control, bone)
-            return found[key]
-
-        ways = []
+        ways, reason = [], Judge().not_simple
         for k, chain in enumerate(self.chains):
             tip = ob.pose.bones[chain.tip]
             why = self._refused.get(k) or reason(ob, chain.parent) or reason(tip.analytic_ik_target, chain.target_bone)

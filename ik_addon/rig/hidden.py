@@ -31,9 +31,10 @@ def ask_for_hidden(tip: bpy.types.PoseBone) -> None:
     for what, name in _NAMES.items():
         control = getattr(tip, f"analytic_ik_{what}")
         asking = tip.constraints.get(name)
-        # One that was deleted lives on, in no collection, because the chain points to it.
-        there = control is not None and tip.analytic_ik_enabled and bool(control.users_collection)
-        wanted = there and is_hidden(control)
+        # One that was deleted lives on, in no collection, because the chain points to it. Blender looks through all
+        # collections to tell, so that is asked last.
+        wanted = control is not None and tip.analytic_ik_enabled and is_hidden(control)
+        wanted = wanted and bool(control.users_collection)
         if not wanted:
             if asking is not None:
                 tip.constraints.remove(asking)

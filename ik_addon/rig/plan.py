@@ -44,7 +44,7 @@ class Plan:
                 self._not_evaluated.append(ob)
             animated, steady = animated_bones(ob), []
             self._chains[ob.name_full] = order.turned_by(ob.name_full)
-            for chain in (chain for chain in order.bones if chain.armature == ob.name_full):
+            for chain in order.of.get(ob.name_full, ()):
                 posed = done.limbs.get(chain)
                 if posed is None:
                     why, found = str(done.errors.get(chain, "it is switched off")), None
@@ -59,9 +59,10 @@ class Plan:
                     self.unsteady[chain] = why
                 else:
                     steady.append(found)
-            self.unsteady |= {ChainName(ob.name_full, tip): "its switch is animated" for tip in switched_tips(ob)}
+            switched = {ChainName(ob.name_full, tip): "its switch is animated" for tip in switched_tips(ob)}
+            self.unsteady |= switched
             if steady:
-                alone = all(chain.armature != ob.name_full for chain in self.unsteady)
+                alone = not switched and len(steady) == len(order.of[ob.name_full])
                 self.armatures.append(ArmaturePlan(ob, steady, alone))
         self.unsteady |= {chain: str(error) for chain, error in order.errors.items()}
         self._signature = self._made_of()
@@ -128,6 +129,10 @@ class Plan:
     def steady(self) -> dict[ChainName, SteadyChain]:
         """The steady chains."""
         return {ChainName(own.armature, own.tip): own for armature in self.armatures for own in armature.chains}
+
+    def steady_of(self, ob: bpy.types.Object) -> dict[str, SteadyChain]:
+        """The steady chains of one armature object, by their tips."""
+        return {own.tip: own for armature in self.armatures if armature.object == ob for own in armature.chains}
 
     def reasons(self, scene: bpy.types.Scene) -> dict[ChainName, str]:
         """For each steady chain what keeps its controls from being sampled; "": nothing."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import bpy
 import numpy as np
 
+from .armatures import rows_of
 from .carriers import carriers
 from .hidden import is_hidden
 from .order import live_tips
@@ -52,21 +53,23 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tupl
     names = [name for bones in chains.values() for name in bones]
     parents = [ob.pose.bones[bones[0]].parent for bones in chains.values() if bones[0] in ob.pose.bones]
     at_rest = dict.fromkeys((*names, *(parent.name for parent in parents if parent)))
+    posed, rows_at_rest = rows_of(ob.pose.bones), rows_of(ob.data.bones)
+    rows = [posed.get(name, -1) for name in names]
     return (
         ob.mode == "EDIT" or ob.data.pose_position,
         tuple(at_rest),
-        tuple([ob.pose.bones.find(name) for name in names]),
-        _values(ob.pose.bones, _POSE_PROPERTIES, names),
-        _values(ob.data.bones, _REST_PROPERTIES, at_rest),
+        tuple(rows),
+        _values(ob.pose.bones, _POSE_PROPERTIES, rows),
+        _values(ob.data.bones, _REST_PROPERTIES, [rows_at_rest.get(name, -1) for name in at_rest]),
         [animated.get(name) for name in names],
         # Also of tips that have no place in the order: mended, they may take bones from others.
         [_settings(ob.pose.bones.get(tip)) for tip in dict.fromkeys((*chains, *live_tips(ob)))],
     )
 
 
-def _values(bones: bpy.types.bpy_prop_collection, properties: Iterable[tuple], names: Iterable[str]) -> bytes:
-    """Properties of some of an armature's bones, in bulk."""
-    found, rows = [], [bones.find(name) for name in names]
+def _values(bones: bpy.types.bpy_prop_collection, properties: Iterable[tuple], rows: Sequence[int]) -> bytes:
+    """Properties of some of an armature's bones, in bulk; nothing where one of them is not there."""
+    found = []
     if not rows or min(rows) < 0:
         return b""
     for name, width, kind in properties:
