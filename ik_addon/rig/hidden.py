@@ -26,14 +26,22 @@ def is_hidden(ob: bpy.types.Object) -> bool:
     return ob.animation_data is not None and "hide_viewport" in animated_paths(ob)
 
 
-def ask_for_hidden(tip: bpy.types.PoseBone) -> None:
+class Hidden(dict[bpy.types.Object, bool]):
+    """Says `is_hidden` of objects, of each asked once; for one call, it holds Blender's data."""
+
+    def __missing__(self, ob: bpy.types.Object) -> bool:
+        self[ob] = is_hidden(ob)
+        return self[ob]
+
+
+def ask_for_hidden(tip: bpy.types.PoseBone, hidden: Hidden) -> None:
     """Make Blender evaluate the controls of an original tip that are hidden, and no longer those that are not."""
     for what, name in _NAMES.items():
         control = getattr(tip, f"analytic_ik_{what}")
         asking = tip.constraints.get(name)
         # One that was deleted lives on, in no collection, because the chain points to it. Blender looks through all
         # collections to tell, so that is asked last.
-        wanted = control is not None and tip.analytic_ik_enabled and is_hidden(control)
+        wanted = control is not None and tip.analytic_ik_enabled and hidden[control]
         wanted = wanted and bool(control.users_collection)
         if not wanted:
             if asking is not None:

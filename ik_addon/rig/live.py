@@ -9,7 +9,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from . import animation, armatures
-from .hidden import ask_for_hidden
+from .hidden import Hidden, ask_for_hidden
 from .order import ChainName, live_tips
 from .plan import Plan
 from .solving import solve_scene
@@ -198,10 +198,11 @@ def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_ch
 
 
 def _ask_for_hidden() -> None:
+    hidden = Hidden()
     for ob in armatures.armature_objects():
         if ob.pose:
             for tip in live_tips(ob):
-                ask_for_hidden(ob.pose.bones[tip])
+                ask_for_hidden(ob.pose.bones[tip], hidden)
 
 
 def _holds(plan: Plan) -> bool:

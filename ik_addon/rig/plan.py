@@ -9,6 +9,7 @@ import bpy
 
 from .armature_plan import ArmaturePlan
 from .armatures import armature_objects, is_evaluated_in
+from .hidden import Hidden
 from .order import ChainName
 from .signature import signature, tips_of
 from .solving import ScenePass
@@ -64,6 +65,9 @@ class Plan:
             if steady:
                 alone = not switched and len(steady) == len(order.of[ob.name_full])
                 self.armatures.append(ArmaturePlan(ob, steady, alone))
+        among = sum(armature.bones for armature in self.armatures)
+        for place, armature in enumerate(self.armatures):
+            armature.among, armature.place = among, place
         self.unsteady |= {chain: str(error) for chain, error in order.errors.items()}
         self._signature = self._made_of()
 
@@ -88,11 +92,11 @@ class Plan:
         return any(is_evaluated_in(ob, depsgraph) for ob in self._not_evaluated)
 
     def _made_of(self) -> dict[str, tuple]:
-        found = {}
+        found, hidden = {}, Hidden()
         for ob in armature_objects():
             tips = tips_of(ob) if ob.pose else ()
             if tips:
-                found[ob.name_full] = (tips, signature(ob, self._chains.get(ob.name_full, {})))
+                found[ob.name_full] = (tips, signature(ob, self._chains.get(ob.name_full, {}), hidden))
         return found
 
     def before_frame(self, scene: bpy.types.Scene) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 
 from .armatures import rows_of
 from .carriers import carriers
-from .hidden import is_hidden
+from .hidden import Hidden
 from .order import live_tips
 from .reading import in_any_collection
 from .settings import settings_of
@@ -44,7 +44,7 @@ def tips_of(ob: bpy.types.Object) -> tuple[str, ...]:
     return (*live_tips(ob), *switched_tips(ob))
 
 
-def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tuple:
+def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]], hidden: Hidden) -> tuple:
     """All of an original armature object that its chains are read from, but for their rotations and what moves them.
 
     chains: the names of the bones of each, by its tip. None of what changes from frame to frame is in it.
@@ -63,7 +63,7 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tupl
         _values(ob.data.bones, _REST_PROPERTIES, [rows_at_rest.get(name, -1) for name in at_rest]),
         [animated.get(name) for name in names],
         # Also of tips that have no place in the order: mended, they may take bones from others.
-        [_settings(ob.pose.bones.get(tip)) for tip in dict.fromkeys((*chains, *live_tips(ob)))],
+        [_settings(ob.pose.bones.get(tip), hidden) for tip in dict.fromkeys((*chains, *live_tips(ob)))],
     )
 
 
@@ -79,21 +79,21 @@ def _values(bones: bpy.types.bpy_prop_collection, properties: Iterable[tuple], r
     return b"".join(found)
 
 
-def _settings(tip: bpy.types.PoseBone | None) -> tuple | None:
+def _settings(tip: bpy.types.PoseBone | None, hidden: Hidden) -> tuple | None:
     """The settings of a chain as plain data, and whether its controls are there."""
     if tip is None:
         return None
     settings = settings_of(tip)
     return (
         *(getattr(settings, name) for name in settings.__slots__ if not name.endswith("target")),
-        _control(settings.target, settings.subtarget),
-        _control(settings.pole_target, settings.pole_subtarget),
+        _control(settings.target, settings.subtarget, hidden),
+        _control(settings.pole_target, settings.pole_subtarget, hidden),
     )
 
 
-def _control(ob: bpy.types.Object | None, bone_name: str) -> tuple | None:
+def _control(ob: bpy.types.Object | None, bone_name: str, hidden: Hidden) -> tuple | None:
     """A control, whether it is still there and evaluated, and the bones that carry it."""
     if ob is None:
         return None
     carried_by = ((carrier.session_uid, bone.name) for carrier, bone in carriers(ob, bone_name))
-    return ob.session_uid, bone_name, in_any_collection(ob), is_hidden(ob), *carried_by
+    return ob.session_uid, bone_name, in_any_collection(ob), hidden[ob], *carried_by

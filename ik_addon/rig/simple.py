@@ -50,6 +50,8 @@ class Judge:
             self._objects[ob] = _object_not_simple(ob)
         if self._objects[ob] or not bone_name:
             return self._objects[ob]
+        if ob.pose is None or bone_name not in ob.pose.bones:
+            return f"'{ob.name}' has no bone '{bone_name}'"
         if ob not in self._bones:
             self._bones[ob] = _Bones(ob)
         return self._bones[ob].not_simple(bone_name)
@@ -145,11 +147,9 @@ class _Bones:
 
     def not_simple(self, bone_name: str) -> str:
         """What prevents sampling a bone, or one above it."""
-        pose_bone = self._ob.pose.bones.get(bone_name) if self._ob.pose else None
-        if pose_bone is None:
-            return f"'{self._ob.name}' has no bone '{bone_name}'"
         if self._of_all or not (self._set or self._moved):
             return self._of_all
+        pose_bone = self._ob.pose.bones[bone_name]
         line = [pose_bone.name, *(bone.name for bone in pose_bone.parent_recursive)]
         found = (of_bone[name] for of_bone in (self._set, self._moved) for name in line if name in of_bone)
         return next(found, "")
