@@ -1,10 +1,11 @@
-"""How cost grows with size: `python -m benchmarks.scale [--json] [--rounds N] [--rows PATTERN] [--sizes N]`.
+"""How cost grows with size: `python -m benchmarks.scale [--json] [--rounds N] [--rows PATTERN] [--sizes N] [--cpu]`.
 
 More and more chains, bones, objects and frames, with Blender's IK constraint (`nla.bake` where it is baked) beside ours
 in one run. Every scene is built once and kept as a file; a turn opens it, goes through some frames, and measures one
 thing. Turns alternate between contenders and between sizes. Times are medians over the rounds, in milliseconds; ratios
 medians of the quotients within a round, of the largest size. The slope is that of a line through the upper half of the
 sizes in a plot of both logarithms: 1 is linear growth, 2 is quadratic. Errors are in leg lengths, at the largest size.
+With --cpu processor time is counted, of all threads: it is steadier where others use the machine.
 
 Memory is of the process: resident, after Python's collector has run, and its peak on Linux; and of Python, as
 tracemalloc counts it in a turn of its own. What is kept is seen after playing, after undoing and after loading again
@@ -24,7 +25,7 @@ from math import ceil, cos, log, sin
 from pathlib import Path
 from statistics import linear_regression, median
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import perf_counter, process_time
 from types import SimpleNamespace
 from typing import TextIO
 
@@ -49,6 +50,9 @@ OBJECTS = (1250, 2500, 5000, 10_000)
 LINKS = (2, 10, 50, 100, 250, 500)
 SPARE = (100, 1000, 2500, 5000, 10_000)
 FRAMES = (1250, 2500, 5000, 10_000, 20_000)
+
+clock: Callable[[], float] = perf_counter
+"""Seconds, of the clock on the wall or of the processor."""
 
 Act = Callable[[Crowd], float]
 """Does in an open scene what is measured, once it is warm; returns seconds."""
@@ -137,8 +141,8 @@ class Files:
 
 def repeated(act: Callable[[int], object]) -> float:
     """Seconds that it takes, done again and again; it is told how often it was done before."""
-    count, start = 0, perf_counter()
-    while (passed := perf_counter() - start) < SECONDS and count < MOST:
+    count, start = 0, clock()
+    while (passed := clock() - start) < SECONDS and count < MOST:
         act(count)
         count += 1
     return passed / count
@@ -158,10 +162,10 @@ def played_on(crowd: Crowd) -> float:
     scene, first = bpy.context.scene, 3
     for frame in range(1, first):
         scene.frame_set(frame)
-    start = perf_counter()
+    start = clock()
     for frame in range(first, crowd.frames + 1):
         scene.frame_set(frame)
-    return (perf_counter() - start) / (crowd.frames + 1 - first)
+    return (clock() - start) / (crowd.frames + 1 - first)
 
 
 def longest_wait(crowd: Crowd) -> float:
@@ -170,9 +174,9 @@ def longest_wait(crowd: Crowd) -> float:
     scene.frame_set(1)
     scene.frame_set(2)
     for frame in range(3, crowd.frames + 1):
-        start = perf_counter()
+        start = clock()
         scene.frame_set(frame)
-        longest = max(longest, perf_counter() - start)
+        longest = max(longest, clock() - start)
     return longest
 
 
@@ -235,9 +239,9 @@ def frame_after_change(crowd: Crowd) -> float:
         scene.frame_set(3)
         _set(k, contender)
         layer.update()
-        start = perf_counter()
+        start = clock()
         scene.frame_set(4)
-        taken.append(perf_counter() - start)
+        taken.append(clock() - start)
     return median(taken)
 
 
@@ -250,11 +254,11 @@ def undone(crowd: Crowd) -> float:
         bpy.data.objects["foot.0.0"].delta_location.x = 0.01 * (k + 1)
         bpy.context.view_layer.update()
         bpy.ops.ed.undo_push(message="after")
-        start = perf_counter()
+        start = clock()
         bpy.ops.ed.undo()
         bpy.context.view_layer.update()
         bpy.context.scene.frame_set(3)
-        taken.append(perf_counter() - start)
+        taken.append(clock() - start)
     return median(taken)
 
 
@@ -276,19 +280,19 @@ def object_added(crowd: Crowd) -> float:
 def loaded(crowd: Crowd) -> float:
     """The file is opened, and a frame is gone to."""
     path = bpy.data.filepath
-    start = perf_counter()
+    start = clock()
     bpy.ops.wm.open_mainfile(filepath=path)
     bpy.context.scene.frame_set(2)
-    return perf_counter() - start
+    return clock() - start
 
 
 def enabled(crowd: Crowd) -> float:
     """The add-on is switched on, and a frame is gone to."""
     ik_addon.unregister()
-    start = perf_counter()
+    start = clock()
     ik_addon.register()
     bpy.context.scene.frame_set(2)
-    return perf_counter() - start
+    return clock() - start
 
 
 def baked(crowd: Crowd) -> float:
@@ -307,7 +311,7 @@ def baked(crowd: Crowd) -> float:
                     bone.select = chosen
                 else:
                     bone.bone.select = chosen
-    start = perf_counter()
+    start = clock()
     if theirs:
         bpy.ops.nla.bake(
             frame_start=1,
@@ -321,21 +325,21 @@ def baked(crowd: Crowd) -> float:
         )
     else:
         bpy.ops.analytic_ik.bake(frame_start=1, frame_end=frames)
-    return (perf_counter() - start) / frames
+    return (clock() - start) / frames
 
 
 def baked_with_few_keys(crowd: Crowd) -> float:
     """A bake of ours that drops keys, for each of its frames."""
-    start = perf_counter()
+    start = clock()
     bpy.ops.analytic_ik.bake(frame_start=1, frame_end=crowd.frames, tolerance=0.01)
-    return (perf_counter() - start) / crowd.frames
+    return (clock() - start) / crowd.frames
 
 
 def checked(crowd: Crowd) -> float:
     """A check, for each of its frames."""
-    start = perf_counter()
+    start = clock()
     bpy.ops.analytic_ik.check(frame_start=1, frame_end=crowd.frames)
-    return (perf_counter() - start) / crowd.frames
+    return (clock() - start) / crowd.frames
 
 
 def added(crowd: Crowd) -> float:
@@ -358,14 +362,14 @@ def added(crowd: Crowd) -> float:
     if theirs:
         # Beside the active bone it takes the selected object as its target.
         foot.select_set(True)
-    start = perf_counter()
+    start = clock()
     if theirs:
         constraint = shin.constraints.new("IK")
         constraint.target, constraint.chain_count = foot, crowd.bones
     else:
         bpy.ops.analytic_ik.add(chain_count=crowd.bones)
     bpy.context.view_layer.update()
-    seconds = perf_counter() - start
+    seconds = clock() - start
     bpy.ops.object.mode_set(mode="OBJECT")
     return seconds
 
@@ -770,8 +774,13 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     parser.add_argument("--rounds", type=int, default=3, help="turns of each contender at each size (default 3)")
     parser.add_argument("--rows", type=re.compile, default="", metavar="PATTERN", help="only rows whose name holds it")
+    parser.add_argument(
+        "--cpu", action="store_true", help="count the time of all processors: for a machine that others use as well"
+    )
     parser.add_argument("--sizes", type=int, default=99, help="only so many sizes of each row, the smallest first")
     chosen = parser.parse_args()
+    global clock
+    clock = process_time if chosen.cpu else perf_counter
     ik_addon.register()
     growth = [*_chain_rows(), *_object_rows(), *_bone_rows(), *_frame_rows()]
     times, held, kept = [], [], []
@@ -788,7 +797,7 @@ def main() -> None:
         for table, rows in ((held, _held_rows()), (kept, _kept_rows())):
             for row in (row for row in rows if chosen.rows.search(row.name)):
                 add(table, row.measured(files, chosen.sizes))
-    print(f"Blender {bpy.app.version_string}, rounds {chosen.rounds}")
+    print(f"Blender {bpy.app.version_string}, rounds {chosen.rounds}{', processor time' if chosen.cpu else ''}")
     for table in (times, held, kept):
         if table:
             print()

@@ -31,6 +31,7 @@ class Plan:
         self.settled = self.doubtful = False
         self.unsteady: dict[ChainName, str] = {}
         self.armatures: list[ArmaturePlan] = []
+        self._armature_of: dict[int, ArmaturePlan] = {}
         self._chains: dict[str, dict[str, list[str]]] = {}
         order = done.order
         self.solved = frozenset(done.limbs)
@@ -65,6 +66,7 @@ class Plan:
             if steady:
                 alone = not switched and len(steady) == len(order.of[ob.name_full])
                 self.armatures.append(ArmaturePlan(ob, steady, alone))
+                self._armature_of[ob.session_uid] = self.armatures[-1]
         among = sum(armature.bones for armature in self.armatures)
         for place, armature in enumerate(self.armatures):
             armature.among, armature.place = among, place
@@ -136,7 +138,8 @@ class Plan:
 
     def steady_of(self, ob: bpy.types.Object) -> dict[str, SteadyChain]:
         """The steady chains of one armature object, by their tips."""
-        return {own.tip: own for armature in self.armatures if armature.object == ob for own in armature.chains}
+        armature = self._armature_of.get(ob.session_uid)
+        return {own.tip: own for own in armature.chains} if armature is not None else {}
 
     def reasons(self, scene: bpy.types.Scene) -> dict[ChainName, str]:
         """For each steady chain what keeps its controls from being sampled; "": nothing."""
