@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from .animation import animated_paths
+from .animation import is_animated
 from .sampling import Sampler
 from .simple import not_simple
 
@@ -23,7 +23,7 @@ def is_hidden(ob: bpy.types.Object) -> bool:
         return False
     if ob.hide_viewport or not (ob.visible_get(view_layer=layer) or ob.hide_get(view_layer=layer)):
         return True
-    return ob.animation_data is not None and "hide_viewport" in animated_paths(ob)
+    return is_animated(ob, "hide_viewport")
 
 
 class Hidden(dict[bpy.types.Object, bool]):
