@@ -41,7 +41,10 @@ def chosen_tips(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
     active = active_bone(ob)
     candidates = selected or ([active] if active else [])
     tips = [bone for bone in candidates if is_tip(bone)]
-    return tips or list(dict.fromkeys(filter(None, map(tip_of_chain, candidates))))
+    if tips or not candidates:
+        return tips
+    live = _tips_by_bone(ob)
+    return list(dict.fromkeys(tip for bone in candidates if (tip := _tip_of(bone, live)) is not None))
 
 
 def is_tip(bone: bpy.types.PoseBone) -> bool:
@@ -58,14 +61,26 @@ def tip_of_chain(bone: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
     """The tip of the chain to which a bone belongs: the bone itself, else the tip of the live chain of which it is an
     own bone, or on whose end it rides.
     """
-    if is_tip(bone):
-        return bone
-    bones = bone.id_data.pose.bones
-    for name in live_tips(bone.id_data):
-        tip, count = bones[name], bones[name].analytic_ik_chain_count
-        above = tip.parent_recursive
-        if bone in (above[: count - 1] if count else above):
-            return tip
+    return bone if is_tip(bone) else _tip_of(bone, _tips_by_bone(bone.id_data))
+
+
+def _tips_by_bone(ob: bpy.types.Object) -> dict[str, bpy.types.PoseBone]:
+    """The tips of the live chains of which bones are own bones, by the names of these."""
+    found: dict[str, bpy.types.PoseBone] = {}
+    for name in live_tips(ob):
+        tip = bone = ob.pose.bones[name]
+        left = tip.analytic_ik_chain_count - 1
+        while left and (bone := bone.parent) is not None:
+            found.setdefault(bone.name, tip)
+            left -= 1
+    return found
+
+
+def _tip_of(bone: bpy.types.PoseBone, live: dict[str, bpy.types.PoseBone]) -> bpy.types.PoseBone | None:
+    """Likewise, of a bone that is no tip."""
+    tip = live.get(bone.name)
+    if tip is not None:
+        return tip
     parent = bone.parent
     return parent if parent is not None and parent.analytic_ik_enabled and end_bone(parent) == bone else None
 

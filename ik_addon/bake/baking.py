@@ -137,9 +137,8 @@ def _scales(ob: bpy.types.Object, motions: dict[ChainName, Motion]) -> dict[Chai
     """
     scales: Scales = {}
     for motion in motions.values():
-        ratios = [limb.stretch if limb else 1.0 for limb in motion.limbs]
-        if any(ratio != 1.0 for ratio in ratios):
-            rows = [factors([ob.data.bones[name] for name in motion.chain], ratio) for ratio in ratios]
+        if any(ratio != 1.0 for ratio in motion.stretches):
+            rows = [factors([ob.data.bones[name] for name in motion.chain], ratio) for ratio in motion.stretches]
             for k, name in enumerate(motion.scaled):
                 before = scales.get(name, np.array([fk[k] for fk in motion.fk_scales]))
                 scales[name] = before * np.array([[row[name]] for row in rows])

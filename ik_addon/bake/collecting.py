@@ -31,8 +31,9 @@ class Motion:
     """What was seen of one chain. chain: its own bones, root first; bones: all that it turns, those on its end last.
 
     numbers: for each of the bones its rotation over the frames as numbers of its mode, (frames, width), continuous.
-    scaled: bones whose scale the chain may set, its end bones among them; fk_scales: theirs, at each frame. limbs: the
-    chain at each frame, None where it was off; empty for a chain that was not read frame by frame, which never scales.
+    scaled: bones whose scale the chain may set, its end bones among them; fk_scales: theirs, at each frame; stretches:
+    how long the chain is there, its FK pose being 1; both empty for a chain that was not read frame by frame, which
+    never scales. limbs: the chain at each frame, None where it was off; only where they are wanted, for they are large.
     """
 
     record: ChainRecord
@@ -40,8 +41,10 @@ class Motion:
     bones: list[str]
     modes: list[str]
     scaled: list[str]
+    wants_limbs: bool
     numbers: list[np.ndarray] = field(default_factory=list)
     fk_scales: list[list[Raw]] = field(default_factory=list)
+    stretches: list[float] = field(default_factory=list)
     limbs: list[PosedLimb | None] = field(default_factory=list)
 
 
@@ -64,7 +67,7 @@ def collect(
         bones = turned_bones(chain, names)
         modes = [pose_bones[name].rotation_mode for name in bones]
         scaled = scaled_bones(pose_bones[chain.tip])
-        motions[chain] = Motion(ChainRecord(chain.armature, chain.tip), names, bones, modes, scaled)
+        motions[chain] = Motion(ChainRecord(chain.armature, chain.tip), names, bones, modes, scaled, each_frame)
     steady = {chain: own for chain, own in plan.steady().items() if chain in motions and not each_frame}
     alone, reasons = not live.others_handle_frames(), plan.reasons(context.scene)
     tracks = _sampled({chain: own for chain, own in steady.items() if alone and not reasons[chain]}, frames)
@@ -170,7 +173,9 @@ def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass) -> list
         raise done.errors[chain].of(messages.FRAME(frame=frame))
     posed = done.limbs.get(chain)
     bones = armature_named(chain.armature).pose.bones
-    motion.limbs.append(posed)
+    motion.stretches.append(posed.stretch if posed is not None else 1.0)
+    if motion.wants_limbs:
+        motion.limbs.append(posed)
     motion.fk_scales.append([recorded_fk(bones[name], SCALE) for name in motion.scaled])
     solved = {}
     if posed is not None:

@@ -11,16 +11,18 @@ from .. import messages
 from ..solvers import ChainError
 from .posing import BulkPose
 from .sampling import Sampler
-from .simple import not_simple, time_is_plain
+from .simple import Judge, not_simple, time_is_plain
 from .steady import SteadyChain, Wishes
 from .tracks import EvaluatedPlaces, Track, TrackReader, raw_rows, solve_tracks
 
 _FRAMES_AHEAD = 16
 """How many frames are sampled and solved at once after a jump."""
-_FRAMES_AHEAD_PLAYING = 256, 2560
-"""Likewise where one frame came after the other: at most so many, and at most so many chains times frames."""
-_KEPT_AHEAD = 200_000
-"""How many poses of chains are kept, so that playback in a loop samples and solves each frame once; some 30 MB."""
+_FRAMES_AHEAD_PLAYING = 256, 5120
+"""Likewise where one frame came after the other: at most so many, and at most so many bones times frames, of all
+armatures together: or playback halts for it."""
+_KEPT_AHEAD = 1_000_000
+"""How many rotations of bones are kept, of all armatures together, so that playback in a loop samples and solves each
+frame once; some 80 MB."""
 _COMPARED_AT_FIRST = 3
 """Frames at which all sampled chains are compared with the evaluated scene."""
 _COMPARED_EACH = 16
@@ -48,7 +50,8 @@ class ArmaturePlan:
 
     ways: for each chain why it is not solved before the frame, "": it is; None: that is to be seen. written: what was
     written before this frame. settled: after it there is nothing to solve and nothing to compare. early: what chains
-    that were solved before an update wished.
+    that were solved before an update wished. bones: how many bones they turn; among: how many those of all armatures
+    turn, and place: the number of this armature among them.
     """
 
     def __init__(self, ob: bpy.types.Object, chains: Sequence[SteadyChain], alone: bool) -> None:
@@ -61,6 +64,8 @@ class ArmaturePlan:
         self._stands_alone: bool | None = None
         self._placed: dict[int, bool] = {}
         names = [name for chain in chains for name in chain.bones]
+        self.bones = self.among = len(names)
+        self.place = 0
         self._modes = [mode for chain in chains for mode in chain.modes]
         self._fk = np.array([(*raw, 0.0)[:4] for chain in chains for raw in chain.fk])
         self._pose = BulkPose(ob, names, self._modes, alone)
@@ -227,15 +232,7 @@ class ArmaturePlan:
             return [messages.TIME_REMAPPED()] * len(self.chains)
         if ob is None:
             return [messages.ARMATURE_GONE()] * len(self.chains)
-        found: dict[tuple, str] = {}
-
-        def reason(control: bpy.types.Object, bone: str) -> str:
-            key = control.name_full, bone
-            if key not in found:
-                found[key] = not_simple(control, bone)
-            return found[key]
-
-        ways = []
+        ways, reason = [], Judge().not_simple
         for k, chain in enumerate(self.chains):
             tip = ob.pose.bones[chain.tip]
             why = self._refused.get(k) or reason(ob, chain.parent) or reason(tip.analytic_ik_target, chain.target_bone)
@@ -249,9 +246,9 @@ class ArmaturePlan:
         if self.ways is None:
             self.ways = self.reasons(scene)
         playing = self._frame is not None and abs(frame - self._frame) == 1.0
-        frames = _frames_around(frame, len(self.chains) if playing else 0)
+        frames = _frames_around(frame, self.among if playing else 0, self.place)
         ahead = self._solve_ahead(ob, frames)
-        if len(self._ahead) * len(self.chains) > _KEPT_AHEAD:
+        if (len(self._ahead) + len(frames)) * self.among > _KEPT_AHEAD:
             self._ahead.clear()
         self._ahead.update(dict.fromkeys(map(float, frames), ahead))
         return ahead
@@ -303,13 +300,15 @@ class ArmaturePlan:
         return found
 
 
-def _frames_around(frame: float, playing: int) -> Sequence[float]:
-    """playing: how many chains are solved while one frame comes after the other; 0: it was a jump."""
+def _frames_around(frame: float, playing: int, place: int) -> Sequence[float]:
+    """playing: how many bones are turned while one frame comes after the other; 0: it was a jump. place: so that not
+    all armatures begin anew at the same frame."""
     if frame != int(frame):
         return [frame]
     most, in_all = _FRAMES_AHEAD_PLAYING
     count = min(max(in_all // playing, _FRAMES_AHEAD), most) if playing else _FRAMES_AHEAD
-    first = int(frame // count) * count
+    place %= count
+    first = int((frame + place) // count) * count - place
     return range(first, first + count)
 
 

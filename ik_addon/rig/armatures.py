@@ -1,33 +1,62 @@
 """The armature objects of a scene, found without visiting every object each time."""
 
+from collections.abc import Iterator, Sequence
+from itertools import compress
+
 import bpy
 
 _known: dict[str, tuple] = {}
-"""Under "now": counts of the file's objects and armatures, and the names of its armature objects then."""
+"""Under "now": counts of the file's objects and armatures, and its armature objects then. To find them by name Blender
+looks through all objects of the file, for each; it tells when one of them is gone."""
+_named: dict[str, bpy.types.Object] = {}
+"""Armature objects by the full names that they had when one was last looked for in vain."""
+_FEW = 32
+"""Where of so many bones no more than one is asked for, each is found by its number."""
 
 
 def armature_objects() -> list[bpy.types.Object]:
-    """All armature objects of the file. They are looked for anew when objects come, go or change names."""
+    """All armature objects of the file. They are looked for anew when objects come or go."""
     objects = bpy.data.objects
     counts = (len(objects), len(bpy.data.armatures))
-    known_counts, keys = _known.get("now", (None, ()))
-    if known_counts == counts:
-        found = [objects.get(key) for key in keys]
-        if all(ob is not None and ob.type == "ARMATURE" for ob in found):
-            return found  # pyright: ignore[reportReturnType]
+    known_counts, found = _known.get("now", (None, []))
+    if known_counts == counts and _are_armatures(found):
+        return list(found)
     found = [ob for ob in objects if ob.type == "ARMATURE"]
-    keys = tuple((ob.name, ob.library.filepath if ob.library else None) for ob in found)
-    _known["now"] = (counts, keys)
-    return found
+    _known["now"] = (counts, found)
+    return list(found)
 
 
 def armature_named(name_full: str) -> bpy.types.Object:
     """The armature object of this name, which for a linked one names its library too. Raises KeyError."""
-    ob = bpy.data.objects.get(name_full)
-    if ob is not None and ob.name_full == name_full:
-        return ob
-    found = {other.name_full: other for other in armature_objects()}
-    return found[name_full]
+    found = _named.get(name_full)
+    if found is None or not _are_armatures([found]) or found.name_full != name_full:
+        _named.clear()
+        _named.update({ob.name_full: ob for ob in bpy.data.objects if ob.type == "ARMATURE"})
+        found = _named[name_full]
+    return found
+
+
+def _are_armatures(objects: Sequence[bpy.types.Object]) -> bool:
+    try:
+        return all(ob.type == "ARMATURE" for ob in objects)
+    except ReferenceError:
+        return False
+
+
+def bones_at(ob: bpy.types.Object, rows: Sequence[int]) -> Iterator[bpy.types.PoseBone]:
+    """The pose bones of these numbers, which ascend. To find one by its number Blender counts from the first."""
+    bones = ob.pose.bones
+    if _FEW * len(rows) < len(bones):
+        return (bones[row] for row in rows)
+    chosen = bytearray(len(bones))
+    for row in rows:
+        chosen[row] = 1
+    return compress(bones, chosen)
+
+
+def rows_of(bones: bpy.types.bpy_prop_collection) -> dict[str, int]:
+    """The number of each of an armature's bones, by its name: to find one, Blender compares all names before it."""
+    return {bone.name: row for row, bone in enumerate(bones)}
 
 
 def posed_armatures(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
@@ -56,3 +85,4 @@ def is_changeable(ob: bpy.types.Object) -> bool:
 def forget() -> None:
     """Look for the armature objects anew at the next question."""
     _known.clear()
+    _named.clear()

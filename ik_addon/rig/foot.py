@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
-from .animation import animated_paths
+from .animation import is_animated
 from .limb import BoneReading, EndBone
 
 _TOE_NAMES = ("toe", "ball")
@@ -40,9 +40,10 @@ def end_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
 
 def possible_end_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
     """Those that the chain of an original tip turns now or at another frame."""
-    animated, path = set(animated_paths(tip.id_data)), tip.path_from_id()
-    follows = tip.analytic_ik_use_rotation or f"{path}.analytic_ik_use_rotation" in animated
-    return _riding(tip, follows, tip.analytic_ik_foot_roll != 0.0 or f"{path}.analytic_ik_foot_roll" in animated)
+    ob, path = tip.id_data, tip.path_from_id()
+    follows = tip.analytic_ik_use_rotation or is_animated(ob, f"{path}.analytic_ik_use_rotation")
+    rolls = tip.analytic_ik_foot_roll != 0.0 or is_animated(ob, f"{path}.analytic_ik_foot_roll")
+    return _riding(tip, follows, rolls)
 
 
 def _riding(tip: bpy.types.PoseBone, follows: bool, rolls: bool) -> list[bpy.types.PoseBone]:

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from .animation import animated_paths
+from .animation import is_animated
 from .sampling import Sampler
 from .simple import not_simple
 
@@ -30,7 +30,15 @@ def is_hidden(ob: bpy.types.Object) -> bool:
         return False
     if ob.hide_viewport or not (ob.visible_get(view_layer=layer) or ob.hide_get(view_layer=layer)):
         return True
-    return ob.animation_data is not None and "hide_viewport" in animated_paths(ob)
+    return is_animated(ob, "hide_viewport")
+
+
+class Hidden(dict[bpy.types.Object, bool]):
+    """Says `is_hidden` of objects, of each asked once; for one call, it holds Blender's data."""
+
+    def __missing__(self, ob: bpy.types.Object) -> bool:
+        self[ob] = is_hidden(ob)
+        return self[ob]
 
 
 def in_any_collection(ob: bpy.types.Object) -> bool:
@@ -43,18 +51,20 @@ def in_any_collection(ob: bpy.types.Object) -> bool:
     return bool(shown or original.library or original.users_collection)
 
 
-def note_hidden(tip: bpy.types.PoseBone) -> None:
-    """See what of an original tip has been hidden or shown, to ask for it before the next evaluation.
+def note_hidden(tips: Iterable[bpy.types.PoseBone]) -> None:
+    """See what of original tips has been hidden or shown, to ask for it before the next evaluation.
 
     Not at once: what depends on what would be found out anew right after the chain was solved, and with that its keys
     would be evaluated over it.
     """
-    for wanted, asking, bone, _ in _controls(tip):
-        if wanted is not None and (asking is None or (asking.target, asking.subtarget) != (wanted, bone)):
-            _awaited.add(wanted.session_uid)
-            _due.add(tip.name)
-        elif wanted is None and asking is not None:
-            _due.add(tip.name)
+    hidden = Hidden()
+    for tip in tips:
+        for wanted, asking, bone, _ in _controls(tip, hidden):
+            if wanted is not None and (asking is None or (asking.target, asking.subtarget) != (wanted, bone)):
+                _awaited.add(wanted.session_uid)
+                _due.add(tip.name)
+            elif wanted is None and asking is not None:
+                _due.add(tip.name)
 
 
 def is_due() -> bool:
@@ -65,12 +75,13 @@ def is_due() -> bool:
 def ask_for_hidden(tips: Iterable[bpy.types.PoseBone]) -> None:
     """Make Blender evaluate the controls of original tips that are hidden, and no longer those that are not."""
     _due.clear()
+    hidden = Hidden()
     for tip in tips:
-        _ask(tip)
+        _ask(tip, hidden)
 
 
-def _ask(tip: bpy.types.PoseBone) -> None:
-    for wanted, asking, bone, name in _controls(tip):
+def _ask(tip: bpy.types.PoseBone, hidden: Hidden) -> None:
+    for wanted, asking, bone, name in _controls(tip, hidden):
         if wanted is None:
             if asking is not None:
                 tip.constraints.remove(asking)
@@ -96,14 +107,14 @@ def forget_noted() -> None:
 
 
 def _controls(
-    tip: bpy.types.PoseBone,
+    tip: bpy.types.PoseBone, hidden: Hidden
 ) -> Iterator[tuple[bpy.types.Object | None, bpy.types.Constraint | None, str, str]]:
     """For target and pole of an original tip: the control if it is to be asked for, what asks for it now, the bone that
     is meant, and how what asks is called."""
     for what, name in _NAMES.items():
         control, asking = getattr(tip, f"analytic_ik_{what}"), tip.constraints.get(name)
         # Blender looks through all collections to tell whether it is in one, so that is asked last.
-        wanted = control is not None and tip.analytic_ik_enabled and is_hidden(control) and in_any_collection(control)
+        wanted = control is not None and tip.analytic_ik_enabled and hidden[control] and in_any_collection(control)
         wanted = control if wanted else None
         if asking is not None or tip.id_data.is_editable:
             yield wanted, asking, getattr(tip, f"analytic_ik_{what.replace('target', 'subtarget')}"), name

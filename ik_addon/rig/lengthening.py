@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import bpy
 
 from ..solvers import ChainError
-from .animation import animated_paths
+from .animation import is_animated
 from .channels import SCALE
 from .limb import chain_bones
 from .records import record_of
@@ -51,7 +51,7 @@ def present_ratio(tip: bpy.types.PoseBone) -> float:
 def may_stretch(tip: bpy.types.PoseBone) -> bool:
     """Whether the chain of an original tip stretches out of reach, now or at another frame."""
     reach = f"{tip.path_from_id()}.analytic_ik_reach"
-    return tip.analytic_ik_reach == "STRETCH" or reach in animated_paths(tip.id_data)
+    return tip.analytic_ik_reach == "STRETCH" or is_animated(tip.id_data, reach)
 
 
 def scaled_bones(tip: bpy.types.PoseBone) -> list[str]:

@@ -215,8 +215,7 @@ def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_ch
     """Read and solve everything, and keep what stays the same."""
     _plans.clear()
     followed = _bring_up_to_date()
-    for tip in _live_tips():
-        hidden.note_hidden(tip)
+    hidden.note_hidden(_live_tips())
     done = solve_scene(depsgraph, frame_changed)
     if not followed:
         # Else what was solved is what was said of the chains before.
@@ -237,7 +236,7 @@ def _prepare(scene: bpy.types.Scene, at_load: bool = False) -> None:
     _bring_up_to_date()
     layer = bpy.context.view_layer
     depsgraph = layer.depsgraph if layer is not None and layer.id_data == scene else None
-    # In a scene that a window switches to, what depends on what must not change before it was evaluated: 4.2 ends there.
+    # In a scene that a window switches to, what depends on what must not change before it is evaluated: 4.2 ends there.
     if at_load or (depsgraph is not None and depsgraph.view_layer_eval is not None):
         hidden.ask_for_hidden(_live_tips())
 

@@ -10,6 +10,7 @@ import bpy
 
 from .. import messages
 from ..solvers import ChainError
+from .armatures import bones_at
 from .carriers import carriers
 from .foot import end_bones
 from .limb import chain_bones
@@ -28,25 +29,26 @@ class ChainOrder:
     """chains: the live chains in the order of solving. bones: the names of each chain's bones, root first; turned:
     those and of the bones on its end that follow its target.
 
-    movers: for each chain, the chains that move its root or its controls. far_movers: of these the ones that do so
-    by constraints or drivers: what they make of it only Blender knows. errors: chains that have no place in the order,
-    with the reason.
+    of: the chains of each armature object, by its name. movers: for each chain, the chains that move its root or its
+    controls. far_movers: of these the ones that do so by constraints or drivers: what they make of it only Blender
+    knows. errors: chains that have no place in the order, with the reason.
     """
 
     chains: list[ChainName] = field(default_factory=list)
     bones: dict[ChainName, list[str]] = field(default_factory=dict)
     turned: dict[ChainName, list[str]] = field(default_factory=dict)
+    of: dict[str, list[ChainName]] = field(default_factory=dict)
     movers: dict[ChainName, set[ChainName]] = field(default_factory=dict)
     far_movers: dict[ChainName, set[ChainName]] = field(default_factory=dict)
     errors: dict[ChainName, ChainError] = field(default_factory=dict)
 
     def turned_by(self, armature: str) -> dict[str, list[str]]:
         """The tips of an armature's chains, each with the names of the bones that it turns, root first."""
-        return {chain.tip: names for chain, names in self.turned.items() if chain.armature == armature}
+        return {chain.tip: self.turned[chain] for chain in self.of.get(armature, ())}
 
     def chains_of(self, armature: str) -> dict[str, list[str]]:
         """The tips of an armature's chains, each with the names of its chain's bones, root first."""
-        return {chain.tip: names for chain, names in self.bones.items() if chain.armature == armature}
+        return {chain.tip: self.bones[chain] for chain in self.of.get(armature, ())}
 
 
 def live_tips(ob: bpy.types.Object) -> list[str]:
@@ -54,7 +56,8 @@ def live_tips(ob: bpy.types.Object) -> list[str]:
     bones = ob.pose.bones
     enabled = array("b", bytes(len(bones)))
     bones.foreach_get("analytic_ik_enabled", enabled)
-    return [bones[k].name for k, value in enumerate(enabled) if value] if any(enabled) else []
+    rows = [row for row, value in enumerate(enabled) if value] if any(enabled) else []
+    return [bone.name for bone in bones_at(ob, rows)]
 
 
 def chain_order(objects: Iterable[bpy.types.Object]) -> ChainOrder:
@@ -78,6 +81,8 @@ def chain_order(objects: Iterable[bpy.types.Object]) -> ChainOrder:
             break
         except CycleError as error:
             _drop_circle(order, error.args[1])
+    for name in order.bones:
+        order.of.setdefault(name.armature, []).append(name)
     return order
 
 

@@ -10,6 +10,7 @@ import bpy
 from .. import messages
 from .armature_plan import ArmaturePlan
 from .armatures import armature_objects, is_evaluated_in
+from .hidden import Hidden
 from .order import ChainName
 from .records import recorded_bones
 from .signature import signature, tips_of
@@ -34,6 +35,7 @@ class Plan:
         self.layer = bpy.context.view_layer.name if bpy.context.view_layer else ""
         self.unsteady: dict[ChainName, str] = {}
         self.armatures: list[ArmaturePlan] = []
+        self._armature_of: dict[int, ArmaturePlan] = {}
         self._chains: dict[str, dict[str, list[str]]] = {}
         order = done.order
         self.solved = frozenset(done.limbs)
@@ -53,7 +55,7 @@ class Plan:
                 self._not_evaluated.append(ob)
             animated, steady = animated_bones(ob), []
             self._chains[ob.name_full] = order.turned_by(ob.name_full)
-            for chain in (chain for chain in order.bones if chain.armature == ob.name_full):
+            for chain in order.of.get(ob.name_full, ()):
                 posed = done.limbs.get(chain)
                 if posed is None:
                     why, found = str(done.errors[chain]), None
@@ -68,10 +70,15 @@ class Plan:
                     self.unsteady[chain] = why
                 else:
                     steady.append(found)
-            self.unsteady |= {ChainName(ob.name_full, tip): messages.SWITCH_ANIMATED() for tip in switched_tips(ob)}
+            switched = {ChainName(ob.name_full, tip): messages.SWITCH_ANIMATED() for tip in switched_tips(ob)}
+            self.unsteady |= switched
             if steady:
-                alone = all(chain.armature != ob.name_full for chain in self.unsteady)
+                alone = not switched and len(steady) == len(order.of[ob.name_full])
                 self.armatures.append(ArmaturePlan(ob, steady, alone))
+                self._armature_of[ob.session_uid] = self.armatures[-1]
+        among = sum(armature.bones for armature in self.armatures)
+        for place, armature in enumerate(self.armatures):
+            armature.among, armature.place = among, place
         self.unsteady |= {chain: str(error) for chain, error in order.errors.items()}
         self._signature = self._made_of()
 
@@ -96,11 +103,11 @@ class Plan:
         return any(is_evaluated_in(ob, depsgraph) for ob in self._not_evaluated)
 
     def _made_of(self) -> dict[str, tuple]:
-        found = {}
+        found, hidden = {}, Hidden()
         for ob in armature_objects():
             tips = tips_of(ob) if ob.pose else ()
             if tips or ob.name_full in self._unreleased:
-                found[ob.name_full] = (tips, signature(ob, self._chains.get(ob.name_full, {})))
+                found[ob.name_full] = (tips, signature(ob, self._chains.get(ob.name_full, {}), hidden))
         return found
 
     def before_frame(self, scene: bpy.types.Scene) -> bool:
@@ -137,6 +144,11 @@ class Plan:
     def steady(self) -> dict[ChainName, SteadyChain]:
         """The steady chains."""
         return {ChainName(own.armature, own.tip): own for armature in self.armatures for own in armature.chains}
+
+    def steady_of(self, ob: bpy.types.Object) -> dict[str, SteadyChain]:
+        """The steady chains of one armature object, by their tips."""
+        armature = self._armature_of.get(ob.session_uid)
+        return {own.tip: own for own in armature.chains} if armature is not None else {}
 
     def reasons(self, scene: bpy.types.Scene) -> dict[ChainName, str]:
         """For each steady chain what keeps its controls from being sampled; "": nothing."""

@@ -13,6 +13,7 @@ import bpy
 import numpy as np
 
 from .animation import animated_channels, animated_paths
+from .armatures import bones_at, rows_of
 from .channels import SCALE, Raw, channel_of, raw_values
 from .records import RECORD, SOLVED, forget_fk, keep_fk, record_of, recorded_fk
 
@@ -156,9 +157,11 @@ class BulkPose:
 
     def __init__(self, ob: bpy.types.Object, names: Sequence[str], modes: Sequence[str], alone: bool) -> None:
         bones = ob.pose.bones
-        indices = np.array([bones.find(name) for name in names])
+        known = rows_of(bones)
+        indices = np.array([known[name] for name in names])
         channels = np.array([channel_of(mode)[0] for mode in modes])
-        self._indices: list[int] = indices.tolist()
+        self._in_order: list[int] = np.argsort(indices).tolist()
+        self._indices: list[int] = np.sort(indices).tolist()
         self._channels = []
         for channel in dict.fromkeys(channels.tolist()):
             rows, width = np.nonzero(channels == channel)[0], _POSE_CHANNELS[channel]
@@ -220,8 +223,9 @@ class BulkPose:
         if self._all_records is not None:
             _set_all(bones, RECORD, self._all_records)
         else:
-            for k, record in zip(self._indices, self._records.tolist(), strict=True):
-                bones[k].analytic_ik_record = record
+            records = self._records[self._in_order].tolist()
+            for bone, record in zip(bones_at(ob, self._indices), records, strict=True):
+                bone.analytic_ik_record = record
         ob.update_tag(refresh=_OBJECT)
         return True
 

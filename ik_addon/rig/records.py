@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import bpy
 
+from .armatures import bones_at
 from .channels import ROTATION_MODES, SCALE, Raw, channel_of, quaternion_of, raw_of, raw_values
 
 _SAME_ROTATION = 1e-3
@@ -148,7 +149,8 @@ def recorded_bones(ob: bpy.types.Object) -> tuple[list[str], list[str]]:
     numbers = records[::9]
     if not any(numbers):
         return [], []
-    recorded = [(bones[k].name, number) for k, number in enumerate(numbers) if number]
+    rows = [row for row, number in enumerate(numbers) if number]
+    recorded = [(bone.name, numbers[row]) for row, bone in zip(rows, bones_at(ob, rows), strict=True)]
     return (
         [name for name, number in recorded if number % _WITH_SCALE],
         [name for name, number in recorded if number >= _WITH_SCALE],

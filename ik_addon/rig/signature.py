@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import bpy
 import numpy as np
 
-from .hidden import in_any_collection, is_hidden
+from .armatures import rows_of
+from .hidden import Hidden, in_any_collection
 from .order import live_tips
 from .relations import Known, followed_bones
 from .settings import settings_of
@@ -42,7 +43,7 @@ def tips_of(ob: bpy.types.Object) -> tuple[str, ...]:
     return (*live_tips(ob), *switched_tips(ob))
 
 
-def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tuple:
+def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]], hidden: Hidden) -> tuple:
     """All of an original armature object that its chains are read from, but for their rotations and what moves them.
 
     chains: the names of the bones of each, by its tip. None of what changes from frame to frame is in it.
@@ -51,22 +52,24 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tupl
     names = [name for bones in chains.values() for name in bones]
     parents = [ob.pose.bones[bones[0]].parent for bones in chains.values() if bones[0] in ob.pose.bones]
     at_rest = dict.fromkeys((*names, *(parent.name for parent in parents if parent)))
+    posed, rows_at_rest = rows_of(ob.pose.bones), rows_of(ob.data.bones)
+    rows = [posed.get(name, -1) for name in names]
     return (
         ob.mode == "EDIT" or ob.data.pose_position,
         tuple(at_rest),
-        tuple([ob.pose.bones.find(name) for name in names]),
-        _values(ob.pose.bones, _POSE_PROPERTIES, names),
-        _values(ob.data.bones, _REST_PROPERTIES, at_rest),
+        tuple(rows),
+        _values(ob.pose.bones, _POSE_PROPERTIES, rows),
+        _values(ob.data.bones, _REST_PROPERTIES, [rows_at_rest.get(name, -1) for name in at_rest]),
         [animated.get(name) for name in names],
         [_moved_by(ob, parent.name if parent else "", known) for parent in dict.fromkeys(parents)],
         # Also of tips that have no place in the order: mended, they may take bones from others.
-        [_settings(ob.pose.bones.get(tip), known) for tip in dict.fromkeys((*chains, *live_tips(ob)))],
+        [_settings(ob.pose.bones.get(tip), known, hidden) for tip in dict.fromkeys((*chains, *live_tips(ob)))],
     )
 
 
-def _values(bones: bpy.types.bpy_prop_collection, properties: Iterable[tuple], names: Iterable[str]) -> bytes:
-    """Properties of some of an armature's bones, in bulk."""
-    found, rows = [], [bones.find(name) for name in names]
+def _values(bones: bpy.types.bpy_prop_collection, properties: Iterable[tuple], rows: Sequence[int]) -> bytes:
+    """Properties of some of an armature's bones, in bulk; nothing where one of them is not there."""
+    found = []
     if not rows or min(rows) < 0:
         return b""
     for name, width, kind in properties:
@@ -76,23 +79,23 @@ def _values(bones: bpy.types.bpy_prop_collection, properties: Iterable[tuple], n
     return b"".join(found)
 
 
-def _settings(tip: bpy.types.PoseBone | None, known: Known) -> tuple | None:
+def _settings(tip: bpy.types.PoseBone | None, known: Known, hidden: Hidden) -> tuple | None:
     """The settings of a chain as plain data, and whether its controls are there."""
     if tip is None:
         return None
     settings = settings_of(tip)
     return (
         *(getattr(settings, name) for name in settings.__slots__ if not name.endswith("target")),
-        _control(settings.target, settings.subtarget, known),
-        _control(settings.pole_target, settings.pole_subtarget, known),
+        _control(settings.target, settings.subtarget, known, hidden),
+        _control(settings.pole_target, settings.pole_subtarget, known, hidden),
     )
 
 
-def _control(ob: bpy.types.Object | None, bone_name: str, known: Known) -> tuple | None:
+def _control(ob: bpy.types.Object | None, bone_name: str, known: Known, hidden: Hidden) -> tuple | None:
     """A control, whether it is still there and evaluated, and the bones that move it."""
     if ob is None:
         return None
-    return ob.session_uid, bone_name, in_any_collection(ob), is_hidden(ob), *_moved_by(ob, bone_name, known)
+    return ob.session_uid, bone_name, in_any_collection(ob), hidden[ob], *_moved_by(ob, bone_name, known)
 
 
 def _moved_by(ob: bpy.types.Object, bone_name: str, known: Known) -> list[tuple[int, str]]:

@@ -31,8 +31,31 @@ def not_simple(ob: bpy.types.Object, bone_name: str = "") -> str:
 
     All objects and bones above are judged as well. What the add-on's own chains move is for the caller to know.
     """
-    ob = ob.original  # pyright: ignore[reportAssignmentType]
-    return _object_not_simple(ob) or (_bone_not_simple(ob, bone_name) if bone_name else "")
+    return Judge().not_simple(ob, bone_name)
+
+
+class Judge:
+    """Says `not_simple` of many objects and bones, and reads the animation of each object once.
+
+    For one call: it holds Blender's data.
+    """
+
+    def __init__(self) -> None:
+        self._objects: dict[bpy.types.Object, str] = {}
+        self._bones: dict[bpy.types.Object, _Bones] = {}
+
+    def not_simple(self, ob: bpy.types.Object, bone_name: str = "") -> str:
+        """See `not_simple`."""
+        ob = ob.original  # pyright: ignore[reportAssignmentType]
+        if ob not in self._objects:
+            self._objects[ob] = _object_not_simple(ob)
+        if self._objects[ob] or not bone_name:
+            return self._objects[ob]
+        if ob.pose is None or bone_name not in ob.pose.bones:
+            return messages.CONTROL_WITHOUT_BONE(object=ob.name, bone=bone_name)
+        if ob not in self._bones:
+            self._bones[ob] = _Bones(ob)
+        return self._bones[ob].not_simple(bone_name)
 
 
 def _settings(ob: bpy.types.Object) -> Iterator[tuple[str, bool]]:
@@ -96,53 +119,66 @@ def _placed_otherwise(ob: bpy.types.Object) -> str:
     return ""
 
 
-def _bone_not_simple(ob: bpy.types.Object, bone_name: str) -> str:
-    """`not_simple` of a bone, with all bones above it, on an object that is simple."""
-    pose_bone = ob.pose.bones.get(bone_name) if ob.pose else None
-    if pose_bone is None:
-        return messages.CONTROL_WITHOUT_BONE(object=ob.name, bone=bone_name)
-    if ob.data.pose_position != "POSE":
-        return messages.SHOWN_AT_REST(object=ob.name)
-    if ob.data.is_editmode:
-        return messages.IN_EDIT_MODE(object=ob.name)
-    path = next(filter(_FIXED_OF_ARMATURE.match, animated_paths(ob.data)), None)
-    if path is not None:
-        channel = path.rpartition(".")[2].replace("_", " ")
-        return messages.ARMATURE_ANIMATED(channel=channel, data=ob.data.name)
-    line = {pose_bone.name, *(bone.name for bone in pose_bone.parent_recursive)}  # pyright: ignore[reportGeneralTypeIssues]
-    constrained = set()
-    for path, is_driver in _settings(ob):
-        owner, what = bone_of_path(path)
-        name = _channel(what)
-        if not owner:
-            if path.startswith("pose.bones["):
-                return messages.BONE_BY_NUMBER(object=ob.name)
-            continue
-        if name == "constraints":
-            constrained.add(owner)
-        elif owner in line and (name.startswith(_FIXED) or (is_driver and name in _CHANNELS)):
-            return _said(name, is_driver, messages.CONTROL_BONE(bone=owner))
-    return next(filter(None, (_constrains(bone, line, bone.name in constrained) for bone in ob.pose.bones)), "")
+class _Bones:
+    """What prevents sampling the bones of an object that is simple itself."""
 
+    def __init__(self, ob: bpy.types.Object) -> None:
+        self._ob = ob
+        self._of_all = self._any_bone_not_simple()
+        self._set, constrained = {}, set()
+        for path, is_driver in _settings(ob):
+            owner, what = bone_of_path(path)
+            name = _channel(what)
+            if not owner:
+                if path.startswith("pose.bones["):
+                    self._of_all = self._of_all or messages.BONE_BY_NUMBER(object=ob.name)
+            elif name == "constraints":
+                constrained.add(owner)
+            elif name.startswith(_FIXED) or (is_driver and name in _CHANNELS):
+                self._set.setdefault(owner, _said(name, is_driver, messages.CONTROL_BONE(bone=owner)))
+        self._moved: dict[str, str] = {}
+        for bone in ob.pose.bones:
+            # Where they are animated, muted ones count.
+            for constraint in bone.constraints if len(bone.constraints) else ():
+                if not constraint.mute or bone.name in constrained:
+                    self._move(bone, constraint)
 
-def _constrains(pose_bone: bpy.types.PoseBone, line: set[str], is_animated: bool) -> str:
-    """Which constraint of a bone moves bones of these names, or may: where they are animated, muted ones count."""
-    for constraint in pose_bone.constraints:
-        if constraint.mute and not is_animated:
-            continue
-        if pose_bone.name in line:
-            return messages.CONTROL_BONE_CONSTRAINED(bone=pose_bone.name, constraint=constraint.name)
-        if constraint.type in ("IK", "SPLINE_IK"):
-            above, count = pose_bone.parent_recursive, constraint.chain_count
-            if count and (constraint.type == "SPLINE_IK" or constraint.use_tail):
-                # The bone itself is one of them.
-                above = above[: count - 1]
-            elif count:
-                above = above[:count]
-            moved = next((bone.name for bone in above if bone.name in line), None)
-            if moved is not None:
-                return messages.MOVED_BY_CONSTRAINT(bone=moved, constraint=constraint.name, owner=pose_bone.name)
-    return ""
+    def not_simple(self, bone_name: str) -> str:
+        """What prevents sampling a bone, or one above it."""
+        if self._of_all or not (self._set or self._moved):
+            return self._of_all
+        pose_bone = self._ob.pose.bones[bone_name]
+        line = [pose_bone.name, *(bone.name for bone in pose_bone.parent_recursive)]
+        found = (of_bone[name] for of_bone in (self._set, self._moved) for name in line if name in of_bone)
+        return next(found, "")
+
+    def _any_bone_not_simple(self) -> str:
+        ob = self._ob
+        if ob.data.pose_position != "POSE":
+            return messages.SHOWN_AT_REST(object=ob.name)
+        if ob.data.is_editmode:
+            return messages.IN_EDIT_MODE(object=ob.name)
+        path = next(filter(_FIXED_OF_ARMATURE.match, animated_paths(ob.data)), None)
+        if path is not None:
+            channel = path.rpartition(".")[2].replace("_", " ")
+            return messages.ARMATURE_ANIMATED(channel=channel, data=ob.data.name)
+        return ""
+
+    def _move(self, pose_bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> None:
+        """A constraint of a bone moves that bone, and may move others."""
+        said = messages.CONTROL_BONE_CONSTRAINED(bone=pose_bone.name, constraint=constraint.name)
+        self._moved.setdefault(pose_bone.name, said)
+        if constraint.type not in ("IK", "SPLINE_IK"):
+            return
+        above, count = pose_bone.parent_recursive, constraint.chain_count
+        if count and (constraint.type == "SPLINE_IK" or constraint.use_tail):
+            # The bone itself is one of them.
+            above = above[: count - 1]
+        elif count:
+            above = above[:count]
+        for bone in above:
+            said = messages.MOVED_BY_CONSTRAINT(bone=bone.name, constraint=constraint.name, owner=pose_bone.name)
+            self._moved.setdefault(bone.name, said)
 
 
 def _channel(path: str) -> str:

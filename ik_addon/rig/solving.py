@@ -332,8 +332,7 @@ def _release_others(armature: _Armature, order: ChainOrder) -> None:
             if above is not None and above.name not in chains:
                 # It may have hung on the end of a chain until now.
                 armature.reader.rescale(root, Vector(armature.reader.fk_scale(root)))
-    own = (names for chain, names in order.turned.items() if chain.armature == armature.ob.name_full)
-    in_chains = {name for names in own for name in names}
+    in_chains = {name for names in order.turned_by(armature.ob.name_full).values() for name in names}
     _release(armature, [name for name in armature.turned if name not in in_chains])
 
 

@@ -64,8 +64,7 @@ class States:
         self._ob = ob
         self._depsgraph = depsgraph
         self._plan = known_plan(depsgraph.scene)
-        steady = self._plan.steady() if self._plan else {}
-        self._steady = {chain.tip: own for chain, own in steady.items() if chain.armature == ob.name_full}
+        self._steady = self._plan.steady_of(ob) if self._plan else {}
         self._places = EvaluatedPlaces(depsgraph)
         self._scene = SceneReader(depsgraph)
         self._known: dict[str, ChainState] = {}

@@ -84,7 +84,7 @@ Kept = dict[str, list[Shown]]
 
 def shown_chains(mode: str, depsgraph: bpy.types.Depsgraph) -> Kept:
     """The chains that the overlay shows in `mode` (SELECTED or ALL), as they stand now."""
-    found: Kept = {}
+    tips: dict[ChainName, bpy.types.PoseBone] = {}
     for ob in armature_objects():
         if ob.pose is None or ob.mode == "EDIT" or ob.data.pose_position == "REST":
             continue
@@ -92,11 +92,12 @@ def shown_chains(mode: str, depsgraph: bpy.types.Depsgraph) -> Kept:
             continue
         evaluated = ob.evaluated_get(depsgraph)
         chosen = {bone.name for bone in selected_bones(ob)} if mode == "SELECTED" and ob.mode == "POSE" else set()
-        names = [tip for tip in live_tips(evaluated) if mode == "ALL" or _is_chosen(ob.pose.bones[tip], chosen)]
-        if names:
-            readings = read_chains([ChainName(ob.name_full, tip) for tip in names], depsgraph)
-            shown = (_shown(evaluated.pose.bones[chain.tip], reading) for chain, reading in readings.items())
-            found[ob.name_full] = [one for one in shown if one is not None]
+        for tip in live_tips(evaluated):
+            if mode == "ALL" or _is_chosen(ob.pose.bones[tip], chosen):
+                tips[ChainName(ob.name_full, tip)] = evaluated.pose.bones[tip]
+    found: Kept = {}
+    for chain, reading in read_chains(list(tips), depsgraph).items():
+        found.setdefault(chain.armature, []).append(_shown(tips[chain], reading))
     return found
 
 
@@ -111,7 +112,7 @@ def _is_chosen(tip: bpy.types.PoseBone, chosen: set[str]) -> bool:
     return bool(chosen) and any(bone.name in chosen for bone in (*bones, *tip.children, *possible_end_bones(tip)))
 
 
-def _shown(tip: bpy.types.PoseBone, reading: Limb | ChainError) -> Shown | None:
+def _shown(tip: bpy.types.PoseBone, reading: Limb | ChainError) -> Shown:
     try:
         bones = [bone.name for bone in chain_bones(tip, tip.analytic_ik_chain_count)]
     except ChainError:
