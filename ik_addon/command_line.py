@@ -8,7 +8,6 @@ usage.
 
 import argparse
 import json
-import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ from .authoring.rigging import rig_legs
 from .bake import bake, chains_of, check
 from .bake.certificate import certificate_text
 from .bake.report import words
+from .bake.saving import check_place, save_blend, save_text
 from .bake.stepping import Progress
 from .solvers import ChainError
 
@@ -47,11 +47,9 @@ def run(arguments: Sequence[str], prog: str = "analytic-ik") -> int:
         return _rigged(options.files[0], options)
     entries = [_process(file, options) for file in options.files]
     report = {"blender": bpy.app.version_string.split()[0], "files": entries}
-    if options.report and not _written(options.report, json.dumps(report, indent=1)):
-        return 1
-    if options.certificate and not _written(options.certificate, certificate_text(report).rstrip()):
-        return 1
-    return max(_status(entry, options) for entry in entries)
+    written = [not options.report or _written(options.report, json.dumps(report, indent=1))]
+    written.append(not options.certificate or _written(options.certificate, certificate_text(report).rstrip()))
+    return max(int(not all(written)), *(_status(entry, options) for entry in entries))
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:
@@ -130,7 +128,7 @@ def _rigged(file: Path, options: argparse.Namespace) -> int:
         rigged = [one for one in (_legs_of(file, ob, options.arms) for ob in armatures) if one]
         if not rigged:
             return 1
-        _save(output, compressed)
+        save_blend(output, compressed)
     except (ChainError, OSError, RuntimeError) as error:
         _said(file, error)
         return 1
@@ -179,7 +177,7 @@ def _open_and_step(file: Path, options: argparse.Namespace) -> dict:
         else:
             report = bake(bpy.context, chains, frames, options.action, options.after, options.tolerance, progress)
     if output is not None:
-        _save(output, compressed)
+        save_blend(output, compressed)
     return report["files"][0]
 
 
@@ -215,37 +213,22 @@ def _output_of(file: Path, options: argparse.Namespace) -> Path:
     """Where the baked file goes. OSError where no file can be put there."""
     if options.output_dir:
         options.output_dir.mkdir(parents=True, exist_ok=True)
-        return options.output_dir / file.name
+        return _output_path(options.output_dir / file.name)
     return _output_path(options.output or file)
 
 
 def _output_path(output: Path) -> Path:
     """A file to save to. OSError where none can be put there."""
-    if not output.absolute().parent.is_dir():
-        raise FileNotFoundError(f"there is no folder '{output.parent}' to save to; make it first")
+    check_place(output)
     return output
 
 
-def _save(output: Path, compressed: bool) -> None:
-    """Save beside the output and rename, so that no half-written file is ever left there."""
-    output = output.resolve()
-    # In the same folder: the paths in the file that are relative to it stay right.
-    beside = output.with_name(f".{output.stem}.part.blend")
-    try:
-        bpy.ops.wm.save_as_mainfile(filepath=str(beside.absolute()), compress=compressed, copy=True)
-        os.replace(beside, output)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
 def _written(path: Path, text: str) -> bool:
-    """Write a text file beside its place and rename it; whether that went well is said on stderr."""
-    beside = path.with_name(f".{path.name}.part")
+    """Write a text file; whether that went well is said on stderr."""
     try:
-        beside.write_text(text + "\n", encoding="utf-8")
-        os.replace(beside, path)
+        save_text(path, text)
     except OSError as error:
-        print(f"{path}: the report could not be written ({error.strerror}); choose another place", file=sys.stderr)
+        _said(path, error)
         return False
     return True
 
