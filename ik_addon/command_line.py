@@ -3,7 +3,7 @@
 `analytic-ik COMMAND …` from the Python package (`__main__.py`), `blender FILE --command analytic_ik COMMAND …` from
 Blender.
 Exit status: 0 done; 1 a file failed, a chain missed its target by more than --max-error, or `rig` found no leg; 2 bad
-usage.
+usage; 130 stopped by Ctrl+C, 143 by whoever ended the process.
 """
 
 import argparse
@@ -22,6 +22,7 @@ from .bake.certificate import certificate_text
 from .bake.report import words
 from .bake.saving import check_place, save_blend, save_text
 from .bake.stepping import Progress
+from .bake.stopping import Stopped, stop_if_asked, stops_heard
 from .solvers import ChainError
 
 try:
@@ -43,6 +44,15 @@ def run(arguments: Sequence[str], prog: str = "analytic-ik") -> int:
     except SystemExit as stop:
         # argparse has said what is wrong, or shown the help.
         return int(stop.code or 0)
+    with stops_heard():
+        try:
+            return _carried_out(options)
+        except Stopped as stop:
+            return 128 + stop.number
+
+
+def _carried_out(options: argparse.Namespace) -> int:
+    """Do what the options say; returns the exit status. Raises Stopped, of which nothing is left to be said."""
     if options.command == "rig":
         return _rigged(options.files[0], options)
     entries = [_process(file, options) for file in options.files]
@@ -103,7 +113,11 @@ def _check_usage(options: argparse.Namespace) -> None:
 def _process(file: Path, options: argparse.Namespace) -> dict:
     """One file; its entry in the report, with the error that stopped it."""
     try:
+        stop_if_asked()
         entry = _open_and_step(file, options)
+    except Stopped:
+        _said(file, "stopped before its end; nothing was written")
+        raise
     except (ChainError, OSError, RuntimeError) as error:
         reason = _said(file, error)
         return {"file": str(file), "frames": None, "seconds": 0.0, "chains": [], "error": reason}
@@ -128,7 +142,11 @@ def _rigged(file: Path, options: argparse.Namespace) -> int:
         rigged = [one for one in (_legs_of(file, ob, options.arms) for ob in armatures) if one]
         if not rigged:
             return 1
+        stop_if_asked()
         save_blend(output, compressed)
+    except Stopped:
+        _said(file, "stopped before its end; nothing was written")
+        raise
     except (ChainError, OSError, RuntimeError) as error:
         _said(file, error)
         return 1
@@ -176,20 +194,22 @@ def _open_and_step(file: Path, options: argparse.Namespace) -> dict:
             report = check(bpy.context, chains, frames, progress)
         else:
             report = bake(bpy.context, chains, frames, options.action, options.after, options.tolerance, progress)
+    stop_if_asked()
     if output is not None:
         save_blend(output, compressed)
     return report["files"][0]
 
 
 @contextmanager
-def _shown(name: str, frames: int) -> Iterator[Progress | None]:
-    """Progress on a terminal; none in a pipe."""
+def _shown(name: str, frames: int) -> Iterator[Progress]:
+    """Progress on a terminal, none in a pipe; between two frames it is heard whether somebody asks to stop."""
     if tqdm is None or not sys.stderr.isatty():
-        yield None
+        yield lambda *_: stop_if_asked()
         return
     with tqdm(desc=name, unit="frame", total=frames) as bar:
 
         def progress(done: int, total: int) -> None:
+            stop_if_asked()
             bar.total = total
             bar.update(done - bar.n)
 
