@@ -17,7 +17,7 @@ from .limb import BoneReading, Limb, chain_bones, pose_matrix, rotation_in
 from .limits import limits_of
 from .posing import FkPose
 from .records import record_of
-from .settings import Settings, settings_of
+from .settings import PREFIX, Settings, settings_of
 
 
 class SceneReader:
@@ -170,6 +170,7 @@ class ArmatureReader:
         tip = self.tip(tip_name)
         settings = settings or settings_of(tip)
         try:
+            check_numbers(tip, settings)
             chain = chain_bones(tip, settings.chain_count)
             check_targets(self.ob, chain, settings)
             solver = solver_for(len(chain), settings.solver)
@@ -283,6 +284,17 @@ class ArmatureReader:
                 what.upper(),
             )
         return point_armature
+
+
+_NUMBERS = ("influence", "swivel", "softness", "stretch_max", "foot_roll", "toe_angle")
+
+
+def check_numbers(tip: bpy.types.PoseBone, settings: Settings) -> None:
+    """Raise ChainError where a setting is not a number, as a script or a driver may have left it."""
+    for name in _NUMBERS:
+        if not isfinite(getattr(settings, name)):
+            label = tip.bl_rna.properties[PREFIX + name].name
+            raise ChainError(f"its {label} is not a number; set it anew, or look at its keys and drivers")
 
 
 def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], settings: Settings) -> None:
