@@ -50,6 +50,8 @@ class Control:
 
 def check_control(control: Control) -> None:
     """Raise ChainError where a control would not stay where it is put."""
+    if control.bone and (control.ob.pose is None or control.bone not in control.ob.pose.bones):
+        raise ChainError(f"its control '{control.ob.name}' has no bone '{control.bone}'; choose one of that armature's")
     if not control.ob.is_editable:
         raise ChainError(f"its control {control.shown} is linked; make a library override of it first")
     for constraint in control.owner.constraints:

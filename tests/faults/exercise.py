@@ -52,7 +52,7 @@ def _panels() -> None:
             for kind in panels():
                 if kind.poll(context()):
                     drawn(kind)
-        bpy.ops.object.mode_set(mode="OBJECT")
+        enter("OBJECT", ob)
 
 
 def _overlay() -> None:
