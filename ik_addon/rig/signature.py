@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import bpy
 import numpy as np
 
+from .armatures import indices_of
 from .carriers import carriers
 from .hidden import is_hidden
 from .order import live_tips
@@ -55,7 +56,7 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tupl
     return (
         ob.mode == "EDIT" or ob.data.pose_position,
         tuple(at_rest),
-        tuple([ob.pose.bones.find(name) for name in names]),
+        tuple(indices_of(ob.pose.bones, names)),
         _values(ob.pose.bones, _POSE_PROPERTIES, names),
         _values(ob.data.bones, _REST_PROPERTIES, at_rest),
         [animated.get(name) for name in names],
@@ -66,7 +67,7 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tupl
 
 def _values(bones: bpy.types.bpy_prop_collection, properties: Iterable[tuple], names: Iterable[str]) -> bytes:
     """Properties of some of an armature's bones, in bulk."""
-    found, rows = [], [bones.find(name) for name in names]
+    found, rows = [], indices_of(bones, [*names])
     if not rows or min(rows) < 0:
         return b""
     for name, width, kind in properties:
