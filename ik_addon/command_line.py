@@ -10,6 +10,7 @@ import argparse
 import json
 import re
 import sys
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -119,11 +120,19 @@ def _process(file: Path, options: argparse.Namespace) -> dict:
         _said(file, "stopped before its end; nothing was written")
         raise
     except (ChainError, OSError, RuntimeError) as error:
-        reason = _said(file, error)
-        return {"file": str(file), "frames": None, "seconds": 0.0, "chains": [], "error": reason}
+        return _failed(file, error)
+    except Exception as error:
+        # A bug, or no memory: the other files go on.
+        traceback.print_exc()
+        return _failed(file, RuntimeError(f"it stopped by {type(error).__name__} ({error}); please report this"))
     for chain in entry["chains"]:
-        print(f"{file}: {words(chain)}")
+        _say(f"{file}: {words(chain)}")
     return {**entry, "file": str(file)}
+
+
+def _failed(file: Path, error: Exception) -> dict:
+    """Say what stopped a file; returns its entry in the report."""
+    return {"file": str(file), "frames": None, "seconds": 0.0, "chains": [], "error": _said(file, error)}
 
 
 def _said(file: Path, error: Exception) -> str:
@@ -131,6 +140,12 @@ def _said(file: Path, error: Exception) -> str:
     reason = " ".join(str(error).removeprefix("Error: ").split())
     print(f"{file}: {reason}", file=sys.stderr)
     return reason
+
+
+def _say(line: str) -> None:
+    """Print a line; letters that the terminal, or the pipe, does not know are spelled out."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(line.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _rigged(file: Path, options: argparse.Namespace) -> int:
@@ -169,12 +184,12 @@ def _legs_of(file: Path, ob: bpy.types.Object, arms: bool) -> bool:
         _said(file, error)
         return False
     for one in rigged.limbs:
-        print(
+        _say(
             f"{file}: {ob.name}: '{one.limb.bones[0]}' to '{one.limb.bones[-1]}' follow '{one.target.name}' and "
             f"'{one.pole.name}'"
         )
     for out in rigged.left_out:
-        print(f"{file}: {ob.name}: left out '{out.bone}': {out.reason}")
+        _say(f"{file}: {ob.name}: left out '{out.bone}': {out.reason}")
     return True
 
 
