@@ -101,7 +101,7 @@ def adopted_tips(bones: Sequence[bpy.types.PoseBone]) -> list[bpy.types.PoseBone
 
 
 def _record(tip: bpy.types.PoseBone) -> dict:
-    """What was kept of the constraint that a chain was. Raises ChainError where that was changed into something else."""
+    """What was kept of the constraint that a chain was. Raises ChainError where that was changed by hand."""
     try:
         record = json.loads(tip.analytic_ik_record_adopted)
         bone, constraint, helper = record["bone"], record["constraint"], record["helper"] or ""
