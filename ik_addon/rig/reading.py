@@ -140,10 +140,10 @@ class ArmatureReader:
         if not known_at:
             return pose_bone.matrix.copy()
         above = line[known_at] if known_at < len(line) else None
-        posed = above and self._posed.get(above.name, above.matrix)
+        parent_pose = above and self._posed.get(above.name, above.matrix)
         for below in reversed(line[:known_at]):
-            posed = self._posed[below.name] = self._posed_under(below, posed)
-        return posed
+            parent_pose = self._posed[below.name] = self._posed_under(below, parent_pose)
+        return self._posed[pose_bone.name]
 
     def _posed_under(self, pose_bone: bpy.types.PoseBone, parent_pose: Matrix | None) -> Matrix:
         """The pose matrix of an evaluated bone under that of its parent, with what it was told itself."""

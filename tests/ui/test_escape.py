@@ -87,12 +87,21 @@ def working(name: str, monkeypatch) -> tuple[Window, object, dict]:
     return window, rig, before
 
 
+def is_same(a: object, b: object) -> bool:
+    """Whether two states are the same but for the last bit of what was solved once more."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(is_same(value, b[key]) for key, value in a.items())
+    if isinstance(a, tuple | list) and isinstance(b, tuple | list):
+        return len(a) == len(b) and all(map(is_same, a, b))
+    return abs(a - b) < 2e-7 if isinstance(a, float) and isinstance(b, float) else a == b
+
+
 def assert_as_before(window: Window, rig, before: dict) -> None:
     assert running() is None
     assert window.manager.timers == []
     assert window.status[-1] is None
     update()
-    assert whole_state() == before
+    assert is_same(whole_state(), before)
     for frame in (2, 9):
         go_to(frame)
         assert missed_world(rig) < EXACT * 2.0
