@@ -3,14 +3,14 @@
 `analytic-ik COMMAND …` from the Python package (`__main__.py`), `blender FILE --command analytic_ik COMMAND …` from
 Blender.
 Exit status: 0 done; 1 a file failed, a chain missed its target by more than --max-error, or `rig` found no leg; 2 bad
-usage.
+usage; 130 stopped by Ctrl+C, 143 by whoever ended the process.
 """
 
 import argparse
 import json
-import os
 import re
 import sys
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +22,9 @@ from .authoring.rigging import rig_legs
 from .bake import bake, chains_of, check
 from .bake.certificate import certificate_text
 from .bake.report import words
+from .bake.saving import check_place, save_blend, save_text
 from .bake.stepping import Progress
+from .bake.stopping import Stopped, stop_if_asked, stops_heard
 from .solvers import ChainError
 
 try:
@@ -44,15 +46,22 @@ def run(arguments: Sequence[str], prog: str = "analytic-ik") -> int:
     except SystemExit as stop:
         # argparse has said what is wrong, or shown the help.
         return int(stop.code or 0)
+    with stops_heard():
+        try:
+            return _carried_out(options)
+        except Stopped as stop:
+            return 128 + stop.number
+
+
+def _carried_out(options: argparse.Namespace) -> int:
+    """Do what the options say; returns the exit status. Raises Stopped, of which nothing is left to be said."""
     if options.command == "rig":
         return _rigged(options.files[0], options)
     entries = [_process(file, options) for file in options.files]
     report = {"blender": bpy.app.version_string.split()[0], "files": entries}
-    if options.report and not _written(options.report, json.dumps(report, indent=1)):
-        return 1
-    if options.certificate and not _written(options.certificate, certificate_text(report).rstrip()):
-        return 1
-    return max(_status(entry, options) for entry in entries)
+    written = [not options.report or _written(options.report, json.dumps(report, indent=1))]
+    written.append(not options.certificate or _written(options.certificate, certificate_text(report).rstrip()))
+    return max(int(not all(written)), *(_status(entry, options) for entry in entries))
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:
@@ -106,13 +115,25 @@ def _check_usage(options: argparse.Namespace) -> None:
 def _process(file: Path, options: argparse.Namespace) -> dict:
     """One file; its entry in the report, with the error that stopped it."""
     try:
+        stop_if_asked()
         entry = _open_and_step(file, options)
+    except Stopped:
+        _said(file, "stopped before its end; nothing was written")
+        raise
     except (ChainError, OSError, RuntimeError) as error:
-        reason = _said(file, error)
-        return {"file": str(file), "frames": None, "seconds": 0.0, "chains": [], "error": reason}
+        return _failed(file, error)
+    except Exception as error:
+        # A bug, or no memory: the other files go on.
+        traceback.print_exc()
+        return _failed(file, RuntimeError(f"it stopped by {type(error).__name__} ({error}); please report this"))
     for chain in entry["chains"]:
-        print(messages.OF(whose=file, said=words(chain)))
+        _say(messages.OF(whose=file, said=words(chain)))
     return {**entry, "file": str(file)}
+
+
+def _failed(file: Path, error: Exception) -> dict:
+    """Say what stopped a file; returns its entry in the report."""
+    return {"file": str(file), "frames": None, "seconds": 0.0, "chains": [], "error": _said(file, error)}
 
 
 def _said(file: Path, error: Exception) -> str:
@@ -120,6 +141,12 @@ def _said(file: Path, error: Exception) -> str:
     reason = " ".join(str(error).removeprefix("Error: ").split())
     print(messages.OF(whose=file, said=reason), file=sys.stderr)
     return reason
+
+
+def _say(line: str) -> None:
+    """Print a line; letters that the terminal, or the pipe, does not know are spelled out."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(line.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _rigged(file: Path, options: argparse.Namespace) -> int:
@@ -131,7 +158,11 @@ def _rigged(file: Path, options: argparse.Namespace) -> int:
         rigged = [one for one in (_legs_of(file, ob, options.arms) for ob in armatures) if one]
         if not rigged:
             return 1
-        _save(output, compressed)
+        stop_if_asked()
+        save_blend(output, compressed)
+    except Stopped:
+        _said(file, "stopped before its end; nothing was written")
+        raise
     except (ChainError, OSError, RuntimeError) as error:
         _said(file, error)
         return 1
@@ -156,10 +187,10 @@ def _legs_of(file: Path, ob: bpy.types.Object, arms: bool) -> bool:
     for one in rigged.limbs:
         names = {"target": one.target.name, "pole": one.pole.name}
         line = messages.LIMB_FOLLOWS(armature=ob.name, first=one.limb.bones[0], last=one.limb.bones[-1], **names)
-        print(messages.OF(whose=file, said=line))
+        _say(messages.OF(whose=file, said=line))
     for out in rigged.left_out:
         line = messages.LIMB_LEFT_OUT(armature=ob.name, bone=out.bone, why=out.reason)
-        print(messages.OF(whose=file, said=line))
+        _say(messages.OF(whose=file, said=line))
     return True
 
 
@@ -179,20 +210,22 @@ def _open_and_step(file: Path, options: argparse.Namespace) -> dict:
             report = check(bpy.context, chains, frames, progress)
         else:
             report = bake(bpy.context, chains, frames, options.action, options.after, options.tolerance, progress)
+    stop_if_asked()
     if output is not None:
-        _save(output, compressed)
+        save_blend(output, compressed)
     return report["files"][0]
 
 
 @contextmanager
-def _shown(name: str, frames: int) -> Iterator[Progress | None]:
-    """Progress on a terminal; none in a pipe."""
+def _shown(name: str, frames: int) -> Iterator[Progress]:
+    """Progress on a terminal, none in a pipe; between two frames it is heard whether somebody asks to stop."""
     if tqdm is None or not sys.stderr.isatty():
-        yield None
+        yield lambda *_: stop_if_asked()
         return
     with tqdm(desc=name, unit="frame", total=frames) as bar:
 
         def progress(done: int, total: int) -> None:
+            stop_if_asked()
             bar.total = total
             bar.update(done - bar.n)
 
@@ -216,38 +249,22 @@ def _output_of(file: Path, options: argparse.Namespace) -> Path:
     """Where the baked file goes. OSError where no file can be put there."""
     if options.output_dir:
         options.output_dir.mkdir(parents=True, exist_ok=True)
-        return options.output_dir / file.name
+        return _output_path(options.output_dir / file.name)
     return _output_path(options.output or file)
 
 
 def _output_path(output: Path) -> Path:
     """A file to save to. OSError where none can be put there."""
-    if not output.absolute().parent.is_dir():
-        raise FileNotFoundError(messages.NO_FOLDER(folder=output.parent))
+    check_place(output)
     return output
 
 
-def _save(output: Path, compressed: bool) -> None:
-    """Save beside the output and rename, so that no half-written file is ever left there."""
-    output = output.resolve()
-    # In the same folder: the paths in the file that are relative to it stay right.
-    beside = output.with_name(f".{output.stem}.part.blend")
-    try:
-        bpy.ops.wm.save_as_mainfile(filepath=str(beside.absolute()), compress=compressed, copy=True)
-        os.replace(beside, output)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
 def _written(path: Path, text: str) -> bool:
-    """Write a text file beside its place and rename it; whether that went well is said on stderr."""
-    beside = path.with_name(f".{path.name}.part")
+    """Write a text file; whether that went well is said on stderr."""
     try:
-        beside.write_text(text + "\n", encoding="utf-8")
-        os.replace(beside, path)
+        save_text(path, text)
     except OSError as error:
-        line = messages.NOT_WRITTEN(reason=error.strerror)
-        print(messages.OF(whose=path, said=line), file=sys.stderr)
+        _said(path, error)
         return False
     return True
 

@@ -12,6 +12,7 @@ import bpy
 import pytest
 
 from ik_addon import command_line
+from ik_addon.bake import saving
 
 from .authoring.skeletons import FAMILIES, armature_of
 from .scenes import (
@@ -304,9 +305,11 @@ def test_a_failure_while_saving_leaves_the_old_output_and_nothing_half_written(f
     def full(*_):
         raise OSError("no space left on the device; make some")
 
-    monkeypatch.setattr(command_line.os, "replace", full)
+    monkeypatch.setattr(saving.os, "replace", full)
     assert command_line.run(["bake", f"{files}/walk.blend", "--output", f"{files}/out.blend"]) == 1
-    assert capsys.readouterr().err == f"{files}/walk.blend: no space left on the device; make some\n"
+    said = capsys.readouterr().err
+    assert said.startswith(f"{files}/walk.blend: '{files}/out.blend' could not be written (no space left on the device")
+    assert len(said.splitlines()) == 1
     assert names(files) == before
     assert (files / "out.blend").read_text() == "what was there before"
 
@@ -341,7 +344,7 @@ def test_a_report_that_cannot_be_written_is_told(files, capsys):
     report = files / "nowhere" / "report.json"
     assert command_line.run(["check", f"{files}/walk.blend", "--report", str(report)]) == 1
     said = capsys.readouterr().err
-    assert said.startswith(f"{report}: the report could not be written")
+    assert said.startswith(f"{report}: '{report}' could not be written (")
     assert len(said.splitlines()) == 1
 
 

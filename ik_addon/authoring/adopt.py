@@ -104,7 +104,22 @@ def adopted_tips(bones: Sequence[bpy.types.PoseBone]) -> list[bpy.types.PoseBone
 
 
 def _record(tip: bpy.types.PoseBone) -> dict:
-    return json.loads(tip.analytic_ik_record_adopted)
+    """What was kept of the constraint that a chain was. Raises ChainError where that was changed by hand."""
+    try:
+        record = json.loads(tip.analytic_ik_record_adopted)
+        bone, constraint, helper = record["bone"], record["constraint"], record["helper"] or ""
+        if not all(isinstance(name, str) for name in (bone, constraint, helper)):
+            raise TypeError("they are no names")
+        fk = {
+            name: (mode, tuple(map(float, before)), tuple(map(float, written)))
+            for name, (mode, before, written) in record["fk"].items()
+            if len(before) == len(written)
+        }
+        return {"bone": bone, "constraint": constraint, "helper": helper, "animated": record["animated"], "fk": fk}
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+        raise ChainError(
+            f"Bone '{tip.name}': what is kept of its IK constraint cannot be read any more; remove the chain instead"
+        ) from error
 
 
 def adopt(context: bpy.types.Context, constraints: Sequence[Held]) -> list[Adopted]:
@@ -448,14 +463,14 @@ def _restore(held: Held) -> None:
     tip, constraint = held.chain_tip, held.constraint
     ob, record = tip.id_data, _record(tip)
     remove_chain(tip, keep_pose=False)
-    helper = bpy.data.objects.get(record["helper"] or "")
+    helper = bpy.data.objects.get(record["helper"])
     if helper is not None:
         bpy.data.objects.remove(helper)
     writer = PoseWriter(ob)
     for name, (mode, before, written) in record["fk"].items():
         bone = ob.pose.bones.get(name)
-        if bone is not None and bone.rotation_mode == mode and raw_values(bone, mode) == tuple(written):
-            writer.restore_fk(name, mode, tuple(before))
+        if bone is not None and bone.rotation_mode == mode and raw_values(bone, mode) == written:
+            writer.restore_fk(name, mode, before)
     writer.commit()
     if record["animated"]:
         remove_animation(ob, _copy_path(tip))

@@ -56,7 +56,7 @@ def _marks(ob: bpy.types.Object) -> list[tuple[int, str]]:
     """Frames and names of the markers that were put; none where the note of them was changed by hand."""
     try:
         return [(int(frame), str(name)) for frame, name in json.loads(ob.analytic_ik_marks or "[]")]
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError, RecursionError):
         return []
 
 

@@ -177,7 +177,7 @@ def report_of(ob: bpy.types.Object) -> dict | None:
     """What the last bake or check of an armature object left on it; None also where that was edited to nonsense."""
     try:
         return json.loads(ob.analytic_ik_report) if ob.analytic_ik_report else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -130,10 +130,11 @@ def _heel_and_axis(foot: BoneReading) -> tuple[Vector, Vector]:
 
 def _nearest(bone: bpy.types.PoseBone, children: list[bpy.types.PoseBone]) -> bpy.types.PoseBone | None:
     """Of children the one that begins nearest to a bone's tail; of several there the longest."""
-    size = 1e-3 * bone.bone.length
+    # A bone whose rest was scaled away has no length.
+    size = 1e-3 * bone.bone.length or 1.0
 
-    def order(child: bpy.types.PoseBone) -> tuple[int, float]:
-        return round((child.bone.head_local - bone.bone.tail_local).length / size), -child.bone.length
+    def order(child: bpy.types.PoseBone) -> tuple[float, float]:
+        return ((child.bone.head_local - bone.bone.tail_local).length / size + 0.5) // 1.0, -child.bone.length
 
     return min(children, key=order, default=None)
 

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from .animation import animated_channels, animated_paths
-from .armatures import bones_at, rows_of
+from .armatures import bones_at, indices_of
 from .channels import SCALE, Raw, channel_of, raw_values
 from .records import RECORD, SOLVED, forget_fk, keep_fk, record_of, recorded_fk
 
@@ -157,8 +157,7 @@ class BulkPose:
 
     def __init__(self, ob: bpy.types.Object, names: Sequence[str], modes: Sequence[str], alone: bool) -> None:
         bones = ob.pose.bones
-        known = rows_of(bones)
-        indices = np.array([known[name] for name in names])
+        indices = np.array(indices_of(bones, names))
         channels = np.array([channel_of(mode)[0] for mode in modes])
         self._in_order: list[int] = np.argsort(indices).tolist()
         self._indices: list[int] = np.sort(indices).tolist()

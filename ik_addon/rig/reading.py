@@ -21,7 +21,7 @@ from .limb import BoneReading, Limb, chain_bones, pose_matrix, rotation_in
 from .limits import limits_of
 from .posing import FkPose
 from .records import record_of
-from .settings import Settings, settings_of
+from .settings import PREFIX, Settings, settings_of
 
 _NO_NUMBER = {"TARGET": messages.TARGET_NO_NUMBER, "POLE": messages.POLE_NO_NUMBER}
 _DELETED = {"TARGET": messages.TARGET_DELETED, "POLE": messages.POLE_DELETED}
@@ -56,19 +56,22 @@ class SceneReader:
 
     def _carry(self, original: bpy.types.Object) -> Matrix | None:
         """How far this pass moved an object from where it was evaluated; None: not at all."""
-        parent = original.parent
-        if parent is None or not self._armatures:
+        if not self._armatures:
             return None
-        carry = self._carry(parent)
-        reader = self._armatures.get(parent.name_full)
-        if reader is None or original.parent_type != "BONE":
-            return carry
-        moved = reader.moved(original.parent_bone)
-        if moved is None:
-            return carry
-        evaluated_world = reader.evaluated.matrix_world
-        by_bone = evaluated_world @ moved @ evaluated_world.inverted_safe()
-        return by_bone if carry is None else carry @ by_bone
+        carry, line = None, []
+        while original.parent is not None:
+            line.append(original)
+            original = original.parent
+        for below in reversed(line):
+            reader = self._armatures.get(below.parent.name_full)
+            if reader is None or below.parent_type != "BONE":
+                continue
+            moved = reader.moved(below.parent_bone)
+            if moved is not None:
+                evaluated_world = reader.evaluated.matrix_world
+                by_bone = evaluated_world @ moved @ evaluated_world.inverted_safe()
+                carry = by_bone if carry is None else carry @ by_bone
+        return carry
 
 
 class ArmatureReader:
@@ -144,24 +147,33 @@ class ArmatureReader:
         known = self._posed.get(pose_bone.name)
         if known is not None:
             return known
-        name, parent = pose_bone.name, pose_bone.parent
         if not self._told:
             return pose_bone.matrix.copy()
-        if name not in self._told and not any(above.name in self._told for above in pose_bone.parent_recursive):
+        line = [pose_bone, *pose_bone.parent_recursive]
+        known_at = next((k for k, above in enumerate(line) if above.name in self._posed), None)
+        if known_at is None:
+            # Above the topmost that was told all is as it was evaluated.
+            known_at = 1 + max((k for k, above in enumerate(line) if above.name in self._told), default=-1)
+        if not known_at:
             return pose_bone.matrix.copy()
-        parent_pose = self.pose_of(parent) if parent else None
+        above = line[known_at] if known_at < len(line) else None
+        parent_pose = above and self._posed.get(above.name, above.matrix)
+        for below in reversed(line[:known_at]):
+            parent_pose = self._posed[below.name] = self._posed_under(below, parent_pose)
+        return self._posed[pose_bone.name]
+
+    def _posed_under(self, pose_bone: bpy.types.PoseBone, parent_pose: Matrix | None) -> Matrix:
+        """The pose matrix of an evaluated bone under that of its parent, with what it was told itself."""
+        name, parent = pose_bone.name, pose_bone.parent
         if name in self._rotations:
             location = Vector() if pose_bone.bone.use_connect else pose_bone.location
             basis = Matrix.LocRotScale(location, self._rotations[name], self._scales.get(name, pose_bone.scale))
-            posed = pose_matrix(pose_bone.bone, basis, parent_pose)
-        elif any(constraint.enabled for constraint in pose_bone.constraints):
+            return pose_matrix(pose_bone.bone, basis, parent_pose)
+        if any(constraint.enabled for constraint in pose_bone.constraints):
             # What the constraint does is unknown here: let the bone ride as it was evaluated.
             carry = parent_pose @ parent.matrix.inverted_safe() if parent and parent_pose else Matrix()
-            posed = carry @ pose_bone.matrix @ self._regrown(pose_bone)
-        else:
-            posed = pose_matrix(pose_bone.bone, pose_bone.matrix_basis @ self._regrown(pose_bone), parent_pose)
-        self._posed[name] = posed
-        return posed
+            return carry @ pose_bone.matrix @ self._regrown(pose_bone)
+        return pose_matrix(pose_bone.bone, pose_bone.matrix_basis @ self._regrown(pose_bone), parent_pose)
 
     def _regrown(self, pose_bone: bpy.types.PoseBone) -> Matrix:
         """From the scale with which a bone was evaluated to the one that it gets in this pass."""
@@ -190,6 +202,7 @@ class ArmatureReader:
             # As Blender's own IK: the chain goes on without it, and the panel says so.
             settings = replace(settings, pole_target=None, pole_subtarget="")
         try:
+            check_numbers(tip, settings)
             chain = chain_bones(tip, settings.chain_count)
             check_targets(self.ob, chain, settings)
             solver = solver_for(len(chain), settings.solver)
@@ -299,6 +312,17 @@ class ArmatureReader:
         if not all(isfinite(value) for value in point_armature):
             raise ChainError(_NO_NUMBER[what](control=ob.name), what)
         return point_armature
+
+
+_NUMBERS = ("influence", "swivel", "softness", "stretch_max", "foot_roll", "toe_angle")
+
+
+def check_numbers(tip: bpy.types.PoseBone, settings: Settings) -> None:
+    """Raise ChainError where a setting is not a number, as a script or a driver may have left it."""
+    for name in _NUMBERS:
+        if not isfinite(getattr(settings, name)):
+            label = tip.bl_rna.properties[PREFIX + name].name
+            raise ChainError(f"its {label} is not a number; set it anew, or look at its keys and drivers")
 
 
 def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], settings: Settings) -> None:

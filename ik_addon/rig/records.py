@@ -6,6 +6,7 @@ user or the animation set it: that is the new FK pose.
 
 from array import array
 from collections.abc import Sequence
+from math import isfinite
 from typing import NamedTuple
 
 import bpy
@@ -40,23 +41,29 @@ class Record(NamedTuple):
 def record_of(pose_bone: bpy.types.PoseBone, mode: str) -> Record | None:
     """The record of a bone's rotation, in the mode that it had then, or of its scale; None: nothing was written."""
     record = pose_bone.analytic_ik_record
-    number = int(record[0])
+    number = _number(record[0])
     if mode == SCALE:
         if number < _WITH_SCALE:
             return None
-        return Record(
-            mode, tuple(pose_bone.analytic_ik_record_fk_scale), tuple(pose_bone.analytic_ik_record_solved_scale)
-        )
-    recorded_mode = ROTATION_MODES[number % _WITH_SCALE]
-    if not recorded_mode:
-        return None
-    count = channel_of(recorded_mode)[1]
-    return Record(recorded_mode, tuple(record[1 : 1 + count]), tuple(record[5 : 5 + count]))
+        fk, solved = tuple(pose_bone.analytic_ik_record_fk_scale), tuple(pose_bone.analytic_ik_record_solved_scale)
+    else:
+        mode = ROTATION_MODES[number % _WITH_SCALE]
+        if not mode:
+            return None
+        count = channel_of(mode)[1]
+        fk, solved = tuple(record[1 : 1 + count]), tuple(record[5 : 5 + count])
+    return Record(mode, fk, solved) if isfinite(sum(fk)) else None
+
+
+def _number(value: float) -> int:
+    """What is kept of a bone, as its record says; 0, nothing, where that was changed into what no record says."""
+    known = 0.0 <= value < 2 * _WITH_SCALE and int(value) % _WITH_SCALE < len(ROTATION_MODES)
+    return int(value) if known else 0
 
 
 def keep_fk(pose_bone: bpy.types.PoseBone, mode: str, fk: Raw) -> None:
     """Keep what was in the bone's channel of `mode` beside what has just been written there."""
-    number = int(pose_bone.analytic_ik_record[0])
+    number = _number(pose_bone.analytic_ik_record[0])
     # Read back from the channel: it holds single precision.
     solved = raw_values(pose_bone, mode)
     if mode == SCALE:
@@ -70,7 +77,7 @@ def keep_fk(pose_bone: bpy.types.PoseBone, mode: str, fk: Raw) -> None:
 
 def forget_fk(pose_bone: bpy.types.PoseBone, mode: str) -> None:
     """From now on what the bone's channel of `mode` holds is its FK pose."""
-    number = int(pose_bone.analytic_ik_record[0])
+    number = _number(pose_bone.analytic_ik_record[0])
     left = number % _WITH_SCALE if mode == SCALE else number - number % _WITH_SCALE
     if not left:
         pose_bone.property_unset(RECORD)
@@ -150,7 +157,7 @@ def recorded_bones(ob: bpy.types.Object) -> tuple[list[str], list[str]]:
     if not any(numbers):
         return [], []
     rows = [row for row, number in enumerate(numbers) if number]
-    recorded = [(bone.name, numbers[row]) for row, bone in zip(rows, bones_at(ob, rows), strict=True)]
+    recorded = [(bone.name, _number(numbers[row])) for row, bone in zip(rows, bones_at(ob, rows), strict=True)]
     return (
         [name for name, number in recorded if number % _WITH_SCALE],
         [name for name, number in recorded if number >= _WITH_SCALE],

@@ -14,6 +14,7 @@ from . import kept
 
 PREFIX = "analytic_ik_"
 _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+_SOFTEST = 0.5
 _OF_ANY_BONE = ("use_cone", "cone", "use_min_bend", "min_bend")
 """Limits of a bone's joint: no part of the chain whose tip the bone may be."""
 _RECORDS_OF_CHAIN = ("record_rotation", "record_adopted", "record_name")
@@ -57,7 +58,10 @@ class Settings:
 
 
 def settings_of(pose_bone: bpy.types.PoseBone) -> Settings:
-    """The settings of the chain that ends in `pose_bone`; of an evaluated bone: as animated and driven."""
+    """The settings of the chain that ends in `pose_bone`; of an evaluated bone: as animated and driven.
+
+    They are within their ranges and of the choices that there are, whatever a file holds. What is no number stays so.
+    """
     return Settings(
         pose_bone.analytic_ik_enabled,
         pose_bone.analytic_ik_target,
@@ -65,18 +69,23 @@ def settings_of(pose_bone: bpy.types.PoseBone) -> Settings:
         pose_bone.analytic_ik_pole_target,
         pose_bone.analytic_ik_pole_subtarget,
         pose_bone.analytic_ik_chain_count,
-        pose_bone.analytic_ik_solver,
-        pose_bone.analytic_ik_influence,
+        pose_bone.analytic_ik_solver or "AUTO",
+        _within(pose_bone.analytic_ik_influence, 0.0, 1.0),
         pose_bone.analytic_ik_swivel,
         pose_bone.analytic_ik_flip,
-        pose_bone.analytic_ik_softness,
-        pose_bone.analytic_ik_reach,
-        pose_bone.analytic_ik_stretch_max,
+        _within(pose_bone.analytic_ik_softness, 0.0, _SOFTEST),
+        pose_bone.analytic_ik_reach or "CLAMP",
+        max(pose_bone.analytic_ik_stretch_max, 1.0),
         pose_bone.analytic_ik_least_motion,
         pose_bone.analytic_ik_use_rotation,
         pose_bone.analytic_ik_foot_roll,
-        pose_bone.analytic_ik_toe_angle,
+        _within(pose_bone.analytic_ik_toe_angle, 0.0, pi),
     )
+
+
+def _within(value: float, lowest: float, highest: float) -> float:
+    """A number in its range. Blender sees to it where a user sets it or a key does, and not where a script has."""
+    return min(max(value, lowest), highest)
 
 
 Update = Callable[[bpy.types.PoseBone, bpy.types.Context], None]
@@ -189,7 +198,7 @@ def _properties(rotation_switched: Update = _tag, switched: Update = _tag) -> di
             description="Part of the chain's length over which it eases into full extension",
             default=0.0,
             min=0.0,
-            max=0.5,
+            max=_SOFTEST,
             subtype="FACTOR",
         ),
         "reach": _setting(

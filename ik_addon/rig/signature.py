@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import bpy
 import numpy as np
 
-from .armatures import rows_of
+from .armatures import indices_of
 from .hidden import Hidden, in_any_collection
 from .order import live_tips
 from .relations import Known, followed_bones
@@ -52,14 +52,12 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]], hidden:
     names = [name for bones in chains.values() for name in bones]
     parents = [ob.pose.bones[bones[0]].parent for bones in chains.values() if bones[0] in ob.pose.bones]
     at_rest = dict.fromkeys((*names, *(parent.name for parent in parents if parent)))
-    posed, rows_at_rest = rows_of(ob.pose.bones), rows_of(ob.data.bones)
-    rows = [posed.get(name, -1) for name in names]
     return (
         ob.mode == "EDIT" or ob.data.pose_position,
         tuple(at_rest),
-        tuple(rows),
-        _values(ob.pose.bones, _POSE_PROPERTIES, rows),
-        _values(ob.data.bones, _REST_PROPERTIES, [rows_at_rest.get(name, -1) for name in at_rest]),
+        tuple(indices_of(ob.pose.bones, names)),
+        _values(ob.pose.bones, _POSE_PROPERTIES, names),
+        _values(ob.data.bones, _REST_PROPERTIES, at_rest),
         [animated.get(name) for name in names],
         [_moved_by(ob, parent.name if parent else "", known) for parent in dict.fromkeys(parents)],
         # Also of tips that have no place in the order: mended, they may take bones from others.
@@ -67,9 +65,9 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]], hidden:
     )
 
 
-def _values(bones: bpy.types.bpy_prop_collection, properties: Iterable[tuple], rows: Sequence[int]) -> bytes:
-    """Properties of some of an armature's bones, in bulk; nothing where one of them is not there."""
-    found = []
+def _values(bones: bpy.types.bpy_prop_collection, properties: Iterable[tuple], names: Iterable[str]) -> bytes:
+    """Properties of some of an armature's bones, in bulk."""
+    found, rows = [], indices_of(bones, [*names])
     if not rows or min(rows) < 0:
         return b""
     for name, width, kind in properties:

@@ -1,0 +1,515 @@
+"""Work that is interrupted: by a full disk, a folder that cannot be written to, a signal, somebody else's handler.
+
+What was there before is there afterwards, bit for bit, or the whole new file is; and a sentence names the file.
+"""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import bpy
+import pytest
+
+from ik_addon import command_line
+from ik_addon.bake import bake, chains_of, check, saving
+from ik_addon.bake.stopping import Stopped, stop_if_asked, stops_heard
+from ik_addon.solvers import ChainError
+
+from ..authoring.skeletons import FAMILIES, armature_of
+from ..rig.rigs import update
+from ..scenes import EXACT, missed_world, walking_leg, whole_state
+
+CHECKOUT = Path(__file__).parents[2]
+COMMAND = "import sys; from ik_addon.__main__ import main; sys.exit(main())"
+KILLS = int(os.environ.get("ANALYTIC_IK_KILLS", "1"))
+"""How often a process is ended at a random moment, for each way to end it."""
+
+
+@pytest.fixture(scope="module")
+def originals(addon, tmp_path_factory) -> Path:
+    """A folder with a leg that walks, compressed and not, one that takes a while, and a body without chains."""
+    folder = tmp_path_factory.mktemp("interrupted")
+    for name, compress, frames in (("plain", False, 12), ("small", True, 12), ("long", True, 100_000)):
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        # A foot that follows its target is read frame by frame, so that a long bake is long.
+        walking_leg(reach="STRETCH" if name == "long" else "CLAMP")
+        bpy.context.scene.frame_end = frames
+        bpy.ops.wm.save_as_mainfile(filepath=str(folder / f"{name}.blend"), compress=compress)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    armature_of(FAMILIES[0].bones())
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "body.blend"), compress=False)
+    return folder
+
+
+@pytest.fixture
+def files(originals, tmp_path) -> Path:
+    return Path(shutil.copytree(originals, tmp_path / "files"))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files below a folder, bit for bit."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def started(*arguments: object, cwd: Path, before: str = "", **options) -> subprocess.Popen:
+    """The command in a process of its own; before: what it does first."""
+    return subprocess.Popen(
+        [sys.executable, "-c", f"{before}\n{COMMAND}", *map(str, arguments)],
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(CHECKOUT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def said(process: subprocess.Popen, status: int) -> str:
+    """What it says on stderr; its exit status is part of every test."""
+    out, complaint = process.communicate(timeout=120)
+    assert process.returncode == status, f"{process.returncode}\n{out}\n{complaint}"
+    assert "Traceback" not in complaint, complaint
+    return complaint
+
+
+# A full disk
+
+
+def with_room_for(size: int) -> str:
+    """No file of the process may become larger than that many bytes: as on a disk that is nearly full."""
+    return (
+        "import bpy, resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))"
+    )
+
+
+FULL = [
+    ("plain", 0, ("bake", "plain.blend", "--output", "out.blend")),
+    ("plain", 100_000, ("bake", "plain.blend", "--in-place")),
+    ("small", 60_000, ("bake", "small.blend", "--output", "out.blend")),
+    ("small", 60_000, ("bake", "small.blend", "--in-place")),
+    ("body", 100_000, ("rig", "body.blend", "--output", "out.blend")),
+]
+
+
+@pytest.mark.parametrize(("name", "room", "arguments"), FULL, ids=[" ".join(each[2]) for each in FULL])
+def test_a_full_disk_loses_nothing(files, name, room, arguments):
+    (files / "out.blend").write_text("what was there before")
+    before = contents(files)
+    complaint = said(started(*arguments, cwd=files, before=with_room_for(room)), 1)
+    output = f"{name}.blend" if "--in-place" in arguments else "out.blend"
+    assert complaint.startswith(f"{name}.blend: '{output}' could not be written (")
+    assert "see that the disk has room" in complaint
+    assert len(complaint.splitlines()) == 1
+    assert contents(files) == before
+
+
+def test_a_report_and_a_certificate_without_room_are_told_each(files):
+    for name in ("r.json", "c.txt"):
+        (files / name).write_text("what was there before")
+    before = contents(files)
+    given = ("check", "plain.blend", "--report", "r.json", "--certificate", "c.txt")
+    complaints = said(started(*given, cwd=files, before=with_room_for(50)), 1).splitlines()
+    assert [line.partition(": ")[0] for line in complaints] == ["r.json", "c.txt"]
+    assert all("could not be written (File too large)" in line for line in complaints)
+    assert contents(files) == before
+
+
+def test_a_file_is_whole_only_as_it_is(files):
+    """However much of it is missing; the very end, or any part before it."""
+    for name in ("plain", "small"):
+        file, whole = files / f"{name}.blend", (files / f"{name}.blend").read_bytes()
+        assert saving.is_whole(file)
+        for size in (0, 1, 20, 31, 32, 100, len(whole) // 2, len(whole) - 1):
+            file.write_bytes(whole[:size])
+            assert not saving.is_whole(file), (name, size)
+    file.write_bytes(whole[: len(whole) // 2] + whole[len(whole) // 2 + 1 :])
+    assert not saving.is_whole(file)
+
+
+# Places that cannot be written to
+
+
+@pytest.fixture
+def no_stepping(monkeypatch):
+    """What is refused is refused before any work is done."""
+    for name in ("bake", "rig_legs"):
+        monkeypatch.setattr(command_line, name, None)
+
+
+def place(files: Path, kind: str) -> Path:
+    """An output to which nothing can be saved."""
+    if kind == "a folder":
+        (files / "out.blend").mkdir()
+    elif kind == "below a file":
+        (files / "plain file").write_text("no folder")
+        return files / "plain file" / "out.blend"
+    elif kind == "a pipe":
+        os.mkfifo(files / "out.blend")
+    elif kind == "too long a name":
+        return files / ("x" * 300 + ".blend")
+    return files / "out.blend"
+
+
+@pytest.mark.parametrize("command", [("bake", "plain"), ("rig", "body")], ids=lambda command: command[0])
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("a folder", "is a folder or a device; name a file to save to"),
+        ("below a file", "there is no folder"),
+        ("a pipe", "is a folder or a device; name a file to save to"),
+        ("too long a name", "name"),
+    ],
+)
+def test_a_place_that_is_none_is_told_before_anything_is_stepped(files, no_stepping, capsys, command, kind, sentence):
+    output, name = place(files, kind), f"{files}/{command[1]}.blend"
+    before = contents(files)
+    assert command_line.run([command[0], name, "--output", str(output)]) == 1
+    complaint = capsys.readouterr().err
+    assert sentence in complaint and complaint.startswith(f"{name}: ")
+    assert len(complaint.splitlines()) == 1
+    assert contents(files) == before
+
+
+def as_somebody_else(work: Callable[[], object]) -> str:
+    """What work raises for a user who owns nothing: root may write anything, and so would see nothing refused."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.setuid(65534)
+            work()
+            complaint = ""
+        except BaseException as error:
+            complaint = f"{type(error).__name__}: {error}"
+        os.write(writing, complaint.encode())
+        os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    with os.fdopen(reading) as stream:
+        return stream.read()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork") or os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize(
+    ("folder_mode", "sentence"), [(0o755, "write-protected"), (0o777, "write-protected"), (0o755, "Permission denied")]
+)
+def test_what_may_not_be_written_is_told_and_stays_as_it_is(folder_mode, sentence):
+    """A file that is read-only; also where its folder would let it be replaced; a folder that is read-only."""
+    folder = Path(tempfile.mkdtemp())
+    try:
+        output = folder / "out.blend"
+        if sentence == "write-protected":
+            output.write_text("what was there before")
+            output.chmod(0o444)
+        folder.chmod(folder_mode)
+        before = contents(folder)
+        complaint = as_somebody_else(lambda: saving.check_place(output))
+        assert sentence in complaint and f"'{output}'" in complaint
+        assert "choose another place" in complaint
+        assert contents(folder) == before
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_a_file_keeps_who_may_read_it(files):
+    (files / "small.blend").chmod(0o600)
+    assert command_line.run(["bake", f"{files}/small.blend", "--in-place"]) == 0
+    assert (files / "small.blend").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_link_leads_to_where_the_file_is(files):
+    (files / "elsewhere").mkdir()
+    (files / "link.blend").symlink_to(files / "elsewhere" / "out.blend")
+    assert command_line.run(["bake", f"{files}/small.blend", "--output", f"{files}/link.blend"]) == 0
+    assert (files / "link.blend").is_symlink()
+    assert [path.name for path in (files / "elsewhere").iterdir()] == ["out.blend"]
+
+
+def test_a_report_goes_down_a_pipe(files):
+    done = started("check", "plain.blend", "--report", "/dev/stdout", cwd=files)
+    out, complaint = done.communicate(timeout=120)
+    assert done.returncode == 0, complaint
+    assert '"max_error"' in out
+    assert Path("/dev/stdout").is_symlink()
+
+
+# Input that is none
+
+
+def broken_input(files: Path, kind: str) -> Path:
+    file, whole = files / "broken.blend", (files / "plain.blend").read_bytes()
+    small = (files / "small.blend").read_bytes()
+    data = {
+        "empty": b"",
+        "torn": whole[:9000],
+        "torn and compressed": small[: len(small) // 2],
+        "compressed nonsense": b"\x28\xb5\x2f\xfd" + bytes(range(256)) * 40,
+        "gzipped nonsense": b"\x1f\x8b" + bytes(range(256)) * 40,
+        "header alone": whole[:12],
+        "a newer Blender": b"BLENDER17-99v9999" + whole[17:],
+    }[kind]
+    file.write_bytes(data)
+    return file
+
+
+@pytest.mark.parametrize("command", ["bake", "check", "rig"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "empty",
+        "torn",
+        "torn and compressed",
+        "compressed nonsense",
+        "gzipped nonsense",
+        "header alone",
+        "a newer Blender",
+    ],
+)
+def test_input_that_cannot_be_read_is_told(files, capsys, kind, command):
+    file = broken_input(files, kind)
+    before = contents(files)
+    output = () if command == "check" else ("--output", f"{files}/out.blend")
+    assert command_line.run([command, str(file), *output]) == 1
+    complaint = capsys.readouterr().err.splitlines()
+    assert [line for line in complaint if line.startswith(f"{file}: ")]
+    assert not [line for line in complaint if "Traceback" in line]
+    assert contents(files) == before
+
+
+# Signals
+
+
+def test_whoever_asks_to_stop_is_heard_between_two_steps():
+    with stops_heard():
+        stop_if_asked()
+        signal.raise_signal(signal.SIGINT)
+        # Asked once, it goes on to the next step.
+        with pytest.raises(Stopped) as raised:
+            stop_if_asked()
+        assert raised.value.number == signal.SIGINT
+        # Asked twice, it stops wherever it is.
+        with pytest.raises(Stopped):
+            signal.raise_signal(signal.SIGTERM)
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_in_another_thread_nothing_is_heard():
+    before, heard = signal.getsignal(signal.SIGINT), []
+
+    def work() -> None:
+        with stops_heard():
+            heard.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert heard == [before]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_bake_that_is_stopped_writes_nothing(files, capsys, monkeypatch, number):
+    """Also where the signal comes inside somebody's handler, which Blender would print and forget."""
+    (files / "out.blend").write_text("what was there before")
+    before = contents(files)
+
+    def stop(scene, _) -> None:
+        if scene.frame_current == 5:
+            signal.raise_signal(number)
+
+    real = command_line.chains_of
+    monkeypatch.setattr(
+        command_line, "chains_of", lambda objects: bpy.app.handlers.frame_change_post.append(stop) or real(objects)
+    )
+    given = [f"{files}/long.blend", f"{files}/small.blend", "--output-dir", f"{files}/made"]
+    try:
+        assert command_line.run(["bake", *given, "--report", f"{files}/r.json"]) == 128 + number
+    finally:
+        bpy.app.handlers.frame_change_post.remove(stop)
+    assert capsys.readouterr().err == f"{files}/long.blend: stopped before its end; nothing was written\n"
+    assert contents(files) == before
+
+
+@pytest.fixture(scope="module")
+def seconds_of_a_bake(originals, tmp_path_factory) -> float:
+    """How long a process takes that nobody ends."""
+    start = time.perf_counter()
+    out = tmp_path_factory.mktemp("whole") / "out.blend"
+    assert started("bake", "small.blend", "--output", out, cwd=originals).wait(timeout=120) == 0
+    return time.perf_counter() - start
+
+
+ENDS = {"SIGINT": 130, "SIGTERM": 143, "SIGKILL": -9}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_a_process_that_is_ended_leaves_all_or_nothing(files, seconds_of_a_bake, name):
+    """At moments from Blender's start to the end of the save; ANALYTIC_IK_KILLS says how many."""
+    chance = random.Random(name)
+    before = contents(files)
+    for _ in range(KILLS):
+        process = started("bake", "small.blend", "--in-place", cwd=files)
+        time.sleep(seconds_of_a_bake * chance.uniform(0.3, 1.05))
+        process.send_signal(getattr(signal, name))
+        process.communicate(timeout=120)
+        after = contents(files)
+        left = after.keys() - before.keys()
+        # Only what is killed outright cannot clear away its work, which says what it is.
+        assert all(path.startswith(".analytic-ik.") and name == "SIGKILL" for path in left), left
+        for path in left:
+            (files / path).unlink()
+        assert {path: after[path] for path in before if path != "small.blend"} == {
+            path: content for path, content in before.items() if path != "small.blend"
+        }
+        if after["small.blend"] != before["small.blend"]:
+            assert saving.is_whole(files / "small.blend")
+            bpy.ops.wm.open_mainfile(filepath=str(files / "small.blend"))
+            assert not bpy.data.objects["leg"].pose.bones["shin"].analytic_ik_enabled
+            (files / "small.blend").write_bytes(before["small.blend"])
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_a_process_that_is_ended_in_the_middle_of_a_bake_leaves_nothing(files, name):
+    before = contents(files)
+    tell = "import bpy; bpy.app.handlers.frame_change_post.append"
+    begun = f"{tell}(lambda scene, _: print('at', scene.frame_current, flush=True))"
+    # Handlers that are not persistent go when a file is opened.
+    begun = begun.replace("append(", "append(bpy.app.handlers.persistent(") + ")"
+    process = started("bake", "long.blend", "--output", "out.blend", cwd=files, before=begun)
+    for line in process.stdout:
+        if line.startswith("at 40"):
+            break
+    process.send_signal(getattr(signal, name))
+    process.stdout.read()
+    assert process.wait(timeout=120) == ENDS[name]
+    complaint = process.stderr.read()
+    if name != "SIGKILL":
+        assert complaint == "long.blend: stopped before its end; nothing was written\n"
+    assert contents(files) == before
+
+
+# Somebody else's handlers
+
+
+HANDLERS = (
+    "frame_change_pre",
+    "frame_change_post",
+    "depsgraph_update_pre",
+    "depsgraph_update_post",
+    "save_pre",
+    "save_post",
+    "load_post",
+)
+
+
+@bpy.app.handlers.persistent
+def raising(*_: object) -> None:
+    raise ValueError("somebody else's mistake")
+
+
+@pytest.fixture
+def raising_handlers():
+    for name in HANDLERS:
+        getattr(bpy.app.handlers, name).insert(0, raising)
+    yield
+    for name in HANDLERS:
+        getattr(bpy.app.handlers, name).remove(raising)
+
+
+def test_handlers_that_raise_change_nothing_of_a_file(files, raising_handlers, capfd):
+    assert command_line.run(["bake", f"{files}/plain.blend", "--output", f"{files}/out.blend"]) == 0
+    assert command_line.run(["check", f"{files}/plain.blend", "--max-error", "0.0001"]) == 0
+    assert command_line.run(["rig", f"{files}/body.blend", "--output", f"{files}/rigged.blend"]) == 0
+    everything = "".join(capfd.readouterr())
+    assert "somebody else's mistake" in everything
+    assert "Analytic IK" not in everything.replace("Baked", "")
+    for name in ("out", "rigged"):
+        assert saving.is_whole(files / f"{name}.blend")
+
+
+def test_handlers_that_raise_change_nothing_of_a_scene(raising_handlers):
+    rig = walking_leg()
+    for frame in (3, 7, 12):
+        bpy.context.scene.frame_set(frame)
+        assert missed_world(rig) < EXACT
+    before = whole_state()
+    report = check(bpy.context, chains_of([rig.ob]), range(1, 13))
+    assert report["files"][0]["chains"][0]["max_error"] < EXACT
+    after = whole_state()
+    del before["objects"]["leg"]["report"], after["objects"]["leg"]["report"]
+    assert after == before
+    report = bake(bpy.context, chains_of([rig.ob]), range(1, 13))
+    assert report["files"][0]["chains"][0]["max_error"] < EXACT
+
+
+@pytest.mark.parametrize("name", ["frame_change_pre", "frame_change_post"])
+def test_a_handler_that_moves_the_target_is_followed_by_the_keys_too(name):
+    """A bake goes by what is seen, and not by the F-Curves alone, where others act on frames."""
+    rig = walking_leg()
+    rig.target.ob.animation_data_clear()
+
+    def move(scene, _) -> None:
+        rig.target.ob.location = (0.05 * scene.frame_current, -0.3, 0.4)
+
+    handlers = getattr(bpy.app.handlers, name)
+    handlers.insert(0, move)
+    try:
+        bake(bpy.context, chains_of([rig.ob]), range(1, 13))
+        for frame in (2, 6, 11):
+            bpy.context.scene.frame_set(frame)
+            update()
+            assert missed_world(rig) < 1e-4
+    finally:
+        handlers.remove(move)
+
+
+@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
+@pytest.mark.parametrize("work", [bake, check])
+def test_a_scene_is_as_before_where_progress_ends_it(work, error):
+    rig = walking_leg(reach="STRETCH")
+    before = whole_state()
+
+    def progress(done: int, _: int) -> None:
+        if done == 7:
+            raise error
+
+    with pytest.raises(error):
+        work(bpy.context, chains_of([rig.ob]), range(1, 13), progress=progress)
+    update()
+    assert whole_state() == before
+
+
+def test_a_mistake_of_ours_in_one_file_leaves_the_others(files, monkeypatch, capsys):
+    """No memory, or a bug: it is told which file it was, and the next one is done."""
+    real = command_line.bake
+
+    def fails(context, chains, *rest):
+        if bpy.data.filepath.endswith("plain.blend"):
+            raise MemoryError("no memory")
+        return real(context, chains, *rest)
+
+    monkeypatch.setattr(command_line, "bake", fails)
+    given = [f"{files}/plain.blend", f"{files}/small.blend", "--output-dir", f"{files}/out"]
+    assert command_line.run(["bake", *given]) == 1
+    complaint = capsys.readouterr().err
+    assert f"{files}/plain.blend: it stopped by MemoryError (no memory); please report this" in complaint
+    assert [path.name for path in (files / "out").iterdir()] == ["small.blend"]
+
+
+def test_a_chain_error_has_no_traceback(files, capsys, monkeypatch):
+    def refuses(*_):
+        raise ChainError("Bone 'shin': there is no target")
+
+    monkeypatch.setattr(command_line, "check", refuses)
+    assert command_line.run(["check", f"{files}/plain.blend"]) == 1
+    assert capsys.readouterr().err == f"{files}/plain.blend: Bone 'shin': there is no target\n"
