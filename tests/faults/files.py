@@ -59,7 +59,7 @@ def saved_otherwise(stage: Stage) -> None:
     stage.follow("loaded")
 
 
-@fault(GROUP, "Saved with Blender's interface off, loaded without its windows")
+@fault(GROUP, "A file is loaded without the windows that it was saved with")
 def loaded_without_windows(stage: Stage) -> None:
     open_file(save_file(stage), load_ui=False)
     stage.look("at once")
@@ -306,7 +306,7 @@ def _open_as_an_earlier_version(stage: Stage, name: str, *others: Limb) -> None:
 @fault(GROUP, "A file saved by a later version: it has a solver that this one does not know")
 def saved_by_a_later_version(stage: Stage) -> None:
     if not stage.ours:
-        return  # what else is not known Blender drops as it opens the file
+        return  # it has no settings that an earlier Blender does not know and keeps
     tip = stage.limbs[0].tip
     kept = tip.bl_system_properties_get() if hasattr(tip, "bl_system_properties_get") else tip
     name, value = "analytic_ik_solver", tip["analytic_ik_solver"] if kept is tip else kept["analytic_ik_solver"]
