@@ -108,6 +108,9 @@ def _paste_flipped(stage: Stage) -> None:
     for frame in (2, 5):
         go_to(frame)
         stage.look(f"afterwards, at frame {frame}")
+    # The pasted pose alone has its foot where a symmetrical target is.
+    stage.drag(0.1, -0.4, 0.6)
+    stage.look("dragged")
 
 
 @works(GROUP, "A pose is pasted on another character of the same make")

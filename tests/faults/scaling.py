@@ -73,6 +73,7 @@ def hips_evenly(stage: Stage) -> None:
 @fault(GROUP, "The hips are scaled unevenly: the bones below are sheared")
 def hips_unevenly(stage: Stage) -> None:
     stage.forget_bystander("hips")
+    # Blender's own IK takes the bones of a chain for rigid: under sheared bones it misses by as much as they shear.
     stage.ob.pose.bones["hips"].scale = (0.8, 1.3, 1.1)
     update()
     _aim(stage, (0.1, -0.4, 0.5), (0.3, 0.2, 0.6), (-0.2, -0.6, 0.9))
@@ -117,6 +118,7 @@ def mirrored_bones(stage: Stage) -> None:
     stage.forget_bystander("hips")
     stage.fk_pose = None
     stage.limbs[0].bends = False
+    # Blender's own IK is lost on two plain bones already where a bone of the chain is mirrored; seen by hand.
     for name, scale in (("hips", (-1.0, 1.0, 1.0)), ("thigh", (1.0, 1.0, -1.0)), ("shin", (-1.0, 1.0, 1.0))):
         stage.ob.pose.bones[name].scale = scale
         update()
