@@ -19,8 +19,8 @@ import numpy as np
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
-import driver as d
-from pictures import Pictures, layers_at, picture_at
+import driver as d  # noqa: E402  (from the folders above)
+from pictures import Pictures, layers_at, picture_at  # noqa: E402
 
 FRAMES = (10, 11, 12, 13, 14, 15, 16, 17)
 """Frames that are rendered; stills of the first and the last."""
@@ -45,7 +45,9 @@ class Setting:
     def __str__(self) -> str:
         engine = "VIEWPORT" if self.opengl else self.engine.replace("BLENDER_", "").replace("_NEXT", "")
         words = [engine.capitalize(), "still" if self.still else "animation"]
-        words += ["motion blur"] * self.blur + [f"step {self.step}"] * (self.step > 1) + ["two layers"] * (self.layers - 1)
+        words += (
+            ["motion blur"] * self.blur + [f"step {self.step}"] * (self.step > 1) + ["two layers"] * (self.layers - 1)
+        )
         return ", ".join(words)
 
 
@@ -179,7 +181,9 @@ class User:
         self._other = bpy.data.objects.get("someone's") or bpy.data.objects.new("someone's", None)
         if self._other.name not in scene.collection.objects:
             scene.collection.objects.link(self._other)
-        self._controls = {tip.analytic_ik_target for tip in bpy.data.objects[rig_name()].pose.bones if tip.analytic_ik_target}
+        self._controls = {
+            tip.analytic_ik_target for tip in bpy.data.objects[rig_name()].pose.bones if tip.analytic_ik_target
+        }
         self._armature = bpy.data.objects[rig_name()]
 
     def work(self) -> None:
@@ -270,7 +274,9 @@ def steps() -> d.Steps:
                     bpy.context.scene.frame_set(frame)
                     yield 0.01
                 for tip in tips():
-                    seen = live.way_of(bpy.context.scene, module("rig.order").ChainName(tip.id_data.name_full, tip.name))
+                    seen = live.way_of(
+                        bpy.context.scene, module("rig.order").ChainName(tip.id_data.name_full, tip.name)
+                    )
                     assert seen.startswith(way), f"{kind}: {seen}"
             for setting in SETTINGS:
                 if setting.opengl and state == "free":
