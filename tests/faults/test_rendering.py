@@ -4,10 +4,10 @@ The bake is judged elsewhere (tests/bake); here it is rendered with no handler a
 without the add-on would. What the window does while it renders is in tests/window/rendering.py.
 """
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from pathlib import Path
 
 import bpy
@@ -21,7 +21,7 @@ from ik_addon.rig.order import ChainName
 
 from ..pictures import Pictures, layers_at, picture_at
 from ..rig.keys import key
-from ..rig.rigs import Rig, leg, new_empty, update
+from ..rig.rigs import Rig, leg, update
 from ..rig.test_render import (
     filmed_leg,
     key_above,
@@ -142,6 +142,12 @@ def chain_on_a_chain(rig: Rig) -> str:
     return "Read anew"
 
 
+def keyed_chain_on_a_chain(rig: Rig) -> str:
+    """Likewise, and the first one's bones are keyed too."""
+    key_fk_pose(rig)
+    return chain_on_a_chain(rig)
+
+
 WAYS = (
     plain,
     constrained_target,
@@ -234,16 +240,9 @@ def assert_alike(ours: Pictures, baked: Pictures) -> None:
     differences = {
         name: (float(np.abs(ours[name] - baked[name]).max()), differing(ours[name], baked[name])) for name in ours
     }
-    if "SHOW" in os.environ:
-        print(
-            "DIFF",
-            os.environ["PYTEST_CURRENT_TEST"],
-            max(d[0] for d in differences.values()),
-            max(d[1] for d in differences.values()),
-        )
     assert max(part for _, part in differences.values()) <= EDGES, differences
     pictures = list(ours.values())
-    for a, b in zip(pictures, pictures[1:], strict=False):
+    for a, b in pairwise(pictures):
         assert differing(a, b) > DIFFERENT / 2.0, "nothing moves"
     assert all(0.01 < (image[0::4] > 0.5).mean() < 0.6 for image in pictures), "nothing to be seen"
 
@@ -316,7 +315,7 @@ def test_data_that_a_render_keeps_is_no_old_pose(follow, tmp_path):
 
 
 @pytest.mark.parametrize("left_out", ["first", "second"])
-@pytest.mark.parametrize("follow", WAYS)
+@pytest.mark.parametrize("follow", [*WAYS, keyed_chain_on_a_chain])
 def test_each_view_layer_shows_the_bake_also_where_one_leaves_the_armature_out(follow, left_out, tmp_path):
     """Where it is left out it is posed all the same, for what hangs on it is shown."""
     rig = filmed(follow)
