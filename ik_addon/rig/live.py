@@ -16,11 +16,14 @@ from .order import ChainName, live_tips
 from .plan import Plan
 from .records import bring_up_to_date
 from .renamed import follow_bones
+from .rendering import is_render_thread, is_rendering
 from .solving import solve_scene
 from .tracks import EvaluatedPlaces
 
 _STRUCTURE = ("ACTION", "ARMATURE", "COLLECTION", "SCENE")
 """Kinds of data whose change may change how chains are solved; objects that only move do not."""
+_CATCH_UP = 0.2
+"""Seconds from one look whether a render is done to the next."""
 
 _paused: list[object] = []
 _reported: set[str] = set()
@@ -130,6 +133,8 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
 @_guarded
 def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
+    if is_rendering():
+        return
     _come_last("depsgraph_update_post")
     plan, layer = _plans.get(scene.session_uid), bpy.context.view_layer
     depsgraph = layer.depsgraph if layer else None
@@ -151,6 +156,10 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
 @_guarded
 def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After something changed within a frame: solve the chains that read it."""
+    if is_rendering():
+        # What is written now would be in its picture.
+        _catch_up_later()
+        return
     hidden.evaluated()
     if depsgraph.id_type_updated("ACTION") or depsgraph.id_type_updated("ARMATURE"):
         animation.forget()
@@ -209,6 +218,25 @@ def undo_post(*_: object) -> None:
     _reported.clear()
     animation.forget()
     _plans.clear()
+
+
+def _catch_up_later() -> None:
+    """Nothing follows what is changed while the window renders: see to it when that is done."""
+    for plan in _plans.values():
+        plan.doubtful = True
+    if not bpy.app.timers.is_registered(_catch_up):
+        bpy.app.timers.register(_catch_up, first_interval=_CATCH_UP)
+
+
+def _catch_up() -> float | None:
+    """Once no render is on its way any more, have all chains solved. Returns when to look again."""
+    if is_rendering():
+        return _CATCH_UP
+    undo_post()
+    for ob in armatures.armature_objects():
+        if ob.pose and live_tips(ob):
+            ob.update_tag()
+    return None
 
 
 def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> None:
@@ -277,6 +305,9 @@ def _holds(plan: Plan) -> bool:
 
 def _changes_pending(scene: bpy.types.Scene) -> bool:
     """Whether a script has changed something that has not been evaluated yet: no handler was told of it."""
+    if is_render_thread():
+        # What the window shows may be changing at this moment.
+        return True
     layer = bpy.context.view_layer
     if layer is None or layer.id_data != scene:
         # Nothing shows this scene.
@@ -356,6 +387,8 @@ def _look_at_the_file() -> None:
 
 def unregister() -> None:
     """Take the handlers off, also those that an earlier load of this module left."""
+    if bpy.app.timers.is_registered(_catch_up):
+        bpy.app.timers.unregister(_catch_up)
     for name, handler in _HANDLERS.items():
         handlers = getattr(bpy.app.handlers, name)
         for other in list(handlers):

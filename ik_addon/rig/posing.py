@@ -28,6 +28,7 @@ _BULK_PATH = re.compile(r'pose\.bones\["(?:[^"\\]|\\.)*"\]\.(?:' + "|".join(_POS
 _ROUNDING = 5e-7
 """What the numbers of a rotation or scale differ by that was solved before the frame and after it."""
 _OBJECT = {"OBJECT"}
+_OBJECT_AND_ANIMATION = {"OBJECT", "TIME"}
 _CUSTOM_PROPERTY = re.compile(r'^(.*?)(\["(?:[^"\\]|\\.)*"\])$')
 
 
@@ -112,13 +113,15 @@ class PoseWriter:
 
         frame_changed: the scene has just gone to a frame, whose pose then depends on nothing that stood there before.
         rendering: the armature as a render's depsgraph evaluated it. A render does not bring animation back to the
-        original, and what is written there makes it be copied anew: so the original first gets all that
-        is animated, or an animated root would freeze in the picture.
+        original, and what is written there makes it be copied anew: an animated root would freeze in the picture. So
+        it is animated anew. Where that would undo what is written, the original first gets all that is animated; not
+        always, for the window brings animation to it as well, of its own frame, and may do so at the same moment.
         """
         bones = self._ob.pose.bones
         if not self._values:
             return False
-        if rendering is not None:
+        keyed = rendering is not None and self._is_animated()
+        if rendering is not None and keyed:
             _flush(self._ob, rendering)
         changed: dict[str, dict[str, Raw]] = {}
         for (name, mode), (fk, solved) in self._values.items():
@@ -143,8 +146,14 @@ class PoseWriter:
             else:
                 keep_fk(bones[name], mode, fk)
         if changed:
-            self._ob.update_tag(refresh=_OBJECT)
+            self._ob.update_tag(refresh=_OBJECT if rendering is None or keyed else _OBJECT_AND_ANIMATION)
         return bool(changed)
+
+    def _is_animated(self) -> bool:
+        """Whether animation sets any of what is written."""
+        animated = animated_channels(self._ob)
+        written = ((channel_of(mode)[0], animated.get(name, ())) for name, mode in self._values)
+        return any(channel == each for channel, of_bone in written for each, _ in of_bone)
 
 
 class BulkPose:
