@@ -118,25 +118,25 @@ def _process(file: Path, options: argparse.Namespace) -> dict:
         stop_if_asked()
         entry = _open_and_step(file, options)
     except Stopped:
-        _said(file, "stopped before its end; nothing was written")
+        _said(file, messages.STOPPED())
         raise
     except (ChainError, OSError, RuntimeError) as error:
         return _failed(file, error)
     except Exception as error:
         # A bug, or no memory: the other files go on.
         traceback.print_exc()
-        return _failed(file, RuntimeError(f"it stopped by {type(error).__name__} ({error}); please report this"))
+        return _failed(file, messages.FILE_FAILED(kind=type(error).__name__, error=error))
     for chain in entry["chains"]:
         _say(messages.OF(whose=file, said=words(chain)))
     return {**entry, "file": str(file)}
 
 
-def _failed(file: Path, error: Exception) -> dict:
+def _failed(file: Path, error: Exception | str) -> dict:
     """Say what stopped a file; returns its entry in the report."""
     return {"file": str(file), "frames": None, "seconds": 0.0, "chains": [], "error": _said(file, error)}
 
 
-def _said(file: Path, error: Exception) -> str:
+def _said(file: Path, error: Exception | str) -> str:
     """Say on stderr what stopped a file, in one line; returns the reason."""
     reason = " ".join(str(error).removeprefix("Error: ").split())
     print(messages.OF(whose=file, said=reason), file=sys.stderr)
@@ -161,7 +161,7 @@ def _rigged(file: Path, options: argparse.Namespace) -> int:
         stop_if_asked()
         save_blend(output, compressed)
     except Stopped:
-        _said(file, "stopped before its end; nothing was written")
+        _said(file, messages.STOPPED())
         raise
     except (ChainError, OSError, RuntimeError) as error:
         _said(file, error)

@@ -140,6 +140,7 @@ POLE_NO_NUMBER = Clause(
 TARGET_GONE = Refusal("Bone '{bone}': its target is gone from the file; choose another one")
 POLE_GONE = Refusal("Bone '{bone}': its pole is gone from the file; choose another one")
 TARGET_LINKED = Refusal("Bone '{bone}': its target '{control}' is linked; make a library override of it first")
+CONTROL_BONE_GONE = Clause("its control '{control}' has no bone '{bone}'; choose one of that armature's bones")
 CONTROL_LINKED = Clause("its control {control} is linked; make a library override of it first")
 CONTROL_CONSTRAINED = Clause(
     "constraint '{constraint}' moves its control {control}; switch it off or choose another one"
@@ -195,7 +196,11 @@ SCALE_UNEVEN = Refusal(
     "Bone '{bone}': its uneven scale shears the bones below it, and the chain may miss its target; scale it evenly, or "
     "set Inherit Scale of the bone below to None"
 )
+SETTING_NO_NUMBER = Clause("its {setting} is not a number; set it anew, or look at its keys and drivers")
 SETTING_ANIMATED = Clause("its {setting} is animated; remove that animation first")
+CONSTRAINED_FROM_BELOW = Refusal(
+    "Bone '{bone}': constraint '{constraint}' moves '{moved}' after the chain; switch it off"
+)
 NO_CONSTRAINT = Refusal("Bone '{bone}' has no constraint '{constraint}'; it was removed or renamed, look at the others")
 NO_CURE = Refusal("There is no cure '{cure}'; there are {cures}")
 
@@ -478,6 +483,9 @@ IK_DRIVEN = Refusal(
 )
 IK_NO_CHAIN = Refusal("Bone '{bone}': constraint '{constraint}' cannot become a chain: {refusal}")
 NOT_ADOPTED = Refusal("Bone '{bone}': its chain was no IK constraint; select a bone whose chain was adopted")
+IK_RECORD_UNREADABLE = Refusal(
+    "Bone '{bone}': what is kept of its IK constraint cannot be read any more; remove the chain instead"
+)
 IK_GONE = Refusal("Bone '{bone}': its IK constraint '{constraint}' is gone; remove the chain instead")
 
 # The command line
@@ -492,15 +500,24 @@ NO_DISTANCE = Clause("'{text}' is no distance; write a number from 0")
 NO_SUCH_FILE = Clause("there is no such file; check its path")
 NOT_A_BLEND_FILE = Clause("it is not a .blend file; name one that Blender saved")
 NO_FOLDER = Clause("there is no folder '{folder}' to save to; make it first")
+NO_PLACE_FOR_A_FILE = Clause("'{path}' is a folder or a device; name a file to save to")
+WRITE_PROTECTED = Clause("'{path}' is write-protected; make it writable, or choose another place")
 NO_ARMATURE_NAMED = Clause("its scene has no armature '{armature}'; check the name")
 NO_ARMATURE_IN_SCENE = Clause("its scene has no armature; add one and save the file")
 NO_CHAIN_IN_SCENE = Clause("no armature of its scene has a live analytic IK chain; add one and save the file")
-NOT_WRITTEN = Clause("the report could not be written ({reason}); choose another place")
+NOT_WRITTEN = Clause(
+    "'{path}' could not be written ({reason}); see that the disk has room and that its folder can be written to, or "
+    "choose another place"
+)
+NOT_FINISHED = Part("Blender could not finish it")
+INCOMPLETE = Part("it came out incomplete")
+STOPPED = Part("stopped before its end; nothing was written")
 LIMB_FOLLOWS = Done("{armature}: '{first}' to '{last}' follow '{target}' and '{pole}'")
 LIMB_LEFT_OUT = Note("{armature}: left out '{bone}': {why}")
 
 # What should not happen
 
+FILE_FAILED = Clause("it stopped by {kind} ({error}); please report this")
 HANDLER_FAILED = Refusal("Analytic IK: a chain could not be solved; please report this.\n{trace}")
 OVERLAY_FAILED = Refusal("Analytic IK: the overlay could not be drawn; please report this.\n{trace}")
 GIZMO_FAILED = Refusal("Analytic IK: the swivel gizmo could not be drawn; please report this.\n{trace}")

@@ -109,7 +109,7 @@ def _record(tip: bpy.types.PoseBone) -> dict:
         record = json.loads(tip.analytic_ik_record_adopted)
         bone, constraint, helper = record["bone"], record["constraint"], record["helper"] or ""
         if not all(isinstance(name, str) for name in (bone, constraint, helper)):
-            raise TypeError("they are no names")
+            raise TypeError(record)
         fk = {
             name: (mode, tuple(map(float, before)), tuple(map(float, written)))
             for name, (mode, before, written) in record["fk"].items()
@@ -117,9 +117,7 @@ def _record(tip: bpy.types.PoseBone) -> dict:
         }
         return {"bone": bone, "constraint": constraint, "helper": helper, "animated": record["animated"], "fk": fk}
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
-        raise ChainError(
-            f"Bone '{tip.name}': what is kept of its IK constraint cannot be read any more; remove the chain instead"
-        ) from error
+        raise ChainError(messages.IK_RECORD_UNREADABLE(bone=tip.name)) from error
 
 
 def adopt(context: bpy.types.Context, constraints: Sequence[Held]) -> list[Adopted]:

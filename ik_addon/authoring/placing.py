@@ -53,7 +53,7 @@ class Control:
 def check_control(control: Control) -> None:
     """Raise ChainError where a control would not stay where it is put."""
     if control.bone and (control.ob.pose is None or control.bone not in control.ob.pose.bones):
-        raise ChainError(messages.CONTROL_WITHOUT_BONE_OF(control=control.ob.name, bone=control.bone))
+        raise ChainError(messages.CONTROL_BONE_GONE(control=control.ob.name, bone=control.bone))
     if not is_changeable(control.ob):
         raise ChainError(messages.CONTROL_LINKED(control=control.shown))
     for constraint in control.owner.constraints:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import bpy
 
+from .. import messages
+
 _ENDS = (24, 32)
 """How long the block is with which an uncompressed file ends, until Blender 4.5 and since 5.0."""
 _SEEK_TABLE = struct.Struct("<IBI")
@@ -18,11 +20,11 @@ _SEEK_TABLE_MAGIC = 0x8F92EAB1
 def check_place(path: Path) -> None:
     """Raise OSError, with its cure, where no file can be put at `path`: before work is done that could not be kept."""
     if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(f"there is no folder '{path.parent}' to save to; make it first")
+        raise FileNotFoundError(messages.NO_FOLDER(folder=path.parent))
     if path.exists() and not path.is_file():
-        raise OSError(f"'{path}' is a folder or a device; name a file to save to")
+        raise OSError(messages.NO_PLACE_FOR_A_FILE(path=path))
     if path.exists() and not os.access(path, os.W_OK):
-        raise PermissionError(f"'{path}' is write-protected; make it writable, or choose another place")
+        raise PermissionError(messages.WRITE_PROTECTED(path=path))
     _complete(path, lambda beside: beside.touch(), keep=False)
 
 
@@ -34,10 +36,10 @@ def save_blend(output: Path, compressed: bool) -> None:
             bpy.ops.wm.save_as_mainfile(filepath=str(beside), compress=compressed, copy=True)
         except RuntimeError as error:
             # Blender gives whatever the system said last, such as "Success".
-            raise OSError("Blender could not finish it") from error
+            raise OSError(messages.NOT_FINISHED()) from error
         # Of a compressed file Blender does not say that the disk was full.
         if not is_whole(beside):
-            raise OSError("it came out incomplete")
+            raise OSError(messages.INCOMPLETE())
 
     _complete(output, write)
 
@@ -92,10 +94,7 @@ def _complete(path: Path, write: Callable[[Path], object], keep: bool = True) ->
             os.replace(beside, place)
     except OSError as error:
         reason = error.strerror or error
-        raise OSError(
-            f"'{path}' could not be written ({reason}); see that the disk has room and that its folder can be written "
-            "to, or choose another place"
-        ) from error
+        raise OSError(messages.NOT_WRITTEN(path=path, reason=reason)) from error
     finally:
         # Blender's own name for what it has not finished is one letter longer.
         for left in (beside, beside.with_name(f"{beside.name}@")):

@@ -180,9 +180,9 @@ def _constrained(bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
         for constraint in () if below.name in names else below.constraints:
             taken = names & _taken_by(constraint, below)
             if taken and constraint.enabled and constraint.influence > 0.0:
+                names_said = {"bone": below.name, "constraint": constraint.name, "moved": min(taken)}
                 yield Problem(
-                    f"Bone '{below.name}': constraint '{constraint.name}' moves '{min(taken)}' after the chain; switch "
-                    "it off",
+                    messages.CONSTRAINED_FROM_BELOW(**names_said),
                     (Cure("MUTE_CONSTRAINT", below.name, constraint.name),),
                 )
 

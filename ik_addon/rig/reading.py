@@ -322,7 +322,7 @@ def check_numbers(tip: bpy.types.PoseBone, settings: Settings) -> None:
     for name in _NUMBERS:
         if not isfinite(getattr(settings, name)):
             label = tip.bl_rna.properties[PREFIX + name].name
-            raise ChainError(f"its {label} is not a number; set it anew, or look at its keys and drivers")
+            raise ChainError(messages.SETTING_NO_NUMBER(setting=label))
 
 
 def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], settings: Settings) -> None:
@@ -352,7 +352,7 @@ def gone_pole(settings: Settings) -> ChainError | None:
 
 def _gone(control: bpy.types.Object, bone_name: str, what: str) -> ChainError | None:
     if not in_any_collection(control):
-        return ChainError(_DELETED[what](control=control.name), f"{what}_DELETED")
+        return ChainError(_DELETED[what](control=control.name), what + "_DELETED")
     if bone_name and (control.pose is None or bone_name not in control.pose.bones):
         return ChainError(_WITHOUT_BONE[what](control=control.name, bone=bone_name), what)
     return None
