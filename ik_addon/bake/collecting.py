@@ -14,6 +14,7 @@ from ..rig.channels import SCALE, Raw, channel_of, quaternion_of, raw_of
 from ..rig.foot import possible_end_bones
 from ..rig.lengthening import scaled_bones
 from ..rig.order import ChainName
+from ..rig.others import others_handle_frames
 from ..rig.plan import Plan
 from ..rig.records import recorded_fk
 from ..rig.sampling import Sampler
@@ -69,7 +70,7 @@ def collect(
         scaled = scaled_bones(pose_bones[chain.tip])
         motions[chain] = Motion(ChainRecord(chain.armature, chain.tip), names, bones, modes, scaled, each_frame)
     steady = {chain: own for chain, own in plan.steady().items() if chain in motions and not each_frame}
-    alone, reasons = not live.others_handle_frames(), plan.reasons(context.scene)
+    alone, reasons = not others_handle_frames(), plan.reasons(context.scene)
     tracks = _sampled({chain: own for chain, own in steady.items() if alone and not reasons[chain]}, frames)
     if len(steady) == len(motions) and alone:
         with stepping_apart(context, _objects_of(steady.values())) as go_to:

@@ -116,8 +116,7 @@ def _controls(
         # Blender looks through all collections to tell whether it is in one, so that is asked last.
         wanted = control is not None and tip.analytic_ik_enabled and hidden[control] and in_any_collection(control)
         wanted = control if wanted else None
-        if asking is not None or tip.id_data.is_editable:
-            yield wanted, asking, getattr(tip, f"analytic_ik_{what.replace('target', 'subtarget')}"), name
+        yield wanted, asking, getattr(tip, f"analytic_ik_{what.replace('target', 'subtarget')}"), name
 
 
 def switched(tip: bpy.types.PoseBone, _context: bpy.types.Context) -> None:

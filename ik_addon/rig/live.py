@@ -13,9 +13,9 @@ from . import animation, armatures, hidden
 from .evaluating import evaluate, is_evaluating
 from .kept import has_lost_controls, keep_all
 from .order import ChainName, live_tips
+from .others import come_last, moved_meanwhile, others_handle_frames
 from .plan import Plan
-from .records import bring_up_to_date
-from .renamed import follow_bones
+from .preparing import bring_chains_up_to_date, prepare, shown_tips
 from .rendering import is_render_thread, is_rendering
 from .solving import solve_scene
 from .tracks import EvaluatedPlaces
@@ -67,6 +67,9 @@ def plan_of(context: bpy.types.Context) -> Plan:
     plan = _plans.get(context.scene.session_uid)
     if plan is None or not plan.is_shown(depsgraph) or not plan.holds():
         _solve_anew(context.scene, depsgraph, frame_changed=False)
+    if context.scene.session_uid not in _plans:
+        # A chain follows another bone than before, and is read once more now that it does.
+        _solve_anew(context.scene, context.evaluated_depsgraph_get(), frame_changed=False)
     return _plans[context.scene.session_uid]
 
 
@@ -93,15 +96,15 @@ def _guarded(handler):
 @_guarded
 def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before a frame is evaluated: write the chains whose controls can be sampled. So it is evaluated only once."""
-    _come_last("frame_change_post")
+    come_last("frame_change_post", frame_change_post)
     plan = _plans.get(scene.session_uid)
     if plan is None or hidden.is_due():
-        _prepare(scene)
+        prepare(scene)
     if plan is None:
         return
     if ((plan.doubtful or _changes_pending(scene)) and not _holds(plan)) or not plan.before_frame(scene):
         _plans.clear()
-        _prepare(scene)
+        prepare(scene)
 
 
 @_guarded
@@ -135,13 +138,13 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
     if is_rendering():
         return
-    _come_last("depsgraph_update_post")
+    come_last("depsgraph_update_post", depsgraph_update_post)
     plan, layer = _plans.get(scene.session_uid), bpy.context.view_layer
     depsgraph = layer.depsgraph if layer else None
     other_layer = plan is not None and layer is not None and plan.layer != layer.name
     if plan is None or depsgraph is None or other_layer or hidden.is_due() or _restructured(depsgraph):
         # In time for this update.
-        _prepare(scene)
+        prepare(scene)
         if plan is not None:
             plan.doubtful = True
         return
@@ -177,7 +180,7 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     plan = known = _plans.get(scene.session_uid)
     if plan is not None:
         reposed -= plan.early()
-    if len(bpy.app.handlers.depsgraph_update_post) > 1 and _moved_meanwhile(depsgraph):
+    if len(bpy.app.handlers.depsgraph_update_post) > 1 and moved_meanwhile(depsgraph):
         evaluate(depsgraph)
         _solve_anew(scene, depsgraph, frame_changed=False)
         return
@@ -204,7 +207,7 @@ def load_post(*_: object) -> None:
             # What is kept there is what the library's file kept.
             keep_all(ob)
     if any(ob.pose and live_tips(ob) for ob in armatures.armature_objects()):
-        _prepare(bpy.context.scene, at_load=True)
+        prepare(bpy.context.scene, at_load=True)
         with paused():
             depsgraph = bpy.context.evaluated_depsgraph_get()
         _guarded(lambda *_: solve_scene(depsgraph, frame_changed=False))(bpy.context.scene)
@@ -232,70 +235,19 @@ def _catch_up() -> float | None:
     """Once no render is on its way any more, have all chains solved. Returns when to look again."""
     if is_rendering():
         return _CATCH_UP
-    undo_post()
-    for ob in armatures.armature_objects():
-        if ob.pose and live_tips(ob):
-            ob.update_tag()
+    _look_at_the_file()
     return None
 
 
 def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> None:
     """Read and solve everything, and keep what stays the same."""
     _plans.clear()
-    followed = _bring_up_to_date()
-    hidden.note_hidden(_live_tips())
+    followed = bring_chains_up_to_date()
+    hidden.note_hidden(shown_tips())
     done = solve_scene(depsgraph, frame_changed)
     if not followed:
         # Else what was solved is what was said of the chains before.
         _plans[scene.session_uid] = Plan(done, depsgraph)
-
-
-def _bring_up_to_date() -> bool:
-    """Let chains follow bones that have other names now, and records be as they are kept now. Whether a chain follows
-    another bone than before."""
-    posed = [ob for ob in armatures.armature_objects() if ob.pose]
-    for ob in posed:
-        bring_up_to_date(ob)
-    return follow_bones(posed)
-
-
-def _prepare(scene: bpy.types.Scene, at_load: bool = False) -> None:
-    """What must be before chains are evaluated: they are brought up to date, and hidden controls are asked for."""
-    _bring_up_to_date()
-    layer = bpy.context.view_layer
-    depsgraph = layer.depsgraph if layer is not None and layer.id_data == scene else None
-    # In a scene that a window switches to, what depends on what must not change before it is evaluated: 4.2 ends there.
-    if at_load or (depsgraph is not None and depsgraph.view_layer_eval is not None):
-        hidden.ask_for_hidden(_live_tips())
-
-
-def _live_tips() -> Iterator[bpy.types.PoseBone]:
-    """The tips of live chains that the shown view layer has or evaluates: to another scene its own controls are not
-    hidden."""
-    layer = bpy.context.view_layer
-    if layer is None:
-        return
-    for ob in armatures.armature_objects():
-        shown = ob.visible_get(view_layer=layer) or (layer.depsgraph and armatures.is_evaluated_in(ob, layer.depsgraph))
-        if shown and ob.pose:
-            yield from (ob.pose.bones[tip] for tip in live_tips(ob))
-
-
-def _come_last(event: str) -> None:
-    """Be called last at the next such event: what other handlers move there is to be followed."""
-    handlers, own = getattr(bpy.app.handlers, event), _HANDLERS[event]
-    if len(handlers) > 1 and handlers[-1] is not own and own in handlers:
-        handlers.remove(own)
-        handlers.append(own)
-
-
-def _moved_meanwhile(depsgraph: bpy.types.Depsgraph) -> bool:
-    """Whether another handler has moved an armature with chains, a target or a pole since that was evaluated."""
-    read: set[bpy.types.Object] = set()
-    for ob in armatures.posed_armatures(depsgraph):
-        tips = [ob.pose.bones[name] for name in live_tips(ob)]
-        read.update([ob] if tips else [], *((tip.analytic_ik_target, tip.analytic_ik_pole_target) for tip in tips))
-    return any(ob is not None and ob.matrix_basis != ob.evaluated_get(depsgraph).matrix_basis for ob in read)
 
 
 def _holds(plan: Plan) -> bool:
@@ -324,12 +276,6 @@ def _restructured(depsgraph: bpy.types.Depsgraph) -> bool:
         return False
     originals = (each.id.original for each in depsgraph.updates)
     return any(isinstance(each, bpy.types.Object) and each.pose and has_lost_controls(each) for each in originals)
-
-
-def others_handle_frames() -> bool:
-    """Whether there are handlers that may move what no F-Curve moves."""
-    handlers = bpy.app.handlers
-    return len(handlers.frame_change_pre) > 1 or len(handlers.frame_change_post) > 1
 
 
 def _is_partial(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:

@@ -16,4 +16,4 @@ def is_render_thread() -> bool:
 
 def is_rendering() -> bool:
     """Whether such a render is on its way. One that a script waits for is none: it runs in the script's own thread."""
-    return bpy.app.is_job_running("RENDER")
+    return bool(bpy.app.is_job_running("RENDER"))

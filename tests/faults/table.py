@@ -29,7 +29,10 @@ def measure(path: Path) -> None:
         for solver in (OURS, BLENDERS):
             bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
             with tempfile.TemporaryDirectory() as folder:
-                row[solver] = str(outcome_of(fault, solver, Path(folder)))
+                try:
+                    row[solver] = str(outcome_of(fault, solver, Path(folder)))
+                except AssertionError as error:
+                    row[solver] = f"fails: {error}"
         rows.append(row)
         print(fault.where, "|", row[OURS], "|", row[BLENDERS], file=sys.stderr)
     path.write_text(json.dumps({"blender": bpy.app.version_string, "rows": rows}, indent=1))
