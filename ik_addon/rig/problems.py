@@ -192,7 +192,9 @@ def _all_below(bone: bpy.types.PoseBone) -> Iterator[bpy.types.PoseBone]:
     while waiting:
         below = waiting.pop()
         waiting += below.children
-        yield bones[below.name]
+        if below.name in bones:
+            # In edit mode bones have names that the pose does not know yet.
+            yield bones[below.name]
 
 
 def _taken_by(constraint: bpy.types.Constraint, bone: bpy.types.PoseBone) -> set[str]:

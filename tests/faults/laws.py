@@ -7,6 +7,7 @@ from math import isfinite
 import bpy
 from mathutils import Matrix, Vector
 
+from ik_addon.rig.hidden import place_of
 from ik_addon.rig.problems import warnings_of
 from ik_addon.rig.states import States
 from ik_addon.rig.switch import switched_tips
@@ -175,6 +176,9 @@ def missed_targets() -> list[str]:
     """Chains that nothing keeps from their targets and that are not there, with how far they are off."""
     found = []
     depsgraph = bpy.context.evaluated_depsgraph_get()
+    if not is_sound():
+        # What moves one limb after its chain may move another one's root.
+        return found
     for ob in shown():
         evaluated = evaluated_copy(ob)
         live = [tip.name for tip in evaluated.pose.bones if tip.analytic_ik_enabled]
@@ -202,12 +206,10 @@ def _missed(ob: bpy.types.Object, evaluated: bpy.types.Object, tip: bpy.types.Po
         return ""
     if tip.analytic_ik_use_rotation and tip.analytic_ik_foot_roll:
         return ""
-    target = tip.analytic_ik_target.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    if not target.is_evaluated:
-        return ""
-    point_world = target.matrix_world.to_translation()
-    if tip.analytic_ik_subtarget:
-        point_world = target.matrix_world @ target.pose.bones[tip.analytic_ik_subtarget].head
+    depsgraph, subtarget = bpy.context.evaluated_depsgraph_get(), tip.analytic_ik_subtarget
+    # Of one that was hidden just now Blender keeps where it was.
+    target_world, pose = place_of(tip.analytic_ik_target.original, subtarget, depsgraph)
+    point_world = (target_world @ pose if pose else target_world).to_translation()
     point = evaluated.matrix_world.inverted() @ point_world
     # Bones of a chain need not touch: what lies between two heads belongs to the upper bone.
     joints = [*(bone.head for bone in bones), tip.tail]
@@ -216,7 +218,9 @@ def _missed(ob: bpy.types.Object, evaluated: bpy.types.Object, tip: bpy.types.Po
     length = sum(lengths)
     coordinates = [*(abs(value) for joint in joints for value in joint), *map(abs, point)]
     scale = max(evaluated.matrix_world.median_scale, 1e-9)
-    coordinates += [abs(value) / scale for matrix in (evaluated, target) for value in matrix.matrix_world.translation]
+    coordinates += [
+        abs(value) / scale for world in (evaluated.matrix_world, target_world) for value in world.translation
+    ]
     slack = EXACT * length + ROUNDING * max(coordinates)
     distance = (point - joints[0]).length
     if not near + slack <= distance <= far - slack:

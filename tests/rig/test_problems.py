@@ -273,3 +273,12 @@ def test_blenders_own_ik_on_a_bone_below_is_named():
     assert warning.cures == (("MUTE_CONSTRAINT", "foot", "IK"),)
     constraint.chain_count = 1
     assert warnings_of(rig.ob, "shin") == []
+
+
+def test_bones_that_are_being_renamed_are_in_nobodys_way():
+    rig = leg("broken")
+    rig.enable()
+    bpy.context.view_layer.objects.active = rig.ob
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.ob.data.edit_bones["foot"].name = "paw"
+    assert warnings_of(rig.ob, "shin") == []
