@@ -26,14 +26,14 @@ class Fault:
         return f"{self.do.__module__.rpartition('.')[2]}.py::{self.do.__name__}"
 
 
-FAULTS: list[Fault] = []
+ENTERED: list[Fault] = []
 
 
 def fault(group: str, title: str) -> Callable[[Deed], Deed]:
     """Enter a function into the list of what can happen."""
 
     def enter(do: Deed) -> Deed:
-        FAULTS.append(Fault(group, title, do))
+        ENTERED.append(Fault(group, title, do))
         return do
 
     return enter

@@ -6,10 +6,10 @@ from random import Random
 import bpy
 from mathutils import Vector
 
-from ..rig.rigs import INHERIT_SCALE, evaluated_copy, new_empty, random_rotation, update
-from ..scenes import go_to, select
-from .faults import fault
-from .stage import Stage
+from ...rig.rigs import INHERIT_SCALE, evaluated_copy, new_empty, random_rotation, update
+from ...scenes import go_to, select
+from ..faults import fault
+from ..stage import Stage
 
 GROUP = "Scale and shear"
 

@@ -2,11 +2,11 @@
 
 import bpy
 
-from ..rig.rigs import new_empty, update
-from ..scenes import go_to, slide
-from .faults import fault
+from ...rig.rigs import new_empty, update
+from ...scenes import go_to, slide
+from ..faults import fault
+from ..stage import FRAMES, Limb, Stage
 from .keys import SLOTS, key_fk
-from .stage import FRAMES, Limb, Stage
 
 GROUP = "Shared data"
 
@@ -161,6 +161,6 @@ def both_follow_one_target(stage: Stage) -> None:
 
 
 def _first_curve(ob: bpy.types.Object) -> bpy.types.FCurve:
-    from ..scenes import curves_of
+    from ...scenes import curves_of
 
     return next(iter(curves_of(ob).values()))

@@ -2,10 +2,10 @@
 
 import bpy
 
-from ..rig.rigs import new_empty, update
-from ..scenes import go_to, slide
-from .faults import fault
-from .stage import FRAMES, OURS, Stage
+from ...rig.rigs import new_empty, update
+from ...scenes import go_to, slide
+from ..faults import fault
+from ..stage import FRAMES, OURS, Stage
 
 GROUP = "Drivers"
 SINGLE = {"type": "SINGLE_PROP"}

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 import bpy
 
-from ..rig.rigs import update
-from ..scenes import go_to
-from .faults import fault
+from ...rig.rigs import update
+from ...scenes import go_to
+from ..faults import fault
+from ..stage import Stage
 from .files import open_file, save_file, without_the_add_on
-from .stage import Stage
 
 GROUP = "The add-on"
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 import bpy
 
-from ..rig.rigs import update
-from ..scenes import enter, go_to, select
-from .faults import works
-from .stage import Stage
+from ...rig.rigs import update
+from ...scenes import enter, go_to, select
+from ..faults import works
+from ..stage import Stage
 
 GROUP = "Renaming"
 HARD_NAMES = ('the "left" shin', "C:\\bones\\shin", "shin.L.001", "голень 胫骨 ساق", "[0].x", "x" * 60)

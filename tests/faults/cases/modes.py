@@ -2,10 +2,10 @@
 
 import bpy
 
-from ..rig.rigs import ROTATION_MODES, update
-from ..scenes import enter, go_to, select
-from .faults import fault
-from .stage import Limb, Stage
+from ...rig.rigs import ROTATION_MODES, update
+from ...scenes import enter, go_to, select
+from ..faults import fault
+from ..stage import Limb, Stage
 
 GROUP = "Rotation modes, rest position and edit mode"
 

@@ -2,10 +2,10 @@
 
 import bpy
 
-from ..rig.rigs import update
-from ..scenes import enter, go_to, select
-from .faults import works
-from .stage import Limb, Stage
+from ...rig.rigs import update
+from ...scenes import enter, go_to, select
+from ..faults import works
+from ..stage import Limb, Stage
 
 GROUP = "Duplicating and mirroring"
 

@@ -3,10 +3,10 @@
 import bpy
 from mathutils import Matrix
 
-from ..rig.rigs import new_empty, update
-from ..scenes import go_to, slide
-from .faults import fault
-from .stage import Limb, Stage
+from ...rig.rigs import new_empty, update
+from ...scenes import go_to, slide
+from ..faults import fault
+from ..stage import Limb, Stage
 
 GROUP = "Constraints"
 

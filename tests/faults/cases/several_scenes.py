@@ -5,10 +5,10 @@ from contextlib import contextmanager
 
 import bpy
 
-from ..rig.rigs import update
-from ..scenes import go_to, slide
-from .faults import fault
-from .stage import FRAMES, Stage
+from ...rig.rigs import update
+from ...scenes import go_to, slide
+from ..faults import fault
+from ..stage import FRAMES, Stage
 
 GROUP = "Scenes and view layers"
 

@@ -2,11 +2,11 @@
 
 import bpy
 
-from ..rig.rigs import update
-from ..scenes import go_to
-from .faults import fault
+from ...rig.rigs import update
+from ...scenes import go_to
+from ..faults import fault
+from ..stage import FRAMES, Stage
 from .keys import SLOTS, assign, key_fk, new_action
-from .stage import FRAMES, Stage
 
 GROUP = "NLA"
 

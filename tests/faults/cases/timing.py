@@ -2,10 +2,10 @@
 
 import bpy
 
-from ..rig.rigs import update
-from ..scenes import go_to
-from .faults import fault
-from .stage import Stage
+from ...rig.rigs import update
+from ...scenes import go_to
+from ..faults import fault
+from ..stage import Stage
 
 GROUP = "Time"
 

@@ -3,11 +3,11 @@
 import bpy
 from mathutils import Vector
 
-from ..rig.rigs import new_empty, update
-from ..scenes import go_to
-from .faults import fault
+from ...rig.rigs import new_empty, update
+from ...scenes import go_to
+from ..faults import fault
+from ..stage import FRAMES, Stage
 from .several_scenes import show
-from .stage import FRAMES, Stage
 
 GROUP = "Instances"
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import bpy
 
-from ..rig.rigs import new_empty, update
-from ..scenes import go_to, slide
-from .faults import works
-from .stage import Stage
+from ...rig.rigs import new_empty, update
+from ...scenes import go_to, slide
+from ..faults import works
+from ..stage import Stage
 
 GROUP = "Hiding and excluding"
 

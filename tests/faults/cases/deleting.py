@@ -2,10 +2,10 @@
 
 import bpy
 
-from ..rig.rigs import new_empty, update
-from ..scenes import go_to, select
-from .faults import fault
-from .stage import Limb, Stage
+from ...rig.rigs import new_empty, update
+from ...scenes import go_to, select
+from ..faults import fault
+from ..stage import Limb, Stage
 
 GROUP = "Deleting"
 
@@ -255,7 +255,7 @@ def everything(stage: Stage) -> None:
             if each.name.startswith("leg"):
                 kind.remove(each)
     go_to(3)
-    from ..rig.rigs import leg
+    from ...rig.rigs import leg
 
     rig = leg("leg")
     for name in ("hips", "foot"):

@@ -3,10 +3,10 @@
 import bpy
 from mathutils import Matrix, Vector
 
-from ..rig.rigs import Control, evaluated_copy, leg, new_empty, update
-from ..scenes import enter, go_to, select
-from .faults import fault, works
-from .stage import Limb, Stage
+from ...rig.rigs import Control, evaluated_copy, leg, new_empty, update
+from ...scenes import enter, go_to, select
+from ..faults import fault, works
+from ..stage import Limb, Stage
 
 GROUP = "Poses copied and pasted, rest poses applied, bones edited"
 

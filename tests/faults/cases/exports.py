@@ -4,11 +4,11 @@ import addon_utils
 import bpy
 from mathutils import Vector
 
-from ..rig.rigs import new_empty, update
-from ..scenes import enter, go_to
-from .faults import fault
+from ...rig.rigs import new_empty, update
+from ...scenes import enter, go_to
+from ..faults import fault
+from ..stage import FRAMES, Stage
 from .instances import skin
-from .stage import FRAMES, Stage
 
 GROUP = "Exports, bakes and caches"
 PLAIN = {"bake_anim_use_all_actions": False, "bake_anim_use_nla_strips": False, "bake_anim_simplify_factor": 0.0}

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 import bpy
 from mathutils import Matrix
 
-from ..rig.rigs import leg, matrix_difference, new_empty, update
-from ..scenes import go_to, pose_of, select, select_bones, slide
-from .faults import fault
-from .stage import BLENDERS, NEAR, OURS, Limb, Stage
+from ...rig.rigs import leg, matrix_difference, new_empty, update
+from ...scenes import go_to, pose_of, select, select_bones, slide
+from ..faults import fault
+from ..stage import BLENDERS, NEAR, OURS, Limb, Stage
 
 GROUP = "Undo and redo"
 INFLUENCE = {OURS: "analytic_ik_influence", BLENDERS: "influence"}

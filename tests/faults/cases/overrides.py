@@ -4,9 +4,10 @@ import bpy
 
 from ik_addon.ui.polls import missing_for
 
-from ..rig.rigs import new_empty, update
-from ..scenes import go_to, select, slide
-from .faults import fault
+from ...rig.rigs import new_empty, update
+from ...scenes import go_to, select, slide
+from ..faults import fault
+from ..stage import BLENDERS, OURS, Limb, Stage
 from .libraries import (
     change_the_rig,
     gather,
@@ -16,7 +17,6 @@ from .libraries import (
     save_library,
     show,
 )
-from .stage import BLENDERS, OURS, Limb, Stage
 
 GROUP = "Library overrides"
 INFLUENCE = {OURS: "analytic_ik_influence", BLENDERS: "influence"}

@@ -7,10 +7,10 @@ from pathlib import Path
 import bpy
 from mathutils import Vector
 
-from ..rig.rigs import evaluated_copy, new_empty, update
-from ..scenes import curves_of, go_to, select
-from .faults import fault
-from .stage import FRAMES, Limb, Stage
+from ...rig.rigs import evaluated_copy, new_empty, update
+from ...scenes import curves_of, go_to, select
+from ..faults import fault
+from ..stage import FRAMES, Limb, Stage
 
 GROUP = "Append and link"
 CHARACTER = "character"

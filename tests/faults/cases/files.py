@@ -6,13 +6,13 @@ from pathlib import Path
 
 import bpy
 
-from ..rig.rigs import update
-from ..scenes import go_to
-from .faults import fault
-from .stage import Limb, Stage
+from ...rig.rigs import update
+from ...scenes import go_to
+from ..faults import fault
+from ..stage import Limb, Stage
 
 GROUP = "Files"
-SAVED = Path(__file__).parent / "files"
+SAVED = Path(__file__).parents[1] / "files"
 
 
 def save_file(stage: Stage, name: str = "file", **how: object) -> str:

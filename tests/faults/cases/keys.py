@@ -3,10 +3,10 @@
 import bpy
 from mathutils import Euler
 
-from ..rig.rigs import set_rotation, update
-from ..scenes import bag_of, curves_of, enter, go_to, keyed_frames, select, slide
-from .faults import fault
-from .stage import FRAMES, Stage
+from ...rig.rigs import set_rotation, update
+from ...scenes import bag_of, curves_of, enter, go_to, keyed_frames, select, slide
+from ..faults import fault
+from ..stage import FRAMES, Stage
 
 GROUP = "Keys and actions"
 SLOTS = hasattr(bpy.types, "ActionSlot")

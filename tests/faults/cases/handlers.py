@@ -5,10 +5,10 @@ from contextlib import contextmanager
 
 import bpy
 
-from ..rig.rigs import new_empty, update
-from ..scenes import go_to
-from .faults import fault
-from .stage import FRAMES, Stage
+from ...rig.rigs import new_empty, update
+from ...scenes import go_to
+from ..faults import fault
+from ..stage import FRAMES, Stage
 
 GROUP = "Handlers of other add-ons"
 
