@@ -50,8 +50,10 @@ class FkPose:
     def as_recorded(self, names: Sequence[str]) -> Iterator[None]:
         """Inside, these bones have the FK rotations of their records, whatever stands in their channels."""
         self._trusted = names
-        yield
-        self._trusted = ()
+        try:
+            yield
+        finally:
+            self._trusted = ()
 
     def strayed(self, name: str) -> bool:
         """Whether a bone holds another rotation than was written, and no animation has set it."""

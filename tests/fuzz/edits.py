@@ -51,7 +51,8 @@ def tip(which: int) -> bpy.types.PoseBone | None:
 
 def out_of_edit_mode() -> None:
     active = bpy.context.view_layer.objects.active
-    if active is not None and active.mode != "OBJECT":
+    # Of one that was hidden meanwhile Blender leaves the mode as it is.
+    if active is not None and active.mode != "OBJECT" and bpy.ops.object.mode_set.poll():
         bpy.ops.object.mode_set(mode="OBJECT")
 
 

@@ -128,11 +128,27 @@ def shown() -> list[bpy.types.Object]:
 
 
 def poses() -> Poses:
-    """The pose matrices of all bones that may be rigged, as Blender evaluates them."""
+    """The pose matrices of all bones that may be rigged, as Blender evaluates them.
+
+    Without those that its own IK moves: that goes on from where it was, and so depends on where one came from.
+    """
     found = {}
     for ob in shown():
-        found[ob.name] = {bone.name: bone.matrix.copy() for bone in evaluated_copy(ob).pose.bones}
+        left_out = _moved_by_blenders_ik(ob)
+        bones = evaluated_copy(ob).pose.bones
+        found[ob.name] = {bone.name: bone.matrix.copy() for bone in bones if bone.name not in left_out}
     return found
+
+
+def _moved_by_blenders_ik(ob: bpy.types.Object) -> set[str]:
+    names = set()
+    for bone in ob.pose.bones:
+        for constraint in bone.constraints:
+            if constraint.type == "IK" and constraint.enabled:
+                line = [bone, *bone.parent_recursive]
+                root = line[: constraint.chain_count or len(line)][-1]
+                names.update((root.name, *(below.name for below in root.children_recursive)))
+    return names
 
 
 def not_finite(found: Poses) -> list[str]:

@@ -2,7 +2,7 @@
 
 The suite does a short run. A long one:
 
-    ANALYTIC_IK_FUZZ_STEPS=10000 pytest -s tests/fuzz/test_any_order.py
+    ANALYTIC_IK_FUZZ_STEPS=12000 pytest -s tests/fuzz/test_any_order.py
 
 It prints its seed; with ANALYTIC_IK_FUZZ_SEED it is done again. What fails is cut down to a few steps, in a while.
 ANALYTIC_IK_FUZZ_LOG names a file that gets every step before it is done, for runs that end with Blender itself; then
