@@ -29,6 +29,8 @@ SAME = 0.02
 NEARLY = 0.01
 """With motion blur the bake has no keys between its frames: how many parts of the pixels may differ by more."""
 OWN = "Blender's IK"
+SAMPLED = "before the frame"
+"""The way in which keyed controls may be dragged while an unlocked render is on its way, and no picture shows it."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def own_ik() -> None:
 
 
 KINDS: dict[str, tuple[str, Callable[[], None]]] = {
-    "before the frame": ("Solved before the frame", as_it_is),
+    SAMPLED: ("Solved before the frame", as_it_is),
     "after the frame": ("Solved after the frame", constrained_controls),
     "read anew": ("Read anew", stretching),
     OWN: ("", own_ik),
@@ -174,8 +176,8 @@ def prepare(setting: Setting, lock: bool) -> None:
 class User:
     """Someone who goes on working while a render is on its way, as far as Blender lets them."""
 
-    def __init__(self, locked: bool) -> None:
-        self._locked = locked
+    def __init__(self, locked: bool, drags: bool) -> None:
+        self._locked, self._drags = locked, drags
         self._count = 0
         scene = bpy.context.scene
         self._other = bpy.data.objects.get("someone's") or bpy.data.objects.new("someone's", None)
@@ -192,7 +194,7 @@ class User:
         if self._locked:
             return
         self._other.location.x = self._count % 7
-        for k, control in enumerate(self._controls):
+        for k, control in enumerate(self._controls if self._drags else ()):
             # All of its channels are keyed: a render has it where the keys say.
             control.location.x += 0.01 * (self._count % 3 - 1) * (k + 1)
         if self._count % 4 == 0:
@@ -205,7 +207,7 @@ def rig_name() -> str:
     return next(ob.name for ob in bpy.context.scene.objects if ob.pose)
 
 
-def render(setting: Setting, lock: bool, folder: Path) -> Iterator[float]:
+def render(setting: Setting, lock: bool, drags: bool, folder: Path) -> Iterator[float]:
     """Render from the window, and go on working meanwhile; comes to the pictures."""
     prepare(setting, lock)
     scene, suffix = bpy.context.scene, "exr" if setting.layers > 1 else "png"
@@ -215,7 +217,7 @@ def render(setting: Setting, lock: bool, folder: Path) -> Iterator[float]:
         scene.frame_set(1)
         yield 0.1
     for first in frames if setting.still else frames[:1]:
-        user = User(lock)
+        user = User(lock, drags)
         if setting.still:
             scene.frame_set(first)
             yield 0.1
@@ -259,6 +261,8 @@ def steps() -> d.Steps:
     for kind, (way, change) in KINDS.items():
         if words and not any(word in kind for word in words):
             continue
+        # One way is enough of EEVEE: here it takes longer than all else.
+        settings = [setting for setting in SETTINGS if setting.engine != "EEVEE" or kind == SAMPLED]
         found: dict[tuple[Setting, str], Pictures] = {}
         for state in ("baked", "locked", "free"):
             bpy.ops.wm.open_mainfile(filepath=opened)
@@ -278,13 +282,12 @@ def steps() -> d.Steps:
                         bpy.context.scene, module("rig.order").ChainName(tip.id_data.name_full, tip.name)
                     )
                     assert seen.startswith(way), f"{kind}: {seen}"
-            for setting in SETTINGS:
+            for setting in settings:
                 if setting.opengl and state == "free":
                     continue
-                found[setting, state] = yield from render(
-                    setting, state != "free", folder / kind.replace(" ", "_") / state / str(setting).replace(", ", "_")
-                )
-        for setting in SETTINGS:
+                into = folder / kind.replace(" ", "_") / state / str(setting).replace(", ", "_")
+                found[setting, state] = yield from render(setting, state != "free", kind == SAMPLED, into)
+        for setting in settings:
             baked = found[setting, "baked"]
             first, *_, last = baked.values()
             moved = float(np.abs(first - last).max())
