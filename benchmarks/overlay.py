@@ -28,7 +28,7 @@ from benchmarks.legs import FRAMES, build
 from benchmarks.rounds import show
 from ik_addon.rig import live
 from ik_addon.rig.solving import solve_scene
-from ik_addon.ui import overlay
+from ik_addon.ui.view import overlay
 
 FRAMES_IN_A_ROUND = 15
 

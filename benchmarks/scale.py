@@ -34,7 +34,9 @@ import bpy
 import ik_addon
 from ik_addon.rig import live
 from ik_addon.rig.states import States
-from ik_addon.ui import chain_list, overlay_chains, panel
+from ik_addon.ui.panels import chain as panel
+from ik_addon.ui.panels import chain_list
+from ik_addon.ui.view import chains as overlay_chains
 
 from .crowds import Crowd, error
 from .rounds import ratio, show, turns

@@ -19,24 +19,6 @@ def _rooms() -> list:
     from .authoring import marking
     from .bake import report
     from .rig import following, live
-    from .ui import (
-        bake_panel,
-        certificate,
-        certificate_operators,
-        chain_list,
-        cures,
-        limits_panel,
-        menus,
-        operators,
-        overlay,
-        overlay_panel,
-        panel,
-        range_operators,
-        rig_operators,
-        swivel,
-        swivel_gizmo,
-    )
+    from .ui import operators, panels, view
 
-    work = [operators, range_operators, rig_operators, certificate_operators, cures, swivel]
-    shown = [panel, limits_panel, chain_list, overlay_panel, bake_panel, certificate, menus]
-    return [following, report, marking, *work, *shown, overlay, swivel_gizmo, command_line, live]
+    return [following, report, marking, *operators.FILES, *panels.FILES, *view.FILES, command_line, live]

@@ -28,8 +28,8 @@ DESCRIBING = {"name", "description", "items", "help"}
 DESCRIBED_IN = {
     "solvers/limits.py",  # what a number is called
     "rig/settings.py",  # items of properties
-    "ui/cures.py",  # what each button does
-    "ui/swivel.py",  # keys in the status bar
+    "ui/operators/cures.py",  # what each button does
+    "ui/view/swivel.py",  # keys in the status bar
     "authoring/legs.py",  # words in bones' names
     "bake/certificate.py",  # the certificate as a page
 }

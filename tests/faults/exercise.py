@@ -6,7 +6,7 @@ import bpy
 
 import ik_addon.ui
 from ik_addon.bake import chains_of
-from ik_addon.ui import overlay_chains
+from ik_addon.ui.view import chains as overlay_chains
 
 from ..rig.rigs import update
 from ..scenes import enter

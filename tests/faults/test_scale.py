@@ -19,7 +19,7 @@ from ik_addon.bake.baking import bake, chains_of, check
 from ik_addon.rig import armature_plan, live
 from ik_addon.rig.order import ChainName
 from ik_addon.rig.states import States
-from ik_addon.ui.overlay_chains import read_places, shown_chains
+from ik_addon.ui.view.chains import read_places, shown_chains
 
 from ..rig.keys import key
 from ..rig.rigs import BoneSpec, Control, make_chain, new_armature, new_empty, update

@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import bpy
 
-from ik_addon.ui import chain_list, panel
+from ik_addon.ui.panels import chain as panel
+from ik_addon.ui.panels import chain_list
 
 from ..rig.rigs import Rig, update
 from ..scenes import enter

@@ -7,7 +7,7 @@ import bpy
 import pytest
 
 from ik_addon.bake.certificate import read_certificate
-from ik_addon.ui import certificate
+from ik_addon.ui.panels import certificate
 
 from ..bake.entries import entry
 from ..rig.rigs import Rig
@@ -413,7 +413,7 @@ class Clipboard:
 
 
 def copied(form: str) -> str:
-    from ik_addon.ui.certificate_operators import ANALYTIC_IK_OT_copy_certificate as operator
+    from ik_addon.ui.operators.certificates import ANALYTIC_IK_OT_copy_certificate as operator
 
     manager = Clipboard()
     fake = SimpleNamespace(form=form, certificate=operator.certificate)

@@ -6,8 +6,9 @@ import bpy
 import pytest
 
 from ik_addon.authoring.selection import tip_of_chain
-from ik_addon.ui import chain_list, panel
-from ik_addon.ui.sentences import length_words
+from ik_addon.ui.panels import chain as panel
+from ik_addon.ui.panels import chain_list
+from ik_addon.ui.panels.sentences import length_words
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
 from ..scenes import (

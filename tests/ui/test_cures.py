@@ -7,7 +7,8 @@ import bpy
 import pytest
 
 from ik_addon.authoring.cures import CURES
-from ik_addon.ui import bake_panel, cures
+from ik_addon.ui.operators import cures
+from ik_addon.ui.panels import bake as bake_panel
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
 from ..scenes import (
@@ -167,8 +168,8 @@ def test_one_step_back_brings_it_back(problem: Callable[[Rig], None], words: str
 
 
 def test_every_cure_is_offered_and_told():
-    assert {kind for *_, kind in CASES} == set(CURES) == set(cures._BUTTONS)
-    for kind, (text, icon, description) in cures._BUTTONS.items():
+    assert {kind for *_, kind in CASES} == set(CURES) == set(cures.BUTTONS)
+    for kind, (text, icon, description) in cures.BUTTONS.items():
         assert text and icon and not description.endswith(".")
         said = cures.ANALYTIC_IK_OT_cure.description(bpy.context, SimpleNamespace(kind=kind))
         assert said == description

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import bpy
 
-from ik_addon.ui import menus
+from ik_addon.ui.panels import menus
 
 from .layouts import Layout
 

@@ -9,9 +9,8 @@ from mathutils import Matrix, Vector
 
 from ik_addon.rig.solving import solve_scene
 from ik_addon.solvers import Outcome
-from ik_addon.ui import overlay
-from ik_addon.ui import overlay_chains as reading
-from ik_addon.ui import overlay_shapes as shapes
+from ik_addon.ui.view import chains as reading
+from ik_addon.ui.view import overlay, shapes
 
 from ..rig.joint_laws import limited_rig
 from ..rig.rigs import Control, Rig, leg, new_empty, random_point, random_rig, random_unit, reach, update

@@ -3,7 +3,12 @@
 import bpy
 import pytest
 
-from ik_addon.ui import bake_panel, chain_list, limits_panel, overlay_panel, panel, running
+from ik_addon.ui.operators import running
+from ik_addon.ui.panels import bake as bake_panel
+from ik_addon.ui.panels import chain as panel
+from ik_addon.ui.panels import chain_list
+from ik_addon.ui.panels import limits as limits_panel
+from ik_addon.ui.panels import overlay as overlay_panel
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty
 from ..scenes import enter, second_chain, select, walking_leg

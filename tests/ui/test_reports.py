@@ -8,7 +8,7 @@ import pytest
 
 from ik_addon.authoring.adopt import Adopted
 from ik_addon.rig.problems import notes_of
-from ik_addon.ui import rig_operators
+from ik_addon.ui.operators import rigs as rig_operators
 
 from ..authoring.skeletons import FAMILIES, armature_of
 from ..bake.entries import entry

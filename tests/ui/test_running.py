@@ -7,8 +7,8 @@ import bpy
 import pytest
 
 import ik_addon
-from ik_addon.ui.range_operators import SteppedOperator
-from ik_addon.ui.running import end_running, running, start_running
+from ik_addon.ui.operators.ranges import SteppedOperator
+from ik_addon.ui.operators.running import end_running, running, start_running
 
 from ..rig.rigs import leg
 from ..scenes import enter

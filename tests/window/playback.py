@@ -67,7 +67,7 @@ def played() -> list[int]:
 
 
 def steps() -> d.Steps:
-    overlay = module("ui.overlay")
+    overlay = module("ui.view.overlay")
     counted = Counted(overlay)
     bpy.context.scene.analytic_ik_overlay = "ALL"
     yield 0.5

@@ -216,7 +216,7 @@ def back_to_the_armature() -> d.Steps:
 
 def at_work() -> bool:
     """Whether the add-on says that something runs; wherever it is installed."""
-    (name,) = (name for name in sys.modules if name.endswith("ik_addon.ui.running"))
+    (name,) = (name for name in sys.modules if name.endswith("ik_addon.ui.operators.running"))
     return sys.modules[name].running() is not None
 
 

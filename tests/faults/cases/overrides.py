@@ -2,7 +2,7 @@
 
 import bpy
 
-from ik_addon.ui.polls import missing_for
+from ik_addon.ui.operators.polls import missing_for
 
 from ...rig.rigs import new_empty, update
 from ...scenes import go_to, select, slide

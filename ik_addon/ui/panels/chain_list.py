@@ -3,13 +3,13 @@
 import bpy
 from bpy.props import BoolProperty, IntProperty, StringProperty
 
-from .. import messages
-from ..authoring.selection import active_armature, active_bone, is_tip, select_bone, tip_of_chain, tips_of
-from ..rig.states import ChainState, States
-from ..solvers import ChainError
-from .cures import draw_problem
-from .operators import ChainOperator
-from .panel import InSidebar, icon_of, said_of
+from ... import messages
+from ...authoring.selection import active_armature, active_bone, is_tip, select_bone, tip_of_chain, tips_of
+from ...rig.states import ChainState, States
+from ...solvers import ChainError
+from ..operators.chains import ChainOperator
+from .chain import InSidebar, icon_of, said_of
+from .problems import draw_problem
 from .sentences import draw_sentence, length_words
 
 _ROWS = 8

@@ -11,12 +11,12 @@ import gpu
 import numpy as np
 from bpy.app.handlers import persistent
 
-from .. import messages
-from ..rig.armatures import armature_objects
-from ..rig.live import known_plan
-from ..rig.order import ChainName
-from .overlay_chains import Kept, Places, read_places, shapes_of, shown_chains
-from .overlay_shapes import Lines
+from ... import messages
+from ...rig.armatures import armature_objects
+from ...rig.live import known_plan
+from ...rig.order import ChainName
+from .chains import Kept, Places, read_places, shapes_of, shown_chains
+from .shapes import Lines
 
 _LINE_WIDTH = 1.6
 """Of all lines, in pixels at a resolution scale of 1."""

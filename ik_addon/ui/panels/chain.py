@@ -2,27 +2,27 @@
 
 import bpy
 
-from .. import messages
-from ..authoring.adopt import adoptable, is_adopted
-from ..authoring.selection import active_bone, tip_of_chain
-from ..rig.foot import end_bone
-from ..rig.live import way_of
-from ..rig.order import ChainName
-from ..rig.problems import notes_of, warnings_of
-from ..rig.settings import settings_of
-from ..rig.states import ChainState, states_of
-from .cures import draw_problem
-from .operators import ANALYTIC_IK_OT_add, ANALYTIC_IK_OT_remove
-from .rig_operators import (
+from ... import messages
+from ...authoring.adopt import adoptable, is_adopted
+from ...authoring.selection import active_bone, tip_of_chain
+from ...rig.foot import end_bone
+from ...rig.live import way_of
+from ...rig.order import ChainName
+from ...rig.problems import notes_of, warnings_of
+from ...rig.settings import settings_of
+from ...rig.states import ChainState, states_of
+from ..operators.chains import ANALYTIC_IK_OT_add, ANALYTIC_IK_OT_remove
+from ..operators.rigs import (
     ANALYTIC_IK_OT_adopt,
     ANALYTIC_IK_OT_restore,
     ANALYTIC_IK_OT_rig_legs,
     ANALYTIC_IK_OT_snap_pose,
     ANALYTIC_IK_OT_snap_targets,
 )
-from .running import running
+from ..operators.running import running
+from ..view.swivel import ANALYTIC_IK_OT_swivel
+from .problems import draw_problem
 from .sentences import draw_sentence, length_words
-from .swivel import ANALYTIC_IK_OT_swivel
 
 
 class InSidebar:

@@ -10,9 +10,9 @@ from math import pi
 
 import numpy as np
 
-from ..rig.limits import Range
-from ..solvers import Outcome
-from ..solvers.chain import MET
+from ...rig.limits import Range
+from ...solvers import Outcome
+from ...solvers.chain import MET
 
 # How a chain stands to its target.
 REACHED, TOO_FAR, TOO_NEAR, LIMITED, ASTRAY = range(5)

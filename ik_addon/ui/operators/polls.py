@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import bpy
 
-from .. import messages
-from ..authoring.adopt import adoptable, is_adopted
-from ..authoring.selection import active_armature, active_bone, chosen_tips
-from ..rig.armatures import is_changeable
-from ..rig.order import live_tips
-from ..rig.switch import switched_tips
+from ... import messages
+from ...authoring.adopt import adoptable, is_adopted
+from ...authoring.selection import active_armature, active_bone, chosen_tips
+from ...rig.armatures import is_changeable
+from ...rig.order import live_tips
+from ...rig.switch import switched_tips
 
 Need = Callable[[bpy.types.Object], str]
 """Says of an armature object what is missing; "": nothing."""

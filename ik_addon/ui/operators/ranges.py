@@ -8,16 +8,16 @@ from typing import ClassVar
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
-from .. import messages
-from ..authoring.selection import active_armature, selected_bones
-from ..bake import chains_of
-from ..bake.baking import baked, checked
-from ..bake.certificate import chains_words
-from ..bake.report import words
-from ..bake.stepping import Progress, Steps, finish
-from ..rig.order import ChainName
-from ..solvers import ChainError
-from .operators import ChainOperator
+from ... import messages
+from ...authoring.selection import active_armature, selected_bones
+from ...bake import chains_of
+from ...bake.baking import baked, checked
+from ...bake.certificate import chains_words
+from ...bake.report import words
+from ...bake.stepping import Progress, Steps, finish
+from ...rig.order import ChainName
+from ...solvers import ChainError
+from .chains import ChainOperator
 from .running import end_running, running, start_running
 
 _SECONDS_PER_TICK = 0.1, 0.5

@@ -2,8 +2,8 @@
 
 import bpy
 
-from .. import messages
-from ..bake.certificate import (
+from ... import messages
+from ...bake.certificate import (
     Certificate,
     ChainCertificate,
     Range,
@@ -13,7 +13,7 @@ from ..bake.certificate import (
     verdict_on_bends,
     verdict_on_targets,
 )
-from .certificate_operators import (
+from ..operators.certificates import (
     ANALYTIC_IK_OT_clear_marks,
     ANALYTIC_IK_OT_copy_certificate,
     ANALYTIC_IK_OT_go_to_frame,

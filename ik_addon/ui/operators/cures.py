@@ -1,16 +1,15 @@
-"""Problems of chains in panels, each with the buttons that cure it."""
+"""The buttons that cure what is wrong with a chain."""
 
 import bpy
 from bpy.props import StringProperty
 
-from .. import messages
-from ..authoring.cures import cure
-from ..rig.problems import Cure, Problem
-from ..solvers import ChainError
-from .operators import ChainOperator
-from .sentences import draw_sentence
+from ... import messages
+from ...authoring.cures import cure
+from ...rig.problems import Cure
+from ...solvers import ChainError
+from .chains import ChainOperator
 
-_BUTTONS = {
+BUTTONS = {
     "NEW_TARGET": (
         "New Target",
         "EMPTY_AXIS",
@@ -57,11 +56,11 @@ class ANALYTIC_IK_OT_cure(ChainOperator):
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
-        return _BUTTONS[properties.kind][2] if properties.kind in _BUTTONS else cls.__doc__ or ""
+        return BUTTONS[properties.kind][2] if properties.kind in BUTTONS else cls.__doc__ or ""
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        if self.kind not in _BUTTONS:
-            raise ChainError(messages.NO_CURE(cure=self.kind, cures=", ".join(_BUTTONS)))
+        if self.kind not in BUTTONS:
+            raise ChainError(messages.NO_CURE(cure=self.kind, cures=", ".join(BUTTONS)))
         return cure(context, ob, Cure(self.kind, self.bone, self.what))
 
 
@@ -83,18 +82,6 @@ class ANALYTIC_IK_OT_lock_interface(bpy.types.Operator):
         context.scene.render.use_lock_interface = True
         self.report({"INFO"}, messages.INTERFACE_LOCKED())
         return {"FINISHED"}
-
-
-def draw_problem(layout: bpy.types.UILayout, context: bpy.types.Context, problem: Problem, icon: str = "ERROR") -> None:
-    """A sentence, and the buttons below it."""
-    box = layout.box().column()
-    draw_sentence(box, context, problem.sentence, icon)
-    if problem.cures:
-        row = box.row(align=True)
-        for wanted in problem.cures:
-            text, button_icon, _ = _BUTTONS[wanted.kind]
-            button = row.operator(ANALYTIC_IK_OT_cure.bl_idname, text=text, icon=button_icon)
-            button.kind, button.bone, button.what = wanted
 
 
 # The stubs say that it returns nothing.

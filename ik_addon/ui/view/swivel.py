@@ -8,13 +8,13 @@ from bpy.props import BoolProperty, FloatProperty
 from bpy_extras.view3d_utils import location_3d_to_region_2d, region_2d_to_origin_3d, region_2d_to_vector_3d
 from mathutils import Matrix, Vector
 
-from .. import messages
-from ..authoring.selection import active_armature, active_bone, live_tip_of
-from ..rig.animation import current_fcurve_collections
-from ..rig.limb import chain_bones
-from ..rig.problems import problems_of
-from ..solvers import ChainError
-from .overlay_shapes import knee_circles
+from ... import messages
+from ...authoring.selection import active_armature, active_bone, live_tip_of
+from ...rig.animation import current_fcurve_collections
+from ...rig.limb import chain_bones
+from ...rig.problems import problems_of
+from ...solvers import ChainError
+from .shapes import knee_circles
 
 SWIVEL = "analytic_ik_swivel"
 _STEP, _FINE_STEP = radians(5.0), radians(1.0)

@@ -3,16 +3,16 @@
 import bpy
 from bpy.props import BoolProperty
 
-from .. import messages
-from ..authoring.adopt import adopt, adoptable, adopted_tips, restore
-from ..authoring.rigging import RiggedLimb, rig_legs
-from ..authoring.selection import active_bone, chosen_tips, selected_bones
-from ..authoring.snap import pose_snapped, targets_snapped
-from ..bake.stepping import Steps
-from ..solvers import ChainError
-from .operators import ChainOperator
+from ... import messages
+from ...authoring.adopt import adopt, adoptable, adopted_tips, restore
+from ...authoring.rigging import RiggedLimb, rig_legs
+from ...authoring.selection import active_bone, chosen_tips, selected_bones
+from ...authoring.snap import pose_snapped, targets_snapped
+from ...bake.stepping import Steps
+from ...solvers import ChainError
+from .chains import ChainOperator
 from .polls import no_tip
-from .range_operators import RangeOperator
+from .ranges import RangeOperator
 
 _NAMED = 3
 """Bones that were left out that are named, of however many."""

@@ -2,20 +2,16 @@
 
 import bpy
 
-from .operators import (
-    ANALYTIC_IK_OT_add,
-    ANALYTIC_IK_OT_limit_knees,
-    ANALYTIC_IK_OT_remove,
-)
-from .range_operators import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
-from .rig_operators import (
+from ..operators.chains import ANALYTIC_IK_OT_add, ANALYTIC_IK_OT_limit_knees, ANALYTIC_IK_OT_remove
+from ..operators.ranges import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
+from ..operators.rigs import (
     ANALYTIC_IK_OT_adopt,
     ANALYTIC_IK_OT_restore,
     ANALYTIC_IK_OT_rig_legs,
     ANALYTIC_IK_OT_snap_pose,
     ANALYTIC_IK_OT_snap_targets,
 )
-from .swivel import ANALYTIC_IK_OT_swivel
+from ..view.swivel import ANALYTIC_IK_OT_swivel
 
 _ENTRIES = (
     ((ANALYTIC_IK_OT_add, "CON_KINEMATIC"), (ANALYTIC_IK_OT_rig_legs, "NONE"), (ANALYTIC_IK_OT_remove, "X")),

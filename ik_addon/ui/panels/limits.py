@@ -2,8 +2,8 @@
 
 import bpy
 
-from .operators import ANALYTIC_IK_OT_limit_knees
-from .panel import BonePanel, InBoneTab, InSidebar
+from ..operators.chains import ANALYTIC_IK_OT_limit_knees
+from .chain import BonePanel, InBoneTab, InSidebar
 
 
 class LimitsPanel(BonePanel):

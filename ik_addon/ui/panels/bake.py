@@ -2,13 +2,13 @@
 
 import bpy
 
-from .. import messages
-from ..authoring.selection import tips_of
-from ..rig.order import live_tips
-from .cures import ANALYTIC_IK_OT_lock_interface
-from .panel import InSidebar
-from .range_operators import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
-from .running import running
+from ... import messages
+from ...authoring.selection import tips_of
+from ...rig.order import live_tips
+from ..operators.cures import ANALYTIC_IK_OT_lock_interface
+from ..operators.ranges import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
+from ..operators.running import running
+from .chain import InSidebar
 from .sentences import draw_sentence
 
 

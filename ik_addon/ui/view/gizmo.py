@@ -5,10 +5,10 @@ import traceback
 import bpy
 from mathutils import Matrix
 
-from .. import messages
-from ..authoring.selection import active_armature, active_bone, live_tip_of
-from ..rig.problems import problems_of
-from .overlay_shapes import KNEE_COLOUR
+from ... import messages
+from ...authoring.selection import active_armature, active_bone, live_tip_of
+from ...rig.problems import problems_of
+from .shapes import KNEE_COLOUR
 from .swivel import ANALYTIC_IK_OT_swivel, circle_of
 
 _BRIGHT = (1.0, 0.88, 0.40)

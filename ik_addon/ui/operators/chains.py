@@ -5,13 +5,13 @@ from math import pi, radians
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
-from .. import messages
-from ..authoring.controls import add_chain, controls_of, delete_unused, remove_chain
-from ..authoring.knees import limit_knees
-from ..authoring.selection import active_armature, active_bone, chosen_tips
-from ..rig.settings import SOLVER_ITEMS
-from ..rig.switch import check_switchable
-from ..solvers import ChainError
+from ... import messages
+from ...authoring.controls import add_chain, controls_of, delete_unused, remove_chain
+from ...authoring.knees import limit_knees
+from ...authoring.selection import active_armature, active_bone, chosen_tips
+from ...rig.settings import SOLVER_ITEMS
+from ...rig.switch import check_switchable
+from ...solvers import ChainError
 from .polls import missing_for, no_tip
 
 

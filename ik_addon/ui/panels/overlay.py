@@ -2,8 +2,8 @@
 
 import bpy
 
-from ..authoring.selection import tips_of
-from .panel import BonePanel, InSidebar
+from ...authoring.selection import tips_of
+from .chain import BonePanel, InSidebar
 
 
 class ANALYTIC_IK_PT_overlay(BonePanel, InSidebar, bpy.types.Panel):

@@ -5,12 +5,12 @@ import json
 import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
-from .. import messages
-from ..authoring.marking import clear_marks, has_marks, mark_troubles
-from ..authoring.selection import active_armature, select_bone
-from ..bake.certificate import Certificate, certificate_text, read_certificate
-from ..solvers import ChainError
-from .operators import ChainOperator
+from ... import messages
+from ...authoring.marking import clear_marks, has_marks, mark_troubles
+from ...authoring.selection import active_armature, select_bone
+from ...bake.certificate import Certificate, certificate_text, read_certificate
+from ...solvers import ChainError
+from .chains import ChainOperator
 
 
 class ANALYTIC_IK_OT_go_to_frame(ChainOperator):

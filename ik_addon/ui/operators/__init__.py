@@ -1,0 +1,6 @@
+"""What buttons and menus do: check, call one function, say what was done."""
+
+from . import certificates, chains, cures, ranges, rigs
+
+FILES = (chains, ranges, rigs, certificates, cures)
+"""Those that Blender is to know, in this order."""
