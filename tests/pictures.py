@@ -11,12 +11,13 @@ Pictures = dict[str, np.ndarray]
 
 
 def picture_at(path: Path) -> np.ndarray:
-    """A picture of one layer in a file of any format that Blender reads."""
+    """A picture of one layer in a file of any format that Blender reads; what is transparent is black."""
     image = bpy.data.images.load(str(path))
     pixels = np.empty(len(image.pixels), np.float32)
     image.pixels.foreach_get(pixels)
     bpy.data.images.remove(image)
     assert len(pixels), f"{path} holds no picture"
+    pixels.reshape(-1, 4)[:, :3] *= pixels[3::4, None]
     return pixels
 
 

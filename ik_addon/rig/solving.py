@@ -194,9 +194,12 @@ def solve_scene(depsgraph: bpy.types.Depsgraph, frame_changed: bool, touched: To
     order = chain_order(ob.evaluated_get(depsgraph) for ob in objects.values())
     done = ScenePass(order, errors=dict(order.errors))
     armatures = _armatures(objects, depsgraph, frame_changed)
-    for armature in armatures.values():
-        if armature.turned or armature.scaled:
-            _release_others(armature, order)
+    released = [armature for armature in armatures.values() if _release_others(armature, order)]
+    if any(len(bone.constraints) for armature in released for bone in armature.evaluated.pose.bones):
+        # What a constraint makes of a bone that has its FK pose back only Blender knows.
+        if _commit(armatures, depsgraph, frame_changed):
+            evaluate(depsgraph)
+        armatures = _armatures(objects, depsgraph, frame_changed)
     moved: set[ChainName] = set()
     written: set[ChainName] = set()
     for chain in order.chains:
@@ -317,13 +320,17 @@ def _lengthen(armature: _Armature, names: Sequence[str], ratio: float) -> None:
         reader.rescale(name, scale)
 
 
-def _release_others(armature: _Armature, order: ChainOrder) -> None:
-    """Give the bones of an armature that no chain turns, or scales, any more their FK pose back."""
+def _release_others(armature: _Armature, order: ChainOrder) -> bool:
+    """Give the bones of an armature that no chain turns, or scales, any more their FK pose back; whether any are."""
+    if not armature.turned and not armature.scaled:
+        return False
+    released: list[str] = []
     chains, tips = order.chains_of(armature.ob.name_full), armature.evaluated.pose.bones
     if armature.scaled:
         stretching = [names for tip, names in chains.items() if tips[tip].analytic_ik_reach == "STRETCH"]
         kept = {name for names in stretching for name in armature.factors(names, 1.0)}
-        for name in [name for name in armature.scaled if name not in kept]:
+        released += [name for name in armature.scaled if name not in kept]
+        for name in released:
             fk = armature.reader.fk_scale(name)
             armature.writer.restore_fk(name, SCALE, fk)
             armature.reader.rescale(name, Vector(fk))
@@ -333,7 +340,9 @@ def _release_others(armature: _Armature, order: ChainOrder) -> None:
                 # It may have hung on the end of a chain until now.
                 armature.reader.rescale(root, Vector(armature.reader.fk_scale(root)))
     in_chains = {name for names in order.turned_by(armature.ob.name_full).values() for name in names}
-    _release(armature, [name for name in armature.turned if name not in in_chains])
+    turned_back = [name for name in armature.turned if name not in in_chains]
+    _release(armature, turned_back)
+    return bool(released or turned_back)
 
 
 def _release(armature: _Armature, names: Sequence[str]) -> None:

@@ -29,6 +29,10 @@ from ..scenes import EXACT, missed_world, walking_leg, whole_state
 
 CHECKOUT = Path(__file__).parents[2]
 COMMAND = "import sys; from ik_addon.__main__ import main; sys.exit(main())"
+COMMAND_AMONG_OTHERS = (
+    "import os, sys; from ik_addon.__main__ import main; status = main(); sys.stdout.flush(); os._exit(status)"
+)
+"""With handlers of somebody else left in it, Blender 4.2 crashes at a normal exit."""
 KILLS = int(os.environ.get("ANALYTIC_IK_KILLS", "1"))
 """How often a process is ended at a random moment, for each way to end it."""
 
@@ -62,7 +66,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def started(*arguments: object, cwd: Path, before: str = "", **options) -> subprocess.Popen:
     """The command in a process of its own; before: what it does first."""
     return subprocess.Popen(
-        [sys.executable, "-c", f"{before}\n{COMMAND}", *map(str, arguments)],
+        [sys.executable, "-c", f"{before}\n{COMMAND_AMONG_OTHERS if before else COMMAND}", *map(str, arguments)],
         cwd=cwd,
         env=os.environ | {"PYTHONPATH": str(CHECKOUT)},
         stdout=subprocess.PIPE,

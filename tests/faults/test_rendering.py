@@ -244,7 +244,8 @@ def assert_alike(ours: Pictures, baked: Pictures) -> None:
     pictures = list(ours.values())
     for a, b in pairwise(pictures):
         assert differing(a, b) > DIFFERENT / 2.0, "nothing moves"
-    assert all(0.01 < (image[0::4] > 0.5).mean() < 0.6 for image in pictures), "nothing to be seen"
+    shown = [float((image[0::4] > 0.5).mean()) for image in pictures]
+    assert all(0.01 < part < 0.6 for part in shown), f"nothing to be seen: {shown}"
 
 
 def assert_bake_shows(render: Callable[[], Pictures], parts: int = 1) -> None:

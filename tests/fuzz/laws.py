@@ -293,7 +293,8 @@ def changed(before: dict[str, dict], after: dict[str, dict]) -> dict[str, list]:
     for kind, state in before.items():
         # What an object that went has taken along is told by the objects.
         gone = [key for key in state if key not in after[kind]] if kind in WHOLE else []
-        other = [key for key, value in state.items() if key in after[kind] and after[kind][key] != value]
+        # As text: what is no number is not even the same as itself.
+        other = [key for key, value in state.items() if key in after[kind] and repr(after[kind][key]) != repr(value)]
         if gone or other:
             found[kind] = gone + other
     return found

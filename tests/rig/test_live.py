@@ -442,3 +442,19 @@ def test_a_target_that_is_shown_again_leaves_a_chain_with_keys_on_it():
         bpy.context.view_layer.layer_collection.children["shelf"].exclude = hidden
         update()
         assert rig.missed() < EXACT
+
+
+def test_a_bone_that_is_given_back_to_blenders_own_ik_carries_the_rest_in_the_same_update():
+    """What its constraint makes of its FK pose is not known before Blender has evaluated it."""
+    rig = leg()
+    rig.enable()
+    own = rig.ob.pose.bones["thigh"].constraints.new("IK")
+    own.target, own.chain_count = rig.target.ob, 1
+    rig.place_target(Vector((0.3, -0.6, 0.7)))
+    rig.tip.analytic_ik_chain_count = 1
+    update()
+    _, knee, tail = rig.joints()
+    to_target = rig.to_armature(rig.target) - knee
+    # One bone points at its target.
+    assert (tail - knee).normalized().cross(to_target.normalized()).length < EXACT
+    assert (tail - knee).dot(to_target) > 0.0
