@@ -2,7 +2,7 @@
 
 from importlib import import_module
 from math import radians
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 import bpy
 import pytest
@@ -69,7 +69,7 @@ def test_the_operators_can_be_undone_and_found():
 
 def own_operators() -> dict[str, type]:
     """All operator classes of the add-on by their names; it need not be registered for that."""
-    modules = [import_module(f"{ui.__name__}.{found.name}") for found in iter_modules(ui.__path__)]
+    modules = [import_module(found.name) for found in walk_packages(ui.__path__, f"{ui.__name__}.")]
     kinds = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
     own = [kind for kind in kinds if issubclass(kind, bpy.types.Operator) and "bl_idname" in vars(kind)]
     return {kind.bl_idname.partition(".")[2]: kind for kind in own}
