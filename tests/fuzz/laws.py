@@ -71,7 +71,8 @@ def strangers_state(body_action: str) -> dict:
     for ob in own_armatures():
         for bone in ob.pose.bones:
             if bone.name == OWN_BONE:
-                state[OWN_BONE, ob.name] = (*_bone_state(bone), bone.bone.length)
+                # Edit mode gives all bones their ends anew, rounded.
+                state[OWN_BONE, ob.name] = (*_bone_state(bone), round(bone.bone.length, 5))
     action = bpy.data.actions.get(body_action)
     if action is not None:
         state["keys"] = {key: value for key, value in action_state(action).items() if f'"{OWN_BONE}"' in key[1]}
@@ -272,7 +273,11 @@ def foreign_state() -> dict[str, dict]:
         },
         "actions": {action.name: (action_state(action), action.users > 0) for action in bpy.data.actions},
         "rest": {
-            (ob.name, bone.name): (tuple(map(tuple, bone.matrix_local)), bone.parent and bone.parent.name, bone.length)
+            (ob.name, bone.name): (
+                [round(value, 5) for row in bone.matrix_local for value in row],
+                bone.parent and bone.parent.name,
+                round(bone.length, 5),
+            )
             for ob in bpy.data.objects
             if ob.type == "ARMATURE" and ob.mode != "EDIT"
             for bone in ob.data.bones
