@@ -286,6 +286,7 @@ OWN_ACTION_LINKED = Refusal("Bone '{bone}': its action '{action}' is linked; mak
 
 # A bake and a check
 
+RENDERING = Refusal("A render is on its way, and would show the limbs as they are passed; wait for it, or cancel it")
 AT_WORK = Refusal("Analytic IK is at work; wait for it, or press Esc to cancel it")
 CANCELLED = Done("{work} was cancelled; nothing was changed")
 BAKED = Done("Baked {chains}. {result}")

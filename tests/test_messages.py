@@ -40,6 +40,7 @@ OF_NOBODY = {
     "NO_POSE_MODE": "the mode",
     "NO_FRAMES": "the frames",
     "AT_WORK": "the add-on itself",
+    "RENDERING": "the render",
     "INTERFACE_LOCKED_ALREADY": "the interface",
 }
 

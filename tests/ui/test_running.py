@@ -71,3 +71,16 @@ def test_nothing_else_starts_meanwhile(operator):
             getattr(bpy.ops.analytic_ik, operator)()
     finally:
         end_running()
+
+
+@pytest.mark.parametrize("operator", ["bake", "check"])
+def test_nothing_goes_through_frames_while_the_window_renders(operator, monkeypatch):
+    """It would hold the handlers still that pose the limbs in the pictures."""
+    rig = leg()
+    rig.enable()
+    enter("POSE", rig.ob, "shin")
+    # A script that renders waits for it: only a window can be asked meanwhile.
+    monkeypatch.setattr("ik_addon.ui.operators.ranges.is_rendering", lambda: True)
+    assert not getattr(bpy.ops.analytic_ik, operator).poll()
+    with pytest.raises(RuntimeError, match="A render is on its way, and would show the limbs as they are passed"):
+        getattr(bpy.ops.analytic_ik, operator)()

@@ -16,6 +16,7 @@ from ...bake.certificate import chains_words
 from ...bake.report import words
 from ...bake.stepping import Progress, Steps, finish
 from ...rig.order import ChainName
+from ...rig.rendering import is_rendering
 from ...solvers import ChainError
 from .chains import ChainOperator
 from .running import end_running, running, start_running
@@ -40,6 +41,9 @@ class SteppedOperator(ChainOperator):
     def poll(cls, context: bpy.types.Context) -> bool:
         if running() is not None:
             cls.poll_message_set(messages.AT_WORK())
+            return False
+        if is_rendering():
+            cls.poll_message_set(messages.RENDERING())
             return False
         return super().poll(context)
 
