@@ -13,7 +13,7 @@ from . import animation, armatures, hidden
 from .evaluating import evaluate, is_evaluating
 from .kept import has_lost_controls, keep_all
 from .order import ChainName, live_tips
-from .others import come_last, moved_meanwhile, others_handle_frames
+from .others import come_last, moved_meanwhile, others_handle, others_handle_frames
 from .plan import Plan
 from .preparing import bring_chains_up_to_date, prepare, shown_tips
 from .rendering import is_render_thread, is_rendering
@@ -112,7 +112,7 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
     """After a frame was evaluated: solve the other chains. What they write is evaluated in the same frame change."""
     hidden.evaluated()
     plan, others = _plans.get(scene.session_uid), others_handle_frames()
-    if len(bpy.app.handlers.frame_change_post) > 1:
+    if others_handle("frame_change_post"):
         evaluate(depsgraph)
     if plan is not None and plan.settled and not others:
         # Settled is what was written before this frame: before the next one it is said anew.
@@ -180,7 +180,7 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     plan = known = _plans.get(scene.session_uid)
     if plan is not None:
         reposed -= plan.early()
-    if len(bpy.app.handlers.depsgraph_update_post) > 1 and moved_meanwhile(depsgraph):
+    if others_handle("depsgraph_update_post") and moved_meanwhile(depsgraph):
         evaluate(depsgraph)
         _solve_anew(scene, depsgraph, frame_changed=False)
         return

@@ -7,11 +7,19 @@ import bpy
 from .armatures import posed_armatures
 from .order import live_tips
 
+_OWN = __name__.rpartition(".rig.")[0]
+"""How the names of the add-on's own modules begin."""
+
+
+def others_handle(event: str) -> bool:
+    """Whether there are handlers of others for such events."""
+    handlers = getattr(bpy.app.handlers, event)
+    return len(handlers) > 1 and not all(getattr(each, "__module__", "").startswith(_OWN) for each in handlers)
+
 
 def others_handle_frames() -> bool:
     """Whether there are handlers that may move what no F-Curve moves."""
-    handlers = bpy.app.handlers
-    return len(handlers.frame_change_pre) > 1 or len(handlers.frame_change_post) > 1
+    return others_handle("frame_change_pre") or others_handle("frame_change_post")
 
 
 def come_last(event: str, own: Callable) -> None:

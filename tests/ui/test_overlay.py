@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
+from ik_addon.rig.others import others_handle
 from ik_addon.rig.solving import solve_scene
 from ik_addon.solvers import Outcome
 from ik_addon.ui.view import chains as reading
@@ -419,9 +420,15 @@ def test_the_add_on_takes_its_handler_with_it(registry, addon):
         assert len(ours) == 1, name
 
 
-def test_it_does_not_make_other_handlers_of_frames():
+def test_its_handlers_are_not_taken_for_those_of_others():
     # Chains are solved before the frame only where nobody else acts on frames.
     assert not any(name.startswith("frame_change") for name in overlay._HANDLERS)
+    events = ("frame_change_pre", "frame_change_post", "depsgraph_update_pre", "depsgraph_update_post")
+    assert len(bpy.app.handlers.depsgraph_update_post) > 1
+    assert not any(others_handle(event) for event in events)
+    bpy.app.handlers.depsgraph_update_post.append(lambda *_: None)
+    assert others_handle("depsgraph_update_post")
+    bpy.app.handlers.depsgraph_update_post.pop()
 
 
 def test_what_is_raised_while_drawing_is_said_once_and_goes_no_further(monkeypatch, capsys):
