@@ -110,11 +110,13 @@ class PoseWriter:
         """Give a bone's channel of `mode` its FK values back and drop their record."""
         self._values[name, mode] = (fk, None)
 
-    def commit(self, frame_changed: bool = False, rendering: bpy.types.Object | None = None) -> bool:
+    def commit(
+        self, frame_changed: bool = False, evaluated: bpy.types.Object | None = None, rendering: bool = False
+    ) -> bool:
         """Write. Returns whether any bone changed.
 
         frame_changed: the scene has just gone to a frame, whose pose then depends on nothing that stood there before.
-        rendering: the armature as a render's depsgraph evaluated it. A render does not bring animation back to the
+        evaluated: the armature as it was evaluated. rendering: by a render. That does not bring animation back to the
         original, and what is written there makes it be copied anew: an animated root would freeze in the picture. So
         it is animated anew. Where that would undo what is written, the original first gets all that is animated; not
         always, for the window brings animation to it as well, of its own frame, and may do so at the same moment.
@@ -122,16 +124,18 @@ class PoseWriter:
         bones = self._ob.pose.bones
         if not self._values:
             return False
-        keyed = rendering is not None and self._is_animated()
-        if rendering is not None and keyed:
-            _flush(self._ob, rendering)
+        keyed = rendering and evaluated is not None and self._is_animated()
+        if keyed:
+            _flush(self._ob, evaluated)
+        # Nor does a scene that is shown for the first time: its keys play over what the original holds already.
+        places = [bones] if evaluated is None or rendering else [bones, evaluated.pose.bones]
         changed: dict[str, dict[str, Raw]] = {}
         for (name, mode), (fk, solved) in self._values.items():
             raw = fk if solved is None else solved
             slack = 0.0 if solved is None or frame_changed else _ROUNDING
-            present = raw_values(bones[name], mode)
+            present = [value for held in places for value in raw_values(held[name], mode)]
             # Equal to rounding it was solved in another way: nothing moves and nothing is evaluated again.
-            if any(not abs(a - b) <= slack for a, b in zip(present, raw, strict=True)):
+            if any(not abs(a - b) <= slack for a, b in zip(present, raw * len(places), strict=True)):
                 changed.setdefault(channel_of(mode)[0], {})[name] = raw
         for channel, values in changed.items():
             width = _POSE_CHANNELS[channel]
@@ -148,7 +152,7 @@ class PoseWriter:
             else:
                 keep_fk(bones[name], mode, fk)
         if changed:
-            self._ob.update_tag(refresh=_OBJECT if rendering is None or keyed else _OBJECT_AND_ANIMATION)
+            self._ob.update_tag(refresh=_OBJECT if keyed or not rendering else _OBJECT_AND_ANIMATION)
         return bool(changed)
 
     def _is_animated(self) -> bool:

@@ -268,10 +268,7 @@ def _commit(armatures: "dict[str, _Armature]", depsgraph: bpy.types.Depsgraph, f
     """Write what was solved. Returns whether that changed anything."""
     rendering = depsgraph.mode == "RENDER"
     return any(
-        [
-            armature.writer.commit(frame_changed, armature.evaluated if rendering else None)
-            for armature in armatures.values()
-        ]
+        [armature.writer.commit(frame_changed, armature.evaluated, rendering) for armature in armatures.values()]
     )
 
 

@@ -12,7 +12,7 @@ from ik_addon.rig.problems import warnings_of
 from ik_addon.rig.states import States
 from ik_addon.rig.switch import switched_tips
 
-from ..rig.rigs import evaluated_copy, reach
+from ..rig.rigs import evaluated_copy, matrix_difference, reach
 from ..scenes import EXACT, action_state
 from .playground import OWN_BONE, is_stranger, own_armatures
 
@@ -223,6 +223,8 @@ def _missed(ob: bpy.types.Object, evaluated: bpy.types.Object, tip: bpy.types.Po
         return ""
     if tip.analytic_ik_use_rotation and tip.analytic_ik_foot_roll:
         return ""
+    if any(_is_stale(bone) for bone in bones):
+        return ""
     depsgraph, subtarget = bpy.context.evaluated_depsgraph_get(), tip.analytic_ik_subtarget
     # Of one that was hidden just now Blender keeps where it was.
     target_world, pose = place_of(tip.analytic_ik_target.original, subtarget, depsgraph)
@@ -246,6 +248,24 @@ def _missed(ob: bpy.types.Object, evaluated: bpy.types.Object, tip: bpy.types.Po
     if missed <= slack:
         return ""
     return f"{ob.name} {tip.name}: {missed:.3e} off its target of a length of {length:.3f} ({distance:.3f} away)"
+
+
+def _is_stale(bone: bpy.types.PoseBone) -> bool:
+    """Whether Blender shows a bone elsewhere than its channels say.
+
+    It does so in a scene that no window has drawn yet: when bones get other names there, it copies every armature anew,
+    with the matrices of the scene that was drawn last, and evaluates only some.
+    """
+    above = bone.parent
+    if above is None or len(bone.constraints):
+        return False
+    basis = bone.matrix_basis.copy()
+    if bone.bone.use_connect:
+        basis.translation = (0.0, 0.0, 0.0)
+    meant = bone.bone.convert_local_to_pose(
+        basis, bone.bone.matrix_local, parent_matrix=above.matrix, parent_matrix_local=above.bone.matrix_local
+    )
+    return matrix_difference(meant, bone.matrix) > 1e-2 * max(1.0, *map(abs, meant.translation))
 
 
 def _is_limited(bones: list[bpy.types.PoseBone]) -> bool:
