@@ -155,7 +155,7 @@ TOO_MANY_CONTROLS = Clause("{count} other objects are selected; select its targe
 # A chain's bones
 
 TOO_FEW_BONES = Clause(
-    "there are {count} bones from it up to the root and the chain asks for {wanted}; set Bones to {count} or less"
+    "up to the root it has {count} of the {wanted} bones that the chain asks for; set Bones to {count} or less"
 )
 BONE_SHARED = Clause(
     "its bone '{bone}' belongs to the chain of '{tip}' already; set Bones so that the chains share none"

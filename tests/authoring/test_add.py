@@ -254,7 +254,7 @@ def test_too_few_parents_are_refused():
     rig = leg()
     sentence = refused(rig.ob, "shin", chain_count=4)
     assert sentence == (
-        "Bone 'shin': there are 3 bones from it up to the root and the chain asks for 4; set Bones to 3 or less"
+        "Bone 'shin': up to the root it has 3 of the 4 bones that the chain asks for; set Bones to 3 or less"
     )
 
 

@@ -1,5 +1,7 @@
 """Whatever happens: the pose is right or a sentence says why not, nothing is lost, and the log is clean."""
 
+from pathlib import Path
+
 import pytest
 
 from .every import FAULTS
@@ -11,3 +13,9 @@ from .stage import OURS
 def test_the_pose_is_right_or_a_sentence_says_why_not_and_nothing_is_lost(fault, tmp_path):
     outcome = outcome_of(fault, OURS, tmp_path)
     assert outcome.sound, str(outcome)
+
+
+def test_the_table_in_the_documentation_holds_every_fault():
+    page = (Path(__file__).parents[2] / "docs" / "reliability.md").read_text()
+    rows = {(row.split(" | ")[0].removeprefix("| "), row.split("`")[-2]) for row in page.splitlines() if "py::" in row}
+    assert rows == {(fault.title, fault.where) for fault in FAULTS}

@@ -55,7 +55,7 @@ PROBLEMS = {
     deleted_target: "Bone 'shin': its target 'leg target' was deleted; choose another one or clear it",
     deleted_pole: "Bone 'shin': its pole 'gone' was deleted; choose another one or clear it",
     missing_target_bone: "Bone 'shin': its target 'leg' has no bone 'nose'; choose one of that armature's bones",
-    too_many_bones: "Bone 'shin': there are 3 bones from it up to the root and the chain asks for 9; set Bones to",
+    too_many_bones: "Bone 'shin': up to the root it has 3 of the 9 bones that the chain asks for; set Bones to",
     wrong_solver: "Bone 'shin': CIRCLE solves two bones and this chain has 3; use AUTO or TRIANGULATION",
     target_below: "Bone 'shin': its target bone 'foot' moves with the chain's own bone 'shin'; choose one that does",
     target_is_no_number: "Bone 'shin': the location of its target 'leg target' is not a number; clear",
