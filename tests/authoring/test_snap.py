@@ -549,7 +549,7 @@ def roll_animated(rig: Rig) -> str:
 
 def too_many_bones(rig: Rig) -> str:
     rig.tip.analytic_ik_chain_count = 9
-    return "asks for 9"
+    return "of the 9 bones"
 
 
 def wrong_solver(rig: Rig) -> str:

@@ -61,7 +61,7 @@ def bone_at_nan(rig: Rig) -> tuple[str, ...]:
 
 def too_many_bones(rig: Rig) -> tuple[str, ...]:
     rig.tip.analytic_ik_chain_count = 7
-    return "3 bones", "7", "set Bones to 3"
+    return "it has 3 of the 7 bones", "set Bones to 3"
 
 
 def target_hangs_below_the_chain(rig: Rig) -> tuple[str, ...]:
