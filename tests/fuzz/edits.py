@@ -11,7 +11,7 @@ from mathutils import Euler
 
 from ..rig.keys import fcurves
 from ..rig.rigs import ROTATION_MODES, rotation_channel, set_rotation, update
-from ..scenes import select, select_bones
+from ..scenes import go_to, select, select_bones
 from .playground import LAST_FRAME, OWN_BONE, goals, own_armatures, own_bones
 
 MOST_ARMATURES, MOST_GOALS, MOST_BONES = 4, 14, 40
@@ -530,6 +530,8 @@ def drive(which: int, choice: int, yes: bool) -> None:
 def another_scene(choice: int) -> None:
     """A second scene with the same objects, or with the armatures alone; or back to the first."""
     out_of_edit_mode()
+    # What has keys and was moved by hand without one stands there in this scene alone.
+    go_to(bpy.context.scene.frame_current_final)
     window, first = bpy.context.window, bpy.data.scenes[0]
     if choice % 3 == 0:
         window.scene = first

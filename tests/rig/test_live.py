@@ -458,3 +458,18 @@ def test_a_bone_that_is_given_back_to_blenders_own_ik_carries_the_rest_in_the_sa
     # One bone points at its target.
     assert (tail - knee).normalized().cross(to_target.normalized()).length < EXACT
     assert (tail - knee).dot(to_target) > 0.0
+
+
+def test_keys_do_not_play_over_a_chain_in_a_scene_that_is_shown_for_the_first_time():
+    """There Blender plays them and leaves the original as it was: it held what was to be written already."""
+    rig = leg()
+    rig.enable()
+    rig.ob.pose.bones["thigh"].rotation_quaternion = (0.9, 0.2, 0.3, 0.0)
+    rig.ob.pose.bones["thigh"].keyframe_insert("rotation_quaternion", frame=1)
+    bpy.context.scene.frame_set(1)
+    assert rig.missed() < EXACT
+    other = bpy.data.scenes.new("other")
+    for ob in (rig.ob, rig.target.ob):
+        other.collection.objects.link(ob)
+    bpy.context.window.scene = other
+    assert rig.missed() < EXACT
