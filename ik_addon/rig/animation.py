@@ -96,6 +96,14 @@ def bone_of_path(path: str) -> tuple[str, str]:
     return (bpy.utils.unescape_identifier(match[1]), match[2]) if match else ("", "")
 
 
+def revive_drivers(ob: bpy.types.Object) -> None:
+    """Let drivers of the add-on's settings drive again: evaluated without the add-on, Blender gave them up."""
+    for curve in ob.animation_data.drivers if ob.animation_data else ():
+        if ".analytic_ik_" in curve.data_path and not curve.driver.is_valid:
+            # Setting what it is already takes the mark off.
+            curve.driver.expression = curve.driver.expression
+
+
 def animated_paths(ob: bpy.types.Object) -> Iterator[str]:
     """The RNA paths of `ob` that an F-Curve, an NLA strip or a driver sets."""
     return (path for path, _ in _animated(ob))

@@ -327,6 +327,7 @@ def _look_at_the_file() -> None:
     """The file that is open may have chains: they follow at once, not only when something moves."""
     undo_post()
     for ob in armatures.armature_objects():
+        animation.revive_drivers(ob)
         if ob.pose and live_tips(ob):
             ob.update_tag()
 

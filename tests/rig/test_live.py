@@ -473,3 +473,19 @@ def test_keys_do_not_play_over_a_chain_in_a_scene_that_is_shown_for_the_first_ti
         other.collection.objects.link(ob)
     bpy.context.window.scene = other
     assert rig.missed() < EXACT
+
+
+def test_drivers_of_settings_drive_again_once_the_add_on_is_back(addon):
+    """Without it Blender finds nothing that they drive, and gives them up until the file is opened anew."""
+    rig = leg()
+    rig.enable()
+    rig.tip.driver_add("analytic_ik_influence").driver.expression = "frame * 0.1"
+    bpy.context.scene.frame_set(2)
+    addon.unregister()
+    try:
+        bpy.context.scene.frame_set(4)
+    finally:
+        addon.register()
+    for frame in (6, 8):
+        bpy.context.scene.frame_set(frame)
+        assert abs(evaluated_copy(rig.ob).pose.bones["shin"].analytic_ik_influence - frame * 0.1) < 1e-6
