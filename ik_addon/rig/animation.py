@@ -101,7 +101,7 @@ def revive_drivers(ob: bpy.types.Object) -> None:
     for curve in ob.animation_data.drivers if ob.animation_data else ():
         if ".analytic_ik_" in curve.data_path and not curve.driver.is_valid:
             # Setting what it is already takes the mark off.
-            curve.driver.expression = curve.driver.expression
+            curve.driver.type = curve.driver.type
 
 
 def animated_paths(ob: bpy.types.Object) -> Iterator[str]:

@@ -72,7 +72,7 @@ OBSTACLES = {
     solo: r"Armature 'leg' plays one NLA track alone and not its action; switch that Solo off",
     tweak: r"Armature 'leg' is in NLA tweak mode; leave it",
     lose_target: r"Bone 'shin': there is no target; choose an object",
-    ask_for_too_many: r"Bone 'shin': there are 3 bones .*; set Bones to 3 or less",
+    ask_for_too_many: r"Bone 'shin': up to the root it has 3 of the .* bones that .*; set Bones to 3 or less",
     show_rest_pose: r"Armature 'leg' shows its rest position; switch it",
     share_a_bone: r"Bone '(foot|shin)': its bone 'shin' belongs to the chain of '(foot|shin)' already; set Bones",
     take_out_of_the_scene: r"Armature 'leg' is not in this scene; link it",

@@ -593,7 +593,8 @@ def choose_chain(which: int, choice: int) -> None:
     if found is None:
         return
     ob, names = found.id_data, [found.name, *(each.name for each in found.parent_recursive)]
-    if make_active(ob):
+    # One that was hidden in edit mode is still in it, and its bones have other names there.
+    if make_active(ob) and ob.mode != "EDIT":
         bpy.ops.object.mode_set(mode="POSE" if choice % 4 else "OBJECT")
         select_bones(ob, *names[: 1 + choice % 2][::-1])
         update()

@@ -102,7 +102,7 @@ CASES = [
     (missing_pole_bone, "its pole 'leg' has no bone 'nose'", "CLEAR_POLE"),
     (target_below, "moves with the chain's own bone", "NEW_TARGET"),
     (target_is_no_number, "is not a number", "NEW_TARGET"),
-    (too_many_bones, "there are 3 bones", "FEWER_BONES"),
+    (too_many_bones, "it has 3 of the 9 bones", "FEWER_BONES"),
     (shared_bone, "belongs to the chain of", "FEWER_BONES"),
     (wrong_solver, "CIRCLE solves two bones", "AUTO_SOLVER"),
     (rest_position, "shows its rest position", "POSE_POSITION"),
