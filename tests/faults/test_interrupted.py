@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 import pytest
@@ -517,3 +518,33 @@ def test_a_chain_error_has_no_traceback(files, capsys, monkeypatch):
     monkeypatch.setattr(command_line, "check", refuses)
     assert command_line.run(["check", f"{files}/plain.blend"]) == 1
     assert capsys.readouterr().err == f"{files}/plain.blend: Bone 'shin': there is no target\n"
+
+
+# What is said of it, in this process
+
+
+def test_what_is_write_protected_is_told(tmp_path, monkeypatch):
+    place = tmp_path / "out.blend"
+    place.write_bytes(b"as it was")
+    # Whoever may write everywhere is asked nothing.
+    monkeypatch.setattr(saving.os, "access", lambda *_: False)
+    with pytest.raises(PermissionError, match=r"out.blend' is write-protected; make it writable"):
+        saving.check_place(place)
+    assert place.read_bytes() == b"as it was"
+
+
+def test_a_file_that_blender_does_not_finish_is_told(tmp_path, monkeypatch):
+    def fail(**_):
+        raise RuntimeError("Error: Success")
+
+    monkeypatch.setattr(saving, "bpy", SimpleNamespace(ops=SimpleNamespace(wm=SimpleNamespace(save_as_mainfile=fail))))
+    with pytest.raises(OSError, match=r"out.blend' could not be written \(Blender could not finish it\)"):
+        saving.save_blend(tmp_path / "out.blend", False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_came_out_incomplete_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(saving, "is_whole", lambda _: False)
+    with pytest.raises(OSError, match=r"out.blend' could not be written \(it came out incomplete\)"):
+        saving.save_blend(tmp_path / "out.blend", False)
+    assert not list(tmp_path.iterdir())

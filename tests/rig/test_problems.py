@@ -5,9 +5,10 @@ from math import inf, nan
 import bpy
 import pytest
 
-from ik_addon.rig.problems import warnings_of
+from ik_addon.rig.problems import notes_of, warnings_of
 from ik_addon.rig.solving import solve_scene
 
+from ..scenes import enter
 from .rigs import BoneSpec, Rig, editing, leg, matrix_difference, new_armature, new_empty, pose_values, update
 
 
@@ -276,3 +277,15 @@ def test_bones_that_are_being_renamed_are_in_nobodys_way():
     bpy.ops.object.mode_set(mode="EDIT")
     rig.ob.data.edit_bones["foot"].name = "paw"
     assert warnings_of(rig.ob, "shin") == []
+
+
+def test_motion_paths_are_said_to_be_without_the_chain_where_blender_asks_nobody(monkeypatch):
+    monkeypatch.setattr("ik_addon.rig.problems._PATHS_WITHOUT_HANDLERS", True)
+    rig = leg()
+    rig.enable()
+    assert not notes_of(rig.ob, "shin")
+    enter("POSE", rig.ob, "shin")
+    bpy.ops.pose.paths_calculate()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    (note,) = notes_of(rig.ob, "shin")
+    assert note.sentence.startswith("Blender calculates the motion paths of 'shin' without the chain; bake it")
