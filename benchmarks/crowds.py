@@ -49,8 +49,11 @@ class Crowd:
         scene = bpy.context.scene
         scene.frame_start, scene.frame_end = 1, self.frames
         self._stand_by(scene)
-        for number in range(self.armatures):
-            ob = self._armature(scene, number)
+        # Each is a copy of the first: to go into edit mode for each has Blender go through the whole scene for each.
+        first = self._armature(scene)
+        all_of_them = [first, *(self._copied(scene, first, number) for number in range(1, self.armatures))]
+        bpy.context.view_layer.update()
+        for ob in all_of_them:
             for leg in range(self.legs):
                 self._follow(scene, ob, leg, contender)
         for number in range(self.armatures if self.controls == "BONES" else 0):
@@ -71,11 +74,18 @@ class Crowd:
                 if ob.name not in home.objects:
                     home.objects.link(ob)
 
-    def _armature(self, scene: bpy.types.Scene, number: int) -> bpy.types.Object:
-        armature = bpy.data.armatures.new(f"legs.{number}")
-        ob = bpy.data.objects.new(f"legs.{number}", armature)
+    def _copied(self, scene: bpy.types.Scene, first: bpy.types.Object, number: int) -> bpy.types.Object:
+        armature = first.data.copy()
+        armature.name = f"legs.{number}"
+        ob = bpy.data.objects.new(armature.name, armature)
         scene.collection.objects.link(ob)
         ob.location = (4.0 * (number % _ROW), 4.0 * (number // _ROW), 0.0)
+        return ob
+
+    def _armature(self, scene: bpy.types.Scene) -> bpy.types.Object:
+        armature = bpy.data.armatures.new("legs.0")
+        ob = bpy.data.objects.new("legs.0", armature)
+        scene.collection.objects.link(ob)
         bpy.context.view_layer.objects.active = ob
         bpy.ops.object.mode_set(mode="EDIT")
         root = armature.edit_bones.new("root")

@@ -1,6 +1,7 @@
 """What holds after every step, whatever was done: measured from what Blender evaluated, with names only kept."""
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
 from math import isfinite
 
@@ -131,25 +132,55 @@ def shown() -> list[bpy.types.Object]:
 def poses() -> Poses:
     """The pose matrices of all bones that may be rigged, as Blender evaluates them.
 
-    Without those that its own IK moves: that goes on from where it was, and so depends on where one came from.
+    Without those that its own IK moves, and what hangs on them: that goes on from where it was, and so depends on where
+    one came from.
     """
-    found = {}
+    found, left_out = {}, _moved_by_blenders_ik()
     for ob in shown():
-        left_out = _moved_by_blenders_ik(ob)
         bones = evaluated_copy(ob).pose.bones
-        found[ob.name] = {bone.name: bone.matrix.copy() for bone in bones if bone.name not in left_out}
+        found[ob.name] = {bone.name: bone.matrix.copy() for bone in bones if bone.name not in left_out[ob.name]}
     return found
 
 
-def _moved_by_blenders_ik(ob: bpy.types.Object) -> set[str]:
-    names = set()
-    for bone in ob.pose.bones:
-        for constraint in bone.constraints:
-            if constraint.type == "IK" and constraint.enabled:
-                line = [bone, *bone.parent_recursive]
-                root = line[: constraint.chain_count or len(line)][-1]
-                names.update((root.name, *(below.name for below in root.children_recursive)))
-    return names
+def _moved_by_blenders_ik() -> dict[str, set[str]]:
+    """By the armature's name the bones that are, as they move themselves or follow what is moved."""
+    armatures = own_armatures()
+    moved = {ob.name: set() for ob in armatures}
+    while True:
+        before = sum(map(len, moved.values()))
+        for ob in armatures:
+            if _hangs(ob, moved):
+                moved[ob.name].update(ob.pose.bones.keys())
+            for bone in ob.pose.bones:
+                for count in _followers(bone, moved):
+                    line = [bone, *bone.parent_recursive]
+                    root = line[: count or len(line)][-1]
+                    moved[ob.name].update((root.name, *(below.name for below in root.children_recursive)))
+        if before == sum(map(len, moved.values())):
+            return moved
+
+
+def _followers(bone: bpy.types.PoseBone, moved: dict[str, set[str]]) -> Iterator[int]:
+    """For what on a bone follows Blender's IK, or is that, how many bones up from it are turned; 0: all."""
+    for constraint in bone.constraints:
+        is_ik = constraint.type == "IK"
+        if (is_ik and constraint.enabled) or _hangs(getattr(constraint, "target", None), moved):
+            yield constraint.chain_count if is_ik else 1
+    controls = (
+        (bone.analytic_ik_target, bone.analytic_ik_subtarget),
+        (bone.analytic_ik_pole_target, bone.analytic_ik_pole_subtarget),
+    )
+    if any(ob and (_hangs(ob, moved) or name in moved.get(ob.name, ())) for ob, name in controls):
+        yield bone.analytic_ik_chain_count
+
+
+def _hangs(ob: bpy.types.Object | None, moved: dict[str, set[str]]) -> bool:
+    """Whether an object is parented, by as many steps as it takes, to a bone that is moved."""
+    while ob is not None:
+        if ob.parent_type == "BONE" and ob.parent and ob.parent_bone in moved.get(ob.parent.name, ()):
+            return True
+        ob = ob.parent
+    return False
 
 
 def not_finite(found: Poses) -> list[str]:
