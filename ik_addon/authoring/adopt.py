@@ -13,6 +13,7 @@ from .. import messages
 from ..messages import Message
 from ..rig import settings
 from ..rig.animation import animated_paths, is_driven
+from ..rig.armatures import bones_below
 from ..rig.channels import Raw, raw_values
 from ..rig.foot import end_bone
 from ..rig.limb import Limb
@@ -401,7 +402,7 @@ def _places(context: bpy.types.Context, plan: _Plan) -> dict[str, tuple[Vector, 
     root = ob.pose.bones[plan.limb.bones[0].name]
     return {
         bone.name: (bone.head.copy(), bone.tail.copy(), *bone.matrix.to_3x3().normalized().col)
-        for bone in [root, *root.children_recursive]
+        for bone in (root, *bones_below(root))
     }
 
 

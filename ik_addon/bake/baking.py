@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import messages
 from ..rig import live
-from ..rig.armatures import armature_named
+from ..rig.armatures import armature_named, bones_below
 from ..rig.channels import SCALE
 from ..rig.hidden import forget_hidden
 from ..rig.lengthening import factors, may_stretch, scaled_bones
@@ -171,7 +171,7 @@ def _keys(motion: Motion, scales: Scales, frames: range, tolerance: float) -> li
 
 def _carries(ob: bpy.types.Object, motion: Motion, motions: Iterable[Motion]) -> bool:
     """Whether another of the chains hangs from this one: its tip would stray with every key dropped here."""
-    below = {bone.name for name in motion.chain for bone in ob.pose.bones[name].children_recursive}
+    below = {bone.name for bone in bones_below(ob.pose.bones[motion.chain[0]])}
     return any(other is not motion and other.chain[0] in below for other in motions)
 
 

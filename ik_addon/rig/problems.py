@@ -9,7 +9,7 @@ import bpy
 from .. import messages
 from ..solvers import ChainError
 from .animation import animated_channels, animated_paths, current_fcurve_collections, is_driven
-from .armatures import armature_named, is_changeable, is_evaluated_in, posed_armatures
+from .armatures import armature_named, bones_below, is_changeable, is_evaluated_in, posed_armatures
 from .hidden import in_any_collection
 from .lengthening import scaled_bones
 from .limb import Limb, chain_bones
@@ -121,7 +121,7 @@ def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
         several = len(keyed) > 1
         sentence = messages.BONES_KEYED(bones=messages.quoted(keyed)) if several else messages.BONE_KEYED(bone=keyed[0])
         notes.append(Problem(sentence, (Cure("MUTE_KEYS", tip),)))
-    drawn = [bone.name for bone in (*bones, *pose_bone.children_recursive) if bone.motion_path]
+    drawn = [bone.name for bone in (*bones, *bones_below(pose_bone)) if bone.motion_path]
     if drawn and _PATHS_WITHOUT_HANDLERS:
         notes.append(Problem(messages.MOTION_PATHS(bones=messages.quoted(drawn))))
     switch = f"{path}.analytic_ik_enabled"
@@ -176,7 +176,7 @@ def _constrained(bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
                     (Cure("MUTE_CONSTRAINT", bone.name, constraint.name),),
                 )
     names = {bone.name for bone in bones}
-    for below in _all_below(bones[0]):
+    for below in bones_below(bones[0]):
         for constraint in () if below.name in names else below.constraints:
             taken = names & _taken_by(constraint, below)
             if taken and constraint.enabled and constraint.influence > 0.0:
@@ -185,16 +185,6 @@ def _constrained(bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
                     messages.CONSTRAINED_FROM_BELOW(**names_said),
                     (Cure("MUTE_CONSTRAINT", below.name, constraint.name),),
                 )
-
-
-def _all_below(bone: bpy.types.PoseBone) -> Iterator[bpy.types.PoseBone]:
-    bones, waiting = bone.id_data.pose.bones, list(bone.bone.children)
-    while waiting:
-        below = waiting.pop()
-        waiting += below.children
-        if below.name in bones:
-            # In edit mode bones have names that the pose does not know yet.
-            yield bones[below.name]
 
 
 def _taken_by(constraint: bpy.types.Constraint, bone: bpy.types.PoseBone) -> set[str]:

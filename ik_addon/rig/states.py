@@ -88,9 +88,12 @@ class States:
         known = self._known.get(tip)
         if known is not None:
             return known.problem
-        solved = self._plan is not None and ChainName(self._ob.name_full, tip) in self._plan.solved
-        if not self._is_on(tip) or (solved and self._is_posed):
+        chain, plan = ChainName(self._ob.name_full, tip), self._plan
+        if not self._is_on(tip) or (plan is not None and chain in plan.solved and self._is_posed):
             return None
+        if plan is not None and chain in plan.unsolved:
+            # It may read well, and what it reads cannot be solved.
+            return self.of(tip).problem
         limb = self._read(tip)
         return fault_of(tip, limb) if isinstance(limb, ChainError) else None
 

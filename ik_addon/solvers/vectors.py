@@ -47,7 +47,7 @@ def finite_point(values: Sequence[float], *what: object) -> Vector:
     if not point.length <= LARGEST and not all(abs(value) <= LARGEST for value in point):
         finite = all(isfinite(value) for value in point)
         message = messages.POINT_TOO_LARGE if finite else messages.POINT_NOT_FINITE
-        raise ChainError(message(what=name_of(what), point=tuple(point)))
+        raise ChainError(message(what=name_of(what), point=f"({', '.join(f'{value:.3g}' for value in point)})"))
     return point
 
 

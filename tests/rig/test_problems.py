@@ -7,6 +7,7 @@ import pytest
 
 from ik_addon.rig.problems import notes_of, warnings_of
 from ik_addon.rig.solving import solve_scene
+from ik_addon.rig.states import States
 
 from ..scenes import enter
 from .rigs import BoneSpec, Rig, editing, leg, matrix_difference, new_armature, new_empty, pose_values, update
@@ -43,6 +44,11 @@ def target_at_infinity(rig: Rig) -> tuple[str, ...]:
 def pole_at_nan(rig: Rig) -> tuple[str, ...]:
     rig.tip.analytic_ik_pole_target = new_empty("pole", (nan, 0.0, 0.0))
     return "pole 'pole'", "not a number", "clear"
+
+
+def pole_too_far_away(rig: Rig) -> tuple[str, ...]:
+    rig.tip.analytic_ik_pole_target = new_empty("pole", (0.0, -1e20, 0.0))
+    return "pole", "too large: (0, -1e+20, -2)", "nearer"
 
 
 def pole_on_the_chain(rig: Rig) -> tuple[str, ...]:
@@ -116,6 +122,7 @@ PROBLEMS = (
     target_at_nan,
     target_at_infinity,
     pole_at_nan,
+    pole_too_far_away,
     pole_on_the_chain,
     bone_without_length,
     bone_at_nan,
@@ -156,6 +163,18 @@ def test_a_broken_chain_says_what_is_wrong_and_harms_nobody(break_it, capfd):
     printed = capfd.readouterr()
     assert "Traceback" not in printed.out + printed.err
     assert "Analytic IK" not in printed.out + printed.err
+
+
+@pytest.mark.parametrize("break_it", PROBLEMS)
+def test_what_is_wrong_is_known_in_the_list_of_chains_as_well(break_it):
+    rig = leg("broken")
+    rig.enable()
+    break_it(rig)
+    update()
+    bpy.context.scene.frame_set(3)
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    listed = States(rig.ob, depsgraph).problem_of("shin")
+    assert listed and listed == States(rig.ob, depsgraph).of("shin").problem
 
 
 @pytest.mark.parametrize("break_it", PROBLEMS)

@@ -127,7 +127,8 @@ def test_a_cone_beside_a_swing_holds_as_well(own_stem, seed, spare):
         # Wide enough for the rest direction, which may lie far off the link before.
         cones.append(before and min(pi, angle_between(before, zero) + spare))
     case = random_goal(rng, replace(case, swings=tuple(swings), cones=tuple(cones)))
-    assert broken(case, case.solved()) <= KEPT, case
+    # Where both bind, the rounding of the one adds to that of the other.
+    assert broken(case, case.solved()) <= 2.0 * KEPT, case
 
 
 @some(100)

@@ -232,7 +232,8 @@ def test_least_motion_is_swivelled_as_a_whole_and_without_a_jump(case, swivel, f
         for joint in still.solved("TRIANGULATION").joints
     ]
     if not flip:
-        assert farthest_apart(expected, still.solved("TRIANGULATION", swivel=swivel).joints) <= 1e-4 * case.length
+        # Where two links just fold onto each other, what is left of them across is a root: of single precision, 3e-4.
+        assert farthest_apart(expected, still.solved("TRIANGULATION", swivel=swivel).joints) <= 1e-3 * case.length
 
 
 @few
