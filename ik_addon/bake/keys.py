@@ -101,6 +101,8 @@ def write_keys(ob: bpy.types.Object, channels: Sequence[BoneKeys], action: str) 
     target = _assign(ob, action)
     owner = _curve_owner(ob, target)
     present = {(curve.data_path, curve.array_index): curve for curve in owner.fcurves}
+    # By their names once: Blender goes through all of them for each.
+    groups = {group.name: group for group in owner.groups}
     patterns: dict[tuple[int, bytes], bpy.types.FCurve] = {}
     for keys in channels:
         channel, width = channel_of(keys.mode)
@@ -116,7 +118,11 @@ def write_keys(ob: bpy.types.Object, channels: Sequence[BoneKeys], action: str) 
                 curve = owner.fcurves.new(path, index=index)
                 if hasattr(owner.fcurves, "new_from_fcurve"):
                     patterns[index, times] = curve
-            _play(owner, curve, group)
+            if curve.group is None:
+                if group not in groups:
+                    groups[group] = owner.groups.new(group)
+                curve.group = groups[group]
+            _play(curve)
             _replace(curve, keys.frames, keys.values[:, index], keys.span, copied=copied)
     return target
 
@@ -153,10 +159,8 @@ def _curve_owner(ob: bpy.types.Object, action: bpy.types.Action):
     return strip.channelbag(ob.animation_data.action_slot, ensure=True)
 
 
-def _play(owner, curve: bpy.types.FCurve, group: str) -> None:
-    """Bring an F-Curve into a state that plays its keys as they are, in the group of its bone."""
-    if curve.group is None:
-        curve.group = owner.groups.get(group) or owner.groups.new(group)
+def _play(curve: bpy.types.FCurve) -> None:
+    """Bring an F-Curve, which is in a group, into a state that plays its keys as they are."""
     if curve.group.mute and not _SLOTTED:
         # What else is in the group stays silent, each curve by itself. (With slots, Blender plays muted groups.)
         for other in curve.group.channels:

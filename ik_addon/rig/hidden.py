@@ -123,7 +123,8 @@ def switched(tip: bpy.types.PoseBone, _context: bpy.types.Context) -> None:
     """A user or a script has switched a chain on or off."""
     if not tip.analytic_ik_enabled:
         forget_hidden(tip)
-    tip.id_data.update_tag()
+    # Any kind of tag has the handlers called; one of all kinds goes through all bones, for each chain that is switched.
+    tip.id_data.update_tag(refresh={"OBJECT"})
 
 
 def forget_hidden(tip: bpy.types.PoseBone) -> None:

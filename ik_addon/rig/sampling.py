@@ -49,8 +49,8 @@ class Sampler:
     def __exit__(self, *_: object) -> None:
         self._depth -= 1
         if not self._depth:
-            for copy in filter(None, self._copies.values()):
-                bpy.data.actions.remove(copy)
+            # All at once: for each call Blender looks through the whole file for who uses them.
+            bpy.data.batch_remove([copy for copy in self._copies.values() if copy is not None])
             self._copies.clear()
 
     def worlds(self, ob: bpy.types.Object) -> np.ndarray:

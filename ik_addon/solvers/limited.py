@@ -7,7 +7,7 @@ that roll, then the nearest roll that they allow is taken; or that aim, then all
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from math import copysign, hypot, pi
+from math import copysign, hypot, pi, sqrt
 
 from mathutils import Quaternion, Vector
 
@@ -25,6 +25,9 @@ _HALVINGS = 20
 _SCATTERED = 8
 _SPREAD = 0.7548776662466927
 """A number whose multiples fall evenly between whole ones (the plastic number's inverse)."""
+
+_AS_ONE = 25
+"""So many links round as one point does; the rounding of more adds up, like random steps."""
 
 _LEGAL = 2e-6
 """Angle in radians up to which a turn counts as within its limits; what it strays is taken off again."""
@@ -47,7 +50,7 @@ class _Limited:
         self.normal = _hinge_normal(joints, to_shape @ start_frame(chain).normal)
         self.shapes = Shapes(joints, chain.lengths, self.normal)
         self.aim = aim_at(chain, goal, self.shapes.span(self.shapes.longest))
-        self.slack = ROUNDING * chain.length
+        self.slack = ROUNDING * chain.length * max(1.0, sqrt(len(joints) / _AS_ONE))
         self.flipped = False
         # Whatever cones allow in space they allow in a plane; and one hinge has no other shapes than those of its
         # angle. So a descent would find nothing that the shapes miss, but for what the search for the shortest misses.
@@ -68,7 +71,7 @@ class _Limited:
         wished = aim.offset if aim.stretch == 1.0 else aim.target - chain.joints[0]
         end = joint_points(Vector((0.0, 0.0, 0.0)), chain.lengths, directions)[-1]
         missed = (end * aim.stretch - wished).length
-        held = aim.outcome is Outcome.REACHED and missed > MET * chain.length
+        held = aim.outcome is Outcome.REACHED and missed > max(MET * chain.length, 2.0 * self.slack)
         aim.outcome = Outcome.LIMITED if held else aim.outcome
         aim.limited = tuple(joint.at_limit(turn) for joint, turn in zip(self.joints, turns, strict=True))
         aim.rotations = tuple(rotations)
