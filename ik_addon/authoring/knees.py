@@ -9,6 +9,7 @@ import bpy
 from mathutils import Vector
 
 from .. import messages
+from ..rig.armatures import tag_pose
 from ..rig.chains import fk_chain
 from ..rig.limb import BoneReading, chain_bones
 from ..rig.problems import check_changeable
@@ -54,7 +55,8 @@ def limit_knees(
         _limit(reading.pose_bone, axis, cosine > 0.0, least_bend, largest_bend)
         askew = degrees(acos(min(1.0, abs(cosine))))
         knees.append(Knee(reading.name, axis.upper(), askew))
-        reading.pose_bone.id_data.update_tag()
+    for ob in {reading.pose_bone.id_data for reading, _ in joints}:
+        tag_pose(ob)
     return knees
 
 

@@ -13,7 +13,7 @@ from ..bake.collecting import continuous
 from ..bake.keys import BoneKeys, check_keyable, check_undriven, check_unshared, key_times, write_keys
 from ..bake.stepping import Progress, Steps, finish, stepping
 from ..rig.animation import animated_paths
-from ..rig.armatures import armature_named, posed_armatures
+from ..rig.armatures import armature_named, posed_armatures, tag_pose
 from ..rig.channels import LOCATION, Raw
 from ..rig.foot import possible_end_bones
 from ..rig.limb import Limb, chain_bones, fk_joints, rotation_in
@@ -126,7 +126,7 @@ def _snap_controls(
     if frames is not None:
         _key_controls(samples, frames)
     for tip in tips:
-        tip.id_data.update_tag()
+        tag_pose(tip.id_data)
 
 
 def snap_pose(

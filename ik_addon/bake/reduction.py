@@ -1,6 +1,7 @@
 """Fewer keys for the same motion of the tip."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
@@ -8,6 +9,9 @@ from mathutils import Matrix, Quaternion, Vector
 from ..rig.channels import quaternion_of
 from ..rig.limb import Limb
 from ..rig.solving import PosedLimb, pose_limb
+
+_LOOKS = 32
+"""At so many frames of a long span it is looked whether it strays."""
 
 
 def needed_frames(
@@ -22,7 +26,8 @@ def needed_frames(
     frames: those sampled; limbs: the chain at each; rotations: the keyed numbers of each bone that it turns
     (frames x width); scales: those of the bones, end bones among them, whose scale is keyed (frames x 3); tolerance:
     in armature units. Between two kept keys the channels run linearly. A span whose tip strays farther is divided at
-    its worst frame, so every sampled frame has been checked in the end. The same goes for the bones on its end.
+    its worst frame, or near it where the span is long, so every sampled frame has been checked in the end. The same
+    goes for the bones on its end.
     """
 
     def strayed(k: int, first: int, last: int) -> float:
@@ -34,11 +39,26 @@ def needed_frames(
     kept, spans = {0, len(frames) - 1}, [(0, len(frames) - 1)]
     while spans:
         first, last = spans.pop()
-        worst, k = max(((strayed(k, first, last), k) for k in range(first + 1, last)), default=(0.0, first))
+        worst, k = _worst(partial(strayed, first=first, last=last), first, last, tolerance)
         if worst > tolerance:
             kept.add(k)
             spans += [(first, k), (k, last)]
     return sorted(kept)
+
+
+def _worst(strayed: Callable[[int], float], first: int, last: int, tolerance: float) -> tuple[float, int]:
+    """How far a span's tip strays, at most, and where: of a long span that strays too far, of what a look here and
+    there finds. Else each division would look at all frames, and most divisions cut off little."""
+
+    def worst_of(some: Iterable[int]) -> tuple[float, int]:
+        return max(((strayed(k), k) for k in some), default=(0.0, first))
+
+    step = max(1, (last - first) // _LOOKS)
+    if step > 1:
+        worst, k = worst_of(range(first + step, last, step))
+        if worst > tolerance:
+            return worst_of(range(max(first, k - step) + 1, min(last, k + step)))
+    return worst_of(range(first + 1, last))
 
 
 def _between(values: np.ndarray, first: int, last: int, part: float) -> np.ndarray:

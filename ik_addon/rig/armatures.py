@@ -79,6 +79,12 @@ def indices_of(bones: bpy.types.bpy_prop_collection, names: Sequence[str]) -> li
     return [places.get(name, -1) for name in names]
 
 
+def tag_pose(ob: bpy.types.Object) -> None:
+    """Have an armature object evaluated, and its chains solved. Without a kind a tag goes through all of its bones,
+    for each setting of each chain."""
+    ob.update_tag(refresh={"OBJECT"})
+
+
 def posed_armatures(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
     """The armature objects that `depsgraph` evaluates in a pose: not being edited, not in rest position."""
     return [

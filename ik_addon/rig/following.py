@@ -5,6 +5,7 @@ from mathutils import Quaternion
 
 from . import settings
 from .animation import animated_paths
+from .armatures import tag_pose
 from .hidden import switched
 from .reading import SceneReader
 
@@ -26,7 +27,7 @@ def keep_rotation(pose_bone: bpy.types.PoseBone, context: bpy.types.Context) -> 
         present = reader.present_rotation(reader.tip(pose_bone.name))
         if present is not None:
             pose_bone.analytic_ik_record_rotation = Quaternion(present)
-    pose_bone.id_data.update_tag()
+    tag_pose(pose_bone.id_data)
 
 
 def register() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from mathutils import Matrix
 
 from .animation import is_animated
+from .armatures import tag_pose
 from .sampling import Sampler
 from .simple import not_simple
 
@@ -123,8 +124,7 @@ def switched(tip: bpy.types.PoseBone, _context: bpy.types.Context) -> None:
     """A user or a script has switched a chain on or off."""
     if not tip.analytic_ik_enabled:
         forget_hidden(tip)
-    # Any kind of tag has the handlers called; one of all kinds goes through all bones, for each chain that is switched.
-    tip.id_data.update_tag(refresh={"OBJECT"})
+    tag_pose(tip.id_data)
 
 
 def forget_hidden(tip: bpy.types.PoseBone) -> None:

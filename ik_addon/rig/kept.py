@@ -7,6 +7,8 @@ setting a property tells it here too.
 
 import bpy
 
+from .armatures import tag_pose
+
 _WHAT = ("target", "pole_target")
 _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
@@ -44,7 +46,7 @@ def keep_controls(tip: bpy.types.PoseBone) -> None:
 def controls_set(tip: bpy.types.PoseBone, _context: bpy.types.Context) -> None:
     """A user or a script has set a control of a chain."""
     keep_controls(tip)
-    tip.id_data.update_tag()
+    tag_pose(tip.id_data)
 
 
 def forget_controls(ob: bpy.types.Object, tip: str) -> None:

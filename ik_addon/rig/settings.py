@@ -11,6 +11,7 @@ from math import pi
 import bpy
 
 from . import kept
+from .armatures import tag_pose
 
 PREFIX = "analytic_ik_"
 _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
@@ -94,7 +95,7 @@ Update = Callable[[bpy.types.PoseBone, bpy.types.Context], None]
 
 def _tag(pose_bone: bpy.types.PoseBone, _context: bpy.types.Context) -> None:
     """Setting an add-on's property tags nothing by itself: the armature asks to be evaluated and so solved."""
-    pose_bone.id_data.update_tag()
+    tag_pose(pose_bone.id_data)
 
 
 def _setting(kind, update: Update = _tag, **options):
@@ -314,7 +315,7 @@ def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
         if name in _RECORDS_OF_CHAIN or not (name.startswith("record") or name in _OF_ANY_BONE):
             pose_bone.property_unset(PREFIX + name)
     kept.forget_controls(pose_bone.id_data, pose_bone.name)
-    pose_bone.id_data.update_tag()
+    tag_pose(pose_bone.id_data)
 
 
 def register(rotation_switched: Update = _tag, switched: Update = _tag) -> None:

@@ -11,6 +11,7 @@ from mathutils import Matrix, Vector
 from ... import messages
 from ...authoring.selection import active_armature, active_bone, live_tip_of
 from ...rig.animation import current_fcurve_collections
+from ...rig.armatures import tag_pose
 from ...rig.limb import chain_bones
 from ...rig.problems import problems_of
 from ...solvers import ChainError
@@ -241,7 +242,7 @@ class ANALYTIC_IK_OT_swivel(bpy.types.Operator):
             setattr(tip, SWIVEL, self._start)
         else:
             tip.property_unset(SWIVEL)
-            tip.id_data.update_tag()
+            tag_pose(tip.id_data)
 
     def _say(self, context: bpy.types.Context) -> None:
         typed = f" [{self._typed}|]" if self._typed else ""
