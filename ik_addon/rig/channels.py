@@ -6,6 +6,8 @@ from math import atan2, pi
 import bpy
 from mathutils import Euler, Quaternion, Vector
 
+from .euler import euler_of
+
 Raw = tuple[float, ...]
 """The numbers of a channel: quaternion (w, x, y, z), axis-angle (angle, x, y, z), Euler angles, or scale (x, y, z)."""
 
@@ -68,4 +70,4 @@ def raw_of(quaternion: Quaternion, mode: str, near: Sequence[float]) -> Raw:
             axis, angle = -axis, -angle
         angle += 2.0 * pi * round((near_angle - angle) / (2.0 * pi))
         return (angle, *axis)
-    return tuple(quaternion.to_euler(mode, Euler(near, mode)))
+    return euler_of(quaternion, mode, near)
