@@ -43,11 +43,6 @@ SOLVES_IN_BLENDER = int(os.environ.get("ANALYTIC_IK_SOLVES_IN_BLENDER", "1000"))
 SEED = int(os.environ.get("ANALYTIC_IK_SOLVES_SEED", "0"))
 TARGETS_EACH = 100
 """How many targets a rig, or a chain, gets."""
-IN_BLENDER = 5e-5
-"""In chain lengths, just above the worst of 200 000 on armatures of any kind: wider than what is promised, EXACT.
-Seen as causes: bones that inherit scale as FIX_SHEAR, AVERAGE or NONE_LEGACY and change their length by up to 2e-5 as
-they turn, and world coordinates of tiny chains. On one or two rigs a part is not explained. What goes beyond EXACT is
-counted and printed; without Blender's evaluation EXACT itself is asked for."""
 UNIT = 2.0**-24
 """Half of what lies between two numbers of single precision, relative to them: to what Blender rounds."""
 PLACES = ("inside", "far edge", "near edge", "too far", "too near", "at the root", "towards the pole", "at the tip")
@@ -56,7 +51,8 @@ PLACES = ("inside", "far edge", "near edge", "too far", "too near", "at the root
 @dataclass
 class Count:
     """What came of it. worst: the largest way by which a target was missed that need not be missed, in chain lengths;
-    beyond: how often it was more than is promised, and inexact: likewise after what Blender's own numbers round away.
+    beyond: how often it was more than is promised, EXACT, and inexact: likewise after what Blender's own numbers make
+    of it, which is measured on each rig: see `Measured.missed`.
     """
 
     solves: Counter[str] = field(default_factory=Counter)
@@ -71,7 +67,7 @@ class Count:
         worst = {place: f"{missed:.1e} (seed {seed})" for place, (missed, seed) in self.worst.items()}
         return (
             f"{self.solves.total()} solves: {dict(self.solves)}\nworst, in chain lengths: {worst}\nbeyond {EXACT}: "
-            f"{dict(self.beyond)}; beyond {IN_BLENDER} and rounding: {len(self.inexact)} {self.inexact[:5]}\n"
+            f"{dict(self.beyond)}; of these not by Blender's own numbers: {len(self.inexact)} {self.inexact[:5]}\n"
             f"not finite: {len(self.not_finite)}; refused: {dict(self.refused)}; exceptions: {len(self.printed)}"
         )
 
@@ -87,6 +83,7 @@ class Measured:
         above = [rig.target.ob, *filter(None, [rig.target.ob.parent])]
         self.largest = np.abs(world[:3, 3]).max() + sum(max(map(abs, ob.matrix_world.translation)) for ob in above)
         self.size = np.linalg.norm(world[:3, :3], axis=0).min()
+        self.askew = max(map(askew, rig.ob.data.bones))
         joints = self.joints()
         self.lengths = np.linalg.norm(np.diff(joints, axis=0), axis=1)
         self.length, self.root = self.lengths.sum(), joints[0]
@@ -108,7 +105,9 @@ class Measured:
         return self.to_armature[:3, :3] @ point_world + self.to_armature[:3, 3]
 
     def missed(self) -> tuple[float, float]:
-        """How far the tip is from where it could be, in chain lengths, and what of it single precision explains."""
+        """How far the tip is from where it could be, in chain lengths, and what of it Blender's own numbers explain:
+        those of world coordinates, whose places may be coarse for a tiny chain, and rest matrices, which turn bones
+        that point backwards into others of another length and direction (by up to 5e-5) as they turn."""
         joints, target = self.joints(), self.target()
         distance = np.linalg.norm(target - self.root)
         unreachable = max(0.0, distance - self.length, self.near - distance)
@@ -116,7 +115,13 @@ class Measured:
         # World coordinates are read in armature space, whose numbers are rounded where the bones are.
         in_world = self.largest + np.abs(self.to_world[:3, :3] @ target + self.to_world[:3, 3]).max()
         rounded = UNIT * (np.abs(joints).max() + np.abs(target).max() + in_world / self.size)
-        return float(missed / self.length), float(8.0 * rounded / self.length)
+        return float(missed / self.length), float(8.0 * rounded / self.length) + self.askew
+
+
+def askew(bone: bpy.types.Bone) -> float:
+    """How far the axes of a bone's rest matrix are from being perpendicular and of length one."""
+    axes = np.array(bone.matrix_local, float)[:3, :3]
+    return float(np.abs(axes.T @ axes - np.eye(3)).max())
 
 
 def rig_of(seed: int, two_bones: bool) -> Rig:
@@ -190,7 +195,7 @@ def _solve_on(rig: Rig, number: int, count: Count) -> None:
         moved.location = to_own[:3, :3] @ target + to_own[:3, 3]
         layer.update()
         count.solves[f"{'two bones' if len(rig.bones) == 2 else 'Triangulation'}, {place}"] += 1
-        missed, rounded = measured.missed()
+        missed, explained = measured.missed()
         what = f"seed {number}, {place}"
         if not isfinite(missed):
             count.not_finite.append(what)
@@ -203,7 +208,7 @@ def _solve_on(rig: Rig, number: int, count: Count) -> None:
                 count.refused[next(iter(problem.values()))] += 1
                 continue
             count.beyond[place] += 1
-            if missed > IN_BLENDER + rounded:
+            if missed > EXACT + explained:
                 count.inexact.append(f"{what}: {missed:.2e}")
 
 
