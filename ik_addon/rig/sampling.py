@@ -49,8 +49,10 @@ class Sampler:
     def __exit__(self, *_: object) -> None:
         self._depth -= 1
         if not self._depth:
-            # All at once: for each call Blender looks through the whole file for who uses them.
-            bpy.data.batch_remove([copy for copy in self._copies.values() if copy is not None])
+            copies = [copy for copy in self._copies.values() if copy is not None]
+            if copies:
+                # All at once: for each call Blender looks through the whole file for who uses them.
+                bpy.data.batch_remove(copies)
             self._copies.clear()
 
     def worlds(self, ob: bpy.types.Object) -> np.ndarray:
