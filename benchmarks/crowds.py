@@ -25,7 +25,8 @@ class Crowd:
     armatures, each with so many legs of so many bones, and with spare bones that belong to no leg. others: Empties
     that have nothing to do with them, in `collections` collections; hidden: the feet are. controls: KEYED (Empties
     with keys), CONSTRAINED (Empties that follow keyed ones), BONES (keyed bones of the armature). poles: whether there
-    are any. limits: the tips are hinges with limits. settings: of each chain of ours. frames: last one that is keyed.
+    are any. root_keyed: whether the bone above all legs has keys. limits: the tips are hinges with limits. settings: of
+    each chain of ours. frames: last one that is keyed.
     """
 
     armatures: int = 1
@@ -37,6 +38,7 @@ class Crowd:
     hidden: bool = False
     controls: str = "KEYED"
     poles: bool = True
+    root_keyed: bool = False
     limits: bool = False
     settings: tuple[tuple[str, object], ...] = ()
     frames: int = 50
@@ -56,8 +58,11 @@ class Crowd:
         for ob in all_of_them:
             for leg in range(self.legs):
                 self._follow(scene, ob, leg, contender)
-        for number in range(self.armatures if self.controls == "BONES" else 0):
-            self._key_bones(bpy.data.objects[f"legs.{number}"])
+        for ob in all_of_them:
+            if self.controls == "BONES":
+                self._key_bones(ob)
+            if self.root_keyed:
+                _key(ob, ob.pose.bones["root"], 'pose.bones["root"].location', 0, Vector(), self.frames)
         if self.hidden:
             for ob in bpy.data.objects:
                 ob.hide_viewport = ob.name.startswith("foot")

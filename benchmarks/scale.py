@@ -705,7 +705,11 @@ def _bone_rows() -> Iterator[Growth]:
     def among_bones(size: int) -> Crowd:
         return Crowd(legs=4, spare=size, controls="BONES")
 
+    def among_moved(size: int) -> Crowd:
+        return Crowd(legs=4, spare=size, root_keyed=True)
+
     yield Growth("bones beside 4 chains: a frame", SPARE, among, played_again)
+    yield Growth("bones beside 4 chains, root keyed: a frame", SPARE, among_moved, played_again)
     yield Growth("bones beside 4 chains: a frame, control bones", SPARE, among_bones, played_again)
     yield Growth("bones beside 4 chains: a foot is dragged", SPARE, among, target_dragged)
     yield Growth("bones beside 4 chains: a setting", SPARE, among, setting_changed)
