@@ -25,8 +25,8 @@ class Crowd:
     armatures, each with so many legs of so many bones, and with spare bones that belong to no leg. others: Empties
     that have nothing to do with them, in `collections` collections; hidden: the feet are. controls: KEYED (Empties
     with keys), CONSTRAINED (Empties that follow keyed ones), BONES (keyed bones of the armature). poles: whether there
-    are any. root_keyed: whether the bone above all legs has keys. limits: the tips are hinges with limits. settings: of
-    each chain of ours. frames: last one that is keyed.
+    are any. root_keyed: whether the bone above all legs has keys. limits: the tips are knees, hinges that bend one way.
+    settings: of each chain of ours. frames: last one that is keyed.
     """
 
     armatures: int = 1
@@ -140,7 +140,7 @@ class Crowd:
             _key(moved, moved, "location", leg + number, moved.location, self.frames)
         if self.limits:
             shin.lock_ik_y = shin.lock_ik_z = shin.use_ik_limit_x = True
-            shin.ik_min_x, shin.ik_max_x = radians(-160.0), radians(160.0)
+            shin.ik_min_x, shin.ik_max_x = 0.05 - 2.0 * _BEND, radians(140.0)
         names = (f"foot.{leg}", f"knee.{leg}" if self.poles else "") if on_bones else ("", "")
         pole = knee if self.poles else None
         if contender == "BLENDER":

@@ -121,11 +121,14 @@ class States:
         if missed <= ARRIVED * length:
             return ChainState("MET", missed)
         try:
-            distance = (self._places.wishes(self._ob, chain).target - chain.root).length
+            wishes = self._places.wishes(self._ob, chain)
+            # What limits keep it from takes more than its lengths to tell.
+            outcome = chain.solve(wishes)[1] if chain.chain.limits else None
         except ChainError as error:
             return self._broken(chain.tip, error)
-        near, far = reach_limits(chain.chain.lengths)[0]
-        outcome, expected = outcome_at(distance, near, far), 0.0
+        distance, expected = (wishes.target - chain.root).length, 0.0
+        if outcome is None:
+            outcome = outcome_at(distance, *reach_limits(chain.chain.lengths)[0])
         if outcome is Outcome.REACHED and settings.softness:
             root = self._evaluated.pose.bones[chain.bones[0]]
             lag = 1.0 - eased(distance, chain.chain.length, settings.softness) / distance

@@ -14,6 +14,7 @@ from mathutils import Matrix, Quaternion, Vector
 from .. import messages
 from ..solvers import TWO_BONE_SOLVERS, Chain, Goal, Outcome, blend, link_rotations, solve
 from ..solvers.bending import start_frame
+from ..solvers.limited import bends_one_way
 from .animation import animated_paths, bone_of_path
 from .chains import chain_of
 from .channels import Raw, quaternion_of, raw_of
@@ -76,8 +77,8 @@ class SteadyChain:
 
     @property
     def is_pair(self) -> bool:
-        """Whether it is of two links, which arrays solve (solvers/pairs.py)."""
-        return len(self.chain.lengths) == 2
+        """Whether it is of two links without limits, which arrays solve (solvers/pairs.py)."""
+        return len(self.chain.lengths) == 2 and self.chain.limits is None
 
     def solve(self, wishes: Wishes) -> tuple[list[Quaternion], Outcome]:
         """The local rotations of its bones, and how the target lies to it. Raises ChainError for what is no point."""
@@ -116,7 +117,7 @@ def why_unsteady(ob: bpy.types.Object, posed: PosedLimb, animated: "AnimatedBone
     if limb.ends and settings.influence not in (0.0, 1.0):
         # Blended, the foot stands under a tip that is blended as well.
         return messages.FOOT_BLENDED()
-    if limb.chain.limits is not None:
+    if limb.chain.limits is not None and not bends_one_way(limb.chain):
         # Between two poses that are as good, rounding would choose: another space, another pose.
         return messages.HAS_LIMITS()
     for reading in limb.turned:
@@ -207,7 +208,7 @@ def _chain_in_parent(limb: Limb, poses: list[Matrix], turn_to_parent: Quaternion
         points,
         own,
         [reading.fk_rotation for reading in limb.bones],
-        None,
+        Matrix() if limb.parent_pose else None,
         bend_normal=turn_to_parent @ start_frame(limb.chain).normal,
     )
 

@@ -7,7 +7,7 @@ that roll, then the nearest roll that they allow is taken; or that aim, then all
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from math import copysign, hypot, pi, sqrt
+from math import copysign, cos, hypot, pi, sqrt
 
 from mathutils import Quaternion, Vector
 
@@ -18,7 +18,7 @@ from .descent import descend, sweep
 from .joints import BallJoint, HingeJoint, Joint
 from .lookahead import look_ahead
 from .shapes import Shapes, Turns, end_of, links
-from .vectors import ROUNDING, cosine_wave, direction, rotation_to, unit_across
+from .vectors import ROUNDING, STRAIGHT, cosine_wave, direction, rotation_to, unit_across
 
 _ROLLS = 24
 _HALVINGS = 20
@@ -29,6 +29,11 @@ _SPREAD = 0.7548776662466927
 _AS_ONE = 25
 """So many links round as one point does; the rounding of more adds up, like random steps."""
 
+_AT_END = 1e-4
+"""Radians by which a hinge may go through straight and still count as ending there."""
+_CLEAR = 0.02
+"""Radians that a knee must stay off straight and off folded, where rounding decides how the limb rolls."""
+
 _LEGAL = 2e-6
 """Angle in radians up to which a turn counts as within its limits; what it strays is taken off again."""
 
@@ -37,6 +42,22 @@ def solve_limited(chain: Chain, goal: Goal, solver: str) -> Solution:
     """Solve a chain with limits; see `solve`. Every solver but CCD gives the same solution."""
     assert chain.limits is not None
     return _Limited(chain, goal, chain.limits).solution(solver)
+
+
+def bends_one_way(chain: Chain) -> bool:
+    """Whether a chain with limits has but one shape for each distance of its target: that of two links whose second is
+    a hinge that becomes neither straight nor folded, under a root that is free."""
+    if chain.limits is None or len(chain.limits) != 2:
+        return False
+    root, knee = chain.limits
+    if not isinstance(knee, HingeJoint) or isinstance(root, HingeJoint) or root.bend_max != pi:
+        return False
+    level, amplitude, straight = cosine_wave(knee.zero, knee.axis, root.zero)
+    turns = (straight + half * pi for half in range(-4, 5))
+    if any(knee.lowest + _AT_END < turn < knee.highest - _AT_END for turn in turns):
+        return False
+    ends = (level + amplitude * cos(end - straight) for end in (knee.lowest, knee.highest))
+    return amplitude > STRAIGHT and all(abs(cosine) < cos(_CLEAR) for cosine in ends)
 
 
 class _Limited:

@@ -10,6 +10,7 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 import ik_addon
+from ik_addon.authoring.knees import limit_knees
 from ik_addon.rig import armature_plan, live
 from ik_addon.rig.order import ChainName
 from ik_addon.rig.solving import solve_scene
@@ -464,6 +465,20 @@ def limited(rig: Rig) -> None:
     rig.tip.use_ik_limit_x, rig.tip.ik_min_x, rig.tip.ik_max_x = True, 0.0, 2.0
 
 
+def knee_limited(rig: Rig) -> None:
+    limit_knees(bpy.context, [rig.tip], 0.05, 1.9)
+
+
+def knee_through_straight(rig: Rig) -> None:
+    rig.tip.lock_ik_y = rig.tip.lock_ik_z = rig.tip.use_ik_limit_x = True
+    rig.tip.ik_min_x, rig.tip.ik_max_x = -1.5, 1.5
+
+
+def knee_keyed(rig: Rig) -> None:
+    knee_limited(rig)
+    key(rig.tip, "ik_max_x", [1.9, 1.5, 2.0, 0.8])
+
+
 def fk_keyed(rig: Rig) -> None:
     key_rotation(rig.random, rig.ob.pose.bones["thigh"])
 
@@ -521,6 +536,7 @@ WAYS: list[tuple[Callable[[Rig], None], str, str]] = [
     (muted_constraint, BEFORE, ""),
     (muted_driver, BEFORE, ""),
     (muted_nla_target, BEFORE, ""),
+    (knee_limited, BEFORE, ""),
     (constrained_target, AFTER, "constraint"),
     (constrained_carrier, AFTER, "constraint"),
     (constrained_pole, AFTER, "constraint"),
@@ -537,6 +553,8 @@ WAYS: list[tuple[Callable[[Rig], None], str, str]] = [
     (stretching, ANEW, "stretch"),
     (rolling, ANEW, "rolls"),
     (limited, ANEW, "limits"),
+    (knee_through_straight, ANEW, "limits"),
+    (knee_keyed, ANEW, "ik_max_x"),
     (fk_keyed, ANEW, "thigh"),
     (location_keyed, ANEW, "location"),
     (influence_keyed, ANEW, "influence"),
@@ -742,6 +760,18 @@ def limit_set(rig: Rig) -> None:
     rig.tip.use_ik_limit_x, rig.tip.ik_min_x, rig.tip.ik_max_x = True, 0.0, 0.8
 
 
+def knee_set(rig: Rig) -> None:
+    limit_knees(bpy.context, [rig.tip], 0.05, 0.9)
+
+
+def knee_narrowed(rig: Rig) -> None:
+    limit_knees(bpy.context, [rig.tip], 0.05, 1.9)
+    update()
+    go_to(7)
+    go_to(8)
+    rig.tip.ik_max_x = 0.3
+
+
 def limit_switched_on(rig: Rig) -> None:
     rig.tip.ik_min_x, rig.tip.ik_max_x = 0.0, 0.8
     update()
@@ -834,6 +864,8 @@ CHANGES = [
     bone_moved_among_others,
     hinge,
     limit_set,
+    knee_set,
+    knee_narrowed,
     limit_switched_on,
     cone_set,
     mode_changed,

@@ -7,6 +7,7 @@ import bpy
 import pytest
 from mathutils import Vector
 
+from ik_addon.authoring.knees import limit_knees
 from ik_addon.bake.report import report_of
 from ik_addon.rig import live
 from ik_addon.rig.solving import solve_scene
@@ -131,10 +132,14 @@ def test_a_target_too_near_is_told():
     assert state(rig).kind == "TOO_NEAR"
 
 
-def test_a_joint_limit_that_keeps_it_off_is_told():
+@pytest.mark.parametrize("knee", [False, True])
+def test_a_joint_limit_that_keeps_it_off_is_told(knee):
     rig = leg()
-    rig.tip.analytic_ik_use_cone, rig.tip.analytic_ik_cone = True, 0.5
     rig.enable()
+    if knee:
+        limit_knees(bpy.context, [rig.tip], 0.0, 0.5)
+    else:
+        rig.tip.analytic_ik_use_cone, rig.tip.analytic_ik_cone = True, 0.5
     rig.target.place((0.0, 0.0, 1.5))
     found = state(rig)
     assert found.kind == "LIMITED"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
+from ik_addon.authoring.knees import limit_knees
 from ik_addon.rig import live
 from ik_addon.rig.channels import channel_of, quaternion_of, raw_values
 from ik_addon.rig.sampling import Sampler
@@ -117,6 +118,29 @@ def test_a_kept_chain_goes_where_the_chain_that_is_read_goes(seed, count):
             # Near its poles an Euler rotation has numbers that rounding moves far.
             if rig.ob.pose.bones[name].rotation_mode == "QUATERNION":
                 assert raw == pytest.approx(wanted, abs=NEARLY)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_kept_chain_with_a_knee_goes_where_the_chain_that_is_read_goes(seed):
+    random = Random(seed)
+    rig = steady_rig(seed, 2, **settings_of_seed(random), influence=random.choice((1.0, 1.0, 0.6)))
+    limit_knees(bpy.context, [rig.tip], random.choice((0.03, 0.1)), random.uniform(0.8, 3.0))
+    update()
+    chain = kept(rig)
+    assert chain.chain.limits is not None and not chain.is_pair
+    near, far = reach(rig.lengths())
+    root, outcomes = rig.joints()[0], set()
+    for k in range(12):
+        rig.place_target(root + random_unit(rig.random) * (near + (far - near) * 0.1 * (k + 1)))
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        (posed,) = solve_scene(depsgraph, False).limbs.values()
+        rotations, outcome = chain.solve(EvaluatedPlaces(depsgraph).wishes(rig.ob, chain))
+        assert outcome is posed.outcome
+        outcomes.add(outcome)
+        for name, rotation, raw in zip(chain.bones, rotations, posed.rotations, strict=True):
+            if outcome is Outcome.REACHED or not chain.holds:
+                assert apart(rotation, quaternion_of(raw, rig.ob.pose.bones[name].rotation_mode)) < 5.0 * NEARLY
+    assert Outcome.REACHED in outcomes
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])

@@ -67,7 +67,7 @@ def without_target(rig: Rig) -> None:
         (stretching, "it may stretch"),
         (rolling, "its foot rolls"),
         (blending, "its foot follows with part of its influence"),
-        (limited, "it has joint limits"),
+        (limited, "it has joint limits other than those of one knee that bends one way"),
         (keyed, "bone 'thigh' has animation or a driver on its rotation_quaternion"),
         (inheriting_less, "bone 'shin' does not inherit all of its parent's motion"),
         (uneven, "its bones, or those above, are scaled unevenly"),

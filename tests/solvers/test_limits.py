@@ -2,7 +2,7 @@
 
 import random
 from dataclasses import replace
-from math import hypot, inf, isfinite, nan, pi, radians
+from math import dist, hypot, inf, isfinite, nan, pi, radians
 
 import pytest
 from hypothesis import given, settings
@@ -20,6 +20,7 @@ from ik_addon.solvers import (
     Swing,
     solve,
 )
+from ik_addon.solvers.limited import bends_one_way
 
 from .limited import (
     KEPT,
@@ -499,3 +500,59 @@ def test_the_same_input_gives_the_same_solution(kinds, seed):
     first = case.solved()
     any_case(seed + 1, kinds).solved()
     assert case.solved() == first
+
+
+KNEES = {
+    "a knee that stays off straight": (Hinge(X, 0.05, 2.0), True),
+    "a knee that may be straight": (Hinge(X, 0.0, 2.0), False),
+    "one that bends backwards as well": (Hinge(X, -0.5, 2.0), False),
+    "one that folds onto the thigh": (Hinge(X, 0.05, pi), False),
+    "a least bend, on its larger side": (Hinge(X, -0.5, 2.0, None, 0.1), True),
+    "a least bend and one way": (Hinge(X, 0.0, 2.0, None, 0.1), True),
+    "an axis along the thigh": (Hinge((0.0, 0.0, 1.0), 0.05, 2.0), False),
+    "no hinge": (None, False),
+}
+
+
+@pytest.mark.parametrize("kind", KNEES)
+def test_what_has_one_shape_for_each_distance_is_known(kind):
+    hinge, definite = KNEES[kind]
+    cones = (None, 2.0) if hinge is None else None
+    chain = straight((1.0, 0.9), (0.0, 0.0, -1.0), hinges=(None, hinge), cones=cones)
+    assert bends_one_way(chain.chain) is definite
+
+
+def test_only_two_links_below_a_free_root_have_one_shape():
+    knee = Hinge(X, 0.05, 2.0)
+    down = (0.0, 0.0, -1.0)
+    assert not bends_one_way(straight((1.0, 0.9, 0.5), down, hinges=(None, knee, None)).chain)
+    assert not bends_one_way(straight((1.0, 0.9), down, hinges=(Hinge(X, -1.0, 1.0), knee)).chain)
+    assert not bends_one_way(straight((1.0, 0.9), down, hinges=(None, knee), cones=(1.0, None), parent=down).chain)
+    assert not bends_one_way(straight((1.0, 0.9), down).chain)
+
+
+@some(60)
+@given(seed=seeds)
+def test_a_chain_with_one_shape_is_solved_the_same_in_any_space(seed):
+    rng = random.Random(seed)
+    lengths = (rng.uniform(0.4, 1.5), rng.uniform(0.4, 1.5))
+    lowest = rng.uniform(0.05, 1.0)
+    knee = Hinge(X, lowest, rng.uniform(lowest, 3.0))
+    case = random_goal(rng, straight(lengths, (0.0, 0.0, -1.0), hinges=(None, knee), bend_normal=X))
+    assert bends_one_way(case.chain)
+    moved = random_rotation(rng)
+
+    def there(vector):
+        return None if vector is None else turned(moved, vector)
+
+    elsewhere = replace(
+        case,
+        joints=tuple(map(there, case.joints)),
+        target=there(case.target),
+        pole=there(case.pole),
+        hinges=(None, knee._replace(axis=there(knee.axis))),
+        bend_normal=there(case.bend_normal),
+    )
+    here, other = case.solved(), elsewhere.solved()
+    for a, b in zip(here.directions, other.directions, strict=True):
+        assert dist(turned(moved, a), b) <= 1e-4
