@@ -142,6 +142,19 @@ def poses() -> Poses:
     return found
 
 
+def unsettled() -> tuple[str, ...]:
+    """What of `scenes.whole_state` need not stay, by how the ways to it begin: bones that Blender's own IK moves, what
+    hangs on them, and what a driver sets by the frame, which each scene's evaluation sets anew."""
+    moved = [f"/objects/{name}/bones/{bone}/" for name, bones in _moved_by_blenders_ik().items() for bone in bones]
+    driven = [
+        f"/objects/{ob.name_full}/bones/{bone.name}/location"
+        for ob in bpy.data.objects
+        for bone in (ob.pose.bones if ob.pose else ())
+        if bone.name.startswith(OWN_BONE)
+    ]
+    return (*moved, *driven)
+
+
 def _moved_by_blenders_ik() -> dict[str, set[str]]:
     """By the armature's name the bones that are, as they move themselves or follow what is moved."""
     armatures = own_armatures()
