@@ -547,6 +547,8 @@ def all_played(crowd: Crowd, _: int) -> None:
 
 def undone_and_redone(_: Crowd, k: int) -> None:
     """A foot is moved and a step pushed; back, on, and a frame further."""
+    if not k:
+        bpy.ops.ed.undo_push(message="opened")
     bpy.data.objects["foot.0.0"].delta_location.x = 0.01 * (k % 7)
     bpy.context.view_layer.update()
     bpy.ops.ed.undo_push(message="moved")
