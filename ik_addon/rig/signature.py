@@ -47,7 +47,8 @@ def tips_of(ob: bpy.types.Object) -> tuple[str, ...]:
 def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]], hidden: Hidden) -> tuple:
     """All of an original armature object that its chains are read from, but for their rotations and what moves them.
 
-    chains: the names of the bones of each, and of those that it turns besides, by its tip. None of what changes from frame to frame is in it.
+    chains: names of the bones of each, and of those that it turns too, by its tip. None of what changes from frame to
+    frame is in it.
     """
     animated, known = animated_bones(ob), {}
     names = [name for bones in chains.values() for name in bones]
