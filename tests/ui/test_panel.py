@@ -26,6 +26,8 @@ from .troubles import (
     wrong_solver,
 )
 
+pytestmark = pytest.mark.versions
+
 # What is wrong with a chain
 
 
