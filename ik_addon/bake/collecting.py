@@ -9,8 +9,10 @@ from mathutils import Quaternion
 
 from .. import messages
 from ..rig import live
+from ..rig.afterwards import moved_afterwards
 from ..rig.armatures import armature_named
 from ..rig.channels import SCALE, Raw, channel_of, quaternion_of, raw_of
+from ..rig.evaluating import evaluate
 from ..rig.foot import possible_end_bones
 from ..rig.lengthening import scaled_bones
 from ..rig.order import ChainName
@@ -18,7 +20,9 @@ from ..rig.others import others_handle_frames
 from ..rig.plan import Plan
 from ..rig.records import recorded_fk
 from ..rig.sampling import Sampler
+from ..rig.shown import Shown
 from ..rig.solving import PosedLimb, ScenePass
+from ..rig.states import States
 from ..rig.steady import SteadyChain
 from ..rig.tracks import EvaluatedPlaces, SeenPlaces, Track, TrackReader, errors_world, solve_tracks, track_joints
 from ..solvers import ChainError
@@ -61,6 +65,8 @@ def collect(
     plan: how they are solved at present; bones_of: the names of each chain's own bones; each_frame: the chains are
     wanted as limbs. What is changed on the way is as before in the end, also after an exception. Raises ChainError
     where a chain cannot be solved at one of the frames.
+    Errors are those that Blender shows while the chains are live. Where nothing moves a chain's bones after the
+    solution, that is the solution's own error; else each frame is evaluated with the solution, and measured.
     """
     motions = {}
     for chain, names in bones_of.items():
@@ -69,23 +75,43 @@ def collect(
         modes = [pose_bones[name].rotation_mode for name in bones]
         scaled = scaled_bones(pose_bones[chain.tip])
         motions[chain] = Motion(ChainRecord(chain.armature, chain.tip), names, bones, modes, scaled, each_frame)
-    steady = {chain: own for chain, own in plan.steady().items() if chain in motions and not each_frame}
-    alone, reasons = not others_handle_frames(), plan.reasons(context.scene)
-    tracks = _sampled({chain: own for chain, own in steady.items() if alone and not reasons[chain]}, frames)
-    if len(steady) == len(motions) and alone:
+    doubted, reasons = _doubted(context, plan, motions), plan.reasons(context.scene)
+    steady = {
+        chain: own
+        for chain, own in plan.steady().items()
+        if chain in motions and not each_frame and chain not in doubted
+    }
+    tracks = _sampled({chain: own for chain, own in steady.items() if not reasons[chain]}, frames)
+    if len(steady) == len(motions):
         with stepping_apart(context, _objects_of(steady.values())) as go_to:
             if go_to is not None:
                 tracks = _confirmed(steady, tracks, frames, go_to)
-                yield from _see(steady, {}, tracks, frames, go_to)
+                yield from _see(steady, {}, tracks, frames, go_to, measured=False)
                 # What turned out not to be steady at some frame is read anew at each.
                 steady = {chain: own for chain, own in steady.items() if chain in tracks}
     while any(chain not in tracks and not motion.numbers for chain, motion in motions.items()):
         with stepping(context) as go_to:
             tracks = _confirmed(steady, tracks, frames, go_to)
             others = {chain: motion for chain, motion in motions.items() if chain not in steady and not motion.numbers}
-            yield from _see(steady, others, tracks, frames, go_to)
+            yield from _see(steady, others, tracks, frames, go_to, measured=bool(doubted))
         steady = {chain: own for chain, own in steady.items() if chain in tracks}
     return _solved(motions, steady, tracks, frames)
+
+
+def _doubted(context: bpy.types.Context, plan: Plan, motions: dict[ChainName, Motion]) -> set[ChainName]:
+    """The chains of the scene that may end elsewhere than they are solved to: only Blender knows where."""
+    turned = plan.turned() | {chain: motion.bones for chain, motion in motions.items()}
+    if others_handle_frames():
+        return set(turned)
+    doubted = moved_afterwards(turned)
+    # What else moves one is seen where it stands just now.
+    depsgraph, states = context.evaluated_depsgraph_get(), {}
+    for chain in motions.keys() - doubted:
+        if chain.armature not in states:
+            states[chain.armature] = States(armature_named(chain.armature), depsgraph)
+        if states[chain.armature].of(chain.tip).kind == "ELSEWHERE":
+            doubted.add(chain)
+    return doubted
 
 
 def turned_bones(chain: ChainName, names: Sequence[str]) -> list[str]:
@@ -140,11 +166,13 @@ def _see(
     tracks: dict[ChainName, Track],
     frames: range,
     go_to: GoTo,
+    measured: bool,
 ) -> Steps[None]:
     """Go through the frames once, for what has no track yet.
 
     For steady chains that is seen; a chain of them that turns out not to be steady at all frames gets none. Of other
-    `motions` the chains are solved at each frame, as the handlers would.
+    `motions` the chains are solved at each frame, as the handlers would. measured: what they solved is evaluated, and
+    the errors are measured on that.
     """
     missing = {name: (_object(chain), chain) for name, chain in chains.items() if name not in tracks}
     seen = SeenPlaces(missing.values())
@@ -156,8 +184,12 @@ def _see(
         seen.see(depsgraph)
         if motions:
             solved = live.solve_scene(depsgraph, frame_changed=True)
+            shown = None
+            if measured:
+                evaluate(depsgraph)
+                shown = Shown(depsgraph)
             for name, motion in motions.items():
-                rotations[name].append(_take(motion, name, frame, solved))
+                rotations[name].append(_take(motion, name, frame, solved, shown))
         yield done, len(frames)
     found = TrackReader(seen, len(frames)).tracks(missing.values()) if missing else []
     tracks |= {name: track for name, track in zip(missing, found, strict=True) if isinstance(track, Track)}
@@ -168,8 +200,8 @@ def _see(
         ]
 
 
-def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass) -> list[Raw]:
-    """The rotations of a chain's bones as a pass over the scene left them."""
+def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass, shown: Shown | None) -> list[Raw]:
+    """The rotations of a chain's bones as a pass over the scene left them. shown: to measure the error on."""
     if chain in done.errors:
         raise done.errors[chain].of(messages.FRAME(frame=frame))
     posed = done.limbs.get(chain)
@@ -181,7 +213,8 @@ def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass) -> list
     solved = {}
     if posed is not None:
         solved = dict(zip((reading.name for reading in posed.limb.turned), posed.rotations, strict=True))
-        motion.record.add(frame, posed)
+        error = shown.missed_world(armature_named(chain.armature), chain.tip) if shown else posed.error_world
+        motion.record.add(frame, posed, error)
     return [
         solved.get(name) or recorded_fk(bones[name], mode)
         for name, mode in zip(motion.bones, motion.modes, strict=True)

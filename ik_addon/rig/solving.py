@@ -39,7 +39,8 @@ class PosedLimb:
     """A solved chain. rotations: of `limb.turned`, as numbers of each bone's rotation mode.
 
     poses_armature: the pose matrices of the chain's own bones. stretch: by how much the chain is lengthened.
-    outcome: how the target lies to the chain. error_world: distance from the tip to its target, in world units.
+    outcome: how the target lies to the chain. error_world: distance from the tip to its target as solved, in world
+    units; what constraints or drivers make of the tip afterwards is not in it (shown.py).
     """
 
     limb: Limb
