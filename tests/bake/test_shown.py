@@ -89,7 +89,12 @@ def a_constraint_that_is_muted_at_first():
 @scene
 def blenders_own_ik_on_its_foot():
     rig = walking_leg()
-    held_by(rig.ob.pose.bones["foot"], new_empty("pulled to", (0.4, -0.5, 0.6)), "IK").chain_count = 3
+    constraint = held_by(rig.ob.pose.bones["foot"], new_empty("pulled to", (0.4, -0.5, 0.6)), "IK")
+    constraint.chain_count = 3
+    for frame, influence in ((1, 0.0), (6, 0.0), (12, 1.0)):
+        constraint.influence = influence
+        constraint.keyframe_insert("influence", frame=frame)
+    go_to(1)
     return rig
 
 
@@ -101,6 +106,13 @@ def a_thigh_whose_place_hangs_on_its_shin():
     path = 'pose.bones["shin"].rotation_quaternion[1]'
     drive(rig.ob.pose.bones["thigh"], "location", 1, "0.3 * v", id=rig.ob, data_path=path)
     rig.enable()
+    return rig
+
+
+@circle
+def hips_that_follow_the_foot_a_bit():
+    rig = walking_leg()
+    held_by(rig.ob.pose.bones["hips"], rig.ob, bone="foot").influence = 0.1
     return rig
 
 
