@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import addon_utils
 import bpy
 import pytest
 
@@ -11,7 +12,7 @@ from ik_addon.bake.certificate import certificate_of, verdict_on_targets
 from ik_addon.bake.report import words
 from ik_addon.rig.states import states_of
 
-from ..rig.rigs import BoneSpec, Rig, leg, new_empty
+from ..rig.rigs import BoneSpec, Control, Rig, leg, new_empty
 from ..rig.test_foot import footed_leg
 from ..scenes import go_to, key_fk, missed_world, slide, walking_leg
 from .test_collecting import add_bones, drive, frames_gone_to, held_by, turning
@@ -264,6 +265,33 @@ def test_what_a_chain_follows_is_no_error(build):
     chain = only_chain(check(bpy.context, chains_of([rig.ob]), FRAMES))
     assert_is_as_shown(chain, missed)
     assert not chain["moved_frames"]
+
+
+# A rig of Blender's own
+
+
+@pytest.fixture
+def rigify() -> Iterator[None]:
+    if not any(module.__name__ == "rigify" for module in addon_utils.modules()):
+        pytest.skip("this Blender has no Rigify")
+    addon_utils.enable("rigify", default_set=True)
+    yield
+    addon_utils.disable("rigify", default_set=True)
+
+
+def test_a_chain_on_the_deform_bones_of_a_rigify_rig_does_not_follow_and_the_report_says_so(rigify):
+    """Each of them has constraints that put it back where the rig's own controls are."""
+    bpy.ops.object.armature_basic_human_metarig_add()
+    bpy.ops.pose.rigify_generate()
+    [ob] = [each for each in bpy.data.objects if each.type == "ARMATURE" and "DEF-shin.L.001" in each.pose.bones]
+    bones = ["DEF-thigh.L", "DEF-thigh.L.001", "DEF-shin.L", "DEF-shin.L.001"]
+    rig = Rig(ob, bones, Control(new_empty("target")))
+    slide(rig.target.ob, (0.1, -0.1, 0.2), (0.1, 0.3, 0.3))
+    rig.enable()
+    chain = only_chain(check(bpy.context, chains_of([ob]), FRAMES))
+    assert_is_as_shown(chain, as_shown(rig))
+    assert chain["max_error"] > 0.1
+    assert chain["moved_frames"] == [[1, 12]]
 
 
 # Other add-ons
