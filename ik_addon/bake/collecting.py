@@ -1,6 +1,6 @@
 """What chains do over frames: sampled where F-Curves alone say where their controls are, else seen frame by frame."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -20,6 +20,7 @@ from ..rig.others import others_handle_frames
 from ..rig.plan import Plan
 from ..rig.records import recorded_fk
 from ..rig.sampling import Sampler
+from ..rig.settings import settings_of
 from ..rig.shown import Shown
 from ..rig.solving import PosedLimb, ScenePass
 from ..rig.states import States
@@ -76,13 +77,17 @@ def collect(
         scaled = scaled_bones(pose_bones[chain.tip])
         motions[chain] = Motion(ChainRecord(chain.armature, chain.tip), names, bones, modes, scaled, each_frame)
     doubted, reasons = _doubted(context, plan, motions), plan.reasons(context.scene)
+    alone = not others_handle_frames()
     steady = {
         chain: own
         for chain, own in plan.steady().items()
         if chain in motions and not each_frame and chain not in doubted
     }
-    tracks = _sampled({chain: own for chain, own in steady.items() if not reasons[chain]}, frames)
-    if len(steady) == len(motions):
+    if not alone and len(steady) < len(motions):
+        # What the others write at each frame could not be told from what a handler does.
+        steady = {}
+    tracks = _sampled({chain: own for chain, own in steady.items() if alone and not reasons[chain]}, frames)
+    if len(steady) == len(motions) and alone:
         with stepping_apart(context, _objects_of(steady.values())) as go_to:
             if go_to is not None:
                 tracks = _confirmed(steady, tracks, frames, go_to)
@@ -101,9 +106,8 @@ def collect(
 def _doubted(context: bpy.types.Context, plan: Plan, motions: dict[ChainName, Motion]) -> set[ChainName]:
     """The chains of the scene that may end elsewhere than they are solved to: only Blender knows where."""
     turned = plan.turned() | {chain: motion.bones for chain, motion in motions.items()}
-    if others_handle_frames():
-        return set(turned)
-    doubted = moved_afterwards(turned)
+    # A handler may switch any constraint on.
+    doubted = moved_afterwards(turned, with_idle=others_handle_frames())
     # What else moves one is seen where it stands just now.
     depsgraph, states = context.evaluated_depsgraph_get(), {}
     for chain in motions.keys() - doubted:
@@ -175,14 +179,16 @@ def _see(
     the errors are measured on that.
     """
     missing = {name: (_object(chain), chain) for name, chain in chains.items() if name not in tracks}
-    seen = SeenPlaces(missing.values())
+    seen, kept = SeenPlaces(missing.values()), _Kept(missing)
     rotations: dict[ChainName, list[list[Raw]]] = {name: [] for name in motions}
     if not missing and not motions:
         return
     for done, frame in enumerate(frames, 1):
         depsgraph = go_to(frame)
         seen.see(depsgraph)
-        if motions:
+        if not motions:
+            kept.see()
+        else:
             solved = live.solve_scene(depsgraph, frame_changed=True)
             shown = None
             if measured:
@@ -191,6 +197,7 @@ def _see(
             for name, motion in motions.items():
                 rotations[name].append(_take(motion, name, frame, solved, shown))
         yield done, len(frames)
+    missing = {name: own for name, own in missing.items() if name not in kept.changed}
     found = TrackReader(seen, len(frames)).tracks(missing.values()) if missing else []
     tracks |= {name: track for name, track in zip(missing, found, strict=True) if isinstance(track, Track)}
     for name, motion in motions.items():
@@ -198,6 +205,31 @@ def _see(
             np.array(continuous([each[k] for each in rotations[name]], mode), np.float32)
             for k, mode in enumerate(motion.modes)
         ]
+
+
+class _Kept:
+    """What steady chains keep from frame to frame, unless a handler of another add-on changes it.
+
+    changed: the chains of which something was changed.
+    """
+
+    def __init__(self, chains: Mapping[ChainName, tuple[bpy.types.Object, SteadyChain]]) -> None:
+        self._chains = chains if others_handle_frames() else {}
+        self._first = self._now()
+        self.changed: set[ChainName] = set()
+
+    def see(self) -> None:
+        """Compare with how it was at first."""
+        for name, now in self._now().items():
+            if now != self._first[name]:
+                self.changed.add(name)
+
+    def _now(self) -> dict[ChainName, tuple]:
+        found = {}
+        for name, (ob, own) in self._chains.items():
+            tip, bones = ob.pose.bones[own.tip], [ob.pose.bones[bone] for bone in own.bones]
+            found[name] = settings_of(tip), [bone.matrix_basis.copy() for bone in bones]
+        return found
 
 
 def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass, shown: Shown | None) -> list[Raw]:

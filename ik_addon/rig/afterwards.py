@@ -12,12 +12,13 @@ from .problems import taken_by
 from .relations import Known, followed_bones
 
 
-def moved_afterwards(chains: Mapping[ChainName, Sequence[str]]) -> set[ChainName]:
+def moved_afterwards(chains: Mapping[ChainName, Sequence[str]], with_idle: bool) -> set[ChainName]:
     """The chains that may end elsewhere than they were solved to.
 
     Constraints and drivers of their bones act after the solution. So does what follows a chain by constraints or
     drivers, if another chain reads it, or the chain itself.
     chains: all live chains of a scene, each with the names of the bones that it turns, its root first.
+    with_idle: True if constraints count that are off, and that no animation switches on.
     """
     turned = {(chain.armature, name) for chain, names in chains.items() for name in names}
     movers: dict[str, _Movers] = {}
@@ -26,7 +27,7 @@ def moved_afterwards(chains: Mapping[ChainName, Sequence[str]]) -> set[ChainName
     for chain, names in chains.items():
         ob = armature_named(chain.armature)
         if chain.armature not in movers:
-            movers[chain.armature] = _Movers(ob)
+            movers[chain.armature] = _Movers(ob, with_idle)
         if movers[chain.armature].may_move(names) or _follows(ob.pose.bones[chain.tip], names[0], turned, known):
             found.add(chain)
     return found
@@ -35,9 +36,9 @@ def moved_afterwards(chains: Mapping[ChainName, Sequence[str]]) -> set[ChainName
 class _Movers:
     """The constraints and drivers of one armature object that may move its bones."""
 
-    def __init__(self, ob: bpy.types.Object) -> None:
+    def __init__(self, ob: bpy.types.Object, with_idle: bool) -> None:
         self._ob = ob
-        self._constraints = list(_constraints(ob))
+        self._constraints = list(_constraints(ob, with_idle))
 
     def may_move(self, names: Sequence[str]) -> bool:
         """Whether one of them moves one of these bones."""
@@ -47,7 +48,7 @@ class _Movers:
         )
 
 
-def _constraints(ob: bpy.types.Object) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
+def _constraints(ob: bpy.types.Object, with_idle: bool) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
     """The constraints of an armature object's bones that act, or may at another frame."""
     found = [(bone, each) for bone in ob.pose.bones if len(bone.constraints) for each in bone.constraints]
     animated = set(animated_paths(ob)) if found else set()
@@ -55,7 +56,7 @@ def _constraints(ob: bpy.types.Object) -> Iterator[tuple[bpy.types.PoseBone, bpy
         path = constraint.path_from_id()
         switched = not animated.isdisjoint((f"{path}.mute", f"{path}.enabled"))
         weighed = f"{path}.influence" in animated
-        if (not constraint.mute or switched) and (constraint.influence > 0.0 or weighed):
+        if with_idle or ((not constraint.mute or switched) and (constraint.influence > 0.0 or weighed)):
             yield bone, constraint
 
 
