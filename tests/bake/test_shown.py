@@ -14,7 +14,7 @@ from ik_addon.rig.states import states_of
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_empty
 from ..rig.test_foot import footed_leg
-from ..scenes import go_to, key_fk, missed_world, slide, walking_leg
+from ..scenes import EXACT, farthest_apart, go_to, key_fk, missed_world, played, slide, walking_leg
 from .test_collecting import add_bones, drive, frames_gone_to, held_by, turning
 
 FRAMES = range(1, 13)
@@ -364,6 +364,18 @@ def test_what_other_add_ons_move_is_in_the_errors(event, does):
         chain = only_chain(check(bpy.context, chains_of([rig.ob]), FRAMES))
     assert_is_as_shown(chain, missed)
     assert bool(chain["moved_frames"]) == (does in (weighs_a_constraint, mutes_a_constraint))
+
+
+@pytest.mark.parametrize("event", ["frame_change_pre", "frame_change_post"])
+def test_a_bone_that_another_add_on_begins_to_move_later_is_baked_as_live(event):
+    rig = walking_leg()
+    with somebody_elses(event, lambda scene, _=None: places_the_thigh_later(rig, scene.frame_current)):
+        at_the_start()
+        live = played(rig.ob, FRAMES)
+        at_the_start()
+        bake(bpy.context, chains_of([rig.ob]), FRAMES)
+        assert not rig.tip.analytic_ik_enabled
+        assert farthest_apart(played(rig.ob, FRAMES), live, 2.0) < EXACT
 
 
 def test_a_constraint_that_was_not_thought_of_is_seen_where_the_scene_stands(monkeypatch):
