@@ -24,9 +24,11 @@ from ..rig.reading import ArmatureReader, SceneReader
 from ..rig.settings import Settings
 from ..rig.solving import solve_limb
 from ..rig.switch import check_switchable
+from ..rig.undoing import all_or_nothing
 from ..solvers import ChainError
 from .controls import new_empty, remove_chain
 from .fitting import at_full_influence, fitted, swivel_to
+from .homes import home_of
 from .influence import copy_animation, curves_at, driver_at, remove_animation
 
 _APART = 1e-3
@@ -130,6 +132,12 @@ def adopt(context: bpy.types.Context, constraints: Sequence[Held]) -> list[Adopt
     """
     for held in constraints:
         _check(held)
+    with all_or_nothing([held.tip.id_data for held in constraints], keys=True):
+        return _adopted(context, constraints)
+
+
+def _adopted(context: bpy.types.Context, constraints: Sequence[Held]) -> list[Adopted]:
+    """`adopt` of constraints that were checked."""
     plans = [_planned(context, held) for held in constraints]
     before = [_places(context, plan) for plan in plans]
     for plan in plans:
@@ -385,7 +393,8 @@ def _end_target(plan: _Plan) -> bpy.types.Object:
     target_world = carrier.matrix_world @ carrier.pose.bones[bone].matrix if bone else carrier.matrix_world.copy()
     target_world.translation = plan.limb.world @ plan.limb.target_armature
     size = 0.05 * plan.limb.chain.length * plan.limb.world.median_scale
-    helper = new_empty(tip.id_data, f"{tip.name} target", target_world.translation, "SPHERE", size)
+    home = home_of(tip.id_data, bpy.context.scene)
+    helper = new_empty(home, f"{tip.name} target", target_world.translation, "SPHERE", size)
     helper.parent = carrier
     if bone:
         helper.parent_type, helper.parent_bone = "BONE", bone

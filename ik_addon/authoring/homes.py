@@ -1,0 +1,34 @@
+"""Where new controls go: a collection that can be edited, also for a character that is linked and overridden."""
+
+import bpy
+
+
+def home_of(ob: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Collection:
+    """The collection for an object's new controls: the object's first local one in the scene, else the scene's.
+
+    Ask for it before anything is created. The collections of a character that a pipeline overrides are overridden
+    themselves, and Blender links nothing new to those.
+    """
+    in_scene = {scene.collection, *scene.collection.children_recursive}
+    local = (each for each in ob.users_collection if each in in_scene and is_local(each))
+    return next(local, scene.collection)
+
+
+def controls_home(ob: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Collection:
+    """The collection of an armature object's controls: that of an earlier limb's, or a new one."""
+    name, home = controls_name(ob), home_of(ob, scene)
+    found = home.children.get(name)
+    if found is None or not is_local(found):
+        found = bpy.data.collections.new(name)
+        home.children.link(found)
+    return found
+
+
+def controls_name(ob: bpy.types.Object) -> str:
+    """How the collection of an armature object's controls is named."""
+    return f"{ob.name} controls"
+
+
+def is_local(data: bpy.types.ID) -> bool:
+    """True if a data-block is this file's own: neither linked nor overridden."""
+    return data.library is None and data.override_library is None
