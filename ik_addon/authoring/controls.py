@@ -25,7 +25,7 @@ from ..rig.switch import check_switchable, mute_switch
 from ..rig.undoing import all_or_nothing
 from ..solvers import Chain, ChainError, solver_for
 from ..solvers.bending import is_straight, start_frame
-from .homes import controls_name, home_of, is_local
+from .homes import home_of, is_controls_home, is_local
 from .unmoved import bones_stay
 
 BEYOND = 4e-6
@@ -161,11 +161,13 @@ def unused(controls: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
 
 def delete_controls(ob: bpy.types.Object, controls: Iterable[bpy.types.Object]) -> None:
     """Delete controls of an armature object, and the collection that was made for them if that leaves it empty."""
+    homes = set()
     for control in controls:
+        homes.update(each for each in control.users_collection if is_controls_home(each, ob))
         bpy.data.objects.remove(control)
-    collection = bpy.data.collections.get(controls_name(ob))
-    if collection is not None and is_local(collection) and not collection.all_objects and not collection.children:
-        bpy.data.collections.remove(collection)
+    for home in homes:
+        if not home.objects and not home.children:
+            bpy.data.collections.remove(home)
 
 
 def _checked(

@@ -1,6 +1,11 @@
 """Where new controls go: a collection that can be edited, also for a character that is linked and overridden."""
 
+import re
+
 import bpy
+
+_NUMBER = re.compile(r"\.\d{3,}$")
+
 
 
 def home_of(ob: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Collection:
@@ -16,16 +21,21 @@ def home_of(ob: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Collectio
 
 def controls_home(ob: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Collection:
     """The collection of an armature object's controls: that of an earlier limb's, or a new one."""
-    name, home = controls_name(ob), home_of(ob, scene)
-    found = home.children.get(name)
-    if found is None or not is_local(found):
-        found = bpy.data.collections.new(name)
+    home = home_of(ob, scene)
+    found = next((each for each in home.children if is_controls_home(each, ob)), None)
+    if found is None:
+        found = bpy.data.collections.new(_controls_name(ob))
         home.children.link(found)
     return found
 
 
-def controls_name(ob: bpy.types.Object) -> str:
-    """How the collection of an armature object's controls is named."""
+def is_controls_home(collection: bpy.types.Collection, ob: bpy.types.Object) -> bool:
+    """True if a collection was made for the controls of an armature object."""
+    # Blender numbers it if the character brings one of that name.
+    return is_local(collection) and _NUMBER.sub("", collection.name) == _controls_name(ob)
+
+
+def _controls_name(ob: bpy.types.Object) -> str:
     return f"{ob.name} controls"
 
 

@@ -84,12 +84,14 @@ def rig_legs(
         for limb in free:
             try:
                 with all_or_nothing([ob]), bones_stay(context, ob.pose.bones[limb.bones[-1]]):
-                    rigged.append(_rig(context, ob, limb))
+                    made = _rig(context, ob, limb)
             except ChainError as error:
                 left_out.append(LeftOut(limb.bones[-1], str(error)))
-    if not rigged:
-        raise ChainError(left_out[-1].reason).of(messages.ARMATURE(armature=ob.name))
-    return Rigged(tuple(rigged), tuple(left_out))
+            else:
+                rigged.append(made)
+        if not rigged:
+            raise ChainError(left_out[-1].reason).of(messages.ARMATURE(armature=ob.name))
+        return Rigged(tuple(rigged), tuple(left_out))
 
 
 def _taken(ob: bpy.types.Object, limb: FoundLimb) -> str:

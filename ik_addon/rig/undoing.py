@@ -86,18 +86,19 @@ class _Held:
         self._drivers = _drivers(ob)
 
     def bring_back(self, ob: bpy.types.Object) -> None:
-        """Let the object hold it again."""
-        names = _names(bpy.types.PoseBone)
+        """Let the object hold it again. What it holds already is not touched, so that nothing is evaluated for it."""
+        names, changed = _names(bpy.types.PoseBone), False
         for bone in _bones(ob):
             if bone.name in self._bones:
                 values, constraints = self._bones[bone.name]
-                _set_back(bone, values, names)
-                _set_constraints_back(bone, constraints)
+                changed |= _set_back(bone, values, names)
+                changed |= _set_constraints_back(bone, constraints)
         self._bring_controls_back(ob)
         self._bring_animation_back(ob)
         # Last: keys no longer play over it.
-        _set_back(ob, self._own, _OF_OBJECT)
-        ob.update_tag()
+        changed |= _set_back(ob, self._own, _OF_OBJECT)
+        if changed:
+            ob.update_tag()
 
     def _bring_controls_back(self, ob: bpy.types.Object) -> None:
         kept = ob.analytic_ik_record_controls
@@ -154,13 +155,20 @@ def _values(owner: bpy.types.bpy_struct, names: Iterable[str]) -> dict[str, obje
     }
 
 
-def _set_back(owner: bpy.types.bpy_struct, values: dict[str, object], names: Iterable[str]) -> None:
+def _set_back(owner: bpy.types.bpy_struct, values: dict[str, object], names: Iterable[str]) -> bool:
+    """Let properties have their values again. Returns whether any had another."""
+    changed = False
     for name in names:
         if name in values:
-            if _plain(getattr(owner, name)) != values[name]:
-                setattr(owner, name, values[name])
+            if _plain(getattr(owner, name)) == values[name]:
+                continue
+            setattr(owner, name, values[name])
         elif owner.is_property_set(name):
             owner.property_unset(name)
+        else:
+            continue
+        changed = True
+    return changed
 
 
 def _plain(value: object) -> object:
@@ -172,12 +180,16 @@ def _constraints(bone: bpy.types.PoseBone) -> dict[str, dict[str, object]]:
     return {each.name: _values(each, _OF_CONSTRAINT) for each in bone.constraints}
 
 
-def _set_constraints_back(bone: bpy.types.PoseBone, before: dict[str, dict[str, object]]) -> None:
+def _set_constraints_back(bone: bpy.types.PoseBone, before: dict[str, dict[str, object]]) -> bool:
+    """The same for a bone's constraints; new ones go."""
+    changed = False
     for constraint in list(bone.constraints):
         if constraint.name in before:
-            _set_back(constraint, before[constraint.name], _OF_CONSTRAINT)
+            changed |= _set_back(constraint, before[constraint.name], _OF_CONSTRAINT)
         else:
             bone.constraints.remove(constraint)
+            changed = True
+    return changed
 
 
 def _drivers(ob: bpy.types.Object) -> set[tuple[str, int]]:
