@@ -29,11 +29,11 @@ def cure(context: bpy.types.Context, ob: bpy.types.Object, wanted: Cure) -> str:
     check_changeable(ob)
     with all_or_nothing([ob]):
         done = CURES[wanted.kind](context, bone, wanted.name)
-    # Nobody tells of a driver that went, or of a key that is silent now.
-    animation.forget()
-    ob.update_tag()
-    context.view_layer.update()
-    return messages.CURED(bone=bone.name, done=done)
+        # Nobody tells of a driver that went, or of a key that is silent now.
+        animation.forget()
+        ob.update_tag()
+        context.view_layer.update()
+        return messages.CURED(bone=bone.name, done=done)
 
 
 def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str = "") -> str:

@@ -58,9 +58,9 @@ def limit_knees(
             _limit(reading.pose_bone, axis, cosine > 0.0, least_bend, largest_bend)
             askew = degrees(acos(min(1.0, abs(cosine))))
             knees.append(Knee(reading.name, axis.upper(), askew))
-    for ob in armatures:
-        tag_pose(ob)
-    return knees
+        for ob in armatures:
+            tag_pose(ob)
+        return knees
 
 
 def nearest_axis(reading: BoneReading, normal: Vector) -> tuple[str, float]:

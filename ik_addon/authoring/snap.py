@@ -73,8 +73,13 @@ def targets_snapped(
         done = Snapped()
         _make_poles(context, tips, controls, done)
         undo.nothing_more_is_made()
-        yield from _snap_controls(context, tips, controls, frames, done)
-    return done
+        samples = yield from _snap_controls(context, tips, controls, frames, done)
+        with all_or_nothing([control.ob for control in samples], keys=True):
+            if frames is not None:
+                _key_controls(samples, frames)
+            for tip in tips:
+                tag_pose(tip.id_data)
+            return done
 
 
 def _make_poles(
@@ -103,7 +108,8 @@ def _snap_controls(
     controls: dict[bpy.types.PoseBone, list[Control]],
     frames: range | None,
     done: Snapped,
-) -> Steps[None]:
+) -> Steps[dict[Control, list[tuple[Raw, ...]]]]:
+    """Put controls where they are wanted at each frame; returns what their channels hold there."""
     chosen = {ChainName(tip.id_data.name_full, tip.name): controls[tip] for tip in tips}
     reaches: dict[Control, float] = {}
     samples: dict[Control, list[tuple[Raw, ...]]] = {control: [] for own in controls.values() for control in own}
@@ -118,11 +124,7 @@ def _snap_controls(
             for control in sorted(wanted, key=depth):
                 samples[control].append(placer.place(control, wanted[control]))
             yield step
-    if frames is not None:
-        with all_or_nothing([control.ob for control in samples], keys=True):
-            _key_controls(samples, frames)
-    for tip in tips:
-        tag_pose(tip.id_data)
+    return samples
 
 
 def snap_pose(

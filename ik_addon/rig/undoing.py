@@ -15,6 +15,7 @@ _MADE = ("objects", "collections", "actions")
 _TRANSFORM = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
 _OF_OBJECT = (*_TRANSFORM, "analytic_ik_report")
 _BLENDERS_LIMITS = ("lock_ik_", "use_ik_limit_", "ik_min_", "ik_max_")
+_CONTROLS = "analytic_ik_record_controls"
 _OF_CONSTRAINT = ("mute", "influence")
 
 
@@ -75,14 +76,17 @@ class _Held:
 
     def __init__(self, ob: bpy.types.Object) -> None:
         self._own = _values(ob, _OF_OBJECT)
+        self._has_controls = ob.is_property_set(_CONTROLS)
         self._controls = [_values(kept, _names(KeptControls)) for kept in ob.analytic_ik_record_controls]
         names = _names(bpy.types.PoseBone)
         self._bones = {bone.name: (_values(bone, names), _constraints(bone)) for bone in _bones(ob)}
         data = ob.animation_data
         self._animated = data is not None
-        self._action = data.action if data else None
+        action = data.action if data else None
+        # By its name: a copy may take its place.
+        self._action = action and (action.name, action.library and action.library.filepath)
         self._slot = getattr(data, "action_slot_handle", 0)
-        self._fake_user = self._action is not None and self._action.use_fake_user
+        self._fake_user = action is not None and action.use_fake_user
         self._drivers = _drivers(ob)
 
     def bring_back(self, ob: bpy.types.Object) -> None:
@@ -108,6 +112,8 @@ class _Held:
         for values in self._controls:
             own = kept.get(values["name"]) or kept.add()
             _set_back(own, values, _names(KeptControls))
+        if not self._has_controls:
+            ob.property_unset(_CONTROLS)
 
     def _bring_animation_back(self, ob: bpy.types.Object) -> None:
         data = ob.animation_data
@@ -115,12 +121,13 @@ class _Held:
             return
         for path, index in _drivers(ob) - self._drivers:
             data.drivers.remove(data.drivers.find(path, index=index))
-        if self._action is not None:
-            self._action.use_fake_user = self._fake_user
-        if data.action != self._action:
-            data.action = self._action
+        action = self._action and bpy.data.actions[self._action]
+        if action is not None and action.use_fake_user != self._fake_user:
+            action.use_fake_user = self._fake_user
+        if data.action != action:
+            data.action = action
         if getattr(data, "action_slot_handle", 0) != self._slot:
-            slots = self._action.slots if self._action else ()
+            slots = action.slots if action else ()
             data.action_slot = next((slot for slot in slots if slot.handle == self._slot), None)
         if not self._animated:
             ob.animation_data_clear()
@@ -160,7 +167,8 @@ def _set_back(owner: bpy.types.bpy_struct, values: dict[str, object], names: Ite
     changed = False
     for name in names:
         if name in values:
-            if _plain(getattr(owner, name)) == values[name]:
+            is_set = not name.startswith(PREFIX) or owner.is_property_set(name)
+            if is_set and _plain(getattr(owner, name)) == values[name]:
                 continue
             setattr(owner, name, values[name])
         elif owner.is_property_set(name):

@@ -89,12 +89,12 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
         with all_or_nothing([ob], keys=True):
             for tip in tips:
                 remove_chain(tip, self.keep_pose)
-        left, kept = unused(controls), ""
-        if self.delete_controls:
-            delete_controls(ob, left)
-        elif left:
-            kept = messages.KEPT_CONTROLS(controls=messages.quoted(control.name for control in left))
-        return messages.REMOVED(tips=", ".join(names), kept=kept)
+            left, kept = unused(controls), ""
+            if self.delete_controls:
+                delete_controls(ob, left)
+            elif left:
+                kept = messages.KEPT_CONTROLS(controls=messages.quoted(control.name for control in left))
+            return messages.REMOVED(tips=", ".join(names), kept=kept)
 
 
 class ANALYTIC_IK_OT_limit_knees(ChainOperator):
