@@ -7,7 +7,6 @@ import bpy
 _NUMBER = re.compile(r"\.\d{3,}$")
 
 
-
 def home_of(ob: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Collection:
     """The collection for an object's new controls: the object's first local one in the scene, else the scene's.
 

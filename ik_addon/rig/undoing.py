@@ -206,10 +206,12 @@ def _drivers(ob: bpy.types.Object) -> set[tuple[str, int]]:
 
 
 def _actions(ob: bpy.types.Object) -> Iterator[bpy.types.Action]:
-    """The actions of an object that can be edited: the current one, and those of its NLA strips."""
+    """This file's own actions of an object: the current one, and those of its NLA strips."""
     own = [ob.animation_data.action] if ob.animation_data else []
     homes = [home.id_data for home in fcurve_homes(ob)]
-    return (action for action in [*own, *homes] if action is not None and action.is_editable)
+    for action in [*own, *homes]:
+        if action is not None and action.library is None and action.override_library is None:
+            yield action
 
 
 def _copy(action: bpy.types.Action) -> bpy.types.Action:

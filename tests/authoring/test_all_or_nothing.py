@@ -100,7 +100,7 @@ def state(owner: bpy.types.bpy_struct, names: list[str] | None = None) -> dict:
 # Failing
 
 
-class Planted(RuntimeError):
+class PlantedError(RuntimeError):
     """What nobody expects."""
 
 
@@ -260,7 +260,7 @@ def places(name: str) -> list[tuple[tuple[str, int], int]]:
     """The lines that an operation goes through, and when: at first, and again."""
     seen, operation = Counter(), prepared(name)
     before = everything()
-    with failing(Planted, None, 0, seen):
+    with failing(PlantedError, None, 0, seen):
         operation()
     assert everything() != before, "it did nothing"
     again = [(place, 2) for place, count in seen.items() if count > 1 and not is_exit(place)]
@@ -294,7 +294,7 @@ def test_what_fails_at_any_line_leaves_nothing_behind(name, capfd):
     for place, hit in places(name):
         operation = prepared(name)
         before = everything()
-        with pytest.raises(RuntimeError, match="planted; look here"), failing(Planted, place, hit, Counter()):
+        with pytest.raises(RuntimeError, match="planted; look here"), failing(PlantedError, place, hit, Counter()):
             operation()
         left = differences(before, everything())
         if left:

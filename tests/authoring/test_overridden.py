@@ -10,7 +10,17 @@ from ik_addon.authoring.homes import home_of
 from ik_addon.bake import last_report
 
 from ..rig.rigs import evaluated_copy, leg, new_empty, update
-from ..scenes import EXACT, apart, farthest_apart, go_to, played, played_without_the_add_on, pose_of, select, select_bones
+from ..scenes import (
+    EXACT,
+    apart,
+    farthest_apart,
+    go_to,
+    played,
+    played_without_the_add_on,
+    pose_of,
+    select,
+    select_bones,
+)
 from .skeletons import FAMILIES, armature_of
 
 FAMILY = FAMILIES[0]
@@ -46,7 +56,7 @@ def linked_character(path: Path) -> bpy.types.Collection:
 
 
 def overridden_character(path: Path, editable: bool = True) -> bpy.types.Object:
-    """The armature of a character that is linked and overridden. editable: by the user, as *Make Library Override* does."""
+    """The armature of a character that is linked and overridden. editable: as *Make Library Override* leaves it."""
     linked_character(path).override_hierarchy_create(
         bpy.context.scene, bpy.context.view_layer, do_fully_editable=editable
     )

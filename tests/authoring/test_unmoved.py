@@ -1,4 +1,4 @@
-"""Adding a chain is checked: where it moves a bone it is taken back, with a sentence that names the bone and how far."""
+"""Adding a chain is checked: where it moves a bone it is taken back, with a sentence that says which and how far."""
 
 import re
 from math import radians
