@@ -156,10 +156,13 @@ def restore(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> l
     Returns the names of the constraints. Raises ChainError, with nothing changed, where one of them is gone.
     """
     constraints = [_adopted_constraint(tip) for tip in tips]
-    for held in constraints:
-        _restore(held)
-    context.view_layer.update()
-    return [held.constraint.name for held in constraints]
+    with all_or_nothing([tip.id_data for tip in tips], keys=True):
+        records = [_restore(held) for held in constraints]
+        context.view_layer.update()
+        names = [held.constraint.name for held in constraints]
+        # Last, for what is deleted cannot be brought back.
+        _delete_copies(constraints, records)
+    return names
 
 
 # What can be adopted
@@ -467,20 +470,28 @@ def _adopted_constraint(tip: bpy.types.PoseBone) -> Held:
     return Held(owner, constraint)
 
 
-def _restore(held: Held) -> None:
+def _restore(held: Held) -> dict:
+    """Remove the chain of a constraint, and switch that on again; returns what was kept of it."""
     tip, constraint = held.chain_tip, held.constraint
     ob, record = tip.id_data, _record(tip)
     remove_chain(tip, keep_pose=False)
-    helper = bpy.data.objects.get(record["helper"])
-    if helper is not None:
-        bpy.data.objects.remove(helper)
     writer = PoseWriter(ob)
     for name, (mode, before, written) in record["fk"].items():
         bone = ob.pose.bones.get(name)
         if bone is not None and bone.rotation_mode == mode and raw_values(bone, mode) == written:
             writer.restore_fk(name, mode, before)
     writer.commit()
-    if record["animated"]:
-        remove_animation(ob, _copy_path(tip))
     constraint.mute = False
     ob.update_tag()
+    return record
+
+
+def _delete_copies(constraints: Sequence[Held], records: Sequence[dict]) -> None:
+    """Delete what adopting constraints made for their chains: targets, and copies of their animation."""
+    for held, record in zip(constraints, records, strict=True):
+        if record["animated"]:
+            remove_animation(held.tip.id_data, _copy_path(held.chain_tip))
+    for record in records:
+        helper = bpy.data.objects.get(record["helper"])
+        if helper is not None:
+            bpy.data.objects.remove(helper)

@@ -1,6 +1,7 @@
 """Whatever fails, wherever it fails, leaves nothing behind: each line of each operator is made to fail once."""
 
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ import bpy
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_addon.authoring.adopt import adopt, adoptable
+from ik_addon.authoring.adopt import adopt, adoptable, adopted_tips, restore
 from ik_addon.authoring.controls import add_chain
 from ik_addon.authoring.cures import cure
 from ik_addon.authoring.knees import limit_knees
@@ -44,6 +45,8 @@ CHANGING = [
     *(f"authoring/{name}.py" for name in ("adopt", "controls", "cures", "homes", "influence", "knees", "placing")),
     *("authoring/rigging.py", "authoring/snap.py", "authoring/unmoved.py", "bake/baking.py", "bake/keys.py"),
 ]
+# They come last, for what they delete cannot be brought back.
+DELETING = {"_delete_copies", "delete_controls", "remove_animation"}
 PLACES = int(os.environ.get("ANALYTIC_IK_PLACES", "20"))
 """At how many lines each operator is made to fail, spread over all that it goes through; 0: at all of them."""
 
@@ -110,7 +113,7 @@ def failing(error: type[Exception], at: tuple[str, int] | None, hit: int, seen: 
 
     def trace(frame, event: str, _arg: object):
         file = frame.f_code.co_filename.removeprefix(f"{PACKAGE}/")
-        if file not in CHANGING:
+        if file not in CHANGING or frame.f_code.co_name in DELETING:
             return None
 
         def lines(frame, event: str, _arg: object):
@@ -132,10 +135,10 @@ def failing(error: type[Exception], at: tuple[str, int] | None, hit: int, seen: 
         sys.settrace(before)
 
 
-def is_exit(place: tuple[str, int]) -> bool:
-    """Whether a line that is reached again may be the end of a block, where there is nothing left to fail."""
-    line = (PACKAGE / place[0]).read_text().splitlines()[place[1] - 1]
-    return line.lstrip().startswith(("with ", "for ", "while ", "yield"))
+def can_fail(place: tuple[str, int], again: bool) -> bool:
+    """Whether there is something in a line that can fail; what begins a block may be its end when it comes again."""
+    line = (PACKAGE / place[0]).read_text().splitlines()[place[1] - 1].strip()
+    return not (re.fullmatch(r"return \w+", line) or (again and line.startswith(("with ", "for ", "while ", "yield"))))
 
 
 # What is done
@@ -177,6 +180,14 @@ def adopt_constraints() -> Callable[[], object]:
     constraint.driver_add("influence").driver.expression = "1.0"
     update()
     return lambda: adopt(bpy.context, adoptable([*rig.ob.pose.bones, *other.ob.pose.bones]))
+
+
+def restore_constraints() -> Callable[[], object]:
+    adopt_constraints()()
+    update()
+    tips = [bone for ob in bpy.data.objects if ob.pose for bone in adopted_tips(ob.pose.bones)]
+    assert len(tips) == 2
+    return lambda: restore(bpy.context, tips)
 
 
 def limit_all_knees() -> Callable[[], object]:
@@ -236,6 +247,7 @@ OPERATIONS = {
     "add to a target": add_to_a_selected_target,
     "rig": rig_all_limbs,
     "adopt": adopt_constraints,
+    "restore": restore_constraints,
     "limit knees": limit_all_knees,
     "snap targets": snap(None),
     "snap targets over frames": snap(range(1, 4)),
@@ -263,8 +275,8 @@ def places(name: str) -> list[tuple[tuple[str, int], int]]:
     with failing(PlantedError, None, 0, seen):
         operation()
     assert everything() != before, "it did nothing"
-    again = [(place, 2) for place, count in seen.items() if count > 1 and not is_exit(place)]
-    found = [*((place, 1) for place in seen), *again]
+    found = [(place, 1) for place in seen if can_fail(place, again=False)]
+    found += [(place, 2) for place, count in seen.items() if count > 1 and can_fail(place, again=True)]
     return found[:: max(1, len(found) // PLACES)] if PLACES else found
 
 
