@@ -115,6 +115,10 @@ NO_LIVE_CHAIN = Refusal("Armature '{armature}': no bone of it is the tip of a li
 NO_LIVE_CHAIN_SELECTED = Refusal(
     "Armature '{armature}': no selected bone of it is the tip of a live chain; add one first"
 )
+ARMATURE_NOT_EDITABLE = Refusal(
+    "Armature '{armature}' has a library override that is not editable; make it editable in the Outliner, in the "
+    "Library Overrides view"
+)
 NOT_A_TIP = Refusal("Armature '{armature}': bone '{bone}' is not the tip of a chain; choose one from the list")
 NO_CHAIN_ACTIVE = Refusal("Armature '{armature}': no bone of a live chain is active; make one the active bone")
 
@@ -165,6 +169,10 @@ BONE_SHARED = Clause(
 )
 BONE_TAKEN = Clause("bone '{bone}' belongs to the chain of '{tip}' already; use fewer bones, or remove that chain")
 TIP_TAKEN = Refusal("Bone '{bone}': it belongs to another chain itself; remove one of the two chains")
+WOULD_MOVE = Clause(
+    "bone '{moved}' would move by {distance:.3g}; look for constraints, drivers or uneven scale on its limb, or select "
+    "an object as the target to let it move"
+)
 TIP_ALREADY = Clause("it is the tip of a chain already; change that one, or remove it first")
 BONE_NO_NUMBER = Clause(
     "the pose of bone '{bone}' holds values that are not numbers; clear its transform and its parents'"
@@ -338,7 +346,8 @@ FOLLOWS_STRAIGHT = Done(
     "Bone '{bone}' follows '{target}'{end}. The limb is straight: it bends about its hinge; use Flip to bend it the "
     "other way"
 )
-REMOVED = Done("Removed the chain of {tips}")
+REMOVED = Done("Removed the chain of {tips}{kept}")
+KEPT_CONTROLS = Part(". Kept the controls {controls}")
 SELECTED = Done("Selected '{bone}'")
 LIMITED_KNEES = Done("Limited {knees}")
 KNEE = Part("'{bone}' (about its {axis} axis)")

@@ -14,8 +14,10 @@ from ..rig.order import live_tips
 from ..rig.problems import Cure, check_changeable, rotation_curves
 from ..rig.reading import SceneReader
 from ..rig.switch import mute_switch
+from ..rig.undoing import all_or_nothing
 from ..solvers import ChainError
 from .controls import new_empty, target_place
+from .homes import home_of
 from .snap import snap_targets
 
 
@@ -25,12 +27,13 @@ def cure(context: bpy.types.Context, ob: bpy.types.Object, wanted: Cure) -> str:
     if bone is None:
         raise ChainError(messages.NO_SUCH_BONE(armature=ob.name, bone=wanted.bone))
     check_changeable(ob)
-    done = CURES[wanted.kind](context, bone, wanted.name)
-    # Nobody tells of a driver that went, or of a key that is silent now.
-    animation.forget()
-    ob.update_tag()
-    context.view_layer.update()
-    return messages.CURED(bone=bone.name, done=done)
+    with all_or_nothing([ob]):
+        done = CURES[wanted.kind](context, bone, wanted.name)
+        # Nobody tells of a driver that went, or of a key that is silent now.
+        animation.forget()
+        ob.update_tag()
+        context.view_layer.update()
+        return messages.CURED(bone=bone.name, done=done)
 
 
 def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str = "") -> str:
@@ -47,7 +50,8 @@ def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str =
     except ChainError as error:
         raise error.of(messages.BONE(bone=tip.name)) from error
     at_world = reader.world @ target_place(fk_joints(bones), chain)
-    target = new_empty(ob, f"{tip.name} target", at_world, "SPHERE", 0.1 * chain.length * reader.world.median_scale)
+    size = 0.1 * chain.length * reader.world.median_scale
+    target = new_empty(home_of(ob, context.scene), f"{tip.name} target", at_world, "SPHERE", size)
     for name in ("swivel", "flip", "foot_roll"):
         tip.property_unset(f"analytic_ik_{name}")
     tip.analytic_ik_target, tip.analytic_ik_subtarget = target, ""
@@ -72,8 +76,7 @@ def _bring_back(what: str, gone: messages.Message) -> Callable[..., str]:
         if control is None:
             raise ChainError(gone(bone=tip.name))
         if not in_any_collection(control):
-            homes = tip.id_data.users_collection or (context.scene.collection,)
-            homes[0].objects.link(control)
+            home_of(tip.id_data, context.scene).objects.link(control)
         return messages.BROUGHT_BACK(control=control.name)
 
     return bring_back

@@ -13,11 +13,14 @@ from ..rig.hinge import hinge_armature
 from ..rig.limb import chain_bones, end_in_tip
 from ..rig.problems import check_changeable
 from ..rig.reading import SceneReader
+from ..rig.undoing import all_or_nothing
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
-from .controls import add_chain
+from .controls import put_chain
+from .homes import controls_home
 from .knees import nearest_axis
 from .legs import FoundLimb, LeftOut, find_limbs
+from .unmoved import bones_stay
 
 _NONE_FOUND = {
     (False, False): messages.NO_LEG,
@@ -76,18 +79,19 @@ def rig_legs(
     if not free:
         why = "".join(messages.IS_NONE(bone=out.bone, why=out.reason) for out in left_out[:4])
         raise ChainError(_NONE_FOUND[bool(selected), arms](armature=ob.name, why=why))
-    collection = _collection(context, ob)
     rigged = []
-    for limb in free:
-        try:
-            rigged.append(_rig(context, ob, limb, collection))
-        except ChainError as error:
-            left_out.append(LeftOut(limb.bones[-1], str(error)))
-    if not rigged:
-        if not collection.objects:
-            bpy.data.collections.remove(collection)
-        raise ChainError(left_out[-1].reason).of(messages.ARMATURE(armature=ob.name))
-    return Rigged(tuple(rigged), tuple(left_out))
+    with all_or_nothing([ob]):
+        for limb in free:
+            try:
+                with all_or_nothing([ob]), bones_stay(context, ob.pose.bones[limb.bones[-1]]):
+                    made = _rig(context, ob, limb)
+            except ChainError as error:
+                left_out.append(LeftOut(limb.bones[-1], str(error)))
+            else:
+                rigged.append(made)
+        if not rigged:
+            raise ChainError(left_out[-1].reason).of(messages.ARMATURE(armature=ob.name))
+        return Rigged(tuple(rigged), tuple(left_out))
 
 
 def _taken(ob: bpy.types.Object, limb: FoundLimb) -> str:
@@ -102,15 +106,13 @@ def _taken(ob: bpy.types.Object, limb: FoundLimb) -> str:
     return ""
 
 
-def _rig(
-    context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb, collection: bpy.types.Collection
-) -> RiggedLimb:
-    tip = ob.pose.bones[limb.bones[-1]]
+def _rig(context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb) -> RiggedLimb:
+    tip, collection = ob.pose.bones[limb.bones[-1]], controls_home(ob, context.scene)
     for name in limb.segments:
         # Bones split for twist do not bend.
         ob.pose.bones[name].analytic_ik_rigid = True
     axis = _straight_axis(context, tip, limb)
-    added = add_chain(context, tip, len(limb.bones), "AUTO", with_pole=True, straight_axis=axis, end_bone=limb.end)
+    added = put_chain(context, tip, len(limb.bones), "AUTO", with_pole=True, straight_axis=axis, end_bone=limb.end)
     target, pole = added.target, added.pole
     place = "." + limb.place.title() if limb.place else ""
     side = "." + limb.side if limb.side else ""
@@ -165,13 +167,3 @@ def _straight_axis(context: bpy.types.Context, tip: bpy.types.PoseBone, limb: Fo
         return "AUTO"
     axis, cosine = nearest_axis(readings[1], normal.normalized())
     return axis.upper() if cosine > 0.0 else f"NEGATIVE_{axis.upper()}"
-
-
-def _collection(context: bpy.types.Context, ob: bpy.types.Object) -> bpy.types.Collection:
-    """The collection of an armature's controls: the one that an earlier limb's are in, or a new one."""
-    name, home = f"{ob.name} controls", [*ob.users_collection, context.scene.collection][0]
-    collection = home.children.get(name)
-    if collection is None:
-        collection = bpy.data.collections.new(name)
-        home.children.link(collection)
-    return collection

@@ -60,7 +60,13 @@ def read_chains(chains: list[ChainName], depsgraph: bpy.types.Depsgraph) -> dict
 def check_changeable(ob: bpy.types.Object) -> None:
     """Raise ChainError where nothing of an armature object can be changed for good in this file."""
     if not is_changeable(ob):
-        raise ChainError(messages.ARMATURE_LINKED(armature=ob.name))
+        raise ChainError(not_changeable(ob))
+
+
+def not_changeable(ob: bpy.types.Object) -> str:
+    """Why nothing of an armature object can be changed for good, as a sentence."""
+    message = messages.ARMATURE_LINKED if ob.override_library is None else messages.ARMATURE_NOT_EDITABLE
+    return message(armature=ob.name)
 
 
 def read_chain(scene: SceneReader, chain: ChainName, error: ChainError | None) -> Limb | ChainError:
