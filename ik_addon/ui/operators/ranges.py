@@ -231,8 +231,9 @@ class ANALYTIC_IK_OT_bake(ChainsOperator):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
+        column = layout.column(align=True)
         for k, line in enumerate(wrap(self._warning, _LINE)):
-            layout.label(text=line, icon="BLANK1" if k else "ERROR")
+            column.label(text=line, icon="BLANK1" if k else "ERROR")
         layout.use_property_split, layout.use_property_decorate = True, False
         for name in ("frame_start", "frame_end", "frame_step", "only_selected", "action", "after", "tolerance"):
             layout.prop(self, name)
