@@ -529,6 +529,7 @@ NOT_FINISHED = Part("Blender could not finish it")
 INCOMPLETE = Part("it came out incomplete")
 STOPPED = Part("stopped before its end; nothing was written")
 LIMB_FOLLOWS = Done("{armature}: '{first}' to '{last}' follow '{target}' and '{pole}'")
+MOTION_FOLLOWED = Done("{armature}: the controls follow frames {first}-{last}")
 LIMB_LEFT_OUT = Note("{armature}: left out '{bone}': {why}")
 
 # What should not happen
