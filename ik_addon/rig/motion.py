@@ -5,7 +5,7 @@ from math import ceil, floor
 
 import bpy
 
-from .animation import bone_of_path, current_fcurve_collections, fcurve_collections, plays
+from .animation import current_fcurve_collections, fcurve_collections, plays
 
 _PLACING = ("location", "rotation", "scale")
 """How the names of the channels begin that move a bone or an object."""
@@ -15,8 +15,8 @@ _WHOLE = 1e-3
 
 def has_keys(ob: bpy.types.Object, names: Iterable[str]) -> bool:
     """Whether keys that play move one of these bones of an armature object; the name "" means the object itself."""
-    wanted = set(names)
-    return any(_moved_by(curve) in wanted for curves in _playing(ob) for curve in curves)
+    moving = _moving_paths(names)
+    return any(curve.data_path.startswith(moving) and plays(curve) for curves in _playing(ob) for curve in curves)
 
 
 def has_own_motion(ob: bpy.types.Object, bone: str) -> bool:
@@ -26,8 +26,8 @@ def has_own_motion(ob: bpy.types.Object, bone: str) -> bool:
         return False
     if any(constraint.enabled and constraint.influence > 0.0 for constraint in owner.constraints):
         return True
-    drivers = ob.animation_data.drivers if ob.animation_data else ()
-    return any(_moved_by(driver) == bone for driver in drivers) or has_keys(ob, [bone])
+    drivers, moving = ob.animation_data.drivers if ob.animation_data else (), _moving_paths([bone])
+    return any(driver.data_path.startswith(moving) for driver in drivers) or has_keys(ob, [bone])
 
 
 def motion_frames(ob: bpy.types.Object) -> range | None:
@@ -61,12 +61,12 @@ def _extents(ob: bpy.types.Object) -> Iterator[float]:
 
 
 def _playing(ob: bpy.types.Object) -> Iterator[Iterable[bpy.types.FCurve]]:
-    """The F-Curves that play on an object at some frame, of its action and of its NLA strips."""
+    """The collections of F-Curves that play on an object at some frame, of its action and of its NLA strips."""
     data = ob.animation_data
-    if data is None:
-        return
-    homes = [*_current(data), *(home for strip in _strips(data) for home in _curves_of(strip))]
-    yield from (filter(plays, home) for home in homes)
+    if data is not None:
+        yield from _current(data)
+        for strip in _strips(data):
+            yield from _curves_of(strip)
 
 
 def _current(data: bpy.types.AnimData) -> list:
@@ -90,8 +90,7 @@ def _curves_of(strip: bpy.types.NlaStrip) -> Iterator:
         yield from _curves_of(inner)
 
 
-def _moved_by(curve: bpy.types.FCurve) -> str | None:
-    """The bone that an F-Curve moves, "" for the object itself; None if it moves neither."""
-    bone, channel = bone_of_path(curve.data_path)
-    channel = channel if bone else curve.data_path.removeprefix("delta_")
-    return bone if channel.startswith(_PLACING) else None
+def _moving_paths(names: Iterable[str]) -> tuple[str, ...]:
+    """How the RNA paths begin of what moves some bones of an object; the name "" means the object itself."""
+    owners = (f'pose.bones["{bpy.utils.escape_identifier(name)}"].' if name else "" for name in names)
+    return tuple(f"{owner}{delta}{channel}" for owner in owners for delta in ("", "delta_") for channel in _PLACING)

@@ -13,7 +13,7 @@ from .armatures import armature_named, bones_below, is_changeable, is_evaluated_
 from .hidden import in_any_collection
 from .lengthening import scaled_bones
 from .limb import Limb, chain_bones
-from .motion import has_own_motion, motion_frames
+from .motion import has_own_motion
 from .order import ChainName, chain_order, read_by
 from .reading import SceneReader, gone_pole
 from .relations import followed_bones
@@ -140,14 +140,20 @@ def bones_left_behind(ob: bpy.types.Object, tip: str) -> list[str]:
     if settings.influence < 1.0 or is_animated(ob, f"{pose_bone.path_from_id()}.analytic_ik_influence"):
         return []
     try:
-        keyed = [bone.name for bone in _bones_of(ob, tip) if any(True for _ in rotation_curves(ob, bone))]
+        keyed = [bone.name for bone in _bones_of(ob, tip) if any(map(_is_motion, rotation_curves(ob, bone)))]
     except ChainError:
         # Another problem says what is wrong with its bones.
         return []
     controls = ((settings.target, settings.subtarget), (settings.pole_target, settings.pole_subtarget))
     if not keyed or any(control and has_own_motion(control, bone) for control, bone in controls):
         return []
-    return keyed if motion_frames(ob) is not None else []
+    return keyed
+
+
+def _is_motion(curve: bpy.types.FCurve) -> bool:
+    """Whether an F-Curve has more than a pose that is keyed once."""
+    first, last = curve.range()
+    return last > first or any(not modifier.mute for modifier in curve.modifiers)
 
 
 def rotation_curves(ob: bpy.types.Object, bone: bpy.types.PoseBone) -> Iterator[bpy.types.FCurve]:

@@ -138,6 +138,20 @@ def test_the_motion_of_a_strip_is_followed():
     assert_no_bone_moved(ob, before, played(ob, FRAMES))
 
 
+def test_a_cycle_is_followed_over_the_range_of_the_scene():
+    ob = in_motion()
+    for curve in fcurves(ob):
+        curve.modifiers.new("CYCLES")
+    # Blender hears of a new modifier from its own buttons alone.
+    ob.animation_data.action.update_tag()
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 60
+    frames = range(1, 61)
+    before = played_without_the_add_on(ob, frames)
+    go_to(4)
+    bpy.ops.analytic_ik.rig_legs()
+    assert_no_bone_moved(ob, before, played(ob, frames))
+
+
 def test_a_leg_without_keys_is_carried_by_a_body_that_has_them():
     ob = in_motion(sides=("L",))
     before = played_without_the_add_on(ob, FRAMES)

@@ -132,6 +132,20 @@ def test_what_is_repeated_plays_over_the_range_of_the_scene():
     assert motion_frames(rig.ob) == range(1, 81)
 
 
+@pytest.mark.skipif(not hasattr(bpy.types, "ActionSlot"), reason="actions have slots since 4.4")
+def test_another_slot_of_its_action_is_not_its_motion():
+    rig, other = keyed((4, 9)), new_empty("other")
+    data = other.animation_data_create()
+    data.action = action = rig.ob.animation_data.action
+    data.action_slot = action.slots.new(id_type="OBJECT", name="other")
+    for frame in (-30, 90):
+        other.location.x = frame
+        other.keyframe_insert("location", frame=frame)
+    assert other.animation_data.action == action
+    assert motion_frames(rig.ob) == range(4, 10)
+    assert motion_frames(other) == range(-30, 91)
+
+
 def test_a_pose_that_is_keyed_once_is_no_motion():
     assert motion_frames(keyed((5,)).ob) is None
     assert motion_frames(new_empty("still")) is None
