@@ -22,6 +22,7 @@ from ..scenes import (
     keyed_frames,
     played,
     played_without_the_add_on,
+    pose_of,
     select,
     select_bones,
     whole_state,
@@ -87,6 +88,12 @@ def test_on_every_frame_no_bone_moves(family):
     go_to(4)
     assert bpy.ops.analytic_ik.rig_legs() == {"FINISHED"}
     assert action_state(ob.animation_data.action) == keys
+    # At once, before anything goes to another frame.
+    update()
+    assert_no_bone_moved(ob, {4: before[4]}, {4: pose_of(ob)})
+    for control in controls_of(ob):
+        for (path, index), curve in curves_of(control).items():
+            assert getattr(control, path)[index] == pytest.approx(curve.evaluate(4), abs=1e-6)
     assert_no_bone_moved(ob, before, played(ob, frames))
     for control in controls_of(ob):
         assert control.animation_data and curves_of(control)
