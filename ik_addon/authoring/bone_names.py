@@ -55,6 +55,7 @@ _NUMBER = re.compile(r"(?=(?:.*\d){6})[0-9a-fA-F{}_-]{16,}$")
 """A name that is a universally unique identifier, or a long number."""
 _JAPANESE = {
     "足首": "ankle",
+    "足先": "toe",
     "足": "leg",
     "ひざ": "knee",
     "つま先": "toe",

@@ -17,6 +17,8 @@ IN_LINE = radians(10.0)
 """Largest angle between two bones that are one part of a limb, split for its twist."""
 SPLIT = radians(25.0)
 """The same where their names leave no doubt: "upperleg01" and "upperleg02"."""
+ON_TOES = radians(40.0)
+"""Between hip to ankle and ankle to ball: 7 to 33 degrees in animals on their toes, 45 to 79 in people on their soles."""
 
 
 @dataclass(frozen=True, slots=True)

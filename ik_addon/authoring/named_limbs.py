@@ -9,7 +9,7 @@ from mathutils import Vector
 
 from .. import messages
 from .bone_names import BoneName
-from .limb_shape import IN_LINE, SPLIT, Limb, Names, Reasons, bend, foot_and_toes, is_in_line, is_part, is_plain
+from .limb_shape import IN_LINE, ON_TOES, SPLIT, Limb, Names, Reasons, bend, foot_and_toes, is_in_line, is_part, is_plain
 
 _ABOVE = {
     "END": {"LOWER": "LOWER", "LIMB": "LIMB"},
@@ -30,8 +30,12 @@ _SAME_PLACE = 0.1
 """Of a limb's length: two limbs that begin and end closer to each other are one limb twice."""
 _LINK = 0.25
 """Of the next bone: a bone called "leg" above an upper leg is a link of the leg if it is longer."""
-_HIP = 0.5
-"""Of the next bone: a bone from the middle of the body to a hip is shorter. So is its distance to its twin."""
+_HIP = 0.8
+"""Of the next bone: a bone from the middle of the body to a hip or a shoulder is shorter."""
+_TOGETHER = 0.2
+"""Of the distance between the next bones of both sides: such bones begin closer to each other."""
+_REST = 0.4
+"""Of a leg: what is behind its ankle is shorter."""
 _FAR = 3.0
 """In lengths of the bone above: a foot that is parented to something else lies closer to the shin's head."""
 _NEAR = 0.2
@@ -75,7 +79,11 @@ def limbs_by_name(armature: Sequence[bpy.types.Bone], names: Names) -> tuple[lis
     own = {name for limb in limbs for name in limb.own}
     expected = {name: reason for name, reason in expected.items() if name not in own}
     # Fingers and hips lack nothing.
-    near = {bone.name for limb in limbs for bone in (*limb.bones[-1].children_recursive, *limb.bones[0].parent_recursive)}
+    near = {
+        bone.name
+        for limb in complete
+        for bone in (*limb.bones[-1].children_recursive, *limb.bones[0].parent_recursive)
+    }
     return limbs, {name: reasons[name] for name in reasons.keys() - own - near - expected.keys()}, expected
 
 
@@ -126,9 +134,13 @@ def _tips(armature: Sequence[bpy.types.Bone], names: Names) -> list[_Tip]:
             loose.append((1 if name.part == "END" else 2, bone))
     shins = [bone for bone in armature if bone.name not in feet and _is_last(bone, names)]
     found = _loose_feet(shins, loose, names)
+    biped = sum(names[shin.name].kind == "LEG" for shin in shins) == 2
     return [
         *(_tip_with(ends, names) for ends in feet.values()),
-        *(_tip_without(shin, *found.get(shin.name, (3, None)), names) for shin in shins),
+        *(
+            (biped and _tip_in_row(shin, names)) or _tip_without(shin, *found.get(shin.name, (3, None)), names)
+            for shin in shins
+        ),
     ]
 
 
@@ -178,6 +190,19 @@ def _tip_without(shin: bpy.types.Bone, rank: int, loose: bpy.types.Bone | None, 
     if loose and (rank == 0 or child is None or child in leaves):
         return _Tip(shin, (loose,), rides=False)
     return _Tip(shin, (child,), rides=not leaves) if child else _Tip(shin)
+
+
+def _tip_in_row(last: bpy.types.Bone, names: Names) -> _Tip | None:
+    """The tip of a leg whose bones are only numbered, foot and toe as well: a short rest that turns from the leg."""
+    row = [last]
+    while row[0].parent and names[row[0].parent.name].part == "LIMB" and names[last.name].kind == "LEG":
+        row.insert(0, row[0].parent)
+    joints = [*(bone.head_local for bone in row), last.tail_local]
+    for k in range(2, len(row)):
+        leg, rest = joints[k] - joints[0], joints[-1 if k == len(row) - 1 else -2] - joints[k]
+        if rest.length < _REST * leg.length and bend(joints[0], joints[k], joints[k + 1]) > ON_TOES:
+            return _Tip(row[k - 1], (row[k],), tuple(row[k + 1 : k + 2]))
+    return None
 
 
 def _loose_feet(
@@ -320,7 +345,7 @@ def _share_hip(limb: Limb, other: Limb) -> bool:
     if limb.kind != other.kind or limb.side == other.side or len(limb.bones) != len(other.bones):
         return False
     roots, next_ones = ((a - b).length for a, b in zip(limb.joints[:2], other.joints[:2], strict=True))
-    return roots < _HIP * next_ones and limb.lengths[0] < _HIP * limb.lengths[1]
+    return roots < _TOGETHER * next_ones and limb.lengths[0] < _HIP * limb.lengths[1]
 
 
 def _from_hip(limb: Limb, names: Names) -> Limb:

@@ -7,12 +7,10 @@ from math import pi, radians
 import bpy
 from mathutils import Vector
 
-from .limb_shape import Limb, Names, bend, foot_and_toes, middle_of
+from .limb_shape import ON_TOES, Limb, Names, bend, foot_and_toes, middle_of
 
-_ON_TOES = radians(40.0)
-"""Between hip to ankle and ankle to ball: 7 to 32 degrees in animals on their toes, 47 to 79 in people on their soles."""
 _NO_STANCE = radians(4.0)
-"""The same in a rest pose in which all bones point the same way, as some captures have it."""
+"""Between hip to ankle and ankle to ball in a rest pose in which all bones point the same way, as some captures have it."""
 _TARSUS = 0.25
 """Of the leg above it: the foot of a bird, with several toes, is longer."""
 _TOES = 3
@@ -101,7 +99,7 @@ def _on_its_toes(leg: Limb, legs: Sequence[Limb], has_hands: bool, head: Head, n
     # Both legs of a pair stand alike, whatever the pose of one.
     pair = [other for other in legs if other.place == leg.place and other.toes]
     turns = max(_bend_of_foot(other, head) for other in pair)
-    if turns >= _ON_TOES and (has_hands or not _is_birds(leg, head)):
+    if turns >= ON_TOES and (has_hands or not _is_birds(leg, head)):
         return leg
     toe = leg.toes[len(leg.toes) // 2]
     fields = foot_and_toes(toe, names) if leg.toe else {"foot": (toe,), "toes": ()}
