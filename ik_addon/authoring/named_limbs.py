@@ -134,11 +134,12 @@ def _tips(armature: Sequence[bpy.types.Bone], names: Names) -> list[_Tip]:
             loose.append((1 if name.part == "END" else 2, bone))
     shins = [bone for bone in armature if bone.name not in feet and _is_last(bone, names)]
     found = _loose_feet(shins, loose, names)
-    biped = sum(names[shin.name].kind == "LEG" for shin in shins) == 2
+    pairs = {kind for kind in ("LEG", "ARM") if sum(names[shin.name].kind == kind for shin in shins) == 2}
     return [
         *(_tip_with(ends, names) for ends in feet.values()),
         *(
-            (biped and _tip_in_row(shin, names)) or _tip_without(shin, *found.get(shin.name, (3, None)), names)
+            (names[shin.name].kind in pairs and _tip_in_row(shin, names))
+            or _tip_without(shin, *found.get(shin.name, (3, None)), names)
             for shin in shins
         ),
     ]
@@ -193,14 +194,18 @@ def _tip_without(shin: bpy.types.Bone, rank: int, loose: bpy.types.Bone | None, 
 
 
 def _tip_in_row(last: bpy.types.Bone, names: Names) -> _Tip | None:
-    """The tip of a leg whose bones are only numbered, foot and toe as well: a short rest that turns from the leg."""
+    """The tip of a limb of a person whose bones are only numbered, foot and toe or hand as well.
+
+    A foot is where a short rest turns from the leg; a hand is behind two bones.
+    """
     row = [last]
-    while row[0].parent and names[row[0].parent.name].part == "LIMB" and names[last.name].kind == "LEG":
+    while row[0].parent and names[row[0].parent.name].part == "LIMB" == names[last.name].part:
         row.insert(0, row[0].parent)
     joints = [*(bone.head_local for bone in row), last.tail_local]
     for k in range(2, len(row)):
-        leg, rest = joints[k] - joints[0], joints[-1 if k == len(row) - 1 else -2] - joints[k]
-        if rest.length < _REST * leg.length and bend(joints[0], joints[k], joints[k + 1]) > ON_TOES:
+        limb, rest = joints[k] - joints[0], joints[min(k + 1, len(row) - 1)] - joints[k]
+        turns = bend(*(joints[j] for j in (0, k, k + 1))) > ON_TOES
+        if names[last.name].kind == "ARM" or (turns and rest.length < _REST * limb.length):
             return _Tip(row[k - 1], (row[k],), tuple(row[k + 1 : k + 2]))
     return None
 
@@ -312,6 +317,8 @@ def _numbered_segments(
 ) -> set[str]:
     """Those of "Leg1", "Leg2", "Leg3" that are in line with the one before, if enough links are left without them."""
     joints = [*(bone.head_local for bone in line), tip.joint]
+    # A leaf or a tail on its end does not tell that the last bone is none of the foot.
+    is_known = tip.foot and (tip.rides or tip.foot[0].parent != tip.bone)
     split = {
         below.name
         for k, (bone, below) in enumerate(pairwise(line))
@@ -319,7 +326,7 @@ def _numbered_segments(
         and below.name not in segments
         and bend(*joints[k : k + 3]) < IN_LINE
     }
-    return split if tip.foot and len(line) - len(segments) - len(split) >= 2 else set()
+    return split if is_known and len(line) - len(segments) - len(split) >= 2 else set()
 
 
 def _place(leg: Sequence[BoneName]) -> str:

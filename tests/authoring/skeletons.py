@@ -953,7 +953,7 @@ torso_joint_1, pelvis
 """,
         (
             "LEG: leg_joint_{s}_1, leg_joint_{s}_2 > leg_joint_{s}_3, leg_joint_{s}_5",
-            "ARM: arm_joint_{s}_1, arm_joint_{s}_2, arm_joint_{s}_3 > ",
+            "ARM: arm_joint_{s}_1, arm_joint_{s}_2 > arm_joint_{s}_3",
         ),
     ),
     Family(
