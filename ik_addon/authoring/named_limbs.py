@@ -36,6 +36,8 @@ _TOGETHER = 0.2
 """Of the distance between the next bones of both sides: such bones begin closer to each other."""
 _REST = 0.4
 """Of a leg: what is behind its ankle is shorter."""
+_ARM = 4
+"""Bones of an arm with its hand and fingers; more are a tentacle."""
 _FAR = 3.0
 """In lengths of the bone above: a foot that is parented to something else lies closer to the shin's head."""
 _NEAR = 0.2
@@ -205,7 +207,9 @@ def _tip_in_row(last: bpy.types.Bone, names: Names) -> _Tip | None:
     for k in range(2, len(row)):
         limb, rest = joints[k] - joints[0], joints[min(k + 1, len(row) - 1)] - joints[k]
         turns = bend(*(joints[j] for j in (0, k, k + 1))) > ON_TOES
-        if names[last.name].kind == "ARM" or (turns and rest.length < _REST * limb.length):
+        if names[last.name].kind == "ARM" and len(row) <= _ARM:
+            return _Tip(row[k - 1], (row[k],))
+        if names[last.name].kind == "LEG" and turns and rest.length < _REST * limb.length:
             return _Tip(row[k - 1], (row[k],), tuple(row[k + 1 : k + 2]))
     return None
 

@@ -65,7 +65,8 @@ def rig_legs(
     follow their controls' rotation. Raises ChainError, with nothing changed, where no limb can be rigged.
     """
     check_changeable(ob)
-    found = find_limbs([bone.bone for bone in selected] or ob.data.bones, arms)
+    posed = {bone.name: bone.head for bone in ob.pose.bones}
+    found = find_limbs([bone.bone for bone in selected] or ob.data.bones, arms, posed)
     left_out, free = list(found.left_out), []
     for limb in found.limbs:
         reason = _taken(ob, limb)
@@ -92,7 +93,7 @@ def rig_legs(
 
 def _taken(ob: bpy.types.Object, limb: FoundLimb) -> str:
     """Why a limb is not free for a chain; "" where it is."""
-    for name in (*limb.bones, limb.end):
+    for name in filter(None, (*limb.bones, limb.end)):
         bone = ob.pose.bones[name]
         if bone.analytic_ik_enabled or bone.analytic_ik_target is not None:
             return messages.HAS_CHAIN(bone=name)
@@ -126,7 +127,7 @@ def _rig(
     target.empty_display_size = _FOOT_SIZE * scale * (foot or tip.bone).length
     pole.empty_display_size = _KNEE_SIZE * scale * sum(ob.data.bones[name].length for name in limb.bones)
     riding = end_bone(tip)
-    tip.analytic_ik_use_rotation = riding is not None and riding.name == limb.end
+    tip.analytic_ik_use_rotation = limb.rides and riding is not None and riding.name == limb.end
     return RiggedLimb(limb, target, pole)
 
 
