@@ -30,7 +30,7 @@ _SIDES = {"l": "L", "left": "L", "r": "R", "right": "R"}
 _PLACES = {"front": "FRONT", "fore": "FRONT", "hind": "HIND", "rear": "HIND", "back": "HIND"}
 _MIDDLE = {"mid", "middle"}
 _TWISTS = {"twist", "roll"}
-_CONTROLS = set("ik ctrl ctl control controller target goal effector c".split())
+_CONTROLS = {"ik", "ctrl", "ctl", "control", "controller", "target", "goal", "effector", "c"}
 """What the name of a bone that a limb follows has."""
 _HELPERS = _CONTROLS | {
     word

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import bpy
 from mathutils import Vector
 
-from .bone_names import read_names
-from .limb_shape import Limb, Names, heel_of
+from .body import Body
+from .limb_shape import Limb, heel_of
 from .named_limbs import limbs_by_name
 from .nameless_legs import legs_by_shape
 from .stance import in_their_stance
@@ -54,9 +54,7 @@ class Found:
     left_out: tuple[LeftOut, ...]
 
 
-def find_limbs(
-    bones: Iterable[bpy.types.Bone], arms: bool = False, posed: Mapping[str, Vector] | None = None
-) -> Found:
+def find_limbs(bones: Iterable[bpy.types.Bone], arms: bool = False, posed: Mapping[str, Vector] | None = None) -> Found:
     """The legs, and with `arms` the arms, to which at least one of these bones belongs.
 
     bones: some or all of one armature's; the others are looked at as well, but found only along with these.
@@ -65,32 +63,31 @@ def find_limbs(
     asked = list(bones)
     if not asked:
         return Found((), ())
-    armature = asked[0].id_data.bones
-    names = read_names(armature.keys())
-    limbs, reasons, expected = limbs_by_name(armature, names)
+    body = Body(asked[0].id_data)
+    limbs, reasons, expected = limbs_by_name(body)
     if not any(limb.kind == "LEG" for limb in limbs):
-        legs, doubts = legs_by_shape(armature, names)
+        legs, doubts = legs_by_shape(body)
         limbs, reasons = limbs + legs, reasons | doubts
     kinds = {"LEG", "ARM"} if arms else {"LEG"}
     chosen = {bone.name for bone in asked}
     found = [
-        _found(limb, names)
-        for limb in in_their_stance(limbs, names, posed)
+        _found(limb, body)
+        for limb in in_their_stance(limbs, body, posed)
         if limb.kind in kinds and not chosen.isdisjoint(limb.own)
     ]
     return Found(
         tuple(sorted(found, key=_order)),
         tuple(
-            LeftOut(name, each[name])
+            LeftOut(bone.name, each[bone.name])
             for each in ((reasons,) if found else (reasons, expected))
-            for name in sorted(chosen.intersection(each))
-            if names[name].kind in kinds | {""}
+            for bone in asked
+            if bone.name in each and body.name(bone).kind in kinds | {""}
         ),
     )
 
 
-def _found(limb: Limb, names: Names) -> FoundLimb:
-    heel = heel_of(limb.end, names) if limb.end else None
+def _found(limb: Limb, body: Body) -> FoundLimb:
+    heel = heel_of(limb.end, body) if limb.end else None
     return FoundLimb(
         limb.kind,
         limb.side,

@@ -1,4 +1,4 @@
-"""A limb while it is looked for, and what its joints tell: all from bones' heads, for imported tails may be anywhere."""
+"""A limb while it is looked for, measured between the heads of bones, for imported tails may be anywhere."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from math import pi, radians
 import bpy
 from mathutils import Vector
 
+from .body import Body
 from .bone_names import BoneName
 
-Names = dict[str, BoneName]
 Reasons = dict[str, str]
 
 IN_LINE = radians(10.0)
@@ -18,7 +18,7 @@ IN_LINE = radians(10.0)
 SPLIT = radians(25.0)
 """The same where their names leave no doubt: "upperleg01" and "upperleg02"."""
 ON_TOES = radians(40.0)
-"""Between hip to ankle and ankle to ball: 7 to 33 degrees in animals on their toes, 45 to 79 in people on their soles."""
+"""Between hip to ankle and ankle to ball: 7 to 33 degrees in animals on their toes, 45 to 79 in people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,31 +76,31 @@ def is_in_line(bone: bpy.types.Bone, below: bpy.types.Bone, after: Vector, large
     return bend(bone.head_local, below.head_local, after) < largest
 
 
-def foot_and_toes(end: bpy.types.Bone, names: Names) -> dict[str, tuple[bpy.types.Bone, ...]]:
+def foot_and_toes(end: bpy.types.Bone, body: Body) -> dict[str, tuple[bpy.types.Bone, ...]]:
     """A foot, in one bone or in several in line, and the toes behind it, as fields of a Limb."""
-    foot, toes = (end,), _toes(end, names)
-    while len(toes) == 1 and names[toes[0].name].part == "END":
-        after = _toes(toes[0], names)
+    foot, toes = (end,), _toes(end, body)
+    while len(toes) == 1 and body.name(toes[0]).part == "END":
+        after = _toes(toes[0], body)
         if len(after) != 1 or not is_in_line(foot[-1], toes[0], after[0].head_local):
             break
         foot, toes = (*foot, *toes), after
     return {"foot": foot, "toes": toes}
 
 
-def _toes(end: bpy.types.Bone, names: Names) -> tuple[bpy.types.Bone, ...]:
-    if names[end.name].says_nothing:
-        return tuple(bone for bone in end.children if names[bone.name].says_nothing)
-    return tuple(bone for bone in end.children if is_part(bone, names, "LEG", "TOE", "END"))
+def _toes(end: bpy.types.Bone, body: Body) -> tuple[bpy.types.Bone, ...]:
+    if body.name(end).says_nothing:
+        return tuple(bone for bone in body.children(end) if body.name(bone).says_nothing)
+    return tuple(bone for bone in body.children(end) if is_part(bone, body, "LEG", "TOE", "END"))
 
 
-def heel_of(end: bpy.types.Bone, names: Names) -> bpy.types.Bone | None:
+def heel_of(end: bpy.types.Bone, body: Body) -> bpy.types.Bone | None:
     """The bone at a foot's heel."""
-    return next((bone for bone in end.children if is_part(bone, names, "LEG", "HEEL")), None)
+    return next((bone for bone in body.children(end) if is_part(bone, body, "LEG", "HEEL")), None)
 
 
-def is_part(bone: bpy.types.Bone, names: Names, kind: str, *parts: str) -> bool:
+def is_part(bone: bpy.types.Bone, body: Body, kind: str, *parts: str) -> bool:
     """True if a bone is named as one of these parts and is no helper."""
-    name = names[bone.name]
+    name = body.name(bone)
     return name.kind == kind and name.part in parts and is_plain(name)
 
 

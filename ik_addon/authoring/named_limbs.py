@@ -8,8 +8,9 @@ import bpy
 from mathutils import Vector
 
 from .. import messages
+from .body import Body
 from .bone_names import BoneName
-from .limb_shape import IN_LINE, ON_TOES, SPLIT, Limb, Names, Reasons, bend, foot_and_toes, is_in_line, is_part, is_plain
+from .limb_shape import IN_LINE, ON_TOES, SPLIT, Limb, Reasons, bend, foot_and_toes, is_in_line, is_part, is_plain
 
 _ABOVE = {
     "END": {"LOWER": "LOWER", "LIMB": "LIMB"},
@@ -58,22 +59,22 @@ class _Tip:
         return self.foot[0].head_local if self.foot else self.bone.tail_local
 
 
-def limbs_by_name(armature: Sequence[bpy.types.Bone], names: Names) -> tuple[list[Limb], Reasons, Reasons]:
+def limbs_by_name(body: Body) -> tuple[list[Limb], Reasons, Reasons]:
     """All limbs that names tell; why other bones that are named so are none; and the same of those that never are.
 
     The last are helpers, bones that twist along, and limbs that are there once more: of interest if nothing is found.
     """
-    expected = {bone.name: reason for bone in armature if (reason := _why_never(bone, names))}
-    reasons = {bone.name: reason for bone in armature if (reason := _why_no_limb(bone, names))}
+    expected = {bone.name: reason for bone in body.bones if (reason := _why_never(bone, body))}
+    reasons = {bone.name: reason for bone in body.bones if (reason := _why_no_limb(bone, body))}
     complete: list[Limb] = []
-    for tip in _tips(armature, names):
-        limb, lacks = _climb(tip, names)
+    for tip in _tips(body):
+        limb, lacks = _climb(tip, body)
         if reason := _why_incomplete(limb, lacks):
             reasons[(limb.end or tip.bone).name] = reason
         else:
             complete.append(limb)
     limbs: list[Limb] = []
-    for limb in sorted(_without_hip_bones(complete, names), key=lambda limb: _quality(limb, names), reverse=True):
+    for limb in sorted(_without_hip_bones(complete, body), key=lambda limb: _quality(limb, body), reverse=True):
         if same := next((other for other in limbs if _is_same(limb, other)), None):
             expected |= dict.fromkeys(limb.own, messages.SAME_LIMB(bone=same.bones[0].name))
         else:
@@ -81,17 +82,13 @@ def limbs_by_name(armature: Sequence[bpy.types.Bone], names: Names) -> tuple[lis
     own = {name for limb in limbs for name in limb.own}
     expected = {name: reason for name, reason in expected.items() if name not in own}
     # Fingers and hips lack nothing.
-    near = {
-        bone.name
-        for limb in complete
-        for bone in (*limb.bones[-1].children_recursive, *limb.bones[0].parent_recursive)
-    }
+    near = {bone.name for limb in complete for bone in (*body.below(limb.bones[-1]), *limb.bones[0].parent_recursive)}
     return limbs, {name: reasons[name] for name in reasons.keys() - own - near - expected.keys()}, expected
 
 
-def _why_never(bone: bpy.types.Bone, names: Names) -> str:
+def _why_never(bone: bpy.types.Bone, body: Body) -> str:
     """Why a bone with a limb's name is none, whatever it is parented to."""
-    name = names[bone.name]
+    name = body.name(bone)
     if name.part not in {"UPPER", "LOWER", "LIMB", "END"}:
         return ""
     if name.helper:
@@ -101,9 +98,9 @@ def _why_never(bone: bpy.types.Bone, names: Names) -> str:
     return ""
 
 
-def _why_no_limb(bone: bpy.types.Bone, names: Names) -> str:
+def _why_no_limb(bone: bpy.types.Bone, body: Body) -> str:
     """Why a bone with a limb's name is none, unless it is found to be one after all; "" without such a name."""
-    name = names[bone.name]
+    name = body.name(bone)
     if name.part not in {"UPPER", "LOWER", "LIMB", "END"} or not is_plain(name):
         return ""
     if name.part == "UPPER":
@@ -122,42 +119,42 @@ def _why_incomplete(limb: Limb, lacks: str) -> str:
 # Where limbs end
 
 
-def _tips(armature: Sequence[bpy.types.Bone], names: Names) -> list[_Tip]:
+def _tips(body: Body) -> list[_Tip]:
     """The last bones of all limbs, each with its foot."""
     feet: dict[str, list[bpy.types.Bone]] = {}
     loose: list[tuple[int, bpy.types.Bone]] = []
-    for bone in armature:
-        name = names[bone.name]
-        if _is_end(bone, names) and bone.parent and names[bone.parent.name].part in _ABOVE["END"]:
+    for bone in body.bones:
+        name = body.name(bone)
+        if _is_end(bone, body) and bone.parent and body.name(bone.parent).part in _ABOVE["END"]:
             feet.setdefault(bone.parent.name, []).append(bone)
-        elif _is_end(bone, names):
+        elif _is_end(bone, body):
             loose.append((0, bone))
         elif name.part in {"END", "LIMB"} and name.controls:
             loose.append((1 if name.part == "END" else 2, bone))
-    shins = [bone for bone in armature if bone.name not in feet and _is_last(bone, names)]
-    found = _loose_feet(shins, loose, names)
-    pairs = {kind for kind in ("LEG", "ARM") if sum(names[shin.name].kind == kind for shin in shins) == 2}
+    shins = [bone for bone in body.bones if bone.name not in feet and _is_last(bone, body)]
+    found = _loose_feet(shins, loose, body)
+    pairs = {kind for kind in ("LEG", "ARM") if sum(body.name(shin).kind == kind for shin in shins) == 2}
     return [
-        *(_tip_with(ends, names) for ends in feet.values()),
+        *(_tip_with(ends, body) for ends in feet.values()),
         *(
-            (names[shin.name].kind in pairs and _tip_in_row(shin, names))
-            or _tip_without(shin, *found.get(shin.name, (3, None)), names)
+            (body.name(shin).kind in pairs and _tip_in_row(shin, body))
+            or _tip_without(shin, *found.get(shin.name, (3, None)), body)
             for shin in shins
         ),
     ]
 
 
-def _is_end(bone: bpy.types.Bone, names: Names) -> bool:
+def _is_end(bone: bpy.types.Bone, body: Body) -> bool:
     """True if it is named as a foot or a hand, and is the first of its limb that is."""
-    name, parent = names[bone.name], names.get(bone.parent.name) if bone.parent else None
+    name, parent = body.name(bone), body.name(bone.parent) if bone.parent else None
     first = not parent or parent.part not in {"END", "TOE"} or parent.side != name.side
     return name.part == "END" and is_plain(name) and first
 
 
-def _is_last(bone: bpy.types.Bone, names: Names) -> bool:
+def _is_last(bone: bpy.types.Bone, body: Body) -> bool:
     """True if it is named as a shin or a forearm, and no other part of its limb is below it."""
-    name = names[bone.name]
-    below = (names[child.name] for child in bone.children_recursive)
+    name = body.name(bone)
+    below = (body.name(child) for child in body.below(bone))
     return (
         name.part in {"LOWER", "LIMB"}
         and is_plain(name)
@@ -168,25 +165,25 @@ def _is_last(bone: bpy.types.Bone, names: Names) -> bool:
     )
 
 
-def _tip_with(ends: Sequence[bpy.types.Bone], names: Names) -> _Tip:
+def _tip_with(ends: Sequence[bpy.types.Bone], body: Body) -> _Tip:
     """A tip with the foot that carries the limb on: the one with toes, else the one with the plainest name."""
 
     def quality(end: bpy.types.Bone) -> tuple[bool, int, int]:
-        return bool(foot_and_toes(end, names)["toes"]), names[end.name].plain, len(end.children)
+        return bool(foot_and_toes(end, body)["toes"]), body.name(end).plain, len(body.children(end))
 
     end = max(ends, key=quality)
     # Of several palms none is the hand.
-    alike = sum(names[other.name].stem == names[end.name].stem for other in ends) > 1
-    return _Tip(end.parent, rides=not alike, **foot_and_toes(end, names))
+    alike = sum(body.name(other).stem == body.name(end).stem for other in ends) > 1
+    return _Tip(end.parent, rides=not alike, **foot_and_toes(end, body))
 
 
-def _tip_without(shin: bpy.types.Bone, rank: int, loose: bpy.types.Bone | None, names: Names) -> _Tip:
+def _tip_without(shin: bpy.types.Bone, rank: int, loose: bpy.types.Bone | None, body: Body) -> _Tip:
     """A tip with a foot that is parented to something else, or with its only child, or with nothing on its end.
 
     rank: how surely the loose bone is its foot, best first.
     """
-    children = [child for child in shin.children if not names[child.name].twists]
-    leaves = [child for child in children if names[child.name].helper and child.name.startswith(shin.name)]
+    children = [child for child in body.children(shin) if not body.name(child).twists]
+    leaves = [child for child in children if body.name(child).helper and child.name.startswith(shin.name)]
     child = leaves[0] if len(leaves) == 1 else children[0] if len(children) == 1 else None
     if child and _apart(shin, child) < _NEAR:
         child = None
@@ -195,34 +192,34 @@ def _tip_without(shin: bpy.types.Bone, rank: int, loose: bpy.types.Bone | None, 
     return _Tip(shin, (child,), rides=not leaves) if child else _Tip(shin)
 
 
-def _tip_in_row(last: bpy.types.Bone, names: Names) -> _Tip | None:
+def _tip_in_row(last: bpy.types.Bone, body: Body) -> _Tip | None:
     """The tip of a limb of a person whose bones are only numbered, foot and toe or hand as well.
 
     A foot is where a short rest turns from the leg; a hand is behind two bones.
     """
     row = [last]
-    while row[0].parent and names[row[0].parent.name].part == "LIMB" == names[last.name].part:
+    while row[0].parent and body.name(row[0].parent).part == "LIMB" == body.name(last).part:
         row.insert(0, row[0].parent)
     joints = [*(bone.head_local for bone in row), last.tail_local]
     for k in range(2, len(row)):
         limb, rest = joints[k] - joints[0], joints[min(k + 1, len(row) - 1)] - joints[k]
         turns = bend(*(joints[j] for j in (0, k, k + 1))) > ON_TOES
-        if names[last.name].kind == "ARM" and len(row) <= _ARM:
+        if body.name(last).kind == "ARM" and len(row) <= _ARM:
             return _Tip(row[k - 1], (row[k],))
-        if names[last.name].kind == "LEG" and turns and rest.length < _REST * limb.length:
+        if body.name(last).kind == "LEG" and turns and rest.length < _REST * limb.length:
             return _Tip(row[k - 1], (row[k],), tuple(row[k + 1 : k + 2]))
     return None
 
 
 def _loose_feet(
-    shins: Iterable[bpy.types.Bone], loose: Iterable[tuple[int, bpy.types.Bone]], names: Names
+    shins: Iterable[bpy.types.Bone], loose: Iterable[tuple[int, bpy.types.Bone]], body: Body
 ) -> dict[str, tuple[int, bpy.types.Bone]]:
     """For shins without a foot the bones elsewhere that are their feet, each with its rank."""
     fits = [
         (rank, _apart(shin, foot), shin.name, foot)
         for shin in shins
         for rank, foot in loose
-        if _is_foot_of(shin, foot, names)
+        if _is_foot_of(shin, foot, body)
     ]
     found: dict[str, tuple[int, bpy.types.Bone]] = {}
     for rank, _, shin, foot in sorted(fits, key=lambda fit: fit[:3]):
@@ -231,12 +228,12 @@ def _loose_feet(
     return found
 
 
-def _is_foot_of(shin: bpy.types.Bone, foot: bpy.types.Bone, names: Names) -> bool:
-    one, other = names[shin.name], names[foot.name]
+def _is_foot_of(shin: bpy.types.Bone, foot: bpy.types.Bone, body: Body) -> bool:
+    one, other = body.name(shin), body.name(foot)
     return (
         (one.kind, one.side) == (other.kind, other.side)
         and (one.place == other.place or not one.place or not other.place)
-        and foot not in (shin.parent or shin).children_recursive
+        and not body.is_below(foot, shin.parent or shin)
         and foot not in shin.parent_recursive
         and _NEAR < _apart(shin, foot) < _FAR
     )
@@ -251,20 +248,20 @@ def _apart(shin: bpy.types.Bone, foot: bpy.types.Bone) -> float:
 # From there upward
 
 
-def _climb(tip: _Tip, names: Names) -> tuple[Limb, str]:
+def _climb(tip: _Tip, body: Body) -> tuple[Limb, str]:
     """A limb of all bones above a tip that can be of it, and what it lacks: UPPER, LOWER or ""."""
-    name = names[(tip.foot[0] if tip.foot and names[tip.foot[0].name].part == "END" else tip.bone).name]
+    name = body.name(tip.foot[0] if tip.foot and body.name(tip.foot[0]).part == "END" else tip.bone)
     line: list[bpy.types.Bone] = []
     parts, after, segments = ["END"], tip.joint, set[str]()
     for bone in (tip.bone, *tip.bone.parent_recursive):
-        above = names[bone.name]
+        above = body.name(bone)
         part = _ABOVE[parts[0]].get(above.part)
         if not part or above.helper or above.side != name.side:
             break
-        if above.part == "JOINT" and _is_whole(line, parts, names):
+        if above.part == "JOINT" and _is_whole(line, parts, body):
             break
         if line:
-            continued = _continued(bone, line[0], after, parts[0] == part, names)
+            continued = _continued(bone, line[0], after, parts[0] == part, body)
             if continued == "":
                 break
             if continued == "SEGMENT":
@@ -273,10 +270,10 @@ def _climb(tip: _Tip, names: Names) -> tuple[Limb, str]:
         line.insert(0, bone)
         parts.insert(0, part)
     # A twist bone is a part of a limb only behind the bone that it is split from.
-    while line and names[line[0].name].twists:
+    while line and body.name(line[0]).twists:
         del line[0], parts[0]
-    place = _place([names[bone.name] for bone in line]) if name.kind == "LEG" else ""
-    segments |= _numbered_segments(line, parts, segments, tip, names)
+    place = _place([body.name(bone) for bone in line]) if name.kind == "LEG" else ""
+    segments |= _numbered_segments(line, parts, segments, tip, body)
     limb = Limb(
         name.kind,
         name.side,
@@ -291,17 +288,17 @@ def _climb(tip: _Tip, names: Names) -> tuple[Limb, str]:
     return limb, "LOWER" if not line else "UPPER" if parts[0] == "LOWER" or links < 2 else ""
 
 
-def _is_whole(line: Sequence[bpy.types.Bone], parts: Sequence[str], names: Names) -> bool:
+def _is_whole(line: Sequence[bpy.types.Bone], parts: Sequence[str], body: Body) -> bool:
     """True if a limb has its upper bone, so that a hip or a shoulder above it is none."""
-    return parts[:2] == ["LIMB", "LIMB"] or (parts[0] == "UPPER" and names[line[0].name].part != "JOINT")
+    return parts[:2] == ["LIMB", "LIMB"] or (parts[0] == "UPPER" and body.name(line[0]).part != "JOINT")
 
 
-def _continued(bone: bpy.types.Bone, below: bpy.types.Bone, after: Vector, again: bool, names: Names) -> str:
+def _continued(bone: bpy.types.Bone, below: bpy.types.Bone, after: Vector, again: bool, body: Body) -> str:
     """What a bone below another is: a LINK, a SEGMENT of the same part, or "" if they are not of one limb.
 
     again: True if both are the same part of the limb. after: where the lower one ends.
     """
-    above, name = names[bone.name], names[below.name]
+    above, name = body.name(bone), body.name(below)
     sure = name.twists or (above.stem == name.stem and above.part == name.part != "LIMB")
     if name.twists or (again and above.part != "LIMB") or (again and name.part != "LIMB"):
         if is_in_line(bone, below, after, SPLIT if sure else IN_LINE):
@@ -317,7 +314,7 @@ def _continued(bone: bpy.types.Bone, below: bpy.types.Bone, after: Vector, again
 
 
 def _numbered_segments(
-    line: Sequence[bpy.types.Bone], parts: Sequence[str], segments: set[str], tip: _Tip, names: Names
+    line: Sequence[bpy.types.Bone], parts: Sequence[str], segments: set[str], tip: _Tip, body: Body
 ) -> set[str]:
     """Those of "Leg1", "Leg2", "Leg3" that are in line with the one before, if enough links are left without them."""
     joints = [*(bone.head_local for bone in line), tip.joint]
@@ -326,7 +323,7 @@ def _numbered_segments(
     split = {
         below.name
         for k, (bone, below) in enumerate(pairwise(line))
-        if names[bone.name].part == names[below.name].part == "LIMB"
+        if body.name(bone).part == body.name(below).part == "LIMB"
         and below.name not in segments
         and bend(*joints[k : k + 3]) < IN_LINE
     }
@@ -343,13 +340,13 @@ def _place(leg: Sequence[BoneName]) -> str:
 # All together
 
 
-def _without_hip_bones(limbs: Sequence[Limb], names: Names) -> list[Limb]:
+def _without_hip_bones(limbs: Sequence[Limb], body: Body) -> list[Limb]:
     """Limbs without the bones that lead to a hip, where those of both sides begin in the middle of the body.
 
     Without it a leg is as its names tell, or its bones are named after the joints at their tails: then the shin is the
     bone that is called an ankle.
     """
-    return [_from_hip(limb, names) if any(_share_hip(limb, other) for other in limbs) else limb for limb in limbs]
+    return [_from_hip(limb, body) if any(_share_hip(limb, other) for other in limbs) else limb for limb in limbs]
 
 
 def _share_hip(limb: Limb, other: Limb) -> bool:
@@ -359,25 +356,25 @@ def _share_hip(limb: Limb, other: Limb) -> bool:
     return roots < _TOGETHER * next_ones and limb.lengths[0] < _HIP * limb.lengths[1]
 
 
-def _from_hip(limb: Limb, names: Names) -> Limb:
+def _from_hip(limb: Limb, body: Body) -> Limb:
     rest = limb.bones[1:]
     if len(limb.bones) - len(limb.segments) > 2:
         return replace(limb, bones=rest, segments=tuple(bone for bone in limb.segments if bone != rest[0]))
     if limb.end is None or limb.end.parent != limb.bones[-1]:
         return limb
-    toes = limb.toes or tuple(child for child in limb.end.children if is_part(child, names, "LEG", "TOE", "HEEL"))
-    fields = foot_and_toes(toes[0], names) if toes else {"foot": (), "toes": ()}
+    toes = limb.toes or tuple(child for child in body.children(limb.end) if is_part(child, body, "LEG", "TOE", "HEEL"))
+    fields = foot_and_toes(toes[0], body) if toes else {"foot": (), "toes": ()}
     return replace(limb, bones=(*rest, limb.end), rides=len(toes) == 1, **fields)
 
 
-def _quality(limb: Limb, names: Names) -> tuple:
+def _quality(limb: Limb, body: Body) -> tuple:
     end = limb.end or limb.bones[-1]
     own = [*limb.bones, end]
     return (
-        names[end.name].preference,
-        limb.rides and names[end.name].part == "END",
+        body.name(end).preference,
+        limb.rides and body.name(end).part == "END",
         limb.end is not None,
-        sum(names[bone.name].plain for bone in own) / len(own),
+        sum(body.name(bone).plain for bone in own) / len(own),
     )
 
 

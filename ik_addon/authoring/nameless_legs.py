@@ -8,7 +8,8 @@ import bpy
 from mathutils import Vector
 
 from .. import messages
-from .limb_shape import Limb, Names, Reasons, foot_and_toes
+from .body import Body
+from .limb_shape import Limb, Reasons, foot_and_toes
 
 _SYMMETRIC = 0.05
 """Of a limb's length: how well two limbs must mirror each other."""
@@ -21,43 +22,43 @@ _NO_PAIR = "no pair"
 _Line = list[bpy.types.Bone]
 
 
-def legs_by_shape(armature: Sequence[bpy.types.Bone], names: Names) -> tuple[list[Limb], Reasons]:
+def legs_by_shape(body: Body) -> tuple[list[Limb], Reasons]:
     """The one pair of legs that shape alone tells; and why other pairs that look like it are none."""
-    joints = [point for bone in armature for point in _points([bone])]
+    joints = [point for bone in body.bones for point in _points([bone], body)]
     pairs, reasons = [], {}
-    for pelvis in armature:
-        lines = [_line(child, names) for child in pelvis.children if names[child.name].says_nothing]
+    for pelvis in body.bones:
+        lines = [_line(child, body) for child in body.children(pelvis) if body.name(child).says_nothing]
         for pair in combinations([line for line in lines if len(line) >= 3], 2):
-            reason = _why_no_legs(pelvis, *pair, joints)
+            reason = _why_no_legs(pelvis, *pair, joints, body)
             if not reason:
                 pairs.append(pair)
             elif reason != _NO_PAIR:
                 reasons |= {line[0].name: reason for line in pair}
     if len(pairs) > 1:
         return [], reasons | {line[0].name: messages.MANY_PAIRS() for pair in pairs for line in pair}
-    return [leg for one, other in pairs for leg in _pair_of_legs(one, other, names)], reasons
+    return [leg for one, other in pairs for leg in _pair_of_legs(one, other, body)], reasons
 
 
-def _line(bone: bpy.types.Bone, names: Names) -> _Line:
+def _line(bone: bpy.types.Bone, body: Body) -> _Line:
     """A bone and those below it, as far as each has one child alone."""
     line = [bone]
-    while len(children := [child for child in line[-1].children if names[child.name].says_nothing]) == 1:
+    while len(children := [child for child in body.children(line[-1]) if body.name(child).says_nothing]) == 1:
         line += children
     return line
 
 
-def _points(line: _Line) -> list[Vector]:
+def _points(line: _Line, body: Body) -> list[Vector]:
     """All joints of a line. A bone's tail is one only where no other bone is below it."""
     heads = [bone.head_local for bone in line]
-    return heads if line[-1].children or len(line) > 3 else [*heads, line[-1].tail_local]
+    return heads if body.children(line[-1]) or len(line) > 3 else [*heads, line[-1].tail_local]
 
 
-def _why_no_legs(pelvis: bpy.types.Bone, first: _Line, second: _Line, joints: Sequence[Vector]) -> str:
+def _why_no_legs(pelvis: bpy.types.Bone, first: _Line, second: _Line, joints: Sequence[Vector], body: Body) -> str:
     """Why two lines of bones are no legs; _NO_PAIR where they do not even look like it, "" where they are."""
     spans = [line[2].head_local - line[0].head_local for line in (first, second)]
     down = sum(spans, Vector()).normalized()
     length = max(span.length for span in spans)
-    feet = [down.dot(point) for line in (first, second) for point in _points(line)]
+    feet = [down.dot(point) for line in (first, second) for point in _points(line, body)]
     depths = [down.dot(joint) for joint in joints]
     if (
         not _mirror_each_other(first, second, _SYMMETRIC * length)
@@ -98,11 +99,11 @@ def _has_foot(line: _Line) -> bool:
     return (shin.head_local - thigh.head_local).length > 0.0 and down.angle(_foot(line), 0.0) > _FOOT_TURNS
 
 
-def _pair_of_legs(first: _Line, second: _Line, names: Names) -> Iterable[Limb]:
+def _pair_of_legs(first: _Line, second: _Line, body: Body) -> Iterable[Limb]:
     """Two lines as legs; where names do not tell, left is where a body has it that looks where its feet point."""
     pair = (first, second)
     down = sum((line[2].head_local - line[0].head_local for line in pair), Vector())
     left = sum((_foot(line) for line in pair), Vector()).cross(down)
     for line, other in (pair, pair[::-1]):
         side = "L" if left.dot(line[0].head_local - other[0].head_local) > 0.0 else "R"
-        yield Limb("LEG", names[line[0].name].side or side, "", tuple(line[:2]), **foot_and_toes(line[2], names))
+        yield Limb("LEG", body.name(line[0]).side or side, "", tuple(line[:2]), **foot_and_toes(line[2], body))

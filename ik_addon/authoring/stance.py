@@ -1,4 +1,4 @@
-"""What only the legs together tell: which ankles are hocks, which arms are front legs, and which front legs are arms."""
+"""What only the legs together tell: which ankles are hocks, and which arms and front legs are which."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -7,10 +7,11 @@ from math import pi, radians
 import bpy
 from mathutils import Vector
 
-from .limb_shape import ON_TOES, Limb, Names, bend, foot_and_toes, middle_of
+from .body import Body
+from .limb_shape import ON_TOES, Limb, bend, foot_and_toes, middle_of
 
 _NO_STANCE = radians(4.0)
-"""Between hip to ankle and ankle to ball in a rest pose in which all bones point the same way, as some captures have it."""
+"""The same angle in a rest pose in which all bones point the same way, as some captures have it."""
 _TARSUS = 0.25
 """Of the leg above it: the foot of a bird, with several toes, is longer."""
 _TOES = 3
@@ -23,7 +24,7 @@ _LYING = radians(45.0)
 Head = Callable[[bpy.types.Bone], Vector]
 
 
-def in_their_stance(limbs: Sequence[Limb], names: Names, posed: Mapping[str, Vector] | None = None) -> list[Limb]:
+def in_their_stance(limbs: Sequence[Limb], body: Body, posed: Mapping[str, Vector] | None = None) -> list[Limb]:
     """Limbs as the body stands on them. posed: heads of all bones in the pose, for a rest pose that is no stance."""
     legs = [limb for limb in limbs if limb.kind == "LEG"]
     arms = [limb for limb in limbs if limb.kind == "ARM"]
@@ -44,7 +45,7 @@ def in_their_stance(limbs: Sequence[Limb], names: Names, posed: Mapping[str, Vec
     front = arms if arms and all(stands(arm) for arm in arms) and _is_lying(arms, legs, down, head) else []
     legs = [*legs, *(replace(arm, kind="LEG", place="FRONT") for arm in front)]
     has_hands = any(arm.end for arm in arms if arm not in front)
-    legs = [_on_its_toes(leg, legs, has_hands, head, names) for leg in legs]
+    legs = [_on_its_toes(leg, legs, has_hands, head, body) for leg in legs]
     rest = [*(arm for arm in arms if arm not in front), *(replace(leg, kind="ARM", place="") for leg in small)]
     return [*_with_places(legs), *rest]
 
@@ -89,7 +90,7 @@ def _bend_of_foot(leg: Limb, head: Head) -> float:
     return bend(head(leg.bones[0]), head(leg.end), _ball(leg, head))
 
 
-def _on_its_toes(leg: Limb, legs: Sequence[Limb], has_hands: bool, head: Head, names: Names) -> Limb:
+def _on_its_toes(leg: Limb, legs: Sequence[Limb], has_hands: bool, head: Head, body: Body) -> Limb:
     """A leg that stands on its toes, with its metatarsus as a link of the chain; else the leg as it is.
 
     has_hands: True if the body has hands besides its legs, as birds have not.
@@ -102,7 +103,7 @@ def _on_its_toes(leg: Limb, legs: Sequence[Limb], has_hands: bool, head: Head, n
     if turns >= ON_TOES and (has_hands or not _is_birds(leg, head)):
         return leg
     toe = leg.toes[len(leg.toes) // 2]
-    fields = foot_and_toes(toe, names) if leg.toe else {"foot": (toe,), "toes": ()}
+    fields = foot_and_toes(toe, body) if leg.toe else {"foot": (toe,), "toes": ()}
     bones, segments = (*leg.bones, *leg.foot), (*leg.segments, *leg.foot[1:])
     return replace(leg, bones=bones, segments=segments, rides=leg.toe is not None, **fields)
 

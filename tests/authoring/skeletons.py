@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import bpy
 from mathutils import Matrix, Vector
@@ -103,7 +104,7 @@ BEAST |= {
 def _leg_of_spider(y: float, z: float) -> list[Place]:
     """Its three links and its foot, each leg in another direction."""
     joints = [(0.1, 0.4 * y, 0.2), (0.3, 1.2 * y, 0.4), (0.6, 2.2 * y, 0.25), (0.7, 2.6 * y, z), (0.72, 2.7 * y, z)]
-    return list(zip(joints, joints[1:], strict=False))
+    return list(pairwise(joints))
 
 
 SPIDER: dict[str, Place] = {

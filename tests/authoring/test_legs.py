@@ -182,8 +182,8 @@ def test_what_lacks_a_part_is_left_out_before_helpers():
     ]
     found = found_in(bones)
     assert [(left_out.bone, left_out.reason) for left_out in found.left_out] == [
-        ("calf.R", "it has no thigh above it"),
         ("thigh.L", "it has no shin below it"),
+        ("calf.R", "it has no thigh above it"),
         ("foot_ik.L", "'ik' in its name says that it is a helper"),
     ]
 
