@@ -28,6 +28,8 @@ from .scenes import (
     walking_leg,
 )
 
+pytestmark = pytest.mark.versions
+
 CHECKOUT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-c", "import sys; from ik_addon.__main__ import main; sys.exit(main())")
 COMPRESSED = b"\x28\xb5\x2f\xfd"

@@ -13,13 +13,14 @@ from ..rig.armatures import armature_named
 from ..rig.channels import SCALE, Raw, channel_of, quaternion_of, raw_of
 from ..rig.foot import possible_end_bones
 from ..rig.lengthening import scaled_bones
+from ..rig.limb import link_bones
 from ..rig.order import ChainName
 from ..rig.others import others_handle_frames
 from ..rig.plan import Plan
 from ..rig.records import recorded_fk
 from ..rig.sampling import Sampler
 from ..rig.solving import PosedLimb, ScenePass
-from ..rig.steady import SteadyChain
+from ..rig.steady import SteadyChain, animated_bones
 from ..rig.tracks import EvaluatedPlaces, SeenPlaces, Track, TrackReader, errors_world, solve_tracks, track_joints
 from ..solvers import ChainError
 from .radar import flags_of_tracks
@@ -89,9 +90,15 @@ def collect(
 
 
 def turned_bones(chain: ChainName, names: Sequence[str]) -> list[str]:
-    """Names of all bones that a chain may turn: its own, `names`, and those on its end."""
-    tip = armature_named(chain.armature).pose.bones[chain.tip]
-    return [*names, *(bone.name for bone in possible_end_bones(tip))]
+    """Names of the bones whose rotation a bake keys: those that a chain may turn, then the animated ones that it keeps.
+
+    names: of the chain's own bones, root first.
+    """
+    ob = armature_named(chain.armature)
+    turned = [bone.name for bone in link_bones([ob.pose.bones[name] for name in names])]
+    ends = [bone.name for bone in possible_end_bones(ob.pose.bones[chain.tip])]
+    kept = [name for name in names if name not in turned and name in animated_bones(ob)]
+    return [*turned, *ends, *kept]
 
 
 def continuous(rotations: Sequence[Raw], mode: str) -> list[Raw]:

@@ -54,7 +54,10 @@ class Plan:
             if (tips or ob.name_full in self._unreleased) and not is_evaluated_in(ob, depsgraph):
                 self._not_evaluated.append(ob)
             animated, steady = animated_bones(ob), []
-            self._chains[ob.name_full] = order.turned_by(ob.name_full)
+            turned = order.turned_by(ob.name_full)
+            self._chains[ob.name_full] = {
+                tip: [*dict.fromkeys((*names, *turned[tip]))] for tip, names in order.chains_of(ob.name_full).items()
+            }
             for chain in order.of.get(ob.name_full, ()):
                 posed = done.limbs.get(chain)
                 if posed is None:

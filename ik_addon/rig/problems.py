@@ -28,6 +28,7 @@ _CURES = {
     "POLE_DELETED": ("BRING_BACK_POLE", "CLEAR_POLE"),
     "BONES": ("FEWER_BONES",),
     "SOLVER": ("AUTO_SOLVER",),
+    "END_BONE": ("CLEAR_END_BONE",),
     "REST_POSITION": ("POSE_POSITION",),
 }
 """For the kinds of errors what cures them, the best first."""

@@ -7,6 +7,7 @@ their kept lengths, of the rest by reading and solving them again.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import bpy
 from mathutils import Matrix, Vector
@@ -17,7 +18,7 @@ from ..solvers.chain import outcome_at, reach_limits
 from ..solvers.reach import eased
 from .armatures import is_evaluated_in, posed_armatures
 from .hidden import place_of
-from .limb import Limb, chain_bones
+from .limb import Limb, chain_bones, posed_joints
 from .live import known_plan
 from .order import ChainName, ChainOrder, chain_order
 from .problems import Problem, fault_of, read_chain
@@ -183,12 +184,10 @@ class States:
         return self._evaluated.pose.bones[tip]
 
     def _missed_world(self, tip: str, settings: Settings, target_world: Vector) -> tuple[float, float]:
-        """How far the tip's tail is from a point, and how long the chain is, as evaluated, in world units."""
-        pose_bone, world = self._evaluated_tip(tip), self._evaluated.matrix_world
-        to_world = world.to_3x3()
-        bones = chain_bones(pose_bone, settings.chain_count)
-        length = sum((to_world @ (bone.tail - bone.head)).length for bone in bones)
-        return (world @ pose_bone.tail - target_world).length, length
+        """How far the chain's end is from a point, and how long the chain is, as evaluated, in world units."""
+        world = self._evaluated.matrix_world
+        joints = [world @ joint for joint in posed_joints(chain_bones(self._evaluated_tip(tip), settings.chain_count))]
+        return (joints[-1] - target_world).length, sum((b - a).length for a, b in pairwise(joints))
 
     def _target_world(self, settings: Settings) -> Vector:
         """Where the target of a chain that is known to be sound is."""

@@ -121,7 +121,12 @@ OPTIONS = {
     ".glb": [{"bone_heuristic": heuristic} for heuristic in ("BLENDER", "TEMPERANCE", "FORTUNE")],
     ".fbx": [{}, {"automatic_bone_orientation": True}],
 }
-IMPORTED = [(name, options) for name in DOWNLOADED for options in OPTIONS.get(Path(name).suffix, [{}])]
+IMPORTED = [
+    # With the importer's default options always.
+    pytest.param(name, options, id=f"{name} {[*options.values()]}", marks=[pytest.mark.slow] if k else [])
+    for name in DOWNLOADED
+    for k, options in enumerate(OPTIONS.get(Path(name).suffix, [{}]))
+]
 
 
 def armature_in(path: Path, options: dict) -> bpy.types.Object:
@@ -152,7 +157,7 @@ def armature_by_definition(definition: dict) -> bpy.types.Object:
     )
 
 
-@pytest.mark.parametrize(("name", "options"), IMPORTED, ids=[f"{name} {[*o.values()]}" for name, o in IMPORTED])
+@pytest.mark.parametrize(("name", "options"), IMPORTED)
 def test_the_limbs_of_a_downloaded_character_are_found(name, options):
     path = CHARACTERS / name
     if not path.is_file():

@@ -71,7 +71,11 @@ def without_leaf(limb: FoundLimb) -> FoundLimb:
     )
 
 
-@pytest.mark.parametrize("option", IMPORTS)
+BY_DEFAULT = {"glTF, Blender", "FBX"}
+OPTIONS = [option if option in BY_DEFAULT else pytest.param(option, marks=pytest.mark.slow) for option in IMPORTS]
+
+
+@pytest.mark.parametrize("option", OPTIONS)
 def test_the_limbs_of_every_family_are_found_in_an_imported_file(exported, option):
     kind, options = IMPORTS[option]
     import_file(exported[kind], options)

@@ -28,6 +28,8 @@ from ..authoring.skeletons import FAMILIES, armature_of
 from ..rig.rigs import update
 from ..scenes import EXACT, missed_world, walking_leg, whole_state
 
+pytestmark = pytest.mark.slow
+
 CHECKOUT = Path(__file__).parents[2]
 COMMAND = "import sys; from ik_addon.__main__ import main; sys.exit(main())"
 COMMAND_AMONG_OTHERS = (
