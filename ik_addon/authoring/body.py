@@ -1,4 +1,4 @@
-"""The bones of an armature, with what their names tell and which bones are below which."""
+"""The bones of an armature, with what their names show and which bones are below which."""
 
 from collections.abc import Iterator
 
@@ -25,7 +25,7 @@ class Body:
                 self._children.setdefault(bone.parent.name, []).append(bone)
 
     def name(self, bone: bpy.types.Bone) -> BoneName:
-        """What the name of a bone tells."""
+        """What the name of a bone shows."""
         return self._names[bone.name]
 
     def children(self, bone: bpy.types.Bone) -> list[bpy.types.Bone]:
@@ -39,7 +39,3 @@ class Body:
             child = waiting.pop()
             yield child
             waiting += self.children(child)
-
-    def is_below(self, bone: bpy.types.Bone, other: bpy.types.Bone) -> bool:
-        """True if a bone is below another one."""
-        return other in bone.parent_recursive

@@ -1,4 +1,4 @@
-"""What the names of bones tell: which part of which limb, on which side; or that a bone is a helper."""
+"""What the names of bones show: which part of which limb, on which side; or that a bone is a helper."""
 
 import re
 from collections import Counter
@@ -24,9 +24,9 @@ _PARTS = {
 }
 _PART_OF_WORD = {word: part for part, words in _PARTS.items() for word in words.split()}
 _VAGUE = {"LIMB", "JOINT"}
-"""Parts whose words tell little: "leg" is a shin below a thigh, and "hip" a thigh above a knee."""
+"""Parts whose words are vague: "leg" is a shin below a thigh, and "hip" a thigh above a knee."""
 
-_SIDES = {"l": "L", "left": "L", "r": "R", "right": "R"}
+_SIDES = {"l": "L", "lt": "L", "lf": "L", "left": "L", "r": "R", "rt": "R", "right": "R"}
 _PLACES = {"front": "FRONT", "fore": "FRONT", "hind": "HIND", "rear": "HIND", "back": "HIND"}
 _MIDDLE = {"mid", "middle"}
 _TWISTS = {"twist", "roll"}
@@ -42,9 +42,9 @@ _HELPERS = _CONTROLS | {
     for word in words.split()
 }
 _SECOND_BEST = {"org", "ref"}
-_SAYS_NOTHING = {"bone", "joint", "jnt", "def", "node", "armature", "skeleton", "object"}
+_MEANINGLESS = {"bone", "joint", "jnt", "def", "node", "armature", "skeleton", "object"}
 _COMMON = 0.8
-"""Of an armature's bones: a word that so many share is a prefix and tells nothing."""
+"""Of an armature's bones: a word that so many share is a prefix without a meaning."""
 _FEW = 5
 """A word in fewer bones is no prefix."""
 
@@ -73,19 +73,19 @@ _JAPANESE = {
 
 @dataclass(frozen=True, slots=True)
 class BoneName:
-    """What a bone's name tells.
+    """What a bone's name shows.
 
     side: L, R or "".
     place: FRONT, HIND, MID_FRONT, MID_HIND, MID or "".
     kind: LEG, ARM or "".
     part: UPPER, LOWER, LIMB, JOINT, END, TOE, HEEL or "".
-    word: the word that tells the part, or "".
+    word: the word for the part, or "".
     helper: the word that makes it a helper, or "".
-    controls: True if a limb may follow the bone.
-    twists: True if the bone only twists along with another.
+    is_control: True if a limb may follow the bone.
+    is_twist: True if the bone only twists along with another.
     preference: higher for the bones that deform, lower for references.
-    plain: number of words that tell nothing about a limb; negative, so that the plainest name is the largest.
-    says_nothing: True if no word tells anything.
+    plain: number of words that have nothing to do with a limb; negative, so that the plainest name is the largest.
+    is_meaningless: True if no word has a meaning.
     stem: its letters without digits and without words for twist.
     """
 
@@ -95,16 +95,16 @@ class BoneName:
     part: str
     word: str
     helper: str
-    controls: bool
-    twists: bool
+    is_control: bool
+    is_twist: bool
     preference: int
     plain: int
-    says_nothing: bool
+    is_meaningless: bool
     stem: str
 
 
 def read_names(names: Iterable[str]) -> dict[str, BoneName]:
-    """What each bone's name of one armature tells."""
+    """What each bone's name of one armature shows."""
     words = {name: _words(name) for name in names}
     counts = Counter(word for own in words.values() for word in set(own))
     many = max(_FEW, _COMMON * len(words))
@@ -114,27 +114,27 @@ def read_names(names: Iterable[str]) -> dict[str, BoneName]:
 
 def _read(name: str, words: list[str], prefixes: set[str]) -> BoneName:
     sides = [_SIDES[word] for word in words if word in _SIDES]
-    telling = [word for word in words if word not in _SIDES]
-    # "UpLeg" and "upper_leg" are one word, and it says more than its last half.
-    compounds = [word for before, last in pairwise(["", *telling]) for word in (last, before + last)]
+    sideless = [word for word in words if word not in _SIDES]
+    # "UpLeg" and "upper_leg" are one word, and it is clearer than its last half.
+    compounds = [word for before, last in pairwise(["", *sideless]) for word in (last, before + last)]
     known = [word for word in compounds if word in _PART_OF_WORD]
     word = max(reversed(known), key=lambda word: _PART_OF_WORD[word][1] not in _VAGUE, default="")
     kind, part = _PART_OF_WORD.get(word, ("", ""))
-    rest = [word for word in telling if word not in prefixes]
+    rest = [word for word in sideless if word not in prefixes]
     helper = next((word for word in rest if word in _HELPERS), "")
     return BoneName(
         # The last one: Rigify's left rear toe is r_toe.L.
         side=sides[-1] if sides else "",
-        place=_place(telling),
+        place=_place(sideless),
         kind=kind,
         part=part,
         word=word,
         helper=helper,
-        controls=bool(helper) and _HELPERS.intersection(rest) <= _CONTROLS,
-        twists=not _TWISTS.isdisjoint(telling),
-        preference=("def" in telling) - (not _SECOND_BEST.isdisjoint(telling)),
-        plain=-sum(word not in _PLACES and word not in _SAYS_NOTHING and word not in known for word in rest),
-        says_nothing=_NUMBER.match(name) is not None or _SAYS_NOTHING.issuperset(telling),
+        is_control=bool(helper) and _HELPERS.intersection(rest) <= _CONTROLS,
+        is_twist=not _TWISTS.isdisjoint(sideless),
+        preference=("def" in sideless) - (not _SECOND_BEST.isdisjoint(sideless)),
+        plain=-sum(word not in _PLACES and word not in _MEANINGLESS and word not in known for word in rest),
+        is_meaningless=_NUMBER.match(name) is not None or _MEANINGLESS.issuperset(sideless),
         stem="".join(word for word in words if word not in _TWISTS),
     )
 
@@ -159,7 +159,7 @@ _SINGLE = set(_SIDES) | set(_PLACES) | _TWISTS | {word for word in _HELPERS if l
 @cache
 def _unglued(word: str) -> tuple[str, ...]:
     """The known words that a word is put together from: "thightwist", "lfoot", "LEGCONTROL"; else the word."""
-    if word in _PART_OF_WORD or word in _SINGLE or word in _SAYS_NOTHING:
+    if word in _PART_OF_WORD or word in _SINGLE or word in _MEANINGLESS:
         return (word,)
     for part in sorted(_PART_OF_WORD, key=len, reverse=True):
         before, found, after = word.partition(part)

@@ -58,7 +58,7 @@ def find_limbs(bones: Iterable[bpy.types.Bone], arms: bool = False, posed: Mappi
     """The legs, and with `arms` the arms, to which at least one of these bones belongs.
 
     bones: some or all of one armature's; the others are looked at as well, but found only along with these.
-    posed: the heads of all bones in the pose, in armature space; they tell how a body stands if its rest pose does not.
+    posed: the heads of all bones in the pose, in armature space; they show how a body stands if its rest pose does not.
     """
     asked = list(bones)
     if not asked:

@@ -88,9 +88,10 @@ def foot_and_toes(end: bpy.types.Bone, body: Body) -> dict[str, tuple[bpy.types.
 
 
 def _toes(end: bpy.types.Bone, body: Body) -> tuple[bpy.types.Bone, ...]:
-    if body.name(end).says_nothing:
-        return tuple(bone for bone in body.children(end) if body.name(bone).says_nothing)
-    return tuple(bone for bone in body.children(end) if is_part(bone, body, "LEG", "TOE", "END"))
+    if body.name(end).is_meaningless:
+        return tuple(bone for bone in body.children(end) if body.name(bone).is_meaningless)
+    toes = tuple(bone for bone in body.children(end) if is_part(bone, body, "LEG", "TOE"))
+    return toes or tuple(bone for bone in body.children(end) if is_part(bone, body, "LEG", "END"))
 
 
 def heel_of(end: bpy.types.Bone, body: Body) -> bpy.types.Bone | None:
@@ -106,7 +107,7 @@ def is_part(bone: bpy.types.Bone, body: Body, kind: str, *parts: str) -> bool:
 
 def is_plain(name: BoneName) -> bool:
     """True for a name of a bone of its own, neither a helper nor one that twists along with another."""
-    return not name.helper and not name.twists
+    return not name.helper and not name.is_twist
 
 
 def middle_of(bones: Sequence[bpy.types.Bone], head: Callable[[bpy.types.Bone], Vector]) -> Vector:

@@ -1,4 +1,4 @@
-"""Limbs that bones' names tell and their joints confirm."""
+"""Find limbs by the names of bones, as far as their joints agree."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ _ABOVE = {
     "LOWER": {"LOWER": "LOWER", "UPPER": "UPPER", "JOINT": "UPPER", "LIMB": "UPPER"},
     "UPPER": {"UPPER": "UPPER", "LIMB": "UPPER", "JOINT": "UPPER"},
 }
-"""What a bone is, by what is below it and by what its name tells. LIMB: it is called "leg" or "arm"."""
+"""What a bone is, by what is below it and by what its name shows. LIMB: it is called "leg" or "arm"."""
 _COMMON = {
     ("LEG", "UPPER"): "thigh",
     ("LEG", "LOWER"): "shin",
@@ -60,9 +60,9 @@ class _Tip:
 
 
 def limbs_by_name(body: Body) -> tuple[list[Limb], Reasons, Reasons]:
-    """All limbs that names tell; why other bones that are named so are none; and the same of those that never are.
+    """All limbs that names show, why other bones of such names are none, and why helpers are none.
 
-    The last are helpers, bones that twist along, and limbs that are there once more: of interest if nothing is found.
+    The last includes bones that twist along and second copies of limbs. It is of interest if nothing is found.
     """
     expected = {bone.name: reason for bone in body.bones if (reason := _why_never(bone, body))}
     reasons = {bone.name: reason for bone in body.bones if (reason := _why_no_limb(bone, body))}
@@ -82,7 +82,7 @@ def limbs_by_name(body: Body) -> tuple[list[Limb], Reasons, Reasons]:
     own = {name for limb in limbs for name in limb.own}
     expected = {name: reason for name, reason in expected.items() if name not in own}
     # Fingers and hips lack nothing.
-    near = {bone.name for limb in complete for bone in (*body.below(limb.bones[-1]), *limb.bones[0].parent_recursive)}
+    near = {bone.name for limb in complete for bone in (*body.below(limb.bones[0]), *limb.bones[0].parent_recursive)}
     return limbs, {name: reasons[name] for name in reasons.keys() - own - near - expected.keys()}, expected
 
 
@@ -93,7 +93,7 @@ def _why_never(bone: bpy.types.Bone, body: Body) -> str:
         return ""
     if name.helper:
         return messages.IS_HELPER(word=name.helper)
-    if name.twists:
+    if name.is_twist:
         return messages.TWISTS_WITH(bone=bone.parent.name) if bone.parent else messages.TWISTS()
     return ""
 
@@ -129,7 +129,7 @@ def _tips(body: Body) -> list[_Tip]:
             feet.setdefault(bone.parent.name, []).append(bone)
         elif _is_end(bone, body):
             loose.append((0, bone))
-        elif name.part in {"END", "LIMB"} and name.controls:
+        elif name.part in {"END", "LIMB"} and name.is_control:
             loose.append((1 if name.part == "END" else 2, bone))
     shins = [bone for bone in body.bones if bone.name not in feet and _is_last(bone, body)]
     found = _loose_feet(shins, loose, body)
@@ -182,7 +182,7 @@ def _tip_without(shin: bpy.types.Bone, rank: int, loose: bpy.types.Bone | None, 
 
     rank: how surely the loose bone is its foot, best first.
     """
-    children = [child for child in body.children(shin) if not body.name(child).twists]
+    children = [child for child in body.children(shin) if not body.name(child).is_twist]
     leaves = [child for child in children if body.name(child).helper and child.name.startswith(shin.name)]
     child = leaves[0] if len(leaves) == 1 else children[0] if len(children) == 1 else None
     if child and _apart(shin, child) < _NEAR:
@@ -193,9 +193,9 @@ def _tip_without(shin: bpy.types.Bone, rank: int, loose: bpy.types.Bone | None, 
 
 
 def _tip_in_row(last: bpy.types.Bone, body: Body) -> _Tip | None:
-    """The tip of a limb of a person whose bones are only numbered, foot and toe or hand as well.
+    """The tip of a limb whose bones are only numbered, including its foot and toe or its hand; None if there is none.
 
-    A foot is where a short rest turns from the leg; a hand is behind two bones.
+    A foot is where a short rest turns from the leg; a hand is below two bones.
     """
     row = [last]
     while row[0].parent and body.name(row[0].parent).part == "LIMB" == body.name(last).part:
@@ -233,7 +233,7 @@ def _is_foot_of(shin: bpy.types.Bone, foot: bpy.types.Bone, body: Body) -> bool:
     return (
         (one.kind, one.side) == (other.kind, other.side)
         and (one.place == other.place or not one.place or not other.place)
-        and not body.is_below(foot, shin.parent or shin)
+        and (shin.parent or shin) not in foot.parent_recursive
         and foot not in shin.parent_recursive
         and _NEAR < _apart(shin, foot) < _FAR
     )
@@ -251,32 +251,33 @@ def _apart(shin: bpy.types.Bone, foot: bpy.types.Bone) -> float:
 def _climb(tip: _Tip, body: Body) -> tuple[Limb, str]:
     """A limb of all bones above a tip that can be of it, and what it lacks: UPPER, LOWER or ""."""
     name = body.name(tip.foot[0] if tip.foot and body.name(tip.foot[0]).part == "END" else tip.bone)
+    side = body.name(tip.bone).side
     line: list[bpy.types.Bone] = []
     parts, after, segments = ["END"], tip.joint, set[str]()
     for bone in (tip.bone, *tip.bone.parent_recursive):
         above = body.name(bone)
         part = _ABOVE[parts[0]].get(above.part)
-        if not part or above.helper or above.side != name.side:
+        if not part or above.helper or above.side != side:
             break
         if above.part == "JOINT" and _is_whole(line, parts, body):
             break
         if line:
-            continued = _continued(bone, line[0], after, parts[0] == part, body)
-            if continued == "":
+            role = _link_or_segment(bone, line[0], after, parts[0] == part, body)
+            if role == "":
                 break
-            if continued == "SEGMENT":
+            if role == "SEGMENT":
                 segments.add(line[0].name)
             after = line[0].head_local
         line.insert(0, bone)
         parts.insert(0, part)
     # A twist bone is a part of a limb only behind the bone that it is split from.
-    while line and body.name(line[0]).twists:
+    while line and body.name(line[0]).is_twist:
         del line[0], parts[0]
     place = _place([body.name(bone) for bone in line]) if name.kind == "LEG" else ""
-    segments |= _numbered_segments(line, parts, segments, tip, body)
+    segments |= _numbered_segments(line, segments, tip, body)
     limb = Limb(
         name.kind,
-        name.side,
+        side,
         place,
         tuple(line),
         tuple(bone for bone in line[1:] if bone.name in segments),
@@ -293,17 +294,17 @@ def _is_whole(line: Sequence[bpy.types.Bone], parts: Sequence[str], body: Body) 
     return parts[:2] == ["LIMB", "LIMB"] or (parts[0] == "UPPER" and body.name(line[0]).part != "JOINT")
 
 
-def _continued(bone: bpy.types.Bone, below: bpy.types.Bone, after: Vector, again: bool, body: Body) -> str:
+def _link_or_segment(bone: bpy.types.Bone, below: bpy.types.Bone, after: Vector, again: bool, body: Body) -> str:
     """What a bone below another is: a LINK, a SEGMENT of the same part, or "" if they are not of one limb.
 
     again: True if both are the same part of the limb. after: where the lower one ends.
     """
     above, name = body.name(bone), body.name(below)
-    sure = name.twists or (above.stem == name.stem and above.part == name.part != "LIMB")
-    if name.twists or (again and above.part != "LIMB") or (again and name.part != "LIMB"):
+    sure = name.is_twist or (above.stem == name.stem and above.part == name.part != "LIMB")
+    if name.is_twist or (again and {above.part, name.part} != {"LIMB"}):
         if is_in_line(bone, below, after, SPLIT if sure else IN_LINE):
             return "SEGMENT"
-        if name.twists:
+        if name.is_twist:
             return ""
         if above.part == "LIMB":
             # As the femur of some animals: "Leg", "UpperLeg", "LowerLeg".
@@ -313,12 +314,10 @@ def _continued(bone: bpy.types.Bone, below: bpy.types.Bone, after: Vector, again
     return "LINK"
 
 
-def _numbered_segments(
-    line: Sequence[bpy.types.Bone], parts: Sequence[str], segments: set[str], tip: _Tip, body: Body
-) -> set[str]:
+def _numbered_segments(line: Sequence[bpy.types.Bone], segments: set[str], tip: _Tip, body: Body) -> set[str]:
     """Those of "Leg1", "Leg2", "Leg3" that are in line with the one before, if enough links are left without them."""
     joints = [*(bone.head_local for bone in line), tip.joint]
-    # A leaf or a tail on its end does not tell that the last bone is none of the foot.
+    # With only a leaf or a tail on its end the last bone may be the foot.
     is_known = tip.foot and (tip.rides or tip.foot[0].parent != tip.bone)
     split = {
         below.name
@@ -331,7 +330,7 @@ def _numbered_segments(
 
 
 def _place(leg: Sequence[BoneName]) -> str:
-    # A horse's forefoot hangs on its upper arm and forearm.
+    # A horse's forefoot is parented to its forearm.
     if any(name.kind == "ARM" for name in leg):
         return "FRONT"
     return next((name.place for name in leg if name.place), "")
@@ -341,9 +340,9 @@ def _place(leg: Sequence[BoneName]) -> str:
 
 
 def _without_hip_bones(limbs: Sequence[Limb], body: Body) -> list[Limb]:
-    """Limbs without the bones that lead to a hip, where those of both sides begin in the middle of the body.
+    """Limbs without the bones that lead to a hip, which on both sides begin in the middle of the body.
 
-    Without it a leg is as its names tell, or its bones are named after the joints at their tails: then the shin is the
+    Without it either a whole leg is left, or its bones are named after the joints at their tails. Then the shin is the
     bone that is called an ankle.
     """
     return [_from_hip(limb, body) if any(_share_hip(limb, other) for other in limbs) else limb for limb in limbs]

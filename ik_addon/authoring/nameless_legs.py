@@ -1,4 +1,4 @@
-"""The one pair of legs of a body whose bones' names tell nothing."""
+"""The one pair of legs of a body whose bones' names have no meaning."""
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
@@ -23,11 +23,11 @@ _Line = list[bpy.types.Bone]
 
 
 def legs_by_shape(body: Body) -> tuple[list[Limb], Reasons]:
-    """The one pair of legs that shape alone tells; and why other pairs that look like it are none."""
+    """The one pair of legs that shape alone shows, and why other pairs that look like it are none."""
     joints = [point for bone in body.bones for point in _points([bone], body)]
     pairs, reasons = [], {}
     for pelvis in body.bones:
-        lines = [_line(child, body) for child in body.children(pelvis) if body.name(child).says_nothing]
+        lines = [_line(child, body) for child in body.children(pelvis) if body.name(child).is_meaningless]
         for pair in combinations([line for line in lines if len(line) >= 3], 2):
             reason = _why_no_legs(pelvis, *pair, joints, body)
             if not reason:
@@ -42,7 +42,7 @@ def legs_by_shape(body: Body) -> tuple[list[Limb], Reasons]:
 def _line(bone: bpy.types.Bone, body: Body) -> _Line:
     """A bone and those below it, as far as each has one child alone."""
     line = [bone]
-    while len(children := [child for child in body.children(line[-1]) if body.name(child).says_nothing]) == 1:
+    while len(children := [child for child in body.children(line[-1]) if body.name(child).is_meaningless]) == 1:
         line += children
     return line
 
@@ -88,7 +88,7 @@ def _mirror_each_other(first: _Line, second: _Line, near: float) -> bool:
 
 
 def _foot(line: _Line) -> Vector:
-    """Where a foot points: to its toe, whose head is a joint; without one its tail must tell."""
+    """Where a foot points: to its toe, whose head is a joint; without one to its tail."""
     return (line[3].head_local if len(line) > 3 else line[2].tail_local) - line[2].head_local
 
 
@@ -100,7 +100,7 @@ def _has_foot(line: _Line) -> bool:
 
 
 def _pair_of_legs(first: _Line, second: _Line, body: Body) -> Iterable[Limb]:
-    """Two lines as legs; where names do not tell, left is where a body has it that looks where its feet point."""
+    """Two lines as legs. If names show no side, left is where a body has it that looks where its feet point."""
     pair = (first, second)
     down = sum((line[2].head_local - line[0].head_local for line in pair), Vector())
     left = sum((_foot(line) for line in pair), Vector()).cross(down)

@@ -1,4 +1,4 @@
-"""What only the legs together tell: which ankles are hocks, and which arms and front legs are which."""
+"""What only the legs together show: which ankles are hocks, and which arms and front legs are which."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -51,7 +51,7 @@ def in_their_stance(limbs: Sequence[Limb], body: Body, posed: Mapping[str, Vecto
 
 
 def _stance(legs: Sequence[Limb], posed: Mapping[str, Vector] | None) -> Head | None:
-    """Where the bones begin as the body stands, at rest or posed; None if neither tells or there are no legs."""
+    """Where the bones begin as the body stands, at rest or posed; None if neither shows it or there are no legs."""
 
     def at_rest(bone: bpy.types.Bone) -> Vector:
         return bone.head_local
