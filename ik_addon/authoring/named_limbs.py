@@ -41,6 +41,10 @@ _ARM = 4
 """Bones of an arm with its hand and fingers; more are a tentacle."""
 _FAR = 3.0
 """In lengths of the bone above: a foot that is parented to something else lies closer to the shin's head."""
+_TRUSTED = 0.02
+"""Of a bone's length: if the bone below begins closer to its tail, tails are where joints are."""
+_AT_TAIL = 0.25
+"""Of a shin's length: what is on its end begins closer to its tail."""
 _NEAR = 0.2
 """The same for a bone on a shin's end: it lies farther away."""
 
@@ -185,11 +189,19 @@ def _tip_without(shin: bpy.types.Bone, rank: int, loose: bpy.types.Bone | None, 
     children = [child for child in body.children(shin) if not body.name(child).is_twist]
     leaves = [child for child in children if body.name(child).helper and child.name.startswith(shin.name)]
     child = leaves[0] if len(leaves) == 1 else children[0] if len(children) == 1 else None
-    if child and _apart(shin, child) < _NEAR:
+    if child and not _is_on_end(shin, child):
         child = None
     if loose and (rank == 0 or child is None or child in leaves):
         return _Tip(shin, (loose,), rides=False)
     return _Tip(shin, (child,), rides=not leaves) if child else _Tip(shin)
+
+
+def _is_on_end(shin: bpy.types.Bone, child: bpy.types.Bone) -> bool:
+    """True if a child of a shin begins where the shin ends, as far as its tail can be trusted."""
+    above = shin.parent
+    if above and (above.tail_local - shin.head_local).length < _TRUSTED * above.length:
+        return (child.head_local - shin.tail_local).length < _AT_TAIL * shin.length
+    return _apart(shin, child) > _NEAR
 
 
 def _tip_in_row(last: bpy.types.Bone, body: Body) -> _Tip | None:

@@ -339,8 +339,14 @@ root, ground
         decoys="""
 thigh_{s}, thigh
   thigh_twist_01_{s}, thigh 2
+  thigh_correctiveRoot_{s}, thigh
+    thigh_bck_{s}, thigh
 calf_{s}, shin
   calf_twist_01_{s}, shin 2
+  calf_knee_{s}, shin
+foot_{s}, foot
+  ankle_bck_{s}, heel
+  ankle_fwd_{s}, foot
 upperarm_{s}, upper arm
   upperarm_twist_01_{s}, upper arm
 root, ground

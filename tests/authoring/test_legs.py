@@ -101,8 +101,10 @@ def random_direction(random: Random) -> Vector:
         lambda name: f"CC_Base_{name}",
         lambda name: f"ValveBiped.{name}",
         lambda name: f"{name}.001",
+        # A helper's word, but in all names.
+        lambda name: f"ctrl:{name}",
     ],
-    ids=["upper case", "lower case", "CC_Base_", "ValveBiped.", ".001"],
+    ids=["upper case", "lower case", "CC_Base_", "ValveBiped.", ".001", "ctrl:"],
 )
 @pytest.mark.parametrize("family", ["Rigify metarig", "Unreal mannequin", "3ds Max Biped"])
 def test_case_prefix_and_number_do_not_matter(family, rename):
@@ -196,6 +198,18 @@ def test_a_limb_without_an_end_is_found_all_the_same(cut, tip):
     assert limbs_of(found) == [replace(limb, **changed) if limb.bones[-1] == tip else limb for limb in expected]
 
 
+@pytest.mark.parametrize(("part", "end"), [(1.0, "boot.L"), (0.9, "boot.L"), (0.5, ""), (0.05, "")])
+def test_the_only_child_of_a_shin_is_its_foot_where_it_is_on_its_end(part, end):
+    bones = without("Rigify metarig", r"^foot\.L$")
+    shin = next(spec for spec in bones if spec.name == "shin.L")
+    head = Vector(shin.head).lerp(Vector(shin.tail), part)
+    found = found_in([*bones, BoneSpec("boot.L", head, head + Vector((0.0, -0.1, 0.0)), "shin.L")], arms=False)
+    assert [(limb.bones[-1], limb.end, limb.rides) for limb in found.limbs] == [
+        ("shin.L", end, bool(end)),
+        ("shin.R", "foot.R", True),
+    ]
+
+
 def with_parents(bones: list[BoneSpec], **parents: str) -> list[BoneSpec]:
     return [
         BoneSpec(spec.name, spec.head, spec.tail, parents.get(spec.name.replace(".", "_"), spec.parent))
@@ -209,6 +223,16 @@ def test_a_foot_that_is_parented_to_something_else_is_the_end_of_its_leg(parent)
     assert [(limb.bones, limb.end, limb.rides) for limb in found.limbs] == [
         (("thigh.L", "shin.L"), "foot.L", False),
         (("thigh.R", "shin.R"), "foot.R", True),
+    ]
+
+
+def test_a_foot_whose_name_has_no_side_is_of_its_shins_side():
+    tree = "pelvis, pelvis\n  thigh.{s}, thigh\n    shin.{s}, shin"
+    bones = Family("", tree, ()).bones()
+    bones += [BoneSpec(f"foot{k}", *(spec.tail, (0.0, 0.0, 0.0)), spec.name) for k, spec in enumerate(bones[-2:], 1)]
+    assert [(limb.side, limb.bones, limb.end) for limb in found_in(bones).limbs] == [
+        ("L", ("thigh.L", "shin.L"), "foot1"),
+        ("R", ("thigh.R", "shin.R"), "foot2"),
     ]
 
 
