@@ -81,7 +81,8 @@ def rig_legs(
     progress: is told of each frame of these. Raises ChainError, with nothing changed, where no limb can be rigged.
     """
     check_changeable(ob)
-    found = find_limbs([bone.bone for bone in selected] or ob.data.bones, arms)
+    posed = {bone.name: bone.head for bone in ob.pose.bones}
+    found = find_limbs([bone.bone for bone in selected] or ob.data.bones, arms, posed)
     left_out, free = list(found.left_out), []
     for limb in found.limbs:
         reason = _taken(ob, limb)
@@ -144,7 +145,7 @@ def _rig(context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb) -> R
     axis = _straight_axis(context, tip, limb)
     added = put_chain(context, tip, len(limb.bones), "AUTO", with_pole=True, straight_axis=axis, end_bone=limb.end)
     target, pole = added.target, added.pole
-    place = "." + limb.place.title() if limb.place else ""
+    place = "." + limb.place.title().replace("_", "") if limb.place else ""
     side = "." + limb.side if limb.side else ""
     for control, name in zip((target, pole), _NAMES[limb.kind], strict=True):
         control.name = f"{name}{place}{side}"
@@ -153,7 +154,7 @@ def _rig(context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb) -> R
         collection.objects.link(control)
     target.empty_display_type, pole.empty_display_type = "CUBE", "SPHERE"
     target.empty_display_size, pole.empty_display_size = _sizes(ob, tip, limb)
-    tip.analytic_ik_use_rotation = limb.end != "" and end_bone(tip) is not None
+    tip.analytic_ik_use_rotation = limb.rides and end_bone(tip) is not None
     return RiggedLimb(limb, target, pole)
 
 
@@ -189,8 +190,10 @@ def _straight_axis(context: bpy.types.Context, tip: bpy.types.PoseBone, limb: Fo
     if is_straight(chain):
         if limb.kind != "LEG" or not limb.end:
             return "AUTO"
-        forward = reader.evaluated.pose.bones[limb.toe or limb.end].vector.normalized()
-        normal = forward.cross(frame.along)
+        bones = reader.evaluated.pose.bones
+        # To the toe's head, a joint; the tail of an imported foot may be anywhere.
+        forward = bones[limb.toe].head - bones[limb.end].head if limb.toe else bones[limb.end].vector
+        normal = forward.normalized().cross(frame.along)
         if normal.length < _FORWARD:
             return "AUTO"
     if hinge_armature(readings).dot(normal.normalized()) > _AS_IT_IS:
