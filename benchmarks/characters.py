@@ -179,7 +179,9 @@ def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterable[str
 def _found(row: Row) -> str:
     if "error" in row:
         return f"**{row['error']}**"
-    return "; ".join(row["limbs"]) if "limbs" in row else str(row["refused"])
+    if "limbs" in row:
+        return "; ".join(row["limbs"])
+    return row["refused"] + (" **Something was left behind.**" if row.get("left behind") else "")
 
 
 def _summed(row: Row) -> Row:

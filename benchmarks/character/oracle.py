@@ -57,7 +57,7 @@ class Limb:
         return float(np.median(_links(self.joints(motion)).sum(axis=1)))
 
     def in_reach(self, motion: Motion, places: np.ndarray) -> np.ndarray:
-        """Whether the limb, as long as it is in a motion, can bring its end to places; shapes (frames,), (frames, 3)."""
+        """Whether the limb can bring its end to places, with its lengths in a motion; shapes (frames,), (frames, 3)."""
         joints = self.joints(motion)
         links = _links(joints)
         farthest = links.sum(axis=1)
@@ -96,7 +96,10 @@ def played(ob: bpy.types.Object, frames: Sequence[int]) -> Motion:
 def played_with(
     ob: bpy.types.Object, frames: Sequence[int], controls: Sequence[tuple[bpy.types.Object, str]]
 ) -> tuple[Motion, np.ndarray]:
-    """All bones on frames; and the world matrices of controls, objects or bones of them, shape (controls, frames, 4, 4)."""
+    """All bones on frames; and world matrices of controls, shape (controls, frames, 4, 4).
+
+    controls: objects, each with the name of its bone or "".
+    """
     world, places = [], []
     for frame in frames:
         bpy.context.scene.frame_set(frame)

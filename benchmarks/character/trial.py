@@ -16,7 +16,6 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 import ik_addon
-from ik_addon.authoring.legs import find_limbs
 
 from .files import armature_of, select_bones
 from .oracle import (
@@ -83,15 +82,14 @@ def tried(source: str, option: str, arms: bool = False, most: int = 120, clip: s
     untouched = played(ob, frames)
     bpy.context.scene.frame_set(frames[0])
     row: Row = {"armature": ob.name, "bones": len(ob.data.bones), "frames": len(frames), "errors": [], "seconds": {}}
-    ends = _ends(ob, arms)
-    begun = perf_counter()
+    held, begun = _counts(), perf_counter()
     try:
         bpy.ops.analytic_ik.rig_legs(arms=arms)
     except RuntimeError as error:
-        row["refused"] = _sentence(error)
+        row["refused"], row["left behind"] = _sentence(error), _counts() != held
         return row
     row["seconds"]["rig"] = perf_counter() - begun
-    chains = _chains(ob, untouched, ends)
+    chains = _chains(ob, untouched)
     shortest = min(chain.length for chain in chains)
     row["limbs"] = [_words(chain.limb) for chain in chains]
     row["links"] = max(len(chain.limb.rigid) - sum(chain.limb.rigid) for chain in chains)
@@ -133,6 +131,8 @@ def _measure_controls(
 
     untouched: as imported, on these frames, or on the one that there is.
     """
+    if len(untouched.frames) < len(frames):
+        untouched = Motion(tuple(frames), untouched.names, np.repeat(untouched.world, len(frames), axis=0))
     before, places = played_with(ob, frames, [chain.control for chain in chains])
     for chain, place in zip(chains, places, strict=True):
         chain.follow(_stand_in(place[_best_still(chain.limb, before)][None], frames[:1]))
@@ -148,7 +148,7 @@ def _measure_controls(
     row["lift"], row["lift frames"] = _worst(lift.missed(lifted) for lift in lifts)
     turned = [lift.foot_turned(lifted) for lift in lifts]
     row["foot degrees"] = max((degrees for degrees in turned if degrees is not None), default=None)
-    row["flips"] = sum(lift.flips(before, lifted) for lift in lifts)
+    row["flips"] = sum(lift.flips(lifted) for lift in lifts)
 
     span = {"frame_start": frames[0], "frame_end": frames[-1], "frame_step": _step(frames)}
     if _done(row, "bake", lambda: bpy.ops.analytic_ik.bake(**span)):
@@ -160,22 +160,19 @@ def _measure_controls(
 class _Lift:
     """What is asked of a limb whose control is raised.
 
-    wanted: world positions of its end, shape (frames, 3). inside: which of them are in reach. foot: world matrices of
-    the foot, shape (frames, 4, 4), None if no foot follows.
+    untouched: the motion that it had without a chain. wanted: world positions of its end, shape (frames, 3). inside:
+    which of them are in reach.
     """
 
     chain: Chain
+    untouched: Motion
     wanted: np.ndarray
     inside: np.ndarray
-    foot: np.ndarray | None
 
     @classmethod
     def of(cls, chain: Chain, untouched: Motion, before: Motion) -> "_Lift":
         wanted = chain.limb.ends(untouched) + np.array([0.0, 0.0, LIFT * chain.length])
-        wanted = np.broadcast_to(wanted, (len(before.frames), 3))
-        follows = chain.limb.end and chain.tip.analytic_ik_use_rotation
-        foot = untouched.of(chain.limb.end) if follows else None
-        return cls(chain, wanted, chain.limb.in_reach(before, wanted), foot)
+        return cls(chain, untouched, wanted, chain.limb.in_reach(before, wanted))
 
     def missed(self, lifted: Motion) -> tuple[float, int]:
         """How far the end is from where it should be, in lengths; and on how many frames that is in reach."""
@@ -183,20 +180,20 @@ class _Lift:
         return float(missed.max(initial=-1.0)) / self.chain.length, missed.size
 
     def foot_turned(self, lifted: Motion) -> float | None:
-        """How far the foot has turned, in degrees."""
-        if self.foot is None or not self.inside.any():
+        """How far the foot has turned, in degrees; None if none follows the control."""
+        foot = self.chain.limb.end
+        if not foot or not self.chain.tip.analytic_ik_use_rotation or not self.inside.any():
             return None
-        turned = turns(lifted.of(self.chain.limb.end), np.broadcast_to(self.foot, (len(self.wanted), 4, 4)))
-        return float(turned[self.inside].max())
+        return float(turns(lifted.of(foot), self.untouched.of(foot))[self.inside].max())
 
-    def flips(self, before: Motion, lifted: Motion) -> int:
-        """From how many frames to the next the limb jumps that did not before."""
-        jumped = np.max([jumps(lifted, before, name) for name in self.chain.limb.bones], axis=0) > FLIP
+    def flips(self, lifted: Motion) -> int:
+        """From how many frames to the next the limb jumps where it did not before."""
+        jumped = np.max([jumps(lifted, self.untouched, name) for name in self.chain.limb.bones], axis=0) > FLIP
         return int((jumped & self.inside[1:] & self.inside[:-1]).sum())
 
 
 def _held(chain: Chain, held: Motion) -> tuple[float, int]:
-    """How far a limb's end strays while its control is held still, in lengths; and on how many frames it is in reach."""
+    """How far a limb's end strays under a still control, in lengths; and on how many frames that is in reach."""
     ends = chain.limb.ends(held)
     at = place_world(*chain.control)[:3, 3]
     ends = ends[chain.limb.in_reach(held, np.broadcast_to(at, ends.shape))]
@@ -224,22 +221,25 @@ def _controls(chains: Sequence[Chain], now: Motion) -> Row:
     return {"control": max(away), "smallest": min(sizes), "largest": max(sizes)}
 
 
-def _chains(ob: bpy.types.Object, motion: Motion, ends: dict[str, str]) -> list[Chain]:
-    """The live chains of an armature. ends: by their tips, the bones that are known to be feet and hands."""
+def _chains(ob: bpy.types.Object, motion: Motion) -> list[Chain]:
+    """The live chains of an armature, as long as they are in a motion."""
     chains = []
     for tip in ob.pose.bones:
         if tip.analytic_ik_enabled:
             count = tip.analytic_ik_chain_count
             bones = [bone.name for bone in (tip, *tip.parent_recursive)][: count or None]
-            end = getattr(tip, "analytic_ik_end_bone", "") or ends.get(tip.name, "")
-            limb = limb_of(ob, bones[::-1], end)
+            limb = limb_of(ob, bones[::-1], _end_of(tip))
             chains.append(Chain(tip, limb, limb.length(motion)))
     return chains
 
 
-def _ends(ob: bpy.types.Object, arms: bool) -> dict[str, str]:
-    """By their tips, the feet and hands that the add-on finds; for files in which chains hold no end bone."""
-    return {limb.bones[-1]: limb.end for limb in find_limbs(ob.data.bones, arms).limbs}
+def _end_of(tip: bpy.types.PoseBone) -> str:
+    """The name of a chain's end bone, or "" if it ends at the tip's tail."""
+    if hasattr(tip, "analytic_ik_end_bone"):
+        return tip.analytic_ik_end_bone
+    # Before chains knew their end bone it was the child nearest to the tail.
+    children = sorted(tip.children, key=lambda child: (child.bone.head_local - tip.bone.tail_local).length)
+    return children[0].name if children else ""
 
 
 def _stand_in(places: np.ndarray, frames: Sequence[int]) -> bpy.types.Object:
@@ -287,6 +287,12 @@ def _play(ob: bpy.types.Object, clip: str) -> None:
     action = next((action for action in bpy.data.actions if clip.lower() in action.name.lower()), None)
     if action is not None:
         ob.animation_data_create().action = action
+
+
+def _counts() -> tuple[int, ...]:
+    """How much the file holds of what rigging may add."""
+    tips = sum(bone.analytic_ik_enabled for ob in bpy.data.objects if ob.pose for bone in ob.pose.bones)
+    return len(bpy.data.objects), len(bpy.data.collections), len(bpy.data.actions), tips
 
 
 def _step(frames: Sequence[int]) -> int:
