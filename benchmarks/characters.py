@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -105,6 +106,7 @@ def _small(value: float) -> str:
 COLUMNS = (
     Column("frames", "frames", str),
     Column("moved at rigging", "moved", _small, (0.0, 1e-4)),
+    Column("turned at rigging, °", "turned", _small, (0.0, 0.1)),
     Column("control to ankle", "control", _small, (0.0, 0.01)),
     Column("smallest control", "smallest", _small, (0.05, 0.2)),
     Column("largest control", "largest", _small, (0.05, 0.2)),
@@ -222,7 +224,9 @@ def main() -> None:
     most = sys.maxsize if chosen.frames == "all" else int(chosen.frames)
     named = sources(chosen.places)
     if chosen.rigify:
-        named += [source for metarig in metarigs() for source in (metarig, metarig.replace(METARIG, GENERATED))]
+        # Rigify prints.
+        with redirect_stdout(sys.stderr):
+            named += [source for metarig in metarigs() for source in (metarig, metarig.replace(METARIG, GENERATED))]
     all_of_them = trials(named, chosen.arms)
     if not all_of_them:
         parser.error("no character: name a folder with .glb, .gltf, .fbx, .bvh, .blend or MPFB .json files")

@@ -65,7 +65,7 @@ def test_a_capture_is_rigged_moved_and_baked_within_all_bounds(walk):
     row = trial.tried(str(walk), "default")
     assert row["limbs"] == [f"{side}UpLeg > {side}Leg > ({side}Foot)" for side in ("Left", "Right")]
     assert row["frames"] == 16 and row["errors"] == [] and row["lift frames"] > 4 and row["hold frames"] > 1
-    measured = {"moved", "control", "snap", "snap degrees", "hold", "lift", "foot degrees", "flips", "bake"}
+    measured = {"moved", "turned", "control", "snap", "snap degrees", "hold", "lift", "foot degrees", "flips", "bake"}
     assert measured <= {key for key, value in row.items() if value is not None}
     assert out_of_bounds(row) == set()
 

@@ -93,8 +93,9 @@ def tried(source: str, option: str, arms: bool = False, most: int = 120, clip: s
     shortest = min(chain.length for chain in chains)
     row["limbs"] = [_words(chain.limb) for chain in chains]
     row["links"] = max(len(chain.limb.rigid) - sum(chain.limb.rigid) for chain in chains)
-    row["moved"] = farthest(shown(ob), _at(untouched, 0)) / shortest
-    row |= _controls(chains, shown(ob))
+    now, before = shown(ob), _at(untouched, 0)
+    row["moved"], row["turned"] = farthest(now, before) / shortest, most_turned(now, before)
+    row |= _controls(chains, now)
     if uneven(untouched, [bone for chain in chains for bone in (*chain.limb.bones, chain.limb.end) if bone]) > UNEVEN:
         row["uneven"] = True
     _measure_clip(ob, chains, untouched, shortest, row)
