@@ -188,6 +188,16 @@ SWITCH_IN_STRIP = Refusal(
     "chain's switch"
 )
 BONE_CONSTRAINED = Refusal("Bone '{bone}': constraint '{constraint}' moves it after the chain; switch it off")
+FOLLOWS_BONE = Clause(
+    "bone '{bone}' follows '{mover}' by its constraint '{constraint}'; rig the bones that move it, or adopt their IK"
+)
+MOVED_BY_RIGIFY = Clause(
+    "bone '{bone}' follows '{mover}' in a rig of Rigify's; use Adopt Blender IK on this armature instead"
+)
+PLACED_BY_CONSTRAINT = Clause(
+    "constraint '{constraint}' moves bone '{bone}'; mute that constraint, or rig the bones that move it"
+)
+TURNED_BY_DRIVER = Clause("a driver sets the rotation of bone '{bone}'; remove that driver, or rig the bones it reads")
 FOLLOWS_OWN_BONE = Refusal(
     "Bone '{bone}': '{control}' follows the chain's own bone '{own}' by a constraint or driver, and the chain follows "
     "it: a circle; remove that constraint or driver"
@@ -359,6 +369,7 @@ HAS_BONES = Part("has a chain of {count} bones")
 SOLVER_SUITS = Part("is solved by the solver that suits its number of bones")
 SHOWS_POSE = Part("shows its pose")
 DRIVERS_REMOVED = Part("no driver sets its {channel} any more")
+CHAIN_REMOVED = Part("its chain was removed")
 CONSTRAINT_OFF = Part("constraint '{constraint}' is switched off")
 HAS_OWN_SIZE = Part("has its own size again")
 TARGET_SHOWN = Part("its target '{control}' is shown")
@@ -387,6 +398,9 @@ NO_LEG_SELECTED = Refusal(
 NO_LEG_OR_ARM_SELECTED = Refusal(
     "Armature '{armature}': no leg or arm to rig was found among its selected bones{why}; select none of them to look "
     "at all"
+)
+RIGIFY_MOVES_LIMBS = Refusal(
+    "Armature '{armature}': Rigify moves its limbs by constraints; use Adopt Blender IK instead, it takes over their IK"
 )
 IS_NONE = Part("; '{bone}' is none: {why}")
 HAS_CHAIN = Clause("bone '{bone}' has a chain already; remove that first")

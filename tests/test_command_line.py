@@ -15,6 +15,7 @@ from ik_addon import command_line
 from ik_addon.bake import saving
 
 from .authoring.skeletons import FAMILIES, armature_of
+from .rig.rigs import new_empty
 from .scenes import (
     EXACT,
     Poses,
@@ -388,7 +389,8 @@ def test_what_was_rigged_and_what_was_left_out_is_told(tmp_path, capsys):
     left, right = (limb for limb in FAMILIES[0].found() if limb.kind == "LEG")
 
     def half_rigged() -> None:
-        armature_of(FAMILIES[0].bones()).pose.bones[right.bones[-1]].constraints.new("IK").name = "leg {IK}"
+        made = armature_of(FAMILIES[0].bones()).pose.bones[right.bones[-1]].constraints.new("IK")
+        made.name, made.target = "leg {IK}", new_empty("goal")
 
     file = tmp_path / "100% {body}.blend"
     save_scene(file, half_rigged)

@@ -15,6 +15,7 @@ from ..rig.foot import possible_end_bones
 from ..rig.hidden import forget_hidden
 from ..rig.lengthening import factors, present_ratio
 from ..rig.limb import BoneReading, chain_bones, fk_joints
+from ..rig.movers import check_unmoved
 from ..rig.order import live_tips
 from ..rig.posing import FkPose, PoseWriter
 from ..rig.problems import check_changeable
@@ -162,6 +163,7 @@ def _checked(
         shared = names.intersection(bone.name for bone in [*_bones_or_tip(other), *possible_end_bones(other)])
         if shared:
             raise ChainError(messages.BONE_TAKEN(bone=min(shared), tip=other.name))
+    check_unmoved(chain)
     bones = reader.bones([reader.evaluated.pose.bones[bone.name] for bone in chain])
     tail_world = reader.world @ fk_joints(bones)[-1]
 

@@ -11,6 +11,7 @@ from ..rig.chains import fk_chain
 from ..rig.foot import end_bone
 from ..rig.hinge import hinge_armature
 from ..rig.limb import chain_bones
+from ..rig.movers import check_unmoved, is_rigify
 from ..rig.problems import check_changeable
 from ..rig.reading import SceneReader
 from ..solvers import ChainError
@@ -74,6 +75,8 @@ def rig_legs(
         else:
             free.append(limb)
     if not free:
+        if left_out and is_rigify(ob):
+            raise ChainError(messages.RIGIFY_MOVES_LIMBS(armature=ob.name))
         why = "".join(messages.IS_NONE(bone=out.bone, why=out.reason) for out in left_out[:4])
         raise ChainError(_NONE_FOUND[bool(selected), arms](armature=ob.name, why=why))
     collection = _collection(context, ob)
@@ -92,13 +95,14 @@ def rig_legs(
 
 def _taken(ob: bpy.types.Object, limb: FoundLimb) -> str:
     """Why a limb is not free for a chain; "" where it is."""
-    for name in (*limb.bones, limb.end):
-        bone = ob.pose.bones[name]
+    bones = [ob.pose.bones[name] for name in (*limb.bones, limb.end)]
+    for bone in bones:
         if bone.analytic_ik_enabled or bone.analytic_ik_target is not None:
-            return messages.HAS_CHAIN(bone=name)
-        for constraint in bone.constraints:
-            if constraint.type == "IK" and constraint.enabled:
-                return messages.HAS_IK(constraint=constraint.name, bone=name)
+            return messages.HAS_CHAIN(bone=bone.name)
+    try:
+        check_unmoved(bones)
+    except ChainError as error:
+        return str(error)
     return ""
 
 

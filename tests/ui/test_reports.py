@@ -12,7 +12,7 @@ from ik_addon.ui.operators import rigs as rig_operators
 
 from ..authoring.skeletons import FAMILIES, armature_of
 from ..bake.entries import entry
-from ..rig.rigs import BoneSpec, Rig, leg, new_armature, update
+from ..rig.rigs import BoneSpec, Rig, leg, new_armature, new_empty, update
 from ..scenes import enter, go_to, slide, whole_state
 from .test_cures import CASES, shown_cure
 
@@ -180,6 +180,7 @@ CURED = {
     "POSE_POSITION": "shows its pose",
     "REMOVE_DRIVERS": "no driver sets its ",
     "MUTE_CONSTRAINT": "constraint 'Limit Rotation' is switched off",
+    "REMOVE_CHAIN": "its chain was removed",
     "RESET_SCALE": "has its own size again",
     "SHOW_TARGET": "its target 'leg target' is shown",
     "MUTE_KEYS": "the keys of its chain's bones are muted",
@@ -203,7 +204,8 @@ def test_a_cure_says_what_it_did_to_which_bone(kind, capfd):
 def test_rigging_names_what_follows_what_and_what_was_left_out(capfd):
     ob = armature_of(FAMILIES[0].bones())
     left, right = (limb for limb in FAMILIES[0].found() if limb.kind == "LEG")
-    ob.pose.bones[right.bones[-1]].constraints.new("IK").name = "leg {IK}"
+    made = ob.pose.bones[right.bones[-1]].constraints.new("IK")
+    made.name, made.target = "leg {IK}", new_empty("goal")
     enter("POSE", ob)
     ik.rig_legs()
     said = capfd.readouterr().out
@@ -225,7 +227,7 @@ def test_of_many_that_are_left_out_a_few_are_named(capfd):
             parent = name
     ob = new_armature("insect", bones)
     for k in range(5):
-        ob.pose.bones[f"shin.{k}.L"].constraints.new("IK")
+        ob.pose.bones[f"shin.{k}.L"].constraints.new("IK").target = new_empty(f"goal {k}")
     enter("POSE", ob)
     ik.rig_legs()
     said = capfd.readouterr().out
