@@ -38,14 +38,17 @@ def copies_an_object(rig: Rig) -> None:
 
 
 def child_of(rig: Rig) -> None:
-    constrain(rig, "thigh", "CHILD_OF", target=elsewhere())
+    constraint = constrain(rig, "thigh", "CHILD_OF", target=elsewhere())
+    # At its first evaluation it leaves the bone where it is.
+    update()
+    constraint.target.location.y += 0.3
 
 
 def several_bones(rig: Rig) -> None:
     constraint = constrain(rig, "thigh", "ARMATURE")
     aim = constraint.targets.new()
     aim.target, aim.subtarget = new_armature("guide", [BoneSpec("bar", (1, 0, 1), (1, 1, 2))]), "bar"
-    aim.target.rotation_euler = (0.5, 0.7, -0.6)
+    aim.target.pose.bones["bar"].rotation_quaternion = (0.8, 0.5, 0.3, 0.1)
 
 
 def tracks(rig: Rig) -> None:
