@@ -437,12 +437,17 @@ NONE_SELECTED_ADOPTED = Refusal(
 ADOPTED = Done("Adopted {constraints}")
 ADOPTED_ONE = Part("'{constraint}' of '{bone}'")
 RESTORED = Done("Restored {constraints}")
-JOINTS_MOVED = Note("Bone '{bone}': joints moved by {part:.2%} of the chain's length, because {why}")
-AFTER_THE_CHAIN = Part("constraint '{constraint}' now turns its bones after the chain")
+JOINTS_MOVED = Note("Bone '{bone}': its chain is off by up to {distance:.3g} and {angle:.1f}° (frame {frame}): {why}")
+STRETCHED_IN_REACH = Note(
+    "Blender also stretched {bones} within reach, and a chain does not: in some poses joints will be elsewhere. To "
+    "avoid that, restore the IK and set IK Stretch to 0"
+)
+LEFT_AT_REST = Note("Left {constraints} as Blender's IK: animation mutes it now, and switches it on by itself")
+AFTER_THE_CHAIN = Part("constraint '{constraint}' now moves its bones after the chain")
 POLE_IGNORES_LIMITS = Part("with a pole Blender ignores the limits of the first bone")
 BLENDS_OTHERWISE = Part("below full influence Blender blends its constraint in another way")
-STRETCHES_WITHIN = Part("Blender stretches within reach too, and what hangs on the end with it")
-BLENDER_LEFT = Part("Blender's own solution left the target by {part:.2g} of the chain's length")
+STRETCHES_WITHIN = Part("Blender also stretches within reach, with the bones at its end")
+BLENDER_LEFT = Part("Blender's solution was not quite on the target")
 IK_ITASC = Refusal(
     "Bone '{bone}': constraint '{constraint}' is solved by iTaSC; set the armature's IK Solver to Standard"
 )
@@ -482,8 +487,11 @@ IK_SHARES_BONE = Refusal(
     "mute it"
 )
 IK_MUTE_ANIMATED = Refusal(
-    "Bone '{bone}': constraint '{constraint}' is muted by animation, which would switch it on again; animate its "
-    "influence instead"
+    "Bone '{bone}': constraint '{constraint}' has animation on its influence and on its mute; remove one of the two"
+)
+IK_TIP_ADOPTED = Refusal(
+    "Bone '{bone}': constraint '{constraint}' would need a second chain beside the adopted one; restore that first, or "
+    "leave this one as it is"
 )
 IK_CHAIN_ANIMATED = Refusal(
     "Bone '{bone}': constraint '{constraint}' cannot hand over to a chain that is animated already; delete what "

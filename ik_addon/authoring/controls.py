@@ -24,6 +24,8 @@ from ..rig.records import absorb_scale, forget_fk
 from ..rig.switch import check_switchable, mute_switch
 from ..solvers import Chain, ChainError, solver_for
 from ..solvers.bending import is_straight, start_frame
+from .adopted import animated_by_adopting
+from .influence import remove_animation
 
 BEYOND = 4e-6
 """How far beyond a straight limb its new target lies, in chain lengths: nearer, rounding would bend it."""
@@ -106,6 +108,8 @@ def remove_chain(tip: bpy.types.PoseBone, keep_pose: bool) -> None:
     """
     ob = tip.id_data
     check_switchable(ob, tip)
+    for path in animated_by_adopting(tip):
+        remove_animation(ob, path)
     fk, writer = FkPose(ob, ob, bpy.context.scene.frame_current_final, frame_changed=False), PoseWriter(ob)
     bones, ratio = _bones_or_tip(tip), present_ratio(tip)
     for bone in [*bones, *possible_end_bones(tip)]:

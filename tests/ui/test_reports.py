@@ -6,7 +6,7 @@ from collections.abc import Callable
 import bpy
 import pytest
 
-from ik_addon.authoring.adopt import Adopted
+from ik_addon.authoring.adopt import Adopted, Adoption
 from ik_addon.rig.problems import notes_of
 from ik_addon.ui.operators import rigs as rig_operators
 
@@ -135,12 +135,15 @@ def test_it_says_what_was_done_and_to_what(case, capfd):
 def test_joints_that_adoption_moved_are_told_with_the_reason(monkeypatch, capfd):
     rig = sleeping_leg()
     rig.tip.constraints.new("IK").target = rig.target.ob
-    one = Adopted(TIP, "{IK}", 0.0123, 0.1, "with a pole Blender ignores the limits of the first bone")
-    monkeypatch.setattr(rig_operators, "adopt", lambda context, held: [one])
+    one = Adopted(TIP, "{IK}", 0.0123, 0.02461, 0.1, 7, "with a pole Blender ignores the limits of the first bone")
+    done = Adoption((one,), ("Bone 'toe': constraint 'IK' has no target; choose one, or mute it",), (TIP,))
+    monkeypatch.setattr(rig_operators, "adopt", lambda context, held: done)
     enter("POSE", rig.ob, TIP)
     ik.adopt()
     said = capfd.readouterr().out
-    assert f"Bone '{TIP}': joints moved by 1.23% of the chain's length, because {one.because}\n" in said
+    assert f"Warning: Bone '{TIP}': its chain is off by up to 0.0246 and 5.7° (frame 7): {one.because}\n" in said
+    assert f"Warning: Blender also stretched '{TIP}' within reach, and a chain does not: " in said
+    assert f"Warning: {done.left[0]}\n" in said
     assert f"Adopted '{{IK}}' of '{TIP}'\n" in said
 
 
