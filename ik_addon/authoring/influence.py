@@ -6,8 +6,8 @@ import bpy
 
 from ..rig.animation import fcurve_homes
 
-_STEEP = 1e6
-"""Anything below 1 is off for Blender: so steep that only what rounds to 1 comes out below 1."""
+_STEP = 1e-6
+"""So little below 1 a switch counts as on: for Blender nothing below 1 is."""
 
 
 def curves_at(ob: bpy.types.Object, path: str) -> list[bpy.types.FCurve]:
@@ -67,11 +67,11 @@ def _copy_curve(curve: bpy.types.FCurve, copy: bpy.types.FCurve) -> None:
 
 def _invert(curve: bpy.types.FCurve) -> None:
     """Let a curve or driver give less than 1, which is off, where it gives 1 or more, and else more than 1."""
-    turned = curve.modifiers.new("ENVELOPE")
-    turned.reference_value, turned.default_min, turned.default_max = 0.0, 0.0, 1.0
-    # It gives what this goes to where the value is 0 and 1, and goes straight between and beyond.
-    point = turned.control_points.add(0.0)
-    point.min, point.max = _STEEP, 0.0
+    envelope = curve.modifiers.new("ENVELOPE")
+    # It takes what is between these two to what is between a point's -1 and 1, straight on beyond that. The point's own
+    # numbers stay: setting them lets Blender read memory that is not theirs.
+    envelope.reference_value, envelope.default_min, envelope.default_max = 0.0, 1.0, 1.0 - _STEP
+    envelope.control_points.add(0.0)
 
 
 def _copy_properties(source: bpy.types.bpy_struct, copy: bpy.types.bpy_struct, but: Sequence[str] = ()) -> None:
