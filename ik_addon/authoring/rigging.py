@@ -95,7 +95,7 @@ def rig_legs(
 
 def _taken(ob: bpy.types.Object, limb: FoundLimb) -> str:
     """Why a limb is not free for a chain; "" where it is."""
-    bones = [ob.pose.bones[name] for name in (*limb.bones, limb.end)]
+    bones = [ob.pose.bones[name] for name in (*limb.bones, limb.end) if name]
     for bone in bones:
         if bone.analytic_ik_enabled or bone.analytic_ik_target is not None:
             return messages.HAS_CHAIN(bone=bone.name)

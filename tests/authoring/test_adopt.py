@@ -1,5 +1,6 @@
 """Blender's IK constraints become chains without moving a bone, and come back bit for bit."""
 
+import json
 import re
 from collections.abc import Callable
 from math import pi, radians, sqrt
@@ -415,7 +416,22 @@ def test_removing_a_chain_takes_along_what_switched_it(by):
     assert not rig.tip.analytic_ik_enabled
 
 
-def test_of_two_constraints_that_exclude_each_other_the_active_one_becomes_a_chain():
+@pytest.mark.parametrize("by", MUTES)
+def test_a_bake_of_an_adopted_chain_leaves_nothing_that_switches_it_on_again(by):
+    rig = constrained_leg()
+    slide(rig.target.ob, (0.0, -0.6, 0.5), (0.2, -0.3, 0.3))
+    MUTES[by](rig)
+    go_to(2)
+    adopt_one(rig.ob)
+    frames = [*range(1, 13)]
+    live = played(rig.ob, frames)
+    enter("POSE", rig.ob, "shin")
+    assert bpy.ops.analytic_ik.bake(frame_start=1, frame_end=12) == {"FINISHED"}
+    assert farthest_apart(played(rig.ob, frames), live, 2.0) < EXACT
+    assert not any(evaluated_copy(rig.ob).pose.bones["shin"].analytic_ik_enabled for _ in map(go_to, frames))
+
+
+def test_of_two_constraints_that_exclude_each_other_the_active_one_becomes_a_chain(capfd):
     """As on Rigify's limbs: with a pole, or without. The other takes over where animation switches it on."""
     rig = constrained_leg(pole=False)
     pole = new_empty("pole", (0.9, -2.0, 1.0))
@@ -441,7 +457,9 @@ def test_of_two_constraints_that_exclude_each_other_the_active_one_becomes_a_cha
     by_blender = both()
     assert apart(by_blender[0], by_blender[1], 2.0) > 0.1
     assert [held.constraint for held in resting(rig.ob.pose.bones)] == [other]
-    adopt_one(rig.ob)
+    enter("POSE", rig.ob, "shin")
+    assert bpy.ops.analytic_ik.adopt() == {"FINISHED"}
+    assert "Left 'IK.001' of 'shin' as Blender's IK: animation mutes it now" in capfd.readouterr().out
     assert max(apart(a, b, 2.0) for a, b in zip(both(), by_blender, strict=True)) < 3.0 * PROMISED
     assert [held.constraint for held in resting(rig.ob.pose.bones)] == [other]
     # Where the other one is on, it could only become a second chain of the same bones.
@@ -702,6 +720,19 @@ def test_a_bone_that_was_posed_since_keeps_its_new_fk_pose():
     after = pose_values(rig.ob)
     assert after[second.name] == edited
     assert (after[first.name], after[third.name]) == (before[first.name], before[third.name])
+
+
+def test_what_earlier_versions_kept_is_given_back():
+    rig = constrained_leg()
+    rig.tip.constraints["IK"].driver_add("influence").driver.expression = "0.8"
+    update()
+    before = what_counts()
+    adopt_one(rig.ob)
+    kept = json.loads(rig.tip.analytic_ik_record_adopted)
+    old = {"bone": "shin", "constraint": "IK", "helper": None, "animated": True, "fk": kept["fk"]}
+    rig.tip.analytic_ik_record_adopted = json.dumps(old)
+    restore(bpy.context, [rig.tip])
+    assert what_counts() == before
 
 
 def test_adopting_survives_a_file_and_is_given_back_from_it(tmp_path):

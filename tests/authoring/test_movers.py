@@ -9,6 +9,7 @@ import bpy
 import pytest
 
 from ik_addon.authoring.legs import find_limbs
+from ik_addon.rig.order import live_tips
 from ik_addon.rig.problems import warnings_of
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
@@ -152,6 +153,55 @@ def test_a_chain_under_a_copying_constraint_is_offered_no_way_to_tear_the_bone_f
     assert bone.sentence.startswith("Bone 'shin': bone 'thigh' follows 'hips'")
     assert [cure.kind for cure in bone.cures] == ["REMOVE_CHAIN"]
     assert [cure.kind for cure in other.cures] == ["MUTE_CONSTRAINT"]
+
+
+# As Rigify leaves its rigs; what it generates is in test_rigify.py
+
+
+def test_a_bone_that_rigify_moves_is_refused_with_the_way_to_go():
+    rig = leg()
+    copies_a_bone(rig)
+    rig.ob.data["rig_id"] = "generated"
+    update()
+    enter("POSE", rig.ob, "shin")
+    before = whole_state()
+    with pytest.raises(RuntimeError, match="Bone 'shin': bone 'thigh' follows 'hips' in a rig of Rigify's; use Adopt"):
+        bpy.ops.analytic_ik.add()
+    assert whole_state() == before
+
+
+def test_legs_that_rigify_moves_are_refused_in_one_sentence():
+    ob = armature_of(FAMILIES[0].bones())
+    for limb in find_limbs(ob.data.bones, False).limbs:
+        constraint = ob.pose.bones[limb.bones[0]].constraints.new("COPY_ROTATION")
+        constraint.target, constraint.subtarget = ob, ob.data.bones[0].name
+    ob.data["rig_id"] = "generated"
+    update()
+    select(ob)
+    before = whole_state()
+    with pytest.raises(
+        RuntimeError, match=r"Armature '.*': Rigify moves its limbs by constraints; use Adopt Blender IK"
+    ):
+        bpy.ops.analytic_ik.rig_legs()
+    assert whole_state() == before
+
+
+def test_a_chain_below_rigifys_constraints_is_off_and_live_without_them():
+    rig = leg()
+    rig.enable()
+    rig.ob.data["rig_id"] = "generated"
+    update()
+    assert live_tips(rig.ob) == ["shin"]
+    copies_a_bone(rig)
+    update()
+    assert live_tips(rig.ob) == []
+    assert rig.ob.pose.bones["shin"].rotation_quaternion.angle == 0.0
+    (warning,) = warnings_of(rig.ob, "shin")
+    assert [cure.kind for cure in warning.cures] == ["REMOVE_CHAIN"]
+    rig.ob.pose.bones["thigh"].constraints[0].influence = 0.0
+    update()
+    assert live_tips(rig.ob) == ["shin"]
+    assert missed_world(rig) < EXACT * 2.0
 
 
 def test_legs_that_something_moves_are_left_out_and_the_others_rigged(capfd):
