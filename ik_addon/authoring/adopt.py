@@ -119,7 +119,7 @@ def _adopted(plan: _Plan, found: Sequence[Difference]) -> Adopted:
 
 
 def _planned(context: bpy.types.Context, held: Held) -> _Plan:
-    """Find the settings and the FK pose with which a chain gives the present pose; nothing is changed."""
+    """Find the settings and the FK pose with which a chain gives the current pose; nothing is changed."""
     try:
         limb = _limb(context.evaluated_depsgraph_get(), held, _settings(held))
         with _full_influence(context, held):
@@ -280,7 +280,9 @@ def _at_keyed_frames(context: bpy.types.Context, plans: Sequence[_Plan]) -> list
     if not frames:
         return found
     with stepping_apart(context, objects) as go_to:
-        for frame in frames if go_to else ():
+        if go_to is None:
+            return found
+        for frame in frames:
             depsgraph = go_to(frame)
             for plan, differences in zip(plans, found, strict=True):
                 try:

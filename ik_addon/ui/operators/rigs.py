@@ -46,7 +46,7 @@ bones, or at all where none is selected; no bone moves"""
 
 
 class ANALYTIC_IK_OT_adopt(ChainOperator):
-    """Turn the IK constraints of the selected bones into chains, in the current pose, and switch these off"""
+    """Turn IK constraints of the selected bones into chains with the same pose"""
 
     bl_idname = "analytic_ik.adopt"
     bl_label = "Adopt Blender IK"
