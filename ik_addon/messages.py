@@ -199,6 +199,16 @@ SWITCH_IN_STRIP = Refusal(
     "chain's switch"
 )
 BONE_CONSTRAINED = Refusal("Bone '{bone}': constraint '{constraint}' moves it after the chain; switch it off")
+FOLLOWS_BONE = Clause(
+    "bone '{bone}' follows '{mover}' by its constraint '{constraint}'; rig the bones that move it, or adopt their IK"
+)
+MOVED_BY_RIGIFY = Clause(
+    "bone '{bone}' follows '{mover}' in a rig of Rigify's; use Adopt Blender IK on this armature instead"
+)
+PLACED_BY_CONSTRAINT = Clause(
+    "constraint '{constraint}' moves bone '{bone}'; mute that constraint, or rig the bones that move it"
+)
+TURNED_BY_DRIVER = Clause("a driver sets the rotation of bone '{bone}'; remove that driver, or rig the bones it reads")
 FOLLOWS_OWN_BONE = Refusal(
     "Bone '{bone}': '{control}' follows the chain's own bone '{own}' by a constraint or driver, and the chain follows "
     "it: a circle; remove that constraint or driver"
@@ -378,6 +388,7 @@ ENDS_AT_TAIL = Part("ends its chain at its tail")
 SOLVER_SUITS = Part("is solved by the solver that suits its number of bones")
 SHOWS_POSE = Part("shows its pose")
 DRIVERS_REMOVED = Part("no driver sets its {channel} any more")
+CHAIN_REMOVED = Part("its chain was removed")
 CONSTRAINT_OFF = Part("constraint '{constraint}' is switched off")
 HAS_OWN_SIZE = Part("has its own size again")
 TARGET_SHOWN = Part("its target '{control}' is shown")
@@ -417,6 +428,9 @@ NO_LEG_OR_ARM_SELECTED = Refusal(
     "Armature '{armature}': no leg or arm to rig was found among its selected bones{why}; select none of them to look "
     "at all"
 )
+RIGIFY_MOVES_LIMBS = Refusal(
+    "Armature '{armature}': Rigify moves its limbs by constraints; use Adopt Blender IK instead, it takes over their IK"
+)
 IS_NONE = Part("; '{bone}' is none: {why}")
 HAS_CHAIN = Clause("bone '{bone}' has a chain already; remove that first")
 HAS_IK = Clause("constraint '{constraint}' of bone '{bone}' is an IK already; adopt that instead")
@@ -447,12 +461,17 @@ NONE_SELECTED_ADOPTED = Refusal(
 ADOPTED = Done("Adopted {constraints}")
 ADOPTED_ONE = Part("'{constraint}' of '{bone}'")
 RESTORED = Done("Restored {constraints}")
-JOINTS_MOVED = Note("Bone '{bone}': joints moved by {part:.2%} of the chain's length, because {why}")
-AFTER_THE_CHAIN = Part("constraint '{constraint}' now turns its bones after the chain")
+JOINTS_MOVED = Note("Bone '{bone}': its chain is off by up to {distance:.3g} and {angle:.1f}° (frame {frame}): {why}")
+STRETCHED_IN_REACH = Note(
+    "Blender also stretched {bones} within reach, and a chain does not: in some poses joints will be elsewhere. To "
+    "avoid that, restore the IK and set IK Stretch to 0"
+)
+LEFT_AT_REST = Note("Left {constraints} as Blender's IK: animation mutes it now, and switches it on by itself")
+AFTER_THE_CHAIN = Part("constraint '{constraint}' now moves its bones after the chain")
 POLE_IGNORES_LIMITS = Part("with a pole Blender ignores the limits of the first bone")
 BLENDS_OTHERWISE = Part("below full influence Blender blends its constraint in another way")
-STRETCHES_WITHIN = Part("Blender stretches within reach too, and what hangs on the end with it")
-BLENDER_LEFT = Part("Blender's own solution left the target by {part:.2g} of the chain's length")
+STRETCHES_WITHIN = Part("Blender also stretches within reach, with the bones at its end")
+BLENDER_LEFT = Part("Blender's solution was not quite on the target")
 IK_ITASC = Refusal(
     "Bone '{bone}': constraint '{constraint}' is solved by iTaSC; set the armature's IK Solver to Standard"
 )
@@ -492,8 +511,11 @@ IK_SHARES_BONE = Refusal(
     "mute it"
 )
 IK_MUTE_ANIMATED = Refusal(
-    "Bone '{bone}': constraint '{constraint}' is muted by animation, which would switch it on again; animate its "
-    "influence instead"
+    "Bone '{bone}': constraint '{constraint}' has animation on its influence and on its mute; remove one of the two"
+)
+IK_TIP_ADOPTED = Refusal(
+    "Bone '{bone}': constraint '{constraint}' would need a second chain beside the adopted one; restore that first, or "
+    "leave this one as it is"
 )
 IK_CHAIN_ANIMATED = Refusal(
     "Bone '{bone}': constraint '{constraint}' cannot hand over to a chain that is animated already; delete what "

@@ -15,6 +15,7 @@ from ik_addon import command_line
 from ik_addon.bake import saving
 
 from .authoring.skeletons import FAMILIES, armature_of
+from .rig.rigs import new_empty
 from .scenes import (
     EXACT,
     Poses,
@@ -421,7 +422,8 @@ def test_what_was_rigged_and_what_was_left_out_is_told(tmp_path, capsys):
 
     def half_rigged() -> None:
         bones = armature_of(FAMILIES[0].bones()).pose.bones
-        bones[right.bones[-1]].constraints.new("IK").name = "leg {IK}"
+        made = bones[right.bones[-1]].constraints.new("IK")
+        made.name, made.target = "leg {IK}", new_empty("goal")
         for frame in (1, 7):
             bones[left.bones[0]].rotation_quaternion = (1.0, 0.02 * frame, 0.0, 0.0)
             bones[left.bones[0]].keyframe_insert("rotation_quaternion", frame=frame)

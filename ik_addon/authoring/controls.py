@@ -16,6 +16,7 @@ from ..rig.foot import possible_end_bones
 from ..rig.hidden import forget_hidden
 from ..rig.lengthening import factors, present_ratio
 from ..rig.limb import BoneReading, chain_bones, fk_joints
+from ..rig.movers import check_unmoved
 from ..rig.order import live_tips
 from ..rig.posing import FkPose, PoseWriter
 from ..rig.problems import check_changeable
@@ -25,8 +26,10 @@ from ..rig.switch import check_switchable, mute_switch
 from ..rig.undoing import all_or_nothing
 from ..solvers import Chain, ChainError, solver_for
 from ..solvers.bending import is_straight, start_frame
+from .adopted import animated_by_adopting
 from .ends import end_bone_of
 from .homes import home_of, is_controls_home, is_local
+from .influence import remove_animation
 from .unmoved import bones_stay
 
 BEYOND = 4e-6
@@ -124,10 +127,19 @@ def target_place(joints_armature: Sequence[Vector], chain: Chain) -> Vector:
 
 
 def remove_chain(tip: bpy.types.PoseBone, keep_pose: bool) -> None:
-    """Take a chain off its tip. The bones keep the solved pose and length, or get their FK pose back.
+    """Take a chain off its tip, with what adopting a constraint animated for it.
 
-    Raises ChainError where a driver or an NLA strip would switch it on again.
+    The bones keep the solved pose and length, or get their FK pose back. Raises ChainError where a driver or an NLA
+    strip would switch it on again.
     """
+    animated = animated_by_adopting(tip)
+    take_off(tip, keep_pose)
+    for path in animated:
+        remove_animation(tip.id_data, path)
+
+
+def take_off(tip: bpy.types.PoseBone, keep_pose: bool) -> None:
+    """`remove_chain` without deleting anything, for a caller that may have to bring it back."""
     ob = tip.id_data
     check_switchable(ob, tip)
     fk, writer = FkPose(ob, ob, bpy.context.scene.frame_current_final, frame_changed=False), PoseWriter(ob)
@@ -197,6 +209,7 @@ def _checked(
         shared = names.intersection(bone.name for bone in [*_bones_or_tip(other), *possible_end_bones(other)])
         if shared:
             raise ChainError(messages.BONE_TAKEN(bone=min(shared), tip=other.name))
+    check_unmoved(chain)
     bones = reader.links([reader.evaluated.pose.bones[bone.name] for bone in chain])
     solver_for(len(bones), solver)
     end_world = reader.world @ fk_joints(bones)[-1]

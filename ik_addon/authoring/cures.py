@@ -17,7 +17,7 @@ from ..rig.reading import SceneReader
 from ..rig.switch import mute_switch
 from ..rig.undoing import all_or_nothing
 from ..solvers import ChainError
-from .controls import new_empty, target_place
+from .controls import new_empty, remove_chain, target_place
 from .homes import home_of
 from .snap import snap_targets
 
@@ -144,6 +144,11 @@ def _mute_constraint(_context: bpy.types.Context, bone: bpy.types.PoseBone, name
     return messages.CONSTRAINT_OFF(constraint=name)
 
 
+def _remove_chain(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
+    remove_chain(tip, keep_pose=False)
+    return messages.CHAIN_REMOVED()
+
+
 def _reset_scale(_context: bpy.types.Context, bone: bpy.types.PoseBone, _name: str) -> str:
     bone.scale = (1.0, 1.0, 1.0)
     return messages.HAS_OWN_SIZE()
@@ -216,6 +221,7 @@ CURES: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, str], str]] = 
     "POSE_POSITION": _pose_position,
     "REMOVE_DRIVERS": _remove_drivers,
     "MUTE_CONSTRAINT": _mute_constraint,
+    "REMOVE_CHAIN": _remove_chain,
     "RESET_SCALE": _reset_scale,
     "SHOW_TARGET": _show_target,
     "FOLLOW_MOTION": _follow_motion,

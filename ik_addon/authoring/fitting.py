@@ -33,7 +33,7 @@ def swivel_to(limb: Limb, visual: Sequence[Quaternion]) -> float:
     if limb.pole_armature is None and len(limb.bones) > 2:
         # Least motion starts from the FK pose, which becomes the visual one.
         return 0.0
-    normal = start_frame(_with_fk(limb, visual).chain).normal
+    normal = start_frame(with_fk(limb, visual).chain).normal
     root = limb.root_armature
     pole = limb.pole_armature - root if limb.pole_armature else None
     aim = aim_at(limb.chain, Goal(limb.target_armature - root, pole), limb.chain.length)
@@ -49,10 +49,10 @@ def fitted(limb: Limb, wanted: Sequence[Quaternion]) -> Limb:
     error, own = _corrected(limb, wanted)
     if error <= _SAME:
         return own
-    shown = _with_fk(limb, wanted)
+    shown = with_fk(limb, wanted)
     at_target = solve_limb(replace(at_full_influence(shown), solver="CCD"))
     reached = [quaternion_of(raw, reading.mode) for raw, reading in zip(at_target.rotations, limb.bones, strict=True)]
-    others = [_corrected(shown, wanted), _corrected(_with_fk(limb, reached), wanted)]
+    others = [_corrected(shown, wanted), _corrected(with_fk(limb, reached), wanted)]
     best_error, best = min(others, key=lambda other: other[0])
     return best if 2.0 * best_error < error else own
 
@@ -72,11 +72,11 @@ def _corrected(limb: Limb, wanted: Sequence[Quaternion]) -> tuple[float, Limb]:
         if error <= _SAME:
             break
         turns = zip(limb.bones, missing, strict=True)
-        limb = _with_fk(limb, [reading.fk_rotation @ Quaternion().slerp(turn, part) for reading, turn in turns])
+        limb = with_fk(limb, [reading.fk_rotation @ Quaternion().slerp(turn, part) for reading, turn in turns])
     return best_error, best
 
 
-def _with_fk(limb: Limb, rotations: Sequence[Quaternion]) -> Limb:
+def with_fk(limb: Limb, rotations: Sequence[Quaternion]) -> Limb:
     """The limb with another FK pose, given as local rotations."""
     bones, parent_pose = [], limb.parent_pose
     for reading, rotation in zip(limb.bones, rotations, strict=True):

@@ -13,6 +13,7 @@ from ..rig.foot import end_bone
 from ..rig.hinge import hinge_armature
 from ..rig.limb import chain_bones, end_in_tip
 from ..rig.motion import has_keys, motion_frames
+from ..rig.movers import check_unmoved, is_rigify
 from ..rig.problems import check_changeable
 from ..rig.reading import SceneReader
 from ..rig.undoing import all_or_nothing
@@ -91,6 +92,8 @@ def rig_legs(
         else:
             free.append(limb)
     if not free:
+        if left_out and is_rigify(ob):
+            raise ChainError(messages.RIGIFY_MOVES_LIMBS(armature=ob.name))
         why = "".join(messages.IS_NONE(bone=out.bone, why=out.reason) for out in left_out[:4])
         raise ChainError(_NONE_FOUND[bool(selected), arms](armature=ob.name, why=why))
     rigged = []
@@ -127,13 +130,14 @@ def _follow_motion(
 
 def _taken(ob: bpy.types.Object, limb: FoundLimb) -> str:
     """Why a limb is not free for a chain; "" where it is."""
-    for name in filter(None, (*limb.bones, limb.end)):
-        bone = ob.pose.bones[name]
+    bones = [ob.pose.bones[name] for name in (*limb.bones, limb.end) if name]
+    for bone in bones:
         if bone.analytic_ik_enabled or bone.analytic_ik_target is not None:
-            return messages.HAS_CHAIN(bone=name)
-        for constraint in bone.constraints:
-            if constraint.type == "IK" and constraint.enabled:
-                return messages.HAS_IK(constraint=constraint.name, bone=name)
+            return messages.HAS_CHAIN(bone=bone.name)
+    try:
+        check_unmoved(bones)
+    except ChainError as error:
+        return str(error)
     return ""
 
 

@@ -7,8 +7,8 @@ import bpy
 from .animation import animated_paths, placing_drivers
 from .armatures import armature_named
 from .carriers import carriers
+from .movers import taken_by
 from .order import ChainName, read_by
-from .problems import taken_by
 from .relations import Known, followed_bones
 
 

@@ -14,6 +14,7 @@ from .armatures import bones_at
 from .carriers import carriers
 from .foot import end_bones
 from .limb import chain_bones, link_bones
+from .movers import is_placed, is_rigify
 from .relations import Known, followed_bones
 
 
@@ -52,12 +53,23 @@ class ChainOrder:
 
 
 def live_tips(ob: bpy.types.Object) -> list[str]:
-    """Names of the bones of an armature that are tips of live chains."""
+    """Names of the bones of an armature that are tips of live chains.
+
+    A rig that Rigify generates holds copies of the chains of its metarig; bones that it moves itself have none.
+    """
     bones = ob.pose.bones
     enabled = array("b", bytes(len(bones)))
     bones.foreach_get("analytic_ik_enabled", enabled)
     rows = [row for row, value in enumerate(enabled) if value] if any(enabled) else []
-    return [bone.name for bone in bones_at(ob, rows)]
+    tips = bones_at(ob, rows)
+    if rows and is_rigify(ob):
+        tips = (tip for tip in tips if not is_placed(_own_bones(tip)))
+    return [tip.name for tip in tips]
+
+
+def _own_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
+    """The bones of a chain, as many as there are."""
+    return [tip, *tip.parent_recursive][: tip.analytic_ik_chain_count or None]
 
 
 def chain_order(objects: Iterable[bpy.types.Object]) -> ChainOrder:

@@ -14,6 +14,7 @@ from .hidden import in_any_collection
 from .lengthening import scaled_bones
 from .limb import Limb, chain_bones
 from .motion import has_own_motion
+from .movers import movers_of, why_placed
 from .order import ChainName, chain_order, read_by
 from .reading import SceneReader, gone_pole
 from .relations import followed_bones
@@ -107,7 +108,7 @@ def warnings_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
         bones = _bones_of(ob, tip)
     except ChainError:
         return []
-    found = (_driven(ob, tip, bones), _constrained(bones), _uneven(ob, bones), _circular(ob, tip, bones))
+    found = (_driven(ob, tip, bones), _constrained(tip, bones), _uneven(ob, bones), _circular(ob, tip, bones))
     return [*_without_pole(ob, tip), *(problem for problems in found for problem in problems)]
 
 
@@ -199,35 +200,19 @@ def _driven(ob: bpy.types.Object, tip: str, bones: list[bpy.types.PoseBone]) -> 
                 yield Problem(message(bone=bone.name), (Cure("REMOVE_DRIVERS", bone.name, channel),))
 
 
-def _constrained(bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
-    for bone in bones:
-        for constraint in bone.constraints:
-            # One that has nothing to read, for example, is not valid and moves nothing.
-            if constraint.enabled and constraint.is_valid and constraint.influence > 0.0:
-                yield Problem(
-                    messages.BONE_CONSTRAINED(bone=bone.name, constraint=constraint.name),
-                    (Cure("MUTE_CONSTRAINT", bone.name, constraint.name),),
-                )
-    names = {bone.name for bone in bones}
-    for below in bones_below(bones[0]):
-        for constraint in () if below.name in names else below.constraints:
-            taken = names & taken_by(constraint, below)
-            if taken and constraint.enabled and constraint.influence > 0.0:
-                names_said = {"bone": below.name, "constraint": constraint.name, "moved": min(taken)}
-                yield Problem(
-                    messages.CONSTRAINED_FROM_BELOW(**names_said),
-                    (Cure("MUTE_CONSTRAINT", below.name, constraint.name),),
-                )
-
-
-def taken_by(constraint: bpy.types.Constraint, bone: bpy.types.PoseBone) -> set[str]:
-    """Names of the bones that Blender's own IK on a bone poses, of those above it and of itself."""
-    if constraint.type not in ("IK", "SPLINE_IK") or constraint.target is None:
-        return set()
-    taken = [bone, *bone.parent_recursive]
-    if not getattr(constraint, "use_tail", True):
-        taken = taken[1:]
-    return {each.name for each in (taken[: constraint.chain_count] if constraint.chain_count else taken)}
+def _constrained(tip: str, bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
+    for mover in movers_of(bones):
+        bone, constraint = mover.owner.name, mover.constraint.name
+        if mover.is_placing and mover.source:
+            # Without it the bone would be torn from the rig that moves it.
+            sentence = messages.OF(whose=messages.BONE(bone=tip), said=why_placed(mover))
+            yield Problem(sentence, (Cure("REMOVE_CHAIN", tip),))
+            continue
+        if mover.bone == bone:
+            sentence = messages.BONE_CONSTRAINED(bone=bone, constraint=constraint)
+        else:
+            sentence = messages.CONSTRAINED_FROM_BELOW(bone=bone, constraint=constraint, moved=mover.bone)
+        yield Problem(sentence, (Cure("MUTE_CONSTRAINT", bone, constraint),))
 
 
 def _uneven(ob: bpy.types.Object, bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:

@@ -16,11 +16,15 @@ def switched_tips(ob: bpy.types.Object) -> list[str]:
 
 
 def check_switchable(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
-    """Raise ChainError where something would switch the chain of a tip on again that cannot be muted here."""
+    """Raise ChainError where something would switch the chain of a tip on again that cannot be muted here.
+
+    The driver of an adopted chain was made for it, and is muted.
+    """
     data, path = ob.animation_data, _switch_path(pose_bone)
     if data is None:
         return
-    if data.drivers.find(path) is not None:
+    driver = data.drivers.find(path)
+    if driver is not None and not driver.mute and not pose_bone.analytic_ik_record_adopted:
         raise ChainError(messages.SWITCH_DRIVEN(bone=pose_bone.name))
     strips = (strip for track in data.nla_tracks for strip in track.strips)
     for strip in strips:
@@ -30,13 +34,14 @@ def check_switchable(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> Non
 
 
 def mute_switch(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
-    """Stop the current action from switching the chain of a tip."""
+    """Stop the current action, and a driver, from switching the chain of a tip."""
     data = ob.animation_data
-    for collection in current_fcurve_collections(data) if data else []:
+    for collection in [*current_fcurve_collections(data), data.drivers] if data else []:
         curve = collection.find(_switch_path(pose_bone))
         if curve is not None:
             curve.mute = True
 
 
 def _switch_path(pose_bone: bpy.types.PoseBone) -> str:
+    """The RNA path of the switch of a chain, from its armature object."""
     return f"{pose_bone.path_from_id()}.{_SWITCH}"

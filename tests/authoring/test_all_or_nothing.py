@@ -12,10 +12,13 @@ import bpy
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_addon.authoring.adopt import adopt, adoptable, adopted_tips, restore
+from ik_addon.authoring.adopt import adopt
+from ik_addon.authoring.adoptable import adoptable
+from ik_addon.authoring.adopted import adopted_tips
 from ik_addon.authoring.controls import add_chain
 from ik_addon.authoring.cures import cure
 from ik_addon.authoring.knees import limit_knees
+from ik_addon.authoring.restoring import restore
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.authoring.snap import snap_pose, snap_targets
 from ik_addon.bake import bake, chains_of
@@ -43,7 +46,14 @@ KINDS = [
 # The files that change something. Others only read, or clean up: what fails there is not cleaned up.
 CHANGING = [
     *(f"authoring/{name}.py" for name in ("adopt", "controls", "cures", "homes", "influence", "knees", "placing")),
-    *("authoring/rigging.py", "authoring/snap.py", "authoring/unmoved.py", "bake/baking.py", "bake/keys.py"),
+    *(
+        "authoring/restoring.py",
+        "authoring/rigging.py",
+        "authoring/snap.py",
+        "authoring/unmoved.py",
+        "bake/baking.py",
+        "bake/keys.py",
+    ),
 ]
 # They come last, for what they delete cannot be brought back.
 DELETING = {"_delete_copies", "delete_controls", "remove_animation"}

@@ -8,7 +8,7 @@ from mathutils import Vector
 
 from ik_addon.authoring.legs import find_limbs
 
-from ..rig.rigs import BoneSpec, evaluated_copy, matrix_difference, new_armature, update
+from ..rig.rigs import BoneSpec, evaluated_copy, matrix_difference, new_armature, new_empty, update
 from ..scenes import angle_between, link_from_library, pose_of, select, select_bones, whole_state
 from .skeletons import FAMILIES, Family, armature_of
 
@@ -238,7 +238,8 @@ def test_legs_with_an_ik_constraint_are_left_to_adoption():
     ob = armature_of(FAMILIES[0].bones())
     select(ob)
     for leg in legs_of(FAMILIES[0]):
-        ob.pose.bones[leg.bones[-1]].constraints.new("IK").name = "leg IK"
+        ik = ob.pose.bones[leg.bones[-1]].constraints.new("IK")
+        ik.name, ik.target = "leg IK", new_empty("hand made")
     refused("constraint 'leg IK' .* is an IK already; adopt that instead")
 
 

@@ -6,13 +6,13 @@ from collections.abc import Callable
 import bpy
 import pytest
 
-from ik_addon.authoring.adopt import Adopted
+from ik_addon.authoring.adopt import Adopted, Adoption
 from ik_addon.rig.problems import notes_of
 from ik_addon.ui.operators import rigs as rig_operators
 
 from ..authoring.skeletons import FAMILIES, armature_of
 from ..bake.entries import entry
-from ..rig.rigs import BoneSpec, Rig, leg, new_armature, update
+from ..rig.rigs import BoneSpec, Rig, leg, new_armature, new_empty, update
 from ..scenes import enter, go_to, slide, whole_state
 from .test_cures import CASES, shown_cure
 
@@ -135,12 +135,15 @@ def test_it_says_what_was_done_and_to_what(case, capfd):
 def test_joints_that_adoption_moved_are_told_with_the_reason(monkeypatch, capfd):
     rig = sleeping_leg()
     rig.tip.constraints.new("IK").target = rig.target.ob
-    one = Adopted(TIP, "{IK}", 0.0123, 0.1, "with a pole Blender ignores the limits of the first bone")
-    monkeypatch.setattr(rig_operators, "adopt", lambda context, held: [one])
+    one = Adopted(TIP, "{IK}", 0.0123, 0.02461, 0.1, 7, "with a pole Blender ignores the limits of the first bone")
+    done = Adoption((one,), ("Bone 'toe': constraint 'IK' has no target; choose one, or mute it",), (TIP,))
+    monkeypatch.setattr(rig_operators, "adopt", lambda context, held: done)
     enter("POSE", rig.ob, TIP)
     ik.adopt()
     said = capfd.readouterr().out
-    assert f"Bone '{TIP}': joints moved by 1.23% of the chain's length, because {one.because}\n" in said
+    assert f"Warning: Bone '{TIP}': its chain is off by up to 0.0246 and 5.7° (frame 7): {one.because}\n" in said
+    assert f"Warning: Blender also stretched '{TIP}' within reach, and a chain does not: " in said
+    assert f"Warning: {done.left[0]}\n" in said
     assert f"Adopted '{{IK}}' of '{TIP}'\n" in said
 
 
@@ -183,6 +186,7 @@ CURED = {
     "POSE_POSITION": "shows its pose",
     "REMOVE_DRIVERS": "no driver sets its ",
     "MUTE_CONSTRAINT": "constraint 'Limit Rotation' is switched off",
+    "REMOVE_CHAIN": "its chain was removed",
     "RESET_SCALE": "has its own size again",
     "SHOW_TARGET": "its target 'leg target' is shown",
     "FOLLOW_MOTION": "its controls follow frames 1-13",
@@ -207,7 +211,8 @@ def test_a_cure_says_what_it_did_to_which_bone(kind, capfd):
 def test_rigging_names_what_follows_what_and_what_was_left_out(capfd):
     ob = armature_of(FAMILIES[0].bones())
     left, right = (limb for limb in FAMILIES[0].found() if limb.kind == "LEG")
-    ob.pose.bones[right.bones[-1]].constraints.new("IK").name = "leg {IK}"
+    made = ob.pose.bones[right.bones[-1]].constraints.new("IK")
+    made.name, made.target = "leg {IK}", new_empty("goal")
     enter("POSE", ob)
     ik.rig_legs()
     said = capfd.readouterr().out
@@ -229,7 +234,7 @@ def test_of_many_that_are_left_out_a_few_are_named(capfd):
             parent = name
     ob = new_armature("insect", bones)
     for k in range(5):
-        ob.pose.bones[f"shin.{k}.L"].constraints.new("IK")
+        ob.pose.bones[f"shin.{k}.L"].constraints.new("IK").target = new_empty(f"goal {k}")
     enter("POSE", ob)
     ik.rig_legs()
     said = capfd.readouterr().out

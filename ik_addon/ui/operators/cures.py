@@ -33,6 +33,7 @@ BUTTONS = {
         "HIDE_ON",
         "Switch the constraint off that moves this bone after its chain was solved; its settings stay",
     ),
+    "REMOVE_CHAIN": ("Remove", "X", "Remove this chain; the bones keep following the rig"),
     "RESET_SCALE": ("Reset Scale", "LOOP_BACK", "Give this bone its own size back, the same along all axes"),
     "SHOW_TARGET": ("Show", "HIDE_OFF", "Show the target in the viewport, and the collections that it is in"),
     "FOLLOW_MOTION": (

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import bpy
 
 from ... import messages
-from ...authoring.adopt import adoptable, is_adopted
+from ...authoring.adoptable import adoptable
+from ...authoring.adopted import is_adopted
 from ...authoring.selection import active_armature, active_bone, chosen_tips
 from ...rig.armatures import is_changeable
 from ...rig.order import live_tips

@@ -1,12 +1,16 @@
 """The operators that rig what is there: legs, Blender's own IK, and the way between FK and IK."""
 
 from collections.abc import Sequence
+from math import degrees
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty
 
 from ... import messages
-from ...authoring.adopt import adopt, adoptable, adopted_tips, restore
+from ...authoring.adopt import Adopted, adopt
+from ...authoring.adoptable import Held, adoptable, resting
+from ...authoring.adopted import adopted_tips
+from ...authoring.restoring import restore
 from ...authoring.rigging import RiggedLimb, rig_legs
 from ...authoring.selection import active_armature, active_bone, chosen_tips, selected_bones
 from ...authoring.snap import pose_snapped, targets_snapped
@@ -57,7 +61,7 @@ bones, or at all where none is selected; no bone moves"""
 
 
 class ANALYTIC_IK_OT_adopt(ChainOperator):
-    """Turn the IK constraints of the selected bones into chains, in the present pose, and mute them"""
+    """Turn IK constraints of the selected bones into chains with the same pose"""
 
     bl_idname = "analytic_ik.adopt"
     bl_label = "Adopt Blender IK"
@@ -69,11 +73,18 @@ class ANALYTIC_IK_OT_adopt(ChainOperator):
         if not held:
             missing = messages.NOTHING_TO_ADOPT if self.all else messages.NONE_SELECTED_TO_ADOPT
             raise ChainError(missing(armature=ob.name))
-        adopted = adopt(context, held)
-        for one in adopted:
+        resting_too = resting(_bones(ob, self.all))
+        done = adopt(context, held)
+        for one in done.adopted:
             if one.moved > _MOVED:
-                self.report({"WARNING"}, messages.JOINTS_MOVED(bone=one.tip, part=one.moved, why=one.because))
-        named = (messages.ADOPTED_ONE(constraint=one.constraint, bone=one.tip) for one in adopted)
+                self.report({"WARNING"}, _moved(one))
+        if done.stretching:
+            self.report({"WARNING"}, messages.STRETCHED_IN_REACH(bones=messages.quoted(done.stretching)))
+        for why in done.left:
+            self.report({"WARNING"}, why)
+        if resting_too:
+            self.report({"INFO"}, messages.LEFT_AT_REST(constraints=_named(resting_too)))
+        named = (messages.ADOPTED_ONE(constraint=one.constraint, bone=one.tip) for one in done.adopted)
         return messages.ADOPTED(constraints=", ".join(named))
 
 
@@ -217,6 +228,17 @@ def _bones(ob: bpy.types.Object, everything: bool) -> list[bpy.types.PoseBone]:
         return list(ob.pose.bones)
     active = active_bone(ob)
     return selected_bones(ob) or ([active] if active else [])
+
+
+def _moved(one: Adopted) -> str:
+    return messages.JOINTS_MOVED(
+        bone=one.tip, distance=one.distance, angle=degrees(one.turned), frame=one.frame, why=one.because
+    )
+
+
+def _named(constraints: Sequence[Held]) -> str:
+    names = (messages.ADOPTED_ONE(constraint=held.constraint.name, bone=held.tip.name) for held in constraints)
+    return ", ".join(names)
 
 
 def _words(rigged: RiggedLimb) -> str:

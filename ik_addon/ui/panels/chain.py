@@ -3,7 +3,8 @@
 import bpy
 
 from ... import messages
-from ...authoring.adopt import adoptable, is_adopted
+from ...authoring.adoptable import adoptable
+from ...authoring.adopted import is_adopted
 from ...authoring.selection import active_bone, tip_of_chain
 from ...rig.foot import end_bone
 from ...rig.live import way_of
