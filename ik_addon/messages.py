@@ -115,6 +115,10 @@ NO_LIVE_CHAIN = Refusal("Armature '{armature}': no bone of it is the tip of a li
 NO_LIVE_CHAIN_SELECTED = Refusal(
     "Armature '{armature}': no selected bone of it is the tip of a live chain; add one first"
 )
+ARMATURE_NOT_EDITABLE = Refusal(
+    "Armature '{armature}' has a library override that is not editable; make it editable in the Outliner, in the "
+    "Library Overrides view"
+)
 NOT_A_TIP = Refusal("Armature '{armature}': bone '{bone}' is not the tip of a chain; choose one from the list")
 NO_CHAIN_ACTIVE = Refusal("Armature '{armature}': no bone of a live chain is active; make one the active bone")
 
@@ -165,6 +169,10 @@ BONE_SHARED = Clause(
 )
 BONE_TAKEN = Clause("bone '{bone}' belongs to the chain of '{tip}' already; use fewer bones, or remove that chain")
 TIP_TAKEN = Refusal("Bone '{bone}': it belongs to another chain itself; remove one of the two chains")
+WOULD_MOVE = Clause(
+    "bone '{moved}' would move by {distance:.3g}; look for constraints, drivers or uneven scale on its limb, or select "
+    "an object as the target to let it move"
+)
 TIP_ALREADY = Clause("it is the tip of a chain already; change that one, or remove it first")
 BONE_NO_NUMBER = Clause(
     "the pose of bone '{bone}' holds values that are not numbers; clear its transform and its parents'"
@@ -226,8 +234,8 @@ AT_TARGET = Part("its tip is at its target")
 ONE_MORE_PROBLEM = Note("1 more chain has a problem")
 MORE_PROBLEMS = Note("{count} more chains have problems")
 TARGET_HIDDEN = Note("Bone '{bone}': its target '{control}' is hidden; it is followed all the same")
-BONE_KEYED = Note("Bone '{bone}' has keys: they are the FK pose under the chain; mute them, or bake the chain")
-BONES_KEYED = Note("Bones {bones} have keys: they are the FK pose under the chain; mute them, or bake the chain")
+BONE_KEYED = Note("Bone '{bone}' has keys, and the controls do not follow them. Snap the controls, or mute the keys")
+BONES_KEYED = Note("Bones {bones} have keys, and the controls do not follow them. Snap the controls, or mute the keys")
 MOTION_PATHS = Note(
     "Blender calculates the motion paths of {bones} without the chain; bake it to see the path that the animation takes"
 )
@@ -296,10 +304,15 @@ BAKED = Done("Baked {chains}. {result}")
 CHECKED = Done("Checked {chains}. {result}")
 ONE_CHAIN = Part("1 chain")
 CHAINS = Part("{count} chains")
+CONTROLS_LEFT_BEHIND = Note(
+    "Keys move the bones of {chains}, and the controls do not follow. Cancel and snap the controls to the motion first"
+)
+MANY_OUT_OF_REACH = Note("Targets are out of reach on about {part:.0%} of the frames. Cancel and move them nearer")
 RESULT_OFF = Note("{bone}: switched off at every frame")
 RESULT = Note("{bone}: {frames} frames, worst error {error:.3g} at frame {worst}, largest step {step:.1f}°")
 RESULT_MISSES = Part(", {what} at {frames}")
 RESULT_HELD_BACK = Part(", held back by its softness by up to {distance:.3g}")
+ALL_MUTED = Note("All chains of '{armature}' are muted")
 INTERFACE_UNLOCKED = Note("Live chains render safely with the interface locked")
 INTERFACE_LOCKED_ALREADY = Refusal("The interface is locked while rendering already; there is nothing to do")
 INTERFACE_LOCKED = Done("The interface is locked while rendering")
@@ -338,7 +351,8 @@ FOLLOWS_STRAIGHT = Done(
     "Bone '{bone}' follows '{target}'{end}. The limb is straight: it bends about its hinge; use Flip to bend it the "
     "other way"
 )
-REMOVED = Done("Removed the chain of {tips}")
+REMOVED = Done("Removed the chain of {tips}{kept}")
+KEPT_CONTROLS = Part(". Kept the controls {controls}")
 SELECTED = Done("Selected '{bone}'")
 LIMITED_KNEES = Done("Limited {knees}")
 KNEE = Part("'{bone}' (about its {axis} axis)")
@@ -367,19 +381,29 @@ DRIVERS_REMOVED = Part("no driver sets its {channel} any more")
 CONSTRAINT_OFF = Part("constraint '{constraint}' is switched off")
 HAS_OWN_SIZE = Part("has its own size again")
 TARGET_SHOWN = Part("its target '{control}' is shown")
+CONTROLS_FOLLOW = Part("its controls follow frames {first}-{last}")
 KEYS_MUTED = Part("the keys of its chain's bones are muted")
 SWITCHED_BY_HAND = Part("its chain is switched by hand")
 
 # FK and IK
 
-SNAPPED_CONTROLS = Done("Snapped the controls of {tips}{poles}")
+SNAPPED_CONTROLS = Done("Snapped {chains}{frames}{poles}")
 MADE_POLE = Part("; made the pole '{pole}'")
 SNAP_MISSED = Note("Bone '{bone}': its chain is off its FK pose by up to {part:.2%} of its length")
-SNAPPED_POSE = Done("Snapped the pose of {tips}")
+SNAPPED_POSE = Done("Snapped the pose of {chains}{frames}")
+AT_FRAME = Part(" at frame {frame:g}")
+OVER_FRAMES = Part(", frames {first}-{last}")
+NO_MOTION = Clause("no keys move it over a range of frames; key its bones first")
 
 # Legs
 
 RIGGED = Done("Rigged {limbs}")
+RIGGED_FOLLOWING = Done("Rigged {limbs}; the controls follow frames {first}-{last}")
+LEGS = Part("{count} legs")
+ONE_LEG = Part("1 leg")
+ARMS = Part("{count} arms")
+ONE_ARM = Part("1 arm")
+LEGS_AND_ARMS = Part("{legs} and {arms}")
 RIGGED_LIMB = Part("'{first}' to '{last}' ({target}, {pole})")
 LEFT_OUT = Note("Left out {bones}")
 LEFT_OUT_MORE = Note("Left out {bones}; and {count} more")
@@ -494,7 +518,7 @@ IK_GONE = Refusal("Bone '{bone}': its IK constraint '{constraint}' is gone; remo
 NO_FILE_GIVEN = Clause("no FILE is given; name at least one FILE")
 RIG_TAKES_ONE = Clause("rig takes one FILE; rig one after the other")
 OUTPUT_TAKES_ONE = Clause("--output takes one FILE; use --output-dir for several")
-SAME_NAMES = Clause("two FILEs are named '{name}' and one would be saved over the other; name them apart")
+SAME_OUTPUT = Clause("'{first}' and '{second}' would both be saved to '{output}'; rename one, or bake them separately")
 NO_RANGE = Clause("'{text}' is no range of frames; write the first and last as 1-250")
 NO_STEP = Clause("'{text}' is no step; write a whole number from 1")
 NO_DISTANCE = Clause("'{text}' is no distance; write a number from 0")
@@ -514,6 +538,7 @@ NOT_FINISHED = Part("Blender could not finish it")
 INCOMPLETE = Part("it came out incomplete")
 STOPPED = Part("stopped before its end; nothing was written")
 LIMB_FOLLOWS = Done("{armature}: '{first}' to '{last}' follow '{target}' and '{pole}'")
+MOTION_FOLLOWED = Done("{armature}: the controls follow frames {first}-{last}")
 LIMB_LEFT_OUT = Note("{armature}: left out '{bone}': {why}")
 
 # What should not happen

@@ -262,7 +262,14 @@ USAGE = [
     ("bake {0}/walk.blend --in-place --output {0}/out.blend", "not allowed with argument"),
     ("bake {0}/walk.blend --output {0}/out.blend --action MERGE", "invalid choice: 'MERGE'"),
     ("bake {0}/walk.blend --output {0}/out.blend --after DELETE", "invalid choice: 'DELETE'"),
-    ("bake {0}/walk.blend {0}/out/walk.blend --output-dir {0}", "two FILEs are named 'walk.blend' and one would be"),
+    (
+        "bake {0}/walk.blend {0}/far.blend {0}/sub/walk.blend --output-dir {0}",
+        "'{0}/walk.blend' and '{0}/sub/walk.blend' would both be saved to '{0}/walk.blend'; rename one, or bake them",
+    ),
+    (
+        "bake {0}/walk.blend {0}/sub/../walk.blend --in-place",
+        "'{0}/walk.blend' and '{0}/sub/../walk.blend' would both be saved to '{0}/sub/../walk.blend'; rename one",
+    ),
     ("bake {0}/walk.blend {0}/far.blend --output {0}/out.blend", "--output takes one FILE; use --output-dir for sev"),
     ("bake --in-place", "name at least one FILE"),
     ("check", "name at least one FILE"),
@@ -275,8 +282,31 @@ USAGE = [
 def test_bad_usage_is_told(files, capsys, arguments, sentence):
     before = names(files)
     assert command_line.run(arguments.format(files).split()) == 2
-    assert sentence in " ".join(capsys.readouterr().err.split())
+    assert sentence.format(files) in " ".join(capsys.readouterr().err.split())
     assert names(files) == before
+
+
+@pytest.mark.parametrize("is_blind", [True, False])
+def test_names_that_differ_by_their_capitals_are_one_where_the_folder_says_so(files, capsys, monkeypatch, is_blind):
+    """Whether it does is tried with a file of a name drawn at random, which is found by its capitals, or is not."""
+    monkeypatch.setattr(saving.secrets, "token_hex", lambda _: "a")
+    monkeypatch.setattr(command_line, "_process", lambda file, _: {"error": None, "chains": []})
+    if is_blind and not (files / "WALK.BLEND").exists():
+        (files / ".ANALYTIC-IK.A.PART").touch()
+    before = names(files)
+    given = ["bake", f"{files}/walk.blend", f"{files}/sub/Walk.blend", "--output-dir", f"{files}/not/made/yet"]
+    is_blind = is_blind or (files / "WALK.BLEND").exists()
+    assert command_line.run(given) == (2 if is_blind else 0)
+    said = " ".join(capsys.readouterr().err.split())
+    assert ("would both be saved to" in said) == is_blind
+    assert names(files) == before
+
+
+def test_letters_that_look_the_same_are_names_of_two_files_or_of_one(files, capsys, monkeypatch):
+    """An e with its accent, and an e and an accent: macOS takes them for the same name."""
+    monkeypatch.setattr(saving, "_ignores_case", lambda _: True)
+    assert command_line.run(["bake", f"{files}/caf\u00e9.blend", f"{files}/cafe\u0301.blend", "--in-place"]) == 2
+    assert "would both be saved to" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize("arguments", ["--help", "bake --help", "check --help"])
@@ -390,7 +420,11 @@ def test_what_was_rigged_and_what_was_left_out_is_told(tmp_path, capsys):
     left, right = (limb for limb in FAMILIES[0].found() if limb.kind == "LEG")
 
     def half_rigged() -> None:
-        armature_of(FAMILIES[0].bones()).pose.bones[right.bones[-1]].constraints.new("IK").name = "leg {IK}"
+        bones = armature_of(FAMILIES[0].bones()).pose.bones
+        bones[right.bones[-1]].constraints.new("IK").name = "leg {IK}"
+        for frame in (1, 7):
+            bones[left.bones[0]].rotation_quaternion = (1.0, 0.02 * frame, 0.0, 0.0)
+            bones[left.bones[0]].keyframe_insert("rotation_quaternion", frame=frame)
 
     file = tmp_path / "100% {body}.blend"
     save_scene(file, half_rigged)
@@ -398,6 +432,7 @@ def test_what_was_rigged_and_what_was_left_out_is_told(tmp_path, capsys):
     said = capsys.readouterr().out
     first, tip = left.bones[0], left.bones[-1]
     assert f"{file}: skeleton: '{first}' to '{tip}' follow 'Foot.L' and 'Knee.L'\n" in said
+    assert f"{file}: skeleton: the controls follow frames 1-7\n" in said
     why = f"constraint 'leg {{IK}}' of bone '{right.bones[-1]}' is an IK already; adopt that instead"
     assert f"{file}: skeleton: left out '{right.bones[-1]}': {why}\n" in said
 

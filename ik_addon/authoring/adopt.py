@@ -24,9 +24,11 @@ from ..rig.reading import ArmatureReader, SceneReader
 from ..rig.settings import Settings
 from ..rig.solving import solve_limb
 from ..rig.switch import check_switchable
+from ..rig.undoing import all_or_nothing
 from ..solvers import ChainError
 from .controls import new_empty, remove_chain
 from .fitting import at_full_influence, fitted, swivel_to
+from .homes import home_of
 from .influence import copy_animation, curves_at, driver_at, remove_animation
 
 _APART = 1e-3
@@ -130,6 +132,12 @@ def adopt(context: bpy.types.Context, constraints: Sequence[Held]) -> list[Adopt
     """
     for held in constraints:
         _check(held)
+    with all_or_nothing([held.tip.id_data for held in constraints], keys=True):
+        return _adopted(context, constraints)
+
+
+def _adopted(context: bpy.types.Context, constraints: Sequence[Held]) -> list[Adopted]:
+    """`adopt` of constraints that were checked."""
     plans = [_planned(context, held) for held in constraints]
     before = [_places(context, plan) for plan in plans]
     for plan in plans:
@@ -148,10 +156,13 @@ def restore(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> l
     Returns the names of the constraints. Raises ChainError, with nothing changed, where one of them is gone.
     """
     constraints = [_adopted_constraint(tip) for tip in tips]
-    for held in constraints:
-        _restore(held)
-    context.view_layer.update()
-    return [held.constraint.name for held in constraints]
+    with all_or_nothing([tip.id_data for tip in tips], keys=True):
+        records = [_restore(held) for held in constraints]
+        context.view_layer.update()
+        names = [held.constraint.name for held in constraints]
+        # Last, for what is deleted cannot be brought back.
+        _delete_copies(constraints, records)
+    return names
 
 
 # What can be adopted
@@ -385,7 +396,8 @@ def _end_target(plan: _Plan) -> bpy.types.Object:
     target_world = carrier.matrix_world @ carrier.pose.bones[bone].matrix if bone else carrier.matrix_world.copy()
     target_world.translation = plan.limb.world @ plan.limb.target_armature
     size = 0.05 * plan.limb.chain.length * plan.limb.world.median_scale
-    helper = new_empty(tip.id_data, f"{tip.name} target", target_world.translation, "SPHERE", size)
+    home = home_of(tip.id_data, bpy.context.scene)
+    helper = new_empty(home, f"{tip.name} target", target_world.translation, "SPHERE", size)
     helper.parent = carrier
     if bone:
         helper.parent_type, helper.parent_bone = "BONE", bone
@@ -458,20 +470,28 @@ def _adopted_constraint(tip: bpy.types.PoseBone) -> Held:
     return Held(owner, constraint)
 
 
-def _restore(held: Held) -> None:
+def _restore(held: Held) -> dict:
+    """Remove the chain of a constraint, and switch that on again; returns what was kept of it."""
     tip, constraint = held.chain_tip, held.constraint
     ob, record = tip.id_data, _record(tip)
     remove_chain(tip, keep_pose=False)
-    helper = bpy.data.objects.get(record["helper"])
-    if helper is not None:
-        bpy.data.objects.remove(helper)
     writer = PoseWriter(ob)
     for name, (mode, before, written) in record["fk"].items():
         bone = ob.pose.bones.get(name)
         if bone is not None and bone.rotation_mode == mode and raw_values(bone, mode) == written:
             writer.restore_fk(name, mode, before)
     writer.commit()
-    if record["animated"]:
-        remove_animation(ob, _copy_path(tip))
     constraint.mute = False
     ob.update_tag()
+    return record
+
+
+def _delete_copies(constraints: Sequence[Held], records: Sequence[dict]) -> None:
+    """Delete what adopting constraints made for their chains: targets, and copies of their animation."""
+    for held, record in zip(constraints, records, strict=True):
+        if record["animated"]:
+            remove_animation(held.tip.id_data, _copy_path(held.chain_tip))
+    for record in records:
+        helper = bpy.data.objects.get(record["helper"])
+        if helper is not None:
+            bpy.data.objects.remove(helper)

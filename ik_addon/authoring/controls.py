@@ -1,6 +1,7 @@
 """Put a chain on a limb without moving a bone, and take it off again."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -21,9 +22,12 @@ from ..rig.problems import check_changeable
 from ..rig.reading import ArmatureReader, SceneReader, check_targets
 from ..rig.records import absorb_scale, forget_fk
 from ..rig.switch import check_switchable, mute_switch
+from ..rig.undoing import all_or_nothing
 from ..solvers import Chain, ChainError, solver_for
 from ..solvers.bending import is_straight, start_frame
 from .ends import end_bone_of
+from .homes import home_of, is_controls_home, is_local
+from .unmoved import bones_stay
 
 BEYOND = 4e-6
 """How far beyond a straight limb its new target lies, in chain lengths: nearer, rounding would bend it."""
@@ -53,33 +57,46 @@ def add_chain(
     missing is made as Empties: the target on the chain's end, the pole in the present bend plane, so that
     no bone moves. Chains over two links keep their pose by least motion. straight_axis: see the setting. end_bone: the
     bone at whose head the chain ends, "": at the tip's tail, None: it is found. Raises ChainError, with nothing
-    changed, where the chain could not be solved.
+    changed, where the chain could not be solved, or moves a bone though no control was chosen.
     """
+    check_changeable(tip.id_data)
+    with all_or_nothing([tip.id_data, *controls]), nullcontext() if controls else bones_stay(context, tip):
+        return put_chain(context, tip, chain_count, solver, with_pole, controls, straight_axis, end_bone)
+
+
+def put_chain(
+    context: bpy.types.Context,
+    tip: bpy.types.PoseBone,
+    chain_count: int,
+    solver: str,
+    with_pole: bool,
+    controls: Sequence[bpy.types.Object] = (),
+    straight_axis: str = "AUTO",
+    end_bone: str | None = None,
+) -> Added:
+    """`add_chain` without its checks, for a caller that makes them and takes back what is left after an error."""
     ob = tip.id_data
-    check_changeable(ob)
+    home = home_of(ob, context.scene)
     reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
-    before = tip.analytic_ik_straight_axis, tip.analytic_ik_end_bone
     if end_bone is None:
         end_bone = end_bone_of(tip)
+    tip.analytic_ik_straight_axis, tip.analytic_ik_end_bone = straight_axis, end_bone
     try:
-        if not tip.analytic_ik_enabled:
-            tip.analytic_ik_straight_axis, tip.analytic_ik_end_bone = straight_axis, end_bone
         bones, chain, target, pole = _checked(reader, tip, chain_count, solver, controls)
     except ChainError as error:
-        tip.analytic_ik_straight_axis, tip.analytic_ik_end_bone = before
         raise error.of(messages.BONE(bone=tip.name)) from error
     joints_armature = fk_joints(bones)
     straight, frame = is_straight(chain), start_frame(chain)
     size = 0.1 * chain.length * reader.world.median_scale
     if target is None:
         at_armature = target_place(joints_armature, chain)
-        target = new_empty(ob, f"{tip.name} target", reader.world @ at_armature, "SPHERE", size)
+        target = new_empty(home, f"{tip.name} target", reader.world @ at_armature, "SPHERE", size)
     if pole is None and with_pole:
         knee = joints_armature[1] if len(bones) > 1 else joints_armature[0]
         # The knees of a longer chain lie beside the plane in which it bends as a whole.
         beside = frame.normal * (knee - joints_armature[0]).dot(frame.normal)
         at_armature = knee - beside + frame.side * chain.length
-        pole = new_empty(ob, f"{tip.name} pole", reader.world @ at_armature, "PLAIN_AXES", size)
+        pole = new_empty(home, f"{tip.name} pole", reader.world @ at_armature, "PLAIN_AXES", size)
     # What an earlier chain left here, a swivel or a target's bone, is none of this one's.
     settings.clear_settings(tip)
     forget_hidden(tip)
@@ -137,8 +154,8 @@ def controls_of(tip: bpy.types.PoseBone) -> list[bpy.types.Object]:
     return [control for control in (tip.analytic_ik_target, tip.analytic_ik_pole_target) if control]
 
 
-def delete_unused(controls: Iterable[bpy.types.Object]) -> None:
-    """Delete those Empties that no chain of the file follows."""
+def unused(controls: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
+    """Those of them that are this file's own Empties and that no chain of the file follows."""
     used = {
         control
         for ob in bpy.data.objects
@@ -146,9 +163,19 @@ def delete_unused(controls: Iterable[bpy.types.Object]) -> None:
         for bone in ob.pose.bones
         for control in controls_of(bone)
     }
-    for control in set(controls) - used:
-        if control.type == "EMPTY":
-            bpy.data.objects.remove(control)
+    free = (control for control in dict.fromkeys(controls) if control not in used)
+    return [control for control in free if control.type == "EMPTY" and is_local(control)]
+
+
+def delete_controls(ob: bpy.types.Object, controls: Iterable[bpy.types.Object]) -> None:
+    """Delete controls of an armature object, and the collection that was made for them if that leaves it empty."""
+    homes = set()
+    for control in controls:
+        homes.update(each for each in control.users_collection if is_controls_home(each, ob))
+        bpy.data.objects.remove(control)
+    for home in homes:
+        if not home.objects and not home.children:
+            bpy.data.collections.remove(home)
 
 
 def _checked(
@@ -194,13 +221,12 @@ def _bones_or_tip(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
         return [tip]
 
 
-def new_empty(armature: bpy.types.Object, name: str, at_world: Vector, display: str, size: float) -> bpy.types.Object:
-    """A new Empty in the collection of the armature."""
+def new_empty(home: bpy.types.Collection, name: str, at_world: Vector, display: str, size: float) -> bpy.types.Object:
+    """A new Empty in a collection: see homes.py."""
     empty = bpy.data.objects.new(name, None)
     empty.empty_display_type = display
     empty.empty_display_size = size
     empty.location = at_world
     empty.show_in_front = True
-    collections = armature.users_collection or (bpy.context.scene.collection,)
-    collections[0].objects.link(empty)
+    home.objects.link(empty)
     return empty

@@ -10,12 +10,15 @@ from ..rig.armatures import is_changeable
 from ..rig.chains import fk_chain
 from ..rig.hidden import in_any_collection
 from ..rig.limb import chain_bones, fk_joints
+from ..rig.motion import motion_frames
 from ..rig.order import live_tips
 from ..rig.problems import Cure, check_changeable, rotation_curves
 from ..rig.reading import SceneReader
 from ..rig.switch import mute_switch
+from ..rig.undoing import all_or_nothing
 from ..solvers import ChainError
 from .controls import new_empty, target_place
+from .homes import home_of
 from .snap import snap_targets
 
 
@@ -25,12 +28,13 @@ def cure(context: bpy.types.Context, ob: bpy.types.Object, wanted: Cure) -> str:
     if bone is None:
         raise ChainError(messages.NO_SUCH_BONE(armature=ob.name, bone=wanted.bone))
     check_changeable(ob)
-    done = CURES[wanted.kind](context, bone, wanted.name)
-    # Nobody tells of a driver that went, or of a key that is silent now.
-    animation.forget()
-    ob.update_tag()
-    context.view_layer.update()
-    return messages.CURED(bone=bone.name, done=done)
+    with all_or_nothing([ob]):
+        done = CURES[wanted.kind](context, bone, wanted.name)
+        # Nobody tells of a driver that went, or of a key that is silent now.
+        animation.forget()
+        ob.update_tag()
+        context.view_layer.update()
+        return messages.CURED(bone=bone.name, done=done)
 
 
 def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str = "") -> str:
@@ -47,7 +51,8 @@ def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str =
     except ChainError as error:
         raise error.of(messages.BONE(bone=tip.name)) from error
     at_world = reader.world @ target_place(fk_joints(bones), chain)
-    target = new_empty(ob, f"{tip.name} target", at_world, "SPHERE", 0.1 * chain.length * reader.world.median_scale)
+    size = 0.1 * chain.length * reader.world.median_scale
+    target = new_empty(home_of(ob, context.scene), f"{tip.name} target", at_world, "SPHERE", size)
     for name in ("swivel", "flip", "foot_roll"):
         tip.property_unset(f"analytic_ik_{name}")
     tip.analytic_ik_target, tip.analytic_ik_subtarget = target, ""
@@ -72,8 +77,7 @@ def _bring_back(what: str, gone: messages.Message) -> Callable[..., str]:
         if control is None:
             raise ChainError(gone(bone=tip.name))
         if not in_any_collection(control):
-            homes = tip.id_data.users_collection or (context.scene.collection,)
-            homes[0].objects.link(control)
+            home_of(tip.id_data, context.scene).objects.link(control)
         return messages.BROUGHT_BACK(control=control.name)
 
     return bring_back
@@ -173,6 +177,14 @@ def _way_to(layer: bpy.types.LayerCollection, ob: bpy.types.Object) -> list[bpy.
     return []
 
 
+def _follow_motion(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
+    frames = motion_frames(tip.id_data)
+    if frames is None:
+        raise ChainError(messages.NO_MOTION()).of(messages.BONE(bone=tip.name))
+    snap_targets(context, [tip], frames)
+    return messages.CONTROLS_FOLLOW(first=frames[0], last=frames[-1])
+
+
 def _mute_keys(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
     _check_action(tip)
     bones = chain_bones(tip, tip.analytic_ik_chain_count)
@@ -206,6 +218,7 @@ CURES: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, str], str]] = 
     "MUTE_CONSTRAINT": _mute_constraint,
     "RESET_SCALE": _reset_scale,
     "SHOW_TARGET": _show_target,
+    "FOLLOW_MOTION": _follow_motion,
     "MUTE_KEYS": _mute_keys,
     "MUTE_SWITCH": _mute_switch,
 }

@@ -14,6 +14,7 @@ from ..rig.chains import fk_chain
 from ..rig.limb import BoneReading, chain_bones
 from ..rig.problems import check_changeable
 from ..rig.reading import SceneReader
+from ..rig.undoing import all_or_nothing
 from ..solvers import ChainError
 from ..solvers.bending import start_frame
 from ..solvers.vectors import STRAIGHT, cosine_wave
@@ -50,14 +51,16 @@ def limit_knees(
     """
     joints = [joint for tip in tips for joint in _joints(context, tip, least_bend, largest_bend)]
     knees = []
-    for reading, normal in joints:
-        axis, cosine = nearest_axis(reading, normal)
-        _limit(reading.pose_bone, axis, cosine > 0.0, least_bend, largest_bend)
-        askew = degrees(acos(min(1.0, abs(cosine))))
-        knees.append(Knee(reading.name, axis.upper(), askew))
-    for ob in {reading.pose_bone.id_data for reading, _ in joints}:
-        tag_pose(ob)
-    return knees
+    armatures = dict.fromkeys(tip.id_data for tip in tips)
+    with all_or_nothing(armatures):
+        for reading, normal in joints:
+            axis, cosine = nearest_axis(reading, normal)
+            _limit(reading.pose_bone, axis, cosine > 0.0, least_bend, largest_bend)
+            askew = degrees(acos(min(1.0, abs(cosine))))
+            knees.append(Knee(reading.name, axis.upper(), askew))
+        for ob in armatures:
+            tag_pose(ob)
+        return knees
 
 
 def nearest_axis(reading: BoneReading, normal: Vector) -> tuple[str, float]:

@@ -39,11 +39,6 @@ class Control:
         owner = self.owner
         return {mode: raw_values(owner, mode) for mode in (LOCATION, owner.rotation_mode, SCALE)}
 
-    def put(self, channels: dict[str, Raw]) -> None:
-        """Set what places it."""
-        for mode, raw in channels.items():
-            _put_raw(self.owner, mode, raw)
-
     @property
     def shown(self) -> str:
         """Its name in a sentence."""

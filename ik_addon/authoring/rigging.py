@@ -7,17 +7,23 @@ from itertools import pairwise
 import bpy
 
 from .. import messages
+from ..bake.stepping import Progress
 from ..rig.chains import fk_chain
 from ..rig.foot import end_bone
 from ..rig.hinge import hinge_armature
 from ..rig.limb import chain_bones, end_in_tip
+from ..rig.motion import has_keys, motion_frames
 from ..rig.problems import check_changeable
 from ..rig.reading import SceneReader
+from ..rig.undoing import all_or_nothing
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
-from .controls import add_chain
+from .controls import put_chain
+from .homes import controls_home
 from .knees import nearest_axis
 from .legs import FoundLimb, LeftOut, find_limbs
+from .snap import snap_targets
+from .unmoved import bones_stay
 
 _NONE_FOUND = {
     (False, False): messages.NO_LEG,
@@ -50,19 +56,29 @@ class RiggedLimb:
 
 @dataclass(frozen=True, slots=True)
 class Rigged:
-    """What `rig_legs` set up, and which bones it left out, with the reason."""
+    """What `rig_legs` set up, and which bones it left out, with the reason.
+
+    frames: those over which the controls have keys that carry the limbs' motion; None if they have no keys.
+    """
 
     limbs: tuple[RiggedLimb, ...]
     left_out: tuple[LeftOut, ...]
+    frames: range | None = None
 
 
 def rig_legs(
-    context: bpy.types.Context, ob: bpy.types.Object, selected: Sequence[bpy.types.PoseBone] = (), arms: bool = False
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    selected: Sequence[bpy.types.PoseBone] = (),
+    arms: bool = False,
+    follow_motion: bool = True,
+    progress: Progress | None = None,
 ) -> Rigged:
     """Find the legs of an armature object and give each a chain, a foot control and a knee pole. No bone moves.
 
     selected: look only at limbs with one of these bones; none: at all. arms: rig arms too, where names say so. The feet
-    follow their controls' rotation. Raises ChainError, with nothing changed, where no limb can be rigged.
+    follow their controls' rotation. follow_motion: key the controls so that they carry the limbs' own keys, if any.
+    progress: is told of each frame of these. Raises ChainError, with nothing changed, where no limb can be rigged.
     """
     check_changeable(ob)
     posed = {bone.name: bone.head for bone in ob.pose.bones}
@@ -77,18 +93,36 @@ def rig_legs(
     if not free:
         why = "".join(messages.IS_NONE(bone=out.bone, why=out.reason) for out in left_out[:4])
         raise ChainError(_NONE_FOUND[bool(selected), arms](armature=ob.name, why=why))
-    collection = _collection(context, ob)
     rigged = []
-    for limb in free:
-        try:
-            rigged.append(_rig(context, ob, limb, collection))
-        except ChainError as error:
-            left_out.append(LeftOut(limb.bones[-1], str(error)))
-    if not rigged:
-        if not collection.objects:
-            bpy.data.collections.remove(collection)
-        raise ChainError(left_out[-1].reason).of(messages.ARMATURE(armature=ob.name))
-    return Rigged(tuple(rigged), tuple(left_out))
+    with all_or_nothing([ob]):
+        for limb in free:
+            try:
+                with all_or_nothing([ob]), bones_stay(context, ob.pose.bones[limb.bones[-1]]):
+                    made = _rig(context, ob, limb)
+            except ChainError as error:
+                left_out.append(LeftOut(limb.bones[-1], str(error)))
+            else:
+                rigged.append(made)
+        if not rigged:
+            raise ChainError(left_out[-1].reason).of(messages.ARMATURE(armature=ob.name))
+        frames = _follow_motion(context, ob, rigged, progress) if follow_motion else None
+        return Rigged(tuple(rigged), tuple(left_out), frames)
+
+
+def _follow_motion(
+    context: bpy.types.Context, ob: bpy.types.Object, rigged: Sequence[RiggedLimb], progress: Progress | None
+) -> range | None:
+    """Key the controls of new chains so that they carry the motion that keys give the limbs.
+
+    Returns the frames of the keys, None if no limb has a motion.
+    """
+    frames = motion_frames(ob)
+    names = [name for one in rigged for name in (*one.limb.bones, one.limb.end) if name]
+    if frames is None or not has_keys(ob, names):
+        return None
+    # A limb without keys of its own may be carried by others that have them.
+    snap_targets(context, [ob.pose.bones[one.limb.bones[-1]] for one in rigged], frames, progress)
+    return frames
 
 
 def _taken(ob: bpy.types.Object, limb: FoundLimb) -> str:
@@ -103,17 +137,15 @@ def _taken(ob: bpy.types.Object, limb: FoundLimb) -> str:
     return ""
 
 
-def _rig(
-    context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb, collection: bpy.types.Collection
-) -> RiggedLimb:
-    tip = ob.pose.bones[limb.bones[-1]]
+def _rig(context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb) -> RiggedLimb:
+    tip, collection = ob.pose.bones[limb.bones[-1]], controls_home(ob, context.scene)
     for name in limb.segments:
         # Bones split for twist do not bend.
         ob.pose.bones[name].analytic_ik_rigid = True
     axis = _straight_axis(context, tip, limb)
-    added = add_chain(context, tip, len(limb.bones), "AUTO", with_pole=True, straight_axis=axis, end_bone=limb.end)
+    added = put_chain(context, tip, len(limb.bones), "AUTO", with_pole=True, straight_axis=axis, end_bone=limb.end)
     target, pole = added.target, added.pole
-    place = "." + limb.place.title() if limb.place else ""
+    place = "." + limb.place.title().replace("_", "") if limb.place else ""
     side = "." + limb.side if limb.side else ""
     for control, name in zip((target, pole), _NAMES[limb.kind], strict=True):
         control.name = f"{name}{place}{side}"
@@ -168,13 +200,3 @@ def _straight_axis(context: bpy.types.Context, tip: bpy.types.PoseBone, limb: Fo
         return "AUTO"
     axis, cosine = nearest_axis(readings[1], normal.normalized())
     return axis.upper() if cosine > 0.0 else f"NEGATIVE_{axis.upper()}"
-
-
-def _collection(context: bpy.types.Context, ob: bpy.types.Object) -> bpy.types.Collection:
-    """The collection of an armature's controls: the one that an earlier limb's are in, or a new one."""
-    name, home = f"{ob.name} controls", [*ob.users_collection, context.scene.collection][0]
-    collection = home.children.get(name)
-    if collection is None:
-        collection = bpy.data.collections.new(name)
-        home.children.link(collection)
-    return collection

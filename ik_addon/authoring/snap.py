@@ -1,7 +1,7 @@
 """Between FK and IK: the controls go to where the FK pose puts them, or the solved pose becomes the FK pose."""
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 
 import bpy
@@ -11,21 +11,24 @@ from mathutils import Matrix, Vector
 from .. import messages
 from ..bake.collecting import continuous
 from ..bake.keys import BoneKeys, check_keyable, check_undriven, check_unshared, key_times, write_keys
-from ..bake.stepping import Progress, Steps, finish, stepping
+from ..bake.stepping import Progress, Steps, finish, stepping, stepping_apart
 from ..rig.animation import animated_paths
-from ..rig.armatures import armature_named, posed_armatures, tag_pose
+from ..rig.armatures import armature_named, armature_objects, posed_armatures, tag_pose
 from ..rig.channels import LOCATION, Raw
 from ..rig.foot import possible_end_bones
 from ..rig.limb import Limb, chain_bones, fk_joints, rotation_in
 from ..rig.order import ChainName, chain_order, live_tips
+from ..rig.others import others_handle_frames
 from ..rig.posing import PoseWriter
 from ..rig.reading import SceneReader
 from ..rig.settings import settings_of
 from ..rig.solving import solve_limb, tell
+from ..rig.undoing import all_or_nothing
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
 from ..solvers.reach import uneased
 from .controls import BEYOND, new_empty
+from .homes import home_of
 from .placing import Control, Placer, check_control, depth
 
 _BEND_SETTINGS = {"swivel": 0.0, "flip": False, "foot_roll": 0.0}
@@ -66,30 +69,38 @@ def targets_snapped(
     not stay where it is put. Closed before the end, the steps leave everything as it was.
     """
     controls = _checked_controls(tips, frames)
-    with _put_back(tips, controls) as done:
-        yield from _snap_controls(context, tips, controls, frames, done)
-    return done
+    changed = [tip.id_data for tip in tips] + [control.ob for own in controls.values() for control in own]
+    with all_or_nothing(changed) as undo:
+        done = Snapped()
+        _make_poles(context, tips, controls, done)
+        undo.nothing_more_is_made()
+        samples = yield from _snap_controls(context, tips, controls, frames, done)
+        with all_or_nothing([control.ob for control in samples], keys=True):
+            if frames is not None:
+                _key_controls(samples, frames)
+            for tip in tips:
+                tag_pose(tip.id_data)
+            return done
 
 
-@contextmanager
-def _put_back(
-    tips: Sequence[bpy.types.PoseBone], controls: dict[bpy.types.PoseBone, list[Control]]
-) -> Iterator[Snapped]:
-    """Inside, controls and chains may be changed; after an exception they are as before."""
-    settings = {tip: {name: getattr(tip, f"analytic_ik_{name}") for name in _BEND_SETTINGS} for tip in tips}
-    places = {control: control.channels for own in controls.values() for control in own}
-    done = Snapped()
-    try:
-        yield done
-    except BaseException:
-        for control, channels in places.items():
-            control.put(channels)
-        for tip, values in settings.items():
-            for name, value in values.items():
-                setattr(tip, f"analytic_ik_{name}", value)
-        for name in done.poles:
-            bpy.data.objects.remove(bpy.data.objects[name])
-        raise
+def _make_poles(
+    context: bpy.types.Context,
+    tips: Sequence[bpy.types.PoseBone],
+    controls: dict[bpy.types.PoseBone, list[Control]],
+    done: Snapped,
+) -> None:
+    """Leave all bending to poles, and make those that are missing."""
+    for tip in tips:
+        for name, value in _BEND_SETTINGS.items():
+            setattr(tip, f"analytic_ik_{name}", value)
+        if tip.analytic_ik_pole_target is None:
+            home = home_of(tip.id_data, context.scene)
+            pole = new_empty(home, f"{tip.name} pole", Vector(), "PLAIN_AXES", 0.1)
+            tip.analytic_ik_pole_target = pole
+            tip.analytic_ik_pole_subtarget = ""
+            done.poles.append(pole.name)
+            controls[tip].append(Control(pole, "", False))
+            pole.empty_display_size = _size_of(context, tip)
 
 
 def _snap_controls(
@@ -98,21 +109,12 @@ def _snap_controls(
     controls: dict[bpy.types.PoseBone, list[Control]],
     frames: range | None,
     done: Snapped,
-) -> Steps[None]:
-    for tip in tips:
-        for name, value in _BEND_SETTINGS.items():
-            setattr(tip, f"analytic_ik_{name}", value)
-        if tip.analytic_ik_pole_target is None:
-            pole = new_empty(tip.id_data, f"{tip.name} pole", Vector(), "PLAIN_AXES", 0.1)
-            tip.analytic_ik_pole_target = pole
-            tip.analytic_ik_pole_subtarget = ""
-            done.poles.append(pole.name)
-            controls[tip].append(Control(pole, "", False))
-            pole.empty_display_size = _size_of(context, tip)
+) -> Steps[dict[Control, list[tuple[Raw, ...]]]]:
+    """Put controls where they are wanted at each frame; returns what their channels hold there."""
     chosen = {ChainName(tip.id_data.name_full, tip.name): controls[tip] for tip in tips}
     reaches: dict[Control, float] = {}
     samples: dict[Control, list[tuple[Raw, ...]]] = {control: [] for own in controls.values() for control in own}
-    with closing(_stepped(context, frames)) as scenes:
+    with closing(_stepped(context, tips, frames)) as scenes:
         for step, scene in scenes:
             placer, wanted = Placer(scene), {}
             for chain, limb in _limbs(scene, set(chosen)):
@@ -123,10 +125,7 @@ def _snap_controls(
             for control in sorted(wanted, key=depth):
                 samples[control].append(placer.place(control, wanted[control]))
             yield step
-    if frames is not None:
-        _key_controls(samples, frames)
-    for tip in tips:
-        tag_pose(tip.id_data)
+    return samples
 
 
 def snap_pose(
@@ -158,7 +157,7 @@ def pose_snapped(
         check_unshared(list(dict.fromkeys(tip.id_data for tip in tips)))
     ends = {chain: _possible_ends(chain) if frames is not None else [] for chain in chosen}
     rotations: dict[tuple[str, str, str], list[Raw]] = {}
-    with closing(_stepped(context, frames)) as scenes:
+    with closing(_stepped(context, tips, frames)) as scenes:
         for step, scene in scenes:
             for chain, limb in _limbs(scene, chosen, solved=True):
                 solved = zip(limb.turned, solve_limb(limb).rotations, strict=True)
@@ -170,7 +169,16 @@ def pose_snapped(
                 for (name, mode), raw in found.items():
                     rotations.setdefault((chain.armature, name, mode), []).append(raw)
             yield step
-    for armature in dict.fromkeys(tip.id_data for tip in tips):
+    armatures = dict.fromkeys(tip.id_data for tip in tips)
+    with all_or_nothing(armatures, keys=frames is not None):
+        _write_pose(armatures, rotations, frames)
+
+
+def _write_pose(
+    armatures: Iterable[bpy.types.Object], rotations: dict[tuple[str, str, str], list[Raw]], frames: range | None
+) -> None:
+    """Make rotations the FK poses of armature objects, by their names, bones and modes; frames: with keys."""
+    for armature in armatures:
         own = {(bone, mode): raws for (name, bone, mode), raws in rotations.items() if name == armature.name_full}
         if frames is None:
             writer = PoseWriter(armature)
@@ -218,16 +226,31 @@ def _checked_controls(
 
 
 def _stepped(
-    context: bpy.types.Context, frames: range | None
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range | None
 ) -> Generator[tuple[tuple[int, int], SceneReader], None, None]:
     """The scene at each frame, before chains are solved there, with the step that this is; without frames, as it
-    stands."""
+    stands.
+
+    Without meshes and all else that chains do not depend on, where that shows the same.
+    """
     if frames is None:
         yield (1, 1), SceneReader(context.evaluated_depsgraph_get())
         return
-    with stepping(context) as go_to:
+    with ExitStack() as stack:
+        go_to = None
+        if not others_handle_frames():
+            go_to = stack.enter_context(stepping_apart(context, _needed(tips)))
+        go_to = go_to or stack.enter_context(stepping(context))
         for done, frame in enumerate(frames, 1):
             yield (done, len(frames)), SceneReader(go_to(frame), frame_changed=True)
+
+
+def _needed(tips: Sequence[bpy.types.PoseBone]) -> Iterator[bpy.types.Object]:
+    """The armature objects and controls of chains, and of all live ones: they may move these."""
+    live = (ob.pose.bones[name] for ob in armature_objects() for name in live_tips(ob))
+    for tip in (*tips, *live):
+        found = (tip.id_data, tip.analytic_ik_target, tip.analytic_ik_pole_target)
+        yield from (each for each in found if each is not None)
 
 
 def _limbs(scene: SceneReader, chosen: set[ChainName], solved: bool = False) -> Iterator[tuple[ChainName, Limb]]:

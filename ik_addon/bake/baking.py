@@ -19,6 +19,7 @@ from ..rig.problems import read_chains
 from ..rig.records import forget_fk
 from ..rig.settings import clear_settings
 from ..rig.switch import check_switchable, mute_switch, switched_tips
+from ..rig.undoing import all_or_nothing
 from ..solvers import ChainError
 from .collecting import Motion, collect, turned_bones
 from .keys import BoneKeys, check_unshared, check_writable, key_times, write_keys
@@ -65,6 +66,8 @@ def baked(
 
     action: NEW, COPY or CURRENT; after: KEEP, MUTE or REMOVE the chains; tolerance: above 0, keys are dropped
     while the tip stays within it, in armature units.
+    The report says what Blender shows at each frame while the chains are live, constraints, drivers and other add-ons
+    included; the keys play the same, a tolerance apart.
     Raises ChainError, before any key is written, where a chain cannot be solved or keyed. The frame, the
     selection and the mode stay as they were, also after an exception and where the steps are closed.
     """
@@ -78,7 +81,23 @@ def baked(
         check_unshared([armature_named(name) for name in dict.fromkeys(chain.armature for chain in chains)])
     start = perf_counter()
     motions = yield from collect(context, plan, bones_of, frames, each_frame=tolerance > 0.0)
-    for armature in dict.fromkeys(chain.armature for chain in chains):
+    armatures = dict.fromkeys(chain.armature for chain in chains)
+    with all_or_nothing(map(armature_named, armatures), keys=action == "CURRENT"):
+        _write(armatures, motions, frames, action, after, tolerance)
+        records = [motion.record for motion in motions.values()]
+        return publish(file_report(frames, perf_counter() - start, records))
+
+
+def _write(
+    armatures: Iterable[str],
+    motions: dict[ChainName, Motion],
+    frames: range,
+    action: str,
+    after: str,
+    tolerance: float,
+) -> None:
+    """Write what was collected into keys, and switch the chains as `after` says."""
+    for armature in armatures:
         own = {chain: motion for chain, motion in motions.items() if chain.armature == armature}
         ob = armature_named(armature)
         scales = _scales(ob, own)
@@ -91,8 +110,6 @@ def baked(
         write_keys(ob, keys, action)
         for chain, motion in own.items():
             _finish(ob, chain.tip, motion.bones, scales[chain], after)
-    records = [motion.record for motion in motions.values()]
-    return publish(file_report(frames, perf_counter() - start, records))
 
 
 def check(

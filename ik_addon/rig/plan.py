@@ -144,6 +144,10 @@ class Plan:
         found = (armature.object for armature in self.armatures if armature.early)
         return {ob for ob in found if ob is not None}
 
+    def turned(self) -> dict[ChainName, list[str]]:
+        """The live chains that have a place in the order, each with the names of the bones that it turns."""
+        return {ChainName(armature, tip): names for armature, own in self._chains.items() for tip, names in own.items()}
+
     def steady(self) -> dict[ChainName, SteadyChain]:
         """The steady chains."""
         return {ChainName(own.armature, own.tip): own for armature in self.armatures for own in armature.chains}

@@ -24,6 +24,7 @@ from .order import ChainName, ChainOrder, chain_order
 from .problems import Problem, fault_of, read_chain
 from .reading import SceneReader
 from .settings import Settings, settings_of
+from .shown import end_world, missed_world
 from .solving import solve_limb
 from .steady import SteadyChain
 from .tracks import EvaluatedPlaces
@@ -106,7 +107,7 @@ class States:
         limb = self._read(tip)
         if isinstance(limb, ChainError):
             return self._broken(tip, limb)
-        missed, length = self._missed_world(tip, limb.settings, limb.world @ limb.target_armature)
+        missed, length = missed_world(self._evaluated_tip(tip), limb), self._length_world(tip, limb.settings)
         if missed <= ARRIVED * length:
             return ChainState("MET", missed)
         try:
@@ -118,7 +119,8 @@ class States:
     def _of_steady(self, chain: SteadyChain) -> ChainState:
         settings = settings_of(self._evaluated_tip(chain.tip))
         target_world = self._target_world(settings)
-        missed, length = self._missed_world(chain.tip, settings, target_world)
+        missed = (end_world(self._evaluated_tip(chain.tip)) - target_world).length
+        length = self._length_world(chain.tip, settings)
         if missed <= ARRIVED * length:
             return ChainState("MET", missed)
         try:
@@ -183,11 +185,11 @@ class States:
     def _evaluated_tip(self, tip: str) -> bpy.types.PoseBone:
         return self._evaluated.pose.bones[tip]
 
-    def _missed_world(self, tip: str, settings: Settings, target_world: Vector) -> tuple[float, float]:
-        """How far the chain's end is from a point, and how long the chain is, as evaluated, in world units."""
+    def _length_world(self, tip: str, settings: Settings) -> float:
+        """How long the chain is, as evaluated, in world units."""
         world = self._evaluated.matrix_world
         joints = [world @ joint for joint in posed_joints(chain_bones(self._evaluated_tip(tip), settings.chain_count))]
-        return (joints[-1] - target_world).length, sum((b - a).length for a, b in pairwise(joints))
+        return sum((b - a).length for a, b in pairwise(joints))
 
     def _target_world(self, settings: Settings) -> Vector:
         """Where the target of a chain that is known to be sound is."""

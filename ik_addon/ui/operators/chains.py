@@ -6,19 +6,24 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ... import messages
-from ...authoring.controls import add_chain, controls_of, delete_unused, remove_chain
+from ...authoring.controls import add_chain, controls_of, delete_controls, remove_chain, unused
 from ...authoring.knees import limit_knees
 from ...authoring.selection import active_armature, active_bone, chosen_tips
 from ...rig.settings import SOLVER_ITEMS
 from ...rig.switch import check_switchable
+from ...rig.undoing import all_or_nothing
 from ...solvers import ChainError
 from .polls import missing_for, no_tip
 
 
 class ChainOperator(bpy.types.Operator):
-    """What the operators share: they say what they need (polls.py), and a ChainError is their refusal."""
+    """What the operators share: they say what they need (polls.py), and a ChainError is their refusal.
+
+    level: what kind of report the last sentence is, INFO or WARNING.
+    """
 
     bl_options = {"REGISTER", "UNDO"}
+    level = "INFO"
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -29,7 +34,8 @@ class ChainOperator(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
-            self.report({"INFO"}, self.act(context, active_armature(context)))
+            done = self.act(context, active_armature(context))
+            self.report({self.level}, done)
         except ChainError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -86,11 +92,15 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
         controls = [control for tip in tips for control in controls_of(tip)]
         for tip in tips:
             check_switchable(ob, tip)
-        for tip in tips:
-            remove_chain(tip, self.keep_pose)
-        if self.delete_controls:
-            delete_unused(controls)
-        return messages.REMOVED(tips=", ".join(names))
+        with all_or_nothing([ob], keys=True):
+            for tip in tips:
+                remove_chain(tip, self.keep_pose)
+            left, kept = unused(controls), ""
+            if self.delete_controls:
+                delete_controls(ob, left)
+            elif left:
+                kept = messages.KEPT_CONTROLS(controls=messages.quoted(control.name for control in left))
+            return messages.REMOVED(tips=", ".join(names), kept=kept)
 
 
 class ANALYTIC_IK_OT_limit_knees(ChainOperator):

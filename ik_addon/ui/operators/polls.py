@@ -9,6 +9,7 @@ from ...authoring.adopt import adoptable, is_adopted
 from ...authoring.selection import active_armature, active_bone, chosen_tips
 from ...rig.armatures import is_changeable
 from ...rig.order import live_tips
+from ...rig.problems import not_changeable
 from ...rig.switch import switched_tips
 
 Need = Callable[[bpy.types.Object], str]
@@ -21,8 +22,8 @@ def no_tip(ob: bpy.types.Object) -> str:
 
 
 def not_editable(ob: bpy.types.Object) -> str:
-    """What a linked armature lacks."""
-    return "" if is_changeable(ob) else messages.ARMATURE_LINKED(armature=ob.name)
+    """What an armature that a library holds lacks."""
+    return "" if is_changeable(ob) else not_changeable(ob)
 
 
 def no_bone(ob: bpy.types.Object) -> str:

@@ -1,0 +1,298 @@
+"""A character as pipelines bring it into a shot: its collection is linked, and its hierarchy overridden."""
+
+import re
+from pathlib import Path
+
+import bpy
+import pytest
+
+from ik_addon.authoring.homes import home_of
+from ik_addon.bake import last_report
+
+from ..rig.rigs import evaluated_copy, leg, new_empty, update
+from ..scenes import (
+    EXACT,
+    apart,
+    farthest_apart,
+    go_to,
+    played,
+    played_without_the_add_on,
+    pose_of,
+    select,
+    select_bones,
+)
+from .skeletons import FAMILIES, armature_of
+
+FAMILY = FAMILIES[0]
+LIMBS = FAMILY.found()
+FRAMES = range(1, 13)
+CHARACTER = "CHAR"
+
+
+def library_with(*objects: bpy.types.Object, folder: Path) -> Path:
+    """A file with a character in a collection, in which there is another; an empty file is open then."""
+    character, inner = bpy.data.collections.new(CHARACTER), bpy.data.collections.new("geometry")
+    bpy.context.scene.collection.children.link(character)
+    character.children.link(inner)
+    for ob in objects:
+        character.objects.link(ob)
+        bpy.context.scene.collection.objects.unlink(ob)
+    body = bpy.data.objects.new("body", bpy.data.meshes.new("body"))
+    body.parent = objects[0]
+    inner.objects.link(body)
+    path = folder / "library.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    return path
+
+
+def linked_character(path: Path) -> bpy.types.Collection:
+    with bpy.data.libraries.load(str(path), link=True) as (_, wanted):
+        wanted.collections = [CHARACTER]
+    collection = bpy.data.collections[CHARACTER]
+    bpy.context.scene.collection.children.link(collection)
+    update()
+    return collection
+
+
+def overridden_character(path: Path, editable: bool = True) -> bpy.types.Object:
+    """The armature of a character that is linked and overridden. editable: as *Make Library Override* leaves it."""
+    linked_character(path).override_hierarchy_create(
+        bpy.context.scene, bpy.context.view_layer, do_fully_editable=editable
+    )
+    update()
+    return overridden_armature()
+
+
+def overridden_armature() -> bpy.types.Object:
+    [ob] = [ob for ob in bpy.data.objects if ob.type == "ARMATURE" and ob.override_library]
+    assert all(collection.override_library for collection in ob.users_collection)
+    return ob
+
+
+def hero() -> bpy.types.Object:
+    ob = armature_of(FAMILY.bones())
+    ob.name = "hero"
+    return ob
+
+
+def length_of(ob: bpy.types.Object, limb) -> float:
+    return sum(ob.data.bones[name].length for name in limb.bones)
+
+
+def assert_feet_are_at_their_targets(ob: bpy.types.Object) -> None:
+    """Measured on what Blender evaluates, by nobody of the add-on."""
+    evaluated = evaluated_copy(ob)
+    for limb in LIMBS:
+        target = evaluated_copy(ob.pose.bones[limb.bones[-1]].analytic_ik_target)
+        tail = evaluated.matrix_world @ evaluated.pose.bones[limb.bones[-1]].tail
+        assert (tail - target.matrix_world.translation).length < EXACT * length_of(ob, limb)
+
+
+def saved_and_opened(folder: Path) -> bpy.types.Object:
+    shot = str(folder / "shot.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=shot)
+    bpy.ops.wm.open_mainfile(filepath=shot)
+    return overridden_armature()
+
+
+# A whole shot
+
+
+def test_a_whole_shot_with_an_overridden_character(tmp_path, capfd):
+    ob = overridden_character(library_with(hero(), folder=tmp_path))
+    before, length = pose_of(ob), min(length_of(ob, limb) for limb in LIMBS)
+
+    # Rigged: legs by one button, the arms one by one.
+    select(ob)
+    select_bones(ob)
+    assert bpy.ops.analytic_ik.rig_legs() == {"FINISHED"}
+    for limb in LIMBS:
+        if limb.kind == "ARM":
+            select_bones(ob, limb.bones[-1])
+            assert bpy.ops.analytic_ik.add(chain_count=len(limb.bones)) == {"FINISHED"}
+    update()
+    assert apart(pose_of(ob), before, length) < 2 * EXACT
+    tips = [ob.pose.bones[limb.bones[-1]] for limb in LIMBS]
+    controls = [control for tip in tips for control in (tip.analytic_ik_target, tip.analytic_ik_pole_target)]
+    assert all(control.library is None and control.override_library is None for control in controls)
+    assert all(control.name in bpy.context.scene.objects for control in controls)
+
+    # Animated by its controls alone.
+    for k, control in enumerate(controls):
+        place = control.location.copy()
+        for frame in (1, 5, 9, 12):
+            control.location = place
+            control.location.z += 0.1 * length * ((k + frame) % 3)
+            control.keyframe_insert("location", frame=frame)
+    live = played(ob, FRAMES)
+    assert farthest_apart({1: live[1]}, {1: live[7]}, length) > 1e-2
+    for frame in FRAMES:
+        go_to(frame)
+        assert_feet_are_at_their_targets(ob)
+
+    # Saved and opened again, twice.
+    for _ in range(2):
+        ob = saved_and_opened(tmp_path)
+        assert farthest_apart(played(ob, FRAMES), live, length) < EXACT
+        go_to(7)
+        assert_feet_are_at_their_targets(ob)
+
+    # Controls snap, and the shot is baked to keys that need no add-on, also when it is opened again.
+    select(ob)
+    select_bones(ob, *(limb.bones[-1] for limb in LIMBS))
+    assert bpy.ops.analytic_ik.check(frame_start=1, frame_end=12) == {"FINISHED"}
+    assert max(chain["max_error"] for chain in last_report()["files"][0]["chains"]) < EXACT * length
+    assert bpy.ops.analytic_ik.bake(frame_start=1, frame_end=12) == {"FINISHED"}
+    assert farthest_apart(played_without_the_add_on(ob, FRAMES), live, length) < EXACT
+    ob = saved_and_opened(tmp_path)
+    assert farthest_apart(played_without_the_add_on(ob, FRAMES), live, length) < EXACT
+    select(ob)
+    select_bones(ob, *(limb.bones[-1] for limb in LIMBS))
+    assert bpy.ops.analytic_ik.remove(delete_controls=True) == {"FINISHED"}
+    assert farthest_apart(played(ob, FRAMES), live, length) < EXACT
+    assert [each.name for each in bpy.context.scene.collection.all_objects if each.type == "EMPTY"] == []
+    assert "hero controls" not in bpy.data.collections
+    assert "Traceback" not in (out := capfd.readouterr()).out + out.err
+
+
+@pytest.mark.parametrize("with_rotation", [True, False])
+def test_a_constraint_of_an_overridden_character_is_adopted_and_restored(with_rotation, tmp_path):
+    rig = leg()
+    constraint = rig.ob.pose.bones["foot" if with_rotation else "shin"].constraints.new("IK")
+    constraint.target, constraint.chain_count = rig.target.ob, 3 if with_rotation else 2
+    constraint.use_rotation = with_rotation
+    path = library_with(rig.ob, rig.target.ob, folder=tmp_path)
+    ob = overridden_character(path)
+    before, count = pose_of(ob), len(bpy.data.objects)
+    select(ob)
+    assert bpy.ops.analytic_ik.adopt(all=True) == {"FINISHED"}
+    update()
+    # As near as Blender's own IK comes to its target.
+    assert apart(pose_of(ob), before, 2.0) < 1e-3
+    assert len(bpy.data.objects) == count + with_rotation
+    live = pose_of(ob)
+    ob = saved_and_opened(tmp_path)
+    assert apart(pose_of(ob), live, 2.0) < EXACT
+    select(ob)
+    assert bpy.ops.analytic_ik.restore(all=True) == {"FINISHED"}
+    update()
+    assert apart(pose_of(ob), before, 2.0) < EXACT
+    assert len(bpy.data.objects) == count
+
+
+def test_fk_keys_of_an_overridden_character_are_snapped_to_its_controls(tmp_path):
+    ob = overridden_character(library_with(hero(), folder=tmp_path))
+    limb = LIMBS[0]
+    shin = ob.pose.bones[limb.bones[-1]]
+    shin.rotation_mode = "XYZ"
+    for frame, angle in ((1, 0.2), (6, 0.9), (12, 0.4)):
+        shin.rotation_euler.x = angle
+        shin.keyframe_insert("rotation_euler", frame=frame)
+    go_to(1)
+    fk = played(ob, FRAMES)
+    select(ob)
+    select_bones(ob, limb.bones[0])
+    bpy.ops.analytic_ik.rig_legs()
+    select_bones(ob, shin.name)
+    assert bpy.ops.analytic_ik.snap_targets(use_range=True, frame_start=1, frame_end=12) == {"FINISHED"}
+    assert farthest_apart(played(ob, FRAMES), fk, length_of(ob, limb)) < 1e-4
+    ob = saved_and_opened(tmp_path)
+    assert farthest_apart(played(ob, FRAMES), fk, length_of(ob, limb)) < 1e-4
+
+
+@pytest.mark.parametrize("gone", ["target", "pole_target"])
+def test_controls_of_an_overridden_character_are_brought_back_and_made_anew(gone, tmp_path):
+    ob = overridden_character(library_with(leg().ob, folder=tmp_path))
+    select(ob)
+    select_bones(ob, "shin")
+    bpy.ops.analytic_ik.add()
+    control = getattr(ob.pose.bones["shin"], f"analytic_ik_{gone}")
+    bpy.context.scene.collection.objects.unlink(control)
+    update()
+    kind = "BRING_BACK_TARGET" if gone == "target" else "BRING_BACK_POLE"
+    assert bpy.ops.analytic_ik.cure(kind=kind, bone="shin") == {"FINISHED"}
+    assert control.name in bpy.context.scene.collection.objects
+    assert bpy.ops.analytic_ik.cure(kind="NEW_TARGET", bone="shin") == {"FINISHED"}
+    assert ob.pose.bones["shin"].analytic_ik_target.name in bpy.context.scene.collection.objects
+
+
+# Where controls go
+
+
+def test_controls_go_where_the_armature_is_if_that_can_be_edited():
+    rig, scene = leg(), bpy.context.scene
+    home, elsewhere = bpy.data.collections.new("home"), bpy.data.collections.new("elsewhere")
+    scene.collection.objects.unlink(rig.ob)
+    elsewhere.objects.link(rig.ob)
+    # In no collection of the scene.
+    assert home_of(rig.ob, scene) == scene.collection
+    scene.collection.children.link(home)
+    home.objects.link(rig.ob)
+    assert home_of(rig.ob, scene) == home
+    scene.collection.children.link(elsewhere)
+    assert home_of(rig.ob, scene) in (home, elsewhere)
+
+
+def test_an_override_in_a_collection_of_the_shot_has_its_controls_there(tmp_path):
+    path, scene = library_with(leg().ob, folder=tmp_path), bpy.context.scene
+    with bpy.data.libraries.load(str(path), link=True) as (_, wanted):
+        wanted.objects = ["leg"]
+    shot = bpy.data.collections.new("shot")
+    scene.collection.children.link(shot)
+    ob = bpy.data.objects["leg"].override_create()
+    shot.objects.link(ob)
+    update()
+    select(ob)
+    select_bones(ob, "shin")
+    bpy.ops.analytic_ik.add()
+    assert ob.pose.bones["shin"].analytic_ik_target.users_collection == (shot,)
+
+
+def test_a_collection_of_controls_that_came_with_the_character_is_left_alone(tmp_path):
+    ob = hero()
+    path = library_with(ob, folder=tmp_path)
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    own = bpy.data.collections.new("hero controls")
+    bpy.data.collections[CHARACTER].children.link(own)
+    own.objects.link(new_empty("theirs"))
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    ob = overridden_character(path)
+    select(ob)
+    select_bones(ob)
+    bpy.ops.analytic_ik.rig_legs()
+    [made] = [each for each in bpy.context.scene.collection.children if "controls" in each.name]
+    assert made.override_library is None and len(made.objects) == 4
+    select_bones(ob, *(limb.bones[-1] for limb in LIMBS))
+    bpy.ops.analytic_ik.remove(delete_controls=True)
+    assert [each.name for each in bpy.data.collections if "controls" in each.name and not each.library] == [
+        "hero controls"
+    ]
+
+
+# What cannot be changed says so
+
+
+@pytest.mark.parametrize("editable", [None, False])
+@pytest.mark.parametrize("operator", ["add", "rig_legs", "adopt", "limit_knees", "snap_targets", "snap_pose", "bake"])
+def test_what_is_linked_or_not_editable_is_refused_in_one_sentence(operator, editable, tmp_path):
+    path = library_with(hero(), folder=tmp_path)
+    if editable is None:
+        linked_character(path)
+    else:
+        overridden_character(path, editable)
+    [ob] = [ob for ob in bpy.context.view_layer.objects if ob.type == "ARMATURE"][-1:]
+    if editable is None:
+        words = r"Armature 'hero' is linked; make a library override of it first$"
+    else:
+        ob = overridden_armature()
+        words = r"Armature 'hero' has a library override that is not editable; make it editable in the Outliner, "
+    select(ob)
+    ob.data.bones.active = ob.data.bones[0]
+    count = len(bpy.data.objects), len(bpy.data.collections)
+    with pytest.raises(RuntimeError) as refusal:
+        getattr(bpy.ops.analytic_ik, operator)()
+    sentence = re.sub(r"^(Error: |Operator \S+\.poll\(\) )", "", str(refusal.value)).strip()
+    assert re.match(words, sentence), sentence
+    assert (len(bpy.data.objects), len(bpy.data.collections)) == count
