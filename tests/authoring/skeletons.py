@@ -56,6 +56,9 @@ HUMAN: dict[str, Place] = {
     "strap": ((0.14, 0.0, 0.12), (0.16, -0.02, 0.1)),
 }
 HUMAN |= {
+    # With hands close to the ground.
+    "long forearm": ((0.37, 0.04, 1.2), (0.5, 0.0, 0.25)),
+    "low hand": ((0.5, 0.0, 0.25), (0.52, -0.02, 0.15)),
     # With short legs and large feet.
     "short thigh": ((0.17, 0.0, 0.52), (0.17, -0.01, 0.29)),
     "short shin": ((0.17, -0.01, 0.29), (0.17, 0.02, 0.145)),
@@ -884,6 +887,7 @@ root, ground
 Hips, pelvis
   {s}_thigh, thigh
     {s}_shin, shin
+      foot_lamp_{s}, strap
       foot_rope_{s}, strap
       foot_{s}, foot
         toe_{s}, toe
@@ -943,6 +947,21 @@ pelvis, pelvis
       {s}_boot, foot
 """,
         ("LEG: {s}_upleg, {s}_loleg > {s}_boot", "ARM: {s}_uparm, {s}_loarm > {s}_fist"),
+    ),
+    Family(
+        "a troll with long arms",
+        """
+pelvis, pelvis
+  chest, chest
+    upperarm_{s}, upper arm
+      forearm_{s}, long forearm
+        hand_{s}, low hand
+  thigh_{s}, thigh
+    shin_{s}, shin
+      foot_{s}, foot
+        toe_{s}, toe
+""",
+        ("LEG: thigh_{s}, shin_{s} > foot_{s}, toe_{s}", "ARM: upperarm_{s}, forearm_{s} > hand_{s}"),
     ),
     Family(
         "numbered joints of a person",

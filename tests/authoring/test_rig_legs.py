@@ -1,5 +1,6 @@
 """Legs are rigged in one click: a chain, a foot control and a knee pole each, and no bone moves."""
 
+import re
 from random import Random
 
 import bpy
@@ -195,6 +196,17 @@ def test_undo_takes_it_back():
     bpy.ops.ed.undo()
     ob = bpy.context.object
     assert not tips_of(ob) and "Foot.L" not in bpy.data.objects
+
+
+def test_of_many_bones_that_are_left_out_a_few_are_named(capfd):
+    """Helper bones are not among them."""
+    spare = [BoneSpec(f"thigh.{k}", (0.3, 0.0, 1.0), (0.3, 0.0, 0.5), "spine") for k in range(9)]
+    helpers = [BoneSpec(f"MCH-thigh.{k}", (0.3, 0.0, 1.0), (0.3, 0.0, 0.5), "spine") for k in range(9)]
+    select(armature_of([*FAMILIES[0].bones(), *spare, *helpers]))
+    bpy.ops.analytic_ik.rig_legs()
+    said = capfd.readouterr().out
+    assert re.search(r"Left out ('thigh\.\d': it has no shin below it; )+and \d more", said)
+    assert "MCH" not in said
 
 
 # What is refused

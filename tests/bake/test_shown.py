@@ -274,9 +274,14 @@ def test_what_a_chain_follows_is_no_error(build):
 def rigify() -> Iterator[None]:
     if not any(module.__name__ == "rigify" for module in addon_utils.modules()):
         pytest.skip("this Blender has no Rigify")
+    before = list(bpy.app.handlers.load_post)
     addon_utils.enable("rigify", default_set=True)
     yield
     addon_utils.disable("rigify", default_set=True)
+    # It leaves a handler that fails without it.
+    for handler in list(bpy.app.handlers.load_post):
+        if handler not in before:
+            bpy.app.handlers.load_post.remove(handler)
 
 
 def test_a_chain_on_the_deform_bones_of_a_rigify_rig_does_not_follow_and_the_report_says_so(rigify):
