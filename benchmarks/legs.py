@@ -23,6 +23,7 @@ def build(
     others: int = 0,
     skin_vertices: int = 0,
     constrained: bool = False,
+    split: bool = False,
     frames: range = FRAMES,
 ) -> bpy.types.Object:
     """A fresh scene with one armature of legs that follow Empties animated over `frames`; returns its object.
@@ -30,7 +31,7 @@ def build(
     contender: BARE (nothing follows), BLENDER (the IK constraint, poles with their computed angle), OURS; our handlers
     are on for ours alone. bones: of each leg, of one length. others: Empties that have nothing to do with the legs.
     skin_vertices: of a grid that the legs deform. constrained: feet follow animated Empties by constraints, every other
-    knee by a driver.
+    knee by a driver. split: each bone is two in line, the second of which only twists.
     """
     live.unregister()
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
@@ -38,7 +39,11 @@ def build(
     scene.frame_start, scene.frame_end = frames[0], frames[-1]
     for other in range(others):
         _empty(scene, f"other.{other}").location = (other % 50, 5.0 + other // 50, 0.0)
-    ob = _armature(scene, legs, bones)
+    ob = _armature(scene, legs, bones, split)
+    for bone in ob.pose.bones:
+        if split and bone.name.startswith(("twist", "shin")):
+            bone.lock_ik_x = bone.lock_ik_z = contender == "BLENDER"
+            bone.analytic_ik_rigid = contender == "OURS"
     if skin_vertices:
         _skin(ob, skin_vertices)
     if animated_root:
@@ -46,16 +51,17 @@ def build(
         for frame in frames[::10]:
             root.location = (0.05 * (frame % 3), 0.0, 0.02 * (frame % 7))
             root.keyframe_insert("location", frame=frame)
+    chain_count = 2 * bones if split else bones
     for leg in range(legs):
         foot, knee = _controls(scene, leg, frames, constrained)
         shin, pole = ob.pose.bones[f"shin.{leg}"], knee if poles else None
         if contender == "BLENDER":
             constraint = shin.constraints.new("IK")
             constraint.target, constraint.pole_target = foot, pole
-            constraint.chain_count, constraint.pole_angle = bones, -pi / 2.0
+            constraint.chain_count, constraint.pole_angle = chain_count, -pi / 2.0
         elif contender == "OURS":
             shin.analytic_ik_target, shin.analytic_ik_pole_target = foot, pole
-            shin.analytic_ik_chain_count = bones
+            shin.analytic_ik_chain_count = chain_count
             shin.analytic_ik_enabled = True
     if contender == "OURS":
         live.register()
@@ -93,7 +99,7 @@ def _empty(scene: bpy.types.Scene, name: str) -> bpy.types.Object:
     return ob
 
 
-def _armature(scene: bpy.types.Scene, legs: int, bones: int) -> bpy.types.Object:
+def _armature(scene: bpy.types.Scene, legs: int, bones: int, split: bool) -> bpy.types.Object:
     armature = bpy.data.armatures.new("Legs")
     ob = bpy.data.objects.new("Legs", armature)
     scene.collection.objects.link(ob)
@@ -105,10 +111,15 @@ def _armature(scene: bpy.types.Scene, legs: int, bones: int) -> bpy.types.Object
         before, head = root, Vector((0.5 * leg, 0.0, 2.0))
         for k in range(bones):
             lean = _BEND * (2 * k / (bones - 1) - 1)
-            bone = armature.edit_bones.new(f"thigh.{leg}.{k}" if k < bones - 1 else f"shin.{leg}")
-            bone.head, bone.tail = head, head + Vector((0.0, sin(lean), -cos(lean))) * (LEG_LENGTH / bones)
-            bone.parent, bone.use_connect = before, k > 0
-            before, head = bone, bone.tail.copy()
+            names = [f"thigh.{leg}.{k}", f"twist.{leg}.{k}"] if split else [f"thigh.{leg}.{k}"]
+            if k == bones - 1:
+                names[-1] = f"shin.{leg}"
+            for name in names:
+                bone = armature.edit_bones.new(name)
+                way = Vector((0.0, sin(lean), -cos(lean))) * (LEG_LENGTH / bones / len(names))
+                bone.head, bone.tail = head, head + way
+                bone.parent, bone.use_connect = before, before is not root
+                before, head = bone, bone.tail.copy()
     bpy.ops.object.mode_set(mode="OBJECT")
     return ob
 

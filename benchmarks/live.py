@@ -89,6 +89,7 @@ def _rows() -> list[Row]:
             Row(f"4 legs, {root} root", {"legs": 4, **moving}),
             Row(f"40 legs, {root} root", {"legs": 40, **moving}, frames=some),
             Row(f"4 legs, 2000 other objects, {root} root", {**others, **moving}, frames=few),
+            Row(f"4 legs split for twist, {root} root", {"legs": 4, "split": True, **moving}, frames=some),
             Row(f"4 legs, 200k-vertex skin, {root} root", {**skin, **moving}, frames=few),
         ]
     for bones, frames in ((2, some), (5, some), (20, some), (100, few)):

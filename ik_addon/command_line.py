@@ -22,7 +22,7 @@ from .authoring.rigging import rig_legs
 from .bake import bake, chains_of, check
 from .bake.certificate import certificate_text
 from .bake.report import words
-from .bake.saving import check_place, save_blend, save_text
+from .bake.saving import check_place, first_doubled, save_blend, save_text
 from .bake.stepping import Progress
 from .bake.stopping import Stopped, stop_if_asked, stops_heard
 from .solvers import ChainError
@@ -54,13 +54,25 @@ def run(arguments: Sequence[str], prog: str = "analytic-ik") -> int:
 
 
 def _carried_out(options: argparse.Namespace) -> int:
-    """Do what the options say; returns the exit status. Raises Stopped, of which nothing is left to be said."""
+    """Do what the options say; returns the exit status.
+
+    Raises Stopped if somebody asked to stop, after the report of what was done until then is written.
+    """
     if options.command == "rig":
         return _rigged(options.files[0], options)
-    entries = [_process(file, options) for file in options.files]
+    entries, stopped = [], None
+    for file in options.files:
+        try:
+            entries.append(_process(file, options))
+        except Stopped as stop:
+            stopped = stop
+            entries.append(_failed(file, messages.STOPPED()))
+            break
     report = {"blender": bpy.app.version_string.split()[0], "files": entries}
     written = [not options.report or _written(options.report, json.dumps(report, indent=1))]
     written.append(not options.certificate or _written(options.certificate, certificate_text(report).rstrip()))
+    if stopped is not None:
+        raise stopped
     return max(int(not all(written)), *(_status(entry, options) for entry in entries))
 
 
@@ -106,10 +118,17 @@ def _check_usage(options: argparse.Namespace) -> None:
         options.usage_error(messages.RIG_TAKES_ONE())
     if options.command == "bake" and options.output and len(options.files) > 1:
         options.usage_error(messages.OUTPUT_TAKES_ONE())
-    names = [file.name for file in options.files]
-    doubled = next((name for name in names if names.count(name) > 1), None)
-    if options.command == "bake" and options.output_dir and doubled:
-        options.usage_error(messages.SAME_NAMES(name=doubled))
+    if options.command == "bake":
+        outputs = [_output(file, options) for file in options.files]
+        doubled = first_doubled(outputs)
+        if doubled is not None:
+            first, second = (options.files[k] for k in doubled)
+            options.usage_error(messages.SAME_OUTPUT(first=first, second=second, output=outputs[doubled[1]]))
+
+
+def _output(file: Path, options: argparse.Namespace) -> Path:
+    """Where the baked file goes."""
+    return options.output_dir / file.name if options.output_dir else options.output or file
 
 
 def _process(file: Path, options: argparse.Namespace) -> dict:
@@ -117,9 +136,6 @@ def _process(file: Path, options: argparse.Namespace) -> dict:
     try:
         stop_if_asked()
         entry = _open_and_step(file, options)
-    except Stopped:
-        _said(file, messages.STOPPED())
-        raise
     except (ChainError, OSError, RuntimeError) as error:
         return _failed(file, error)
     except Exception as error:
@@ -249,8 +265,7 @@ def _output_of(file: Path, options: argparse.Namespace) -> Path:
     """Where the baked file goes. OSError where no file can be put there."""
     if options.output_dir:
         options.output_dir.mkdir(parents=True, exist_ok=True)
-        return _output_path(options.output_dir / file.name)
-    return _output_path(options.output or file)
+    return _output_path(_output(file, options))
 
 
 def _output_path(output: Path) -> Path:

@@ -129,6 +129,9 @@ TARGET_DELETED = Clause("its target '{control}' was deleted; choose another one 
 POLE_DELETED = Clause("its pole '{control}' was deleted; choose another one or clear it")
 TARGET_WITHOUT_BONE = Clause("its target '{control}' has no bone '{bone}'; choose one of that armature's bones")
 POLE_WITHOUT_BONE = Clause("its pole '{control}' has no bone '{bone}'; choose one of that armature's bones")
+WITHOUT_END_BONE = Clause(
+    "its end bone '{end}' does not exist; choose another one, or clear End Bone to end the chain at the bone's tail"
+)
 TARGET_ON_CHAIN = Clause(
     "its target {control} moves with the chain's own bone '{bone}'; choose one that does not hang below the chain"
 )
@@ -337,10 +340,11 @@ COPIED = Done("Copied {count} lines")
 
 # A chain put on and taken off
 
-FOLLOWS = Done("Bone '{bone}' follows '{target}'")
+FOLLOWS = Done("Bone '{bone}' follows '{target}'{end}")
+ENDS_AT = Part("; the chain ends at '{end}'")
 FOLLOWS_STRAIGHT = Done(
-    "Bone '{bone}' follows '{target}'. The limb is straight: it bends about its hinge; use Flip to bend it the other "
-    "way"
+    "Bone '{bone}' follows '{target}'{end}. The limb is straight: it bends about its hinge; use Flip to bend it the "
+    "other way"
 )
 REMOVED = Done("Removed the chain of {tips}{kept}")
 KEPT_CONTROLS = Part(". Kept the controls {controls}")
@@ -365,6 +369,7 @@ BROUGHT_BACK = Part("brought back '{control}'")
 BENDS_WITHOUT_POLE = Part("bends as its FK pose does, without a pole")
 HAS_ONE_BONE = Part("has a chain of 1 bone")
 HAS_BONES = Part("has a chain of {count} bones")
+ENDS_AT_TAIL = Part("ends its chain at its tail")
 SOLVER_SUITS = Part("is solved by the solver that suits its number of bones")
 SHOWS_POSE = Part("shows its pose")
 DRIVERS_REMOVED = Part("no driver sets its {channel} any more")
@@ -400,10 +405,6 @@ NO_LEG_OR_ARM_SELECTED = Refusal(
 IS_NONE = Part("; '{bone}' is none: {why}")
 HAS_CHAIN = Clause("bone '{bone}' has a chain already; remove that first")
 HAS_IK = Clause("constraint '{constraint}' of bone '{bone}' is an IK already; adopt that instead")
-NOT_JOINED = Clause(
-    "the tail of bone '{bone}' is not where '{below}' begins; bring it there in edit mode, or import the file again "
-    "with bones that point at their children"
-)
 SAME_LIMB = Part("it belongs to the same limb as '{bone}', once more")
 IS_HELPER = Part("'{word}' in its name says that it is a helper")
 TWISTS_WITH = Part("it twists along with '{bone}'")
@@ -503,7 +504,7 @@ IK_GONE = Refusal("Bone '{bone}': its IK constraint '{constraint}' is gone; remo
 NO_FILE_GIVEN = Clause("no FILE is given; name at least one FILE")
 RIG_TAKES_ONE = Clause("rig takes one FILE; rig one after the other")
 OUTPUT_TAKES_ONE = Clause("--output takes one FILE; use --output-dir for several")
-SAME_NAMES = Clause("two FILEs are named '{name}' and one would be saved over the other; name them apart")
+SAME_OUTPUT = Clause("'{first}' and '{second}' would both be saved to '{output}'; rename one, or bake them separately")
 NO_RANGE = Clause("'{text}' is no range of frames; write the first and last as 1-250")
 NO_STEP = Clause("'{text}' is no step; write a whole number from 1")
 NO_DISTANCE = Clause("'{text}' is no distance; write a number from 0")

@@ -4,8 +4,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections import Counter
-from functools import wraps
+from collections import defaultdict
 from pathlib import Path
 
 import hypothesis
@@ -17,8 +16,6 @@ os.environ["BLENDER_USER_RESOURCES"] = USER_FOLDER
 
 import bpy  # noqa: E402  (before anything asks for mathutils, which lives inside it)
 
-from ik_addon.messages import Message  # noqa: E402  (after bpy)
-
 # No deadline: the first example pays for caches and imports. In CI always the same examples.
 hypothesis.settings.register_profile(
     "analytic-ik",
@@ -29,31 +26,39 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("analytic-ik")
 
 # Pure mathematics, read sources, and processes of their own: they need no scene and do not pay for one.
-WITHOUT_SCENE = {"solvers", "test_house.py", "test_messages.py", "test_extension.py", "test_manual.py"}
+WITHOUT_SCENE = {
+    "solvers",
+    "test_house.py",
+    "test_messages.py",
+    "test_every_message.py",
+    "test_extension.py",
+    "test_manual.py",
+}
 
-# Every message of the add-on that was said so far, and how often.
-SAID: Counter[Message] = Counter()
-_say = Message.__call__
+# How many of a test's random cases are not slow.
+QUICK_SEEDS = 10
 
-
-@wraps(_say)
-def _say_and_count(message: Message, **given: object) -> str:
-    SAID[message] += 1
-    return _say(message, **given)
-
-
-Message.__call__ = _say_and_count
-
-
-@pytest.fixture
-def said_messages() -> Counter[Message]:
-    return SAID
+pytest_plugins = ["tests.every_message"]
 
 
-@pytest.hookimpl(trylast=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """In this process where others are of no use: for one file, and where what tests print is to be seen (`-s`)."""
+    one_file = len(config.args) == 1 and ".py" in config.args[0]
+    return 0 if one_file or config.option.capture == "no" else None
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """At the end it is known which messages were said."""
-    items.sort(key=lambda item: item.name == "test_every_message_is_said_by_a_test")
+    """Of many random cases the first are enough for a quick run; the others are slow."""
+    seeds_of: defaultdict[tuple, list] = defaultdict(list)
+    for item in items:
+        given = item.callspec.params if hasattr(item, "callspec") else {}
+        for name in (name for name in given if name.endswith("seed")):
+            seeds = seeds_of[item.nodeid.partition("[")[0], name]
+            if given[name] not in seeds:
+                seeds.append(given[name])
+            if seeds.index(given[name]) >= QUICK_SEEDS:
+                item.add_marker("slow")
 
 
 @pytest.fixture(scope="session")
@@ -78,8 +83,8 @@ EXIT_STATUS = pytest.StashKey[int]()
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session, exitstatus):
-    session.config.stash[EXIT_STATUS] = int(exitstatus)
+def pytest_sessionfinish(session):
+    session.config.stash[EXIT_STATUS] = int(session.exitstatus)
 
 
 @pytest.hookimpl(trylast=True)

@@ -28,6 +28,8 @@ from .scenes import (
     walking_leg,
 )
 
+pytestmark = pytest.mark.versions
+
 CHECKOUT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-c", "import sys; from ik_addon.__main__ import main; sys.exit(main())")
 COMPRESSED = b"\x28\xb5\x2f\xfd"
@@ -260,7 +262,14 @@ USAGE = [
     ("bake {0}/walk.blend --in-place --output {0}/out.blend", "not allowed with argument"),
     ("bake {0}/walk.blend --output {0}/out.blend --action MERGE", "invalid choice: 'MERGE'"),
     ("bake {0}/walk.blend --output {0}/out.blend --after DELETE", "invalid choice: 'DELETE'"),
-    ("bake {0}/walk.blend {0}/out/walk.blend --output-dir {0}", "two FILEs are named 'walk.blend' and one would be"),
+    (
+        "bake {0}/walk.blend {0}/far.blend {0}/sub/walk.blend --output-dir {0}",
+        "'{0}/walk.blend' and '{0}/sub/walk.blend' would both be saved to '{0}/walk.blend'; rename one, or bake them",
+    ),
+    (
+        "bake {0}/walk.blend {0}/sub/../walk.blend --in-place",
+        "'{0}/walk.blend' and '{0}/sub/../walk.blend' would both be saved to '{0}/sub/../walk.blend'; rename one",
+    ),
     ("bake {0}/walk.blend {0}/far.blend --output {0}/out.blend", "--output takes one FILE; use --output-dir for sev"),
     ("bake --in-place", "name at least one FILE"),
     ("check", "name at least one FILE"),
@@ -273,8 +282,31 @@ USAGE = [
 def test_bad_usage_is_told(files, capsys, arguments, sentence):
     before = names(files)
     assert command_line.run(arguments.format(files).split()) == 2
-    assert sentence in " ".join(capsys.readouterr().err.split())
+    assert sentence.format(files) in " ".join(capsys.readouterr().err.split())
     assert names(files) == before
+
+
+@pytest.mark.parametrize("is_blind", [True, False])
+def test_names_that_differ_by_their_capitals_are_one_where_the_folder_says_so(files, capsys, monkeypatch, is_blind):
+    """Whether it does is tried with a file of a name drawn at random, which is found by its capitals, or is not."""
+    monkeypatch.setattr(saving.secrets, "token_hex", lambda _: "a")
+    monkeypatch.setattr(command_line, "_process", lambda file, _: {"error": None, "chains": []})
+    if is_blind and not (files / "WALK.BLEND").exists():
+        (files / ".ANALYTIC-IK.A.PART").touch()
+    before = names(files)
+    given = ["bake", f"{files}/walk.blend", f"{files}/sub/Walk.blend", "--output-dir", f"{files}/not/made/yet"]
+    is_blind = is_blind or (files / "WALK.BLEND").exists()
+    assert command_line.run(given) == (2 if is_blind else 0)
+    said = " ".join(capsys.readouterr().err.split())
+    assert ("would both be saved to" in said) == is_blind
+    assert names(files) == before
+
+
+def test_letters_that_look_the_same_are_names_of_two_files_or_of_one(files, capsys, monkeypatch):
+    """An e with its accent, and an e and an accent: macOS takes them for the same name."""
+    monkeypatch.setattr(saving, "_ignores_case", lambda _: True)
+    assert command_line.run(["bake", f"{files}/caf\u00e9.blend", f"{files}/cafe\u0301.blend", "--in-place"]) == 2
+    assert "would both be saved to" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize("arguments", ["--help", "bake --help", "check --help"])

@@ -9,6 +9,8 @@ from pathlib import Path
 import bpy
 import pytest
 
+pytestmark = pytest.mark.versions
+
 CHECKOUT = Path(__file__).parents[1]
 SCRIPTS = Path(bpy.utils.resource_path("LOCAL")) / "scripts"
 TOOL = SCRIPTS / "addons_core" / "bl_pkg" / "cli" / "blender_ext.py"

@@ -13,6 +13,8 @@ from ik_addon.authoring.legs import find_limbs
 
 from .scenes import angle_between, curves_of, played, played_without_the_add_on, select_bones
 
+pytestmark = pytest.mark.versions
+
 FRAMES = range(1, 41)
 LIFT = 0.05
 

@@ -8,6 +8,8 @@ from mathutils import Vector
 
 from ik_addon.bake import bake, chains_of
 
+pytestmark = pytest.mark.versions
+
 FOLDER = Path(__file__).parents[1] / "sample_scenes"
 SCENES = ("biped_walk", "spider", "tentacle", "paper_arm")
 MET = 1e-5

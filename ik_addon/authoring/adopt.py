@@ -327,13 +327,13 @@ def _visual(context: bpy.types.Context, held: Held, limb: Limb) -> tuple[list[Qu
     for reading in limb.bones:
         pose = ob.pose.bones[reading.name].matrix.copy()
         rotations.append(reading.local_rotation(pose, parent_pose))
-        parent_pose = pose
-    return rotations, _distance(limb, parent_pose)
+        parent_pose = reading.last_pose(pose)
+    return rotations, _distance(limb, pose)
 
 
 def _distance(limb: Limb, tip_pose: Matrix) -> float:
     """From the tip to the target for a pose matrix of the tip, in chain lengths."""
-    return (limb.tail_of(tip_pose) - limb.target_armature).length / limb.chain.length
+    return (limb.bones[-1].end_of(tip_pose) - limb.target_armature).length / limb.chain.length
 
 
 @contextmanager

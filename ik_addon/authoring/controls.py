@@ -25,6 +25,7 @@ from ..rig.switch import check_switchable, mute_switch
 from ..rig.undoing import all_or_nothing
 from ..solvers import Chain, ChainError, solver_for
 from ..solvers.bending import is_straight, start_frame
+from .ends import end_bone_of
 from .homes import home_of, is_controls_home, is_local
 from .unmoved import bones_stay
 
@@ -48,17 +49,19 @@ def add_chain(
     with_pole: bool,
     controls: Sequence[bpy.types.Object] = (),
     straight_axis: str = "AUTO",
+    end_bone: str | None = None,
 ) -> Added:
     """Make a bone the tip of a live chain.
 
-    controls: objects chosen as target and pole: one is the target; of two, the nearer to the tip's tail is. What is
-    missing is made as Empties: the target on the tail of the tip, the pole in the present bend plane, so that
-    no bone moves. Chains over two bones keep their pose by least motion. straight_axis: see the setting. Raises
-    ChainError, with nothing changed, where the chain could not be solved, or moves a bone though no control was chosen.
+    controls: objects chosen as target and pole: one is the target; of two, the nearer to the chain's end is. What is
+    missing is made as Empties: the target on the chain's end, the pole in the present bend plane, so that
+    no bone moves. Chains over two links keep their pose by least motion. straight_axis: see the setting. end_bone: the
+    bone at whose head the chain ends, "": at the tip's tail, None: it is found. Raises ChainError, with nothing
+    changed, where the chain could not be solved, or moves a bone though no control was chosen.
     """
     check_changeable(tip.id_data)
     with all_or_nothing([tip.id_data, *controls]), nullcontext() if controls else bones_stay(context, tip):
-        return put_chain(context, tip, chain_count, solver, with_pole, controls, straight_axis)
+        return put_chain(context, tip, chain_count, solver, with_pole, controls, straight_axis, end_bone)
 
 
 def put_chain(
@@ -69,13 +72,17 @@ def put_chain(
     with_pole: bool,
     controls: Sequence[bpy.types.Object] = (),
     straight_axis: str = "AUTO",
+    end_bone: str | None = None,
 ) -> Added:
     """`add_chain` without its checks, for a caller that makes them and takes back what is left after an error."""
     ob = tip.id_data
     home = home_of(ob, context.scene)
     reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
-    tip.analytic_ik_straight_axis = straight_axis
+    if end_bone is None:
+        end_bone = end_bone_of(tip)
     try:
+        if not tip.analytic_ik_enabled:
+            tip.analytic_ik_straight_axis, tip.analytic_ik_end_bone = straight_axis, end_bone
         bones, chain, target, pole = _checked(reader, tip, chain_count, solver, controls)
     except ChainError as error:
         raise error.of(messages.BONE(bone=tip.name)) from error
@@ -99,6 +106,7 @@ def put_chain(
     tip.analytic_ik_chain_count = chain_count
     tip.analytic_ik_solver = solver
     tip.analytic_ik_straight_axis = straight_axis
+    tip.analytic_ik_end_bone = end_bone
     tip.analytic_ik_least_motion = len(bones) > 2
     tip.analytic_ik_enabled = True
     return Added(target, pole, straight)
@@ -126,6 +134,7 @@ def remove_chain(tip: bpy.types.PoseBone, keep_pose: bool) -> None:
     fk, writer = FkPose(ob, ob, bpy.context.scene.frame_current_final, frame_changed=False), PoseWriter(ob)
     bones, ratio = _bones_or_tip(tip), present_ratio(tip)
     for bone in [*bones, *possible_end_bones(tip)]:
+        bone.property_unset("analytic_ik_rigid")
         if keep_pose:
             forget_fk(bone, bone.rotation_mode)
         else:
@@ -184,17 +193,17 @@ def _checked(
     if len(controls) > 2:
         raise ChainError(messages.TOO_MANY_CONTROLS(count=len(controls)))
     chain = chain_bones(tip, chain_count)
-    solver_for(len(chain), solver)
     names = {bone.name for bone in chain}
     for other in map(ob.pose.bones.get, live_tips(ob)):
         shared = names.intersection(bone.name for bone in [*_bones_or_tip(other), *possible_end_bones(other)])
         if shared:
             raise ChainError(messages.BONE_TAKEN(bone=min(shared), tip=other.name))
-    bones = reader.bones([reader.evaluated.pose.bones[bone.name] for bone in chain])
-    tail_world = reader.world @ fk_joints(bones)[-1]
+    bones = reader.links([reader.evaluated.pose.bones[bone.name] for bone in chain])
+    solver_for(len(bones), solver)
+    end_world = reader.world @ fk_joints(bones)[-1]
 
     def distance(control: bpy.types.Object) -> float:
-        return (control.matrix_world.translation - tail_world).length
+        return (control.matrix_world.translation - end_world).length
 
     target, pole = [*sorted(controls, key=distance), None, None][:2]
     chosen = replace(settings.settings_of(tip), target=target, subtarget="", pole_target=pole, pole_subtarget="")

@@ -44,7 +44,7 @@ def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str =
     reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
     names = [bone.name for bone in chain_bones(tip, tip.analytic_ik_chain_count)]
     try:
-        bones = reader.bones([reader.evaluated.pose.bones[name] for name in names])
+        bones = reader.links([reader.evaluated.pose.bones[name] for name in names])
         parent = reader.evaluated.pose.bones[names[0]].parent
         chain = fk_chain(bones, reader.pose_of(parent) if parent else None)
     except ChainError as error:
@@ -108,6 +108,11 @@ def _fewer_bones(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: st
         raise ChainError(messages.TIP_TAKEN(bone=tip.name))
     tip.analytic_ik_chain_count = count
     return messages.HAS_BONES(count=count) if count > 1 else messages.HAS_ONE_BONE()
+
+
+def _clear_end_bone(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
+    tip.analytic_ik_end_bone = ""
+    return messages.ENDS_AT_TAIL()
 
 
 def _auto_solver(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
@@ -198,6 +203,7 @@ CURES: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, str], str]] = 
     "CLEAR_POLE": _clear_pole,
     "FEWER_BONES": _fewer_bones,
     "AUTO_SOLVER": _auto_solver,
+    "CLEAR_END_BONE": _clear_end_bone,
     "POSE_POSITION": _pose_position,
     "REMOVE_DRIVERS": _remove_drivers,
     "MUTE_CONSTRAINT": _mute_constraint,

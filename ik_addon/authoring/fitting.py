@@ -80,7 +80,8 @@ def _with_fk(limb: Limb, rotations: Sequence[Quaternion]) -> Limb:
     """The limb with another FK pose, given as local rotations."""
     bones, parent_pose = [], limb.parent_pose
     for reading, rotation in zip(limb.bones, rotations, strict=True):
-        parent_pose = reading.posed(rotation, parent_pose)
+        pose = reading.posed(rotation, parent_pose)
         raw = raw_of(rotation, reading.mode, reading.fk)
-        bones.append(replace(reading, fk=raw, fk_rotation=rotation, pose_armature=parent_pose))
+        bones.append(replace(reading, fk=raw, fk_rotation=rotation, pose_armature=pose))
+        parent_pose = reading.last_pose(pose)
     return replace(limb, bones=tuple(bones), chain=fk_chain(bones, limb.parent_pose))

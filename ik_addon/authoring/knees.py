@@ -84,7 +84,7 @@ def _joints(
         if len(evaluated) < 2:
             raise ChainError(messages.NO_KNEE())
         # The limits that they have so far may be none: they are about to change.
-        readings = [replace(reading, limits=None) for reading in reader.bones(evaluated)]
+        readings = [replace(reading, limits=None) for reading in reader.links(evaluated)]
         chain = fk_chain(readings, None)
     except ChainError as error:
         raise error.of(messages.BONE(bone=tip.name)) from error

@@ -10,7 +10,7 @@ from .. import messages
 from ..rig.chains import fk_chain
 from ..rig.foot import end_bone
 from ..rig.hinge import hinge_armature
-from ..rig.limb import chain_bones
+from ..rig.limb import chain_bones, end_in_tip
 from ..rig.problems import check_changeable
 from ..rig.reading import SceneReader
 from ..rig.undoing import all_or_nothing
@@ -31,11 +31,11 @@ _NONE_FOUND = {
 """By whether bones are selected, and whether arms are wanted too."""
 _NAMES = {"LEG": ("Foot", "Knee"), "ARM": ("Hand", "Elbow")}
 _FOOT_SIZE = 0.6
-"""Half the edge of a foot's control, in lengths of the foot."""
+"""Half the edge of a foot's control, as a part of the way from ankle to toe."""
+_SMALLEST, _LARGEST = 0.05, 0.2
+"""Half the edge of a control at least and at most, as a part of the limb's length."""
 _KNEE_SIZE = 0.05
 """Radius of a knee's pole, in lengths of the leg."""
-_APART = 0.25
-"""How far from a bone's tail the next bone of its limb may begin, in lengths of the bone."""
 _FORWARD = 0.3
 """Sine of the angle to its leg from which a foot tells what is forward."""
 _AS_IT_IS = 0.7
@@ -96,7 +96,7 @@ def rig_legs(
 
 def _taken(ob: bpy.types.Object, limb: FoundLimb) -> str:
     """Why a limb is not free for a chain; "" where it is."""
-    for name in (*limb.bones, limb.end):
+    for name in filter(None, (*limb.bones, limb.end)):
         bone = ob.pose.bones[name]
         if bone.analytic_ik_enabled or bone.analytic_ik_target is not None:
             return messages.HAS_CHAIN(bone=name)
@@ -108,12 +108,11 @@ def _taken(ob: bpy.types.Object, limb: FoundLimb) -> str:
 
 def _rig(context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb) -> RiggedLimb:
     tip, collection = ob.pose.bones[limb.bones[-1]], controls_home(ob, context.scene)
-    _check_joined(ob, limb)
-    axis = _straight_axis(context, tip, limb)
-    added = put_chain(context, tip, len(limb.bones), "AUTO", with_pole=True, straight_axis=axis)
     for name in limb.segments:
-        # What was split for its twist shall not bend.
-        ob.pose.bones[name].lock_ik_x = ob.pose.bones[name].lock_ik_z = True
+        # Bones split for twist do not bend.
+        ob.pose.bones[name].analytic_ik_rigid = True
+    axis = _straight_axis(context, tip, limb)
+    added = put_chain(context, tip, len(limb.bones), "AUTO", with_pole=True, straight_axis=axis, end_bone=limb.end)
     target, pole = added.target, added.pole
     place = "." + limb.place.title() if limb.place else ""
     side = "." + limb.side if limb.side else ""
@@ -122,22 +121,23 @@ def _rig(context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb) -> R
         for other in control.users_collection:
             other.objects.unlink(control)
         collection.objects.link(control)
-    scale = ob.matrix_world.median_scale
-    foot = ob.data.bones.get(limb.end)
     target.empty_display_type, pole.empty_display_type = "CUBE", "SPHERE"
-    target.empty_display_size = _FOOT_SIZE * scale * (foot or tip.bone).length
-    pole.empty_display_size = _KNEE_SIZE * scale * sum(ob.data.bones[name].length for name in limb.bones)
-    riding = end_bone(tip)
-    tip.analytic_ik_use_rotation = riding is not None and riding.name == limb.end
+    target.empty_display_size, pole.empty_display_size = _sizes(ob, tip, limb)
+    tip.analytic_ik_use_rotation = limb.end != "" and end_bone(tip) is not None
     return RiggedLimb(limb, target, pole)
 
 
-def _check_joined(ob: bpy.types.Object, limb: FoundLimb) -> None:
-    """Raise ChainError where a limb's bones do not end where the next one begins, as some imports leave them."""
-    bones = [ob.data.bones[name] for name in (*limb.bones, limb.end) if name]
-    for bone, below in pairwise(bones):
-        if (below.head_local - bone.tail_local).length > _APART * bone.length:
-            raise ChainError(messages.NOT_JOINED(bone=bone.name, below=below.name))
+def _sizes(ob: bpy.types.Object, tip: bpy.types.PoseBone, limb: FoundLimb) -> tuple[float, float]:
+    """Half the edge of a limb's target and the radius of its pole target, in world units.
+
+    From joint to joint: an importer may make a bone of any length.
+    """
+    bones = ob.data.bones
+    joints = [*(bones[name].head_local for name in limb.bones), tip.bone.matrix_local @ end_in_tip(tip)]
+    length = sum((b - a).length for a, b in pairwise(joints))
+    foot = (bones[limb.toe].head_local - joints[-1]).length if limb.toe else 0.0
+    scale = ob.matrix_world.median_scale
+    return scale * min(max(_FOOT_SIZE * foot, _SMALLEST * length), _LARGEST * length), scale * _KNEE_SIZE * length
 
 
 def _straight_axis(context: bpy.types.Context, tip: bpy.types.PoseBone, limb: FoundLimb) -> str:
@@ -149,7 +149,7 @@ def _straight_axis(context: bpy.types.Context, tip: bpy.types.PoseBone, limb: Fo
     ob = tip.id_data
     reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
     try:
-        readings = reader.bones(chain_bones(reader.tip(tip.name), len(limb.bones)))
+        readings = reader.links(chain_bones(reader.tip(tip.name), len(limb.bones)))
         chain = fk_chain(readings, None)
     except ChainError:
         # Adding the chain says why.

@@ -304,8 +304,9 @@ def _possible_ends(chain: ChainName) -> list[str]:
 def _missed(limb: Limb, goal: Limb) -> float:
     """The largest way of a joint from the FK pose to the solved one, in chain lengths."""
     poses = solve_limb(goal).poses_armature
-    solved = [*(pose.to_translation() for pose in poses), goal.tail_of(poses[-1])]
-    return max((a - b).length for a, b in zip(solved, fk_joints(limb.bones), strict=True)) / limb.chain.length
+    return (
+        max((a - b).length for a, b in zip(goal.joints(poses), fk_joints(limb.bones), strict=True)) / limb.chain.length
+    )
 
 
 def _size_of(context: bpy.types.Context, tip: bpy.types.PoseBone) -> float:

@@ -12,6 +12,7 @@ from ..rig.armatures import armature_named, bones_below
 from ..rig.channels import SCALE
 from ..rig.hidden import forget_hidden
 from ..rig.lengthening import factors, may_stretch, scaled_bones
+from ..rig.limb import chain_bones
 from ..rig.order import ChainName, live_tips
 from ..rig.plan import Plan
 from ..rig.problems import read_chains
@@ -65,6 +66,8 @@ def baked(
 
     action: NEW, COPY or CURRENT; after: KEEP, MUTE or REMOVE the chains; tolerance: above 0, keys are dropped
     while the tip stays within it, in armature units.
+    The report says what Blender shows at each frame while the chains are live, constraints, drivers and other add-ons
+    included; the keys play the same, a tolerance apart.
     Raises ChainError, before any key is written, where a chain cannot be solved or keyed. The frame, the
     selection and the mode stay as they were, also after an exception and where the steps are closed.
     """
@@ -141,8 +144,13 @@ def _checked(
         limb = others.get(chain)
         if isinstance(limb, ChainError):
             raise limb
-        bones_of[chain] = [reading.name for reading in limb.bones] if limb else steady[chain].own_bones
+        bones_of[chain] = limb.names if limb else _bone_names(chain)
     return plan, bones_of
+
+
+def _bone_names(chain: ChainName) -> list[str]:
+    tip = armature_named(chain.armature).pose.bones[chain.tip]
+    return [bone.name for bone in chain_bones(tip, tip.analytic_ik_chain_count)]
 
 
 def _scales(ob: bpy.types.Object, motions: dict[ChainName, Motion]) -> dict[ChainName, Scales]:

@@ -13,13 +13,17 @@ from .. import messages
 Range = tuple[int, int]
 """First and last frame."""
 
-MISSES = {"unreached_frames": "out of reach", "limited_frames": "held off by its limits"}
+MISSES = {
+    "unreached_frames": "out of reach",
+    "limited_frames": "held off by its limits",
+    "moved_frames": "moved by a constraint, driver or add-on",
+}
 """Why a tip is not on its target, by where the report lists the frames."""
 BENDS = {"flipped_frames": "bend flips", "aligned_frames": "pole in line", "straight_frames": "nearly straight"}
 """What may be seen as a pop, likewise; the worst first."""
 TROUBLES = MISSES | BENDS
 
-_MET = 1e-4
+UNSEEN = 1e-4
 """Part of a limb's length by which its tip may miss and still meets its target: no eye sees it."""
 _LAST_FRAME = 1_048_574
 """Blender's own limit: a frame beyond it was written by hand."""
@@ -51,7 +55,7 @@ class ChainCertificate:
     @property
     def misses(self) -> bool:
         """Whether the tip was away from its target at some frame, for whatever reason."""
-        far = self.length is not None and self.max_error > _MET * self.length
+        far = self.length is not None and self.max_error > UNSEEN * self.length
         return far or self.max_lag > 0.0 or any(kind in self.ranges for kind in MISSES)
 
     @property

@@ -1,6 +1,6 @@
 """What chains do over frames: sampled where F-Curves alone say where their controls are, else seen frame by frame."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -9,17 +9,23 @@ from mathutils import Quaternion
 
 from .. import messages
 from ..rig import live
+from ..rig.afterwards import moved_afterwards
 from ..rig.armatures import armature_named
 from ..rig.channels import SCALE, Raw, channel_of, quaternion_of, raw_of
+from ..rig.evaluating import evaluate
 from ..rig.foot import possible_end_bones
 from ..rig.lengthening import scaled_bones
+from ..rig.limb import link_bones
 from ..rig.order import ChainName
 from ..rig.others import others_handle_frames
 from ..rig.plan import Plan
 from ..rig.records import recorded_fk
 from ..rig.sampling import Sampler
+from ..rig.settings import settings_of
+from ..rig.shown import Shown
 from ..rig.solving import PosedLimb, ScenePass
-from ..rig.steady import SteadyChain
+from ..rig.states import States
+from ..rig.steady import SteadyChain, animated_bones
 from ..rig.tracks import EvaluatedPlaces, SeenPlaces, Track, TrackReader, errors_world, solve_tracks, track_joints
 from ..solvers import ChainError
 from .radar import flags_of_tracks
@@ -61,6 +67,8 @@ def collect(
     plan: how they are solved at present; bones_of: the names of each chain's own bones; each_frame: the chains are
     wanted as limbs. What is changed on the way is as before in the end, also after an exception. Raises ChainError
     where a chain cannot be solved at one of the frames.
+    Errors are those that Blender shows while the chains are live. Where nothing moves a chain's bones after the
+    solution, that is the solution's own error; else each frame is evaluated with the solution, and measured.
     """
     motions = {}
     for chain, names in bones_of.items():
@@ -68,30 +76,60 @@ def collect(
         bones = turned_bones(chain, names)
         modes = [pose_bones[name].rotation_mode for name in bones]
         scaled = scaled_bones(pose_bones[chain.tip])
-        motions[chain] = Motion(ChainRecord(chain.armature, chain.tip), names, bones, modes, scaled, each_frame)
-    steady = {chain: own for chain, own in plan.steady().items() if chain in motions and not each_frame}
-    alone, reasons = not others_handle_frames(), plan.reasons(context.scene)
+        record = ChainRecord(chain.armature, chain.tip, len(names))
+        motions[chain] = Motion(record, names, bones, modes, scaled, each_frame)
+    doubted, reasons = _doubted(context, plan, motions), plan.reasons(context.scene)
+    alone = not others_handle_frames()
+    steady = {
+        chain: own
+        for chain, own in plan.steady().items()
+        if chain in motions and not each_frame and chain not in doubted
+    }
+    if not alone and len(steady) < len(motions):
+        # What the others write at each frame could not be told from what a handler does.
+        steady = {}
     tracks = _sampled({chain: own for chain, own in steady.items() if alone and not reasons[chain]}, frames)
     if len(steady) == len(motions) and alone:
         with stepping_apart(context, _objects_of(steady.values())) as go_to:
             if go_to is not None:
                 tracks = _confirmed(steady, tracks, frames, go_to)
-                yield from _see(steady, {}, tracks, frames, go_to)
+                yield from _see(steady, {}, tracks, frames, go_to, measured=False)
                 # What turned out not to be steady at some frame is read anew at each.
                 steady = {chain: own for chain, own in steady.items() if chain in tracks}
     while any(chain not in tracks and not motion.numbers for chain, motion in motions.items()):
         with stepping(context) as go_to:
             tracks = _confirmed(steady, tracks, frames, go_to)
             others = {chain: motion for chain, motion in motions.items() if chain not in steady and not motion.numbers}
-            yield from _see(steady, others, tracks, frames, go_to)
+            yield from _see(steady, others, tracks, frames, go_to, measured=bool(doubted))
         steady = {chain: own for chain, own in steady.items() if chain in tracks}
     return _solved(motions, steady, tracks, frames)
 
 
+def _doubted(context: bpy.types.Context, plan: Plan, motions: dict[ChainName, Motion]) -> set[ChainName]:
+    """The chains of the scene that may end elsewhere than they are solved to: only Blender knows where."""
+    turned = plan.turned() | {chain: [*motion.chain, *motion.bones] for chain, motion in motions.items()}
+    # A handler may switch any constraint on.
+    doubted = moved_afterwards(turned, with_idle=others_handle_frames())
+    # What else moves one is seen where it stands just now.
+    depsgraph, states = context.evaluated_depsgraph_get(), {}
+    for chain in motions.keys() - doubted:
+        if chain.armature not in states:
+            states[chain.armature] = States(armature_named(chain.armature), depsgraph)
+        if states[chain.armature].of(chain.tip).kind == "ELSEWHERE":
+            doubted.add(chain)
+    return doubted
+
+
 def turned_bones(chain: ChainName, names: Sequence[str]) -> list[str]:
-    """Names of all bones that a chain may turn: its own, `names`, and those on its end."""
-    tip = armature_named(chain.armature).pose.bones[chain.tip]
-    return [*names, *(bone.name for bone in possible_end_bones(tip))]
+    """Names of the bones whose rotation a bake keys: those that a chain may turn, then the animated ones that it keeps.
+
+    names: of the chain's own bones, root first.
+    """
+    ob = armature_named(chain.armature)
+    turned = [bone.name for bone in link_bones([ob.pose.bones[name] for name in names])]
+    ends = [bone.name for bone in possible_end_bones(ob.pose.bones[chain.tip])]
+    kept = [name for name in names if name not in turned and name in animated_bones(ob)]
+    return [*turned, *ends, *kept]
 
 
 def continuous(rotations: Sequence[Raw], mode: str) -> list[Raw]:
@@ -140,25 +178,34 @@ def _see(
     tracks: dict[ChainName, Track],
     frames: range,
     go_to: GoTo,
+    measured: bool,
 ) -> Steps[None]:
     """Go through the frames once, for what has no track yet.
 
     For steady chains that is seen; a chain of them that turns out not to be steady at all frames gets none. Of other
-    `motions` the chains are solved at each frame, as the handlers would.
+    `motions` the chains are solved at each frame, as the handlers would. measured: what they solved is evaluated, and
+    the errors are measured on that.
     """
     missing = {name: (_object(chain), chain) for name, chain in chains.items() if name not in tracks}
-    seen = SeenPlaces(missing.values())
+    seen, kept = SeenPlaces(missing.values()), _Kept(missing)
     rotations: dict[ChainName, list[list[Raw]]] = {name: [] for name in motions}
     if not missing and not motions:
         return
     for done, frame in enumerate(frames, 1):
         depsgraph = go_to(frame)
         seen.see(depsgraph)
-        if motions:
+        if not motions:
+            kept.see()
+        else:
             solved = live.solve_scene(depsgraph, frame_changed=True)
+            shown = None
+            if measured:
+                evaluate(depsgraph)
+                shown = Shown(depsgraph)
             for name, motion in motions.items():
-                rotations[name].append(_take(motion, name, frame, solved))
+                rotations[name].append(_take(motion, name, frame, solved, shown))
         yield done, len(frames)
+    missing = {name: own for name, own in missing.items() if name not in kept.changed}
     found = TrackReader(seen, len(frames)).tracks(missing.values()) if missing else []
     tracks |= {name: track for name, track in zip(missing, found, strict=True) if isinstance(track, Track)}
     for name, motion in motions.items():
@@ -168,8 +215,33 @@ def _see(
         ]
 
 
-def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass) -> list[Raw]:
-    """The rotations of a chain's bones as a pass over the scene left them."""
+class _Kept:
+    """What steady chains keep from frame to frame, unless a handler of another add-on changes it.
+
+    changed: the chains of which something was changed.
+    """
+
+    def __init__(self, chains: Mapping[ChainName, tuple[bpy.types.Object, SteadyChain]]) -> None:
+        self._chains = chains if others_handle_frames() else {}
+        self._first = self._now()
+        self.changed: set[ChainName] = set()
+
+    def see(self) -> None:
+        """Compare with how it was at first."""
+        for name, now in self._now().items():
+            if now != self._first[name]:
+                self.changed.add(name)
+
+    def _now(self) -> dict[ChainName, tuple]:
+        found = {}
+        for name, (ob, own) in self._chains.items():
+            tip, bones = ob.pose.bones[own.tip], [ob.pose.bones[bone] for bone in own.bones]
+            found[name] = settings_of(tip), [bone.matrix_basis.copy() for bone in bones]
+        return found
+
+
+def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass, shown: Shown | None) -> list[Raw]:
+    """The rotations of a chain's bones as a pass over the scene left them. shown: to measure the error on."""
     if chain in done.errors:
         raise done.errors[chain].of(messages.FRAME(frame=frame))
     posed = done.limbs.get(chain)
@@ -181,7 +253,8 @@ def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass) -> list
     solved = {}
     if posed is not None:
         solved = dict(zip((reading.name for reading in posed.limb.turned), posed.rotations, strict=True))
-        motion.record.add(frame, posed)
+        error = shown.missed_world(armature_named(chain.armature), chain.tip) if shown else posed.error_world
+        motion.record.add(frame, posed, error)
     return [
         solved.get(name) or recorded_fk(bones[name], mode)
         for name, mode in zip(motion.bones, motion.modes, strict=True)

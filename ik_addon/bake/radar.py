@@ -11,7 +11,6 @@ from math import cos, nan, radians, sin
 import numpy as np
 from mathutils import Quaternion, Vector
 
-from ..rig.limb import joints as joints_of
 from ..rig.limb import rotation_in
 from ..rig.solving import PosedLimb
 from ..rig.steady import SteadyChain
@@ -72,7 +71,7 @@ class Radar:
         """Note a limb that was solved at a frame."""
         limb, settings = posed.limb, posed.limb.settings
         turn = rotation_in(limb.parent_pose).conjugated() if limb.parent_pose else Quaternion()
-        points = joints_of(list(posed.poses_armature), limb.bones[-1].bone.length)
+        points = limb.joints(posed.poses_armature)
         root, pole = points[0], limb.pole_armature
         holds = settings.reach == "HOLD" and posed.outcome is not Outcome.REACHED
         self.frames.append(frame)

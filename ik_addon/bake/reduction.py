@@ -72,19 +72,20 @@ def _error(
     scales: Mapping[str, np.ndarray],
     sampled_scales: Mapping[str, np.ndarray],
 ) -> float:
-    """Distance of the tip, or of an end bone's tail, from where it was sampled, in armature units."""
+    """Distance of the chain's end, or of an end bone's tail, from where it was sampled, in armature units."""
     limb = posed.limb
     local = _local_rotations(limb, rotations)
     own = [Vector(scales[reading.name]) if reading.name in scales else reading.scale for reading in limb.bones]
-    tip, sampled_tip = pose_limb(limb, local[: len(own)], own)[-1], posed.poses_armature[-1]
-    error = (limb.tail_of(tip) - limb.tail_of(sampled_tip)).length
+    poses, sampled = pose_limb(limb, local[: len(own)], own), posed.poses_armature
+    error = (limb.end_of(poses) - limb.end_of(sampled)).length
+    tip, sampled_tip = (limb.bones[-1].last_pose(each[-1]) for each in (poses, sampled))
     ends, sampled_ends = (
         _end_tails(limb, at, turned[len(own) :])
         for at, turned in ((tip, local), (sampled_tip, _local_rotations(limb, posed.rotations)))
     )
     error = max([error, *((a - b).length for a, b in zip(ends, sampled_ends, strict=True))])
     growth = tip.col[1].length / sampled_tip.col[1].length
-    for end in limb.bones[-1].bone.children:
+    for end in limb.bones[-1].last.bone.children:
         if end.name in scales and any(sampled_scales[end.name]):
             own_growth = np.linalg.norm(scales[end.name]) / np.linalg.norm(sampled_scales[end.name])
             error = max(error, abs(growth * float(own_growth) - 1.0) * end.length)

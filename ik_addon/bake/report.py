@@ -18,7 +18,7 @@ from ..rig.tracks import SolvedTrack, Track
 from ..solvers import Outcome
 from ..solvers.chain import MET
 from ..solvers.pairs import conjugate, multiply
-from .certificate import MISSES, range_words
+from .certificate import MISSES, UNSEEN, range_words
 from .radar import Flags, Radar
 
 _last: dict = {}
@@ -30,12 +30,13 @@ class ChainRecord:
 
     armature: str
     bone: str
+    chain_count: int
     solver: str = ""
-    chain_count: int = 0
     frames: list[int] = field(default_factory=list)
     errors_world: list[float] = field(default_factory=list)
     unreached: list[int] = field(default_factory=list)
     limited: list[int] = field(default_factory=list)
+    moved: list[int] = field(default_factory=list)
     max_lag: float = 0.0
     max_step: float = 0.0
     max_step_frame: int | None = None
@@ -45,10 +46,11 @@ class ChainRecord:
     _radar: Radar = field(default_factory=Radar)
     _rotations: list[Quaternion] = field(default_factory=list)
 
-    def add(self, frame: int, posed: PosedLimb) -> None:
-        self.solver, self.chain_count = posed.limb.solver, len(posed.limb.bones)
+    def add(self, frame: int, posed: PosedLimb, error_world: float) -> None:
+        """What a chain did at a frame. error_world: distance from its tip to its target there, as Blender shows it."""
+        self.solver = posed.limb.solver
         self.frames.append(frame)
-        self.errors_world.append(posed.error_world)
+        self.errors_world.append(error_world)
         if posed.outcome is Outcome.LIMITED:
             self.limited.append(frame)
         elif posed.outcome is not Outcome.REACHED:
@@ -61,7 +63,10 @@ class ChainRecord:
         for before, after in zip(self._rotations, rotations, strict=False):
             self._step(angle_between(before, after), frame)
         self._rotations = rotations
-        self.length_world = self.length_world or posed.limb.chain.length * posed.limb.world.median_scale
+        length = posed.limb.chain.length * posed.limb.world.median_scale
+        if error_world > posed.error_world + UNSEEN * length:
+            self.moved.append(frame)
+        self.length_world = self.length_world or length
         self._radar.see(frame, posed)
 
     def add_track(
@@ -74,7 +79,7 @@ class ChainRecord:
         flags: Flags,
     ) -> None:
         """What a steady chain did at all frames at once. errors: see `errors_world`."""
-        self.solver, self.chain_count = chain.solver_name, len(chain.chain.lengths)
+        self.solver = chain.solver_name
         self.frames += frames
         self.errors_world += errors.tolist()
         outcomes = solved.outcomes.tolist()
@@ -111,6 +116,7 @@ class ChainRecord:
             "worst_frame": self.frames[worst] if worst is not None else None,
             "unreached_frames": ranges(self.unreached, step),
             "limited_frames": ranges(self.limited, step),
+            "moved_frames": ranges(self.moved, step),
             "max_lag": self.max_lag,
             "max_step_degrees": degrees(self.max_step),
             "max_step_frame": self.max_step_frame,
@@ -140,12 +146,13 @@ def ranges(frames: Sequence[int], step: int) -> list[list[int]]:
 
 
 def file_report(frames: range, seconds: float, chains: Sequence[ChainRecord], error: str | None = None) -> dict:
-    """One file's entry in the report. Errors are distances from tip to target in world units.
+    """One file's entry in the report. Errors are distances from tip to target in world units, as Blender shows them.
 
     unreached_frames: the bones are too short or too long for the target; limited_frames: joint limits keep the tip from
-    it; max_lag: how far softness holds the tip back where the target is in reach; max_step_frame: the frame that the
-    largest turn of a bone leads to; length: the limb's, in world units; aligned_frames, straight_frames,
-    flipped_frames: what the radar saw (radar.py); keys: how many key points were written, 0 for a check.
+    it; moved_frames: something else moves the tip farther from it than it was solved to be; max_lag: how far softness
+    holds the tip back where the target is in reach; max_step_frame: the frame that the largest turn of a bone leads to;
+    length: the limb's, in world units; aligned_frames, straight_frames, flipped_frames: what the radar saw (radar.py);
+    keys: how many key points were written, 0 for a check.
     """
     return {
         "file": bpy.data.filepath,

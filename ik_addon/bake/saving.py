@@ -1,9 +1,11 @@
 """Files that are written whole or not at all: beside their place first, and renamed once they are complete."""
 
 import os
+import secrets
 import shutil
 import struct
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import bpy
@@ -25,13 +27,15 @@ def check_place(path: Path) -> None:
         raise OSError(messages.NO_PLACE_FOR_A_FILE(path=path))
     if path.exists() and not os.access(path, os.W_OK):
         raise PermissionError(messages.WRITE_PROTECTED(path=path))
-    _complete(path, lambda beside: beside.touch(), keep=False)
+    _complete(path, lambda _: None, keep=False)
 
 
 def save_blend(output: Path, compressed: bool) -> None:
     """Save the open file to `output` as a copy. Raises OSError, with its cure, and leaves what was there before."""
 
     def write(beside: Path) -> None:
+        # Blender would keep what is there as an earlier version.
+        beside.unlink()
         try:
             bpy.ops.wm.save_as_mainfile(filepath=str(beside), compress=compressed, copy=True)
         except RuntimeError as error:
@@ -81,21 +85,62 @@ def is_whole(file: Path) -> bool:
 def _complete(path: Path, write: Callable[[Path], object], keep: bool = True) -> None:
     """Have a file written beside its place and put it there once the disk has all of it. keep: False only tries."""
     place = path.resolve()
-    # In the same folder, where paths in a .blend file that are relative to it stay right; and with the number of this
-    # process, for another one may write to the same place.
-    beside = place.with_name(f".analytic-ik.{os.getpid()}.part")
+    beside = _beside(place.parent)
     try:
-        write(beside)
-        if keep:
-            with beside.open("rb+") as stream:
-                os.fsync(stream.fileno())
-            if place.exists():
-                shutil.copymode(place, beside)
-            os.replace(beside, place)
+        # Never a file that is there already: it is somebody else's.
+        beside.touch(exist_ok=False)
+        try:
+            write(beside)
+            if keep:
+                with beside.open("rb+") as stream:
+                    os.fsync(stream.fileno())
+                if place.exists():
+                    shutil.copymode(place, beside)
+                os.replace(beside, place)
+        finally:
+            # Blender's own name for what it has not finished is one letter longer.
+            for left in (beside, beside.with_name(f"{beside.name}@")):
+                left.unlink(missing_ok=True)
     except OSError as error:
         reason = error.strerror or error
         raise OSError(messages.NOT_WRITTEN(path=path, reason=reason)) from error
+
+
+def _beside(folder: Path) -> Path:
+    """A name for what is not finished, in the same folder, so that paths in a .blend file relative to it stay right.
+
+    It is drawn at random: of several machines that write to one folder, two may give their processes the same number.
+    """
+    return folder / f".analytic-ik.{secrets.token_hex(8)}.part"
+
+
+def first_doubled(paths: Iterable[Path]) -> tuple[int, int] | None:
+    """The indices of the first two paths that lead to one file, also where capitals make no difference; None: none.
+
+    paths: of files that need not exist.
+    """
+    alike: dict[str, list[tuple[int, str]]] = {}
+    for k, path in enumerate(paths):
+        place = os.path.realpath(path)
+        same = alike.setdefault(unicodedata.normalize("NFC", place).casefold(), [])
+        for other, other_place in same:
+            if place == other_place or _ignores_case(Path(place).parent):
+                return other, k
+        same.append((k, place))
+    return None
+
+
+def _ignores_case(folder: Path) -> bool:
+    """Whether a file in a folder, or in the nearest one above it that exists, is found by a name in capitals."""
+    while not folder.is_dir():
+        folder = folder.parent
+    trial = _beside(folder)
+    try:
+        trial.touch(exist_ok=False)
+    except OSError:
+        # Nothing will be saved there anyway.
+        return False
+    try:
+        return trial.with_name(trial.name.upper()).exists()
     finally:
-        # Blender's own name for what it has not finished is one letter longer.
-        for left in (beside, beside.with_name(f"{beside.name}@")):
-            left.unlink(missing_ok=True)
+        trial.unlink(missing_ok=True)

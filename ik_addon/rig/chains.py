@@ -1,4 +1,4 @@
-"""From a limb's bones, in a pose that they have, to the chain that is solved."""
+"""From a limb's links, in a pose that they have, to the chain that is solved."""
 
 from collections.abc import Callable, Sequence
 from math import isfinite
@@ -74,7 +74,7 @@ def chain_of(
             hinge, swing = joint_of(limits, orientation, _joint_rotation(reading, orientation, rotation, before))
         hinges.append(hinge)
         swings.append(swing)
-        before = pose
+        before = reading.last_pose(pose)
     try:
         return Chain(
             joints,

@@ -16,7 +16,13 @@ _IN_LINE = 0.1
 
 
 def end_bone(tip: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
-    """The bone that rides on a chain's end: of the tip's children the one that begins nearest to its tail."""
+    """The bone that rides on a chain's end, or None: its end bone if that is a child of the tip.
+
+    If the tip names no end bone, its child that begins nearest to its tail.
+    """
+    if tip.analytic_ik_end_bone:
+        named = tip.id_data.pose.bones.get(tip.analytic_ik_end_bone)
+        return named if named is not None and named.parent == tip else None
     return _nearest(tip, list(tip.children))
 
 

@@ -7,7 +7,7 @@ from mathutils import Vector
 
 from ..solvers import Chain
 from ..solvers.bending import start_frame
-from .limb import BoneReading, joints
+from .limb import BoneReading, end_in_tip
 
 STRAIGHT_AXES = {
     "X": Vector((1.0, 0.0, 0.0)),
@@ -25,16 +25,20 @@ def hinge_armature(bones: Sequence[BoneReading]) -> Vector:
     side of its limits; else the normal of the chain's bend in its rest pose; else the bone's X axis.
     """
     reading = bones[min(1, len(bones) - 1)]
-    axis = STRAIGHT_AXES.get(bones[-1].pose_bone.analytic_ik_straight_axis) or free_axis(reading.pose_bone)
+    tip = bones[-1].last.pose_bone
+    axis = STRAIGHT_AXES.get(tip.analytic_ik_straight_axis) or free_axis(reading.pose_bone)
     if axis is not None:
         return reading.orientation(reading.pose_armature) @ axis
-    return reading.pose_armature.to_3x3().normalized() @ _rest_normal([reading.bone for reading in bones])
+    return reading.pose_armature.to_3x3().normalized() @ _rest_normal([reading.bone for reading in bones], tip)
 
 
-def _rest_normal(bones: Sequence[bpy.types.Bone]) -> Vector:
-    """Normal of the rest pose's bend in the space of the bone behind the first inner joint; else its X axis."""
+def _rest_normal(bones: Sequence[bpy.types.Bone], tip: bpy.types.PoseBone) -> Vector:
+    """Normal of the rest pose's bend in the space of the bone behind the first inner joint; else its X axis.
+
+    bones: the first of each link, root first.
+    """
     rest_bone = bones[min(1, len(bones) - 1)].matrix_local.to_3x3()
-    rest_joints = joints([bone.matrix_local for bone in bones], bones[-1].length)
+    rest_joints = [*(bone.head_local for bone in bones), tip.bone.matrix_local @ end_in_tip(tip)]
     normal_armature = start_frame(Chain(rest_joints, bend_normal=rest_bone.col[0])).normal
     return rest_bone.inverted() @ normal_armature
 

@@ -14,16 +14,17 @@ _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
 
 class KeptControls(bpy.types.PropertyGroup):
-    """The controls of one chain; `name` is its tip's."""
+    """The controls of one chain, and its end bone; `name` is its tip's."""
 
     name: bpy.props.StringProperty(override=_OVERRIDABLE)
     target: bpy.props.PointerProperty(type=bpy.types.Object, override=_OVERRIDABLE)
     subtarget: bpy.props.StringProperty(override=_OVERRIDABLE)
     pole_target: bpy.props.PointerProperty(type=bpy.types.Object, override=_OVERRIDABLE)
     pole_subtarget: bpy.props.StringProperty(override=_OVERRIDABLE)
+    end_bone: bpy.props.StringProperty(override=_OVERRIDABLE)
 
 
-_CONTROLS = ("target", "subtarget", "pole_target", "pole_subtarget")
+_CONTROLS = ("target", "subtarget", "pole_target", "pole_subtarget", "end_bone")
 
 
 def keep_controls(tip: bpy.types.PoseBone) -> None:

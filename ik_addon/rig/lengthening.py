@@ -11,11 +11,8 @@ import bpy
 from ..solvers import ChainError
 from .animation import is_animated
 from .channels import SCALE
-from .limb import chain_bones
+from .limb import INHERITING, chain_bones
 from .records import record_of
-
-INHERITING = {"FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE"}
-"""The ways to inherit scale with which a bone grows as its parent does."""
 
 
 def factors(bones: Sequence[bpy.types.Bone], ratio: float) -> dict[str, float]:

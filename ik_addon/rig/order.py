@@ -13,7 +13,7 @@ from ..solvers import ChainError
 from .armatures import bones_at
 from .carriers import carriers
 from .foot import end_bones
-from .limb import chain_bones
+from .limb import chain_bones, link_bones
 from .relations import Known, followed_bones
 
 
@@ -27,7 +27,7 @@ class ChainName(NamedTuple):
 @dataclass(slots=True)
 class ChainOrder:
     """chains: the live chains in the order of solving. bones: the names of each chain's bones, root first; turned:
-    those and of the bones on its end that follow its target.
+    those that it turns, and of the bones on its end that follow its target.
 
     of: the chains of each armature object, by its name. movers: for each chain, the chains that move its root or its
     controls. far_movers: of these the ones that do so by constraints or drivers: what they make of it only Blender
@@ -94,17 +94,17 @@ def _place(
 ) -> None:
     """Give a chain its bones, unless it has too few or another chain has one of them."""
     try:
-        names = [bone.name for bone in chain_bones(tip, tip.analytic_ik_chain_count)]
-        turned = names + [bone.name for bone in end_bones(tip)]
-        shared = next((bone for bone in turned if (name.armature, bone) in chain_of_bone), None)
+        bones = chain_bones(tip, tip.analytic_ik_chain_count)
+        names, ends = [bone.name for bone in bones], [bone.name for bone in end_bones(tip)]
+        shared = next((bone for bone in names + ends if (name.armature, bone) in chain_of_bone), None)
         if shared is not None:
             tip_name = chain_of_bone[name.armature, shared].tip
             raise ChainError(messages.BONE_SHARED(bone=shared, tip=tip_name), "BONES")
     except ChainError as error:
         order.errors[name] = error.of(messages.BONE(bone=name.tip))
         return
-    order.bones[name], order.turned[name] = names, turned
-    chain_of_bone.update({(name.armature, bone): name for bone in turned})
+    order.bones[name], order.turned[name] = names, [bone.name for bone in link_bones(bones)] + ends
+    chain_of_bone.update({(name.armature, bone): name for bone in names + ends})
 
 
 def _movers(

@@ -54,7 +54,10 @@ class Plan:
             if (tips or ob.name_full in self._unreleased) and not is_evaluated_in(ob, depsgraph):
                 self._not_evaluated.append(ob)
             animated, steady = animated_bones(ob), []
-            self._chains[ob.name_full] = order.turned_by(ob.name_full)
+            turned = order.turned_by(ob.name_full)
+            self._chains[ob.name_full] = {
+                tip: [*dict.fromkeys((*names, *turned[tip]))] for tip, names in order.chains_of(ob.name_full).items()
+            }
             for chain in order.of.get(ob.name_full, ()):
                 posed = done.limbs.get(chain)
                 if posed is None:
@@ -140,6 +143,10 @@ class Plan:
         """The armature objects of which chains were solved before this update."""
         found = (armature.object for armature in self.armatures if armature.early)
         return {ob for ob in found if ob is not None}
+
+    def turned(self) -> dict[ChainName, list[str]]:
+        """The live chains that have a place in the order, each with the names of the bones that it turns."""
+        return {ChainName(armature, tip): names for armature, own in self._chains.items() for tip, names in own.items()}
 
     def steady(self) -> dict[ChainName, SteadyChain]:
         """The steady chains."""

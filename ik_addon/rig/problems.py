@@ -28,6 +28,7 @@ _CURES = {
     "POLE_DELETED": ("BRING_BACK_POLE", "CLEAR_POLE"),
     "BONES": ("FEWER_BONES",),
     "SOLVER": ("AUTO_SOLVER",),
+    "END_BONE": ("CLEAR_END_BONE",),
     "REST_POSITION": ("POSE_POSITION",),
 }
 """For the kinds of errors what cures them, the best first."""
@@ -184,7 +185,7 @@ def _constrained(bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
     names = {bone.name for bone in bones}
     for below in bones_below(bones[0]):
         for constraint in () if below.name in names else below.constraints:
-            taken = names & _taken_by(constraint, below)
+            taken = names & taken_by(constraint, below)
             if taken and constraint.enabled and constraint.influence > 0.0:
                 names_said = {"bone": below.name, "constraint": constraint.name, "moved": min(taken)}
                 yield Problem(
@@ -193,7 +194,7 @@ def _constrained(bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
                 )
 
 
-def _taken_by(constraint: bpy.types.Constraint, bone: bpy.types.PoseBone) -> set[str]:
+def taken_by(constraint: bpy.types.Constraint, bone: bpy.types.PoseBone) -> set[str]:
     """Names of the bones that Blender's own IK on a bone poses, of those above it and of itself."""
     if constraint.type not in ("IK", "SPLINE_IK") or constraint.target is None:
         return set()

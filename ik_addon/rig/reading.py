@@ -17,7 +17,7 @@ from .channels import SCALE, Raw, quaternion_of
 from .foot import end_bone, end_bones, place_foot
 from .hidden import in_any_collection, place_of
 from .lengthening import given_factor
-from .limb import BoneReading, Limb, chain_bones, pose_matrix, rotation_in
+from .limb import BoneReading, Limb, chain_bones, is_rigid, pose_matrix, rotation_in
 from .limits import limits_of
 from .posing import FkPose
 from .records import record_of
@@ -27,6 +27,13 @@ _NO_NUMBER = {"TARGET": messages.TARGET_NO_NUMBER, "POLE": messages.POLE_NO_NUMB
 _DELETED = {"TARGET": messages.TARGET_DELETED, "POLE": messages.POLE_DELETED}
 _WITHOUT_BONE = {"TARGET": messages.TARGET_WITHOUT_BONE, "POLE": messages.POLE_WITHOUT_BONE}
 _ON_CHAIN = {"TARGET": messages.TARGET_ON_CHAIN, "POLE": messages.POLE_ON_CHAIN}
+
+
+def check_end(tip: bpy.types.PoseBone) -> None:
+    """Raise ChainError if a tip names an end bone that its armature does not have."""
+    name = tip.analytic_ik_end_bone
+    if name and name not in tip.id_data.pose.bones:
+        raise ChainError(messages.WITHOUT_END_BONE(end=name), "END_BONE")
 
 
 class SceneReader:
@@ -203,14 +210,14 @@ class ArmatureReader:
             settings = replace(settings, pole_target=None, pole_subtarget="")
         try:
             check_numbers(tip, settings)
+            check_end(tip)
             chain = chain_bones(tip, settings.chain_count)
             check_targets(self.ob, chain, settings)
-            solver = solver_for(len(chain), settings.solver)
             root_parent = chain[0].parent
             parent_pose = self.pose_of(root_parent) if root_parent else None
-            ends = end_bones(tip)
-            readings = self.bones([*chain, *ends], len(chain))
-            bones, riding = readings[: len(chain)], readings[len(chain) :]
+            bones, ends = self.links(chain), end_bones(tip)
+            solver = solver_for(len(bones), settings.solver)
+            riding = self._riding(ends, bones[-1].last_pose(bones[-1].pose_armature))
             target_armature, placed = self._point(settings.target, settings.subtarget, "TARGET"), ()
             held = self._held_rotation(tip, ends[0], settings) if ends else None
             if held is not None:
@@ -239,28 +246,42 @@ class ArmatureReader:
         except ChainError as error:
             raise error.of(messages.BONE(bone=tip_name)) from error
 
-    def bones(self, chain: list[bpy.types.PoseBone], count: int | None = None) -> tuple[BoneReading, ...]:
-        """Read evaluated bones, root first, in their FK pose; count: of a chain, the rest are bones on its end.
+    def links(self, chain: Sequence[bpy.types.PoseBone]) -> tuple[BoneReading, ...]:
+        """Read a chain's evaluated bones in their FK pose, root first, as its links.
 
-        Raises ChainError where they are no limb.
+        Raises ChainError if the armature has no size.
         """
         if not self.world.determinant():
             raise ChainError(messages.ARMATURE_WITHOUT_SIZE(armature=self.ob.name))
-        readings = []
+        links: list[list[BoneReading]] = []
         parent_pose = self.pose_of(chain[0].parent) if chain[0].parent else None
         for pose_bone in chain:
-            mode, fk = self._fk.rotation(pose_bone.name)
-            fk_rotation = quaternion_of(fk, mode)
-            original = self.ob.pose.bones[pose_bone.name]
-            bone = original.bone
-            location = Vector() if bone.use_connect else pose_bone.location.copy()
-            # What the chain itself makes of the scale of its end bones is none of theirs.
-            on_end = count is not None and len(readings) >= count
-            scale = Vector(self._fk.scale(pose_bone.name)) if on_end else self.scale_of(pose_bone)
-            parent_pose = pose_matrix(bone, Matrix.LocRotScale(location, fk_rotation, scale), parent_pose)
-            limits = limits_of(pose_bone)
-            readings.append(BoneReading(original, bone, mode, fk, fk_rotation, location, scale, parent_pose, limits))
+            reading = self._reading(pose_bone, parent_pose, self.scale_of(pose_bone))
+            parent_pose = reading.pose_armature
+            if links and is_rigid(pose_bone):
+                links[-1].append(reading)
+            else:
+                links.append([reading])
+        return tuple(replace(first, segments=tuple(segments)) for first, *segments in links)
+
+    def _riding(self, ends: Iterable[bpy.types.PoseBone], parent_pose: Matrix) -> tuple[BoneReading, ...]:
+        """Read evaluated bones on a chain's end, one below the other, in their FK pose below that of its tip."""
+        readings = []
+        for pose_bone in ends:
+            # What the chain itself makes of their scale is none of theirs.
+            reading = self._reading(pose_bone, parent_pose, Vector(self._fk.scale(pose_bone.name)))
+            readings.append(reading)
+            parent_pose = reading.pose_armature
         return tuple(readings)
+
+    def _reading(self, pose_bone: bpy.types.PoseBone, parent_pose: Matrix | None, scale: Vector) -> BoneReading:
+        mode, fk = self._fk.rotation(pose_bone.name)
+        fk_rotation = quaternion_of(fk, mode)
+        original = self.ob.pose.bones[pose_bone.name]
+        bone = original.bone
+        location = Vector() if bone.use_connect else pose_bone.location.copy()
+        pose = pose_matrix(bone, Matrix.LocRotScale(location, fk_rotation, scale), parent_pose)
+        return BoneReading(original, bone, mode, fk, fk_rotation, location, scale, pose, limits_of(pose_bone))
 
     def present_rotation(self, tip: bpy.types.PoseBone) -> Quaternion | None:
         """How the bone on a chain's end stands against its target as it rides on the tip; None: there is none of them.

@@ -1,7 +1,7 @@
 """Bones that were renamed, copied, mirrored, joined into another armature or separated from one.
 
 Blender keeps the names in its own constraints right when that happens, but not those in an add-on's properties. So
-every tip and every control bone keeps under which name it was last seen, and in which armature object. A bone that
+every tip, control bone and end bone keeps under which name it was last seen, and in which armature object. A bone that
 carries another bone's name is that bone renamed, or a copy of it; what chains say of it then follows it, as Blender's
 own IK does.
 """
@@ -42,6 +42,7 @@ def follow_bones(objects: Iterable[bpy.types.Object]) -> bool:
         if (tip.id_data, tip.name) not in restored:
             for what in ("", "pole_"):
                 followed |= _follow(tip, what, source is not None, mirrored)
+            followed |= _follow_end(tip, source is not None, mirrored)
         if mirrored:
             _mirror(tip)
             followed = True
@@ -52,6 +53,7 @@ def follow_bones(objects: Iterable[bpy.types.Object]) -> bool:
         for control, name in (
             (tip.analytic_ik_target, tip.analytic_ik_subtarget),
             (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
+            (tip.id_data, tip.analytic_ik_end_bone),
         ):
             # While bones are edited, a copy must still be told from its original.
             if name and control is not None and control.pose and control.is_editable and control.mode != "EDIT":
@@ -88,6 +90,19 @@ def _follow(tip: bpy.types.PoseBone, what: str, copied: bool, mirrored: bool) ->
         return False
     setattr(tip, f"analytic_ik_{what}target", holder)
     setattr(tip, f"analytic_ik_{what}subtarget", found)
+    return True
+
+
+def _follow_end(tip: bpy.types.PoseBone, copied: bool, mirrored: bool) -> bool:
+    """Let a chain's end bone be the bone that it should be now. Returns whether it was another one."""
+    name, ob = tip.analytic_ik_end_bone, tip.id_data
+    if not name:
+        return False
+    before = _seen(tip).armature
+    found = _bone_now(tip, ob, before if before != ob.name else "", name, copied, mirrored)
+    if found in (None, name):
+        return False
+    tip.analytic_ik_end_bone = found
     return True
 
 

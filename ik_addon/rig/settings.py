@@ -1,4 +1,4 @@
-"""A chain's settings, kept on its tip: the pose bone whose tail reaches for the target.
+"""A chain's settings, kept on its tip: the last bone of the chain.
 
 `settings_of` is the only door to them. They are flat properties of the pose bone, so that each can be keyed,
 driven and overridden, and follows a bone that is renamed or duplicated.
@@ -16,8 +16,8 @@ from .armatures import tag_pose
 PREFIX = "analytic_ik_"
 _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 _SOFTEST = 0.5
-_OF_ANY_BONE = ("use_cone", "cone", "use_min_bend", "min_bend")
-"""Limits of a bone's joint: no part of the chain whose tip the bone may be."""
+_OF_ANY_BONE = ("rigid", "use_cone", "cone", "use_min_bend", "min_bend")
+"""Settings of a bone's joint: no part of the chain whose tip the bone may be."""
 _RECORDS_OF_CHAIN = ("record_rotation", "record_adopted", "record_name")
 """Records that end with the chain."""
 NAME_RECORD = PREFIX + "record_name"
@@ -44,6 +44,7 @@ class Settings:
     subtarget: str
     pole_target: bpy.types.Object | None
     pole_subtarget: str
+    end_bone: str
     chain_count: int
     solver: str
     influence: float
@@ -69,6 +70,7 @@ def settings_of(pose_bone: bpy.types.PoseBone) -> Settings:
         pose_bone.analytic_ik_subtarget,
         pose_bone.analytic_ik_pole_target,
         pose_bone.analytic_ik_pole_subtarget,
+        pose_bone.analytic_ik_end_bone,
         pose_bone.analytic_ik_chain_count,
         pose_bone.analytic_ik_solver or "AUTO",
         _within(pose_bone.analytic_ik_influence, 0.0, 1.0),
@@ -121,7 +123,7 @@ def _properties(rotation_switched: Update = _tag, switched: Update = _tag) -> di
             kept.controls_set,
             type=bpy.types.Object,
             name="Target",
-            description="Object that the tail of this bone reaches for",
+            description="Object that the end of the chain reaches for",
         ),
         "subtarget": _setting(
             props.StringProperty,
@@ -148,6 +150,12 @@ def _properties(rotation_switched: Update = _tag, switched: Update = _tag) -> di
             description="Bones in the chain, counted from this one towards the root; 0: up to the root",
             default=2,
             min=0,
+        ),
+        "end_bone": _setting(
+            props.StringProperty,
+            kept.controls_set,
+            name="End Bone",
+            description="Bone at whose head the chain ends, such as a foot or a hand. Empty: the tail of this bone",
         ),
         "solver": _setting(
             props.EnumProperty,
@@ -255,7 +263,13 @@ def _properties(rotation_switched: Update = _tag, switched: Update = _tag) -> di
             max=pi,
             subtype="ANGLE",
         ),
-        # Of any bone of a chain, beside Blender's own IK locks and limits; they stay when a chain is removed.
+        # Of any bone of a chain, beside Blender's own IK locks and limits.
+        "rigid": _setting(
+            props.BoolProperty,
+            name="Rigid",
+            description="Keep the FK rotation of this bone in a chain, as one link with the bone before it. For bones "
+            "that are split for twist",
+        ),
         "use_cone": _setting(
             props.BoolProperty,
             name="Limit Bend",
@@ -307,6 +321,7 @@ def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
     for control, bone in (
         (pose_bone.analytic_ik_target, pose_bone.analytic_ik_subtarget),
         (pose_bone.analytic_ik_pole_target, pose_bone.analytic_ik_pole_subtarget),
+        (pose_bone.id_data, pose_bone.analytic_ik_end_bone),
     ):
         # Other chains that follow it keep its name anew.
         if control is not None and control.pose and bone in control.pose.bones:

@@ -20,6 +20,7 @@ _POSE_PROPERTIES = (
     *((f"lock_ik_{axis}", 1, np.bool_) for axis in "xyz"),
     *((f"use_ik_limit_{axis}", 1, np.bool_) for axis in "xyz"),
     *((f"ik_{end}_{axis}", 1, np.float32) for end in ("min", "max") for axis in "xyz"),
+    ("analytic_ik_rigid", 1, np.bool_),
     ("analytic_ik_use_cone", 1, np.bool_),
     ("analytic_ik_cone", 1, np.float32),
     ("analytic_ik_use_min_bend", 1, np.bool_),
@@ -46,12 +47,15 @@ def tips_of(ob: bpy.types.Object) -> tuple[str, ...]:
 def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]], hidden: Hidden) -> tuple:
     """All of an original armature object that its chains are read from, but for their rotations and what moves them.
 
-    chains: the names of the bones of each, by its tip. None of what changes from frame to frame is in it.
+    chains: names of the bones of each, and of those that it turns too, by its tip. None of what changes from frame to
+    frame is in it.
     """
     animated, known = animated_bones(ob), {}
     names = [name for bones in chains.values() for name in bones]
     parents = [ob.pose.bones[bones[0]].parent for bones in chains.values() if bones[0] in ob.pose.bones]
-    at_rest = dict.fromkeys((*names, *(parent.name for parent in parents if parent)))
+    tips = (ob.pose.bones.get(tip) for tip in chains)
+    ends = [tip.analytic_ik_end_bone for tip in tips if tip and tip.analytic_ik_end_bone in ob.pose.bones]
+    at_rest = dict.fromkeys((*names, *(parent.name for parent in parents if parent), *ends))
     return (
         ob.mode == "EDIT" or ob.data.pose_position,
         tuple(at_rest),

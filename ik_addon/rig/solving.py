@@ -38,8 +38,9 @@ Touched = Callable[[bpy.types.PoseBone], bool]
 class PosedLimb:
     """A solved chain. rotations: of `limb.turned`, as numbers of each bone's rotation mode.
 
-    poses_armature: the pose matrices of the chain's own bones. stretch: by how much the chain is lengthened.
-    outcome: how the target lies to the chain. error_world: distance from the tip to its target, in world units.
+    poses_armature: the pose matrices of the first bones of the chain's links. stretch: by how much it is lengthened.
+    outcome: how the target lies to the chain. error_world: distance from the chain's end to its target as solved, in
+    world units; what constraints or drivers make of it afterwards is not in it (shown.py).
     """
 
     limb: Limb
@@ -93,7 +94,7 @@ def solve_limb(limb: Limb) -> PosedLimb:
         raw_of(rotation, reading.mode, reading.fk)
         for reading, rotation in zip(limb.turned, local_rotations, strict=True)
     )
-    missed = limb.tail_of(poses[-1]) - limb.target_armature
+    missed = limb.end_of(poses) - limb.target_armature
     return PosedLimb(
         limb=limb,
         # No influence is the FK pose itself, not what its quaternion rounds to.
@@ -106,8 +107,8 @@ def solve_limb(limb: Limb) -> PosedLimb:
 
 
 def _end_rotations(limb: Limb, tip_pose: Matrix, influence: float) -> list[Quaternion]:
-    """Local rotations of the bones on a chain's end, under the pose of its tip."""
-    rotations, parent_pose = [], tip_pose
+    """Local rotations of the bones on a chain's end, under the pose of its last link."""
+    rotations, parent_pose = [], limb.bones[-1].last_pose(tip_pose)
     for end in limb.ends:
         rotation = end.local_rotation(parent_pose)
         rotation = rotation if influence == 1.0 else blend(end.reading.fk_rotation, rotation, influence)
@@ -134,11 +135,11 @@ def _solve_rotations(limb: Limb) -> tuple[Outcome, list[Matrix], list[Quaternion
         local_rotations, posed, parent_pose = [], [], limb.parent_pose
         for reading, pose, turn in zip(limb.bones, poses, link_rotations(chain, solution), strict=True):
             rotation = reading.local_rotation(turn.to_matrix().to_4x4() @ pose, parent_pose)
-            parent_pose = reading.posed(rotation, parent_pose)
+            posed.append(reading.posed(rotation, parent_pose))
+            parent_pose = reading.last_pose(posed[-1])
             local_rotations.append(rotation)
-            posed.append(parent_pose)
         poses = posed
-        strayed = ((limb.tail_of(poses[-1]) - root) * solution.stretch - solution.joints[-1]).length
+        strayed = ((limb.end_of(poses) - root) * solution.stretch - solution.joints[-1]).length
         if found is None or strayed < nearest:
             nearest, best = strayed, number
             found = solution.outcome, poses, local_rotations, solution.stretch
@@ -148,7 +149,7 @@ def _solve_rotations(limb: Limb) -> tuple[Outcome, list[Matrix], list[Quaternion
         hinge = -solution.normal if goal.flip else solution.normal
         pole = goal.target.cross(hinge) if len(limb.bones) == 2 else None
         goal = replace(goal, pole=pole, swivel=0.0, flip=False)
-        joints = [*(pose.to_translation() - root for pose in poses), limb.tail_of(poses[-1]) - root]
+        joints = [point - root for point in limb.joints(poses)]
         chain = chain_of(limb.bones, joints, poses, local_rotations, limb.parent_pose, hinge)
     assert found is not None
     return found
@@ -178,8 +179,8 @@ def pose_limb(limb: Limb, local_rotations: Sequence[Quaternion], scales: Sequenc
     """Forward kinematics: the pose matrices of a chain's bones for their local rotations and scales."""
     poses, parent_pose = [], limb.parent_pose
     for reading, rotation, scale in zip(limb.bones, local_rotations, scales, strict=True):
-        parent_pose = reading.posed(rotation, parent_pose, scale)
-        poses.append(parent_pose)
+        poses.append(reading.posed(rotation, parent_pose, scale))
+        parent_pose = reading.last_pose(poses[-1])
     return poses
 
 

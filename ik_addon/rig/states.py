@@ -7,6 +7,7 @@ their kept lengths, of the rest by reading and solving them again.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import bpy
 from mathutils import Matrix, Vector
@@ -17,12 +18,13 @@ from ..solvers.chain import outcome_at, reach_limits
 from ..solvers.reach import eased
 from .armatures import is_evaluated_in, posed_armatures
 from .hidden import place_of
-from .limb import Limb, chain_bones
+from .limb import Limb, chain_bones, posed_joints
 from .live import known_plan
 from .order import ChainName, ChainOrder, chain_order
 from .problems import Problem, fault_of, read_chain
 from .reading import SceneReader
 from .settings import Settings, settings_of
+from .shown import end_world, missed_world
 from .solving import solve_limb
 from .steady import SteadyChain
 from .tracks import EvaluatedPlaces
@@ -105,7 +107,7 @@ class States:
         limb = self._read(tip)
         if isinstance(limb, ChainError):
             return self._broken(tip, limb)
-        missed, length = self._missed_world(tip, limb.settings, limb.world @ limb.target_armature)
+        missed, length = missed_world(self._evaluated_tip(tip), limb), self._length_world(tip, limb.settings)
         if missed <= ARRIVED * length:
             return ChainState("MET", missed)
         try:
@@ -117,7 +119,8 @@ class States:
     def _of_steady(self, chain: SteadyChain) -> ChainState:
         settings = settings_of(self._evaluated_tip(chain.tip))
         target_world = self._target_world(settings)
-        missed, length = self._missed_world(chain.tip, settings, target_world)
+        missed = (end_world(self._evaluated_tip(chain.tip)) - target_world).length
+        length = self._length_world(chain.tip, settings)
         if missed <= ARRIVED * length:
             return ChainState("MET", missed)
         try:
@@ -182,13 +185,11 @@ class States:
     def _evaluated_tip(self, tip: str) -> bpy.types.PoseBone:
         return self._evaluated.pose.bones[tip]
 
-    def _missed_world(self, tip: str, settings: Settings, target_world: Vector) -> tuple[float, float]:
-        """How far the tip's tail is from a point, and how long the chain is, as evaluated, in world units."""
-        pose_bone, world = self._evaluated_tip(tip), self._evaluated.matrix_world
-        to_world = world.to_3x3()
-        bones = chain_bones(pose_bone, settings.chain_count)
-        length = sum((to_world @ (bone.tail - bone.head)).length for bone in bones)
-        return (world @ pose_bone.tail - target_world).length, length
+    def _length_world(self, tip: str, settings: Settings) -> float:
+        """How long the chain is, as evaluated, in world units."""
+        world = self._evaluated.matrix_world
+        joints = [world @ joint for joint in posed_joints(chain_bones(self._evaluated_tip(tip), settings.chain_count))]
+        return sum((b - a).length for a, b in pairwise(joints))
 
     def _target_world(self, settings: Settings) -> Vector:
         """Where the target of a chain that is known to be sound is."""

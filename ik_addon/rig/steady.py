@@ -18,8 +18,7 @@ from ..solvers.limited import bends_one_way
 from .animation import animated_paths, bone_of_path
 from .chains import chain_of
 from .channels import Raw, quaternion_of, raw_of
-from .lengthening import INHERITING
-from .limb import Limb, rotation_in
+from .limb import INHERITING, Limb, rotation_in
 from .solving import PosedLimb, goal_of
 
 _SIMILAR = 1e-4
@@ -44,6 +43,7 @@ class SteadyChain:
 
     armature, tip, parent: names of the armature object, of the tip and of the root's parent bone ("": none).
     target_bone, pole_bone: of control bones ("": the control is an object). bones: names of the bones that it turns,
+    the first of each link,
     root first, its end bone last if that follows the target; modes, fk, fk_rotations: their rotation modes and FK
     rotations. before, after: for each the constant rotations on the two sides of its turn against the bone before.
     goal: its wishes, with a pole if it has one. solver: as `solve` takes it; solver_name: as it is reported. holds:
@@ -69,11 +69,6 @@ class SteadyChain:
     influence: float
     holds: bool
     held: Quaternion | None
-
-    @property
-    def own_bones(self) -> list[str]:
-        """Names of its own bones, without the one on its end."""
-        return list(self.bones[: len(self.chain.lengths)])
 
     @property
     def is_pair(self) -> bool:
@@ -120,7 +115,7 @@ def why_unsteady(ob: bpy.types.Object, posed: PosedLimb, animated: "AnimatedBone
     if limb.chain.limits is not None and not bends_one_way(limb.chain):
         # Between two poses that are as good, rounding would choose: another space, another pose.
         return messages.HAS_LIMITS()
-    for reading in limb.turned:
+    for reading in (*limb.turned, *limb.rigid):
         what = animated.get(reading.name)
         if what:
             return messages.READS_ANIMATED(bone=reading.name, channel=what)
@@ -128,7 +123,7 @@ def why_unsteady(ob: bpy.types.Object, posed: PosedLimb, animated: "AnimatedBone
         inherits = bone.use_inherit_rotation and bone.inherit_scale in INHERITING and not bone.use_relative_parent
         if not (inherits and bone.use_local_location):
             return messages.INHERITS_LESS(bone=reading.name)
-    poses = [reading.pose_armature for reading in limb.turned]
+    poses = [reading.pose_armature for reading in (*limb.turned, *limb.rigid)]
     if not all(is_even(pose) for pose in (*poses, limb.parent_pose or Matrix())):
         return messages.BONES_UNEVEN()
     return ""
@@ -201,11 +196,9 @@ def _chain_in_parent(limb: Limb, poses: list[Matrix], turn_to_parent: Quaternion
     """The limb's chain, relative to its root, in the space of the root's parent."""
     own = poses[: len(limb.bones)]
     root = own[0].to_translation()
-    points = [pose.to_translation() - root for pose in own]
-    points.append(limb.tail_of(own[-1]) - root)
     return chain_of(
         limb.bones,
-        points,
+        [point - root for point in limb.joints(own)],
         own,
         [reading.fk_rotation for reading in limb.bones],
         Matrix() if limb.parent_pose else None,

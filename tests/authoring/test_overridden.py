@@ -85,8 +85,9 @@ def assert_feet_are_at_their_targets(ob: bpy.types.Object) -> None:
     evaluated = evaluated_copy(ob)
     for limb in LIMBS:
         target = evaluated_copy(ob.pose.bones[limb.bones[-1]].analytic_ik_target)
-        tail = evaluated.matrix_world @ evaluated.pose.bones[limb.bones[-1]].tail
-        assert (tail - target.matrix_world.translation).length < EXACT * length_of(ob, limb)
+        bones = evaluated.pose.bones
+        ankle = evaluated.matrix_world @ (bones[limb.end].head if limb.end else bones[limb.bones[-1]].tail)
+        assert (ankle - target.matrix_world.translation).length < EXACT * length_of(ob, limb)
 
 
 def saved_and_opened(folder: Path) -> bpy.types.Object:

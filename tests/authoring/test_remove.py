@@ -18,6 +18,8 @@ from ..scenes import (
     whole_state,
 )
 
+pytestmark = pytest.mark.versions
+
 
 def live_rig(seed: int) -> tuple[Rig, dict]:
     """A live chain on an armature of any kind, and the rotations of before."""

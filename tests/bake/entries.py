@@ -14,6 +14,7 @@ def entry(bone: str = "shin", **changes: object) -> dict:
         "worst_frame": 3,
         "unreached_frames": [],
         "limited_frames": [],
+        "moved_frames": [],
         "max_lag": 0.0,
         "max_step_degrees": 12.34,
         "max_step_frame": 4,

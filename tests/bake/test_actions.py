@@ -23,6 +23,8 @@ from ..scenes import (
     whole_state,
 )
 
+pytestmark = pytest.mark.versions
+
 BAKED = range(4, 10)
 slotted = pytest.mark.skipif(not hasattr(bpy.types, "ActionSlot"), reason="actions have no slots before Blender 4.4")
 

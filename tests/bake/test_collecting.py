@@ -554,7 +554,7 @@ def assert_same_but_for_rounding(a: object, b: object) -> None:
         assert a.keys() == b.keys()
         for key in a:
             assert_same_but_for_rounding(a[key], b[key])
-    elif isinstance(a, list) and isinstance(b, list):
+    elif isinstance(a, list | tuple) and isinstance(b, list | tuple):
         assert len(a) == len(b)
         for own, other in zip(a, b, strict=True):
             assert_same_but_for_rounding(own, other)

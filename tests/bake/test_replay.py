@@ -35,6 +35,8 @@ from ..scenes import (
     where_one_stands,
 )
 
+pytestmark = pytest.mark.versions
+
 ACTIONS = ("NEW", "COPY", "CURRENT")
 AFTER = ("KEEP", "MUTE", "REMOVE")
 

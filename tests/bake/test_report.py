@@ -38,6 +38,7 @@ CHAIN = {
     "worst_frame": int,
     "unreached_frames": list,
     "limited_frames": list,
+    "moved_frames": list,
     "max_lag": float,
     "max_step_degrees": float,
     "max_step_frame": int,

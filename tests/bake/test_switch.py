@@ -22,6 +22,8 @@ from ..scenes import (
     whole_state,
 )
 
+pytestmark = pytest.mark.versions
+
 FRAMES = range(1, 14)
 
 

@@ -8,6 +8,8 @@ from .every import FAULTS
 from .faults import outcome_of
 from .stage import OURS
 
+pytestmark = [pytest.mark.slow, pytest.mark.versions]
+
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.where)
 def test_the_pose_is_right_or_a_sentence_says_why_not_and_nothing_is_lost(fault, tmp_path):

@@ -19,6 +19,8 @@ from ..ui.layouts import drawn
 from . import hostile
 from .exercise import armatures, exercised, panels
 
+pytestmark = pytest.mark.slow
+
 CHECKOUT = Path(__file__).parents[2]
 COMMAND = "import sys; from ik_addon.__main__ import main; sys.exit(main())"
 HEAVY = "ANALYTIC_IK_HEAVY" in os.environ

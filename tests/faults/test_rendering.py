@@ -33,6 +33,8 @@ from ..rig.test_render import (
 )
 from ..scenes import curve_bags, go_to, without_handlers
 
+pytestmark = pytest.mark.slow
+
 SAME = 0.02
 """Largest difference of a pixel that is rounding; what is lit is 1, what is not is 0."""
 EDGES = 0.002

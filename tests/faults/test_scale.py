@@ -25,6 +25,8 @@ from ..rig.keys import key
 from ..rig.rigs import BoneSpec, Control, make_chain, new_armature, new_empty, update
 from ..scenes import EXACT, enter, go_to
 
+pytestmark = pytest.mark.slow
+
 FEW = 6
 TWICE = 2.2
 """Times as many calls as half the size takes, at most: what is constant makes it less than 2, sets and sorts more."""

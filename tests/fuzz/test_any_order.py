@@ -22,6 +22,7 @@ from time import perf_counter
 
 import bpy
 import hypothesis
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
@@ -33,6 +34,8 @@ from ..scenes import go_to, whole_state
 from . import edits, laws
 from .console import heard
 from .playground import OWN_BONE, build
+
+pytestmark = pytest.mark.versions
 
 STEPS = int(os.environ.get("ANALYTIC_IK_FUZZ_STEPS", "300"))
 IN_A_ROW = 50

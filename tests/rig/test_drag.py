@@ -9,6 +9,8 @@ from ik_addon.rig.steady import SteadyChain
 
 from .rigs import BoneSpec, Control, Rig, leg, make_chain, new_armature, new_empty, update
 
+pytestmark = pytest.mark.versions
+
 
 @pytest.fixture
 def solved(monkeypatch):

@@ -138,6 +138,7 @@ def test_a_wide_range_of_twist_holds_from_either_of_its_ends(seed, count):
         assert judge.broken() == {}
 
 
+@pytest.mark.slow
 def test_targets_of_legal_poses_are_reached(record_property):
     shares = {}
     for count in (1, 2, 3, 5):

@@ -13,6 +13,8 @@ from ik_addon.rig import live
 from .keys import FRAMES, fcurves, key, key_rotation
 from .rigs import Rig, leg, new_empty, pose_values, rotation_channel, update
 
+pytestmark = pytest.mark.versions
+
 SHOWN = (3, 6, 11)
 """Frames that are rendered; none has a key."""
 

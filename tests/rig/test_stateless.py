@@ -27,6 +27,8 @@ from .rigs import (
     update,
 )
 
+pytestmark = pytest.mark.versions
+
 SAME = 1e-6
 
 Pose = dict[str, tuple[float, ...]]

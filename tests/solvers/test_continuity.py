@@ -108,6 +108,7 @@ LIMBS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make, solver", LIMBS.values(), ids=LIMBS)
 @pytest.mark.parametrize("softness", [0.0, 0.1])
 def test_a_smooth_target_moves_the_joints_smoothly(make, solver, softness):

@@ -20,6 +20,8 @@ from .limited import (
 )
 from .strategies import X, Y, Z, plus, single, times
 
+pytestmark = pytest.mark.slow
+
 DOWN = (0.0, 0.0, -1.0)
 BANDS = [(10, 60), (60, 120), (120, 170), (10, 170)]
 

@@ -114,6 +114,7 @@ def test_every_form_keeps_the_limits_of_two_links(solver, seed):
     assert broken(case, case.solved(solver)) <= KEPT, case
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own_stem", [False, True])
 @some(200)
 @given(seed=seeds, spare=st.floats(0.01, 2.5))

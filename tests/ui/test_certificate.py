@@ -108,6 +108,7 @@ def test_a_chain_out_of_reach_is_shown_with_the_way_to_it():
     [
         ("unreached_frames", "Out of Reach"),
         ("limited_frames", "Limits"),
+        ("moved_frames", "Moved"),
         ("flipped_frames", "Bend Flips"),
         ("aligned_frames", "Pole in Line"),
         ("straight_frames", "Straight"),

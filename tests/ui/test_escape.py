@@ -14,6 +14,8 @@ from ik_addon.ui.operators.running import running
 from ..rig.rigs import update
 from ..scenes import EXACT, enter, go_to, missed_world, walking_leg, whole_state
 
+pytestmark = pytest.mark.versions
+
 OPERATORS = {
     "bake": range_operators.ANALYTIC_IK_OT_bake,
     "check": range_operators.ANALYTIC_IK_OT_check,

@@ -3,10 +3,13 @@
 from types import SimpleNamespace
 
 import bpy
+import pytest
 
 from ik_addon.ui.panels import menus
 
 from .layouts import Layout
+
+pytestmark = pytest.mark.versions
 
 
 def own_entries() -> list:

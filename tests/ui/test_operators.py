@@ -22,6 +22,8 @@ from ..scenes import (
     whole_state,
 )
 
+pytestmark = pytest.mark.versions
+
 OPTIONS = {
     "add": {"chain_count": 2, "solver": "AUTO", "with_pole": True},
     "remove": {"keep_pose": True, "delete_controls": False},

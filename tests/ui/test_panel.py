@@ -26,6 +26,8 @@ from .troubles import (
     wrong_solver,
 )
 
+pytestmark = pytest.mark.versions
+
 # What is wrong with a chain
 
 
@@ -136,7 +138,9 @@ def test_a_sound_chain_shows_its_settings_and_no_complaint():
 
 def test_what_few_chains_need_is_folded_away():
     shown = advanced_panel(walking_leg())
-    assert shown.properties == [f"analytic_ik_{name}" for name in ("swivel", "flip", "straight_axis", "softness")]
+    assert shown.properties == [
+        f"analytic_ik_{name}" for name in ("swivel", "flip", "end_bone", "straight_axis", "softness")
+    ]
     for kind in (panel.ANALYTIC_IK_PT_advanced, limits_panel.ANALYTIC_IK_PT_limits):
         assert "DEFAULT_CLOSED" in kind.bl_options
         assert kind.bl_parent_id == "ANALYTIC_IK_PT_sidebar"

@@ -8,6 +8,8 @@ import pytest
 from ..rig.rigs import Control, leg, make_chain, new_empty, update
 from ..scenes import enter, go_to
 
+pytestmark = pytest.mark.versions
+
 SOLVERS = ["AUTO", "VECTOR", "LAW_OF_COSINES", "CIRCLE", "SPHERE", "TRIANGULATION", "CCD"]
 
 # name: type, default, and what else is fixed

@@ -13,6 +13,8 @@ from ik_addon.ui.operators.running import end_running, running, start_running
 from ..rig.rigs import leg
 from ..scenes import enter
 
+pytestmark = pytest.mark.versions
+
 
 def work(closed: list) -> Generator:
     try:

@@ -21,6 +21,10 @@ def too_many_bones(rig: Rig) -> None:
     rig.tip.analytic_ik_chain_count = 9
 
 
+def missing_end_bone(rig: Rig) -> None:
+    rig.tip.analytic_ik_end_bone = "fin"
+
+
 def wrong_solver(rig: Rig) -> None:
     rig.tip.analytic_ik_chain_count, rig.tip.analytic_ik_solver = 3, "CIRCLE"
 

@@ -58,9 +58,10 @@ second one the pole; without, they are made where no bone moves"""
             raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
         controls = [other for other in context.selected_objects if other is not ob and other != ob]
         added = add_chain(context, tip, self.chain_count, self.solver, self.with_pole, controls)
-        if added.straight and tip.parent is not None:
-            return messages.FOLLOWS_STRAIGHT(bone=tip.name, target=added.target.name)
-        return messages.FOLLOWS(bone=tip.name, target=added.target.name)
+        end = messages.ENDS_AT(end=tip.analytic_ik_end_bone) if tip.analytic_ik_end_bone else ""
+        straight = added.straight and tip.parent is not None
+        message = messages.FOLLOWS_STRAIGHT if straight else messages.FOLLOWS
+        return message(bone=tip.name, target=added.target.name, end=end)
 
 
 class ANALYTIC_IK_OT_remove(ChainOperator):

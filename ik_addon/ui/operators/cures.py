@@ -24,6 +24,7 @@ BUTTONS = {
         "REMOVE",
         "Let the chain end at the highest bone that is there and belongs to no other chain",
     ),
+    "CLEAR_END_BONE": ("Clear End Bone", "X", "End the chain at the tail of its last bone"),
     "AUTO_SOLVER": ("Use Automatic", "FILE_REFRESH", "Let the number of bones choose the solver"),
     "POSE_POSITION": ("Pose Position", "POSE_HLT", "Show the armature in its pose instead of its rest position"),
     "REMOVE_DRIVERS": ("Remove Driver", "X", "Remove the drivers that turn or scale this bone against its chain"),

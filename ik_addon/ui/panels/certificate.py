@@ -31,6 +31,7 @@ _BUTTONS, _IN_A_ROW = 6, 2
 _ROW_NAMES = {
     "unreached_frames": "Out of Reach",
     "limited_frames": "Limits",
+    "moved_frames": "Moved",
     "flipped_frames": "Bend Flips",
     "aligned_frames": "Pole in Line",
     "straight_frames": "Straight",
@@ -38,6 +39,7 @@ _ROW_NAMES = {
 _SHORT = {
     "unreached_frames": "out of reach",
     "limited_frames": "limits",
+    "moved_frames": "moved",
     "flipped_frames": "flips",
     "aligned_frames": "pole in line",
     "straight_frames": "straight",

@@ -174,6 +174,7 @@ class AdvancedPanel(PartOfChainPanel):
         row.prop(tip, "analytic_ik_swivel")
         row.operator(ANALYTIC_IK_OT_swivel.bl_idname, text="", icon="CON_ROTLIKE")
         column.prop(tip, "analytic_ik_flip")
+        column.prop_search(tip, "analytic_ik_end_bone", tip.id_data.data, "bones")
         column.prop(tip, "analytic_ik_straight_axis")
         column = layout.column()
         column.prop(tip, "analytic_ik_softness")

@@ -32,6 +32,7 @@ class LimitsPanel(BonePanel):
                 row = column.row(align=True)
                 row.prop(bone, f"ik_min_{axis}", text="")
                 row.prop(bone, f"ik_max_{axis}", text="")
+        layout.prop(bone, "analytic_ik_rigid")
         hinged = bone.lock_ik_x or bone.lock_ik_z
         column = layout.column(align=True)
         for switch, angle, counts in (

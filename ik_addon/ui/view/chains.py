@@ -15,7 +15,7 @@ from ...authoring.selection import selected_bones
 from ...rig.armatures import armature_objects, is_evaluated_in
 from ...rig.foot import possible_end_bones
 from ...rig.hidden import place_of
-from ...rig.limb import Limb, chain_bones
+from ...rig.limb import Limb, chain_bones, posed_joints
 from ...rig.order import ChainName, live_tips
 from ...rig.problems import read_chains
 from ...rig.reading import ArmatureReader, SceneReader
@@ -208,11 +208,11 @@ def read_places(kept: Kept, visible: list[bpy.types.Object], depsgraph: bpy.type
             if None in own:
                 # Its name has just been changed: Blender will say so.
                 continue
-            for bone in own:
-                places.joints.extend(bone.head)
-            tail = own[-1].tail
-            for _ in range(most + 1 - len(own)):
-                places.joints.extend(tail)
+            joints = posed_joints(own)
+            for joint in joints:
+                places.joints.extend(joint)
+            for _ in range(most + 1 - len(joints)):
+                places.joints.extend(joints[-1])
             chain = len(places.shown)
             places.shown.append(shown)
             places.armatures.append(number)

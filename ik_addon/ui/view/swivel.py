@@ -12,7 +12,7 @@ from ... import messages
 from ...authoring.selection import active_armature, active_bone, live_tip_of
 from ...rig.animation import current_fcurve_collections
 from ...rig.armatures import tag_pose
-from ...rig.limb import chain_bones
+from ...rig.limb import chain_bones, posed_joints
 from ...rig.problems import problems_of
 from ...solvers import ChainError
 from .shapes import knee_circles
@@ -75,7 +75,7 @@ def circle_of(ob: bpy.types.Object, tip_name: str, depsgraph: bpy.types.Depsgrap
         return None
     if len(bones) < 2:
         return None
-    joints = np.array([[*(bone.head for bone in bones), tip.tail]])
+    joints = np.array([posed_joints(bones)])
     _, centre, towards, across = (part[0] for part in knee_circles(joints))
     radius, length = Vector(towards).length, np.abs(np.diff(joints[0], axis=0)).sum()
     if not radius > _STRAIGHT * length:

@@ -1,0 +1,430 @@
+"""The errors of a report are what Blender shows, whatever moves the bones: each frame is played and looked at."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import addon_utils
+import bpy
+import pytest
+
+from ik_addon.bake import bake, chains_of, check, collecting
+from ik_addon.bake.certificate import certificate_of, verdict_on_targets
+from ik_addon.bake.report import words
+from ik_addon.rig.states import states_of
+
+from ..rig.rigs import BoneSpec, Control, Rig, leg, new_empty
+from ..rig.test_foot import footed_leg
+from ..scenes import EXACT, farthest_apart, go_to, key_fk, missed_world, played, slide, walking_leg
+from .test_collecting import add_bones, drive, frames_gone_to, held_by, turning
+
+FRAMES = range(1, 13)
+SCENES: dict[str, Callable[[], Rig]] = {}
+CIRCLES: set[str] = set()
+"""Scenes in which a chain follows what it moves itself."""
+
+
+def scene(build):
+    SCENES[build.__name__] = build
+    return build
+
+
+def circle(build):
+    CIRCLES.add(build.__name__)
+    return scene(build)
+
+
+# What moves a leg after its chain
+
+
+@scene
+def the_rotation_of_its_shin_is_copied():
+    rig = walking_leg()
+    held_by(rig.tip, turning(), "COPY_ROTATION").influence = 0.4
+    return rig
+
+
+@scene
+def the_rotation_of_its_shin_is_limited():
+    rig = walking_leg()
+    limit = rig.tip.constraints.new("LIMIT_ROTATION")
+    limit.use_limit_x, limit.min_x, limit.max_x, limit.owner_space = True, 0.0, 0.3, "LOCAL"
+    return rig
+
+
+@scene
+def its_shin_looks_at_something():
+    rig = walking_leg()
+    held_by(rig.tip, new_empty("looked at", (0.5, -2.0, 0.0)), "DAMPED_TRACK")
+    return rig
+
+
+@scene
+def the_transforms_of_its_thigh_are_copied():
+    rig = walking_leg()
+    held_by(rig.ob.pose.bones["thigh"], turning(), "COPY_TRANSFORMS").influence = 0.3
+    return rig
+
+
+@scene
+def a_constraint_that_begins_later():
+    rig = walking_leg()
+    constraint = held_by(rig.tip, new_empty("looked at", (0.5, -2.0, 0.0)), "DAMPED_TRACK")
+    for frame, influence in ((1, 0.0), (6, 0.0), (12, 0.8)):
+        constraint.influence = influence
+        constraint.keyframe_insert("influence", frame=frame)
+    go_to(1)
+    return rig
+
+
+@scene
+def a_constraint_that_is_muted_at_first():
+    rig = walking_leg()
+    constraint = held_by(rig.tip, new_empty("looked at", (0.5, -2.0, 0.0)), "DAMPED_TRACK")
+    for frame in FRAMES:
+        constraint.mute = frame < 9
+        constraint.keyframe_insert("mute", frame=frame)
+    go_to(1)
+    return rig
+
+
+@scene
+def blenders_own_ik_on_its_foot():
+    rig = walking_leg()
+    constraint = held_by(rig.ob.pose.bones["foot"], new_empty("pulled to", (0.4, -0.5, 0.6)), "IK")
+    constraint.chain_count = 3
+    for frame, influence in ((1, 0.0), (6, 0.0), (12, 1.0)):
+        constraint.influence = influence
+        constraint.keyframe_insert("influence", frame=frame)
+    go_to(1)
+    return rig
+
+
+@circle
+def a_thigh_whose_place_hangs_on_its_shin():
+    rig = leg()
+    add_bones(rig.ob, BoneSpec("other hips", (0.0, 0.5, 2.0), (0.0, 0.0, 2.0)))
+    slide(rig.target.ob, (0.0, -0.6, 0.5), (0.2, 0.5, 0.3))
+    path = 'pose.bones["shin"].rotation_quaternion[1]'
+    drive(rig.ob.pose.bones["thigh"], "location", 1, "0.3 * v", id=rig.ob, data_path=path)
+    rig.enable()
+    return rig
+
+
+@circle
+def hips_that_follow_the_foot_a_bit():
+    rig = walking_leg()
+    held_by(rig.ob.pose.bones["hips"], rig.ob, bone="foot").influence = 0.1
+    return rig
+
+
+@circle
+def a_target_that_follows_the_foot_a_bit():
+    rig = walking_leg()
+    held_by(rig.target.ob, rig.ob, bone="foot").influence = 0.3
+    return rig
+
+
+@scene
+def a_target_on_the_foot_of_a_leg_that_is_moved():
+    other = the_rotation_of_its_shin_is_copied()
+    rig = leg("second", 0.4)
+    rig.target.ob.parent, rig.target.ob.parent_type, rig.target.ob.parent_bone = other.ob, "BONE", "foot"
+    rig.target.ob.location = (0.0, 0.0, 0.0)
+    rig.enable()
+    return rig
+
+
+@scene
+def a_chain_of_bones_that_have_keys():
+    rig = the_rotation_of_its_shin_is_copied()
+    key_fk(rig)
+    return rig
+
+
+@scene
+def a_chain_that_stretches():
+    rig = walking_leg(reach="STRETCH")
+    slide(rig.target.ob, (0.0, -0.6, 0.5), (0.2, 0.5, -0.4))
+    held_by(rig.tip, new_empty("looked at", (0.5, -2.0, 0.0)), "DAMPED_TRACK").influence = 0.5
+    return rig
+
+
+def only_chain(report: dict) -> dict:
+    [file] = report["files"]
+    [chain] = file["chains"]
+    return chain
+
+
+def at_the_start() -> None:
+    """In a circle each evaluation goes on from the last one, until all is at rest."""
+    for _ in range(30):
+        go_to(1)
+
+
+def as_shown(rig: Rig, frames: range = FRAMES) -> dict[int, float]:
+    """What the tip misses at each frame, played."""
+    at_the_start()
+    missed = {}
+    for frame in frames:
+        go_to(frame)
+        missed[frame] = missed_world(rig)
+    return missed
+
+
+def assert_is_as_shown(chain: dict, missed: dict[int, float]) -> None:
+    assert chain["max_error"] == pytest.approx(max(missed.values()), abs=1e-5)
+    assert chain["mean_error"] == pytest.approx(sum(missed.values()) / len(missed), abs=1e-5)
+    assert missed[chain["worst_frame"]] == pytest.approx(chain["max_error"], abs=1e-5)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_what_moves_a_leg_afterwards_is_in_its_errors(name):
+    rig = SCENES[name]()
+    missed = as_shown(rig)
+    assert max(missed.values()) > 1e-3
+    at_the_start()
+    chain = only_chain(check(bpy.context, chains_of([rig.ob]), FRAMES))
+    assert_is_as_shown(chain, missed)
+    assert chain["moved_frames"]
+    assert bpy.context.scene.frame_current == 1
+    assert as_shown(rig) == pytest.approx(missed, abs=1e-5)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1e-6])
+@pytest.mark.parametrize("name", sorted(SCENES.keys() - CIRCLES))
+def test_a_bake_says_what_its_keys_play(name, tolerance):
+    rig = SCENES[name]()
+    chains = chains_of(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+    report = bake(bpy.context, chains, FRAMES, tolerance=tolerance)
+    [file] = report["files"]
+    assert not rig.tip.analytic_ik_enabled
+    assert_is_as_shown(next(chain for chain in file["chains"] if chain["armature"] == rig.ob.name), as_shown(rig))
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_the_panel_says_the_same_at_each_frame(name):
+    rig = SCENES[name]()
+    at_the_start()
+    said = {}
+    for frame in FRAMES:
+        go_to(frame)
+        said[frame] = states_of(rig.ob, ["shin"], bpy.context.evaluated_depsgraph_get())["shin"].distance_world
+    at_the_start()
+    assert_is_as_shown(only_chain(check(bpy.context, chains_of([rig.ob]), FRAMES)), said)
+
+
+def test_the_ankle_of_a_foot_that_rolls_goes_where_the_roll_puts_it():
+    """Nothing but the panel knows where that is; with the constraint off, the ankle is there."""
+    rig = a_foot_that_rolls()
+    said = {}
+    for frame in FRAMES:
+        go_to(frame)
+        said[frame] = states_of(rig.ob, ["shin"], bpy.context.evaluated_depsgraph_get())["shin"].distance_world
+    assert max(said.values()) > 1e-3
+    assert_is_as_shown(only_chain(check(bpy.context, chains_of([rig.ob]), FRAMES)), said)
+    rig.tip.constraints[0].mute = True
+    assert only_chain(check(bpy.context, chains_of([rig.ob]), FRAMES))["max_error"] < 1e-5
+
+
+def a_foot_that_rolls():
+    rig = footed_leg()
+    slide(rig.target.ob, (0.0, -0.3, 0.4), (0.1, 0.3, 0.5))
+    rig.enable(use_rotation=True, foot_roll=0.4)
+    held_by(rig.tip, turning(), "COPY_ROTATION").influence = 0.2
+    return rig
+
+
+def test_a_rotation_that_is_driven_is_in_the_errors():
+    rig = walking_leg()
+    drive(rig.tip, "rotation_quaternion", 1, "0.1 + 0.02 * frame")
+    missed = as_shown(rig)
+    assert max(missed.values()) > 1e-3
+    assert_is_as_shown(only_chain(check(bpy.context, chains_of([rig.ob]), FRAMES)), missed)
+
+
+def a_driven_scale() -> Rig:
+    rig = walking_leg()
+    for k in range(3):
+        drive(rig.ob.pose.bones["thigh"], "scale", k, "1 + v", id=turning(), data_path="location.x")
+    return rig
+
+
+def a_target_constrained_to_the_foot_of_a_leg_that_is_moved() -> Rig:
+    other = the_rotation_of_its_shin_is_copied()
+    rig = leg("second", 0.4)
+    held_by(rig.target.ob, other.ob, bone="foot")
+    rig.enable()
+    return rig
+
+
+@pytest.mark.parametrize("build", [a_driven_scale, a_target_constrained_to_the_foot_of_a_leg_that_is_moved])
+def test_what_a_chain_follows_is_no_error(build):
+    rig = build()
+    missed = as_shown(rig)
+    assert max(missed.values()) < 1e-5
+    chain = only_chain(check(bpy.context, chains_of([rig.ob]), FRAMES))
+    assert_is_as_shown(chain, missed)
+    assert not chain["moved_frames"]
+
+
+# A rig of Blender's own
+
+
+@pytest.fixture
+def rigify() -> Iterator[None]:
+    if not any(module.__name__ == "rigify" for module in addon_utils.modules()):
+        pytest.skip("this Blender has no Rigify")
+    addon_utils.enable("rigify", default_set=True)
+    yield
+    addon_utils.disable("rigify", default_set=True)
+
+
+def test_a_chain_on_the_deform_bones_of_a_rigify_rig_does_not_follow_and_the_report_says_so(rigify):
+    """Each of them has constraints that put it back where the rig's own controls are."""
+    bpy.ops.object.armature_basic_human_metarig_add()
+    bpy.ops.pose.rigify_generate()
+    [ob] = [each for each in bpy.data.objects if each.type == "ARMATURE" and "DEF-shin.L.001" in each.pose.bones]
+    bones = ["DEF-thigh.L", "DEF-thigh.L.001", "DEF-shin.L", "DEF-shin.L.001"]
+    rig = Rig(ob, bones, Control(new_empty("target")))
+    slide(rig.target.ob, (0.1, -0.1, 0.2), (0.1, 0.3, 0.3))
+    rig.enable()
+    chain = only_chain(check(bpy.context, chains_of([ob]), FRAMES))
+    assert_is_as_shown(chain, as_shown(rig))
+    assert chain["max_error"] > 0.1
+    assert chain["moved_frames"] == [[1, 12]]
+
+
+# Other add-ons
+
+
+@contextmanager
+def somebody_elses(event: str, handler: Callable) -> Iterator[None]:
+    getattr(bpy.app.handlers, event).append(handler)
+    try:
+        yield
+    finally:
+        getattr(bpy.app.handlers, event).remove(handler)
+
+
+def places_the_thigh(rig: Rig, frame: int) -> None:
+    rig.ob.pose.bones["thigh"].location = (0.0, 0.02 * frame, 0.0)
+
+
+def places_the_thigh_later(rig: Rig, frame: int) -> None:
+    rig.ob.pose.bones["thigh"].location = (0.0, 0.1 * max(0, frame - 6), 0.0)
+
+
+def turns_the_shin_later(rig: Rig, frame: int) -> None:
+    if frame > 6:
+        rig.tip.rotation_quaternion = (1.0, 0.1 * frame, 0.0, 0.0)
+
+
+def weighs_the_chain_later(rig: Rig, frame: int) -> None:
+    rig.tip.analytic_ik_influence = 1.0 if frame < 6 else 0.5
+
+
+def turns_the_shin(rig: Rig, frame: int) -> None:
+    rig.tip.rotation_quaternion = (1.0, 0.1 * frame, 0.0, 0.0)
+
+
+def moves_the_target(rig: Rig, frame: int) -> None:
+    rig.target.ob.location = (0.0, -0.05 * frame, 0.5)
+
+
+def weighs_a_constraint(rig: Rig, frame: int) -> None:
+    rig.tip.constraints[0].influence = 0.05 * frame
+
+
+def mutes_a_constraint(rig: Rig, frame: int) -> None:
+    rig.tip.constraints[0].mute = frame % 3 == 0
+
+
+@pytest.mark.parametrize("event", ["frame_change_pre", "frame_change_post"])
+@pytest.mark.parametrize(
+    "does",
+    [
+        places_the_thigh,
+        places_the_thigh_later,
+        turns_the_shin,
+        turns_the_shin_later,
+        weighs_the_chain_later,
+        moves_the_target,
+        weighs_a_constraint,
+        mutes_a_constraint,
+    ],
+)
+def test_what_other_add_ons_move_is_in_the_errors(event, does):
+    rig = walking_leg()
+    if does in (weighs_a_constraint, mutes_a_constraint):
+        held_by(rig.tip, new_empty("looked at", (0.5, -2.0, 0.0)), "DAMPED_TRACK").mute = True
+    if does is weighs_a_constraint:
+        rig.tip.constraints[0].mute = False
+    with somebody_elses(event, lambda scene, _=None: does(rig, scene.frame_current)):
+        missed = as_shown(rig)
+        chain = only_chain(check(bpy.context, chains_of([rig.ob]), FRAMES))
+    assert_is_as_shown(chain, missed)
+    assert bool(chain["moved_frames"]) == (does in (weighs_a_constraint, mutes_a_constraint))
+
+
+@pytest.mark.parametrize("event", ["frame_change_pre", "frame_change_post"])
+def test_a_bone_that_another_add_on_begins_to_move_later_is_baked_as_live(event):
+    rig = walking_leg()
+    with somebody_elses(event, lambda scene, _=None: places_the_thigh_later(rig, scene.frame_current)):
+        at_the_start()
+        live = played(rig.ob, FRAMES)
+        at_the_start()
+        bake(bpy.context, chains_of([rig.ob]), FRAMES)
+        assert not rig.tip.analytic_ik_enabled
+        assert farthest_apart(played(rig.ob, FRAMES), live, 2.0) < EXACT
+
+
+def test_a_constraint_that_was_not_thought_of_is_seen_where_the_scene_stands(monkeypatch):
+    rig = the_rotation_of_its_shin_is_copied()
+    missed = as_shown(rig)
+    monkeypatch.setattr(collecting, "moved_afterwards", lambda _, with_idle: set())
+    assert_is_as_shown(only_chain(check(bpy.context, chains_of([rig.ob]), FRAMES)), missed)
+
+
+# What it costs
+
+
+def a_muted_constraint() -> Rig:
+    rig = walking_leg()
+    held_by(rig.tip, turning(), "COPY_ROTATION").mute = True
+    return rig
+
+
+def a_constraint_without_influence() -> Rig:
+    rig = walking_leg()
+    held_by(rig.ob.pose.bones["thigh"], turning(), "COPY_ROTATION").influence = 0.0
+    return rig
+
+
+def a_constraint_on_the_foot() -> Rig:
+    rig = walking_leg()
+    held_by(rig.ob.pose.bones["foot"], turning(), "COPY_ROTATION")
+    return rig
+
+
+@pytest.mark.parametrize("build", [a_muted_constraint, a_constraint_without_influence, a_constraint_on_the_foot])
+def test_frames_are_not_played_for_what_moves_no_bone_of_the_chain(build):
+    rig = build()
+    go_to(1)
+    with frames_gone_to() as frames_seen:
+        chain = only_chain(check(bpy.context, chains_of([rig.ob]), FRAMES))
+    assert len(frames_seen) <= 4
+    assert_is_as_shown(chain, as_shown(rig))
+
+
+# What is said of it
+
+
+def test_that_a_chain_is_moved_is_said():
+    rig = a_constraint_that_is_muted_at_first()
+    report = check(bpy.context, chains_of([rig.ob]), FRAMES)
+    assert only_chain(report)["moved_frames"] == [[9, 12]]
+    assert words(only_chain(report)).endswith(", moved by a constraint, driver or add-on at 9 to 12")
+    assert verdict_on_targets(certificate_of(report["files"][0])) == (
+        False,
+        "The chain is moved by a constraint, driver or add-on",
+    )
