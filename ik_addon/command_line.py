@@ -204,6 +204,9 @@ def _legs_of(file: Path, ob: bpy.types.Object, arms: bool) -> bool:
         names = {"target": one.target.name, "pole": one.pole.name}
         line = messages.LIMB_FOLLOWS(armature=ob.name, first=one.limb.bones[0], last=one.limb.bones[-1], **names)
         _say(messages.OF(whose=file, said=line))
+    if rigged.frames is not None:
+        line = messages.MOTION_FOLLOWED(armature=ob.name, first=rigged.frames[0], last=rigged.frames[-1])
+        _say(messages.OF(whose=file, said=line))
     for out in rigged.left_out:
         line = messages.LIMB_LEFT_OUT(armature=ob.name, bone=out.bone, why=out.reason)
         _say(messages.OF(whose=file, said=line))

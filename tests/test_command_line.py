@@ -420,7 +420,11 @@ def test_what_was_rigged_and_what_was_left_out_is_told(tmp_path, capsys):
     left, right = (limb for limb in FAMILIES[0].found() if limb.kind == "LEG")
 
     def half_rigged() -> None:
-        armature_of(FAMILIES[0].bones()).pose.bones[right.bones[-1]].constraints.new("IK").name = "leg {IK}"
+        bones = armature_of(FAMILIES[0].bones()).pose.bones
+        bones[right.bones[-1]].constraints.new("IK").name = "leg {IK}"
+        for frame in (1, 7):
+            bones[left.bones[0]].rotation_quaternion = (1.0, 0.02 * frame, 0.0, 0.0)
+            bones[left.bones[0]].keyframe_insert("rotation_quaternion", frame=frame)
 
     file = tmp_path / "100% {body}.blend"
     save_scene(file, half_rigged)
@@ -428,6 +432,7 @@ def test_what_was_rigged_and_what_was_left_out_is_told(tmp_path, capsys):
     said = capsys.readouterr().out
     first, tip = left.bones[0], left.bones[-1]
     assert f"{file}: skeleton: '{first}' to '{tip}' follow 'Foot.L' and 'Knee.L'\n" in said
+    assert f"{file}: skeleton: the controls follow frames 1-7\n" in said
     why = f"constraint 'leg {{IK}}' of bone '{right.bones[-1]}' is an IK already; adopt that instead"
     assert f"{file}: skeleton: left out '{right.bones[-1]}': {why}\n" in said
 

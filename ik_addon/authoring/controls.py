@@ -80,9 +80,8 @@ def put_chain(
     reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
     if end_bone is None:
         end_bone = end_bone_of(tip)
+    tip.analytic_ik_straight_axis, tip.analytic_ik_end_bone = straight_axis, end_bone
     try:
-        if not tip.analytic_ik_enabled:
-            tip.analytic_ik_straight_axis, tip.analytic_ik_end_bone = straight_axis, end_bone
         bones, chain, target, pole = _checked(reader, tip, chain_count, solver, controls)
     except ChainError as error:
         raise error.of(messages.BONE(bone=tip.name)) from error

@@ -10,6 +10,7 @@ from ..rig.armatures import is_changeable
 from ..rig.chains import fk_chain
 from ..rig.hidden import in_any_collection
 from ..rig.limb import chain_bones, fk_joints
+from ..rig.motion import motion_frames
 from ..rig.order import live_tips
 from ..rig.problems import Cure, check_changeable, rotation_curves
 from ..rig.reading import SceneReader
@@ -176,6 +177,14 @@ def _way_to(layer: bpy.types.LayerCollection, ob: bpy.types.Object) -> list[bpy.
     return []
 
 
+def _follow_motion(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
+    frames = motion_frames(tip.id_data)
+    if frames is None:
+        raise ChainError(messages.NO_MOTION()).of(messages.BONE(bone=tip.name))
+    snap_targets(context, [tip], frames)
+    return messages.CONTROLS_FOLLOW(first=frames[0], last=frames[-1])
+
+
 def _mute_keys(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
     _check_action(tip)
     bones = chain_bones(tip, tip.analytic_ik_chain_count)
@@ -209,6 +218,7 @@ CURES: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, str], str]] = 
     "MUTE_CONSTRAINT": _mute_constraint,
     "RESET_SCALE": _reset_scale,
     "SHOW_TARGET": _show_target,
+    "FOLLOW_MOTION": _follow_motion,
     "MUTE_KEYS": _mute_keys,
     "MUTE_SWITCH": _mute_switch,
 }

@@ -7,10 +7,12 @@ from itertools import pairwise
 import bpy
 
 from .. import messages
+from ..bake.stepping import Progress
 from ..rig.chains import fk_chain
 from ..rig.foot import end_bone
 from ..rig.hinge import hinge_armature
 from ..rig.limb import chain_bones, end_in_tip
+from ..rig.motion import has_keys, motion_frames
 from ..rig.problems import check_changeable
 from ..rig.reading import SceneReader
 from ..rig.undoing import all_or_nothing
@@ -20,6 +22,7 @@ from .controls import put_chain
 from .homes import controls_home
 from .knees import nearest_axis
 from .legs import FoundLimb, LeftOut, find_limbs
+from .snap import snap_targets
 from .unmoved import bones_stay
 
 _NONE_FOUND = {
@@ -53,22 +56,33 @@ class RiggedLimb:
 
 @dataclass(frozen=True, slots=True)
 class Rigged:
-    """What `rig_legs` set up, and which bones it left out, with the reason."""
+    """What `rig_legs` set up, and which bones it left out, with the reason.
+
+    frames: those over which the controls have keys that carry the limbs' motion; None if they have no keys.
+    """
 
     limbs: tuple[RiggedLimb, ...]
     left_out: tuple[LeftOut, ...]
+    frames: range | None = None
 
 
 def rig_legs(
-    context: bpy.types.Context, ob: bpy.types.Object, selected: Sequence[bpy.types.PoseBone] = (), arms: bool = False
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    selected: Sequence[bpy.types.PoseBone] = (),
+    arms: bool = False,
+    follow_motion: bool = True,
+    progress: Progress | None = None,
 ) -> Rigged:
     """Find the legs of an armature object and give each a chain, a foot control and a knee pole. No bone moves.
 
     selected: look only at limbs with one of these bones; none: at all. arms: rig arms too, where names say so. The feet
-    follow their controls' rotation. Raises ChainError, with nothing changed, where no limb can be rigged.
+    follow their controls' rotation. follow_motion: key the controls so that they carry the limbs' own keys, if any.
+    progress: is told of each frame of these. Raises ChainError, with nothing changed, where no limb can be rigged.
     """
     check_changeable(ob)
-    found = find_limbs([bone.bone for bone in selected] or ob.data.bones, arms)
+    posed = {bone.name: bone.head for bone in ob.pose.bones}
+    found = find_limbs([bone.bone for bone in selected] or ob.data.bones, arms, posed)
     left_out, free = list(found.left_out), []
     for limb in found.limbs:
         reason = _taken(ob, limb)
@@ -91,7 +105,24 @@ def rig_legs(
                 rigged.append(made)
         if not rigged:
             raise ChainError(left_out[-1].reason).of(messages.ARMATURE(armature=ob.name))
-        return Rigged(tuple(rigged), tuple(left_out))
+        frames = _follow_motion(context, ob, rigged, progress) if follow_motion else None
+        return Rigged(tuple(rigged), tuple(left_out), frames)
+
+
+def _follow_motion(
+    context: bpy.types.Context, ob: bpy.types.Object, rigged: Sequence[RiggedLimb], progress: Progress | None
+) -> range | None:
+    """Key the controls of new chains so that they carry the motion that keys give the limbs.
+
+    Returns the frames of the keys, None if no limb has a motion.
+    """
+    frames = motion_frames(ob)
+    names = [name for one in rigged for name in (*one.limb.bones, one.limb.end) if name]
+    if frames is None or not has_keys(ob, names):
+        return None
+    # A limb without keys of its own may be carried by others that have them.
+    snap_targets(context, [ob.pose.bones[one.limb.bones[-1]] for one in rigged], frames, progress)
+    return frames
 
 
 def _taken(ob: bpy.types.Object, limb: FoundLimb) -> str:
@@ -114,7 +145,7 @@ def _rig(context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb) -> R
     axis = _straight_axis(context, tip, limb)
     added = put_chain(context, tip, len(limb.bones), "AUTO", with_pole=True, straight_axis=axis, end_bone=limb.end)
     target, pole = added.target, added.pole
-    place = "." + limb.place.title() if limb.place else ""
+    place = "." + limb.place.title().replace("_", "") if limb.place else ""
     side = "." + limb.side if limb.side else ""
     for control, name in zip((target, pole), _NAMES[limb.kind], strict=True):
         control.name = f"{name}{place}{side}"
@@ -123,7 +154,7 @@ def _rig(context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb) -> R
         collection.objects.link(control)
     target.empty_display_type, pole.empty_display_type = "CUBE", "SPHERE"
     target.empty_display_size, pole.empty_display_size = _sizes(ob, tip, limb)
-    tip.analytic_ik_use_rotation = limb.end != "" and end_bone(tip) is not None
+    tip.analytic_ik_use_rotation = limb.rides and end_bone(tip) is not None
     return RiggedLimb(limb, target, pole)
 
 
@@ -159,8 +190,10 @@ def _straight_axis(context: bpy.types.Context, tip: bpy.types.PoseBone, limb: Fo
     if is_straight(chain):
         if limb.kind != "LEG" or not limb.end:
             return "AUTO"
-        forward = reader.evaluated.pose.bones[limb.toe or limb.end].vector.normalized()
-        normal = forward.cross(frame.along)
+        bones = reader.evaluated.pose.bones
+        # To the toe's head, a joint; the tail of an imported foot may be anywhere.
+        forward = bones[limb.toe].head - bones[limb.end].head if limb.toe else bones[limb.end].vector
+        normal = forward.normalized().cross(frame.along)
         if normal.length < _FORWARD:
             return "AUTO"
     if hinge_armature(readings).dot(normal.normalized()) > _AS_IT_IS:

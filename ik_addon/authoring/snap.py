@@ -1,7 +1,7 @@
 """Between FK and IK: the controls go to where the FK pose puts them, or the solved pose becomes the FK pose."""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 
 import bpy
@@ -11,13 +11,14 @@ from mathutils import Matrix, Vector
 from .. import messages
 from ..bake.collecting import continuous
 from ..bake.keys import BoneKeys, check_keyable, check_undriven, check_unshared, key_times, write_keys
-from ..bake.stepping import Progress, Steps, finish, stepping
+from ..bake.stepping import Progress, Steps, finish, stepping, stepping_apart
 from ..rig.animation import animated_paths
-from ..rig.armatures import armature_named, posed_armatures, tag_pose
+from ..rig.armatures import armature_named, armature_objects, posed_armatures, tag_pose
 from ..rig.channels import LOCATION, Raw
 from ..rig.foot import possible_end_bones
 from ..rig.limb import Limb, chain_bones, fk_joints, rotation_in
 from ..rig.order import ChainName, chain_order, live_tips
+from ..rig.others import others_handle_frames
 from ..rig.posing import PoseWriter
 from ..rig.reading import SceneReader
 from ..rig.settings import settings_of
@@ -113,7 +114,7 @@ def _snap_controls(
     chosen = {ChainName(tip.id_data.name_full, tip.name): controls[tip] for tip in tips}
     reaches: dict[Control, float] = {}
     samples: dict[Control, list[tuple[Raw, ...]]] = {control: [] for own in controls.values() for control in own}
-    with closing(_stepped(context, frames)) as scenes:
+    with closing(_stepped(context, tips, frames)) as scenes:
         for step, scene in scenes:
             placer, wanted = Placer(scene), {}
             for chain, limb in _limbs(scene, set(chosen)):
@@ -156,7 +157,7 @@ def pose_snapped(
         check_unshared(list(dict.fromkeys(tip.id_data for tip in tips)))
     ends = {chain: _possible_ends(chain) if frames is not None else [] for chain in chosen}
     rotations: dict[tuple[str, str, str], list[Raw]] = {}
-    with closing(_stepped(context, frames)) as scenes:
+    with closing(_stepped(context, tips, frames)) as scenes:
         for step, scene in scenes:
             for chain, limb in _limbs(scene, chosen, solved=True):
                 solved = zip(limb.turned, solve_limb(limb).rotations, strict=True)
@@ -225,16 +226,31 @@ def _checked_controls(
 
 
 def _stepped(
-    context: bpy.types.Context, frames: range | None
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range | None
 ) -> Generator[tuple[tuple[int, int], SceneReader], None, None]:
     """The scene at each frame, before chains are solved there, with the step that this is; without frames, as it
-    stands."""
+    stands.
+
+    Without meshes and all else that chains do not depend on, where that shows the same.
+    """
     if frames is None:
         yield (1, 1), SceneReader(context.evaluated_depsgraph_get())
         return
-    with stepping(context) as go_to:
+    with ExitStack() as stack:
+        go_to = None
+        if not others_handle_frames():
+            go_to = stack.enter_context(stepping_apart(context, _needed(tips)))
+        go_to = go_to or stack.enter_context(stepping(context))
         for done, frame in enumerate(frames, 1):
             yield (done, len(frames)), SceneReader(go_to(frame), frame_changed=True)
+
+
+def _needed(tips: Sequence[bpy.types.PoseBone]) -> Iterator[bpy.types.Object]:
+    """The armature objects and controls of chains, and of all live ones: they may move these."""
+    live = (ob.pose.bones[name] for ob in armature_objects() for name in live_tips(ob))
+    for tip in (*tips, *live):
+        found = (tip.id_data, tip.analytic_ik_target, tip.analytic_ik_pole_target)
+        yield from (each for each in found if each is not None)
 
 
 def _limbs(scene: SceneReader, chosen: set[ChainName], solved: bool = False) -> Iterator[tuple[ChainName, Limb]]:

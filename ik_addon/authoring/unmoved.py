@@ -26,16 +26,20 @@ def bones_stay(context: bpy.types.Context, tip: bpy.types.PoseBone) -> Iterator[
     by more than `ALLOWED` and what single precision makes of the limb's bend.
     """
     ob = tip.id_data
-    before = _places(context, ob)
+    before = _poses(context, ob)
     yield
     context.view_layer.update()
-    ways = np.linalg.norm(_places(context, ob) - before, axis=2).max(axis=1)
+    moved = np.linalg.norm(_poses(context, ob) - before, axis=2)
     try:
         reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
+        limb = reader.limb(tip.name)
+        # An import may make a bone of any length: its axes tell no more than what they do to a limb.
+        lengths = np.minimum([bone.bone.length for bone in ob.pose.bones], limb.chain.length)
+        ways = np.maximum(moved[:, 3], moved[:, :3].max(axis=1) * lengths)
         # Written so that a way that is not a number counts as well.
-        if not ways.max() <= _allowed(reader.limb(tip.name)):
-            moved, distance = ob.pose.bones[int(ways.argmax())].name, float(ways.max()) * reader.world.median_scale
-            raise ChainError(messages.WOULD_MOVE(moved=moved, distance=distance))
+        if not ways.max() <= _allowed(limb):
+            name, distance = ob.pose.bones[int(ways.argmax())].name, float(ways.max()) * reader.world.median_scale
+            raise ChainError(messages.WOULD_MOVE(moved=name, distance=distance))
     except ChainError as error:
         raise error.of(messages.BONE(bone=tip.name)) from error
 
@@ -55,13 +59,10 @@ def _allowed(limb: Limb) -> float:
     return chain.length * (ALLOWED + 2.0 * rounding / bulge)
 
 
-def _places(context: bpy.types.Context, ob: bpy.types.Object) -> np.ndarray:
-    """The head of each bone and the ends of its three axes as evaluated, in armature space: (bones, 4, 3)."""
-    evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
-    bones = evaluated.pose.bones
+def _poses(context: bpy.types.Context, ob: bpy.types.Object) -> np.ndarray:
+    """The three axes and the head of each bone as evaluated, in armature space: (bones, 4, 3)."""
+    bones = ob.evaluated_get(context.evaluated_depsgraph_get()).pose.bones
     # Column by column, as Blender keeps them.
     matrices = np.empty((len(bones), 4, 4), np.float32)
     bones.foreach_get("matrix", matrices.reshape(-1))
-    lengths = np.array([bone.bone.length for bone in bones])
-    heads = matrices[:, 3:, :3].astype(float)
-    return np.concatenate([heads, heads + matrices[:, :3, :3] * lengths[:, None, None]], axis=1)
+    return matrices[:, :, :3].astype(float)

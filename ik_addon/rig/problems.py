@@ -8,11 +8,12 @@ import bpy
 
 from .. import messages
 from ..solvers import ChainError
-from .animation import animated_channels, animated_paths, current_fcurve_collections, is_driven
+from .animation import animated_channels, animated_paths, current_fcurve_collections, is_animated, is_driven
 from .armatures import armature_named, bones_below, is_changeable, is_evaluated_in, posed_armatures
 from .hidden import in_any_collection
 from .lengthening import scaled_bones
 from .limb import Limb, chain_bones
+from .motion import has_own_motion
 from .order import ChainName, chain_order, read_by
 from .reading import SceneReader, gone_pole
 from .relations import followed_bones
@@ -123,11 +124,11 @@ def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
         notes.append(Problem(messages.TARGET_HIDDEN(bone=tip, control=target.name), (Cure("SHOW_TARGET", tip),)))
     animated = set(animated_paths(ob)) if ob.animation_data else set()
     path = pose_bone.path_from_id()
-    keyed = [bone.name for bone in bones if any(True for _ in rotation_curves(ob, bone))]
-    if keyed and pose_bone.analytic_ik_influence == 1.0 and f"{path}.analytic_ik_influence" not in animated:
+    keyed = bones_left_behind(ob, tip)
+    if keyed:
         several = len(keyed) > 1
         sentence = messages.BONES_KEYED(bones=messages.quoted(keyed)) if several else messages.BONE_KEYED(bone=keyed[0])
-        notes.append(Problem(sentence, (Cure("MUTE_KEYS", tip),)))
+        notes.append(Problem(sentence, (Cure("FOLLOW_MOTION", tip), Cure("MUTE_KEYS", tip))))
     drawn = [bone.name for bone in (*bones, *bones_below(pose_bone)) if bone.motion_path]
     if drawn and _PATHS_WITHOUT_HANDLERS:
         notes.append(Problem(messages.MOTION_PATHS(bones=messages.quoted(drawn))))
@@ -135,6 +136,31 @@ def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
     if any(home.find(switch) is not None for home in _own_curves(ob)) and switch in animated:
         notes.append(Problem(messages.SWITCH_KEYED(bone=tip), (Cure("MUTE_SWITCH", tip),)))
     return notes
+
+
+def bones_left_behind(ob: bpy.types.Object, tip: str) -> list[str]:
+    """Names of the bones of a chain whose keys do not show, because nothing moves its target and pole.
+
+    Empty if the chain shows part of its FK pose, on purpose.
+    """
+    pose_bone, settings = ob.pose.bones[tip], settings_of(ob.pose.bones[tip])
+    if settings.influence < 1.0 or is_animated(ob, f"{pose_bone.path_from_id()}.analytic_ik_influence"):
+        return []
+    try:
+        keyed = [bone.name for bone in _bones_of(ob, tip) if any(map(_is_motion, rotation_curves(ob, bone)))]
+    except ChainError:
+        # Another problem says what is wrong with its bones.
+        return []
+    controls = ((settings.target, settings.subtarget), (settings.pole_target, settings.pole_subtarget))
+    if not keyed or any(control and has_own_motion(control, bone) for control, bone in controls):
+        return []
+    return keyed
+
+
+def _is_motion(curve: bpy.types.FCurve) -> bool:
+    """Whether an F-Curve has more than a pose that is keyed once."""
+    first, last = curve.range()
+    return last > first or any(not modifier.mute for modifier in curve.modifiers)
 
 
 def rotation_curves(ob: bpy.types.Object, bone: bpy.types.PoseBone) -> Iterator[bpy.types.FCurve]:

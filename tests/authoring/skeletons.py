@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import bpy
 from mathutils import Matrix, Vector
@@ -40,9 +41,26 @@ HUMAN: dict[str, Place] = {
     "tail 3": ((0.0, 0.4, 0.3), (0.0, 0.7, 0.05)),
     "shoulder": ((0.02, 0.0, 1.42), (0.16, 0.02, 1.42)),
     "upper arm": ((0.17, 0.02, 1.4), (0.37, 0.04, 1.2)),
+    "upper arm 1": ((0.17, 0.02, 1.4), (0.27, 0.03, 1.3)),
+    "upper arm 2": ((0.27, 0.03, 1.3), (0.37, 0.04, 1.2)),
     "forearm": ((0.37, 0.04, 1.2), (0.55, 0.0, 1.02)),
     "hand": ((0.55, 0.0, 1.02), (0.6, -0.02, 0.96)),
+    "palm": ((0.56, 0.02, 1.01), (0.61, 0.02, 0.95)),
+    "palm 2": ((0.56, -0.04, 1.01), (0.61, -0.06, 0.95)),
     "finger": ((0.6, -0.02, 0.96), (0.64, -0.03, 0.9)),
+    "to the hip": ((0.0, 0.0, 1.0), (0.1, 0.0, 0.95)),
+    "to the shoulder": ((0.0, 0.0, 1.45), (0.17, 0.02, 1.4)),
+    "buttock": ((0.03, 0.02, 1.0), (0.1, 0.0, 0.95)),
+    "bent thigh 1": ((0.1, 0.0, 0.95), (0.1, -0.05, 0.8)),
+    "bent thigh 2": ((0.1, -0.05, 0.8), (0.11, -0.02, 0.52)),
+    "strap": ((0.14, 0.0, 0.12), (0.16, -0.02, 0.1)),
+}
+HUMAN |= {
+    # With short legs and large feet.
+    "short thigh": ((0.17, 0.0, 0.52), (0.17, -0.01, 0.29)),
+    "short shin": ((0.17, -0.01, 0.29), (0.17, 0.02, 0.145)),
+    "large foot": ((0.17, 0.02, 0.145), (0.17, -0.1, 0.026)),
+    "large toe": ((0.17, -0.1, 0.026), (0.17, -0.26, 0.026)),
 }
 BEAST: dict[str, Place] = {
     "pelvis": ((0.0, 0.4, 0.75), (0.0, 0.1, 0.8)),
@@ -68,6 +86,37 @@ BEAST: dict[str, Place] = {
     "low shin": ((0.12, 0.27, 0.47), (0.11, 0.4, 0.08)),
     "paw": ((0.11, 0.4, 0.08), (0.11, 0.3, 0.0)),
 }
+BEAST |= {
+    "ground": ((0.0, 0.0, 0.0), (0.0, 0.3, 0.0)),
+    # A lizard on its hind legs, whose little arms do not reach the ground.
+    "little arm": ((0.1, -0.3, 0.8), (0.1, -0.36, 0.7)),
+    "little forearm": ((0.1, -0.36, 0.7), (0.1, -0.44, 0.66)),
+    "little hand": ((0.1, -0.44, 0.66), (0.1, -0.48, 0.64)),
+    # A bird; its toes spread.
+    "tarsus": ((0.11, 0.48, 0.25), (0.11, 0.3, 0.03)),
+    "toe 1": ((0.11, 0.3, 0.03), (0.05, 0.2, 0.0)),
+    "toe 2": ((0.11, 0.3, 0.03), (0.11, 0.2, 0.0)),
+    "toe 3": ((0.11, 0.3, 0.03), (0.17, 0.2, 0.0)),
+    "hip": ((0.03, 0.36, 0.76), (0.12, 0.34, 0.74)),
+}
+
+
+def _leg_of_spider(y: float, z: float) -> list[Place]:
+    """Its three links and its foot, each leg in another direction."""
+    joints = [(0.1, 0.4 * y, 0.2), (0.3, 1.2 * y, 0.4), (0.6, 2.2 * y, 0.25), (0.7, 2.6 * y, z), (0.72, 2.7 * y, z)]
+    return list(pairwise(joints))
+
+
+SPIDER: dict[str, Place] = {
+    "body": ((0.0, 0.1, 0.2), (0.0, -0.1, 0.2)),
+    "abdomen": ((0.0, 0.1, 0.2), (0.0, 0.4, 0.3)),
+    **{
+        f"{pair} {k}": place
+        for pair, y in (("front", -0.3), ("mid front", -0.1), ("mid back", 0.1), ("back", 0.3))
+        for k, place in enumerate(_leg_of_spider(y, 0.0), 1)
+    },
+}
+PLACES = {"human": HUMAN, "beast": BEAST, "spider": SPIDER}
 
 
 @dataclass(frozen=True)
@@ -75,7 +124,8 @@ class Family:
     """A kind of rig. Wherever a name has {s}, there is one bone for each side.
 
     tree: a bone in each line, its parent by indentation, its place after the comma.
-    limbs: "kind place: chain > end, toe, heel", each for both sides. decoys: bones that are no limb, as `tree`.
+    limbs: "kind place: chain > end, toe, heel", each for both sides; + before a segment, ~ before an end that does not
+    ride. decoys: bones that are no limb, as `tree`.
     """
 
     name: str
@@ -89,7 +139,7 @@ class Family:
         return self.name
 
     def bones(self, decoys: bool = True) -> list[BoneSpec]:
-        places = {"human": HUMAN, "beast": BEAST}[self.places]
+        places = PLACES[self.places]
         specs = [*_specs(self.tree, self.sides, places), *(_specs(self.decoys, self.sides, places) if decoys else ())]
         # Decoys hang on bones of the tree, which they name again: the first one counts.
         first: dict[str, BoneSpec] = {}
@@ -99,7 +149,7 @@ class Family:
 
     def found(self) -> list[FoundLimb]:
         limbs = [_expected(limb, side, "LR"[k]) for limb in self.limbs for k, side in enumerate(self.sides)]
-        return sorted(limbs, key=lambda limb: (limb.kind == "ARM", limb.place == "FRONT", limb.side))
+        return sorted(limbs, key=lambda limb: (limb.kind == "ARM", limb.place == "FRONT", limb.side, limb.bones))
 
 
 def _specs(tree: str, sides: tuple[str, str], places: dict[str, Place]) -> Iterator[BoneSpec]:
@@ -121,8 +171,19 @@ def _expected(limb: str, side: str, letter: str) -> FoundLimb:
     kind_and_place, _, rest = limb.format(s=side).partition(": ")
     chain, _, beyond = rest.partition(" > ")
     kind, _, place = kind_and_place.partition(" ")
+    bones = [part.strip() for part in chain.split(",")]
     end, toe, heel = (*(part.strip() for part in beyond.split(",")), "", "")[:3]
-    return FoundLimb(kind, letter, place, tuple(part.strip() for part in chain.split(",")), end, toe, heel)
+    return FoundLimb(
+        kind,
+        letter,
+        place,
+        tuple(bone.lstrip("+") for bone in bones),
+        end.lstrip("~"),
+        toe,
+        heel,
+        tuple(bone[1:] for bone in bones if bone.startswith("+")),
+        rides=bool(end) and not end.startswith("~"),
+    )
 
 
 def armature_of(bones: list[BoneSpec], turn: Matrix | None = None, rename: Callable[[str], str] = str):
@@ -205,7 +266,7 @@ root, ground
               DEF-toe.{s}, toe
 """,
         (
-            "LEG: DEF-thigh.{s}, DEF-thigh.{s}.001, DEF-shin.{s}, DEF-shin.{s}.001 > DEF-foot.{s}, DEF-toe.{s}",
+            "LEG: DEF-thigh.{s}, +DEF-thigh.{s}.001, DEF-shin.{s}, +DEF-shin.{s}.001 > DEF-foot.{s}, DEF-toe.{s}",
             "ARM: DEF-upper_arm.{s}, DEF-forearm.{s} > DEF-hand.{s}",
         ),
         decoys="""
@@ -278,8 +339,14 @@ root, ground
         decoys="""
 thigh_{s}, thigh
   thigh_twist_01_{s}, thigh 2
+  thigh_correctiveRoot_{s}, thigh
+    thigh_bck_{s}, thigh
 calf_{s}, shin
   calf_twist_01_{s}, shin 2
+  calf_knee_{s}, shin
+foot_{s}, foot
+  ankle_bck_{s}, heel
+  ankle_fwd_{s}, foot
 upperarm_{s}, upper arm
   upperarm_twist_01_{s}, upper arm
 root, ground
@@ -442,8 +509,10 @@ Bip01, pelvis
 hip, pelvis
   abdomen, chest
     {s}Collar, shoulder
-      {s}ShldrBend, upper arm
-        {s}ForearmBend, forearm
+      {s}ShldrBend, upper arm 1
+        {s}ShldrTwist, upper arm 2
+          {s}ForearmBend, forearm
+            {s}Hand, hand
   pelvis, pelvis
     {s}ThighBend, thigh 1
       {s}ThighTwist, thigh 2
@@ -451,7 +520,10 @@ hip, pelvis
           {s}Foot, foot
             {s}Toe, toe
 """,
-        ("LEG: {s}ThighBend, {s}ThighTwist, {s}Shin > {s}Foot, {s}Toe",),
+        (
+            "LEG: {s}ThighBend, +{s}ThighTwist, {s}Shin > {s}Foot, {s}Toe",
+            "ARM: {s}ShldrBend, +{s}ShldrTwist, {s}ForearmBend > {s}Hand",
+        ),
         sides=("l", "r"),
     ),
     Family(
@@ -473,7 +545,7 @@ root, pelvis
               toe2-1.{s}, toe
 """,
         (
-            "LEG: upperleg01.{s}, upperleg02.{s}, lowerleg01.{s}, lowerleg02.{s} > foot.{s}",
+            "LEG: upperleg01.{s}, +upperleg02.{s}, lowerleg01.{s}, +lowerleg02.{s} > foot.{s}",
             "ARM: upperarm01.{s}, lowerarm01.{s} > wrist.{s}",
         ),
     ),
@@ -560,7 +632,7 @@ ORG-spine, pelvis
             DEF-r_hoof.{s}, hoof
 """,
         (
-            "LEG: DEF-thigh.{s}, DEF-lower_leg.{s}, DEF-hind_foot.{s}, DEF-hind_foot.{s}.001 > "
+            "LEG: DEF-thigh.{s}, DEF-lower_leg.{s}, DEF-hind_foot.{s}, +DEF-hind_foot.{s}.001 > "
             "DEF-r_toe.{s}, DEF-r_hoof.{s}",
         ),
         places="beast",
@@ -600,5 +672,405 @@ pelvis, pelvis
             "LEG FRONT: upper_leg_front_{s}, lower_leg_front_{s} > foot_front_{s}",
         ),
         places="beast",
+    ),
+    Family(
+        "Maya HumanIK, roll bones in line",
+        """
+Character1_Hips, pelvis
+  Character1_Spine, chest
+    Character1_Head, head
+    Character1_{s}Shoulder, shoulder
+      Character1_{s}Arm, upper arm 1
+        Character1_{s}ArmRoll, upper arm 2
+          Character1_{s}ForeArm, forearm
+            Character1_{s}Hand, hand
+              Character1_{s}HandIndex1, finger
+  Character1_{s}UpLeg, thigh 1
+    Character1_{s}UpLegRoll, thigh 2
+      Character1_{s}Leg, shin 1
+        Character1_{s}LegRoll, shin 2
+          Character1_{s}Foot, foot
+            Character1_{s}ToeBase, toe
+""",
+        (
+            "LEG: Character1_{s}UpLeg, +Character1_{s}UpLegRoll, Character1_{s}Leg, +Character1_{s}LegRoll > "
+            "Character1_{s}Foot, Character1_{s}ToeBase",
+            "ARM: Character1_{s}Arm, +Character1_{s}ArmRoll, Character1_{s}ForeArm > Character1_{s}Hand",
+        ),
+        sides=("Left", "Right"),
+    ),
+    Family(
+        "MakeHuman, a thigh split where it bends",
+        """
+root, pelvis
+  pelvis.{s}, to the hip
+    upperleg01.{s}, bent thigh 1
+      upperleg02.{s}, bent thigh 2
+        lowerleg01.{s}, shin 1
+          lowerleg02.{s}, shin 2
+            foot.{s}, foot
+              toe1-1.{s}, toe
+              toe2-1.{s}, toe
+""",
+        ("LEG: upperleg01.{s}, +upperleg02.{s}, lowerleg01.{s}, +lowerleg02.{s} > foot.{s}",),
+    ),
+    Family(
+        "MakeHuman capture",
+        """
+Root, pelvis
+  Spine1, chest
+    __Clavicle_{s}, stub
+      Clavicle_{s}, shoulder
+        UpArm_{s}, upper arm
+          LoArm_{s}, forearm
+            Hand_{s}, hand
+              __Index1_{s}, finger
+  Hips, pelvis
+    __UpLeg_{s}, to the hip
+      UpLeg_{s}, thigh
+        LoLeg_{s}, shin
+          Foot_{s}, foot
+            Toe_{s}, toe
+""",
+        ("LEG: UpLeg_{s}, LoLeg_{s} > Foot_{s}, Toe_{s}", "ARM: UpArm_{s}, LoArm_{s} > Hand_{s}"),
+    ),
+    Family(
+        "OpenPose, bones named after the joints at their tails",
+        """
+MidHip, pelvis
+  Neck, chest
+    Nose, head
+    {s}Shoulder, to the shoulder
+      {s}Elbow, upper arm
+        {s}Wrist, forearm
+  {s}Hip, to the hip
+    {s}Knee, thigh
+      {s}Ankle, shin
+        {s}BigToe, foot
+""",
+        ("LEG: {s}Knee, {s}Ankle > {s}BigToe", "ARM: {s}Elbow, {s}Wrist > "),
+    ),
+    Family(
+        "SMPL",
+        """
+Pelvis, pelvis
+  Spine1, chest
+    Head, head
+    {s}_Collar, shoulder
+      {s}_Shoulder, upper arm
+        {s}_Elbow, forearm
+          {s}_Wrist, hand
+            {s}_Hand, finger
+  {s}_Hip, thigh
+    {s}_Knee, shin
+      {s}_Ankle, foot
+        {s}_Foot, toe
+""",
+        ("LEG: {s}_Hip, {s}_Knee > {s}_Ankle, {s}_Foot", "ARM: {s}_Shoulder, {s}_Elbow > {s}_Wrist"),
+    ),
+    Family(
+        "Poser",
+        """
+BODY, ground
+  hip, pelvis
+    abdomen, chest
+      {s}Collar, shoulder
+        {s}Shldr, upper arm
+          {s}ForeArm, forearm
+            {s}Hand, hand
+    {s}Buttock, buttock
+      {s}Thigh, thigh
+        {s}Shin, shin
+          {s}Foot, foot
+            {s}Toe, toe
+""",
+        ("LEG: {s}Thigh, {s}Shin > {s}Foot, {s}Toe", "ARM: {s}Shldr, {s}ForeArm > {s}Hand"),
+        sides=("l", "r"),
+    ),
+    Family(
+        "motion capture, lfemur",
+        """
+root, pelvis
+  {s}hipjoint, to the hip
+    {s}femur, thigh
+      {s}tibia, shin
+        {s}foot, foot
+          {s}toes, toe
+  thorax, chest
+    {s}clavicle, shoulder
+      {s}humerus, upper arm
+        {s}radius, forearm
+          {s}wrist, hand
+            {s}hand, finger
+""",
+        ("LEG: {s}femur, {s}tibia > {s}foot, {s}toes", "ARM: {s}humerus, {s}radius > {s}wrist"),
+        sides=("l", "r"),
+    ),
+    Family(
+        "MikuMikuDance",
+        """
+全ての親, ground
+  下半身, pelvis
+    {s}足, thigh
+      {s}ひざ, shin
+        {s}足首, foot
+          {s}つま先, toe
+  上半身, pelvis
+    {s}肩, shoulder
+      {s}腕, upper arm 1
+        {s}腕捩, upper arm 2
+          {s}ひじ, forearm
+            {s}手首, hand
+""",
+        ("LEG: {s}足, {s}ひざ > {s}足首, {s}つま先", "ARM: {s}腕, +{s}腕捩, {s}ひじ > {s}手首"),
+        sides=("左", "右"),
+        decoys="""
+下半身, pelvis
+  {s}足D, thigh
+    {s}ひざD, shin
+      {s}足首D, foot
+        {s}足先EX, toe
+全ての親, ground
+  {s}足IK親, ground
+    {s}足IK, foot
+      {s}つま先IK, toe
+""",
+    ),
+    Family(
+        "MB-Lab",
+        """
+root, ground
+  pelvis, pelvis
+    spine01, chest
+      clavicle_{s}, shoulder
+        upperarm_{s}, upper arm
+          lowerarm_{s}, forearm
+            hand_{s}, hand
+    thigh_{s}, thigh
+      calf_{s}, shin
+        foot_{s}, foot
+          toes_{s}, toe
+""",
+        ("LEG: thigh_{s}, calf_{s} > foot_{s}, toes_{s}", "ARM: upperarm_{s}, lowerarm_{s} > hand_{s}"),
+        decoys="""
+thigh_{s}, thigh
+  thigh_twist_{s}, thigh 2
+calf_{s}, shin
+  calf_twist_{s}, shin 2
+  rot_helper01_{s}, shin 2
+""",
+    ),
+    Family(
+        "KayKit, short legs and large feet",
+        """
+root, ground
+  hips, pelvis
+    chest, chest
+      upperarm.{s}, upper arm
+        lowerarm.{s}, forearm
+          wrist.{s}, hand
+            hand.{s}, finger
+    upperleg.{s}, short thigh
+      lowerleg.{s}, short shin
+        foot.{s}, large foot
+          toes.{s}, large toe
+""",
+        ("LEG: upperleg.{s}, lowerleg.{s} > foot.{s}, toes.{s}", "ARM: upperarm.{s}, lowerarm.{s} > wrist.{s}"),
+        sides=("l", "r"),
+    ),
+    Family(
+        "feet and shins with straps",
+        """
+Hips, pelvis
+  {s}_thigh, thigh
+    {s}_shin, shin
+      foot_rope_{s}, strap
+      foot_{s}, foot
+        toe_{s}, toe
+      shin_strap_{s}, strap
+        shin_buckle_{s}, strap
+""",
+        ("LEG: {s}_thigh, {s}_shin > foot_{s}, toe_{s}",),
+    ),
+    Family(
+        "feet that are parented to the root",
+        """
+Bone, ground
+  Foot.{s}, foot
+  Body, pelvis
+    Torso, chest
+      Shoulder.{s}, shoulder
+        UpperArm.{s}, upper arm
+          LowerArm.{s}, forearm
+            Palm1.{s}, palm
+              Ring1.{s}, finger
+            Palm2.{s}, hand
+              Middle1.{s}, finger
+            Palm3.{s}, palm 2
+              Index1.{s}, finger
+  UpperLeg.{s}, thigh
+    LowerLeg.{s}, shin
+  PoleTarget.{s}, knee pole
+""",
+        ("LEG: UpperLeg.{s}, LowerLeg.{s} > ~Foot.{s}", "ARM: UpperArm.{s}, LowerArm.{s} > ~Palm1.{s}"),
+    ),
+    Family(
+        "shins without feet, forearms with controls",
+        """
+MASTER, ground
+  hip, pelvis
+    chest, chest
+      {s}-arm, upper arm
+        {s}-forearm, forearm
+    {s}-thigh, thigh
+      {s}-leg, shin
+  {s}-ARMCONTROL, hand
+  {s}-LEGORIENT, knee pole
+""",
+        ("LEG: {s}-thigh, {s}-leg > ", "ARM: {s}-arm, {s}-forearm > ~{s}-ARMCONTROL"),
+        sides=("l", "r"),
+    ),
+    Family(
+        "boots and fists",
+        """
+pelvis, pelvis
+  chest, chest
+    {s}_uparm, upper arm
+      {s}_loarm, forearm
+        {s}_fist, hand
+  {s}_upleg, thigh
+    {s}_loleg, shin
+      {s}_boot, foot
+""",
+        ("LEG: {s}_upleg, {s}_loleg > {s}_boot", "ARM: {s}_uparm, {s}_loarm > {s}_fist"),
+    ),
+    Family(
+        "numbered joints of a person",
+        """
+torso_joint_1, pelvis
+  torso_joint_2, chest
+    neck_joint_1, head
+    arm_joint_{s}_1, upper arm
+      arm_joint_{s}_2, forearm
+        arm_joint_{s}_3, hand
+  leg_joint_{s}_1, thigh
+    leg_joint_{s}_2, shin
+      leg_joint_{s}_3, foot
+        leg_joint_{s}_5, toe
+""",
+        (
+            "LEG: leg_joint_{s}_1, leg_joint_{s}_2 > leg_joint_{s}_3, leg_joint_{s}_5",
+            "ARM: arm_joint_{s}_1, arm_joint_{s}_2 > arm_joint_{s}_3",
+        ),
+    ),
+    Family(
+        "numbered joints of a fox",
+        """
+b_Root, ground
+  b_Hip_01, pelvis
+    b_Spine01, chest
+      b_{s}UpperArm, front thigh
+        b_{s}ForeArm, low front shin
+          b_{s}Hand, front paw
+    b_{s}Leg01, thigh
+      b_{s}Leg02, shin
+        b_{s}Foot01, foot
+          b_{s}Foot02, toe
+""",
+        (
+            "LEG HIND: b_{s}Leg01, b_{s}Leg02, b_{s}Foot01 > b_{s}Foot02",
+            "LEG FRONT: b_{s}UpperArm, b_{s}ForeArm > b_{s}Hand",
+        ),
+        sides=("Left", "Right"),
+        places="beast",
+    ),
+    Family(
+        "a wolf whose paws follow bones without a parent",
+        """
+Body, pelvis
+  Torso, chest
+    FrontShoulder.{s}, shoulder
+      FrontUpperLeg.{s}, front thigh
+        FrontLowerLeg.{s}, low front shin
+  BackShoulder.{s}, hip
+    BackLeg.{s}, thigh
+      BackUpperLeg.{s}, shin
+        BackLowerLeg.{s}, foot
+IKBackLeg.{s}, toe
+  FFB.{s}, hoof
+IKFrontLeg.{s}, front paw
+""",
+        (
+            "LEG HIND: BackLeg.{s}, BackUpperLeg.{s}, BackLowerLeg.{s} > ~IKBackLeg.{s}",
+            "LEG FRONT: FrontUpperLeg.{s}, FrontLowerLeg.{s} > ~IKFrontLeg.{s}",
+        ),
+        places="beast",
+    ),
+    Family(
+        "a lizard with little arms",
+        """
+Root, pelvis
+  Torso, chest
+    FrontUpperLeg.{s}, little arm
+      FrontLowerLeg.{s}, little forearm
+        FrontFoot.{s}, little hand
+  BackUpperLeg.{s}, thigh
+    BackLowerLeg.{s}, shin
+      BackFoot.{s}, foot
+        BackToes.{s}, toe
+""",
+        (
+            "LEG: BackUpperLeg.{s}, BackLowerLeg.{s}, BackFoot.{s} > BackToes.{s}",
+            "ARM: FrontUpperLeg.{s}, FrontLowerLeg.{s} > FrontFoot.{s}",
+        ),
+        places="beast",
+    ),
+    Family(
+        "a bird",
+        """
+Root, pelvis
+  Spine, chest
+    Wing1.{s}, little arm
+      Wing2.{s}, little forearm
+  Thigh.{s}, thigh
+    Shin.{s}, shin
+      Foot.{s}, tarsus
+        Toe1.{s}, toe 1
+        Toe2.{s}, toe 2
+        Toe3.{s}, toe 3
+""",
+        ("LEG: Thigh.{s}, Shin.{s}, Foot.{s} > ~Toe2.{s}",),
+        places="beast",
+    ),
+    Family(
+        "a spider",
+        """
+Root, body
+  Body, body
+    Abdomen, abdomen
+    FrontLeg.{s}, front 1
+      FrontLeg2.{s}, front 2
+        FrontLeg3.{s}, front 3
+    MidFrontLeg.{s}, mid front 1
+      MidFrontLeg2.{s}, mid front 2
+        MidFrontLeg3.{s}, mid front 3
+    MidBackLeg.{s}, mid back 1
+      MidBackLeg2.{s}, mid back 2
+        MidBackLeg3.{s}, mid back 3
+    BackLeg.{s}, back 1
+      BackLeg2.{s}, back 2
+        BackLeg3.{s}, back 3
+  FrontFoot.{s}, front 4
+  MidFrontFoot.{s}, mid front 4
+  MidBackFoot.{s}, mid back 4
+  BackFoot.{s}, back 4
+""",
+        (
+            "LEG FRONT: FrontLeg.{s}, FrontLeg2.{s}, FrontLeg3.{s} > ~FrontFoot.{s}",
+            "LEG MID_FRONT: MidFrontLeg.{s}, MidFrontLeg2.{s}, MidFrontLeg3.{s} > ~MidFrontFoot.{s}",
+            "LEG MID_HIND: MidBackLeg.{s}, MidBackLeg2.{s}, MidBackLeg3.{s} > ~MidBackFoot.{s}",
+            "LEG HIND: BackLeg.{s}, BackLeg2.{s}, BackLeg3.{s} > ~BackFoot.{s}",
+        ),
+        places="spider",
     ),
 ]

@@ -16,10 +16,13 @@ from ..scenes import (
     apart,
     curves_of,
     enter,
+    farthest_apart,
     go_to,
     key_fk,
     linked,
     missed_world,
+    played,
+    played_without_the_add_on,
     pose_of,
     second_chain,
     walking_leg,
@@ -83,6 +86,7 @@ def excluded_target(rig: Rig) -> None:
 
 
 def fk_keys(rig: Rig) -> None:
+    rig.target.ob.animation_data_clear()
     key_fk(rig)
     go_to(5)
 
@@ -115,6 +119,7 @@ CASES = [
     (hidden_target, "its target 'leg target' is hidden", "SHOW_TARGET"),
     (disabled_target, "its target 'leg target' is hidden", "SHOW_TARGET"),
     (excluded_target, "its target 'leg target' is hidden", "SHOW_TARGET"),
+    (fk_keys, "Bones 'thigh', 'shin' have keys", "FOLLOW_MOTION"),
     (fk_keys, "Bones 'thigh', 'shin' have keys", "MUTE_KEYS"),
     (keyed_switch, "keys switch its chain on and off", "MUTE_SWITCH"),
 ]
@@ -234,6 +239,37 @@ def test_only_the_bones_own_keys_are_muted():
     bpy.ops.analytic_ik.cure(kind="MUTE_KEYS", bone="shin")
     muted = {path for (path, _), curve in curves_of(rig.ob).items() if curve.mute}
     assert muted == {f'pose.bones["{name}"].rotation_quaternion' for name in ("thigh", "shin")}
+
+
+def test_keys_that_do_not_show_are_followed_rather_than_muted():
+    rig = walking_leg()
+    fk_keys(rig)
+    assert [cure[0] for cure in chain_panel(rig).cures()] == ["FOLLOW_MOTION", "MUTE_KEYS"]
+    frames = range(0, 15)
+    fk = played_without_the_add_on(rig.ob, frames)
+    bpy.ops.analytic_ik.cure(kind="FOLLOW_MOTION", bone="shin")
+    assert farthest_apart(fk, played(rig.ob, frames), 2.0) < 1e-4
+    assert chain_panel(rig).cures() == []
+
+
+def test_keys_under_controls_that_move_are_no_surprise():
+    rig = walking_leg()
+    key_fk(rig)
+    assert "have keys" not in chain_panel(rig).text()
+    fk_keys(rig)
+    assert "have keys" in chain_panel(rig).text()
+    rig.target.ob.constraints.new("COPY_LOCATION")
+    assert "have keys" not in chain_panel(rig).text()
+
+
+def test_a_pose_that_is_keyed_once_is_no_motion_to_follow():
+    rig = walking_leg()
+    rig.target.ob.animation_data_clear()
+    rig.tip.keyframe_insert("rotation_quaternion", frame=1)
+    assert "has keys" not in chain_panel(rig).text()
+    refused(
+        "Bone 'shin': no keys move it over a range of frames; key its bones first", kind="FOLLOW_MOTION", bone="shin"
+    )
 
 
 def test_keys_under_a_chain_that_blends_are_no_surprise():

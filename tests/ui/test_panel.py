@@ -326,6 +326,14 @@ def test_while_something_runs_the_bake_panel_shows_how_far_it_is(monkeypatch):
     assert shown.operators == []
 
 
+def test_after_a_bake_the_panel_says_that_the_chains_are_muted():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    assert "are muted" not in drawn(bake_panel.ANALYTIC_IK_PT_bake).text()
+    bpy.ops.analytic_ik.bake(frame_start=1, frame_end=3)
+    assert "All chains of 'leg' are muted" in drawn(bake_panel.ANALYTIC_IK_PT_bake).text()
+
+
 @pytest.mark.parametrize("bone", ["hips", "thigh", "shin"])
 def test_what_the_view_shows_is_chosen_for_all_chains_and_for_this_one(bone):
     rig = walking_leg()

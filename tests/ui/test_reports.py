@@ -97,9 +97,9 @@ SAID = {
     "limit_knees": (with_chain(lambda: ik.limit_knees()), f"Limited '{TIP}' (about its X axis)"),
     "snap_targets": (
         with_chain(lambda: ik.snap_targets()),
-        f"Snapped the controls of {TIP}; made the pole '{TIP} pole'",
+        f"Snapped 1 chain at frame 1; made the pole '{TIP} pole'",
     ),
-    "snap_pose": (with_chain(lambda: ik.snap_pose()), f"Snapped the pose of {TIP}"),
+    "snap_pose": (with_chain(lambda: ik.snap_pose()), "Snapped the pose of 1 chain at frame 1\n"),
     "adopt": (adopted, f"Adopted 'IK' of '{TIP}'"),
     "restore": (adopted_and_restored, "Restored 'IK'"),
     "select": (with_chain(lambda: ik.select_chain(tip=TIP)), f"Selected '{TIP}'"),
@@ -164,9 +164,12 @@ def test_a_selection_without_what_is_meant_is_refused(operator, lacks):
 
 def test_one_bone_with_keys_under_its_chain_is_named():
     rig = named_leg()
-    rig.tip.keyframe_insert("rotation_quaternion", frame=1)
+    rig.target.ob.animation_data_clear()
+    for frame in (1, 9):
+        rig.tip.rotation_quaternion = (1.0, 0.1 * frame, 0.0, 0.0)
+        rig.tip.keyframe_insert("rotation_quaternion", frame=frame)
     assert [note.sentence for note in notes_of(rig.ob, TIP)] == [
-        f"Bone '{TIP}' has keys: they are the FK pose under the chain; mute them, or bake the chain"
+        f"Bone '{TIP}' has keys, and the controls do not follow them. Snap the controls, or mute the keys"
     ]
 
 
@@ -182,6 +185,7 @@ CURED = {
     "MUTE_CONSTRAINT": "constraint 'Limit Rotation' is switched off",
     "RESET_SCALE": "has its own size again",
     "SHOW_TARGET": "its target 'leg target' is shown",
+    "FOLLOW_MOTION": "its controls follow frames 1-13",
     "MUTE_KEYS": "the keys of its chain's bones are muted",
     "MUTE_SWITCH": "its chain is switched by hand",
 }

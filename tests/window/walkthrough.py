@@ -119,6 +119,7 @@ def steps() -> d.Steps:
     yield from move_a_foot()
     yield from back_to_the_armature()
     yield from swivel_a_knee()
+    yield from dismiss_dialogs()
     make_slow()
     yield 0.5
     yield from cancel_a_bake()
@@ -225,6 +226,18 @@ def make_slow() -> None:
     bpy.context.scene.frame_end = 600
     for tip in tips():
         rig().pose.bones[tip].analytic_ik_reach = "STRETCH"
+
+
+def dismiss_dialogs() -> d.Steps:
+    """Each dialog is opened and dismissed by Escape: nothing is done, and no traceback is left."""
+    for operator in ("bake", "check", "snap_targets", "snap_pose"):
+        before = state()
+        yield from d.click_button(f"analytic_ik.{operator}")
+        shot(f"6_dialog_{operator}")
+        yield from d.press("Escape")
+        yield 0.5
+        assert not at_work()
+        assert not changes(before), (operator, changes(before))
 
 
 def cancel_a_bake() -> d.Steps:

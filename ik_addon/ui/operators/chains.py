@@ -17,9 +17,13 @@ from .polls import missing_for, no_tip
 
 
 class ChainOperator(bpy.types.Operator):
-    """What the operators share: they say what they need (polls.py), and a ChainError is their refusal."""
+    """What the operators share: they say what they need (polls.py), and a ChainError is their refusal.
+
+    level: what kind of report the last sentence is, INFO or WARNING.
+    """
 
     bl_options = {"REGISTER", "UNDO"}
+    level = "INFO"
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -30,7 +34,8 @@ class ChainOperator(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
-            self.report({"INFO"}, self.act(context, active_armature(context)))
+            done = self.act(context, active_armature(context))
+            self.report({self.level}, done)
         except ChainError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}

@@ -35,6 +35,11 @@ BUTTONS = {
     ),
     "RESET_SCALE": ("Reset Scale", "LOOP_BACK", "Give this bone its own size back, the same along all axes"),
     "SHOW_TARGET": ("Show", "HIDE_OFF", "Show the target in the viewport, and the collections that it is in"),
+    "FOLLOW_MOTION": (
+        "Snap",
+        "EMPTY_AXIS",
+        "Key the target and the pole of this chain so that they carry the motion of its bones, over its whole range",
+    ),
     "MUTE_KEYS": (
         "Mute Keys",
         "MUTE_IPO_ON",

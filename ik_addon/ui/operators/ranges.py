@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from textwrap import wrap
 from time import perf_counter
 from typing import ClassVar
 
@@ -12,20 +13,28 @@ from ... import messages
 from ...authoring.selection import active_armature, selected_bones
 from ...bake import chains_of
 from ...bake.baking import baked, checked
-from ...bake.certificate import chains_words
+from ...bake.certificate import MISSES, chains_words
+from ...bake.forecast import part_out_of_reach
 from ...bake.report import words
 from ...bake.stepping import Progress, Steps, finish
 from ...rig.order import ChainName
+from ...rig.problems import bones_left_behind
 from ...rig.rendering import is_rendering
 from ...solvers import ChainError
 from .chains import ChainOperator
-from .running import end_running, running, start_running
+from .running import Running, end_running, running, start_running
 
 _SECONDS_PER_TICK = 0.1, 0.5
 """How long the window stands still, at least and at most: as long as drawing it takes, so that half of the time is
 work."""
 _PATIENCE = 0.3
 """Seconds without a sign that the add-on is at work; most bakes are done by then."""
+
+
+_MANY = 0.1
+"""Part of the frames that may be out of reach before a bake is worth a warning."""
+_LINE = 44
+"""Characters that a line of a dialog holds."""
 
 
 class SteppedOperator(ChainOperator):
@@ -35,7 +44,10 @@ class SteppedOperator(ChainOperator):
     """
 
     label: ClassVar[str]
+    # Blender makes no such attributes, and cancels a dialog that never ran anything.
     _asked = False
+    _running: Running | None = None
+    _timer: bpy.types.Timer | None = None
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -52,7 +64,7 @@ class SteppedOperator(ChainOperator):
         raise NotImplementedError
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        with _at_cursor(context) as progress:
+        with at_cursor(context) as progress:
             return finish(self.steps(context, ob), progress)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
@@ -63,7 +75,7 @@ class SteppedOperator(ChainOperator):
         if not self._asked:
             return super().execute(context)
         # What is done again later, with other settings, is done at once.
-        self._asked, self._timer = False, None
+        self._asked = False
         self._running = start_running(self.label, self.steps(context, active_armature(context)))
         state = self._go_on(context, _PATIENCE)
         if state == {"RUNNING_MODAL"}:
@@ -86,8 +98,9 @@ class SteppedOperator(ChainOperator):
         return {"PASS_THROUGH"} if state == {"RUNNING_MODAL"} else state
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Leave everything as it was; Blender calls this too where its window goes."""
-        self._end(context)
+        """Leave everything as it was; Blender calls this too if its window goes or its dialog is dismissed."""
+        if self._running is not None:
+            self._end(context)
 
     def _go_on(self, context: bpy.types.Context, seconds: float) -> set[str]:
         """Take steps for so many seconds."""
@@ -98,7 +111,7 @@ class SteppedOperator(ChainOperator):
                 self._running.done, self._running.total = next(self._running.steps)
             going_on = True
         except StopIteration as end:
-            self.report({"INFO"}, end.value)
+            self.report({self.level}, end.value)
             return {"FINISHED"}
         except ChainError as error:
             self.report({"ERROR"}, str(error))
@@ -111,6 +124,7 @@ class SteppedOperator(ChainOperator):
 
     def _end(self, context: bpy.types.Context) -> None:
         end_running()
+        self._running = None
         if self._timer is not None:
             context.window_manager.event_timer_remove(self._timer)
             self._timer = None
@@ -125,20 +139,27 @@ class RangeOperator(SteppedOperator):
     frame_step: IntProperty(name="Step", description="Frames from one to the next", default=1, min=1)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        self._default_range(context)
+        self._set_range(context)
         return super().invoke(context, event)
 
     def frames(self, context: bpy.types.Context) -> range:
         """The frames to step; ChainError where they are none."""
-        self._default_range(context)
+        self._set_range(context)
         if self.frame_end < self.frame_start:
             raise ChainError(messages.LAST_BEFORE_FIRST(last=self.frame_end, first=self.frame_start))
         return range(self.frame_start, self.frame_end + 1, self.frame_step)
 
-    def _default_range(self, context: bpy.types.Context) -> None:
-        for name in ("frame_start", "frame_end"):
-            if not self.properties.is_property_set(name):
-                setattr(self, name, getattr(context.scene, name))
+    def default_range(self, context: bpy.types.Context) -> range:
+        """The frames to step where none are given."""
+        return range(context.scene.frame_start, context.scene.frame_end + 1)
+
+    def _set_range(self, context: bpy.types.Context) -> None:
+        missing = [name for name in ("frame_start", "frame_end") if not self.properties.is_property_set(name)]
+        if missing:
+            frames = self.default_range(context)
+            ends = {"frame_start": frames.start, "frame_end": frames.stop - 1}
+            for name in missing:
+                setattr(self, name, ends[name])
 
 
 class ChainsOperator(RangeOperator):
@@ -170,12 +191,12 @@ class ANALYTIC_IK_OT_bake(ChainsOperator):
 
     action: EnumProperty(
         name="Action",
-        description="Where the keys go; the present action is kept",
+        description="Action that gets the keys",
         default="COPY",
         items=[
-            ("NEW", "New", "An empty action: the chains' bones alone"),
-            ("COPY", "Copy", "A copy of the present action, with all its other keys"),
-            ("CURRENT", "Current", "The present action itself"),
+            ("NEW", "New", "An empty action, for the chains' bones alone. The current action is kept"),
+            ("COPY", "Copy", "A copy of the current action, which is kept"),
+            ("CURRENT", "Current", "The current action itself. Its keys of these bones in the range are replaced"),
         ],
     )
     after: EnumProperty(
@@ -197,9 +218,30 @@ class ANALYTIC_IK_OT_bake(ChainsOperator):
         precision=4,
     )
 
+    _warning = ""
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        try:
+            ob = active_armature(context)
+            self._warning = _warning_before(context, ob, self.chains(ob), self.frames(context))
+        except ChainError:
+            # The bake says so once its settings are confirmed; others may help.
+            self._warning = ""
+        return super().invoke(context, event)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        column = layout.column(align=True)
+        for k, line in enumerate(wrap(self._warning, _LINE)):
+            column.label(text=line, icon="BLANK1" if k else "ERROR")
+        layout.use_property_split, layout.use_property_decorate = True, False
+        for name in ("frame_start", "frame_end", "frame_step", "only_selected", "action", "after", "tolerance"):
+            layout.prop(self, name)
+
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         chains, frames = self.chains(ob), self.frames(context)
         report = yield from baked(context, chains, frames, self.action, self.after, self.tolerance)
+        self.level = _level(report)
         return summary(messages.BAKED, report)
 
 
@@ -212,6 +254,7 @@ class ANALYTIC_IK_OT_check(ChainsOperator):
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         report = yield from checked(context, self.chains(ob), self.frames(context))
+        self.level = _level(report)
         return summary(messages.CHECKED, report)
 
 
@@ -222,8 +265,23 @@ def summary(message: messages.Message, report: dict) -> str:
     return message(chains=chains_words(len(chains)), result=words(worst))
 
 
+def _level(report: dict) -> str:
+    """The kind of report that a bake or check deserves."""
+    chains = report["files"][0]["chains"]
+    return "WARNING" if any(chain[kind] for chain in chains for kind in MISSES) else "INFO"
+
+
+def _warning_before(context: bpy.types.Context, ob: bpy.types.Object, chains: list[ChainName], frames: range) -> str:
+    """What to know of chains before they are baked; "": nothing."""
+    left = sum(bool(bones_left_behind(ob, chain.tip)) for chain in chains)
+    if left:
+        return messages.CONTROLS_LEFT_BEHIND(chains=chains_words(left))
+    part = part_out_of_reach(context, chains, frames)
+    return messages.MANY_OUT_OF_REACH(part=part) if part > _MANY else ""
+
+
 @contextmanager
-def _at_cursor(context: bpy.types.Context) -> Iterator[Progress]:
+def at_cursor(context: bpy.types.Context) -> Iterator[Progress]:
     """Show at the cursor how far the frames have been stepped."""
     manager = context.window_manager
     manager.progress_begin(0, 1)

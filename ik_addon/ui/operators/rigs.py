@@ -1,18 +1,24 @@
 """The operators that rig what is there: legs, Blender's own IK, and the way between FK and IK."""
 
+from collections.abc import Sequence
+
 import bpy
-from bpy.props import BoolProperty
+from bpy.props import BoolProperty, EnumProperty
 
 from ... import messages
 from ...authoring.adopt import adopt, adoptable, adopted_tips, restore
 from ...authoring.rigging import RiggedLimb, rig_legs
-from ...authoring.selection import active_bone, chosen_tips, selected_bones
+from ...authoring.selection import active_armature, active_bone, chosen_tips, selected_bones
 from ...authoring.snap import pose_snapped, targets_snapped
+from ...bake.certificate import chains_words
 from ...bake.stepping import Steps
+from ...rig.limb import chain_bones
+from ...rig.motion import has_keys, motion_frames
+from ...rig.settings import settings_of
 from ...solvers import ChainError
 from .chains import ChainOperator
 from .polls import no_tip
-from .ranges import RangeOperator
+from .ranges import RangeOperator, at_cursor
 
 _NAMED = 3
 """Bones that were left out that are named, of however many."""
@@ -28,15 +34,26 @@ bones, or at all where none is selected; no bone moves"""
     bl_label = "Rig Legs"
 
     arms: BoolProperty(name="Arms Too", description="Rig arms as well, where the names of the bones say that they are")
+    follow_motion: BoolProperty(
+        name="Follow Motion",
+        description="Key the controls so that they carry the motion that the limbs have from keys",
+        default=True,
+    )
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        rigged = rig_legs(context, ob, selected_bones(ob), self.arms)
+        with at_cursor(context) as progress:
+            rigged = rig_legs(context, ob, selected_bones(ob), self.arms, self.follow_motion, progress)
         if rigged.left_out:
             bones = "; ".join(messages.LEFT_OUT_BONE(bone=out.bone, why=out.reason) for out in rigged.left_out[:_NAMED])
             more = len(rigged.left_out) - _NAMED
             said = messages.LEFT_OUT_MORE(bones=bones, count=more) if more > 0 else messages.LEFT_OUT(bones=bones)
             self.report({"INFO"}, said)
-        return messages.RIGGED(limbs=", ".join(_words(limb) for limb in rigged.limbs))
+        said = messages.RIGGED(limbs=", ".join(_words(limb) for limb in rigged.limbs))
+        if rigged.frames is None:
+            return said
+        self.report({"INFO"}, said)
+        first, last = rigged.frames[0], rigged.frames[-1]
+        return messages.RIGGED_FOLLOWING(limbs=_counted(rigged.limbs), first=first, last=last)
 
 
 class ANALYTIC_IK_OT_adopt(ChainOperator):
@@ -77,9 +94,49 @@ class ANALYTIC_IK_OT_restore(ChainOperator):
 
 
 class SnapOperator(RangeOperator):
-    """Operators that go from FK to IK or back, at the present frame or over a range."""
+    """Operators that go from FK to IK or back, at the current frame or over a range."""
 
-    use_range: BoolProperty(name="Range", description="At all frames of a range, with keys; else at the present frame")
+    use_range: BoolProperty(
+        name="Range",
+        description="Snap and key all frames of a range; otherwise the current frame, without keys",
+        options={"HIDDEN"},
+    )
+    frames_to_snap: EnumProperty(
+        name="Frames",
+        description="Frames to snap",
+        items=[
+            ("CURRENT", "Current Frame", "Snap the current frame, without keys"),
+            ("RANGE", "Range", "Snap and key every frame of a range"),
+        ],
+        # What scripts set is `use_range`; in the dialog a choice of two says more than a tick.
+        get=lambda self: int(self.use_range),
+        set=lambda self, number: setattr(self, "use_range", bool(number)),
+        options={"SKIP_SAVE"},
+    )
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if not self.properties.is_property_set("use_range"):
+            ob = active_armature(context)
+            tips = chosen_tips(ob)
+            self.use_range = any(_is_keyed(tip) for tip in tips) and self.motion_frames(tips) is not None
+        return super().invoke(context, event)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split, layout.use_property_decorate = True, False
+        layout.row().prop(self, "frames_to_snap", expand=True)
+        column = layout.column(align=True)
+        column.enabled = self.use_range
+        for name in ("frame_start", "frame_end", "frame_step"):
+            column.prop(self, name)
+
+    def default_range(self, context: bpy.types.Context) -> range:
+        motion = self.motion_frames(chosen_tips(active_armature(context)))
+        return motion or super().default_range(context)
+
+    def motion_frames(self, tips: list[bpy.types.PoseBone]) -> range | None:
+        """The frames over which what is snapped to has keys; None if it has none."""
+        raise NotImplementedError
 
     def tips(self, ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
         """The tips to snap; ChainError where there is none."""
@@ -87,6 +144,10 @@ class SnapOperator(RangeOperator):
         if not tips:
             raise ChainError(no_tip(ob))
         return tips
+
+    def frames_asked(self, context: bpy.types.Context) -> range | None:
+        """The frames to snap and key; None: the current frame, without keys."""
+        return self.frames(context) if self.use_range else None
 
 
 class ANALYTIC_IK_OT_snap_targets(SnapOperator):
@@ -96,14 +157,18 @@ class ANALYTIC_IK_OT_snap_targets(SnapOperator):
     bl_label = "Snap Targets to Pose"
     label = "Snapping"
 
+    def motion_frames(self, tips: list[bpy.types.PoseBone]) -> range | None:
+        return _joined([tip.id_data for tip in tips])
+
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        frames = self.frames(context) if self.use_range else None
+        frames = self.frames_asked(context)
         snapped = yield from targets_snapped(context, self.tips(ob), frames)
         for name, missed in snapped.missed.items():
             if missed > _MOVED:
                 self.report({"WARNING"}, messages.SNAP_MISSED(bone=name, part=missed))
         made = "".join(messages.MADE_POLE(pole=name) for name in snapped.poles)
-        return messages.SNAPPED_CONTROLS(tips=", ".join(snapped.missed), poles=made)
+        chains = chains_words(len(snapped.missed))
+        return messages.SNAPPED_CONTROLS(chains=chains, frames=_frames_words(context, frames), poles=made)
 
 
 class ANALYTIC_IK_OT_snap_pose(SnapOperator):
@@ -113,11 +178,37 @@ class ANALYTIC_IK_OT_snap_pose(SnapOperator):
     bl_label = "Snap Pose to Targets"
     label = "Snapping"
 
+    def motion_frames(self, tips: list[bpy.types.PoseBone]) -> range | None:
+        chains = [settings_of(tip) for tip in tips]
+        controls = [control for chain in chains for control in (chain.target, chain.pole_target) if control]
+        return _joined([*controls, *(tip.id_data for tip in tips)])
+
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        tips = self.tips(ob)
-        frames = self.frames(context) if self.use_range else None
+        tips, frames = self.tips(ob), self.frames_asked(context)
         yield from pose_snapped(context, tips, frames)
-        return messages.SNAPPED_POSE(tips=", ".join(tip.name for tip in tips))
+        return messages.SNAPPED_POSE(chains=chains_words(len(tips)), frames=_frames_words(context, frames))
+
+
+def _is_keyed(tip: bpy.types.PoseBone) -> bool:
+    """Whether keys move a bone of the chain of a tip."""
+    try:
+        bones = chain_bones(tip, settings_of(tip).chain_count)
+    except ChainError:
+        # The snap itself says what is wrong with its bones.
+        return False
+    return has_keys(tip.id_data, [bone.name for bone in bones])
+
+
+def _joined(objects: list[bpy.types.Object]) -> range | None:
+    """The frames over which keys move some objects, from the first of all to the last; None if none has keys."""
+    found = [frames for frames in map(motion_frames, objects) if frames is not None]
+    return range(min(each.start for each in found), max(each.stop for each in found)) if found else None
+
+
+def _frames_words(context: bpy.types.Context, frames: range | None) -> str:
+    if frames is None:
+        return messages.AT_FRAME(frame=context.scene.frame_current_final)
+    return messages.OVER_FRAMES(first=frames[0], last=frames[-1])
 
 
 def _bones(ob: bpy.types.Object, everything: bool) -> list[bpy.types.PoseBone]:
@@ -131,6 +222,17 @@ def _bones(ob: bpy.types.Object, everything: bool) -> list[bpy.types.PoseBone]:
 def _words(rigged: RiggedLimb) -> str:
     bones = rigged.limb.bones
     return messages.RIGGED_LIMB(first=bones[0], last=bones[-1], target=rigged.target.name, pole=rigged.pole.name)
+
+
+def _counted(limbs: Sequence[RiggedLimb]) -> str:
+    """How many legs and arms there are."""
+    arms = sum(rigged.limb.kind == "ARM" for rigged in limbs)
+    legs = len(limbs) - arms
+    leg_words = messages.ONE_LEG() if legs == 1 else messages.LEGS(count=legs)
+    arm_words = messages.ONE_ARM() if arms == 1 else messages.ARMS(count=arms)
+    if legs and arms:
+        return messages.LEGS_AND_ARMS(legs=leg_words, arms=arm_words)
+    return leg_words if legs else arm_words
 
 
 # The stubs say that it returns nothing.

@@ -5,6 +5,7 @@ import bpy
 from ... import messages
 from ...authoring.selection import tips_of
 from ...rig.order import live_tips
+from ...rig.switch import switched_tips
 from ..operators.cures import ANALYTIC_IK_OT_lock_interface
 from ..operators.ranges import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
 from ..operators.running import running
@@ -35,7 +36,9 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_bake.bl_idname, text="Bake", icon="KEYFRAME_HLT")
         row.operator(ANALYTIC_IK_OT_check.bl_idname, text="Check", icon="VIEWZOOM")
-        if live_tips(context.object) and not context.scene.render.use_lock_interface:
+        if not (live_tips(context.object) or switched_tips(context.object)):
+            draw_sentence(layout, context, messages.ALL_MUTED(armature=context.object.name), "INFO")
+        elif live_tips(context.object) and not context.scene.render.use_lock_interface:
             column = layout.column(align=True)
             column.active = False
             draw_sentence(column, context, messages.INTERFACE_UNLOCKED(), "INFO")

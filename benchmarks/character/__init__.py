@@ -1,0 +1,1 @@
+"""A character of any file, imported, rigged and measured: the parts of `benchmarks.characters`."""

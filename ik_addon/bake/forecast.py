@@ -1,0 +1,59 @@
+"""What a bake will miss, judged from a few of its frames before it runs."""
+
+from collections.abc import Sequence
+from time import perf_counter
+
+import bpy
+
+from ..rig.armatures import armature_named, posed_armatures
+from ..rig.order import ChainName, chain_order
+from ..rig.reading import SceneReader
+from ..rig.solving import solve_limb, tell
+from ..solvers import ChainError, Outcome
+from .stepping import stepping_apart
+
+_FRAMES = 20
+"""How many frames are looked at."""
+_SECONDS = 0.5
+"""How long a dialog may be late; what was seen by then counts."""
+
+
+def part_out_of_reach(context: bpy.types.Context, chains: Sequence[ChainName], frames: range) -> float:
+    """The part of the frames, 0 to 1, at which some of the chains cannot reach their targets.
+
+    The user's scene keeps its frame. Returns 0 if it alone could tell, because chains depend on it.
+    """
+    seen = missed = 0
+    until = perf_counter() + _SECONDS
+    with stepping_apart(context, _objects_of(chains)) as go_to:
+        for frame in frames[:: max(1, len(frames) // _FRAMES)] if go_to is not None else ():
+            seen += 1
+            missed += _misses(SceneReader(go_to(frame), frame_changed=True), set(chains))
+            if perf_counter() > until:
+                break
+    return missed / max(seen, 1)
+
+
+def _objects_of(chains: Sequence[ChainName]) -> list[bpy.types.Object]:
+    """Armature objects and controls."""
+    found = []
+    for chain in chains:
+        tip = armature_named(chain.armature).pose.bones[chain.tip]
+        found += [tip.id_data, tip.analytic_ik_target, tip.analytic_ik_pole_target]
+    return [each for each in found if each is not None]
+
+
+def _misses(scene: SceneReader, chains: set[ChainName]) -> bool:
+    """Whether one of the chains cannot reach its target as the scene stands."""
+    order = chain_order(ob.evaluated_get(scene.depsgraph) for ob in posed_armatures(scene.depsgraph))
+    for chain in order.chains:
+        reader = scene.armature(armature_named(chain.armature))
+        try:
+            posed = solve_limb(reader.limb(chain.tip))
+        except ChainError:
+            # The bake itself says what is wrong with it.
+            continue
+        if chain in chains and posed.outcome in (Outcome.TOO_FAR, Outcome.TOO_NEAR):
+            return True
+        tell(reader, posed)
+    return False

@@ -1,0 +1,214 @@
+"""The dialogs of work over frames: what they ask, what they offer at first, and that they can be dismissed."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from ik_addon.ui.operators import ranges as range_operators
+from ik_addon.ui.operators.running import running
+
+from ..rig.rigs import Rig, update
+from ..scenes import curves_of, enter, go_to, key_fk, keyed_frames, missed_world, slide, walking_leg, whole_state
+from .layouts import Layout
+
+ik = bpy.ops.analytic_ik
+OPERATORS = ("bake", "check", "snap_targets", "snap_pose")
+RESULT = ("frame_start", "frame_end", "use_range")
+
+
+class Dialog:
+    """A dialog that an operator has opened. shown: as it is drawn; values: what it offers."""
+
+    def __init__(self, operator: bpy.types.Operator):
+        kind = type(operator)
+        self.shown = Layout()
+        own = operator.properties.bl_rna.properties
+        self.values = {name: getattr(operator, name) for name in RESULT if name in own}
+        if hasattr(kind, "draw"):
+            state = {"layout": self.shown, "bl_rna": operator.properties.bl_rna, "_warning": ""}
+            state |= {name: getattr(operator, name) for name in ("use_range", "_warning") if hasattr(operator, name)}
+            kind.draw(SimpleNamespace(**state), bpy.context)
+        operator.cancel(bpy.context)
+
+
+@pytest.fixture
+def ask(monkeypatch) -> Callable[..., Dialog]:
+    """Opens a dialog as a click does, and dismisses it. (Without a window Blender asks nothing.)"""
+    opened = []
+
+    def press(name: str, **options) -> Dialog:
+        with monkeypatch.context() as patch:
+            kind = range_operators.SteppedOperator
+            patch.setattr(kind, "execute", lambda self, context: self.invoke(context, None))
+            patch.setattr(kind, "invoke", lambda self, context, event: opened.append(Dialog(self)) or {"CANCELLED"})
+            assert getattr(ik, name)(**options) == {"CANCELLED"}
+        return opened[-1]
+
+    return press
+
+
+def captured(first: float = 1.0) -> Rig:
+    """A leg with keys, and a chain whose controls have none."""
+    rig = walking_leg()
+    rig.target.ob.animation_data_clear()
+    key_fk(rig)
+    for curve in curves_of(rig.ob).values():
+        for key in curve.keyframe_points:
+            key.co.x += first - 1.0
+            key.handle_left.x += first - 1.0
+            key.handle_right.x += first - 1.0
+    enter("POSE", rig.ob, "shin")
+    go_to(3)
+    return rig
+
+
+# Dismissed
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_a_dialog_that_is_dismissed_leaves_everything_as_it_was(name, ask, capfd):
+    captured()
+    before = whole_state()
+    ask(name)
+    assert whole_state() == before
+    assert running() is None
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_dismissing_a_dialog_does_not_end_what_others_run(name, ask):
+    captured()
+    work = range_operators.start_running("Work", (None for _ in range(3)))
+    try:
+        # Its button is greyed out then; a dialog may have been open before.
+        kind = getattr(range_operators, f"ANALYTIC_IK_OT_{name}", None) or bpy.types.ANALYTIC_IK_OT_snap_targets
+        kind.cancel(SimpleNamespace(_running=kind._running), bpy.context)
+        assert running() is work
+    finally:
+        range_operators.end_running()
+
+
+# Snap
+
+
+@pytest.mark.parametrize("name", ["snap_targets", "snap_pose"])
+def test_bones_with_keys_are_snapped_over_the_range_of_their_action(name, ask):
+    captured(first=40.3)
+    dialog = ask(name)
+    assert dialog.values == {"use_range": True, "frame_start": 40, "frame_end": 53}
+    assert dialog.shown.properties == ["frames_to_snap", "frame_start", "frame_end", "frame_step"]
+    assert dialog.shown.enabled
+
+
+def test_bones_without_keys_are_snapped_at_the_current_frame(ask):
+    enter("POSE", walking_leg().ob, "shin")
+    for name in ("snap_targets", "snap_pose"):
+        dialog = ask(name)
+        assert not dialog.values["use_range"]
+        assert not dialog.shown.enabled
+    assert ask("snap_targets").values["frame_end"] == bpy.context.scene.frame_end
+
+
+def test_the_pose_of_controls_with_keys_is_snapped_over_theirs(ask):
+    enter("POSE", walking_leg().ob, "shin")
+    values = ask("snap_pose").values
+    assert (values["frame_start"], values["frame_end"]) == (1, 12)
+
+
+def test_what_is_given_is_what_is_offered(ask):
+    captured()
+    given = {"use_range": False, "frame_start": 3, "frame_end": 4}
+    assert ask("snap_targets", **given).values == given
+
+
+def test_a_chain_without_enough_bones_is_asked_about_too(ask):
+    captured().tip.analytic_ik_chain_count = 9
+    assert not ask("snap_targets").values["use_range"]
+
+
+@pytest.mark.parametrize("by", [{"use_range": True}, {"frames_to_snap": "RANGE"}])
+def test_scripts_choose_the_range_by_either_name(by, capfd):
+    rig = captured()
+    ik.snap_targets(frame_start=2, frame_end=7, **by)
+    assert "Snapped 1 chain, frames 2-7" in capfd.readouterr().out
+    assert all(keyed_frames(curve) == [*range(2, 8)] for curve in curves_of(rig.target.ob).values())
+    ik.snap_pose(frame_start=3, frame_end=5, **by)
+    assert "Snapped the pose of 1 chain, frames 3-5\n" in capfd.readouterr().out
+
+
+def test_a_script_that_names_no_frames_snaps_the_whole_action(capfd):
+    captured(first=40.3)
+    ik.snap_targets(use_range=True)
+    assert "Snapped 1 chain, frames 40-53" in capfd.readouterr().out
+
+
+def test_a_frame_between_two_is_told_as_it_is(capfd):
+    captured()
+    go_to(4.25)
+    ik.snap_targets()
+    assert "Snapped 1 chain at frame 4.25" in capfd.readouterr().out
+
+
+# Bake
+
+
+def test_a_bake_of_controls_that_do_not_follow_warns(ask):
+    rig = captured()
+    words = "Keys move the bones of 1 chain, and the controls do not follow. Cancel and snap the controls"
+    assert words in ask("bake").shown.text()
+    ik.snap_targets(use_range=True)
+    assert ask("bake").shown.text() == ""
+    rig.target.ob.animation_data_clear()
+    rig.tip.analytic_ik_pole_target.animation_data_clear()
+    assert words in ask("bake").shown.text()
+    rig.tip.analytic_ik_influence = 0.5
+    assert ask("bake").shown.text() == ""
+
+
+@pytest.mark.parametrize(("far", "warns"), [(0, False), (1, False), (4, True), (20, True)])
+def test_a_bake_of_targets_out_of_reach_warns(far, warns, ask):
+    rig = walking_leg()
+    slide(rig.target.ob, (0.0, -0.6, 0.5), (0.0, -0.6, 0.5))
+    for frame in range(1, 21):
+        rig.target.ob.location = (0.0, -9.0, 0.0) if frame <= far else (0.0, -0.6, 0.5)
+        rig.target.ob.keyframe_insert("location", frame=frame)
+    enter("POSE", rig.ob, "shin")
+    go_to(20)
+    before = whole_state()
+    dialog = ask("bake", frame_start=1, frame_end=20)
+    part = f"out of reach on about {far / 20:.0%} of the frames"
+    assert (part in dialog.shown.text()) is warns
+    assert whole_state() == before
+    assert (missed_world(rig) > 0.1) == (far == 20)
+
+
+def test_the_dialog_of_a_bake_asks_all_that_it_asked(ask):
+    captured()
+    options = set(ik.bake.get_rna_type().properties.keys()) - {"rna_type"}
+    assert set(ask("bake").shown.properties) == options
+
+
+@pytest.mark.parametrize("name", ["bake", "check"])
+@pytest.mark.parametrize("far", [False, True])
+def test_a_report_of_frames_that_were_missed_is_a_warning(name, far, capfd):
+    rig = walking_leg()
+    if far:
+        slide(rig.target.ob, (0.0, -0.6, 0.5), (0.0, -9.0, 0.5))
+    enter("POSE", rig.ob, "shin")
+    getattr(ik, name)(frame_start=1, frame_end=12)
+    said = capfd.readouterr().out
+    assert ("Warning: " if far else "Info: ") + ("Baked" if name == "bake" else "Checked") in said
+
+
+def test_the_description_of_an_action_holds_for_each_choice():
+    items = ik.bake.get_rna_type().properties["action"].enum_items
+    for item, kept in (("NEW", True), ("COPY", True), ("CURRENT", False)):
+        assert ("is kept" in items[item].description) is kept
+        rig = captured()
+        own = rig.ob.animation_data.action
+        ik.bake(frame_start=1, frame_end=5, action=item)
+        assert (rig.ob.animation_data.action != own) is kept
+        bpy.data.objects.remove(rig.ob)
+        update()
