@@ -172,6 +172,16 @@ def rig_all_limbs() -> Callable[[], object]:
     return lambda: rig_legs(bpy.context, ob, arms=True)
 
 
+def rig_moving_legs() -> Callable[[], object]:
+    family = FAMILIES[0]
+    ob = armature_of(family.bones())
+    for limb in family.found():
+        if limb.kind == "LEG":
+            key(ob.pose.bones[limb.bones[1]], "rotation_quaternion", [(1.0, 0.1 * k, 0.0, 0.0) for k in range(4)])
+    go_to(3)
+    return lambda: rig_legs(bpy.context, ob)
+
+
 def constrained_leg() -> Rig:
     """A leg with Blender's own IK on its foot, which turns as its target does, with keyed influence."""
     rig = leg()
@@ -256,6 +266,7 @@ OPERATIONS = {
     "add": add_a_chain,
     "add to a target": add_to_a_selected_target,
     "rig": rig_all_limbs,
+    "rig and follow the motion": rig_moving_legs,
     "adopt": adopt_constraints,
     "restore": restore_constraints,
     "limit knees": limit_all_knees,

@@ -23,6 +23,8 @@ from ..scenes import (
 )
 from .skeletons import FAMILIES, armature_of
 
+pytestmark = pytest.mark.versions
+
 FAMILY = FAMILIES[0]
 LIMBS = FAMILY.found()
 FRAMES = range(1, 13)
@@ -85,8 +87,9 @@ def assert_feet_are_at_their_targets(ob: bpy.types.Object) -> None:
     evaluated = evaluated_copy(ob)
     for limb in LIMBS:
         target = evaluated_copy(ob.pose.bones[limb.bones[-1]].analytic_ik_target)
-        tail = evaluated.matrix_world @ evaluated.pose.bones[limb.bones[-1]].tail
-        assert (tail - target.matrix_world.translation).length < EXACT * length_of(ob, limb)
+        bones = evaluated.pose.bones
+        ankle = evaluated.matrix_world @ (bones[limb.end].head if limb.end else bones[limb.bones[-1]].tail)
+        assert (ankle - target.matrix_world.translation).length < EXACT * length_of(ob, limb)
 
 
 def saved_and_opened(folder: Path) -> bpy.types.Object:
@@ -153,7 +156,8 @@ def test_a_whole_shot_with_an_overridden_character(tmp_path, capfd):
     assert farthest_apart(played(ob, FRAMES), live, length) < EXACT
     assert [each.name for each in bpy.context.scene.collection.all_objects if each.type == "EMPTY"] == []
     assert "hero controls" not in bpy.data.collections
-    assert "Traceback" not in (out := capfd.readouterr()).out + out.err
+    said = capfd.readouterr()
+    assert said.err == "" and "Error" not in said.out
 
 
 @pytest.mark.parametrize("with_rotation", [True, False])
