@@ -36,7 +36,7 @@ _NONE_FOUND = {
 _NAMES = {"LEG": ("Foot", "Knee"), "ARM": ("Hand", "Elbow")}
 _FOOT_SIZE = 0.6
 """Half the edge of a foot's control, as a part of the way from ankle to toe."""
-_SMALLEST, _LARGEST = 0.05, 0.2
+_SMALLEST, _LARGEST = 0.06, 0.2
 """Half the edge of a control at least and at most, as a part of the limb's length."""
 _KNEE_SIZE = 0.05
 """Radius of a knee's pole, in lengths of the leg."""
