@@ -71,7 +71,7 @@ def limb_of(ob: bpy.types.Object, bones: Sequence[str], end: str) -> Limb:
     tip = ob.data.bones[bones[-1]]
     rest = ob.data.bones[end].head_local if end else tip.tail_local
     # What was split for its twist has its bend axes locked.
-    rigid = [k > 0 and ob.pose.bones[name].lock_ik_x and ob.pose.bones[name].lock_ik_z for k, name in enumerate(bones)]
+    rigid = [k > 0 and ob.pose.bones[name].analytic_ik_rigid for k, name in enumerate(bones)]
     return Limb(tuple(bones), end, tuple(tip.matrix_local.inverted() @ rest), tuple(rigid))
 
 

@@ -229,18 +229,9 @@ def _chains(ob: bpy.types.Object, motion: Motion) -> list[Chain]:
         if tip.analytic_ik_enabled:
             count = tip.analytic_ik_chain_count
             bones = [bone.name for bone in (tip, *tip.parent_recursive)][: count or None]
-            limb = limb_of(ob, bones[::-1], _end_of(tip))
+            limb = limb_of(ob, bones[::-1], tip.analytic_ik_end_bone)
             chains.append(Chain(tip, limb, limb.length(motion)))
     return chains
-
-
-def _end_of(tip: bpy.types.PoseBone) -> str:
-    """The name of a chain's end bone, or "" if it ends at the tip's tail."""
-    if hasattr(tip, "analytic_ik_end_bone"):
-        return tip.analytic_ik_end_bone
-    # Before chains knew their end bone it was the child nearest to the tail.
-    children = sorted(tip.children, key=lambda child: (child.bone.head_local - tip.bone.tail_local).length)
-    return children[0].name if children else ""
 
 
 def _stand_in(places: np.ndarray, frames: Sequence[int]) -> bpy.types.Object:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import bpy
+from mathutils import Matrix
 
 from .. import messages
 from ..bake.stepping import Progress
@@ -48,11 +49,12 @@ _AS_IT_IS = 0.7
 
 @dataclass(frozen=True, slots=True)
 class RiggedLimb:
-    """A limb that got a chain."""
+    """A limb that got a chain. on_foot: its target is parented to its foot bone, which is the one to move."""
 
     limb: FoundLimb
     target: bpy.types.Object
     pole: bpy.types.Object
+    on_foot: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,22 @@ def _rig(context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb) -> R
     target.empty_display_type, pole.empty_display_type = "CUBE", "SPHERE"
     target.empty_display_size, pole.empty_display_size = _sizes(ob, tip, limb)
     tip.analytic_ik_use_rotation = limb.rides and end_bone(tip) is not None
-    return RiggedLimb(limb, target, pole)
+    return RiggedLimb(limb, target, pole, _on_its_foot(ob, limb, target))
+
+
+def _on_its_foot(ob: bpy.types.Object, limb: FoundLimb, target: bpy.types.Object) -> bool:
+    """Parent a target to a foot that hangs elsewhere, such as on the root, so that moving the foot moves the leg.
+
+    Returns False if the foot rides on the limb, or there is none.
+    """
+    foot = ob.pose.bones.get(limb.end)
+    if foot is None or any(bone.name in limb.bones for bone in foot.parent_recursive):
+        return False
+    # It was made just now: Blender has not evaluated where it is.
+    place_world = Matrix.Translation(target.location)
+    target.parent, target.parent_type, target.parent_bone = ob, "BONE", foot.name
+    target.matrix_world = place_world
+    return True
 
 
 def _sizes(ob: bpy.types.Object, tip: bpy.types.PoseBone, limb: FoundLimb) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from random import Random
 
 import bpy
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from ik_addon.authoring.legs import find_limbs
 
@@ -79,7 +79,7 @@ def test_a_lifted_foot_bends_its_knee_forward_and_keeps_its_orientation(family):
     for leg in legs_of(family):
         target = ob.pose.bones[leg.bones[-1]].analytic_ik_target
         lift = Vector((0.0, -0.1, 0.15)) * chain_length(ob, leg)
-        target.location += lift
+        target.matrix_world = Matrix.Translation(lift) @ target.matrix_world
         update()
         after = pose_of(ob)
         moved = ankle_of(ob, leg, after) - ankle_of(ob, leg, before)
@@ -177,6 +177,35 @@ def test_a_leg_whose_tails_are_anywhere_ends_at_its_foot():
     target.location.z += 0.1
     update()
     assert (evaluated_copy(ob).pose.bones["foot_l"].head - Vector((0.1, 0.0, 0.2))).length < 1e-5
+
+
+def test_a_foot_that_hangs_on_the_root_carries_the_target_of_its_leg(capfd):
+    """As in characters whose feet were controls of their rig before they were exported."""
+    ob = new_armature(
+        "knight",
+        [
+            BoneSpec("Root", (0.0, 0.0, 0.0), (0.0, 0.3, 0.0)),
+            BoneSpec("Body", (0.0, 0.0, 1.0), (0.0, 0.0, 1.2), "Root"),
+            BoneSpec("UpperLeg.L", (0.1, 0.0, 1.0), (0.1, -0.03, 0.55), "Body"),
+            BoneSpec("LowerLeg.L", (0.1, -0.03, 0.55), (0.1, 0.0, 0.2), "UpperLeg.L"),
+            BoneSpec("Foot.L", (0.1, 0.0, 0.1), (0.1, -0.15, 0.1), "Root"),
+        ],
+    )
+    ob.location, ob.scale = (0.3, 0.2, 0.1), (2.0, 2.0, 2.0)
+    select(ob)
+    update()
+    before = pose_of(ob)
+    bpy.ops.analytic_ik.rig_legs()
+    update()
+    assert "(Foot.L on bone 'Foot.L', Knee.L)" in capfd.readouterr().out
+    assert all(matrix_difference(pose_of(ob)[name], before[name]) < 1e-5 for name in before)
+    foot, shin = ob.pose.bones["Foot.L"], ob.pose.bones["LowerLeg.L"]
+    end_before = shin.matrix.inverted() @ foot.head
+    foot.location = (0.0, 0.1, 0.05)
+    update()
+    bones = evaluated_copy(ob).pose.bones
+    assert (bones["Foot.L"].head - before["Foot.L"].translation).length > 0.1
+    assert (bones["LowerLeg.L"].matrix @ end_before - bones["Foot.L"].head).length < 1e-5
 
 
 def test_only_the_selected_legs_are_rigged():

@@ -242,8 +242,10 @@ def _named(constraints: Sequence[Held]) -> str:
 
 
 def _words(rigged: RiggedLimb) -> str:
-    bones = rigged.limb.bones
-    return messages.RIGGED_LIMB(first=bones[0], last=bones[-1], target=rigged.target.name, pole=rigged.pole.name)
+    bones, target = rigged.limb.bones, rigged.target.name
+    if rigged.on_foot:
+        target = messages.ON_FOOT(target=target, foot=rigged.limb.end)
+    return messages.RIGGED_LIMB(first=bones[0], last=bones[-1], target=target, pole=rigged.pole.name)
 
 
 def _counted(limbs: Sequence[RiggedLimb]) -> str:
