@@ -154,12 +154,17 @@ def _names(kind: type[bpy.types.PoseBone] | type[KeptControls]) -> list[str]:
 
 
 def _values(owner: bpy.types.bpy_struct, names: Iterable[str]) -> dict[str, object]:
-    """The values of properties; of the add-on's only those that are set."""
+    """The values of properties; of the add-on's only those that are set, and to something that there is."""
     return {
         name: _plain(getattr(owner, name))
         for name in names
-        if not name.startswith(PREFIX) or owner.is_property_set(name)
+        if not name.startswith(PREFIX) or (owner.is_property_set(name) and not _is_no_choice(owner, name))
     }
+
+
+def _is_no_choice(owner: bpy.types.bpy_struct, name: str) -> bool:
+    """True if a property of choices holds none of them, as a file may that somebody else has written."""
+    return getattr(owner, name) == "" and owner.bl_rna.properties[name].type == "ENUM"
 
 
 def _set_back(owner: bpy.types.bpy_struct, values: dict[str, object], names: Iterable[str]) -> bool:

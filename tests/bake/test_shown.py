@@ -289,6 +289,8 @@ def test_a_chain_on_the_deform_bones_of_a_rigify_rig_does_not_follow_and_the_rep
     bpy.ops.object.armature_basic_human_metarig_add()
     bpy.ops.pose.rigify_generate()
     [ob] = [each for each in bpy.data.objects if each.type == "ARMATURE" and "DEF-shin.L.001" in each.pose.bones]
+    # As on a copy made for another rig: on Rigify's own, chains on these bones are off.
+    del ob.data["rig_id"]
     bones = ["DEF-thigh.L", "DEF-thigh.L.001", "DEF-shin.L", "DEF-shin.L.001"]
     rig = Rig(ob, bones, Control(new_empty("target")))
     slide(rig.target.ob, (0.1, -0.1, 0.2), (0.1, 0.3, 0.3))
