@@ -169,12 +169,11 @@ def _on_its_foot(ob: bpy.types.Object, limb: FoundLimb, target: bpy.types.Object
 
     Returns False if the foot rides on the limb, or there is none.
     """
-    foot = ob.pose.bones.get(limb.end)
-    if foot is None or any(bone.name in limb.bones for bone in foot.parent_recursive):
+    if not limb.end or any(bone.name in limb.bones for bone in ob.pose.bones[limb.end].parent_recursive):
         return False
     # It was made just now: Blender has not evaluated where it is.
     place_world = Matrix.Translation(target.location)
-    target.parent, target.parent_type, target.parent_bone = ob, "BONE", foot.name
+    target.parent, target.parent_type, target.parent_bone = ob, "BONE", limb.end
     target.matrix_world = place_world
     return True
 

@@ -26,7 +26,9 @@ def part_out_of_reach(context: bpy.types.Context, chains: Sequence[ChainName], f
     seen = missed = 0
     until = perf_counter() + _SECONDS
     with stepping_apart(context, _objects_of(chains)) as go_to:
-        for frame in frames[:: max(1, len(frames) // _FRAMES)] if go_to is not None else ():
+        if go_to is None:
+            return 0.0
+        for frame in frames[:: max(1, len(frames) // _FRAMES)]:
             seen += 1
             missed += _misses(SceneReader(go_to(frame), frame_changed=True), set(chains))
             if perf_counter() > until:

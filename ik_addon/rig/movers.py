@@ -69,7 +69,7 @@ def is_placed(bones: Sequence[bpy.types.PoseBone]) -> bool:
 
 def is_rigify(ob: bpy.types.Object) -> bool:
     """True if Rigify generated the armature of an object."""
-    return "rig_id" in ob.data
+    return ob.data.get("rig_id") is not None
 
 
 def check_unmoved(bones: Sequence[bpy.types.PoseBone]) -> None:
