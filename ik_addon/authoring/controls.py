@@ -62,56 +62,42 @@ def add_chain(
     bone at whose head the chain ends, "": at the tip's tail, None: it is found. Raises ChainError, with nothing
     changed, where the chain could not be solved, or moves a bone though no control was chosen.
     """
-    check_changeable(tip.id_data)
-    with all_or_nothing([tip.id_data, *controls]), nullcontext() if controls else bones_stay(context, tip):
-        return put_chain(context, tip, chain_count, solver, with_pole, controls, straight_axis, end_bone)
-
-
-def put_chain(
-    context: bpy.types.Context,
-    tip: bpy.types.PoseBone,
-    chain_count: int,
-    solver: str,
-    with_pole: bool,
-    controls: Sequence[bpy.types.Object] = (),
-    straight_axis: str = "AUTO",
-    end_bone: str | None = None,
-) -> Added:
-    """`add_chain` without its checks, for a caller that makes them and takes back what is left after an error."""
     ob = tip.id_data
-    home = home_of(ob, context.scene)
-    reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
-    if end_bone is None:
-        end_bone = end_bone_of(tip)
-    tip.analytic_ik_straight_axis, tip.analytic_ik_end_bone = straight_axis, end_bone
-    try:
-        bones, chain, target, pole = _checked(reader, tip, chain_count, solver, controls)
-    except ChainError as error:
-        raise error.of(messages.BONE(bone=tip.name)) from error
-    joints_armature = fk_joints(bones)
-    straight, frame = is_straight(chain), start_frame(chain)
-    size = 0.1 * chain.length * reader.world.median_scale
-    if target is None:
-        at_armature = target_place(joints_armature, chain)
-        target = new_empty(home, f"{tip.name} target", reader.world @ at_armature, "SPHERE", size)
-    if pole is None and with_pole:
-        knee = joints_armature[1] if len(bones) > 1 else joints_armature[0]
-        # The knees of a longer chain lie beside the plane in which it bends as a whole.
-        beside = frame.normal * (knee - joints_armature[0]).dot(frame.normal)
-        at_armature = knee - beside + frame.side * chain.length
-        pole = new_empty(home, f"{tip.name} pole", reader.world @ at_armature, "PLAIN_AXES", size)
-    # What an earlier chain left here, a swivel or a target's bone, is none of this one's.
-    settings.clear_settings(tip)
-    forget_hidden(tip)
-    tip.analytic_ik_target = target
-    tip.analytic_ik_pole_target = pole
-    tip.analytic_ik_chain_count = chain_count
-    tip.analytic_ik_solver = solver
-    tip.analytic_ik_straight_axis = straight_axis
-    tip.analytic_ik_end_bone = end_bone
-    tip.analytic_ik_least_motion = len(bones) > 2
-    tip.analytic_ik_enabled = True
-    return Added(target, pole, straight)
+    check_changeable(ob)
+    with all_or_nothing([ob, *controls]), nullcontext() if controls else bones_stay(context, tip):
+        home = home_of(ob, context.scene)
+        reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
+        if end_bone is None:
+            end_bone = end_bone_of(tip)
+        tip.analytic_ik_straight_axis, tip.analytic_ik_end_bone = straight_axis, end_bone
+        try:
+            bones, chain, target, pole = _checked(reader, tip, chain_count, solver, controls)
+        except ChainError as error:
+            raise error.of(messages.BONE(bone=tip.name)) from error
+        joints_armature = fk_joints(bones)
+        straight, frame = is_straight(chain), start_frame(chain)
+        size = 0.1 * chain.length * reader.world.median_scale
+        if target is None:
+            at_armature = target_place(joints_armature, chain)
+            target = new_empty(home, f"{tip.name} target", reader.world @ at_armature, "SPHERE", size)
+        if pole is None and with_pole:
+            knee = joints_armature[1] if len(bones) > 1 else joints_armature[0]
+            # The knees of a longer chain lie beside the plane in which it bends as a whole.
+            beside = frame.normal * (knee - joints_armature[0]).dot(frame.normal)
+            at_armature = knee - beside + frame.side * chain.length
+            pole = new_empty(home, f"{tip.name} pole", reader.world @ at_armature, "PLAIN_AXES", size)
+        # What an earlier chain left here, a swivel or a target's bone, is none of this one's.
+        settings.clear_settings(tip)
+        forget_hidden(tip)
+        tip.analytic_ik_target = target
+        tip.analytic_ik_pole_target = pole
+        tip.analytic_ik_chain_count = chain_count
+        tip.analytic_ik_solver = solver
+        tip.analytic_ik_straight_axis = straight_axis
+        tip.analytic_ik_end_bone = end_bone
+        tip.analytic_ik_least_motion = len(bones) > 2
+        tip.analytic_ik_enabled = True
+        return Added(target, pole, straight)
 
 
 def target_place(joints_armature: Sequence[Vector], chain: Chain) -> Vector:

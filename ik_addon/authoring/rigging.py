@@ -20,7 +20,7 @@ from ..rig.reading import SceneReader
 from ..rig.undoing import all_or_nothing
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
-from .controls import put_chain
+from .controls import add_chain
 from .homes import controls_home
 from .knees import nearest_axis
 from .legs import FoundLimb, LeftOut, find_limbs
@@ -149,7 +149,7 @@ def _rig(context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb) -> R
         # Bones split for twist do not bend.
         ob.pose.bones[name].analytic_ik_rigid = True
     axis = _straight_axis(context, tip, limb)
-    added = put_chain(context, tip, len(limb.bones), "AUTO", with_pole=True, straight_axis=axis, end_bone=limb.end)
+    added = add_chain(context, tip, len(limb.bones), "AUTO", with_pole=True, straight_axis=axis, end_bone=limb.end)
     target, pole = added.target, added.pole
     place = "." + limb.place.title().replace("_", "") if limb.place else ""
     side = "." + limb.side if limb.side else ""

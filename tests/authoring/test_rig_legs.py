@@ -10,7 +10,7 @@ from mathutils import Matrix, Vector
 from ik_addon.authoring.legs import find_limbs
 
 from ..rig.rigs import BoneSpec, evaluated_copy, matrix_difference, new_armature, new_empty, update
-from ..scenes import angle_between, link_from_library, pose_of, select, select_bones, whole_state
+from ..scenes import angle_between, bone_state, link_from_library, pose_of, select, select_bones, whole_state
 from .skeletons import FAMILIES, Family, armature_of
 
 FAMILY = pytest.mark.parametrize("family", FAMILIES, ids=str)
@@ -114,6 +114,22 @@ def test_segments_of_a_split_thigh_do_not_bend_and_its_knee_goes_forward(family)
             assert posed[knee].translation.y < rest[knee].translation.y
 
 
+def test_removing_takes_back_all_that_rigging_set_on_bones():
+    family = next(family for family in FAMILIES if any(limb.segments for limb in family.found()))
+    ob = armature_of(family.bones())
+    select(ob)
+    select_bones(ob)
+    update()
+    before = {bone.name: bone_state(bone) for bone in ob.pose.bones}
+    bpy.ops.analytic_ik.rig_legs()
+    tips = [tip.name for tip in tips_of(ob)]
+    assert any(bone.analytic_ik_rigid for bone in ob.pose.bones)
+    select_bones(ob, *tips)
+    bpy.ops.analytic_ik.remove(keep_pose=False)
+    update()
+    assert {bone.name: bone_state(bone) for bone in ob.pose.bones} == before
+
+
 def test_controls_have_names_shapes_and_a_collection_of_their_own():
     ob = rigged(FAMILIES[0], arms=True)
     collection = bpy.data.collections[f"{ob.name} controls"]
@@ -197,7 +213,7 @@ def test_a_foot_that_hangs_on_the_root_carries_the_target_of_its_leg(capfd):
     before = pose_of(ob)
     bpy.ops.analytic_ik.rig_legs()
     update()
-    assert "(Foot.L on bone 'Foot.L', Knee.L)" in capfd.readouterr().out
+    assert "'LowerLeg.L', ending at 'Foot.L' (Foot.L on bone 'Foot.L', Knee.L)" in capfd.readouterr().out
     assert all(matrix_difference(pose_of(ob)[name], before[name]) < 1e-5 for name in before)
     foot, shin = ob.pose.bones["Foot.L"], ob.pose.bones["LowerLeg.L"]
     end_before = shin.matrix.inverted() @ foot.head

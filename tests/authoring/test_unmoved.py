@@ -118,14 +118,14 @@ def test_a_bone_anywhere_that_turns_counts_by_the_way_of_its_end(monkeypatch):
     ob, legs = rig_a_human()
     in_legs = {name for leg in legs for name in (*leg.bones, leg.end, leg.toe)}
     head = next(bone for bone in ob.pose.bones if not bone.children and bone.name not in in_legs)
-    put_chain = rigging.put_chain
+    add_chain = rigging.add_chain
 
     def turn_the_head(*args, **options):
         head.rotation_mode = "XYZ"
         head.rotation_euler.x += radians(2.0)
-        return put_chain(*args, **options)
+        return add_chain(*args, **options)
 
-    monkeypatch.setattr(rigging, "put_chain", turn_the_head)
+    monkeypatch.setattr(rigging, "add_chain", turn_the_head)
     before = everything()
     with pytest.raises(RuntimeError) as refusal:
         bpy.ops.analytic_ik.rig_legs()

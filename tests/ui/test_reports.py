@@ -216,7 +216,7 @@ def test_rigging_names_what_follows_what_and_what_was_left_out(capfd):
     enter("POSE", ob)
     ik.rig_legs()
     said = capfd.readouterr().out
-    assert f"Rigged '{left.bones[0]}' to '{left.bones[-1]}' (Foot.L, Knee.L)\n" in said
+    assert f"Rigged '{left.bones[0]}' to '{left.bones[-1]}', ending at '{left.end}' (Foot.L, Knee.L)\n" in said
     why = f"constraint 'leg {{IK}}' of bone '{right.bones[-1]}' is an IK already; adopt that instead"
     assert f"Left out '{right.bones[-1]}': {why}" in said
 

@@ -242,10 +242,12 @@ def _named(constraints: Sequence[Held]) -> str:
 
 
 def _words(rigged: RiggedLimb) -> str:
-    bones, target = rigged.limb.bones, rigged.target.name
+    limb, target = rigged.limb, rigged.target.name
     if rigged.on_foot:
-        target = messages.ON_FOOT(target=target, foot=rigged.limb.end)
-    return messages.RIGGED_LIMB(first=bones[0], last=bones[-1], target=target, pole=rigged.pole.name)
+        target = messages.ON_FOOT(target=target, foot=limb.end)
+    end = messages.ENDING_AT(end=limb.end) if limb.end else ""
+    names = {"first": limb.bones[0], "last": limb.bones[-1], "end": end}
+    return messages.RIGGED_LIMB(**names, target=target, pole=rigged.pole.name)
 
 
 def _counted(limbs: Sequence[RiggedLimb]) -> str:
