@@ -32,7 +32,7 @@ DESCRIBED_IN = {
     "rig/settings.py",  # items of properties
     "ui/operators/cures.py",  # what each button does
     "ui/view/swivel.py",  # keys in the status bar
-    "authoring/bone_names.py",  # words in bones' names
+    "authoring/finding/bone_names.py",  # words in bones' names
     "bake/certificate.py",  # the certificate as a page
 }
 

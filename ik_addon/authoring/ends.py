@@ -2,7 +2,7 @@
 
 import bpy
 
-from .legs import find_limbs
+from .finding.legs import find_limbs
 
 _AT_THE_TAIL = 0.01
 """How far from a bone's tail a bone that begins there may lie, in lengths of the bone."""

@@ -21,9 +21,9 @@ from ..rig.undoing import all_or_nothing
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
 from .controls import add_chain
+from .finding.legs import FoundLimb, LeftOut, find_limbs
 from .homes import controls_home
 from .knees import nearest_axis
-from .legs import FoundLimb, LeftOut, find_limbs
 from .snap import snap_targets
 from .unmoved import bones_stay
 

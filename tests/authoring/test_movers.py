@@ -8,7 +8,7 @@ from collections.abc import Callable
 import bpy
 import pytest
 
-from ik_addon.authoring.legs import find_limbs
+from ik_addon.authoring.finding.legs import find_limbs
 from ik_addon.rig.order import live_tips
 from ik_addon.rig.problems import warnings_of
 

@@ -7,7 +7,7 @@ import bpy
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_addon.authoring.legs import find_limbs
+from ik_addon.authoring.finding.legs import find_limbs
 
 from ..rig.rigs import BoneSpec, evaluated_copy, matrix_difference, new_armature, new_empty, update
 from ..scenes import angle_between, bone_state, link_from_library, pose_of, select, select_bones, whole_state

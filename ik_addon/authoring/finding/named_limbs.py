@@ -7,7 +7,7 @@ from itertools import pairwise
 import bpy
 from mathutils import Vector
 
-from .. import messages
+from ... import messages
 from .body import Body
 from .bone_names import BoneName
 from .limb_shape import IN_LINE, ON_TOES, SPLIT, Limb, Reasons, bend, foot_and_toes, is_in_line, is_part, is_plain

@@ -7,7 +7,7 @@ from math import radians
 import bpy
 from mathutils import Vector
 
-from .. import messages
+from ... import messages
 from .body import Body
 from .limb_shape import Limb, Reasons, foot_and_toes
 

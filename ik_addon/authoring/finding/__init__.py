@@ -1,0 +1,1 @@
+"""Which bones of an armature are its legs and arms."""
