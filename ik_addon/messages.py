@@ -317,6 +317,9 @@ CHAINS = Part("{count} chains")
 CONTROLS_LEFT_BEHIND = Note(
     "Keys move the bones of {chains}, and the controls do not follow. Cancel and snap the controls to the motion first"
 )
+KEYS_NOT_FOLLOWED = Note(
+    "Keys move the bones of {chains}, and the controls do not follow. Snap the targets to the pose over the range"
+)
 MANY_OUT_OF_REACH = Note("Targets are out of reach on about {part:.0%} of the frames. Cancel and move them nearer")
 RESULT_OFF = Note("{bone}: switched off at every frame")
 RESULT = Note("{bone}: {frames} frames, worst error {error:.3g} at frame {worst}, largest step {step:.1f}°")

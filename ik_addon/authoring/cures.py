@@ -12,7 +12,7 @@ from ..rig.hidden import in_any_collection
 from ..rig.limb import chain_bones, fk_joints
 from ..rig.motion import motion_frames
 from ..rig.order import live_tips
-from ..rig.problems import Cure, check_changeable, rotation_curves
+from ..rig.problems import Cure, bones_left_behind, check_changeable, rotation_curves
 from ..rig.reading import SceneReader
 from ..rig.switch import mute_switch
 from ..rig.undoing import all_or_nothing
@@ -186,7 +186,10 @@ def _follow_motion(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: s
     frames = motion_frames(tip.id_data)
     if frames is None:
         raise ChainError(messages.NO_MOTION()).of(messages.BONE(bone=tip.name))
-    snap_targets(context, [tip], frames)
+    ob = tip.id_data
+    # The other legs of a character have the same problem.
+    others = (name for name in live_tips(ob) if name != tip.name and bones_left_behind(ob, name))
+    snap_targets(context, [tip, *(ob.pose.bones[name] for name in others)], frames)
     return messages.CONTROLS_FOLLOW(first=frames[0], last=frames[-1])
 
 

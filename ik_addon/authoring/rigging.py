@@ -175,6 +175,9 @@ def _on_its_foot(ob: bpy.types.Object, limb: FoundLimb, target: bpy.types.Object
     place_world = Matrix.Translation(target.location)
     target.parent, target.parent_type, target.parent_bone = ob, "BONE", limb.end
     target.matrix_world = place_world
+    # The foot is what one grabs: dragged away from it, the target would tear the leg off.
+    target.hide_select = True
+    target.empty_display_type = "PLAIN_AXES"
     return True
 
 

@@ -32,6 +32,24 @@ def select_bone(ob: bpy.types.Object, name: str, extend: bool = False) -> None:
     ob.data.bones.active = ob.data.bones[name]
 
 
+def chosen_controls(context: bpy.types.Context, ob: bpy.types.Object) -> list[bpy.types.Object]:
+    """The selected objects that may be meant as controls of an armature object's chain.
+
+    An importer leaves all that it made selected: what the armature deforms, and what it is parented to, is not meant.
+    """
+    own, carrier = {ob}, ob.parent
+    while carrier is not None:
+        own.add(carrier)
+        carrier = carrier.parent
+    return [other for other in context.selected_objects if other not in own and not _is_skin(other, ob)]
+
+
+def _is_skin(other: bpy.types.Object, ob: bpy.types.Object) -> bool:
+    """True if an armature object deforms another one."""
+    deforms = any(modifier.type == "ARMATURE" and modifier.object == ob for modifier in other.modifiers)
+    return deforms or (other.parent == ob and other.parent_type == "ARMATURE")
+
+
 def chosen_tips(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
     """The selected bones that are tips of chains; the active bone, if it is one, where none is selected.
 

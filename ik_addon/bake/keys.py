@@ -136,7 +136,9 @@ def _assign(ob: bpy.types.Object, action: str) -> bpy.types.Action:
         new = old.copy()
         new.name = f"{old.name} baked"
     else:
-        new = bpy.data.actions.new(f"{old.name if old else ob.name} baked")
+        # The current one, where there is none, is named as Blender names it.
+        name = f"{ob.name}Action" if action == "CURRENT" else f"{old.name if old else ob.name} baked"
+        new = bpy.data.actions.new(name)
     if old is not None and new is not old:
         if old.is_editable:
             # Without a user it would be lost when the file is saved.

@@ -45,6 +45,12 @@ def motion_frames(ob: bpy.types.Object) -> range | None:
     return range(first, last + 1) if last > first else None
 
 
+def motion_of(objects: Iterable[bpy.types.Object]) -> range | None:
+    """The frames over which keys move some objects, from the first of all to the last; None if nothing moves."""
+    found = [frames for frames in map(motion_frames, objects) if frames is not None]
+    return range(min(each.start for each in found), max(each.stop for each in found)) if found else None
+
+
 def _extents(ob: bpy.types.Object) -> Iterator[float]:
     """First and last frames of all that plays on an object."""
     data, scene = ob.animation_data, bpy.context.scene

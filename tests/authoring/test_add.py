@@ -352,3 +352,20 @@ def test_the_mode_and_the_selection_stay():
     bpy.ops.analytic_ik.add()
     assert where_one_stands() == before
     assert rig.tip.analytic_ik_target == other
+
+
+def test_what_an_importer_left_selected_is_no_control():
+    """The skin, and the Empty that the armature is parented to."""
+    rig = leg()
+    holder = new_empty("imported", (3.0, 0.0, 0.0))
+    rig.ob.parent = holder
+    skins = [bpy.data.objects.new(name, bpy.data.meshes.new(name)) for name in ("modified", "parented")]
+    for skin in skins:
+        bpy.context.scene.collection.objects.link(skin)
+    skins[0].modifiers.new("Armature", "ARMATURE").object = rig.ob
+    skins[1].parent, skins[1].parent_type = rig.ob, "ARMATURE"
+    update()
+    before = pose_of(rig.ob)
+    tip = add(rig.ob, "shin", holder, *skins)
+    assert tip.analytic_ik_target.type == "EMPTY" and tip.analytic_ik_target is not holder
+    assert apart(pose_of(rig.ob), before, 2.0) < EXACT

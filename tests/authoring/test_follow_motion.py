@@ -10,6 +10,7 @@ import bpy
 import pytest
 
 from ik_addon.authoring import rigging
+from ik_addon.authoring.selection import is_tip
 from ik_addon.rig.motion import motion_frames
 from ik_addon.solvers import ChainError
 
@@ -199,11 +200,21 @@ def test_a_pose_keyed_once_is_no_motion():
     assert_no_bone_moved(ob, before, played(ob, [1, 4, 9]))
 
 
-def test_who_does_not_want_it_gets_controls_without_keys():
+def test_who_does_not_want_it_gets_controls_without_keys(capfd):
     ob = in_motion()
     bpy.ops.analytic_ik.rig_legs(follow_motion=False)
+    assert "Keys move the bones of 2 chains, and the controls do not follow. Snap" in capfd.readouterr().out
     assert len(list(controls_of(ob))) == 4
     assert all(control.animation_data is None for control in controls_of(ob))
+
+
+def test_the_cure_of_one_leg_lets_all_follow_their_keys():
+    ob = in_motion()
+    before = played_without_the_add_on(ob, FRAMES)
+    bpy.ops.analytic_ik.rig_legs(follow_motion=False)
+    bpy.ops.analytic_ik.cure(kind="FOLLOW_MOTION", bone=next(bone.name for bone in ob.pose.bones if is_tip(bone)))
+    assert all(control.animation_data is not None for control in controls_of(ob))
+    assert_no_bone_moved(ob, before, played(ob, FRAMES))
 
 
 def test_muted_keys_are_not_followed():

@@ -2,15 +2,17 @@
 
 import re
 from random import Random
+from types import SimpleNamespace
 
 import bpy
 import pytest
 from mathutils import Matrix, Vector
 
 from ik_addon.authoring.finding.legs import find_limbs
+from ik_addon.ui.operators.rigs import ANALYTIC_IK_OT_rig_legs
 
 from ..rig.rigs import BoneSpec, evaluated_copy, matrix_difference, new_armature, new_empty, update
-from ..scenes import angle_between, bone_state, link_from_library, pose_of, select, select_bones, whole_state
+from ..scenes import angle_between, bone_state, enter, link_from_library, pose_of, select, select_bones, whole_state
 from .skeletons import FAMILIES, Family, armature_of
 
 FAMILY = pytest.mark.parametrize("family", FAMILIES, ids=str)
@@ -216,6 +218,8 @@ def test_a_foot_that_hangs_on_the_root_carries_the_target_of_its_leg(capfd):
     assert "'LowerLeg.L', ending at 'Foot.L' (Foot.L on bone 'Foot.L', Knee.L)" in capfd.readouterr().out
     assert all(matrix_difference(pose_of(ob)[name], before[name]) < 1e-5 for name in before)
     foot, shin = ob.pose.bones["Foot.L"], ob.pose.bones["LowerLeg.L"]
+    # A click finds the foot; the target, dragged away from it, would tear the leg off.
+    assert shin.analytic_ik_target.hide_select
     end_before = shin.matrix.inverted() @ foot.head
     foot.location = (0.0, 0.1, 0.05)
     update()
@@ -230,6 +234,18 @@ def test_only_the_selected_legs_are_rigged():
     select_bones(ob, FAMILIES[0].found()[0].bones[0])
     bpy.ops.analytic_ik.rig_legs()
     assert [tip.name for tip in tips_of(ob)] == [FAMILIES[0].found()[0].bones[-1]]
+
+
+def test_a_button_looks_at_selected_bones_only_where_one_sees_them():
+    ob = armature_of(FAMILIES[0].bones())
+    for mode, looks in (("OBJECT", False), ("POSE", True)):
+        enter(mode, ob)
+        pressed = SimpleNamespace(execute=lambda context: {"FINISHED"})
+        assert ANALYTIC_IK_OT_rig_legs.invoke(pressed, bpy.context, None) == {"FINISHED"}
+        assert pressed.only_selected is looks
+    select_bones(ob, FAMILIES[0].found()[0].bones[0])
+    bpy.ops.analytic_ik.rig_legs(only_selected=False)
+    assert len(tips_of(ob)) == len(legs_of(FAMILIES[0]))
 
 
 def test_undo_takes_it_back():

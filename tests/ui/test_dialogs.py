@@ -154,6 +154,20 @@ def test_a_frame_between_two_is_told_as_it_is(capfd):
 # Bake
 
 
+@pytest.mark.parametrize("name", ["bake", "check"])
+def test_the_frames_of_the_motion_are_offered_and_the_scenes_where_nothing_moves(name, ask):
+    rig = captured(first=40.3)
+    values = ask(name).values
+    assert (values["frame_start"], values["frame_end"]) == (40, 53)
+    slide(rig.target.ob, (0.0, -0.3, 0.4), (0.0, 0.3, 0.4))
+    values = ask(name).values
+    assert (values["frame_start"], values["frame_end"]) == (1, 53)
+    for ob in (rig.ob, rig.target.ob):
+        ob.animation_data_clear()
+    values = ask(name).values
+    assert (values["frame_start"], values["frame_end"]) == (bpy.context.scene.frame_start, bpy.context.scene.frame_end)
+
+
 def test_a_bake_of_controls_that_do_not_follow_warns(ask):
     rig = captured()
     words = "Keys move the bones of 1 chain, and the controls do not follow. Cancel and snap the controls"

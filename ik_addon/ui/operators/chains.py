@@ -8,7 +8,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ... import messages
 from ...authoring.controls import add_chain, controls_of, delete_controls, remove_chain, unused
 from ...authoring.knees import limit_knees
-from ...authoring.selection import active_armature, active_bone, chosen_tips
+from ...authoring.selection import active_armature, active_bone, chosen_controls, chosen_tips
 from ...rig.settings import SOLVER_ITEMS
 from ...rig.switch import check_switchable
 from ...rig.undoing import all_or_nothing
@@ -61,7 +61,7 @@ second one the pole; without, they are made where no bone moves"""
         tip = active_bone(ob)
         if tip is None:
             raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
-        controls = [other for other in context.selected_objects if other is not ob and other != ob]
+        controls = chosen_controls(context, ob)
         added = add_chain(context, tip, self.chain_count, self.solver, self.with_pole, controls)
         end = messages.ENDS_AT(end=tip.analytic_ik_end_bone) if tip.analytic_ik_end_bone else ""
         straight = added.straight and tip.parent is not None

@@ -1,6 +1,6 @@
 """Operators that go through frames. In the window they leave Blender time to draw, and Esc cancels them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from textwrap import wrap
 from time import perf_counter
@@ -10,13 +10,15 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ... import messages
-from ...authoring.selection import active_armature, selected_bones
+from ...authoring.controls import controls_of
+from ...authoring.selection import active_armature, selected_bones, tips_of
 from ...bake import chains_of
 from ...bake.baking import baked, checked
 from ...bake.certificate import MISSES, chains_words
 from ...bake.forecast import part_out_of_reach
 from ...bake.report import words
 from ...bake.stepping import Progress, Steps, finish
+from ...rig.motion import motion_of
 from ...rig.order import ChainName
 from ...rig.problems import bones_left_behind
 from ...rig.rendering import is_rendering
@@ -139,12 +141,12 @@ class RangeOperator(SteppedOperator):
     frame_step: IntProperty(name="Step", description="Frames from one to the next", default=1, min=1)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        self._set_range(context)
+        self.set_range(context, self.offered_range)
         return super().invoke(context, event)
 
     def frames(self, context: bpy.types.Context) -> range:
         """The frames to step; ChainError where they are none."""
-        self._set_range(context)
+        self.set_range(context, self.default_range)
         if self.frame_end < self.frame_start:
             raise ChainError(messages.LAST_BEFORE_FIRST(last=self.frame_end, first=self.frame_start))
         return range(self.frame_start, self.frame_end + 1, self.frame_step)
@@ -153,10 +155,15 @@ class RangeOperator(SteppedOperator):
         """The frames to step where none are given."""
         return range(context.scene.frame_start, context.scene.frame_end + 1)
 
-    def _set_range(self, context: bpy.types.Context) -> None:
+    def offered_range(self, context: bpy.types.Context) -> range:
+        """The frames that a dialog offers."""
+        return self.default_range(context)
+
+    def set_range(self, context: bpy.types.Context, find: Callable[[bpy.types.Context], range]) -> None:
+        """Set the first and the last frame, as far as they are not given. find: gives the range to take them from."""
         missing = [name for name in ("frame_start", "frame_end") if not self.properties.is_property_set(name)]
         if missing:
-            frames = self.default_range(context)
+            frames = find(context)
             ends = {"frame_start": frames.start, "frame_end": frames.stop - 1}
             for name in missing:
                 setattr(self, name, ends[name])
@@ -169,6 +176,12 @@ class ChainsOperator(RangeOperator):
         name="Only Selected",
         description="Only chains whose tip bone is selected; otherwise all of the armature",
     )
+
+    def offered_range(self, context: bpy.types.Context) -> range:
+        """The frames over which keys move the armature or its controls; the scene's range if none do."""
+        ob = active_armature(context)
+        controls = [control for tip in tips_of(ob) for control in controls_of(tip)]
+        return motion_of([ob, *controls]) or super().offered_range(context)
 
     def chains(self, ob: bpy.types.Object) -> list[ChainName]:
         """The chains to step; ChainError where there is none."""
@@ -221,6 +234,7 @@ class ANALYTIC_IK_OT_bake(ChainsOperator):
     _warning = ""
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self.set_range(context, self.offered_range)
         try:
             ob = active_armature(context)
             self._warning = _warning_before(context, ob, self.chains(ob), self.frames(context))

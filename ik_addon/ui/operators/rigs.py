@@ -17,7 +17,8 @@ from ...authoring.snap import pose_snapped, targets_snapped
 from ...bake.certificate import chains_words
 from ...bake.stepping import Steps
 from ...rig.limb import chain_bones
-from ...rig.motion import has_keys, motion_frames
+from ...rig.motion import has_keys, motion_of
+from ...rig.problems import bones_left_behind
 from ...rig.settings import settings_of
 from ...solvers import ChainError
 from .chains import ChainOperator
@@ -38,15 +39,27 @@ bones, or at all where none is selected; no bone moves"""
     bl_label = "Rig Legs"
 
     arms: BoolProperty(name="Arms Too", description="Rig arms as well, where the names of the bones say that they are")
+    only_selected: BoolProperty(
+        name="Only Selected",
+        description="Only limbs with a selected bone, if any bone is selected",
+        default=True,
+        options={"SKIP_SAVE"},
+    )
     follow_motion: BoolProperty(
         name="Follow Motion",
         description="Key the controls so that they carry the motion that the limbs have from keys",
         default=True,
     )
 
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        # Only in Pose Mode does one see which bones are selected.
+        self.only_selected = context.mode == "POSE"
+        return self.execute(context)
+
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        selected = selected_bones(ob) if self.only_selected else []
         with at_cursor(context) as progress:
-            rigged = rig_legs(context, ob, selected_bones(ob), self.arms, self.follow_motion, progress)
+            rigged = rig_legs(context, ob, selected, self.arms, self.follow_motion, progress)
         if rigged.left_out:
             bones = "; ".join(messages.LEFT_OUT_BONE(bone=out.bone, why=out.reason) for out in rigged.left_out[:_NAMED])
             more = len(rigged.left_out) - _NAMED
@@ -54,6 +67,11 @@ bones, or at all where none is selected; no bone moves"""
             self.report({"INFO"}, said)
         said = messages.RIGGED(limbs=", ".join(_words(limb) for limb in rigged.limbs))
         if rigged.frames is None:
+            left = sum(bool(bones_left_behind(ob, one.limb.bones[-1])) for one in rigged.limbs)
+            if left:
+                self.report({"INFO"}, said)
+                self.level = "WARNING"
+                return messages.KEYS_NOT_FOLLOWED(chains=chains_words(left))
             return said
         self.report({"INFO"}, said)
         first, last = rigged.frames[0], rigged.frames[-1]
@@ -169,7 +187,7 @@ class ANALYTIC_IK_OT_snap_targets(SnapOperator):
     label = "Snapping"
 
     def motion_frames(self, tips: list[bpy.types.PoseBone]) -> range | None:
-        return _joined([tip.id_data for tip in tips])
+        return motion_of([tip.id_data for tip in tips])
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         frames = self.frames_asked(context)
@@ -192,7 +210,7 @@ class ANALYTIC_IK_OT_snap_pose(SnapOperator):
     def motion_frames(self, tips: list[bpy.types.PoseBone]) -> range | None:
         chains = [settings_of(tip) for tip in tips]
         controls = [control for chain in chains for control in (chain.target, chain.pole_target) if control]
-        return _joined([*controls, *(tip.id_data for tip in tips)])
+        return motion_of([*controls, *(tip.id_data for tip in tips)])
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         tips, frames = self.tips(ob), self.frames_asked(context)
@@ -208,12 +226,6 @@ def _is_keyed(tip: bpy.types.PoseBone) -> bool:
         # The snap itself says what is wrong with its bones.
         return False
     return has_keys(tip.id_data, [bone.name for bone in bones])
-
-
-def _joined(objects: list[bpy.types.Object]) -> range | None:
-    """The frames over which keys move some objects, from the first of all to the last; None if none has keys."""
-    found = [frames for frames in map(motion_frames, objects) if frames is not None]
-    return range(min(each.start for each in found), max(each.stop for each in found)) if found else None
 
 
 def _frames_words(context: bpy.types.Context, frames: range | None) -> str:

@@ -5,7 +5,7 @@ from textwrap import wrap
 import bpy
 
 _POINTS_PER_CHARACTER = 6.5
-_INDENT = 6
+_INDENT = 8
 """Characters that icon and margins take."""
 _LEAST = 1e-6
 """Metres."""
