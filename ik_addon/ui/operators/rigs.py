@@ -93,17 +93,21 @@ class ANALYTIC_IK_OT_adopt(ChainOperator):
             raise ChainError(missing(armature=ob.name))
         resting_too = resting(_bones(ob, self.all))
         done = adopt(context, held)
-        for one in done.adopted:
-            if one.moved > _MOVED:
-                self.report({"WARNING"}, _moved(one))
-        if done.stretching:
-            self.report({"WARNING"}, messages.STRETCHED_IN_REACH(bones=messages.quoted(done.stretching)))
-        for why in done.left:
-            self.report({"WARNING"}, why)
         if resting_too:
             self.report({"INFO"}, messages.LEFT_AT_REST(constraints=_named(resting_too)))
         named = (messages.ADOPTED_ONE(constraint=one.constraint, bone=one.tip) for one in done.adopted)
-        return messages.ADOPTED(constraints=", ".join(named))
+        said = messages.ADOPTED(constraints=", ".join(named))
+        warnings = [*done.left, *(_moved(one) for one in done.adopted if one.moved > _MOVED)]
+        if done.stretching:
+            warnings.append(messages.STRETCHED_IN_REACH(bones=messages.quoted(done.stretching)))
+        if not warnings:
+            return said
+        # The status bar shows what is said last.
+        self.report({"INFO"}, said)
+        self.level = "WARNING"
+        for warning in warnings[:-1]:
+            self.report({"WARNING"}, warning)
+        return warnings[-1]
 
 
 class ANALYTIC_IK_OT_restore(ChainOperator):
