@@ -199,6 +199,10 @@ SWITCH_IN_STRIP = Refusal(
     "chain's switch"
 )
 BONE_CONSTRAINED = Refusal("Bone '{bone}': constraint '{constraint}' moves it after the chain; switch it off")
+TIE_ON = Refusal(
+    "Bone '{bone}': constraint '{constraint}' ties the chain to its controls and must be off; now Blender's IK solves "
+    "the chain again"
+)
 FOLLOWS_BONE = Clause(
     "bone '{bone}' follows '{mover}' by its constraint '{constraint}'; rig the bones that move it, or adopt their IK"
 )

@@ -15,7 +15,7 @@ from ..rig.armatures import bones_below
 from ..rig.channels import Raw, quaternion_of, raw_values
 from ..rig.limb import Limb
 from ..rig.movers import movers_of
-from ..rig.posing import PoseWriter
+from ..rig.posing import write_fk
 from ..rig.reading import ArmatureReader, SceneReader
 from ..rig.settings import Settings
 from ..rig.solving import solve_limb
@@ -217,11 +217,9 @@ def _full_influence(context: bpy.types.Context, held: Held) -> Iterator[None]:
 def _carry_out(plan: _Plan) -> None:
     """Write the FK pose and the settings, keep what restoring needs, and mute the constraint."""
     tip, constraint = plan.held.chain_tip, plan.held.constraint
-    ob, writer = tip.id_data, PoseWriter(tip.id_data)
+    ob = tip.id_data
     helper = _end_target(plan) if constraint.use_rotation else None
-    for reading in plan.limb.bones:
-        writer.restore_fk(reading.name, reading.mode, reading.fk)
-    writer.commit()
+    write_fk(ob, {(reading.name, reading.mode): reading.fk for reading in plan.limb.bones})
     for name in Settings.__dataclass_fields__:
         setattr(tip, settings.PREFIX + name, getattr(plan.limb.settings, name))
     if helper is not None:

@@ -11,6 +11,7 @@ from ..rig.animation import animated_paths, is_animated, is_driven
 from ..rig.foot import end_bone
 from ..rig.order import live_tips
 from ..rig.problems import check_changeable
+from ..rig.relation import is_tie
 from ..rig.settings import Settings
 from ..solvers import ChainError
 from .adopted import is_adopted, record_of, setting_path
@@ -48,7 +49,12 @@ def resting(bones: Sequence[bpy.types.PoseBone]) -> list[Held]:
 
 
 def _held(bones: Sequence[bpy.types.PoseBone]) -> list[Held]:
-    return [Held(bone, constraint) for bone in bones for constraint in bone.constraints if constraint.type == "IK"]
+    return [
+        Held(bone, constraint)
+        for bone in bones
+        for constraint in bone.constraints
+        if constraint.type == "IK" and not is_tie(constraint)
+    ]
 
 
 def _is_handed_over(held: Held) -> bool:

@@ -11,17 +11,15 @@ from mathutils import Vector
 from .. import messages
 from ..rig import settings
 from ..rig.chains import fk_chain
-from ..rig.channels import SCALE
+from ..rig.channels import SCALE, Raw, raw_values
 from ..rig.foot import possible_end_bones
-from ..rig.hidden import forget_hidden
 from ..rig.lengthening import factors, present_ratio
 from ..rig.limb import BoneReading, chain_bones, fk_joints
 from ..rig.movers import check_unmoved
 from ..rig.order import live_tips
-from ..rig.posing import FkPose, PoseWriter
+from ..rig.posing import Channel, write_fk
 from ..rig.problems import check_changeable
 from ..rig.reading import ArmatureReader, SceneReader, check_targets
-from ..rig.records import absorb_scale, forget_fk
 from ..rig.switch import check_switchable, mute_switch
 from ..rig.undoing import all_or_nothing
 from ..solvers import Chain, ChainError, solver_for
@@ -88,7 +86,6 @@ def add_chain(
             pole = new_empty(home, f"{tip.name} pole", reader.world @ at_armature, "PLAIN_AXES", size)
         # What an earlier chain left here, a swivel or a target's bone, is none of this one's.
         settings.clear_settings(tip)
-        forget_hidden(tip)
         tip.analytic_ik_target = target
         tip.analytic_ik_pole_target = pole
         tip.analytic_ik_chain_count = chain_count
@@ -128,23 +125,29 @@ def take_off(tip: bpy.types.PoseBone, keep_pose: bool) -> None:
     """`remove_chain` without deleting anything, for a caller that may have to bring it back."""
     ob = tip.id_data
     check_switchable(ob, tip)
-    fk, writer = FkPose(ob, ob, bpy.context.scene.frame_current_final, frame_changed=False), PoseWriter(ob)
-    bones, ratio = _bones_or_tip(tip), present_ratio(tip)
-    for bone in [*bones, *possible_end_bones(tip)]:
+    turned = [*_bones_or_tip(tip), *possible_end_bones(tip)]
+    for bone in turned:
         bone.property_unset("analytic_ik_rigid")
-        if keep_pose:
-            forget_fk(bone, bone.rotation_mode)
-        else:
-            writer.restore_fk(bone.name, *fk.rotation(bone.name))
-    for name, factor in factors([bone.bone for bone in bones], ratio).items():
-        if keep_pose:
-            absorb_scale(ob.pose.bones[name], factor)
-        else:
-            writer.restore_fk(name, SCALE, fk.scale(name))
-    writer.commit()
+    if keep_pose:
+        write_fk(ob, shown_pose(tip, [bone.name for bone in turned]))
     mute_switch(ob, tip)
     settings.clear_settings(tip)
-    forget_hidden(tip)
+
+
+def shown_pose(tip: bpy.types.PoseBone, turned: Iterable[str]) -> dict[Channel, Raw]:
+    """The rotations of the bones that a chain turns as they are shown, and their FK scales with its stretch."""
+    ob = tip.id_data
+    evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    modes = {name: ob.pose.bones[name].rotation_mode for name in turned}
+    found = {(name, mode): raw_values(evaluated[name], mode) for name, mode in modes.items()}
+
+    def fk_scale(name: str) -> Raw:
+        return raw_values(ob.pose.bones[name], SCALE)
+
+    ratio = present_ratio(evaluated[tip.name], fk_scale)
+    own = factors([bone.bone for bone in _bones_or_tip(tip)], ratio) if ratio != 1.0 else {}
+    scales = {(name, SCALE): tuple(factor * each for each in fk_scale(name)) for name, factor in own.items()}
+    return found | scales
 
 
 def controls_of(tip: bpy.types.PoseBone) -> list[bpy.types.Object]:

@@ -8,12 +8,12 @@ from .. import messages
 from ..rig import animation
 from ..rig.armatures import is_changeable
 from ..rig.chains import fk_chain
-from ..rig.hidden import in_any_collection
 from ..rig.limb import chain_bones, fk_joints
 from ..rig.motion import motion_frames
 from ..rig.order import live_tips
 from ..rig.problems import Cure, bones_left_behind, check_changeable, rotation_curves
 from ..rig.reading import SceneReader
+from ..rig.relation import in_any_collection
 from ..rig.switch import mute_switch
 from ..rig.undoing import all_or_nothing
 from ..solvers import ChainError

@@ -6,7 +6,7 @@ import bpy
 
 from .. import messages
 from ..rig.channels import raw_values
-from ..rig.posing import PoseWriter
+from ..rig.posing import write_fk
 from ..rig.problems import check_changeable
 from ..rig.switch import check_switchable
 from ..rig.undoing import all_or_nothing
@@ -62,12 +62,12 @@ def _constraint_of(tip: bpy.types.PoseBone) -> bpy.types.Constraint:
 def _restore(tip: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> None:
     ob, record = tip.id_data, record_of(tip)
     take_off(tip, keep_pose=False)
-    writer = PoseWriter(ob)
-    for name, (mode, before, written) in record.fk.items():
+    before = {}
+    for name, (mode, fk, written) in record.fk.items():
         bone = ob.pose.bones.get(name)
         if bone is not None and bone.rotation_mode == mode and raw_values(bone, mode) == written:
-            writer.restore_fk(name, mode, before)
-    writer.commit()
+            before[name, mode] = fk
+    write_fk(ob, before)
     if record.influence is None:
         constraint.mute = False
     else:

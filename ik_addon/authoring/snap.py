@@ -19,7 +19,7 @@ from ..rig.foot import possible_end_bones
 from ..rig.limb import Limb, chain_bones, fk_joints, rotation_in
 from ..rig.order import ChainName, chain_order, live_tips
 from ..rig.others import others_handle_frames
-from ..rig.posing import PoseWriter
+from ..rig.posing import write_fk
 from ..rig.reading import SceneReader
 from ..rig.settings import settings_of
 from ..rig.solving import solve_limb, tell
@@ -181,10 +181,7 @@ def _write_pose(
     for armature in armatures:
         own = {(bone, mode): raws for (name, bone, mode), raws in rotations.items() if name == armature.name_full}
         if frames is None:
-            writer = PoseWriter(armature)
-            for (bone, mode), raws in own.items():
-                writer.restore_fk(bone, mode, raws[-1])
-            writer.commit()
+            write_fk(armature, {channel: raws[-1] for channel, raws in own.items()})
         else:
             write_keys(armature, [_keys(bone, mode, raws, frames) for (bone, mode), raws in own.items()], "CURRENT")
         armature.update_tag()

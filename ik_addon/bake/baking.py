@@ -10,13 +10,11 @@ from .. import messages
 from ..rig import live
 from ..rig.armatures import armature_named, bones_below
 from ..rig.channels import SCALE
-from ..rig.hidden import forget_hidden
 from ..rig.lengthening import factors, may_stretch, scaled_bones
 from ..rig.limb import chain_bones
 from ..rig.order import ChainName, live_tips
 from ..rig.plan import Plan
 from ..rig.problems import read_chains
-from ..rig.records import forget_fk
 from ..rig.settings import clear_settings
 from ..rig.switch import check_switchable, mute_switch, switched_tips
 from ..rig.undoing import all_or_nothing
@@ -108,8 +106,8 @@ def _write(
             motion.record.keys = sum(each.values.size for each in own_keys)
             keys += own_keys
         write_keys(ob, keys, action)
-        for chain, motion in own.items():
-            _finish(ob, chain.tip, motion.bones, scales[chain], after)
+        for chain in own:
+            _finish(ob, chain.tip, after)
 
 
 def check(
@@ -206,17 +204,12 @@ def _hangs_on_live(ob: bpy.types.Object, motion: Motion, motions: Iterable[Chain
     return may_stretch(above)
 
 
-def _finish(ob: bpy.types.Object, tip: str, bones: Sequence[str], scaled: Iterable[str], after: str) -> None:
-    """The keys are the bones' FK pose now; what happens to the chain itself."""
+def _finish(ob: bpy.types.Object, tip: str, after: str) -> None:
+    """What happens to a chain when its bones have their keys."""
     pose_bone = ob.pose.bones[tip]
-    for name in bones:
-        forget_fk(ob.pose.bones[name], ob.pose.bones[name].rotation_mode)
-    for name in scaled:
-        forget_fk(ob.pose.bones[name], SCALE)
     if after == "KEEP":
         return
     mute_switch(ob, pose_bone)
-    forget_hidden(pose_bone)
     if after == "MUTE":
         pose_bone.analytic_ik_enabled = False
     else:

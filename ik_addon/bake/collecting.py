@@ -11,7 +11,7 @@ from .. import messages
 from ..rig import live
 from ..rig.afterwards import moved_afterwards
 from ..rig.armatures import armature_named
-from ..rig.channels import SCALE, Raw, channel_of, quaternion_of, raw_of
+from ..rig.channels import SCALE, Raw, channel_of, quaternion_of, raw_of, raw_values
 from ..rig.evaluating import evaluate
 from ..rig.foot import possible_end_bones
 from ..rig.lengthening import scaled_bones
@@ -19,7 +19,6 @@ from ..rig.limb import link_bones
 from ..rig.order import ChainName
 from ..rig.others import others_handle_frames
 from ..rig.plan import Plan
-from ..rig.records import recorded_fk
 from ..rig.sampling import Sampler
 from ..rig.settings import settings_of
 from ..rig.shown import Shown
@@ -249,15 +248,14 @@ def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass, shown: 
     motion.stretches.append(posed.stretch if posed is not None else 1.0)
     if motion.wants_limbs:
         motion.limbs.append(posed)
-    motion.fk_scales.append([recorded_fk(bones[name], SCALE) for name in motion.scaled])
+    motion.fk_scales.append([raw_values(bones[name], SCALE) for name in motion.scaled])
     solved = {}
     if posed is not None:
         solved = dict(zip((reading.name for reading in posed.limb.turned), posed.rotations, strict=True))
         error = shown.missed_world(armature_named(chain.armature), chain.tip) if shown else posed.error_world
         motion.record.add(frame, posed, error)
     return [
-        solved.get(name) or recorded_fk(bones[name], mode)
-        for name, mode in zip(motion.bones, motion.modes, strict=True)
+        solved.get(name) or raw_values(bones[name], mode) for name, mode in zip(motion.bones, motion.modes, strict=True)
     ]
 
 

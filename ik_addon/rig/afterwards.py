@@ -9,6 +9,7 @@ from .armatures import armature_named
 from .carriers import carriers
 from .movers import taken_by
 from .order import ChainName, read_by
+from .relation import is_tie
 from .relations import Known, followed_bones
 
 
@@ -50,7 +51,9 @@ class _Movers:
 
 def _constraints(ob: bpy.types.Object, with_idle: bool) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
     """The constraints of an armature object's bones that act, or may at another frame."""
-    found = [(bone, each) for bone in ob.pose.bones if len(bone.constraints) for each in bone.constraints]
+    found = [
+        (bone, each) for bone in ob.pose.bones if len(bone.constraints) for each in bone.constraints if not is_tie(each)
+    ]
     animated = set(animated_paths(ob)) if found else set()
     for bone, constraint in found:
         path = constraint.path_from_id()

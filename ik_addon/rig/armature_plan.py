@@ -9,7 +9,11 @@ import numpy as np
 
 from .. import messages
 from ..solvers import ChainError
-from .posing import BulkPose
+from .armatures import is_evaluated_in
+from .channels import Raw, channel_of
+from .glance import glance
+from .posing import PoseWriter, RowWriter, settle
+from .relation import is_tied, wake
 from .sampling import Sampler
 from .simple import Judge, not_simple, time_is_plain
 from .steady import SteadyChain, Wishes
@@ -24,7 +28,8 @@ _KEPT_AHEAD = 1_000_000
 """How many rotations of bones are kept, of all armatures together, so that playback in a loop samples and solves each
 frame once; some 80 MB."""
 _COMPARED_AT_FIRST = 3
-"""Frames at which all sampled chains are compared with the evaluated scene."""
+"""Frames, or updates in which something was moved by hand, at which all chains that were solved before are compared
+with the evaluated scene."""
 _COMPARED_EACH = 16
 """From then on at every so-manieth frame one of them is."""
 
@@ -33,8 +38,7 @@ _COMPARED_EACH = 16
 class _Ahead:
     """Chains solved ahead, for frames in a row from `first` on. which: their indices; tracks: theirs.
 
-    rows: of their bones among the armature's; None: all of them. values: (frames, rows, 4), what is written there;
-    as_bytes: the same for each frame, where it is of all rows, to compare.
+    rows: of their bones among the armature's; None: all of them. values: (frames, rows, 4), what is written there.
     """
 
     first: float
@@ -42,7 +46,6 @@ class _Ahead:
     tracks: list[Track]
     rows: np.ndarray | None
     values: np.ndarray
-    as_bytes: list[bytes | None]
 
 
 class ArmaturePlan:
@@ -54,7 +57,7 @@ class ArmaturePlan:
     turn, and place: the number of this armature among them.
     """
 
-    def __init__(self, ob: bpy.types.Object, chains: Sequence[SteadyChain], alone: bool) -> None:
+    def __init__(self, ob: bpy.types.Object, chains: Sequence[SteadyChain]) -> None:
         self.chains = chains
         self.ways: list[str] | None = None
         self.written: _Ahead | None = None
@@ -62,24 +65,33 @@ class ArmaturePlan:
         self.early: dict[int, Wishes] = {}
         self._object = ob
         self._stands_alone: bool | None = None
+        self._tied: bool | None = None
         self._placed: dict[int, bool] = {}
+        tips = [ob.pose.bones[chain.tip] for chain in chains]
+        above = {bone.name for tip in tips for bone in tip.parent_recursive}
+        beside = {tip.analytic_ik_end_bone for tip in tips} & set(ob.pose.bones.keys())
+        self._line = [*{name for chain in chains for name in (*chain.bones, chain.tip)} | above | beside]
+        self._looked = glance(ob, chains, self._line)
         names = [name for chain in chains for name in chain.bones]
         self.bones = self.among = len(names)
         self.place = 0
         self._modes = [mode for chain in chains for mode in chain.modes]
         self._fk = np.array([(*raw, 0.0)[:4] for chain in chains for raw in chain.fk])
-        self._pose = BulkPose(ob, names, self._modes, alone)
+        self._writer = RowWriter(ob, names, self._modes)
         starts = np.cumsum([0, *(len(chain.bones) for chain in chains)])
         self._rows = [np.arange(*span) for span in pairwise(starts)]
         self._readers: dict[int, set[int]] = {}
+        self._named: dict[str, int] = {}
         for k, chain in enumerate(chains):
-            for uid in _controls(ob, chain):
-                self._readers.setdefault(uid, set()).add(k)
+            for each in _controls(ob, chain):
+                self._readers.setdefault(each.session_uid, set()).add(k)
+                self._named[each.name_full] = each.session_uid
         self._refused: dict[int, str] = {}
         self._still: dict[int, np.ndarray] = {}
         self._ahead: dict[float, _Ahead] = {}
         self._frame: float | None = None
-        self._frames = 0
+        self._frames = self._updates = 0
+        self._certain = False
 
     @property
     def object(self) -> bpy.types.Object | None:
@@ -98,14 +110,9 @@ class ArmaturePlan:
         self._still.clear()
         self._frames = 0
 
-    def intact(self) -> bool:
-        """Whether its bones hold what was written."""
-        ob = self.object
-        return ob is not None and self._pose.unchanged(ob)
-
     def restructured(self) -> None:
         """What moves with what may have changed, and what is sampled as well."""
-        self._stands_alone = None
+        self._stands_alone = self._tied = None
         self._placed.clear()
         self.doubt()
 
@@ -114,8 +121,8 @@ class ArmaturePlan:
         found = [self._readers[uid] for uid in uids if uid in self._readers]
         return sorted(set().union(*found)) if found else []
 
-    def before_frame(self, scene: bpy.types.Scene) -> bool:
-        """Write the chains that can be sampled. False where what is there is not what the plan wrote."""
+    def before_frame(self, scene: bpy.types.Scene, graphs: Sequence[bpy.types.Depsgraph]) -> bool:
+        """Write the chains that can be sampled, in all depsgraphs that show the scene. False: the armature is gone."""
         self.written = None
         ob, frame = self.object, scene.frame_current_final
         if ob is None:
@@ -127,44 +134,67 @@ class ArmaturePlan:
             self.settled = False
             return True
         k = int(frame - ahead.first)
-        if not self._pose.write(ob, ahead.values[k], ahead.rows, ahead.as_bytes[k]):
-            return False
+        self._writer.write(copies_of(ob, graphs), ahead.values[k], ahead.rows)
+        if not self._frames:
+            # What moved while nobody was told is no reason for Blender to evaluate the chain now.
+            wake(ob, ())
         self.written, self._frame = ahead, frame
         self._frames += 1
         compared = self._frames > _COMPARED_AT_FIRST and self._frames % _COMPARED_EACH
         self.settled = ahead.rows is None and bool(compared)
         return True
 
-    def after_frame(self, places: EvaluatedPlaces, every: bool) -> bool:
+    def after_frame(self, places: EvaluatedPlaces, anew: bool) -> bool:
         """Write the chains that were not solved before the frame, and compare those that were with what they should
-        have read; every: all of them. False where that cannot be done."""
+        have read; anew: all of them, and what was written may be lost. False where that cannot be done."""
         ob, ahead = self.object, self.written
         if ob is None:
             return False
         if not places.shows(ob):
             return True
         if ahead is None:
-            return self.solve(places, range(len(self.chains)))
+            return self._solve(places, range(len(self.chains)), frame_changed=True)
         late = []
-        if every or self._frames <= _COMPARED_AT_FIRST:
+        if anew or self._frames <= _COMPARED_AT_FIRST:
             late = self._misplaced(ob, places, ahead, ahead.which)
         elif self._frames % _COMPARED_EACH == 0:
             late = self._misplaced(ob, places, ahead, [ahead.which[self._frames // _COMPARED_EACH % len(ahead.which)]])
         if ahead.rows is not None:
             late += sorted(set(range(len(self.chains))).difference(ahead.which))
-        return self.solve(places, late) if late else True
+        if anew:
+            late = range(len(self.chains))
+        return self._solve(places, late, frame_changed=True) if late else True
 
-    def before_update(self, depsgraph: bpy.types.Depsgraph, moved: dict[int, bpy.types.Object]) -> bool:
-        """Solve the chains whose controls were moved by hand before that is evaluated, so that it is evaluated once.
+    def before_update(
+        self,
+        depsgraph: bpy.types.Depsgraph,
+        moved: set[str],
+        graphs: Sequence[bpy.types.Depsgraph],
+    ) -> bool:
+        """Solve the chains that read what was moved by hand before that is evaluated, so that it is evaluated once.
 
-        moved: those objects, by their session numbers. Only where nothing else of the armature can move with them.
+        moved: names of those objects; the armature's own is among them where a bone was posed. Only where nothing else
+        of the armature can move with them. False where a chain cannot be solved so.
         """
-        which, ob = self.touched(moved), self.object
-        if not which or ob is None or ob.session_uid in moved or not self._is_alone(ob):
+        uids, ob = {self._named[name] for name in moved & self._named.keys()}, self.object
+        which = self.touched(uids) if uids else []
+        if not which or ob is None or not self.is_alone():
             return True
-        if not all(self._is_placed(control, moved) for uid, control in moved.items() if uid in self._readers):
+        objects = {each for k in which for each in _controls(ob, self.chains[k]) if each.session_uid in uids}
+        if not all(self._is_placed(each, moved) for each in objects if each != ob):
             return True
-        return self.solve(EvaluatedPlaces(depsgraph, set(moved.values())), which, self.early)
+        places = EvaluatedPlaces(depsgraph, objects)
+        copies = copies_of(ob, graphs)
+        # What animation sets in the same update is seen only afterwards.
+        self._certain = all(each.animation_data is None for each in objects)
+        try:
+            for k in which:
+                self.early[k], values = self._solved(places, ob, k)
+                self._writer.write(copies, np.array(values, np.float32), self._rows[k])
+        except (ChainError, AttributeError, KeyError):
+            # The pass that reads everything finds the reason and says it.
+            return False
+        return True
 
     def after_update(self, places: EvaluatedPlaces, changed: set[int]) -> bool:
         """Solve the chains that read one of the objects with these session numbers. False where that cannot be done."""
@@ -173,55 +203,78 @@ class ArmaturePlan:
             return False
         if not places.shows(ob):
             return True
-        if early:
-            # It is among the changed ones because it was written.
-            changed, self.early = changed - {ob.session_uid}, {}
-        which = self.touched(changed)
+        self.early = {}
+        which = sorted({*self.touched(changed), *early})
         if not which:
             return True
         self.doubt()
+        self._updates += 1
+        trusted = self._updates > _COMPARED_AT_FIRST and self._updates % _COMPARED_EACH
+        if which == [*early] and trusted and self._certain:
+            return True
         late = [k for k in which if k not in early or not places.confirm(ob, self.chains[k], early[k])]
-        return self.solve(places, late) if late else True
+        return self._solve(places, late, frame_changed=False) if late else True
 
-    def solve(self, places: EvaluatedPlaces, which: Iterable[int], wished: dict[int, Wishes] | None = None) -> bool:
-        """Solve chains from the evaluated scene, and write them. False where one of them cannot be solved so.
-
-        wished: gets what they wished.
-        """
+    def _solve(self, places: EvaluatedPlaces, which: Iterable[int], frame_changed: bool) -> bool:
+        """Solve chains from the evaluated scene, and write them. False where one of them cannot be solved so."""
         ob = self.object
         if ob is None:
             return False
-        values, rows = [], []
+        writer, tips = PoseWriter(ob, ob.evaluated_get(places.depsgraph)), []
         try:
             for k in which:
                 chain = self.chains[k]
-                wishes = places.wishes(ob, chain)
-                if wished is not None:
-                    wished[k] = wishes
-                rotations, outcome = chain.solve(wishes)
-                values += [(*raw, 0.0)[:4] for raw in chain.raw(rotations, outcome)]
-                rows.append(self._rows[k])
-        except (ChainError, AttributeError):
+                _, values = self._solved(places, ob, k)
+                for name, mode, numbers in zip(chain.bones, chain.modes, values, strict=True):
+                    writer.write(name, mode, numbers[: channel_of(mode)[1]])
+                tips.append(chain.tip)
+            writer.commit(tips, frame_changed)
+            settle(places.depsgraph, frame_changed)
+        except (ChainError, AttributeError, KeyError):
             # The pass that reads everything finds the reason and says it.
             return False
-        if not rows:
-            return True
-        return self._pose.write(ob, np.array(values, np.float32), np.concatenate(rows))
+        return True
 
-    def _is_alone(self, ob: bpy.types.Object) -> bool:
-        """Whether nothing but its channels places the armature object and its bones."""
-        if self._stands_alone is None:
+    def _solved(self, places: EvaluatedPlaces, ob: bpy.types.Object, k: int) -> tuple[Wishes, list[Raw]]:
+        """What a chain wishes, and the numbers of its bones for it, four of each."""
+        chain = self.chains[k]
+        wishes = places.wishes(ob, chain)
+        return wishes, [(*raw, 0.0)[:4] for raw in chain.raw(*chain.solve(wishes))]
+
+    def looks_the_same(self) -> bool:
+        """Whether nothing of the armature that its chains are made of has been changed by posing."""
+        ob = self.object
+        try:
+            return ob is not None and glance(ob, self.chains, self._line) == self._looked
+        except KeyError:
+            # A bone is gone.
+            return False
+
+    def is_to_be_tagged(self) -> bool:
+        """Whether chains were written before this evaluation, and nothing ties one of them to its controls."""
+        ob = self.object
+        if ob is None or not (self.early or self.written):
+            return False
+        if self._tied is None:
+            self._tied = all(is_tied(ob.pose.bones[chain.tip]) for chain in self.chains)
+        return not self._tied
+
+    def is_alone(self) -> bool:
+        """Whether nothing but channels places the armature object, and what of it carries or makes its chains."""
+        ob = self.object
+        if self._stands_alone is None and ob is not None:
             driven = any(data and data.drivers for data in (ob.animation_data, ob.data.animation_data))
-            constrained = any(not each.mute for owner in (ob, *ob.pose.bones) for each in owner.constraints)
+            line = [ob.pose.bones[name] for name in self._line]
+            constrained = any(not each.mute for owner in (ob, *line) for each in owner.constraints)
             self._stands_alone = ob.parent is None and not driven and not constrained
-        return self._stands_alone
+        return bool(self._stands_alone)
 
-    def _is_placed(self, control: bpy.types.Object, moved: dict[int, bpy.types.Object]) -> bool:
+    def _is_placed(self, control: bpy.types.Object, moved: set[str]) -> bool:
         """Whether a moved control is where its channels and its parent's place say, which has not moved."""
         if control.session_uid not in self._placed:
             self._placed[control.session_uid] = not not_simple(control)
         above = control.parent
-        while above is not None and above.session_uid not in moved:
+        while above is not None and above.name_full not in moved:
             above = above.parent
         return self._placed[control.session_uid] and above is None
 
@@ -265,14 +318,14 @@ class ArmaturePlan:
                 which.append(k)
                 tracks.append(track)
         if not which:
-            return _Ahead(frames[0], [], [], None, np.empty(0), [])
+            return _Ahead(frames[0], [], [], None, np.empty(0))
         rows = np.concatenate([self._rows[k] for k in which])
         try:
             solved = solve_tracks([self.chains[k] for k in which], tracks)
         except ChainError as error:
             for k in which:
                 self.ways[k] = str(error)
-            return _Ahead(frames[0], [], [], None, np.empty(0), [])
+            return _Ahead(frames[0], [], [], None, np.empty(0))
         rotations = np.concatenate([each.rotations for each in solved], axis=1)
         fk = self._fk[rows]
         values = raw_rows(rotations, [self._modes[row] for row in rows], fk)
@@ -280,9 +333,7 @@ class ArmaturePlan:
             [each.without_influence(self.chains[k]) for k, each in zip(which, solved, strict=True)], axis=1
         )
         values = np.where(without[..., None], fk, values).astype(np.float32)
-        if len(rows) < len(self._modes):
-            return _Ahead(frames[0], which, tracks, rows, values, [None] * len(values))
-        return _Ahead(frames[0], which, tracks, None, values, [each.tobytes() for each in values])
+        return _Ahead(frames[0], which, tracks, rows if len(rows) < len(self._modes) else None, values)
 
     def _misplaced(
         self, ob: bpy.types.Object, places: EvaluatedPlaces, ahead: _Ahead, some: Sequence[int]
@@ -312,7 +363,12 @@ def _frames_around(frame: float, playing: int, place: int) -> Sequence[float]:
     return range(first, first + count)
 
 
-def _controls(ob: bpy.types.Object, chain: SteadyChain) -> set[int]:
-    """Session numbers of the objects that a chain reads."""
+def copies_of(ob: bpy.types.Object, graphs: Iterable[bpy.types.Depsgraph]) -> list[bpy.types.Object]:
+    """An armature object as depsgraphs evaluate it, where they do."""
+    return [ob.evaluated_get(graph) for graph in graphs if is_evaluated_in(ob, graph)]
+
+
+def _controls(ob: bpy.types.Object, chain: SteadyChain) -> list[bpy.types.Object]:
+    """The objects that a chain reads: its armature object and its controls."""
     tip = ob.pose.bones[chain.tip]
-    return {each.session_uid for each in (ob, tip.analytic_ik_target, tip.analytic_ik_pole_target) if each}
+    return [each for each in (ob, tip.analytic_ik_target, tip.analytic_ik_pole_target) if each]

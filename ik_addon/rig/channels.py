@@ -11,9 +11,6 @@ from .euler import euler_of
 Raw = tuple[float, ...]
 """The numbers of a channel: quaternion (w, x, y, z), axis-angle (angle, x, y, z), Euler angles, or scale (x, y, z)."""
 
-ROTATION_MODES = ("", "QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
-"""Rotation modes by the number under which a bone's record keeps them; 0: no record."""
-
 SCALE = "SCALE"
 """Named like a rotation mode, for the channel of a bone's scale is kept and keyed as that of its rotation is."""
 

@@ -1,4 +1,4 @@
-"""Lets Blender evaluate what was written in the middle of a pass, without calling the add-on's own handlers for it."""
+"""The depsgraphs that show a scene, and one evaluated in the middle of a pass without calling the add-on's handlers."""
 
 import bpy
 
@@ -13,6 +13,18 @@ def evaluate(depsgraph: bpy.types.Depsgraph) -> None:
         depsgraph.update()
     finally:
         _busy.remove(token)
+
+
+def shown_graphs(scene: bpy.types.Scene) -> list[bpy.types.Depsgraph]:
+    """The depsgraphs that evaluate a scene for windows and for scripts.
+
+    No handler is told of a layer that plays in a second window.
+    """
+    context = bpy.context
+    layers = [context.view_layer] if context.view_layer is not None and context.view_layer.id_data == scene else []
+    manager = context.window_manager
+    layers += [window.view_layer for window in (manager.windows if manager else ()) if window.scene == scene]
+    return [layer.depsgraph for layer in dict.fromkeys(layers) if layer.depsgraph is not None]
 
 
 def is_evaluating() -> bool:

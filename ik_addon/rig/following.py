@@ -6,7 +6,6 @@ from mathutils import Quaternion
 from . import settings
 from .animation import animated_paths
 from .armatures import tag_pose
-from .hidden import switched
 from .reading import SceneReader
 
 
@@ -32,7 +31,7 @@ def keep_rotation(pose_bone: bpy.types.PoseBone, context: bpy.types.Context) -> 
 
 def register() -> None:
     """Give pose bones their settings."""
-    settings.register(rotation_switched=keep_rotation, switched=switched)
+    settings.register(rotation_switched=keep_rotation)
 
 
 def unregister() -> None:

@@ -58,11 +58,6 @@ def forget_controls(ob: bpy.types.Object, tip: str) -> None:
         kept.remove(index)
 
 
-def has_lost_controls(ob: bpy.types.Object) -> bool:
-    """Whether a chain of an armature object has lost a control that was not cleared."""
-    return any(_lost(ob, own) for own in ob.analytic_ik_record_controls)
-
-
 def restore_controls(ob: bpy.types.Object) -> list[str]:
     """Give the chains of an armature object back what they have lost; the names of their tips."""
     found = []

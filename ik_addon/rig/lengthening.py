@@ -4,15 +4,14 @@ Bones are lengthened by their scale, evenly, as Blender's own IK stretches them;
 bones that hang on the tip, its end bones, are made smaller by as much: a foot keeps its size.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import bpy
 
 from ..solvers import ChainError
 from .animation import is_animated
-from .channels import SCALE
+from .channels import Raw
 from .limb import INHERITING, chain_bones
-from .records import record_of
 
 
 def factors(bones: Sequence[bpy.types.Bone], ratio: float) -> dict[str, float]:
@@ -24,25 +23,31 @@ def factors(bones: Sequence[bpy.types.Bone], ratio: float) -> dict[str, float]:
     return of_chain | {bone.name: 1.0 / ratio for bone in bones[-1].children if _inherits(bone)}
 
 
-def given_factor(pose_bone: bpy.types.PoseBone) -> float:
-    """By what the scale of an original bone stands multiplied by a chain on whose end it hangs."""
+FkScale = Callable[[str], Raw]
+"""Gives the FK scale of a bone by its name."""
+
+
+def given_factor(pose_bone: bpy.types.PoseBone, fk_scale: FkScale) -> float:
+    """By what the scale of an evaluated bone is multiplied by a chain on whose end it hangs."""
     tip = pose_bone.parent
     if tip is None or not tip.analytic_ik_enabled or not _inherits(pose_bone.bone):
         return 1.0
-    return 1.0 / present_ratio(tip)
+    return 1.0 / present_ratio(tip, fk_scale)
 
 
-def present_ratio(tip: bpy.types.PoseBone) -> float:
-    """How long the chain of an original tip stands written, as a multiple of its FK length."""
+def present_ratio(tip: bpy.types.PoseBone, fk_scale: FkScale) -> float:
+    """How long the chain of an evaluated tip is shown, as a multiple of its FK length."""
+    if tip.analytic_ik_reach != "STRETCH":
+        return 1.0
     try:
         root = chain_bones(tip, tip.analytic_ik_chain_count)[0]
     except ChainError:
         return 1.0
-    record = record_of(root, SCALE)
-    if record is None or not any(record.fk):
+    fk = fk_scale(root.name)
+    largest = max(range(3), key=lambda axis: abs(fk[axis]))
+    if not fk[largest]:
         return 1.0
-    largest = max(range(3), key=lambda axis: abs(record.fk[axis]))
-    return record.solved[largest] / record.fk[largest] / given_factor(root)
+    return root.scale[largest] / fk[largest] / given_factor(root, fk_scale)
 
 
 def may_stretch(tip: bpy.types.PoseBone) -> bool:

@@ -198,6 +198,12 @@ def pose_matrix(bone: bpy.types.Bone, matrix: Matrix, parent_pose: Matrix | None
     )
 
 
+def posed_by_channels(pose_bone: bpy.types.PoseBone) -> Matrix:
+    """The pose matrix that the channels of a bone and of those above it make, before any constraint."""
+    parent = pose_bone.parent
+    return pose_matrix(pose_bone.bone, pose_bone.matrix_basis, posed_by_channels(parent) if parent else None)
+
+
 def rotation_in(matrix: Matrix, scale: Vector | None = None) -> Quaternion:
     """The rotation in a matrix that may scale and mirror as well. scale: the bone's or object's own.
 

@@ -1,7 +1,7 @@
 """The application handlers: chains follow their targets while dragging, scrubbing, playing and rendering."""
 
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 
@@ -9,26 +9,29 @@ import bpy
 from bpy.app.handlers import persistent
 
 from .. import messages
-from . import animation, armatures, hidden
-from .evaluating import evaluate, is_evaluating
-from .kept import has_lost_controls, keep_all
+from . import animation, armatures, newly_shown
+from .armatures import armature_named, is_evaluated_in, tag_pose
+from .evaluating import evaluate, is_evaluating, shown_graphs
+from .kept import keep_all
 from .order import ChainName, live_tips
 from .others import come_last, moved_meanwhile, others_handle, others_handle_frames
 from .plan import Plan
-from .preparing import bring_chains_up_to_date, prepare, shown_tips
+from .posing import forget as forget_pose
+from .posing import lend_shown, shown_armatures, take_back
+from .preparing import bring_chains_up_to_date, prepare
 from .rendering import is_render_thread, is_rendering
 from .solving import solve_scene
 from .tracks import EvaluatedPlaces
 
-_STRUCTURE = ("ACTION", "ARMATURE", "COLLECTION", "SCENE")
+_STRUCTURE = {"ACTION", "ARMATURE", "COLLECTION", "SCENE"}
 """Kinds of data whose change may change how chains are solved; objects that only move do not."""
-_CATCH_UP = 0.2
-"""Seconds from one look whether a render is done to the next."""
 
 _paused: list[object] = []
+_missed: list[object] = []
+"""Undone or opened while paused: what is shown is the FK pose."""
 _reported: set[str] = set()
 _plans: dict[int, Plan] = {}
-"""By the scene's session number how its chains are solved: of the scene that was evaluated last."""
+"""By the scene's session number how its chains are solved."""
 
 
 @contextmanager
@@ -46,6 +49,9 @@ def paused() -> Iterator[None]:
         animation.forget()
         for plan in _plans.values():
             plan.doubtful = True
+        if _missed and not _paused:
+            _missed.clear()
+            newly_shown.evaluate_chains()
 
 
 def way_of(scene: bpy.types.Scene, chain: ChainName) -> str:
@@ -96,38 +102,50 @@ def _guarded(handler):
 @_guarded
 def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before a frame is evaluated: write the chains whose controls can be sampled. So it is evaluated only once."""
-    come_last("frame_change_post", frame_change_post)
+    take_back()
+    if is_render_thread():
+        # What the window shows may be drawn at this moment.
+        return
+    _keep_order("frame_change_post", frame_change_post)
     plan = _plans.get(scene.session_uid)
-    if plan is None or hidden.is_due():
+    if plan is None or not plan.tied:
         prepare(scene)
     if plan is None:
         return
-    if ((plan.doubtful or _changes_pending(scene)) and not _holds(plan)) or not plan.before_frame(scene):
-        _plans.clear()
+    if not plan.tied:
+        plan.doubtful = plan.tied = True
+    graphs = shown_graphs(scene)
+    pending = plan.doubtful or _changes_pending(scene)
+    tagged = _tagged_armatures(graphs[0]) if graphs and pending else []
+    if (pending and not _holds(plan)) or not plan.before_frame(scene, graphs):
+        # What is copied anew shows the FK pose until the chains are read.
+        _plans.pop(scene.session_uid, None)
         prepare(scene)
+    elif graphs:
+        plan.settled &= not pending
+        plan.pending = pending
+        _lend([*filter(plan.knows_chains_of, tagged), *plan.tag_untied()], graphs[0])
 
 
 @_guarded
 def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After a frame was evaluated: solve the other chains. What they write is evaluated in the same frame change."""
-    hidden.evaluated()
+    newly_shown.solved_in(depsgraph)
     plan, others = _plans.get(scene.session_uid), others_handle_frames()
     if others_handle("frame_change_post"):
         evaluate(depsgraph)
+    if depsgraph not in shown_graphs(scene):
+        # That of a render, or of motion paths: nothing was written there before.
+        solve_scene(depsgraph, frame_changed=True)
+        return
     if plan is not None and plan.settled and not others:
         # Settled is what was written before this frame: before the next one it is said anew.
         plan.settled = False
         return
-    if depsgraph.mode == "RENDER":
-        # There animation must first be brought to the originals, which only the pass over everything does.
-        if plan is None or others or not plan.all_before():
-            solve_scene(depsgraph, frame_changed=True)
-        return
-    if plan is not None and plan.all_before() and _is_partial(scene, depsgraph):
-        return
     if others and plan is not None and not plan.intact():
         plan = None
-    if plan is None or plan.misses(depsgraph) or not plan.after_frame(EvaluatedPlaces(depsgraph), others):
+    places = EvaluatedPlaces(depsgraph)
+    if plan is None or plan.misses(depsgraph) or not plan.after_frame(places, plan.pending or others):
         _solve_anew(scene, depsgraph, frame_changed=True)
     elif plan.unsteady:
         solve_scene(depsgraph, True, lambda tip: _name_of(tip) in plan.unsteady)
@@ -136,34 +154,39 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
 @_guarded
 def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
-    if is_rendering():
-        return
-    come_last("depsgraph_update_post", depsgraph_update_post)
+    take_back()
+    _keep_order("depsgraph_update_post", depsgraph_update_post)
     plan, layer = _plans.get(scene.session_uid), bpy.context.view_layer
-    depsgraph = layer.depsgraph if layer else None
+    depsgraph = layer.depsgraph if layer and layer.id_data == scene else None
     other_layer = plan is not None and layer is not None and plan.layer != layer.name
-    if plan is None or depsgraph is None or other_layer or hidden.is_due() or _restructured(depsgraph):
+    tagged = _tagged_armatures(depsgraph) if depsgraph else []
+    changed = bool(tagged) or (depsgraph is not None and any(map(depsgraph.id_type_updated, _STRUCTURE)))
+    holds = plan is not None and plan.tied and not other_layer
+    posed = depsgraph is not None and not any(map(depsgraph.id_type_updated, _STRUCTURE - {"ARMATURE"}))
+    looks_the_same = holds and changed and posed and not plan.doubtful and plan.looks_the_same(tagged)
+    if holds and changed and not looks_the_same:
+        # Bones may have other names, each another's.
+        holds = not bring_chains_up_to_date() and _holds(plan)
+    if not holds or depsgraph is None:
         # In time for this update.
         prepare(scene)
         if plan is not None:
-            plan.doubtful = True
-        return
-    if plan.doubtful or not plan.armatures or not depsgraph.id_type_updated("OBJECT"):
-        return
-    originals = [each.id.original for each in depsgraph.updates]
-    moved = {each.session_uid: each for each in originals if isinstance(each, bpy.types.Object)}
-    if not plan.before_update(depsgraph, moved):
-        _plans.clear()
+            plan.doubtful = plan.tied = True
+    elif not plan.doubtful and plan.armatures and depsgraph.id_type_updated("OBJECT"):
+        moved = {each.id.name_full for each in depsgraph.updates if isinstance(each.id, bpy.types.Object)}
+        if not plan.before_update(depsgraph, moved, shown_graphs(scene)):
+            _plans.pop(scene.session_uid, None)
+    if plan is not None:
+        plan.tagged = set(tagged)
+    if plan is not None and depsgraph is not None:
+        known = tagged if looks_the_same else filter(plan.knows_chains_of, tagged)
+        _lend([*known, *plan.tag_untied()], depsgraph)
 
 
 @_guarded
 def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After something changed within a frame: solve the chains that read it."""
-    if is_rendering():
-        # What is written now would be in its picture.
-        _catch_up_later()
-        return
-    hidden.evaluated()
+    newly_shown.solved_in(depsgraph)
     if depsgraph.id_type_updated("ACTION") or depsgraph.id_type_updated("ARMATURE"):
         animation.forget()
     moved, reposed = set(), set()
@@ -177,16 +200,20 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     if reposed and not reposed <= set(armatures.armature_objects()):
         # One came while another object went: the file has as many as before.
         armatures.forget()
+        for plan in _plans.values():
+            plan.doubtful = True
     plan = known = _plans.get(scene.session_uid)
-    if plan is not None:
-        reposed -= plan.early()
     if others_handle("depsgraph_update_post") and moved_meanwhile(depsgraph):
         evaluate(depsgraph)
         _solve_anew(scene, depsgraph, frame_changed=False)
         return
-    restructured = reposed or any(map(depsgraph.id_type_updated, _STRUCTURE))
-    if plan is not None and (plan.doubtful or restructured) and not plan.holds():
+    # Of what a window shows it was seen before the update.
+    unseen = depsgraph not in shown_graphs(scene) and any(map(depsgraph.id_type_updated, _STRUCTURE))
+    if plan is not None and (plan.doubtful or unseen) and not plan.holds():
         plan = None
+    if plan is not None:
+        # What is evaluated anew because something else moved has not changed itself.
+        reposed -= plan.waked() - moved - plan.tagged
     if plan is None:
         if moved or reposed or known:
             _solve_anew(scene, depsgraph, frame_changed=False)
@@ -199,51 +226,102 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
 
 
 @persistent
+def take_back_first(_scene: bpy.types.Scene, _depsgraph: object = None) -> None:
+    """After an evaluation, before any other handler: the originals hold the FK pose again."""
+    take_back()
+
+
+@persistent
+def before_saving(*_: object) -> None:
+    """What is saved, or undone to, is the FK pose."""
+    take_back()
+
+
+@persistent
 def load_post(*_: object) -> None:
-    """Another file. Its first evaluation may bring keyed bones back to their FK pose, and calls no other handler."""
-    undo_post()
+    """Another file, or another state of it: it shows the FK pose, and Blender calls no other handler for that."""
+    _forget_all()
     for ob in armatures.armature_objects():
         if ob.pose and ob.override_library:
             # What is kept there is what the library's file kept.
             keep_all(ob)
-    if any(ob.pose and live_tips(ob) for ob in armatures.armature_objects()):
-        prepare(bpy.context.scene, at_load=True)
-        with paused():
-            depsgraph = bpy.context.evaluated_depsgraph_get()
-        _guarded(lambda *_: solve_scene(depsgraph, frame_changed=False))(bpy.context.scene)
+    _solve_now()
 
 
 @persistent
 def undo_post(*_: object) -> None:
     """Another state of the file: nothing that was known holds."""
+    _forget_all()
+    _solve_now()
+
+
+def _forget_all() -> None:
     armatures.forget()
-    hidden.forget_noted()
+    forget_pose()
+    newly_shown.forget()
     _reported.clear()
     animation.forget()
     _plans.clear()
 
 
-def _catch_up_later() -> None:
-    """Nothing follows what is changed while the window renders: see to it when that is done."""
-    for plan in _plans.values():
-        plan.doubtful = True
-    if not bpy.app.timers.is_registered(_catch_up):
-        bpy.app.timers.register(_catch_up, first_interval=_CATCH_UP)
+def _solve_now() -> None:
+    """Evaluate the scene that is shown, with its chains solved."""
+    if _paused:
+        _missed.append(None)
+    elif any(ob.pose and live_tips(ob) for ob in armatures.armature_objects()):
+        _guarded(_evaluate_solved)(bpy.context.scene)
 
 
-def _catch_up() -> float | None:
-    """Once no render is on its way any more, have all chains solved. Returns when to look again."""
+def _evaluate_solved(scene: bpy.types.Scene, _: object) -> None:
+    prepare(scene, at_load=True)
+    with paused():
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+    if solve_scene(depsgraph, frame_changed=False).limbs:
+        evaluate(depsgraph)
+    take_back()
+
+
+def _tagged_armatures(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
+    """The original armature objects that were changed since a depsgraph was evaluated, and will be copied anew."""
+    if not (depsgraph.id_type_updated("OBJECT") or depsgraph.id_type_updated("ARMATURE")):
+        return []
+    found, data = [], set()
+    for update in depsgraph.updates:
+        # By the name of the copy: before the update, the original of what was just deleted is no longer there.
+        if isinstance(update.id, bpy.types.Armature):
+            data.add(update.id.name_full)
+        elif isinstance(update.id, bpy.types.Object) and update.id.type == "ARMATURE":
+            try:
+                found.append(armature_named(update.id.name_full))
+            except KeyError:
+                # It has another name since.
+                return [ob for ob in armatures.armature_objects() if ob.pose]
+    with_data = (ob for ob in (shown_armatures() if data else ()) if ob.data.name_full in data)
+    return [*dict.fromkeys((*found, *with_data))]
+
+
+def _lend(obs: Iterable[bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> None:
+    """Lend armature objects that will be copied anew what they show; not while a render copies them too."""
     if is_rendering():
-        return _CATCH_UP
-    _look_at_the_file()
-    return None
+        return
+    for ob in obs:
+        if ob.mode != "EDIT" and is_evaluated_in(ob, depsgraph):
+            lend_shown(ob, ob.evaluated_get(depsgraph))
+
+
+def _keep_order(event: str, own: Callable) -> None:
+    """Have the FK pose taken back before other add-ons' handlers of an event, and chains solved after them."""
+    come_last(event, own)
+    handlers = getattr(bpy.app.handlers, event)
+    if handlers[0] is not take_back_first and take_back_first in handlers:
+        handlers.remove(take_back_first)
+        handlers.insert(0, take_back_first)
 
 
 def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> None:
     """Read and solve everything, and keep what stays the same."""
-    _plans.clear()
+    _plans.pop(scene.session_uid, None)
     followed = bring_chains_up_to_date()
-    hidden.note_hidden(shown_tips())
     done = solve_scene(depsgraph, frame_changed)
     if not followed:
         # Else what was solved is what was said of the chains before.
@@ -268,21 +346,6 @@ def _changes_pending(scene: bpy.types.Scene) -> bool:
     return depsgraph is None or bool(depsgraph.updates)
 
 
-def _restructured(depsgraph: bpy.types.Depsgraph) -> bool:
-    """Whether before this update bones may have got other names, things come or gone, or a pose was pasted."""
-    if any(map(depsgraph.id_type_updated, _STRUCTURE)):
-        return True
-    if not depsgraph.id_type_updated("OBJECT"):
-        return False
-    originals = (each.id.original for each in depsgraph.updates)
-    return any(isinstance(each, bpy.types.Object) and each.pose and has_lost_controls(each) for each in originals)
-
-
-def _is_partial(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
-    """Whether a depsgraph evaluates a few objects alone, as for motion paths: controls are not among them."""
-    return all(layer.depsgraph != depsgraph for layer in scene.view_layers)
-
-
 def _name_of(tip: bpy.types.PoseBone) -> ChainName:
     return ChainName(tip.id_data.original.name_full, tip.name)
 
@@ -301,21 +364,25 @@ def _reads(tip: bpy.types.PoseBone, moved: set, reposed: set) -> bool:
 
 
 _HANDLERS = {
-    "frame_change_pre": frame_change_pre,
-    "frame_change_post": frame_change_post,
-    "depsgraph_update_pre": depsgraph_update_pre,
-    "depsgraph_update_post": depsgraph_update_post,
-    "load_post": load_post,
-    "undo_post": undo_post,
-    "redo_post": undo_post,
+    "frame_change_pre": [frame_change_pre],
+    "frame_change_post": [take_back_first, frame_change_post],
+    "depsgraph_update_pre": [depsgraph_update_pre],
+    "depsgraph_update_post": [take_back_first, depsgraph_update_post],
+    "save_pre": [before_saving],
+    "undo_pre": [before_saving],
+    "redo_pre": [before_saving],
+    "load_post": [load_post],
+    "undo_post": [undo_post],
+    "redo_post": [undo_post],
 }
 
 
 def register() -> None:
     """Put the handlers on, once."""
     unregister()
-    for name, handler in _HANDLERS.items():
-        getattr(bpy.app.handlers, name).append(handler)
+    for event, own in _HANDLERS.items():
+        getattr(bpy.app.handlers, event).extend(own)
+    newly_shown.register()
     # While an add-on is being enabled Blender may not show its data yet.
     if hasattr(bpy.data, "objects"):
         _look_at_the_file()
@@ -325,21 +392,24 @@ def register() -> None:
 
 def _look_at_the_file() -> None:
     """The file that is open may have chains: they follow at once, not only when something moves."""
-    undo_post()
+    _forget_all()
     for ob in armatures.armature_objects():
         animation.revive_drivers(ob)
-        if ob.pose and live_tips(ob):
-            ob.update_tag()
+    newly_shown.evaluate_chains()
 
 
 def unregister() -> None:
-    """Take the handlers off, also those that an earlier load of this module left."""
-    if bpy.app.timers.is_registered(_catch_up):
-        bpy.app.timers.unregister(_catch_up)
-    for name, handler in _HANDLERS.items():
-        handlers = getattr(bpy.app.handlers, name)
+    """Take the handlers off, also those that an earlier load of this module left. The FK pose is shown."""
+    own = {(handler.__module__, handler.__name__) for handlers in _HANDLERS.values() for handler in handlers}
+    for event in _HANDLERS:
+        handlers = getattr(bpy.app.handlers, event)
         for other in list(handlers):
-            if (other.__module__, other.__name__) == (handler.__module__, handler.__name__):
+            if (other.__module__, other.__name__) in own:
                 handlers.remove(other)
     if bpy.app.timers.is_registered(_look_at_the_file):
         bpy.app.timers.unregister(_look_at_the_file)
+    newly_shown.unregister()
+    take_back()
+    for ob in shown_armatures():
+        tag_pose(ob)
+    forget_pose()

@@ -1,12 +1,12 @@
 """In which order the chains of a scene are solved: each after the chains that move it."""
 
-from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
 import bpy
+import numpy as np
 
 from .. import messages
 from ..solvers import ChainError
@@ -32,7 +32,8 @@ class ChainOrder:
 
     of: the chains of each armature object, by its name. movers: for each chain, the chains that move its root or its
     controls. far_movers: of these the ones that do so by constraints or drivers: what they make of it only Blender
-    knows. errors: chains that have no place in the order, with the reason.
+    knows. circular: chains that move their own controls. errors: chains that have no place in the order, with the
+    reason.
     """
 
     chains: list[ChainName] = field(default_factory=list)
@@ -41,6 +42,7 @@ class ChainOrder:
     of: dict[str, list[ChainName]] = field(default_factory=dict)
     movers: dict[ChainName, set[ChainName]] = field(default_factory=dict)
     far_movers: dict[ChainName, set[ChainName]] = field(default_factory=dict)
+    circular: set[ChainName] = field(default_factory=set)
     errors: dict[ChainName, ChainError] = field(default_factory=dict)
 
     def turned_by(self, armature: str) -> dict[str, list[str]]:
@@ -58,9 +60,9 @@ def live_tips(ob: bpy.types.Object) -> list[str]:
     A rig that Rigify generates holds copies of the chains of its metarig; bones that it moves itself have none.
     """
     bones = ob.pose.bones
-    enabled = array("b", bytes(len(bones)))
+    enabled = np.zeros(len(bones), bool)
     bones.foreach_get("analytic_ik_enabled", enabled)
-    rows = [row for row, value in enumerate(enabled) if value] if any(enabled) else []
+    rows = np.flatnonzero(enabled).tolist()
     tips = bones_at(ob, rows)
     if rows and is_rigify(ob):
         tips = (tip for tip in tips if not is_placed(_own_bones(tip)))
@@ -85,6 +87,8 @@ def chain_order(objects: Iterable[bpy.types.Object]) -> ChainOrder:
     known: Known = {}
     for name in order.bones:
         near, far = _movers(tips[name], order.bones[name][0], chain_of_bone, known)
+        if name in near | far:
+            order.circular.add(name)
         order.movers[name] = (near | far) - {name}
         order.far_movers[name] = far - near - {name}
     while order.movers:
@@ -149,6 +153,7 @@ def read_by(tip: bpy.types.PoseBone, root_name: str) -> Iterator[tuple[bpy.types
 def _drop_circle(order: ChainOrder, circle: list[ChainName]) -> None:
     """Open a circle: where one of its chains is moved by constraints or drivers alone, that is seen a step late, as it
     is in Blender; else none of them can be solved."""
+    order.circular.update(circle)
     for name in circle:
         if order.far_movers[name] & set(circle):
             order.movers[name] -= order.far_movers[name] & set(circle)

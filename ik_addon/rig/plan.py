@@ -5,14 +5,16 @@ compared (`Plan.holds`) whenever Blender says that something may have. Only plai
 themselves: to find them by name Blender looks through all objects of the file. It tells when one of them is gone.
 """
 
+from collections.abc import Iterable, Sequence
+
 import bpy
 
 from .. import messages
 from .armature_plan import ArmaturePlan
-from .armatures import armature_objects, is_evaluated_in
-from .hidden import Hidden
-from .order import ChainName
-from .records import recorded_bones
+from .armatures import armature_objects, is_evaluated_in, posed_armatures
+from .order import ChainName, live_tips
+from .preparing import tieable_tips
+from .relation import is_tied
 from .signature import signature, tips_of
 from .solving import ScenePass
 from .steady import SteadyChain, animated_bones, steady_chain, why_unsteady
@@ -25,13 +27,16 @@ class Plan:
 
     unsteady: the chains that are read anew each time, with the reason. solved: the chains that were solved when it was
     made; unsolved: the others that were on; misplaced: of those the ones without a place in the order, with the error.
-    layer: name of the view layer that was shown then.
+    layer: name of the view layer that was shown then. tied: all of them are tied to their controls (relation.py).
+    pending: something was changed before this frame that was not evaluated yet. tagged: armature objects that were
+    changed before the update at hand.
     settled: after this frame there is nothing to solve and nothing to compare. doubtful: something may have changed of
     which nobody was told.
     """
 
     def __init__(self, done: ScenePass, depsgraph: bpy.types.Depsgraph) -> None:
-        self.settled = self.doubtful = False
+        self.settled = self.doubtful = self.pending = False
+        self.tagged: set[bpy.types.Object] = set()
         self.layer = bpy.context.view_layer.name if bpy.context.view_layer else ""
         self.unsteady: dict[ChainName, str] = {}
         self.armatures: list[ArmaturePlan] = []
@@ -42,16 +47,11 @@ class Plan:
         self.unsolved = frozenset(done.errors)
         self.misplaced = dict(order.errors)
         movers = set().union(*order.movers.values())
+        armatures = [ob for ob in armature_objects() if ob.pose]
+        self.tied = all(map(is_tied, tieable_tips(order, posed_armatures(depsgraph))))
         self._not_evaluated = []
-        self._unreleased: set[str] = set()
-        for ob in armature_objects():
-            if not ob.pose:
-                continue
-            tips = tips_of(ob)
-            if not tips and any(recorded_bones(ob)):
-                # Its chains went while it was edited, at rest or hidden: its bones still get their FK pose back.
-                self._unreleased.add(ob.name_full)
-            if (tips or ob.name_full in self._unreleased) and not is_evaluated_in(ob, depsgraph):
+        for ob in armatures:
+            if not is_evaluated_in(ob, depsgraph) and tips_of(ob):
                 self._not_evaluated.append(ob)
             animated, steady = animated_bones(ob), []
             turned = order.turned_by(ob.name_full)
@@ -76,8 +76,7 @@ class Plan:
             switched = {ChainName(ob.name_full, tip): messages.SWITCH_ANIMATED() for tip in switched_tips(ob)}
             self.unsteady |= switched
             if steady:
-                alone = not switched and len(steady) == len(order.of[ob.name_full])
-                self.armatures.append(ArmaturePlan(ob, steady, alone))
+                self.armatures.append(ArmaturePlan(ob, steady))
                 self._armature_of[ob.session_uid] = self.armatures[-1]
         among = sum(armature.bones for armature in self.armatures)
         for place, armature in enumerate(self.armatures):
@@ -92,9 +91,20 @@ class Plan:
             armature.restructured()
         return self._made_of() == self._signature
 
+    def looks_the_same(self, tagged: Iterable[bpy.types.Object]) -> bool:
+        """Whether armature objects have only been posed, elsewhere than in their chains, as far as a glance tells."""
+        own = [self._armature_of.get(ob.session_uid) for ob in tagged]
+        steady = {chain.armature for armature in own if armature is not None for chain in armature.chains}
+        unsteady = {chain.armature for chain in (*self.unsteady, *self.unsolved)}
+        return (
+            steady.isdisjoint(unsteady)
+            and all(armature is not None and armature.looks_the_same() for armature in own)
+            and all(self._chains.get(ob.name_full, {}).keys() == set(live_tips(ob)) for ob in tagged)
+        )
+
     def intact(self) -> bool:
-        """Whether everything that the plan was made of, and all that was written, is as it was."""
-        return self._made_of() == self._signature and all([armature.intact() for armature in self.armatures])
+        """Whether everything that the plan was made of is as it was."""
+        return self._made_of() == self._signature
 
     def is_shown(self, depsgraph: bpy.types.Depsgraph) -> bool:
         """Whether the armatures of all steady chains are evaluated here."""
@@ -106,43 +116,54 @@ class Plan:
         return any(is_evaluated_in(ob, depsgraph) for ob in self._not_evaluated)
 
     def _made_of(self) -> dict[str, tuple]:
-        found, hidden = {}, Hidden()
+        found = {}
         for ob in armature_objects():
             tips = tips_of(ob) if ob.pose else ()
-            if tips or ob.name_full in self._unreleased:
-                found[ob.name_full] = (tips, signature(ob, self._chains.get(ob.name_full, {}), hidden))
+            if tips:
+                found[ob.name_full] = (tips, signature(ob, self._chains.get(ob.name_full, {})))
         return found
 
-    def before_frame(self, scene: bpy.types.Scene) -> bool:
-        """Write the chains that can be sampled. False where the plan holds no more."""
+    def before_frame(self, scene: bpy.types.Scene, graphs: Sequence[bpy.types.Depsgraph]) -> bool:
+        """See ArmaturePlan. False where the plan holds no more."""
         holds, settled = True, not self.unsteady
         for armature in self.armatures:
-            holds &= armature.before_frame(scene)
+            holds &= armature.before_frame(scene, graphs)
             settled &= armature.settled
         self.settled = settled
         return holds
 
-    def all_before(self) -> bool:
-        """Whether all chains were solved before the frame."""
-        written = [armature.written for armature in self.armatures]
-        return not self.unsteady and all(ahead is not None and ahead.rows is None for ahead in written)
-
-    def after_frame(self, places: EvaluatedPlaces, every: bool) -> bool:
+    def after_frame(self, places: EvaluatedPlaces, anew: bool) -> bool:
         """See ArmaturePlan."""
-        return all([armature.after_frame(places, every) for armature in self.armatures])
+        return all([armature.after_frame(places, anew) for armature in self.armatures])
 
     def update(self, places: EvaluatedPlaces, changed: set[int]) -> bool:
         """Solve the chains that read one of the objects with these session numbers. False: the plan holds no more."""
         return all([armature.after_update(places, changed) for armature in self.armatures])
 
-    def before_update(self, depsgraph: bpy.types.Depsgraph, moved: dict[int, bpy.types.Object]) -> bool:
+    def before_update(
+        self,
+        depsgraph: bpy.types.Depsgraph,
+        moved: set[str],
+        graphs: Sequence[bpy.types.Depsgraph],
+    ) -> bool:
         """See ArmaturePlan. False where the plan holds no more."""
-        return all([armature.before_update(depsgraph, moved) for armature in self.armatures])
+        return all([armature.before_update(depsgraph, moved, graphs) for armature in self.armatures])
 
-    def early(self) -> set[bpy.types.Object]:
-        """The armature objects of which chains were solved before this update."""
-        found = (armature.object for armature in self.armatures if armature.early)
-        return {ob for ob in found if ob is not None}
+    def knows_chains_of(self, ob: bpy.types.Object) -> bool:
+        """Whether an armature object has the chains that it had: one that was switched off is shown no more."""
+        known = self._chains.get(ob.name_full, {}).keys()
+        return bool(known) and known == set(live_tips(ob))
+
+    def tag_untied(self) -> list[bpy.types.Object]:
+        """Have armature objects evaluated of which chains were written that nothing ties to their controls."""
+        found = [armature.object for armature in self.armatures if armature.is_to_be_tagged()]
+        for ob in found:
+            ob.update_tag(refresh={"OBJECT"})
+        return found
+
+    def waked(self) -> set[bpy.types.Object]:
+        """The armature objects that nothing but their chains poses anew when they were not changed themselves."""
+        return {armature.object for armature in self.armatures if armature.is_alone()} - {None}
 
     def turned(self) -> dict[ChainName, list[str]]:
         """The live chains that have a place in the order, each with the names of the bones that it turns."""

@@ -1,295 +1,213 @@
-"""The only file that writes a pose: in bulk, in every rotation mode, with the FK pose kept apart.
+"""The only file that writes a solution: into evaluated bones, while the channels of the originals hold the FK pose.
 
-IK is written over the bones' own rotation channels, and over their scale where a chain stretches. What they held
-before, the FK pose, is kept on each bone (records.py).
+Numbers are written by a bone's own array properties: that tags nothing and copies nothing. Blender evaluates them when
+the trigger of the armature is tagged (relation.py). When Blender is about to copy an armature object anew, the original
+is lent the solution for the length of that update, or the copy would bring the FK pose and the skin be evaluated twice.
 """
 
-import re
 from array import array
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 
 import bpy
 import numpy as np
 
-from .animation import animated_channels, animated_paths
-from .armatures import bones_at, indices_of
+from .animation import animated_channels
+from .armatures import armature_objects
 from .channels import SCALE, Raw, channel_of, raw_values
-from .records import RECORD, SOLVED, forget_fk, keep_fk, record_of, recorded_fk
+from .evaluating import evaluate
+from .relation import wake
 
-_POSE_CHANNELS = {
-    "location": 3,
-    "rotation_quaternion": 4,
-    "rotation_euler": 3,
-    "rotation_axis_angle": 4,
-    "scale": 3,
-}
-_BULK_PATH = re.compile(r'pose\.bones\["(?:[^"\\]|\\.)*"\]\.(?:' + "|".join(_POSE_CHANNELS) + r")$")
 _ROUNDING = 5e-7
 """What the numbers of a rotation or scale differ by that was solved before the frame and after it."""
-_OBJECT = {"OBJECT"}
-_OBJECT_AND_ANIMATION = {"OBJECT", "TIME"}
-_CUSTOM_PROPERTY = re.compile(r'^(.*?)(\["(?:[^"\\]|\\.)*"\])$')
+
+Channel = tuple[str, str]
+"""The name of a bone, and its rotation mode or SCALE."""
+
+_shown: dict[str, set[Channel]] = {}
+"""By the name of an armature object the channels that hold a solution in its evaluated bones, or held one: another
+depsgraph may show it still."""
+_lent: list[tuple[bpy.types.Object, list[tuple[str, str, Raw, Raw]]]] = []
+"""Armature objects that were lent the solution: of which bones and properties, their FK values, and these."""
+
+
+def put(bones: bpy.types.bpy_prop_collection, channel: Channel, numbers: Sequence[float]) -> None:
+    """Write the numbers of a channel of one of some bones, without a tag."""
+    name, mode = channel
+    bones[name].path_resolve(channel_of(mode)[0], False).foreach_set(numbers)
 
 
 class FkPose:
-    """Reads the FK pose of one armature: what its bones' channels hold, or held before IK was written over them.
+    """Reads the FK pose of one armature: what the channels of its original bones hold.
 
     ob, ob_evaluated: the armature object and its evaluated copy; frame: at which it was evaluated. frame_changed: the
-    animation has just been evaluated, so animated channels hold the FK pose whatever was written before.
+    animation has just been evaluated. A render brings it to the copy alone.
     """
 
     def __init__(self, ob: bpy.types.Object, ob_evaluated: bpy.types.Object, frame: float, frame_changed: bool) -> None:
         self._originals = ob.pose.bones
         self._evaluated = ob_evaluated.pose.bones
-        self._animated = animated_channels(ob, ob_evaluated.animation_data, frame)
-        self._frame_changed = frame_changed
-        self._trusted: Sequence[str] = ()
-
-    @contextmanager
-    def as_recorded(self, names: Sequence[str]) -> Iterator[None]:
-        """Inside, these bones have the FK rotations of their records, whatever stands in their channels."""
-        self._trusted = names
-        try:
-            yield
-        finally:
-            self._trusted = ()
-
-    def strayed(self, name: str) -> bool:
-        """Whether a bone holds another rotation than was written, and no animation has set it."""
-        pose_bone = self._originals[name]
-        mode = pose_bone.rotation_mode
-        record = record_of(pose_bone, mode)
-        if record is None or record.mode != mode or (self._frame_changed and name in self._animated):
-            return False
-        return recorded_fk(pose_bone, mode) != record.fk
+        self._animated = animated_channels(ob, ob_evaluated.animation_data, frame) if frame_changed else {}
 
     def rotation(self, name: str) -> tuple[str, Raw]:
         """Rotation mode of a bone and its FK rotation in that mode."""
-        pose_bone = self._originals[name]
-        mode = pose_bone.rotation_mode
-        return mode, self._values(pose_bone, mode)
+        mode = self._originals[name].rotation_mode
+        return mode, self._values(name, mode)
 
     def scale(self, name: str) -> Raw:
         """FK scale of a bone."""
-        pose_bone = self._originals[name]
-        if record_of(pose_bone, SCALE) is None:
-            return raw_values(self._evaluated[name], SCALE)
-        return self._values(pose_bone, SCALE)
+        return self._values(name, SCALE)
 
-    def _values(self, pose_bone: bpy.types.PoseBone, mode: str) -> Raw:
-        channel, count = channel_of(mode)
-        of_bone = self._animated.get(pose_bone.name, ())
-        animated = [k for k in range(count) if (channel, k) in of_bone]
-        record = record_of(pose_bone, mode) if pose_bone.name in self._trusted else None
-        if record is not None and mode != SCALE:
-            return record.fk
-        fk = recorded_fk(pose_bone, mode, animated)
-        if animated and self._frame_changed:
-            evaluated = raw_values(self._evaluated[pose_bone.name], mode)
-            fk = tuple(evaluated[k] if k in animated else value for k, value in enumerate(fk))
-        return fk
+    def _values(self, name: str, mode: str) -> Raw:
+        fk, of_bone = raw_values(self._originals[name], mode), self._animated.get(name)
+        if not of_bone:
+            return fk
+        channel, evaluated = channel_of(mode)[0], raw_values(self._evaluated[name], mode)
+        return tuple(evaluated[k] if (channel, k) in of_bone else value for k, value in enumerate(fk))
 
 
 class PoseWriter:
-    """Collects the rotations and scales of one armature and writes those that changed, all at once.
+    """Collects the rotations and scales of one armature as one depsgraph evaluates it, and writes those that differ."""
 
-    Assigning to a pose bone tags the armature data-block, for which Blender flushes the whole scene; bulk writes
-    with a tag on the object do not.
-    """
-
-    def __init__(self, ob: bpy.types.Object) -> None:
+    def __init__(self, ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> None:
         self._ob = ob
-        self._values: dict[tuple[str, str], tuple[Raw, Raw | None]] = {}
+        self._evaluated = ob_evaluated
+        self._values: dict[Channel, Raw] = {}
+        self._given_back: set[Channel] = set()
+        self._shown = _shown.setdefault(ob.name_full, set())
 
-    def write(self, name: str, mode: str, fk: Raw, solved: Raw) -> None:
-        """Write `solved` over what the bone's channel of `mode` holds in its FK pose, `fk`."""
-        self._values[name, mode] = (fk, tuple(array("f", solved)))
+    def write(self, name: str, mode: str, solved: Raw) -> None:
+        """Have a bone show `solved` in its channel of `mode`."""
+        self._values[name, mode] = tuple(array("f", solved))
+        self._shown.add((name, mode))
 
-    def restore_fk(self, name: str, mode: str, fk: Raw) -> None:
-        """Give a bone's channel of `mode` its FK values back and drop their record."""
-        self._values[name, mode] = (fk, None)
+    def give_back(self, name: str, mode: str, fk: Raw) -> None:
+        """Have a bone show its FK values again."""
+        self._values[name, mode] = fk
+        self._given_back.add((name, mode))
 
-    def commit(
-        self, frame_changed: bool = False, evaluated: bpy.types.Object | None = None, rendering: bool = False
-    ) -> bool:
-        """Write. Returns whether any bone changed.
+    def commit(self, tips: Iterable[str], frame_changed: bool = False) -> bool:
+        """Write. Returns whether any bone changed, and is to be evaluated again.
 
-        frame_changed: the scene has just gone to a frame, whose pose then depends on nothing that stood there before.
-        evaluated: the armature as it was evaluated. rendering: by a render. That does not bring animation back to the
-        original, and what is written there makes it be copied anew: an animated root would freeze in the picture. So
-        it is animated anew. Where that would undo what is written, the original first gets all that is animated; not
-        always, for the window brings animation to it as well, of its own frame, and may do so at the same moment.
+        tips: of the chains whose bones are written. frame_changed: the scene has just gone to a frame, whose pose then
+        depends on nothing that stood there before.
         """
-        bones = self._ob.pose.bones
-        if not self._values:
-            return False
-        keyed = rendering and evaluated is not None and self._is_animated()
-        if keyed:
-            _flush(self._ob, evaluated)
-        # Nor does a scene that is shown for the first time: its keys play over what the original holds already.
-        places = [bones] if evaluated is None or rendering else [bones, evaluated.pose.bones]
-        changed: dict[str, dict[str, Raw]] = {}
-        for (name, mode), (fk, solved) in self._values.items():
-            raw = fk if solved is None else solved
-            slack = 0.0 if solved is None or frame_changed else _ROUNDING
-            present = [value for held in places for value in raw_values(held[name], mode)]
+        bones, slack = self._evaluated.pose.bones, 0.0 if frame_changed else _ROUNDING
+        changed = {
+            channel: numbers
+            for channel, numbers in self._values.items()
             # Equal to rounding it was solved in another way: nothing moves and nothing is evaluated again.
-            if any(not abs(a - b) <= slack for a, b in zip(present, raw * len(places), strict=True)):
-                changed.setdefault(channel_of(mode)[0], {})[name] = raw
-        for channel, values in changed.items():
-            width = _POSE_CHANNELS[channel]
-            buffer = array("f", bytes(4 * width * len(bones)))
-            bones.foreach_get(channel, buffer)
-            for k, bone in enumerate(bones):
-                raw = values.get(bone.name)
-                if raw is not None:
-                    buffer[width * k : width * (k + 1)] = array("f", raw)
-            _set_all(bones, channel, buffer)
-        for (name, mode), (fk, solved) in self._values.items():
-            if solved is None:
-                forget_fk(bones[name], mode)
-            else:
-                keep_fk(bones[name], mode, fk)
-        if changed:
-            self._ob.update_tag(refresh=_OBJECT if keyed or not rendering else _OBJECT_AND_ANIMATION)
+            if any(
+                not abs(a - b) <= slack for a, b in zip(raw_values(bones[channel[0]], channel[1]), numbers, strict=True)
+            )
+        }
+        # What was switched off is tied no more; what animation switches off is.
+        ended = not frame_changed and not self._given_back.isdisjoint(changed)
+        self._values.clear()
+        self._given_back.clear()
+        for channel, numbers in changed.items():
+            put(bones, channel, numbers)
+        if changed and (ended or not wake(self._ob, tips)):
+            lend_shown(self._ob, self._evaluated)
+            self._ob.update_tag(refresh={"OBJECT"})
         return bool(changed)
 
-    def _is_animated(self) -> bool:
-        """Whether animation sets any of what is written."""
-        animated = animated_channels(self._ob)
-        written = ((channel_of(mode)[0], animated.get(name, ())) for name, mode in self._values)
-        return any(channel == each for channel, of_bone in written for each, _ in of_bone)
 
+class RowWriter:
+    """Writes the rotations of the same bones of one armature again and again, before Blender evaluates them.
 
-class BulkPose:
-    """Writes the rotations of the same bones of one armature again and again, whose FK poses stay as recorded.
-
-    ob: the armature object, its bones just written by a PoseWriter; names, modes: of the bones; alone: whether no one
-    else writes its other bones' rotations. Values are arrays (bones, 4) in single precision: the numbers of each
-    bone's rotation mode, zeros behind.
+    ob: the armature object; names, modes: of the bones.
     """
 
-    def __init__(self, ob: bpy.types.Object, names: Sequence[str], modes: Sequence[str], alone: bool) -> None:
-        bones = ob.pose.bones
-        indices = np.array(indices_of(bones, names))
-        channels = np.array([channel_of(mode)[0] for mode in modes])
-        self._in_order: list[int] = np.argsort(indices).tolist()
-        self._indices: list[int] = np.sort(indices).tolist()
-        self._channels = []
-        for channel in dict.fromkeys(channels.tolist()):
-            rows, width = np.nonzero(channels == channel)[0], _POSE_CHANNELS[channel]
-            buffer = np.empty((len(bones), width), np.float32)
-            flat, at = buffer.reshape(-1), (_slice(rows), slice(width))
-            self._channels.append((channel, at, _slice(indices[rows]), buffer, flat))
-        records = np.empty((len(bones), 9), np.float32)
-        bones.foreach_get(RECORD, records.reshape(-1))
-        self._count = len(bones)
-        self._values = records[indices, SOLVED]
-        self._values_as_bytes = self._values.tobytes()
-        # In bulk the other bones get an empty record too: not where they are the many.
-        in_bulk = alone and 2 * len(names) >= len(bones)
-        self._records = records if in_bulk else records[indices]
-        self._solved = self._records[:, SOLVED]
-        self._solved_rows = _slice(indices) if in_bulk else slice(None)
-        self._all_records = self._records.reshape(-1) if in_bulk else None
-        self._written: dict[str, bytes] = {}
+    def __init__(self, ob: bpy.types.Object, names: Sequence[str], modes: Sequence[str]) -> None:
+        self._rows = [(name, *channel_of(mode)) for name, mode in zip(names, modes, strict=True)]
+        _shown.setdefault(ob.name_full, set()).update(zip(names, modes, strict=True))
 
-    def unchanged(self, ob: bpy.types.Object) -> bool:
-        """Whether the bones hold what was written; what the others hold is read for the next write."""
-        bones = ob.pose.bones
-        if len(bones) != self._count:
-            return False
-        for channel, at, indices, buffer, flat in self._channels:
-            bones.foreach_get(channel, flat)
-            # Mostly nothing at all has changed, and that is quickly seen.
-            same = flat.tobytes() == self._written.get(channel)
-            if not same and not np.array_equal(buffer[indices], self._values[at]):
-                return False
-        return True
+    def write(self, copies: Iterable[bpy.types.Object], values: np.ndarray, which: Iterable[int] | None = None) -> None:
+        """Write values (bones, 4), zeros behind; which: of these of the bones alone.
 
-    def write(
-        self,
-        ob: bpy.types.Object,
-        values: np.ndarray,
-        which: np.ndarray | None = None,
-        as_bytes: bytes | None = None,
-    ) -> bool:
-        """Write values; which: of these of the bones alone; as_bytes: of all of them, where that is known already.
-
-        False, and nothing is written, where a bone no longer holds what was written: someone else has set it.
+        copies: the armature object as it is evaluated wherever it is shown.
         """
-        if not self.unchanged(ob):
-            return False
-        if which is not None:
-            some, values = values, self._values.copy()
-            values[which] = some
-        as_bytes = as_bytes or values.tobytes()
-        if as_bytes == self._values_as_bytes:
-            return True
-        self._values, self._values_as_bytes = values, as_bytes
-        bones = ob.pose.bones
-        for channel, at, indices, buffer, flat in self._channels:
-            buffer[indices] = values[at]
-            _set_all(bones, channel, flat)
-            self._written[channel] = flat.tobytes()
-        self._solved[self._solved_rows] = values
-        if self._all_records is not None:
-            _set_all(bones, RECORD, self._all_records)
-        else:
-            records = self._records[self._in_order].tolist()
-            for bone, record in zip(bones_at(ob, self._indices), records, strict=True):
-                bone.analytic_ik_record = record
-        ob.update_tag(refresh=_OBJECT)
-        return True
+        rows = self._rows if which is None else [self._rows[row] for row in which]
+        for copy in copies:
+            bones = copy.pose.bones
+            for (name, channel, width), numbers in zip(rows, values, strict=True):
+                bones[name].path_resolve(channel, False).foreach_set(numbers[:width])
 
 
-def _slice(indices: np.ndarray) -> np.ndarray | slice:
-    """Indices as a slice where they are in a row: numpy is quicker with it."""
-    in_a_row = len(indices) and np.array_equal(indices, np.arange(len(indices)) + indices[0])
-    return slice(int(indices[0]), int(indices[0]) + len(indices)) if in_a_row else indices
+def shown_bones(ob: bpy.types.Object) -> tuple[list[str], list[str]]:
+    """Names of the bones of an armature object that may show a solved rotation, and of those that may show a scale."""
+    shown = [channel for channel in _shown.get(ob.name_full, ()) if _is_there(ob, channel)]
+    return [name for name, mode in shown if mode != SCALE], [name for name, mode in shown if mode == SCALE]
 
 
-def _set_all(bones: bpy.types.bpy_prop_collection, channel: str, values: array | np.ndarray) -> None:
-    """Set a channel of all bones.
+def shown_armatures() -> list[bpy.types.Object]:
+    """The original armature objects that show a solution."""
+    # While an add-on is being enabled Blender may not show its data.
+    return [ob for ob in armature_objects() if _shown.get(ob.name_full)] if _shown else []
 
-    What is linked, or overridden by Blender alone, is no user's to change: Blender then ignores a bulk write without a
-    word, and yet evaluates what is assigned bone by bone. It saves neither, and need not: the pose is solved anew.
+
+def lend_shown(ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> None:
+    """Lend an original armature object, which Blender is about to copy anew, what its evaluated bones show.
+
+    `take_back` ends it.
     """
-    if not bones[0].is_property_readonly(channel):
-        bones.foreach_set(channel, values)
-        return
-    width = len(values) // len(bones)
-    for k, bone in enumerate(bones):
-        own = values[width * k : width * (k + 1)].tolist()
-        if list(getattr(bone, channel)) != own:
-            setattr(bone, channel, own)
+    bones, evaluated, lent = ob.pose.bones, ob_evaluated.pose.bones, []
+    for name, mode in _shown.get(ob.name_full, ()):
+        bone, shown_bone = bones.get(name), evaluated.get(name)
+        if bone is None or shown_bone is None or not (mode == SCALE or bone.rotation_mode == mode):
+            continue
+        channel = channel_of(mode)[0]
+        own = bone.path_resolve(channel, False)
+        fk, shown = tuple(own), tuple(shown_bone.path_resolve(channel, False))
+        if fk != shown and shown_bone.rotation_mode == bone.rotation_mode:
+            own.foreach_set(shown)
+            lent.append((name, channel, fk, shown))
+    if lent:
+        _lent.append((ob, lent))
 
 
-def _flush(ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> None:
-    """Copy what is animated on an evaluated armature object to the original."""
-    bones, evaluated_bones = ob.pose.bones, ob_evaluated.pose.bones
-    for channel, width in _POSE_CHANNELS.items():
-        buffer = array("f", bytes(4 * width * len(bones)))
-        evaluated_bones.foreach_get(channel, buffer)
-        _set_all(bones, channel, buffer)
-    for path in set(animated_paths(ob)):
-        if not _BULK_PATH.match(path):
-            _flush_path(ob, ob_evaluated, path)
+def settle(depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> None:
+    """Have what was lent after an evaluation evaluated at once, and take it back.
+
+    Not within a change of frames, which evaluates it by itself: Blender 4.2 and 4.5 may crash there.
+    """
+    if _lent and not frame_changed:
+        evaluate(depsgraph)
+        take_back()
 
 
-def _flush_path(ob: bpy.types.Object, ob_evaluated: bpy.types.Object, path: str) -> None:
-    try:
-        value = ob_evaluated.path_resolve(path)
-        if value == ob.path_resolve(path):
-            return
-        custom = _CUSTOM_PROPERTY.match(path)
-        owner_path, name = custom.groups() if custom else path.rpartition(".")[::2]
-        owner = ob.path_resolve(owner_path) if owner_path else ob
-        if custom:
-            owner[bpy.utils.unescape_identifier(name[2:-2])] = value
-        else:
-            setattr(owner, name, value)
-    except (ValueError, KeyError, AttributeError, TypeError):
-        # An F-Curve whose property is gone or read-only animates nothing: there is nothing to carry over.
-        return
+def take_back() -> None:
+    """Give the originals their FK values again, but for numbers that animation has set meanwhile."""
+    while _lent:
+        ob, lent = _lent.pop()
+        try:
+            bones = ob.pose.bones
+        except ReferenceError:
+            continue
+        for name, channel, fk, shown in lent:
+            bone = bones.get(name)
+            if bone is not None:
+                own = bone.path_resolve(channel, False)
+                present = tuple(own)
+                if present != shown:
+                    fk = [mine if now == was else now for now, was, mine in zip(present, shown, fk, strict=True)]
+                own.foreach_set(fk)
+
+
+def forget() -> None:
+    """Another state of the file: nothing is shown yet, and nothing is lent."""
+    _shown.clear()
+    _lent.clear()
+
+
+def write_fk(ob: bpy.types.Object, numbers: Mapping[Channel, Raw]) -> None:
+    """Make numbers the FK pose of some bones of an original armature object."""
+    for channel, fk in numbers.items():
+        put(ob.pose.bones, channel, fk)
+    ob.update_tag(refresh={"OBJECT"})
+
+
+def _is_there(ob: bpy.types.Object, channel: Channel) -> bool:
+    """Whether an armature object has the bone of a channel, in that rotation mode."""
+    bone = ob.pose.bones.get(channel[0]) if ob.pose else None
+    return bone is not None and channel[1] in (SCALE, bone.rotation_mode)

@@ -1,42 +1,63 @@
-"""What must be done before chains are read: names followed, records brought up to date, hidden controls asked for."""
+"""What must be done before chains are read: names are followed, and chains tied to their controls."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import bpy
 
-from . import hidden
-from .armatures import armature_objects, is_evaluated_in
-from .order import live_tips
-from .records import bring_up_to_date
+from .armatures import armature_named, armature_objects, is_changeable, is_evaluated_in
+from .order import ChainOrder, chain_order, live_tips
+from .relation import is_tied, tie, untie
 from .renamed import follow_bones
+from .switch import switched_tips
 
 
 def bring_chains_up_to_date() -> bool:
-    """Let chains follow bones that have other names now, and records be as they are kept now. Whether a chain follows
-    another bone than before: that is evaluated at the next update."""
-    posed = [ob for ob in armature_objects() if ob.pose]
-    for ob in posed:
-        bring_up_to_date(ob)
-    return follow_bones(posed)
+    """Let chains follow bones that have other names now. Whether a chain follows another bone than before: that is
+    evaluated at the next update."""
+    return follow_bones([ob for ob in armature_objects() if ob.pose])
 
 
 def prepare(scene: bpy.types.Scene, at_load: bool = False) -> None:
-    """Before something is evaluated: bring the chains up to date, and ask for hidden controls."""
+    """Before something is evaluated: bring the chains up to date, and tie them to their controls."""
     bring_chains_up_to_date()
     layer = bpy.context.view_layer
     depsgraph = layer.depsgraph if layer is not None and layer.id_data == scene else None
     # In a scene that a window switches to, what depends on what must not change before it is evaluated: 4.2 ends there.
     if at_load or (depsgraph is not None and depsgraph.view_layer_eval is not None):
-        hidden.ask_for_hidden(shown_tips())
+        _tie_chains()
 
 
-def shown_tips() -> Iterator[bpy.types.PoseBone]:
-    """The tips of live chains that the shown view layer has or evaluates: in another scene its own controls are not
-    hidden."""
+def tieable_tips(order: ChainOrder, armatures: Iterable[bpy.types.Object]) -> Iterator[bpy.types.PoseBone]:
+    """The original tips of armature objects that are to be tied to their controls: those of live chains, and of chains
+    that animation may switch on.
+
+    Not where that would be a circle to Blender, and nothing is written to what is linked.
+    """
+    for ob in armatures:
+        if is_changeable(ob):
+            tips = {*live_tips(ob), *switched_tips(ob)}
+            loose = {chain.tip for chain in (*order.errors, *order.circular) if chain.armature == ob.name_full}
+            yield from map(ob.pose.bones.get, tips - loose)
+
+
+def _tie_chains() -> None:
+    armatures = [*_shown_armatures()]
+    order = chain_order(armatures)
+    for tip in tieable_tips(order, armatures):
+        if not is_tied(tip):
+            tie(tip)
+    for chain in (*order.errors, *order.circular):
+        ob = armature_named(chain.armature)
+        if is_changeable(ob):
+            untie(ob.pose.bones[chain.tip])
+
+
+def _shown_armatures() -> Iterator[bpy.types.Object]:
+    """The armature objects that the shown view layer has or evaluates in a pose."""
     layer = bpy.context.view_layer
     if layer is None:
         return
     for ob in armature_objects():
         shown = ob.visible_get(view_layer=layer) or (layer.depsgraph and is_evaluated_in(ob, layer.depsgraph))
-        if shown and ob.pose:
-            yield from (ob.pose.bones[tip] for tip in live_tips(ob))
+        if shown and ob.pose and ob.mode != "EDIT":
+            yield ob

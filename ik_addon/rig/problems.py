@@ -10,13 +10,13 @@ from .. import messages
 from ..solvers import ChainError
 from .animation import animated_channels, animated_paths, current_fcurve_collections, is_animated, is_driven
 from .armatures import armature_named, bones_below, is_changeable, is_evaluated_in, posed_armatures
-from .hidden import in_any_collection
 from .lengthening import scaled_bones
 from .limb import Limb, chain_bones
 from .motion import has_own_motion
 from .movers import movers_of, why_placed
 from .order import ChainName, chain_order, read_by
 from .reading import SceneReader, gone_pole
+from .relation import in_any_collection, is_tie
 from .relations import followed_bones
 from .settings import settings_of
 
@@ -208,7 +208,9 @@ def _constrained(tip: str, bones: list[bpy.types.PoseBone]) -> Iterator[Problem]
             sentence = messages.OF(whose=messages.BONE(bone=tip), said=why_placed(mover))
             yield Problem(sentence, (Cure("REMOVE_CHAIN", tip),))
             continue
-        if mover.bone == bone:
+        if is_tie(mover.constraint):
+            sentence = messages.TIE_ON(bone=bone, constraint=constraint)
+        elif mover.bone == bone:
             sentence = messages.BONE_CONSTRAINED(bone=bone, constraint=constraint)
         else:
             sentence = messages.CONSTRAINED_FROM_BELOW(bone=bone, constraint=constraint, moved=mover.bone)

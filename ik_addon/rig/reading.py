@@ -1,7 +1,6 @@
 """From pose bones and targets to plain numbers in armature space, and what is wrong where that cannot be done."""
 
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
 from math import isfinite
@@ -13,14 +12,13 @@ from .. import messages
 from ..solvers import ChainError, solver_for
 from .carriers import carriers
 from .chains import fk_chain
-from .channels import SCALE, Raw, quaternion_of
+from .channels import Raw, quaternion_of
 from .foot import end_bone, end_bones, place_foot
-from .hidden import in_any_collection, place_of
 from .lengthening import given_factor
 from .limb import BoneReading, Limb, chain_bones, is_rigid, pose_matrix, rotation_in
 from .limits import limits_of
 from .posing import FkPose
-from .records import record_of
+from .relation import in_any_collection, place_of
 from .settings import PREFIX, Settings, settings_of
 
 _NO_NUMBER = {"TARGET": messages.TARGET_NO_NUMBER, "POLE": messages.POLE_NO_NUMBER}
@@ -111,14 +109,6 @@ class ArmatureReader:
         """Rotation mode of a bone and its FK rotation, as numbers of that mode."""
         return self._fk.rotation(name)
 
-    def strayed(self, names: Iterable[str]) -> bool:
-        """Whether bones hold other rotations than were written, which no animation has set."""
-        return any(map(self._fk.strayed, names))
-
-    def as_recorded(self, names: Sequence[str]) -> AbstractContextManager[None]:
-        """Inside, these bones are read with the FK rotations of their records, whatever stands in their channels."""
-        return self._fk.as_recorded(names)
-
     def fk_scale(self, name: str) -> Raw:
         """The FK scale of a bone."""
         return self._fk.scale(name)
@@ -129,10 +119,7 @@ class ArmatureReader:
         told = self._scales.get(pose_bone.name)
         if told is not None:
             return told
-        original = self.ob.pose.bones[pose_bone.name]
-        if record_of(original, SCALE) is None:
-            return pose_bone.scale.copy()
-        return Vector(self._fk.scale(pose_bone.name)) * given_factor(original)
+        return Vector(self._fk.scale(pose_bone.name)) * given_factor(pose_bone, self._fk.scale)
 
     def pose(self, name: str, matrix_armature: Matrix) -> None:
         """Tell where a bone is posed in this pass."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import bpy
 
 from .kept import keep_all, keep_controls, restore_controls
-from .reading import in_any_collection
+from .relation import in_any_collection
 from .settings import NAME_RECORD
 from .signature import tips_of
 

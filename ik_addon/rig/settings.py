@@ -10,7 +10,7 @@ from math import pi
 
 import bpy
 
-from . import kept
+from . import kept, relation
 from .armatures import tag_pose
 
 PREFIX = "analytic_ik_"
@@ -18,8 +18,6 @@ _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 _SOFTEST = 0.5
 _OF_ANY_BONE = ("rigid", "use_cone", "cone", "use_min_bend", "min_bend")
 """Settings of a bone's joint: no part of the chain whose tip the bone may be."""
-_RECORDS_OF_CHAIN = ("record_rotation", "record_adopted", "record_name")
-"""Records that end with the chain."""
 NAME_RECORD = PREFIX + "record_name"
 """The record of a bone's own name, by which it is found again (renamed.py)."""
 
@@ -100,21 +98,28 @@ def _tag(pose_bone: bpy.types.PoseBone, _context: bpy.types.Context) -> None:
     tag_pose(pose_bone.id_data)
 
 
+def _switched(pose_bone: bpy.types.PoseBone, context: bpy.types.Context) -> None:
+    """A user or a script has switched a chain on or off."""
+    if not pose_bone.analytic_ik_enabled:
+        relation.untie(pose_bone)
+    _tag(pose_bone, context)
+
+
 def _setting(kind, update: Update = _tag, **options):
     return kind(override=_OVERRIDABLE, update=update, **options)
 
 
 def _record(kind, **options):
-    """Data that the solver keeps on a bone; no user edits it, and setting it must tag nothing."""
+    """Data that the add-on keeps on a bone; no user edits it, and setting it must tag nothing."""
     return kind(override=_OVERRIDABLE, options={"HIDDEN"}, **options)
 
 
-def _properties(rotation_switched: Update = _tag, switched: Update = _tag) -> dict[str, object]:
+def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
     props = bpy.props
     return {
         "enabled": _setting(
             props.BoolProperty,
-            switched,
+            _switched,
             name="Analytic IK",
             description="This bone is the tip of a live chain",
         ),
@@ -304,15 +309,6 @@ def _properties(rotation_switched: Update = _tag, switched: Update = _tag) -> di
         "record_adopted": _record(props.StringProperty),
         # Under which name a tip or a control bone was last seen, and in which armature object (renamed.py).
         "record_name": _record(props.StringProperty),
-        # What a bone's rotation, and its scale, was before IK and what IK made of it (records.py).
-        # One property, for Blender copies each of them whenever it evaluates the armature anew.
-        "record": _record(props.FloatVectorProperty, size=9),
-        "record_fk_scale": _record(props.FloatVectorProperty, size=3),
-        "record_solved_scale": _record(props.FloatVectorProperty, size=3),
-        # The same of rotations in three properties, as files had it once (records.py).
-        "record_mode": _record(props.IntProperty),
-        "record_fk": _record(props.FloatVectorProperty, size=4),
-        "record_solved": _record(props.FloatVectorProperty, size=4),
     }
 
 
@@ -327,17 +323,19 @@ def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
         if control is not None and control.pose and bone in control.pose.bones:
             control.pose.bones[bone].property_unset(NAME_RECORD)
     for name in _properties():
-        if name in _RECORDS_OF_CHAIN or not (name.startswith("record") or name in _OF_ANY_BONE):
+        if name not in _OF_ANY_BONE:
             pose_bone.property_unset(PREFIX + name)
     kept.forget_controls(pose_bone.id_data, pose_bone.name)
+    relation.untie(pose_bone)
+    relation.forget_trigger(pose_bone.id_data)
     tag_pose(pose_bone.id_data)
 
 
-def register(rotation_switched: Update = _tag, switched: Update = _tag) -> None:
-    """Give pose bones their settings. rotation_switched: called when a user or a script sets `use_rotation`; switched:
-    likewise `enabled`."""
+def register(rotation_switched: Update = _tag) -> None:
+    """Give pose bones their settings. rotation_switched: called when a user or a script sets `use_rotation`."""
     kept.register()
-    for name, definition in _properties(rotation_switched, switched).items():
+    relation.register()
+    for name, definition in _properties(rotation_switched).items():
         setattr(bpy.types.PoseBone, PREFIX + name, definition)
 
 
@@ -345,4 +343,5 @@ def unregister() -> None:
     """Take them away; what files hold of them stays in the files."""
     for name in _properties():
         delattr(bpy.types.PoseBone, PREFIX + name)
+    relation.unregister()
     kept.unregister()

@@ -1,21 +1,21 @@
 """What the plan of an armature's chains was made of, as plain data to compare: in bulk, for it is asked for often."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from .armatures import indices_of
-from .hidden import Hidden, in_any_collection
 from .order import live_tips
+from .relation import in_any_collection, is_tied
 from .relations import Known, followed_bones
 from .settings import settings_of
 from .steady import animated_bones
 from .switch import switched_tips
 
 _POSE_PROPERTIES = (
-    ("location", 3, np.float32),
-    ("scale", 3, np.float32),
     ("rotation_mode", 1, np.int32),
     *((f"lock_ik_{axis}", 1, np.bool_) for axis in "xyz"),
     *((f"use_ik_limit_{axis}", 1, np.bool_) for axis in "xyz"),
@@ -28,6 +28,13 @@ _POSE_PROPERTIES = (
     ("analytic_ik_straight_axis", 1, np.int32),
     ("analytic_ik_record_rotation", 4, np.float32),
 )
+_FK_PROPERTIES = (
+    ("location", 3, np.float32),
+    ("rotation_quaternion", 4, np.float32),
+    ("rotation_euler", 3, np.float32),
+    ("rotation_axis_angle", 4, np.float32),
+    ("scale", 3, np.float32),
+)
 _REST_PROPERTIES = (
     ("matrix_local", 16, np.float32),
     ("length", 1, np.float32),
@@ -39,13 +46,17 @@ _REST_PROPERTIES = (
 )
 
 
+_SPARSE = 8
+"""Where so many bones are there for each that is asked for, those are read one by one."""
+
+
 def tips_of(ob: bpy.types.Object) -> tuple[str, ...]:
     """The tips of the chains that an armature object has, or may have at another frame."""
     return (*live_tips(ob), *switched_tips(ob))
 
 
-def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]], hidden: Hidden) -> tuple:
-    """All of an original armature object that its chains are read from, but for their rotations and what moves them.
+def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tuple:
+    """All of an original armature object that its chains are read from, but for what moves them.
 
     chains: names of the bones of each, and of those that it turns too, by its tip. None of what changes from frame to
     frame is in it.
@@ -59,19 +70,26 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]], hidden:
     return (
         ob.mode == "EDIT" or ob.data.pose_position,
         tuple(at_rest),
-        tuple(indices_of(ob.pose.bones, names)),
         _values(ob.pose.bones, _POSE_PROPERTIES, names),
+        # What keys set changes from frame to frame.
+        _values(ob.pose.bones, _FK_PROPERTIES, [name for name in names if name not in animated]),
         _values(ob.data.bones, _REST_PROPERTIES, at_rest),
         [animated.get(name) for name in names],
         [_moved_by(ob, parent.name if parent else "", known) for parent in dict.fromkeys(parents)],
         # Also of tips that have no place in the order: mended, they may take bones from others.
-        [_settings(ob.pose.bones.get(tip), known, hidden) for tip in dict.fromkeys((*chains, *live_tips(ob)))],
+        [_settings(ob.pose.bones.get(tip), known) for tip in dict.fromkeys((*chains, *live_tips(ob)))],
     )
 
 
-def _values(bones: bpy.types.bpy_prop_collection, properties: Iterable[tuple], names: Iterable[str]) -> bytes:
-    """Properties of some of an armature's bones, in bulk."""
-    found, rows = [], indices_of(bones, [*names])
+def _values(bones: bpy.types.bpy_prop_collection, properties: Sequence[tuple], names: Iterable[str]) -> object:
+    """Properties of some of an armature's bones, to compare; in bulk where they are not the few."""
+    names = [*names]
+    if _SPARSE * len(names) < len(bones):
+        singles = attrgetter(*(name for name, width, _ in properties if width == 1), "name")
+        arrays = [name for name, width, _ in properties if width > 1]
+        own = [bone for bone in map(bones.get, names) if bone is not None]
+        return [(singles(bone), [_plain(getattr(bone, name)) for name in arrays]) for bone in own]
+    found, rows = [], indices_of(bones, names)
     if not rows or min(rows) < 0:
         return b""
     for name, width, kind in properties:
@@ -81,23 +99,29 @@ def _values(bones: bpy.types.bpy_prop_collection, properties: Iterable[tuple], n
     return b"".join(found)
 
 
-def _settings(tip: bpy.types.PoseBone | None, known: Known, hidden: Hidden) -> tuple | None:
+def _plain(value: Sequence) -> tuple | Matrix:
+    """What stays as it is when the property changes."""
+    return value.copy() if isinstance(value, Matrix) else tuple(value)
+
+
+def _settings(tip: bpy.types.PoseBone | None, known: Known) -> tuple | None:
     """The settings of a chain as plain data, and whether its controls are there."""
     if tip is None:
         return None
     settings = settings_of(tip)
     return (
+        is_tied(tip),
         *(getattr(settings, name) for name in settings.__slots__ if not name.endswith("target")),
-        _control(settings.target, settings.subtarget, known, hidden),
-        _control(settings.pole_target, settings.pole_subtarget, known, hidden),
+        _control(settings.target, settings.subtarget, known),
+        _control(settings.pole_target, settings.pole_subtarget, known),
     )
 
 
-def _control(ob: bpy.types.Object | None, bone_name: str, known: Known, hidden: Hidden) -> tuple | None:
+def _control(ob: bpy.types.Object | None, bone_name: str, known: Known) -> tuple | None:
     """A control, whether it is still there and evaluated, and the bones that move it."""
     if ob is None:
         return None
-    return ob.session_uid, bone_name, in_any_collection(ob), hidden[ob], *_moved_by(ob, bone_name, known)
+    return ob.session_uid, bone_name, in_any_collection(ob), *_moved_by(ob, bone_name, known)
 
 
 def _moved_by(ob: bpy.types.Object, bone_name: str, known: Known) -> list[tuple[int, str]]:

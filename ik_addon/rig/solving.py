@@ -12,22 +12,19 @@ from ..solvers import ChainError, Goal, Outcome, blend, link_rotations, solve
 from ..solvers.chain import MET
 from .armatures import posed_armatures
 from .chains import chain_of
-from .channels import SCALE, Raw, quaternion_of, raw_of, raw_values
+from .channels import SCALE, Raw, quaternion_of, raw_of
 from .evaluating import evaluate
 from .lengthening import factors
 from .limb import Limb
 from .order import ChainName, ChainOrder, chain_order
-from .posing import PoseWriter
+from .posing import PoseWriter, settle, shown_bones
 from .reading import ArmatureReader, SceneReader
-from .records import recorded_bones
 
 _UNEVEN_SCALE_PASSES = 48
 _WITHOUT_GAIN = 8
 """Passes in a row that come no nearer: more of them will not either."""
 _STRAYED = 2e-6
 """Distance of the tip from where it was solved to be, in chain lengths, that is more than rounding."""
-_PUT_BACK = 1e-5
-"""Apart as quaternions: rounding of a rotation that was solved once more, and came by way of a matrix."""
 
 
 Touched = Callable[[bpy.types.PoseBone], bool]
@@ -196,9 +193,9 @@ def solve_scene(depsgraph: bpy.types.Depsgraph, frame_changed: bool, touched: To
     done = ScenePass(order, errors=dict(order.errors))
     armatures = _armatures(objects, depsgraph, frame_changed)
     released = [armature for armature in armatures.values() if _release_others(armature, order)]
-    if any(len(bone.constraints) for armature in released for bone in armature.evaluated.pose.bones):
+    if any(_is_constrained(armature.ob) for armature in released):
         # What a constraint makes of a bone that has its FK pose back only Blender knows.
-        if _commit(armatures, depsgraph, frame_changed):
+        if _commit(armatures, order, frame_changed):
             evaluate(depsgraph)
         armatures = _armatures(objects, depsgraph, frame_changed)
     moved: set[ChainName] = set()
@@ -210,7 +207,7 @@ def solve_scene(depsgraph: bpy.types.Depsgraph, frame_changed: bool, touched: To
                 continue
         if order.far_movers[chain] & written:
             # Between them lies what only Blender works out: constraints and drivers.
-            if _commit(armatures, depsgraph, frame_changed):
+            if _commit(armatures, order, frame_changed):
                 evaluate(depsgraph)
             armatures = _armatures(objects, depsgraph, frame_changed)
             written.clear()
@@ -219,7 +216,7 @@ def solve_scene(depsgraph: bpy.types.Depsgraph, frame_changed: bool, touched: To
         moved.add(chain)
         written.add(chain)
         try:
-            posed = _solved(reader, chain.tip, order.turned[chain])
+            posed = solve_limb(reader.limb(chain.tip))
         except ChainError as error:
             done.errors[chain] = error
             _lengthen(armature, order.bones[chain], 1.0)
@@ -227,34 +224,13 @@ def solve_scene(depsgraph: bpy.types.Depsgraph, frame_changed: bool, touched: To
             continue
         done.limbs[chain] = posed
         for reading, rotation in zip(posed.limb.turned, posed.rotations, strict=True):
-            writer.write(reading.name, reading.mode, reading.fk, rotation)
+            writer.write(reading.name, reading.mode, rotation)
         tell(reader, posed)
         if posed.limb.settings.reach == "STRETCH" or armature.scaled:
             _lengthen(armature, order.bones[chain], posed.stretch)
-    _commit(armatures, depsgraph, frame_changed)
+    _commit(armatures, order, frame_changed)
+    settle(depsgraph, frame_changed)
     return done
-
-
-def _solved(reader: ArmatureReader, tip: str, names: Sequence[str]) -> PosedLimb:
-    """Read and solve a chain that turns these bones.
-
-    Where they hold what the chain itself makes of their FK pose here, someone has put a pose back that it had solved,
-    as exporters do after they have played other actions: that is no new FK pose.
-    """
-    if reader.strayed(names):
-        with reader.as_recorded(names):
-            posed = solve_limb(reader.limb(tip))
-        if all(
-            _same_rotation(raw_values(reading.pose_bone, reading.mode), rotation, reading.mode)
-            for reading, rotation in zip(posed.limb.turned, posed.rotations, strict=True)
-        ):
-            return posed
-    return solve_limb(reader.limb(tip))
-
-
-def _same_rotation(a: Raw, b: Raw, mode: str) -> bool:
-    one, other = quaternion_of(a, mode), quaternion_of(b, mode)
-    return min((one - other).magnitude, (one + other).magnitude) <= _PUT_BACK
 
 
 def _armatures(
@@ -265,11 +241,13 @@ def _armatures(
     return {name: _Armature(scene, ob) for name, ob in objects.items()}
 
 
-def _commit(armatures: "dict[str, _Armature]", depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> bool:
+def _commit(armatures: "dict[str, _Armature]", order: ChainOrder, frame_changed: bool) -> bool:
     """Write what was solved. Returns whether that changed anything."""
-    rendering = depsgraph.mode == "RENDER"
     return any(
-        [armature.writer.commit(frame_changed, armature.evaluated, rendering) for armature in armatures.values()]
+        [
+            armature.writer.commit([chain.tip for chain in order.of.get(name, ())], frame_changed)
+            for name, armature in armatures.items()
+        ]
     )
 
 
@@ -283,14 +261,14 @@ def tell(reader: ArmatureReader, posed: PosedLimb) -> None:
 
 
 class _Armature:
-    """One armature in a pass. turned, scaled: names of its bones whose rotation, and whose scale, IK has written."""
+    """One armature in a pass. turned, scaled: names of its bones that show a rotation, and a scale, of IK."""
 
     def __init__(self, scene: SceneReader, ob: bpy.types.Object) -> None:
         self._scene = scene
         self.ob = ob
         self.evaluated = ob.evaluated_get(scene.depsgraph)
-        self.writer = PoseWriter(ob)
-        self.turned, self.scaled = recorded_bones(ob)
+        self.writer = PoseWriter(ob, self.evaluated)
+        self.turned, self.scaled = shown_bones(ob)
 
     @property
     def reader(self) -> ArmatureReader:
@@ -300,6 +278,11 @@ class _Armature:
     def factors(self, names: Sequence[str], ratio: float) -> dict[str, float]:
         """See `lengthening.factors`."""
         return factors([self.ob.data.bones[name] for name in names], ratio)
+
+
+def _is_constrained(ob: bpy.types.Object) -> bool:
+    """Whether a constraint acts on a bone of an armature object."""
+    return any(not each.mute for bone in ob.pose.bones if len(bone.constraints) for each in bone.constraints)
 
 
 def _lengthen(armature: _Armature, names: Sequence[str], ratio: float) -> None:
@@ -312,9 +295,9 @@ def _lengthen(armature: _Armature, names: Sequence[str], ratio: float) -> None:
         before = reader.scale_of(armature.evaluated.pose.bones[name]) if name in names else Vector(fk)
         scale = before * factor
         if tuple(scale) != fk:
-            armature.writer.write(name, SCALE, fk, tuple(scale))
+            armature.writer.write(name, SCALE, tuple(scale))
         elif name in armature.scaled:
-            armature.writer.restore_fk(name, SCALE, fk)
+            armature.writer.give_back(name, SCALE, fk)
         reader.rescale(name, scale)
 
 
@@ -330,7 +313,7 @@ def _release_others(armature: _Armature, order: ChainOrder) -> bool:
         released += [name for name in armature.scaled if name not in kept]
         for name in released:
             fk = armature.reader.fk_scale(name)
-            armature.writer.restore_fk(name, SCALE, fk)
+            armature.writer.give_back(name, SCALE, fk)
             armature.reader.rescale(name, Vector(fk))
         for root in [names[0] for names in stretching]:
             above = tips[root].parent
@@ -347,5 +330,5 @@ def _release(armature: _Armature, names: Sequence[str]) -> None:
     """Give bones that no chain turns any more their FK rotation back, before what hangs below them is read."""
     for name in names:
         mode, fk = armature.reader.fk_rotation(name)
-        armature.writer.restore_fk(name, mode, fk)
+        armature.writer.give_back(name, mode, fk)
         armature.reader.turn(name, quaternion_of(fk, mode))

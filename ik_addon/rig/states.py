@@ -17,12 +17,12 @@ from ..solvers import ChainError, Outcome
 from ..solvers.chain import outcome_at, reach_limits
 from ..solvers.reach import eased
 from .armatures import is_evaluated_in, posed_armatures
-from .hidden import place_of
 from .limb import Limb, chain_bones, posed_joints
 from .live import known_plan
 from .order import ChainName, ChainOrder, chain_order
 from .problems import Problem, fault_of, read_chain
 from .reading import SceneReader
+from .relation import place_of
 from .settings import Settings, settings_of
 from .shown import end_world, missed_world
 from .solving import solve_limb

@@ -11,8 +11,8 @@ from .. import messages
 from ..solvers import ChainError, Outcome, blend
 from ..solvers.pairs import conjugate, multiply, rotated, solve_pairs
 from .channels import channel_of, raw_of
-from .hidden import place_of
-from .limb import rotation_in
+from .limb import posed_by_channels, rotation_in
+from .relation import place_of
 from .sampling import Sampler
 from .steady import SteadyChain, Wishes, is_even
 
@@ -25,13 +25,13 @@ class EvaluatedPlaces:
     """Where things are as one depsgraph evaluated them; `moved` objects where their channels have just put them."""
 
     def __init__(self, depsgraph: bpy.types.Depsgraph, moved: Collection[bpy.types.Object] = ()) -> None:
-        self._depsgraph = depsgraph
+        self.depsgraph = depsgraph
         self._moved = moved
         self._carried: dict[tuple[str, str], tuple[Matrix, Matrix]] = {}
 
     def shows(self, ob: bpy.types.Object) -> bool:
         """Whether an object is evaluated here at all; in another view layer it may be excluded."""
-        return ob.evaluated_get(self._depsgraph).is_evaluated
+        return ob.evaluated_get(self.depsgraph).is_evaluated
 
     def wishes(self, ob: bpy.types.Object, chain: SteadyChain) -> Wishes:
         """What a chain of an original armature object wishes. Raises UnevenError where it is not steady just now."""
@@ -54,29 +54,33 @@ class EvaluatedPlaces:
 
     def _carry(self, ob: bpy.types.Object, parent: str) -> tuple[Matrix, Matrix]:
         """From armature space, and from the world, into the space of a bone."""
-        evaluated = ob.evaluated_get(self._depsgraph)
+        evaluated = ob.evaluated_get(self.depsgraph)
         if not evaluated.is_evaluated:
             raise ChainError(messages.ARMATURE_NOT_HERE(armature=ob.name))
-        to_world, pose = evaluated.matrix_world, Matrix()
+        to_world, pose = self._world_and_pose(ob, parent)
         if not to_world.determinant():
             raise UnevenError(messages.ARMATURE_WITHOUT_SIZE(armature=ob.name))
-        if parent:
-            pose = evaluated.pose.bones[parent].matrix
-            if not is_even(pose):
-                raise UnevenError(messages.PARENT_UNEVEN(bone=parent))
-        to_world = to_world @ pose
-        return pose.inverted_safe(), to_world.inverted_safe()
+        if pose is None:
+            return Matrix(), to_world.inverted_safe()
+        if not is_even(pose):
+            raise UnevenError(messages.PARENT_UNEVEN(bone=parent))
+        return pose.inverted_safe(), (to_world @ pose).inverted_safe()
 
     def _place(self, ob: bpy.types.Object, carried: tuple[Matrix, ...], control: bpy.types.Object, bone: str) -> Matrix:
-        world, pose = place_of(control, bone, self._depsgraph)
-        if control in self._moved:
-            world = control.matrix_basis
-            if control.parent is not None:
-                to_parent = control.parent.evaluated_get(self._depsgraph).matrix_world
-                world = to_parent @ control.matrix_parent_inverse @ world
+        world, pose = self._world_and_pose(control, bone)
         if pose is None:
             return carried[1] @ world
         return carried[0] @ pose if control == ob else carried[1] @ world @ pose
+
+    def _world_and_pose(self, ob: bpy.types.Object, bone: str) -> tuple[Matrix, Matrix | None]:
+        """World matrix of an object, and the pose matrix of a bone of it; None without a bone."""
+        if ob not in self._moved:
+            return place_of(ob, bone, self.depsgraph)
+        world = ob.matrix_basis
+        if ob.parent is not None:
+            to_parent = ob.parent.evaluated_get(self.depsgraph).matrix_world
+            world = to_parent @ ob.matrix_parent_inverse @ world
+        return world, posed_by_channels(ob.pose.bones[bone]) if bone else None
 
 
 _SAME_PLACE = 1e-5

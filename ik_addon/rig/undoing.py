@@ -16,6 +16,7 @@ _TRANSFORM = ("location", "rotation_quaternion", "rotation_euler", "rotation_axi
 _OF_OBJECT = (*_TRANSFORM, "analytic_ik_report")
 _BLENDERS_LIMITS = ("lock_ik_", "use_ik_limit_", "ik_min_", "ik_max_")
 _CONTROLS = "analytic_ik_record_controls"
+_TRIGGER = "analytic_ik_record_trigger"
 _OF_CONSTRAINT = ("mute", "influence")
 
 
@@ -77,6 +78,7 @@ class _Held:
     def __init__(self, ob: bpy.types.Object) -> None:
         self._own = _values(ob, _OF_OBJECT)
         self._has_controls = ob.is_property_set(_CONTROLS)
+        self._has_trigger = ob.is_property_set(_TRIGGER)
         self._controls = [_values(kept, _names(KeptControls)) for kept in ob.analytic_ik_record_controls]
         names = _names(bpy.types.PoseBone)
         self._bones = {bone.name: (_values(bone, names), _constraints(bone)) for bone in _bones(ob)}
@@ -114,6 +116,8 @@ class _Held:
             _set_back(own, values, _names(KeptControls))
         if not self._has_controls:
             ob.property_unset(_CONTROLS)
+        if not self._has_trigger:
+            ob.property_unset(_TRIGGER)
 
     def _bring_animation_back(self, ob: bpy.types.Object) -> None:
         data = ob.animation_data

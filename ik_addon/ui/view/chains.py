@@ -14,11 +14,11 @@ from mathutils import Matrix
 from ...authoring.selection import selected_bones
 from ...rig.armatures import armature_objects, is_evaluated_in
 from ...rig.foot import possible_end_bones
-from ...rig.hidden import place_of
 from ...rig.limb import Limb, chain_bones, posed_joints
 from ...rig.order import ChainName, live_tips
 from ...rig.problems import read_chains
 from ...rig.reading import ArmatureReader, SceneReader
+from ...rig.relation import place_of
 from ...rig.solving import solve_limb
 from ...solvers import ChainError
 from ...solvers.joints import HingeJoint

@@ -1,0 +1,134 @@
+"""What ties a chain to its controls and to a trigger in Blender's own eyes: muted IK constraints on its tip.
+
+Blender evaluates bones when something that they depend on has changed, and a hidden object where something depends on
+it. An add-on's settings count for neither. A muted IK constraint does nothing but have Blender evaluate the bones of
+its chain, and no others: an IK leg with its eye shut. Its target is the chain's, and its pole target the trigger: an
+Empty in no collection, one for each armature object, that is tagged to have the bones evaluated and does nothing else.
+A control must not be tagged for that: in a render it would go to where it stands in the window.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import bpy
+from mathutils import Matrix
+
+_NAMES = {"target": "Analytic IK", "pole_target": "Analytic IK pole"}
+_TRIGGER = "Analytic IK trigger"
+
+
+def is_tie(constraint: bpy.types.Constraint) -> bool:
+    """Whether a constraint of a bone is what ties a chain to one of its controls."""
+    return constraint.type == "IK" and constraint.name in _NAMES.values()
+
+
+def ties_of(tip: bpy.types.PoseBone) -> Iterator[bpy.types.Constraint]:
+    """The constraints that tie a tip to its controls."""
+    found = (tip.constraints.get(name) for name in _NAMES.values())
+    yield from (constraint for constraint in found if constraint is not None and constraint.type == "IK")
+
+
+def is_tied(tip: bpy.types.PoseBone) -> bool:
+    """Whether an original tip is tied to its controls as they are now, and to a trigger."""
+    return all(_is_as_wanted(tip.constraints.get(name), tip, what) for what, name in _NAMES.items())
+
+
+def tie(tip: bpy.types.PoseBone) -> None:
+    """Tie an original tip to its controls, and to the trigger of its armature object."""
+    ob = tip.id_data
+    for what, name in _NAMES.items():
+        constraint, control = tip.constraints.get(name), getattr(tip, f"analytic_ik_{what}")
+        if _is_as_wanted(constraint, tip, what):
+            continue
+        if control is None:
+            tip.constraints.remove(constraint)
+            continue
+        if constraint is None:
+            active = tip.constraints.active
+            constraint = tip.constraints.new("IK")
+            tip.constraints.active = active
+            constraint.mute, constraint.show_expanded, constraint.name = True, False, name
+        if ob.analytic_ik_record_trigger is None:
+            ob.analytic_ik_record_trigger = bpy.data.objects.new(_TRIGGER, None)
+        constraint.target = control
+        if control.type == "ARMATURE":
+            constraint.subtarget = _bone_of(tip, what)
+        constraint.pole_target = ob.analytic_ik_record_trigger
+        constraint.chain_count = tip.analytic_ik_chain_count
+
+
+def untie(tip: bpy.types.PoseBone) -> None:
+    """Take that off a tip."""
+    for constraint in [*ties_of(tip)]:
+        others = [each for each in tip.constraints if each != constraint and each.active]
+        tip.constraints.remove(constraint)
+        # Blender removes that mark too.
+        tip.constraints.active = others[0] if others else None
+
+
+def forget_trigger(ob: bpy.types.Object) -> None:
+    """Delete the trigger of an armature object if none of its bones is tied to it any more."""
+    trigger = ob.analytic_ik_record_trigger
+    if trigger is None or any(True for bone in ob.pose.bones if len(bone.constraints) for _ in ties_of(bone)):
+        return
+    ob.property_unset("analytic_ik_record_trigger")
+    if trigger.users == 0 and trigger.library is None:
+        bpy.data.objects.remove(trigger)
+
+
+def wake(ob: bpy.types.Object, tips: Iterable[str]) -> bool:
+    """Have the chains of an original armature object evaluated again. False: one of these tips is not tied to it."""
+    bones, trigger = ob.pose.bones, ob.analytic_ik_record_trigger
+    if trigger is None or not all(bones[tip].analytic_ik_target and is_tied(bones[tip]) for tip in tips):
+        return False
+    trigger.update_tag(refresh={"OBJECT"})
+    return True
+
+
+def _is_as_wanted(constraint: bpy.types.Constraint | None, tip: bpy.types.PoseBone, what: str) -> bool:
+    control = getattr(tip, f"analytic_ik_{what}")
+    if constraint is None or constraint.type != "IK" or control is None:
+        return constraint is control
+    return (
+        constraint.target == control
+        and (control.type != "ARMATURE" or constraint.subtarget == _bone_of(tip, what))
+        and constraint.chain_count == tip.analytic_ik_chain_count
+        and constraint.pole_target is not None
+        and constraint.pole_target == tip.id_data.analytic_ik_record_trigger
+    )
+
+
+def _bone_of(tip: bpy.types.PoseBone, what: str) -> str:
+    """The control bone that a tip names, "" if there is none: of a missing one Blender complains in the console."""
+    name, control = (getattr(tip, f"analytic_ik_{each}") for each in (what.replace("target", "subtarget"), what))
+    return name if name in control.pose.bones else ""
+
+
+def in_any_collection(ob: bpy.types.Object) -> bool:
+    """False for an object that was deleted and lives on only because a chain still points to it."""
+    original = ob.original
+    view_layer = bpy.context.view_layer
+    # The first test answers at once for what is shown; the last visits all collections. What is linked on its own is in
+    # none here, and can be deleted only where it comes from.
+    shown = view_layer and original.visible_get(view_layer=view_layer)
+    return bool(shown or original.library or original.users_collection)
+
+
+def place_of(ob: bpy.types.Object, bone: str, depsgraph: bpy.types.Depsgraph) -> tuple[Matrix, Matrix | None]:
+    """World matrix of an object, and the pose matrix of a bone of it in armature space; None without a bone.
+
+    As evaluated: chains are tied to their controls, so that Blender evaluates hidden ones too.
+    """
+    found = ob.evaluated_get(depsgraph)
+    return found.matrix_world, found.pose.bones[bone].matrix if bone else None
+
+
+def register() -> None:
+    """Give objects a place for their trigger."""
+    bpy.types.Object.analytic_ik_record_trigger = bpy.props.PointerProperty(
+        type=bpy.types.Object, override={"LIBRARY_OVERRIDABLE"}, options={"HIDDEN"}
+    )
+
+
+def unregister() -> None:
+    """Take it away."""
+    del bpy.types.Object.analytic_ik_record_trigger
