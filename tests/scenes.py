@@ -253,7 +253,8 @@ def readable(value: object) -> object:
     """A property's value as something that can be compared later."""
     if isinstance(value, bpy.types.ID):
         return value.name_full
-    return value if isinstance(value, str | int | float | None) else tuple(value)
+    # The rows of a matrix as well: they are Blender's memory.
+    return value if isinstance(value, str | int | float | None) else tuple(map(readable, value))
 
 
 # Selecting

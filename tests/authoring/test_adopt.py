@@ -24,6 +24,7 @@ from ..rig.rigs import (
     bend_normal,
     editing,
     evaluated_copy,
+    fk_values,
     leg,
     new_armature,
     new_empty,
@@ -126,17 +127,6 @@ def constraint_state(ik: bpy.types.Constraint) -> dict:
     """All of a constraint; the errors are results of the last evaluation and no settings."""
     names = [rna.identifier for rna in ik.bl_rna.properties if not rna.identifier.startswith(("error_", "rna_", "is_"))]
     return {name: readable(getattr(ik, name)) for name in names}
-
-
-def what_counts() -> dict:
-    """The whole file, but for what IK once wrote on bones whose FK pose it no longer holds."""
-    state = whole_state()
-    for ob in state["objects"].values():
-        for bone in (ob["bones"] or {}).values():
-            if not bone["analytic_ik_record"][0]:
-                for name in [name for name in bone if re.match("analytic_ik_record_(fk|solved)", name)]:
-                    del bone[name]
-    return state
 
 
 # No bone moves
@@ -380,7 +370,7 @@ def test_a_constraint_that_animation_mutes_hands_over_where_it_was_on(by):
     frames = [*range(1, 13), 4.5, 8.5, 9.5]
     before = played(rig.ob, frames)
     go_to(2)
-    file, settings = what_counts(), constraint_state(rig.tip.constraints["IK"])
+    file, settings = whole_state(), constraint_state(rig.tip.constraints["IK"])
     switched = {frame: not muted_at(rig, frame) for frame in frames}
     assert set(switched.values()) == {True, False}
     go_to(2)
@@ -393,7 +383,7 @@ def test_a_constraint_that_animation_mutes_hands_over_where_it_was_on(by):
     go_to(2)
     restore(bpy.context, [rig.tip])
     assert constraint_state(rig.tip.constraints["IK"]) == settings
-    assert what_counts() == file
+    assert whole_state() == file
     assert farthest_apart(played(rig.ob, frames), before, 2.0) < EXACT
 
 
@@ -631,7 +621,7 @@ def test_keys_on_the_influence_are_copied_and_taken_back(frame, strip):
         new.extrapolation = "HOLD"
         data.action = None
     go_to(frame)
-    before, file = pose_of(rig.ob), what_counts()
+    before, file = pose_of(rig.ob), whole_state()
     adopt_one(rig.ob)
     assert moved(rig.ob, before, 2.0) < 3.0 * PROMISED
     if not strip:
@@ -642,7 +632,7 @@ def test_keys_on_the_influence_are_copied_and_taken_back(frame, strip):
         go_to(other)
         assert rig.tip.analytic_ik_influence == ik.influence
     restore(bpy.context, [rig.tip])
-    assert what_counts() == file
+    assert whole_state() == file
 
 
 @pytest.mark.parametrize("influence", [0.0, 0.5])
@@ -681,17 +671,17 @@ def test_a_driver_of_the_influence_is_copied_and_taken_back(influence):
 def test_restoring_gives_everything_back_bit_for_bit(seed, count):
     rig, _ = solved_by_blender(seed, count, with_pole=bool(seed % 2))
     ik = rig.tip.constraints["IK"]
-    before, file, settings = pose_of(rig.ob), what_counts(), constraint_state(ik)
+    before, file, settings = pose_of(rig.ob), whole_state(), constraint_state(ik)
     adopt_one(rig.ob)
     adopted = {**constraint_state(ik), "mute": False, "enabled": True}
     assert adopted == settings
-    assert what_counts() != file
+    assert whole_state() != file
     rig.place_target(reachable_point(rig))
     rig.target.place(rig.to_world(rig.joints()[-1]))
     restore(bpy.context, [rig.tip])
     assert not is_adopted(rig.tip)
     assert constraint_state(ik) == settings
-    after = what_counts()
+    after = whole_state()
     assert after["objects"][rig.ob.name]["bones"].keys() == file["objects"][rig.ob.name]["bones"].keys()
     for name in rig.bones:
         assert after["objects"][rig.ob.name]["bones"][name] == file["objects"][rig.ob.name]["bones"][name]
@@ -700,10 +690,10 @@ def test_restoring_gives_everything_back_bit_for_bit(seed, count):
 
 def test_restoring_at_once_changes_nothing_at_all():
     rig, _ = solved_by_blender(3, 3, False)
-    before, file = pose_of(rig.ob), what_counts()
+    before, file = pose_of(rig.ob), whole_state()
     adopt_one(rig.ob)
     restore(bpy.context, [rig.tip])
-    assert what_counts() == file
+    assert whole_state() == file
     assert apart(pose_of(rig.ob), before, 1.0) == 0.0
 
 
@@ -713,7 +703,7 @@ def test_a_bone_that_was_posed_since_keeps_its_new_fk_pose():
     before = pose_values(rig.ob)
     adopt_one(rig.ob)
     set_rotation(second, Quaternion((0.3, 1.0, 0.2), 0.7))
-    edited = pose_values(rig.ob)[second.name]
+    edited = fk_values(rig.ob)[second.name]
     update()
     assert pose_values(rig.ob)[second.name] != edited
     restore(bpy.context, [rig.tip])
@@ -726,13 +716,13 @@ def test_what_earlier_versions_kept_is_given_back():
     rig = constrained_leg()
     rig.tip.constraints["IK"].driver_add("influence").driver.expression = "0.8"
     update()
-    before = what_counts()
+    before = whole_state()
     adopt_one(rig.ob)
     kept = json.loads(rig.tip.analytic_ik_record_adopted)
     old = {"bone": "shin", "constraint": "IK", "helper": None, "animated": True, "fk": kept["fk"]}
     rig.tip.analytic_ik_record_adopted = json.dumps(old)
     restore(bpy.context, [rig.tip])
-    assert what_counts() == before
+    assert whole_state() == before
 
 
 def test_adopting_survives_a_file_and_is_given_back_from_it(tmp_path):
@@ -756,10 +746,10 @@ def test_adopting_survives_a_file_and_is_given_back_from_it(tmp_path):
 def test_what_was_restored_can_be_adopted_again():
     rig, _ = solved_by_blender(7, 3, True)
     adopt_one(rig.ob)
-    once = what_counts()
+    once = whole_state()
     restore(bpy.context, [rig.tip])
     adopt_one(rig.ob)
-    assert what_counts() == once
+    assert whole_state() == once
 
 
 def test_undo_takes_adopting_back_in_one_step():
@@ -767,33 +757,33 @@ def test_undo_takes_adopting_back_in_one_step():
     name = rig.ob.name
     enter("POSE", rig.ob, "shin")
     bpy.ops.ed.undo_push(message="before")
-    before = what_counts()["objects"]
+    before = whole_state()["objects"]
     adopt_one(rig.ob)
     bpy.ops.ed.undo_push(message="adopt")
-    assert what_counts()["objects"] != before
+    assert whole_state()["objects"] != before
     bpy.ops.ed.undo()
     update()
-    assert what_counts()["objects"] == before
+    assert whole_state()["objects"] == before
     assert not bpy.data.objects[name].pose.bones["shin"].constraints["IK"].mute
 
 
 def test_a_chain_that_was_no_constraint_is_not_restored():
     rig = leg()
     rig.enable()
-    before = what_counts()
+    before = whole_state()
     with pytest.raises(ChainError, match=r"Bone 'shin': its chain was no IK constraint; select "):
         restore(bpy.context, [rig.tip])
-    assert what_counts() == before
+    assert whole_state() == before
 
 
 def test_a_constraint_that_is_gone_is_told_and_nothing_is_restored():
     rig = constrained_leg()
     adopt_one(rig.ob)
     rig.tip.constraints["IK"].name = "other"
-    before = what_counts()
+    before = whole_state()
     with pytest.raises(ChainError, match=r"Bone 'shin': its IK constraint 'IK' is gone; remove the chain instead"):
         restore(bpy.context, [rig.tip])
-    assert what_counts() == before
+    assert whole_state() == before
 
 
 # Following the target's rotation

@@ -62,15 +62,22 @@ METARIGS = {
 
 
 def test_the_limbs_of_rigifys_metarigs_are_found():
+    before = list(bpy.app.handlers.load_post)
     bpy.ops.preferences.addon_enable(module="rigify")
-    for name, expected in METARIGS.items():
-        ob = bpy.data.objects.new(name, bpy.data.armatures.new(name))
-        bpy.context.scene.collection.objects.link(ob)
-        bpy.context.view_layer.objects.active = ob
-        import_module(f"rigify.metarigs.{name}").create(ob)
-        bpy.ops.object.mode_set(mode="OBJECT")
-        found = find_limbs(all_bones(ob), arms=True)
-        check(found, expected)
+    try:
+        for name, expected in METARIGS.items():
+            ob = bpy.data.objects.new(name, bpy.data.armatures.new(name))
+            bpy.context.scene.collection.objects.link(ob)
+            bpy.context.view_layer.objects.active = ob
+            import_module(f"rigify.metarigs.{name}").create(ob)
+            bpy.ops.object.mode_set(mode="OBJECT")
+            found = find_limbs(all_bones(ob), arms=True)
+            check(found, expected)
+    finally:
+        bpy.ops.preferences.addon_disable(module="rigify")
+        # It leaves a handler that fails without it.
+        for handler in [each for each in bpy.app.handlers.load_post if each not in before]:
+            bpy.app.handlers.load_post.remove(handler)
 
 
 # Downloaded files

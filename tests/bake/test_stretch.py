@@ -32,7 +32,6 @@ from ..scenes import (
     slide,
     walking_leg,
     whole_state,
-    without_handlers,
 )
 
 ACTIONS = ("NEW", "COPY", "CURRENT")
@@ -177,14 +176,6 @@ def test_scales_set_by_hand_are_in_the_keys():
     rig = scaled_leg()
     slide(rig.target.ob, (0.0, -0.6, 0.5), (0.3, 0.2, -1.0))
     assert_plays_as_live(rig, range(1, 13), "NEW", "MUTE")
-
-
-def test_no_record_of_a_scale_is_left():
-    rig = reaching_leg()
-    go_to(12)
-    with without_handlers():
-        bake(bpy.context, chains_of([rig.ob]), range(1, 13))
-    assert not any(bone.analytic_ik_record[0] for bone in rig.ob.pose.bones)
 
 
 # Tolerance

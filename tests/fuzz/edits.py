@@ -9,6 +9,8 @@ from math import pi
 import bpy
 from mathutils import Euler
 
+from ik_addon.rig import newly_shown
+
 from ..rig.keys import fcurves
 from ..rig.rigs import ROTATION_MODES, rotation_channel, set_rotation, update
 from ..scenes import go_to, select, select_bones
@@ -535,6 +537,7 @@ def another_scene(choice: int) -> None:
     window, first = bpy.context.window, bpy.data.scenes[0]
     if choice % 3 == 0:
         window.scene = first
+        _drawn()
         return
     scene = bpy.data.scenes.get("second")
     if scene is None:
@@ -543,6 +546,7 @@ def another_scene(choice: int) -> None:
         if ob.name not in scene.collection.objects:
             scene.collection.objects.link(ob)
     window.scene = scene
+    _drawn()
 
 
 def remove_scene() -> None:
@@ -551,6 +555,7 @@ def remove_scene() -> None:
         out_of_edit_mode()
         bpy.context.window.scene = next(each for each in bpy.data.scenes if each != scene)
         bpy.data.scenes.remove(scene)
+        _drawn()
 
 
 def another_layer(choice: int) -> None:
@@ -559,6 +564,13 @@ def another_layer(choice: int) -> None:
     if len(scene.view_layers) < 2:
         scene.view_layers.new("beside")
     window.view_layer = scene.view_layers[choice % len(scene.view_layers)]
+    _drawn()
+
+
+def _drawn() -> None:
+    """What a window has just begun to show is seen when it is drawn; here none is."""
+    update()
+    newly_shown.evaluate_chains()
 
 
 def time_is_remapped(yes: bool) -> None:

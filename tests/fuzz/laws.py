@@ -8,8 +8,9 @@ from math import isfinite
 import bpy
 from mathutils import Matrix, Vector
 
-from ik_addon.rig.hidden import place_of
+from ik_addon.rig.animation import animated_channels
 from ik_addon.rig.problems import warnings_of
+from ik_addon.rig.relation import place_of
 from ik_addon.rig.states import States
 from ik_addon.rig.switch import switched_tips
 
@@ -59,8 +60,25 @@ def left_overs() -> list[str]:
 
 
 def ghosts() -> set[str]:
-    """Objects that are in no collection: somebody points to them."""
-    return {ob.name_full for ob in bpy.data.objects if not ob.users_collection}
+    """Objects that are in no collection, but for the add-on's triggers: somebody points to them."""
+    return {
+        ob.name_full for ob in bpy.data.objects if not ob.users_collection and not ob.name.startswith(HELPERS)
+    }
+
+
+# What is the user's
+
+
+def fk_channels() -> dict[tuple[str, str, str], tuple[float, ...]]:
+    """What the rotations and scales of all bones hold that no animation sets, bit for bit."""
+    found = {}
+    for ob in bpy.data.objects:
+        animated = animated_channels(ob) if ob.pose else {}
+        for bone in ob.pose.bones if ob.pose else ():
+            for channel in ("rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale"):
+                if not any(channel == name for name, _ in animated.get(bone.name, ())):
+                    found[ob.name_full, bone.name, channel] = tuple(getattr(bone, channel))
+    return found
 
 
 # Strangers
@@ -326,7 +344,7 @@ def foreign_state() -> dict[str, dict]:
     owners = list(_owners())
     taken = {(ob.name, bone.name) for ob in own_armatures() for bone in _taken(ob)}
     return {
-        "objects": {ob.name_full: True for ob in bpy.data.objects},
+        "objects": {ob.name_full: True for ob in bpy.data.objects if not ob.name.startswith(HELPERS)},
         "scenes": {scene.name: True for scene in bpy.data.scenes},
         "custom": {path: custom_properties(owner) for path, owner in owners},
         "constraints": {path: constraints_of(owner) for path, owner in owners},
@@ -347,7 +365,7 @@ def foreign_state() -> dict[str, dict]:
             for bone in ob.data.bones
         },
         "locks": {path: _locks(owner) for path, owner in owners if isinstance(owner, bpy.types.PoseBone)},
-        "places": {ob.name: _channels(ob) for ob in bpy.data.objects},
+        "places": {ob.name: _channels(ob) for ob in bpy.data.objects if not ob.name.startswith(HELPERS)},
         "bones": {
             path: _channels(owner)
             for path, owner in owners

@@ -75,8 +75,11 @@ def step(function: Callable) -> Callable:
         done[function.__name__] += 1
         with heard() as said:
             function(self, **drawn)
+            fk = laws.fk_channels()
             update()
         assert not said.complaint, said.complaint
+        written = {where: (fk[where], now) for where, now in laws.fk_channels().items() if fk.get(where, now) != now}
+        assert not written or self.has_nan(), written
         self.laws_hold()
 
     return taken

@@ -142,6 +142,12 @@ def local_rotation(pose_bone: bpy.types.PoseBone) -> Quaternion:
 
 
 def pose_values(ob: bpy.types.Object) -> dict[str, tuple[float, ...]]:
+    """The rotations of all bones as they are shown, in their own rotation modes."""
+    return {bone.name: rotation_values(bone) for bone in evaluated_copy(ob).pose.bones}
+
+
+def fk_values(ob: bpy.types.Object) -> dict[str, tuple[float, ...]]:
+    """The rotations that the user's own channels hold."""
     return {bone.name: rotation_values(bone) for bone in ob.pose.bones}
 
 

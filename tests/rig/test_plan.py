@@ -1283,11 +1283,11 @@ def test_nothing_is_written_but_the_rotations_of_the_chain_and_records():
     for name, state in chain.items():
         now = bone_state(rig.ob.pose.bones[name])
         changed = {key for key in state if state[key] != now[key]}
-        assert changed <= {"rotation_quaternion", "analytic_ik_record"}
+        assert not changed
 
 
 @pytest.mark.parametrize("moves", [False, True])
-def test_a_frame_in_which_nothing_moves_tags_nothing(moves):
+def test_frames_tag_nothing(moves):
     rig = leg()
     if moves:
         key(rig.target.ob, "location", SMOOTH)
@@ -1302,7 +1302,7 @@ def test_a_frame_in_which_nothing_moves_tags_nothing(moves):
     with handling("frame_change_pre", look):
         for frame in (9, 10, 7, 6):
             go_to(frame)
-    assert tagged == [moves] * 4
+    assert not any(tagged)
 
 
 # Frames solved ahead

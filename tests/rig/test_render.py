@@ -11,7 +11,7 @@ import pytest
 from ik_addon.rig import live
 
 from .keys import FRAMES, fcurves, key, key_rotation
-from .rigs import Rig, leg, new_empty, pose_values, rotation_channel, update
+from .rigs import Rig, evaluated_copy, leg, new_empty, pose_values, rotation_channel, update
 
 pytestmark = pytest.mark.versions
 
@@ -199,7 +199,8 @@ def key_what_is_shown(rig: Rig, frames: Iterable[float]) -> None:
     shown = {}
     for frame in frames:
         bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
-        shown[frame] = [tuple(getattr(bone, channel)) for bone, channel in channels]
+        evaluated = evaluated_copy(rig.ob).pose.bones
+        shown[frame] = [tuple(getattr(evaluated[bone.name], channel)) for bone, channel in channels]
     live.unregister()
     rig.tip.driver_remove("analytic_ik_enabled")
     for k, (bone, channel) in enumerate(channels):

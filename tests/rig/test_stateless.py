@@ -12,6 +12,7 @@ from .rigs import (
     Control,
     Rig,
     evaluated_copy,
+    fk_values,
     leg,
     make_chain,
     matrix_difference,
@@ -134,7 +135,9 @@ def test_influence_zero_is_the_fk_pose(seed, fk_keys):
         go_to(frame)
     without_influence(rig)
     for frame in frames:
-        assert pose_at(rig.ob, frame) == expected[frame]
+        # Rounded, for the tip has a constraint: Blender takes such bones to world space and back.
+        assert difference(pose_at(rig.ob, frame), expected[frame]) < SAME
+        assert all(now == pytest.approx(fk_values(rig.ob)[name], abs=0.0) for name, now in pose_values(rig.ob).items())
 
 
 def without_influence(rig: Rig) -> None:
@@ -323,17 +326,20 @@ def test_a_chain_below_one_that_is_switched_off_by_a_key_stays_on_its_target():
     assert difference(poses[5], poses[13]) < SAME
 
 
-def test_a_key_is_the_fk_pose_even_where_it_equals_what_was_solved():
+def test_a_key_that_is_inserted_holds_the_fk_pose():
     rig = leg()
     rig.enable()
     for name in rig.bones:
         bone = rig.ob.pose.bones[name]
         bone.keyframe_insert(rotation_channel(bone), frame=1)
-    solved = pose_values(rig.ob)
+    fk = fk_values(rig.ob)
+    for _ in range(3):
+        go_to(1)
+        assert fk_values(rig.ob) == fk != pose_values(rig.ob)
     rig.tip.analytic_ik_influence = 0.0
     for _ in range(3):
         go_to(1)
-        assert pose_values(rig.ob) == solved
+        assert pose_values(rig.ob) == fk
 
 
 @pytest.mark.parametrize("seed", range(600, 620))

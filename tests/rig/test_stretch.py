@@ -9,6 +9,7 @@ from mathutils import Matrix, Vector
 
 from ik_addon.authoring.controls import remove_chain
 from ik_addon.rig import solving
+from ik_addon.rig.posing import shown_bones
 from ik_addon.rig.solving import solve_scene
 
 from ..scenes import enter, go_to, pose_of, without_handlers
@@ -46,7 +47,7 @@ def empty_scene() -> None:
 
 def scales(ob: bpy.types.Object) -> Scales:
     """What stands in the bones' scale channels."""
-    return {bone.name: tuple(bone.scale) for bone in ob.pose.bones}
+    return {bone.name: tuple(bone.scale) for bone in evaluated_copy(ob).pose.bones}
 
 
 def evaluated(ob: bpy.types.Object) -> dict[str, Matrix]:
@@ -169,8 +170,9 @@ def test_every_way_to_inherit_scale_is_heeded_and_none_is_changed(of_tip, of_end
     assert (evaluated(rig.ob)["foot"].to_scale() - size).length < EXACT
     assert (bones["shin"].inherit_scale, bones["foot"].inherit_scale) == (of_tip, of_end)
     k = distance / length
-    assert rig.ob.pose.bones["shin"].scale.x == pytest.approx(1.0 if of_tip in INHERITING else k)
-    assert rig.ob.pose.bones["foot"].scale.x == pytest.approx(1.2 / k if of_end in INHERITING else 1.2)
+    shown = scales(rig.ob)
+    assert shown["shin"][0] == pytest.approx(1.0 if of_tip in INHERITING else k)
+    assert shown["foot"][0] == pytest.approx(1.2 / k if of_end in INHERITING else 1.2)
 
 
 @pytest.mark.parametrize("seed", range(200, 215))
@@ -185,7 +187,6 @@ def test_within_reach_nothing_is_scaled(seed):
         poses.append(evaluated(rig.ob))
     assert scales(rig.ob) == before
     assert poses[0] == poses[1]
-    assert not any(bone.analytic_ik_record_fk_scale[0] for bone in rig.ob.pose.bones)
 
 
 @pytest.mark.parametrize("reach", ["CLAMP", "HOLD"])
@@ -306,7 +307,6 @@ def test_bones_that_need_not_be_longer_any_more_get_their_scale_back_exactly(end
     update()
     go_to(3)
     assert scales(rig.ob) == fk
-    assert not any(bone.analytic_ik_record[0] >= 16 for bone in rig.ob.pose.bones)
 
 
 @pytest.mark.parametrize("end", [switch_off, clamp, no_influence, into_reach])
@@ -454,7 +454,8 @@ def test_influence_zero_is_the_fk_pose(seed, scale_keys):
     rig.tip.analytic_ik_enabled, rig.tip.analytic_ik_influence = True, 0.0
     update()
     for frame in frames:
-        assert pose_at(rig.ob, frame) == expected[frame]
+        # Rounded, for the tip has a constraint: Blender takes such bones to world space and back.
+        assert farthest(pose_at(rig.ob, frame), expected[frame]) < 1e-6
 
 
 @pytest.mark.parametrize("scale_keys", ["none", "end", "one number of each"])
@@ -507,15 +508,15 @@ def test_influence_zero_is_the_fk_scale_after_save_undo_and_reload(tmp_path):
     assert scales(ob) == fk
 
 
-def test_keys_that_equal_what_was_written_are_the_fk_scale_all_the_same():
+def test_keys_that_are_inserted_hold_the_fk_scale():
     rig = stretched_leg()
     for name in ("thigh", "foot"):
         rig.ob.pose.bones[name].keyframe_insert("scale", frame=1)
-    solved = scales(rig.ob)
+    assert set(scales(rig.ob).values()) != {(1.0, 1.0, 1.0)}
     rig.tip.analytic_ik_influence = 0.0
     for _ in range(3):
         go_to(1)
-        assert scales(rig.ob) == solved
+        assert set(scales(rig.ob).values()) == {(1.0, 1.0, 1.0)}
 
 
 @pytest.mark.parametrize("what", ["removed by hand", "inherit scale", "parent"])
@@ -732,7 +733,6 @@ def test_a_removed_chain_leaves_the_pose_as_it_was(seed):
         assert farthest(pose_of(rig.ob), before) < 1e-6
     else:
         assert (pose_values(rig.ob), scales(rig.ob)) == (fk_rotations, fk)
-    assert not any(bone.analytic_ik_record[0] for bone in rig.ob.pose.bones)
 
 
 def test_the_fk_scale_is_there_at_once():
@@ -759,7 +759,6 @@ def test_removing_one_of_two_in_line_leaves_the_other_its_own(seed, which, keep_
         other.tip.analytic_ik_enabled = False
         update()
         # Of the other's lengthening nothing was taken over.
-        assert not any(bone.analytic_ik_record[0] for bone in chains[0].ob.pose.bones)
         lengths = other.lengths()
         empty_scene()
         fresh = two_in_line(seed, reach="CLAMP")[1 - which]
@@ -773,13 +772,12 @@ def test_removing_one_of_two_in_line_leaves_the_other_its_own(seed, which, keep_
 
 
 def test_what_is_stretched_costs_an_ordinary_chain_nothing():
-    """No channel but the rotations is written, and no record of a scale kept."""
+    """No channel but the rotations is written."""
     rig = leg()
     rig.target.place((0.0, 0.0, -1.0))
     rig.enable()
-    for bone in rig.ob.pose.bones:
-        assert tuple(bone.analytic_ik_record_fk_scale) == (0.0, 0.0, 0.0)
-        assert bone.analytic_ik_record[0] < 16
+    assert set(scales(rig.ob).values()) == {(1.0, 1.0, 1.0)}
+    assert shown_bones(rig.ob)[1] == []
 
 
 def test_lengths_grow_evenly_from_the_root():

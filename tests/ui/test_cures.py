@@ -7,6 +7,7 @@ import bpy
 import pytest
 
 from ik_addon.authoring.cures import CURES
+from ik_addon.rig.problems import warnings_of
 from ik_addon.ui.operators import cures
 from ik_addon.ui.panels import bake as bake_panel
 
@@ -235,8 +236,23 @@ def test_a_cured_constraint_keeps_its_settings_and_the_add_ons_own_is_no_problem
     disabled_target(rig)
     update()
     go_to(3)
-    assert [constraint.name for constraint in rig.tip.constraints] == ["Analytic IK: hidden target"]
+    assert [constraint.name for constraint in rig.tip.constraints] == ["Analytic IK"]
     assert "MUTE_CONSTRAINT" not in [cure[0] for cure in chain_panel(rig).cures()]
+
+
+def test_the_constraint_that_ties_a_chain_is_switched_off_again():
+    rig = walking_leg()
+    update()
+    rig.tip.constraints["Analytic IK"].mute = False
+    update()
+    [warning] = warnings_of(rig.ob, "shin")
+    assert "'Analytic IK'" in warning.sentence and "must be off" in warning.sentence
+    enter("POSE", rig.ob, "shin")
+    bpy.ops.analytic_ik.cure(kind="MUTE_CONSTRAINT", bone="shin", what="Analytic IK")
+    update()
+    assert rig.tip.constraints["Analytic IK"].mute and not warnings_of(rig.ob, "shin")
+    go_to(5)
+    assert missed_world(rig) < EXACT
 
 
 def test_only_the_bones_own_keys_are_muted():

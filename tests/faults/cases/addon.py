@@ -96,7 +96,7 @@ def updated(stage: Stage) -> None:
         stage.look("at once")
         stage.follow("loaded anew")
         handlers = bpy.app.handlers.frame_change_post
-        assert len(handlers) == 1, f"there are {len(handlers)} handlers"
+        assert len(handlers) == 2, f"there are {len(handlers)} handlers"
 
 
 @fault(GROUP, "Factory settings are loaded, then the file again")

@@ -2,17 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import bpy
 
 from ...rig.rigs import update
 from ...scenes import go_to
 from ..faults import fault
-from ..stage import Limb, Stage
+from ..stage import Stage
 
 GROUP = "Files"
-SAVED = Path(__file__).parents[1] / "files"
 
 
 def save_file(stage: Stage, name: str = "file", **how: object) -> str:
@@ -264,45 +262,6 @@ def a_target_in_another_scene(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "A file saved by the add-on's first version, by the oldest Blender")
-def saved_by_the_first_version(stage: Stage) -> None:
-    _open_as_an_earlier_version(stage, "first_version")
-
-
-@fault(GROUP, "A file saved by an earlier version, with a leg that stretches")
-def saved_by_an_earlier_version(stage: Stage) -> None:
-    _open_as_an_earlier_version(stage, "before_one_record", Limb("long", ["thigh", "shin"], "long target", bends=False))
-    if stage.ours:
-        long = bpy.data.objects["long"].pose.bones
-        go_to(4)
-        assert long["thigh"].scale.y > 1.1, "it does not stretch"
-        long["shin"].analytic_ik_enabled = False
-        update()
-        assert max(abs(value - 1.0) for name in ("thigh", "shin") for value in long[name].scale) < 1e-6, "its own scale"
-
-
-def _open_as_an_earlier_version(stage: Stage, name: str, *others: Limb) -> None:
-    """Open a file that an earlier version saved (files/build_files.py); Blender's own IK is only saved and loaded."""
-    stage.pose_fk("thigh", (0.95, 0.2, 0.2, 0.1))
-    if not stage.ours:
-        open_file(save_file(stage))
-        stage.follow("loaded")
-        return
-    open_file(str(SAVED / f"{name}.blend"))
-    assert bpy.context.scene.frame_current == 4
-    stage.limbs += others
-    # It has keys as that Blender makes them.
-    stage.forget_bystander("ball")
-    tip = stage.limbs[0].tip
-    kept = (tip.analytic_ik_reach, tip.analytic_ik_softness, tip.analytic_ik_least_motion)
-    assert kept == ("HOLD", 0.125, True), f"settings: {kept}"
-    # It would hold the leg back from targets that are nearly out of reach: what is looked at is something else.
-    tip.analytic_ik_softness = 0.0
-    stage.look("at once")
-    stage.follow("opened")
-    del stage.limbs[1:]
-
-
 @fault(GROUP, "A file saved by a later version: it has a solver that this one does not know")
 def saved_by_a_later_version(stage: Stage) -> None:
     if not stage.ours:
@@ -323,29 +282,3 @@ def saved_by_a_later_version(stage: Stage) -> None:
     kept[name] = value
     stage.ob.update_tag()
     stage.follow("with a solver that is known")
-
-
-@fault(GROUP, "Appended from a file that an earlier version saved")
-def appended_from_an_earlier_version(stage: Stage) -> None:
-    _from_an_earlier_version(stage, link=False)
-
-
-@fault(GROUP, "Linked from a file that an earlier version saved")
-def linked_from_an_earlier_version(stage: Stage) -> None:
-    _from_an_earlier_version(stage, link=True)
-
-
-def _from_an_earlier_version(stage: Stage, link: bool) -> None:
-    stage.pose_fk("thigh", (0.95, 0.2, 0.2, 0.1))
-    path = str(SAVED / "first_version.blend") if stage.ours else save_file(stage)
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(path, link=link) as (_, wanted):
-        wanted.objects = ["leg", "ball", "leg target"]
-    for ob in bpy.data.objects:
-        bpy.context.scene.collection.objects.link(ob)
-    if stage.ours:
-        stage.forget_bystander("ball")
-        stage.limbs[0].tip.analytic_ik_softness = 0.0
-    update()
-    stage.look("at once")
-    stage.follow("here")

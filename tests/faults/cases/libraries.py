@@ -237,7 +237,7 @@ def reload_as(old: Path, new: Path) -> None:
 def a_linked_rig_is_made_local(stage: Stage) -> None:
     show(linked_collection(save_library(stage)))
     go_to(4)
-    make_local(bpy.data.objects)
+    make_local(bpy.context.view_layer.objects)
     assert stage.ob.library is None
     stage.look("at once")
     stage.follow("local")

@@ -1,0 +1,457 @@
+"""The solution stands in evaluated bones alone: the channels of the originals are the user's, bit for bit."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import bpy
+import pytest
+from mathutils import Matrix, Quaternion
+
+from ik_addon.rig import live, posing, solving
+from ik_addon.rig.order import live_tips
+
+from ..scenes import EXACT, enter, go_to, pose_of, select
+from .keys import FRAMES, animated_rig, fcurves, key
+from .rigs import (
+    ROTATION_MODES,
+    Rig,
+    evaluated_copy,
+    fk_values,
+    leg,
+    matrix_difference,
+    new_empty,
+    pose_values,
+    random_rig,
+    random_rotation,
+    reachable_point,
+    set_rotation,
+    update,
+)
+
+pytestmark = pytest.mark.versions
+
+CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
+
+
+def held(ob: bpy.types.Object) -> dict[str, tuple]:
+    """All that the channels of an armature object's bones hold."""
+    return {bone.name: tuple(tuple(getattr(bone, name)) for name in CHANNELS) for bone in ob.pose.bones}
+
+
+def assert_shows_what_its_channels_make(ob: bpy.types.Object) -> None:
+    """The evaluated pose is the forward kinematics of the evaluated channels: nothing that was written is stale."""
+    evaluated = evaluated_copy(ob).pose.bones
+    poses: dict[str, Matrix] = {}
+    for bone in evaluated:
+        parent = bone.parent
+        above = {"parent_matrix": poses[parent.name], "parent_matrix_local": parent.bone.matrix_local} if parent else {}
+        local = bone.matrix_basis.copy()
+        if bone.bone.use_connect:
+            local.translation = (0.0, 0.0, 0.0)
+        poses[bone.name] = bone.bone.convert_local_to_pose(local, bone.bone.matrix_local, **above)
+        assert matrix_difference(poses[bone.name], bone.matrix) < 2e-4, bone.name
+
+
+def footed(follows: bool = True) -> Rig:
+    """A leg with hips, a foot that follows its target, another bone, and an FK pose of its own."""
+    rig = leg()
+    for bone in rig.ob.pose.bones:
+        set_rotation(bone, Quaternion((1.0, 0.1, 0.05, 0.0)).normalized())
+    rig.enable(use_rotation=follows)
+    return rig
+
+
+# Everything that moves a chain
+
+
+def drag(rig: Rig) -> None:
+    rig.target.place((0.1, -0.4, 0.6))
+
+
+def turn_the_target(rig: Rig) -> None:
+    rig.target.ob.rotation_euler = (0.3, 0.2, 0.5)
+
+
+def pose_the_hips(rig: Rig) -> None:
+    set_rotation(rig.ob.pose.bones["hips"], Quaternion((1.0, 0.2, 0.0, 0.1)).normalized())
+
+
+def move_the_armature(rig: Rig) -> None:
+    rig.ob.location.x += 0.3
+
+
+def parent_the_armature(rig: Rig) -> None:
+    rig.ob.parent = new_empty("carrier", (0.0, 0.0, 0.2))
+
+
+def add_an_object(rig: Rig) -> None:
+    new_empty("another")
+
+
+def tag_everything(rig: Rig) -> None:
+    rig.ob.update_tag()
+    rig.ob.data.update_tag()
+
+
+def stretch(rig: Rig) -> None:
+    rig.tip.analytic_ik_reach = "STRETCH"
+    rig.target.place((0.0, -0.2, -0.4))
+
+
+def halve_the_influence(rig: Rig) -> None:
+    rig.tip.analytic_ik_influence = 0.5
+
+
+def hide_the_target(rig: Rig) -> None:
+    rig.target.ob.hide_viewport = True
+
+
+def go_to_edit_mode_and_back(rig: Rig) -> None:
+    enter("EDIT", rig.ob, "shin")
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def play(rig: Rig) -> None:
+    key(rig.target.ob, "location", [(0.0, -0.3, 0.4), (0.1, 0.2, 0.5), (0.0, -0.5, 0.6), (0.0, 0.0, 0.3)])
+    for frame in (3, 4, 5, 2.5, 13, 1):
+        go_to(frame)
+
+
+MOVES = (
+    drag,
+    turn_the_target,
+    pose_the_hips,
+    move_the_armature,
+    parent_the_armature,
+    add_an_object,
+    tag_everything,
+    stretch,
+    halve_the_influence,
+    hide_the_target,
+    go_to_edit_mode_and_back,
+    play,
+)
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_the_channels_hold_the_fk_pose_whatever_moves(move: Callable[[Rig], None]):
+    rig = footed()
+    move(rig)
+    before = held(rig.ob)
+    update()
+    assert held(rig.ob) == before
+    assert pose_values(rig.ob)["thigh"] != fk_values(rig.ob)["thigh"]
+    assert_shows_what_its_channels_make(rig.ob)
+    if rig.tip.analytic_ik_influence == 1.0:
+        assert rig.missed() < EXACT
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_in_every_rotation_mode_and_with_every_flag(seed):
+    rig = random_rig(seed, count=2 + seed % 3)
+    for name in rig.bones:
+        rig.ob.pose.bones[name].rotation_mode = rig.random.choice(ROTATION_MODES)
+        set_rotation(rig.ob.pose.bones[name], random_rotation(rig.random))
+    rig.place_target(reachable_point(rig))
+    before = held(rig.ob)
+    rig.enable()
+    controls = {control.bone for control in (rig.target, rig.pole) if control and control.ob == rig.ob}
+    for _ in range(3):
+        rig.place_target(reachable_point(rig))
+        go_to(2)
+        assert {name: own for name, own in held(rig.ob).items() if name not in controls} == {
+            name: own for name, own in before.items() if name not in controls
+        }
+
+
+@pytest.mark.parametrize("fk_keys", ["all", "some of its numbers", "of another rotation mode"])
+@pytest.mark.parametrize("seed", range(700, 704))
+def test_keyed_channels_hold_what_their_keys_say(seed, fk_keys):
+    rig = animated_rig(seed, fk_keys)
+    curves = [(curve, bpy.context.scene) for curve in fcurves(rig.ob)]
+    for frame in (*FRAMES, 7.0, 2.0):
+        go_to(frame)
+        for curve, _ in curves:
+            if "rotation" in curve.data_path and not curve.mute:
+                value = rig.ob.path_resolve(curve.data_path)[curve.array_index]
+                assert value == pytest.approx(curve.evaluate(frame), abs=1e-6), (frame, curve.data_path)
+        assert not any(curve.mute for curve, _ in curves)
+
+
+# What users do
+
+
+def test_an_inserted_key_is_the_fk_pose():
+    rig = footed()
+    bone = rig.ob.pose.bones["thigh"]
+    fk = tuple(bone.rotation_quaternion)
+    bone.keyframe_insert("rotation_quaternion", frame=1)
+    assert [curve.evaluate(1) for curve in fcurves(rig.ob)] == pytest.approx(fk, abs=1e-7)
+
+
+def test_a_visual_key_is_the_solution():
+    rig = footed()
+    bone = rig.ob.pose.bones["thigh"]
+    shown = pose_values(rig.ob)["thigh"]
+    bone.keyframe_insert("rotation_quaternion", frame=1, options={"INSERTKEY_VISUAL"})
+    assert [curve.evaluate(1) for curve in fcurves(rig.ob)] == pytest.approx(shown, abs=1e-5)
+
+
+def test_a_copied_pose_is_the_fk_pose():
+    rig = footed()
+    enter("POSE", rig.ob, "thigh")
+    for name in ("thigh", "shin"):
+        bone = rig.ob.pose.bones[name]
+        (bone if hasattr(bone, "select") else bone.bone).select = True
+    before = fk_values(rig.ob)
+    bpy.ops.pose.copy()
+    for name in ("thigh", "shin"):
+        set_rotation(rig.ob.pose.bones[name], Quaternion())
+    update()
+    bpy.ops.pose.paste()
+    update()
+    for name, values in fk_values(rig.ob).items():
+        assert values == pytest.approx(before[name], abs=1e-6)
+    assert rig.missed() < EXACT
+
+
+def test_a_saved_file_holds_the_fk_pose(tmp_path):
+    rig = footed()
+    drag(rig)
+    before, path = held(rig.ob), tmp_path / "saved.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    said = subprocess.run(
+        [sys.executable, "-c", _READ, str(path), json.dumps(CHANNELS)], capture_output=True, text=True, check=True
+    )
+    found = json.loads(said.stdout.splitlines()[-1])
+    assert {name: [list(own) for own in channels] for name, channels in before.items()} == found
+
+
+_READ = """
+import json, sys, bpy
+bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
+bones = bpy.data.objects["leg"].pose.bones
+print(json.dumps({bone.name: [list(getattr(bone, name)) for name in json.loads(sys.argv[2])] for bone in bones}))
+"""
+
+
+def test_an_opened_file_shows_the_solution_at_once(tmp_path):
+    rig = footed()
+    drag(rig)
+    shown, path = pose_of(rig.ob), str(tmp_path / "saved.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    ob, layer = bpy.data.objects["leg"], bpy.context.view_layer
+    # Not asked for: nothing is evaluated here that was not in opening the file.
+    now = {bone.name: bone.matrix.copy() for bone in ob.evaluated_get(layer.depsgraph).pose.bones}
+    assert max(matrix_difference(now[name], shown[name]) for name in shown) < EXACT
+
+
+def test_undo_and_redo_show_the_solution_at_once():
+    rig = footed()
+    bpy.ops.ed.undo_push(message="before")
+    drag(rig)
+    bpy.ops.ed.undo_push(message="dragged")
+    shown = pose_of(rig.ob)
+    bpy.ops.ed.undo()
+    bpy.ops.ed.redo()
+    ob, layer = bpy.data.objects["leg"], bpy.context.view_layer
+    now = {bone.name: bone.matrix.copy() for bone in ob.evaluated_get(layer.depsgraph).pose.bones}
+    assert max(matrix_difference(now[name], shown[name]) for name in shown) < EXACT
+
+
+# Guards
+
+
+@contextmanager
+def listening(event: str, look: Callable) -> Iterator[None]:
+    """Inside, another add-on's handler looks, before ours or after them as Blender calls them."""
+    handlers = getattr(bpy.app.handlers, event)
+    handlers.append(look)
+    try:
+        yield
+    finally:
+        handlers.remove(look)
+
+
+@pytest.mark.parametrize("event", ["depsgraph_update_post", "frame_change_post"])
+def test_handlers_of_other_add_ons_see_the_fk_pose(event):
+    rig = footed()
+    before, seen = held(rig.ob), []
+    with listening(event, lambda *_: seen.append(held(rig.ob))):
+        # The armature is copied anew, with what its original was lent.
+        rig.ob.update_tag()
+        update()
+        rig.ob.update_tag()
+        go_to(3)
+    assert seen and all(each == before for each in seen)
+
+
+def test_a_handler_that_fails_leaves_the_fk_pose(monkeypatch, capsys):
+    rig = footed()
+    before = held(rig.ob)
+
+    def fail(*_, **__):
+        raise RuntimeError("planted")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(live, "solve_scene", fail)
+        patch.setattr(live.Plan, "update", fail)
+        patch.setattr(live.Plan, "after_frame", fail)
+        rig.ob.update_tag()
+        update()
+        rig.ob.update_tag()
+        go_to(5)
+    assert held(rig.ob) == before and not posing._lent
+    assert "planted" in capsys.readouterr().out
+    go_to(6)
+    assert rig.missed() < EXACT
+
+
+@pytest.mark.parametrize("stretches", [False, True])
+def test_nothing_is_evaluated_within_a_frame_change(monkeypatch, stretches):
+    """`depsgraph.update()` in frame_change_post crashed Blender 4.2 and 4.5."""
+    rig = footed()
+    rig.tip.analytic_ik_reach = "STRETCH" if stretches else "CLAMP"
+    lowest = -0.5 if stretches else 0.3
+    key(rig.target.ob, "location", [(0.0, -0.3, 0.4), (0.1, 0.2, 0.5), (0.0, -0.5, lowest), (0.0, 0.0, 0.3)])
+    called = []
+    for module in (live, posing, solving):
+        monkeypatch.setattr(module, "evaluate", lambda depsgraph: called.append(depsgraph))
+    for frame in (2, 3, 4, 9, 12, 5):
+        go_to(frame)
+        assert rig.missed() < EXACT
+    assert not called
+
+
+def test_two_scenes_at_two_frames_are_right_and_come_to_rest():
+    rig = footed()
+    key(rig.target.ob, "location", [(0.0, -0.3, 0.4), (0.1, 0.2, 0.5), (0.0, -0.5, 0.6), (0.0, 0.0, 0.3)])
+    first = bpy.context.scene
+    second = bpy.data.scenes.new("second")
+    for ob in (rig.ob, rig.target.ob):
+        second.collection.objects.link(ob)
+    layers = [scene.view_layers[0] for scene in (first, second)]
+    first.frame_set(3)
+    second.frame_set(11)
+    for scene, layer in zip((first, second), layers, strict=True):
+        ours = rig.ob.evaluated_get(layer.depsgraph)
+        tail = ours.matrix_world @ ours.pose.bones["shin"].tail
+        assert (tail - rig.target.ob.evaluated_get(layer.depsgraph).matrix_world.translation).length < EXACT, scene.name
+    ran = []
+    with listening("depsgraph_update_post", lambda *_: ran.append(1)):
+        for _ in range(10):
+            for layer in layers:
+                layer.update()
+    assert len(ran) <= 2
+
+
+def test_a_second_view_layer_is_right_while_frames_change():
+    rig = footed()
+    key(rig.target.ob, "location", [(0.0, -0.3, 0.4), (0.1, 0.2, 0.5), (0.0, -0.5, 0.6), (0.0, 0.0, 0.3)])
+    other = bpy.context.scene.view_layers.new("other")
+    other.update()
+    go_to(4)
+    other.update()
+    ours = rig.ob.evaluated_get(other.depsgraph)
+    tail = ours.matrix_world @ ours.pose.bones["shin"].tail
+    assert (tail - rig.target.ob.evaluated_get(other.depsgraph).matrix_world.translation).length < EXACT
+
+
+@pytest.mark.parametrize("constraint", ["Analytic IK", "Analytic IK pole"])
+def test_a_tie_that_is_deleted_is_made_again(constraint):
+    rig = leg()
+    pole = new_empty("pole", (0.0, -3.0, 1.0))
+    rig.enable(pole_target=pole)
+    rig.tip.constraints.remove(rig.tip.constraints[constraint])
+    update()
+    drag(rig)
+    assert rig.missed() < EXACT
+    assert {each.name for each in rig.tip.constraints} == {"Analytic IK", "Analytic IK pole"}
+    assert all(each.mute for each in rig.tip.constraints)
+
+
+def test_ties_follow_controls_that_are_renamed_or_changed():
+    rig = leg()
+    rig.enable()
+    other = new_empty("other", (0.0, -0.2, 0.5))
+    rig.tip.analytic_ik_target = other
+    update()
+    update()
+    assert rig.tip.constraints["Analytic IK"].target == other
+    other.name = "renamed"
+    other.location.z = 0.7
+    update()
+    tail = evaluated_copy(rig.ob).pose.bones["shin"].tail
+    assert (evaluated_copy(rig.ob).matrix_world @ tail - other.location).length < EXACT
+
+
+def test_a_chain_that_would_be_a_circle_is_not_tied(capfd):
+    rig = leg()
+    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "foot"
+    rig.tip.analytic_ik_enabled = True
+    update()
+    go_to(3)
+    assert live_tips(rig.ob) == ["shin"] and not rig.tip.constraints
+    said = capfd.readouterr()
+    assert "ycle" not in said.out + said.err
+
+
+def test_the_last_chain_takes_the_trigger_with_it():
+    rig = footed()
+    assert rig.ob.analytic_ik_record_trigger.name in bpy.data.objects
+    enter("POSE", rig.ob, "shin")
+    bpy.ops.analytic_ik.remove(keep_pose=False)
+    assert rig.ob.analytic_ik_record_trigger is None
+    assert not any(ob.name.startswith("Analytic IK") for ob in bpy.data.objects)
+    assert not rig.tip.constraints
+
+
+def test_switched_off_the_fk_pose_is_shown_and_on_again_the_solution():
+    rig = footed()
+    live.unregister()
+    try:
+        update()
+        assert pose_values(rig.ob) == fk_values(rig.ob)
+    finally:
+        live.register()
+    update()
+    assert rig.missed() < EXACT
+
+
+def test_bones_that_come_in_edit_mode_change_nothing():
+    rig = footed()
+    before = held(rig.ob)
+    select(rig.ob, active=rig.ob)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = rig.ob.data.edit_bones.new("more")
+    bone.head, bone.tail = (1.0, 0.0, 0.0), (1.0, 0.0, 0.3)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    update()
+    assert {name: own for name, own in held(rig.ob).items() if name != "more"} == before
+    assert rig.missed() < EXACT
+
+
+def test_a_chain_below_a_chain_and_a_shared_control():
+    rig = leg()
+    from .rigs import editing
+
+    with editing(rig.ob) as bones:
+        for name, head, tail, parent in (
+            ("toe", (0.0, -0.4, 0.0), (0.0, -0.7, 0.1), "foot"),
+            ("nail", (0.0, -0.7, 0.1), (0.0, -1.0, 0.0), "toe"),
+        ):
+            bone = bones.new(name)
+            bone.head, bone.tail, bone.parent = head, tail, bones[parent]
+    before = held(rig.ob)
+    rig.enable()
+    nail = rig.ob.pose.bones["nail"]
+    nail.analytic_ik_target, nail.analytic_ik_enabled = rig.target.ob, True
+    for place in ((0.1, -0.4, 0.6), (0.0, 0.2, 0.5), (0.2, 0.1, 0.3)):
+        rig.target.place(place)
+        assert held(rig.ob) == before
+        assert rig.missed() < EXACT
+        assert_shows_what_its_channels_make(rig.ob)
