@@ -24,6 +24,7 @@ def build(
     skin_vertices: int = 0,
     constrained: bool = False,
     split: bool = False,
+    spare: int = 0,
     frames: range = FRAMES,
 ) -> bpy.types.Object:
     """A fresh scene with one armature of legs that follow Empties animated over `frames`; returns its object.
@@ -31,7 +32,7 @@ def build(
     contender: BARE (nothing follows), BLENDER (the IK constraint, poles with their computed angle), OURS; our handlers
     are on for ours alone. bones: of each leg, of one length. others: Empties that have nothing to do with the legs.
     skin_vertices: of a grid that the legs deform. constrained: feet follow animated Empties by constraints, every other
-    knee by a driver. split: each bone is two in line, the second of which only twists.
+    knee by a driver. split: each bone is two in line, the second of which only twists. spare: bones besides the legs.
     """
     live.unregister()
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
@@ -39,7 +40,7 @@ def build(
     scene.frame_start, scene.frame_end = frames[0], frames[-1]
     for other in range(others):
         _empty(scene, f"other.{other}").location = (other % 50, 5.0 + other // 50, 0.0)
-    ob = _armature(scene, legs, bones, split)
+    ob = _armature(scene, legs, bones, split, spare)
     for bone in ob.pose.bones:
         if split and bone.name.startswith(("twist", "shin")):
             bone.lock_ik_x = bone.lock_ik_z = contender == "BLENDER"
@@ -99,7 +100,7 @@ def _empty(scene: bpy.types.Scene, name: str) -> bpy.types.Object:
     return ob
 
 
-def _armature(scene: bpy.types.Scene, legs: int, bones: int, split: bool) -> bpy.types.Object:
+def _armature(scene: bpy.types.Scene, legs: int, bones: int, split: bool, spare: int) -> bpy.types.Object:
     armature = bpy.data.armatures.new("Legs")
     ob = bpy.data.objects.new("Legs", armature)
     scene.collection.objects.link(ob)
@@ -107,6 +108,10 @@ def _armature(scene: bpy.types.Scene, legs: int, bones: int, split: bool) -> bpy
     bpy.ops.object.mode_set(mode="EDIT")
     root = armature.edit_bones.new("root")
     root.head, root.tail = (0.0, 0.0, 2.0), (0.0, 0.0, 2.5)
+    for k in range(spare):
+        bone = armature.edit_bones.new(f"spare.{k}")
+        bone.head, bone.tail = (0.1 * k, 1.0, 2.0), (0.1 * k, 1.0, 2.3)
+        bone.parent = root
     for leg in range(legs):
         before, head = root, Vector((0.5 * leg, 0.0, 2.0))
         for k in range(bones):
@@ -129,7 +134,7 @@ def _skin(ob: bpy.types.Object, vertices: int) -> None:
     side = ceil(sqrt(vertices))
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=side - 1, y_subdivisions=side - 1, calc_uvs=False)
     skin = bpy.context.object
-    names = [bone.name for bone in ob.data.bones if bone.name != "root"]
+    names = [bone.name for bone in ob.data.bones if bone.name.startswith(("thigh", "twist", "shin"))]
     legs = sorted({name.split(".")[1] for name in names}, key=int)
     for name in names:
         leg, count = legs.index(name.split(".")[1]), len(skin.data.vertices)

@@ -2,13 +2,15 @@
 
 The same scene with nothing that follows (the floor), with Blender's IK constraint and with ours; our handlers are on
 for ours alone. Each round builds the scene anew and goes through the frames with `frame_set` twice: playback loops, so
-the first time is not counted and what is learnt there may be kept. Rows that drag move one foot of a scene that stands
-still, step by step, and evaluate it; likewise twice. A round's time is the mean over its frames or steps; times are
-medians over alternating rounds, ratios medians of the quotients within a round, and they are what counts. Errors are
-the largest distances of a tip from its target in leg lengths, at some of the frames, after the timing.
+the first time is not counted and what is learnt there may be kept. Rows that move something by hand move one foot, or
+a bone, of a scene that stands still, step by step, and evaluate it; likewise twice. A round's time is the mean over its
+frames or steps; times are medians over alternating rounds, ratios medians of the quotients within a round, and they are
+what counts. Errors are the largest distances of a tip from its target in leg lengths, at some of the frames, after the
+timing.
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 from math import cos, sin
 from statistics import median
 from time import perf_counter
@@ -27,22 +29,26 @@ SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table. scene: options of `build`; dragged: one foot is moved, and no frame changes."""
+    """A line of the table. scene: options of `build`.
+
+    by_hand: what is moved step by step while no frame changes: "foot", a control, "root", the bone that carries the
+    legs, or "spare", another one; "": frames change.
+    """
 
     name: str
     scene: dict[str, object]
     frames: range = field(default=range(1, 251), kw_only=True)
-    dragged: bool = field(default=False, kw_only=True)
+    by_hand: str = field(default="", kw_only=True)
 
     def seconds(self, contender: str, errors: dict[str, float]) -> float:
         """Seconds that one frame or step takes; the error that was left goes to `errors`."""
         ob = build(contender=contender, **self.scene)
-        play = _drag if self.dragged else _play
-        play(self.frames)
+        play = partial(_move, ob, self.by_hand) if self.by_hand else partial(_play, self.frames)
+        play()
         count, start = 0, perf_counter()
         while (passed := perf_counter() - start) < SECONDS:
-            count += play(self.frames)
-        left = error(ob) if self.dragged else worst_error(ob, self.frames)
+            count += play()
+        left = error(ob) if self.by_hand else worst_error(ob, self.frames)
         errors[contender] = max(errors.get(contender, 0.0), left)
         return passed / count
 
@@ -70,10 +76,14 @@ def _play(frames: range) -> int:
     return len(frames)
 
 
-def _drag(_frames: range) -> int:
+def _move(ob: bpy.types.Object, what: str) -> int:
     foot, layer = bpy.data.objects["foot.0"], bpy.context.view_layer
+    bone = ob.pose.bones.get("spare.0" if what == "spare" else "root")
     for step in range(STEPS):
-        foot.location = (0.1 * sin(0.3 * step), 0.3 * cos(0.2 * step), 0.4 + 0.1 * sin(0.1 * step))
+        if what == "foot":
+            foot.location = (0.1 * sin(0.3 * step), 0.3 * cos(0.2 * step), 0.4 + 0.1 * sin(0.1 * step))
+        else:
+            bone.location = (0.05 * sin(0.3 * step), 0.05 * cos(0.2 * step), 0.05 * sin(0.1 * step))
         layer.update()
     return STEPS
 
@@ -94,8 +104,14 @@ def _rows() -> list[Row]:
         ]
     for bones, frames in ((2, some), (5, some), (20, some), (100, few)):
         rows.append(Row(f"4 chains of {bones} bones", {"legs": 4, "bones": bones, "poles": False}, frames=frames))
-    rows.append(Row("dragging 1 of 40 legs", {"legs": 40}, dragged=True))
-    rows.append(Row("dragging 1 of 40 legs, 2000 other objects", {"legs": 40, "others": 2000}, dragged=True))
+    rows.append(Row("dragging 1 of 40 legs", {"legs": 40}, by_hand="foot"))
+    rows.append(Row("dragging 1 of 40 legs, 2000 other objects", {"legs": 40, "others": 2000}, by_hand="foot"))
+    for vertices, covered in ((0, ""), (50_000, ", 50k-vertex skin")):
+        for bones in (25, 400, 1000):
+            scene = {"legs": 4, "spare": bones - 9, "skin_vertices": vertices}
+            rows.append(Row(f"{bones} bones{covered}: frames", scene, frames=few))
+            for by_hand, said in (("foot", "a control"), ("root", "the hips"), ("spare", "another bone")):
+                rows.append(Row(f"{bones} bones{covered}: moving {said}", scene, by_hand=by_hand))
     return rows
 
 
