@@ -61,9 +61,7 @@ def left_overs() -> list[str]:
 
 def ghosts() -> set[str]:
     """Objects that are in no collection, but for the add-on's triggers: somebody points to them."""
-    return {
-        ob.name_full for ob in bpy.data.objects if not ob.users_collection and not ob.name.startswith(HELPERS)
-    }
+    return {ob.name_full for ob in bpy.data.objects if not ob.users_collection and not ob.name.startswith(HELPERS)}
 
 
 # What is the user's
