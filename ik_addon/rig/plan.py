@@ -156,14 +156,16 @@ class Plan:
 
     def tag_untied(self) -> list[bpy.types.Object]:
         """Have armature objects evaluated of which chains were written that nothing ties to their controls."""
-        found = [armature.object for armature in self.armatures if armature.is_to_be_tagged()]
+        own = (armature.object for armature in self.armatures if armature.is_to_be_tagged())
+        found = [ob for ob in own if ob is not None]
         for ob in found:
             ob.update_tag(refresh={"OBJECT"})
         return found
 
     def waked(self) -> set[bpy.types.Object]:
         """The armature objects that nothing but their chains poses anew when they were not changed themselves."""
-        return {armature.object for armature in self.armatures if armature.is_alone()} - {None}
+        own = (armature.object for armature in self.armatures if armature.is_alone())
+        return {ob for ob in own if ob is not None}
 
     def turned(self) -> dict[ChainName, list[str]]:
         """The live chains that have a place in the order, each with the names of the bones that it turns."""

@@ -37,7 +37,7 @@ def tieable_tips(order: ChainOrder, armatures: Iterable[bpy.types.Object]) -> It
         if is_changeable(ob):
             tips = {*live_tips(ob), *switched_tips(ob)}
             loose = {chain.tip for chain in (*order.errors, *order.circular) if chain.armature == ob.name_full}
-            yield from map(ob.pose.bones.get, tips - loose)
+            yield from (ob.pose.bones[tip] for tip in tips - loose)
 
 
 def _tie_chains() -> None:
