@@ -200,8 +200,11 @@ def pose_matrix(bone: bpy.types.Bone, matrix: Matrix, parent_pose: Matrix | None
 
 def posed_by_channels(pose_bone: bpy.types.PoseBone) -> Matrix:
     """The pose matrix that the channels of a bone and of those above it make, before any constraint."""
-    parent = pose_bone.parent
-    return pose_matrix(pose_bone.bone, pose_bone.matrix_basis, posed_by_channels(parent) if parent else None)
+    pose = None
+    for bone in [pose_bone, *pose_bone.parent_recursive][::-1]:
+        pose = pose_matrix(bone.bone, bone.matrix_basis, pose)
+    assert pose is not None
+    return pose
 
 
 def rotation_in(matrix: Matrix, scale: Vector | None = None) -> Quaternion:
