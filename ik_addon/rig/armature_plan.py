@@ -14,6 +14,7 @@ from .channels import Raw, channel_of
 from .glance import glance
 from .posing import PoseWriter, RowWriter, settle
 from .relation import is_tied, wake
+from .rendering import is_rendering
 from .sampling import Sampler
 from .simple import Judge, not_simple, time_is_plain
 from .steady import SteadyChain, Wishes
@@ -32,6 +33,10 @@ _COMPARED_AT_FIRST = 3
 with the evaluated scene."""
 _COMPARED_EACH = 16
 """From then on at every so-manieth frame one of them is."""
+
+
+Graphs = Sequence[bpy.types.Depsgraph]
+"""The depsgraphs that show a scene."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +126,7 @@ class ArmaturePlan:
         found = [self._readers[uid] for uid in uids if uid in self._readers]
         return sorted(set().union(*found)) if found else []
 
-    def before_frame(self, scene: bpy.types.Scene, graphs: Sequence[bpy.types.Depsgraph]) -> bool:
+    def before_frame(self, scene: bpy.types.Scene, graphs: Graphs) -> bool:
         """Write the chains that can be sampled, in all depsgraphs that show the scene. False: the armature is gone."""
         self.written = None
         ob, frame = self.object, scene.frame_current_final
@@ -159,18 +164,13 @@ class ArmaturePlan:
             late = self._misplaced(ob, places, ahead, ahead.which)
         elif self._frames % _COMPARED_EACH == 0:
             late = self._misplaced(ob, places, ahead, [ahead.which[self._frames // _COMPARED_EACH % len(ahead.which)]])
-        if ahead.rows is not None:
-            late += sorted(set(range(len(self.chains))).difference(ahead.which))
         if anew:
             late = range(len(self.chains))
+        elif ahead.rows is not None:
+            late += sorted(set(range(len(self.chains))).difference(ahead.which))
         return self._solve(places, late, frame_changed=True) if late else True
 
-    def before_update(
-        self,
-        depsgraph: bpy.types.Depsgraph,
-        moved: set[str],
-        graphs: Sequence[bpy.types.Depsgraph],
-    ) -> bool:
+    def before_update(self, depsgraph: bpy.types.Depsgraph, moved: set[str], graphs: Graphs) -> bool:
         """Solve the chains that read what was moved by hand before that is evaluated, so that it is evaluated once.
 
         moved: names of those objects; the armature's own is among them where a bone was posed. Only where nothing else
@@ -185,8 +185,8 @@ class ArmaturePlan:
             return True
         places = EvaluatedPlaces(depsgraph, objects)
         copies = copies_of(ob, graphs)
-        # What animation sets in the same update is seen only afterwards.
-        self._certain = all(each.animation_data is None for each in objects)
+        # What animation sets in the same update is seen only afterwards, and during a render nothing is lent.
+        self._certain = not is_rendering() and all(each.animation_data is None for each in objects)
         try:
             for k in which:
                 self.early[k], values = self._solved(places, ob, k)

@@ -335,9 +335,6 @@ def _holds(plan: Plan) -> bool:
 
 def _changes_pending(scene: bpy.types.Scene) -> bool:
     """Whether a script has changed something that has not been evaluated yet: no handler was told of it."""
-    if is_render_thread():
-        # What the window shows may be changing at this moment.
-        return True
     layer = bpy.context.view_layer
     if layer is None or layer.id_data != scene:
         # Nothing shows this scene.

@@ -5,12 +5,12 @@ compared (`Plan.holds`) whenever Blender says that something may have. Only plai
 themselves: to find them by name Blender looks through all objects of the file. It tells when one of them is gone.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import bpy
 
 from .. import messages
-from .armature_plan import ArmaturePlan
+from .armature_plan import ArmaturePlan, Graphs
 from .armatures import armature_objects, is_evaluated_in, posed_armatures
 from .order import ChainName, live_tips
 from .preparing import tieable_tips
@@ -123,7 +123,7 @@ class Plan:
                 found[ob.name_full] = (tips, signature(ob, self._chains.get(ob.name_full, {})))
         return found
 
-    def before_frame(self, scene: bpy.types.Scene, graphs: Sequence[bpy.types.Depsgraph]) -> bool:
+    def before_frame(self, scene: bpy.types.Scene, graphs: Graphs) -> bool:
         """See ArmaturePlan. False where the plan holds no more."""
         holds, settled = True, not self.unsteady
         for armature in self.armatures:
@@ -140,12 +140,7 @@ class Plan:
         """Solve the chains that read one of the objects with these session numbers. False: the plan holds no more."""
         return all([armature.after_update(places, changed) for armature in self.armatures])
 
-    def before_update(
-        self,
-        depsgraph: bpy.types.Depsgraph,
-        moved: set[str],
-        graphs: Sequence[bpy.types.Depsgraph],
-    ) -> bool:
+    def before_update(self, depsgraph: bpy.types.Depsgraph, moved: set[str], graphs: Graphs) -> bool:
         """See ArmaturePlan. False where the plan holds no more."""
         return all([armature.before_update(depsgraph, moved, graphs) for armature in self.armatures])
 

@@ -136,7 +136,9 @@ class RowWriter:
 
 def shown_bones(ob: bpy.types.Object) -> tuple[list[str], list[str]]:
     """Names of the bones of an armature object that may show a solved rotation, and of those that may show a scale."""
-    shown = [channel for channel in _shown.get(ob.name_full, ()) if _is_there(ob, channel)]
+    bones = ob.pose.bones
+    of_bones = ((bones.get(name), mode) for name, mode in _shown.get(ob.name_full, ()))
+    shown = [(bone.name, mode) for bone, mode in of_bones if bone is not None and mode in (SCALE, bone.rotation_mode)]
     return [name for name, mode in shown if mode != SCALE], [name for name, mode in shown if mode == SCALE]
 
 
@@ -205,9 +207,3 @@ def write_fk(ob: bpy.types.Object, numbers: Mapping[Channel, Raw]) -> None:
     for channel, fk in numbers.items():
         put(ob.pose.bones, channel, fk)
     ob.update_tag(refresh={"OBJECT"})
-
-
-def _is_there(ob: bpy.types.Object, channel: Channel) -> bool:
-    """Whether an armature object has the bone of a channel, in that rotation mode."""
-    bone = ob.pose.bones.get(channel[0]) if ob.pose else None
-    return bone is not None and channel[1] in (SCALE, bone.rotation_mode)

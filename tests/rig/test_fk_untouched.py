@@ -18,6 +18,7 @@ from .keys import FRAMES, animated_rig, fcurves, key
 from .rigs import (
     ROTATION_MODES,
     Rig,
+    editing,
     evaluated_copy,
     fk_values,
     leg,
@@ -171,14 +172,14 @@ def test_in_every_rotation_mode_and_with_every_flag(seed):
 @pytest.mark.parametrize("seed", range(700, 704))
 def test_keyed_channels_hold_what_their_keys_say(seed, fk_keys):
     rig = animated_rig(seed, fk_keys)
-    curves = [(curve, bpy.context.scene) for curve in fcurves(rig.ob)]
+    curves = fcurves(rig.ob)
     for frame in (*FRAMES, 7.0, 2.0):
         go_to(frame)
-        for curve, _ in curves:
+        for curve in curves:
             if "rotation" in curve.data_path and not curve.mute:
                 value = rig.ob.path_resolve(curve.data_path)[curve.array_index]
                 assert value == pytest.approx(curve.evaluate(frame), abs=1e-6), (frame, curve.data_path)
-        assert not any(curve.mute for curve, _ in curves)
+        assert not any(curve.mute for curve in curves)
 
 
 # What users do
@@ -437,8 +438,6 @@ def test_bones_that_come_in_edit_mode_change_nothing():
 
 def test_a_chain_below_a_chain_and_a_shared_control():
     rig = leg()
-    from .rigs import editing
-
     with editing(rig.ob) as bones:
         for name, head, tail, parent in (
             ("toe", (0.0, -0.4, 0.0), (0.0, -0.7, 0.1), "foot"),
