@@ -7,30 +7,35 @@ alone. Every round builds the scene anew. Times are medians over alternating rou
 within a round; errors are those of the replayed keys, in leg lengths.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from time import perf_counter
+from types import ModuleType
 
 import bpy
 
-from .legs import build, worst_error
+from . import captures, legs
 from .rounds import ratio, run, turns
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table. scene: options of `build`; second_scene: measure that, too."""
+    """A line of the table. scene: options of `build`; of: the module of that; second_scene: measure that, too."""
 
     name: str
     scene: dict[str, object]
+    of: ModuleType = field(default=legs, kw_only=True)
     frames: range = field(default=range(1, 251), kw_only=True)
     second_scene: bool = field(default=False, kw_only=True)
 
-    def baked(self, contender: str, errors: dict[str, float]) -> float:
-        """Seconds that a bake takes; the error that was left goes to `errors`."""
-        ob = build(contender=contender, frames=self.frames, **self.scene)
+    def baked(self, contender: str, found: dict[str, float]) -> float:
+        """Seconds that a bake takes; the error that was left, and how many bones were baked, go to `found`."""
+        ob = self.of.build(contender=contender, frames=self.frames, **self.scene)
+        names = self.of.baked_bones(ob)
+        stretched = {"SCALE"} if self.scene.get("kind") == "STRETCH" else set()
         if contender == "BLENDER":
-            _select_legs(ob)
+            _select(ob, names)
         start = perf_counter()
         if contender == "BLENDER":
             bpy.ops.nla.bake(
@@ -39,20 +44,21 @@ class Row:
                 only_selected=True,
                 visual_keying=True,
                 clear_constraints=True,
-                # Into the action that the root's keys are in: a new one would not move the root.
+                # Into the action that the other bones' keys are in: a new one would not move them.
                 use_current_action=True,
                 bake_types={"POSE"},
-                channel_types={"ROTATION"},
+                channel_types={"ROTATION", *stretched},
             )
         else:
             bpy.ops.analytic_ik.bake(frame_start=self.frames[0], frame_end=self.frames[-1])
         seconds = perf_counter() - start
-        errors[contender] = max(errors.get(contender, 0.0), worst_error(ob, self.frames))
+        found[contender] = max(found.get(contender, 0.0), self.of.worst_error(ob, self.frames))
+        found["bones"] = len(names)
         return seconds
 
     def stepped(self, second: bool = False) -> float:
         """Seconds that the frames take where nothing follows; second: in a scene of what the legs need alone."""
-        build(contender="BARE", frames=self.frames, **self.scene)
+        self.of.build(contender="BARE", frames=self.frames, **self.scene)
         scene = bpy.context.scene
         if second:
             whole, scene = scene, bpy.data.scenes.new("Legs")
@@ -67,16 +73,15 @@ class Row:
 
     def measured(self, rounds: int) -> dict[str, object]:
         """The line."""
-        errors: dict[str, float] = {}
+        found: dict[str, float] = {}
         contenders = {
             "BARE": self.stepped,
-            "BLENDER": lambda: self.baked("BLENDER", errors),
-            "OURS": lambda: self.baked("OURS", errors),
+            "BLENDER": lambda: self.baked("BLENDER", found),
+            "OURS": lambda: self.baked("OURS", found),
         }
         if self.second_scene:
             contenders["SECOND"] = lambda: self.stepped(second=True)
         seconds = turns(contenders, rounds)
-        bones = self.scene["legs"] * self.scene.get("bones", 2)
         return {
             "scene": self.name,
             "frames": len(self.frames),
@@ -86,16 +91,16 @@ class Row:
             "nla.bake ms": 1e3 * median(seconds["BLENDER"]),
             "frame_set ms": 1e3 * median(seconds["BARE"]),
             "ours ms": 1e3 * median(seconds["OURS"]),
-            "ours, µs per bone and frame": 1e6 * median(seconds["OURS"]) / (bones * len(self.frames)),
-            "nla.bake error": errors["BLENDER"],
-            "our error": errors["OURS"],
+            "ours, µs per bone and frame": 1e6 * median(seconds["OURS"]) / (found["bones"] * len(self.frames)),
+            "nla.bake error": found["BLENDER"],
+            "our error": found["OURS"],
         }
 
 
-def _select_legs(ob: bpy.types.Object) -> None:
+def _select(ob: bpy.types.Object, names: Sequence[str]) -> None:
     bpy.ops.object.mode_set(mode="POSE")
     for bone in ob.pose.bones:
-        chosen = bone.name != "root"
+        chosen = bone.name in names
         if hasattr(bone, "select"):
             bone.select = chosen
         else:
@@ -115,6 +120,11 @@ def _rows() -> list[Row]:
             {**skin, "constrained": True, "animated_root": True},
             frames=range(1, 501),
             second_scene=True,
+        ),
+        *(
+            Row(f"capture{covered}: {captures.KINDS[kind]}", {"kind": kind, "skin_vertices": vertices}, of=captures)
+            for vertices, covered in ((0, ""), (50_000, ", 50k-vertex skin"))
+            for kind in ("FOLLOW", "ROLL", "STRETCH", "INFLUENCE")
         ),
     ]
 

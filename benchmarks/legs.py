@@ -1,12 +1,14 @@
 """Scenes of many legs, the same for every contender."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import asin, ceil, cos, pi, sin, sqrt
 
 import bpy
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 from ik_addon.rig import live
+
+from . import keys
 
 FRAMES = range(1, 251)
 LEG_LENGTH = 2.0
@@ -25,6 +27,9 @@ def build(
     constrained: bool = False,
     split: bool = False,
     spare: int = 0,
+    fk_keys: bool = False,
+    body_keys: bool = False,
+    limit: bool = False,
     frames: range = FRAMES,
 ) -> bpy.types.Object:
     """A fresh scene with one armature of legs that follow Empties animated over `frames`; returns its object.
@@ -33,6 +38,8 @@ def build(
     are on for ours alone. bones: of each leg, of one length. others: Empties that have nothing to do with the legs.
     skin_vertices: of a grid that the legs deform. constrained: feet follow animated Empties by constraints, every other
     knee by a driver. split: each bone is two in line, the second of which only twists. spare: bones besides the legs.
+    fk_keys: the legs' own bones have keys; body_keys: all others have. limit: the first leg's thigh has one of
+    Blender's IK limits.
     """
     live.unregister()
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
@@ -46,12 +53,19 @@ def build(
             bone.lock_ik_x = bone.lock_ik_z = contender == "BLENDER"
             bone.analytic_ik_rigid = contender == "OURS"
     if skin_vertices:
-        _skin(ob, skin_vertices)
+        skin(ob, skin_vertices, _by_leg(ob))
     if animated_root:
         root = ob.pose.bones["root"]
         for frame in frames[::10]:
             root.location = (0.05 * (frame % 3), 0.0, 0.02 * (frame % 7))
             root.keyframe_insert("location", frame=frame)
+    own = baked_bones(ob)
+    turned = [bone.name for bone in ob.pose.bones if (fk_keys if bone.name in own else body_keys)]
+    if turned:
+        _key_rotations(ob, turned, frames[::10])
+    if limit:
+        thigh = ob.pose.bones["thigh.0.0"]
+        thigh.use_ik_limit_x, thigh.ik_min_x, thigh.ik_max_x = True, -pi / 2.0, pi / 2.0
     chain_count = 2 * bones if split else bones
     for leg in range(legs):
         foot, knee = _controls(scene, leg, frames, constrained)
@@ -70,6 +84,22 @@ def build(
     return ob
 
 
+def skin(ob: bpy.types.Object, vertices: int, groups: Sequence[Sequence[str]]) -> None:
+    """A grid of at least so many vertices, in stripes: each is deformed by all bones of one group alike."""
+    side = ceil(sqrt(vertices))
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=side - 1, y_subdivisions=side - 1, calc_uvs=False)
+    grid = bpy.context.object
+    count = len(grid.data.vertices)
+    for k, names in enumerate(groups):
+        stripe = range(count * k // len(groups), count * (k + 1) // len(groups))
+        for name in names:
+            group = grid.vertex_groups.get(name) or grid.vertex_groups.new(name=name)
+            group.add(stripe, 1.0 / len(names), "REPLACE")
+    grid.modifiers.new("Armature", "ARMATURE").object = ob
+    grid.select_set(False)
+    bpy.context.view_layer.objects.active = ob
+
+
 def error(ob: bpy.types.Object) -> float:
     """The largest distance of a shin's tail from its foot control as the scene is, in leg lengths."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
@@ -86,6 +116,24 @@ def error(ob: bpy.types.Object) -> float:
 def worst_error(ob: bpy.types.Object, frames: range, count: int = 25) -> float:
     """The largest `error` at some `count` of the frames."""
     return max(_errors(ob, frames[:: ceil(len(frames) / count)]))
+
+
+def baked_bones(ob: bpy.types.Object) -> list[str]:
+    """Names of the bones of all legs."""
+    return [bone.name for bone in ob.data.bones if bone.name.startswith(("thigh", "twist", "shin"))]
+
+
+def _by_leg(ob: bpy.types.Object) -> list[list[str]]:
+    """The same, leg by leg."""
+    legs: dict[str, list[str]] = {}
+    for name in baked_bones(ob):
+        legs.setdefault(name.split(".")[1], []).append(name)
+    return list(legs.values())
+
+
+def _key_rotations(ob: bpy.types.Object, names: Sequence[str], frames: range) -> None:
+    turns = [Quaternion((1.0, 0.0, 0.0), 0.1 * sin(0.1 * frame)) for frame in frames]
+    keys.write(ob, frames, {f'pose.bones["{name}"].rotation_quaternion': turns for name in names})
 
 
 def _errors(ob: bpy.types.Object, frames: range) -> Iterable[float]:
@@ -127,22 +175,6 @@ def _armature(scene: bpy.types.Scene, legs: int, bones: int, split: bool, spare:
                 before, head = bone, bone.tail.copy()
     bpy.ops.object.mode_set(mode="OBJECT")
     return ob
-
-
-def _skin(ob: bpy.types.Object, vertices: int) -> None:
-    """A grid of at least so many vertices, in stripes: each hangs on all bones of one leg alike."""
-    side = ceil(sqrt(vertices))
-    bpy.ops.mesh.primitive_grid_add(x_subdivisions=side - 1, y_subdivisions=side - 1, calc_uvs=False)
-    skin = bpy.context.object
-    names = [bone.name for bone in ob.data.bones if bone.name.startswith(("thigh", "twist", "shin"))]
-    legs = sorted({name.split(".")[1] for name in names}, key=int)
-    for name in names:
-        leg, count = legs.index(name.split(".")[1]), len(skin.data.vertices)
-        stripe = range(count * leg // len(legs), count * (leg + 1) // len(legs))
-        skin.vertex_groups.new(name=name).add(stripe, len(legs) / len(names), "REPLACE")
-    skin.modifiers.new("Armature", "ARMATURE").object = ob
-    skin.select_set(False)
-    bpy.context.view_layer.objects.active = ob
 
 
 def _controls(

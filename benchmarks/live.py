@@ -7,6 +7,8 @@ a bone, of a scene that stands still, step by step, and evaluate it; likewise tw
 frames or steps; times are medians over alternating rounds, ratios medians of the quotients within a round, and they are
 what counts. Errors are the largest distances of a tip from its target in leg lengths, at some of the frames, after the
 timing.
+
+The rows of a capture and of a Rigify character say in `captures` and `rigify` what Blender's contender does there.
 """
 
 from dataclasses import dataclass, field
@@ -14,10 +16,11 @@ from functools import partial
 from math import cos, sin
 from statistics import median
 from time import perf_counter
+from types import ModuleType
 
 import bpy
 
-from .legs import build, error, worst_error
+from . import captures, legs, rigify
 from .rounds import ratio, run, turns
 
 CONTENDERS = ("BARE", "BLENDER", "OURS")
@@ -29,26 +32,27 @@ SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table. scene: options of `build`.
+    """A line of the table. scene: options of `build`; of: the module of that and of `error`.
 
-    by_hand: what is moved step by step while no frame changes: "foot", a control, "root", the bone that carries the
-    legs, or "spare", another one; "": frames change.
+    by_hand: what is moved step by step while no frame changes: "foot", a control, or a bone such as "root", that which
+    carries the legs; "": frames change.
     """
 
     name: str
     scene: dict[str, object]
+    of: ModuleType = field(default=legs, kw_only=True)
     frames: range = field(default=range(1, 251), kw_only=True)
     by_hand: str = field(default="", kw_only=True)
 
     def seconds(self, contender: str, errors: dict[str, float]) -> float:
         """Seconds that one frame or step takes; the error that was left goes to `errors`."""
-        ob = build(contender=contender, **self.scene)
+        ob = self.of.build(contender=contender, **self.scene)
         play = partial(_move, ob, self.by_hand) if self.by_hand else partial(_play, self.frames)
         play()
         count, start = 0, perf_counter()
         while (passed := perf_counter() - start) < SECONDS:
             count += play()
-        left = error(ob) if self.by_hand else worst_error(ob, self.frames)
+        left = self.of.error(ob) if self.by_hand else self.of.worst_error(ob, self.frames)
         errors[contender] = max(errors.get(contender, 0.0), left)
         return passed / count
 
@@ -77,13 +81,13 @@ def _play(frames: range) -> int:
 
 
 def _move(ob: bpy.types.Object, what: str) -> int:
-    foot, layer = bpy.data.objects["foot.0"], bpy.context.view_layer
-    bone = ob.pose.bones.get("spare.0" if what == "spare" else "root")
+    layer = bpy.context.view_layer
+    moved = bpy.data.objects["foot.0"] if what == "foot" else ob.pose.bones[what]
     for step in range(STEPS):
         if what == "foot":
-            foot.location = (0.1 * sin(0.3 * step), 0.3 * cos(0.2 * step), 0.4 + 0.1 * sin(0.1 * step))
+            moved.location = (0.1 * sin(0.3 * step), 0.3 * cos(0.2 * step), 0.4 + 0.1 * sin(0.1 * step))
         else:
-            bone.location = (0.05 * sin(0.3 * step), 0.05 * cos(0.2 * step), 0.05 * sin(0.1 * step))
+            moved.location = (0.05 * sin(0.3 * step), 0.05 * cos(0.2 * step), 0.05 * sin(0.1 * step))
         layer.update()
     return STEPS
 
@@ -110,8 +114,28 @@ def _rows() -> list[Row]:
         for bones in (25, 400, 1000):
             scene = {"legs": 4, "spare": bones - 9, "skin_vertices": vertices}
             rows.append(Row(f"{bones} bones{covered}: frames", scene, frames=few))
-            for by_hand, said in (("foot", "a control"), ("root", "the hips"), ("spare", "another bone")):
+            for by_hand, said in (("foot", "a control"), ("root", "the hips"), ("spare.0", "another bone")):
                 rows.append(Row(f"{bones} bones{covered}: moving {said}", scene, by_hand=by_hand))
+    return [*rows, *_slower_rows()]
+
+
+def _slower_rows() -> list[Row]:
+    """A row for each reason for which a chain may cost more than in the rows above."""
+    few, rows = range(1, 51), []
+    for vertices, covered in ((0, ""), (50_000, ", 50k-vertex skin")):
+        for kind, said in captures.KINDS.items():
+            scene = {"kind": kind, "skin_vertices": vertices}
+            rows.append(Row(f"capture{covered}: {said}", scene, of=captures))
+    for count in (1, 4, 40):
+        name = "FK keys on the bones of 1 leg" if count == 1 else f"FK keys on the bones of {count} legs"
+        rows.append(Row(name, {"legs": count, "fk_keys": True}, frames=few if count == 40 else range(1, 126)))
+    rows.append(Row("4 legs, one IK limit on a thigh", {"legs": 4, "limit": True}, frames=range(1, 126)))
+    for bones in (150, 400, 1000):
+        scene = {"legs": 4, "spare": bones - 9, "body_keys": True}
+        rows.append(Row(f"{bones} bones, the body keyed: frames", scene, frames=few))
+        rows.append(Row(f"{bones} bones, the body keyed: moving a control", scene, by_hand="foot"))
+    rows.append(Row("adopted Rigify limbs: frames", {}, of=rigify, frames=rigify.FRAMES))
+    rows.append(Row("adopted Rigify limbs: moving a foot", {}, of=rigify, by_hand="foot_ik.L"))
     return rows
 
 
