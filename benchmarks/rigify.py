@@ -50,12 +50,9 @@ def build(contender: str, frames: range = FRAMES) -> bpy.types.Object:
     scene.frame_set(frames[0])
     if contender == "OURS":
         bpy.ops.analytic_ik.adopt(all=True)
-    for name in LIMBS if contender == "BARE" else ():
-        bone = ob.pose.bones[name]
-        for constraint in [each for each in bone.constraints if each.type == "IK"]:
-            bone.constraints.remove(constraint)
-    if contender == "OURS":
         live.register()
+    elif contender == "BARE":
+        _take_off(ob)
     scene.frame_set(frames[0])
     return ob
 
@@ -80,6 +77,16 @@ def error(ob: bpy.types.Object) -> float:
 
 def _way(number: int, frame: int) -> tuple[float, float, float]:
     return 0.03 * sin(0.2 * frame + number), 0.05 * cos(0.15 * frame + number), 0.05 * sin(0.1 * frame + number)
+
+
+def _take_off(ob: bpy.types.Object) -> None:
+    """Remove the IK constraints of the limbs, and their drivers: those would ask for them on every frame."""
+    for bone in map(ob.pose.bones.get, LIMBS):
+        for constraint in [each for each in bone.constraints if each.type == "IK"]:
+            own = f"{constraint.path_from_id()}."
+            for driver in [each for each in ob.animation_data.drivers if each.data_path.startswith(own)]:
+                ob.animation_data.drivers.remove(driver)
+            bone.constraints.remove(constraint)
 
 
 def _generated() -> Path:
