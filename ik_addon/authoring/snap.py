@@ -9,7 +9,6 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from .. import messages
-from ..bake.collecting import continuous
 from ..bake.keys import BoneKeys, check_keyable, check_undriven, check_unshared, key_times, write_keys
 from ..bake.stepping import Progress, Steps, finish, stepping, stepping_apart
 from ..rig.animation import animated_paths
@@ -21,6 +20,7 @@ from ..rig.order import ChainName, chain_order, live_tips
 from ..rig.others import others_handle_frames
 from ..rig.posing import write_fk
 from ..rig.reading import SceneReader
+from ..rig.rotations import continuous_numbers
 from ..rig.settings import settings_of
 from ..rig.solving import solve_limb, tell
 from ..rig.undoing import all_or_nothing
@@ -339,6 +339,6 @@ def _key_controls(samples: dict[Control, list[tuple[Raw, ...]]], frames: range) 
 
 
 def _keys(bone: str, mode: str, raws: Sequence[Raw], frames: range) -> BoneKeys:
-    numbers = raws if mode == LOCATION else continuous(raws, mode)
+    numbers = raws if mode == LOCATION else continuous_numbers(raws, mode)
     times = key_times(frames)
     return BoneKeys(bone, mode, times, np.array(numbers, np.float32), (float(times[0]), float(times[-1])))

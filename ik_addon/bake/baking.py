@@ -133,9 +133,9 @@ def _checked(
     if not frames:
         raise ChainError(messages.NO_FRAMES())
     plan = live.plan_of(context)
-    # Steady chains have been solved already.
-    steady = plan.steady()
-    unsteady = [chain for chain in chains if chain not in steady]
+    # Planned chains have been solved already.
+    planned = plan.planned()
+    unsteady = [chain for chain in chains if chain not in planned]
     others = read_chains(unsteady, context.evaluated_depsgraph_get()) if unsteady else {}
     bones_of = {}
     for chain in chains:

@@ -5,27 +5,32 @@ from dataclasses import dataclass, field
 
 import bpy
 import numpy as np
-from mathutils import Quaternion
 
 from .. import messages
 from ..rig import live
 from ..rig.afterwards import moved_afterwards
 from ..rig.armatures import armature_named
-from ..rig.channels import SCALE, Raw, channel_of, quaternion_of, raw_of, raw_values
+from ..rig.channels import SCALE, Raw, raw_values
 from ..rig.evaluating import evaluate
 from ..rig.foot import possible_end_bones
+from ..rig.kinematics import FkTrack, joints_of, posed
 from ..rig.lengthening import scaled_bones
 from ..rig.limb import link_bones
+from ..rig.limb_model import LimbModel, animated_bones
 from ..rig.order import ChainName
 from ..rig.others import others_handle_frames
 from ..rig.plan import Plan
+from ..rig.planned import PlannedChain
+from ..rig.rotations import continuous, continuous_numbers
 from ..rig.sampling import Sampler
 from ..rig.settings import settings_of
 from ..rig.shown import Shown
 from ..rig.solving import PosedLimb, ScenePass
+from ..rig.sources import EvaluatedPlaces, SeenPlaces
 from ..rig.states import States
-from ..rig.steady import SteadyChain, animated_bones
-from ..rig.tracks import EvaluatedPlaces, SeenPlaces, Track, TrackReader, errors_world, solve_tracks, track_joints
+from ..rig.track_reading import TrackReader, is_confirmed
+from ..rig.track_solving import errors_world, solve_tracks
+from ..rig.tracks import PoseTrack, Reading
 from ..solvers import ChainError
 from .radar import flags_of_tracks
 from .report import ChainRecord
@@ -79,29 +84,33 @@ def collect(
         motions[chain] = Motion(record, names, bones, modes, scaled, each_frame)
     doubted, reasons = _doubted(context, plan, motions), plan.reasons(context.scene)
     alone = not others_handle_frames()
-    steady = {
+    planned = {
         chain: own
-        for chain, own in plan.steady().items()
-        if chain in motions and not each_frame and chain not in doubted
+        for chain, own in plan.planned().items()
+        if chain in motions
+        and not each_frame
+        and chain not in doubted
+        # Keys that cannot be sampled are seen with the chain.
+        and (own.model.is_still or not reasons[chain])
     }
-    if not alone and len(steady) < len(motions):
+    if not alone and len(planned) < len(motions):
         # What the others write at each frame could not be told from what a handler does.
-        steady = {}
-    tracks = _sampled({chain: own for chain, own in steady.items() if alone and not reasons[chain]}, frames)
-    if len(steady) == len(motions) and alone:
-        with stepping_apart(context, _objects_of(steady.values())) as go_to:
+        planned = {}
+    readings = _sampled({chain: own for chain, own in planned.items() if alone and not reasons[chain]}, frames)
+    if len(planned) == len(motions) and alone:
+        with stepping_apart(context, _objects_of(planned.values())) as go_to:
             if go_to is not None:
-                tracks = _confirmed(steady, tracks, frames, go_to)
-                yield from _see(steady, {}, tracks, frames, go_to, measured=False)
-                # What turned out not to be steady at some frame is read anew at each.
-                steady = {chain: own for chain, own in steady.items() if chain in tracks}
-    while any(chain not in tracks and not motion.numbers for chain, motion in motions.items()):
+                readings = _confirmed(planned, readings, frames, go_to)
+                yield from _see(planned, {}, readings, frames, go_to, measured=False)
+                # What turned out not to hold at some frame is read anew at each.
+                planned = {chain: own for chain, own in planned.items() if chain in readings}
+    while any(chain not in readings and not motion.numbers for chain, motion in motions.items()):
         with stepping(context) as go_to:
-            tracks = _confirmed(steady, tracks, frames, go_to)
-            others = {chain: motion for chain, motion in motions.items() if chain not in steady and not motion.numbers}
-            yield from _see(steady, others, tracks, frames, go_to, measured=bool(doubted))
-        steady = {chain: own for chain, own in steady.items() if chain in tracks}
-    return _solved(motions, steady, tracks, frames)
+            readings = _confirmed(planned, readings, frames, go_to)
+            others = {chain: motion for chain, motion in motions.items() if chain not in planned and not motion.numbers}
+            yield from _see(planned, others, readings, frames, go_to, measured=bool(doubted))
+        planned = {chain: own for chain, own in planned.items() if chain in readings}
+    return _solved(motions, readings, frames)
 
 
 def _doubted(context: bpy.types.Context, plan: Plan, motions: dict[ChainName, Motion]) -> set[ChainName]:
@@ -131,62 +140,55 @@ def turned_bones(chain: ChainName, names: Sequence[str]) -> list[str]:
     return [*turned, *ends, *kept]
 
 
-def continuous(rotations: Sequence[Raw], mode: str) -> list[Raw]:
-    """The same rotations without sign flips and jumps by whole turns from one frame to the next."""
-    numbers = [rotations[0]]
-    for raw in rotations[1:]:
-        numbers.append(raw_of(quaternion_of(raw, mode), mode, numbers[-1]))
-    return numbers
-
-
-def _objects_of(chains: Iterable[SteadyChain]) -> Iterable[bpy.types.Object]:
+def _objects_of(chains: Iterable[PlannedChain]) -> Iterable[bpy.types.Object]:
     """Armature objects and controls."""
     for chain in chains:
-        ob = _object(chain)
-        tip = ob.pose.bones[chain.tip]
+        ob = _object(chain.model)
+        tip = ob.pose.bones[chain.model.tip]
         yield from (each for each in (ob, tip.analytic_ik_target, tip.analytic_ik_pole_target) if each is not None)
 
 
-def _object(chain: SteadyChain) -> bpy.types.Object:
-    return armature_named(chain.armature)
+def _object(model: LimbModel) -> bpy.types.Object:
+    return armature_named(model.armature)
 
 
-def _sampled(chains: dict[ChainName, SteadyChain], frames: range) -> dict[ChainName, Track]:
+def _sampled(chains: dict[ChainName, PlannedChain], frames: range) -> dict[ChainName, Reading]:
     with Sampler(frames, in_bulk=True) as sampler:
-        found = TrackReader(sampler, len(frames)).tracks([(_object(chain), chain) for chain in chains.values()])
-    return {name: track for name, track in zip(chains, found, strict=True) if isinstance(track, Track)}
+        models = [(_object(chain.model), chain.model) for chain in chains.values()]
+        found = TrackReader(sampler, len(frames)).readings(models)
+    return {name: reading for name, reading in zip(chains, found, strict=True) if isinstance(reading, Reading)}
 
 
 def _confirmed(
-    chains: dict[ChainName, SteadyChain], tracks: dict[ChainName, Track], frames: range, go_to: GoTo
-) -> dict[ChainName, Track]:
-    """The sampled tracks that are as Blender evaluates them at the first, the middle and the last frame."""
-    for k in {0, len(frames) // 2, len(frames) - 1} if tracks else ():
+    chains: dict[ChainName, PlannedChain], readings: dict[ChainName, Reading], frames: range, go_to: GoTo
+) -> dict[ChainName, Reading]:
+    """The sampled readings that are as Blender evaluates them at the first, the middle and the last frame."""
+    for k in {0, len(frames) // 2, len(frames) - 1} if readings else ():
         places = EvaluatedPlaces(go_to(frames[k]))
-        tracks = {
-            name: track
-            for name, track in tracks.items()
-            if places.confirm(_object(chains[name]), chains[name], track.at(k))
+        readings = {
+            name: reading
+            for name, reading in readings.items()
+            if is_confirmed(places, _object(reading.model), reading.model, reading.goal.at(k), chains[name].length)
         }
-    return tracks
+    return readings
 
 
 def _see(
-    chains: dict[ChainName, SteadyChain],
+    chains: dict[ChainName, PlannedChain],
     motions: dict[ChainName, Motion],
-    tracks: dict[ChainName, Track],
+    readings: dict[ChainName, Reading],
     frames: range,
     go_to: GoTo,
     measured: bool,
 ) -> Steps[None]:
-    """Go through the frames once, for what has no track yet.
+    """Go through the frames once, for what has no reading yet.
 
-    For steady chains that is seen; a chain of them that turns out not to be steady at all frames gets none. Of other
+    For planned chains that is seen; a chain of them whose model does not hold at all frames gets none. Of other
     `motions` the chains are solved at each frame, as the handlers would. measured: what they solved is evaluated, and
     the errors are measured on that.
     """
-    missing = {name: (_object(chain), chain) for name, chain in chains.items() if name not in tracks}
-    seen, kept = SeenPlaces(missing.values()), _Kept(missing)
+    missing = {name: (_object(chain.model), chain.model) for name, chain in chains.items() if name not in readings}
+    seen, kept = SeenPlaces(missing.values(), Sampler(frames)), _Kept(missing)
     rotations: dict[ChainName, list[list[Raw]]] = {name: [] for name in motions}
     if not missing and not motions:
         return
@@ -205,22 +207,21 @@ def _see(
                 rotations[name].append(_take(motion, name, frame, solved, shown))
         yield done, len(frames)
     missing = {name: own for name, own in missing.items() if name not in kept.changed}
-    found = TrackReader(seen, len(frames)).tracks(missing.values()) if missing else []
-    tracks |= {name: track for name, track in zip(missing, found, strict=True) if isinstance(track, Track)}
+    found = TrackReader(seen, len(frames)).readings(missing.values()) if missing else []
+    readings |= {name: own for name, own in zip(missing, found, strict=True) if isinstance(own, Reading)}
     for name, motion in motions.items():
         motion.numbers = [
-            np.array(continuous([each[k] for each in rotations[name]], mode), np.float32)
-            for k, mode in enumerate(motion.modes)
+            continuous_numbers([each[k] for each in rotations[name]], mode) for k, mode in enumerate(motion.modes)
         ]
 
 
 class _Kept:
-    """What steady chains keep from frame to frame, unless a handler of another add-on changes it.
+    """What planned chains keep from frame to frame, unless a handler of another add-on changes it.
 
     changed: the chains of which something was changed.
     """
 
-    def __init__(self, chains: Mapping[ChainName, tuple[bpy.types.Object, SteadyChain]]) -> None:
+    def __init__(self, chains: Mapping[ChainName, tuple[bpy.types.Object, LimbModel]]) -> None:
         self._chains = chains if others_handle_frames() else {}
         self._first = self._now()
         self.changed: set[ChainName] = set()
@@ -260,52 +261,54 @@ def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass, shown: 
 
 
 def _solved(
-    motions: dict[ChainName, Motion],
-    steady: dict[ChainName, SteadyChain],
-    tracks: dict[ChainName, Track],
-    frames: range,
+    motions: dict[ChainName, Motion], readings: dict[ChainName, Reading], frames: range
 ) -> dict[ChainName, Motion]:
-    """The motions, with those of steady chains as their tracks make them."""
+    """The motions, with those of planned chains as their readings make them."""
+    own = [*readings.values()]
     try:
-        solved = solve_tracks([steady[name] for name in tracks], list(tracks.values()))
+        poses = solve_tracks(own)
     except ChainError as error:
-        raise _named(steady, tracks, frames) or error from error
-    keyed = [each.rotations.astype(np.float32).astype(float) for each in solved]
-    joints = track_joints([steady[name] for name in tracks], keyed)
-    errors = errors_world(list(tracks.values()), joints)
-    flags = flags_of_tracks(frames, [steady[name] for name in tracks], list(tracks.values()), solved, joints)
-    for name, each, missed, flagged in zip(tracks, solved, errors, flags, strict=True):
-        motion, chain = motions[name], steady[name]
-        motion.numbers = [
-            _numbers(each.rotations[:, k], mode, fk)
-            for k, (mode, fk) in enumerate(zip(chain.modes, chain.fk, strict=True))
-        ]
-        motion.record.add_track(frames, chain, tracks[name], each, missed, flagged)
+        raise _named(readings, frames) or error from error
+    shown = [_shown(reading, pose) for reading, pose in zip(own, poses, strict=True)]
+    joints = [joints_of(reading.model, fk) for reading, fk in zip(own, shown, strict=True)]
+    flags = flags_of_tracks(frames, own, poses, joints)
+    for (name, reading), pose, fk, flagged in zip(readings.items(), poses, shown, flags, strict=True):
+        motion, model = motions[name], reading.model
+        motion.numbers = [_numbers(reading, pose, motion, k) for k in range(len(motion.bones))]
+        scales = dict(zip((bone for bone, _ in model.scaled), reading.fk.lengthening, strict=True))
+        if scales:
+            motion.fk_scales = [
+                *zip(*(np.broadcast_to(scales[bone], (len(frames), 3)) for bone in motion.scaled), strict=True)
+            ]
+            motion.stretches = pose.stretches.tolist()
+        motion.record.add_track(frames, reading, pose, errors_world(reading, fk.end, pose), flagged)
     return motions
 
 
-def _named(steady: dict[ChainName, SteadyChain], tracks: dict[ChainName, Track], frames: range) -> ChainError | None:
+def _shown(reading: Reading, pose: PoseTrack) -> FkTrack:
+    """The chain as Blender will show it: its rotations are numbers of single precision."""
+    return posed(reading.model, reading.fk, pose.rotations.astype(np.float32).astype(float), pose.stretches)
+
+
+def _named(readings: dict[ChainName, Reading], frames: range) -> ChainError | None:
     """The error of the first frame and chain that cannot be solved."""
     for k, frame in enumerate(frames):
-        for name, track in tracks.items():
+        for name, reading in readings.items():
             try:
-                steady[name].solve(track.at(k))
+                solve_tracks([reading.at(k)])
             except ChainError as error:
                 names = {"frame": frame, "bone": name.tip, "armature": name.armature}
                 return ChainError(messages.FRAME_UNSOLVED(**names, refusal=error))
     return None
 
 
-def _numbers(rotations: np.ndarray, mode: str, fk: Raw) -> np.ndarray:
-    """Local rotations (frames, 4) as continuous numbers of a mode, the first ones next to the FK rotation."""
-    if mode != "QUATERNION":
-        first = raw_of(Quaternion(rotations[0]), mode, fk)
-        numbers = [first]
-        for rotation in rotations[1:]:
-            numbers.append(raw_of(Quaternion(rotation), mode, numbers[-1]))
-        return np.array(numbers, np.float32).reshape(-1, channel_of(mode)[1])
-    flips = np.empty(len(rotations))
-    flips[0] = rotations[0] @ np.array(fk)
-    flips[1:] = (rotations[1:] * rotations[:-1]).sum(axis=1)
-    signs = np.cumprod(np.where(flips < 0.0, -1.0, 1.0))
-    return (rotations * signs[:, None]).astype(np.float32)
+def _numbers(reading: Reading, pose: PoseTrack, motion: Motion, k: int) -> np.ndarray:
+    """The numbers (frames, 3 or 4) of one of the bones that a bake keys, continuous, the first ones next to FK."""
+    model, fk, place = reading.model, reading.fk, reading.model.bones.index(motion.bones[k])
+    first = fk.numbers[place]
+    turned = place in model.turned
+    turns = pose.rotations[:, model.turned.index(place)] if turned else fk.rotations[:, place]
+    numbers = continuous(np.broadcast_to(turns, (reading.count, 4)), motion.modes[k], first[0])
+    if turned and pose.at_fk.any():
+        numbers = np.where(pose.at_fk[:, None], first, numbers)
+    return numbers.astype(np.float32)

@@ -13,8 +13,7 @@ from mathutils import Quaternion, Vector
 
 from ..rig.limb import rotation_in
 from ..rig.solving import PosedLimb
-from ..rig.steady import SteadyChain
-from ..rig.tracks import SolvedTrack, Track
+from ..rig.tracks import PoseTrack, Reading
 from ..solvers import Outcome
 from ..solvers.vectors import SMALL
 
@@ -97,13 +96,9 @@ class Radar:
 
 
 def flags_of_tracks(
-    frames: range,
-    chains: Sequence[SteadyChain],
-    tracks: Sequence[Track],
-    solved: Sequence[SolvedTrack],
-    joints: Sequence[np.ndarray],
+    frames: range, readings: Sequence[Reading], poses: Sequence[PoseTrack], joints: Sequence[np.ndarray]
 ) -> list[Flags]:
-    """What is to be told of steady chains, all at once. joints: see `track_joints`."""
+    """What is to be told of chains that were solved over frames, all at once. joints: (n, links + 1, 3) of each."""
     found: dict[int, Flags] = {}
     by_length: dict[int, list[int]] = {}
     for k, each in enumerate(joints):
@@ -116,11 +111,9 @@ def flags_of_tracks(
         targets, poles = np.full((2, 3, len(same), count), nan)
         follows = np.empty((len(same), count), bool)
         for place, k in enumerate(same):
-            targets[:, place] = tracks[k].targets.T
-            follows[place] = chains[k].influence > 0.0
-            if chains[k].holds:
-                follows[place] &= solved[k].outcomes == 0
-            own_poles = tracks[k].poles
+            targets[:, place] = poses[k].ends.T
+            follows[place] = ~poses[k].at_fk
+            own_poles = readings[k].goal.poles
             if own_poles is not None:
                 poles[:, place] = own_poles.T
         goes_on = np.arange(1, points.shape[2]) % count != 0
@@ -132,7 +125,7 @@ def flags_of_tracks(
         for place, k in enumerate(same):
             own = flagged[:, place * count : (place + 1) * count]
             found[k] = _flags(times, own) if any_of[place] else Flags([], [], [])
-    return [found[k] for k in range(len(chains))]
+    return [found[k] for k in range(len(joints))]
 
 
 def _flags(frames: np.ndarray, flagged: np.ndarray) -> Flags:

@@ -12,12 +12,12 @@ from mathutils import Quaternion
 from .. import messages
 from ..rig.armatures import armature_named
 from ..rig.channels import quaternion_of
+from ..rig.kinematics import joints_of
 from ..rig.solving import PosedLimb
-from ..rig.steady import SteadyChain
-from ..rig.tracks import SolvedTrack, Track
+from ..rig.tracks import OUTCOMES, PoseTrack, Reading
 from ..solvers import Outcome
+from ..solvers.arrays import conjugate, multiply
 from ..solvers.chain import MET
-from ..solvers.pairs import conjugate, multiply
 from .certificate import MISSES, UNSEEN, range_words
 from .radar import Flags, Radar
 
@@ -70,26 +70,24 @@ class ChainRecord:
         self._radar.see(frame, posed)
 
     def add_track(
-        self,
-        frames: Sequence[int],
-        chain: SteadyChain,
-        track: Track,
-        solved: SolvedTrack,
-        errors: np.ndarray,
-        flags: Flags,
+        self, frames: Sequence[int], reading: Reading, pose: PoseTrack, errors: np.ndarray, flags: Flags
     ) -> None:
-        """What a steady chain did at all frames at once. errors: see `errors_world`."""
-        self.solver = chain.solver_name
+        """What a chain did at all frames at once. errors: in world units, at each."""
+        self.solver = reading.model.solver_name
         self.frames += frames
         self.errors_world += errors.tolist()
-        outcomes = solved.outcomes.tolist()
-        self.unreached += [frame for frame, number in zip(frames, outcomes, strict=True) if number]
-        size = np.abs(np.linalg.det(track.to_world)) ** (1.0 / 3.0)
-        self.length_world, self.flags = chain.chain.length * float(size[0]), flags
-        if chain.goal.softness and chain.influence == 1.0:
-            lags = np.where((solved.outcomes == 0) & (errors > MET * chain.chain.length * size), errors, 0.0)
-            self.max_lag = max(self.max_lag, float(lags.max(initial=0.0)))
-        turns = multiply(conjugate(solved.rotations[:-1]), solved.rotations[1:])
+        outcomes = zip(frames, pose.outcomes.tolist(), strict=True)
+        missed = [(frame, OUTCOMES[number]) for frame, number in outcomes if number]
+        self.limited += [frame for frame, outcome in missed if outcome is Outcome.LIMITED]
+        self.unreached += [frame for frame, outcome in missed if outcome is not Outcome.LIMITED]
+        size = np.abs(np.linalg.det(reading.goal.to_world)) ** (1.0 / 3.0)
+        lengths = np.linalg.norm(np.diff(joints_of(reading.model, reading.fk), axis=1), axis=-1).sum(axis=1) * size
+        self.length_world, self.flags = float(lengths[0]), flags
+        settings = reading.goal.settings
+        soft = (settings["softness"] > 0.0) & (settings["influence"] == 1.0) & (pose.outcomes == 0)
+        lags = np.where(soft & (errors > MET * lengths), errors, 0.0)
+        self.max_lag = max(self.max_lag, float(lags.max(initial=0.0)))
+        turns = multiply(conjugate(pose.rotations[:-1]), pose.rotations[1:])
         angles = 2.0 * np.arctan2(np.linalg.norm(turns[..., 1:], axis=-1), np.abs(turns[..., 0]))
         if angles.size:
             steps = angles.max(axis=1)

@@ -106,7 +106,15 @@ def revive_drivers(ob: bpy.types.Object) -> None:
 
 def animated_paths(ob: bpy.types.Object) -> Iterator[str]:
     """The RNA paths of `ob` that an F-Curve, an NLA strip or a driver sets."""
-    return (path for path, _ in _animated(ob))
+    return (path for path, _ in animation_of(ob))
+
+
+def animation_of(ob: bpy.types.Object) -> Iterator[tuple[str, bool]]:
+    """The same paths, and whether it is a driver."""
+    data = ob.animation_data
+    if data is not None:
+        yield from ((path, False) for path, _ in _set_by(fcurve_homes(ob)))
+        yield from ((driver.data_path, True) for driver in data.drivers if not driver.mute)
 
 
 def is_animated(ob: bpy.types.Object, path: str) -> bool:
@@ -118,17 +126,6 @@ def is_animated(ob: bpy.types.Object, path: str) -> bool:
     curves = (home.find(path) for home in fcurve_homes(ob))
     driver = data.drivers.find(path)
     return any(curve is not None and plays(curve) for curve in curves) or (driver is not None and not driver.mute)
-
-
-def _animated(ob: bpy.types.Object) -> Iterator[tuple[str, int]]:
-    """The RNA paths, with the index, of `ob` that an F-Curve, an NLA strip or a driver sets."""
-    data = ob.animation_data
-    if data is None:
-        return
-    yield from _set_by(fcurve_homes(ob))
-    for driver in data.drivers:
-        if not driver.mute:
-            yield driver.data_path, driver.array_index
 
 
 def _set_by(homes: Iterable) -> Iterator[tuple[str, int]]:

@@ -1,6 +1,6 @@
-"""The steady chains of one armature: solved ahead from samples, or from the evaluated scene, and written in bulk."""
+"""The planned chains of one armature: solved ahead from samples, or from the evaluated scene, and written in bulk."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -10,15 +10,24 @@ import numpy as np
 from .. import messages
 from ..solvers import ChainError
 from .armatures import is_evaluated_in
-from .channels import Raw, channel_of
+from .channels import SCALE, channel_of
+from .evaluating import Graphs
 from .glance import glance
+from .kinematics import FkTrack
+from .limb_model import LimbModel
+from .planned import PlannedChain
 from .posing import PoseWriter, RowWriter, settle
 from .relation import is_tied, wake
 from .rendering import is_rendering
+from .rotations import numbers_of
 from .sampling import Sampler
+from .silencing import curves_of, is_silenced, plays_alone, silence
 from .simple import Judge, not_simple, time_is_plain
-from .steady import SteadyChain, Wishes
-from .tracks import EvaluatedPlaces, Track, TrackReader, raw_rows, solve_tracks
+from .sources import EvaluatedPlaces
+from .steady import Wishes
+from .track_reading import TrackReader, is_confirmed, wishes_at
+from .track_solving import solve_tracks
+from .tracks import PoseTrack, Reading
 
 _FRAMES_AHEAD = 16
 """How many frames are sampled and solved at once after a jump."""
@@ -35,64 +44,70 @@ _COMPARED_EACH = 16
 """From then on at every so-manieth frame one of them is."""
 
 
-Graphs = Sequence[bpy.types.Depsgraph]
-"""The depsgraphs that show a scene."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Ahead:
-    """Chains solved ahead, for frames in a row from `first` on. which: their indices; tracks: theirs.
+    """Chains solved ahead, for frames in a row from `first` on. which: their indices; readings: theirs.
 
-    rows: of their bones among the armature's; None: all of them. values: (frames, rows, 4), what is written there.
+    rows: of their channels among the armature's; None: all of them. values: (frames, rows, 4), what is written there.
+    keyed, fk: rows of channels that have keys, and their FK values (frames, keyed, 4). curves: places of the F-Curves
+    that would undo what is written.
     """
 
     first: float
     which: list[int]
-    tracks: list[Track]
+    readings: list[Reading]
     rows: np.ndarray | None
     values: np.ndarray
+    keyed: np.ndarray
+    fk: np.ndarray
+    curves: list[int]
+
+
+def _nothing_ahead(first: float) -> _Ahead:
+    none = np.empty(0)
+    return _Ahead(first, [], [], None, none, none, none, [])
 
 
 class ArmaturePlan:
-    """The steady chains of one armature object.
+    """The planned chains of one armature object.
 
     ways: for each chain why it is not solved before the frame, "": it is; None: that is to be seen. written: what was
-    written before this frame. settled: after it there is nothing to solve and nothing to compare. early: what chains
-    that were solved before an update wished. bones: how many bones they turn; among: how many those of all armatures
-    turn, and place: the number of this armature among them.
+    written before this frame. settled: after it there is nothing to solve and nothing to compare. silences: F-Curves
+    are silent for what was written. early: what chains that were solved before an update wished. bones: how many bones
+    they turn; among: how many those of all armatures turn, and place: the number of this armature among them.
     """
 
-    def __init__(self, ob: bpy.types.Object, chains: Sequence[SteadyChain]) -> None:
+    def __init__(self, ob: bpy.types.Object, chains: Sequence[PlannedChain]) -> None:
         self.chains = chains
+        self.models = [chain.model for chain in chains]
         self.ways: list[str] | None = None
         self.written: _Ahead | None = None
-        self.settled = False
+        self.settled = self.silences = False
         self.early: dict[int, Wishes] = {}
         self._object = ob
         self._stands_alone: bool | None = None
         self._tied: bool | None = None
         self._placed: dict[int, bool] = {}
-        tips = [ob.pose.bones[chain.tip] for chain in chains]
+        tips = [ob.pose.bones[model.tip] for model in self.models]
         above = {bone.name for tip in tips for bone in tip.parent_recursive}
         beside = {tip.analytic_ik_end_bone for tip in tips} & set(ob.pose.bones.keys())
-        self._line = [*{name for chain in chains for name in (*chain.bones, chain.tip)} | above | beside]
-        self._looked = glance(ob, chains, self._line)
-        names = [name for chain in chains for name in chain.bones]
-        self.bones = self.among = len(names)
+        self._line = [*{name for model in self.models for name in model.touched} | above | beside]
+        self._looked = glance(ob, self.models, self._line)
+        self._channels = [_channels(model) for model in self.models]
+        self.bones = self.among = sum(map(len, self._channels))
         self.place = 0
-        self._modes = [mode for chain in chains for mode in chain.modes]
-        self._fk = np.array([(*raw, 0.0)[:4] for chain in chains for raw in chain.fk])
-        self._writer = RowWriter(ob, names, self._modes)
-        starts = np.cumsum([0, *(len(chain.bones) for chain in chains)])
+        self._writer = RowWriter(ob, (channel for own in self._channels for channel in own))
+        starts = np.cumsum([0, *map(len, self._channels)])
         self._rows = [np.arange(*span) for span in pairwise(starts)]
         self._readers: dict[int, set[int]] = {}
         self._named: dict[str, int] = {}
-        for k, chain in enumerate(chains):
-            for each in _controls(ob, chain):
+        for k, model in enumerate(self.models):
+            for each in _controls(ob, model):
                 self._readers.setdefault(each.session_uid, set()).add(k)
                 self._named[each.name_full] = each.session_uid
         self._refused: dict[int, str] = {}
         self._still: dict[int, np.ndarray] = {}
+        self._still_fk: dict[tuple[str, str], FkTrack] = {}
         self._ahead: dict[float, _Ahead] = {}
         self._frame: float | None = None
         self._frames = self._updates = 0
@@ -113,6 +128,7 @@ class ArmaturePlan:
         self._ahead.clear()
         self._refused.clear()
         self._still.clear()
+        self._still_fk.clear()
         self._frames = 0
 
     def restructured(self) -> None:
@@ -128,17 +144,24 @@ class ArmaturePlan:
 
     def before_frame(self, scene: bpy.types.Scene, graphs: Graphs) -> bool:
         """Write the chains that can be sampled, in all depsgraphs that show the scene. False: the armature is gone."""
-        self.written = None
+        self.written, self.settled, self.silences = None, False, False
         ob, frame = self.object, scene.frame_current_final
         if ob is None:
             return False
         ahead = self._ahead.get(frame)
         if ahead is None:
             ahead = self._look_ahead(ob, scene, frame)
-        if not ahead.which:
-            self.settled = False
-            return True
         k = int(frame - ahead.first)
+        if ahead.curves:
+            self.silences = silence(ob, scene, ahead.curves)
+            if not self.silences:
+                # Someone else plays them too now, or they are not where they were.
+                self.doubt()
+                return True
+            # Blender does not bring the originals what is silent.
+            self._writer.write([ob], ahead.fk[k], ahead.keyed)
+        if not ahead.which:
+            return True
         self._writer.write(copies_of(ob, graphs), ahead.values[k], ahead.rows)
         if not self._frames:
             # What moved while nobody was told is no reason for Blender to evaluate the chain now.
@@ -146,7 +169,7 @@ class ArmaturePlan:
         self.written, self._frame = ahead, frame
         self._frames += 1
         compared = self._frames > _COMPARED_AT_FIRST and self._frames % _COMPARED_EACH
-        self.settled = ahead.rows is None and bool(compared)
+        self.settled = ahead.rows is None and bool(compared) and not self.silences
         return True
 
     def after_frame(self, places: EvaluatedPlaces, anew: bool) -> bool:
@@ -164,7 +187,7 @@ class ArmaturePlan:
             late = self._misplaced(ob, places, ahead, ahead.which)
         elif self._frames % _COMPARED_EACH == 0:
             late = self._misplaced(ob, places, ahead, [ahead.which[self._frames // _COMPARED_EACH % len(ahead.which)]])
-        if anew:
+        if anew or (self.silences and not is_silenced(ob, places.depsgraph, ahead.curves)):
             late = range(len(self.chains))
         elif ahead.rows is not None:
             late += sorted(set(range(len(self.chains))).difference(ahead.which))
@@ -180,20 +203,21 @@ class ArmaturePlan:
         which = self.touched(uids) if uids else []
         if not which or ob is None or not self.is_alone():
             return True
-        objects = {each for k in which for each in _controls(ob, self.chains[k]) if each.session_uid in uids}
+        objects = {each for k in which for each in _controls(ob, self.models[k]) if each.session_uid in uids}
         if not all(self._is_placed(each, moved) for each in objects if each != ob):
             return True
-        places = EvaluatedPlaces(depsgraph, objects)
-        copies = copies_of(ob, graphs)
         # What animation sets in the same update is seen only afterwards, and during a render nothing is lent.
-        self._certain = not is_rendering() and all(each.animation_data is None for each in objects)
+        keyed = any(self.models[k].keyed_bones for k in which)
+        self._certain = not (keyed or is_rendering()) and all(each.animation_data is None for each in objects)
         try:
-            for k in which:
-                self.early[k], values = self._solved(places, ob, k)
-                self._writer.write(copies, np.array(values, np.float32), self._rows[k])
+            solved = self._solved(EvaluatedPlaces(depsgraph, objects), ob, which)
         except (ChainError, AttributeError, KeyError):
             # The pass that reads everything finds the reason and says it.
             return False
+        copies = copies_of(ob, graphs)
+        for k, (wishes, values) in solved.items():
+            self._writer.write(copies, values, self._rows[k])
+            self.early[k] = wishes
         return True
 
     def after_update(self, places: EvaluatedPlaces, changed: set[int]) -> bool:
@@ -212,7 +236,14 @@ class ArmaturePlan:
         trusted = self._updates > _COMPARED_AT_FIRST and self._updates % _COMPARED_EACH
         if which == [*early] and trusted and self._certain:
             return True
-        late = [k for k in which if k not in early or not places.confirm(ob, self.chains[k], early[k])]
+        # Keys that were played in the same update have undone what was written.
+        late = [
+            k
+            for k in which
+            if k not in early
+            or self.models[k].keyed_bones
+            or not is_confirmed(places, ob, self.models[k], early[k], self.chains[k].length)
+        ]
         return self._solve(places, late, frame_changed=False) if late else True
 
     def _solve(self, places: EvaluatedPlaces, which: Iterable[int], frame_changed: bool) -> bool:
@@ -220,32 +251,49 @@ class ArmaturePlan:
         ob = self.object
         if ob is None:
             return False
-        writer, tips = PoseWriter(ob, ob.evaluated_get(places.depsgraph)), []
         try:
-            for k in which:
-                chain = self.chains[k]
-                _, values = self._solved(places, ob, k)
-                for name, mode, numbers in zip(chain.bones, chain.modes, values, strict=True):
+            writer = PoseWriter(ob, ob.evaluated_get(places.depsgraph))
+            for k, (_, values) in self._solved(places, ob, which).items():
+                for (name, mode), numbers in zip(self._channels[k], values.tolist(), strict=True):
                     writer.write(name, mode, numbers[: channel_of(mode)[1]])
-                tips.append(chain.tip)
-            writer.commit(tips, frame_changed)
+            writer.commit([self.models[k].tip for k in which], frame_changed)
             settle(places.depsgraph, frame_changed)
         except (ChainError, AttributeError, KeyError):
             # The pass that reads everything finds the reason and says it.
             return False
         return True
 
-    def _solved(self, places: EvaluatedPlaces, ob: bpy.types.Object, k: int) -> tuple[Wishes, list[Raw]]:
-        """What a chain wishes, and the numbers of its bones for it, four of each."""
-        chain = self.chains[k]
-        wishes = places.wishes(ob, chain)
-        return wishes, [(*raw, 0.0)[:4] for raw in chain.raw(*chain.solve(wishes))]
+    def _solved(
+        self, places: EvaluatedPlaces, ob: bpy.types.Object, which: Iterable[int]
+    ) -> dict[int, tuple[Wishes, np.ndarray]]:
+        """What chains wish just now, and the numbers (channels, 4) of their channels for it."""
+        found, in_arrays = {}, []
+        for k in which:
+            steady = self.chains[k].steady
+            if steady is None:
+                in_arrays.append(k)
+                continue
+            wishes = wishes_at(places, ob, steady.model)
+            values = [(*raw, 0.0)[:4] for raw in steady.raw(*steady.solve(wishes))]
+            found[k] = wishes, np.array(values, np.float32)
+        if in_arrays:
+            reader = TrackReader(places, 1, self._still_fk)
+            readings = reader.readings((ob, self.models[k]) for k in in_arrays)
+            for reading in readings:
+                if isinstance(reading, ChainError):
+                    raise reading
+            poses = solve_tracks(readings)
+            values = channel_values(readings, poses)[0]
+            starts = np.cumsum([0, *(len(self._channels[k]) for k in in_arrays)])
+            for k, reading, (start, end) in zip(in_arrays, readings, pairwise(starts), strict=True):
+                found[k] = reading.goal.at(0), values[start:end]
+        return found
 
     def looks_the_same(self) -> bool:
         """Whether nothing of the armature that its chains are made of has been changed by posing."""
         ob = self.object
         try:
-            return ob is not None and glance(ob, self.chains, self._line) == self._looked
+            return ob is not None and glance(ob, self.models, self._line) == self._looked
         except KeyError:
             # A bone is gone.
             return False
@@ -256,7 +304,7 @@ class ArmaturePlan:
         if ob is None or not (self.early or self.written):
             return False
         if self._tied is None:
-            self._tied = all(is_tied(ob.pose.bones[chain.tip]) for chain in self.chains)
+            self._tied = all(is_tied(ob.pose.bones[model.tip]) for model in self.models)
         return not self._tied
 
     def is_alone(self) -> bool:
@@ -285,14 +333,8 @@ class ArmaturePlan:
             return [messages.TIME_REMAPPED()] * len(self.chains)
         if ob is None:
             return [messages.ARMATURE_GONE()] * len(self.chains)
-        ways, reason = [], Judge().not_simple
-        for k, chain in enumerate(self.chains):
-            tip = ob.pose.bones[chain.tip]
-            why = self._refused.get(k) or reason(ob, chain.parent) or reason(tip.analytic_ik_target, chain.target_bone)
-            if not why and chain.goal.pole is not None:
-                why = reason(tip.analytic_ik_pole_target, chain.pole_bone)
-            ways.append(why)
-        return ways
+        judge = Judge()
+        return [self._refused.get(k) or _why_not_sampled(ob, model, judge) for k, model in enumerate(self.models)]
 
     def _look_ahead(self, ob: bpy.types.Object, scene: bpy.types.Scene, frame: float) -> _Ahead:
         """Sample and solve the chains that can be at `frame`, and at whole frames around it."""
@@ -308,32 +350,43 @@ class ArmaturePlan:
 
     def _solve_ahead(self, ob: bpy.types.Object, frames: Sequence[float]) -> _Ahead:
         assert self.ways is not None
-        which, tracks = [], []
         sampled = [k for k, way in enumerate(self.ways) if not way]
-        reader = TrackReader(Sampler(frames, still=self._still), len(frames))
-        for k, track in zip(sampled, reader.tracks((ob, self.chains[k]) for k in sampled), strict=True):
-            if isinstance(track, ChainError):
-                self.ways[k] = str(track)
+        reader = TrackReader(Sampler(frames, still=self._still), len(frames), self._still_fk)
+        readings: dict[int, Reading] = {}
+        for k, reading in zip(sampled, reader.readings((ob, self.models[k]) for k in sampled), strict=True):
+            if isinstance(reading, ChainError):
+                self.ways[k] = str(reading)
             else:
-                which.append(k)
-                tracks.append(track)
-        if not which:
-            return _Ahead(frames[0], [], [], None, np.empty(0))
-        rows = np.concatenate([self._rows[k] for k in which])
+                readings[k] = reading
+        which, own = [*readings], [*readings.values()]
         try:
-            solved = solve_tracks([self.chains[k] for k in which], tracks)
+            poses = solve_tracks(own)
         except ChainError as error:
             for k in which:
                 self.ways[k] = str(error)
-            return _Ahead(frames[0], [], [], None, np.empty(0))
-        rotations = np.concatenate([each.rotations for each in solved], axis=1)
-        fk = self._fk[rows]
-        values = raw_rows(rotations, [self._modes[row] for row in rows], fk)
-        without = np.concatenate(
-            [each.without_influence(self.chains[k]) for k, each in zip(which, solved, strict=True)], axis=1
-        )
-        values = np.where(without[..., None], fk, values).astype(np.float32)
-        return _Ahead(frames[0], which, tracks, rows if len(rows) < len(self._modes) else None, values)
+            return _nothing_ahead(frames[0])
+        if not which:
+            return _nothing_ahead(frames[0])
+        rows = np.concatenate([self._rows[k] for k in which])
+        keyed, fk = self._keyed_fk(readings, len(frames))
+        channels = [channel for own_channels in self._channels for channel in own_channels]
+        curves = curves_of(ob, {_path(*channels[row]) for row in keyed})
+        values = channel_values(own, poses)
+        whole = len(rows) == self.bones
+        return _Ahead(frames[0], which, own, None if whole else rows, values, keyed, fk, curves)
+
+    def _keyed_fk(self, readings: Mapping[int, Reading], count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Which of the channels of chains may have keys, and their FK values (frames, channels, 4)."""
+        rows, values = [], []
+        for k, reading in readings.items():
+            own = zip(self._rows[k].tolist(), self._channels[k], fk_numbers(reading), strict=True)
+            for row, (name, _), numbers in own:
+                if name in reading.model.keyed_bones:
+                    rows.append(row)
+                    values.append(_padded(numbers, count))
+        if not rows:
+            return np.empty(0, int), np.empty((count, 0, 4), np.float32)
+        return np.array(rows), np.stack(values, axis=1).astype(np.float32)
 
     def _misplaced(
         self, ob: bpy.types.Object, places: EvaluatedPlaces, ahead: _Ahead, some: Sequence[int]
@@ -342,13 +395,68 @@ class ArmaturePlan:
         assert self._frame is not None and self.ways is not None
         found = []
         for k in some:
-            sampled = ahead.tracks[ahead.which.index(k)].at(int(self._frame - ahead.first))
-            if not places.confirm(ob, self.chains[k], sampled):
+            sampled = ahead.readings[ahead.which.index(k)].goal.at(int(self._frame - ahead.first))
+            if not is_confirmed(places, ob, self.models[k], sampled, self.chains[k].length):
                 self.ways[k] = self._refused[k] = messages.NOT_WHERE_SAMPLED()
                 found.append(k)
         if found:
             self._ahead.clear()
         return found
+
+
+def _channels(model: LimbModel) -> list[tuple[str, str]]:
+    """The channels that a chain sets: bones, each with its rotation mode or SCALE."""
+    return [*zip(model.names, model.turned_modes, strict=True), *((name, SCALE) for name, _ in model.scaled)]
+
+
+def _path(name: str, mode: str) -> str:
+    return f'pose.bones["{bpy.utils.escape_identifier(name)}"].{channel_of(mode)[0]}'
+
+
+def fk_numbers(reading: Reading) -> list[np.ndarray]:
+    """The FK numbers (n or 1, width) of the channels that a chain sets."""
+    return [*(reading.fk.numbers[k] for k in reading.model.turned), *reading.fk.lengthening]
+
+
+def channel_values(readings: Sequence[Reading], poses: Sequence[PoseTrack]) -> np.ndarray:
+    """The numbers (n, channels, 4), zeros behind, that make bones show poses: each rotation next to its FK rotation."""
+    count = readings[0].count
+    fk = np.stack([_padded(numbers, count) for reading in readings for numbers in fk_numbers(reading)], axis=1)
+    values, by_mode, at = fk.astype(np.float32), {}, 0
+    for reading, pose in zip(readings, poses, strict=True):
+        ahead = ~pose.at_fk
+        for k, mode in enumerate(reading.model.turned_modes):
+            by_mode.setdefault(mode, []).append((at + k, pose.rotations[:, k], ahead))
+        at += len(reading.model.turned)
+        for k, (_, exponent) in enumerate(reading.model.scaled):
+            values[:, at + k] *= (pose.stretches**exponent)[:, None]
+        at += len(reading.model.scaled)
+    for mode, each in by_mode.items():
+        rows, width = [row for row, *_ in each], channel_of(mode)[1]
+        turns = np.stack([turned for _, turned, _ in each], axis=1)
+        numbers = numbers_of(turns.reshape(-1, 4), mode, fk[:, rows, :width].reshape(-1, width))
+        ahead = np.stack([own for *_, own in each], axis=1)[..., None]
+        values[:, rows, :width] = np.where(ahead, numbers.reshape(count, -1, width), values[:, rows, :width])
+    return values
+
+
+def _padded(numbers: np.ndarray, count: int) -> np.ndarray:
+    padded = np.zeros((count, 4))
+    padded[:, : numbers.shape[1]] = numbers
+    return padded
+
+
+def _why_not_sampled(ob: bpy.types.Object, model: LimbModel, judge: Judge) -> str:
+    """What keeps what a chain reads from being sampled; "": nothing."""
+    tip = ob.pose.bones[model.tip]
+    why = judge.not_simple(ob, model.parent) or judge.not_simple(tip.analytic_ik_target, model.target_bone)
+    if not why and model.has_pole:
+        why = judge.not_simple(tip.analytic_ik_pole_target, model.pole_bone)
+    if not why and not model.is_still:
+        why = judge.keys_not_simple(ob)
+        if not why and model.keyed_bones and not plays_alone(ob):
+            why = messages.KEYS_SHARED(object=ob.name)
+    return why
 
 
 def _frames_around(frame: float, playing: int, place: int) -> Sequence[float]:
@@ -368,7 +476,7 @@ def copies_of(ob: bpy.types.Object, graphs: Iterable[bpy.types.Depsgraph]) -> li
     return [ob.evaluated_get(graph) for graph in graphs if is_evaluated_in(ob, graph)]
 
 
-def _controls(ob: bpy.types.Object, chain: SteadyChain) -> list[bpy.types.Object]:
+def _controls(ob: bpy.types.Object, model: LimbModel) -> list[bpy.types.Object]:
     """The objects that a chain reads: its armature object and its controls."""
-    tip = ob.pose.bones[chain.tip]
+    tip = ob.pose.bones[model.tip]
     return [each for each in (ob, tip.analytic_ik_target, tip.analytic_ik_pole_target) if each]

@@ -9,7 +9,7 @@ from .. import messages
 from ..solvers import Chain, ChainError, LimitError
 from .hinge import hinge_armature
 from .limb import BoneReading, fk_joints
-from .limits import joint_of
+from .limits import BoneLimits, joint_of
 
 
 class _BoneLimitError(ChainError):
@@ -63,29 +63,52 @@ def chain_of(
     """
     if all(reading.limits is None for reading in readings):
         return Chain(joints, bend_normal=bend_normal)
-    cones, hinges, swings = [], [], []
-    before = parent_pose
+    orientations, own, before = [], [], parent_pose
     for reading, pose, rotation in zip(readings, poses, rotations, strict=True):
-        limits = reading.limits
-        cones.append(limits and limits.cone)
-        hinge, swing = None, None
-        if limits is not None:
-            orientation = reading.orientation(pose)
-            hinge, swing = joint_of(limits, orientation, _joint_rotation(reading, orientation, rotation, before))
+        orientations.append(reading.orientation(pose))
+        own.append(_joint_rotation(reading, orientations[-1], rotation, before) if reading.limits else rotation)
+        before = reading.last_pose(pose)
+    return limited_chain(
+        [reading.name for reading in readings],
+        [reading.limits for reading in readings],
+        joints,
+        orientations,
+        own,
+        parent_pose.col[1].to_3d() if parent_pose else None,
+        bend_normal,
+    )
+
+
+def limited_chain(
+    names: Sequence[str],
+    limits: Sequence[BoneLimits | None],
+    joints: Sequence[Vector],
+    orientations: Sequence[Quaternion],
+    rotations: Sequence[Quaternion],
+    parent_direction: Vector | None,
+    bend_normal: Vector | Callable[[], Vector],
+) -> Chain:
+    """A chain with limits: of each link's bone its name, limits, orientation, and what of that is its own rotation.
+
+    parent_direction: of the bone above the root. Raises ChainError that names the bone whose limits are none.
+    """
+    cones, hinges, swings = [], [], []
+    for own, orientation, rotation in zip(limits, orientations, rotations, strict=True):
+        hinge, swing = joint_of(own, orientation, rotation) if own else (None, None)
+        cones.append(own and own.cone)
         hinges.append(hinge)
         swings.append(swing)
-        before = reading.last_pose(pose)
     try:
         return Chain(
             joints,
             cones=cones if any(cone is not None for cone in cones) else None,
             hinges=hinges,
             swings=swings,
-            parent_direction=parent_pose.col[1].to_3d() if parent_pose else None,
+            parent_direction=parent_direction,
             bend_normal=bend_normal,
         )
     except LimitError as error:
-        whose = messages.LIMITS_OF_BONE(bone=readings[error.link].name)
+        whose = messages.LIMITS_OF_BONE(bone=names[error.link])
         raise _BoneLimitError(messages.OF(whose=whose, said=error.what)) from error
 
 

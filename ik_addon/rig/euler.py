@@ -11,13 +11,13 @@ from math import atan2, copysign, hypot, pi, tau
 
 from mathutils import Quaternion
 
-_ORDERS = {
+EULER_ORDERS = {
     mode: (*("XYZ".index(axis) for axis in mode), 1.0 if mode in ("XYZ", "YZX", "ZXY") else -1.0)
     for mode in ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 }
 """By rotation mode the numbers of its axes, the one that turns first at the front, and whether they follow in cyclic
 order or against it: 1 or -1."""
-_LOCKED = 4e-7
+LOCKED = 4e-7
 """Of a half angle's sine or cosine: less is rounding of the quaternion, and says nothing of the outer angles."""
 
 
@@ -26,7 +26,7 @@ def euler_of(quaternion: Quaternion, mode: str, near: Sequence[float]) -> tuple[
 
     Where the middle angle is a quarter turn, the other two turn about one axis and share what they are off `near`.
     """
-    first, middle, last, sign = _ORDERS[mode]
+    first, middle, last, sign = EULER_ORDERS[mode]
     w, v = quaternion.w, quaternion[1:]
     a, b = w - v[middle], v[first] + sign * v[last]
     c, d = w + v[middle], sign * v[last] - v[first]
@@ -34,9 +34,9 @@ def euler_of(quaternion: Quaternion, mode: str, near: Sequence[float]) -> tuple[
     near_first, near_middle, near_last = near[first], near[middle], sign * near[last]
     # Half the sum and half the difference of the outer angles.
     half_sum, half_difference = atan2(b, a), atan2(d, c)
-    if below < _LOCKED:
+    if below < LOCKED:
         half_sum = _between(near_first + half_difference, near_last - half_difference)
-    elif above < _LOCKED:
+    elif above < LOCKED:
         half_difference = _between(half_sum - near_first, near_last - half_sum)
     one, two, three = half_sum - half_difference, 2.0 * atan2(above, below) - pi / 2.0, half_sum + half_difference
     one += tau * round((near_first - one) / tau)

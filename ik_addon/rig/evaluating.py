@@ -1,6 +1,11 @@
 """The depsgraphs that show a scene, and one evaluated in the middle of a pass without calling the add-on's handlers."""
 
+from collections.abc import Sequence
+
 import bpy
+
+Graphs = Sequence[bpy.types.Depsgraph]
+"""The depsgraphs that show a scene."""
 
 _busy: list[object] = []
 

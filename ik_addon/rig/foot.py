@@ -83,7 +83,8 @@ def place_foot(
     tip_armature = end_pose @ Vector((0.0, end.bone.length, 0.0))
     ball_armature = end_pose.to_translation() if toe else tip_armature
     ball, tip = (place.own(point) for point in (ball_armature, tip_armature))
-    heel, own_axis = _heel_and_axis(foot)
+    heel, own_axis = heel_and_axis(foot.pose_bone)
+    heel = Matrix.Diagonal(foot.pose_armature.to_scale()) @ heel
     axis = orientation @ own_axis
     standing = place.rolled(heel, axis, min(roll, 0.0)).rolled(tip, axis, max(roll - toe_angle, 0.0))
     place = standing.rolled(ball, axis, min(max(roll, 0.0), toe_angle))
@@ -111,13 +112,13 @@ class _Place:
         return _Place(pivot_armature + turn @ (self.ankle - pivot_armature), turn @ self.orientation)
 
 
-def _heel_and_axis(foot: BoneReading) -> tuple[Vector, Vector]:
-    """The heel, and the unit axis about which a foot rolls to lift it, in the foot's own space and size.
+def heel_and_axis(foot: bpy.types.PoseBone) -> tuple[Vector, Vector]:
+    """The heel, and the unit axis about which a foot rolls to lift it, in the foot bone's own space.
 
     Both from its bones at rest: the shin says what is up, the toe where the sole lies.
     """
     bone = foot.bone
-    shin, toe_pose_bone = bone.parent, toe_of(foot.pose_bone)
+    shin, toe_pose_bone = bone.parent, toe_of(foot)
     toe = toe_pose_bone.bone if toe_pose_bone else None
     ankle, ball = bone.head_local, toe.head_local if toe else bone.tail_local
     up = (shin.head_local - ankle).normalized()
@@ -125,13 +126,13 @@ def _heel_and_axis(foot: BoneReading) -> tuple[Vector, Vector]:
     axis = up.cross(along)
     axis = axis.normalized() if axis.length > _IN_LINE else bone.matrix_local.to_3x3().col[0]
     forward = along if toe else (along - up * along.dot(up)).normalized()
-    heel_bone = next((child.bone for child in foot.pose_bone.children if _is_heel(child)), None)
+    heel_bone = next((child.bone for child in foot.children if _is_heel(child)), None)
     if heel_bone is not None:
         heel = (heel_bone.head_local + heel_bone.tail_local) / 2.0
     else:
         heel = ball + forward * (ankle - ball).dot(forward)
     to_foot = bone.matrix_local.to_3x3().inverted()
-    return Matrix.Diagonal(foot.pose_armature.to_scale()) @ to_foot @ (heel - ankle), to_foot @ axis
+    return to_foot @ (heel - ankle), to_foot @ axis
 
 
 def _nearest(bone: bpy.types.PoseBone, children: list[bpy.types.PoseBone]) -> bpy.types.PoseBone | None:

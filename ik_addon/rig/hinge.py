@@ -24,21 +24,27 @@ def hinge_armature(bones: Sequence[BoneReading]) -> Vector:
     The axis that the chain's setting states; else that bone's only unlocked IK axis, if it has one, towards the larger
     side of its limits; else the normal of the chain's bend in its rest pose; else the bone's X axis.
     """
-    reading = bones[min(1, len(bones) - 1)]
-    tip = bones[-1].last.pose_bone
-    axis = STRAIGHT_AXES.get(tip.analytic_ik_straight_axis) or free_axis(reading.pose_bone)
+    reading, axis = bones[min(1, len(bones) - 1)], _stated_axis(bones)
     if axis is not None:
         return reading.orientation(reading.pose_armature) @ axis
-    return reading.pose_armature.to_3x3().normalized() @ _rest_normal([reading.bone for reading in bones], tip)
+    return reading.pose_armature.to_3x3().normalized() @ _rest_normal(bones)
 
 
-def _rest_normal(bones: Sequence[bpy.types.Bone], tip: bpy.types.PoseBone) -> Vector:
-    """Normal of the rest pose's bend in the space of the bone behind the first inner joint; else its X axis.
+def bend_axis(bones: Sequence[BoneReading]) -> Vector:
+    """The same axis in the space of the bone behind the first inner joint, if that is neither sheared nor mirrored."""
+    return _stated_axis(bones) or _rest_normal(bones)
 
-    bones: the first of each link, root first.
-    """
-    rest_bone = bones[min(1, len(bones) - 1)].matrix_local.to_3x3()
-    rest_joints = [*(bone.head_local for bone in bones), tip.bone.matrix_local @ end_in_tip(tip)]
+
+def _stated_axis(bones: Sequence[BoneReading]) -> Vector | None:
+    straight_axis = bones[-1].last.pose_bone.analytic_ik_straight_axis
+    return STRAIGHT_AXES.get(straight_axis) or free_axis(bones[min(1, len(bones) - 1)].pose_bone)
+
+
+def _rest_normal(bones: Sequence[BoneReading]) -> Vector:
+    """Normal of the rest pose's bend in the space of the bone behind the first inner joint; else its X axis."""
+    tip = bones[-1].last.pose_bone
+    rest_bone = bones[min(1, len(bones) - 1)].bone.matrix_local.to_3x3()
+    rest_joints = [*(reading.bone.head_local for reading in bones), tip.bone.matrix_local @ end_in_tip(tip)]
     normal_armature = start_frame(Chain(rest_joints, bend_normal=rest_bone.col[0])).normal
     return rest_bone.inverted() @ normal_armature
 

@@ -9,7 +9,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from .. import messages
-from . import animation, armatures, newly_shown
+from . import animation, armatures, newly_shown, silencing
 from .armatures import armature_named, is_evaluated_in, tag_pose
 from .evaluating import evaluate, is_evaluating, shown_graphs
 from .kept import keep_all
@@ -21,7 +21,7 @@ from .posing import lend_shown, shown_armatures, take_back
 from .preparing import bring_chains_up_to_date, prepare
 from .rendering import is_render_thread, is_rendering
 from .solving import solve_scene
-from .tracks import EvaluatedPlaces
+from .sources import EvaluatedPlaces
 
 _STRUCTURE = {"ACTION", "ARMATURE", "COLLECTION", "SCENE"}
 """Kinds of data whose change may change how chains are solved; objects that only move do not."""
@@ -42,6 +42,7 @@ def paused() -> Iterator[None]:
     """
     token = object()
     _paused.append(token)
+    silencing.restore_all()
     try:
         yield
     finally:
@@ -107,6 +108,15 @@ def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
         # What the window shows may be drawn at this moment.
         return
     _keep_order("frame_change_post", frame_change_post)
+    try:
+        _write_before(scene)
+    finally:
+        # What is not written before this frame has its keys played.
+        plan = _plans.get(scene.session_uid)
+        silencing.restore(scene, but=plan.silences() if plan is not None else ())
+
+
+def _write_before(scene: bpy.types.Scene) -> None:
     plan = _plans.get(scene.session_uid)
     if plan is None or not plan.tied:
         prepare(scene)
@@ -258,6 +268,7 @@ def undo_post(*_: object) -> None:
 def _forget_all() -> None:
     armatures.forget()
     forget_pose()
+    silencing.forget()
     newly_shown.forget()
     _reported.clear()
     animation.forget()
@@ -407,6 +418,7 @@ def unregister() -> None:
         bpy.app.timers.unregister(_look_at_the_file)
     newly_shown.unregister()
     take_back()
+    silencing.stop()
     for ob in shown_armatures():
         tag_pose(ob)
     forget_pose()

@@ -10,16 +10,18 @@ from collections.abc import Iterable
 import bpy
 
 from .. import messages
-from .armature_plan import ArmaturePlan, Graphs
+from .armature_plan import ArmaturePlan
 from .armatures import armature_objects, is_evaluated_in, posed_armatures
+from .evaluating import Graphs
+from .limb_model import animated_bones
 from .order import ChainName, live_tips
+from .planned import PlannedChain, planned_chains
 from .preparing import tieable_tips
 from .relation import is_tied
 from .signature import signature, tips_of
 from .solving import ScenePass
-from .steady import SteadyChain, animated_bones, steady_chain, why_unsteady
+from .sources import EvaluatedPlaces
 from .switch import switched_tips
-from .tracks import EvaluatedPlaces
 
 
 class Plan:
@@ -53,30 +55,32 @@ class Plan:
         for ob in armatures:
             if not is_evaluated_in(ob, depsgraph) and tips_of(ob):
                 self._not_evaluated.append(ob)
-            animated, steady = animated_bones(ob), []
             turned = order.turned_by(ob.name_full)
             self._chains[ob.name_full] = {
                 tip: [*dict.fromkeys((*names, *turned[tip]))] for tip, names in order.chains_of(ob.name_full).items()
             }
+            limbs = {}
             for chain in order.of.get(ob.name_full, ()):
                 posed = done.limbs.get(chain)
                 if posed is None:
-                    why, found = str(done.errors[chain]), None
+                    self.unsteady[chain] = str(done.errors[chain])
                 elif order.movers[chain] or chain in movers:
-                    why, found = messages.MOVES_WITH_OTHERS(), None
+                    self.unsteady[chain] = messages.MOVES_WITH_OTHERS()
                 else:
-                    why, found = why_unsteady(ob, posed, animated), None
-                if not why and posed is not None:
-                    found = steady_chain(ob, posed)
-                    why = "" if found else messages.SET_UP_UNUSUALLY()
-                if found is None:
-                    self.unsteady[chain] = why
+                    limbs[chain.tip] = posed
+            planned = planned_chains(ob, limbs, animated_bones(ob), depsgraph) if limbs else {}
+            for tip, found in planned.items():
+                if isinstance(found, PlannedChain):
+                    # A toe may be turned at another frame.
+                    names = self._chains[ob.name_full][tip]
+                    names += [name for name in found.model.touched if name not in names]
                 else:
-                    steady.append(found)
+                    self.unsteady[ChainName(ob.name_full, tip)] = found
+            own = [found for found in planned.values() if isinstance(found, PlannedChain)]
             switched = {ChainName(ob.name_full, tip): messages.SWITCH_ANIMATED() for tip in switched_tips(ob)}
             self.unsteady |= switched
-            if steady:
-                self.armatures.append(ArmaturePlan(ob, steady))
+            if own:
+                self.armatures.append(ArmaturePlan(ob, own))
                 self._armature_of[ob.session_uid] = self.armatures[-1]
         among = sum(armature.bones for armature in self.armatures)
         for place, armature in enumerate(self.armatures):
@@ -94,7 +98,7 @@ class Plan:
     def looks_the_same(self, tagged: Iterable[bpy.types.Object]) -> bool:
         """Whether armature objects have only been posed, elsewhere than in their chains, as far as a glance tells."""
         own = [self._armature_of.get(ob.session_uid) for ob in tagged]
-        steady = {chain.armature for armature in own if armature is not None for chain in armature.chains}
+        steady = {model.armature for armature in own if armature is not None for model in armature.models}
         unsteady = {chain.armature for chain in (*self.unsteady, *self.unsolved)}
         return (
             steady.isdisjoint(unsteady)
@@ -107,7 +111,7 @@ class Plan:
         return self._made_of() == self._signature
 
     def is_shown(self, depsgraph: bpy.types.Depsgraph) -> bool:
-        """Whether the armatures of all steady chains are evaluated here."""
+        """Whether the armatures of all planned chains are evaluated here."""
         found = (armature.object for armature in self.armatures)
         return all(ob is not None and is_evaluated_in(ob, depsgraph) for ob in found)
 
@@ -166,26 +170,31 @@ class Plan:
         """The live chains that have a place in the order, each with the names of the bones that it turns."""
         return {ChainName(armature, tip): names for armature, own in self._chains.items() for tip, names in own.items()}
 
-    def steady(self) -> dict[ChainName, SteadyChain]:
-        """The steady chains."""
-        return {ChainName(own.armature, own.tip): own for armature in self.armatures for own in armature.chains}
+    def planned(self) -> dict[ChainName, PlannedChain]:
+        """The planned chains."""
+        found = (chain for armature in self.armatures for chain in armature.chains)
+        return {ChainName(chain.model.armature, chain.model.tip): chain for chain in found}
 
-    def steady_of(self, ob: bpy.types.Object) -> dict[str, SteadyChain]:
-        """The steady chains of one armature object, by their tips."""
+    def planned_of(self, ob: bpy.types.Object) -> dict[str, PlannedChain]:
+        """The planned chains of one armature object, by their tips."""
         armature = self._armature_of.get(ob.session_uid)
-        return {own.tip: own for own in armature.chains} if armature is not None else {}
+        return {chain.model.tip: chain for chain in armature.chains} if armature is not None else {}
+
+    def silences(self) -> set[str]:
+        """Names of the armature objects of which F-Curves are silent for what was written before this frame."""
+        return {armature.models[0].armature for armature in self.armatures if armature.silences}
 
     def reasons(self, scene: bpy.types.Scene) -> dict[ChainName, str]:
-        """For each steady chain what keeps its controls from being sampled; "": nothing."""
+        """For each planned chain what keeps its controls from being sampled; "": nothing."""
         found = [why for armature in self.armatures for why in armature.reasons(scene)]
-        return dict(zip(self.steady(), found, strict=True))
+        return dict(zip(self.planned(), found, strict=True))
 
     def way_of(self, scene: bpy.types.Scene, chain: ChainName) -> str:
         """How a chain is solved at frame changes, as a sentence; "": it is not known."""
         if chain in self.unsteady:
             return messages.READ_ANEW(why=self.unsteady[chain])
         for armature in self.armatures:
-            for own, why in zip(armature.chains, armature.ways or armature.reasons(scene), strict=True):
-                if (own.armature, own.tip) == chain:
+            for model, why in zip(armature.models, armature.ways or armature.reasons(scene), strict=True):
+                if (model.armature, model.tip) == chain:
                     return messages.SOLVED_AFTER(why=why) if why else messages.SOLVED_BEFORE()
         return ""

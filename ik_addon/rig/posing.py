@@ -16,6 +16,7 @@ from .armatures import armature_objects
 from .channels import SCALE, Raw, channel_of, raw_values
 from .evaluating import evaluate
 from .relation import wake
+from .silencing import silent_channels
 
 _ROUNDING = 5e-7
 """What the numbers of a rotation or scale differ by that was solved before the frame and after it."""
@@ -47,6 +48,7 @@ class FkPose:
         self._originals = ob.pose.bones
         self._evaluated = ob_evaluated.pose.bones
         self._animated = animated_channels(ob, ob_evaluated.animation_data, frame) if frame_changed else {}
+        self._silent = silent_channels(ob, ob_evaluated) if self._animated else set()
 
     def rotation(self, name: str) -> tuple[str, Raw]:
         """Rotation mode of a bone and its FK rotation in that mode."""
@@ -62,7 +64,10 @@ class FkPose:
         if not of_bone:
             return fk
         channel, evaluated = channel_of(mode)[0], raw_values(self._evaluated[name], mode)
-        return tuple(evaluated[k] if (channel, k) in of_bone else value for k, value in enumerate(fk))
+        return tuple(
+            evaluated[k] if (channel, k) in of_bone and (name, channel, k) not in self._silent else value
+            for k, value in enumerate(fk)
+        )
 
 
 class PoseWriter:
@@ -113,19 +118,20 @@ class PoseWriter:
 
 
 class RowWriter:
-    """Writes the rotations of the same bones of one armature again and again, before Blender evaluates them.
+    """Writes the same channels of one armature's bones again and again, before Blender evaluates them.
 
-    ob: the armature object; names, modes: of the bones.
+    ob: the armature object; channels: of its bones.
     """
 
-    def __init__(self, ob: bpy.types.Object, names: Sequence[str], modes: Sequence[str]) -> None:
-        self._rows = [(name, *channel_of(mode)) for name, mode in zip(names, modes, strict=True)]
-        _shown.setdefault(ob.name_full, set()).update(zip(names, modes, strict=True))
+    def __init__(self, ob: bpy.types.Object, channels: Iterable[Channel]) -> None:
+        channels = [*channels]
+        self._rows = [(name, *channel_of(mode)) for name, mode in channels]
+        _shown.setdefault(ob.name_full, set()).update(channels)
 
     def write(self, copies: Iterable[bpy.types.Object], values: np.ndarray, which: Iterable[int] | None = None) -> None:
-        """Write values (bones, 4), zeros behind; which: of these of the bones alone.
+        """Write values (channels, 4), zeros behind; which: of these of the channels alone.
 
-        copies: the armature object as it is evaluated wherever it is shown.
+        copies: the armature object as it is evaluated wherever it is shown, or the original, to write its FK pose.
         """
         rows = self._rows if which is None else [self._rows[row] for row in which]
         for copy in copies:

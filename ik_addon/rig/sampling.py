@@ -14,7 +14,7 @@ from mathutils import Matrix
 from .animation import current_fcurve_collections, fcurve_collections, plays
 from .channels import channel_of
 from .limb import pose_matrix
-from .matrices import array_of, rotations
+from .rotations import array_of, matrices_of, quaternions_of
 
 
 class Sampler:
@@ -87,6 +87,17 @@ class Sampler:
                     self._poses[each] = self._pose(each)
         return self._poses[pose_bone]
 
+    def channel(self, ob: bpy.types.Object, path: str, still: Sequence[float]) -> np.ndarray:
+        """The numbers (n or 1, width) of a property. still: what it holds where no F-Curve sets it."""
+        with self:
+            return self._numbers(self._curves_of(ob), path, still)
+
+    def _curves_of(self, ob: bpy.types.Object) -> "_Curves":
+        curves = self._curves.get(ob)
+        if curves is None:
+            curves = self._curves[ob] = _curves_of(ob)
+        return curves
+
     def _world(self, ob: bpy.types.Object) -> np.ndarray:
         local = self._local(ob, ob, "")
         if ob.parent is None:
@@ -114,9 +125,7 @@ class Sampler:
     def _local(self, ob: bpy.types.Object, owner: bpy.types.Object | bpy.types.PoseBone, prefix: str) -> np.ndarray:
         """The matrices that the channels of an object, or of a bone of it, make. prefix: of a bone's paths."""
         still = array_of(owner.matrix_basis)[None]
-        curves = self._curves.get(ob)
-        if curves is None:
-            curves = self._curves[ob] = _curves_of(ob)
+        curves = self._curves_of(ob)
         paths = curves.of_path
         if not paths:
             return still
@@ -137,9 +146,9 @@ class Sampler:
         matrices = np.empty((len(self._frames), 4, 4))
         matrices[:] = still
         if turns:
-            turned, scale = rotations(numbers(rotation), mode), numbers("scale")
+            turned, scale = matrices_of(quaternions_of(numbers(rotation), mode)), numbers("scale")
             if delta_rotation:
-                turned = rotations(numbers(delta_rotation), mode) @ turned
+                turned = matrices_of(quaternions_of(numbers(delta_rotation), mode)) @ turned
             if not prefix:
                 scale = scale * numbers("delta_scale")
             matrices[:, :3, :3] = turned * scale[:, None]
@@ -152,8 +161,8 @@ class Sampler:
         return matrices
 
     def _numbers(self, curves: "_Curves", path: str, still: Sequence[float]) -> np.ndarray:
-        """The numbers (n or 1, width) of a channel. still: what it holds where no F-Curve sets it."""
-        numbers = np.array([still])
+        """See `channel`."""
+        numbers = np.array([still], float)
         if path in curves.of_path:
             numbers = np.repeat(numbers, len(self._frames), axis=0)
             self._fill(numbers, curves, path)

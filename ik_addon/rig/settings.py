@@ -6,7 +6,7 @@ driven and overridden, and follows a bone that is renamed or duplicated.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import pi
+from math import inf, pi
 
 import bpy
 
@@ -16,6 +16,8 @@ from .armatures import tag_pose
 PREFIX = "analytic_ik_"
 _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 _SOFTEST = 0.5
+RANGES = {"influence": (0.0, 1.0), "softness": (0.0, _SOFTEST), "stretch_max": (1.0, inf), "toe_angle": (0.0, pi)}
+"""Of settings that are numbers, where not all are allowed."""
 _OF_ANY_BONE = ("rigid", "use_cone", "cone", "use_min_bend", "min_bend")
 """Settings of a bone's joint: no part of the chain whose tip the bone may be."""
 NAME_RECORD = PREFIX + "record_name"
@@ -71,21 +73,22 @@ def settings_of(pose_bone: bpy.types.PoseBone) -> Settings:
         pose_bone.analytic_ik_end_bone,
         pose_bone.analytic_ik_chain_count,
         pose_bone.analytic_ik_solver or "AUTO",
-        _within(pose_bone.analytic_ik_influence, 0.0, 1.0),
+        _within(pose_bone.analytic_ik_influence, "influence"),
         pose_bone.analytic_ik_swivel,
         pose_bone.analytic_ik_flip,
-        _within(pose_bone.analytic_ik_softness, 0.0, _SOFTEST),
+        _within(pose_bone.analytic_ik_softness, "softness"),
         pose_bone.analytic_ik_reach or "CLAMP",
-        max(pose_bone.analytic_ik_stretch_max, 1.0),
+        _within(pose_bone.analytic_ik_stretch_max, "stretch_max"),
         pose_bone.analytic_ik_least_motion,
         pose_bone.analytic_ik_use_rotation,
         pose_bone.analytic_ik_foot_roll,
-        _within(pose_bone.analytic_ik_toe_angle, 0.0, pi),
+        _within(pose_bone.analytic_ik_toe_angle, "toe_angle"),
     )
 
 
-def _within(value: float, lowest: float, highest: float) -> float:
+def _within(value: float, name: str) -> float:
     """A number in its range. Blender sees to it where a user sets it or a key does, and not where a script has."""
+    lowest, highest = RANGES[name]
     return min(max(value, lowest), highest)
 
 

@@ -8,11 +8,11 @@ import numpy as np
 from mathutils import Matrix
 
 from .armatures import indices_of
+from .limb_model import SAMPLED_SETTINGS, animated_bones
 from .order import live_tips
 from .relation import in_any_collection, is_tied
 from .relations import Known, followed_bones
 from .settings import settings_of
-from .steady import animated_bones
 from .switch import switched_tips
 
 _POSE_PROPERTIES = (
@@ -77,7 +77,10 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tupl
         [animated.get(name) for name in names],
         [_moved_by(ob, parent.name if parent else "", known) for parent in dict.fromkeys(parents)],
         # Also of tips that have no place in the order: mended, they may take bones from others.
-        [_settings(ob.pose.bones.get(tip), known) for tip in dict.fromkeys((*chains, *live_tips(ob)))],
+        [
+            _settings(ob.pose.bones.get(tip), known, animated.get(tip, {}))
+            for tip in dict.fromkeys((*chains, *live_tips(ob)))
+        ],
     )
 
 
@@ -104,14 +107,14 @@ def _plain(value: Sequence) -> tuple | Matrix:
     return value.copy() if isinstance(value, Matrix) else tuple(value)
 
 
-def _settings(tip: bpy.types.PoseBone | None, known: Known) -> tuple | None:
-    """The settings of a chain as plain data, and whether its controls are there."""
+def _settings(tip: bpy.types.PoseBone | None, known: Known, animated: Mapping[str, bool]) -> tuple | None:
+    """The settings of a chain as plain data, but for those that frames change, and whether its controls are there."""
     if tip is None:
         return None
-    settings = settings_of(tip)
+    settings, moving = settings_of(tip), animated.keys() & {*SAMPLED_SETTINGS}
     return (
         is_tied(tip),
-        *(getattr(settings, name) for name in settings.__slots__ if not name.endswith("target")),
+        *(getattr(settings, name) for name in settings.__slots__ if name not in moving and not name.endswith("target")),
         _control(settings.target, settings.subtarget, known),
         _control(settings.pole_target, settings.pole_subtarget, known),
     )

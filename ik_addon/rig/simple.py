@@ -57,6 +57,10 @@ class Judge:
             self._bones[ob] = _Bones(ob)
         return self._bones[ob].not_simple(bone_name)
 
+    def keys_not_simple(self, ob: bpy.types.Object) -> str:
+        """What prevents sampling what animation sets on an object and its bones; "": its own action alone does."""
+        return _action_not_simple(ob.original)  # pyright: ignore[reportArgumentType]
+
 
 def _settings(ob: bpy.types.Object) -> Iterator[tuple[str, bool]]:
     """The paths of `ob` that its own action and drivers set, and whether it is a driver."""

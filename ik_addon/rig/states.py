@@ -26,8 +26,9 @@ from .relation import place_of
 from .settings import Settings, settings_of
 from .shown import end_world, missed_world
 from .solving import solve_limb
+from .sources import EvaluatedPlaces
 from .steady import SteadyChain
-from .tracks import EvaluatedPlaces
+from .track_reading import wishes_at
 
 ARRIVED = 2e-5
 """Distance of a tip from its target, in chain lengths, that is rounding of the solution and of Blender's own pose."""
@@ -66,7 +67,8 @@ class States:
         self._ob = ob
         self._depsgraph = depsgraph
         self._plan = known_plan(depsgraph.scene)
-        self._steady = self._plan.steady_of(ob) if self._plan else {}
+        planned = self._plan.planned_of(ob) if self._plan else {}
+        self._steady = {tip: chain.steady for tip, chain in planned.items() if chain.steady is not None}
         self._places = EvaluatedPlaces(depsgraph)
         self._scene = SceneReader(depsgraph)
         self._known: dict[str, ChainState] = {}
@@ -117,26 +119,27 @@ class States:
         return self._away(tip, missed, length, posed.outcome, posed.error_world, limb.settings)
 
     def _of_steady(self, chain: SteadyChain) -> ChainState:
-        settings = settings_of(self._evaluated_tip(chain.tip))
+        tip = chain.model.tip
+        settings = settings_of(self._evaluated_tip(tip))
         target_world = self._target_world(settings)
-        missed = (end_world(self._evaluated_tip(chain.tip)) - target_world).length
-        length = self._length_world(chain.tip, settings)
+        missed = (end_world(self._evaluated_tip(tip)) - target_world).length
+        length = self._length_world(tip, settings)
         if missed <= ARRIVED * length:
             return ChainState("MET", missed)
         try:
-            wishes = self._places.wishes(self._ob, chain)
+            wishes = wishes_at(self._places, self._ob, chain.model)
             # What limits keep it from takes more than its lengths to tell.
             outcome = chain.solve(wishes)[1] if chain.chain.limits else None
         except ChainError as error:
-            return self._broken(chain.tip, error)
+            return self._broken(tip, error)
         distance, expected = (wishes.target - chain.root).length, 0.0
         if outcome is None:
             outcome = outcome_at(distance, *reach_limits(chain.chain.lengths)[0])
         if outcome is Outcome.REACHED and settings.softness:
-            root = self._evaluated.pose.bones[chain.bones[0]]
+            root = self._evaluated.pose.bones[chain.model.bones[0]]
             lag = 1.0 - eased(distance, chain.chain.length, settings.softness) / distance
             expected = lag * (target_world - self._evaluated.matrix_world @ root.head).length
-        return self._away(chain.tip, missed, length, outcome, expected, settings)
+        return self._away(tip, missed, length, outcome, expected, settings)
 
     def _away(
         self, tip: str, missed: float, length: float, outcome: Outcome, expected: float, settings: Settings

@@ -24,8 +24,8 @@ def solved(monkeypatch):
 
     def counting_steady(chain, wishes):
         # By its name when it was read: it may have another one by now.
-        ob = bpy.data.objects.get(chain.armature)
-        tips.append((chain.tip, round(ob.location.x) if ob else 0))
+        ob = bpy.data.objects.get(chain.model.armature)
+        tips.append((chain.model.tip, round(ob.location.x) if ob else 0))
         return solve_steady(chain, wishes)
 
     monkeypatch.setattr(solving, "solve_limb", counting)

@@ -31,6 +31,8 @@ from .rigs import (
 pytestmark = pytest.mark.versions
 
 SAME = 1e-6
+READ = 5e-6
+"""Between a chain that was sampled, in double precision, and one that was read whole."""
 
 Pose = dict[str, tuple[float, ...]]
 
@@ -96,9 +98,9 @@ def test_a_frame_has_the_same_pose_after_save_and_reload(seed, fk_keys, tmp_path
     bpy.ops.wm.open_mainfile(filepath=path)
     ob = bpy.data.objects["rig"]
     update()
-    assert difference(evaluated_pose(ob), expected[frames[-1]]) < SAME
+    assert difference(evaluated_pose(ob), expected[frames[-1]]) < READ
     for frame in frames:
-        assert difference(pose_at(ob, frame), expected[frame]) < SAME
+        assert difference(pose_at(ob, frame), expected[frame]) < READ
 
 
 @pytest.mark.parametrize("fk_keys", FK_KEYS)

@@ -3,7 +3,7 @@
 import bpy
 import pytest
 
-from ik_addon.rig import live, plan, simple
+from ik_addon.rig import live, planned, simple
 from ik_addon.rig.order import ChainName
 
 from ..scenes import go_to, second_chain, walking_leg
@@ -41,6 +41,14 @@ def keyed(rig: Rig) -> None:
     rig.ob.pose.bones["thigh"].keyframe_insert("rotation_quaternion", frame=1)
 
 
+def rotation_mode_keyed(rig: Rig) -> None:
+    rig.ob.pose.bones["thigh"].keyframe_insert("rotation_mode", frame=1)
+
+
+def driven(rig: Rig) -> None:
+    rig.ob.pose.bones["thigh"].driver_add("rotation_quaternion", 1)
+
+
 def inheriting_less(rig: Rig) -> None:
     rig.ob.data.bones["shin"].use_inherit_rotation = False
 
@@ -64,11 +72,9 @@ def without_target(rig: Rig) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (stretching, "it may stretch"),
-        (rolling, "its foot rolls"),
-        (blending, "its foot follows with part of its influence"),
         (limited, "it has joint limits other than those of one knee that bends one way"),
-        (keyed, "bone 'thigh' has animation or a driver on its rotation_quaternion"),
+        (rotation_mode_keyed, "bone 'thigh' has animation or a driver on its rotation_mode"),
+        (driven, "bone 'thigh' has animation or a driver on its rotation_quaternion"),
         (inheriting_less, "bone 'shin' does not inherit all of its parent's motion"),
         (uneven, "its bones, or those above, are scaled unevenly"),
         (switched, "its switch is animated"),
@@ -83,8 +89,26 @@ def test_a_chain_that_is_read_anew_says_why(change, why):
     assert way_of(rig) == f"Read anew on every frame: {why}"
 
 
+@pytest.mark.parametrize("change", [stretching, rolling, blending, keyed])
+def test_whatever_its_f_curves_say_is_solved_before_the_frame(change):
+    rig = walking_leg()
+    change(rig)
+    update()
+    assert way_of(rig) == "Solved before the frame"
+
+
+def test_keys_that_another_object_plays_too_are_not_silenced():
+    rig = walking_leg()
+    keyed(rig)
+    other = rig.ob.copy()
+    bpy.context.scene.collection.objects.link(other)
+    other.location.x = 3.0
+    update()
+    assert way_of(rig) == "Solved after the frame: another object plays the action of 'leg' too"
+
+
 def test_a_chain_whose_numbers_do_not_give_its_pose_is_read_anew(monkeypatch):
-    monkeypatch.setattr(plan, "steady_chain", lambda ob, posed: None)
+    monkeypatch.setattr(planned, "_is_same", lambda posed, pose: False)
     assert way_of(walking_leg()) == "Read anew on every frame: its bones are set up in an unusual way"
 
 

@@ -33,6 +33,7 @@ class Case:
     softness: float = 0.0
     least_motion: bool = False
     hinge: tuple | None = None
+    stretch_max: float = 1.0
 
     @property
     def chain(self):
@@ -40,7 +41,8 @@ class Case:
 
     @property
     def goal(self):
-        return Goal(self.target, self.pole, self.swivel, self.flip, self.softness, self.least_motion)
+        wishes = self.swivel, self.flip, self.softness, self.least_motion, self.stretch_max
+        return Goal(self.target, self.pole, *wishes)
 
     def solved(self, solver, **changes):
         case = replace(self, **changes)

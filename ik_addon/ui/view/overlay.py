@@ -47,7 +47,7 @@ class _Drawn:
         self.scene, self.mode, self.kept = scene.session_uid, scene.analytic_ik_overlay, kept
         plan = known_plan(scene)
         shown = {ChainName(ob, chain.tip) for ob, chains in kept.items() for chain in chains}
-        self.plan = plan if plan is not None and shown <= plan.steady().keys() else None
+        self.plan = plan if plan is not None and shown <= plan.planned().keys() else None
         self.stale = self.reposed = False
         self.places: Places | None = None
         self.batches: tuple[gpu.types.GPUBatch, ...] = ()
