@@ -7,18 +7,19 @@ that roll, then the nearest roll that they allow is taken; or that aim, then all
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from math import copysign, cos, hypot, pi, sqrt
+from math import atan2, copysign, cos, hypot, pi, sin, sqrt
 
 from mathutils import Quaternion, Vector
 
 from .bending import BendFrame, aim_at, start_frame
 from .ccd import MAX_SWEEPS
 from .chain import MET, Chain, Goal, Outcome, Solution, joint_points
+from .cones import at_limits, bends_at, placed
 from .descent import descend, sweep
 from .joints import BallJoint, HingeJoint, Joint
-from .lookahead import look_ahead
+from .limits import ConeJoints
 from .shapes import Shapes, Turns, end_of, links
-from .vectors import ROUNDING, STRAIGHT, cosine_wave, direction, rotation_to, unit_across
+from .vectors import ROUNDING, STRAIGHT, cosine_wave, direction, perpendicular, rotation_to, swing, unit_across
 
 _ROLLS = 24
 _HALVINGS = 20
@@ -41,7 +42,64 @@ _LEGAL = 2e-6
 def solve_limited(chain: Chain, goal: Goal, solver: str) -> Solution:
     """Solve a chain with limits; see `solve`. Every solver but CCD gives the same solution."""
     assert chain.limits is not None
-    return _Limited(chain, goal, chain.limits).solution(solver)
+    limits = chain.limits
+    if isinstance(limits, ConeJoints) and solver != "CCD" and (not goal.least_motion or len(limits) <= 2):
+        return _in_plane(chain, goal, limits)
+    return _Limited(chain, goal, tuple(limits)).solution(solver)
+
+
+def _in_plane(chain: Chain, goal: Goal, joints: ConeJoints) -> Solution:
+    """Solve a chain of cones below a free root: whatever it reaches it reaches bent in the plane of the goal."""
+    lengths, aim = chain.lengths, aim_at(chain, goal, chain.length)
+    bends = bends_at(lengths, joints.cones, aim.distance)
+    angles, x, y = placed(lengths, bends)
+    span = hypot(x, y)
+    # With the end on the root there is no line to it: the first link points along the goal's line.
+    first = -atan2(y, x) if span > _slack(chain) else 0.0
+    # Lengthened, the end shall arrive; else it shall come as far as softness lets it.
+    wished = aim.distance if aim.stretch == 1.0 else (aim.target - chain.joints[0]).length
+    if aim.outcome is Outcome.REACHED and abs(span * aim.stretch - wished) > _met(chain):
+        aim.outcome = Outcome.LIMITED
+    along, side = aim.along, aim.bulge
+    directions = [along * cos(first + angle) - side * sin(first + angle) for angle in angles]
+    unturned = joints.unturned or _unturned(chain, joints, aim.start.frame)
+    aim.limited = at_limits(bends, joints.cones)
+    normal = aim.normal
+    turned = rotation_to(directions[0], normal, directions[0].cross(normal))
+    if goal.flip:
+        normal = -normal
+    aim.rotations = tuple(
+        [Quaternion(normal, angle) @ turned @ rest for angle, rest in zip(angles, unturned, strict=True)]
+    )
+    return aim.posed(chain, directions)
+
+
+def _unturned(chain: Chain, joints: ConeJoints, frame: BendFrame) -> tuple[Quaternion, ...]:
+    """For each link the rotation that straightens the chain from its starting pose up to it, by the shortest bends, and
+    takes its first link and its normal to the coordinate axes; kept with the joints."""
+    directions, normal = chain.directions, frame.normal
+    first = before = directions[0]
+    normal = unit_across(normal, first) if abs(normal @ first) < cos(STRAIGHT) else perpendicular(first)
+    carried = rotation_to(first, normal, first.cross(normal))
+    found = [carried.inverted()]
+    for along in directions[1:]:
+        opposite = before @ along <= 0.0
+        bend = swing(before, along, perpendicular(before)) if opposite else before.rotation_difference(along)
+        carried = bend @ carried
+        found.append(carried.inverted())
+        before = along
+    joints.unturned = tuple(found)
+    return joints.unturned
+
+
+def _slack(chain: Chain) -> float:
+    """What rounding costs the end of a chain of this length and so many links."""
+    return ROUNDING * chain.length * max(1.0, sqrt(len(chain.lengths) / _AS_ONE))
+
+
+def _met(chain: Chain) -> float:
+    """Up to which distance a target of a chain with limits counts as met."""
+    return max(MET * chain.length, 2.0 * _slack(chain))
 
 
 def bends_one_way(chain: Chain) -> bool:
@@ -71,7 +129,7 @@ class _Limited:
         self.normal = _hinge_normal(joints, to_shape @ start_frame(chain).normal)
         self.shapes = Shapes(joints, chain.lengths, self.normal)
         self.aim = aim_at(chain, goal, self.shapes.span(self.shapes.longest))
-        self.slack = ROUNDING * chain.length * max(1.0, sqrt(len(joints) / _AS_ONE))
+        self.slack = _slack(chain)
         self.flipped = False
         # Whatever cones allow in space they allow in a plane; and one hinge has no other shapes than those of its
         # angle. So a descent would find nothing that the shapes miss, but for what the search for the shortest misses.
@@ -92,7 +150,7 @@ class _Limited:
         wished = aim.offset if aim.stretch == 1.0 else aim.target - chain.joints[0]
         end = joint_points(Vector((0.0, 0.0, 0.0)), chain.lengths, directions)[-1]
         missed = (end * aim.stretch - wished).length
-        held = aim.outcome is Outcome.REACHED and missed > max(MET * chain.length, 2.0 * self.slack)
+        held = aim.outcome is Outcome.REACHED and missed > _met(chain)
         aim.outcome = Outcome.LIMITED if held else aim.outcome
         aim.limited = tuple(joint.at_limit(turn) for joint, turn in zip(self.joints, turns, strict=True))
         aim.rotations = tuple(rotations)
@@ -132,8 +190,7 @@ class _Limited:
             start = [Quaternion(), *(joint.clamped(joint.start) for joint in inner)]
             shape = self.shapes.folded(distance, start)
         elif len(inner) > 1 and self.certain:
-            bends = look_ahead(self.chain.lengths, [joint.bend_max for joint in inner], distance)
-            shape = None if bends is None else self.shapes.bent(bends)
+            shape = self.shapes.bent(bends_at(self.chain.lengths, [joint.bend_max for joint in inner], distance))
         if shape is None:
             shape = self.shapes.folded(distance, None)
         if self.goal.flip:

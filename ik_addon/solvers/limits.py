@@ -1,6 +1,6 @@
 """What a joint may do, as it is given: cones, hinges and swings; and the joints of a chain made of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import acos, cos, isfinite, pi, sin
 from typing import NamedTuple
 
@@ -65,13 +65,45 @@ class LimitError(ChainError):
         self.link, self.what = link, what
 
 
+class ConeJoints(Sequence[Joint]):
+    """The joints of a chain of cones below a free root. They are made when they are asked for: in a plane the cones do.
+
+    cones: the largest bend in radians of each joint after the root. unturned: kept here by who needs it, as it is the
+    same for all goals of the chain; see `limited`.
+    """
+
+    __slots__ = ("_angles", "_before", "_directions", "_joints", "cones", "unturned")
+
+    def __init__(self, directions: Sequence[Vector], angles: Sequence[float | None], before: Vector | None) -> None:
+        self._directions, self._angles, self._before = directions, angles, before
+        self._joints: tuple[Joint, ...] | None = None
+        self.unturned: tuple[Quaternion, ...] | None = None
+        self.cones = [pi if angle is None or angle > pi else angle for angle in angles[1:]]
+
+    def joints(self) -> tuple[Joint, ...]:
+        """All of them, root first."""
+        if self._joints is None:
+            free = [None] * len(self._directions)
+            self._joints = _joints(self._directions, self._angles, free, free, self._before)
+        return self._joints
+
+    def __len__(self) -> int:
+        return len(self._directions)
+
+    def __getitem__(self, link: int) -> Joint:
+        return self.joints()[link]
+
+    def __iter__(self) -> Iterator[Joint]:
+        return iter(self.joints())
+
+
 def limits_of(
     directions: Sequence[Vector],
     cones: Sequence[float | None] | None,
     hinges: Sequence["Hinge | tuple | None"] | None,
     swings: Sequence["Swing | tuple | None"] | None,
     parent_direction: Sequence[float] | None,
-) -> tuple[Joint, ...]:
+) -> Sequence[Joint]:
     """The joints of a chain with limits, root first; see `Chain`. Raises ChainError where they are no limits."""
     count = len(directions)
     free = [None] * count
@@ -79,11 +111,26 @@ def limits_of(
         if entries and len(entries) != count:
             raise ChainError(messages.ENTRIES_MISSING(what=name, count=count, given=len(entries)))
     before = None if parent_direction is None else unit(parent_direction, "the parent direction")
+    if cones and not hinges and not swings:
+        for k, angle in enumerate(cones):
+            _check_cone(angle, k)
+        if before is None or cones[0] is None or cones[0] >= pi:
+            return ConeJoints(directions, cones, before)
+    return _joints(directions, cones or free, hinges or free, swings or free, before)
+
+
+def _joints(
+    directions: Sequence[Vector],
+    cones: Sequence[float | None],
+    hinges: Sequence["Hinge | tuple | None"],
+    swings: Sequence["Swing | tuple | None"],
+    before: Vector | None,
+) -> tuple[Joint, ...]:
     joints: list[Joint] = []
     # Rotation from the zero pose to the starting pose, of what is carried by the links so far.
     carried = Quaternion()
     for k, (along, angle, hinge, swinging) in enumerate(
-        zip(directions, cones or free, hinges or free, swings or free, strict=True)
+        zip(directions, cones, hinges, swings, strict=True)
     ):
         to_zero_pose = carried.inverted()
         before_zero = None if before is None else to_zero_pose @ before
@@ -104,11 +151,13 @@ def limits_of(
 
 def _cone(toward: Vector | None, angle: float | None, link: int) -> Cone | None:
     """A cone about a direction; None where there is no direction or no angle. ChainError where the angle is none."""
-    if angle is None:
-        return None
-    if not finite_number(angle, "the cone of link", link) >= 0.0:
+    _check_cone(angle, link)
+    return None if angle is None or toward is None else (toward, min(angle, pi))
+
+
+def _check_cone(angle: float | None, link: int) -> None:
+    if angle is not None and not finite_number(angle, "the cone of link", link) >= 0.0:
         raise LimitError(link, messages.CONE_NEGATIVE(angle=angle))
-    return None if toward is None else (toward, min(angle, pi))
 
 
 def _cone_joint(along: Vector, before: Vector | None, cone: Cone | None) -> BallJoint:
