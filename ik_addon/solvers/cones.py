@@ -15,6 +15,9 @@ from .shapes import EXACT, ROUNDED, Bend, part_at, shortest_angles
 _SLACK = 1e-9
 """Radians by which a bend may pass its cone before it is brought back to it: what rounding costs."""
 
+_NEAR = 0.03
+"""Radians off its cone at which a bend is certainly not at its limit: there sines differ by more than `AT_LIMIT`."""
+
 _DIGITS = 6
 _ZERO, _AXIS = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
 """Of every joint of a chain that is straight in its zero pose, seen from its first link and its normal."""
@@ -52,10 +55,11 @@ def placed(lengths: Sequence[float], bends: Sequence[float]) -> tuple[list[float
 
 def at_limits(bends: Sequence[float], cones: Sequence[float]) -> tuple[bool, ...]:
     """Which joints stand at their limit, root first; a cone of half a turn is none. As `BallJoint.at_limit`."""
-    found = [False]
-    for bend, cone in zip(bends, cones, strict=True):
-        found.append(cone < pi and sin(abs(bend) / 2.0) >= sin(cone / 2.0) - AT_LIMIT)
-    return tuple(found)
+    return (False, *[cones[k] - abs(bend) < _NEAR and _at_limit(bend, cones[k]) for k, bend in enumerate(bends)])
+
+
+def _at_limit(bend: float, cone: float) -> bool:
+    return cone < pi and sin(abs(bend) / 2.0) >= sin(cone / 2.0) - AT_LIMIT
 
 
 def _opened(first: float, second: float, distance: float) -> float:

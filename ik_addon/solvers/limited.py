@@ -16,6 +16,7 @@ from .ccd import MAX_SWEEPS
 from .chain import MET, Chain, Goal, Outcome, Solution, joint_points
 from .cones import at_limits, bends_at, placed
 from .descent import descend, sweep
+from .frames import Start
 from .joints import BallJoint, HingeJoint, Joint
 from .limits import ConeJoints
 from .shapes import Shapes, Turns, end_of, links
@@ -55,46 +56,51 @@ def _in_plane(chain: Chain, goal: Goal, joints: ConeJoints) -> Solution:
     angles, x, y = placed(lengths, bends)
     span = hypot(x, y)
     # With the end on the root there is no line to it: the first link points along the goal's line.
-    first = -atan2(y, x) if span > _slack(chain) else 0.0
+    first = -atan2(y, x) if span > ROUNDING * chain.length else 0.0
     # Lengthened, the end shall arrive; else it shall come as far as softness lets it.
     wished = aim.distance if aim.stretch == 1.0 else (aim.target - chain.joints[0]).length
-    if aim.outcome is Outcome.REACHED and abs(span * aim.stretch - wished) > _met(chain):
+    missed = abs(span * aim.stretch - wished)
+    if missed > MET * chain.length and missed > _met(chain) and aim.outcome is Outcome.REACHED:
         aim.outcome = Outcome.LIMITED
-    along, side = aim.along, aim.bulge
-    directions = [along * cos(first + angle) - side * sin(first + angle) for angle in angles]
-    unturned = joints.unturned or _unturned(chain, joints, aim.start.frame)
-    aim.limited = at_limits(bends, joints.cones)
-    normal = aim.normal
-    turned = rotation_to(directions[0], normal, directions[0].cross(normal))
+    along, normal, side = aim.along, aim.normal, aim.side
+    turned = rotation_to(along, normal, side)
     if goal.flip:
-        normal = -normal
-    aim.rotations = tuple(
-        [Quaternion(normal, angle) @ turned @ rest for angle, rest in zip(angles, unturned, strict=True)]
-    )
+        normal, side = -normal, -side
+    angles = [first + angle for angle in angles]
+    directions = [along * cos(angle) - side * sin(angle) for angle in angles]
+    unturned = joints.unturned or _unturned(chain, joints, aim.start)
+    aim.rotations = tuple([Quaternion(normal, angle) @ turned @ unturned[k] for k, angle in enumerate(angles)])
+    aim.limited = at_limits(bends, joints.cones)
     return aim.posed(chain, directions)
 
 
-def _unturned(chain: Chain, joints: ConeJoints, frame: BendFrame) -> tuple[Quaternion, ...]:
+def _unturned(chain: Chain, joints: ConeJoints, start: Start) -> list[Quaternion]:
     """For each link the rotation that straightens the chain from its starting pose up to it, by the shortest bends, and
     takes its first link and its normal to the coordinate axes; kept with the joints."""
-    directions, normal = chain.directions, frame.normal
-    first = before = directions[0]
-    normal = unit_across(normal, first) if abs(normal @ first) < cos(STRAIGHT) else perpendicular(first)
-    carried = rotation_to(first, normal, first.cross(normal))
-    found = [carried.inverted()]
-    for along in directions[1:]:
-        opposite = before @ along <= 0.0
-        bend = swing(before, along, perpendicular(before)) if opposite else before.rotation_difference(along)
-        carried = bend @ carried
-        found.append(carried.inverted())
+    before = chain.directions[0]
+    found = [start.unturned if before == start.frame.along else _unrolled(before, start.frame.normal)]
+    carried = Quaternion()
+    for along in chain.directions[1:]:
+        if along != before:
+            opposite = before @ along <= 0.0
+            bend = swing(before, along, perpendicular(before)) if opposite else before.rotation_difference(along)
+            carried = bend @ carried
+        found.append(found[0] @ carried.inverted())
         before = along
-    joints.unturned = tuple(found)
-    return joints.unturned
+    joints.unturned = found
+    return found
+
+
+def _unrolled(along: Vector, normal: Vector) -> Quaternion:
+    """The rotation to the coordinate axes from a link and a normal; the link's own, where the normal is along it."""
+    across = unit_across(normal, along) if abs(normal @ along) < cos(STRAIGHT) else perpendicular(along)
+    return rotation_to(along, across, along.cross(across)).inverted()
 
 
 def _slack(chain: Chain) -> float:
     """What rounding costs the end of a chain of this length and so many links."""
-    return ROUNDING * chain.length * max(1.0, sqrt(len(chain.lengths) / _AS_ONE))
+    slack, count = ROUNDING * chain.length, len(chain.lengths)
+    return slack if count <= _AS_ONE else slack * sqrt(count / _AS_ONE)
 
 
 def _met(chain: Chain) -> float:

@@ -1,7 +1,7 @@
 """What a joint may do, as it is given: cones, hinges and swings; and the joints of a chain made of them."""
 
 from collections.abc import Iterator, Sequence
-from math import acos, cos, isfinite, pi, sin
+from math import acos, cos, inf, isfinite, pi, sin
 from typing import NamedTuple
 
 from mathutils import Quaternion, Vector
@@ -77,7 +77,7 @@ class ConeJoints(Sequence[Joint]):
     def __init__(self, directions: Sequence[Vector], angles: Sequence[float | None], before: Vector | None) -> None:
         self._directions, self._angles, self._before = directions, angles, before
         self._joints: tuple[Joint, ...] | None = None
-        self.unturned: tuple[Quaternion, ...] | None = None
+        self.unturned: list[Quaternion] | None = None
         self.cones = [pi if angle is None or angle > pi else angle for angle in angles[1:]]
 
     def joints(self) -> tuple[Joint, ...]:
@@ -106,16 +106,15 @@ def limits_of(
 ) -> Sequence[Joint]:
     """The joints of a chain with limits, root first; see `Chain`. Raises ChainError where they are no limits."""
     count = len(directions)
-    free = [None] * count
     for name, entries in (("cones", cones), ("hinges", hinges), ("swings", swings)):
         if entries and len(entries) != count:
             raise ChainError(messages.ENTRIES_MISSING(what=name, count=count, given=len(entries)))
     before = None if parent_direction is None else unit(parent_direction, "the parent direction")
-    if cones and not hinges and not swings:
-        for k, angle in enumerate(cones):
-            _check_cone(angle, k)
+    if cones and not (hinges and any(hinges)) and not (swings and any(swings)):
+        _check_cones(cones)
         if before is None or cones[0] is None or cones[0] >= pi:
             return ConeJoints(directions, cones, before)
+    free = [None] * count
     return _joints(directions, cones or free, hinges or free, swings or free, before)
 
 
@@ -151,13 +150,18 @@ def _joints(
 
 def _cone(toward: Vector | None, angle: float | None, link: int) -> Cone | None:
     """A cone about a direction; None where there is no direction or no angle. ChainError where the angle is none."""
-    _check_cone(angle, link)
-    return None if angle is None or toward is None else (toward, min(angle, pi))
-
-
-def _check_cone(angle: float | None, link: int) -> None:
-    if angle is not None and not finite_number(angle, "the cone of link", link) >= 0.0:
+    if angle is None:
+        return None
+    if not finite_number(angle, "the cone of link", link) >= 0.0:
         raise LimitError(link, messages.CONE_NEGATIVE(angle=angle))
+    return None if toward is None else (toward, min(angle, pi))
+
+
+def _check_cones(angles: Sequence[float | None]) -> None:
+    # One comparison for all, as most are sound: NaN and infinity fail it too.
+    if not all([angle is None or 0.0 <= angle < inf for angle in angles]):
+        for link, angle in enumerate(angles):
+            _cone(None, angle, link)
 
 
 def _cone_joint(along: Vector, before: Vector | None, cone: Cone | None) -> BallJoint:
