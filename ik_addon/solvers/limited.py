@@ -92,9 +92,14 @@ def _unturned(chain: Chain, joints: ConeJoints, start: Start) -> list[Quaternion
 
 
 def _unrolled(along: Vector, normal: Vector) -> Quaternion:
-    """The rotation to the coordinate axes from a link and a normal; the link's own, where the normal is along it."""
-    across = unit_across(normal, along) if abs(normal @ along) < cos(STRAIGHT) else perpendicular(along)
+    """The rotation to the coordinate axes from a link and the part of a normal across it."""
+    across = _across(normal, along)
     return rotation_to(along, across, along.cross(across)).inverted()
+
+
+def _across(normal: Vector, along: Vector) -> Vector:
+    """The part of a normal across a link, by a fixed rule where the normal is along it."""
+    return unit_across(normal, along) if abs(normal @ along) < cos(STRAIGHT) else perpendicular(along)
 
 
 def _slack(chain: Chain) -> float:
@@ -133,14 +138,17 @@ class _Limited:
         to_shape = joints[0].start.inverted()
         self.hinged = any(isinstance(joint, HingeJoint) for joint in joints[1:])
         self.normal = _hinge_normal(joints, to_shape @ start_frame(chain).normal)
-        self.shapes = Shapes(joints, chain.lengths, self.normal)
-        self.aim = aim_at(chain, goal, self.shapes.span(self.shapes.longest))
-        self.slack = _slack(chain)
-        self.flipped = False
         # Whatever cones allow in space they allow in a plane; and one hinge has no other shapes than those of its
         # angle. So a descent would find nothing that the shapes miss, but for what the search for the shortest misses.
         cones = all(isinstance(joint, BallJoint) and joint.bend_max is not None for joint in joints[1:])
         self.certain = cones or (len(joints) == 2 and self.hinged)
+        if cones and not goal.least_motion:
+            # The shapes bend about the part of it across the first link, and this is what the goal's normal shall be.
+            self.normal = _across(self.normal, joints[0].zero)
+        self.shapes = Shapes(joints, chain.lengths, self.normal)
+        self.aim = aim_at(chain, goal, self.shapes.span(self.shapes.longest))
+        self.slack = _slack(chain)
+        self.flipped = False
 
     def solution(self, solver: str) -> Solution:
         """The solved chain."""

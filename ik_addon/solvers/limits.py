@@ -128,9 +128,7 @@ def _joints(
     joints: list[Joint] = []
     # Rotation from the zero pose to the starting pose, of what is carried by the links so far.
     carried = Quaternion()
-    for k, (along, angle, hinge, swinging) in enumerate(
-        zip(directions, cones, hinges, swings, strict=True)
-    ):
+    for k, (along, angle, hinge, swinging) in enumerate(zip(directions, cones, hinges, swings, strict=True)):
         to_zero_pose = carried.inverted()
         before_zero = None if before is None else to_zero_pose @ before
         cone = _cone(before_zero, angle, k)
