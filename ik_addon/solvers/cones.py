@@ -29,13 +29,13 @@ def bends_at(lengths: Sequence[float], cones: Sequence[float], distance: float) 
     cones: the largest bend of each inner joint. The first joints bend first and the rest stays straight as long as it
     may. What the pass over the joints misses is folded: see `Shapes`, of which this is the plane case.
     """
-    far = sum(lengths)
-    if len(lengths) == 2:
+    count = len(lengths)
+    if count == 2:
         return [min(_opened(*lengths, distance), cones[0])]
-    if distance >= far or len(lengths) < 2:
-        return [0.0] * (len(lengths) - 1)
+    if count < 2 or distance >= sum(lengths):
+        return [0.0] * (count - 1)
     if all(lengths):
-        found = _three(lengths, cones, distance) if len(lengths) == 3 else look_ahead(lengths, cones, distance)
+        found = _three(lengths, cones, distance) if count == 3 else look_ahead(lengths, cones, distance)
         if found is not None:
             return found
     return _folded(lengths, cones, distance)

@@ -79,13 +79,13 @@ def _unturned(chain: Chain, joints: ConeJoints, start: Start) -> list[Quaternion
     takes its first link and its normal to the coordinate axes; kept with the joints."""
     before = chain.directions[0]
     found = [start.unturned if before == start.frame.along else _unrolled(before, start.frame.normal)]
-    carried = Quaternion()
     for along in chain.directions[1:]:
-        if along != before:
-            opposite = before @ along <= 0.0
-            bend = swing(before, along, perpendicular(before)) if opposite else before.rotation_difference(along)
-            carried = bend @ carried
-        found.append(found[0] @ carried.inverted())
+        if along == before:
+            found.append(found[-1])
+            continue
+        opposite = before @ along <= 0.0
+        bend = swing(before, along, perpendicular(before)) if opposite else before.rotation_difference(along)
+        found.append(found[-1] @ bend.inverted())
         before = along
     joints.unturned = found
     return found
