@@ -7,18 +7,20 @@ that roll, then the nearest roll that they allow is taken; or that aim, then all
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from math import copysign, cos, hypot, pi, sqrt
+from math import atan2, copysign, cos, hypot, pi, sin, sqrt
 
 from mathutils import Quaternion, Vector
 
 from .bending import BendFrame, aim_at, start_frame
 from .ccd import MAX_SWEEPS
 from .chain import MET, Chain, Goal, Outcome, Solution, joint_points
+from .cones import at_limits, bends_at, placed
 from .descent import descend, sweep
+from .frames import Start
 from .joints import BallJoint, HingeJoint, Joint
-from .lookahead import look_ahead
+from .limits import ConeJoints
 from .shapes import Shapes, Turns, end_of, links
-from .vectors import ROUNDING, STRAIGHT, cosine_wave, direction, rotation_to, unit_across
+from .vectors import ROUNDING, STRAIGHT, cosine_wave, direction, perpendicular, rotation_to, swing, unit_across
 
 _ROLLS = 24
 _HALVINGS = 20
@@ -41,7 +43,74 @@ _LEGAL = 2e-6
 def solve_limited(chain: Chain, goal: Goal, solver: str) -> Solution:
     """Solve a chain with limits; see `solve`. Every solver but CCD gives the same solution."""
     assert chain.limits is not None
-    return _Limited(chain, goal, chain.limits).solution(solver)
+    limits = chain.limits
+    if isinstance(limits, ConeJoints) and solver != "CCD" and (not goal.least_motion or len(limits) <= 2):
+        return _in_plane(chain, goal, limits)
+    return _Limited(chain, goal, tuple(limits)).solution(solver)
+
+
+def _in_plane(chain: Chain, goal: Goal, joints: ConeJoints) -> Solution:
+    """Solve a chain of cones below a free root: whatever it reaches it reaches bent in the plane of the goal."""
+    lengths, aim = chain.lengths, aim_at(chain, goal, chain.length)
+    bends = bends_at(lengths, joints.cones, aim.distance)
+    angles, x, y = placed(lengths, bends)
+    span = hypot(x, y)
+    # With the end on the root there is no line to it: the first link points along the goal's line.
+    first = -atan2(y, x) if span > ROUNDING * chain.length else 0.0
+    # Lengthened, the end shall arrive; else it shall come as far as softness lets it.
+    wished = aim.distance if aim.stretch == 1.0 else (aim.target - chain.joints[0]).length
+    missed = abs(span * aim.stretch - wished)
+    if missed > MET * chain.length and missed > _met(chain) and aim.outcome is Outcome.REACHED:
+        aim.outcome = Outcome.LIMITED
+    along, normal, side = aim.along, aim.normal, aim.side
+    turned = rotation_to(along, normal, side)
+    if goal.flip:
+        normal, side = -normal, -side
+    angles = [first + angle for angle in angles]
+    directions = [along * cos(angle) - side * sin(angle) for angle in angles]
+    unturned = joints.unturned or _unturned(chain, joints, aim.start)
+    aim.rotations = tuple([Quaternion(normal, angle) @ turned @ unturned[k] for k, angle in enumerate(angles)])
+    aim.limited = at_limits(bends, joints.cones)
+    return aim.posed(chain, directions)
+
+
+def _unturned(chain: Chain, joints: ConeJoints, start: Start) -> list[Quaternion]:
+    """For each link the rotation that straightens the chain from its starting pose up to it, by the shortest bends, and
+    takes its first link and its normal to the coordinate axes; kept with the joints."""
+    before = chain.directions[0]
+    found = [start.unturned if before == start.frame.along else _unrolled(before, start.frame.normal)]
+    for along in chain.directions[1:]:
+        if along == before:
+            found.append(found[-1])
+            continue
+        opposite = before @ along <= 0.0
+        bend = swing(before, along, perpendicular(before)) if opposite else before.rotation_difference(along)
+        found.append(found[-1] @ bend.inverted())
+        before = along
+    joints.unturned = found
+    return found
+
+
+def _unrolled(along: Vector, normal: Vector) -> Quaternion:
+    """The rotation to the coordinate axes from a link and the part of a normal across it."""
+    across = _across(normal, along)
+    return rotation_to(along, across, along.cross(across)).inverted()
+
+
+def _across(normal: Vector, along: Vector) -> Vector:
+    """The part of a normal across a link, by a fixed rule where the normal is along it."""
+    return unit_across(normal, along) if abs(normal @ along) < cos(STRAIGHT) else perpendicular(along)
+
+
+def _slack(chain: Chain) -> float:
+    """What rounding costs the end of a chain of this length and so many links."""
+    slack, count = ROUNDING * chain.length, len(chain.lengths)
+    return slack if count <= _AS_ONE else slack * sqrt(count / _AS_ONE)
+
+
+def _met(chain: Chain) -> float:
+    """Up to which distance a target of a chain with limits counts as met."""
+    return max(MET * chain.length, 2.0 * _slack(chain))
 
 
 def bends_one_way(chain: Chain) -> bool:
@@ -69,14 +138,17 @@ class _Limited:
         to_shape = joints[0].start.inverted()
         self.hinged = any(isinstance(joint, HingeJoint) for joint in joints[1:])
         self.normal = _hinge_normal(joints, to_shape @ start_frame(chain).normal)
-        self.shapes = Shapes(joints, chain.lengths, self.normal)
-        self.aim = aim_at(chain, goal, self.shapes.span(self.shapes.longest))
-        self.slack = ROUNDING * chain.length * max(1.0, sqrt(len(joints) / _AS_ONE))
-        self.flipped = False
         # Whatever cones allow in space they allow in a plane; and one hinge has no other shapes than those of its
         # angle. So a descent would find nothing that the shapes miss, but for what the search for the shortest misses.
         cones = all(isinstance(joint, BallJoint) and joint.bend_max is not None for joint in joints[1:])
         self.certain = cones or (len(joints) == 2 and self.hinged)
+        if cones and not goal.least_motion:
+            # The shapes bend about the part of it across the first link, and this is what the goal's normal shall be.
+            self.normal = _across(self.normal, joints[0].zero)
+        self.shapes = Shapes(joints, chain.lengths, self.normal)
+        self.aim = aim_at(chain, goal, self.shapes.span(self.shapes.longest))
+        self.slack = _slack(chain)
+        self.flipped = False
 
     def solution(self, solver: str) -> Solution:
         """The solved chain."""
@@ -92,7 +164,7 @@ class _Limited:
         wished = aim.offset if aim.stretch == 1.0 else aim.target - chain.joints[0]
         end = joint_points(Vector((0.0, 0.0, 0.0)), chain.lengths, directions)[-1]
         missed = (end * aim.stretch - wished).length
-        held = aim.outcome is Outcome.REACHED and missed > max(MET * chain.length, 2.0 * self.slack)
+        held = aim.outcome is Outcome.REACHED and missed > _met(chain)
         aim.outcome = Outcome.LIMITED if held else aim.outcome
         aim.limited = tuple(joint.at_limit(turn) for joint, turn in zip(self.joints, turns, strict=True))
         aim.rotations = tuple(rotations)
@@ -132,8 +204,7 @@ class _Limited:
             start = [Quaternion(), *(joint.clamped(joint.start) for joint in inner)]
             shape = self.shapes.folded(distance, start)
         elif len(inner) > 1 and self.certain:
-            bends = look_ahead(self.chain.lengths, [joint.bend_max for joint in inner], distance)
-            shape = None if bends is None else self.shapes.bent(bends)
+            shape = self.shapes.bent(bends_at(self.chain.lengths, [joint.bend_max for joint in inner], distance))
         if shape is None:
             shape = self.shapes.folded(distance, None)
         if self.goal.flip:

@@ -1,7 +1,7 @@
 """What a joint may do, as it is given: cones, hinges and swings; and the joints of a chain made of them."""
 
-from collections.abc import Sequence
-from math import acos, cos, isfinite, pi, sin
+from collections.abc import Iterator, Sequence
+from math import acos, cos, inf, isfinite, pi, sin
 from typing import NamedTuple
 
 from mathutils import Quaternion, Vector
@@ -65,26 +65,70 @@ class LimitError(ChainError):
         self.link, self.what = link, what
 
 
+class ConeJoints(Sequence[Joint]):
+    """The joints of a chain of cones below a free root. They are made when they are asked for: in a plane the cones do.
+
+    cones: the largest bend in radians of each joint after the root. unturned: kept here by who needs it, as it is the
+    same for all goals of the chain; see `limited`.
+    """
+
+    __slots__ = ("_angles", "_before", "_directions", "_joints", "cones", "unturned")
+
+    def __init__(self, directions: Sequence[Vector], angles: Sequence[float | None], before: Vector | None) -> None:
+        self._directions, self._angles, self._before = directions, angles, before
+        self._joints: tuple[Joint, ...] | None = None
+        self.unturned: list[Quaternion] | None = None
+        self.cones = [pi if angle is None or angle > pi else angle for angle in angles[1:]]
+
+    def joints(self) -> tuple[Joint, ...]:
+        """All of them, root first."""
+        if self._joints is None:
+            free = [None] * len(self._directions)
+            self._joints = _joints(self._directions, self._angles, free, free, self._before)
+        return self._joints
+
+    def __len__(self) -> int:
+        return len(self._directions)
+
+    def __getitem__(self, link: int) -> Joint:
+        return self.joints()[link]
+
+    def __iter__(self) -> Iterator[Joint]:
+        return iter(self.joints())
+
+
 def limits_of(
     directions: Sequence[Vector],
     cones: Sequence[float | None] | None,
     hinges: Sequence["Hinge | tuple | None"] | None,
     swings: Sequence["Swing | tuple | None"] | None,
     parent_direction: Sequence[float] | None,
-) -> tuple[Joint, ...]:
+) -> Sequence[Joint]:
     """The joints of a chain with limits, root first; see `Chain`. Raises ChainError where they are no limits."""
     count = len(directions)
-    free = [None] * count
     for name, entries in (("cones", cones), ("hinges", hinges), ("swings", swings)):
         if entries and len(entries) != count:
             raise ChainError(messages.ENTRIES_MISSING(what=name, count=count, given=len(entries)))
     before = None if parent_direction is None else unit(parent_direction, "the parent direction")
+    if cones and not (hinges and any(hinges)) and not (swings and any(swings)):
+        _check_cones(cones)
+        if before is None or cones[0] is None or cones[0] >= pi:
+            return ConeJoints(directions, cones, before)
+    free = [None] * count
+    return _joints(directions, cones or free, hinges or free, swings or free, before)
+
+
+def _joints(
+    directions: Sequence[Vector],
+    cones: Sequence[float | None],
+    hinges: Sequence["Hinge | tuple | None"],
+    swings: Sequence["Swing | tuple | None"],
+    before: Vector | None,
+) -> tuple[Joint, ...]:
     joints: list[Joint] = []
     # Rotation from the zero pose to the starting pose, of what is carried by the links so far.
     carried = Quaternion()
-    for k, (along, angle, hinge, swinging) in enumerate(
-        zip(directions, cones or free, hinges or free, swings or free, strict=True)
-    ):
+    for k, (along, angle, hinge, swinging) in enumerate(zip(directions, cones, hinges, swings, strict=True)):
         to_zero_pose = carried.inverted()
         before_zero = None if before is None else to_zero_pose @ before
         cone = _cone(before_zero, angle, k)
@@ -109,6 +153,13 @@ def _cone(toward: Vector | None, angle: float | None, link: int) -> Cone | None:
     if not finite_number(angle, "the cone of link", link) >= 0.0:
         raise LimitError(link, messages.CONE_NEGATIVE(angle=angle))
     return None if toward is None else (toward, min(angle, pi))
+
+
+def _check_cones(angles: Sequence[float | None]) -> None:
+    # One comparison for all, as most are sound: NaN and infinity fail it too.
+    if not all([angle is None or 0.0 <= angle < inf for angle in angles]):
+        for link, angle in enumerate(angles):
+            _cone(None, angle, link)
 
 
 def _cone_joint(along: Vector, before: Vector | None, cone: Cone | None) -> BallJoint:

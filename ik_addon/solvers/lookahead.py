@@ -25,7 +25,8 @@ def look_ahead(lengths: Sequence[float], cones: Sequence[float], distance: float
     last two joints, which have no choice, are tested to the end.
 
     Not complete from three links on, as one joint ahead can be too short a sight and the distances are sampled:
-    [1, 1, 1] with cones of 90 and 30 degrees and the target at 2.0 is missed. What it misses is left to `Shapes`.
+    [1, 1, 1] with cones of 90 and 30 degrees and the target at 2.0 is missed. Three links have a closed form, which
+    misses nothing (`cones`); what is missed of more links is folded as in `Shapes`.
     """
     size = max(lengths, default=0.0)
     if not size or not all(lengths):

@@ -5,7 +5,7 @@ the shortest legal shape are joined by a path of legal shapes, along which the d
 distance between theirs is met on the way (docs/mathematics.md has the proof and its limits).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from math import atan2, cos, hypot, inf, pi, sqrt, tau
 from typing import NamedTuple
@@ -18,8 +18,8 @@ from .vectors import cosine_wave, unit_across
 
 Turns = list[Quaternion]
 
-_EXACT = 2.0**-23
-_ROUNDED = 8.0
+EXACT = 2.0**-23
+ROUNDED = 8.0
 """Roundings of a span that are no reason to leave the shape to start from: the way back to it may be long."""
 _DIGITS = 6
 _SWEEPS = 300
@@ -102,7 +102,7 @@ class Shapes:
     @property
     def shortest(self) -> Turns:
         """The shape that holds the end nearest to the root; of two mirror images, the one on the normal's side."""
-        shape = self.bent(_shortest(self._key))
+        shape = self.bent(shortest_angles(self._key))
         return self._mirrored(shape) if not self.one_way and self._area(shape) < 0.0 else shape
 
     def span(self, turns: Turns) -> float:
@@ -119,27 +119,18 @@ class Shapes:
             return self.bent([self._opened(distance)])
         origin, start = start, self.longest if start is None else start
         span = self.span(start)
-        slack = _EXACT * sum(self.lengths)
-        if abs(span - distance) <= _ROUNDED * slack:
+        slack = EXACT * sum(self.lengths)
+        if abs(span - distance) <= ROUNDED * slack:
             return start
         extreme = self.longest if span < distance else self._on_the_side_of(origin, self.shortest)
-        low, high = 0.0, 1.0
-        miss_low, miss_high = span - distance, self.span(extreme) - distance
-        if miss_low * miss_high >= 0.0:
+        miss_start, miss_extreme = span - distance, self.span(extreme) - distance
+        if miss_start * miss_extreme >= 0.0:
             return extreme
-        turns = start
-        for _ in range(60):
-            # Regula falsi that halves the value of an end that stays (Illinois).
-            part = (low * miss_high - high * miss_low) / (miss_high - miss_low)
-            turns = self.between(start, extreme, part)
-            miss = self.span(turns) - distance
-            if abs(miss) <= slack or high - low < 1e-7:
-                break
-            if (miss > 0.0) == (miss_high > 0.0):
-                high, miss_high, miss_low = part, miss, miss_low / 2.0
-            else:
-                low, miss_low, miss_high = part, miss, miss_high / 2.0
-        return turns
+
+        def miss(part: float) -> float:
+            return self.span(self.between(start, extreme, part)) - distance
+
+        return self.between(start, extreme, part_at(miss, miss_start, miss_extreme, slack))
 
     def _on_the_side_of(self, start: Turns | None, shape: Turns) -> Turns:
         """A shape or its mirror image, whichever is nearer to `start`: the way to the other one leads through straight.
@@ -199,6 +190,24 @@ class Shapes:
         return ends[0] if missed[0] <= missed[1] + 1e-6 * far else ends[1]
 
 
+def part_at(miss: Callable[[float], float], miss_low: float, miss_high: float, slack: float) -> float:
+    """The part of a way, 0 to 1, at which what is missed changes its sign; its ends miss by `miss_low`, `miss_high`.
+
+    Regula falsi that halves the value of an end that stays (Illinois).
+    """
+    low, high, part = 0.0, 1.0, 0.0
+    for _ in range(60):
+        part = (low * miss_high - high * miss_low) / (miss_high - miss_low)
+        missed = miss(part)
+        if abs(missed) <= slack or high - low < 1e-7:
+            break
+        if (missed > 0.0) == (miss_high > 0.0):
+            high, miss_high, miss_low = part, missed, miss_low / 2.0
+        else:
+            low, miss_low, miss_high = part, missed, miss_high / 2.0
+    return part
+
+
 def _rounded(vector: Vector) -> tuple[float, float, float]:
     x, y, z = vector
     return round(x, _DIGITS), round(y, _DIGITS), round(z, _DIGITS)
@@ -212,7 +221,7 @@ def _longest(bends: tuple[Bend, ...]) -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=512)
-def _shortest(bends: tuple[Bend, ...]) -> tuple[float, ...]:
+def shortest_angles(bends: tuple[Bend, ...]) -> tuple[float, ...]:
     """Angles of the inner joints that hold the end nearest to the root: the best of a few searches."""
     best = _best_of(bends, _starts(bends), (inf, ()))
     while best[0] > _NEGLIGIBLE:
