@@ -92,8 +92,8 @@ def local_rotations(
         # Between a local rotation and the turn of its bone from the FK pose there are only constant rotations.
         own, after = fk.rotations[:, k], fk.turns[:, k]
         before = multiply(own, conjugate(after))
-        # What rides on the end is turned to its orientation under the tip as it is shown.
-        under = above if k < model.own else shown
+        # A foot is turned to its orientation under the tip as it is shown; a toe as it lies to the foot.
+        under = shown if k == model.own else above
         turn = target if under is None else multiply(conjugate(under), target)
         local, above = multiply(multiply(before, turn), after), target
         if whole:

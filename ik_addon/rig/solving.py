@@ -104,13 +104,13 @@ def solve_limb(limb: Limb) -> PosedLimb:
 
 
 def _end_rotations(limb: Limb, tip_pose: Matrix, influence: float) -> list[Quaternion]:
-    """Local rotations of the bones on a chain's end, under the pose of its last link."""
+    """Local rotations of the bones on a chain's end: of a foot under the last link as it is posed, of a toe as it lies
+    to the foot."""
     rotations, parent_pose = [], limb.bones[-1].last_pose(tip_pose)
     for end in limb.ends:
         rotation = end.local_rotation(parent_pose)
-        rotation = rotation if influence == 1.0 else blend(end.reading.fk_rotation, rotation, influence)
         parent_pose = end.reading.posed(rotation, parent_pose)
-        rotations.append(rotation)
+        rotations.append(rotation if influence == 1.0 else blend(end.reading.fk_rotation, rotation, influence))
     return rotations
 
 
