@@ -24,8 +24,6 @@ def _is_buffer(matrix: Matrix) -> bool:
 
 _IS_BUFFER = _is_buffer(Matrix())
 """Whether numpy can copy a matrix at once: since Blender 5.0."""
-_RENEWED = 256
-"""Rows that are brought near to the one before them in one call: all that follow, for each, would take n squared."""
 
 
 def array_of(matrix: Matrix) -> np.ndarray:
@@ -102,26 +100,43 @@ def _axis_angles(turns: np.ndarray, near: np.ndarray) -> np.ndarray:
 def _eulers(turns: np.ndarray, mode: str, near: np.ndarray) -> np.ndarray:
     """As `euler.euler_of`, for rows."""
     first, middle, last, sign = EULER_ORDERS[mode]
-    w, v = turns[:, 0], turns[:, 1:].T
-    a, b = w - v[middle], v[first] + sign * v[last]
-    c, d = w + v[middle], sign * v[last] - v[first]
-    below, above = np.hypot(a, b), np.hypot(c, d)
     close = np.array((near[:, first], near[:, middle], sign * near[:, last]))
-    half_sum, half_difference = np.arctan2(b, a), np.arctan2(d, c)
+    half_sum, half_difference, below, above = _half_angles(turns, mode)
     half_sum, half_difference = (
         np.where(below < LOCKED, _between(close[0] + half_difference, close[2] - half_difference), half_sum),
         np.where(
             (above < LOCKED) & (below >= LOCKED), _between(half_sum - close[0], close[2] - half_sum), half_difference
         ),
     )
+    one, other = _both(half_sum, half_difference, below, above)
+    one, other = (each + tau * np.round((close - each) / tau) for each in (one, other))
+    nearer = np.abs(other - close).sum(axis=0) < np.abs(one - close).sum(axis=0)
+    return _in_order(np.where(nearer, other, one), mode)
+
+
+def _half_angles(turns: np.ndarray, mode: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Half the sum and half the difference of the outer angles; cosine and sine of the half of what the middle one is
+    more than minus a quarter turn."""
+    first, middle, last, sign = EULER_ORDERS[mode]
+    w, v = turns[:, 0], turns[:, 1:].T
+    a, b = w - v[middle], v[first] + sign * v[last]
+    c, d = w + v[middle], sign * v[last] - v[first]
+    return np.arctan2(b, a), np.arctan2(d, c), np.hypot(a, b), np.hypot(c, d)
+
+
+def _both(
+    half_sum: np.ndarray, half_difference: np.ndarray, below: np.ndarray, above: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Outer, middle and outer angles (3, n), but for whole turns; and the same rotations by half a turn more of each
+    outer axis."""
     one = np.array((half_sum - half_difference, 2.0 * np.arctan2(above, below) - pi / 2.0, half_sum + half_difference))
-    # The same rotation, by half a turn more of each outer axis.
-    other = np.array((one[0] + pi, pi - one[1], one[2] + pi))
-    one += tau * np.round((close - one) / tau)
-    other += tau * np.round((close - other) / tau)
-    found = np.where(np.abs(other - close).sum(axis=0) < np.abs(one - close).sum(axis=0), other, one)
-    numbers = np.empty((len(turns), 3))
-    numbers[:, first], numbers[:, middle], numbers[:, last] = found[0], found[1], sign * found[2]
+    return one, np.array((one[0] + pi, pi - one[1], one[2] + pi))
+
+
+def _in_order(angles: np.ndarray, mode: str) -> np.ndarray:
+    first, middle, last, sign = EULER_ORDERS[mode]
+    numbers = np.empty((angles.shape[1], 3))
+    numbers[:, first], numbers[:, middle], numbers[:, last] = angles[0], angles[1], sign * angles[2]
     return numbers
 
 
@@ -136,21 +151,27 @@ def continuous(turns: np.ndarray, mode: str, first: np.ndarray) -> np.ndarray:
     if mode == "QUATERNION":
         flips = (turns * np.concatenate((first[None, :4], turns[:-1]))).sum(axis=1)
         return turns * np.cumprod(np.where(flips < 0.0, -1.0, 1.0))[:, None]
+    angles = None if mode == "AXIS_ANGLE" else _half_angles(turns, mode)
     near = tuple(first[: channel_of(mode)[1]].tolist())
-    if mode == "AXIS_ANGLE":
-        # Where nothing is turned the axis is the one before.
+    if angles is None or min(angles[2].min(), angles[3].min()) < LOCKED:
+        # Where a number has no value of its own it is the one before.
         numbers = []
         for turn in turns.tolist():
             numbers.append(near := raw_of(Quaternion(turn), mode, near))
         return np.array(numbers)
-    numbers = numbers_of(turns, mode, np.array([near]))
-    for k in range(len(numbers)):
-        # Rows that are nearest to one row are nearest to the next as well, for as long as that is near.
-        if np.abs(numbers[k] - near).max() > pi / 2.0:
-            ahead = slice(k, k + _RENEWED)
-            numbers[ahead] = numbers_of(turns[ahead], mode, np.array([near]))
-        near = numbers[k]
-    return numbers
+    one, other = _both(*angles)
+    same, crossed = _apart(one[:, 1:] - one[:, :-1]), _apart(other[:, 1:] - one[:, :-1])
+    crossings = np.cumsum(np.concatenate(([0], crossed < same))) % 2
+    numbers = np.unwrap(_in_order(np.where(crossings, other, one), mode), axis=0)
+    beside = np.unwrap(_in_order(np.where(crossings, one, other), mode), axis=0)
+    for each in (numbers, beside):
+        each += tau * np.round((near - each[0]) / tau)
+    return min(numbers, beside, key=lambda each: np.abs(each[0] - near).sum())
+
+
+def _apart(angles: np.ndarray) -> np.ndarray:
+    """The sums of angles (3, n), but for whole turns."""
+    return np.abs(angles - tau * np.round(angles / tau)).sum(axis=0)
 
 
 def continuous_numbers(numbers: Sequence[Sequence[float]], mode: str) -> np.ndarray:

@@ -3,7 +3,7 @@
 A row has a target, a pole, wishes and a starting pose of its own; what is the same at every row is given once. The
 steps are those of `aim_at`, of `two_links` with `vector` (after Inigo Quilez, see two_bone.py) and of `triangulation`,
 in double precision. An entry that is not regular is handed to `solve` alone, so that there is one truth: a target on
-the root or on a joint, a pole close to the line to it, without a pole a target behind the chain, a link that is next
+the root, a pole close to the line to it, without a pole a target behind the chain, a link that is next
 to nothing, and whatever has to be refused.
 
 Arrays have their components first, then chains, then rows; see arrays.py.
@@ -40,7 +40,7 @@ OPPOSITE = -0.99875
 SLIVER = 2.0**-40
 """Part of the length of two links from which on each has a sign in what is left of the other one's digits."""
 
-SHORT = 1e-4
+SHORT = 1e-3
 """Part of a chain's length from which on a link counts beside the rounding of the others."""
 
 OFF_HINGE = 0.1
@@ -236,7 +236,7 @@ def _size(count: int) -> int:
 def _numbers(chain: Chain) -> list[float]:
     """What of one chain is computed with, in the order of `StartRows`."""
     if chain.limits is not None:
-        raise ChainError(messages.NO_PAIRS())
+        raise ChainError(messages.NO_ROWS())
     start, lengths = chain.start or start_of(chain), chain.lengths
     frame, reach = start.frame, start.reach[:-1]
     near, far = reach[0]
@@ -335,7 +335,7 @@ def solve_rows(starts: StartRows, goals: GoalRows) -> SolvedRows:
     Raises ChainError for what `solve` refuses, and for least motion of more links.
     """
     if goals.least_motion and starts.count != 2:
-        raise ChainError(messages.NO_PAIRS())
+        raise ChainError(messages.NO_ROWS())
     # What is not regular may divide by zero; it is replaced in the end.
     with np.errstate(all="ignore"):
         aims = _aims(starts, goals)
@@ -470,7 +470,7 @@ def _triangulated(starts: StartRows, goals: GoalRows, aims: _Aims) -> np.ndarray
     links, turns = _opened(starts, aims, mirrored, directions * sign, side * sign)
     carried = _wide_quaternions(turn)
     for k, link in enumerate(links):
-        carried = _swung(carried, _turned(carried, directions[k]), link, aims)
+        carried = _swung(carried, _turned(carried, directions[k]), link, starts, aims)
         turns[:, k] = carried[:4]
     return turns
 
@@ -484,17 +484,19 @@ def _opened(
     links. bulge: (3, m, n), unit vectors towards which the joints bend.
     """
     count, regular, frame = starts.count, aims.regular, aims.frame
+    # Each link leaves at least what the shortest one spans, so that there is always a direction to the target.
     to_target = frame[0] * aims.held
-    closest = 2.0 * ROUNDING * starts.far[0]
+    rounding = 4.0 * ROUNDING * starts.far[0]
     links, turns = [], np.empty((4, count, *aims.held.shape))
     straight = np.zeros(aims.held.shape, bool)
     for k, span in enumerate(starts.lengths):
         current = _turned(carried, directions[k])
         distance = np.sqrt(_dot(to_target, to_target))
-        regular &= distance > closest
         toward = to_target / distance
         if k < count - 1:
             far = starts.far[k + 1]
+            # There rounding decides whether a link points straight away from its target, or bends aside at random.
+            regular &= np.abs(far - span - distance) > rounding
             remaining = _remaining(distance, span, starts.near[k + 1], far)
             opened = _triangles(span, distance, remaining, straight)
             link = _beside(*opened, toward, current, bulge, regular)
@@ -504,7 +506,7 @@ def _opened(
         else:
             link = toward
         links.append(link)
-        carried = _swung(carried, current, link, aims)
+        carried = _swung(carried, current, link, starts, aims)
         turns[:, k] = carried[:4]
     return links, turns
 
@@ -582,7 +584,7 @@ def _turned(a: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     return moved
 
 
-def _swung(carried: np.ndarray, start: np.ndarray, end: np.ndarray, aims: _Aims) -> np.ndarray:
+def _swung(carried: np.ndarray, start: np.ndarray, end: np.ndarray, starts: StartRows, aims: _Aims) -> np.ndarray:
     """Rotations followed by the shortest swings from start to end; see `swing`. All wide, vectors of unit length."""
     swings, swung = np.empty(carried.shape), np.empty(carried.shape)
     cosine = _dot(start, end)
@@ -590,7 +592,7 @@ def _swung(carried: np.ndarray, start: np.ndarray, end: np.ndarray, aims: _Aims)
     _cross(start, end, swings[1:])
     opposite = cosine <= OPPOSITE
     if opposite.any():
-        _swing_half_round(swings, start, opposite, aims)
+        _swing_half_round(swings, start, opposite, starts, aims)
     swings[4:] = swings[1:3]
     np.subtract(swings[0] * carried[0], _dot(swings[1:], carried[1:]), out=swung[0])
     _cross(swings[1:], carried[1:], swung[1:])
@@ -601,14 +603,19 @@ def _swung(carried: np.ndarray, start: np.ndarray, end: np.ndarray, aims: _Aims)
     return swung
 
 
-def _swing_half_round(swings: np.ndarray, start: np.ndarray, opposite: np.ndarray, aims: _Aims) -> None:
+def _swing_half_round(
+    swings: np.ndarray, start: np.ndarray, opposite: np.ndarray, starts: StartRows, aims: _Aims
+) -> None:
     """Where start and end are opposite, turn half round the normal of the bend, then by the little that is left.
 
-    Takes entries out of `aims.regular` where rounding decides whether they are opposite.
+    Takes entries out of `aims.regular` where rounding decides whether they are opposite: close to it, and at the limits
+    of the chain's reach, where links bend by the square root of a rounding.
     """
+    near, far = starts.near[0], starts.far[0]
+    inside = np.minimum(np.abs(aims.held - near), np.abs(aims.held - far)) > 8.0 * ROUNDING * far
     square = aims.frame[1, :3] - start[:3] * _dot(aims.frame[1], start)
     off_line = length(square)
-    clearly = opposite & (length(swings[1:4]) <= 0.5 * STRAIGHT) & (off_line > OFF_HINGE)
+    clearly = opposite & inside & (length(swings[1:4]) <= 0.5 * STRAIGHT) & (off_line > OFF_HINGE)
     aims.regular &= clearly | ~opposite
     half_turn = np.concatenate((np.zeros((1, *off_line.shape)), square / off_line))
     rest = np.concatenate(((2.0 - swings[0])[None], -swings[1:4]))

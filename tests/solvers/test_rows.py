@@ -128,17 +128,19 @@ def blur(case, solved):
 def unsteadiness(case, solution):
     """How far a rounding in single precision turns the links of a longer chain.
 
-    Near the limits of its reach they bend by the square root of what is left to it, and the shortest swing nearly
-    half round has an axis as precise as the sine of its angle is large. Below 0.05 of that one answer serves both.
+    Near the limits of its reach they bend by the square root of what is left to it, short ones more, and the shortest
+    swing nearly half round has an axis as precise as the sine of its angle is large. Where a link is shorter than a
+    thousandth, or that sine less than 0.05, one answer serves both.
     """
     if len(case.lengths) == 2:
         return 0.0
     held = dist(case.root, solution.joints[-1]) / solution.stretch
-    left = min(abs(held - limit) for limit in case.reach) / (case.length or 1.0)
+    size = case.length or 1.0
+    left, shortest = min(abs(held - limit) for limit in case.reach) / size, min(case.lengths) / size
     rotations = [solution.turn, *link_rotations(case.chain, solution)]
     angles = [(after @ before.conjugated()).angle for before, after in pairwise(rotations)]
     sine = min([max(abs(sin(angle)), 0.05) for angle in angles if cos(angle) < 0.0], default=1.0)
-    return 4 * EPSILON * (1.0 / sqrt(max(left, EPSILON)) + 1.0 / sine)
+    return 4 * EPSILON * (1.0 / sqrt(max(left, EPSILON) * max(shortest, 1e-3)) + 1.0 / sine)
 
 
 def end_of(case, turns, stretch):
@@ -216,10 +218,11 @@ def test_away_from_corners_it_is_so_to_the_last_digits(
 ):
     case = data.draw(calm_cases(counts, with_pole))
     case = replace(case, swivel=swivel, flip=flip, softness=softness, stretch_max=stretch_max)
-    theirs = link_rotations(case.chain, case.solved("AUTO"))
-    turn = max(map(between, alone(case, solved), theirs))
+    solution = case.solved("AUTO")
+    turn = max(map(between, alone(case, solved), link_rotations(case.chain, solution)))
+    slack = 4 * EPSILON + unsteadiness(case, solution)
     # More links add up what each one rounds, and turn by what is left of a triangle.
-    assert turn <= 4 * EPSILON or (len(case.lengths) > 2 and turn <= 4 * EPSILON + 2 * blur(case, solved))
+    assert turn <= slack or (len(case.lengths) > 2 and turn <= slack + 2 * blur(case, solved))
 
 
 @pytest.mark.parametrize("solved", [batch, keyed])
@@ -501,7 +504,7 @@ def test_joints_that_are_no_points_are_named(value):
 
 
 def test_chains_far_away_are_refused_as_one_is():
-    joints = np.array([[LEG]]) + 2.0**51
+    joints = np.array([[LEG]]) * 1e6 + 2.0**51
     with pytest.raises(ChainError, match="too large"):
         start_rows(joints, np.full((1, 1, 3), nan))
 
