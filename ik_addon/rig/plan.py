@@ -180,9 +180,10 @@ class Plan:
         armature = self._armature_of.get(ob.session_uid)
         return {chain.model.tip: chain for chain in armature.chains} if armature is not None else {}
 
-    def silences(self) -> set[str]:
-        """Names of the armature objects of which F-Curves are silent for what was written before this frame."""
-        return {armature.models[0].armature for armature in self.armatures if armature.silences}
+    def silences(self) -> set[int]:
+        """Session numbers of the armature objects whose F-Curves are silent for what was written before this frame."""
+        found = (armature.object for armature in self.armatures if armature.silences)
+        return {ob.session_uid for ob in found if ob is not None}
 
     def reasons(self, scene: bpy.types.Scene) -> dict[ChainName, str]:
         """For each planned chain what keeps its controls from being sampled; "": nothing."""

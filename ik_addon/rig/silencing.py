@@ -14,14 +14,14 @@ from .animation import bone_of_path, current_fcurve_collections, fcurve_collecti
 from .armatures import armature_objects
 from .evaluating import shown_graphs
 
-_silent: dict[tuple[str, int], list[int]] = {}
-"""By the names of armature objects and the session numbers of scenes the places of the F-Curves that are silent in what
-shows the scene."""
+_silent: dict[tuple[int, int], list[int]] = {}
+"""By the session numbers of armature objects, which may get other names, and of scenes: the places of the F-Curves that
+are silent in what shows the scene."""
 
 
 def silent_channels(ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> set[tuple[str, str, int]]:
     """Bone, property and index of what the evaluated copy of an armature object does not take from F-Curves."""
-    curves = {k for (name, _), own in _silent.items() if name == ob.name_full for k in own}
+    curves = {k for (uid, _), own in _silent.items() if uid == ob.session_uid for k in own}
     home = _home(ob_evaluated) if curves else None
     if home is None:
         return set()
@@ -48,7 +48,7 @@ def silence(ob: bpy.types.Object, scene: bpy.types.Scene, curves: list[int]) -> 
     """Silence F-Curves of an original armature object in what shows a scene; False where that cannot be done."""
     if not plays_alone(ob):
         return False
-    _silent[ob.name_full, scene.session_uid] = curves
+    _silent[ob.session_uid, scene.session_uid] = curves
     return all([_silence_in(ob.evaluated_get(graph), curves) for graph in shown_graphs(scene)])
 
 
@@ -75,13 +75,13 @@ def _silence_in(ob_evaluated: bpy.types.Object, curves: Sequence[int]) -> bool:
     return True
 
 
-def restore(scene: bpy.types.Scene, but: Collection[str] = ()) -> list[bpy.types.Object]:
+def restore(scene: bpy.types.Scene, but: Collection[int] = ()) -> list[bpy.types.Object]:
     """Have the F-Curves play again in what shows a scene, as the user's own actions say; but: not those of the armature
-    objects of these names. Returns the objects."""
-    names = {name for name, uid in _silent if uid == scene.session_uid and name not in but}
-    found = [ob for ob in armature_objects() if ob.name_full in names] if names else []
-    for name in names:
-        del _silent[name, scene.session_uid]
+    objects with these session numbers. Returns the objects."""
+    uids = {uid for uid, shown_in in _silent if shown_in == scene.session_uid and uid not in but}
+    found = [ob for ob in armature_objects() if ob.session_uid in uids] if uids else []
+    for uid in uids:
+        del _silent[uid, scene.session_uid]
     for ob in found:
         for graph in shown_graphs(scene):
             _restore_in(ob.evaluated_get(graph))

@@ -50,6 +50,14 @@ def key_rotation(random: Random, pose_bone: bpy.types.PoseBone, index: int = -1)
         pose_bone.keyframe_insert(channel, index=index, frame=frame)
 
 
+def curves_in(action: bpy.types.Action) -> list[bpy.types.FCurve]:
+    """All F-Curves of an action, in every version of Blender."""
+    if not hasattr(action, "layers"):
+        return list(action.fcurves)
+    strips = (strip for layer in action.layers for strip in layer.strips)
+    return [curve for strip in strips for bag in strip.channelbags for curve in bag.fcurves]
+
+
 def fcurves(ob: bpy.types.Object) -> list[bpy.types.FCurve]:
     """The F-Curves of an object's action, in every version of Blender."""
     action = ob.animation_data.action
