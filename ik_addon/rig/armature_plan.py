@@ -71,10 +71,12 @@ def _nothing_ahead(first: float) -> _Ahead:
 class ArmaturePlan:
     """The planned chains of one armature object.
 
-    ways: for each chain why it is not solved before the frame, "": it is; None: that is to be seen. written: what was
-    written before this frame. settled: after it there is nothing to solve and nothing to compare. silences: F-Curves
-    are silent for what was written. early: what chains that were solved before an update wished. bones: how many bones
-    they turn; among: how many those of all armatures turn, and place: the number of this armature among them.
+    ways: for each chain why it is not solved before the frame, "": it is; None: that is to be seen.
+    written: what was written before this frame. settled: after it there is nothing to solve and nothing to compare.
+    silences: F-Curves are silent for what was written.
+    early: what chains that were solved before an update wished, and what was written.
+    bones: how many channels they set; among: how many those of all armatures set, and place: the number of this
+    armature among them.
     """
 
     def __init__(self, ob: bpy.types.Object, chains: Sequence[PlannedChain]) -> None:
@@ -83,7 +85,7 @@ class ArmaturePlan:
         self.ways: list[str] | None = None
         self.written: _Ahead | None = None
         self.settled = self.silences = False
-        self.early: dict[int, Wishes] = {}
+        self.early: dict[int, tuple[Wishes, np.ndarray]] = {}
         self._object = ob
         self._stands_alone: bool | None = None
         self._tied: bool | None = None
@@ -206,9 +208,8 @@ class ArmaturePlan:
         objects = {each for k in which for each in _controls(ob, self.models[k]) if each.session_uid in uids}
         if not all(self._is_placed(each, moved) for each in objects if each != ob):
             return True
-        # What animation sets in the same update is seen only afterwards, and during a render nothing is lent.
-        keyed = any(self.models[k].keyed_bones for k in which)
-        self._certain = not (keyed or is_rendering()) and all(each.animation_data is None for each in objects)
+        # What keys that were changed set in the same update is seen only afterwards; during a render nothing is lent.
+        self._certain = not is_rendering() and not depsgraph.id_type_updated("ACTION")
         try:
             solved = self._solved(EvaluatedPlaces(depsgraph, objects), ob, which)
         except (ChainError, AttributeError, KeyError):
@@ -217,7 +218,7 @@ class ArmaturePlan:
         copies = copies_of(ob, graphs)
         for k, (wishes, values) in solved.items():
             self._writer.write(copies, values, self._rows[k])
-            self.early[k] = wishes
+            self.early[k] = wishes, values
         return True
 
     def after_update(self, places: EvaluatedPlaces, changed: set[int]) -> bool:
@@ -234,17 +235,27 @@ class ArmaturePlan:
         self.doubt()
         self._updates += 1
         trusted = self._updates > _COMPARED_AT_FIRST and self._updates % _COMPARED_EACH
-        if which == [*early] and trusted and self._certain:
-            return True
-        # Keys that were played in the same update have undone what was written.
-        late = [
-            k
-            for k in which
-            if k not in early
-            or self.models[k].keyed_bones
-            or not is_confirmed(places, ob, self.models[k], early[k], self.chains[k].length)
-        ]
+        sure = bool(trusted) and self._certain
+        evaluated = ob.evaluated_get(places.depsgraph)
+        late = [k for k in which if k not in early or not self._holds_early(places, evaluated, k, *early[k], sure)]
         return self._solve(places, late, frame_changed=False) if late else True
+
+    def _holds_early(
+        self,
+        places: EvaluatedPlaces,
+        ob_evaluated: bpy.types.Object,
+        k: int,
+        wishes: Wishes,
+        values: np.ndarray,
+        sure: bool,
+    ) -> bool:
+        """True if a chain that was solved before an update shows that still, and wishes it; sure: it wishes it."""
+        name, mode = self._channels[k][0]
+        shown = ob_evaluated.pose.bones[name].path_resolve(channel_of(mode)[0], False)
+        # Keys that were played in the same update undo what was written.
+        if tuple(shown) != tuple(values[0, : len(shown)].tolist()):
+            return False
+        return sure or is_confirmed(places, self._object, self.models[k], wishes, self.chains[k].length)
 
     def _solve(self, places: EvaluatedPlaces, which: Iterable[int], frame_changed: bool) -> bool:
         """Solve chains from the evaluated scene, and write them. False where one of them cannot be solved so."""
