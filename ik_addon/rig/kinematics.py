@@ -35,7 +35,7 @@ class FkTrack:
     @property
     def is_still(self) -> bool:
         """True if it is the same at all rows."""
-        return len(self.rotations) == 1
+        return len(self.turns) == len(self.heads) == len(self.end) == 1
 
 
 def fk_track(

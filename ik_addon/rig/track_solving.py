@@ -41,13 +41,16 @@ def _goes_in_arrays(model: LimbModel) -> bool:
 def _together(readings: Sequence[Reading], ends: Sequence[np.ndarray]) -> list[_Turned]:
     """Chains of one number of links, either all with one FK pose or all with one for each frame."""
     count = readings[0].count
+    rows = 1 if readings[0].fk.is_still else count
     roots = [reading.fk.heads[:, :1] for reading in readings]
-    joints = np.array(
-        [joints_of(reading.model, reading.fk) - root for reading, root in zip(readings, roots, strict=True)]
+    joints, hinges = (
+        np.empty((len(readings), rows, len(readings[0].model.links) + 1, 3)),
+        np.empty((len(readings), rows, 3)),
     )
-    hinges = np.array([_hinges(reading) for reading in readings])
     targets, poles = np.empty((2, len(readings), count, 3))
     for k, reading in enumerate(readings):
+        joints[k] = joints_of(reading.model, reading.fk) - roots[k]
+        hinges[k] = _hinges(reading)
         targets[k] = ends[k] - roots[k][:, 0]
         own = reading.goal.poles
         poles[k] = np.nan if own is None else own - roots[k][:, 0]

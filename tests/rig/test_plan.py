@@ -324,26 +324,28 @@ def test_control_bones_that_hang_on_others_are_sampled():
 
 
 def test_many_chains_on_one_armature_of_all_ways():
-    """One solved before the frame, one after it, one read anew, and one whose switch is keyed."""
+    """One solved before the frame, one after it, one read anew, one whose switch is keyed, and two with other keys."""
     specs = []
-    for k in range(4):
+    for k in range(6):
         specs += [
             BoneSpec(f"thigh {k}", (k, 0.0, 2.0), (k, -0.2, 1.0)),
             BoneSpec(f"shin {k}", (k, -0.2, 1.0), (k, 0.0, 0.0), f"thigh {k}", connect=True),
         ]
     ob = new_armature("spider", specs)
-    for k in range(4):
+    for k in range(6):
         target = new_empty(f"target {k}")
         key(target, "location", [Vector(place) + Vector((k, 0.0, 0.1 * k)) for place in SMOOTH])
         make_chain(ob.pose.bones[f"shin {k}"], Control(target))
-        ob.pose.bones[f"thigh {k}"].rotation_mode = ROTATION_MODES[k]
+        ob.pose.bones[f"thigh {k}"].rotation_mode = ROTATION_MODES[k % 4]
     bpy.data.objects["target 1"].constraints.new("LIMIT_LOCATION").use_min_x = True
     ob.data.bones["shin 2"].use_local_location = False
     key(ob.pose.bones["shin 3"], "analytic_ik_enabled", [True, False, True, False])
+    key(ob.pose.bones["thigh 4"], "location", [(0.0, 0.0, 0.1 * k) for k in range(4)])
+    key_rotation(Random(1), ob.pose.bones["thigh 5"])
     for frame in WALK:
         go_to(frame)
-    said = [live.way_of(bpy.context.scene, ChainName("spider", f"shin {k}")).partition(":")[0] for k in range(4)]
-    assert said == [BEFORE, AFTER, ANEW, ANEW]
+    said = [live.way_of(bpy.context.scene, ChainName("spider", f"shin {k}")).partition(":")[0] for k in range(6)]
+    assert said == [BEFORE, AFTER, ANEW, ANEW, BEFORE, BEFORE]
     assert_played_as_read_anew([*range(9, 14), *JUMPS, 1, 2, 3], Rig(ob, ["thigh 0", "shin 0"], Control(ob)))
 
 
