@@ -277,6 +277,12 @@ def chain_of(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
     return (bones[:count] if count else bones)[::-1]
 
 
+def _end_of(tip: bpy.types.PoseBone) -> Vector:
+    """Where the chain of an evaluated tip ends, in armature space: at the joint of its end bone, or at its tail."""
+    end = tip.id_data.pose.bones.get(tip.analytic_ik_end_bone)
+    return tip.tail if end is None else tip.matrix @ tip.bone.matrix_local.inverted() @ end.bone.head_local
+
+
 def _missed(ob: bpy.types.Object, evaluated: bpy.types.Object, tip: bpy.types.PoseBone) -> str:
     bones = chain_of(tip)
     if tip.analytic_ik_influence < 1.0 or tip.analytic_ik_softness or _is_limited(bones):
@@ -291,7 +297,7 @@ def _missed(ob: bpy.types.Object, evaluated: bpy.types.Object, tip: bpy.types.Po
     point_world = (target_world @ pose if pose else target_world).to_translation()
     point = evaluated.matrix_world.inverted() @ point_world
     # Bones of a chain need not touch: what lies between two heads belongs to the upper bone.
-    joints = [*(bone.head for bone in bones), tip.tail]
+    joints = [*(bone.head for bone in bones), _end_of(tip)]
     lengths = [(b - a).length for a, b in pairwise(joints)]
     near, far = reach(lengths)
     length = sum(lengths)
