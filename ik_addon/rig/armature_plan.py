@@ -10,7 +10,7 @@ import numpy as np
 from .. import messages
 from ..solvers import ChainError
 from .armatures import is_evaluated_in
-from .channels import SCALE, channel_of
+from .channels import SCALE, channel_of, raw_values
 from .evaluating import Graphs
 from .glance import glance
 from .kinematics import FkTrack
@@ -96,6 +96,16 @@ class ArmaturePlan:
         self._line = [*{name for model in self.models for name in model.touched} | above | beside]
         self._looked = glance(ob, self.models, self._line)
         self._channels = [_channels(model) for model in self.models]
+        # Of each chain a channel that keys would undo first.
+        self._watched = [
+            next((row for row, (name, _) in enumerate(own) if name in model.keyed_bones), 0)
+            for own, model in zip(self._channels, self.models, strict=True)
+        ]
+        self._keyed = [
+            own[row]
+            for own, model, row in zip(self._channels, self.models, self._watched, strict=True)
+            if own[row][0] in model.keyed_bones
+        ]
         self.bones = self.among = sum(map(len, self._channels))
         self.place = 0
         self._writer = RowWriter(ob, (channel for own in self._channels for channel in own))
@@ -250,10 +260,11 @@ class ArmaturePlan:
         sure: bool,
     ) -> bool:
         """True if a chain that was solved before an update shows that still, and wishes it; sure: it wishes it."""
-        name, mode = self._channels[k][0]
+        watched = self._watched[k]
+        name, mode = self._channels[k][watched]
         shown = ob_evaluated.pose.bones[name].path_resolve(channel_of(mode)[0], False)
         # Keys that were played in the same update undo what was written.
-        if tuple(shown) != tuple(values[0, : len(shown)].tolist()):
+        if tuple(shown) != tuple(values[watched, : len(shown)].tolist()):
             return False
         return sure or is_confirmed(places, self._object, self.models[k], wishes, self.chains[k].length)
 
@@ -327,6 +338,15 @@ class ArmaturePlan:
             constrained = any(not each.mute for owner in (ob, *line) for each in owner.constraints)
             self._stands_alone = ob.parent is None and not driven and not constrained
         return bool(self._stands_alone)
+
+    def plays(self, depsgraph: bpy.types.Depsgraph) -> bool:
+        """True if a depsgraph shows the FK pose of bones that have keys: Blender plays these also where it finds out
+        again what depends on what."""
+        ob = self.object
+        if ob is None or not self._keyed or not is_evaluated_in(ob, depsgraph):
+            return False
+        bones, evaluated = ob.pose.bones, ob.evaluated_get(depsgraph).pose.bones
+        return any(raw_values(bones[name], mode) == raw_values(evaluated[name], mode) for name, mode in self._keyed)
 
     def _is_placed(self, control: bpy.types.Object, moved: set[str]) -> bool:
         """Whether a moved control is where its channels and its parent's place say, which has not moved."""

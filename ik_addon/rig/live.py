@@ -3,7 +3,7 @@
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 
 import bpy
 from bpy.app.handlers import persistent
@@ -158,7 +158,7 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
     if plan is None or plan.misses(depsgraph) or not plan.after_frame(places, plan.pending or others):
         _solve_anew(scene, depsgraph, frame_changed=True)
     elif plan.unsteady:
-        solve_scene(depsgraph, True, lambda tip: _name_of(tip) in plan.unsteady)
+        solve_scene(depsgraph, True, lambda tip: _name_of(tip) in plan.unsteady, plan.orders)
 
 
 @_guarded
@@ -223,7 +223,7 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
         plan = None
     if plan is not None:
         # What is evaluated anew because something else moved has not changed itself.
-        reposed -= plan.waked() - moved - plan.tagged
+        reposed -= plan.waked(depsgraph) - moved - plan.tagged
     if plan is None:
         if moved or reposed or known:
             _solve_anew(scene, depsgraph, frame_changed=False)
@@ -232,7 +232,8 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
         if plan.misses(depsgraph) or not plan.update(EvaluatedPlaces(depsgraph), changed):
             _solve_anew(scene, depsgraph, frame_changed=False)
         elif plan.unsteady:
-            solve_scene(depsgraph, False, lambda tip: _name_of(tip) in plan.unsteady and _reads(tip, moved, reposed))
+            read = partial(_reads, plan, moved, reposed)
+            solve_scene(depsgraph, False, read, plan.orders)
 
 
 @persistent
@@ -358,10 +359,11 @@ def _name_of(tip: bpy.types.PoseBone) -> ChainName:
     return ChainName(tip.id_data.original.name_full, tip.name)
 
 
-def _reads(tip: bpy.types.PoseBone, moved: set, reposed: set) -> bool:
-    """Whether the chain of `tip` reads an object that moved, or a bone of an armature that was posed anew."""
+def _reads(plan: Plan, moved: set, reposed: set, tip: bpy.types.PoseBone) -> bool:
+    """True if the chain of `tip` is read whole each time, and reads an object that moved, or a bone of an armature that
+    was posed again."""
     ob = tip.id_data.original
-    return (
+    return _name_of(tip) in plan.unsteady and (
         ob in moved
         or ob in reposed
         or any(

@@ -102,6 +102,27 @@ def chain_order(objects: Iterable[bpy.types.Object]) -> ChainOrder:
     return order
 
 
+class KnownOrders:
+    """The orders of a scene's chains, by which of them are live and which bones they turn: for as long as nothing else
+    changes what depends on what."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple, ChainOrder] = {}
+
+    def of(self, objects: Iterable[bpy.types.Object]) -> ChainOrder:
+        """See `chain_order`."""
+        found = [*objects]
+        key = tuple((ob.name_full, *map(_turns, map(ob.pose.bones.get, live_tips(ob)))) for ob in found)
+        if key not in self._known:
+            self._known[key] = chain_order(found)
+        return self._known[key]
+
+
+def _turns(tip: bpy.types.PoseBone) -> tuple:
+    """A tip, and what of its settings says which bones it turns."""
+    return tip.name, tip.analytic_ik_chain_count, tip.analytic_ik_use_rotation, tip.analytic_ik_foot_roll != 0.0
+
+
 def _place(
     order: ChainOrder,
     name: ChainName,

@@ -14,7 +14,7 @@ from .armature_plan import ArmaturePlan
 from .armatures import armature_objects, is_evaluated_in, posed_armatures
 from .evaluating import Graphs
 from .limb_model import animated_bones
-from .order import ChainName, live_tips
+from .order import ChainName, KnownOrders, live_tips
 from .planned import PlannedChain, planned_chains
 from .preparing import tieable_tips
 from .relation import is_tied
@@ -39,6 +39,7 @@ class Plan:
     def __init__(self, done: ScenePass, depsgraph: bpy.types.Depsgraph) -> None:
         self.settled = self.doubtful = self.pending = False
         self.tagged: set[bpy.types.Object] = set()
+        self.orders = KnownOrders()
         self.layer = bpy.context.view_layer.name if bpy.context.view_layer else ""
         self.unsteady: dict[ChainName, str] = {}
         self.armatures: list[ArmaturePlan] = []
@@ -50,7 +51,7 @@ class Plan:
         self.misplaced = dict(order.errors)
         movers = set().union(*order.movers.values())
         armatures = [ob for ob in armature_objects() if ob.pose]
-        self.tied = all(map(is_tied, tieable_tips(order, posed_armatures(depsgraph))))
+        self.tied = all(is_tied(*each) for each in tieable_tips(order, posed_armatures(depsgraph)))
         self._not_evaluated = []
         for ob in armatures:
             if not is_evaluated_in(ob, depsgraph) and tips_of(ob):
@@ -161,9 +162,9 @@ class Plan:
             ob.update_tag(refresh={"OBJECT"})
         return found
 
-    def waked(self) -> set[bpy.types.Object]:
+    def waked(self, depsgraph: bpy.types.Depsgraph) -> set[bpy.types.Object]:
         """The armature objects that nothing but their chains poses anew when they were not changed themselves."""
-        own = (armature.object for armature in self.armatures if armature.is_alone())
+        own = (armature.object for armature in self.armatures if armature.is_alone() and not armature.plays(depsgraph))
         return {ob for ob in own if ob is not None}
 
     def turned(self) -> dict[ChainName, list[str]]:

@@ -177,11 +177,14 @@ def lend_shown(ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> None:
 def settle(depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> None:
     """Have what was lent after an evaluation evaluated at once, and take it back.
 
-    Not within a change of frames, which evaluates it by itself: Blender 4.2 and 4.5 may crash there.
+    Not within a change of frames, which evaluates it by itself: Blender 4.2 and 4.5 may crash there. No handler is
+    called after that.
     """
     if _lent and not frame_changed:
         evaluate(depsgraph)
         take_back()
+    elif _lent and not bpy.app.timers.is_registered(take_back):
+        bpy.app.timers.register(take_back, first_interval=0.0)
 
 
 def take_back() -> None:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 
 import bpy
 
-from .armatures import armature_named, armature_objects, is_changeable, is_evaluated_in
+from .armatures import armature_objects, is_changeable, is_evaluated_in
 from .order import ChainOrder, chain_order, live_tips
-from .relation import is_tied, tie, untie
+from .relation import is_tied, tie
 from .renamed import follow_bones
 from .switch import switched_tips
 
@@ -27,29 +27,23 @@ def prepare(scene: bpy.types.Scene, at_load: bool = False) -> None:
         _tie_chains()
 
 
-def tieable_tips(order: ChainOrder, armatures: Iterable[bpy.types.Object]) -> Iterator[bpy.types.PoseBone]:
+def tieable_tips(order: ChainOrder, armatures: Iterable[bpy.types.Object]) -> Iterator[tuple[bpy.types.PoseBone, bool]]:
     """The original tips of armature objects that are to be tied to their controls: those of live chains, and of chains
-    that animation may switch on.
+    that animation may switch on; each with whether that is loosely, for to Blender it would be a circle.
 
-    Not where that would be a circle to Blender, and nothing is written to what is linked.
+    Nothing is written to what is linked.
     """
     for ob in armatures:
         if is_changeable(ob):
-            tips = {*live_tips(ob), *switched_tips(ob)}
             loose = {chain.tip for chain in (*order.errors, *order.circular) if chain.armature == ob.name_full}
-            yield from (ob.pose.bones[tip] for tip in tips - loose)
+            yield from ((ob.pose.bones[tip], tip in loose) for tip in {*live_tips(ob), *switched_tips(ob)})
 
 
 def _tie_chains() -> None:
     armatures = [*_shown_armatures()]
-    order = chain_order(armatures)
-    for tip in tieable_tips(order, armatures):
-        if not is_tied(tip):
-            tie(tip)
-    for chain in (*order.errors, *order.circular):
-        ob = armature_named(chain.armature)
-        if is_changeable(ob):
-            untie(ob.pose.bones[chain.tip])
+    for tip, loosely in tieable_tips(chain_order(armatures), armatures):
+        if not is_tied(tip, loosely):
+            tie(tip, loosely)
 
 
 def _shown_armatures() -> Iterator[bpy.types.Object]:

@@ -27,18 +27,25 @@ def ties_of(tip: bpy.types.PoseBone) -> Iterator[bpy.types.Constraint]:
     yield from (constraint for constraint in found if constraint is not None and constraint.type == "IK")
 
 
-def is_tied(tip: bpy.types.PoseBone) -> bool:
-    """Whether an original tip is tied to its controls as they are now, and to a trigger."""
-    return all(_is_as_wanted(tip.constraints.get(name), tip, what) for what, name in _NAMES.items())
+def is_tied(tip: bpy.types.PoseBone, loosely: bool = False) -> bool:
+    """True if an original tip is tied to its controls as they are now, and to the trigger; loosely: to that alone."""
+    return all(_is_as_wanted(tip.constraints.get(name), tip, what, loosely) for what, name in _NAMES.items())
 
 
-def tie(tip: bpy.types.PoseBone) -> None:
-    """Tie an original tip to its controls, and to the trigger of its armature object."""
+def tie(tip: bpy.types.PoseBone, loosely: bool = False) -> None:
+    """Tie an original tip to its controls, and to the trigger of its armature object.
+
+    loosely: to the trigger alone, where a control moves with the chain: that would be a circle to Blender.
+    """
     ob = tip.id_data
+    if ob.analytic_ik_record_trigger is None:
+        ob.analytic_ik_record_trigger = bpy.data.objects.new(_TRIGGER, None)
+    trigger = ob.analytic_ik_record_trigger
     for what, name in _NAMES.items():
-        constraint, control = tip.constraints.get(name), getattr(tip, f"analytic_ik_{what}")
-        if _is_as_wanted(constraint, tip, what):
+        constraint = tip.constraints.get(name)
+        if _is_as_wanted(constraint, tip, what, loosely):
             continue
+        control = _control_of(tip, what, loosely)
         if control is None:
             tip.constraints.remove(constraint)
             continue
@@ -47,12 +54,10 @@ def tie(tip: bpy.types.PoseBone) -> None:
             constraint = tip.constraints.new("IK")
             tip.constraints.active = active
             constraint.mute, constraint.show_expanded, constraint.name = True, False, name
-        if ob.analytic_ik_record_trigger is None:
-            ob.analytic_ik_record_trigger = bpy.data.objects.new(_TRIGGER, None)
         constraint.target = control
         if control.type == "ARMATURE":
             constraint.subtarget = _bone_of(tip, what)
-        constraint.pole_target = ob.analytic_ik_record_trigger
+        constraint.pole_target = None if loosely else trigger
         constraint.chain_count = tip.analytic_ik_chain_count
 
 
@@ -78,23 +83,34 @@ def forget_trigger(ob: bpy.types.Object) -> None:
 def wake(ob: bpy.types.Object, tips: Iterable[str]) -> bool:
     """Have the chains of an original armature object evaluated again. False: one of these tips is not tied to it."""
     bones, trigger = ob.pose.bones, ob.analytic_ik_record_trigger
-    if trigger is None or not all(bones[tip].analytic_ik_target and is_tied(bones[tip]) for tip in tips):
+    if trigger is None or not all(_wakes(bones[tip]) for tip in tips):
         return False
     trigger.update_tag(refresh={"OBJECT"})
     return True
 
 
-def _is_as_wanted(constraint: bpy.types.Constraint | None, tip: bpy.types.PoseBone, what: str) -> bool:
-    control = getattr(tip, f"analytic_ik_{what}")
+def _wakes(tip: bpy.types.PoseBone) -> bool:
+    """True if Blender evaluates the chain of an original tip with its trigger."""
+    return (tip.analytic_ik_target is not None and is_tied(tip)) or is_tied(tip, loosely=True)
+
+
+def _is_as_wanted(constraint: bpy.types.Constraint | None, tip: bpy.types.PoseBone, what: str, loosely: bool) -> bool:
+    control, trigger = _control_of(tip, what, loosely), tip.id_data.analytic_ik_record_trigger
     if constraint is None or constraint.type != "IK" or control is None:
         return constraint is control
     return (
-        constraint.target == control
+        trigger is not None
+        and constraint.target == control
         and (control.type != "ARMATURE" or constraint.subtarget == _bone_of(tip, what))
         and constraint.chain_count == tip.analytic_ik_chain_count
-        and constraint.pole_target is not None
-        and constraint.pole_target == tip.id_data.analytic_ik_record_trigger
+        and constraint.pole_target == (None if loosely else trigger)
     )
+
+
+def _control_of(tip: bpy.types.PoseBone, what: str, loosely: bool) -> bpy.types.Object | None:
+    if loosely:
+        return tip.id_data.analytic_ik_record_trigger if what == "target" else None
+    return getattr(tip, f"analytic_ik_{what}")
 
 
 def _bone_of(tip: bpy.types.PoseBone, what: str) -> str:

@@ -16,7 +16,7 @@ from .channels import SCALE, Raw, quaternion_of, raw_of
 from .evaluating import evaluate
 from .lengthening import factors
 from .limb import Limb
-from .order import ChainName, ChainOrder, chain_order
+from .order import ChainName, ChainOrder, KnownOrders
 from .posing import PoseWriter, settle, shown_bones
 from .reading import ArmatureReader, SceneReader
 
@@ -181,15 +181,20 @@ def pose_limb(limb: Limb, local_rotations: Sequence[Quaternion], scales: Sequenc
     return poses
 
 
-def solve_scene(depsgraph: bpy.types.Depsgraph, frame_changed: bool, touched: Touched | None = None) -> ScenePass:
+def solve_scene(
+    depsgraph: bpy.types.Depsgraph,
+    frame_changed: bool,
+    touched: Touched | None = None,
+    orders: KnownOrders | None = None,
+) -> ScenePass:
     """Solve the live chains of a scene, each after the chains that move it, and write what that makes of their bones.
 
     frame_changed: the scene has just gone to a frame. touched: only chains of which it says so are solved, and
-    those that they move; None: all. A chain that cannot be solved is skipped with its reason, and its bones
-    get their FK pose back.
+    those that they move; None: all. orders: those that are known. A chain that cannot be solved is skipped with its
+    reason, and its bones get their FK pose back.
     """
     objects = {ob.name_full: ob for ob in posed_armatures(depsgraph)}
-    order = chain_order(ob.evaluated_get(depsgraph) for ob in objects.values())
+    order = (orders or KnownOrders()).of(ob.evaluated_get(depsgraph) for ob in objects.values())
     done = ScenePass(order, errors=dict(order.errors))
     armatures = _armatures(objects, depsgraph, frame_changed)
     released = [armature for armature in armatures.values() if _release_others(armature, order)]

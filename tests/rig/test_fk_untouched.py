@@ -147,7 +147,7 @@ def test_the_channels_hold_the_fk_pose_whatever_moves(move: Callable[[Rig], None
     assert pose_values(rig.ob)["thigh"] != fk_values(rig.ob)["thigh"]
     assert_shows_what_its_channels_make(rig.ob)
     if rig.tip.analytic_ik_influence == 1.0:
-        assert rig.missed() < EXACT
+        assert rig.missed() < 1e-5
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -324,7 +324,7 @@ def test_nothing_is_evaluated_within_a_frame_change(monkeypatch, stretches):
         monkeypatch.setattr(module, "evaluate", lambda depsgraph: called.append(depsgraph))
     for frame in (2, 3, 4, 9, 12, 5):
         go_to(frame)
-        assert rig.missed() < EXACT
+        assert rig.missed() < 1e-5
     assert not called
 
 
@@ -452,5 +452,44 @@ def test_a_chain_below_a_chain_and_a_shared_control():
     for place in ((0.1, -0.4, 0.6), (0.0, 0.2, 0.5), (0.2, 0.1, 0.3)):
         rig.target.place(place)
         assert held(rig.ob) == before
-        assert rig.missed() < EXACT
+        assert rig.missed() < 1e-5
         assert_shows_what_its_channels_make(rig.ob)
+
+
+def test_keys_that_blender_plays_within_a_frame_are_solved_over():
+    """Blender plays an action also where it finds out again what depends on what."""
+    rig = leg()
+    for frame, angle in ((1, 0.1), (20, 0.4)):
+        rig.tip.rotation_quaternion = Quaternion((1.0, 0.0, 0.0), angle)
+        rig.tip.keyframe_insert("rotation_quaternion", frame=frame)
+    rig.enable()
+    for frame in (1, 2, 3):
+        go_to(frame)
+    shelf = bpy.data.collections.new("shelf")
+    bpy.context.scene.collection.children.link(shelf)
+    shelf.objects.link(rig.ob)
+    bpy.context.scene.collection.objects.unlink(rig.ob)
+    update()
+    assert rig.missed() < 1e-5
+
+
+def test_a_chain_that_moves_its_own_control_is_evaluated_without_lending():
+    rig = leg()
+    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "foot"
+    with editing(rig.ob) as bones:
+        for name, x in (("arm", 1.0), ("hand", 1.5)):
+            bone = bones.new(name)
+            bone.head, bone.tail = (x, 0.0, 1.0), (x + 0.5, 0.1, 1.0)
+            bone.parent = bones.get("arm")
+    target = new_empty("target", (1.4, 0.3, 1.2))
+    target.constraints.new("LIMIT_LOCATION")
+    target.keyframe_insert("location", frame=1)
+    target.location.x = 1.8
+    target.keyframe_insert("location", frame=9)
+    hand = rig.ob.pose.bones["hand"]
+    hand.analytic_ik_target, hand.analytic_ik_enabled = target, True
+    rig.tip.analytic_ik_enabled = True
+    before = fk_values(rig.ob)
+    for frame in (1, 2, 3, 4):
+        go_to(frame)
+        assert fk_values(rig.ob) == before, frame
