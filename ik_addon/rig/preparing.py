@@ -36,7 +36,9 @@ def tieable_tips(order: ChainOrder, armatures: Iterable[bpy.types.Object]) -> It
     for ob in armatures:
         if is_changeable(ob):
             loose = {chain.tip for chain in (*order.errors, *order.circular) if chain.armature == ob.name_full}
-            yield from ((ob.pose.bones[tip], tip in loose) for tip in {*live_tips(ob), *switched_tips(ob)})
+            yield from (
+                (ob.pose.bones[tip], tip in loose) for tip in dict.fromkeys((*live_tips(ob), *switched_tips(ob)))
+            )
 
 
 def _tie_chains() -> None:

@@ -29,7 +29,9 @@ def ties_of(tip: bpy.types.PoseBone) -> Iterator[bpy.types.Constraint]:
 
 def is_tied(tip: bpy.types.PoseBone, loosely: bool = False) -> bool:
     """True if an original tip is tied to its controls as they are now, and to the trigger; loosely: to that alone."""
-    return all(_is_as_wanted(tip.constraints.get(name), tip, what, loosely) for what, name in _NAMES.items())
+    return (not loosely or tip.id_data.analytic_ik_record_trigger is not None) and all(
+        _is_as_wanted(tip.constraints.get(name), tip, what, loosely) for what, name in _NAMES.items()
+    )
 
 
 def tie(tip: bpy.types.PoseBone, loosely: bool = False) -> None:
