@@ -165,7 +165,7 @@ class ArmaturePlan:
             ahead = self._look_ahead(ob, scene, frame)
         k = int(frame - ahead.first)
         if ahead.curves:
-            self.silences = silence(ob, scene, ahead.curves)
+            self.silences = silence(ob, scene, graphs, ahead.curves)
             if not self.silences:
                 # Someone else plays them too now, or they are not where they were.
                 self.doubt()

@@ -32,6 +32,13 @@ def shown_graphs(scene: bpy.types.Scene) -> list[bpy.types.Depsgraph]:
     return [layer.depsgraph for layer in dict.fromkeys(layers) if layer.depsgraph is not None]
 
 
+def is_shown(depsgraph: bpy.types.Depsgraph, scene: bpy.types.Scene) -> bool:
+    """True if a depsgraph evaluates a scene for a window or for scripts."""
+    layer = bpy.context.view_layer
+    # Mostly it is this one, and windows need not be gone through.
+    return (layer is not None and layer.depsgraph == depsgraph) or depsgraph in shown_graphs(scene)
+
+
 def is_evaluating() -> bool:
     """Whether handlers are called on behalf of `evaluate`."""
     return bool(_busy)

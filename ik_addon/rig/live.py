@@ -11,7 +11,7 @@ from bpy.app.handlers import persistent
 from .. import messages
 from . import animation, armatures, newly_shown, silencing
 from .armatures import armature_named, is_evaluated_in, tag_pose
-from .evaluating import evaluate, is_evaluating, shown_graphs
+from .evaluating import evaluate, is_evaluating, is_shown, shown_graphs
 from .kept import keep_all
 from .order import ChainName, live_tips
 from .others import come_last, moved_meanwhile, others_handle, others_handle_frames
@@ -144,7 +144,7 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
     plan, others = _plans.get(scene.session_uid), others_handle_frames()
     if others_handle("frame_change_post"):
         evaluate(depsgraph)
-    if depsgraph not in shown_graphs(scene):
+    if not is_shown(depsgraph, scene):
         # That of a render, or of motion paths: nothing was written there before.
         solve_scene(depsgraph, frame_changed=True)
         return
@@ -218,7 +218,7 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
         _solve_anew(scene, depsgraph, frame_changed=False)
         return
     # Of what a window shows it was seen before the update.
-    unseen = depsgraph not in shown_graphs(scene) and any(map(depsgraph.id_type_updated, _STRUCTURE))
+    unseen = not is_shown(depsgraph, scene) and any(map(depsgraph.id_type_updated, _STRUCTURE))
     if plan is not None and (plan.doubtful or unseen) and not plan.holds():
         plan = None
     if plan is not None:
@@ -308,7 +308,7 @@ def _tagged_armatures(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
             except KeyError:
                 # It has another name since.
                 return [ob for ob in armatures.armature_objects() if ob.pose]
-    with_data = (ob for ob in (shown_armatures() if data else ()) if ob.data.name_full in data)
+    with_data = (ob for ob in (armatures.armature_objects() if data else ()) if ob.pose and ob.data.name_full in data)
     return [*dict.fromkeys((*found, *with_data))]
 
 

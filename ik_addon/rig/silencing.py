@@ -12,7 +12,7 @@ import numpy as np
 
 from .animation import bone_of_path, current_fcurve_collections, fcurve_collections, plays
 from .armatures import armature_objects
-from .evaluating import shown_graphs
+from .evaluating import Graphs, shown_graphs
 
 _silent: dict[tuple[int, int], list[int]] = {}
 """By the session numbers of armature objects, which may get other names, and of scenes: the places of the F-Curves that
@@ -44,12 +44,13 @@ def plays_alone(ob: bpy.types.Object) -> bool:
     return len(slot.users()) == 1 if slot is not None else data.action.users - data.action.use_fake_user == 1
 
 
-def silence(ob: bpy.types.Object, scene: bpy.types.Scene, curves: list[int]) -> bool:
-    """Silence F-Curves of an original armature object in what shows a scene; False where that cannot be done."""
+def silence(ob: bpy.types.Object, scene: bpy.types.Scene, graphs: Graphs, curves: list[int]) -> bool:
+    """Silence F-Curves of an original armature object in the depsgraphs that show a scene; False where that cannot be
+    done."""
     if not plays_alone(ob):
         return False
     _silent[ob.session_uid, scene.session_uid] = curves
-    return all([_silence_in(ob.evaluated_get(graph), curves) for graph in shown_graphs(scene)])
+    return all([_silence_in(ob.evaluated_get(graph), curves) for graph in graphs])
 
 
 def is_silenced(ob: bpy.types.Object, graph: bpy.types.Depsgraph, curves: Sequence[int]) -> bool:

@@ -493,3 +493,14 @@ def test_a_chain_that_moves_its_own_control_is_evaluated_without_lending():
     for frame in (1, 2, 3, 4):
         go_to(frame)
         assert fk_values(rig.ob) == before, frame
+
+
+def test_an_armature_that_leaves_its_rest_position_is_solved_in_that_update():
+    rig = leg()
+    rig.ob.data.pose_position = "REST"
+    rig.enable()
+    for frame in (1, 2):
+        go_to(frame)
+    rig.ob.data.pose_position = "POSE"
+    update()
+    assert rig.missed() < 1e-5
