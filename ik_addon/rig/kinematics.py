@@ -63,8 +63,8 @@ def fk_track(
         sizes.append(size)
         if k == model.own - 1:
             end = head + size[:, None] * rotated(turn, model.end)
-    stacked = (np.stack(np.broadcast_arrays(*each), axis=1) for each in (turns, heads, sizes))
-    return FkTrack(numbers, rotations, locations, scales, *stacked, end, lengthening)
+    turns, heads, sizes = (np.stack(np.broadcast_arrays(*each), axis=1) for each in (turns, heads, sizes))
+    return FkTrack(numbers, rotations, locations, scales, turns, heads, sizes, end, lengthening)
 
 
 def joints_of(model: LimbModel, fk: FkTrack) -> np.ndarray:

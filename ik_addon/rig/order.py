@@ -16,6 +16,7 @@ from .foot import end_bones
 from .limb import chain_bones, link_bones
 from .movers import is_placed, is_rigify
 from .relations import Known, followed_bones
+from .switch import switched_tips
 
 
 class ChainName(NamedTuple):
@@ -67,6 +68,11 @@ def live_tips(ob: bpy.types.Object) -> list[str]:
     if rows and is_rigify(ob):
         tips = (tip for tip in tips if not is_placed(_own_bones(tip)))
     return [tip.name for tip in tips]
+
+
+def tips_of(ob: bpy.types.Object) -> tuple[str, ...]:
+    """The tips of the chains that an armature object has, or may have at another frame."""
+    return (*live_tips(ob), *switched_tips(ob))
 
 
 def _own_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:

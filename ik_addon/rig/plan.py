@@ -14,11 +14,11 @@ from .armature_plan import ArmaturePlan
 from .armatures import armature_objects, is_evaluated_in, posed_armatures
 from .evaluating import Graphs
 from .limb_model import animated_bones
-from .order import ChainName, KnownOrders, live_tips
+from .order import ChainName, KnownOrders, live_tips, tips_of
 from .planned import PlannedChain, planned_chains
 from .preparing import tieable_tips
 from .relation import is_tied
-from .signature import signature, tips_of
+from .signature import signature
 from .solving import ScenePass
 from .sources import EvaluatedPlaces
 from .switch import switched_tips

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Iterator
 import bpy
 
 from .armatures import armature_objects, is_changeable, is_evaluated_in
-from .order import ChainOrder, chain_order, live_tips
+from .order import ChainOrder, chain_order
 from .relation import is_tied, tie
 from .renamed import follow_bones
-from .switch import switched_tips
 
 
 def bring_chains_up_to_date() -> bool:

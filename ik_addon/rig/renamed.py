@@ -12,9 +12,9 @@ from typing import NamedTuple
 import bpy
 
 from .kept import keep_all, keep_controls, restore_controls
+from .order import tips_of
 from .relation import in_any_collection
 from .settings import NAME_RECORD
-from .signature import tips_of
 
 _MIRRORED_AXES = {"Z": "NEGATIVE_Z", "NEGATIVE_Z": "Z"}
 """A mirrored bone bends about X as the bone does, and about Z to the other side."""

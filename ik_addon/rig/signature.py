@@ -13,7 +13,6 @@ from .order import live_tips
 from .relation import in_any_collection, is_tied
 from .relations import Known, followed_bones
 from .settings import settings_of
-from .switch import switched_tips
 
 _POSE_PROPERTIES = (
     ("rotation_mode", 1, np.int32),
@@ -48,11 +47,6 @@ _REST_PROPERTIES = (
 
 _SPARSE = 8
 """Where so many bones are there for each that is asked for, those are read one by one."""
-
-
-def tips_of(ob: bpy.types.Object) -> tuple[str, ...]:
-    """The tips of the chains that an armature object has, or may have at another frame."""
-    return (*live_tips(ob), *switched_tips(ob))
 
 
 def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tuple:

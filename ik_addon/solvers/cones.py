@@ -31,7 +31,7 @@ def bends_at(lengths: Sequence[float], cones: Sequence[float], distance: float) 
     """
     count = len(lengths)
     if count == 2:
-        return [min(_opened(*lengths, distance), cones[0])]
+        return [min(_opened(lengths[0], lengths[1], distance), cones[0])]
     if count < 2 or distance >= sum(lengths):
         return [0.0] * (count - 1)
     if all(lengths):
