@@ -35,9 +35,7 @@ def tieable_tips(order: ChainOrder, armatures: Iterable[bpy.types.Object]) -> It
     for ob in armatures:
         if is_changeable(ob):
             loose = {chain.tip for chain in (*order.errors, *order.circular) if chain.armature == ob.name_full}
-            yield from (
-                (ob.pose.bones[tip], tip in loose) for tip in dict.fromkeys((*live_tips(ob), *switched_tips(ob)))
-            )
+            yield from ((ob.pose.bones[tip], tip in loose) for tip in dict.fromkeys(tips_of(ob)))
 
 
 def _tie_chains() -> None:
