@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import bpy
 
 from .armatures import armature_objects, is_changeable, is_evaluated_in
-from .order import ChainOrder, chain_order
+from .order import ChainOrder, chain_order, tips_of
 from .relation import is_tied, tie
 from .renamed import follow_bones
 
