@@ -8,9 +8,9 @@ from mathutils import Matrix, Quaternion
 
 from .. import messages
 from ..rig.armatures import is_changeable
+from ..rig.bones import pose_matrix, rotation_in
 from ..rig.carriers import carriers
 from ..rig.channels import LOCATION, SCALE, Raw, channel_of, quaternion_of, raw_of, raw_values
-from ..rig.limb import pose_matrix, rotation_in
 from ..rig.reading import SceneReader, control_words
 from ..solvers import ChainError
 

@@ -13,9 +13,10 @@ from ..bake.keys import BoneKeys, check_keyable, check_undriven, check_unshared,
 from ..bake.stepping import Progress, Steps, finish, stepping, stepping_apart
 from ..rig.animation import animated_paths
 from ..rig.armatures import armature_named, armature_objects, posed_armatures, tag_pose
+from ..rig.bones import rotation_in
 from ..rig.channels import LOCATION, Raw
 from ..rig.foot import possible_end_bones
-from ..rig.limb import Limb, chain_bones, fk_joints, rotation_in
+from ..rig.limb import Limb, chain_bones, fk_joints
 from ..rig.order import ChainName, chain_order, live_tips
 from ..rig.others import others_handle_frames
 from ..rig.posing import write_fk

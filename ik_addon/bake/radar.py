@@ -11,7 +11,7 @@ from math import cos, nan, radians, sin
 import numpy as np
 from mathutils import Quaternion, Vector
 
-from ..rig.limb import rotation_in
+from ..rig.bones import rotation_in
 from ..rig.solving import PosedLimb
 from ..rig.tracks import PoseTrack, Reading
 from ..solvers import Outcome

@@ -10,12 +10,13 @@ from mathutils import Matrix, Quaternion, Vector
 
 from .. import messages
 from ..solvers import ChainError, solver_for
+from .bones import pose_matrix, rotation_in
 from .carriers import carriers
 from .chains import fk_chain
 from .channels import Raw, quaternion_of
 from .foot import end_bone, end_bones, place_foot
 from .lengthening import given_factor
-from .limb import BoneReading, Limb, chain_bones, is_rigid, pose_matrix, rotation_in
+from .limb import BoneReading, Limb, chain_bones, is_rigid
 from .limits import limits_of
 from .posing import FkPose
 from .relation import in_any_collection, place_of

@@ -12,8 +12,8 @@ import numpy as np
 from mathutils import Matrix
 
 from .animation import current_fcurve_collections, fcurve_collections, plays
+from .bones import pose_matrix
 from .channels import channel_of
-from .limb import pose_matrix
 from .rotations import array_of, matrices_of, quaternions_of
 
 

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from .limb import posed_by_channels
+from .bones import posed_by_channels
 from .limb_model import LimbModel
 from .relation import place_of
 from .rotations import array_of

@@ -8,9 +8,9 @@ from mathutils import Matrix
 
 from .. import messages
 from ..solvers import ChainError
+from .bones import rotation_in
 from .channels import SCALE, channel_of, raw_values
 from .kinematics import FkTrack, fk_track
-from .limb import rotation_in
 from .limb_model import LimbModel, path_of, settings_now
 from .rotations import quaternions_of, turns_in
 from .settings import RANGES
