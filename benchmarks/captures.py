@@ -14,8 +14,8 @@ from mathutils import Vector
 
 from ik_addon.authoring.rigging import RiggedLimb, rig_legs
 from ik_addon.authoring.snap import snap_targets
-from ik_addon.rig import live
-from ik_addon.rig.settings import clear_settings
+from ik_addon.rig.data.settings import clear_settings
+from ik_addon.rig.live import handlers as live
 
 from . import keys
 from .legs import skin

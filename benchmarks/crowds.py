@@ -7,8 +7,8 @@ from math import asin, ceil, cos, pi, radians, sin
 import bpy
 from mathutils import Vector
 
-from ik_addon.rig import live
-from ik_addon.rig.animation import current_fcurve_collections
+from ik_addon.rig.blender.animation import current_fcurve_collections
+from ik_addon.rig.live import handlers as live
 
 from .legs import LEG_LENGTH
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import bpy
 
-from ik_addon.rig.animation import current_fcurve_collections
+from ik_addon.rig.blender.animation import current_fcurve_collections
 
 _LINEAR = 1
 

@@ -6,7 +6,7 @@ from math import asin, ceil, cos, pi, sin, sqrt
 import bpy
 from mathutils import Quaternion, Vector
 
-from ik_addon.rig import live
+from ik_addon.rig.live import handlers as live
 
 from . import keys
 

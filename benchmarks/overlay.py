@@ -26,8 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import ik_addon
 from benchmarks.legs import FRAMES, build
 from benchmarks.rounds import show
-from ik_addon.rig import live
-from ik_addon.rig.solving import solve_scene
+from ik_addon.rig.live import handlers as live
+from ik_addon.rig.pose.solving import solve_scene
 from ik_addon.ui.view import overlay
 
 FRAMES_IN_A_ROUND = 15

@@ -12,7 +12,7 @@ from pathlib import Path
 import addon_utils
 import bpy
 
-from ik_addon.rig import live
+from ik_addon.rig.live import handlers as live
 
 from . import keys
 

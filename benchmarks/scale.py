@@ -32,8 +32,8 @@ from typing import TextIO
 import bpy
 
 import ik_addon
-from ik_addon.rig import live
-from ik_addon.rig.states import States
+from ik_addon.rig.live import handlers as live
+from ik_addon.rig.status.states import States
 from ik_addon.ui.panels import chain as panel
 from ik_addon.ui.panels import chain_list
 from ik_addon.ui.view import chains as overlay_chains

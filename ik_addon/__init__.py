@@ -18,7 +18,8 @@ def _rooms() -> list:
     from . import command_line
     from .authoring import marking
     from .bake import report
-    from .rig import following, live
+    from .rig.live import handlers as live
+    from .rig.pose import following
     from .ui import operators, panels, view
 
     return [following, report, marking, *operators.FILES, *panels.FILES, *view.FILES, command_line, live]

@@ -8,7 +8,7 @@ from pathlib import Path
 import bpy
 from mathutils import Matrix, Vector
 
-from ik_addon.rig import live
+from ik_addon.rig.live import handlers as live
 
 from .rig.keys import key
 from .rig.rigs import (

@@ -29,7 +29,7 @@ SENTENCE = 4
 DESCRIBING = {"name", "description", "items", "help"}
 DESCRIBED_IN = {
     "solvers/limits.py",  # what a number is called
-    "rig/settings.py",  # items of properties
+    "rig/data/settings.py",  # items of properties
     "ui/operators/cures.py",  # what each button does
     "ui/view/swivel.py",  # keys in the status bar
     "authoring/finding/bone_names.py",  # words in bones' names
@@ -145,7 +145,7 @@ def test_every_message_stands_in_the_list_and_is_used():
 
 KNOWN = {"LONG": Refusal("Bone '{bone}' is too long; shorten it"), "DONE": Done("Done")}
 TIDY = {
-    "rig/limb.py": "'A docstring of quite a few words.'\nraise ChainError(messages.LONG(bone=b), 'KIND')",
+    "rig/model/limb.py": "'A docstring of quite a few words.'\nraise ChainError(messages.LONG(bone=b), 'KIND')",
     "ui/panel.py": "FloatProperty(description='By how much the knee turns')\nself.report({'INFO'}, messages.DONE())",
 }
 

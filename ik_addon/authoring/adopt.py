@@ -9,17 +9,17 @@ from mathutils import Matrix, Quaternion, Vector
 
 from .. import messages
 from ..bake.stepping import stepping_apart
-from ..rig import settings
-from ..rig.animation import animated_channels
-from ..rig.armatures import bones_below
-from ..rig.channels import Raw, quaternion_of, raw_values
-from ..rig.limb import Limb
-from ..rig.movers import movers_of
-from ..rig.posing import write_fk
-from ..rig.reading import ArmatureReader, SceneReader
-from ..rig.settings import Settings
-from ..rig.solving import solve_limb
-from ..rig.undoing import all_or_nothing
+from ..rig.blender.animation import animated_channels
+from ..rig.blender.armatures import bones_below
+from ..rig.blender.channels import Raw, quaternion_of, raw_values
+from ..rig.blender.movers import movers_of
+from ..rig.data import settings
+from ..rig.data.settings import Settings
+from ..rig.data.undoing import all_or_nothing
+from ..rig.model.limb import Limb
+from ..rig.pose.posing import write_fk
+from ..rig.pose.reading import ArmatureReader, SceneReader
+from ..rig.pose.solving import solve_limb
 from ..solvers import ChainError
 from .adoptable import Held, chain_names, check, influence_path, mute_path
 from .adopted import Record, keep, setting_path

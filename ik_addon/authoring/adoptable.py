@@ -7,12 +7,12 @@ import bpy
 
 from .. import messages
 from ..messages import Message
-from ..rig.animation import animated_paths, is_animated, is_driven
-from ..rig.foot import end_bone
-from ..rig.order import live_tips
-from ..rig.problems import check_changeable
-from ..rig.relation import is_tie
-from ..rig.settings import Settings
+from ..rig.blender.animation import animated_paths, is_animated, is_driven
+from ..rig.data.relation import is_tie
+from ..rig.data.settings import Settings
+from ..rig.model.foot import end_bone
+from ..rig.model.order import live_tips
+from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from .adopted import is_adopted, record_of, setting_path
 from .influence import curves_at

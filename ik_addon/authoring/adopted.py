@@ -7,7 +7,7 @@ from typing import NamedTuple
 import bpy
 
 from .. import messages
-from ..rig.channels import Raw
+from ..rig.blender.channels import Raw
 from ..solvers import ChainError
 
 

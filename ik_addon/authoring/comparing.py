@@ -6,7 +6,7 @@ from typing import NamedTuple
 import bpy
 from mathutils import Matrix, Vector
 
-from ..rig.animation import current_fcurve_collections
+from ..rig.blender.animation import current_fcurve_collections
 
 _MOST_FRAMES = 60
 """More keyed frames than this are thinned out evenly: each is evaluated."""

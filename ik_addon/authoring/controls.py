@@ -9,19 +9,19 @@ import bpy
 from mathutils import Vector
 
 from .. import messages
-from ..rig import settings
-from ..rig.chains import fk_chain
-from ..rig.channels import SCALE, Raw, raw_values
-from ..rig.foot import possible_end_bones
-from ..rig.lengthening import factors, present_ratio
-from ..rig.limb import BoneReading, chain_bones, fk_joints
-from ..rig.movers import check_unmoved
-from ..rig.order import live_tips
-from ..rig.posing import Channel, write_fk
-from ..rig.problems import check_changeable
-from ..rig.reading import ArmatureReader, SceneReader, check_targets
-from ..rig.switch import check_switchable, mute_switch
-from ..rig.undoing import all_or_nothing
+from ..rig.blender.channels import SCALE, Raw, raw_values
+from ..rig.blender.movers import check_unmoved
+from ..rig.data import settings
+from ..rig.data.switch import check_switchable, mute_switch
+from ..rig.data.undoing import all_or_nothing
+from ..rig.model.chains import fk_chain
+from ..rig.model.foot import possible_end_bones
+from ..rig.model.lengthening import factors, present_ratio
+from ..rig.model.limb import BoneReading, chain_bones, fk_joints
+from ..rig.model.order import live_tips
+from ..rig.pose.posing import Channel, write_fk
+from ..rig.pose.reading import ArmatureReader, SceneReader, check_targets
+from ..rig.status.problems import check_changeable
 from ..solvers import Chain, ChainError, solver_for
 from ..solvers.bending import is_straight, start_frame
 from .adopted import animated_by_adopting

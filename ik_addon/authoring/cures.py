@@ -1,21 +1,21 @@
-"""What takes away a problem of a chain (rig/problems.py), and nothing else."""
+"""What takes away a problem of a chain (rig/status/problems.py), and nothing else."""
 
 from collections.abc import Callable
 
 import bpy
 
 from .. import messages
-from ..rig import animation
-from ..rig.armatures import is_changeable
-from ..rig.chains import fk_chain
-from ..rig.limb import chain_bones, fk_joints
-from ..rig.motion import motion_frames
-from ..rig.order import live_tips
-from ..rig.problems import Cure, bones_left_behind, check_changeable, rotation_curves
-from ..rig.reading import SceneReader
-from ..rig.relation import in_any_collection
-from ..rig.switch import mute_switch
-from ..rig.undoing import all_or_nothing
+from ..rig.blender import animation
+from ..rig.blender.armatures import is_changeable
+from ..rig.blender.motion import motion_frames
+from ..rig.data.relation import in_any_collection
+from ..rig.data.switch import mute_switch
+from ..rig.data.undoing import all_or_nothing
+from ..rig.model.chains import fk_chain
+from ..rig.model.limb import chain_bones, fk_joints
+from ..rig.model.order import live_tips
+from ..rig.pose.reading import SceneReader
+from ..rig.status.problems import Cure, bones_left_behind, check_changeable, rotation_curves
 from ..solvers import ChainError
 from .controls import new_empty, remove_chain, target_place
 from .homes import home_of

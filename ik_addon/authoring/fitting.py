@@ -6,10 +6,10 @@ from math import atan2, inf
 
 from mathutils import Quaternion, Vector
 
-from ..rig.chains import fk_chain
-from ..rig.channels import quaternion_of, raw_of
-from ..rig.limb import Limb
-from ..rig.solving import solve_limb
+from ..rig.blender.channels import quaternion_of, raw_of
+from ..rig.model.chains import fk_chain
+from ..rig.model.limb import Limb
+from ..rig.pose.solving import solve_limb
 from ..solvers import Goal
 from ..solvers.bending import aim_at, start_frame
 

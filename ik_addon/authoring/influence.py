@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import bpy
 
-from ..rig.animation import fcurve_homes
+from ..rig.blender.animation import fcurve_homes
 
 _STEP = 1e-6
 """So little below 1 a switch counts as on: for Blender nothing below 1 is."""

@@ -9,12 +9,12 @@ import bpy
 from mathutils import Vector
 
 from .. import messages
-from ..rig.armatures import tag_pose
-from ..rig.chains import fk_chain
-from ..rig.limb import BoneReading, chain_bones
-from ..rig.problems import check_changeable
-from ..rig.reading import SceneReader
-from ..rig.undoing import all_or_nothing
+from ..rig.blender.armatures import tag_pose
+from ..rig.data.undoing import all_or_nothing
+from ..rig.model.chains import fk_chain
+from ..rig.model.limb import BoneReading, chain_bones
+from ..rig.pose.reading import SceneReader
+from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from ..solvers.bending import start_frame
 from ..solvers.vectors import STRAIGHT, cosine_wave

@@ -7,11 +7,11 @@ import bpy
 from mathutils import Matrix, Quaternion
 
 from .. import messages
-from ..rig.armatures import is_changeable
-from ..rig.bones import pose_matrix, rotation_in
-from ..rig.carriers import carriers
-from ..rig.channels import LOCATION, SCALE, Raw, channel_of, quaternion_of, raw_of, raw_values
-from ..rig.reading import SceneReader, control_words
+from ..rig.blender.armatures import is_changeable
+from ..rig.blender.bones import pose_matrix, rotation_in
+from ..rig.blender.carriers import carriers
+from ..rig.blender.channels import LOCATION, SCALE, Raw, channel_of, quaternion_of, raw_of, raw_values
+from ..rig.pose.reading import SceneReader, control_words
 from ..solvers import ChainError
 
 

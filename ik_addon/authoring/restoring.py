@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 import bpy
 
 from .. import messages
-from ..rig.channels import raw_values
-from ..rig.posing import write_fk
-from ..rig.problems import check_changeable
-from ..rig.switch import check_switchable
-from ..rig.undoing import all_or_nothing
+from ..rig.blender.channels import raw_values
+from ..rig.data.switch import check_switchable
+from ..rig.data.undoing import all_or_nothing
+from ..rig.pose.posing import write_fk
+from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from .adopted import animated_by_adopting, is_adopted, record_of
 from .controls import take_off

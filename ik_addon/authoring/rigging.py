@@ -9,15 +9,15 @@ from mathutils import Matrix
 
 from .. import messages
 from ..bake.stepping import Progress
-from ..rig.chains import fk_chain
-from ..rig.foot import end_bone
-from ..rig.hinge import hinge_armature
-from ..rig.limb import chain_bones, end_in_tip
-from ..rig.motion import has_keys, motion_frames
-from ..rig.movers import check_unmoved, is_rigify
-from ..rig.problems import check_changeable
-from ..rig.reading import SceneReader
-from ..rig.undoing import all_or_nothing
+from ..rig.blender.motion import has_keys, motion_frames
+from ..rig.blender.movers import check_unmoved, is_rigify
+from ..rig.data.undoing import all_or_nothing
+from ..rig.model.chains import fk_chain
+from ..rig.model.foot import end_bone
+from ..rig.model.hinge import hinge_armature
+from ..rig.model.limb import chain_bones, end_in_tip
+from ..rig.pose.reading import SceneReader
+from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
 from .controls import add_chain

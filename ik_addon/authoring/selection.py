@@ -2,8 +2,8 @@
 
 import bpy
 
-from ..rig.foot import end_bone
-from ..rig.order import live_tips
+from ..rig.model.foot import end_bone
+from ..rig.model.order import live_tips
 
 
 def active_armature(context: bpy.types.Context) -> bpy.types.Object | None:

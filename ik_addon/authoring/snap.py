@@ -11,20 +11,20 @@ from mathutils import Matrix, Vector
 from .. import messages
 from ..bake.keys import BoneKeys, check_keyable, check_undriven, check_unshared, key_times, write_keys
 from ..bake.stepping import Progress, Steps, finish, stepping, stepping_apart
-from ..rig.animation import animated_paths
-from ..rig.armatures import armature_named, armature_objects, posed_armatures, tag_pose
-from ..rig.bones import rotation_in
-from ..rig.channels import LOCATION, Raw
-from ..rig.foot import possible_end_bones
-from ..rig.limb import Limb, chain_bones, fk_joints
-from ..rig.order import ChainName, chain_order, live_tips
-from ..rig.others import others_handle_frames
-from ..rig.posing import write_fk
-from ..rig.reading import SceneReader
-from ..rig.rotations import continuous_numbers
-from ..rig.settings import settings_of
-from ..rig.solving import solve_limb, tell
-from ..rig.undoing import all_or_nothing
+from ..rig.blender.animation import animated_paths
+from ..rig.blender.armatures import armature_named, armature_objects, posed_armatures, tag_pose
+from ..rig.blender.bones import rotation_in
+from ..rig.blender.channels import LOCATION, Raw
+from ..rig.blender.rotations import continuous_numbers
+from ..rig.data.settings import settings_of
+from ..rig.data.undoing import all_or_nothing
+from ..rig.live.others import others_handle_frames
+from ..rig.model.foot import possible_end_bones
+from ..rig.model.limb import Limb, chain_bones, fk_joints
+from ..rig.model.order import ChainName, chain_order, live_tips
+from ..rig.pose.posing import write_fk
+from ..rig.pose.reading import SceneReader
+from ..rig.pose.solving import solve_limb, tell
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
 from ..solvers.reach import uneased

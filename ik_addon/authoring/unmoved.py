@@ -7,8 +7,8 @@ import bpy
 import numpy as np
 
 from .. import messages
-from ..rig.limb import Limb
-from ..rig.reading import SceneReader
+from ..rig.model.limb import Limb
+from ..rig.pose.reading import SceneReader
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
 

@@ -1,6 +1,6 @@
 """Live motion into keys that play without the add-on, with a report that proves it."""
 
-from ..rig.order import ChainName
+from ..rig.model.order import ChainName
 from .baking import bake, chains_of, check
 from .report import last_report
 

@@ -7,17 +7,17 @@ import bpy
 import numpy as np
 
 from .. import messages
-from ..rig import live
-from ..rig.armatures import armature_named, bones_below
-from ..rig.channels import SCALE
-from ..rig.lengthening import factors, may_stretch, scaled_bones
-from ..rig.limb import chain_bones
-from ..rig.order import ChainName, live_tips
-from ..rig.plan import Plan
-from ..rig.problems import read_chains
-from ..rig.settings import clear_settings
-from ..rig.switch import check_switchable, mute_switch, switched_tips
-from ..rig.undoing import all_or_nothing
+from ..rig.blender.armatures import armature_named, bones_below
+from ..rig.blender.channels import SCALE
+from ..rig.data.settings import clear_settings
+from ..rig.data.switch import check_switchable, mute_switch, switched_tips
+from ..rig.data.undoing import all_or_nothing
+from ..rig.live import handlers as live
+from ..rig.live.plan import Plan
+from ..rig.model.lengthening import factors, may_stretch, scaled_bones
+from ..rig.model.limb import chain_bones
+from ..rig.model.order import ChainName, live_tips
+from ..rig.status.problems import read_chains
 from ..solvers import ChainError
 from .collecting import Motion, collect, turned_bones
 from .keys import BoneKeys, check_unshared, check_writable, key_times, write_keys

@@ -7,30 +7,30 @@ import bpy
 import numpy as np
 
 from .. import messages
-from ..rig import live
-from ..rig.afterwards import moved_afterwards
-from ..rig.armatures import armature_named
-from ..rig.channels import SCALE, Raw, raw_values
-from ..rig.evaluating import evaluate
-from ..rig.foot import possible_end_bones
-from ..rig.kinematics import FkTrack, joints_of, posed
-from ..rig.lengthening import scaled_bones
-from ..rig.limb import link_bones
-from ..rig.limb_model import LimbModel, animated_bones
-from ..rig.order import ChainName
-from ..rig.others import others_handle_frames
-from ..rig.plan import Plan
-from ..rig.planned import PlannedChain
-from ..rig.rotations import continuous, continuous_numbers
-from ..rig.sampling import Sampler
-from ..rig.settings import settings_of
-from ..rig.shown import Shown
-from ..rig.solving import PosedLimb, ScenePass
-from ..rig.sources import EvaluatedPlaces, SeenPlaces
-from ..rig.states import States
-from ..rig.track_reading import TrackReader, is_confirmed
-from ..rig.track_solving import errors_world, solve_tracks
-from ..rig.tracks import PoseTrack, Reading
+from ..rig.blender.armatures import armature_named
+from ..rig.blender.channels import SCALE, Raw, raw_values
+from ..rig.blender.evaluating import evaluate
+from ..rig.blender.rotations import continuous, continuous_numbers
+from ..rig.blender.sampling import Sampler
+from ..rig.data.settings import settings_of
+from ..rig.live import handlers as live
+from ..rig.live.others import others_handle_frames
+from ..rig.live.plan import Plan
+from ..rig.model.foot import possible_end_bones
+from ..rig.model.lengthening import scaled_bones
+from ..rig.model.limb import link_bones
+from ..rig.model.limb_model import LimbModel, animated_bones
+from ..rig.model.order import ChainName
+from ..rig.pose.kinematics import FkTrack, joints_of, posed
+from ..rig.pose.planned import PlannedChain
+from ..rig.pose.shown import Shown
+from ..rig.pose.solving import PosedLimb, ScenePass
+from ..rig.pose.sources import EvaluatedPlaces, SeenPlaces
+from ..rig.pose.track_reading import TrackReader, is_confirmed
+from ..rig.pose.track_solving import errors_world, solve_tracks
+from ..rig.pose.tracks import PoseTrack, Reading
+from ..rig.status.afterwards import moved_afterwards
+from ..rig.status.states import States
 from ..solvers import ChainError
 from .radar import flags_of_tracks
 from .report import ChainRecord

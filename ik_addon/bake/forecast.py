@@ -5,10 +5,10 @@ from time import perf_counter
 
 import bpy
 
-from ..rig.armatures import armature_named, posed_armatures
-from ..rig.order import ChainName, chain_order
-from ..rig.reading import SceneReader
-from ..rig.solving import solve_limb, tell
+from ..rig.blender.armatures import armature_named, posed_armatures
+from ..rig.model.order import ChainName, chain_order
+from ..rig.pose.reading import SceneReader
+from ..rig.pose.solving import solve_limb, tell
 from ..solvers import ChainError, Outcome
 from .stepping import stepping_apart
 

@@ -7,9 +7,9 @@ import bpy
 import numpy as np
 
 from .. import messages
-from ..rig.animation import is_driven
-from ..rig.channels import channel_of
-from ..rig.problems import check_changeable
+from ..rig.blender.animation import is_driven
+from ..rig.blender.channels import channel_of
+from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 
 _SLOTTED = hasattr(bpy.types, "ActionSlot")

@@ -11,9 +11,9 @@ from math import cos, nan, radians, sin
 import numpy as np
 from mathutils import Quaternion, Vector
 
-from ..rig.bones import rotation_in
-from ..rig.solving import PosedLimb
-from ..rig.tracks import PoseTrack, Reading
+from ..rig.blender.bones import rotation_in
+from ..rig.pose.solving import PosedLimb
+from ..rig.pose.tracks import PoseTrack, Reading
 from ..solvers import Outcome
 from ..solvers.vectors import SMALL
 

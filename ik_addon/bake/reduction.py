@@ -6,9 +6,9 @@ from functools import partial
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
-from ..rig.channels import quaternion_of
-from ..rig.limb import Limb
-from ..rig.solving import PosedLimb, pose_limb
+from ..rig.blender.channels import quaternion_of
+from ..rig.model.limb import Limb
+from ..rig.pose.solving import PosedLimb, pose_limb
 
 _LOOKS = 32
 """At so many frames of a long span it is looked whether it strays."""

@@ -10,11 +10,11 @@ import numpy as np
 from mathutils import Quaternion
 
 from .. import messages
-from ..rig.armatures import armature_named
-from ..rig.channels import quaternion_of
-from ..rig.kinematics import joints_of
-from ..rig.solving import PosedLimb
-from ..rig.tracks import OUTCOMES, PoseTrack, Reading
+from ..rig.blender.armatures import armature_named
+from ..rig.blender.channels import quaternion_of
+from ..rig.pose.kinematics import joints_of
+from ..rig.pose.solving import PosedLimb
+from ..rig.pose.tracks import OUTCOMES, PoseTrack, Reading
 from ..solvers import Outcome
 from ..solvers.arrays import conjugate, multiply
 from ..solvers.chain import MET

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import bpy
 
-from ..rig import live
+from ..rig.live import handlers as live
 
 Result = TypeVar("Result")
 Steps = Generator[tuple[int, int], None, Result]

@@ -7,7 +7,7 @@ import bpy
 import pytest
 
 from ik_addon.authoring.controls import add_chain
-from ik_addon.rig.problems import problems_of
+from ik_addon.rig.status.problems import problems_of
 from ik_addon.solvers import ChainError
 
 from ..rig.rigs import (

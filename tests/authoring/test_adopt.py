@@ -13,8 +13,8 @@ from ik_addon.authoring.adopt import Adopted, adopt
 from ik_addon.authoring.adoptable import adoptable, resting
 from ik_addon.authoring.adopted import adopted_tips, is_adopted
 from ik_addon.authoring.restoring import restore
-from ik_addon.rig.animation import animated_paths
-from ik_addon.rig.problems import problems_of
+from ik_addon.rig.blender.animation import animated_paths
+from ik_addon.rig.status.problems import problems_of
 from ik_addon.solvers import ChainError
 
 from ..rig.rigs import (

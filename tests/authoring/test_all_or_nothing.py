@@ -22,7 +22,7 @@ from ik_addon.authoring.restoring import restore
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.authoring.snap import snap_pose, snap_targets
 from ik_addon.bake import bake, chains_of
-from ik_addon.rig.problems import Cure
+from ik_addon.rig.status.problems import Cure
 from ik_addon.solvers import ChainError
 
 from ..rig.keys import key

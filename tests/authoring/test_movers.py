@@ -9,8 +9,8 @@ import bpy
 import pytest
 
 from ik_addon.authoring.finding.legs import find_limbs
-from ik_addon.rig.order import live_tips
-from ik_addon.rig.problems import warnings_of
+from ik_addon.rig.model.order import live_tips
+from ik_addon.rig.status.problems import warnings_of
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
 from ..scenes import EXACT, enter, missed_world, select, whole_state

@@ -12,8 +12,8 @@ import pytest
 from mathutils import Matrix
 
 from ik_addon.authoring.adoptable import adoptable, resting
-from ik_addon.rig.order import live_tips
-from ik_addon.rig.problems import warnings_of
+from ik_addon.rig.model.order import live_tips
+from ik_addon.rig.status.problems import warnings_of
 
 from ..rig.rigs import evaluated_copy, update
 from ..scenes import EXACT, angle_between, enter, go_to, select, whole_state

@@ -11,9 +11,10 @@ import pytest
 from mathutils import Vector
 
 from ik_addon.bake import bake, baking, chains_of, check, collecting, stepping
-from ik_addon.rig import live, sources
-from ik_addon.rig.plan import Plan
-from ik_addon.rig.track_reading import TrackReader
+from ik_addon.rig.live import handlers as live
+from ik_addon.rig.live.plan import Plan
+from ik_addon.rig.pose import sources
+from ik_addon.rig.pose.track_reading import TrackReader
 from ik_addon.solvers import ChainError
 
 from ..rig.keys import fcurves, push_down

@@ -5,7 +5,7 @@ import pytest
 
 from ik_addon.bake import bake, chains_of, check
 from ik_addon.bake.report import words
-from ik_addon.rig.solving import solve_scene
+from ik_addon.rig.pose.solving import solve_scene
 from ik_addon.solvers import Outcome
 
 from ..rig.joint_laws import Judge, limited_rig

@@ -11,7 +11,7 @@ from mathutils import Vector
 
 import ik_addon
 from ik_addon.bake import bake, baking, chains_of
-from ik_addon.rig import live
+from ik_addon.rig.live import handlers as live
 
 from ..rig.keys import FK_KEYS, animated_rig, key
 from ..rig.rigs import ROTATION_MODES, Control, leg, random_rig, update

@@ -10,7 +10,7 @@ import pytest
 from ik_addon.bake import bake, chains_of, check, collecting
 from ik_addon.bake.certificate import certificate_of, verdict_on_targets
 from ik_addon.bake.report import words
-from ik_addon.rig.states import states_of
+from ik_addon.rig.status.states import states_of
 
 from ..rig.rigs import Control, Rig, leg, new_empty
 from ..rig.test_foot import footed_leg

@@ -13,7 +13,7 @@ from math import radians
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_addon.rig.problems import notes_of, problems_of, warnings_of
+from ik_addon.rig.status.problems import notes_of, problems_of, warnings_of
 
 from ..rig.rigs import Rig, evaluated_copy, leg, matrix_difference, new_empty, update
 from ..scenes import curves_of, go_to, select, select_bones, slide

@@ -11,7 +11,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from ik_addon.rig.settings import settings_of
+from ik_addon.rig.data.settings import settings_of
 
 from ..rig.rigs import update
 from ..scenes import EXACT, enter, walking_leg

@@ -16,8 +16,8 @@ import pytest
 from mathutils import Vector
 
 from ik_addon.bake.baking import bake, chains_of
-from ik_addon.rig import live
-from ik_addon.rig.order import ChainName
+from ik_addon.rig.live import handlers as live
+from ik_addon.rig.model.order import ChainName
 
 from ..pictures import Pictures, layers_at, picture_at
 from ..rig.keys import key

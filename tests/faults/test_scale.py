@@ -16,9 +16,10 @@ from mathutils import Vector
 
 from ik_addon.authoring.selection import chosen_tips
 from ik_addon.bake.baking import bake, chains_of, check
-from ik_addon.rig import armature_plan, live
-from ik_addon.rig.order import ChainName
-from ik_addon.rig.states import States
+from ik_addon.rig.live import armature_plan
+from ik_addon.rig.live import handlers as live
+from ik_addon.rig.model.order import ChainName
+from ik_addon.rig.status.states import States
 from ik_addon.ui.view.chains import read_places, shown_chains
 
 from ..rig.keys import key

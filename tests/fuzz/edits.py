@@ -9,7 +9,7 @@ from math import pi
 import bpy
 from mathutils import Euler
 
-from ik_addon.rig import newly_shown
+from ik_addon.rig.live import newly_shown
 
 from ..rig.keys import fcurves
 from ..rig.rigs import ROTATION_MODES, rotation_channel, set_rotation, update

@@ -8,11 +8,11 @@ from math import isfinite
 import bpy
 from mathutils import Matrix, Vector
 
-from ik_addon.rig.animation import animated_channels
-from ik_addon.rig.problems import warnings_of
-from ik_addon.rig.relation import place_of
-from ik_addon.rig.states import States
-from ik_addon.rig.switch import switched_tips
+from ik_addon.rig.blender.animation import animated_channels
+from ik_addon.rig.data.relation import place_of
+from ik_addon.rig.data.switch import switched_tips
+from ik_addon.rig.status.problems import warnings_of
+from ik_addon.rig.status.states import States
 
 from ..rig.rigs import evaluated_copy, matrix_difference, reach
 from ..scenes import EXACT, action_state

@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 import ik_addon
-from ik_addon.rig.problems import faults_of, notes_of, warnings_of
+from ik_addon.rig.status.problems import faults_of, notes_of, warnings_of
 
 from ..rig.rigs import update
 from ..scenes import go_to, whole_state

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_addon.rig.problems import problems_of
+from ik_addon.rig.status.problems import problems_of
 from ik_addon.solvers import Chain, Goal, link_rotations, solve
 
 from ..rig.rigs import (

@@ -4,8 +4,9 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_addon.rig import live, solving
-from ik_addon.rig.steady import SteadyChain
+from ik_addon.rig.live import handlers as live
+from ik_addon.rig.pose import solving
+from ik_addon.rig.pose.steady import SteadyChain
 
 from .rigs import BoneSpec, Control, Rig, leg, make_chain, new_armature, new_empty, update
 

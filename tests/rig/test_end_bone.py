@@ -7,9 +7,9 @@ import pytest
 from mathutils import Vector
 
 from ik_addon.bake import bake, chains_of, check
-from ik_addon.rig import live
-from ik_addon.rig.problems import faults_of
-from ik_addon.rig.states import states_of
+from ik_addon.rig.live import handlers as live
+from ik_addon.rig.status.problems import faults_of
+from ik_addon.rig.status.states import states_of
 
 from ..scenes import EXACT, enter, farthest_apart, go_to, played, played_without_the_add_on, pose_of, select
 from .keys import FRAMES as KEYED

@@ -10,8 +10,9 @@ import bpy
 import pytest
 from mathutils import Matrix, Quaternion
 
-from ik_addon.rig import live, posing, solving
-from ik_addon.rig.order import live_tips
+from ik_addon.rig.live import handlers as live
+from ik_addon.rig.model.order import live_tips
+from ik_addon.rig.pose import posing, solving
 
 from ..scenes import EXACT, enter, go_to, pose_of, select
 from .keys import FRAMES, animated_rig, fcurves, key
@@ -504,5 +505,21 @@ def test_an_armature_that_leaves_its_rest_position_is_solved_in_that_update():
     for frame in (1, 2):
         go_to(frame)
     rig.ob.data.pose_position = "POSE"
+    update()
+    assert rig.missed() < 1e-5
+
+
+@pytest.mark.parametrize("bone", ["hips", "thigh"])
+def test_keys_that_are_edited_within_a_frame_are_followed_in_that_update(bone):
+    rig = leg()
+    for frame, place in ((1, 0.0), (20, 0.3)):
+        rig.ob.pose.bones[bone].location.x = place
+        rig.ob.pose.bones[bone].keyframe_insert("location", frame=frame)
+    rig.enable()
+    for frame in range(1, 9):
+        go_to(frame)
+    for curve in fcurves(rig.ob):
+        for point in curve.keyframe_points:
+            point.co_ui.y += 0.05
     update()
     assert rig.missed() < 1e-5

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_addon.rig.problems import problems_of
+from ik_addon.rig.status.problems import problems_of
 
 from .keys import FRAMES, key, key_rotation
 from .rigs import (

@@ -7,7 +7,7 @@ import bpy
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_addon.rig.solving import solve_scene
+from ik_addon.rig.pose.solving import solve_scene
 from ik_addon.solvers import Outcome
 
 from .keys import FRAMES, fcurves, key

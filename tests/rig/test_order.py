@@ -6,7 +6,7 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_addon.rig.solving import solve_scene
+from ik_addon.rig.pose.solving import solve_scene
 
 from .keys import key
 from .rigs import BoneSpec, Control, evaluated_copy, leg, make_chain, new_armature, new_empty, update

@@ -11,9 +11,11 @@ from mathutils import Matrix, Quaternion, Vector
 
 import ik_addon
 from ik_addon.authoring.knees import limit_knees
-from ik_addon.rig import animation, armature_plan, live
-from ik_addon.rig.order import ChainName
-from ik_addon.rig.solving import solve_scene
+from ik_addon.rig.blender import animation
+from ik_addon.rig.live import armature_plan
+from ik_addon.rig.live import handlers as live
+from ik_addon.rig.model.order import ChainName
+from ik_addon.rig.pose.solving import solve_scene
 
 from ..scenes import apart, bone_state, go_to, pose_of, second_chain
 from .keys import FRAMES, curves_in, fcurves, key, key_rotation, key_target, push_down
@@ -347,6 +349,38 @@ def test_many_chains_on_one_armature_of_all_ways():
     said = [live.way_of(bpy.context.scene, ChainName("spider", f"shin {k}")).partition(":")[0] for k in range(6)]
     assert said == [BEFORE, AFTER, ANEW, ANEW, BEFORE, BEFORE]
     assert_played_as_read_anew([*range(9, 14), *JUMPS, 1, 2, 3], Rig(ob, ["thigh 0", "shin 0"], Control(ob)))
+
+
+def two_keyed_legs() -> Rig:
+    """Legs on one armature, whose own bones have keys; the rig is that of the first."""
+    specs = []
+    for k in range(2):
+        specs += [
+            BoneSpec(f"thigh {k}", (k, 0.0, 2.0), (k, -0.2, 1.0)),
+            BoneSpec(f"shin {k}", (k, -0.2, 1.0), (k, 0.0, 0.0), f"thigh {k}", connect=True),
+        ]
+    ob = new_armature("legs", specs)
+    for k in range(2):
+        target = new_empty(f"target {k}")
+        key(target, "location", [Vector(place) + Vector((k, 0.0, 0.0)) for place in SMOOTH])
+        make_chain(ob.pose.bones[f"shin {k}"], Control(target))
+        for name in ("thigh", "shin"):
+            key_rotation(Random(k), ob.pose.bones[f"{name} {k}"])
+    for frame in WALK:
+        go_to(frame)
+    return Rig(ob, ["thigh 0", "shin 0"], Control(bpy.data.objects["target 0"]))
+
+
+@pytest.mark.parametrize("other", ["off", "constrained"])
+def test_keys_of_a_chain_that_is_written_no_more_are_played_beside_one_that_is(other):
+    rig = two_keyed_legs()
+    assert way(rig) == BEFORE
+    if other == "off":
+        rig.tip.analytic_ik_enabled = False
+    else:
+        rig.target.ob.constraints.new("LIMIT_LOCATION")
+    update()
+    assert_played_as_read_anew([*range(9, 14), *JUMPS, 1, 2, 3], rig)
 
 
 def test_an_armature_in_two_scenes_has_in_each_the_pose_of_its_frame():

@@ -5,9 +5,9 @@ from math import inf, nan
 import bpy
 import pytest
 
-from ik_addon.rig.problems import notes_of, warnings_of
-from ik_addon.rig.solving import solve_scene
-from ik_addon.rig.states import States
+from ik_addon.rig.pose.solving import solve_scene
+from ik_addon.rig.status.problems import notes_of, warnings_of
+from ik_addon.rig.status.states import States
 
 from ..scenes import enter
 from .rigs import BoneSpec, Rig, editing, leg, matrix_difference, new_armature, new_empty, pose_values, update
@@ -299,7 +299,7 @@ def test_bones_that_are_being_renamed_are_in_nobodys_way():
 
 
 def test_motion_paths_are_said_to_be_without_the_chain_where_blender_asks_nobody(monkeypatch):
-    monkeypatch.setattr("ik_addon.rig.problems._PATHS_WITHOUT_HANDLERS", True)
+    monkeypatch.setattr("ik_addon.rig.status.problems._PATHS_WITHOUT_HANDLERS", True)
     rig = leg()
     rig.enable()
     assert not notes_of(rig.ob, "shin")

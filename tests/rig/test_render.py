@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_addon.rig import live
+from ik_addon.rig.live import handlers as live
 
 from .keys import FRAMES, fcurves, key, key_rotation
 from .rigs import Rig, evaluated_copy, leg, new_empty, pose_values, rotation_channel, update

@@ -8,7 +8,7 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_addon.bake import bake, chains_of
-from ik_addon.rig import live
+from ik_addon.rig.live import handlers as live
 
 from ..scenes import EXACT, farthest_apart, go_to, played, played_without_the_add_on, pose_of
 from .keys import FRAMES as KEYED

@@ -9,9 +9,9 @@ from mathutils import Vector
 
 from ik_addon.authoring.knees import limit_knees
 from ik_addon.bake.report import report_of
-from ik_addon.rig import live
-from ik_addon.rig.solving import solve_scene
-from ik_addon.rig.states import states_of
+from ik_addon.rig.live import handlers as live
+from ik_addon.rig.pose.solving import solve_scene
+from ik_addon.rig.status.states import states_of
 from ik_addon.solvers import Outcome
 
 from ..scenes import go_to, link_from_library, missed_world, second_chain, walking_leg, whole_state

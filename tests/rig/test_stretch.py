@@ -8,9 +8,9 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_addon.authoring.controls import remove_chain
-from ik_addon.rig import solving
-from ik_addon.rig.posing import shown_bones
-from ik_addon.rig.solving import solve_scene
+from ik_addon.rig.pose import solving
+from ik_addon.rig.pose.posing import shown_bones
+from ik_addon.rig.pose.solving import solve_scene
 
 from ..scenes import enter, go_to, pose_of, without_handlers
 from .keys import FRAMES, fcurves, key, key_location

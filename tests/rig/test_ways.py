@@ -3,8 +3,10 @@
 import bpy
 import pytest
 
-from ik_addon.rig import live, planned, simple
-from ik_addon.rig.order import ChainName
+from ik_addon.rig.blender import simple
+from ik_addon.rig.live import handlers as live
+from ik_addon.rig.model.order import ChainName
+from ik_addon.rig.pose import planned
 
 from ..scenes import go_to, second_chain, walking_leg
 from .rigs import Rig, update

@@ -7,7 +7,7 @@ import bpy
 import pytest
 
 from ik_addon.authoring.cures import CURES
-from ik_addon.rig.problems import warnings_of
+from ik_addon.rig.status.problems import warnings_of
 from ik_addon.ui.operators import cures
 from ik_addon.ui.panels import bake as bake_panel
 

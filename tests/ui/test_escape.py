@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from ik_addon.rig import live
+from ik_addon.rig.live import handlers as live
 from ik_addon.ui.operators import ranges as range_operators
 from ik_addon.ui.operators import rigs as rig_operators
 from ik_addon.ui.operators.running import running

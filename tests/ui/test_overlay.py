@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_addon.rig.others import others_handle
-from ik_addon.rig.solving import solve_scene
+from ik_addon.rig.live.others import others_handle
+from ik_addon.rig.pose.solving import solve_scene
 from ik_addon.solvers import Outcome
 from ik_addon.ui.view import chains as reading
 from ik_addon.ui.view import overlay, shapes

@@ -7,7 +7,7 @@ import bpy
 import pytest
 
 from ik_addon.authoring.adopt import Adopted, Adoption
-from ik_addon.rig.problems import notes_of
+from ik_addon.rig.status.problems import notes_of
 from ik_addon.ui.operators import rigs as rig_operators
 
 from ..authoring.skeletons import FAMILIES, armature_of

@@ -44,7 +44,7 @@ def judge() -> None:
     if not tips or ob.mode == "EDIT":
         return
     redraws[now["step"]] += 1
-    states = module("rig.states").states_of(ob, tips, layer.depsgraph)
+    states = module("rig.status.states").states_of(ob, tips, layer.depsgraph)
     if any(state.kind not in ("MET", "TOO_FAR", "SOFT") for state in states.values()):
         wrong[now["step"]] += 1
 

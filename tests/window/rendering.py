@@ -78,8 +78,8 @@ SETTINGS = (
 
 def module(name: str):
     """A module of the add-on, wherever that is installed; imported where nothing has needed it yet."""
-    (live,) = (key for key in sys.modules if key.endswith("ik_addon.rig.live"))
-    return importlib.import_module(live.replace("rig.live", name))
+    (live,) = (key for key in sys.modules if key.endswith("ik_addon.rig.live.handlers"))
+    return importlib.import_module(live.replace("rig.live.handlers", name))
 
 
 def tips() -> list[bpy.types.PoseBone]:
@@ -268,7 +268,7 @@ def steps() -> d.Steps:
             bpy.ops.wm.open_mainfile(filepath=opened)
             yield 0.5
             change()
-            live = module("rig.live")
+            live = module("rig.live.handlers")
             if state == "baked":
                 bake()
                 live.unregister()
@@ -279,7 +279,7 @@ def steps() -> d.Steps:
                     yield 0.01
                 for tip in tips():
                     seen = live.way_of(
-                        bpy.context.scene, module("rig.order").ChainName(tip.id_data.name_full, tip.name)
+                        bpy.context.scene, module("rig.model.order").ChainName(tip.id_data.name_full, tip.name)
                     )
                     assert seen.startswith(way), f"{kind}: {seen}"
             for setting in settings:

@@ -41,7 +41,7 @@ def legs_away() -> str:
     tips = [bone.name for bone in rig().pose.bones if bone.analytic_ik_enabled]
     if not tips:
         return "no chain is left"
-    states = module("rig.states").states_of(rig(), tips, depsgraph)
+    states = module("rig.status.states").states_of(rig(), tips, depsgraph)
     return ", ".join(f"{tip}: {state}" for tip, state in states.items() if state.kind != "MET")
 
 

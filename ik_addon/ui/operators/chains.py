@@ -9,9 +9,9 @@ from ... import messages
 from ...authoring.controls import add_chain, controls_of, delete_controls, remove_chain, unused
 from ...authoring.knees import limit_knees
 from ...authoring.selection import active_armature, active_bone, chosen_controls, chosen_tips
-from ...rig.settings import SOLVER_ITEMS
-from ...rig.switch import check_switchable
-from ...rig.undoing import all_or_nothing
+from ...rig.data.settings import SOLVER_ITEMS
+from ...rig.data.switch import check_switchable
+from ...rig.data.undoing import all_or_nothing
 from ...solvers import ChainError
 from .polls import missing_for, no_tip
 

@@ -5,7 +5,7 @@ from bpy.props import StringProperty
 
 from ... import messages
 from ...authoring.cures import cure
-from ...rig.problems import Cure
+from ...rig.status.problems import Cure
 from ...solvers import ChainError
 from .chains import ChainOperator
 

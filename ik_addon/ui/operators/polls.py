@@ -8,10 +8,10 @@ from ... import messages
 from ...authoring.adoptable import adoptable
 from ...authoring.adopted import is_adopted
 from ...authoring.selection import active_armature, active_bone, chosen_tips
-from ...rig.armatures import is_changeable
-from ...rig.order import live_tips
-from ...rig.problems import not_changeable
-from ...rig.switch import switched_tips
+from ...rig.blender.armatures import is_changeable
+from ...rig.data.switch import switched_tips
+from ...rig.model.order import live_tips
+from ...rig.status.problems import not_changeable
 
 Need = Callable[[bpy.types.Object], str]
 """Says of an armature object what is missing; "": nothing."""

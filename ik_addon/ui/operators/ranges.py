@@ -18,10 +18,10 @@ from ...bake.certificate import MISSES, chains_words
 from ...bake.forecast import part_out_of_reach
 from ...bake.report import words
 from ...bake.stepping import Progress, Steps, finish
-from ...rig.motion import motion_of
-from ...rig.order import ChainName
-from ...rig.problems import bones_left_behind
-from ...rig.rendering import is_rendering
+from ...rig.blender.motion import motion_of
+from ...rig.blender.rendering import is_rendering
+from ...rig.model.order import ChainName
+from ...rig.status.problems import bones_left_behind
 from ...solvers import ChainError
 from .chains import ChainOperator
 from .running import Running, end_running, running, start_running

@@ -16,10 +16,10 @@ from ...authoring.selection import active_armature, active_bone, chosen_tips, se
 from ...authoring.snap import pose_snapped, targets_snapped
 from ...bake.certificate import chains_words
 from ...bake.stepping import Steps
-from ...rig.limb import chain_bones
-from ...rig.motion import has_keys, motion_of
-from ...rig.problems import bones_left_behind
-from ...rig.settings import settings_of
+from ...rig.blender.motion import has_keys, motion_of
+from ...rig.data.settings import settings_of
+from ...rig.model.limb import chain_bones
+from ...rig.status.problems import bones_left_behind
 from ...solvers import ChainError
 from .chains import ChainOperator
 from .polls import no_tip

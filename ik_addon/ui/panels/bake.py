@@ -4,8 +4,8 @@ import bpy
 
 from ... import messages
 from ...authoring.selection import tips_of
-from ...rig.order import live_tips
-from ...rig.switch import switched_tips
+from ...rig.data.switch import switched_tips
+from ...rig.model.order import live_tips
 from ..operators.cures import ANALYTIC_IK_OT_lock_interface
 from ..operators.ranges import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
 from ..operators.running import running

@@ -6,12 +6,12 @@ from ... import messages
 from ...authoring.adoptable import adoptable
 from ...authoring.adopted import is_adopted
 from ...authoring.selection import active_bone, tip_of_chain
-from ...rig.foot import end_bone
-from ...rig.live import way_of
-from ...rig.order import ChainName
-from ...rig.problems import notes_of, warnings_of
-from ...rig.settings import settings_of
-from ...rig.states import ChainState, states_of
+from ...rig.data.settings import settings_of
+from ...rig.live.handlers import way_of
+from ...rig.model.foot import end_bone
+from ...rig.model.order import ChainName
+from ...rig.status.problems import notes_of, warnings_of
+from ...rig.status.states import ChainState, states_of
 from ..operators.chains import ANALYTIC_IK_OT_add, ANALYTIC_IK_OT_remove
 from ..operators.rigs import (
     ANALYTIC_IK_OT_adopt,

@@ -5,7 +5,7 @@ from bpy.props import BoolProperty, IntProperty, StringProperty
 
 from ... import messages
 from ...authoring.selection import active_armature, active_bone, is_tip, select_bone, tip_of_chain, tips_of
-from ...rig.states import ChainState, States
+from ...rig.status.states import ChainState, States
 from ...solvers import ChainError
 from ..operators.chains import ChainOperator
 from .chain import InSidebar, icon_of, said_of

@@ -2,7 +2,7 @@
 
 import bpy
 
-from ...rig.problems import Problem
+from ...rig.status.problems import Problem
 from ..operators.cures import BUTTONS, ANALYTIC_IK_OT_cure
 from .sentences import draw_sentence
 

@@ -12,14 +12,14 @@ import numpy as np
 from mathutils import Matrix
 
 from ...authoring.selection import selected_bones
-from ...rig.armatures import armature_objects, is_evaluated_in
-from ...rig.foot import possible_end_bones
-from ...rig.limb import Limb, chain_bones, posed_joints
-from ...rig.order import ChainName, live_tips
-from ...rig.problems import read_chains
-from ...rig.reading import ArmatureReader, SceneReader
-from ...rig.relation import place_of
-from ...rig.solving import solve_limb
+from ...rig.blender.armatures import armature_objects, is_evaluated_in
+from ...rig.data.relation import place_of
+from ...rig.model.foot import possible_end_bones
+from ...rig.model.limb import Limb, chain_bones, posed_joints
+from ...rig.model.order import ChainName, live_tips
+from ...rig.pose.reading import ArmatureReader, SceneReader
+from ...rig.pose.solving import solve_limb
+from ...rig.status.problems import read_chains
 from ...solvers import ChainError
 from ...solvers.joints import HingeJoint
 from .shapes import (

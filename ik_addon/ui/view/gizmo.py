@@ -7,7 +7,7 @@ from mathutils import Matrix
 
 from ... import messages
 from ...authoring.selection import active_armature, active_bone, live_tip_of
-from ...rig.problems import problems_of
+from ...rig.status.problems import problems_of
 from .shapes import KNEE_COLOUR
 from .swivel import ANALYTIC_IK_OT_swivel, circle_of
 

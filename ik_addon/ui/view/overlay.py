@@ -12,9 +12,9 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from ... import messages
-from ...rig.armatures import armature_objects
-from ...rig.live import known_plan
-from ...rig.order import ChainName
+from ...rig.blender.armatures import armature_objects
+from ...rig.live.handlers import known_plan
+from ...rig.model.order import ChainName
 from .chains import Kept, Places, read_places, shapes_of, shown_chains
 from .shapes import Lines
 

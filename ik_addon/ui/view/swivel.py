@@ -10,10 +10,10 @@ from mathutils import Matrix, Vector
 
 from ... import messages
 from ...authoring.selection import active_armature, active_bone, live_tip_of
-from ...rig.animation import current_fcurve_collections
-from ...rig.armatures import tag_pose
-from ...rig.limb import chain_bones, posed_joints
-from ...rig.problems import problems_of
+from ...rig.blender.animation import current_fcurve_collections
+from ...rig.blender.armatures import tag_pose
+from ...rig.model.limb import chain_bones, posed_joints
+from ...rig.status.problems import problems_of
 from ...solvers import ChainError
 from .shapes import knee_circles
 

@@ -152,7 +152,7 @@ def saved_unevaluated(stage: Stage) -> None:
 
 @fault(GROUP, "Saved while a bake or check runs, in which nothing is posed")
 def saved_while_paused(stage: Stage) -> None:
-    from ik_addon.rig import live
+    from ik_addon.rig.live import handlers as live
 
     with live.paused():
         go_to(9)
@@ -164,7 +164,7 @@ def saved_while_paused(stage: Stage) -> None:
 
 @fault(GROUP, "Another file is opened while a bake or check runs")
 def opened_while_paused(stage: Stage) -> None:
-    from ik_addon.rig import live
+    from ik_addon.rig.live import handlers as live
 
     path = save_file(stage)
     with live.paused():

@@ -387,7 +387,7 @@ def a_rotation_mode_is_undone(stage: Stage) -> None:
 
 @fault(GROUP, "The whole stage is undone while handlers are paused, as during a bake in the window")
 def undone_while_paused(stage: Stage) -> None:
-    from ik_addon.rig import live
+    from ik_addon.rig.live import handlers as live
 
     _push("before")
     stage.drag()

@@ -1,0 +1,1 @@
+"""What a file and Blender say: animation, bones, depsgraphs; no chain is known here."""

@@ -1,0 +1,134 @@
+"""F-Curves of chains' bones, silent while solutions are written before the frame: on evaluated copies of actions alone.
+
+What is written into evaluated bones before a frame would be lost to the keys of these bones. Blender plays what the
+evaluated copy of an action says; the user's own action is never changed. As long as they are silent, the FK pose of the
+originals comes from the F-Curves themselves (`ArmaturePlan`).
+"""
+
+from collections.abc import Collection, Sequence
+
+import bpy
+import numpy as np
+
+from .animation import bone_of_path, current_fcurve_collections, fcurve_collections, plays
+from .armatures import armature_objects
+from .evaluating import Graphs, shown_graphs
+
+_silent: dict[tuple[int, int], list[int]] = {}
+"""By the session numbers of armature objects, which may get other names, and of scenes: the places of the F-Curves that
+are silent in what shows the scene."""
+
+
+def silent_channels(ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> set[tuple[str, str, int]]:
+    """Bone, property and index of what the evaluated copy of an armature object does not take from F-Curves."""
+    curves = {k for (uid, _), own in _silent.items() if uid == ob.session_uid for k in own}
+    home = _home(ob_evaluated) if curves else None
+    if home is None:
+        return set()
+    silent = (home[k] for k in curves if k < len(home) and home[k].mute)
+    return {(*bone_of_path(curve.data_path), curve.array_index) for curve in silent}
+
+
+def curves_of(ob: bpy.types.Object, paths: set[str]) -> list[int]:
+    """The places of the F-Curves of these paths among those of an original object's action."""
+    homes = current_fcurve_collections(ob.animation_data) if paths and ob.animation_data else []
+    return [k for home in homes[:1] for k, curve in enumerate(home) if curve.data_path in paths and plays(curve)]
+
+
+def plays_alone(ob: bpy.types.Object) -> bool:
+    """True if nothing but an object plays its action, or its slot of it."""
+    data = ob.animation_data
+    if data is None or data.action is None:
+        return True
+    slot = getattr(data, "action_slot", None)
+    return len(slot.users()) == 1 if slot is not None else data.action.users - data.action.use_fake_user == 1
+
+
+def silence(ob: bpy.types.Object, scene: bpy.types.Scene, graphs: Graphs, curves: list[int]) -> bool:
+    """Silence F-Curves of an original armature object in the depsgraphs that show a scene; False where that cannot be
+    done."""
+    if not plays_alone(ob):
+        return False
+    key = ob.session_uid, scene.session_uid
+    others, _silent[key] = _silent.get(key, []), curves
+    return all([_silence_in(ob.evaluated_get(graph), curves, others) for graph in graphs])
+
+
+def is_silenced(ob: bpy.types.Object, graph: bpy.types.Depsgraph, curves: Sequence[int]) -> bool:
+    """True if the F-Curves of an original armature object are silent in a depsgraph still: a copy made anew plays."""
+    home = _home(ob.evaluated_get(graph))
+    return home is None or _are_silent(home, curves)
+
+
+def _are_silent(home: bpy.types.bpy_prop_collection, curves: Sequence[int]) -> bool:
+    # Both ends: keys that came or went have moved the others.
+    return len(home) > curves[-1] and home[curves[0]].mute and home[curves[-1]].mute
+
+
+def _silence_in(ob_evaluated: bpy.types.Object, curves: Sequence[int], others: Sequence[int]) -> bool:
+    """others: the F-Curves that were silent before."""
+    home = _home(ob_evaluated)
+    if home is None or len(home) <= curves[-1]:
+        return False
+    return (curves == others and _are_silent(home, curves)) or _set_flags(ob_evaluated, home, curves)
+
+
+def _set_flags(ob_evaluated: bpy.types.Object, home: bpy.types.bpy_prop_collection, curves: Sequence[int] = ()) -> bool:
+    """Mute what the user's own action mutes, and these F-Curves; False if it has others than when it was copied."""
+    data = ob_evaluated.animation_data
+    action, slot = data.action.original, getattr(data, "action_slot", None)
+    (own,) = fcurve_collections(action, action.slots.get(slot.identifier) if slot else None) or (home,)
+    if len(own) != len(home):
+        return False
+    flags = np.empty(len(home), bool)
+    own.foreach_get("mute", flags)
+    flags[list(curves)] = True
+    home.foreach_set("mute", flags)
+    return True
+
+
+def restore(scene: bpy.types.Scene, but: Collection[int] = ()) -> list[bpy.types.Object]:
+    """Have the F-Curves play again in what shows a scene, as the user's own actions say; but: not those of the armature
+    objects with these session numbers. Returns the objects."""
+    uids = {uid for uid, shown_in in _silent if shown_in == scene.session_uid and uid not in but}
+    found = [ob for ob in armature_objects() if ob.session_uid in uids] if uids else []
+    for uid in uids:
+        del _silent[uid, scene.session_uid]
+    for ob in found:
+        for graph in shown_graphs(scene):
+            _restore_in(ob.evaluated_get(graph))
+    return found
+
+
+def _restore_in(ob_evaluated: bpy.types.Object) -> None:
+    home = _home(ob_evaluated)
+    if home is not None and not _set_flags(ob_evaluated, home):
+        # A copy made anew plays.
+        ob_evaluated.animation_data.action.original.update_tag()
+
+
+def restore_all() -> list[bpy.types.Object]:
+    """Have all F-Curves play again."""
+    # While an add-on is being enabled Blender may not show its data.
+    return [ob for scene in bpy.data.scenes for ob in restore(scene)] if _silent else []
+
+
+def stop() -> None:
+    """Have all F-Curves play again, also while no frame changes."""
+    for ob in restore_all():
+        ob.update_tag(refresh={"OBJECT", "TIME"})
+
+
+def forget() -> None:
+    """Another state of the file: its copies are made anew."""
+    _silent.clear()
+
+
+def _home(ob_evaluated: bpy.types.Object) -> bpy.types.bpy_prop_collection | None:
+    """The F-Curves of the action of an armature object as it is evaluated; None where it is not."""
+    evaluated = isinstance(ob_evaluated, bpy.types.Object) and ob_evaluated.is_evaluated
+    action = ob_evaluated.animation_data.action if evaluated and ob_evaluated.animation_data else None
+    if not isinstance(action, bpy.types.Action) or not action.is_evaluated:
+        return None
+    homes = current_fcurve_collections(ob_evaluated.animation_data)
+    return homes[0] if len(homes) == 1 else None

@@ -1,0 +1,237 @@
+"""All or nothing: whatever fails in the middle leaves no object, key, lock or setting behind."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import bpy
+
+from ..blender import animation, armatures
+from ..blender.animation import fcurve_homes
+from .kept import KeptControls
+from .settings import PREFIX
+
+_MADE = ("objects", "collections", "actions")
+"""The kinds of data-blocks that operators make."""
+_TRANSFORM = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
+_OF_OBJECT = (*_TRANSFORM, "analytic_ik_report")
+_BLENDERS_LIMITS = ("lock_ik_", "use_ik_limit_", "ik_min_", "ik_max_")
+_CONTROLS = "analytic_ik_record_controls"
+_TRIGGER = "analytic_ik_record_trigger"
+_OF_CONSTRAINT = ("mute", "influence")
+
+
+class Undo:
+    """What objects and the file hold at one moment, to bring back if what follows fails.
+
+    objects: all of their bones, constraints and animation count; keys: their actions' keys as well.
+    """
+
+    def __init__(self, objects: Iterable[bpy.types.Object], keys: bool = False) -> None:
+        self._objects = [(ob, _Held(ob)) for ob in dict.fromkeys(objects)]
+        actions = {action for ob, _ in self._objects for action in _actions(ob)} if keys else ()
+        self._copies = [(action, _copy(action)) for action in actions]
+        self._before = _uids()
+        self._made: dict[str, set[int]] | None = None
+
+    def nothing_more_is_made(self) -> None:
+        """What comes into the file from here on, in the steps of a window, is somebody else's and stays."""
+        if self._made is None:
+            self._made = {kind: uids - self._before[kind] for kind, uids in _uids().items()}
+
+    def forget(self) -> None:
+        """All went well: nothing will be brought back."""
+        for _, copy in self._copies:
+            bpy.data.actions.remove(copy)
+        self._copies = []
+
+    def bring_back(self) -> None:
+        """Bring all of it back, and take away what was made."""
+        self.nothing_more_is_made()
+        for ob, held in self._objects:
+            held.bring_back(ob)
+        for action, copy in self._copies:
+            _replace(action, copy)
+        self._copies = []
+        for kind, uids in self._made.items():
+            blocks = getattr(bpy.data, kind)
+            for each in [each for each in blocks if each.session_uid in uids]:
+                blocks.remove(each)
+        armatures.forget()
+        animation.forget()
+
+
+@contextmanager
+def all_or_nothing(objects: Iterable[bpy.types.Object], keys: bool = False) -> Iterator[Undo]:
+    """Whatever is raised inside leaves objects and the file as they were before: see `Undo`."""
+    undo = Undo(objects, keys)
+    try:
+        yield undo
+    except BaseException:
+        undo.bring_back()
+        raise
+    undo.forget()
+
+
+class _Held:
+    """What one object holds."""
+
+    def __init__(self, ob: bpy.types.Object) -> None:
+        self._own = _values(ob, _OF_OBJECT)
+        self._has_controls = ob.is_property_set(_CONTROLS)
+        self._has_trigger = ob.is_property_set(_TRIGGER)
+        self._controls = [_values(kept, _names(KeptControls)) for kept in ob.analytic_ik_record_controls]
+        names = _names(bpy.types.PoseBone)
+        self._bones = {bone.name: (_values(bone, names), _constraints(bone)) for bone in _bones(ob)}
+        data = ob.animation_data
+        self._animated = data is not None
+        action = data.action if data else None
+        # By its name: a copy may take its place.
+        self._action = action and (action.name, action.library and action.library.filepath)
+        self._slot = getattr(data, "action_slot_handle", 0)
+        self._fake_user = action is not None and action.use_fake_user
+        self._drivers = _drivers(ob)
+
+    def bring_back(self, ob: bpy.types.Object) -> None:
+        """Let the object hold it again. What it holds already is not touched, so that nothing is evaluated for it."""
+        names, changed = _names(bpy.types.PoseBone), False
+        for bone in _bones(ob):
+            if bone.name in self._bones:
+                values, constraints = self._bones[bone.name]
+                changed |= _set_back(bone, values, names)
+                changed |= _set_constraints_back(bone, constraints)
+        self._bring_controls_back(ob)
+        self._bring_animation_back(ob)
+        # Last: keys no longer play over it.
+        changed |= _set_back(ob, self._own, _OF_OBJECT)
+        if changed:
+            ob.update_tag()
+
+    def _bring_controls_back(self, ob: bpy.types.Object) -> None:
+        kept = ob.analytic_ik_record_controls
+        names = {values["name"] for values in self._controls}
+        for name in [each.name for each in kept if each.name not in names]:
+            kept.remove(kept.find(name))
+        for values in self._controls:
+            own = kept.get(values["name"]) or kept.add()
+            _set_back(own, values, _names(KeptControls))
+        if not self._has_controls:
+            ob.property_unset(_CONTROLS)
+        if not self._has_trigger:
+            ob.property_unset(_TRIGGER)
+
+    def _bring_animation_back(self, ob: bpy.types.Object) -> None:
+        data = ob.animation_data
+        if data is None:
+            return
+        for path, index in _drivers(ob) - self._drivers:
+            data.drivers.remove(data.drivers.find(path, index=index))
+        action = self._action and bpy.data.actions[self._action]
+        if action is not None and action.use_fake_user != self._fake_user:
+            action.use_fake_user = self._fake_user
+        if data.action != action:
+            data.action = action
+        if getattr(data, "action_slot_handle", 0) != self._slot:
+            slots = action.slots if action else ()
+            data.action_slot = next((slot for slot in slots if slot.handle == self._slot), None)
+        if not self._animated:
+            ob.animation_data_clear()
+
+
+def _uids() -> dict[str, set[int]]:
+    """Which data-blocks the file has, by their session numbers."""
+    return {kind: {each.session_uid for each in getattr(bpy.data, kind)} for kind in _MADE}
+
+
+def _bones(ob: bpy.types.Object) -> Iterable[bpy.types.PoseBone]:
+    return ob.pose.bones if ob.pose else ()
+
+
+def _names(kind: type[bpy.types.PoseBone] | type[KeptControls]) -> list[str]:
+    """The properties that operators set, of bones or of what is kept of chains' controls.
+
+    Records come last: setting another property may set one.
+    """
+    found = [rna.identifier for rna in kind.bl_rna.properties if not rna.is_readonly]
+    if kind is bpy.types.PoseBone:
+        found = [name for name in found if name in _TRANSFORM or name.startswith((PREFIX, *_BLENDERS_LIMITS))]
+    return sorted(found, key=lambda name: name.startswith(f"{PREFIX}record"))
+
+
+def _values(owner: bpy.types.bpy_struct, names: Iterable[str]) -> dict[str, object]:
+    """The values of properties; of the add-on's only those that are set, and to something that there is."""
+    return {
+        name: _plain(getattr(owner, name))
+        for name in names
+        if not name.startswith(PREFIX) or (owner.is_property_set(name) and not _is_no_choice(owner, name))
+    }
+
+
+def _is_no_choice(owner: bpy.types.bpy_struct, name: str) -> bool:
+    """True if a property of choices holds none of them, as a file may that somebody else has written."""
+    return getattr(owner, name) == "" and owner.bl_rna.properties[name].type == "ENUM"
+
+
+def _set_back(owner: bpy.types.bpy_struct, values: dict[str, object], names: Iterable[str]) -> bool:
+    """Let properties have their values again. Returns whether any had another."""
+    changed = False
+    for name in names:
+        if name in values:
+            is_set = not name.startswith(PREFIX) or owner.is_property_set(name)
+            if is_set and _plain(getattr(owner, name)) == values[name]:
+                continue
+            setattr(owner, name, values[name])
+        elif owner.is_property_set(name):
+            owner.property_unset(name)
+        else:
+            continue
+        changed = True
+    return changed
+
+
+def _plain(value: object) -> object:
+    """A value that stays as it is; Blender's vectors show what their property holds at any time."""
+    return value if isinstance(value, str | int | float | None | bpy.types.ID) else tuple(value)
+
+
+def _constraints(bone: bpy.types.PoseBone) -> dict[str, dict[str, object]]:
+    return {each.name: _values(each, _OF_CONSTRAINT) for each in bone.constraints}
+
+
+def _set_constraints_back(bone: bpy.types.PoseBone, before: dict[str, dict[str, object]]) -> bool:
+    """The same for a bone's constraints; new ones go."""
+    changed = False
+    for constraint in list(bone.constraints):
+        if constraint.name in before:
+            changed |= _set_back(constraint, before[constraint.name], _OF_CONSTRAINT)
+        else:
+            bone.constraints.remove(constraint)
+            changed = True
+    return changed
+
+
+def _drivers(ob: bpy.types.Object) -> set[tuple[str, int]]:
+    data = ob.animation_data
+    return {(driver.data_path, driver.array_index) for driver in data.drivers} if data else set()
+
+
+def _actions(ob: bpy.types.Object) -> Iterator[bpy.types.Action]:
+    """This file's own actions of an object: the current one, and those of its NLA strips."""
+    own = [ob.animation_data.action] if ob.animation_data else []
+    homes = [home.id_data for home in fcurve_homes(ob)]
+    for action in [*own, *homes]:
+        if action is not None and action.library is None and action.override_library is None:
+            yield action
+
+
+def _copy(action: bpy.types.Action) -> bpy.types.Action:
+    copy = action.copy()
+    copy.use_fake_user = action.use_fake_user
+    return copy
+
+
+def _replace(action: bpy.types.Action, copy: bpy.types.Action) -> None:
+    """Let an action's copy take its place and its name."""
+    name = action.name
+    action.user_remap(copy)
+    bpy.data.actions.remove(action)
+    copy.name = name

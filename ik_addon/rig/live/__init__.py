@@ -1,0 +1,1 @@
+"""The application handlers, and the plan that makes them quick."""

@@ -1,0 +1,513 @@
+"""The planned chains of one armature: solved ahead from samples, or from the evaluated scene, and written in bulk."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import bpy
+import numpy as np
+
+from ... import messages
+from ...solvers import ChainError
+from ..blender.armatures import is_evaluated_in
+from ..blender.channels import SCALE, channel_of, raw_values
+from ..blender.evaluating import Graphs
+from ..blender.rendering import is_rendering
+from ..blender.rotations import numbers_of
+from ..blender.sampling import Sampler
+from ..blender.silencing import curves_of, is_silenced, plays_alone, silence
+from ..blender.simple import Judge, not_simple, time_is_plain
+from ..data.relation import is_tied, wake
+from ..model.limb_model import LimbModel
+from ..pose.kinematics import FkTrack
+from ..pose.planned import PlannedChain
+from ..pose.posing import PoseWriter, RowWriter, settle
+from ..pose.sources import EvaluatedPlaces
+from ..pose.steady import Wishes
+from ..pose.track_reading import TrackReader, is_confirmed, wishes_at
+from ..pose.track_solving import solve_tracks
+from ..pose.tracks import PoseTrack, Reading
+from .glance import glance
+
+_FRAMES_AHEAD = 16
+"""How many frames are sampled and solved at once after a jump."""
+_FRAMES_AHEAD_PLAYING = 256, 5120
+"""Likewise where one frame came after the other: at most so many, and at most so many bones times frames, of all
+armatures together: or playback halts for it."""
+_KEPT_AHEAD = 1_000_000
+"""How many rotations of bones are kept, of all armatures together, so that playback in a loop samples and solves each
+frame once; some 80 MB."""
+_COMPARED_AT_FIRST = 3
+"""Frames, or updates in which something was moved by hand, at which all chains that were solved before are compared
+with the evaluated scene."""
+_COMPARED_EACH = 16
+"""From then on at every so-manieth frame one of them is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ahead:
+    """Chains solved ahead, for frames in a row from `first` on. which: their indices; readings: theirs.
+
+    rows: of their channels among the armature's; None: all of them. values: (frames, rows, 4), what is written there.
+    keyed, fk: rows of channels that have keys, and their FK values (frames, keyed, 4). curves: places of the F-Curves
+    that would undo what is written.
+    """
+
+    first: float
+    which: list[int]
+    readings: list[Reading]
+    rows: np.ndarray | None
+    values: np.ndarray
+    keyed: np.ndarray
+    fk: np.ndarray
+    curves: list[int]
+
+
+def _nothing_ahead(first: float) -> _Ahead:
+    none = np.empty(0)
+    return _Ahead(first, [], [], None, none, none, none, [])
+
+
+class ArmaturePlan:
+    """The planned chains of one armature object.
+
+    ways: for each chain why it is not solved before the frame, "": it is; None: that is to be seen.
+    written: what was written before this frame. settled: after it there is nothing to solve and nothing to compare.
+    silences: F-Curves are silent for what was written.
+    early: what chains that were solved before an update wished, and what was written.
+    bones: how many channels they set; among: how many those of all armatures set, and place: the number of this
+    armature among them.
+    """
+
+    def __init__(self, ob: bpy.types.Object, chains: Sequence[PlannedChain]) -> None:
+        self.chains = chains
+        self.models = [chain.model for chain in chains]
+        self.ways: list[str] | None = None
+        self.written: _Ahead | None = None
+        self.settled = self.silences = False
+        self.early: dict[int, tuple[Wishes, np.ndarray]] = {}
+        self._object = ob
+        self._stands_alone: bool | None = None
+        self._tied: bool | None = None
+        self._placed: dict[int, bool] = {}
+        tips = [ob.pose.bones[model.tip] for model in self.models]
+        above = {bone.name for tip in tips for bone in tip.parent_recursive}
+        beside = {tip.analytic_ik_end_bone for tip in tips} & set(ob.pose.bones.keys())
+        self._line = [*{name for model in self.models for name in model.touched} | above | beside]
+        self._looked = glance(ob, self.models, self._line)
+        self._channels = [_channels(model) for model in self.models]
+        # Of each chain a channel that keys would undo first.
+        self._watched = [
+            next((row for row, (name, _) in enumerate(own) if name in model.keyed_bones), 0)
+            for own, model in zip(self._channels, self.models, strict=True)
+        ]
+        self._keyed = [
+            own[row]
+            for own, model, row in zip(self._channels, self.models, self._watched, strict=True)
+            if own[row][0] in model.keyed_bones
+        ]
+        self.bones = self.among = sum(map(len, self._channels))
+        self.place = 0
+        self._writer = RowWriter(ob, (channel for own in self._channels for channel in own))
+        starts = np.cumsum([0, *map(len, self._channels)])
+        self._rows = [np.arange(*span) for span in pairwise(starts)]
+        self._readers: dict[int, set[int]] = {}
+        self._named: dict[str, int] = {}
+        for k, model in enumerate(self.models):
+            for each in _controls(ob, model):
+                self._readers.setdefault(each.session_uid, set()).add(k)
+                self._named[each.name_full] = each.session_uid
+        self._refused: dict[int, str] = {}
+        self._still: dict[int, np.ndarray] = {}
+        self._still_fk: dict[tuple[str, str], FkTrack] = {}
+        self._ahead: dict[float, _Ahead] = {}
+        self._frame: float | None = None
+        self._frames = self._updates = 0
+        self._certain = False
+
+    @property
+    def object(self) -> bpy.types.Object | None:
+        """The armature object; None: it is gone."""
+        try:
+            return self._object if self._object.pose else None
+        except ReferenceError:
+            return None
+
+    def doubt(self) -> None:
+        """What is sampled may have changed."""
+        self.ways = self.written = None
+        self.settled = False
+        self._ahead.clear()
+        self._refused.clear()
+        self._still.clear()
+        self._still_fk.clear()
+        self._frames = 0
+
+    def restructured(self) -> None:
+        """What moves with what may have changed, and what is sampled as well."""
+        self._stands_alone = self._tied = None
+        self._placed.clear()
+        self.doubt()
+
+    def touched(self, uids: Collection[int]) -> list[int]:
+        """Which of the chains read one of the objects with these session numbers."""
+        found = [self._readers[uid] for uid in uids if uid in self._readers]
+        return sorted(set().union(*found)) if found else []
+
+    def before_frame(self, scene: bpy.types.Scene, graphs: Graphs) -> bool:
+        """Write the chains that can be sampled, in all depsgraphs that show the scene. False: the armature is gone."""
+        self.written, self.settled, self.silences = None, False, False
+        ob, frame = self.object, scene.frame_current_final
+        if ob is None:
+            return False
+        ahead = self._ahead.get(frame)
+        if ahead is None:
+            ahead = self._look_ahead(ob, scene, frame)
+        k = int(frame - ahead.first)
+        if ahead.curves:
+            self.silences = silence(ob, scene, graphs, ahead.curves)
+            if not self.silences:
+                # Someone else plays them too now, or they are not where they were.
+                self.doubt()
+                return True
+            # Blender does not bring the originals what is silent.
+            self._writer.write([ob], ahead.fk[k], ahead.keyed)
+        if not ahead.which:
+            return True
+        self._writer.write(copies_of(ob, graphs), ahead.values[k], ahead.rows)
+        if not self._frames:
+            # What moved while nobody was told is no reason for Blender to evaluate the chain now.
+            wake(ob, ())
+        self.written, self._frame = ahead, frame
+        self._frames += 1
+        compared = self._frames > _COMPARED_AT_FIRST and self._frames % _COMPARED_EACH
+        self.settled = ahead.rows is None and bool(compared) and not self.silences
+        return True
+
+    def after_frame(self, places: EvaluatedPlaces, anew: bool) -> bool:
+        """Write the chains that were not solved before the frame, and compare those that were with what they should
+        have read; anew: all of them, and what was written may be lost. False where that cannot be done."""
+        ob, ahead = self.object, self.written
+        if ob is None:
+            return False
+        if not places.shows(ob):
+            return True
+        if ahead is None:
+            return self._solve(places, range(len(self.chains)), frame_changed=True)
+        late = []
+        if anew or self._frames <= _COMPARED_AT_FIRST:
+            late = self._misplaced(ob, places, ahead, ahead.which)
+        elif self._frames % _COMPARED_EACH == 0:
+            late = self._misplaced(ob, places, ahead, [ahead.which[self._frames // _COMPARED_EACH % len(ahead.which)]])
+        if anew or (self.silences and not is_silenced(ob, places.depsgraph, ahead.curves)):
+            late = range(len(self.chains))
+        elif ahead.rows is not None:
+            late += sorted(set(range(len(self.chains))).difference(ahead.which))
+        return self._solve(places, late, frame_changed=True) if late else True
+
+    def before_update(self, depsgraph: bpy.types.Depsgraph, moved: set[str], graphs: Graphs) -> bool:
+        """Solve the chains that read what was moved by hand before that is evaluated, so that it is evaluated once.
+
+        moved: names of those objects; the armature's own is among them where a bone was posed. Only where nothing else
+        of the armature can move with them. False where a chain cannot be solved so.
+        """
+        uids, ob = {self._named[name] for name in moved & self._named.keys()}, self.object
+        which = self.touched(uids) if uids else []
+        if not which or ob is None or not self.is_alone():
+            return True
+        objects = {each for k in which for each in _controls(ob, self.models[k]) if each.session_uid in uids}
+        if not all(self._is_placed(each, moved) for each in objects if each != ob):
+            return True
+        # What keys that were changed set in the same update is seen only afterwards; during a render nothing is lent.
+        self._certain = not is_rendering() and not depsgraph.id_type_updated("ACTION")
+        try:
+            solved = self._solved(EvaluatedPlaces(depsgraph, objects), ob, which)
+        except (ChainError, AttributeError, KeyError):
+            # The pass that reads everything finds the reason and says it.
+            return False
+        copies = copies_of(ob, graphs)
+        for k, (wishes, values) in solved.items():
+            self._writer.write(copies, values, self._rows[k])
+            self.early[k] = wishes, values
+        return True
+
+    def after_update(self, places: EvaluatedPlaces, changed: set[int]) -> bool:
+        """Solve the chains that read one of the objects with these session numbers. False where that cannot be done."""
+        early, ob = self.early, self.object
+        if ob is None:
+            return False
+        if not places.shows(ob):
+            return True
+        self.early = {}
+        which = sorted({*self.touched(changed), *early})
+        if not which:
+            return True
+        self.doubt()
+        self._updates += 1
+        trusted = self._updates > _COMPARED_AT_FIRST and self._updates % _COMPARED_EACH
+        sure = bool(trusted) and self._certain
+        evaluated = ob.evaluated_get(places.depsgraph)
+        late = [k for k in which if k not in early or not self._holds_early(places, evaluated, k, *early[k], sure)]
+        return self._solve(places, late, frame_changed=False) if late else True
+
+    def _holds_early(
+        self,
+        places: EvaluatedPlaces,
+        ob_evaluated: bpy.types.Object,
+        k: int,
+        wishes: Wishes,
+        values: np.ndarray,
+        sure: bool,
+    ) -> bool:
+        """True if a chain that was solved before an update shows that still, and wishes it; sure: it wishes it."""
+        watched = self._watched[k]
+        name, mode = self._channels[k][watched]
+        shown = ob_evaluated.pose.bones[name].path_resolve(channel_of(mode)[0], False)
+        # Keys that were played in the same update undo what was written.
+        if tuple(shown) != tuple(values[watched, : len(shown)].tolist()):
+            return False
+        return sure or is_confirmed(places, self._object, self.models[k], wishes, self.chains[k].length)
+
+    def _solve(self, places: EvaluatedPlaces, which: Iterable[int], frame_changed: bool) -> bool:
+        """Solve chains from the evaluated scene, and write them. False where one of them cannot be solved so."""
+        ob = self.object
+        if ob is None:
+            return False
+        try:
+            writer = PoseWriter(ob, ob.evaluated_get(places.depsgraph))
+            for k, (_, values) in self._solved(places, ob, which).items():
+                for (name, mode), numbers in zip(self._channels[k], values.tolist(), strict=True):
+                    writer.write(name, mode, numbers[: channel_of(mode)[1]])
+            writer.commit([self.models[k].tip for k in which], frame_changed)
+            settle(places.depsgraph, frame_changed)
+        except (ChainError, AttributeError, KeyError):
+            # The pass that reads everything finds the reason and says it.
+            return False
+        return True
+
+    def _solved(
+        self, places: EvaluatedPlaces, ob: bpy.types.Object, which: Iterable[int]
+    ) -> dict[int, tuple[Wishes, np.ndarray]]:
+        """What chains wish just now, and the numbers (channels, 4) of their channels for it."""
+        found, in_arrays = {}, []
+        for k in which:
+            steady = self.chains[k].steady
+            if steady is None:
+                in_arrays.append(k)
+                continue
+            wishes = wishes_at(places, ob, steady.model)
+            values = [(*raw, 0.0)[:4] for raw in steady.raw(*steady.solve(wishes))]
+            found[k] = wishes, np.array(values, np.float32)
+        if in_arrays:
+            reader = TrackReader(places, 1, self._still_fk)
+            readings = reader.readings((ob, self.models[k]) for k in in_arrays)
+            for reading in readings:
+                if isinstance(reading, ChainError):
+                    raise reading
+            poses = solve_tracks(readings)
+            values = channel_values(readings, poses)[0]
+            starts = np.cumsum([0, *(len(self._channels[k]) for k in in_arrays)])
+            for k, reading, (start, end) in zip(in_arrays, readings, pairwise(starts), strict=True):
+                found[k] = reading.goal.at(0), values[start:end]
+        return found
+
+    def looks_the_same(self) -> bool:
+        """Whether nothing of the armature that its chains are made of has been changed by posing."""
+        ob = self.object
+        try:
+            return ob is not None and glance(ob, self.models, self._line) == self._looked
+        except KeyError:
+            # A bone is gone.
+            return False
+
+    def is_to_be_tagged(self) -> bool:
+        """Whether chains were written before this evaluation, and nothing ties one of them to its controls."""
+        ob = self.object
+        if ob is None or not (self.early or self.written):
+            return False
+        if self._tied is None:
+            self._tied = all(is_tied(ob.pose.bones[model.tip]) for model in self.models)
+        return not self._tied
+
+    def is_alone(self) -> bool:
+        """Whether nothing but channels places the armature object, and what of it carries or makes its chains."""
+        ob = self.object
+        if self._stands_alone is None and ob is not None:
+            driven = any(data and data.drivers for data in (ob.animation_data, ob.data.animation_data))
+            line = [ob.pose.bones[name] for name in self._line]
+            constrained = any(not each.mute for owner in (ob, *line) for each in owner.constraints)
+            self._stands_alone = ob.parent is None and not driven and not constrained
+        return bool(self._stands_alone)
+
+    def plays(self, depsgraph: bpy.types.Depsgraph) -> bool:
+        """True if a depsgraph shows the FK pose of bones that have keys: Blender plays these also where it finds out
+        again what depends on what."""
+        ob = self.object
+        if ob is None or not self._keyed or not is_evaluated_in(ob, depsgraph):
+            return False
+        bones, evaluated = ob.pose.bones, ob.evaluated_get(depsgraph).pose.bones
+        return any(raw_values(bones[name], mode) == raw_values(evaluated[name], mode) for name, mode in self._keyed)
+
+    def _is_placed(self, control: bpy.types.Object, moved: set[str]) -> bool:
+        """Whether a moved control is where its channels and its parent's place say, which has not moved."""
+        if control.session_uid not in self._placed:
+            self._placed[control.session_uid] = not not_simple(control)
+        above = control.parent
+        while above is not None and above.name_full not in moved:
+            above = above.parent
+        return self._placed[control.session_uid] and above is None
+
+    def reasons(self, scene: bpy.types.Scene) -> list[str]:
+        """For each chain what keeps its controls from being sampled; "": nothing."""
+        ob = self.object
+        if not time_is_plain(scene):
+            return [messages.TIME_REMAPPED()] * len(self.chains)
+        if ob is None:
+            return [messages.ARMATURE_GONE()] * len(self.chains)
+        judge = Judge()
+        return [self._refused.get(k) or _why_not_sampled(ob, model, judge) for k, model in enumerate(self.models)]
+
+    def _look_ahead(self, ob: bpy.types.Object, scene: bpy.types.Scene, frame: float) -> _Ahead:
+        """Sample and solve the chains that can be at `frame`, and at whole frames around it."""
+        if self.ways is None:
+            self.ways = self.reasons(scene)
+        playing = self._frame is not None and abs(frame - self._frame) == 1.0
+        frames = _frames_around(frame, self.among if playing else 0, self.place)
+        ahead = self._solve_ahead(ob, frames)
+        if (len(self._ahead) + len(frames)) * self.among > _KEPT_AHEAD:
+            self._ahead.clear()
+        self._ahead.update(dict.fromkeys(map(float, frames), ahead))
+        return ahead
+
+    def _solve_ahead(self, ob: bpy.types.Object, frames: Sequence[float]) -> _Ahead:
+        assert self.ways is not None
+        sampled = [k for k, way in enumerate(self.ways) if not way]
+        reader = TrackReader(Sampler(frames, still=self._still), len(frames), self._still_fk)
+        readings: dict[int, Reading] = {}
+        for k, reading in zip(sampled, reader.readings((ob, self.models[k]) for k in sampled), strict=True):
+            if isinstance(reading, ChainError):
+                self.ways[k] = str(reading)
+            else:
+                readings[k] = reading
+        which, own = [*readings], [*readings.values()]
+        try:
+            poses = solve_tracks(own)
+        except ChainError as error:
+            for k in which:
+                self.ways[k] = str(error)
+            return _nothing_ahead(frames[0])
+        if not which:
+            return _nothing_ahead(frames[0])
+        rows = np.concatenate([self._rows[k] for k in which])
+        keyed, fk = self._keyed_fk(readings, len(frames))
+        channels = [channel for own_channels in self._channels for channel in own_channels]
+        curves = curves_of(ob, {_path(*channels[row]) for row in keyed})
+        values = channel_values(own, poses)
+        whole = len(rows) == self.bones
+        return _Ahead(frames[0], which, own, None if whole else rows, values, keyed, fk, curves)
+
+    def _keyed_fk(self, readings: Mapping[int, Reading], count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Which of the channels of chains may have keys, and their FK values (frames, channels, 4)."""
+        rows, values = [], []
+        for k, reading in readings.items():
+            own = zip(self._rows[k].tolist(), self._channels[k], fk_numbers(reading), strict=True)
+            for row, (name, _), numbers in own:
+                if name in reading.model.keyed_bones:
+                    rows.append(row)
+                    values.append(_padded(numbers, count))
+        if not rows:
+            return np.empty(0, int), np.empty((count, 0, 4), np.float32)
+        return np.array(rows), np.stack(values, axis=1).astype(np.float32)
+
+    def _misplaced(
+        self, ob: bpy.types.Object, places: EvaluatedPlaces, ahead: _Ahead, some: Sequence[int]
+    ) -> list[int]:
+        """Which of some chains solved before the frame were led astray; they are not sampled any more."""
+        assert self._frame is not None and self.ways is not None
+        found = []
+        for k in some:
+            sampled = ahead.readings[ahead.which.index(k)].goal.at(int(self._frame - ahead.first))
+            if not is_confirmed(places, ob, self.models[k], sampled, self.chains[k].length):
+                self.ways[k] = self._refused[k] = messages.NOT_WHERE_SAMPLED()
+                found.append(k)
+        if found:
+            self._ahead.clear()
+        return found
+
+
+def _channels(model: LimbModel) -> list[tuple[str, str]]:
+    """The channels that a chain sets: bones, each with its rotation mode or SCALE."""
+    return [*zip(model.names, model.turned_modes, strict=True), *((name, SCALE) for name, _ in model.scaled)]
+
+
+def _path(name: str, mode: str) -> str:
+    return f'pose.bones["{bpy.utils.escape_identifier(name)}"].{channel_of(mode)[0]}'
+
+
+def fk_numbers(reading: Reading) -> list[np.ndarray]:
+    """The FK numbers (n or 1, width) of the channels that a chain sets."""
+    return [*(reading.fk.numbers[k] for k in reading.model.turned), *reading.fk.lengthening]
+
+
+def channel_values(readings: Sequence[Reading], poses: Sequence[PoseTrack]) -> np.ndarray:
+    """The numbers (n, channels, 4), zeros behind, that make bones show poses: each rotation next to its FK rotation."""
+    count = readings[0].count
+    fk = np.stack([_padded(numbers, count) for reading in readings for numbers in fk_numbers(reading)], axis=1)
+    values, by_mode, at = fk.astype(np.float32), {}, 0
+    for reading, pose in zip(readings, poses, strict=True):
+        ahead = ~pose.at_fk
+        for k, mode in enumerate(reading.model.turned_modes):
+            by_mode.setdefault(mode, []).append((at + k, pose.rotations[:, k], ahead))
+        at += len(reading.model.turned)
+        for k, (_, exponent) in enumerate(reading.model.scaled):
+            values[:, at + k] *= (pose.stretches**exponent)[:, None]
+        at += len(reading.model.scaled)
+    for mode, each in by_mode.items():
+        rows, width = [row for row, *_ in each], channel_of(mode)[1]
+        turns = np.stack([turned for _, turned, _ in each], axis=1)
+        numbers = numbers_of(turns.reshape(-1, 4), mode, fk[:, rows, :width].reshape(-1, width))
+        ahead = np.stack([own for *_, own in each], axis=1)[..., None]
+        values[:, rows, :width] = np.where(ahead, numbers.reshape(count, -1, width), values[:, rows, :width])
+    return values
+
+
+def _padded(numbers: np.ndarray, count: int) -> np.ndarray:
+    padded = np.zeros((count, 4))
+    padded[:, : numbers.shape[1]] = numbers
+    return padded
+
+
+def _why_not_sampled(ob: bpy.types.Object, model: LimbModel, judge: Judge) -> str:
+    """What keeps what a chain reads from being sampled; "": nothing."""
+    tip = ob.pose.bones[model.tip]
+    why = judge.not_simple(ob, model.parent) or judge.not_simple(tip.analytic_ik_target, model.target_bone)
+    if not why and model.has_pole:
+        why = judge.not_simple(tip.analytic_ik_pole_target, model.pole_bone)
+    if not why and not model.is_still:
+        why = judge.keys_not_simple(ob)
+        if not why and model.keyed_bones and not plays_alone(ob):
+            why = messages.KEYS_SHARED(object=ob.name)
+    return why
+
+
+def _frames_around(frame: float, playing: int, place: int) -> Sequence[float]:
+    """playing: how many bones are turned while one frame comes after the other; 0: it was a jump. place: so that not
+    all armatures begin anew at the same frame."""
+    if frame != int(frame):
+        return [frame]
+    most, in_all = _FRAMES_AHEAD_PLAYING
+    count = min(max(in_all // playing, _FRAMES_AHEAD), most) if playing else _FRAMES_AHEAD
+    place %= count
+    first = int((frame + place) // count) * count - place
+    return range(first, first + count)
+
+
+def copies_of(ob: bpy.types.Object, graphs: Iterable[bpy.types.Depsgraph]) -> list[bpy.types.Object]:
+    """An armature object as depsgraphs evaluate it, where they do."""
+    return [ob.evaluated_get(graph) for graph in graphs if is_evaluated_in(ob, graph)]
+
+
+def _controls(ob: bpy.types.Object, model: LimbModel) -> list[bpy.types.Object]:
+    """The objects that a chain reads: its armature object and its controls."""
+    tip = ob.pose.bones[model.tip]
+    return [each for each in (ob, tip.analytic_ik_target, tip.analytic_ik_pole_target) if each]

@@ -1,0 +1,428 @@
+"""The application handlers: chains follow their targets while dragging, scrubbing, playing and rendering."""
+
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial, wraps
+
+import bpy
+from bpy.app.handlers import persistent
+
+from ... import messages
+from ..blender import animation, armatures, silencing
+from ..blender.armatures import armature_named, is_evaluated_in, tag_pose
+from ..blender.evaluating import evaluate, is_evaluating, is_shown, shown_graphs
+from ..blender.rendering import is_render_thread, is_rendering
+from ..data.kept import keep_all
+from ..model.order import ChainName, live_tips
+from ..pose.posing import forget as forget_pose
+from ..pose.posing import lend_shown, shown_armatures, take_back
+from ..pose.solving import solve_scene
+from ..pose.sources import EvaluatedPlaces
+from . import newly_shown
+from .others import come_last, moved_meanwhile, others_handle, others_handle_frames
+from .plan import Plan
+from .preparing import bring_chains_up_to_date, prepare
+
+_STRUCTURE = {"ACTION", "ARMATURE", "COLLECTION", "SCENE"}
+"""Kinds of data whose change may change how chains are solved; objects that only move do not."""
+
+_paused: list[object] = []
+_missed: list[object] = []
+"""Undone or opened while paused: what is shown is the FK pose."""
+_reported: set[str] = set()
+_plans: dict[int, Plan] = {}
+"""By the scene's session number how its chains are solved."""
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """Inside, the handlers do nothing: whoever steps the frames solves the chains itself.
+
+    They are told of nothing that changes meanwhile, so what was known is doubtful afterwards.
+    """
+    token = object()
+    _paused.append(token)
+    silencing.restore_all()
+    try:
+        yield
+    finally:
+        _paused.remove(token)
+        animation.forget()
+        for plan in _plans.values():
+            plan.doubtful = True
+        if _missed and not _paused:
+            _missed.clear()
+            newly_shown.evaluate_chains()
+
+
+def way_of(scene: bpy.types.Scene, chain: ChainName) -> str:
+    """How a chain is solved at frame changes, as a sentence; "": that is not known yet."""
+    plan = _plans.get(scene.session_uid)
+    return plan.way_of(scene, chain) if plan else ""
+
+
+def known_plan(scene: bpy.types.Scene) -> Plan | None:
+    """How the chains of a scene are solved, where that is certain; nothing is read for it."""
+    plan = _plans.get(scene.session_uid)
+    return plan if plan is not None and not plan.doubtful and not _paused else None
+
+
+def plan_of(context: bpy.types.Context) -> Plan:
+    """How the chains of the scene are solved as it stands; they are solved where that is not known."""
+    animation.forget()
+    depsgraph = context.evaluated_depsgraph_get()
+    plan = _plans.get(context.scene.session_uid)
+    if plan is None or not plan.is_shown(depsgraph) or not plan.holds():
+        _solve_anew(context.scene, depsgraph, frame_changed=False)
+    if context.scene.session_uid not in _plans:
+        # A chain follows another bone than before, and is read once more now that it does.
+        _solve_anew(context.scene, context.evaluated_depsgraph_get(), frame_changed=False)
+    return _plans[context.scene.session_uid]
+
+
+def _guarded(handler):
+    """A handler that does nothing while paused, and whose errors go to the console, once, and never to the user."""
+
+    @persistent
+    @wraps(handler)
+    def guarded(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -> None:
+        if _paused or is_evaluating():
+            return
+        try:
+            handler(scene, depsgraph)
+        except Exception:
+            _plans.clear()
+            text = traceback.format_exc()
+            if text not in _reported:
+                _reported.add(text)
+                print(messages.HANDLER_FAILED(trace=text))
+
+    return guarded
+
+
+@_guarded
+def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
+    """Before a frame is evaluated: write the chains whose controls can be sampled. So it is evaluated only once."""
+    take_back()
+    if is_render_thread():
+        # What the window shows may be drawn at this moment.
+        return
+    _keep_order("frame_change_post", frame_change_post)
+    try:
+        _write_before(scene)
+    finally:
+        # What is not written before this frame has its keys played.
+        plan = _plans.get(scene.session_uid)
+        silencing.restore(scene, but=plan.silences() if plan is not None else ())
+
+
+def _write_before(scene: bpy.types.Scene) -> None:
+    plan = _plans.get(scene.session_uid)
+    if plan is None or not plan.tied:
+        prepare(scene)
+    if plan is None:
+        return
+    if not plan.tied:
+        plan.doubtful = plan.tied = True
+    graphs = shown_graphs(scene)
+    pending = plan.doubtful or _changes_pending(scene)
+    tagged = _tagged_armatures(graphs[0]) if graphs and pending else []
+    if (pending and not _holds(plan)) or not plan.before_frame(scene, graphs):
+        # What is copied anew shows the FK pose until the chains are read.
+        _plans.pop(scene.session_uid, None)
+        prepare(scene)
+    elif graphs:
+        plan.settled &= not pending
+        plan.pending = pending
+        _lend([*filter(plan.knows_chains_of, tagged), *plan.tag_untied()], graphs[0])
+
+
+@_guarded
+def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """After a frame was evaluated: solve the other chains. What they write is evaluated in the same frame change."""
+    newly_shown.solved_in(depsgraph)
+    plan, others = _plans.get(scene.session_uid), others_handle_frames()
+    if others_handle("frame_change_post"):
+        evaluate(depsgraph)
+    if not is_shown(depsgraph, scene):
+        # That of a render, or of motion paths: nothing was written there before.
+        solve_scene(depsgraph, frame_changed=True)
+        return
+    if plan is not None and plan.settled and not others:
+        # Settled is what was written before this frame: before the next one it is said anew.
+        plan.settled = False
+        return
+    if others and plan is not None and not plan.intact():
+        plan = None
+    places = EvaluatedPlaces(depsgraph)
+    if plan is None or plan.misses(depsgraph) or not plan.after_frame(places, plan.pending or others):
+        _solve_anew(scene, depsgraph, frame_changed=True)
+    elif plan.unsteady:
+        solve_scene(depsgraph, True, lambda tip: _name_of(tip) in plan.unsteady, plan.orders)
+
+
+@_guarded
+def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
+    """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
+    take_back()
+    _keep_order("depsgraph_update_post", depsgraph_update_post)
+    plan, layer = _plans.get(scene.session_uid), bpy.context.view_layer
+    depsgraph = layer.depsgraph if layer and layer.id_data == scene else None
+    other_layer = plan is not None and layer is not None and plan.layer != layer.name
+    tagged = _tagged_armatures(depsgraph) if depsgraph else []
+    changed = bool(tagged) or (depsgraph is not None and any(map(depsgraph.id_type_updated, _STRUCTURE)))
+    holds = plan is not None and plan.tied and not other_layer
+    posed = depsgraph is not None and not any(map(depsgraph.id_type_updated, _STRUCTURE - {"ARMATURE"}))
+    looks_the_same = holds and changed and posed and not plan.doubtful and plan.looks_the_same(tagged)
+    if holds and changed and not looks_the_same:
+        # Bones may have other names, each another's.
+        holds = not bring_chains_up_to_date() and _holds(plan)
+    if not holds or depsgraph is None:
+        # In time for this update.
+        prepare(scene)
+        if plan is not None:
+            plan.doubtful = plan.tied = True
+    elif not plan.doubtful and plan.armatures and depsgraph.id_type_updated("OBJECT"):
+        moved = {each.id.name_full for each in depsgraph.updates if isinstance(each.id, bpy.types.Object)}
+        if not plan.before_update(depsgraph, moved, shown_graphs(scene)):
+            _plans.pop(scene.session_uid, None)
+    if plan is not None:
+        plan.tagged = set(tagged)
+    if plan is not None and depsgraph is not None:
+        known = tagged if looks_the_same else filter(plan.knows_chains_of, tagged)
+        _lend([*known, *plan.tag_untied()], depsgraph)
+
+
+@_guarded
+def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """After something changed within a frame: solve the chains that read it."""
+    newly_shown.solved_in(depsgraph)
+    keys_changed = depsgraph.id_type_updated("ACTION")
+    if keys_changed or depsgraph.id_type_updated("ARMATURE"):
+        animation.forget()
+    moved, reposed = set(), set()
+    if depsgraph.id_type_updated("OBJECT"):
+        for update in depsgraph.updates:
+            if isinstance(update.id, bpy.types.Object):
+                if update.is_updated_transform:
+                    moved.add(update.id.original)
+                if update.is_updated_geometry and update.id.type == "ARMATURE":
+                    reposed.add(update.id.original)
+    if reposed and not reposed <= set(armatures.armature_objects()):
+        # One came while another object went: the file has as many as before.
+        armatures.forget()
+        for plan in _plans.values():
+            plan.doubtful = True
+    plan = known = _plans.get(scene.session_uid)
+    if others_handle("depsgraph_update_post") and moved_meanwhile(depsgraph):
+        evaluate(depsgraph)
+        _solve_anew(scene, depsgraph, frame_changed=False)
+        return
+    # Of what a window shows it was seen before the update.
+    unseen = not is_shown(depsgraph, scene) and any(map(depsgraph.id_type_updated, _STRUCTURE))
+    if plan is not None and (plan.doubtful or unseen) and not plan.holds():
+        plan = None
+    if plan is not None and not keys_changed:
+        # What is evaluated anew because something else moved has not changed itself.
+        reposed -= plan.waked(depsgraph) - moved - plan.tagged
+    if plan is None:
+        if moved or reposed or known:
+            _solve_anew(scene, depsgraph, frame_changed=False)
+    elif moved or reposed:
+        changed = {ob.session_uid for ob in moved | reposed}
+        if plan.misses(depsgraph) or not plan.update(EvaluatedPlaces(depsgraph), changed):
+            _solve_anew(scene, depsgraph, frame_changed=False)
+        elif plan.unsteady:
+            read = partial(_reads, plan, moved, reposed)
+            solve_scene(depsgraph, False, read, plan.orders)
+
+
+@persistent
+def take_back_first(_scene: bpy.types.Scene, _depsgraph: object = None) -> None:
+    """After an evaluation, before any other handler: the originals hold the FK pose again."""
+    take_back()
+
+
+@persistent
+def before_saving(*_: object) -> None:
+    """What is saved, or undone to, is the FK pose."""
+    take_back()
+
+
+@persistent
+def load_post(*_: object) -> None:
+    """Another file, or another state of it: it shows the FK pose, and Blender calls no other handler for that."""
+    _forget_all()
+    for ob in armatures.armature_objects():
+        if ob.pose and ob.override_library:
+            # What is kept there is what the library's file kept.
+            keep_all(ob)
+    _solve_now()
+
+
+@persistent
+def undo_post(*_: object) -> None:
+    """Another state of the file: nothing that was known holds."""
+    _forget_all()
+    _solve_now()
+
+
+def _forget_all() -> None:
+    armatures.forget()
+    forget_pose()
+    silencing.forget()
+    newly_shown.forget()
+    _reported.clear()
+    animation.forget()
+    _plans.clear()
+
+
+def _solve_now() -> None:
+    """Evaluate the scene that is shown, with its chains solved."""
+    if _paused:
+        _missed.append(None)
+    elif any(ob.pose and live_tips(ob) for ob in armatures.armature_objects()):
+        _guarded(_evaluate_solved)(bpy.context.scene)
+
+
+def _evaluate_solved(scene: bpy.types.Scene, _: object) -> None:
+    prepare(scene, at_load=True)
+    with paused():
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+    if solve_scene(depsgraph, frame_changed=False).limbs:
+        evaluate(depsgraph)
+    take_back()
+
+
+def _tagged_armatures(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
+    """The original armature objects that were changed since a depsgraph was evaluated, and will be copied anew."""
+    if not (depsgraph.id_type_updated("OBJECT") or depsgraph.id_type_updated("ARMATURE")):
+        return []
+    found, data = [], set()
+    for update in depsgraph.updates:
+        # By the name of the copy: before the update, the original of what was just deleted is no longer there.
+        if isinstance(update.id, bpy.types.Armature):
+            data.add(update.id.name_full)
+        elif isinstance(update.id, bpy.types.Object) and update.id.type == "ARMATURE":
+            try:
+                found.append(armature_named(update.id.name_full))
+            except KeyError:
+                # It has another name since.
+                return [ob for ob in armatures.armature_objects() if ob.pose]
+    with_data = (ob for ob in (armatures.armature_objects() if data else ()) if ob.pose and ob.data.name_full in data)
+    return [*dict.fromkeys((*found, *with_data))]
+
+
+def _lend(obs: Iterable[bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> None:
+    """Lend armature objects that will be copied anew what they show; not while a render copies them too."""
+    if is_rendering():
+        return
+    for ob in obs:
+        if ob.mode != "EDIT" and is_evaluated_in(ob, depsgraph):
+            lend_shown(ob, ob.evaluated_get(depsgraph))
+
+
+def _keep_order(event: str, own: Callable) -> None:
+    """Have the FK pose taken back before other add-ons' handlers of an event, and chains solved after them."""
+    come_last(event, own)
+    handlers = getattr(bpy.app.handlers, event)
+    if handlers[0] is not take_back_first and take_back_first in handlers:
+        handlers.remove(take_back_first)
+        handlers.insert(0, take_back_first)
+
+
+def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> None:
+    """Read and solve everything, and keep what stays the same."""
+    _plans.pop(scene.session_uid, None)
+    followed = bring_chains_up_to_date()
+    done = solve_scene(depsgraph, frame_changed)
+    if not followed:
+        # Else what was solved is what was said of the chains before.
+        _plans[scene.session_uid] = Plan(done, depsgraph)
+
+
+def _holds(plan: Plan) -> bool:
+    animation.forget()
+    return plan.holds()
+
+
+def _changes_pending(scene: bpy.types.Scene) -> bool:
+    """Whether a script has changed something that has not been evaluated yet: no handler was told of it."""
+    layer = bpy.context.view_layer
+    if layer is None or layer.id_data != scene:
+        # Nothing shows this scene.
+        return True
+    depsgraph = layer.depsgraph
+    return depsgraph is None or bool(depsgraph.updates)
+
+
+def _name_of(tip: bpy.types.PoseBone) -> ChainName:
+    return ChainName(tip.id_data.original.name_full, tip.name)
+
+
+def _reads(plan: Plan, moved: set, reposed: set, tip: bpy.types.PoseBone) -> bool:
+    """True if the chain of `tip` is read whole each time, and reads an object that moved, or a bone of an armature that
+    was posed again."""
+    ob = tip.id_data.original
+    return _name_of(tip) in plan.unsteady and (
+        ob in moved
+        or ob in reposed
+        or any(
+            control is not None and (control.original in moved or control.original in reposed)
+            for control in (tip.analytic_ik_target, tip.analytic_ik_pole_target)
+        )
+    )
+
+
+_HANDLERS = {
+    "frame_change_pre": [frame_change_pre],
+    "frame_change_post": [take_back_first, frame_change_post],
+    "depsgraph_update_pre": [depsgraph_update_pre],
+    "depsgraph_update_post": [take_back_first, depsgraph_update_post],
+    "save_pre": [before_saving],
+    "undo_pre": [before_saving],
+    "redo_pre": [before_saving],
+    "load_post": [load_post],
+    "undo_post": [undo_post],
+    "redo_post": [undo_post],
+}
+
+
+def register() -> None:
+    """Put the handlers on, once."""
+    unregister()
+    for event, own in _HANDLERS.items():
+        getattr(bpy.app.handlers, event).extend(own)
+    newly_shown.register()
+    # While an add-on is being enabled Blender may not show its data yet.
+    if hasattr(bpy.data, "objects"):
+        _look_at_the_file()
+    else:
+        bpy.app.timers.register(_look_at_the_file, first_interval=0.0)
+
+
+def _look_at_the_file() -> None:
+    """The file that is open may have chains: they follow at once, not only when something moves."""
+    _forget_all()
+    for ob in armatures.armature_objects():
+        animation.revive_drivers(ob)
+    newly_shown.evaluate_chains()
+
+
+def unregister() -> None:
+    """Take the handlers off, also those that an earlier load of this module left. The FK pose is shown."""
+    own = {(handler.__module__, handler.__name__) for handlers in _HANDLERS.values() for handler in handlers}
+    for event in _HANDLERS:
+        handlers = getattr(bpy.app.handlers, event)
+        for other in list(handlers):
+            if (other.__module__, other.__name__) in own:
+                handlers.remove(other)
+    if bpy.app.timers.is_registered(_look_at_the_file):
+        bpy.app.timers.unregister(_look_at_the_file)
+    newly_shown.unregister()
+    take_back()
+    silencing.stop()
+    for ob in shown_armatures():
+        tag_pose(ob)
+    forget_pose()

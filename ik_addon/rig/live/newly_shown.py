@@ -1,0 +1,56 @@
+"""Scenes and view layers that a window has just begun to show: Blender evaluated them and called no handler."""
+
+import bpy
+
+from ..blender.armatures import armature_objects, tag_pose
+from ..model.order import live_tips
+
+_seen: set[tuple[int, str]] = set()
+"""Depsgraphs in which chains were solved, or that were drawn already: their addresses and view layers."""
+_handlers: list[object] = []
+
+
+def solved_in(depsgraph: bpy.types.Depsgraph) -> None:
+    """A handler was called for a depsgraph."""
+    _seen.add(_key(depsgraph))
+
+
+def forget() -> None:
+    """Another state of the file: other depsgraphs may stand at the same addresses."""
+    _seen.clear()
+
+
+def _key(depsgraph: bpy.types.Depsgraph) -> tuple[int, str]:
+    return depsgraph.as_pointer(), f"{depsgraph.scene.name}/{depsgraph.view_layer.name}"
+
+
+def _before_drawing() -> None:
+    depsgraph = bpy.context.view_layer.depsgraph
+    if depsgraph is not None and _key(depsgraph) not in _seen:
+        solved_in(depsgraph)
+        # While it is drawn nothing may change.
+        if not bpy.app.timers.is_registered(evaluate_chains):
+            bpy.app.timers.register(evaluate_chains, first_interval=0.0)
+
+
+def evaluate_chains() -> None:
+    """Have all armature objects with live chains evaluated, and so their chains solved."""
+    for ob in armature_objects():
+        if ob.pose and live_tips(ob):
+            tag_pose(ob)
+
+
+def register() -> None:
+    """Look at each depsgraph that is drawn in a 3D view; without a window nothing is drawn."""
+    unregister()
+    if not bpy.app.background:
+        _handlers.append(bpy.types.SpaceView3D.draw_handler_add(_before_drawing, (), "WINDOW", "PRE_VIEW"))
+
+
+def unregister() -> None:
+    """Look no more."""
+    forget()
+    while _handlers:
+        bpy.types.SpaceView3D.draw_handler_remove(_handlers.pop(), "WINDOW")
+    if bpy.app.timers.is_registered(evaluate_chains):
+        bpy.app.timers.unregister(evaluate_chains)

@@ -1,0 +1,202 @@
+"""How a scene's chains are solved: before the frame from sampled F-Curves, after it from kept numbers, or read anew.
+
+A plan is made of what one pass over the scene has read, and holds until something that it was made of changes: that is
+compared (`Plan.holds`) whenever Blender says that something may have. Only plain data is kept, and the armature objects
+themselves: to find them by name Blender looks through all objects of the file. It tells when one of them is gone.
+"""
+
+from collections.abc import Iterable
+
+import bpy
+
+from ... import messages
+from ..blender.armatures import armature_objects, is_evaluated_in, posed_armatures
+from ..blender.evaluating import Graphs
+from ..data.relation import is_tied
+from ..data.switch import switched_tips
+from ..model.limb_model import animated_bones
+from ..model.order import ChainName, KnownOrders, live_tips, tips_of
+from ..pose.planned import PlannedChain, planned_chains
+from ..pose.solving import ScenePass
+from ..pose.sources import EvaluatedPlaces
+from .armature_plan import ArmaturePlan
+from .preparing import tieable_tips
+from .signature import signature
+
+
+class Plan:
+    """How the chains of a scene are solved.
+
+    unsteady: the chains that are read anew each time, with the reason. solved: the chains that were solved when it was
+    made; unsolved: the others that were on; misplaced: of those the ones without a place in the order, with the error.
+    layer: name of the view layer that was shown then. tied: all of them are tied to their controls (relation.py).
+    pending: something was changed before this frame that was not evaluated yet. tagged: armature objects that were
+    changed before the update at hand.
+    settled: after this frame there is nothing to solve and nothing to compare. doubtful: something may have changed of
+    which nobody was told.
+    """
+
+    def __init__(self, done: ScenePass, depsgraph: bpy.types.Depsgraph) -> None:
+        self.settled = self.doubtful = self.pending = False
+        self.tagged: set[bpy.types.Object] = set()
+        self.orders = KnownOrders()
+        self.layer = bpy.context.view_layer.name if bpy.context.view_layer else ""
+        self.unsteady: dict[ChainName, str] = {}
+        self.armatures: list[ArmaturePlan] = []
+        self._armature_of: dict[int, ArmaturePlan] = {}
+        self._chains: dict[str, dict[str, list[str]]] = {}
+        order = done.order
+        self.solved = frozenset(done.limbs)
+        self.unsolved = frozenset(done.errors)
+        self.misplaced = dict(order.errors)
+        movers = set().union(*order.movers.values())
+        armatures = [ob for ob in armature_objects() if ob.pose]
+        self.tied = all(is_tied(*each) for each in tieable_tips(order, posed_armatures(depsgraph)))
+        self._not_evaluated = []
+        for ob in armatures:
+            if not is_evaluated_in(ob, depsgraph) and tips_of(ob):
+                self._not_evaluated.append(ob)
+            turned = order.turned_by(ob.name_full)
+            self._chains[ob.name_full] = {
+                tip: [*dict.fromkeys((*names, *turned[tip]))] for tip, names in order.chains_of(ob.name_full).items()
+            }
+            limbs = {}
+            for chain in order.of.get(ob.name_full, ()):
+                posed = done.limbs.get(chain)
+                if posed is None:
+                    self.unsteady[chain] = str(done.errors[chain])
+                elif order.movers[chain] or chain in movers:
+                    self.unsteady[chain] = messages.MOVES_WITH_OTHERS()
+                else:
+                    limbs[chain.tip] = posed
+            planned = planned_chains(ob, limbs, animated_bones(ob), depsgraph) if limbs else {}
+            for tip, found in planned.items():
+                if isinstance(found, PlannedChain):
+                    # A toe may be turned at another frame.
+                    names = self._chains[ob.name_full][tip]
+                    names += [name for name in found.model.touched if name not in names]
+                else:
+                    self.unsteady[ChainName(ob.name_full, tip)] = found
+            own = [found for found in planned.values() if isinstance(found, PlannedChain)]
+            switched = {ChainName(ob.name_full, tip): messages.SWITCH_ANIMATED() for tip in switched_tips(ob)}
+            self.unsteady |= switched
+            if own:
+                self.armatures.append(ArmaturePlan(ob, own))
+                self._armature_of[ob.session_uid] = self.armatures[-1]
+        among = sum(armature.bones for armature in self.armatures)
+        for place, armature in enumerate(self.armatures):
+            armature.among, armature.place = among, place
+        self.unsteady |= {chain: str(error) for chain, error in order.errors.items()}
+        self._signature = self._made_of()
+
+    def holds(self) -> bool:
+        """Whether everything that the plan was made of is as it was; what is sampled is to be seen anew."""
+        self.doubtful = False
+        for armature in self.armatures:
+            armature.restructured()
+        return self._made_of() == self._signature
+
+    def looks_the_same(self, tagged: Iterable[bpy.types.Object]) -> bool:
+        """Whether armature objects have only been posed, elsewhere than in their chains, as far as a glance tells."""
+        own = [self._armature_of.get(ob.session_uid) for ob in tagged]
+        steady = {model.armature for armature in own if armature is not None for model in armature.models}
+        unsteady = {chain.armature for chain in (*self.unsteady, *self.unsolved)}
+        return (
+            steady.isdisjoint(unsteady)
+            and all(armature is not None and armature.looks_the_same() for armature in own)
+            and all(self._chains.get(ob.name_full, {}).keys() == set(live_tips(ob)) for ob in tagged)
+        )
+
+    def intact(self) -> bool:
+        """Whether everything that the plan was made of is as it was."""
+        return self._made_of() == self._signature
+
+    def is_shown(self, depsgraph: bpy.types.Depsgraph) -> bool:
+        """Whether the armatures of all planned chains are evaluated here."""
+        found = (armature.object for armature in self.armatures)
+        return all(ob is not None and is_evaluated_in(ob, depsgraph) for ob in found)
+
+    def misses(self, depsgraph: bpy.types.Depsgraph) -> bool:
+        """Whether armatures are evaluated here that were not where the plan was made: in another view layer."""
+        return any(is_evaluated_in(ob, depsgraph) for ob in self._not_evaluated)
+
+    def _made_of(self) -> dict[str, tuple]:
+        found = {}
+        for ob in armature_objects():
+            tips = tips_of(ob) if ob.pose else ()
+            if tips:
+                found[ob.name_full] = (tips, signature(ob, self._chains.get(ob.name_full, {})))
+        return found
+
+    def before_frame(self, scene: bpy.types.Scene, graphs: Graphs) -> bool:
+        """See ArmaturePlan. False where the plan holds no more."""
+        holds, settled = True, not self.unsteady
+        for armature in self.armatures:
+            holds &= armature.before_frame(scene, graphs)
+            settled &= armature.settled
+        self.settled = settled
+        return holds
+
+    def after_frame(self, places: EvaluatedPlaces, anew: bool) -> bool:
+        """See ArmaturePlan."""
+        return all([armature.after_frame(places, anew) for armature in self.armatures])
+
+    def update(self, places: EvaluatedPlaces, changed: set[int]) -> bool:
+        """Solve the chains that read one of the objects with these session numbers. False: the plan holds no more."""
+        return all([armature.after_update(places, changed) for armature in self.armatures])
+
+    def before_update(self, depsgraph: bpy.types.Depsgraph, moved: set[str], graphs: Graphs) -> bool:
+        """See ArmaturePlan. False where the plan holds no more."""
+        return all([armature.before_update(depsgraph, moved, graphs) for armature in self.armatures])
+
+    def knows_chains_of(self, ob: bpy.types.Object) -> bool:
+        """Whether an armature object has the chains that it had: one that was switched off is shown no more."""
+        known = self._chains.get(ob.name_full, {}).keys()
+        return bool(known) and known == set(live_tips(ob))
+
+    def tag_untied(self) -> list[bpy.types.Object]:
+        """Have armature objects evaluated of which chains were written that nothing ties to their controls."""
+        own = (armature.object for armature in self.armatures if armature.is_to_be_tagged())
+        found = [ob for ob in own if ob is not None]
+        for ob in found:
+            ob.update_tag(refresh={"OBJECT"})
+        return found
+
+    def waked(self, depsgraph: bpy.types.Depsgraph) -> set[bpy.types.Object]:
+        """The armature objects that nothing but their chains poses anew when they were not changed themselves."""
+        own = (armature.object for armature in self.armatures if armature.is_alone() and not armature.plays(depsgraph))
+        return {ob for ob in own if ob is not None}
+
+    def turned(self) -> dict[ChainName, list[str]]:
+        """The live chains that have a place in the order, each with the names of the bones that it turns."""
+        return {ChainName(armature, tip): names for armature, own in self._chains.items() for tip, names in own.items()}
+
+    def planned(self) -> dict[ChainName, PlannedChain]:
+        """The planned chains."""
+        found = (chain for armature in self.armatures for chain in armature.chains)
+        return {ChainName(chain.model.armature, chain.model.tip): chain for chain in found}
+
+    def planned_of(self, ob: bpy.types.Object) -> dict[str, PlannedChain]:
+        """The planned chains of one armature object, by their tips."""
+        armature = self._armature_of.get(ob.session_uid)
+        return {chain.model.tip: chain for chain in armature.chains} if armature is not None else {}
+
+    def silences(self) -> set[int]:
+        """Session numbers of the armature objects whose F-Curves are silent for what was written before this frame."""
+        found = (armature.object for armature in self.armatures if armature.silences)
+        return {ob.session_uid for ob in found if ob is not None}
+
+    def reasons(self, scene: bpy.types.Scene) -> dict[ChainName, str]:
+        """For each planned chain what keeps its controls from being sampled; "": nothing."""
+        found = [why for armature in self.armatures for why in armature.reasons(scene)]
+        return dict(zip(self.planned(), found, strict=True))
+
+    def way_of(self, scene: bpy.types.Scene, chain: ChainName) -> str:
+        """How a chain is solved at frame changes, as a sentence; "": it is not known."""
+        if chain in self.unsteady:
+            return messages.READ_ANEW(why=self.unsteady[chain])
+        for armature in self.armatures:
+            for model, why in zip(armature.models, armature.ways or armature.reasons(scene), strict=True):
+                if (model.armature, model.tip) == chain:
+                    return messages.SOLVED_AFTER(why=why) if why else messages.SOLVED_BEFORE()
+        return ""

@@ -1,0 +1,56 @@
+"""What must be done before chains are read: names are followed, and chains tied to their controls."""
+
+from collections.abc import Iterable, Iterator
+
+import bpy
+
+from ..blender.armatures import armature_objects, is_changeable, is_evaluated_in
+from ..data.relation import is_tied, tie
+from ..model.order import ChainOrder, chain_order, tips_of
+from ..model.renamed import follow_bones
+
+
+def bring_chains_up_to_date() -> bool:
+    """Let chains follow bones that have other names now. Whether a chain follows another bone than before: that is
+    evaluated at the next update."""
+    return follow_bones([ob for ob in armature_objects() if ob.pose])
+
+
+def prepare(scene: bpy.types.Scene, at_load: bool = False) -> None:
+    """Before something is evaluated: bring the chains up to date, and tie them to their controls."""
+    bring_chains_up_to_date()
+    layer = bpy.context.view_layer
+    depsgraph = layer.depsgraph if layer is not None and layer.id_data == scene else None
+    # In a scene that a window switches to, what depends on what must not change before it is evaluated: 4.2 ends there.
+    if at_load or (depsgraph is not None and depsgraph.view_layer_eval is not None):
+        _tie_chains()
+
+
+def tieable_tips(order: ChainOrder, armatures: Iterable[bpy.types.Object]) -> Iterator[tuple[bpy.types.PoseBone, bool]]:
+    """The original tips of armature objects that are to be tied to their controls: those of live chains, and of chains
+    that animation may switch on; each with whether that is loosely, for to Blender it would be a circle.
+
+    Nothing is written to what is linked.
+    """
+    for ob in armatures:
+        if is_changeable(ob):
+            loose = {chain.tip for chain in (*order.errors, *order.circular) if chain.armature == ob.name_full}
+            yield from ((ob.pose.bones[tip], tip in loose) for tip in dict.fromkeys(tips_of(ob)))
+
+
+def _tie_chains() -> None:
+    armatures = [*_shown_armatures()]
+    for tip, loosely in tieable_tips(chain_order(armatures), armatures):
+        if not is_tied(tip, loosely):
+            tie(tip, loosely)
+
+
+def _shown_armatures() -> Iterator[bpy.types.Object]:
+    """The armature objects that the shown view layer has or evaluates in a pose."""
+    layer = bpy.context.view_layer
+    if layer is None:
+        return
+    for ob in armature_objects():
+        shown = ob.visible_get(view_layer=layer) or (layer.depsgraph and is_evaluated_in(ob, layer.depsgraph))
+        if shown and ob.pose and ob.mode != "EDIT":
+            yield ob

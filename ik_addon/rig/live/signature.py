@@ -1,0 +1,126 @@
+"""What the plan of an armature's chains was made of, as plain data to compare: in bulk, for it is asked for often."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ..blender.armatures import indices_of
+from ..blender.relations import Known, followed_bones
+from ..data.relation import in_any_collection, is_tied
+from ..data.settings import settings_of
+from ..model.limb_model import SAMPLED_SETTINGS, animated_bones
+from ..model.order import live_tips
+
+_POSE_PROPERTIES = (
+    ("rotation_mode", 1, np.int32),
+    *((f"lock_ik_{axis}", 1, np.bool_) for axis in "xyz"),
+    *((f"use_ik_limit_{axis}", 1, np.bool_) for axis in "xyz"),
+    *((f"ik_{end}_{axis}", 1, np.float32) for end in ("min", "max") for axis in "xyz"),
+    ("analytic_ik_rigid", 1, np.bool_),
+    ("analytic_ik_use_cone", 1, np.bool_),
+    ("analytic_ik_cone", 1, np.float32),
+    ("analytic_ik_use_min_bend", 1, np.bool_),
+    ("analytic_ik_min_bend", 1, np.float32),
+    ("analytic_ik_straight_axis", 1, np.int32),
+    ("analytic_ik_record_rotation", 4, np.float32),
+)
+_FK_PROPERTIES = (
+    ("location", 3, np.float32),
+    ("rotation_quaternion", 4, np.float32),
+    ("rotation_euler", 3, np.float32),
+    ("rotation_axis_angle", 4, np.float32),
+    ("scale", 3, np.float32),
+)
+_REST_PROPERTIES = (
+    ("matrix_local", 16, np.float32),
+    ("length", 1, np.float32),
+    ("use_connect", 1, np.bool_),
+    ("use_inherit_rotation", 1, np.bool_),
+    ("use_local_location", 1, np.bool_),
+    ("use_relative_parent", 1, np.bool_),
+    ("inherit_scale", 1, np.int32),
+)
+
+
+_SPARSE = 8
+"""Where so many bones are there for each that is asked for, those are read one by one."""
+
+
+def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tuple:
+    """All of an original armature object that its chains are read from, but for what moves them.
+
+    chains: names of the bones of each, and of those that it turns too, by its tip. None of what changes from frame to
+    frame is in it.
+    """
+    animated, known = animated_bones(ob), {}
+    names = [name for bones in chains.values() for name in bones]
+    parents = [ob.pose.bones[bones[0]].parent for bones in chains.values() if bones[0] in ob.pose.bones]
+    tips = (ob.pose.bones.get(tip) for tip in chains)
+    ends = [tip.analytic_ik_end_bone for tip in tips if tip and tip.analytic_ik_end_bone in ob.pose.bones]
+    at_rest = dict.fromkeys((*names, *(parent.name for parent in parents if parent), *ends))
+    return (
+        ob.mode == "EDIT" or ob.data.pose_position,
+        tuple(at_rest),
+        _values(ob.pose.bones, _POSE_PROPERTIES, names),
+        # What keys set changes from frame to frame.
+        _values(ob.pose.bones, _FK_PROPERTIES, [name for name in names if name not in animated]),
+        _values(ob.data.bones, _REST_PROPERTIES, at_rest),
+        [animated.get(name) for name in names],
+        [_moved_by(ob, parent.name if parent else "", known) for parent in dict.fromkeys(parents)],
+        # Also of tips that have no place in the order: mended, they may take bones from others.
+        [
+            _settings(ob.pose.bones.get(tip), known, animated.get(tip, {}))
+            for tip in dict.fromkeys((*chains, *live_tips(ob)))
+        ],
+    )
+
+
+def _values(bones: bpy.types.bpy_prop_collection, properties: Sequence[tuple], names: Iterable[str]) -> object:
+    """Properties of some of an armature's bones, to compare; in bulk where they are not the few."""
+    names = [*names]
+    if _SPARSE * len(names) < len(bones):
+        singles = attrgetter(*(name for name, width, _ in properties if width == 1), "name")
+        arrays = [name for name, width, _ in properties if width > 1]
+        own = [bone for bone in map(bones.get, names) if bone is not None]
+        return [(singles(bone), [_plain(getattr(bone, name)) for name in arrays]) for bone in own]
+    found, rows = [], indices_of(bones, names)
+    if not rows or min(rows) < 0:
+        return b""
+    for name, width, kind in properties:
+        buffer = np.empty((len(bones), width), kind)
+        bones.foreach_get(name, buffer.reshape(-1))
+        found.append(buffer[rows].tobytes())
+    return b"".join(found)
+
+
+def _plain(value: Sequence) -> tuple | Matrix:
+    """What stays as it is when the property changes."""
+    return value.copy() if isinstance(value, Matrix) else tuple(value)
+
+
+def _settings(tip: bpy.types.PoseBone | None, known: Known, animated: Mapping[str, bool]) -> tuple | None:
+    """The settings of a chain as plain data, but for those that frames change, and whether its controls are there."""
+    if tip is None:
+        return None
+    settings, moving = settings_of(tip), animated.keys() & {*SAMPLED_SETTINGS}
+    return (
+        is_tied(tip),
+        *(getattr(settings, name) for name in settings.__slots__ if name not in moving and not name.endswith("target")),
+        _control(settings.target, settings.subtarget, known),
+        _control(settings.pole_target, settings.pole_subtarget, known),
+    )
+
+
+def _control(ob: bpy.types.Object | None, bone_name: str, known: Known) -> tuple | None:
+    """A control, whether it is still there and evaluated, and the bones that move it."""
+    if ob is None:
+        return None
+    return ob.session_uid, bone_name, in_any_collection(ob), *_moved_by(ob, bone_name, known)
+
+
+def _moved_by(ob: bpy.types.Object, bone_name: str, known: Known) -> list[tuple[int, str]]:
+    """The bones that carry an object or a bone, or that it follows in any other way."""
+    return [(owner.session_uid, bone.name) for owner, bone in followed_bones(ob, bone_name, known=known)]

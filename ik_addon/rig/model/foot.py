@@ -1,0 +1,150 @@
+"""The foot: which bones ride on a chain's end, how it follows its target's orientation, and how it rolls."""
+
+from dataclasses import dataclass
+
+import bpy
+from mathutils import Matrix, Quaternion, Vector
+
+from ..blender.animation import is_animated
+from .limb import BoneReading, EndBone
+
+_TOE_NAMES = ("toe", "ball")
+_AT_THE_END = 0.3
+"""How far from a foot's tail its toe may begin, in lengths of the foot."""
+_IN_LINE = 0.1
+"""Sine of the angle to the shin below which a foot has no forward direction of its own."""
+
+
+def end_bone(tip: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
+    """The bone that rides on a chain's end, or None: its end bone if that is a child of the tip.
+
+    If the tip names no end bone, its child that begins nearest to its tail.
+    """
+    if tip.analytic_ik_end_bone:
+        named = tip.id_data.pose.bones.get(tip.analytic_ik_end_bone)
+        return named if named is not None and named.parent == tip else None
+    return _nearest(tip, list(tip.children))
+
+
+def toe_of(foot: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
+    """The toe of a foot: the child that begins at its tail."""
+    children = [child for child in foot.children if not _is_heel(child)]
+    named = [child for child in children if any(word in child.name.lower() for word in _TOE_NAMES)]
+    toe = _nearest(foot, named or children)
+    if toe is None or (toe.bone.head_local - foot.bone.tail_local).length > _AT_THE_END * foot.bone.length:
+        return None
+    return toe
+
+
+def end_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
+    """The bones that a chain turns besides its own: a foot that follows its target, and its toe where the foot rolls.
+
+    tip: an evaluated bone.
+    """
+    return _riding(tip, tip.analytic_ik_use_rotation, tip.analytic_ik_foot_roll != 0.0)
+
+
+def possible_end_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
+    """Those that the chain of an original tip turns now or at another frame."""
+    ob, path = tip.id_data, tip.path_from_id()
+    follows = tip.analytic_ik_use_rotation or is_animated(ob, f"{path}.analytic_ik_use_rotation")
+    rolls = tip.analytic_ik_foot_roll != 0.0 or is_animated(ob, f"{path}.analytic_ik_foot_roll")
+    return _riding(tip, follows, rolls)
+
+
+def _riding(tip: bpy.types.PoseBone, follows: bool, rolls: bool) -> list[bpy.types.PoseBone]:
+    foot = end_bone(tip) if follows else None
+    toe = toe_of(foot) if foot and rolls else None
+    return [bone for bone in (foot, toe) if bone is not None]
+
+
+def place_foot(
+    readings: tuple[BoneReading, ...],
+    ankle_armature: Vector,
+    orientation: Quaternion,
+    roll: float,
+    toe_angle: float,
+) -> tuple[Vector, tuple[EndBone, ...]]:
+    """Where the ankle goes, and how foot and toe stand, for the foot's place before it rolls.
+
+    readings: of the foot, and of its toe if it has one. roll, toe_angle: radians; see the settings. The toe stays on
+    the ground while the foot rolls over the ball. All in armature space.
+    """
+    foot, toe = readings[0], readings[1] if len(readings) > 1 else None
+    place = _Place(ankle_armature, orientation)
+    if not roll:
+        return ankle_armature, (EndBone(foot, orientation),)
+    turn = orientation @ foot.orientation(foot.pose_armature).inverted()
+    foot_pose = turn.to_matrix().to_4x4() @ foot.pose_armature
+    foot_pose.translation = ankle_armature
+    end, end_pose = foot, foot_pose
+    if toe is not None:
+        end, end_pose = toe, toe.posed(toe.fk_rotation, foot_pose)
+    tip_armature = end_pose @ Vector((0.0, end.bone.length, 0.0))
+    ball_armature = end_pose.to_translation() if toe else tip_armature
+    ball, tip = (place.own(point) for point in (ball_armature, tip_armature))
+    heel, own_axis = heel_and_axis(foot.pose_bone)
+    heel = Matrix.Diagonal(foot.pose_armature.to_scale()) @ heel
+    axis = orientation @ own_axis
+    standing = place.rolled(heel, axis, min(roll, 0.0)).rolled(tip, axis, max(roll - toe_angle, 0.0))
+    place = standing.rolled(ball, axis, min(max(roll, 0.0), toe_angle))
+    ends = [EndBone(foot, place.orientation)]
+    if toe is not None:
+        ends.append(EndBone(toe, standing.orientation @ orientation.inverted() @ toe.orientation(end_pose)))
+    return place.ankle, tuple(ends)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a foot stands, in armature space."""
+
+    ankle: Vector
+    orientation: Quaternion
+
+    def own(self, point_armature: Vector) -> Vector:
+        """A point in the foot's own space."""
+        return self.orientation.inverted() @ (point_armature - self.ankle)
+
+    def rolled(self, pivot: Vector, axis: Vector, angle: float) -> "_Place":
+        """Turned about an axis in armature space through a point of the foot, given in its own space."""
+        turn = Quaternion(axis, angle)
+        pivot_armature = self.ankle + self.orientation @ pivot
+        return _Place(pivot_armature + turn @ (self.ankle - pivot_armature), turn @ self.orientation)
+
+
+def heel_and_axis(foot: bpy.types.PoseBone) -> tuple[Vector, Vector]:
+    """The heel, and the unit axis about which a foot rolls to lift it, in the foot bone's own space.
+
+    Both from its bones at rest: the shin says what is up, the toe where the sole lies.
+    """
+    bone = foot.bone
+    shin, toe_pose_bone = bone.parent, toe_of(foot)
+    toe = toe_pose_bone.bone if toe_pose_bone else None
+    ankle, ball = bone.head_local, toe.head_local if toe else bone.tail_local
+    up = (shin.head_local - ankle).normalized()
+    along = (toe.tail_local - ball if toe else ball - ankle).normalized()
+    axis = up.cross(along)
+    axis = axis.normalized() if axis.length > _IN_LINE else bone.matrix_local.to_3x3().col[0]
+    forward = along if toe else (along - up * along.dot(up)).normalized()
+    heel_bone = next((child.bone for child in foot.children if _is_heel(child)), None)
+    if heel_bone is not None:
+        heel = (heel_bone.head_local + heel_bone.tail_local) / 2.0
+    else:
+        heel = ball + forward * (ankle - ball).dot(forward)
+    to_foot = bone.matrix_local.to_3x3().inverted()
+    return to_foot @ (heel - ankle), to_foot @ axis
+
+
+def _nearest(bone: bpy.types.PoseBone, children: list[bpy.types.PoseBone]) -> bpy.types.PoseBone | None:
+    """Of children the one that begins nearest to a bone's tail; of several there the longest."""
+    # A bone whose rest was scaled away has no length.
+    size = 1e-3 * bone.bone.length or 1.0
+
+    def order(child: bpy.types.PoseBone) -> tuple[float, float]:
+        return ((child.bone.head_local - bone.bone.tail_local).length / size + 0.5) // 1.0, -child.bone.length
+
+    return min(children, key=order, default=None)
+
+
+def _is_heel(bone: bpy.types.PoseBone) -> bool:
+    return "heel" in bone.name.lower()

@@ -1,0 +1,194 @@
+"""What no frame changes of a chain: its bones at rest, how its foot is built, and how it is solved.
+
+Arrays and points are in the spaces that their names say, in double precision; quaternions are (w, x, y, z).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Quaternion
+
+from ...solvers import TWO_BONE_SOLVERS
+from ..blender.animation import animation_of, bone_of_path
+from ..blender.rotations import array_of, turns_in
+from ..data.settings import PREFIX, settings_of
+from .foot import heel_and_axis, possible_end_bones
+from .hinge import bend_axis
+from .lengthening import factors
+from .limb import Limb, end_in_tip
+from .limits import BoneLimits
+
+SAMPLED_SETTINGS = ("influence", "swivel", "softness", "stretch_max", "foot_roll", "toe_angle", "flip")
+"""Settings that may change from frame to frame and be sampled; all others are part of the model."""
+
+
+FK_CHANNELS = frozenset(("location", "scale", "rotation_euler", "rotation_quaternion", "rotation_axis_angle"))
+
+AnimatedBones = dict[str, dict[str, bool]]
+"""Names of the bones of which something that a chain reads is animated, with what that is, and whether a driver sets
+it."""
+
+
+def animated_bones(ob: bpy.types.Object) -> AnimatedBones:
+    """The bones of an armature object of which animation or a driver sets what a chain reads."""
+    found: AnimatedBones = {}
+    for path, is_driver in animation_of(ob):
+        name, what = bone_of_path(path)
+        if name and not what.startswith("["):
+            found.setdefault(name, {})[what.removeprefix(PREFIX)] = is_driver
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class FootModel:
+    """The bones on a chain's end. Points in the foot bone's own space and size.
+
+    held: how the foot stands against the target. heel, axis: see `foot.heel_and_axis`. length: of the bone whose tail
+    the foot rolls over last, the toe if there is one.
+    """
+
+    held: Quaternion
+    heel: np.ndarray
+    axis: np.ndarray
+    length: float
+
+
+@dataclass(frozen=True, slots=True)
+class LimbModel:
+    """A chain that lives in the space of its root's parent bone.
+
+    armature, tip, parent: names of the armature object, of the tip and of the root's parent bone ("": none).
+    target_bone, pole_bone: of control bones ("": the control is an object).
+    bones: names of its own bones, root first, then of those on its end; own: how many are its own.
+    links: places among `bones` of the first bone of each link; turned: those, and the bones on its end.
+    modes: rotation modes of `bones`. connected: which of them take no location.
+    rest_turns, rest_offsets: (bones, 4), (bones, 3): rest orientation and head in the bone above.
+    end: (3,), where the chain ends, in the tip's rest space. bend_axis: about which it bends where it is straight, in
+    the space of the bone behind the first inner joint. limits: of each link's joint.
+    foot: None if it does not follow the target. rolls: True if it may roll.
+    solver: as `solve` takes it; solver_name: as it is reported. reach: see the setting.
+    scaled: the names of the bones that lengthen it, each with 1, and of those on its end that keep their size, with -1.
+    keyed_bones: names of the bones whose FK animation sets; keyed_settings: of those of `SAMPLED_SETTINGS`.
+    """
+
+    armature: str
+    tip: str
+    parent: str
+    target_bone: str
+    pole_bone: str
+    has_pole: bool
+    bones: tuple[str, ...]
+    own: int
+    links: tuple[int, ...]
+    modes: tuple[str, ...]
+    connected: np.ndarray
+    rest_turns: np.ndarray
+    rest_offsets: np.ndarray
+    end: np.ndarray
+    bend_axis: np.ndarray
+    limits: tuple[BoneLimits | None, ...]
+    foot: FootModel | None
+    rolls: bool
+    solver: str
+    solver_name: str
+    reach: str
+    least_motion: bool
+    scaled: tuple[tuple[str, int], ...]
+    keyed_bones: frozenset[str]
+    keyed_settings: frozenset[str]
+
+    @property
+    def turned(self) -> tuple[int, ...]:
+        return (*self.links, *range(self.own, len(self.bones)))
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the bones whose rotation it sets."""
+        return [self.bones[k] for k in self.turned]
+
+    @property
+    def touched(self) -> set[str]:
+        """Names of all bones that it reads or sets."""
+        return {*self.bones, *(name for name, _ in self.scaled)}
+
+    @property
+    def turned_modes(self) -> list[str]:
+        """Their rotation modes."""
+        return [self.modes[k] for k in self.turned]
+
+    @property
+    def is_limited(self) -> bool:
+        return any(limits is not None for limits in self.limits)
+
+    @property
+    def is_still(self) -> bool:
+        """True if its FK pose and its settings are the same at every frame."""
+        return not self.keyed_bones and not self.keyed_settings
+
+
+def limb_model(ob: bpy.types.Object, limb: Limb, animated: AnimatedBones) -> LimbModel:
+    """The model of a chain of an original armature object, as it was read just now."""
+    tip = ob.pose.bones[limb.tip]
+    settings, own = limb.settings, [reading for link in limb.bones for reading in (link, *link.segments)]
+    ends = possible_end_bones(tip) if limb.held else []
+    # The toe is turned where the foot rolls alone.
+    of_tip = animated.get(limb.tip, {})
+    rolls = bool(ends) and ("foot_roll" in of_tip or bool(settings.foot_roll))
+    pose_bones = [*(reading.pose_bone for reading in own), *ends]
+    links = [own.index(link) for link in limb.bones]
+    rests = np.array([_rest(bone.bone) for bone in pose_bones])
+    two_bone = limb.solver in TWO_BONE_SOLVERS
+    scaled = factors([reading.bone for reading in own], 2.0) if settings.reach == "STRETCH" else {}
+    names = {*(bone.name for bone in pose_bones), *scaled}
+    return LimbModel(
+        armature=ob.name_full,
+        tip=limb.tip,
+        parent=own[0].bone.parent.name if limb.parent_pose else "",
+        target_bone=settings.subtarget,
+        pole_bone=settings.pole_subtarget,
+        has_pole=limb.pole_armature is not None,
+        bones=tuple(bone.name for bone in pose_bones),
+        own=len(own),
+        links=tuple(links),
+        modes=tuple(bone.rotation_mode for bone in pose_bones),
+        connected=np.array([bone.bone.use_connect for bone in pose_bones]),
+        rest_turns=turns_in(rests),
+        rest_offsets=rests[:, :3, 3],
+        end=np.array(end_in_tip(tip)),
+        bend_axis=np.array(bend_axis(limb.bones)),
+        limits=tuple(link.limits for link in limb.bones),
+        foot=_foot(limb.held, ends) if limb.held else None,
+        rolls=rolls,
+        # The vector form without its steps (two_bone.at_once).
+        solver="AUTO" if two_bone and settings.solver in ("AUTO", "VECTOR") else limb.solver,
+        solver_name=limb.solver,
+        reach=settings.reach,
+        least_motion=settings.least_motion,
+        scaled=tuple((name, 1 if factor > 1.0 else -1) for name, factor in scaled.items() if factor != 1.0),
+        keyed_bones=frozenset(name for name in names if FK_CHANNELS & animated.get(name, {}).keys()),
+        keyed_settings=frozenset(name for name in SAMPLED_SETTINGS if name in of_tip),
+    )
+
+
+def _rest(bone: bpy.types.Bone) -> np.ndarray:
+    """The rest matrix of a bone in that of the bone above."""
+    above = bone.parent.matrix_local.inverted_safe() if bone.parent else Matrix()
+    return array_of(above @ bone.matrix_local)
+
+
+def _foot(held: Quaternion, ends: Sequence[bpy.types.PoseBone]) -> FootModel:
+    heel, axis = heel_and_axis(ends[0])
+    return FootModel(held, np.array(heel), np.array(axis), ends[-1].bone.length)
+
+
+def settings_now(tip: bpy.types.PoseBone) -> dict[str, float]:
+    """The settings of `SAMPLED_SETTINGS` of a tip as they are now."""
+    settings = settings_of(tip)
+    return {name: getattr(settings, name) for name in SAMPLED_SETTINGS}
+
+
+def path_of(tip: bpy.types.PoseBone, setting: str) -> str:
+    """The RNA path of a setting of a tip."""
+    return f'pose.bones["{bpy.utils.escape_identifier(tip.name)}"].{PREFIX}{setting}'

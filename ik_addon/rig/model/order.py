@@ -1,0 +1,196 @@
+"""In which order the chains of a scene are solved: each after the chains that move it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+
+from ... import messages
+from ...solvers import ChainError
+from ..blender.armatures import bones_at
+from ..blender.carriers import carriers
+from ..blender.movers import is_placed, is_rigify
+from ..blender.relations import Known, followed_bones
+from ..data.switch import switched_tips
+from .foot import end_bones
+from .limb import chain_bones, link_bones
+
+
+class ChainName(NamedTuple):
+    """A chain by the names of its armature object and its tip bone."""
+
+    armature: str
+    tip: str
+
+
+@dataclass(slots=True)
+class ChainOrder:
+    """chains: the live chains in the order of solving. bones: the names of each chain's bones, root first; turned:
+    those that it turns, and of the bones on its end that follow its target.
+
+    of: the chains of each armature object, by its name. movers: for each chain, the chains that move its root or its
+    controls. far_movers: of these the ones that do so by constraints or drivers: what they make of it only Blender
+    knows. circular: chains that move their own controls. errors: chains that have no place in the order, with the
+    reason.
+    """
+
+    chains: list[ChainName] = field(default_factory=list)
+    bones: dict[ChainName, list[str]] = field(default_factory=dict)
+    turned: dict[ChainName, list[str]] = field(default_factory=dict)
+    of: dict[str, list[ChainName]] = field(default_factory=dict)
+    movers: dict[ChainName, set[ChainName]] = field(default_factory=dict)
+    far_movers: dict[ChainName, set[ChainName]] = field(default_factory=dict)
+    circular: set[ChainName] = field(default_factory=set)
+    errors: dict[ChainName, ChainError] = field(default_factory=dict)
+
+    def turned_by(self, armature: str) -> dict[str, list[str]]:
+        """The tips of an armature's chains, each with the names of the bones that it turns, root first."""
+        return {chain.tip: self.turned[chain] for chain in self.of.get(armature, ())}
+
+    def chains_of(self, armature: str) -> dict[str, list[str]]:
+        """The tips of an armature's chains, each with the names of its chain's bones, root first."""
+        return {chain.tip: self.bones[chain] for chain in self.of.get(armature, ())}
+
+
+def live_tips(ob: bpy.types.Object) -> list[str]:
+    """Names of the bones of an armature that are tips of live chains.
+
+    A rig that Rigify generates holds copies of the chains of its metarig; bones that it moves itself have none.
+    """
+    bones = ob.pose.bones
+    enabled = np.zeros(len(bones), bool)
+    bones.foreach_get("analytic_ik_enabled", enabled)
+    rows = np.flatnonzero(enabled).tolist()
+    tips = bones_at(ob, rows)
+    if rows and is_rigify(ob):
+        tips = (tip for tip in tips if not is_placed(_own_bones(tip)))
+    return [tip.name for tip in tips]
+
+
+def tips_of(ob: bpy.types.Object) -> tuple[str, ...]:
+    """The tips of the chains that an armature object has, or may have at another frame."""
+    return (*live_tips(ob), *switched_tips(ob))
+
+
+def _own_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
+    """The bones of a chain, as many as there are."""
+    return [tip, *tip.parent_recursive][: tip.analytic_ik_chain_count or None]
+
+
+def chain_order(objects: Iterable[bpy.types.Object]) -> ChainOrder:
+    """The live chains of armature objects (evaluated ones: as animated and driven) in the order of solving."""
+    order = ChainOrder()
+    chain_of_bone: dict[tuple[str, str], ChainName] = {}
+    tips: dict[ChainName, bpy.types.PoseBone] = {}
+    for ob in objects:
+        for tip in live_tips(ob):
+            name = ChainName(ob.name_full, tip)
+            tips[name] = ob.pose.bones[tip]
+            _place(order, name, tips[name], chain_of_bone)
+    known: Known = {}
+    for name in order.bones:
+        near, far = _movers(tips[name], order.bones[name][0], chain_of_bone, known)
+        if name in near | far:
+            order.circular.add(name)
+        order.movers[name] = (near | far) - {name}
+        order.far_movers[name] = far - near - {name}
+    while order.movers:
+        try:
+            order.chains = list(TopologicalSorter(order.movers).static_order())
+            break
+        except CycleError as error:
+            _drop_circle(order, error.args[1])
+    for name in order.bones:
+        order.of.setdefault(name.armature, []).append(name)
+    return order
+
+
+class KnownOrders:
+    """The orders of a scene's chains, by which of them are live and which bones they turn: for as long as nothing else
+    changes what depends on what."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple, ChainOrder] = {}
+
+    def of(self, objects: Iterable[bpy.types.Object]) -> ChainOrder:
+        """See `chain_order`."""
+        found = [*objects]
+        key = tuple((ob.name_full, *map(_turns, map(ob.pose.bones.get, live_tips(ob)))) for ob in found)
+        if key not in self._known:
+            self._known[key] = chain_order(found)
+        return self._known[key]
+
+
+def _turns(tip: bpy.types.PoseBone) -> tuple:
+    """A tip, and what of its settings says which bones it turns."""
+    return tip.name, tip.analytic_ik_chain_count, tip.analytic_ik_use_rotation, tip.analytic_ik_foot_roll != 0.0
+
+
+def _place(
+    order: ChainOrder,
+    name: ChainName,
+    tip: bpy.types.PoseBone,
+    chain_of_bone: dict[tuple[str, str], ChainName],
+) -> None:
+    """Give a chain its bones, unless it has too few or another chain has one of them."""
+    try:
+        bones = chain_bones(tip, tip.analytic_ik_chain_count)
+        names, ends = [bone.name for bone in bones], [bone.name for bone in end_bones(tip)]
+        shared = next((bone for bone in names + ends if (name.armature, bone) in chain_of_bone), None)
+        if shared is not None:
+            tip_name = chain_of_bone[name.armature, shared].tip
+            raise ChainError(messages.BONE_SHARED(bone=shared, tip=tip_name), "BONES")
+    except ChainError as error:
+        order.errors[name] = error.of(messages.BONE(bone=name.tip))
+        return
+    order.bones[name], order.turned[name] = names, [bone.name for bone in link_bones(bones)] + ends
+    chain_of_bone.update({(name.armature, bone): name for bone in names + ends})
+
+
+def _movers(
+    tip: bpy.types.PoseBone, root_name: str, chain_of_bone: dict[tuple[str, str], ChainName], known: Known
+) -> tuple[set[ChainName], set[ChainName]]:
+    """The chains that carry a chain's root, its target or its pole, and those that move them in any other way.
+
+    The chain itself may be among them: it is refused when it is read, with the bone that carries its target.
+    """
+    near, far = set(), set()
+    for ob, bone_name, turned in read_by(tip, root_name):
+        near.update(chain_of_bone.get((owner.name_full, bone.name)) for owner, bone in carriers(ob, bone_name))
+        found = followed_bones(ob, bone_name, turned, known)
+        far.update(chain_of_bone.get((owner.name_full, bone.name)) for owner, bone in found)
+    return near - {None}, far - {None}
+
+
+def read_by(tip: bpy.types.PoseBone, root_name: str) -> Iterator[tuple[bpy.types.Object, str, bool]]:
+    """What a chain is read from: what carries its root, its target, its pole; object and bone, and whether it counts
+    how they are turned."""
+    ob = tip.id_data
+    above_root = ob.pose.bones[root_name].parent
+    yield ob, above_root.name if above_root else "", True
+    if tip.analytic_ik_target is not None:
+        yield tip.analytic_ik_target, tip.analytic_ik_subtarget, tip.analytic_ik_use_rotation
+    if tip.analytic_ik_pole_target is not None:
+        yield tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget, False
+
+
+def _drop_circle(order: ChainOrder, circle: list[ChainName]) -> None:
+    """Open a circle: where one of its chains is moved by constraints or drivers alone, that is seen a step late, as it
+    is in Blender; else none of them can be solved."""
+    order.circular.update(circle)
+    for name in circle:
+        if order.far_movers[name] & set(circle):
+            order.movers[name] -= order.far_movers[name] & set(circle)
+            order.far_movers[name] -= set(circle)
+            return
+    several = len({link.armature for link in circle}) > 1
+    tips = [messages.LINK_OF_CIRCLE(tip=link.tip, armature=link.armature) if several else link.tip for link in circle]
+    error = ChainError(messages.CHAINS_IN_CIRCLE(tips=" → ".join(tips)))
+    for name in set(circle):
+        order.errors[name] = error.of(messages.BONE(bone=name.tip))
+        del order.movers[name], order.bones[name], order.turned[name]
+    for movers in order.movers.values():
+        movers.difference_update(circle)

@@ -1,0 +1,1 @@
+"""Read, solve, rotate, write: one frame or many."""

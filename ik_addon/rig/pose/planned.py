@@ -1,0 +1,98 @@
+"""Chains that are not read whole each time: what they are made of is kept, and only what moves is read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import bpy
+from mathutils import Matrix, Quaternion
+
+from ... import messages
+from ...solvers import ChainError
+from ...solvers.limited import bends_one_way
+from ..blender.channels import quaternion_of
+from ..model.foot import possible_end_bones
+from ..model.limb import INHERITING
+from ..model.limb_model import FK_CHANNELS, SAMPLED_SETTINGS, AnimatedBones, LimbModel, limb_model, settings_now
+from .solving import PosedLimb
+from .sources import EvaluatedPlaces
+from .steady import SteadyChain, is_even, steady_chain
+from .track_reading import TrackReader
+from .track_solving import chain_at, solve_tracks
+from .tracks import PoseTrack, Reading
+
+_SAME_ROTATION = 1e-4
+"""Apart as quaternions, for each bone of the chain, which adds up: more is another pose, and not rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedChain:
+    """model: what no frame changes. steady: to solve one frame without arrays; None where that takes more.
+    length: of the chain in its FK pose."""
+
+    model: LimbModel
+    steady: SteadyChain | None
+    length: float
+
+
+def planned_chains(
+    ob: bpy.types.Object, limbs: Mapping[str, PosedLimb], animated: AnimatedBones, depsgraph: bpy.types.Depsgraph
+) -> dict[str, PlannedChain | str]:
+    """By their tips, the chains of an original armature object that were read and solved just now, or what keeps them
+    from being planned."""
+    found: dict[str, PlannedChain | str] = {tip: _why_not(posed, animated) for tip, posed in limbs.items()}
+    models = {tip: limb_model(ob, limbs[tip].limb, animated) for tip, why in found.items() if not why}
+    reader = TrackReader(EvaluatedPlaces(depsgraph), 1)
+    readings = dict(zip(models, reader.readings((ob, model) for model in models.values()), strict=True))
+    sound = {tip: reading for tip, reading in readings.items() if isinstance(reading, Reading)}
+    solved = dict(zip(sound, _solved([*sound.values()]), strict=True))
+    for tip, model in models.items():
+        pose = solved.get(tip)
+        if pose is None or not _is_same(limbs[tip], pose):
+            found[tip] = messages.SET_UP_UNUSUALLY()
+            continue
+        fk = sound[tip].fk
+        chain = chain_at(model, fk, 0)
+        found[tip] = PlannedChain(model, steady_chain(model, fk, settings_now(ob.pose.bones[tip]), chain), chain.length)
+    return found
+
+
+def _solved(readings: Sequence[Reading]) -> list[PoseTrack | None]:
+    try:
+        return [*solve_tracks(readings)]
+    except ChainError:
+        return [_solved([reading])[0] if len(readings) > 1 else None for reading in readings]
+
+
+def _is_same(posed: PosedLimb, pose: PoseTrack) -> bool:
+    """True if a model gives the pose that was solved."""
+    if len(pose.rotations[0]) < len(posed.rotations):
+        return False
+    slack = _SAME_ROTATION * len(posed.rotations)
+    # The toe of a foot that may roll, and does not now, is none of the bones that were solved.
+    own = zip(posed.limb.turned, posed.rotations, pose.rotations[0], strict=False)
+    pairs = [(quaternion_of(raw, reading.mode), Quaternion(rotation)) for reading, raw, rotation in own]
+    return all(min((a - b).magnitude, (a + b).magnitude) <= slack for a, b in pairs)
+
+
+def _why_not(posed: PosedLimb, animated: AnimatedBones) -> str:
+    """What keeps a chain from having a model; "": nothing."""
+    limb = posed.limb
+    if limb.chain.limits is not None and not bends_one_way(limb.chain):
+        # Between two poses that are as good, rounding would choose: another space, another pose.
+        return messages.HAS_LIMITS()
+    bones = {reading.name: reading.bone for reading in (*limb.turned, *limb.rigid)}
+    bones |= {end.name: end.bone for end in possible_end_bones(limb.bones[-1].last.pose_bone)}
+    scaled = limb.bones[-1].last.bone.children if limb.settings.reach == "STRETCH" else ()
+    for name in (*bones, *(bone.name for bone in scaled)):
+        allowed = {*FK_CHANNELS, *(SAMPLED_SETTINGS if name == limb.tip else ())}
+        for what, is_driver in animated.get(name, {}).items():
+            if is_driver or what not in allowed:
+                return messages.READS_ANIMATED(bone=name, channel=what)
+    for name, bone in bones.items():
+        inherits = bone.use_inherit_rotation and bone.inherit_scale in INHERITING and not bone.use_relative_parent
+        if not (inherits and bone.use_local_location):
+            return messages.INHERITS_LESS(bone=name)
+    poses = [reading.pose_armature for reading in (*limb.turned, *limb.rigid)]
+    if not all(is_even(pose) for pose in (*poses, limb.parent_pose or Matrix())):
+        return messages.BONES_UNEVEN()
+    return ""

@@ -1,0 +1,218 @@
+"""The only file that writes a solution: into evaluated bones, while the channels of the originals hold the FK pose.
+
+Numbers are written by a bone's own array properties: that tags nothing and copies nothing. Blender evaluates them when
+the trigger of the armature is tagged (relation.py). When Blender is about to copy an armature object anew, the original
+is lent the solution for the length of that update, or the copy would bring the FK pose and the skin be evaluated twice.
+"""
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+
+import bpy
+import numpy as np
+
+from ..blender.animation import animated_channels
+from ..blender.armatures import armature_objects
+from ..blender.channels import SCALE, Raw, channel_of, raw_values
+from ..blender.evaluating import evaluate
+from ..blender.silencing import silent_channels
+from ..data.relation import wake
+
+_ROUNDING = 5e-7
+"""What the numbers of a rotation or scale differ by that was solved before the frame and after it."""
+
+Channel = tuple[str, str]
+"""The name of a bone, and its rotation mode or SCALE."""
+
+_shown: dict[str, set[Channel]] = {}
+"""By the name of an armature object the channels that hold a solution in its evaluated bones, or held one: another
+depsgraph may show it still."""
+_lent: list[tuple[bpy.types.Object, list[tuple[str, str, Raw, Raw]]]] = []
+"""Armature objects that were lent the solution: of which bones and properties, their FK values, and these."""
+
+
+def put(bones: bpy.types.bpy_prop_collection, channel: Channel, numbers: Sequence[float]) -> None:
+    """Write the numbers of a channel of one of some bones, without a tag."""
+    name, mode = channel
+    bones[name].path_resolve(channel_of(mode)[0], False).foreach_set(numbers)
+
+
+class FkPose:
+    """Reads the FK pose of one armature: what the channels of its original bones hold.
+
+    ob, ob_evaluated: the armature object and its evaluated copy; frame: at which it was evaluated. frame_changed: the
+    animation has just been evaluated. A render brings it to the copy alone.
+    """
+
+    def __init__(self, ob: bpy.types.Object, ob_evaluated: bpy.types.Object, frame: float, frame_changed: bool) -> None:
+        self._originals = ob.pose.bones
+        self._evaluated = ob_evaluated.pose.bones
+        self._animated = animated_channels(ob, ob_evaluated.animation_data, frame) if frame_changed else {}
+        self._silent = silent_channels(ob, ob_evaluated) if self._animated else set()
+
+    def rotation(self, name: str) -> tuple[str, Raw]:
+        """Rotation mode of a bone and its FK rotation in that mode."""
+        mode = self._originals[name].rotation_mode
+        return mode, self._values(name, mode)
+
+    def scale(self, name: str) -> Raw:
+        """FK scale of a bone."""
+        return self._values(name, SCALE)
+
+    def _values(self, name: str, mode: str) -> Raw:
+        fk, of_bone = raw_values(self._originals[name], mode), self._animated.get(name)
+        if not of_bone:
+            return fk
+        channel, evaluated = channel_of(mode)[0], raw_values(self._evaluated[name], mode)
+        return tuple(
+            evaluated[k] if (channel, k) in of_bone and (name, channel, k) not in self._silent else value
+            for k, value in enumerate(fk)
+        )
+
+
+class PoseWriter:
+    """Collects the rotations and scales of one armature as one depsgraph evaluates it, and writes those that differ."""
+
+    def __init__(self, ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> None:
+        self._ob = ob
+        self._evaluated = ob_evaluated
+        self._values: dict[Channel, Raw] = {}
+        self._given_back: set[Channel] = set()
+        self._shown = _shown.setdefault(ob.name_full, set())
+
+    def write(self, name: str, mode: str, solved: Raw) -> None:
+        """Have a bone show `solved` in its channel of `mode`."""
+        self._values[name, mode] = tuple(array("f", solved))
+        self._shown.add((name, mode))
+
+    def give_back(self, name: str, mode: str, fk: Raw) -> None:
+        """Have a bone show its FK values again."""
+        self._values[name, mode] = fk
+        self._given_back.add((name, mode))
+
+    def commit(self, tips: Iterable[str], frame_changed: bool = False) -> bool:
+        """Write. Returns whether any bone changed, and is to be evaluated again.
+
+        tips: of the chains whose bones are written. frame_changed: the scene has just gone to a frame, whose pose then
+        depends on nothing that stood there before.
+        """
+        bones, slack = self._evaluated.pose.bones, 0.0 if frame_changed else _ROUNDING
+        changed = {
+            channel: numbers
+            for channel, numbers in self._values.items()
+            # Equal to rounding it was solved in another way: nothing moves and nothing is evaluated again.
+            if any(
+                not abs(a - b) <= slack for a, b in zip(raw_values(bones[channel[0]], channel[1]), numbers, strict=True)
+            )
+        }
+        # What was switched off is tied no more; what animation switches off is.
+        ended = not frame_changed and not self._given_back.isdisjoint(changed)
+        self._values.clear()
+        self._given_back.clear()
+        for channel, numbers in changed.items():
+            put(bones, channel, numbers)
+        if changed and (ended or not wake(self._ob, tips)):
+            lend_shown(self._ob, self._evaluated)
+            self._ob.update_tag(refresh={"OBJECT"})
+        return bool(changed)
+
+
+class RowWriter:
+    """Writes the same channels of one armature's bones again and again, before Blender evaluates them.
+
+    ob: the armature object; channels: of its bones.
+    """
+
+    def __init__(self, ob: bpy.types.Object, channels: Iterable[Channel]) -> None:
+        channels = [*channels]
+        self._rows = [(name, *channel_of(mode)) for name, mode in channels]
+        _shown.setdefault(ob.name_full, set()).update(channels)
+
+    def write(self, copies: Iterable[bpy.types.Object], values: np.ndarray, which: Iterable[int] | None = None) -> None:
+        """Write values (channels, 4), zeros behind; which: of these of the channels alone.
+
+        copies: the armature object as it is evaluated wherever it is shown, or the original, to write its FK pose.
+        """
+        rows = self._rows if which is None else [self._rows[row] for row in which]
+        for copy in copies:
+            bones = copy.pose.bones
+            for (name, channel, width), numbers in zip(rows, values, strict=True):
+                bones[name].path_resolve(channel, False).foreach_set(numbers[:width])
+
+
+def shown_bones(ob: bpy.types.Object) -> tuple[list[str], list[str]]:
+    """Names of the bones of an armature object that may show a solved rotation, and of those that may show a scale."""
+    bones = ob.pose.bones
+    of_bones = ((bones.get(name), mode) for name, mode in _shown.get(ob.name_full, ()))
+    shown = [(bone.name, mode) for bone, mode in of_bones if bone is not None and mode in (SCALE, bone.rotation_mode)]
+    return [name for name, mode in shown if mode != SCALE], [name for name, mode in shown if mode == SCALE]
+
+
+def shown_armatures() -> list[bpy.types.Object]:
+    """The original armature objects that show a solution."""
+    # While an add-on is being enabled Blender may not show its data.
+    return [ob for ob in armature_objects() if _shown.get(ob.name_full)] if _shown else []
+
+
+def lend_shown(ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> None:
+    """Lend an original armature object, which Blender is about to copy anew, what its evaluated bones show.
+
+    `take_back` ends it.
+    """
+    bones, evaluated, lent = ob.pose.bones, ob_evaluated.pose.bones, []
+    for name, mode in _shown.get(ob.name_full, ()):
+        bone, shown_bone = bones.get(name), evaluated.get(name)
+        if bone is None or shown_bone is None or not (mode == SCALE or bone.rotation_mode == mode):
+            continue
+        channel = channel_of(mode)[0]
+        own = bone.path_resolve(channel, False)
+        fk, shown = tuple(own), tuple(shown_bone.path_resolve(channel, False))
+        if fk != shown and shown_bone.rotation_mode == bone.rotation_mode:
+            own.foreach_set(shown)
+            lent.append((name, channel, fk, shown))
+    if lent:
+        _lent.append((ob, lent))
+
+
+def settle(depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> None:
+    """Have what was lent after an evaluation evaluated at once, and take it back.
+
+    Not within a change of frames, which evaluates it by itself: Blender 4.2 and 4.5 may crash there. No handler is
+    called after that.
+    """
+    if _lent and not frame_changed:
+        evaluate(depsgraph)
+        take_back()
+    elif _lent and not bpy.app.timers.is_registered(take_back):
+        bpy.app.timers.register(take_back, first_interval=0.0)
+
+
+def take_back() -> None:
+    """Give the originals their FK values again, but for numbers that animation has set meanwhile."""
+    while _lent:
+        ob, lent = _lent.pop()
+        try:
+            bones = ob.pose.bones
+        except ReferenceError:
+            continue
+        for name, channel, fk, shown in lent:
+            bone = bones.get(name)
+            if bone is not None:
+                own = bone.path_resolve(channel, False)
+                present = tuple(own)
+                if present != shown:
+                    fk = [mine if now == was else now for now, was, mine in zip(present, shown, fk, strict=True)]
+                own.foreach_set(fk)
+
+
+def forget() -> None:
+    """Another state of the file: nothing is shown yet, and nothing is lent."""
+    _shown.clear()
+    _lent.clear()
+
+
+def write_fk(ob: bpy.types.Object, numbers: Mapping[Channel, Raw]) -> None:
+    """Make numbers the FK pose of some bones of an original armature object."""
+    for channel, fk in numbers.items():
+        put(ob.pose.bones, channel, fk)
+    ob.update_tag(refresh={"OBJECT"})

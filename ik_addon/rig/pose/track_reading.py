@@ -1,0 +1,197 @@
+"""From a source to what chains read over frames, in the space of each root's parent."""
+
+from collections.abc import Iterable
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ... import messages
+from ...solvers import ChainError
+from ..blender.bones import rotation_in
+from ..blender.channels import SCALE, channel_of, raw_values
+from ..blender.rotations import quaternions_of, turns_in
+from ..data.settings import RANGES
+from ..model.limb_model import LimbModel, path_of, settings_now
+from .kinematics import FkTrack, fk_track
+from .sources import EvaluatedPlaces, Source
+from .steady import SIMILAR, Wishes, is_even
+from .tracks import GoalTrack, Reading
+
+_SAME_PLACE = 1e-5
+"""Distance, in parts of a chain's reach to it, from where a point was sampled to where Blender has it, for rounding."""
+
+_Carried = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""From armature space, and from the world, into the space of a bone; from there to the world: (n, 4, 4) each."""
+
+
+class UnevenError(ChainError):
+    """What carries a chain, or the chain, is scaled unevenly: its model does not hold there."""
+
+
+class TrackReader:
+    """Reads chains over `count` frames from a source. still: FK poses that are the same at all frames, by chain; what
+    is found to be so is added."""
+
+    def __init__(self, source: Source, count: int, still: dict[tuple[str, str], FkTrack] | None = None) -> None:
+        self._source = source
+        self._count = count
+        self._still = {} if still is None else still
+        self._carried: dict[tuple[str, str], _Carried] = {}
+
+    def readings(self, chains: Iterable[tuple[bpy.types.Object, LimbModel]]) -> list[Reading | ChainError]:
+        """The reading of each chain of an original armature object, or why there is none."""
+        found = []
+        for ob, model in chains:
+            try:
+                found.append(Reading(model, self._fk(ob, model), self._goal(ob, model), self._count))
+            except ChainError as error:
+                found.append(error)
+        return found
+
+    def _fk(self, ob: bpy.types.Object, model: LimbModel) -> FkTrack:
+        key = model.armature, model.tip
+        if key not in self._still:
+            fk = read_fk(ob, model, self._source)
+            if model.keyed_bones:
+                return fk
+            self._still[key] = fk
+        return self._still[key]
+
+    def _goal(self, ob: bpy.types.Object, model: LimbModel) -> GoalTrack:
+        key = model.armature, model.parent
+        if key not in self._carried:
+            self._carried[key] = self._carry(ob, model.parent)
+        carried, tip = self._carried[key], ob.pose.bones[model.tip]
+        target = self._place(ob, carried, tip.analytic_ik_target, model.target_bone)
+        poles = None
+        if model.has_pole:
+            poles = self._place(ob, carried, tip.analytic_ik_pole_target, model.pole_bone)[:, :3, 3]
+        return GoalTrack(
+            targets=target[:, :3, 3],
+            poles=poles,
+            orientations=turns_in(target) if model.foot else None,
+            to_world=carried[2][:, :3, :3],
+            settings=self._settings(ob, model),
+        )
+
+    def _settings(self, ob: bpy.types.Object, model: LimbModel) -> dict[str, np.ndarray]:
+        tip, found = ob.pose.bones[model.tip], {}
+        for name, value in settings_now(tip).items():
+            rows = np.array([float(value)])
+            if name in model.keyed_settings:
+                rows = self._source.channel(ob, path_of(tip, name), [value])[:, 0]
+                # F-Curves may say what the setting cannot be.
+                rows = np.clip(rows, *RANGES[name]) if name in RANGES else rows
+            found[name] = rows > 0.5 if name == "flip" else rows
+        return found
+
+    def _carry(self, ob: bpy.types.Object, parent: str) -> _Carried:
+        to_world, pose = self._source.worlds(ob), np.eye(4)[None]
+        if not np.linalg.det(to_world).all():
+            raise UnevenError(messages.ARMATURE_WITHOUT_SIZE(armature=ob.name))
+        if parent:
+            pose = self._source.poses(ob, parent)
+            if not _are_even(pose):
+                raise UnevenError(messages.PARENT_UNEVEN(bone=parent))
+            to_world = to_world @ pose
+        return np.linalg.inv(pose), np.linalg.inv(to_world), to_world
+
+    def _place(self, ob: bpy.types.Object, carried: _Carried, control: bpy.types.Object, bone: str) -> np.ndarray:
+        """Where a control is, in the space of the root's parent."""
+        if not bone:
+            return carried[1] @ self._source.worlds(control)
+        pose = self._source.poses(control, bone)
+        return carried[0] @ pose if control == ob else carried[1] @ self._source.worlds(control) @ pose
+
+
+def read_fk(ob: bpy.types.Object, model: LimbModel, source: Source) -> FkTrack:
+    """The FK pose of a chain of an original armature object. Raises UnevenError where its bones are scaled unevenly."""
+    bones = [ob.pose.bones[name] for name in model.bones]
+    numbers, locations, scales = [], [], []
+    for bone, mode, connected in zip(bones, model.modes, model.connected, strict=True):
+        numbers.append(_channel(ob, bone, mode, source, model))
+        scales.append(_channel(ob, bone, SCALE, source, model))
+        moved = _channel(ob, bone, "LOCATION", source, model)
+        locations.append(np.zeros((1, 3)) if connected else moved)
+    for bone, scale in zip(bones, scales, strict=True):
+        size = scale[:, 1:2]
+        if not (np.abs(scale - size) <= SIMILAR * size).all() or not (size > 0.0).all():
+            raise UnevenError(messages.PARENT_UNEVEN(bone=bone.name))
+    turns = [quaternions_of(own, mode) for own, mode in zip(numbers, model.modes, strict=True)]
+    lengthening = tuple(_channel(ob, ob.pose.bones[name], SCALE, source, model) for name, _ in model.scaled)
+    return fk_track(model, tuple(numbers), _stacked(turns), _stacked(locations), _stacked(scales), lengthening)
+
+
+def _channel(ob: bpy.types.Object, bone: bpy.types.PoseBone, mode: str, source: Source, model: LimbModel) -> np.ndarray:
+    still = raw_values(bone, mode)
+    if bone.name not in model.keyed_bones:
+        return np.array([still])
+    return source.channel(ob, f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].{channel_of(mode)[0]}', still)
+
+
+def _stacked(arrays: list[np.ndarray]) -> np.ndarray:
+    return np.stack(np.broadcast_arrays(*arrays), axis=1)
+
+
+def _are_even(matrices: np.ndarray) -> bool:
+    """As `steady.is_even`, of all."""
+    basis = matrices[:, :3, :3]
+    products = basis.swapaxes(1, 2) @ basis
+    size = products[:, 0, 0]
+    off = np.abs(products - size[:, None, None] * np.eye(3)).max(axis=(1, 2))
+    return bool((off <= SIMILAR * size).all() and (np.linalg.det(basis) > 0.0).all())
+
+
+def wishes_at(places: EvaluatedPlaces, ob: bpy.types.Object, model: LimbModel) -> Wishes:
+    """Where a chain of an original armature object shall go just now. Raises UnevenError where its model does not hold.
+
+    What `TrackReader` finds for one frame, without arrays, which take several times as long for so few numbers.
+    """
+    from_armature, from_world = places.kept(
+        (model.armature, model.parent), lambda: _carry_now(places, ob, model.parent)
+    )
+
+    def place(control: bpy.types.Object, bone: str) -> Matrix:
+        world, pose = places.world_and_pose(control, bone)
+        if pose is None:
+            return from_world @ world
+        return from_armature @ pose if control == ob else from_world @ world @ pose
+
+    tip = ob.pose.bones[model.tip]
+    target = place(tip.analytic_ik_target, model.target_bone)
+    pole = place(tip.analytic_ik_pole_target, model.pole_bone).to_translation() if model.has_pole else None
+    return Wishes(target.to_translation(), pole, rotation_in(target) if model.foot else None)
+
+
+def _carry_now(places: EvaluatedPlaces, ob: bpy.types.Object, parent: str) -> tuple[Matrix, Matrix]:
+    """From armature space, and from the world, into the space of a bone."""
+    if not ob.evaluated_get(places.depsgraph).is_evaluated:
+        raise ChainError(messages.ARMATURE_NOT_HERE(armature=ob.name))
+    to_world, pose = places.world_and_pose(ob, parent)
+    if not to_world.determinant():
+        raise UnevenError(messages.ARMATURE_WITHOUT_SIZE(armature=ob.name))
+    if pose is None:
+        return Matrix(), to_world.inverted_safe()
+    if not is_even(pose):
+        raise UnevenError(messages.PARENT_UNEVEN(bone=parent))
+    return pose.inverted_safe(), (to_world @ pose).inverted_safe()
+
+
+def is_confirmed(
+    places: EvaluatedPlaces, ob: bpy.types.Object, model: LimbModel, wishes: Wishes, length: float
+) -> bool:
+    """True if a chain of this length shall go where it was taken to go, but for rounding."""
+    try:
+        return same_wishes(wishes, wishes_at(places, ob, model), length)
+    except ChainError:
+        return False
+
+
+def same_wishes(sampled: Wishes, evaluated: Wishes, length: float) -> bool:
+    """True if two wishes of a chain of some length are the same, but for rounding."""
+    for a, b in ((sampled.target, evaluated.target), (sampled.pole, evaluated.pole)):
+        if a is not None and b is not None and not (a - b).length <= _SAME_PLACE * (length + b.length):
+            return False
+    a, b = sampled.orientation, evaluated.orientation
+    return a is None or b is None or min((a - b).magnitude, (a + b).magnitude) <= _SAME_PLACE

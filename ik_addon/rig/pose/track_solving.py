@@ -1,0 +1,202 @@
+"""Chains solved over frames: those of few links without limits all together in arrays, others frame by frame."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from mathutils import Quaternion, Vector
+
+from ...solvers import Chain, Goal, link_rotations, solve
+from ...solvers.arrays import multiply, rotated
+from ...solvers.rows import GoalRows, solve_rows, start_rows
+from ..model.chains import limited_chain
+from ..model.limb_model import LimbModel
+from .kinematics import FkTrack, joints_of, local_rotations
+from .tracks import NUMBERS, PoseTrack, Reading
+
+_Turned = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Turns of links (n, links, 4), outcomes (n), stretches (n)."""
+
+
+def solve_tracks(readings: Sequence[Reading]) -> list[PoseTrack]:
+    """Solve each chain over its frames, all of as many. Raises ChainError for what is no point."""
+    placed = [_placed(reading) for reading in readings]
+    turned: dict[int, _Turned] = {}
+    batches: dict[tuple[int, bool], list[int]] = {}
+    for k, reading in enumerate(readings):
+        if _goes_in_arrays(reading.model):
+            batches.setdefault((len(reading.model.links), reading.fk.is_still), []).append(k)
+        else:
+            turned[k] = _one_by_one(reading, placed[k][0])
+    for same in batches.values():
+        own = [readings[k] for k in same]
+        turned |= zip(same, _together(own, [placed[k][0] for k in same]), strict=True)
+    return [_completed(reading, *placed[k], *turned[k]) for k, reading in enumerate(readings)]
+
+
+def _goes_in_arrays(model: LimbModel) -> bool:
+    longer = len(model.links) > 2 and (model.least_motion or model.solver_name != "TRIANGULATION")
+    return not model.is_limited and not longer and model.solver_name != "CCD"
+
+
+def _together(readings: Sequence[Reading], ends: Sequence[np.ndarray]) -> list[_Turned]:
+    """Chains of one number of links, either all with one FK pose or all with one for each frame."""
+    count = readings[0].count
+    rows = 1 if readings[0].fk.is_still else count
+    roots = [reading.fk.heads[:, :1] for reading in readings]
+    joints, hinges = (
+        np.empty((len(readings), rows, len(readings[0].model.links) + 1, 3)),
+        np.empty((len(readings), rows, 3)),
+    )
+    targets, poles = np.empty((2, len(readings), count, 3))
+    for k, reading in enumerate(readings):
+        joints[k] = joints_of(reading.model, reading.fk) - roots[k]
+        hinges[k] = _hinges(reading)
+        targets[k] = ends[k] - roots[k][:, 0]
+        own = reading.goal.poles
+        poles[k] = np.nan if own is None else own - roots[k][:, 0]
+    wishes = [{**reading.goal.settings, "stretch_max": _stretch_max(reading)} for reading in readings]
+    settings = {
+        name: np.stack(np.broadcast_arrays(*(own[name] for own in wishes)))
+        for name in ("swivel", "softness", "stretch_max", "flip")
+    }
+    has_pole = np.array([reading.model.has_pole for reading in readings])
+    solved = solve_rows(start_rows(joints, hinges), GoalRows(targets, poles, has_pole, **settings))
+    return [*zip(solved.turns, solved.outcomes, solved.stretches, strict=True)]
+
+
+def _stretch_max(reading: Reading) -> np.ndarray:
+    return reading.goal.settings["stretch_max"] if reading.model.reach == "STRETCH" else np.ones(1)
+
+
+def _hinges(reading: Reading) -> np.ndarray:
+    """About which axis a chain bends where its FK pose is straight, (n, 3)."""
+    model = reading.model
+    return rotated(reading.fk.turns[:, model.links[min(1, len(model.links) - 1)]], model.bend_axis)
+
+
+def _one_by_one(reading: Reading, ends: np.ndarray) -> _Turned:
+    """A chain with limits, or of a solver that goes frame by frame."""
+    model, fk, goal = reading.model, reading.fk, reading.goal
+    settings = {**goal.settings, "stretch_max": _stretch_max(reading)}
+    poles, roots, chain = goal.poles, fk.heads[:, 0], None
+    found, outcomes, stretches = [], [], []
+    for k in range(reading.count):
+        if chain is None or not fk.is_still:
+            chain = chain_at(model, fk, _row(k, fk.rotations))
+        root = roots[_row(k, roots)]
+        own = {name: rows[_row(k, rows)].item() for name, rows in settings.items()}
+        solution = solve(
+            chain,
+            Goal(
+                target=ends[_row(k, ends)] - root,
+                pole=None if poles is None else poles[_row(k, poles)] - root,
+                swivel=own["swivel"],
+                flip=bool(own["flip"]),
+                softness=own["softness"],
+                least_motion=model.least_motion,
+                stretch_max=own["stretch_max"],
+            ),
+            model.solver,
+        )
+        found.append([tuple(turn) for turn in link_rotations(chain, solution)])
+        outcomes.append(NUMBERS[solution.outcome])
+        stretches.append(solution.stretch)
+    return np.array(found), np.array(outcomes), np.array(stretches)
+
+
+def _row(k: int, rows: np.ndarray) -> int:
+    return k if len(rows) > 1 else 0
+
+
+def chain_at(model: LimbModel, fk: FkTrack, k: int) -> Chain:
+    """The chain in the FK pose of one row, from its root, with its limits."""
+    points, turns = joints_of(model, fk)[k], fk.turns[k]
+    joints = [Vector(point) for point in points - points[0]]
+    hinge = Vector(rotated(turns[model.links[min(1, len(model.links) - 1)]], model.bend_axis))
+    if not model.is_limited:
+        return Chain(joints, bend_normal=hinge)
+    return limited_chain(
+        [model.bones[place] for place in model.links],
+        model.limits,
+        joints,
+        [Quaternion(turns[place]) for place in model.links],
+        [Quaternion(fk.rotations[k, place]) for place in model.links],
+        Vector((0.0, 1.0, 0.0)) if model.parent else None,
+        hinge,
+    )
+
+
+def _completed(
+    reading: Reading,
+    ends: np.ndarray,
+    orientations: list[np.ndarray],
+    turns: np.ndarray,
+    outcomes: np.ndarray,
+    stretches: np.ndarray,
+) -> PoseTrack:
+    """With the bones on the chain's end, and with its influence."""
+    model, influences = reading.model, reading.goal.settings["influence"]
+    if model.reach == "HOLD":
+        influences = np.where(outcomes, 0.0, influences)
+    rotations = local_rotations(model, reading.fk, turns, orientations, influences)
+    return PoseTrack(
+        rotations=np.broadcast_to(rotations, (reading.count, *rotations.shape[1:])),
+        stretches=np.broadcast_to(1.0 + influences * (stretches - 1.0), reading.count),
+        outcomes=np.broadcast_to(outcomes, reading.count),
+        at_fk=np.broadcast_to(influences == 0.0, reading.count),
+        ends=np.broadcast_to(ends, (reading.count, 3)),
+    )
+
+
+def _placed(reading: Reading) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Where the chain's end goes (n, 3), and how the bones on it are turned (n, 4), for the foot as it rolls.
+
+    The steps of `foot.place_foot`, over rows.
+    """
+    model, goal, foot = reading.model, reading.goal, reading.model.foot
+    if foot is None:
+        return goal.targets, []
+    assert goal.orientations is not None
+    standing = multiply(goal.orientations, np.array(foot.held))
+    if not model.rolls:
+        return goal.targets, [standing]
+    fk, at = reading.fk, model.own
+    size = fk.sizes[:, at, None]
+    # All in the foot's own space, in the size that it has here.
+    ball, tip, tip_turn = np.zeros((1, 3)), np.array((0.0, foot.length, 0.0)) * size, None
+    if len(model.bones) > at + 1:
+        ball = size * (model.rest_offsets[at + 1] + rotated(model.rest_turns[at + 1], fk.locations[:, at + 1]))
+        tip_turn = multiply(model.rest_turns[at + 1], fk.rotations[:, at + 1])
+        tip = ball + fk.sizes[:, at + 1, None] * rotated(tip_turn, np.array((0.0, foot.length, 0.0)))
+    else:
+        ball = tip
+    roll, toe_angle = goal.settings["foot_roll"], goal.settings["toe_angle"]
+    axis = rotated(standing, foot.axis)
+    place = goal.targets, standing
+    place = _rolled(place, foot.heel * size, axis, np.minimum(roll, 0.0))
+    place = _rolled(place, tip, axis, np.maximum(roll - toe_angle, 0.0))
+    toe = [] if tip_turn is None else [multiply(place[1], tip_turn)]
+    ends, orientation = _rolled(place, ball, axis, np.minimum(np.maximum(roll, 0.0), toe_angle))
+    return ends, [orientation, *toe]
+
+
+def _rolled(
+    place: tuple[np.ndarray, np.ndarray], pivot: np.ndarray, axis: np.ndarray, angles: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """A foot's ankle (n, 3) and orientation (n, 4), turned about an axis through a point in the foot's own space."""
+    ankle, orientation = place
+    turn = _about(axis, angles)
+    pivot = ankle + rotated(orientation, pivot)
+    return pivot + rotated(turn, ankle - pivot), multiply(turn, orientation)
+
+
+def _about(axes: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """Quaternions of turns about unit axes."""
+    sines = np.sin(0.5 * angles)[:, None] * axes
+    return np.concatenate((np.broadcast_to(np.cos(0.5 * angles)[:, None], (len(sines), 1)), sines), axis=1)
+
+
+def errors_world(reading: Reading, ends: np.ndarray, pose: PoseTrack) -> np.ndarray:
+    """Distances (n) in world units from where a chain ends to where its end was to go, at each frame."""
+    missed = (reading.goal.to_world @ (ends - pose.ends)[..., None])[..., 0]
+    return np.linalg.norm(missed, axis=-1)

@@ -1,0 +1,1 @@
+"""What is to be said of chains: problems, states, what moves them afterwards."""

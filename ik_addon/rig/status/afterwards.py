@@ -1,0 +1,73 @@
+"""Chains whose bones, or whose target, something else may move after they were solved."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import bpy
+
+from ..blender.animation import animated_paths, placing_drivers
+from ..blender.armatures import armature_named
+from ..blender.carriers import carriers
+from ..blender.movers import taken_by
+from ..blender.relations import Known, followed_bones
+from ..data.relation import is_tie
+from ..model.order import ChainName, read_by
+
+
+def moved_afterwards(chains: Mapping[ChainName, Sequence[str]], with_idle: bool) -> set[ChainName]:
+    """The chains that may end elsewhere than they were solved to.
+
+    Constraints and drivers of their bones act after the solution. So does what follows a chain by constraints or
+    drivers, if another chain reads it, or the chain itself.
+    chains: all live chains of a scene, each with the names of the bones that it turns, its root first.
+    with_idle: True if constraints count that are off, and that no animation switches on.
+    """
+    turned = {(chain.armature, name) for chain, names in chains.items() for name in names}
+    movers: dict[str, _Movers] = {}
+    known: Known = {}
+    found = set()
+    for chain, names in chains.items():
+        ob = armature_named(chain.armature)
+        if chain.armature not in movers:
+            movers[chain.armature] = _Movers(ob, with_idle)
+        if movers[chain.armature].may_move(names) or _follows(ob.pose.bones[chain.tip], names[0], turned, known):
+            found.add(chain)
+    return found
+
+
+class _Movers:
+    """The constraints and drivers of one armature object that may move its bones."""
+
+    def __init__(self, ob: bpy.types.Object, with_idle: bool) -> None:
+        self._ob = ob
+        self._constraints = list(_constraints(ob, with_idle))
+
+    def may_move(self, names: Sequence[str]) -> bool:
+        """Whether one of them moves one of these bones."""
+        own = set(names)
+        return any(bone.name in own or own & taken_by(constraint, bone) for bone, constraint in self._constraints) or (
+            any(True for name in names for _ in placing_drivers(self._ob, name, turned=True))
+        )
+
+
+def _constraints(ob: bpy.types.Object, with_idle: bool) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
+    """The constraints of an armature object's bones that act, or may at another frame."""
+    found = [
+        (bone, each) for bone in ob.pose.bones if len(bone.constraints) for each in bone.constraints if not is_tie(each)
+    ]
+    animated = set(animated_paths(ob)) if found else set()
+    for bone, constraint in found:
+        path = constraint.path_from_id()
+        switched = not animated.isdisjoint((f"{path}.mute", f"{path}.enabled"))
+        weighed = f"{path}.influence" in animated
+        if with_idle or ((not constraint.mute or switched) and (constraint.influence > 0.0 or weighed)):
+            yield bone, constraint
+
+
+def _follows(tip: bpy.types.PoseBone, root: str, turned: set[tuple[str, str]], known: Known) -> bool:
+    """Whether what a chain reads follows the bones of chains by constraints or drivers, and does not hang on them."""
+    for ob, bone_name, turns in read_by(tip, root):
+        near = {(owner.name_full, bone.name) for owner, bone in carriers(ob, bone_name)}
+        far = {(owner.name_full, bone.name) for owner, bone in followed_bones(ob, bone_name, turns, known)}
+        if not turned.isdisjoint(far - near):
+            return True
+    return False

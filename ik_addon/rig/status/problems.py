@@ -1,0 +1,235 @@
+"""What keeps a chain from working, as sentences with their cures; asked for when shown, never stored."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import bpy
+
+from ... import messages
+from ...solvers import ChainError
+from ..blender.animation import animated_channels, animated_paths, current_fcurve_collections, is_animated, is_driven
+from ..blender.armatures import armature_named, bones_below, is_changeable, is_evaluated_in, posed_armatures
+from ..blender.motion import has_own_motion
+from ..blender.movers import movers_of, why_placed
+from ..blender.relations import followed_bones
+from ..data.relation import in_any_collection, is_tie
+from ..data.settings import settings_of
+from ..model.lengthening import scaled_bones
+from ..model.limb import Limb, chain_bones
+from ..model.order import ChainName, chain_order, read_by
+from ..pose.reading import SceneReader, gone_pole
+
+_UNEVEN = 1e-4
+_PATHS_WITHOUT_HANDLERS = hasattr(bpy.app.handlers, "exit_pre")
+"""Whether Blender calls no add-on while it works out motion paths: 5.0 does, 5.2 does not, and has this handler."""
+_CURES = {
+    "TARGET": ("NEW_TARGET",),
+    "TARGET_DELETED": ("BRING_BACK_TARGET", "NEW_TARGET"),
+    "POLE": ("CLEAR_POLE",),
+    "POLE_DELETED": ("BRING_BACK_POLE", "CLEAR_POLE"),
+    "BONES": ("FEWER_BONES",),
+    "SOLVER": ("AUTO_SOLVER",),
+    "END_BONE": ("CLEAR_END_BONE",),
+    "REST_POSITION": ("POSE_POSITION",),
+}
+"""For the kinds of errors what cures them, the best first."""
+
+
+class Cure(NamedTuple):
+    """What takes a problem away. kind: see authoring/cures.py; bone: on which bone; name: of what it is done to."""
+
+    kind: str
+    bone: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A sentence about a chain that names bone and cure, and what cures it at the press of a button, the best first."""
+
+    sentence: str
+    cures: tuple[Cure, ...] = ()
+
+
+def read_chains(chains: list[ChainName], depsgraph: bpy.types.Depsgraph) -> dict[ChainName, Limb | ChainError]:
+    """Read chains as they stand now, without solving them: each limb, or what keeps it from being solved."""
+    order = chain_order(ob.evaluated_get(depsgraph) for ob in posed_armatures(depsgraph))
+    scene = SceneReader(depsgraph)
+    return {chain: read_chain(scene, chain, order.errors.get(chain)) for chain in chains}
+
+
+def check_changeable(ob: bpy.types.Object) -> None:
+    """Raise ChainError where nothing of an armature object can be changed for good in this file."""
+    if not is_changeable(ob):
+        raise ChainError(not_changeable(ob))
+
+
+def not_changeable(ob: bpy.types.Object) -> str:
+    """Why nothing of an armature object can be changed for good, as a sentence."""
+    message = messages.ARMATURE_LINKED if ob.override_library is None else messages.ARMATURE_NOT_EDITABLE
+    return message(armature=ob.name)
+
+
+def read_chain(scene: SceneReader, chain: ChainName, error: ChainError | None) -> Limb | ChainError:
+    """Read one chain: its limb, or what keeps it from being solved. error: what gives it no place in the order."""
+    ob = armature_named(chain.armature)
+    try:
+        if not is_evaluated_in(ob, scene.depsgraph):
+            raise ChainError(messages.ARMATURE_NOT_HERE(armature=ob.name))
+        if ob.data.pose_position == "REST":
+            raise ChainError(messages.REST_POSITION(armature=ob.name), "REST_POSITION")
+        if error is not None:
+            raise error
+        return scene.armature(ob).limb(chain.tip)
+    except ChainError as found:
+        return found
+
+
+def problems_of(ob: bpy.types.Object, tips: list[str], depsgraph: bpy.types.Depsgraph) -> dict[str, str]:
+    """For those of an armature's tips whose chains are not solved, the sentence that says why."""
+    return {tip: fault.sentence for tip, fault in faults_of(ob, tips, depsgraph).items()}
+
+
+def faults_of(ob: bpy.types.Object, tips: list[str], depsgraph: bpy.types.Depsgraph) -> dict[str, Problem]:
+    """For those of an armature's tips whose chains are not solved, what keeps them from it."""
+    found = read_chains([ChainName(ob.name_full, tip) for tip in tips], depsgraph)
+    return {chain.tip: fault_of(chain.tip, why) for chain, why in found.items() if isinstance(why, ChainError)}
+
+
+def fault_of(tip: str, error: ChainError) -> Problem:
+    """What keeps the chain of a tip from being solved, with its cures."""
+    return Problem(str(error), tuple(Cure(kind, tip) for kind in _CURES.get(error.kind, ())))
+
+
+def warnings_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
+    """What makes a chain that is solved end elsewhere than it was solved to, or bend to another side."""
+    try:
+        bones = _bones_of(ob, tip)
+    except ChainError:
+        return []
+    found = (_driven(ob, tip, bones), _constrained(tip, bones), _uneven(ob, bones), _circular(ob, tip, bones))
+    return [*_without_pole(ob, tip), *(problem for problems in found for problem in problems)]
+
+
+def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
+    """What is no fault of a chain that is solved, and may still surprise."""
+    try:
+        bones = _bones_of(ob, tip)
+    except ChainError:
+        return []
+    pose_bone = ob.pose.bones[tip]
+    notes, target = [], pose_bone.analytic_ik_target
+    layer = bpy.context.view_layer
+    if layer and target and in_any_collection(target) and not target.visible_get(view_layer=layer):
+        notes.append(Problem(messages.TARGET_HIDDEN(bone=tip, control=target.name), (Cure("SHOW_TARGET", tip),)))
+    animated = set(animated_paths(ob)) if ob.animation_data else set()
+    path = pose_bone.path_from_id()
+    keyed = bones_left_behind(ob, tip)
+    if keyed:
+        several = len(keyed) > 1
+        sentence = messages.BONES_KEYED(bones=messages.quoted(keyed)) if several else messages.BONE_KEYED(bone=keyed[0])
+        notes.append(Problem(sentence, (Cure("FOLLOW_MOTION", tip), Cure("MUTE_KEYS", tip))))
+    drawn = [bone.name for bone in (*bones, *bones_below(pose_bone)) if bone.motion_path]
+    if drawn and _PATHS_WITHOUT_HANDLERS:
+        notes.append(Problem(messages.MOTION_PATHS(bones=messages.quoted(drawn))))
+    switch = f"{path}.analytic_ik_enabled"
+    if any(home.find(switch) is not None for home in _own_curves(ob)) and switch in animated:
+        notes.append(Problem(messages.SWITCH_KEYED(bone=tip), (Cure("MUTE_SWITCH", tip),)))
+    return notes
+
+
+def bones_left_behind(ob: bpy.types.Object, tip: str) -> list[str]:
+    """Names of the bones of a chain whose keys do not show, because nothing moves its target and pole.
+
+    Empty if the chain shows part of its FK pose, on purpose.
+    """
+    pose_bone, settings = ob.pose.bones[tip], settings_of(ob.pose.bones[tip])
+    if settings.influence < 1.0 or is_animated(ob, f"{pose_bone.path_from_id()}.analytic_ik_influence"):
+        return []
+    try:
+        keyed = [bone.name for bone in _bones_of(ob, tip) if any(map(_is_motion, rotation_curves(ob, bone)))]
+    except ChainError:
+        # Another problem says what is wrong with its bones.
+        return []
+    controls = ((settings.target, settings.subtarget), (settings.pole_target, settings.pole_subtarget))
+    if not keyed or any(control and has_own_motion(control, bone) for control, bone in controls):
+        return []
+    return keyed
+
+
+def _is_motion(curve: bpy.types.FCurve) -> bool:
+    """Whether an F-Curve has more than a pose that is keyed once."""
+    first, last = curve.range()
+    return last > first or any(not modifier.mute for modifier in curve.modifiers)
+
+
+def rotation_curves(ob: bpy.types.Object, bone: bpy.types.PoseBone) -> Iterator[bpy.types.FCurve]:
+    """The F-Curves of an armature object's current action that set the rotation of a bone, and play."""
+    for path, index in animated_channels(ob).get(bone.name, ()):
+        if path.startswith("rotation"):
+            for home in _own_curves(ob):
+                curve = home.find(f"{bone.path_from_id()}.{path}", index=index)
+                if curve is not None and not curve.mute:
+                    yield curve
+
+
+def _own_curves(ob: bpy.types.Object) -> list:
+    return current_fcurve_collections(ob.animation_data) if ob.animation_data else []
+
+
+def _bones_of(ob: bpy.types.Object, tip: str) -> list[bpy.types.PoseBone]:
+    pose_bone = ob.pose.bones[tip]
+    return chain_bones(pose_bone, pose_bone.analytic_ik_chain_count)
+
+
+def _without_pole(ob: bpy.types.Object, tip: str) -> Iterator[Problem]:
+    gone = gone_pole(settings_of(ob.pose.bones[tip]))
+    if gone is not None:
+        yield fault_of(tip, gone.of(messages.BONE(bone=tip)))
+
+
+def _driven(ob: bpy.types.Object, tip: str, bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
+    scaled = [ob.pose.bones[name] for name in scaled_bones(ob.pose.bones[tip])]
+    for own, channel, message in (
+        (bones, "rotation", messages.ROTATION_DRIVEN),
+        (scaled, "scale", messages.SCALE_DRIVEN),
+    ):
+        for bone in own:
+            if is_driven(ob, bone, channel):
+                yield Problem(message(bone=bone.name), (Cure("REMOVE_DRIVERS", bone.name, channel),))
+
+
+def _constrained(tip: str, bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
+    for mover in movers_of(bones):
+        bone, constraint = mover.owner.name, mover.constraint.name
+        if mover.is_placing and mover.source:
+            # Without it the bone would be torn from the rig that moves it.
+            sentence = messages.OF(whose=messages.BONE(bone=tip), said=why_placed(mover))
+            yield Problem(sentence, (Cure("REMOVE_CHAIN", tip),))
+            continue
+        if is_tie(mover.constraint):
+            sentence = messages.TIE_ON(bone=bone, constraint=constraint)
+        elif mover.bone == bone:
+            sentence = messages.BONE_CONSTRAINED(bone=bone, constraint=constraint)
+        else:
+            sentence = messages.CONSTRAINED_FROM_BELOW(bone=bone, constraint=constraint, moved=mover.bone)
+        yield Problem(sentence, (Cure("MUTE_CONSTRAINT", bone, constraint),))
+
+
+def _uneven(ob: bpy.types.Object, bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
+    for bone in [*bones[:-1], *bones[0].parent_recursive]:
+        if max(bone.scale) - min(bone.scale) > _UNEVEN * max(map(abs, bone.scale)):
+            # Keys would bring it back at the next frame.
+            keyed = f"{bone.path_from_id()}.scale" in animated_paths(ob)
+            cures = () if keyed else (Cure("RESET_SCALE", bone.name),)
+            yield Problem(messages.SCALE_UNEVEN(bone=bone.name), cures)
+
+
+def _circular(ob: bpy.types.Object, tip: str, bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
+    names = {bone.name for bone in bones}
+    for read, bone_name, turned in read_by(ob.pose.bones[tip], bones[0].name):
+        found = followed_bones(read, bone_name, turned)
+        own = next((bone.name for owner, bone in found if owner == ob and bone.name in names), None)
+        if own is not None:
+            yield Problem(messages.FOLLOWS_OWN_BONE(bone=tip, control=bone_name or read.name, own=own))
