@@ -156,7 +156,8 @@ def shown_rigs(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
 def judge() -> None:
     """Called at each redraw of each 3D view, with what that shows."""
     depsgraph, name = bpy.context.view_layer.depsgraph, now["step"]
-    if depsgraph is None:
+    if depsgraph is None or bpy.app.is_job_running("RENDER"):
+        # A render steps the scene's frames, and the window shows the one before it.
         return
     redraws[name] += 1
     silent[name] += enabled() and bool(module("rig.silencing")._silent)
