@@ -291,7 +291,8 @@ def editing(kind: str, how: str) -> d.Steps:
         elif change == "type":
             for curve in curves_on(rig()):
                 if any(f'"{name}"' in curve.data_path for name in (HIPS, THIGH)):
-                    curve.keyframe_points[2].co_ui.y += 0.1
+                    for point in curve.keyframe_points:
+                        point.co_ui.y += 0.1
             yield 0.6
             check(now["step"])
             bpy.ops.ed.undo_push(message=name)
