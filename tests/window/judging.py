@@ -9,89 +9,23 @@ traceback. What was judged is printed.
 
 import json
 import sys
-from collections import Counter
 from pathlib import Path
-from types import ModuleType
 
 import bpy
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import driver as d
+from redraws import drag_by, judge, now, redraws, rig, scene, select_bone, select_object, step, wrong
 
-RIG, FOOT, HIPS, THIGH = "Robot rig", "Foot.L", "hips", "thigh.L"
+FOOT, HIPS = "Foot.L", "hips"
 CHANNELS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
 JUST_SHOWN = 2
 """So many redraws may show the FK pose where a window has just begun to show a scene or a view layer."""
 
-redraws: Counter[str] = Counter()
-wrong: Counter[str] = Counter()
-now = {"step": "start"}
-
-
-def module(name: str) -> ModuleType:
-    """A module of the add-on, wherever that is installed."""
-    (found,) = (key for key in sys.modules if key.endswith(f"ik_addon.{name}"))
-    return sys.modules[found]
-
-
-def judge() -> None:
-    """Called at each redraw of each 3D view, with what that shows."""
-    ob, layer = bpy.data.objects.get(RIG), bpy.context.view_layer
-    if ob is None or layer.depsgraph is None or not ob.evaluated_get(layer.depsgraph).is_evaluated:
-        return
-    tips = [bone.name for bone in ob.pose.bones if bone.analytic_ik_enabled]
-    if not tips or ob.mode == "EDIT":
-        return
-    redraws[now["step"]] += 1
-    states = module("rig.status.states").states_of(ob, tips, layer.depsgraph)
-    if any(state.kind not in ("MET", "TOO_FAR", "SOFT") for state in states.values()):
-        wrong[now["step"]] += 1
-
 
 def fk() -> dict[str, tuple]:
-    bones = bpy.data.objects[RIG].pose.bones
-    return {bone.name: tuple(tuple(getattr(bone, name)) for name in CHANNELS) for bone in bones}
-
-
-def step(name: str) -> None:
-    now["step"] = name
-
-
-def scene() -> bpy.types.Scene:
-    """That of the first window. Looked up anew each time, for an undo replaces it."""
-    return d.window().scene
-
-
-def rig() -> bpy.types.Object:
-    return bpy.data.objects[RIG]
-
-
-def drag_by(key: str, pixels: int = 60, confirm: bool = True) -> d.Steps:
-    """Press a key that starts a transform, move the mouse, and confirm or cancel."""
-    start = d.middle()
-    yield from d.press(key, start)
-    for k in range(1, 9):
-        d.point((start[0] + pixels * k / 8, start[1] + pixels * k / 16))
-        yield 0.06
-    d.xdotool("click", 1 if confirm else 3)
-    yield 0.4
-
-
-def select_object(name: str) -> None:
-    if bpy.context.object and bpy.context.object.mode != "OBJECT":
-        bpy.ops.object.mode_set(mode="OBJECT")
-    for ob in bpy.context.view_layer.objects:
-        ob.select_set(ob.name == name)
-    bpy.context.view_layer.objects.active = bpy.data.objects[name]
-
-
-def select_bone(name: str) -> None:
-    select_object(RIG)
-    bpy.ops.object.mode_set(mode="POSE")
-    for bone in rig().pose.bones:
-        (bone if hasattr(bone, "select") else bone.bone).select = bone.name == name
-    rig().data.bones.active = rig().data.bones[name]
+    return {bone.name: tuple(tuple(getattr(bone, name)) for name in CHANNELS) for bone in rig().pose.bones}
 
 
 def untouched(before: dict[str, tuple], but: tuple[str, ...] = ()) -> None:
@@ -164,7 +98,8 @@ def steps() -> d.Steps:
         yield 0.15
 
     step("two windows")
-    bpy.ops.wm.window_new()
+    # A window that another one opens shows the same layer and scene as that.
+    bpy.ops.wm.window_new_main()
     yield 1.0
     for frame in (5, 9, 6):
         scene().frame_set(frame)
@@ -173,6 +108,7 @@ def steps() -> d.Steps:
     windows = bpy.context.window_manager.windows
     other = scene().view_layers.new("another")
     windows[-1].view_layer = other
+    assert windows[0].view_layer != other
     yield 1.0
     step("two view layers, frames")
     for frame in (5, 9, 6):
