@@ -107,7 +107,9 @@ def stale(bone: bpy.types.PoseBone) -> bool:
         parent_matrix_local=bone.parent.bone.matrix_local,
         invert=True,
     )
-    return max(abs(a - b) for u, v in zip(local, bone.matrix_basis, strict=True) for a, b in zip(u, v)) > SAME
+    return (
+        max(abs(a - b) for u, v in zip(local, bone.matrix_basis, strict=True) for a, b in zip(u, v, strict=True)) > SAME
+    )
 
 
 def enabled() -> bool:
