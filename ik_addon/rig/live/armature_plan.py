@@ -1,6 +1,6 @@
 """The planned chains of one armature: solved ahead from samples, or from the evaluated scene, and written in bulk."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -10,15 +10,15 @@ import numpy as np
 from ... import messages
 from ...solvers import ChainError
 from ..blender.armatures import is_evaluated_in
-from ..blender.channels import SCALE, channel_of, raw_values
+from ..blender.channels import channel_of, raw_values
 from ..blender.evaluating import Graphs
 from ..blender.rendering import is_rendering
-from ..blender.rotations import numbers_of
 from ..blender.sampling import Sampler
 from ..blender.silencing import curves_of, is_silenced, plays_alone, silence
 from ..blender.simple import Judge, not_simple, time_is_plain
 from ..data.relation import is_tied, wake
 from ..model.limb_model import LimbModel
+from ..pose.channel_values import channel_values
 from ..pose.kinematics import FkTrack
 from ..pose.planned import PlannedChain
 from ..pose.posing import PoseWriter, RowWriter, settle
@@ -26,7 +26,7 @@ from ..pose.sources import EvaluatedPlaces
 from ..pose.steady import Wishes
 from ..pose.track_reading import TrackReader, is_confirmed, wishes_at
 from ..pose.track_solving import solve_tracks
-from ..pose.tracks import PoseTrack, Reading
+from ..pose.tracks import Reading
 from .glance import glance
 
 _FRAMES_AHEAD = 16
@@ -95,7 +95,7 @@ class ArmaturePlan:
         beside = {tip.analytic_ik_end_bone for tip in tips} & set(ob.pose.bones.keys())
         self._line = [*{name for model in self.models for name in model.touched} | above | beside]
         self._looked = glance(ob, self.models, self._line)
-        self._channels = [_channels(model) for model in self.models]
+        self._channels = [model.channels for model in self.models]
         # Of each chain a channel that keys would undo first.
         self._watched = [
             next((row for row, (name, _) in enumerate(own) if name in model.keyed_bones), 0)
@@ -305,7 +305,7 @@ class ArmaturePlan:
                 if isinstance(reading, ChainError):
                     raise reading
             poses = solve_tracks(readings)
-            values = channel_values(readings, poses)[0]
+            values = channel_values(readings, poses)[1][0]
             starts = np.cumsum([0, *(len(self._channels[k]) for k in in_arrays)])
             for k, reading, (start, end) in zip(in_arrays, readings, pairwise(starts), strict=True):
                 found[k] = reading.goal.at(0), values[start:end]
@@ -399,25 +399,12 @@ class ArmaturePlan:
         if not which:
             return _nothing_ahead(frames[0])
         rows = np.concatenate([self._rows[k] for k in which])
-        keyed, fk = self._keyed_fk(readings, len(frames))
-        channels = [channel for own_channels in self._channels for channel in own_channels]
-        curves = curves_of(ob, {_path(*channels[row]) for row in keyed})
-        values = channel_values(own, poses)
+        channels = [(reading.model, channel) for reading in own for channel in reading.model.channels]
+        has_keys = np.array([name in model.keyed_bones for model, (name, _) in channels])
+        curves = curves_of(ob, {_path(*each) for model, each in channels if each[0] in model.keyed_bones})
+        fk, values = channel_values(own, poses)
         whole = len(rows) == self.bones
-        return _Ahead(frames[0], which, own, None if whole else rows, values, keyed, fk, curves)
-
-    def _keyed_fk(self, readings: Mapping[int, Reading], count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Which of the channels of chains may have keys, and their FK values (frames, channels, 4)."""
-        rows, values = [], []
-        for k, reading in readings.items():
-            own = zip(self._rows[k].tolist(), self._channels[k], fk_numbers(reading), strict=True)
-            for row, (name, _), numbers in own:
-                if name in reading.model.keyed_bones:
-                    rows.append(row)
-                    values.append(_padded(numbers, count))
-        if not rows:
-            return np.empty(0, int), np.empty((count, 0, 4), np.float32)
-        return np.array(rows), np.stack(values, axis=1).astype(np.float32)
+        return _Ahead(frames[0], which, own, None if whole else rows, values, rows[has_keys], fk[:, has_keys], curves)
 
     def _misplaced(
         self, ob: bpy.types.Object, places: EvaluatedPlaces, ahead: _Ahead, some: Sequence[int]
@@ -435,46 +422,8 @@ class ArmaturePlan:
         return found
 
 
-def _channels(model: LimbModel) -> list[tuple[str, str]]:
-    """The channels that a chain sets: bones, each with its rotation mode or SCALE."""
-    return [*zip(model.names, model.turned_modes, strict=True), *((name, SCALE) for name, _ in model.scaled)]
-
-
 def _path(name: str, mode: str) -> str:
     return f'pose.bones["{bpy.utils.escape_identifier(name)}"].{channel_of(mode)[0]}'
-
-
-def fk_numbers(reading: Reading) -> list[np.ndarray]:
-    """The FK numbers (n or 1, width) of the channels that a chain sets."""
-    return [*(reading.fk.numbers[k] for k in reading.model.turned), *reading.fk.lengthening]
-
-
-def channel_values(readings: Sequence[Reading], poses: Sequence[PoseTrack]) -> np.ndarray:
-    """The numbers (n, channels, 4), zeros behind, that make bones show poses: each rotation next to its FK rotation."""
-    count = readings[0].count
-    fk = np.stack([_padded(numbers, count) for reading in readings for numbers in fk_numbers(reading)], axis=1)
-    values, by_mode, at = fk.astype(np.float32), {}, 0
-    for reading, pose in zip(readings, poses, strict=True):
-        ahead = ~pose.at_fk
-        for k, mode in enumerate(reading.model.turned_modes):
-            by_mode.setdefault(mode, []).append((at + k, pose.rotations[:, k], ahead))
-        at += len(reading.model.turned)
-        for k, (_, exponent) in enumerate(reading.model.scaled):
-            values[:, at + k] *= (pose.stretches**exponent)[:, None]
-        at += len(reading.model.scaled)
-    for mode, each in by_mode.items():
-        rows, width = [row for row, *_ in each], channel_of(mode)[1]
-        turns = np.stack([turned for _, turned, _ in each], axis=1)
-        numbers = numbers_of(turns.reshape(-1, 4), mode, fk[:, rows, :width].reshape(-1, width))
-        ahead = np.stack([own for *_, own in each], axis=1)[..., None]
-        values[:, rows, :width] = np.where(ahead, numbers.reshape(count, -1, width), values[:, rows, :width])
-    return values
-
-
-def _padded(numbers: np.ndarray, count: int) -> np.ndarray:
-    padded = np.zeros((count, 4))
-    padded[:, : numbers.shape[1]] = numbers
-    return padded
 
 
 def _why_not_sampled(ob: bpy.types.Object, model: LimbModel, judge: Judge) -> str:

@@ -12,6 +12,7 @@ from mathutils import Matrix, Quaternion
 
 from ...solvers import TWO_BONE_SOLVERS
 from ..blender.animation import animation_of, bone_of_path
+from ..blender.channels import SCALE
 from ..blender.rotations import array_of, turns_in
 from ..data.settings import PREFIX, settings_of
 from .foot import heel_and_axis, possible_end_bones
@@ -107,6 +108,11 @@ class LimbModel:
     def names(self) -> list[str]:
         """Names of the bones whose rotation it sets."""
         return [self.bones[k] for k in self.turned]
+
+    @property
+    def channels(self) -> list[tuple[str, str]]:
+        """The channels that it sets: bones, each with its rotation mode or SCALE."""
+        return [*zip(self.names, self.turned_modes, strict=True), *((name, SCALE) for name, _ in self.scaled)]
 
     @property
     def touched(self) -> set[str]:
