@@ -218,8 +218,8 @@ class ArmaturePlan:
         objects = {each for k in which for each in _controls(ob, self.models[k]) if each.session_uid in uids}
         if not all(self._is_placed(each, moved) for each in objects if each != ob):
             return True
-        # What keys that were changed set in the same update is seen only afterwards; during a render nothing is lent.
-        self._certain = not is_rendering() and not depsgraph.id_type_updated("ACTION")
+        # What animation sets in the same update is seen only afterwards, and during a render nothing is lent.
+        self._certain = not is_rendering() and all(each.animation_data is None for each in objects)
         try:
             solved = self._solved(EvaluatedPlaces(depsgraph, objects), ob, which)
         except (ChainError, AttributeError, KeyError):

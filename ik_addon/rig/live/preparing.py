@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 
 import bpy
 
-from ..blender.armatures import armature_objects, is_changeable, is_evaluated_in
-from ..data.relation import is_tied, tie
-from ..model.order import ChainOrder, chain_order, tips_of
+from ..blender.armatures import armature_named, armature_objects, is_changeable, is_evaluated_in
+from ..data.relation import is_tied, tie, untie
+from ..model.order import ChainName, ChainOrder, chain_order, tips_of
 from ..model.renamed import follow_bones
 
 
@@ -28,21 +28,28 @@ def prepare(scene: bpy.types.Scene, at_load: bool = False) -> None:
 
 def tieable_tips(order: ChainOrder, armatures: Iterable[bpy.types.Object]) -> Iterator[tuple[bpy.types.PoseBone, bool]]:
     """The original tips of armature objects that are to be tied to their controls: those of live chains, and of chains
-    that animation may switch on; each with whether that is loosely, for to Blender it would be a circle.
+    that animation may switch on; each with whether that is loosely: to Blender it would be a circle, and it is refused.
 
-    Nothing is written to what is linked.
+    Not where a chain is moved by what follows it: that has to be evaluated again with the whole armature. Nothing is
+    written to what is linked.
     """
-    for ob in armatures:
-        if is_changeable(ob):
-            loose = {chain.tip for chain in (*order.errors, *order.circular) if chain.armature == ob.name_full}
-            yield from ((ob.pose.bones[tip], tip in loose) for tip in dict.fromkeys(tips_of(ob)))
+    for ob in filter(is_changeable, armatures):
+        for tip in dict.fromkeys(tips_of(ob)):
+            chain = ChainName(ob.name_full, tip)
+            if chain not in order.circular:
+                yield ob.pose.bones[tip], chain in order.errors or chain in order.carried
 
 
 def _tie_chains() -> None:
     armatures = [*_shown_armatures()]
-    for tip, loosely in tieable_tips(chain_order(armatures), armatures):
+    order = chain_order(armatures)
+    for tip, loosely in tieable_tips(order, armatures):
         if not is_tied(tip, loosely):
             tie(tip, loosely)
+    for chain in order.circular:
+        ob = armature_named(chain.armature)
+        if is_changeable(ob):
+            untie(ob.pose.bones[chain.tip])
 
 
 def _shown_armatures() -> Iterator[bpy.types.Object]:

@@ -33,7 +33,8 @@ class ChainOrder:
 
     of: the chains of each armature object, by its name. movers: for each chain, the chains that move its root or its
     controls. far_movers: of these the ones that do so by constraints or drivers: what they make of it only Blender
-    knows. circular: chains that move their own controls. errors: chains that have no place in the order, with the
+    knows. carried: chains whose own bones carry their controls, which are refused when they are read; circular: chains
+    that move their own controls by constraints or drivers. errors: chains that have no place in the order, with the
     reason.
     """
 
@@ -43,6 +44,7 @@ class ChainOrder:
     of: dict[str, list[ChainName]] = field(default_factory=dict)
     movers: dict[ChainName, set[ChainName]] = field(default_factory=dict)
     far_movers: dict[ChainName, set[ChainName]] = field(default_factory=dict)
+    carried: set[ChainName] = field(default_factory=set)
     circular: set[ChainName] = field(default_factory=set)
     errors: dict[ChainName, ChainError] = field(default_factory=dict)
 
@@ -93,7 +95,9 @@ def chain_order(objects: Iterable[bpy.types.Object]) -> ChainOrder:
     known: Known = {}
     for name in order.bones:
         near, far = _movers(tips[name], order.bones[name][0], chain_of_bone, known)
-        if name in near | far:
+        if name in near:
+            order.carried.add(name)
+        elif name in far:
             order.circular.add(name)
         order.movers[name] = (near | far) - {name}
         order.far_movers[name] = far - near - {name}
