@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 import bpy
 import numpy as np
 
-from .animation import bone_of_path, current_fcurve_collections, fcurve_collections, plays
+from .animation import bone_of_path, current_fcurve_collections, plays
 from .armatures import armature_objects
 from .evaluating import Graphs, shown_graphs
 
@@ -51,7 +51,7 @@ def silence(ob: bpy.types.Object, scene: bpy.types.Scene, graphs: Graphs, curves
         return False
     key = ob.session_uid, scene.session_uid
     others, _silent[key] = _silent.get(key, []), curves
-    return all([_silence_in(ob.evaluated_get(graph), curves, others) for graph in graphs])
+    return all([_silence_in(ob, ob.evaluated_get(graph), curves, others) for graph in graphs])
 
 
 def is_silenced(ob: bpy.types.Object, graph: bpy.types.Depsgraph, curves: Sequence[int]) -> bool:
@@ -65,23 +65,29 @@ def _are_silent(home: bpy.types.bpy_prop_collection, curves: Sequence[int]) -> b
     return len(home) > curves[-1] and home[curves[0]].mute and home[curves[-1]].mute
 
 
-def _silence_in(ob_evaluated: bpy.types.Object, curves: Sequence[int], others: Sequence[int]) -> bool:
+def _silence_in(
+    ob: bpy.types.Object, ob_evaluated: bpy.types.Object, curves: Sequence[int], others: Sequence[int]
+) -> bool:
     """others: the F-Curves that were silent before."""
     home = _home(ob_evaluated)
     if home is None or len(home) <= curves[-1]:
         return False
-    return (curves == others and _are_silent(home, curves)) or _set_flags(ob_evaluated, home, curves)
+    return (curves == others and _are_silent(home, curves)) or _set_flags(ob, ob_evaluated, curves)
 
 
-def _set_flags(ob_evaluated: bpy.types.Object, home: bpy.types.bpy_prop_collection, curves: Sequence[int] = ()) -> bool:
-    """Mute what the user's own action mutes, and these F-Curves; False if it has others than when it was copied."""
-    data = ob_evaluated.animation_data
-    action, slot = data.action.original, getattr(data, "action_slot", None)
-    (own,) = fcurve_collections(action, action.slots.get(slot.identifier) if slot else None) or (home,)
-    if len(own) != len(home):
+def _set_flags(ob: bpy.types.Object, ob_evaluated: bpy.types.Object, curves: Sequence[int] = ()) -> bool:
+    """Mute what the user's own action mutes, and these F-Curves; False if another action was copied, or it has others.
+
+    Only the original object is asked for that action: what the copy came from may be deleted, and gone.
+    """
+    home, action = _home(ob_evaluated), ob.animation_data.action if ob.animation_data else None
+    if home is None or action is None or ob_evaluated.animation_data.action.name_full != action.name_full:
+        return False
+    homes = current_fcurve_collections(ob.animation_data)
+    if len(homes) != 1 or len(homes[0]) != len(home):
         return False
     flags = np.empty(len(home), bool)
-    own.foreach_get("mute", flags)
+    homes[0].foreach_get("mute", flags)
     flags[list(curves)] = True
     home.foreach_set("mute", flags)
     return True
@@ -96,15 +102,10 @@ def restore(scene: bpy.types.Scene, but: Collection[int] = ()) -> list[bpy.types
         del _silent[uid, scene.session_uid]
     for ob in found:
         for graph in shown_graphs(scene):
-            _restore_in(ob.evaluated_get(graph))
+            if not _set_flags(ob, ob.evaluated_get(graph)) and ob.animation_data and ob.animation_data.action:
+                # A copy made anew plays.
+                ob.animation_data.action.update_tag()
     return found
-
-
-def _restore_in(ob_evaluated: bpy.types.Object) -> None:
-    home = _home(ob_evaluated)
-    if home is not None and not _set_flags(ob_evaluated, home):
-        # A copy made anew plays.
-        ob_evaluated.animation_data.action.original.update_tag()
 
 
 def restore_all() -> list[bpy.types.Object]:
