@@ -174,11 +174,6 @@ def joint_points(root: Vector, lengths: Sequence[float], directions: Sequence[Ve
     return tuple(points)
 
 
-def end_offset(lengths: Sequence[float], directions: Sequence[Vector]) -> Vector:
-    """From the root of a chain to its end."""
-    return joint_points(Vector((0.0, 0.0, 0.0)), lengths, directions)[-1]
-
-
 def reach_limits(lengths: Sequence[float]) -> list[tuple[float, float]]:
     """Nearest and farthest distance that links k, k+1, … reach from their first joint, for k = 0 … n.
 

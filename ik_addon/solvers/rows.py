@@ -310,22 +310,6 @@ def _unrolled(directions: np.ndarray, normal: np.ndarray) -> np.ndarray:
     return unrolled.swapaxes(0, 1)
 
 
-# Goals
-
-
-def goal_rows(goals: Sequence[Goal], targets: np.ndarray, poles: np.ndarray) -> GoalRows:
-    """The goals of m chains over n rows, each with the same wishes at every row.
-
-    goals: one for each chain, with its wishes; its target is not looked at, its pole only shows whether there is one.
-    targets, poles: arrays (m, n, 3); see `GoalRows`.
-    """
-    wishes = [(goal.swivel, goal.softness, goal.stretch_max, goal.flip) for goal in goals]
-    swivel, softness, stretch_max, flip = np.array(wishes, float).reshape(-1, 4).T[..., None]
-    has_pole = np.array([goal.pole is not None for goal in goals], bool)
-    least_motion = any([goal.least_motion for goal in goals])
-    return GoalRows(targets, poles, has_pole, swivel, softness, stretch_max, flip != 0.0, least_motion)
-
-
 # Solving
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ik_addon.solvers import Chain, ChainError, Goal, Outcome, link_rotations, rows, solve
-from ik_addon.solvers.rows import GoalRows, goal_rows, solve_rows, start_rows, starts_of
+from ik_addon.solvers.rows import GoalRows, solve_rows, start_rows, starts_of
 
 from .strategies import (
     AXES,
@@ -50,6 +50,19 @@ counts = pytest.mark.parametrize("counts", [twos, more], ids=["two", "more"])
 LEG = ((0.0, 0.0, 2.0), (0.0, -0.1, 1.0), (0.0, 0.0, 0.0))
 OUTCOMES = {0: Outcome.REACHED, 1: Outcome.TOO_FAR, -1: Outcome.TOO_NEAR}
 stretches = st.just(1.0) | reals(1.0, 2.0)
+
+
+def goal_rows(goals: list[Goal], targets: np.ndarray, poles: np.ndarray) -> GoalRows:
+    """The goals of m chains over n rows, each with the same wishes at every row.
+
+    goals: one for each chain, with its wishes; its target is not looked at, its pole only shows whether there is one.
+    targets, poles: arrays (m, n, 3); see `GoalRows`.
+    """
+    wishes = [(goal.swivel, goal.softness, goal.stretch_max, goal.flip) for goal in goals]
+    swivel, softness, stretch_max, flip = np.array(wishes, float).reshape(-1, 4).T[..., None]
+    has_pole = np.array([goal.pole is not None for goal in goals], bool)
+    least_motion = any([goal.least_motion for goal in goals])
+    return GoalRows(targets, poles, has_pole, swivel, softness, stretch_max, flip != 0.0, least_motion)
 
 
 def points_of(rows):
