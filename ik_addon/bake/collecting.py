@@ -90,6 +90,7 @@ def collect(
         if chain in motions
         and not each_frame
         and chain not in doubted
+        and not plan.is_switched(chain)
         # Keys that cannot be sampled are seen with the chain.
         and (own.model.is_still or not reasons[chain])
     }

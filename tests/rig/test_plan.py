@@ -349,7 +349,7 @@ def test_many_chains_on_one_armature_of_all_ways():
     for frame in WALK:
         go_to(frame)
     said = [live.way_of(bpy.context.scene, ChainName("spider", f"shin {k}")).partition(":")[0] for k in range(6)]
-    assert said == [BEFORE, AFTER, ANEW, ANEW, BEFORE, BEFORE]
+    assert said == [BEFORE, AFTER, ANEW, AFTER, BEFORE, BEFORE]
     assert_played_as_read_anew([*range(9, 14), *JUMPS, 1, 2, 3], Rig(ob, ["thigh 0", "shin 0"], Control(ob)))
 
 
@@ -608,7 +608,7 @@ WAYS: list[tuple[Callable[[Rig], None], str, str]] = [
     (location_keyed, BEFORE, ""),
     (influence_keyed, BEFORE, ""),
     (swivel_driven, ANEW, "swivel"),
-    (switch_keyed, ANEW, "switch"),
+    (switch_keyed, AFTER, "switch"),
     (without_inheritance, ANEW, "inherit"),
     (without_inherited_scale, ANEW, "inherit"),
     (without_local_location, ANEW, "inherit"),

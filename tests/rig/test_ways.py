@@ -79,7 +79,6 @@ def without_target(rig: Rig) -> None:
         (driven, "bone 'thigh' has animation or a driver on its rotation_quaternion"),
         (inheriting_less, "bone 'shin' does not inherit all of its parent's motion"),
         (uneven, "its bones, or those above, are scaled unevenly"),
-        (switched, "its switch is animated"),
         (moving_another, "it moves with another chain, or moves one"),
         (without_target, "Bone 'shin': there is no target; choose an object as its Target"),
     ],
@@ -89,6 +88,15 @@ def test_a_chain_that_is_read_anew_says_why(change, why):
     change(rig)
     update()
     assert way_of(rig) == f"Read anew on every frame: {why}"
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_a_chain_whose_switch_is_animated_is_solved_after_the_frame(on):
+    rig = walking_leg()
+    rig.tip.analytic_ik_enabled = on
+    switched(rig)
+    update()
+    assert way_of(rig) == "Solved after the frame: its switch is animated"
 
 
 @pytest.mark.parametrize("change", [stretching, rolling, blending, keyed])

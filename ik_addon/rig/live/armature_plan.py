@@ -1,6 +1,6 @@
 """The planned chains of one armature: solved ahead from samples, or from the evaluated scene, and written in bulk."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -75,12 +75,14 @@ class ArmaturePlan:
     written: what was written before this frame. settled: after it there is nothing to solve and nothing to compare.
     silences: F-Curves are silent for what was written.
     early: what chains that were solved before an update wished, and what was written.
+    late: by tips what keeps chains from being solved before the frame, besides what is found here.
     bones: how many channels they set; among: how many those of all armatures set, and place: the number of this
     armature among them.
     """
 
-    def __init__(self, ob: bpy.types.Object, chains: Sequence[PlannedChain]) -> None:
+    def __init__(self, ob: bpy.types.Object, chains: Sequence[PlannedChain], late: Mapping[str, str]) -> None:
         self.chains = chains
+        self._late = late
         self.models = [chain.model for chain in chains]
         self.ways: list[str] | None = None
         self.written: _Ahead | None = None
@@ -365,7 +367,10 @@ class ArmaturePlan:
         if ob is None:
             return [messages.ARMATURE_GONE()] * len(self.chains)
         judge = Judge()
-        return [self._refused.get(k) or _why_not_sampled(ob, model, judge) for k, model in enumerate(self.models)]
+        return [
+            self._refused.get(k) or self._late.get(model.tip) or _why_not_sampled(ob, model, judge)
+            for k, model in enumerate(self.models)
+        ]
 
     def _look_ahead(self, ob: bpy.types.Object, scene: bpy.types.Scene, frame: float) -> _Ahead:
         """Sample and solve the chains that can be at `frame`, and at whole frames around it."""

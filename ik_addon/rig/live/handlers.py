@@ -339,7 +339,10 @@ def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_ch
     done = solve_scene(depsgraph, frame_changed)
     if not followed:
         # Else what was solved is what was said of the chains before.
-        _plans[scene.session_uid] = Plan(done, depsgraph)
+        plan = _plans[scene.session_uid] = Plan(done, depsgraph)
+        if frame_changed:
+            # To the last digit what every later visit to the frame gives.
+            plan.after_frame(EvaluatedPlaces(depsgraph), anew=False)
 
 
 def _holds(plan: Plan) -> bool:

@@ -45,6 +45,7 @@ class Plan:
         self.armatures: list[ArmaturePlan] = []
         self._armature_of: dict[int, ArmaturePlan] = {}
         self._chains: dict[str, dict[str, list[str]]] = {}
+        self._switched: dict[bpy.types.Object, dict[str, bool]] = {}
         order = done.order
         self.solved = frozenset(done.limbs)
         self.unsolved = frozenset(done.errors)
@@ -78,10 +79,11 @@ class Plan:
                 else:
                     self.unsteady[ChainName(ob.name_full, tip)] = found
             own = [found for found in planned.values() if isinstance(found, PlannedChain)]
-            switched = {ChainName(ob.name_full, tip): messages.SWITCH_ANIMATED() for tip in switched_tips(ob)}
-            self.unsteady |= switched
+            switched = switched_tips(ob)
+            if switched:
+                self._switched[ob] = _switches(ob.evaluated_get(depsgraph), switched)
             if own:
-                self.armatures.append(ArmaturePlan(ob, own))
+                self.armatures.append(ArmaturePlan(ob, own, {tip: messages.SWITCH_ANIMATED() for tip in switched}))
                 self._armature_of[ob.session_uid] = self.armatures[-1]
         among = sum(armature.bones for armature in self.armatures)
         for place, armature in enumerate(self.armatures):
@@ -130,7 +132,7 @@ class Plan:
 
     def before_frame(self, scene: bpy.types.Scene, graphs: Graphs) -> bool:
         """See ArmaturePlan. False where the plan holds no more."""
-        holds, settled = True, not self.unsteady
+        holds, settled = True, not self.unsteady and not self._switched
         for armature in self.armatures:
             holds &= armature.before_frame(scene, graphs)
             settled &= armature.settled
@@ -138,12 +140,26 @@ class Plan:
         return holds
 
     def after_frame(self, places: EvaluatedPlaces, anew: bool) -> bool:
-        """See ArmaturePlan."""
-        return all([armature.after_frame(places, anew) for armature in self.armatures])
+        """See ArmaturePlan. False where the plan holds no more."""
+        return self._is_switched_so(places) and all([armature.after_frame(places, anew) for armature in self.armatures])
 
     def update(self, places: EvaluatedPlaces, changed: set[int]) -> bool:
         """Solve the chains that read one of the objects with these session numbers. False: the plan holds no more."""
-        return all([armature.after_update(places, changed) for armature in self.armatures])
+        return self._is_switched_so(places) and all(
+            [armature.after_update(places, changed) for armature in self.armatures]
+        )
+
+    def is_switched(self, chain: ChainName) -> bool:
+        """True if animation switches a chain on and off."""
+        return any(ob.name_full == chain.armature and chain.tip in own for ob, own in self._switched.items())
+
+    def _is_switched_so(self, places: EvaluatedPlaces) -> bool:
+        """True if all chains that animation switches are on or off as they were when the plan was made."""
+        try:
+            return all(_switches(ob.evaluated_get(places.depsgraph), own) == own for ob, own in self._switched.items())
+        except (ReferenceError, KeyError):
+            # The armature, or one of its tips, is gone.
+            return False
 
     def before_update(self, depsgraph: bpy.types.Depsgraph, moved: set[str], graphs: Graphs) -> bool:
         """See ArmaturePlan. False where the plan holds no more."""
@@ -199,4 +215,10 @@ class Plan:
             for model, why in zip(armature.models, armature.ways or armature.reasons(scene), strict=True):
                 if (model.armature, model.tip) == chain:
                     return messages.SOLVED_AFTER(why=why) if why else messages.SOLVED_BEFORE()
-        return ""
+        # It is off just now.
+        return messages.SOLVED_AFTER(why=messages.SWITCH_ANIMATED()) if self.is_switched(chain) else ""
+
+
+def _switches(ob: bpy.types.Object, tips: Iterable[str]) -> dict[str, bool]:
+    """Which chains of an evaluated armature object are on."""
+    return {tip: ob.pose.bones[tip].analytic_ik_enabled for tip in tips}

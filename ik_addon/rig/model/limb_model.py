@@ -37,7 +37,8 @@ def animated_bones(ob: bpy.types.Object) -> AnimatedBones:
     found: AnimatedBones = {}
     for path, is_driver in animation_of(ob):
         name, what = bone_of_path(path)
-        if name and not what.startswith("["):
+        # What its constraints make of a bone comes after what its chain makes of it.
+        if name and not what.startswith(("[", "constraints[")):
             found.setdefault(name, {})[what.removeprefix(PREFIX)] = is_driver
     return found
 

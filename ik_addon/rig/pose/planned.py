@@ -86,7 +86,8 @@ def _why_not(posed: PosedLimb, animated: AnimatedBones) -> str:
     for name in (*bones, *(bone.name for bone in scaled)):
         allowed = {*FK_CHANNELS, *(SAMPLED_SETTINGS if name == limb.tip else ())}
         for what, is_driver in animated.get(name, {}).items():
-            if is_driver or what not in allowed:
+            # While it is off there is nothing to solve.
+            if what != "enabled" and (is_driver or what not in allowed):
                 return messages.READS_ANIMATED(bone=name, channel=what)
     for name, bone in bones.items():
         inherits = bone.use_inherit_rotation and bone.inherit_scale in INHERITING and not bone.use_relative_parent
