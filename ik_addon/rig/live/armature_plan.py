@@ -20,7 +20,7 @@ from ..data.relation import is_tied, wake
 from ..model.limb_model import LimbModel
 from ..pose.channel_values import channel_values
 from ..pose.kinematics import FkTrack
-from ..pose.planned import PlannedChain
+from ..pose.planned import PlannedChain, planned_chain
 from ..pose.posing import PoseWriter, RowWriter, settle
 from ..pose.sources import EvaluatedPlaces
 from ..pose.steady import Wishes
@@ -81,7 +81,7 @@ class ArmaturePlan:
     """
 
     def __init__(self, ob: bpy.types.Object, chains: Sequence[PlannedChain], late: Mapping[str, str]) -> None:
-        self.chains = chains
+        self.chains = [*chains]
         self._late = late
         self.models = [chain.model for chain in chains]
         self.ways: list[str] | None = None
@@ -313,14 +313,26 @@ class ArmaturePlan:
                 found[k] = reading.goal.at(0), values[start:end]
         return found
 
-    def looks_the_same(self) -> bool:
-        """Whether nothing of the armature that its chains are made of has been changed by posing."""
+    def is_up_to_date(self) -> bool:
+        """True if the chains are made of what they were made of; those whose FK pose or settings are others are read
+        again."""
         ob = self.object
         try:
-            return ob is not None and glance(ob, self.models, self._line) == self._looked
-        except KeyError:
-            # A bone is gone.
+            now = glance(ob, self.models, self._line) if ob is not None else None
+            if ob is None or now is None or now.structure != self._looked.structure:
+                return False
+            for k, (numbers, before) in enumerate(zip(now.numbers, self._looked.numbers, strict=True)):
+                if numbers != before:
+                    model = self.models[k]
+                    self.chains[k] = planned_chain(ob, model)
+                    self._still_fk.pop((model.armature, model.tip), None)
+                    self._ahead.clear()
+                    self.written, self.settled = None, False
+            self._looked = now
+        except (ChainError, KeyError):
+            # A bone is gone, or has a pose for which the model does not hold.
             return False
+        return True
 
     def is_to_be_tagged(self) -> bool:
         """Whether chains were written before this evaluation, and nothing ties one of them to its controls."""

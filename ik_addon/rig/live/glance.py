@@ -7,8 +7,10 @@ flags of the chains' bones, their settings, and what may place the bones and con
 
 from collections.abc import Sequence
 from operator import attrgetter
+from typing import NamedTuple
 
 import bpy
+from mathutils import Matrix
 
 from ..data.settings import PREFIX, Settings
 from ..model.limb_model import SAMPLED_SETTINGS, LimbModel
@@ -26,8 +28,19 @@ _OF_BONE = attrgetter(
 _OF_TIP = attrgetter(*(PREFIX + name for name in Settings.__slots__ if name not in SAMPLED_SETTINGS))
 
 
-def glance(ob: bpy.types.Object, models: Sequence[LimbModel], line: Sequence[str]) -> tuple:
-    """What an original armature object looks like to its planned chains, to compare.
+class Glance(NamedTuple):
+    """What an armature object looks like to its planned chains, to compare.
+
+    structure: what their models are made of. numbers: for each chain its FK pose and the settings that may change from
+    frame to frame, as far as nothing keys them.
+    """
+
+    structure: tuple
+    numbers: list[tuple]
+
+
+def glance(ob: bpy.types.Object, models: Sequence[LimbModel], line: Sequence[str]) -> Glance:
+    """Look at an original armature object. Raises KeyError if a bone is gone.
 
     line: names of the chains' bones, of those that carry them, and of their end bones.
     """
@@ -35,23 +48,27 @@ def glance(ob: bpy.types.Object, models: Sequence[LimbModel], line: Sequence[str
     own = [bones[name] for name in line]
     tips = [bones[model.tip] for model in models]
     controls = [each for tip in tips for each in (tip.analytic_ik_target, tip.analytic_ik_pole_target) if each]
-    roots = {bones[model.bones[0]] for model in models}
-    keyed = {name for model in models for name in model.keyed_bones}
-    still = {own: [name for name in SAMPLED_SETTINGS if name not in own] for own in {m.keyed_settings for m in models}}
-    above = {bone.name for root in roots for bone in root.parent_recursive}
+    above = {bone.name for root in {model.bones[0] for model in models} for bone in bones[root].parent_recursive}
+    return Glance(
+        (
+            ob.mode,
+            ob.data.pose_position,
+            ob.parent,
+            len(data.drivers) if data else 0,
+            [_OF_BONE(bone) for bone in own if bone.name not in above],
+            [(bone.bone.matrix_local.copy(), [each.mute for each in bone.constraints]) for bone in own],
+            [(_OF_TIP(tip), tip.analytic_ik_foot_roll != 0.0, tuple(tip.analytic_ik_record_rotation)) for tip in tips],
+            [(each.parent, len(each.constraints)) for each in controls],
+        ),
+        [_numbers(bones, *each) for each in zip(models, tips, strict=True)],
+    )
+
+
+def _numbers(
+    bones: bpy.types.bpy_prop_collection, model: LimbModel, tip: bpy.types.PoseBone
+) -> tuple[list[Matrix], list[float]]:
+    """What is keyed is read at each frame."""
     return (
-        ob.mode,
-        ob.data.pose_position,
-        ob.parent,
-        len(data.drivers) if data else 0,
-        [
-            # What is keyed is read at each frame.
-            (_OF_BONE(bone), None if bone.name in keyed else bone.matrix_basis.copy())
-            for bone in own
-            if bone.name not in above
-        ],
-        [(bone.bone.matrix_local.copy(), [each.mute for each in bone.constraints]) for bone in own],
-        [(_OF_TIP(tip), tuple(tip.analytic_ik_record_rotation)) for tip in tips],
-        [getattr(bones[model.tip], PREFIX + name) for model in models for name in still[model.keyed_settings]],
-        [(each.parent, len(each.constraints)) for each in controls],
+        [bones[name].matrix_basis.copy() for name in model.touched if name not in model.keyed_bones],
+        [getattr(tip, PREFIX + name) for name in SAMPLED_SETTINGS if name not in model.keyed_settings],
     )

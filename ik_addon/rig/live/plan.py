@@ -96,22 +96,23 @@ class Plan:
         self.doubtful = False
         for armature in self.armatures:
             armature.restructured()
-        return self._made_of() == self._signature
+        return self.intact()
 
     def looks_the_same(self, tagged: Iterable[bpy.types.Object]) -> bool:
-        """Whether armature objects have only been posed, elsewhere than in their chains, as far as a glance tells."""
+        """Whether armature objects have only been posed, or settings of their chains changed, as far as a glance
+        tells."""
         own = [self._armature_of.get(ob.session_uid) for ob in tagged]
         steady = {model.armature for armature in own if armature is not None for model in armature.models}
         unsteady = {chain.armature for chain in (*self.unsteady, *self.unsolved)}
         return (
             steady.isdisjoint(unsteady)
-            and all(armature is not None and armature.looks_the_same() for armature in own)
+            and all(armature is not None and armature.is_up_to_date() for armature in own)
             and all(self._chains.get(ob.name_full, {}).keys() == set(live_tips(ob)) for ob in tagged)
         )
 
     def intact(self) -> bool:
         """Whether everything that the plan was made of is as it was."""
-        return self._made_of() == self._signature
+        return self._made_of() == self._signature and all([armature.is_up_to_date() for armature in self.armatures])
 
     def is_shown(self, depsgraph: bpy.types.Depsgraph) -> bool:
         """Whether the armatures of all planned chains are evaluated here."""

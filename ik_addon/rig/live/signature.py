@@ -10,7 +10,7 @@ from mathutils import Matrix
 from ..blender.armatures import indices_of
 from ..blender.relations import Known, followed_bones
 from ..data.relation import in_any_collection, is_tied
-from ..data.settings import settings_of
+from ..data.settings import Settings, settings_of
 from ..model.limb_model import SAMPLED_SETTINGS, animated_bones
 from ..model.order import live_tips
 
@@ -27,13 +27,6 @@ _POSE_PROPERTIES = (
     ("analytic_ik_straight_axis", 1, np.int32),
     ("analytic_ik_record_rotation", 4, np.float32),
 )
-_FK_PROPERTIES = (
-    ("location", 3, np.float32),
-    ("rotation_quaternion", 4, np.float32),
-    ("rotation_euler", 3, np.float32),
-    ("rotation_axis_angle", 4, np.float32),
-    ("scale", 3, np.float32),
-)
 _REST_PROPERTIES = (
     ("matrix_local", 16, np.float32),
     ("length", 1, np.float32),
@@ -45,6 +38,7 @@ _REST_PROPERTIES = (
 )
 
 
+_KEPT_SETTINGS = [name for name in Settings.__slots__ if name not in SAMPLED_SETTINGS and not name.endswith("target")]
 _SPARSE = 8
 """Where so many bones are there for each that is asked for, those are read one by one."""
 
@@ -52,8 +46,8 @@ _SPARSE = 8
 def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tuple:
     """All of an original armature object that its chains are read from, but for what moves them.
 
-    chains: names of the bones of each, and of those that it turns too, by its tip. None of what changes from frame to
-    frame is in it.
+    chains: names of the bones of each, and of those that it turns too, by its tip. None of what may change from frame
+    to frame is in it: no FK pose, and no such setting.
     """
     animated, known = animated_bones(ob), {}
     names = [name for bones in chains.values() for name in bones]
@@ -65,16 +59,11 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tupl
         ob.mode == "EDIT" or ob.data.pose_position,
         tuple(at_rest),
         _values(ob.pose.bones, _POSE_PROPERTIES, names),
-        # What keys set changes from frame to frame.
-        _values(ob.pose.bones, _FK_PROPERTIES, [name for name in names if name not in animated]),
         _values(ob.data.bones, _REST_PROPERTIES, at_rest),
         [animated.get(name) for name in names],
         [_moved_by(ob, parent.name if parent else "", known) for parent in dict.fromkeys(parents)],
         # Also of tips that have no place in the order: mended, they may take bones from others.
-        [
-            _settings(ob.pose.bones.get(tip), known, animated.get(tip, {}))
-            for tip in dict.fromkeys((*chains, *live_tips(ob)))
-        ],
+        [_settings(ob.pose.bones.get(tip), known) for tip in dict.fromkeys((*chains, *live_tips(ob)))],
     )
 
 
@@ -101,14 +90,16 @@ def _plain(value: Sequence) -> tuple | Matrix:
     return value.copy() if isinstance(value, Matrix) else tuple(value)
 
 
-def _settings(tip: bpy.types.PoseBone | None, known: Known, animated: Mapping[str, bool]) -> tuple | None:
-    """The settings of a chain as plain data, but for those that frames change, and whether its controls are there."""
+def _settings(tip: bpy.types.PoseBone | None, known: Known) -> tuple | None:
+    """The settings of a chain as plain data, but for those that frames may change, and whether its controls are
+    there."""
     if tip is None:
         return None
-    settings, moving = settings_of(tip), animated.keys() & {*SAMPLED_SETTINGS}
+    settings = settings_of(tip)
     return (
         is_tied(tip),
-        *(getattr(settings, name) for name in settings.__slots__ if name not in moving and not name.endswith("target")),
+        settings.foot_roll != 0.0,
+        *(getattr(settings, name) for name in _KEPT_SETTINGS),
         _control(settings.target, settings.subtarget, known),
         _control(settings.pole_target, settings.pole_subtarget, known),
     )

@@ -16,7 +16,7 @@ from ..model.limb_model import FK_CHANNELS, SAMPLED_SETTINGS, AnimatedBones, Lim
 from .solving import PosedLimb
 from .sources import EvaluatedPlaces
 from .steady import SteadyChain, is_even, steady_chain
-from .track_reading import TrackReader
+from .track_reading import TrackReader, read_fk
 from .track_solving import chain_at, solve_tracks
 from .tracks import PoseTrack, Reading
 
@@ -50,10 +50,18 @@ def planned_chains(
         if pose is None or not _is_same(limbs[tip], pose):
             found[tip] = messages.SET_UP_UNUSUALLY()
             continue
-        fk = sound[tip].fk
-        chain = chain_at(model, fk, 0)
-        found[tip] = PlannedChain(model, steady_chain(model, fk, settings_now(ob.pose.bones[tip]), chain), chain.length)
+        found[tip] = planned_chain(ob, model)
     return found
+
+
+def planned_chain(ob: bpy.types.Object, model: LimbModel) -> PlannedChain:
+    """A chain of an original armature object with its FK pose and settings as they are now.
+
+    Raises ChainError if its model does not hold for them.
+    """
+    fk = read_fk(ob, model)
+    chain = chain_at(model, fk, 0)
+    return PlannedChain(model, steady_chain(model, fk, settings_now(ob.pose.bones[model.tip]), chain), chain.length)
 
 
 def _solved(readings: Sequence[Reading]) -> list[PoseTrack | None]:

@@ -105,8 +105,11 @@ class TrackReader:
         return carried[0] @ pose if control == ob else carried[1] @ self._source.worlds(control) @ pose
 
 
-def read_fk(ob: bpy.types.Object, model: LimbModel, source: Source) -> FkTrack:
-    """The FK pose of a chain of an original armature object. Raises UnevenError where its bones are scaled unevenly."""
+def read_fk(ob: bpy.types.Object, model: LimbModel, source: Source | None = None) -> FkTrack:
+    """The FK pose of a chain of an original armature object. Raises UnevenError where its bones are scaled unevenly.
+
+    source: of what keys set; None: as the channels are now.
+    """
     bones = [ob.pose.bones[name] for name in model.bones]
     numbers, locations, scales = [], [], []
     for bone, mode, connected in zip(bones, model.modes, model.connected, strict=True):
@@ -123,9 +126,11 @@ def read_fk(ob: bpy.types.Object, model: LimbModel, source: Source) -> FkTrack:
     return fk_track(model, tuple(numbers), _stacked(turns), _stacked(locations), _stacked(scales), lengthening)
 
 
-def _channel(ob: bpy.types.Object, bone: bpy.types.PoseBone, mode: str, source: Source, model: LimbModel) -> np.ndarray:
+def _channel(
+    ob: bpy.types.Object, bone: bpy.types.PoseBone, mode: str, source: Source | None, model: LimbModel
+) -> np.ndarray:
     still = raw_values(bone, mode)
-    if bone.name not in model.keyed_bones:
+    if source is None or bone.name not in model.keyed_bones:
         return np.array([still])
     return source.channel(ob, f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].{channel_of(mode)[0]}', still)
 

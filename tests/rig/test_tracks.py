@@ -1,0 +1,129 @@
+"""One pipeline: whatever a chain is read from, for one frame or for many, it comes to the same pose, and Blender to it.
+
+In the space of the root's parent, where tracks live; distances are parts of the chain's length.
+"""
+
+from dataclasses import replace
+from random import Random
+
+import bpy
+import numpy as np
+import pytest
+
+from ik_addon.rig.blender.sampling import Sampler
+from ik_addon.rig.live import handlers as live
+from ik_addon.rig.model.order import ChainName
+from ik_addon.rig.pose.kinematics import joints_of, posed
+from ik_addon.rig.pose.planned import PlannedChain
+from ik_addon.rig.pose.sources import EvaluatedPlaces
+from ik_addon.rig.pose.track_reading import TrackReader
+from ik_addon.rig.pose.track_solving import solve_tracks
+from ik_addon.rig.pose.tracks import Reading
+
+from .keys import key, key_rotation
+from .rigs import Rig
+from .test_plan import any_rig
+
+SAME = 1e-6
+"""Between sources, and between one frame and many, beside what ROUNDING of its target does to the chain: near full
+extension a knee moves by the root of that."""
+ROUNDING = 3e-7
+"""Of single precision, in which Blender evaluates where things are: part of a target's distance from the parent."""
+BLENDER = 2e-5
+"""To the bones as Blender evaluates them: where parents have a scale it rounds more than single precision does."""
+FRAMES = range(-1, 15, 3)
+STATIONS = ((2, "swivel", (0.0, 0.8)), (3, "influence", (1.0, 0.4)), (5, "softness", (0.0, 0.2)))
+
+
+def with_more_keys(seed: int) -> Rig:
+    """A rig of any kind, some with keyed bones, keyed settings, a foot, stretch."""
+    rig, random = any_rig(seed), Random(seed)
+    if random.random() < 0.3:
+        rig.tip.analytic_ik_reach = "STRETCH"
+    if random.random() < 0.3:
+        key_rotation(random, rig.ob.pose.bones[rig.bones[0]])
+    for each, name, values in STATIONS:
+        if random.random() < 1.0 / each:
+            key(rig.tip, f"analytic_ik_{name}", [*values, *values])
+    return rig
+
+
+def joints_at(reading: Reading) -> np.ndarray:
+    """Joints (frames, links + 1, 3) of a reading once it is solved."""
+    pose = solve_tracks([reading])[0]
+    rotations = np.where(pose.at_fk[:, None, None], reading.fk.rotations[:, reading.model.turned], pose.rotations)
+    shown = posed(reading.model, reading.fk, rotations, np.where(pose.at_fk, 1.0, pose.stretches))
+    return np.broadcast_to(joints_of(reading.model, shown), (reading.count, len(reading.model.links) + 1, 3))
+
+
+def evaluated_joints(rig: Rig, chain: PlannedChain) -> np.ndarray:
+    """The joints that Blender shows now, in the space of the root's parent."""
+    bones = rig.ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    parent = chain.model.parent
+    to_parent = np.linalg.inv(bones[parent].matrix) if parent else np.eye(4)
+    heads = [bones[chain.model.bones[k]].matrix.translation for k in chain.model.links]
+    tip = bones[chain.model.tip].matrix
+    points = np.array([*heads, tip @ type(heads[0])(chain.model.end)])
+    return points @ to_parent[:3, :3].T + to_parent[:3, 3]
+
+
+def rounded(reading: Reading, k: int, size: float) -> float:
+    """How far the joints move at a frame, in parts of `size`, where the target is rounded."""
+    own = reading.at(k)
+    points = joints_at(own)
+    shifts = [np.array(axis) * ROUNDING * (size + np.abs(own.goal.targets).max()) for axis in (*np.eye(3), *-np.eye(3))]
+    moved = [joints_at(replace(own, goal=replace(own.goal, targets=own.goal.targets + shift))) for shift in shifts]
+    return max(np.linalg.norm(each - points, axis=-1).max() for each in moved) / size
+
+
+def worst_of(rig: Rig) -> dict[str, float] | None:
+    """The largest distances between ways of reading the chain of a rig, less what rounding does; None: it is not
+    planned."""
+    plan, scene = live.plan_of(bpy.context), bpy.context.scene
+    chain = plan.planned().get(ChainName(rig.ob.name_full, rig.tip.name))
+    if chain is None or plan.reasons(scene)[ChainName(rig.ob.name_full, rig.tip.name)]:
+        return None
+    own, size = [(rig.ob, chain.model)], chain.length
+    many = TrackReader(Sampler(FRAMES), len(FRAMES)).readings(own)[0]
+    if not isinstance(many, Reading):
+        return None
+    together = joints_at(many)
+    worst = dict.fromkeys(("one frame", "evaluated", "Blender"), 0.0)
+
+    def compare(what: str, points: np.ndarray, k: int) -> None:
+        apart = np.linalg.norm(points - together[k], axis=-1).max() / size
+        if apart > SAME and what == "evaluated":
+            apart -= rounded(many, k, size)
+        worst[what] = max(worst[what], apart)
+
+    for k, frame in enumerate(FRAMES):
+        compare("one frame", joints_at(TrackReader(Sampler([frame]), 1).readings(own)[0])[0], k)
+        scene.frame_set(frame)
+        compare("Blender", evaluated_joints(rig, chain), k)
+        places = EvaluatedPlaces(bpy.context.evaluated_depsgraph_get())
+        compare("evaluated", joints_at(TrackReader(places, 1).readings(own)[0])[0], k)
+    return worst
+
+
+def check(seeds: range) -> None:
+    planned, off = 0, {}
+    for seed in seeds:
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        worst = worst_of(with_more_keys(seed))
+        if worst is None:
+            continue
+        planned += 1
+        if max(worst["one frame"], worst["evaluated"]) > SAME or worst["Blender"] > BLENDER:
+            off[seed] = worst
+    assert planned > len(seeds) // 3
+    assert not off
+
+
+def test_sampled_or_evaluated_one_frame_or_many_the_pose_is_the_same():
+    check(range(20))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(20, 2020, 100))
+def test_and_so_with_two_thousand_rigs(first):
+    check(range(first, first + 100))
