@@ -12,6 +12,7 @@ from mathutils import Vector
 
 from ik_addon.bake import bake, baking, chains_of, check, collecting, stepping
 from ik_addon.rig.live import handlers as live
+from ik_addon.rig.live import state as live_state
 from ik_addon.rig.live.plan import Plan
 from ik_addon.rig.pose import sources
 from ik_addon.rig.pose.track_reading import TrackReader
@@ -887,7 +888,7 @@ def everything() -> dict:
     }
     window = bpy.context.window
     state["shown"] = (bpy.context.scene.name, bpy.context.view_layer.name, window and window.scene.name)
-    state["paused"] = list(live._paused)
+    state["paused"] = list(live_state.memory.paused)
     return state
 
 

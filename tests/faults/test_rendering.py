@@ -17,6 +17,7 @@ from mathutils import Vector
 
 from ik_addon.bake.baking import bake, chains_of
 from ik_addon.rig.live import handlers as live
+from ik_addon.rig.live import state as live_state
 from ik_addon.rig.model.order import ChainName
 
 from ..pictures import Pictures, layers_at, picture_at
@@ -182,7 +183,7 @@ def filmed(follow: Callable[[Rig], str], move: Callable[[Rig], None] = carried) 
     way = follow(rig)
     for frame in (1, 2, 3, 4, 5, 13):
         go_to(frame)
-    seen = live.way_of(bpy.context.scene, ChainName(rig.ob.name_full, rig.tip.name))
+    seen = live_state.way_of(bpy.context.scene, ChainName(rig.ob.name_full, rig.tip.name))
     assert seen.startswith(way), seen
     return rig
 

@@ -18,6 +18,7 @@ from ik_addon.authoring.selection import chosen_tips
 from ik_addon.bake.baking import bake, chains_of, check
 from ik_addon.rig.live import armature_plan
 from ik_addon.rig.live import handlers as live
+from ik_addon.rig.live import state as live_state
 from ik_addon.rig.model.order import ChainName
 from ik_addon.rig.status.states import States
 from ik_addon.ui.view.chains import read_places, shown_chains
@@ -249,7 +250,7 @@ def test_what_is_kept_of_frames_that_were_played_is_bounded_for_all_armatures_to
             seen.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
-    plan = live.known_plan(bpy.context.scene)
+    plan = live_state.known_plan(bpy.context.scene)
     kept = sum(len(armature._ahead) * armature.bones for armature in plan.armatures)
     assert 0 < kept <= rotations
     assert max(seen) - min(seen) < 500_000

@@ -14,6 +14,7 @@ from ik_addon.authoring.knees import limit_knees
 from ik_addon.rig.blender import animation
 from ik_addon.rig.live import armature_plan
 from ik_addon.rig.live import handlers as live
+from ik_addon.rig.live import state as live_state
 from ik_addon.rig.model.order import ChainName
 from ik_addon.rig.pose.solving import solve_scene
 
@@ -64,7 +65,7 @@ def no_complaint(capsys):
 
 
 def way(rig: Rig) -> str:
-    return live.way_of(bpy.context.scene, ChainName(rig.ob.name_full, rig.tip.name))
+    return live_state.way_of(bpy.context.scene, ChainName(rig.ob.name_full, rig.tip.name))
 
 
 def read_anew(frame: float) -> None:
@@ -348,7 +349,7 @@ def test_many_chains_on_one_armature_of_all_ways():
     key_rotation(Random(1), ob.pose.bones["thigh 5"])
     for frame in WALK:
         go_to(frame)
-    said = [live.way_of(bpy.context.scene, ChainName("spider", f"shin {k}")).partition(":")[0] for k in range(6)]
+    said = [live_state.way_of(bpy.context.scene, ChainName("spider", f"shin {k}")).partition(":")[0] for k in range(6)]
     assert said == [BEFORE, AFTER, ANEW, AFTER, BEFORE, BEFORE]
     assert_played_as_read_anew([*range(9, 14), *JUMPS, 1, 2, 3], Rig(ob, ["thigh 0", "shin 0"], Control(ob)))
 
@@ -1370,7 +1371,7 @@ def test_what_a_handler_sets_on_the_chain_before_the_frame_counts_in_that_frame(
         played = poses_at((6, 7, 8, 9, 10, 11), rig.ob)
         expected = []
         for frame in (6, 7, 8, 9, 10, 11):
-            live._plans.clear()
+            live_state.memory.plans.clear()
             expected += poses_at((frame,), rig.ob)
     assert max(apart(a, b, 2.0) for a, b in zip(played, expected, strict=True)) < SAME
 
@@ -1382,7 +1383,7 @@ def test_what_a_handler_before_the_add_ons_own_sets_on_the_chain_counts_in_that_
         played = poses_at((6, 7, 8, 9, 10, 11), rig.ob)
         expected = []
         for frame in (6, 7, 8, 9, 10, 11):
-            live._plans.clear()
+            live_state.memory.plans.clear()
             expected += poses_at((frame,), rig.ob)
     assert max(apart(a, b, 2.0) for a, b in zip(played, expected, strict=True)) < SAME
 
@@ -1505,7 +1506,7 @@ def test_a_scene_that_is_not_shown_heeds_changes_too():
     scene.frame_set(9)
     depsgraph = scene.view_layers[0].depsgraph
     played = {bone.name: bone.matrix.copy() for bone in rig.ob.evaluated_get(depsgraph).pose.bones}
-    live._plans.clear()
+    live_state.memory.plans.clear()
     scene.frame_set(9)
     expected = {bone.name: bone.matrix.copy() for bone in rig.ob.evaluated_get(depsgraph).pose.bones}
     assert apart(played, expected, 2.0) < SAME
@@ -1557,7 +1558,7 @@ def test_what_a_handler_moves_before_the_frame_is_followed_in_a_picture_too(tmp_
         with handling("render_post", keep):
             bpy.ops.render.render(animation=True)
         for frame in range(9, 12):
-            live._plans.clear()
+            live_state.memory.plans.clear()
             go_to(frame)
             expected[frame] = rotation_values(rig.tip)
     for frame, values in expected.items():

@@ -10,6 +10,7 @@ from mathutils import Vector
 from ik_addon.authoring.knees import limit_knees
 from ik_addon.bake.report import report_of
 from ik_addon.rig.live import handlers as live
+from ik_addon.rig.live import state as live_state
 from ik_addon.rig.pose.solving import solve_scene
 from ik_addon.rig.status.states import states_of
 from ik_addon.solvers import Outcome
@@ -82,7 +83,7 @@ def test_each_state_is_told_from_kept_numbers_as_from_reading(kind, z, settings,
     rig.enable(**settings)
     rig.target.place((0.0, 0.0, z))
     if not with_plan:
-        live._plans.clear()
+        live_state.memory.plans.clear()
     found = state(rig)
     assert found.kind == kind
     assert found.distance_world == pytest.approx(missed_world(rig), abs=2e-6)
@@ -97,7 +98,7 @@ def test_little_is_told_too(settings, part, kind, with_plan):
     rig.enable(**settings)
     rig.target.place(rig.to_world(rig.joints()[0]) - Vector((0.0, 0.0, sum(rig.lengths()) * part)))
     if not with_plan:
-        live._plans.clear()
+        live_state.memory.plans.clear()
     assert 1e-4 < missed_world(rig) < 2e-3
     assert state(rig).kind == kind
 

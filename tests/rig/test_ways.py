@@ -5,6 +5,7 @@ import pytest
 
 from ik_addon.rig.blender import simple
 from ik_addon.rig.live import handlers as live
+from ik_addon.rig.live import state as live_state
 from ik_addon.rig.model.order import ChainName
 from ik_addon.rig.pose import planned
 
@@ -16,7 +17,7 @@ def way_of(rig: Rig) -> str:
     """As the panel says it, once the chain has been solved at a frame or two."""
     for frame in (2, 3, 1):
         go_to(frame)
-    return live.way_of(bpy.context.scene, ChainName(rig.ob.name, rig.bones[-1]))
+    return live_state.way_of(bpy.context.scene, ChainName(rig.ob.name, rig.bones[-1]))
 
 
 def test_a_sound_chain_is_solved_before_the_frame():

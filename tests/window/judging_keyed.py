@@ -196,7 +196,7 @@ def way() -> str:
     if not enabled():
         return "add-on disabled"
     name = module("rig.model.order").ChainName(RIG, "shin.L")
-    return module("rig.live.handlers").way_of(scene(), name)
+    return module("rig.live.state").way_of(scene(), name)
 
 
 def playing() -> bool:

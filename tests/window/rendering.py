@@ -278,7 +278,7 @@ def steps() -> d.Steps:
                     bpy.context.scene.frame_set(frame)
                     yield 0.01
                 for tip in tips():
-                    seen = live.way_of(
+                    seen = module("rig.live.state").way_of(
                         bpy.context.scene, module("rig.model.order").ChainName(tip.id_data.name_full, tip.name)
                     )
                     assert seen.startswith(way), f"{kind}: {seen}"

@@ -1,8 +1,7 @@
 """The application handlers: chains follow their targets while dragging, scrubbing, playing and rendering."""
 
 import traceback
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from functools import partial, wraps
 
 import bpy
@@ -15,7 +14,7 @@ from ..blender.evaluating import evaluate, is_evaluating, is_shown, shown_graphs
 from ..blender.rendering import is_render_thread, is_rendering
 from ..data.kept import keep_all
 from ..model.order import ChainName, live_tips
-from ..pose.posing import forget as forget_pose
+from ..pose import posing
 from ..pose.posing import lend_shown, shown_armatures, take_back
 from ..pose.solving import solve_scene
 from ..pose.sources import EvaluatedPlaces
@@ -23,62 +22,23 @@ from . import newly_shown
 from .others import come_last, moved_meanwhile, others_handle, others_handle_frames
 from .plan import Plan
 from .preparing import bring_chains_up_to_date, prepare
+from .state import memory, paused
 
 _STRUCTURE = {"ACTION", "ARMATURE", "COLLECTION", "SCENE"}
 """Kinds of data whose change may change how chains are solved; objects that only move do not."""
-
-_paused: list[object] = []
-_missed: list[object] = []
-"""Undone or opened while paused: what is shown is the FK pose."""
-_reported: set[str] = set()
-_plans: dict[int, Plan] = {}
-"""By the scene's session number how its chains are solved."""
-
-
-@contextmanager
-def paused() -> Iterator[None]:
-    """Inside, the handlers do nothing: whoever steps the frames solves the chains itself.
-
-    They are told of nothing that changes meanwhile, so what was known is doubtful afterwards.
-    """
-    token = object()
-    _paused.append(token)
-    silencing.restore_all()
-    try:
-        yield
-    finally:
-        _paused.remove(token)
-        animation.forget()
-        for plan in _plans.values():
-            plan.doubtful = True
-        if _missed and not _paused:
-            _missed.clear()
-            newly_shown.evaluate_chains()
-
-
-def way_of(scene: bpy.types.Scene, chain: ChainName) -> str:
-    """How a chain is solved at frame changes, as a sentence; "": that is not known yet."""
-    plan = _plans.get(scene.session_uid)
-    return plan.way_of(scene, chain) if plan else ""
-
-
-def known_plan(scene: bpy.types.Scene) -> Plan | None:
-    """How the chains of a scene are solved, where that is certain; nothing is read for it."""
-    plan = _plans.get(scene.session_uid)
-    return plan if plan is not None and not plan.doubtful and not _paused else None
 
 
 def plan_of(context: bpy.types.Context) -> Plan:
     """How the chains of the scene are solved as it stands; they are solved where that is not known."""
     animation.forget()
     depsgraph = context.evaluated_depsgraph_get()
-    plan = _plans.get(context.scene.session_uid)
+    plan = memory.plan_of(context.scene)
     if plan is None or not plan.is_shown(depsgraph) or not plan.holds():
         _solve_anew(context.scene, depsgraph, frame_changed=False)
-    if context.scene.session_uid not in _plans:
+    if context.scene.session_uid not in memory.plans:
         # A chain follows another bone than before, and is read once more now that it does.
         _solve_anew(context.scene, context.evaluated_depsgraph_get(), frame_changed=False)
-    return _plans[context.scene.session_uid]
+    return memory.plans[context.scene.session_uid]
 
 
 def _guarded(handler):
@@ -87,15 +47,15 @@ def _guarded(handler):
     @persistent
     @wraps(handler)
     def guarded(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -> None:
-        if _paused or is_evaluating():
+        if memory.paused or is_evaluating():
             return
         try:
             handler(scene, depsgraph)
         except Exception:
-            _plans.clear()
+            memory.plans.clear()
             text = traceback.format_exc()
-            if text not in _reported:
-                _reported.add(text)
+            if text not in memory.reported:
+                memory.reported.add(text)
                 print(messages.HANDLER_FAILED(trace=text))
 
     return guarded
@@ -113,12 +73,12 @@ def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
         _write_before(scene)
     finally:
         # What is not written before this frame has its keys played.
-        plan = _plans.get(scene.session_uid)
+        plan = memory.plan_of(scene)
         silencing.restore(scene, but=plan.silences() if plan is not None else ())
 
 
 def _write_before(scene: bpy.types.Scene) -> None:
-    plan = _plans.get(scene.session_uid)
+    plan = memory.plan_of(scene)
     if plan is None or not plan.tied:
         prepare(scene)
     if plan is None:
@@ -130,7 +90,7 @@ def _write_before(scene: bpy.types.Scene) -> None:
     tagged = _tagged_armatures(graphs[0]) if graphs and pending else []
     if (pending and not _holds(plan)) or not plan.before_frame(scene, graphs):
         # What is copied anew shows the FK pose until the chains are read.
-        _plans.pop(scene.session_uid, None)
+        memory.plans.pop(scene.session_uid, None)
         prepare(scene)
     elif graphs:
         plan.settled &= not pending
@@ -142,7 +102,7 @@ def _write_before(scene: bpy.types.Scene) -> None:
 def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After a frame was evaluated: solve the other chains. What they write is evaluated in the same frame change."""
     newly_shown.solved_in(depsgraph)
-    plan, others = _plans.get(scene.session_uid), others_handle_frames()
+    plan, others = memory.plan_of(scene), others_handle_frames()
     if others_handle("frame_change_post"):
         evaluate(depsgraph)
     if not is_shown(depsgraph, scene):
@@ -167,7 +127,7 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
     take_back()
     _keep_order("depsgraph_update_post", depsgraph_update_post)
-    plan, layer = _plans.get(scene.session_uid), bpy.context.view_layer
+    plan, layer = memory.plan_of(scene), bpy.context.view_layer
     depsgraph = layer.depsgraph if layer and layer.id_data == scene else None
     other_layer = plan is not None and layer is not None and plan.layer != layer.name
     tagged = _tagged_armatures(depsgraph) if depsgraph else []
@@ -186,7 +146,7 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     elif not plan.doubtful and plan.armatures and depsgraph.id_type_updated("OBJECT"):
         moved = {each.id.name_full for each in depsgraph.updates if isinstance(each.id, bpy.types.Object)}
         if not plan.before_update(depsgraph, moved, shown_graphs(scene)):
-            _plans.pop(scene.session_uid, None)
+            memory.plans.pop(scene.session_uid, None)
     if plan is not None:
         plan.tagged = set(tagged)
     if plan is not None and depsgraph is not None:
@@ -212,9 +172,9 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     if reposed and not reposed <= set(armatures.armature_objects()):
         # One came while another object went: the file has as many as before.
         armatures.forget()
-        for plan in _plans.values():
+        for plan in memory.plans.values():
             plan.doubtful = True
-    plan = known = _plans.get(scene.session_uid)
+    plan = known = memory.plan_of(scene)
     if others_handle("depsgraph_update_post") and moved_meanwhile(depsgraph):
         evaluate(depsgraph)
         _solve_anew(scene, depsgraph, frame_changed=False)
@@ -253,7 +213,7 @@ def before_saving(*_: object) -> None:
 @persistent
 def load_post(*_: object) -> None:
     """Another file, or another state of it: it shows the FK pose, and Blender calls no other handler for that."""
-    _forget_all()
+    memory.reset()
     for ob in armatures.armature_objects():
         if ob.pose and ob.override_library:
             # What is kept there is what the library's file kept.
@@ -264,24 +224,14 @@ def load_post(*_: object) -> None:
 @persistent
 def undo_post(*_: object) -> None:
     """Another state of the file: nothing that was known holds."""
-    _forget_all()
+    memory.reset()
     _solve_now()
-
-
-def _forget_all() -> None:
-    armatures.forget()
-    forget_pose()
-    silencing.forget()
-    newly_shown.forget()
-    _reported.clear()
-    animation.forget()
-    _plans.clear()
 
 
 def _solve_now() -> None:
     """Evaluate the scene that is shown, with its chains solved."""
-    if _paused:
-        _missed.append(None)
+    if memory.paused:
+        memory.missed = True
     elif any(ob.pose and live_tips(ob) for ob in armatures.armature_objects()):
         _guarded(_evaluate_solved)(bpy.context.scene)
 
@@ -334,12 +284,12 @@ def _keep_order(event: str, own: Callable) -> None:
 
 def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> None:
     """Read and solve everything, and keep what stays the same."""
-    _plans.pop(scene.session_uid, None)
+    memory.plans.pop(scene.session_uid, None)
     followed = bring_chains_up_to_date()
     done = solve_scene(depsgraph, frame_changed)
     if not followed:
         # Else what was solved is what was said of the chains before.
-        plan = _plans[scene.session_uid] = Plan(done, depsgraph)
+        plan = memory.plans[scene.session_uid] = Plan(done, depsgraph)
         if frame_changed:
             # To the last digit what every later visit to the frame gives.
             plan.after_frame(EvaluatedPlaces(depsgraph), anew=False)
@@ -407,7 +357,7 @@ def register() -> None:
 
 def _look_at_the_file() -> None:
     """The file that is open may have chains: they follow at once, not only when something moves."""
-    _forget_all()
+    memory.reset()
     for ob in armatures.armature_objects():
         animation.revive_drivers(ob)
     newly_shown.evaluate_chains()
@@ -428,4 +378,4 @@ def unregister() -> None:
     silencing.stop()
     for ob in shown_armatures():
         tag_pose(ob)
-    forget_pose()
+    posing.forget()

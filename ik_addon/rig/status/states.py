@@ -19,7 +19,7 @@ from ...solvers.reach import eased
 from ..blender.armatures import is_evaluated_in, posed_armatures
 from ..data.relation import place_of
 from ..data.settings import Settings, settings_of
-from ..live.handlers import known_plan
+from ..live.state import known_plan
 from ..model.limb import Limb, chain_bones, posed_joints
 from ..model.order import ChainName, ChainOrder, chain_order
 from ..pose.reading import SceneReader

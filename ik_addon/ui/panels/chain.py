@@ -7,7 +7,7 @@ from ...authoring.adoptable import adoptable
 from ...authoring.adopted import is_adopted
 from ...authoring.selection import active_bone, tip_of_chain
 from ...rig.data.settings import settings_of
-from ...rig.live.handlers import way_of
+from ...rig.live.state import way_of
 from ...rig.model.foot import end_bone
 from ...rig.model.order import ChainName
 from ...rig.status.problems import notes_of, warnings_of

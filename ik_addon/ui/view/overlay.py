@@ -13,7 +13,7 @@ from bpy.app.handlers import persistent
 
 from ... import messages
 from ...rig.blender.armatures import armature_objects
-from ...rig.live.handlers import known_plan
+from ...rig.live.state import known_plan
 from ...rig.model.order import ChainName
 from .chains import Kept, Places, read_places, shapes_of, shown_chains
 from .shapes import Lines
