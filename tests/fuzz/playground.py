@@ -53,7 +53,7 @@ def own_armatures() -> list[bpy.types.Object]:
 
 def goals() -> list[bpy.types.Object]:
     """The objects that may be controls, and may be edited."""
-    found = [ob for ob in bpy.data.objects if ob.type == "EMPTY" and not is_stranger(ob)]
+    found = [ob for ob in bpy.data.objects if ob.type == "EMPTY" and ob.users_collection and not is_stranger(ob)]
     return sorted(found, key=lambda ob: ob.name)
 
 

@@ -50,6 +50,12 @@ def _tie_chains() -> None:
         ob = armature_named(chain.armature)
         if is_changeable(ob):
             untie(ob.pose.bones[chain.tip])
+    for ob in armatures:
+        if ob.analytic_ik_record_trigger is not None and is_changeable(ob):
+            # Animation that had switched a chain off may have gone.
+            tips = {*tips_of(ob)}
+            for bone in [each for each in ob.pose.bones if len(each.constraints) and each.name not in tips]:
+                untie(bone)
 
 
 def _shown_armatures() -> Iterator[bpy.types.Object]:
@@ -59,5 +65,6 @@ def _shown_armatures() -> Iterator[bpy.types.Object]:
         return
     for ob in armature_objects():
         shown = ob.visible_get(view_layer=layer) or (layer.depsgraph and is_evaluated_in(ob, layer.depsgraph))
-        if shown and ob.pose and ob.mode != "EDIT":
+        # A copy that was never evaluated has pose bones that do not know their bones yet.
+        if shown and ob.pose and ob.mode != "EDIT" and all(bone.bone for bone in ob.pose.bones[:1]):
             yield ob

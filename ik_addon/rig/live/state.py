@@ -1,0 +1,73 @@
+"""What the handlers remember from one call to the next, and what that tells of how chains are solved."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import bpy
+
+from ..blender import animation, armatures, silencing
+from ..model.order import ChainName
+from ..pose import posing
+from . import newly_shown
+from .plan import Plan
+
+
+@dataclass(slots=True)
+class LiveState:
+    """plans: by the scene's session number how its chains are solved. paused: for each that has the handlers do
+    nothing, a token. missed: a file was undone or opened while paused, and shows the FK pose. reported: errors that
+    were printed.
+    """
+
+    plans: dict[int, Plan] = field(default_factory=dict)
+    paused: list[object] = field(default_factory=list)
+    missed: bool = False
+    reported: set[str] = field(default_factory=set)
+
+    def reset(self) -> None:
+        """Another state of the file: nothing that was known holds. Who has paused goes on pausing."""
+        for room in (armatures, posing, silencing, newly_shown, animation):
+            room.forget()
+        self.reported.clear()
+        self.plans.clear()
+
+    def plan_of(self, scene: bpy.types.Scene) -> Plan | None:
+        """How the chains of a scene were solved last; that may have changed since."""
+        return self.plans.get(scene.session_uid)
+
+
+memory = LiveState()
+
+
+def known_plan(scene: bpy.types.Scene) -> Plan | None:
+    """How the chains of a scene are solved, where that is certain; nothing is read for it."""
+    plan = memory.plan_of(scene)
+    return plan if plan is not None and not plan.doubtful and not memory.paused else None
+
+
+def way_of(scene: bpy.types.Scene, chain: ChainName) -> str:
+    """How a chain is solved at frame changes, as a sentence; "": that is not known yet."""
+    plan = memory.plan_of(scene)
+    return plan.way_of(scene, chain) if plan else ""
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """Inside, the handlers do nothing: whoever steps the frames solves the chains itself.
+
+    They are told of nothing that changes meanwhile, so what was known is doubtful afterwards.
+    """
+    token = object()
+    memory.paused.append(token)
+    silencing.restore_all()
+    try:
+        yield
+    finally:
+        memory.paused.remove(token)
+        animation.forget()
+        for plan in memory.plans.values():
+            plan.doubtful = True
+        if memory.missed and not memory.paused:
+            memory.missed = False
+            newly_shown.evaluate_chains()
