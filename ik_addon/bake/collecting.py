@@ -27,7 +27,7 @@ from ..rig.pose.shown import Shown
 from ..rig.pose.solving import PosedLimb, ScenePass
 from ..rig.pose.sources import EvaluatedPlaces, SeenPlaces
 from ..rig.pose.track_reading import TrackReader, is_confirmed
-from ..rig.pose.track_solving import errors_world, solve_tracks
+from ..rig.pose.track_solving import errors_world, solve_each, solve_tracks
 from ..rig.pose.tracks import PoseTrack, Reading
 from ..rig.status.afterwards import moved_afterwards
 from ..rig.status.states import States
@@ -35,6 +35,8 @@ from ..solvers import ChainError
 from .radar import flags_of_tracks
 from .report import ChainRecord
 from .stepping import GoTo, Steps, stepping, stepping_apart
+
+_Poses = dict[ChainName, PoseTrack | ChainError]
 
 
 @dataclass(slots=True)
@@ -97,21 +99,24 @@ def collect(
     if not alone and len(planned) < len(motions):
         # What the others write at each frame could not be told from what a handler does.
         planned = {}
+    poses: _Poses = {}
     readings = _sampled({chain: own for chain, own in planned.items() if alone and not reasons[chain]}, frames)
+    readings = _sure(readings, poses)
+    planned = {chain: own for chain, own in planned.items() if not isinstance(poses.get(chain), ChainError)}
     if len(planned) == len(motions) and alone:
         with stepping_apart(context, _objects_of(planned.values())) as go_to:
             if go_to is not None:
                 readings = _confirmed(planned, readings, frames, go_to)
-                yield from _see(planned, {}, readings, frames, go_to, measured=False)
+                yield from _see(planned, {}, readings, poses, frames, go_to, measured=False)
                 # What turned out not to hold at some frame is read anew at each.
                 planned = {chain: own for chain, own in planned.items() if chain in readings}
     while any(chain not in readings and not motion.numbers for chain, motion in motions.items()):
         with stepping(context) as go_to:
             readings = _confirmed(planned, readings, frames, go_to)
             others = {chain: motion for chain, motion in motions.items() if chain not in planned and not motion.numbers}
-            yield from _see(planned, others, readings, frames, go_to, measured=bool(doubted))
+            yield from _see(planned, others, readings, poses, frames, go_to, measured=bool(doubted))
         planned = {chain: own for chain, own in planned.items() if chain in readings}
-    return _solved(motions, readings, frames)
+    return _solved(motions, readings, poses, frames)
 
 
 def _doubted(context: bpy.types.Context, plan: Plan, motions: dict[ChainName, Motion]) -> set[ChainName]:
@@ -160,6 +165,14 @@ def _sampled(chains: dict[ChainName, PlannedChain], frames: range) -> dict[Chain
     return {name: reading for name, reading in zip(chains, found, strict=True) if isinstance(reading, Reading)}
 
 
+def _sure(readings: dict[ChainName, Reading], poses: _Poses) -> dict[ChainName, Reading]:
+    """The readings but for those of chains with limits that have to be read whole at some frame; what chains with
+    limits do is added to `poses`."""
+    limited = {name: reading for name, reading in readings.items() if reading.model.is_limited}
+    poses |= zip(limited, solve_each([*limited.values()]), strict=True)
+    return {name: own for name, own in readings.items() if not isinstance(poses.get(name), ChainError)}
+
+
 def _confirmed(
     chains: dict[ChainName, PlannedChain], readings: dict[ChainName, Reading], frames: range, go_to: GoTo
 ) -> dict[ChainName, Reading]:
@@ -178,6 +191,7 @@ def _see(
     chains: dict[ChainName, PlannedChain],
     motions: dict[ChainName, Motion],
     readings: dict[ChainName, Reading],
+    poses: _Poses,
     frames: range,
     go_to: GoTo,
     measured: bool,
@@ -209,7 +223,8 @@ def _see(
         yield done, len(frames)
     missing = {name: own for name, own in missing.items() if name not in kept.changed}
     found = TrackReader(seen, len(frames)).readings(missing.values()) if missing else []
-    readings |= {name: own for name, own in zip(missing, found, strict=True) if isinstance(own, Reading)}
+    found = {name: own for name, own in zip(missing, found, strict=True) if isinstance(own, Reading)}
+    readings |= _sure(found, poses)
     for name, motion in motions.items():
         motion.numbers = [
             continuous_numbers([each[k] for each in rotations[name]], mode) for k, mode in enumerate(motion.modes)
@@ -262,12 +277,13 @@ def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass, shown: 
 
 
 def _solved(
-    motions: dict[ChainName, Motion], readings: dict[ChainName, Reading], frames: range
+    motions: dict[ChainName, Motion], readings: dict[ChainName, Reading], known: _Poses, frames: range
 ) -> dict[ChainName, Motion]:
-    """The motions, with those of planned chains as their readings make them."""
-    own = [*readings.values()]
+    """The motions, with those of planned chains as their readings make them. known: those solved before."""
+    own, others = [*readings.values()], [name for name in readings if name not in known]
     try:
-        poses = solve_tracks(own)
+        solved = known | dict(zip(others, solve_tracks([readings[name] for name in others]), strict=True))
+        poses = [solved[name] for name in readings]
     except ChainError as error:
         raise _named(readings, frames) or error from error
     shown = [_shown(reading, pose) for reading, pose in zip(own, poses, strict=True)]

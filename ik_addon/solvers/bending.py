@@ -57,6 +57,7 @@ class Aim(Solution):
         "offset",
         "outcome",
         "rotations",
+        "searched",
         "side",
         "start",
         "stretch",
@@ -122,7 +123,7 @@ def aim_at(chain: Chain, goal: Goal, farthest: float) -> Aim:
     Raises ChainError where one of the wishes is not finite, or out of its range.
     """
     aim = Aim()
-    aim.goal, aim.flat, aim.limited, aim.rotations = goal, None, (), None
+    aim.goal, aim.flat, aim.limited, aim.rotations, aim.searched = goal, None, (), None, False
     aim.start = start = chain.start or start_of(chain)
     root = chain.joints[0]
     try:

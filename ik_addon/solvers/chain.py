@@ -109,7 +109,8 @@ class Solution:
     joints: n+1 points; joints[0] is the root; lengths are kept, or all multiplied by `stretch`. outcome: whether the
     target was in reach. residual: distance from the last joint to the target. stretch: by how much the chain was
     lengthened. limited: for a chain with limits, which of its joints stand at one. rotations: for a chain with limits,
-    how each link turned; see `link_rotations`.
+    how each link turned; see `link_rotations`. searched: True if a search within joint limits found the pose. Where
+    several poses are as good, rounding decides which: the same chain in another space may be given another one.
 
     What not everyone asks for, `directions` and `turn`, is computed when it is asked for. flat: of two links, what
     that and their rotations come from: the unit vectors along, normal and side of the bend frame at the target; the
@@ -128,6 +129,7 @@ class Solution:
     stretch: float = 1.0
     limited: tuple[bool, ...] = ()
     rotations: tuple[Quaternion, ...] | None = None
+    searched: bool = False
 
     @property
     def normal(self) -> Vector:

@@ -31,10 +31,8 @@ _SPREAD = 0.7548776662466927
 _AS_ONE = 25
 """So many links round as one point does; the rounding of more adds up, like random steps."""
 
-_AT_END = 1e-4
-"""Radians by which a hinge may go through straight and still count as ending there."""
-_CLEAR = 0.02
-"""Radians that a knee must stay off straight and off folded, where rounding decides how the limb rolls."""
+_CLEARLY = 1e-3
+"""Radians by which rounding alone makes no roll better, and no mirrored turn illegal."""
 
 _LEGAL = 2e-6
 """Angle in radians up to which a turn counts as within its limits; what it strays is taken off again."""
@@ -113,22 +111,6 @@ def _met(chain: Chain) -> float:
     return max(MET * chain.length, 2.0 * _slack(chain))
 
 
-def bends_one_way(chain: Chain) -> bool:
-    """Whether a chain with limits has but one shape for each distance of its target: that of two links whose second is
-    a hinge that becomes neither straight nor folded, under a root that is free."""
-    if chain.limits is None or len(chain.limits) != 2:
-        return False
-    root, knee = chain.limits
-    if not isinstance(knee, HingeJoint) or isinstance(root, HingeJoint) or root.bend_max != pi:
-        return False
-    level, amplitude, straight = cosine_wave(knee.zero, knee.axis, root.zero)
-    turns = (straight + half * pi for half in range(-4, 5))
-    if any(knee.lowest + _AT_END < turn < knee.highest - _AT_END for turn in turns):
-        return False
-    ends = (level + amplitude * cos(end - straight) for end in (knee.lowest, knee.highest))
-    return amplitude > STRAIGHT and all(abs(cosine) < cos(_CLEAR) for cosine in ends)
-
-
 class _Limited:
     """One chain with limits and its goal."""
 
@@ -176,8 +158,12 @@ class _Limited:
         aimed = self._rolled(self._aimed(shape))
         best = [root.clamped(aimed), *shape[1:]]
         best_miss = self._miss(best)
-        if best_miss <= 2.0 * self.slack or (self.certain and _strays(root, aimed) <= _LEGAL):
+        near, far = self.aim.start.reach[0]
+        # No links come nearer than free ones.
+        least = max(near - self.aim.distance, self.aim.distance - far, 0.0)
+        if best_miss <= least + 2.0 * self.slack or (self.certain and _strays(root, aimed) <= _LEGAL):
             return best
+        self.aim.searched = True
         for start in self._starts(best):
             turns, miss = descend(self.joints, self.chain.lengths, start, self.aim.offset, self.slack)
             if miss < best_miss - 8.0 * self.slack:
@@ -191,6 +177,7 @@ class _Limited:
 
     def _swept(self) -> Turns:
         """What CCD makes of the legal pose nearest to the starting one."""
+        self.aim.searched = True
         start = [joint.clamped(joint.start) for joint in self.joints]
         return sweep(self.joints, self.chain.lengths, start, self.aim.offset, self.slack, MAX_SWEEPS)[0]
 
@@ -207,9 +194,12 @@ class _Limited:
             shape = self.shapes.bent(bends_at(self.chain.lengths, [joint.bend_max for joint in inner], distance))
         if shape is None:
             shape = self.shapes.folded(distance, None)
+        self.aim.searched |= not own and len(inner) > 1 and (self.goal.least_motion or not self.certain)
         if self.goal.flip:
             mirrored = [turn.inverted() for turn in shape]
-            legal = all(_strays(joint, turn) <= _LEGAL for joint, turn in zip(inner, mirrored[1:], strict=True))
+            # Brought back into its range, it counts as long as it spans the same.
+            legal = all(_strays(joint, turn) <= _CLEARLY for joint, turn in zip(inner, mirrored[1:], strict=True))
+            mirrored[1:] = [joint.clamped(turn) for joint, turn in zip(inner, mirrored[1:], strict=True)]
             if legal and abs(self.shapes.span(mirrored) - self.shapes.span(shape)) <= 8.0 * self.slack:
                 self.flipped, shape = True, mirrored
         return shape
@@ -241,13 +231,13 @@ class _Limited:
         best, least = 0.0, strays(0.0)
         for step in range(1, _ROLLS + 1) if least > _LEGAL else ():
             tried = {angle: strays(angle) for angle in (pi * step / _ROLLS, -pi * step / _ROLLS)}
-            legal = [angle for angle, strayed in tried.items() if strayed <= _LEGAL]
+            legal = [_smallest(angle, strays) for angle, strayed in tried.items() if strayed <= _LEGAL]
             if legal:
-                best = min((_smallest(angle, strays) for angle in legal), key=abs)
+                best = legal[-1] if abs(legal[-1]) < abs(legal[0]) - _CLEARLY else legal[0]
                 break
-            angle = min(tried, key=tried.__getitem__)
-            if tried[angle] < least:
-                best, least = angle, tried[angle]
+            for angle, strayed in tried.items():
+                if strayed < least - _CLEARLY:
+                    best, least = angle, strayed
         return Quaternion(along, best) @ aimed
 
     def _starts(self, nearest: Turns) -> Iterator[Turns]:

@@ -19,6 +19,7 @@ from ik_addon.rig.model.order import ChainName
 from ik_addon.rig.pose.solving import solve_scene
 
 from ..scenes import apart, bone_state, go_to, pose_of, second_chain
+from .joint_laws import set_range
 from .keys import FRAMES, curves_in, fcurves, key, key_rotation, key_target, push_down
 from .rigs import (
     ROTATION_MODES,
@@ -515,6 +516,22 @@ def limited(rig: Rig) -> None:
     rig.tip.use_ik_limit_x, rig.tip.ik_min_x, rig.tip.ik_max_x = True, 0.0, 2.0
 
 
+def thigh_limited(rig: Rig) -> None:
+    thigh = rig.ob.pose.bones[rig.bones[0]]
+    thigh.use_ik_limit_x, thigh.ik_min_x, thigh.ik_max_x = True, -pi / 2.0, pi / 2.0
+
+
+def thigh_barred(rig: Rig) -> None:
+    """It cannot aim the leg at its target."""
+    thigh = rig.ob.pose.bones[rig.bones[0]]
+    for axis in "xz":
+        set_range(thigh, axis, 0.0, 0.01)
+
+
+def coned(rig: Rig) -> None:
+    rig.tip.analytic_ik_use_cone, rig.tip.analytic_ik_cone = True, 2.0
+
+
 def knee_limited(rig: Rig) -> None:
     limit_knees(bpy.context, [rig.tip], 0.05, 1.9)
 
@@ -602,8 +619,11 @@ WAYS: list[tuple[Callable[[Rig], None], str, str]] = [
     (target_rigid_body, AFTER, "rigid body"),
     (stretching, BEFORE, ""),
     (rolling, BEFORE, ""),
-    (limited, ANEW, "limits"),
-    (knee_through_straight, ANEW, "limits"),
+    (limited, BEFORE, ""),
+    (thigh_limited, BEFORE, ""),
+    (coned, BEFORE, ""),
+    (knee_through_straight, BEFORE, ""),
+    (thigh_barred, ANEW, "limits"),
     (knee_keyed, ANEW, "ik_max_x"),
     (fk_keyed, BEFORE, ""),
     (location_keyed, BEFORE, ""),
@@ -1440,8 +1460,8 @@ def test_frames_tag_nothing(moves):
 def test_frames_solved_once_are_not_solved_again(monkeypatch):
     rig = walking()
     counted = []
-    solve_tracks = armature_plan.solve_tracks
-    monkeypatch.setattr(armature_plan, "solve_tracks", lambda *args: counted.append(1) or solve_tracks(*args))
+    solve_each = armature_plan.solve_each
+    monkeypatch.setattr(armature_plan, "solve_each", lambda *args: counted.append(1) or solve_each(*args))
     frames = [*range(1, 13), *range(-20, 40)]
     for frame in frames:
         go_to(frame)

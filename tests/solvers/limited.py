@@ -154,6 +154,32 @@ class Limited:
         ]
 
 
+def elsewhere(case, rotation):
+    """The same chain and goal, from its root, in a space that is turned and has its numbers rounded there."""
+
+    def there(vector):
+        return vector and single(turned(rotation, vector))
+
+    def seen(entry):
+        if entry is None:
+            return None
+        rest = entry.rest and Quaternion(product(product(rotation, doubled(entry.rest)), inverse(rotation)))
+        if isinstance(entry, Hinge):
+            return entry._replace(axis=there(entry.axis), rest=rest)
+        return entry._replace(across=there(entry.across), along=there(entry.along), rest=rest)
+
+    return replace(
+        case,
+        joints=tuple(there(minus(joint, case.root)) for joint in case.joints),
+        target=there(minus(case.target, case.root)),
+        pole=case.pole and there(minus(case.pole, case.root)),
+        hinges=case.hinges and tuple(map(seen, case.hinges)),
+        swings=case.swings and tuple(map(seen, case.swings)),
+        parent=there(case.parent),
+        bend_normal=there(case.bend_normal),
+    )
+
+
 @dataclass(frozen=True)
 class Rule:
     """What one joint may do. along, before: directions of its link and of the link before in the starting pose."""

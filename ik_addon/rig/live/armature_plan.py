@@ -25,7 +25,7 @@ from ..pose.posing import PoseWriter, RowWriter, settle
 from ..pose.sources import EvaluatedPlaces
 from ..pose.steady import Wishes
 from ..pose.track_reading import TrackReader, is_confirmed, wishes_at
-from ..pose.track_solving import solve_tracks
+from ..pose.track_solving import solve_each, solve_tracks
 from ..pose.tracks import Reading
 from .glance import glance
 
@@ -406,20 +406,20 @@ class ArmaturePlan:
                 self.ways[k] = str(reading)
             else:
                 readings[k] = reading
-        which, own = [*readings], [*readings.values()]
-        try:
-            poses = solve_tracks(own)
-        except ChainError as error:
-            for k in which:
-                self.ways[k] = str(error)
+        poses = {}
+        for k, pose in zip(readings, solve_each([*readings.values()]), strict=True):
+            if isinstance(pose, ChainError):
+                self.ways[k] = str(pose)
+            else:
+                poses[k] = pose
+        if not poses:
             return _nothing_ahead(frames[0])
-        if not which:
-            return _nothing_ahead(frames[0])
+        which, own = [*poses], [readings[k] for k in poses]
         rows = np.concatenate([self._rows[k] for k in which])
         channels = [(reading.model, channel) for reading in own for channel in reading.model.channels]
         has_keys = np.array([name in model.keyed_bones for model, (name, _) in channels])
         curves = curves_of(ob, {_path(*each) for model, each in channels if each[0] in model.keyed_bones})
-        fk, values = channel_values(own, poses)
+        fk, values = channel_values(own, [*poses.values()])
         whole = len(rows) == self.bones
         return _Ahead(frames[0], which, own, None if whole else rows, values, rows[has_keys], fk[:, has_keys], curves)
 

@@ -1,6 +1,6 @@
 """Chains that are not read whole each time: what they are made of is kept, and only what moves is read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import bpy
@@ -8,7 +8,6 @@ from mathutils import Matrix, Quaternion
 
 from ... import messages
 from ...solvers import ChainError
-from ...solvers.limited import bends_one_way
 from ..blender.channels import quaternion_of
 from ..model.foot import possible_end_bones
 from ..model.limb import INHERITING
@@ -17,7 +16,7 @@ from .solving import PosedLimb
 from .sources import EvaluatedPlaces
 from .steady import SteadyChain, is_even, steady_chain
 from .track_reading import TrackReader, read_fk
-from .track_solving import chain_at, solve_tracks
+from .track_solving import chain_at, solve_each
 from .tracks import PoseTrack, Reading
 
 _SAME_ROTATION = 1e-4
@@ -44,9 +43,12 @@ def planned_chains(
     reader = TrackReader(EvaluatedPlaces(depsgraph), 1)
     readings = dict(zip(models, reader.readings((ob, model) for model in models.values()), strict=True))
     sound = {tip: reading for tip, reading in readings.items() if isinstance(reading, Reading)}
-    solved = dict(zip(sound, _solved([*sound.values()]), strict=True))
+    solved = dict(zip(sound, solve_each([*sound.values()]), strict=True))
     for tip, model in models.items():
         pose = solved.get(tip)
+        if isinstance(pose, ChainError):
+            found[tip] = str(pose)
+            continue
         if pose is None or not _is_same(limbs[tip], pose):
             found[tip] = messages.SET_UP_UNUSUALLY()
             continue
@@ -64,13 +66,6 @@ def planned_chain(ob: bpy.types.Object, model: LimbModel) -> PlannedChain:
     return PlannedChain(model, steady_chain(model, fk, settings_now(ob.pose.bones[model.tip]), chain), chain.length)
 
 
-def _solved(readings: Sequence[Reading]) -> list[PoseTrack | None]:
-    try:
-        return [*solve_tracks(readings)]
-    except ChainError:
-        return [_solved([reading])[0] if len(readings) > 1 else None for reading in readings]
-
-
 def _is_same(posed: PosedLimb, pose: PoseTrack) -> bool:
     """True if a model gives the pose that was solved."""
     if len(pose.rotations[0]) < len(posed.rotations):
@@ -85,9 +80,6 @@ def _is_same(posed: PosedLimb, pose: PoseTrack) -> bool:
 def _why_not(posed: PosedLimb, animated: AnimatedBones) -> str:
     """What keeps a chain from having a model; "": nothing."""
     limb = posed.limb
-    if limb.chain.limits is not None and not bends_one_way(limb.chain):
-        # Between two poses that are as good, rounding would choose: another space, another pose.
-        return messages.HAS_LIMITS()
     bones = {reading.name: reading.bone for reading in (*limb.turned, *limb.rigid)}
     bones |= {end.name: end.bone for end in possible_end_bones(limb.bones[-1].last.pose_bone)}
     scaled = limb.bones[-1].last.bone.children if limb.settings.reach == "STRETCH" else ()

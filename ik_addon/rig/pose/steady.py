@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from mathutils import Matrix, Quaternion, Vector
 
-from ...solvers import Chain, Goal, Outcome, blend, link_rotations, solve
+from ... import messages
+from ...solvers import Chain, ChainError, Goal, Outcome, Solution, blend, link_rotations, solve
 from ..blender.channels import Raw, raw_of
 from ..model.limb_model import LimbModel
 from .kinematics import FkTrack
@@ -49,10 +50,10 @@ class SteadyChain:
     influence: float
 
     def solve(self, wishes: Wishes) -> tuple[list[Quaternion], Outcome]:
-        """The local rotations of its bones, and how the target lies to it. Raises ChainError for what is no point."""
+        """The local rotations of its bones, and how the target lies to it. See `solve_surely` for errors."""
         root, foot = self.root, self.model.foot
         goal = replace(self.goal, target=wishes.target - root, pole=None if wishes.pole is None else wishes.pole - root)
-        solution = solve(self.chain, goal, self.model.solver)
+        solution = solve_surely(self.chain, goal, self.model.solver)
         turns = link_rotations(self.chain, solution)
         if foot is not None:
             assert wishes.orientation is not None
@@ -108,6 +109,17 @@ def steady_chain(model: LimbModel, fk: FkTrack, settings: dict[str, float], chai
         ),
         influence=settings["influence"],
     )
+
+
+def solve_surely(chain: Chain, goal: Goal, solver: str) -> Solution:
+    """Solve a chain whose pose does not depend on the space that it is solved in.
+
+    Raises ChainError for what is no point, and where rounding may decide between poses that are as good.
+    """
+    solution = solve(chain, goal, solver)
+    if solution.searched:
+        raise ChainError(messages.LIMITS_SEARCHED())
+    return solution
 
 
 def is_even(matrix: Matrix) -> bool:

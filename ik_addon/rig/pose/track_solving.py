@@ -5,12 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from mathutils import Quaternion, Vector
 
-from ...solvers import Chain, Goal, link_rotations, solve
+from ...solvers import Chain, ChainError, Goal, link_rotations
 from ...solvers.arrays import multiply, rotated
 from ...solvers.rows import GoalRows, solve_rows, start_rows
 from ..model.chains import limited_chain
 from ..model.limb_model import LimbModel
 from .kinematics import FkTrack, joints_of, local_rotations
+from .steady import solve_surely
 from .tracks import NUMBERS, PoseTrack, Reading
 
 _Turned = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -18,7 +19,7 @@ _Turned = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def solve_tracks(readings: Sequence[Reading]) -> list[PoseTrack]:
-    """Solve each chain over its frames, all of as many. Raises ChainError for what is no point."""
+    """Solve each chain over its frames, all of as many. Raises ChainError as `solve_surely` does."""
     placed = [_placed(reading) for reading in readings]
     turned: dict[int, _Turned] = {}
     batches: dict[tuple[int, bool], list[int]] = {}
@@ -31,6 +32,14 @@ def solve_tracks(readings: Sequence[Reading]) -> list[PoseTrack]:
         own = [readings[k] for k in same]
         turned |= zip(same, _together(own, [placed[k][0] for k in same]), strict=True)
     return [_completed(reading, *placed[k], *turned[k]) for k, reading in enumerate(readings)]
+
+
+def solve_each(readings: Sequence[Reading]) -> list[PoseTrack | ChainError]:
+    """As `solve_tracks`, with its error for each chain that cannot be solved."""
+    try:
+        return [*solve_tracks(readings)]
+    except ChainError as error:
+        return [solve_each([reading])[0] for reading in readings] if len(readings) > 1 else [error]
 
 
 def _goes_in_arrays(model: LimbModel) -> bool:
@@ -85,7 +94,7 @@ def _one_by_one(reading: Reading, ends: np.ndarray) -> _Turned:
             chain = chain_at(model, fk, _row(k, fk.rotations))
         root = roots[_row(k, roots)]
         own = {name: rows[_row(k, rows)].item() for name, rows in settings.items()}
-        solution = solve(
+        solution = solve_surely(
             chain,
             Goal(
                 target=ends[_row(k, ends)] - root,
