@@ -17,7 +17,7 @@ from ..blender.sampling import Sampler
 from ..blender.silencing import curves_of, is_silenced, plays_alone, silence
 from ..blender.simple import Judge, not_simple, time_is_plain
 from ..data.relation import is_tied, wake
-from ..model.limb_model import LimbModel
+from ..model.limb_model import LimbModel, settings_now
 from ..pose.channel_values import channel_values
 from ..pose.kinematics import FkTrack
 from ..pose.planned import PlannedChain, planned_chain
@@ -36,7 +36,7 @@ _FRAMES_AHEAD_PLAYING = 256, 5120
 armatures together: or playback halts for it."""
 _KEPT_AHEAD = 1_000_000
 """How many rotations of bones are kept, of all armatures together, so that playback in a loop samples and solves each
-frame once; some 80 MB."""
+frame once; some 80 MB. Likewise of those that are not sampled."""
 _COMPARED_AT_FIRST = 3
 """Frames, or updates in which something was moved by hand, at which all chains that were solved before are compared
 with the evaluated scene."""
@@ -68,6 +68,10 @@ def _nothing_ahead(first: float) -> _Ahead:
     return _Ahead(first, [], [], None, none, none, none, [])
 
 
+_Asked = tuple[Wishes, dict[str, float]]
+"""Where a chain shall go, and its settings at that frame."""
+
+
 class ArmaturePlan:
     """The planned chains of one armature object.
 
@@ -80,7 +84,9 @@ class ArmaturePlan:
     armature among them.
     """
 
-    def __init__(self, ob: bpy.types.Object, chains: Sequence[PlannedChain], late: Mapping[str, str]) -> None:
+    def __init__(
+        self, ob: bpy.types.Object, chains: Sequence[PlannedChain], late: Mapping[str, str], circular: Collection[str]
+    ) -> None:
         self.chains = [*chains]
         self._late = late
         self.models = [chain.model for chain in chains]
@@ -97,6 +103,10 @@ class ArmaturePlan:
         beside = {tip.analytic_ik_end_bone for tip in tips} & set(ob.pose.bones.keys())
         self._line = [*{name for model in self.models for name in model.touched} | above | beside]
         self._looked = glance(ob, self.models, self._line)
+        # Keys would undo what is written, and what moves its own control would be read where that was written.
+        self._recallable = [not model.keyed_bones and model.tip not in circular for model in self.models]
+        self._recalled: dict[float, dict[int, tuple[_Asked, np.ndarray]]] = {}
+        self._guessed: dict[int, tuple[_Asked, np.ndarray]] = {}
         self._channels = [model.channels for model in self.models]
         # Of each chain a channel that keys would undo first.
         self._watched = [
@@ -158,7 +168,7 @@ class ArmaturePlan:
 
     def before_frame(self, scene: bpy.types.Scene, graphs: Graphs) -> bool:
         """Write the chains that can be sampled, in all depsgraphs that show the scene. False: the armature is gone."""
-        self.written, self.settled, self.silences = None, False, False
+        self.written, self.settled, self.silences, self._guessed = None, False, False, {}
         ob, frame = self.object, scene.frame_current_final
         if ob is None:
             return False
@@ -174,6 +184,7 @@ class ArmaturePlan:
                 return True
             # Blender does not bring the originals what is silent.
             self._writer.write([ob], ahead.fk[k], ahead.keyed)
+        self._guess(ob, frame, graphs, ahead.which)
         if not ahead.which:
             return True
         self._writer.write(copies_of(ob, graphs), ahead.values[k], ahead.rows)
@@ -195,7 +206,7 @@ class ArmaturePlan:
         if not places.shows(ob):
             return True
         if ahead is None:
-            return self._solve(places, range(len(self.chains)), frame_changed=True)
+            return self._solve_late(places, range(len(self.chains)), anew)
         late = []
         if anew or self._frames <= _COMPARED_AT_FIRST:
             late = self._misplaced(ob, places, ahead, ahead.which)
@@ -205,7 +216,49 @@ class ArmaturePlan:
             late = range(len(self.chains))
         elif ahead.rows is not None:
             late += sorted(set(range(len(self.chains))).difference(ahead.which))
-        return self._solve(places, late, frame_changed=True) if late else True
+        return self._solve_late(places, late, anew)
+
+    def _guess(self, ob: bpy.types.Object, frame: float, graphs: Graphs, sampled: Collection[int]) -> None:
+        """Write what chains that are not sampled came to when the frame was visited before."""
+        found, copies = self._recalled.get(frame, {}), copies_of(ob, graphs)
+        self._guessed = {k: own for k, own in found.items() if k not in sampled}
+        if all(self._is_shown(copy, k, values) for copy in copies for k, (_, values) in self._guessed.items()):
+            return
+        for k, (_, values) in self._guessed.items():
+            self._writer.write(copies, values, self._rows[k])
+        wake(ob, ())
+
+    def _is_shown(self, copy: bpy.types.Object, k: int, values: np.ndarray) -> bool:
+        bones = copy.pose.bones
+        return all(
+            tuple(bones[name].path_resolve(channel_of(mode)[0], False)) == tuple(numbers[: channel_of(mode)[1]])
+            for (name, mode), numbers in zip(self._channels[k], values.tolist(), strict=True)
+        )
+
+    def _solve_late(self, places: EvaluatedPlaces, which: Iterable[int], anew: bool) -> bool:
+        """Solve chains after a frame, unless they show already what they ask for, and remember them."""
+        ob, frame = self._object, places.depsgraph.scene.frame_current_final
+        copy = ob.evaluated_get(places.depsgraph)
+        try:
+            asked = {k: self._asked(places, ob, k) for k in which if self._recallable[k]}
+        except ChainError:
+            return False
+        late = []
+        for k in which:
+            guess = self._guessed.get(k)
+            if anew or guess is None or asked[k] != guess[0] or not self._is_shown(copy, k, guess[1]):
+                late.append(k)
+        solved = self._solve(places, late, frame_changed=True) if late else {}
+        if solved is None:
+            return False
+        if (len(self._recalled) + 1) * self.among > _KEPT_AHEAD:
+            self._recalled.clear()
+        self._recalled.setdefault(frame, {}).update((k, (asked[k], solved[k])) for k in late if k in asked)
+        return True
+
+    def _asked(self, places: EvaluatedPlaces, ob: bpy.types.Object, k: int) -> _Asked:
+        model = self.models[k]
+        return wishes_at(places, ob, model), settings_now(ob.pose.bones[model.tip])
 
     def before_update(self, depsgraph: bpy.types.Depsgraph, moved: set[str], graphs: Graphs) -> bool:
         """Solve the chains that read what was moved by hand before that is evaluated, so that it is evaluated once.
@@ -250,7 +303,7 @@ class ArmaturePlan:
         sure = bool(trusted) and self._certain
         evaluated = ob.evaluated_get(places.depsgraph)
         late = [k for k in which if k not in early or not self._holds_early(places, evaluated, k, *early[k], sure)]
-        return self._solve(places, late, frame_changed=False) if late else True
+        return not late or self._solve(places, late, frame_changed=False) is not None
 
     def _holds_early(
         self,
@@ -270,22 +323,26 @@ class ArmaturePlan:
             return False
         return sure or is_confirmed(places, self._object, self.models[k], wishes, self.chains[k].length)
 
-    def _solve(self, places: EvaluatedPlaces, which: Iterable[int], frame_changed: bool) -> bool:
-        """Solve chains from the evaluated scene, and write them. False where one of them cannot be solved so."""
+    def _solve(
+        self, places: EvaluatedPlaces, which: Iterable[int], frame_changed: bool
+    ) -> dict[int, np.ndarray] | None:
+        """Solve chains from the evaluated scene, and write them: the numbers (channels, 4) of their channels. None
+        where one of them cannot be solved so."""
         ob = self.object
         if ob is None:
-            return False
+            return None
         try:
             writer = PoseWriter(ob, ob.evaluated_get(places.depsgraph))
-            for k, (_, values) in self._solved(places, ob, which).items():
+            solved = {k: values for k, (_, values) in self._solved(places, ob, which).items()}
+            for k, values in solved.items():
                 for (name, mode), numbers in zip(self._channels[k], values.tolist(), strict=True):
                     writer.write(name, mode, numbers[: channel_of(mode)[1]])
             writer.commit([self.models[k].tip for k in which], frame_changed)
             settle(places.depsgraph, frame_changed)
         except (ChainError, AttributeError, KeyError):
             # The pass that reads everything finds the reason and says it.
-            return False
-        return True
+            return None
+        return solved
 
     def _solved(
         self, places: EvaluatedPlaces, ob: bpy.types.Object, which: Iterable[int]
@@ -327,6 +384,7 @@ class ArmaturePlan:
                     self.chains[k] = planned_chain(ob, model)
                     self._still_fk.pop((model.armature, model.tip), None)
                     self._ahead.clear()
+                    self._recalled.clear()
                     self.written, self.settled = None, False
             self._looked = now
         except (ChainError, KeyError):
@@ -337,7 +395,7 @@ class ArmaturePlan:
     def is_to_be_tagged(self) -> bool:
         """Whether chains were written before this evaluation, and nothing ties one of them to its controls."""
         ob = self.object
-        if ob is None or not (self.early or self.written):
+        if ob is None or not (self.early or self.written or self._guessed):
             return False
         if self._tied is None:
             self._tied = all(is_tied(ob.pose.bones[model.tip]) for model in self.models)

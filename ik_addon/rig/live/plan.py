@@ -83,7 +83,9 @@ class Plan:
             if switched:
                 self._switched[ob] = _switches(ob.evaluated_get(depsgraph), switched)
             if own:
-                self.armatures.append(ArmaturePlan(ob, own, {tip: messages.SWITCH_ANIMATED() for tip in switched}))
+                late = {tip: messages.SWITCH_ANIMATED() for tip in switched}
+                circular = {chain.tip for chain in order.circular if chain.armature == ob.name_full}
+                self.armatures.append(ArmaturePlan(ob, own, late, circular))
                 self._armature_of[ob.session_uid] = self.armatures[-1]
         among = sum(armature.bones for armature in self.armatures)
         for place, armature in enumerate(self.armatures):
