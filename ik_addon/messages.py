@@ -79,7 +79,7 @@ NO_SOLVER = Clause("there is no solver '{solver}'; there are AUTO, {solvers}")
 SOLVES_TWO_BONES = Clause("{solver} solves two bones and this chain has {count}; use AUTO or TRIANGULATION")
 SOFTNESS_OUT_OF_RANGE = Clause("the softness is {softness}; give a part of the chain's length from 0 to 0.5")
 STRETCH_OUT_OF_RANGE = Clause("the largest stretch is {stretch}; give a ratio of 1 or more")
-NO_ROWS = Clause("rows are chains without limits and without least motion; use solve for other chains")
+NO_ROWS = Clause("rows are chains without least motion; use solve for other chains")
 
 # Limits of a joint
 
