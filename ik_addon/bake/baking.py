@@ -14,7 +14,7 @@ from ..rig.data.switch import check_switchable, mute_switch, switched_tips
 from ..rig.data.undoing import all_or_nothing
 from ..rig.live import handlers as live
 from ..rig.live.plan import Plan
-from ..rig.model.lengthening import factors, may_stretch, scaled_bones
+from ..rig.model.lengthening import growth, may_stretch, scaled_bones
 from ..rig.model.limb import chain_bones
 from ..rig.model.order import ChainName, live_tips
 from ..rig.status.problems import read_chains
@@ -158,11 +158,10 @@ def _scales(ob: bpy.types.Object, motions: dict[ChainName, Motion]) -> dict[Chai
     """
     scales: Scales = {}
     for motion in motions.values():
-        if any(ratio != 1.0 for ratio in motion.stretches):
-            rows = [factors([ob.data.bones[name] for name in motion.chain], ratio) for ratio in motion.stretches]
-            for k, name in enumerate(motion.scaled):
-                before = scales.get(name, np.array([fk[k] for fk in motion.fk_scales]))
-                scales[name] = before * np.array([[row[name]] for row in rows])
+        if (motion.stretches != 1.0).any():
+            powers = growth([ob.data.bones[name] for name in motion.chain])
+            for name, fk_scales in zip(motion.scaled, motion.fk_scales, strict=True):
+                scales[name] = scales.get(name, fk_scales) * (motion.stretches ** powers[name])[:, None]
     in_chains = {name for motion in motions.values() for name in motion.chain}
     return {
         chain: {

@@ -14,13 +14,18 @@ from ..blender.channels import Raw
 from .limb import INHERITING, chain_bones
 
 
-def factors(bones: Sequence[bpy.types.Bone], ratio: float) -> dict[str, float]:
-    """By what the scales of a chain's bones, root first, and of its end bones are multiplied to lengthen it by `ratio`.
+def growth(bones: Sequence[bpy.types.Bone]) -> dict[str, int]:
+    """To what power of the stretch a chain's bones, root first, and its end bones are scaled: 1, 0, or -1.
 
     A bone that inherits its parent's scale needs none of its own; one that does not, the whole.
     """
-    of_chain = {bone.name: 1.0 if k and _inherits(bone) else ratio for k, bone in enumerate(bones)}
-    return of_chain | {bone.name: 1.0 / ratio for bone in bones[-1].children if _inherits(bone)}
+    of_chain = {bone.name: int(not k or not _inherits(bone)) for k, bone in enumerate(bones)}
+    return of_chain | {bone.name: -1 for bone in bones[-1].children if _inherits(bone)}
+
+
+def factors(bones: Sequence[bpy.types.Bone], ratio: float) -> dict[str, float]:
+    """By what the scales of a chain's bones and of its end bones are multiplied to lengthen it by `ratio`."""
+    return {name: ratio**power for name, power in growth(bones).items()}
 
 
 FkScale = Callable[[str], Raw]
@@ -61,7 +66,7 @@ def scaled_bones(tip: bpy.types.PoseBone) -> list[str]:
     if not may_stretch(tip):
         return []
     bones = [pose_bone.bone for pose_bone in chain_bones(tip, tip.analytic_ik_chain_count)]
-    return [name for name, factor in factors(bones, 2.0).items() if factor != 1.0]
+    return [name for name, power in growth(bones).items() if power]
 
 
 def _inherits(bone: bpy.types.Bone) -> bool:

@@ -9,7 +9,6 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ... import messages
 from ...solvers import ChainError, Goal, Outcome, blend, link_rotations, solve
-from ...solvers.chain import MET
 from ..blender.armatures import posed_armatures
 from ..blender.channels import SCALE, Raw, quaternion_of, raw_of
 from ..blender.evaluating import evaluate
@@ -48,13 +47,9 @@ class PosedLimb:
     error_world: float
 
     @property
-    def lag_world(self) -> float:
-        """How far softness holds the tip back from a target in reach, in world units."""
-        settings, limb = self.limb.settings, self.limb
-        if not settings.softness or settings.influence < 1.0 or self.outcome is not Outcome.REACHED:
-            return 0.0
-        rounding = MET * limb.chain.length * limb.world.median_scale
-        return self.error_world if self.error_world > rounding else 0.0
+    def holds(self) -> bool:
+        """True if it keeps its FK pose because its target is out of reach."""
+        return self.limb.settings.reach == "HOLD" and self.outcome is not Outcome.REACHED
 
 
 @dataclass(slots=True)
