@@ -168,14 +168,15 @@ def _say(line: str) -> None:
 def _rigged(file: Path, options: argparse.Namespace) -> int:
     """Rig the legs of a file and save it; returns the exit status."""
     try:
-        compressed, output = _is_compressed(file), _output_path(options.output)
+        compressed = _is_compressed(file)
+        check_place(options.output)
         bpy.ops.wm.open_mainfile(filepath=str(file.absolute()))
         armatures = _armatures(options.armature)
         rigged = [one for one in (_legs_of(file, ob, options.arms) for ob in armatures) if one]
         if not rigged:
             return 1
         stop_if_asked()
-        save_blend(output, compressed)
+        save_blend(options.output, compressed)
     except Stopped:
         _said(file, messages.STOPPED())
         raise
@@ -215,7 +216,11 @@ def _legs_of(file: Path, ob: bpy.types.Object, arms: bool) -> bool:
 
 def _open_and_step(file: Path, options: argparse.Namespace) -> dict:
     compressed = _is_compressed(file)
-    output = _output_of(file, options) if options.command == "bake" else None
+    output = _output(file, options) if options.command == "bake" else None
+    if output is not None:
+        if options.output_dir:
+            options.output_dir.mkdir(parents=True, exist_ok=True)
+        check_place(output)
     bpy.ops.wm.open_mainfile(filepath=str(file.absolute()))
     scene = bpy.context.scene
     first, last = options.frames or (scene.frame_start, scene.frame_end)
@@ -226,9 +231,10 @@ def _open_and_step(file: Path, options: argparse.Namespace) -> dict:
 
     with _shown(file.name, len(frames)) as progress:
         if output is None:
-            report = check(bpy.context, chains, frames, progress)
+            report = check(bpy.context, chains, frames, progress=progress)
         else:
-            report = bake(bpy.context, chains, frames, options.action, options.after, options.tolerance, progress)
+            settings = {name: getattr(options, name) for name in ("action", "after", "tolerance")}
+            report = bake(bpy.context, chains, frames, **settings, progress=progress)
     stop_if_asked()
     if output is not None:
         save_blend(output, compressed)
@@ -262,19 +268,6 @@ def _is_compressed(file: Path) -> bool:
     if not start.startswith((_BLEND, *_COMPRESSED)):
         raise OSError(messages.NOT_A_BLEND_FILE())
     return start != _BLEND
-
-
-def _output_of(file: Path, options: argparse.Namespace) -> Path:
-    """Where the baked file goes. OSError where no file can be put there."""
-    if options.output_dir:
-        options.output_dir.mkdir(parents=True, exist_ok=True)
-    return _output_path(_output(file, options))
-
-
-def _output_path(output: Path) -> Path:
-    """A file to save to. OSError where none can be put there."""
-    check_place(output)
-    return output
 
 
 def _written(path: Path, text: str) -> bool:

@@ -199,7 +199,8 @@ def _checked(
         if shared:
             raise ChainError(messages.BONE_TAKEN(bone=min(shared), tip=other.name))
     check_unmoved(chain)
-    bones = reader.links([reader.evaluated.pose.bones[bone.name] for bone in chain])
+    evaluated = [reader.tip(bone.name) for bone in chain]
+    bones = reader.links(evaluated)
     solver_for(len(bones), solver)
     end_world = reader.world @ fk_joints(bones)[-1]
 
@@ -210,9 +211,7 @@ def _checked(
     chosen = replace(settings.settings_of(tip), target=target, subtarget="", pole_target=pole, pole_subtarget="")
     if target is not None:
         check_targets(ob, chain, chosen)
-    root_parent = chain[0].parent
-    parent_pose = reader.pose_of(root_parent) if root_parent else None
-    return bones, fk_chain(bones, parent_pose), target, pole
+    return bones, fk_chain(bones, reader.parent_pose(evaluated[0])), target, pole
 
 
 def _bones_or_tip(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:

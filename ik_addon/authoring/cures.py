@@ -43,11 +43,10 @@ def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str =
     """
     ob = tip.id_data
     reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
-    names = [bone.name for bone in chain_bones(tip, tip.analytic_ik_chain_count)]
     try:
-        bones = reader.links([reader.evaluated.pose.bones[name] for name in names])
-        parent = reader.evaluated.pose.bones[names[0]].parent
-        chain = fk_chain(bones, reader.pose_of(parent) if parent else None)
+        evaluated = chain_bones(reader.tip(tip.name), tip.analytic_ik_chain_count)
+        bones = reader.links(evaluated)
+        chain = fk_chain(bones, reader.parent_pose(evaluated[0]))
     except ChainError as error:
         raise error.of(messages.BONE(bone=tip.name)) from error
     at_world = reader.world @ target_place(fk_joints(bones), chain)

@@ -10,7 +10,7 @@ from mathutils import Matrix, Vector
 
 from .. import messages
 from ..bake.keys import BoneKeys, check_keyable, check_undriven, check_unshared, key_times, write_keys
-from ..bake.stepping import Progress, Steps, finish, stepping, stepping_apart
+from ..bake.stepping import Steps, at_once, stepping, stepping_apart
 from ..rig.blender.animation import animated_paths
 from ..rig.blender.armatures import armature_named, armature_objects, posed_armatures, tag_pose
 from ..rig.blender.bones import rotation_in
@@ -47,19 +47,6 @@ class Snapped:
     poles: list[str] = field(default_factory=list)
 
 
-def snap_targets(
-    context: bpy.types.Context,
-    tips: Sequence[bpy.types.PoseBone],
-    frames: range | None = None,
-    progress: Progress | None = None,
-) -> Snapped:
-    """Bring targets and poles to where the FK pose puts them, all at once: see `targets_snapped`.
-
-    progress: is told of each step.
-    """
-    return finish(targets_snapped(context, tips, frames), progress)
-
-
 def targets_snapped(
     context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range | None = None
 ) -> Steps[Snapped]:
@@ -82,6 +69,10 @@ def targets_snapped(
             for tip in tips:
                 tag_pose(tip.id_data)
             return done
+
+
+snap_targets = at_once(targets_snapped)
+"""Bring targets and poles to where the FK pose puts them, all at once: see `targets_snapped`."""
 
 
 def _make_poles(
@@ -129,16 +120,6 @@ def _snap_controls(
     return samples
 
 
-def snap_pose(
-    context: bpy.types.Context,
-    tips: Sequence[bpy.types.PoseBone],
-    frames: range | None = None,
-    progress: Progress | None = None,
-) -> None:
-    """Make the solved pose the FK pose, all at once: see `pose_snapped`. progress: is told of each step."""
-    finish(pose_snapped(context, tips, frames), progress)
-
-
 def pose_snapped(
     context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range | None = None
 ) -> Steps[None]:
@@ -173,6 +154,10 @@ def pose_snapped(
     armatures = dict.fromkeys(tip.id_data for tip in tips)
     with all_or_nothing(armatures, keys=frames is not None):
         _write_pose(armatures, rotations, frames)
+
+
+snap_pose = at_once(pose_snapped)
+"""Make the solved pose the FK pose, all at once: see `pose_snapped`."""
 
 
 def _write_pose(

@@ -23,7 +23,7 @@ from .collecting import Motion, collect, turned_bones
 from .keys import BoneKeys, check_unshared, check_writable, key_times, write_keys
 from .reduction import needed_frames
 from .report import file_report, publish
-from .stepping import Progress, Steps, finish
+from .stepping import Steps, at_once
 
 Scales = dict[str, np.ndarray]
 """The scales of bones: frames x 3."""
@@ -34,22 +34,6 @@ def chains_of(objects: Iterable[bpy.types.Object]) -> list[ChainName]:
     armatures = [ob for ob in objects if ob.type == "ARMATURE"]
     names = [ChainName(ob.name_full, tip) for ob in armatures for tip in [*live_tips(ob), *switched_tips(ob)]]
     return list(dict.fromkeys(names))
-
-
-def bake(
-    context: bpy.types.Context,
-    chains: Sequence[ChainName],
-    frames: range,
-    action: str = "COPY",
-    after: str = "MUTE",
-    tolerance: float = 0.0,
-    progress: Progress | None = None,
-) -> dict:
-    """Key the chains' bones at `frames`; returns the report. All at once; what the arguments mean: see `baked`.
-
-    progress: is told of each step.
-    """
-    return finish(baked(context, chains, frames, action, after, tolerance), progress)
 
 
 def baked(
@@ -86,6 +70,10 @@ def baked(
         return publish(file_report(frames, perf_counter() - start, records))
 
 
+bake = at_once(baked)
+"""Key the chains' bones at `frames`, all at once: see `baked`."""
+
+
 def _write(
     armatures: Iterable[str],
     motions: dict[ChainName, Motion],
@@ -110,13 +98,6 @@ def _write(
             _finish(ob, chain.tip, after)
 
 
-def check(
-    context: bpy.types.Context, chains: Sequence[ChainName], frames: range, progress: Progress | None = None
-) -> dict:
-    """The report that `bake` would give, without writing a key. progress: is told of each step."""
-    return finish(checked(context, chains, frames), progress)
-
-
 def checked(context: bpy.types.Context, chains: Sequence[ChainName], frames: range) -> Steps[dict]:
     """In steps: the report that `baked` would give, without writing a key. Raises ChainError as that does."""
     plan, bones_of = _checked(context, chains, frames)
@@ -124,6 +105,10 @@ def checked(context: bpy.types.Context, chains: Sequence[ChainName], frames: ran
     motions = yield from collect(context, plan, bones_of, frames, each_frame=False)
     records = [motion.record for motion in motions.values()]
     return publish(file_report(frames, perf_counter() - start, records))
+
+
+check = at_once(checked)
+"""The report that `bake` would give, all at once: see `checked`."""
 
 
 def _checked(

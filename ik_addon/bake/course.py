@@ -11,14 +11,14 @@ from ..rig.blender.bones import rotation_in
 from ..rig.blender.channels import quaternion_of
 from ..rig.pose.kinematics import joints_of
 from ..rig.pose.solving import PosedLimb
-from ..rig.pose.tracks import NUMBERS, PoseTrack, Reading
+from ..rig.pose.tracks import PoseTrack, Reading
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
     """A chain at n frames; those at which it was off are left out.
 
-    frames: (n,), ascending. follows: (n,), False where it keeps its FK pose. outcomes: (n,), numbers of `OUTCOMES`.
+    frames: (n,), ascending. follows: (n,), False where it keeps its FK pose. outcomes: (n,), of `Outcome`.
     counts: (n,), how many joints it has, for that may be animated. joints: (n, most, 3) from its root, root first, and
     at the end its last one again where it has fewer; targets, poles: (n, 3), from its root, NaN without a pole; all
     turned as the root's parent. rotations: (n, most, 4), local quaternions of the bones that it turns; NaN behind.
@@ -50,7 +50,7 @@ def course_at(frame: int, posed: PosedLimb, error_world: float) -> Course:
     rows = (
         frame,
         settings.influence > 0.0 and not posed.holds,
-        NUMBERS[posed.outcome],
+        posed.outcome,
         len(points),
         [turn @ (point - root) for point in points],
         turn @ (limb.target_armature - root),
@@ -67,10 +67,15 @@ def course_at(frame: int, posed: PosedLimb, error_world: float) -> Course:
 def joined(courses: Sequence[Course]) -> Course:
     """A chain's frames one after the other."""
     columns = {each.name: [getattr(course, each.name) for course in courses] for each in fields(Course)}
-    for name, filling in (("joints", {"mode": "edge"}), ("rotations", {"constant_values": nan})):
+    for name in ("joints", "rotations"):
         most = max(own.shape[1] for own in columns[name])
-        columns[name] = [np.pad(own, ((0, 0), (0, most - own.shape[1]), (0, 0)), **filling) for own in columns[name]]
+        columns[name] = [_padded(own, most, nan if name == "rotations" else own[:, -1:]) for own in columns[name]]
     return Course(**{name: np.concatenate(own) for name, own in columns.items()})
+
+
+def _padded(rows: np.ndarray, most: int, filling: np.ndarray | float) -> np.ndarray:
+    behind = np.full((len(rows), most - rows.shape[1], rows.shape[2]), filling)
+    return np.concatenate((rows, behind), axis=1)
 
 
 def course_of(frames: range, reading: Reading, pose: PoseTrack, joints: np.ndarray, errors: np.ndarray) -> Course:

@@ -65,7 +65,7 @@ def flags_of(courses: Sequence[Course], step: int) -> list[Flags]:
         starts = np.cumsum([courses[k].frames.size for k in same])[:-1]
         goes_on = (np.diff(frames) <= step) & (np.diff(counts) == 0)
         goes_on[starts - 1] = False
-        flagged = _flagged(frames, goes_on, *(each.T.copy() for each in (joints, targets, poles)), follows)
+        flagged = _flagged(frames, goes_on, joints.T.copy(), targets.T.copy(), poles.T.copy(), follows)
         flagged[1:] &= counts > 2
         for k, own in zip(same, np.split(flagged, starts, axis=1), strict=True):
             if own.any():

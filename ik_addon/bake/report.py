@@ -10,7 +10,6 @@ import numpy as np
 
 from .. import messages
 from ..rig.blender.armatures import armature_named
-from ..rig.pose.tracks import OUTCOMES
 from ..solvers import Outcome
 from ..solvers.arrays import conjugate, multiply
 from ..solvers.chain import MET
@@ -37,7 +36,6 @@ def _entry(record: ChainRecord, flags: Flags, step: int) -> dict:
     """A chain's entry in the report; see `file_report`."""
     course = record.course
     frames, errors = course.frames.tolist(), course.errors
-    outcomes = [OUTCOMES[number] for number in course.outcomes.tolist()]
     worst = int(errors.argmax()) if frames else None
     soft = (course.soft > 0) & (course.outcomes == 0) & (course.solved > MET * course.lengths)
     lags = course.solved[soft]
@@ -47,8 +45,8 @@ def _entry(record: ChainRecord, flags: Flags, step: int) -> dict:
     steps = np.fmax.reduce(angles, axis=1, initial=0.0)
     largest = int(steps.argmax()) if steps.any() else None
 
-    def where(*some: Outcome) -> list[list[int]]:
-        return ranges([frame for frame, outcome in zip(frames, outcomes, strict=True) if outcome in some], step)
+    def where(these: np.ndarray) -> list[list[int]]:
+        return ranges(course.frames[these].tolist(), step)
 
     return {
         "armature": record.armature,
@@ -59,9 +57,9 @@ def _entry(record: ChainRecord, flags: Flags, step: int) -> dict:
         "max_error": float(errors.max(initial=0.0)),
         "mean_error": float(errors.mean()) if frames else 0.0,
         "worst_frame": None if worst is None else frames[worst],
-        "unreached_frames": where(Outcome.TOO_FAR, Outcome.TOO_NEAR),
-        "limited_frames": where(Outcome.LIMITED),
-        "moved_frames": ranges(course.frames[errors > course.solved + UNSEEN * course.lengths].tolist(), step),
+        "unreached_frames": where(np.isin(course.outcomes, (Outcome.TOO_FAR, Outcome.TOO_NEAR))),
+        "limited_frames": where(course.outcomes == Outcome.LIMITED),
+        "moved_frames": where(errors > course.solved + UNSEEN * course.lengths),
         "max_lag": float(lags.max(initial=0.0)),
         "max_step_degrees": degrees(steps.max(initial=0.0)),
         "max_step_frame": None if largest is None else frames[largest + 1],

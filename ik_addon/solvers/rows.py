@@ -50,8 +50,6 @@ PLACES = np.array(((0, 1, 2, 3), (1, 0, 3, 2), (2, 3, 0, 1), (3, 2, 1, 0)))
 SIGNS = np.array(((1.0, 1.0, 1.0, 1.0), (-1.0, 1.0, -1.0, 1.0), (-1.0, 1.0, 1.0, -1.0), (-1.0, -1.0, 1.0, 1.0)))
 SIGNS = SIGNS[..., None, None, None]
 
-OUTCOMES = {Outcome.REACHED: 0, Outcome.TOO_FAR: 1, Outcome.TOO_NEAR: -1}
-
 
 @dataclass(frozen=True, slots=True)
 class StartRows:
@@ -134,7 +132,7 @@ class SolvedRows:
 
     turns: array (m, n, k, 4), how each link turned from its starting pose, root first, in the chain's space: unit
     quaternions w, x, y, z of either sign.
-    outcomes: array (m, n) of small integers, 0 if the target was in reach, 1 if too far, -1 if too near.
+    outcomes: array (m, n), of `Outcome`.
     stretches: array (m, n), the ratios by which the chains are longer than they start.
     """
 
@@ -267,7 +265,7 @@ def solve_rows(starts: StartRows, goals: GoalRows) -> SolvedRows:
             chain = starts.chain_at(k, j)
             solution = solve(chain, goals.goal_at(k, j))
             solved.turns[k, j] = link_rotations(chain, solution)
-            solved.outcomes[k, j] = OUTCOMES[solution.outcome]
+            solved.outcomes[k, j] = solution.outcome
             solved.stretches[k, j] = solution.stretch
     return solved
 
@@ -302,7 +300,8 @@ def _aims(starts: StartRows, goals: GoalRows) -> _Aims:
     held, stretches = _held(distance, far, goals, regular)
     reach = far * stretches
     slack = MET * reach
-    outcomes = (distance > reach + slack).view(np.int8) - (distance < near - slack)
+    outcomes = np.where(distance > reach + slack, Outcome.TOO_FAR, Outcome.REACHED)
+    outcomes[distance < near - slack] = Outcome.TOO_NEAR
     return _Aims(frame, held, outcomes, stretches, regular)
 
 

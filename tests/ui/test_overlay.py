@@ -17,7 +17,7 @@ from ..rig.joint_laws import limited_rig
 from ..rig.rigs import Control, Rig, leg, new_empty, random_point, random_rig, random_unit, reach, update
 from ..scenes import enter, select, walking_leg
 
-STATE_NAMES = {value: outcome for outcome, value in shapes.OUTCOMES.items()} | {shapes.ASTRAY: None}
+STATE_NAMES = {**dict(enumerate(Outcome)), shapes.ASTRAY: None}
 SEEDS = range(40)
 
 

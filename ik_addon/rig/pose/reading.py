@@ -186,6 +186,10 @@ class ArmatureReader:
         posed = self.pose_of(pose_bone)
         return posed @ pose_bone.matrix.inverted_safe() if pose_bone.name in self._posed else None
 
+    def parent_pose(self, pose_bone: bpy.types.PoseBone) -> Matrix | None:
+        """The pose matrix of an evaluated bone's parent; None without one."""
+        return self.pose_of(pose_bone.parent) if pose_bone.parent else None
+
     def limb(self, tip_name: str, settings: Settings | None = None) -> Limb:
         """Read a chain. settings: others than it has.
 
@@ -201,8 +205,7 @@ class ArmatureReader:
             check_end(tip)
             chain = chain_bones(tip, settings.chain_count)
             check_targets(self.ob, chain, settings)
-            root_parent = chain[0].parent
-            parent_pose = self.pose_of(root_parent) if root_parent else None
+            parent_pose = self.parent_pose(chain[0])
             bones, ends = self.links(chain), end_bones(tip)
             solver = solver_for(len(bones), settings.solver)
             riding = self._riding(ends, bones[-1].last_pose(bones[-1].pose_armature))
@@ -242,7 +245,7 @@ class ArmatureReader:
         if not self.world.determinant():
             raise ChainError(messages.ARMATURE_WITHOUT_SIZE(armature=self.ob.name))
         links: list[list[BoneReading]] = []
-        parent_pose = self.pose_of(chain[0].parent) if chain[0].parent else None
+        parent_pose = self.parent_pose(chain[0])
         for pose_bone in chain:
             reading = self._reading(pose_bone, parent_pose, self.scale_of(pose_bone))
             parent_pose = reading.pose_armature
@@ -288,14 +291,18 @@ class ArmatureReader:
         except ChainError:
             return None
 
-    def target_rotation(self, settings: Settings) -> Quaternion:
-        """How the target is turned, in armature space."""
-        ob, bone_name = settings.target, settings.subtarget
+    def _place(self, ob: bpy.types.Object, bone_name: str) -> Matrix:
+        """Where a target or pole is, in armature space."""
         if not bone_name:
-            return rotation_in(self._world_inverse @ self._scene.world_of(ob))
+            return self._world_inverse @ self._scene.world_of(ob)
         carrier = self._scene.armature(ob)
         pose = carrier.pose_of(carrier.evaluated.pose.bones[bone_name])
-        return rotation_in(pose if carrier is self else self._world_inverse @ carrier.world @ pose)
+        return pose if carrier is self else self._world_inverse @ carrier.world @ pose
+
+    def target_rotation(self, settings: Settings) -> Quaternion:
+        """How the target is turned, in armature space."""
+        assert settings.target is not None
+        return rotation_in(self._place(settings.target, settings.subtarget))
 
     def _held_rotation(self, tip: bpy.types.PoseBone, end: bpy.types.PoseBone, settings: Settings) -> Quaternion:
         """How a chain's end bone stands against its target: as kept; else a target at rest leaves it at rest."""
@@ -308,19 +315,11 @@ class ArmatureReader:
         return rotation_in(settings.target.data.bones[settings.subtarget].matrix_local).inverted() @ rest
 
     def _point(self, ob: bpy.types.Object, bone_name: str, what: str) -> Vector:
-        """Where a target or pole is, in armature space."""
-        if bone_name:
-            carrier = self._scene.armature(ob)
-            bone_armature = carrier.pose_of(carrier.evaluated.pose.bones[bone_name]).to_translation()
-            if carrier is self:
-                return bone_armature
-            point_world = carrier.world @ bone_armature
-        else:
-            point_world = self._scene.world_of(ob).to_translation()
-        point_armature = self._world_inverse @ point_world
-        if not all(isfinite(value) for value in point_armature):
+        """The point that a target or pole is, in armature space."""
+        point = self._place(ob, bone_name).to_translation()
+        if not all(map(isfinite, point)):
             raise ChainError(_NO_NUMBER[what](control=ob.name), what)
-        return point_armature
+        return point
 
 
 _NUMBERS = ("influence", "swivel", "softness", "stretch_max", "foot_roll", "toe_angle")

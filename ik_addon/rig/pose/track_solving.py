@@ -12,7 +12,7 @@ from ..model.chains import limited_chain
 from ..model.limb_model import LimbModel
 from .kinematics import FkTrack, joints_of, local_rotations
 from .steady import solve_surely
-from .tracks import NUMBERS, PoseTrack, Reading
+from .tracks import PoseTrack, Reading
 
 _Turned = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Turns of links (n, links, 4), outcomes (n), stretches (n)."""
@@ -108,7 +108,7 @@ def _one_by_one(reading: Reading, ends: np.ndarray) -> _Turned:
             model.solver,
         )
         found.append([tuple(turn) for turn in link_rotations(chain, solution)])
-        outcomes.append(NUMBERS[solution.outcome])
+        outcomes.append(solution.outcome)
         stretches.append(solution.stretch)
     return np.array(found), np.array(outcomes), np.array(stretches)
 

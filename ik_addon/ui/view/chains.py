@@ -25,7 +25,6 @@ from ...solvers.joints import HingeJoint
 from .shapes import (
     ASTRAY,
     MARK_SIZE,
-    OUTCOMES,
     Chains,
     Lines,
     cone_mark,
@@ -44,7 +43,7 @@ _NOWHERE = (float("nan"),) * 3
 _FREE = (-pi, pi)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Mark:
     """What a joint may do, as it is shown. joint: its number from the root. parent: name of the bone before it, or "".
 
@@ -59,7 +58,7 @@ class Mark:
     closed: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Shown:
     """A chain that is shown, and what of it stays the same until Blender says that something changed.
 
@@ -178,19 +177,6 @@ class Places:
     marks: list[tuple[int, Mark]] = field(default_factory=list)
     frames: list[float] = field(default_factory=list)
 
-    def same(self, other: "Places") -> bool:
-        """Whether others of the same chains are where these are."""
-        return (
-            self.joints == other.joints
-            and self.targets == other.targets
-            and self.poles == other.poles
-            and self.worlds == other.worlds
-            and self.frames == other.frames
-            and self.states == other.states
-            and self.lengths == other.lengths
-            and self.armatures == other.armatures
-        )
-
 
 def read_places(kept: Kept, visible: list[bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> Places:
     """Where the kept chains of these armature objects are now."""
@@ -267,7 +253,7 @@ def _read_anew(places: Places, reader: ArmatureReader, shown: Shown, most: int) 
     places.targets.extend(limb.target_armature)
     places.poles.extend(limb.pole_armature or _NOWHERE)
     places.lengths[len(places.states)] = (*limb.chain.lengths, *(0.0,) * (most - len(limb.chain.lengths)))
-    places.states.append(OUTCOMES[posed.outcome])
+    places.states.append(posed.outcome)
 
 
 def chains_of(places: Places) -> Chains:
