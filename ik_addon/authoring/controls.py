@@ -217,7 +217,7 @@ def _checked(
 def _bones_or_tip(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
     """The bones of a chain; the tip alone where the chain asks for more bones than there are."""
     try:
-        return chain_bones(tip, tip.analytic_ik_chain_count)
+        return chain_bones(tip)
     except ChainError:
         return [tip]
 

@@ -82,11 +82,6 @@ def _bring_back(what: str, gone: messages.Message) -> Callable[..., str]:
     return bring_back
 
 
-def _clear_pole(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
-    tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget = None, ""
-    return messages.BENDS_WITHOUT_POLE()
-
-
 def _fewer_bones(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
     """As many bones as there are up to the root, or up to those of another chain."""
     ob, taken = tip.id_data, set()
@@ -94,7 +89,7 @@ def _fewer_bones(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: st
         if other != tip.name:
             taken.add(other)
             try:
-                bones = chain_bones(ob.pose.bones[other], ob.pose.bones[other].analytic_ik_chain_count)
+                bones = chain_bones(ob.pose.bones[other])
                 taken.update(bone.name for bone in bones)
             except ChainError:
                 # That chain has too few bones itself: it takes none.
@@ -108,16 +103,6 @@ def _fewer_bones(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: st
         raise ChainError(messages.TIP_TAKEN(bone=tip.name))
     tip.analytic_ik_chain_count = count
     return messages.HAS_BONES(count=count) if count > 1 else messages.HAS_ONE_BONE()
-
-
-def _clear_end_bone(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
-    tip.analytic_ik_end_bone = ""
-    return messages.ENDS_AT_TAIL()
-
-
-def _auto_solver(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
-    tip.analytic_ik_solver = "AUTO"
-    return messages.SOLVER_SUITS()
 
 
 def _pose_position(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
@@ -141,16 +126,6 @@ def _mute_constraint(_context: bpy.types.Context, bone: bpy.types.PoseBone, name
         raise ChainError(messages.NO_CONSTRAINT(bone=bone.name, constraint=name))
     constraint.mute = True
     return messages.CONSTRAINT_OFF(constraint=name)
-
-
-def _remove_chain(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
-    remove_chain(tip, keep_pose=False)
-    return messages.CHAIN_REMOVED()
-
-
-def _reset_scale(_context: bpy.types.Context, bone: bpy.types.PoseBone, _name: str) -> str:
-    bone.scale = (1.0, 1.0, 1.0)
-    return messages.HAS_OWN_SIZE()
 
 
 def _show_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
@@ -194,7 +169,7 @@ def _follow_motion(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: s
 
 def _mute_keys(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
     _check_action(tip)
-    bones = chain_bones(tip, tip.analytic_ik_chain_count)
+    bones = chain_bones(tip)
     for curve in [curve for bone in bones for curve in rotation_curves(tip.id_data, bone)]:
         curve.mute = True
     return messages.KEYS_MUTED()
@@ -212,19 +187,35 @@ def _check_action(tip: bpy.types.PoseBone) -> None:
         raise ChainError(messages.OWN_ACTION_LINKED(bone=tip.name, action=data.action.name))
 
 
+def _set(done: messages.Message, **values: object) -> Callable[..., str]:
+    """Give a bone's properties other values."""
+
+    def set_them(_context: bpy.types.Context, bone: bpy.types.PoseBone, _name: str) -> str:
+        for name, value in values.items():
+            setattr(bone, name, value)
+        return done()
+
+    return set_them
+
+
+def _remove_chain(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
+    remove_chain(tip, keep_pose=False)
+    return messages.CHAIN_REMOVED()
+
+
 CURES: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, str], str]] = {
     "NEW_TARGET": new_target,
     "BRING_BACK_TARGET": _bring_back("target", messages.TARGET_GONE),
     "BRING_BACK_POLE": _bring_back("pole_target", messages.POLE_GONE),
-    "CLEAR_POLE": _clear_pole,
+    "CLEAR_POLE": _set(messages.BENDS_WITHOUT_POLE, analytic_ik_pole_target=None, analytic_ik_pole_subtarget=""),
     "FEWER_BONES": _fewer_bones,
-    "AUTO_SOLVER": _auto_solver,
-    "CLEAR_END_BONE": _clear_end_bone,
+    "AUTO_SOLVER": _set(messages.SOLVER_SUITS, analytic_ik_solver="AUTO"),
+    "CLEAR_END_BONE": _set(messages.ENDS_AT_TAIL, analytic_ik_end_bone=""),
     "POSE_POSITION": _pose_position,
     "REMOVE_DRIVERS": _remove_drivers,
     "MUTE_CONSTRAINT": _mute_constraint,
     "REMOVE_CHAIN": _remove_chain,
-    "RESET_SCALE": _reset_scale,
+    "RESET_SCALE": _set(messages.HAS_OWN_SIZE, scale=(1.0, 1.0, 1.0)),
     "SHOW_TARGET": _show_target,
     "FOLLOW_MOTION": _follow_motion,
     "MUTE_KEYS": _mute_keys,

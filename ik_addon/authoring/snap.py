@@ -21,7 +21,7 @@ from ..rig.data.undoing import all_or_nothing
 from ..rig.live.others import others_handle_frames
 from ..rig.model.foot import possible_end_bones
 from ..rig.model.limb import Limb, chain_bones, fk_joints
-from ..rig.model.order import ChainName, chain_order, live_tips
+from ..rig.model.order import ChainName, chain_order, live_tips, objects_of
 from ..rig.pose.posing import write_fk
 from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import solve_limb, tell
@@ -131,13 +131,13 @@ def pose_snapped(
     """
     chosen = {ChainName(tip.id_data.name_full, tip.name) for tip in tips}
     for tip in tips:
-        bones = chain_bones(tip, tip.analytic_ik_chain_count) + possible_end_bones(tip)
+        bones = chain_bones(tip) + possible_end_bones(tip)
         check_undriven(tip.id_data, [bone.name for bone in bones], "rotation")
         if frames is not None:
             check_keyable(tip.id_data)
     if frames is not None:
         check_unshared(list(dict.fromkeys(tip.id_data for tip in tips)))
-    ends = {chain: _possible_ends(chain) if frames is not None else [] for chain in chosen}
+    tip_of = {chain: armature_named(chain.armature).pose.bones[chain.tip] for chain in chosen}
     rotations: dict[tuple[str, str, str], list[Raw]] = {}
     with closing(_stepped(context, tips, frames)) as scenes:
         for step, scene in scenes:
@@ -145,9 +145,9 @@ def pose_snapped(
                 solved = zip(limb.turned, solve_limb(limb).rotations, strict=True)
                 found = {(reading.name, reading.mode): raw for reading, raw in solved}
                 # What rides on the chain's end may be turned at some of the frames only.
-                for name in ends[chain]:
-                    mode, fk = scene.armature(armature_named(chain.armature)).fk_rotation(name)
-                    found.setdefault((name, mode), fk)
+                for end in possible_end_bones(tip_of[chain]) if frames is not None else ():
+                    mode, fk = scene.armature(end.id_data).fk_rotation(end.name)
+                    found.setdefault((end.name, mode), fk)
                 for (name, mode), raw in found.items():
                     rotations.setdefault((chain.armature, name, mode), []).append(raw)
             yield step
@@ -222,18 +222,13 @@ def _stepped(
     with ExitStack() as stack:
         go_to = None
         if not others_handle_frames():
-            go_to = stack.enter_context(stepping_apart(context, _needed(tips)))
+            # All live chains may move these.
+            live = (ob.pose.bones[name] for ob in armature_objects() for name in live_tips(ob))
+            needed = [each for tip in (*tips, *live) for each in objects_of(tip)]
+            go_to = stack.enter_context(stepping_apart(context, needed))
         go_to = go_to or stack.enter_context(stepping(context))
         for done, frame in enumerate(frames, 1):
             yield (done, len(frames)), SceneReader(go_to(frame), frame_changed=True)
-
-
-def _needed(tips: Sequence[bpy.types.PoseBone]) -> Iterator[bpy.types.Object]:
-    """The armature objects and controls of chains, and of all live ones: they may move these."""
-    live = (ob.pose.bones[name] for ob in armature_objects() for name in live_tips(ob))
-    for tip in (*tips, *live):
-        found = (tip.id_data, tip.analytic_ik_target, tip.analytic_ik_pole_target)
-        yield from (each for each in found if each is not None)
 
 
 def _limbs(scene: SceneReader, chosen: set[ChainName], solved: bool = False) -> Iterator[tuple[ChainName, Limb]]:
@@ -293,11 +288,6 @@ def _goal_of(
     target_world.translation, pole_world.translation = limb.world @ target_armature, limb.world @ pole_armature
     goal = replace(limb, target_armature=target_armature, pole_armature=pole_armature, ends=tuple(ends))
     return goal, {target: target_world, pole: pole_world}
-
-
-def _possible_ends(chain: ChainName) -> list[str]:
-    tip = armature_named(chain.armature).pose.bones[chain.tip]
-    return [bone.name for bone in possible_end_bones(tip)]
 
 
 def _missed(limb: Limb, goal: Limb) -> float:

@@ -127,13 +127,9 @@ def _checked(
         limb = others.get(chain)
         if isinstance(limb, ChainError):
             raise limb
-        bones_of[chain] = limb.names if limb else _bone_names(chain)
+        tip = armature_named(chain.armature).pose.bones[chain.tip]
+        bones_of[chain] = limb.names if limb else [bone.name for bone in chain_bones(tip)]
     return plan, bones_of
-
-
-def _bone_names(chain: ChainName) -> list[str]:
-    tip = armature_named(chain.armature).pose.bones[chain.tip]
-    return [bone.name for bone in chain_bones(tip, tip.analytic_ik_chain_count)]
 
 
 def _scales(ob: bpy.types.Object, motions: dict[ChainName, Motion]) -> dict[ChainName, Scales]:

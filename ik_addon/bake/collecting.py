@@ -1,6 +1,6 @@
 """What chains do over frames: sampled where F-Curves alone say where their controls are, else seen frame by frame."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -20,7 +20,7 @@ from ..rig.model.foot import possible_end_bones
 from ..rig.model.lengthening import scaled_bones
 from ..rig.model.limb import link_bones
 from ..rig.model.limb_model import LimbModel, animated_bones
-from ..rig.model.order import ChainName
+from ..rig.model.order import ChainName, objects_of
 from ..rig.pose.kinematics import FkTrack, joints_of, posed
 from ..rig.pose.planned import PlannedChain
 from ..rig.pose.reading import SceneReader
@@ -105,7 +105,8 @@ def collect(
     readings = _sure(readings, poses)
     planned = {chain: own for chain, own in planned.items() if not isinstance(poses.get(chain), ChainError)}
     if len(planned) == len(motions) and alone:
-        with stepping_apart(context, _objects_of(planned.values())) as go_to:
+        tips = [_object(chain.model).pose.bones[chain.model.tip] for chain in planned.values()]
+        with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:
             if go_to is not None:
                 readings = _confirmed(planned, readings, frames, go_to)
                 yield from _see(planned, {}, readings, poses, frames, go_to, measured=False)
@@ -145,14 +146,6 @@ def turned_bones(chain: ChainName, names: Sequence[str]) -> list[str]:
     ends = [bone.name for bone in possible_end_bones(ob.pose.bones[chain.tip])]
     kept = [name for name in names if name not in turned and name in animated_bones(ob)]
     return [*turned, *ends, *kept]
-
-
-def _objects_of(chains: Iterable[PlannedChain]) -> Iterable[bpy.types.Object]:
-    """Armature objects and controls."""
-    for chain in chains:
-        ob = _object(chain.model)
-        tip = ob.pose.bones[chain.model.tip]
-        yield from (each for each in (ob, tip.analytic_ik_target, tip.analytic_ik_pole_target) if each is not None)
 
 
 def _object(model: LimbModel) -> bpy.types.Object:

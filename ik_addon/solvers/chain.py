@@ -150,20 +150,6 @@ class Solution:
         frame, *_, start = self.flat
         return rotation_to(*frame) @ start.unturned
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Solution):
-            return NotImplemented
-        return (self.joints, self.directions, self.outcome, self.normal) == (
-            other.joints,
-            other.directions,
-            other.outcome,
-            other.normal,
-        )
-
-    def __repr__(self) -> str:
-        names = ("joints", "directions", "outcome", "residual", "turn", "normal", "stretch", "limited", "rotations")
-        return f"Solution({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
-
 
 def joint_points(root: Vector, lengths: Sequence[float], directions: Sequence[Vector]) -> tuple[Vector, ...]:
     """The joints of a chain from its links: forward kinematics of points."""

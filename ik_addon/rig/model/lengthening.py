@@ -45,7 +45,7 @@ def present_ratio(tip: bpy.types.PoseBone, fk_scale: FkScale) -> float:
     if tip.analytic_ik_reach != "STRETCH":
         return 1.0
     try:
-        root = chain_bones(tip, tip.analytic_ik_chain_count)[0]
+        root = chain_bones(tip)[0]
     except ChainError:
         return 1.0
     fk = fk_scale(root.name)
@@ -65,7 +65,7 @@ def scaled_bones(tip: bpy.types.PoseBone) -> list[str]:
     """Names of the bones whose scale the chain of an original tip sets; none where it never stretches."""
     if not may_stretch(tip):
         return []
-    bones = [pose_bone.bone for pose_bone in chain_bones(tip, tip.analytic_ik_chain_count)]
+    bones = [pose_bone.bone for pose_bone in chain_bones(tip)]
     return [name for name, power in growth(bones).items() if power]
 
 

@@ -173,9 +173,12 @@ def is_rigid(bone: bpy.types.PoseBone) -> bool:
     return bone.analytic_ik_rigid and bone.bone.use_inherit_rotation and bone.bone.inherit_scale in INHERITING
 
 
-def chain_bones(tip: bpy.types.PoseBone, chain_count: int) -> list[bpy.types.PoseBone]:
-    """The bones of a chain from root to tip. Raises ChainError where the armature has too few."""
-    bones = [tip]
+def chain_bones(tip: bpy.types.PoseBone, chain_count: int | None = None) -> list[bpy.types.PoseBone]:
+    """The bones of a chain from root to tip. Raises ChainError where the armature has too few.
+
+    chain_count: how many there are to be, 0: up to the root, None: as many as the tip's setting says.
+    """
+    bones, chain_count = [tip], tip.analytic_ik_chain_count if chain_count is None else chain_count
     while bones[-1].parent is not None and len(bones) != chain_count:
         bones.append(bones[-1].parent)
     if chain_count and len(bones) < chain_count:

@@ -276,7 +276,6 @@ class _Armature:
         return self._scene.armature(self.ob)
 
     def factors(self, names: Sequence[str], ratio: float) -> dict[str, float]:
-        """See `lengthening.factors`."""
         return factors([self.ob.data.bones[name] for name in names], ratio)
 
 

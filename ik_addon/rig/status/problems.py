@@ -180,7 +180,7 @@ def _own_curves(ob: bpy.types.Object) -> list:
 
 def _bones_of(ob: bpy.types.Object, tip: str) -> list[bpy.types.PoseBone]:
     pose_bone = ob.pose.bones[tip]
-    return chain_bones(pose_bone, pose_bone.analytic_ik_chain_count)
+    return chain_bones(pose_bone)
 
 
 def _without_pole(ob: bpy.types.Object, tip: str) -> Iterator[Problem]:

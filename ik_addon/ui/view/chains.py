@@ -105,7 +105,7 @@ def _is_chosen(tip: bpy.types.PoseBone, chosen: set[str]) -> bool:
     if tip.analytic_ik_show_overlay or tip.name in chosen:
         return True
     try:
-        bones = chain_bones(tip, tip.analytic_ik_chain_count)
+        bones = chain_bones(tip)
     except ChainError:
         return False
     return bool(chosen) and any(bone.name in chosen for bone in (*bones, *tip.children, *possible_end_bones(tip)))
@@ -113,7 +113,7 @@ def _is_chosen(tip: bpy.types.PoseBone, chosen: set[str]) -> bool:
 
 def _shown(tip: bpy.types.PoseBone, reading: Limb | ChainError) -> Shown:
     try:
-        bones = [bone.name for bone in chain_bones(tip, tip.analytic_ik_chain_count)]
+        bones = [bone.name for bone in chain_bones(tip)]
     except ChainError:
         bones = [tip.name]
     if isinstance(reading, ChainError):

@@ -70,7 +70,7 @@ def circle_of(ob: bpy.types.Object, tip_name: str, depsgraph: bpy.types.Depsgrap
     evaluated = ob.evaluated_get(depsgraph)
     tip = evaluated.pose.bones[tip_name]
     try:
-        bones = chain_bones(tip, tip.analytic_ik_chain_count)
+        bones = chain_bones(tip)
     except ChainError:
         return None
     if len(bones) < 2:
