@@ -1,6 +1,7 @@
 """What takes away a problem of a chain (rig/status/problems.py), and nothing else."""
 
 from collections.abc import Callable
+from operator import attrgetter
 
 import bpy
 
@@ -69,12 +70,12 @@ def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str =
     return messages.NEW_TARGET(target=target.name)
 
 
-def _bring_back(what: str, gone: messages.Message) -> Callable[..., str]:
+def _bring_back(role: str, control_of: Callable[[bpy.types.PoseBone], bpy.types.Object | None]) -> Callable[..., str]:
     def bring_back(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
         """Put an object that was deleted, and lives on because the chain points to it, where the armature is."""
-        control = getattr(tip, f"analytic_ik_{what}")
+        control = control_of(tip)
         if control is None:
-            raise ChainError(gone(bone=tip.name))
+            raise ChainError(messages.CONTROL_GONE(bone=tip.name, role=role))
         if not in_any_collection(control):
             home_of(tip.id_data, context.scene).objects.link(control)
         return messages.BROUGHT_BACK(control=control.name)
@@ -205,8 +206,8 @@ def _remove_chain(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: s
 
 CURES: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, str], str]] = {
     "NEW_TARGET": new_target,
-    "BRING_BACK_TARGET": _bring_back("target", messages.TARGET_GONE),
-    "BRING_BACK_POLE": _bring_back("pole_target", messages.POLE_GONE),
+    "BRING_BACK_TARGET": _bring_back("target", attrgetter("analytic_ik_target")),
+    "BRING_BACK_POLE": _bring_back("pole", attrgetter("analytic_ik_pole_target")),
     "CLEAR_POLE": _set(messages.BENDS_WITHOUT_POLE, analytic_ik_pole_target=None, analytic_ik_pole_subtarget=""),
     "FEWER_BONES": _fewer_bones,
     "AUTO_SOLVER": _set(messages.SOLVER_SUITS, analytic_ik_solver="AUTO"),

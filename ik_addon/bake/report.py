@@ -140,7 +140,7 @@ def words(chain: dict) -> str:
     for kind, what in MISSES.items():
         if chain[kind]:
             line += messages.RESULT_MISSES(what=what, frames=", ".join(map(range_words, chain[kind])))
-    if chain.get("max_lag"):
+    if chain["max_lag"]:
         line += messages.RESULT_HELD_BACK(distance=chain["max_lag"])
     return line
 

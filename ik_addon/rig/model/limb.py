@@ -7,7 +7,7 @@ import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from ... import messages
-from ...solvers import Chain, ChainError
+from ...solvers import Chain, ChainError, Kind
 from ..blender.bones import pose_matrix, rotation_in
 from ..blender.channels import Raw
 from ..data.settings import Settings
@@ -182,7 +182,7 @@ def chain_bones(tip: bpy.types.PoseBone, chain_count: int | None = None) -> list
     while bones[-1].parent is not None and len(bones) != chain_count:
         bones.append(bones[-1].parent)
     if chain_count and len(bones) < chain_count:
-        raise ChainError(messages.TOO_FEW_BONES(count=len(bones), wanted=chain_count), "BONES")
+        raise ChainError(messages.TOO_FEW_BONES(count=len(bones), wanted=chain_count), Kind.BONES)
     return bones[::-1]
 
 

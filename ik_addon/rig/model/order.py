@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ... import messages
-from ...solvers import ChainError
+from ...solvers import ChainError, Kind
 from ..blender.armatures import bones_at
 from ..blender.carriers import carriers
 from ..blender.movers import is_placed, is_rigify
@@ -143,7 +143,7 @@ def _place(
         shared = next((bone for bone in names + ends if (name.armature, bone) in chain_of_bone), None)
         if shared is not None:
             tip_name = chain_of_bone[name.armature, shared].tip
-            raise ChainError(messages.BONE_SHARED(bone=shared, tip=tip_name), "BONES")
+            raise ChainError(messages.BONE_SHARED(bone=shared, tip=tip_name), Kind.BONES)
     except ChainError as error:
         order.errors[name] = error.of(messages.BONE(bone=name.tip))
         return

@@ -9,7 +9,7 @@ import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from ... import messages
-from ...solvers import ChainError, solver_for
+from ...solvers import ChainError, Kind, solver_for
 from ..blender.bones import pose_matrix, rotation_in
 from ..blender.carriers import carriers
 from ..blender.channels import Raw, quaternion_of
@@ -22,17 +22,15 @@ from ..model.limb import BoneReading, Limb, chain_bones, is_rigid
 from ..model.limits import limits_of
 from .posing import FkPose
 
-_NO_NUMBER = {"TARGET": messages.TARGET_NO_NUMBER, "POLE": messages.POLE_NO_NUMBER}
-_DELETED = {"TARGET": messages.TARGET_DELETED, "POLE": messages.POLE_DELETED}
-_WITHOUT_BONE = {"TARGET": messages.TARGET_WITHOUT_BONE, "POLE": messages.POLE_WITHOUT_BONE}
-_ON_CHAIN = {"TARGET": messages.TARGET_ON_CHAIN, "POLE": messages.POLE_ON_CHAIN}
+_KINDS = {"target": (Kind.TARGET, Kind.TARGET_DELETED), "pole": (Kind.POLE, Kind.POLE_DELETED)}
+"""By the role of a control the kinds of what may be wrong with it, and of its being deleted."""
 
 
 def check_end(tip: bpy.types.PoseBone) -> None:
     """Raise ChainError if a tip names an end bone that its armature does not have."""
     name = tip.analytic_ik_end_bone
     if name and name not in tip.id_data.pose.bones:
-        raise ChainError(messages.WITHOUT_END_BONE(end=name), "END_BONE")
+        raise ChainError(messages.WITHOUT_END_BONE(end=name), Kind.END_BONE)
 
 
 class SceneReader:
@@ -209,7 +207,7 @@ class ArmatureReader:
             bones, ends = self.links(chain), end_bones(tip)
             solver = solver_for(len(bones), settings.solver)
             riding = self._riding(ends, bones[-1].last_pose(bones[-1].pose_armature))
-            target_armature, placed = self._point(settings.target, settings.subtarget, "TARGET"), ()
+            target_armature, placed = self._point(settings.target, settings.subtarget, "target"), ()
             held = self._held_rotation(tip, ends[0], settings) if ends else None
             if held is not None:
                 target_armature, placed = place_foot(
@@ -228,7 +226,7 @@ class ArmatureReader:
                 chain=fk_chain(bones, parent_pose),
                 parent_pose=parent_pose,
                 target_armature=target_armature,
-                pole_armature=self._point(settings.pole_target, settings.pole_subtarget, "POLE")
+                pole_armature=self._point(settings.pole_target, settings.pole_subtarget, "pole")
                 if settings.pole_target
                 else None,
                 ends=placed,
@@ -314,11 +312,11 @@ class ArmatureReader:
             return rest
         return rotation_in(settings.target.data.bones[settings.subtarget].matrix_local).inverted() @ rest
 
-    def _point(self, ob: bpy.types.Object, bone_name: str, what: str) -> Vector:
+    def _point(self, ob: bpy.types.Object, bone_name: str, role: str) -> Vector:
         """The point that a target or pole is, in armature space."""
         point = self._place(ob, bone_name).to_translation()
         if not all(map(isfinite, point)):
-            raise ChainError(_NO_NUMBER[what](control=ob.name), what)
+            raise ChainError(messages.CONTROL_NO_NUMBER(role=role, control=ob.name), _KINDS[role][0])
         return point
 
 
@@ -336,33 +334,35 @@ def check_numbers(tip: bpy.types.PoseBone, settings: Settings) -> None:
 def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], settings: Settings) -> None:
     """Raise ChainError where the target is missing or gone, or target or pole is moved by the chain itself."""
     if settings.target is None:
-        raise ChainError(messages.NO_TARGET(), "TARGET")
-    gone = _gone(settings.target, settings.subtarget, "TARGET")
+        raise ChainError(messages.NO_TARGET(), Kind.TARGET)
+    gone = _gone(settings.target, settings.subtarget, "target")
     if gone is not None:
         raise gone
     names = {bone.name for bone in chain}
-    for what, control, bone_name in (
-        ("TARGET", settings.target, settings.subtarget),
-        ("POLE", settings.pole_target, settings.pole_subtarget),
+    for role, control, bone_name in (
+        ("target", settings.target, settings.subtarget),
+        ("pole", settings.pole_target, settings.pole_subtarget),
     ):
         if control is None:
             continue
         own = (bone.name for carrier, bone in carriers(control, bone_name) if carrier == ob and bone.name in names)
         carrier = next(own, None)
         if carrier is not None:
-            raise ChainError(_ON_CHAIN[what](control=control_words(control, bone_name), bone=carrier), what)
+            said = messages.CONTROL_ON_CHAIN(role=role, control=control_words(control, bone_name), bone=carrier)
+            raise ChainError(said, _KINDS[role][0])
 
 
 def gone_pole(settings: Settings) -> ChainError | None:
     """What is wrong with a pole that was deleted, or that is a bone which its armature does not have; None: nothing."""
-    return _gone(settings.pole_target, settings.pole_subtarget, "POLE") if settings.pole_target else None
+    return _gone(settings.pole_target, settings.pole_subtarget, "pole") if settings.pole_target else None
 
 
-def _gone(control: bpy.types.Object, bone_name: str, what: str) -> ChainError | None:
+def _gone(control: bpy.types.Object, bone_name: str, role: str) -> ChainError | None:
     if not in_any_collection(control):
-        return ChainError(_DELETED[what](control=control.name), what + "_DELETED")
+        return ChainError(messages.CONTROL_DELETED(role=role, control=control.name), _KINDS[role][1])
     if bone_name and (control.pose is None or bone_name not in control.pose.bones):
-        return ChainError(_WITHOUT_BONE[what](control=control.name, bone=bone_name), what)
+        said = messages.ROLE_WITHOUT_BONE(role=role, control=control.name, bone=bone_name)
+        return ChainError(said, _KINDS[role][0])
     return None
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import bpy
 
 from ... import messages
-from ...solvers import ChainError
+from ...solvers import ChainError, Kind
 from ..blender.animation import animated_channels, animated_paths, current_fcurve_collections, is_animated, is_driven
 from ..blender.armatures import armature_named, bones_below, is_changeable, is_evaluated_in, posed_armatures
 from ..blender.motion import has_own_motion
@@ -24,14 +24,14 @@ _UNEVEN = 1e-4
 _PATHS_WITHOUT_HANDLERS = hasattr(bpy.app.handlers, "exit_pre")
 """Whether Blender calls no add-on while it works out motion paths: 5.0 does, 5.2 does not, and has this handler."""
 _CURES = {
-    "TARGET": ("NEW_TARGET",),
-    "TARGET_DELETED": ("BRING_BACK_TARGET", "NEW_TARGET"),
-    "POLE": ("CLEAR_POLE",),
-    "POLE_DELETED": ("BRING_BACK_POLE", "CLEAR_POLE"),
-    "BONES": ("FEWER_BONES",),
-    "SOLVER": ("AUTO_SOLVER",),
-    "END_BONE": ("CLEAR_END_BONE",),
-    "REST_POSITION": ("POSE_POSITION",),
+    Kind.TARGET: ("NEW_TARGET",),
+    Kind.TARGET_DELETED: ("BRING_BACK_TARGET", "NEW_TARGET"),
+    Kind.POLE: ("CLEAR_POLE",),
+    Kind.POLE_DELETED: ("BRING_BACK_POLE", "CLEAR_POLE"),
+    Kind.BONES: ("FEWER_BONES",),
+    Kind.SOLVER: ("AUTO_SOLVER",),
+    Kind.END_BONE: ("CLEAR_END_BONE",),
+    Kind.REST_POSITION: ("POSE_POSITION",),
 }
 """For the kinds of errors what cures them, the best first."""
 
@@ -78,7 +78,7 @@ def read_chain(scene: SceneReader, chain: ChainName, error: ChainError | None) -
         if not is_evaluated_in(ob, scene.depsgraph):
             raise ChainError(messages.ARMATURE_NOT_HERE(armature=ob.name))
         if ob.data.pose_position == "REST":
-            raise ChainError(messages.REST_POSITION(armature=ob.name), "REST_POSITION")
+            raise ChainError(messages.REST_POSITION(armature=ob.name), Kind.REST_POSITION)
         if error is not None:
             raise error
         return scene.armature(ob).limb(chain.tip)
@@ -99,7 +99,7 @@ def faults_of(ob: bpy.types.Object, tips: list[str], depsgraph: bpy.types.Depsgr
 
 def fault_of(tip: str, error: ChainError) -> Problem:
     """What keeps the chain of a tip from being solved, with its cures."""
-    return Problem(str(error), tuple(Cure(kind, tip) for kind in _CURES.get(error.kind, ())))
+    return Problem(str(error), tuple(Cure(kind, tip) for kind in (_CURES[error.kind] if error.kind else ())))
 
 
 def warnings_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
