@@ -13,7 +13,7 @@ from ..rig.data.relation import in_any_collection
 from ..rig.data.switch import mute_switch
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.chains import fk_chain
-from ..rig.model.limb import chain_bones, fk_joints
+from ..rig.model.limb import chain_bones, fk_joints, known_bones
 from ..rig.model.order import live_tips
 from ..rig.pose.reading import SceneReader
 from ..rig.status.problems import Cure, bones_left_behind, check_changeable, rotation_curves
@@ -88,13 +88,8 @@ def _fewer_bones(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: st
     ob, taken = tip.id_data, set()
     for other in live_tips(ob):
         if other != tip.name:
-            taken.add(other)
-            try:
-                bones = chain_bones(ob.pose.bones[other])
-                taken.update(bone.name for bone in bones)
-            except ChainError:
-                # That chain has too few bones itself: it takes none.
-                continue
+            # A chain that has too few bones itself takes none but its tip.
+            taken.update((other, *(bone.name for bone in known_bones(ob.pose.bones[other]))))
     count = 0
     for bone in (tip, *tip.parent_recursive):
         if bone.name in taken:

@@ -146,7 +146,7 @@ def pose_snapped(
                 found = {(reading.name, reading.mode): raw for reading, raw in solved}
                 # What rides on the chain's end may be turned at some of the frames only.
                 for end in possible_end_bones(tip_of[chain]) if frames is not None else ():
-                    mode, fk = scene.armature(end.id_data).fk_rotation(end.name)
+                    mode, fk = scene.armature(end.id_data).fk.rotation(end.name)
                     found.setdefault((end.name, mode), fk)
                 for (name, mode), raw in found.items():
                     rotations.setdefault((chain.armature, name, mode), []).append(raw)

@@ -1,6 +1,5 @@
 """Blender's IK constraints become chains without moving a bone, and come back bit for bit."""
 
-import json
 import re
 from collections.abc import Callable
 from math import pi, radians, sqrt

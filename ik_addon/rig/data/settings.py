@@ -241,16 +241,22 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
     }
 
 
+def named_bones(tip: bpy.types.PoseBone) -> list[tuple[bpy.types.Object, str]]:
+    """The bones that a chain's settings name, with the armature objects that have them, or should."""
+    named = (
+        (tip.analytic_ik_target, tip.analytic_ik_subtarget),
+        (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
+        (tip.id_data, tip.analytic_ik_end_bone),
+    )
+    return [(ob, bone) for ob, bone in named if bone and ob is not None and ob.pose]
+
+
 def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
     """Take a chain off its tip: all its settings go back to their defaults; the pose is left alone."""
-    for control, bone in (
-        (pose_bone.analytic_ik_target, pose_bone.analytic_ik_subtarget),
-        (pose_bone.analytic_ik_pole_target, pose_bone.analytic_ik_pole_subtarget),
-        (pose_bone.id_data, pose_bone.analytic_ik_end_bone),
-    ):
+    for ob, bone in named_bones(pose_bone):
         # Other chains that follow it keep its name anew.
-        if control is not None and control.pose and bone in control.pose.bones:
-            control.pose.bones[bone].property_unset(NAME_RECORD)
+        if bone in ob.pose.bones:
+            ob.pose.bones[bone].property_unset(NAME_RECORD)
     for name in _properties():
         if name not in _OF_ANY_BONE:
             pose_bone.property_unset(PREFIX + name)

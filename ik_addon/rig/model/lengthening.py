@@ -8,10 +8,9 @@ from collections.abc import Callable, Sequence
 
 import bpy
 
-from ...solvers import ChainError
 from ..blender.animation import is_animated
 from ..blender.channels import Raw
-from .limb import INHERITING, chain_bones
+from .limb import INHERITING, chain_bones, known_bones
 
 
 def growth(bones: Sequence[bpy.types.Bone]) -> dict[str, int]:
@@ -42,12 +41,10 @@ def given_factor(pose_bone: bpy.types.PoseBone, fk_scale: FkScale) -> float:
 
 def present_ratio(tip: bpy.types.PoseBone, fk_scale: FkScale) -> float:
     """How long the chain of an evaluated tip is shown, as a multiple of its FK length."""
-    if tip.analytic_ik_reach != "STRETCH":
+    bones = known_bones(tip) if tip.analytic_ik_reach == "STRETCH" else []
+    if not bones:
         return 1.0
-    try:
-        root = chain_bones(tip)[0]
-    except ChainError:
-        return 1.0
+    root = bones[0]
     fk = fk_scale(root.name)
     largest = max(range(3), key=lambda axis: abs(fk[axis]))
     if not fk[largest]:

@@ -186,6 +186,14 @@ def chain_bones(tip: bpy.types.PoseBone, chain_count: int | None = None) -> list
     return bones[::-1]
 
 
+def known_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
+    """The bones of a chain from root to tip; [] where the armature has too few."""
+    try:
+        return chain_bones(tip)
+    except ChainError:
+        return []
+
+
 def joints(readings: Sequence[BoneReading], poses_armature: Sequence[Matrix]) -> list[Vector]:
     """Joints of a chain from the pose matrices of its links, in armature space: their heads, then the chain's end."""
     return [*(pose.to_translation() for pose in poses_armature), readings[-1].end_of(poses_armature[-1])]

@@ -12,7 +12,7 @@ from ... import messages
 from ...solvers import ChainError, Kind, solver_for
 from ..blender.bones import pose_matrix, rotation_in
 from ..blender.carriers import carriers
-from ..blender.channels import Raw, quaternion_of
+from ..blender.channels import quaternion_of
 from ..data.relation import in_any_collection, place_of
 from ..data.settings import PREFIX, Settings, settings_of
 from ..model.chains import fk_chain
@@ -85,7 +85,7 @@ class ArmatureReader:
         self.ob = ob
         self.evaluated = ob.evaluated_get(scene.depsgraph)
         self._scene = scene
-        self._fk = FkPose(ob, self.evaluated, scene.depsgraph.scene.frame_current_final, frame_changed)
+        self.fk = FkPose(ob, self.evaluated, scene.depsgraph.scene.frame_current_final, frame_changed)
         self._posed: dict[str, Matrix] = {}
         self._rotations: dict[str, Quaternion] = {}
         self._scales: dict[str, Vector] = {}
@@ -104,21 +104,13 @@ class ArmatureReader:
         """The tip bone of a chain, as animated and driven."""
         return self.evaluated.pose.bones[name]
 
-    def fk_rotation(self, name: str) -> tuple[str, Raw]:
-        """Rotation mode of a bone and its FK rotation, as numbers of that mode."""
-        return self._fk.rotation(name)
-
-    def fk_scale(self, name: str) -> Raw:
-        """The FK scale of a bone."""
-        return self._fk.scale(name)
-
     def scale_of(self, pose_bone: bpy.types.PoseBone) -> Vector:
         """The scale of an evaluated bone before its own chain lengthens it: its FK scale, with what the chain gives it
         on whose end it hangs."""
         told = self._scales.get(pose_bone.name)
         if told is not None:
             return told
-        return Vector(self._fk.scale(pose_bone.name)) * given_factor(pose_bone, self._fk.scale)
+        return Vector(self.fk.scale(pose_bone.name)) * given_factor(pose_bone, self.fk.scale)
 
     def pose(self, name: str, matrix_armature: Matrix) -> None:
         """Tell where a bone is posed in this pass."""
@@ -258,13 +250,13 @@ class ArmatureReader:
         readings = []
         for pose_bone in ends:
             # What the chain itself makes of their scale is none of theirs.
-            reading = self._reading(pose_bone, parent_pose, Vector(self._fk.scale(pose_bone.name)))
+            reading = self._reading(pose_bone, parent_pose, Vector(self.fk.scale(pose_bone.name)))
             readings.append(reading)
             parent_pose = reading.pose_armature
         return tuple(readings)
 
     def _reading(self, pose_bone: bpy.types.PoseBone, parent_pose: Matrix | None, scale: Vector) -> BoneReading:
-        mode, fk = self._fk.rotation(pose_bone.name)
+        mode, fk = self.fk.rotation(pose_bone.name)
         fk_rotation = quaternion_of(fk, mode)
         original = self.ob.pose.bones[pose_bone.name]
         bone = original.bone
@@ -282,7 +274,7 @@ class ArmatureReader:
             return None
         try:
             check_targets(self.ob, chain_bones(tip, settings.chain_count), settings)
-            mode, fk = self._fk.rotation(end.name)
+            mode, fk = self.fk.rotation(end.name)
             basis = Matrix.LocRotScale(end.location, quaternion_of(fk, mode), end.scale)
             riding = pose_matrix(self.ob.data.bones[end.name], basis, self.pose_of(tip))
             return self.target_rotation(settings).inverted() @ rotation_in(riding, end.scale)

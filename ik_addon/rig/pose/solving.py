@@ -167,11 +167,11 @@ def scales_of(limb: Limb, stretch: float) -> list[Vector]:
     return [reading.scale * own[reading.name] for reading in limb.bones]
 
 
-def pose_limb(limb: Limb, local_rotations: Sequence[Quaternion], scales: Sequence[Vector]) -> list[Matrix]:
-    """Forward kinematics: the pose matrices of a chain's bones for their local rotations and scales."""
+def pose_limb(limb: Limb, rotations: Sequence[Quaternion], scales: Sequence[Vector] | None = None) -> list[Matrix]:
+    """Forward kinematics: the pose matrices of a chain's links for local rotations, and scales other than their own."""
     poses, parent_pose = [], limb.parent_pose
-    for reading, rotation, scale in zip(limb.bones, local_rotations, scales, strict=True):
-        poses.append(reading.posed(rotation, parent_pose, scale))
+    for k, (reading, rotation) in enumerate(zip(limb.bones, rotations, strict=True)):
+        poses.append(reading.posed(rotation, parent_pose, scales[k] if scales else None))
         parent_pose = reading.last_pose(poses[-1])
     return poses
 
@@ -290,7 +290,7 @@ def _lengthen(armature: _Armature, names: Sequence[str], ratio: float) -> None:
         return
     reader = armature.reader
     for name, factor in armature.factors(names, ratio).items():
-        fk = reader.fk_scale(name)
+        fk = reader.fk.scale(name)
         before = reader.scale_of(armature.evaluated.pose.bones[name]) if name in names else Vector(fk)
         scale = before * factor
         if tuple(scale) != fk:
@@ -311,14 +311,14 @@ def _release_others(armature: _Armature, order: ChainOrder) -> bool:
         kept = {name for names in stretching for name in armature.factors(names, 1.0)}
         released += [name for name in armature.scaled if name not in kept]
         for name in released:
-            fk = armature.reader.fk_scale(name)
+            fk = armature.reader.fk.scale(name)
             armature.writer.give_back(name, SCALE, fk)
             armature.reader.rescale(name, Vector(fk))
         for root in [names[0] for names in stretching]:
             above = tips[root].parent
             if above is not None and above.name not in chains:
                 # It may have hung on the end of a chain until now.
-                armature.reader.rescale(root, Vector(armature.reader.fk_scale(root)))
+                armature.reader.rescale(root, Vector(armature.reader.fk.scale(root)))
     in_chains = {name for names in order.turned_by(armature.ob.name_full).values() for name in names}
     turned_back = [name for name in armature.turned if name not in in_chains]
     _release(armature, turned_back)
@@ -328,6 +328,6 @@ def _release_others(armature: _Armature, order: ChainOrder) -> bool:
 def _release(armature: _Armature, names: Sequence[str]) -> None:
     """Give bones that no chain turns any more their FK rotation back, before what hangs below them is read."""
     for name in names:
-        mode, fk = armature.reader.fk_rotation(name)
+        mode, fk = armature.reader.fk.rotation(name)
         armature.writer.give_back(name, mode, fk)
         armature.reader.turn(name, quaternion_of(fk, mode))

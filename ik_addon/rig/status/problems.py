@@ -16,7 +16,7 @@ from ..blender.relations import followed_bones
 from ..data.relation import in_any_collection, is_tie
 from ..data.settings import settings_of
 from ..model.lengthening import scaled_bones
-from ..model.limb import Limb, chain_bones
+from ..model.limb import Limb, known_bones
 from ..model.order import ChainName, chain_order, read_by
 from ..pose.reading import SceneReader, gone_pole
 
@@ -104,9 +104,8 @@ def fault_of(tip: str, error: ChainError) -> Problem:
 
 def warnings_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
     """What makes a chain that is solved end elsewhere than it was solved to, or bend to another side."""
-    try:
-        bones = _bones_of(ob, tip)
-    except ChainError:
+    bones = known_bones(ob.pose.bones[tip])
+    if not bones:
         return []
     found = (_driven(ob, tip, bones), _constrained(tip, bones), _uneven(ob, bones), _circular(ob, tip, bones))
     return [*_without_pole(ob, tip), *(problem for problems in found for problem in problems)]
@@ -114,11 +113,10 @@ def warnings_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
 
 def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
     """What is no fault of a chain that is solved, and may still surprise."""
-    try:
-        bones = _bones_of(ob, tip)
-    except ChainError:
-        return []
     pose_bone = ob.pose.bones[tip]
+    bones = known_bones(pose_bone)
+    if not bones:
+        return []
     notes, target = [], pose_bone.analytic_ik_target
     layer = bpy.context.view_layer
     if layer and target and in_any_collection(target) and not target.visible_get(view_layer=layer):
@@ -147,11 +145,7 @@ def bones_left_behind(ob: bpy.types.Object, tip: str) -> list[str]:
     pose_bone, settings = ob.pose.bones[tip], settings_of(ob.pose.bones[tip])
     if settings.influence < 1.0 or is_animated(ob, f"{pose_bone.path_from_id()}.analytic_ik_influence"):
         return []
-    try:
-        keyed = [bone.name for bone in _bones_of(ob, tip) if any(map(_is_motion, rotation_curves(ob, bone)))]
-    except ChainError:
-        # Another problem says what is wrong with its bones.
-        return []
+    keyed = [bone.name for bone in known_bones(pose_bone) if any(map(_is_motion, rotation_curves(ob, bone)))]
     controls = ((settings.target, settings.subtarget), (settings.pole_target, settings.pole_subtarget))
     if not keyed or any(control and has_own_motion(control, bone) for control, bone in controls):
         return []
@@ -176,11 +170,6 @@ def rotation_curves(ob: bpy.types.Object, bone: bpy.types.PoseBone) -> Iterator[
 
 def _own_curves(ob: bpy.types.Object) -> list:
     return current_fcurve_collections(ob.animation_data) if ob.animation_data else []
-
-
-def _bones_of(ob: bpy.types.Object, tip: str) -> list[bpy.types.PoseBone]:
-    pose_bone = ob.pose.bones[tip]
-    return chain_bones(pose_bone)
 
 
 def _without_pole(ob: bpy.types.Object, tip: str) -> Iterator[Problem]:

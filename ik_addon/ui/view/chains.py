@@ -15,7 +15,7 @@ from ...authoring.selection import selected_bones
 from ...rig.blender.armatures import armature_objects, is_evaluated_in
 from ...rig.data.relation import place_of
 from ...rig.model.foot import possible_end_bones
-from ...rig.model.limb import Limb, chain_bones, posed_joints
+from ...rig.model.limb import Limb, known_bones, posed_joints
 from ...rig.model.order import ChainName, live_tips
 from ...rig.pose.reading import ArmatureReader, SceneReader
 from ...rig.pose.solving import solve_limb
@@ -104,18 +104,12 @@ def _is_chosen(tip: bpy.types.PoseBone, chosen: set[str]) -> bool:
     """Whether an original tip's chain is shown in SELECTED: it is pinned, or one of its bones or of its foot's is."""
     if tip.analytic_ik_show_overlay or tip.name in chosen:
         return True
-    try:
-        bones = chain_bones(tip)
-    except ChainError:
-        return False
-    return bool(chosen) and any(bone.name in chosen for bone in (*bones, *tip.children, *possible_end_bones(tip)))
+    bones = known_bones(tip) if chosen else []
+    return bool(bones) and any(bone.name in chosen for bone in (*bones, *tip.children, *possible_end_bones(tip)))
 
 
 def _shown(tip: bpy.types.PoseBone, reading: Limb | ChainError) -> Shown:
-    try:
-        bones = [bone.name for bone in chain_bones(tip)]
-    except ChainError:
-        bones = [tip.name]
+    bones = [bone.name for bone in known_bones(tip) or [tip]]
     if isinstance(reading, ChainError):
         return Shown(tip.name, bones, 0.0, False, False, True, False, [])
     settings = reading.settings
