@@ -58,8 +58,6 @@ def _carried_out(options: argparse.Namespace) -> int:
 
     Raises Stopped if somebody asked to stop, after the report of what was done until then is written.
     """
-    if options.command == "rig":
-        return _rigged(options.files[0], options)
     entries, stopped = [], None
     for file in options.files:
         try:
@@ -104,6 +102,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     rigging.add_argument("--output", type=Path, metavar="PATH", required=True, help="file to save to")
     rigging.add_argument("--armature", metavar="NAME", help="armature object to rig (default: all of the scene)")
     rigging.add_argument("--arms", action="store_true", help="rig arms too, where the names of the bones say so")
+    rigging.set_defaults(report=None, certificate=None)
     for command in (baking, checking, rigging):
         command.set_defaults(usage_error=command.error)
     return parser
@@ -135,7 +134,7 @@ def _process(file: Path, options: argparse.Namespace) -> dict:
     """One file; its entry in the report, with the error that stopped it."""
     try:
         stop_if_asked()
-        entry = _open_and_step(file, options)
+        entry = (_open_and_rig if options.command == "rig" else _open_and_step)(file, options)
     except (ChainError, OSError, RuntimeError) as error:
         return _failed(file, error)
     except Exception as error:
@@ -165,25 +164,16 @@ def _say(line: str) -> None:
     print(line.encode(encoding, "backslashreplace").decode(encoding))
 
 
-def _rigged(file: Path, options: argparse.Namespace) -> int:
-    """Rig the legs of a file and save it; returns the exit status."""
-    try:
-        compressed = _is_compressed(file)
-        check_place(options.output)
-        bpy.ops.wm.open_mainfile(filepath=str(file.absolute()))
-        armatures = _armatures(options.armature)
-        rigged = [one for one in (_legs_of(file, ob, options.arms) for ob in armatures) if one]
-        if not rigged:
-            return 1
+def _open_and_rig(file: Path, options: argparse.Namespace) -> dict:
+    """Rig the legs of a file and save it; its entry, with an error if none of its armatures has legs."""
+    compressed = _is_compressed(file)
+    check_place(options.output)
+    bpy.ops.wm.open_mainfile(filepath=str(file.absolute()))
+    rigged = [_legs_of(file, ob, options.arms) for ob in _armatures(options.armature)]
+    if any(rigged):
         stop_if_asked()
         save_blend(options.output, compressed)
-    except Stopped:
-        _said(file, messages.STOPPED())
-        raise
-    except (ChainError, OSError, RuntimeError) as error:
-        _said(file, error)
-        return 1
-    return 0
+    return {"chains": [], "error": not any(rigged)}
 
 
 def _armatures(name: str | None) -> list[bpy.types.Object]:
