@@ -5,7 +5,7 @@ driven and overridden, and follows a bone that is renamed or duplicated.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from math import inf, pi
 from operator import attrgetter
@@ -61,8 +61,7 @@ class Settings:
     toe_angle: float
 
 
-_NAMES = tuple(each.name for each in fields(Settings))
-_READ = attrgetter(*(PREFIX + name for name in _NAMES))
+_READ = attrgetter(*(PREFIX + each.name for each in fields(Settings)))
 
 
 def settings_of(pose_bone: bpy.types.PoseBone) -> Settings:
@@ -70,14 +69,16 @@ def settings_of(pose_bone: bpy.types.PoseBone) -> Settings:
 
     They are within their ranges and of the choices that there are, whatever a file holds. What is no number stays so.
     """
-    values = dict(zip(_NAMES, _READ(pose_bone), strict=True))
-    for name, (lowest, highest) in RANGES.items():
-        # Blender sees to it where a user sets it or a key does, and not where a script has.
-        if not lowest <= values[name] <= highest:
-            values[name] = min(max(values[name], lowest), highest)
-    values["solver"] = values["solver"] or "AUTO"
-    values["reach"] = values["reach"] or "CLAMP"
-    return Settings(**values)
+    settings = Settings(*_READ(pose_bone))
+    # Blender sees to it where a user sets it or a key does, and not where a script has.
+    wrong: dict[str, object] = {
+        name: min(max(getattr(settings, name), lowest), highest)
+        for name, (lowest, highest) in RANGES.items()
+        if not lowest <= getattr(settings, name) <= highest
+    }
+    if not (settings.solver and settings.reach):
+        wrong |= {"solver": settings.solver or "AUTO", "reach": settings.reach or "CLAMP"}
+    return replace(settings, **wrong) if wrong else settings
 
 
 Update = Callable[[bpy.types.PoseBone, bpy.types.Context], None]
