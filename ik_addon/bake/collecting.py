@@ -18,13 +18,12 @@ from ..rig.live.others import others_handle_frames
 from ..rig.live.plan import Plan
 from ..rig.model.foot import possible_end_bones
 from ..rig.model.lengthening import scaled_bones
-from ..rig.model.limb import link_bones
+from ..rig.model.limb import link_bones, missed_world
 from ..rig.model.limb_model import LimbModel, animated_bones
 from ..rig.model.order import ChainName, objects_of
 from ..rig.pose.kinematics import FkTrack, joints_of, posed
 from ..rig.pose.planned import PlannedChain
 from ..rig.pose.reading import SceneReader
-from ..rig.pose.shown import missed_world
 from ..rig.pose.solving import PosedLimb, ScenePass
 from ..rig.pose.sources import EvaluatedPlaces, SeenPlaces
 from ..rig.pose.track_reading import TrackReader, is_confirmed

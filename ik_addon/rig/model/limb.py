@@ -153,6 +153,23 @@ def end_in_tip(tip: bpy.types.PoseBone) -> Vector:
     return tip.bone.matrix_local.inverted_safe() @ end.head_local
 
 
+def end_world(tip: bpy.types.PoseBone) -> Vector:
+    """The end of a chain in world space.
+
+    tip: its tip bone, evaluated.
+    """
+    return tip.id_data.matrix_world @ (tip.matrix @ end_in_tip(tip))
+
+
+def missed_world(tip: bpy.types.PoseBone, limb: Limb) -> float:
+    """Distance from the end of a chain to its target, in world units.
+
+    tip: its tip bone, evaluated.
+    limb: the chain as read from the same evaluation.
+    """
+    return (end_world(tip) - limb.world @ limb.target_armature).length
+
+
 def posed_joints(bones: Sequence[bpy.types.PoseBone]) -> list[Vector]:
     """Joints of a chain's bones as evaluated, in armature space, root first: heads of its links, then its end."""
     points = [bone.head.copy() for bone in link_bones(bones)]

@@ -36,7 +36,7 @@ class PosedLimb:
 
     poses_armature: the pose matrices of the first bones of the chain's links. stretch: by how much it is lengthened.
     outcome: how the target lies to the chain. error_world: distance from the chain's end to its target as solved, in
-    world units; what constraints or drivers make of it afterwards is not in it (shown.py).
+    world units; what constraints or drivers make of it afterwards is not in it (`missed_world`).
     """
 
     limb: Limb
