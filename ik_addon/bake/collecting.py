@@ -280,7 +280,7 @@ def _solved(
     motions: dict[ChainName, Motion], readings: dict[ChainName, Reading], known: _Poses, frames: range
 ) -> dict[ChainName, Motion]:
     """The motions, with those of planned chains as their readings make them. known: those solved before."""
-    own, others = [*readings.values()], [name for name in readings if name not in known]
+    others = [name for name in readings if name not in known]
     try:
         solved = known | dict(zip(others, solve_tracks([readings[name] for name in others]), strict=True))
         poses = [solved[name] for name in readings]
