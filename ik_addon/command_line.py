@@ -58,8 +58,6 @@ def _carried_out(options: argparse.Namespace) -> int:
 
     Raises Stopped if somebody asked to stop, after the report of what was done until then is written.
     """
-    if options.command == "rig":
-        return _rigged(options.files[0], options)
     entries, stopped = [], None
     for file in options.files:
         try:
@@ -104,6 +102,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     rigging.add_argument("--output", type=Path, metavar="PATH", required=True, help="file to save to")
     rigging.add_argument("--armature", metavar="NAME", help="armature object to rig (default: all of the scene)")
     rigging.add_argument("--arms", action="store_true", help="rig arms too, where the names of the bones say so")
+    rigging.set_defaults(report=None, certificate=None)
     for command in (baking, checking, rigging):
         command.set_defaults(usage_error=command.error)
     return parser
@@ -135,7 +134,7 @@ def _process(file: Path, options: argparse.Namespace) -> dict:
     """One file; its entry in the report, with the error that stopped it."""
     try:
         stop_if_asked()
-        entry = _open_and_step(file, options)
+        entry = (_open_and_rig if options.command == "rig" else _open_and_step)(file, options)
     except (ChainError, OSError, RuntimeError) as error:
         return _failed(file, error)
     except Exception as error:
@@ -165,24 +164,16 @@ def _say(line: str) -> None:
     print(line.encode(encoding, "backslashreplace").decode(encoding))
 
 
-def _rigged(file: Path, options: argparse.Namespace) -> int:
-    """Rig the legs of a file and save it; returns the exit status."""
-    try:
-        compressed, output = _is_compressed(file), _output_path(options.output)
-        bpy.ops.wm.open_mainfile(filepath=str(file.absolute()))
-        armatures = _armatures(options.armature)
-        rigged = [one for one in (_legs_of(file, ob, options.arms) for ob in armatures) if one]
-        if not rigged:
-            return 1
+def _open_and_rig(file: Path, options: argparse.Namespace) -> dict:
+    """Rig the legs of a file and save it; its entry, with an error if none of its armatures has legs."""
+    compressed = _is_compressed(file)
+    check_place(options.output)
+    bpy.ops.wm.open_mainfile(filepath=str(file.absolute()))
+    rigged = [_legs_of(file, ob, options.arms) for ob in _armatures(options.armature)]
+    if any(rigged):
         stop_if_asked()
-        save_blend(output, compressed)
-    except Stopped:
-        _said(file, messages.STOPPED())
-        raise
-    except (ChainError, OSError, RuntimeError) as error:
-        _said(file, error)
-        return 1
-    return 0
+        save_blend(options.output, compressed)
+    return {"chains": [], "error": not any(rigged)}
 
 
 def _armatures(name: str | None) -> list[bpy.types.Object]:
@@ -215,7 +206,11 @@ def _legs_of(file: Path, ob: bpy.types.Object, arms: bool) -> bool:
 
 def _open_and_step(file: Path, options: argparse.Namespace) -> dict:
     compressed = _is_compressed(file)
-    output = _output_of(file, options) if options.command == "bake" else None
+    output = _output(file, options) if options.command == "bake" else None
+    if output is not None:
+        if options.output_dir:
+            options.output_dir.mkdir(parents=True, exist_ok=True)
+        check_place(output)
     bpy.ops.wm.open_mainfile(filepath=str(file.absolute()))
     scene = bpy.context.scene
     first, last = options.frames or (scene.frame_start, scene.frame_end)
@@ -226,9 +221,10 @@ def _open_and_step(file: Path, options: argparse.Namespace) -> dict:
 
     with _shown(file.name, len(frames)) as progress:
         if output is None:
-            report = check(bpy.context, chains, frames, progress)
+            report = check(bpy.context, chains, frames, progress=progress)
         else:
-            report = bake(bpy.context, chains, frames, options.action, options.after, options.tolerance, progress)
+            settings = {name: getattr(options, name) for name in ("action", "after", "tolerance")}
+            report = bake(bpy.context, chains, frames, **settings, progress=progress)
     stop_if_asked()
     if output is not None:
         save_blend(output, compressed)
@@ -262,19 +258,6 @@ def _is_compressed(file: Path) -> bool:
     if not start.startswith((_BLEND, *_COMPRESSED)):
         raise OSError(messages.NOT_A_BLEND_FILE())
     return start != _BLEND
-
-
-def _output_of(file: Path, options: argparse.Namespace) -> Path:
-    """Where the baked file goes. OSError where no file can be put there."""
-    if options.output_dir:
-        options.output_dir.mkdir(parents=True, exist_ok=True)
-    return _output_path(_output(file, options))
-
-
-def _output_path(output: Path) -> Path:
-    """A file to save to. OSError where none can be put there."""
-    check_place(output)
-    return output
 
 
 def _written(path: Path, text: str) -> bool:

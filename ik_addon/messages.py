@@ -79,7 +79,7 @@ NO_SOLVER = Clause("there is no solver '{solver}'; there are AUTO, {solvers}")
 SOLVES_TWO_BONES = Clause("{solver} solves two bones and this chain has {count}; use AUTO or TRIANGULATION")
 SOFTNESS_OUT_OF_RANGE = Clause("the softness is {softness}; give a part of the chain's length from 0 to 0.5")
 STRETCH_OUT_OF_RANGE = Clause("the largest stretch is {stretch}; give a ratio of 1 or more")
-NO_ROWS = Clause("rows are chains without limits and without least motion; use solve for other chains")
+NO_ROWS = Clause("rows are chains without least motion; use solve for other chains")
 
 # Limits of a joint
 
@@ -124,27 +124,18 @@ NO_CHAIN_ACTIVE = Refusal("Armature '{armature}': no bone of a live chain is act
 # Targets and poles
 
 NO_TARGET = Clause("there is no target; choose an object as its Target")
-TARGET_DELETED = Clause("its target '{control}' was deleted; choose another one or clear it")
-POLE_DELETED = Clause("its pole '{control}' was deleted; choose another one or clear it")
-TARGET_WITHOUT_BONE = Clause("its target '{control}' has no bone '{bone}'; choose one of that armature's bones")
-POLE_WITHOUT_BONE = Clause("its pole '{control}' has no bone '{bone}'; choose one of that armature's bones")
+CONTROL_DELETED = Clause("its {role} '{control}' was deleted; choose another one or clear it")
+ROLE_WITHOUT_BONE = Clause("its {role} '{control}' has no bone '{bone}'; choose one of that armature's bones")
 WITHOUT_END_BONE = Clause(
     "its end bone '{end}' does not exist; choose another one, or clear End Bone to end the chain at the bone's tail"
 )
-TARGET_ON_CHAIN = Clause(
-    "its target {control} moves with the chain's own bone '{bone}'; choose one that does not hang below the chain"
+CONTROL_ON_CHAIN = Clause(
+    "its {role} {control} moves with the chain's own bone '{bone}'; choose one that does not hang below the chain"
 )
-POLE_ON_CHAIN = Clause(
-    "its pole {control} moves with the chain's own bone '{bone}'; choose one that does not hang below the chain"
+CONTROL_NO_NUMBER = Clause(
+    "the location of its {role} '{control}' is not a number; clear the transform, keys and drivers of that object"
 )
-TARGET_NO_NUMBER = Clause(
-    "the location of its target '{control}' is not a number; clear the transform, keys and drivers of that object"
-)
-POLE_NO_NUMBER = Clause(
-    "the location of its pole '{control}' is not a number; clear the transform, keys and drivers of that object"
-)
-TARGET_GONE = Refusal("Bone '{bone}': its target is gone from the file; choose another one")
-POLE_GONE = Refusal("Bone '{bone}': its pole is gone from the file; choose another one")
+CONTROL_GONE = Refusal("Bone '{bone}': its {role} is gone from the file; choose another one")
 TARGET_LINKED = Refusal("Bone '{bone}': its target '{control}' is linked; make a library override of it first")
 CONTROL_BONE_GONE = Clause("its control '{control}' has no bone '{bone}'; choose one of that armature's bones")
 CONTROL_LINKED = Clause("its control {control} is linked; make a library override of it first")

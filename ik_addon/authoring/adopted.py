@@ -50,10 +50,8 @@ def record_of(tip: bpy.types.PoseBone) -> Record:
     """What a chain keeps of its constraint. Raises ChainError if that was changed by hand."""
     try:
         kept = json.loads(tip.analytic_ik_record_adopted)
-        bone, constraint, helper = kept["bone"], kept["constraint"], kept["helper"] or ""
-        animated, influence = kept["animated"], kept.get("influence")
-        # Files once had True for the influence alone.
-        animated = ("influence",) * animated if isinstance(animated, bool) else tuple(animated)
+        bone, constraint, helper = kept["bone"], kept["constraint"], kept["helper"]
+        animated, influence = tuple(kept["animated"]), kept["influence"]
         if not all(isinstance(name, str) for name in (bone, constraint, helper, *animated)):
             raise TypeError(kept)
         fk = {

@@ -17,7 +17,7 @@ from ..rig.data.undoing import all_or_nothing
 from ..rig.model.chains import fk_chain
 from ..rig.model.foot import possible_end_bones
 from ..rig.model.lengthening import factors, present_ratio
-from ..rig.model.limb import BoneReading, chain_bones, fk_joints
+from ..rig.model.limb import BoneReading, chain_bones, fk_joints, known_bones
 from ..rig.model.order import live_tips
 from ..rig.pose.posing import Channel, write_fk
 from ..rig.pose.reading import ArmatureReader, SceneReader, check_targets
@@ -125,7 +125,7 @@ def take_off(tip: bpy.types.PoseBone, keep_pose: bool) -> None:
     """`remove_chain` without deleting anything, for a caller that may have to bring it back."""
     ob = tip.id_data
     check_switchable(ob, tip)
-    turned = [*_bones_or_tip(tip), *possible_end_bones(tip)]
+    turned = [*(known_bones(tip) or [tip]), *possible_end_bones(tip)]
     for bone in turned:
         bone.property_unset("analytic_ik_rigid")
     if keep_pose:
@@ -145,7 +145,7 @@ def shown_pose(tip: bpy.types.PoseBone, turned: Iterable[str]) -> dict[Channel, 
         return raw_values(ob.pose.bones[name], SCALE)
 
     ratio = present_ratio(evaluated[tip.name], fk_scale)
-    own = factors([bone.bone for bone in _bones_or_tip(tip)], ratio) if ratio != 1.0 else {}
+    own = factors([bone.bone for bone in (known_bones(tip) or [tip])], ratio) if ratio != 1.0 else {}
     scales = {(name, SCALE): tuple(factor * each for each in fk_scale(name)) for name, factor in own.items()}
     return found | scales
 
@@ -195,11 +195,14 @@ def _checked(
     chain = chain_bones(tip, chain_count)
     names = {bone.name for bone in chain}
     for other in map(ob.pose.bones.get, live_tips(ob)):
-        shared = names.intersection(bone.name for bone in [*_bones_or_tip(other), *possible_end_bones(other)])
+        shared = names.intersection(
+            bone.name for bone in [*(known_bones(other) or [other]), *possible_end_bones(other)]
+        )
         if shared:
             raise ChainError(messages.BONE_TAKEN(bone=min(shared), tip=other.name))
     check_unmoved(chain)
-    bones = reader.links([reader.evaluated.pose.bones[bone.name] for bone in chain])
+    evaluated = [reader.tip(bone.name) for bone in chain]
+    bones = reader.links(evaluated)
     solver_for(len(bones), solver)
     end_world = reader.world @ fk_joints(bones)[-1]
 
@@ -210,17 +213,7 @@ def _checked(
     chosen = replace(settings.settings_of(tip), target=target, subtarget="", pole_target=pole, pole_subtarget="")
     if target is not None:
         check_targets(ob, chain, chosen)
-    root_parent = chain[0].parent
-    parent_pose = reader.pose_of(root_parent) if root_parent else None
-    return bones, fk_chain(bones, parent_pose), target, pole
-
-
-def _bones_or_tip(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
-    """The bones of a chain; the tip alone where the chain asks for more bones than there are."""
-    try:
-        return chain_bones(tip, tip.analytic_ik_chain_count)
-    except ChainError:
-        return [tip]
+    return bones, fk_chain(bones, reader.parent_pose(evaluated[0])), target, pole
 
 
 def new_empty(home: bpy.types.Collection, name: str, at_world: Vector, display: str, size: float) -> bpy.types.Object:

@@ -1,6 +1,7 @@
 """What takes away a problem of a chain (rig/status/problems.py), and nothing else."""
 
 from collections.abc import Callable
+from operator import attrgetter
 
 import bpy
 
@@ -12,7 +13,7 @@ from ..rig.data.relation import in_any_collection
 from ..rig.data.switch import mute_switch
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.chains import fk_chain
-from ..rig.model.limb import chain_bones, fk_joints
+from ..rig.model.limb import chain_bones, fk_joints, known_bones
 from ..rig.model.order import live_tips
 from ..rig.pose.reading import SceneReader
 from ..rig.status.problems import Cure, bones_left_behind, check_changeable, rotation_curves
@@ -43,11 +44,10 @@ def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str =
     """
     ob = tip.id_data
     reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
-    names = [bone.name for bone in chain_bones(tip, tip.analytic_ik_chain_count)]
     try:
-        bones = reader.links([reader.evaluated.pose.bones[name] for name in names])
-        parent = reader.evaluated.pose.bones[names[0]].parent
-        chain = fk_chain(bones, reader.pose_of(parent) if parent else None)
+        evaluated = chain_bones(reader.tip(tip.name), tip.analytic_ik_chain_count)
+        bones = reader.links(evaluated)
+        chain = fk_chain(bones, reader.parent_pose(evaluated[0]))
     except ChainError as error:
         raise error.of(messages.BONE(bone=tip.name)) from error
     at_world = reader.world @ target_place(fk_joints(bones), chain)
@@ -70,12 +70,12 @@ def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str =
     return messages.NEW_TARGET(target=target.name)
 
 
-def _bring_back(what: str, gone: messages.Message) -> Callable[..., str]:
+def _bring_back(role: str, control_of: Callable[[bpy.types.PoseBone], bpy.types.Object | None]) -> Callable[..., str]:
     def bring_back(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
         """Put an object that was deleted, and lives on because the chain points to it, where the armature is."""
-        control = getattr(tip, f"analytic_ik_{what}")
+        control = control_of(tip)
         if control is None:
-            raise ChainError(gone(bone=tip.name))
+            raise ChainError(messages.CONTROL_GONE(bone=tip.name, role=role))
         if not in_any_collection(control):
             home_of(tip.id_data, context.scene).objects.link(control)
         return messages.BROUGHT_BACK(control=control.name)
@@ -83,23 +83,13 @@ def _bring_back(what: str, gone: messages.Message) -> Callable[..., str]:
     return bring_back
 
 
-def _clear_pole(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
-    tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget = None, ""
-    return messages.BENDS_WITHOUT_POLE()
-
-
 def _fewer_bones(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
     """As many bones as there are up to the root, or up to those of another chain."""
     ob, taken = tip.id_data, set()
     for other in live_tips(ob):
         if other != tip.name:
-            taken.add(other)
-            try:
-                bones = chain_bones(ob.pose.bones[other], ob.pose.bones[other].analytic_ik_chain_count)
-                taken.update(bone.name for bone in bones)
-            except ChainError:
-                # That chain has too few bones itself: it takes none.
-                continue
+            # A chain that has too few bones itself takes none but its tip.
+            taken.update((other, *(bone.name for bone in known_bones(ob.pose.bones[other]))))
     count = 0
     for bone in (tip, *tip.parent_recursive):
         if bone.name in taken:
@@ -109,16 +99,6 @@ def _fewer_bones(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: st
         raise ChainError(messages.TIP_TAKEN(bone=tip.name))
     tip.analytic_ik_chain_count = count
     return messages.HAS_BONES(count=count) if count > 1 else messages.HAS_ONE_BONE()
-
-
-def _clear_end_bone(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
-    tip.analytic_ik_end_bone = ""
-    return messages.ENDS_AT_TAIL()
-
-
-def _auto_solver(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
-    tip.analytic_ik_solver = "AUTO"
-    return messages.SOLVER_SUITS()
 
 
 def _pose_position(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
@@ -142,16 +122,6 @@ def _mute_constraint(_context: bpy.types.Context, bone: bpy.types.PoseBone, name
         raise ChainError(messages.NO_CONSTRAINT(bone=bone.name, constraint=name))
     constraint.mute = True
     return messages.CONSTRAINT_OFF(constraint=name)
-
-
-def _remove_chain(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
-    remove_chain(tip, keep_pose=False)
-    return messages.CHAIN_REMOVED()
-
-
-def _reset_scale(_context: bpy.types.Context, bone: bpy.types.PoseBone, _name: str) -> str:
-    bone.scale = (1.0, 1.0, 1.0)
-    return messages.HAS_OWN_SIZE()
 
 
 def _show_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
@@ -195,7 +165,7 @@ def _follow_motion(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: s
 
 def _mute_keys(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
     _check_action(tip)
-    bones = chain_bones(tip, tip.analytic_ik_chain_count)
+    bones = chain_bones(tip)
     for curve in [curve for bone in bones for curve in rotation_curves(tip.id_data, bone)]:
         curve.mute = True
     return messages.KEYS_MUTED()
@@ -213,19 +183,35 @@ def _check_action(tip: bpy.types.PoseBone) -> None:
         raise ChainError(messages.OWN_ACTION_LINKED(bone=tip.name, action=data.action.name))
 
 
+def _set(done: messages.Message, **values: object) -> Callable[..., str]:
+    """Give a bone's properties other values."""
+
+    def set_them(_context: bpy.types.Context, bone: bpy.types.PoseBone, _name: str) -> str:
+        for name, value in values.items():
+            setattr(bone, name, value)
+        return done()
+
+    return set_them
+
+
+def _remove_chain(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
+    remove_chain(tip, keep_pose=False)
+    return messages.CHAIN_REMOVED()
+
+
 CURES: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, str], str]] = {
     "NEW_TARGET": new_target,
-    "BRING_BACK_TARGET": _bring_back("target", messages.TARGET_GONE),
-    "BRING_BACK_POLE": _bring_back("pole_target", messages.POLE_GONE),
-    "CLEAR_POLE": _clear_pole,
+    "BRING_BACK_TARGET": _bring_back("target", attrgetter("analytic_ik_target")),
+    "BRING_BACK_POLE": _bring_back("pole", attrgetter("analytic_ik_pole_target")),
+    "CLEAR_POLE": _set(messages.BENDS_WITHOUT_POLE, analytic_ik_pole_target=None, analytic_ik_pole_subtarget=""),
     "FEWER_BONES": _fewer_bones,
-    "AUTO_SOLVER": _auto_solver,
-    "CLEAR_END_BONE": _clear_end_bone,
+    "AUTO_SOLVER": _set(messages.SOLVER_SUITS, analytic_ik_solver="AUTO"),
+    "CLEAR_END_BONE": _set(messages.ENDS_AT_TAIL, analytic_ik_end_bone=""),
     "POSE_POSITION": _pose_position,
     "REMOVE_DRIVERS": _remove_drivers,
     "MUTE_CONSTRAINT": _mute_constraint,
     "REMOVE_CHAIN": _remove_chain,
-    "RESET_SCALE": _reset_scale,
+    "RESET_SCALE": _set(messages.HAS_OWN_SIZE, scale=(1.0, 1.0, 1.0)),
     "SHOW_TARGET": _show_target,
     "FOLLOW_MOTION": _follow_motion,
     "MUTE_KEYS": _mute_keys,

@@ -9,7 +9,7 @@ from mathutils import Quaternion, Vector
 from ..rig.blender.channels import quaternion_of, raw_of
 from ..rig.model.chains import fk_chain
 from ..rig.model.limb import Limb
-from ..rig.pose.solving import solve_limb
+from ..rig.pose.solving import pose_limb, solve_limb
 from ..solvers import Goal
 from ..solvers.bending import aim_at, start_frame
 
@@ -78,10 +78,9 @@ def _corrected(limb: Limb, wanted: Sequence[Quaternion]) -> tuple[float, Limb]:
 
 def with_fk(limb: Limb, rotations: Sequence[Quaternion]) -> Limb:
     """The limb with another FK pose, given as local rotations."""
-    bones, parent_pose = [], limb.parent_pose
-    for reading, rotation in zip(limb.bones, rotations, strict=True):
-        pose = reading.posed(rotation, parent_pose)
-        raw = raw_of(rotation, reading.mode, reading.fk)
-        bones.append(replace(reading, fk=raw, fk_rotation=rotation, pose_armature=pose))
-        parent_pose = reading.last_pose(pose)
+    poses = pose_limb(limb, rotations)
+    bones = [
+        replace(reading, fk=raw_of(rotation, reading.mode, reading.fk), fk_rotation=rotation, pose_armature=pose)
+        for reading, rotation, pose in zip(limb.bones, rotations, poses, strict=True)
+    ]
     return replace(limb, bones=tuple(bones), chain=fk_chain(bones, limb.parent_pose))

@@ -87,7 +87,7 @@ class Placer:
         if not control.bone:
             return self._carry(control.ob) @ self.scene.world_of(control.ob)
         reader = self.scene.armature(control.ob)
-        return reader.world @ reader.pose_of(reader.evaluated.pose.bones[control.bone])
+        return reader.world @ reader.pose_of(reader.tip(control.bone))
 
     def place(self, control: Control, wanted_world: Matrix) -> tuple[Raw, ...]:
         """Give a control a place, and an orientation where that counts; returns what its channels of `modes` hold."""
@@ -95,11 +95,9 @@ class Placer:
         others = control.channels
         if control.bone:
             reader = self.scene.armature(control.ob)
-            parent = reader.evaluated.pose.bones[control.bone].parent
+            parent_pose = reader.parent_pose(reader.tip(control.bone))
             wanted_armature = reader.world.inverted_safe() @ wanted_world
-            owner.matrix_basis = pose_matrix(
-                owner.bone, wanted_armature, reader.pose_of(parent) if parent else None, invert=True
-            )
+            owner.matrix_basis = pose_matrix(owner.bone, wanted_armature, parent_pose, invert=True)
             reader.pose(control.bone, wanted_armature)
         else:
             own = control.ob.evaluated_get(self.scene.depsgraph).matrix_basis

@@ -126,7 +126,7 @@ def _follow_motion(
     if frames is None or not has_keys(ob, names):
         return None
     # A limb without keys of its own may be carried by others that have them.
-    snap_targets(context, [ob.pose.bones[one.limb.bones[-1]] for one in rigged], frames, progress)
+    snap_targets(context, [ob.pose.bones[one.limb.bones[-1]] for one in rigged], frames, progress=progress)
     return frames
 
 

@@ -10,7 +10,7 @@ from mathutils import Matrix, Vector
 
 from .. import messages
 from ..bake.keys import BoneKeys, check_keyable, check_undriven, check_unshared, key_times, write_keys
-from ..bake.stepping import Progress, Steps, finish, stepping, stepping_apart
+from ..bake.stepping import Steps, at_once, stepping, stepping_apart
 from ..rig.blender.animation import animated_paths
 from ..rig.blender.armatures import armature_named, armature_objects, posed_armatures, tag_pose
 from ..rig.blender.bones import rotation_in
@@ -21,7 +21,7 @@ from ..rig.data.undoing import all_or_nothing
 from ..rig.live.others import others_handle_frames
 from ..rig.model.foot import possible_end_bones
 from ..rig.model.limb import Limb, chain_bones, fk_joints
-from ..rig.model.order import ChainName, chain_order, live_tips
+from ..rig.model.order import ChainName, chain_order, live_tips, objects_of
 from ..rig.pose.posing import write_fk
 from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import solve_limb, tell
@@ -47,19 +47,6 @@ class Snapped:
     poles: list[str] = field(default_factory=list)
 
 
-def snap_targets(
-    context: bpy.types.Context,
-    tips: Sequence[bpy.types.PoseBone],
-    frames: range | None = None,
-    progress: Progress | None = None,
-) -> Snapped:
-    """Bring targets and poles to where the FK pose puts them, all at once: see `targets_snapped`.
-
-    progress: is told of each step.
-    """
-    return finish(targets_snapped(context, tips, frames), progress)
-
-
 def targets_snapped(
     context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range | None = None
 ) -> Steps[Snapped]:
@@ -82,6 +69,10 @@ def targets_snapped(
             for tip in tips:
                 tag_pose(tip.id_data)
             return done
+
+
+snap_targets = at_once(targets_snapped)
+"""Bring targets and poles to where the FK pose puts them, all at once: see `targets_snapped`."""
 
 
 def _make_poles(
@@ -129,16 +120,6 @@ def _snap_controls(
     return samples
 
 
-def snap_pose(
-    context: bpy.types.Context,
-    tips: Sequence[bpy.types.PoseBone],
-    frames: range | None = None,
-    progress: Progress | None = None,
-) -> None:
-    """Make the solved pose the FK pose, all at once: see `pose_snapped`. progress: is told of each step."""
-    finish(pose_snapped(context, tips, frames), progress)
-
-
 def pose_snapped(
     context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range | None = None
 ) -> Steps[None]:
@@ -150,13 +131,13 @@ def pose_snapped(
     """
     chosen = {ChainName(tip.id_data.name_full, tip.name) for tip in tips}
     for tip in tips:
-        bones = chain_bones(tip, tip.analytic_ik_chain_count) + possible_end_bones(tip)
+        bones = chain_bones(tip) + possible_end_bones(tip)
         check_undriven(tip.id_data, [bone.name for bone in bones], "rotation")
         if frames is not None:
             check_keyable(tip.id_data)
     if frames is not None:
         check_unshared(list(dict.fromkeys(tip.id_data for tip in tips)))
-    ends = {chain: _possible_ends(chain) if frames is not None else [] for chain in chosen}
+    tip_of = {chain: armature_named(chain.armature).pose.bones[chain.tip] for chain in chosen}
     rotations: dict[tuple[str, str, str], list[Raw]] = {}
     with closing(_stepped(context, tips, frames)) as scenes:
         for step, scene in scenes:
@@ -164,15 +145,19 @@ def pose_snapped(
                 solved = zip(limb.turned, solve_limb(limb).rotations, strict=True)
                 found = {(reading.name, reading.mode): raw for reading, raw in solved}
                 # What rides on the chain's end may be turned at some of the frames only.
-                for name in ends[chain]:
-                    mode, fk = scene.armature(armature_named(chain.armature)).fk_rotation(name)
-                    found.setdefault((name, mode), fk)
+                for end in possible_end_bones(tip_of[chain]) if frames is not None else ():
+                    mode, fk = scene.armature(end.id_data).fk.rotation(end.name)
+                    found.setdefault((end.name, mode), fk)
                 for (name, mode), raw in found.items():
                     rotations.setdefault((chain.armature, name, mode), []).append(raw)
             yield step
     armatures = dict.fromkeys(tip.id_data for tip in tips)
     with all_or_nothing(armatures, keys=frames is not None):
         _write_pose(armatures, rotations, frames)
+
+
+snap_pose = at_once(pose_snapped)
+"""Make the solved pose the FK pose, all at once: see `pose_snapped`."""
 
 
 def _write_pose(
@@ -237,18 +222,13 @@ def _stepped(
     with ExitStack() as stack:
         go_to = None
         if not others_handle_frames():
-            go_to = stack.enter_context(stepping_apart(context, _needed(tips)))
+            # All live chains may move these.
+            live = (ob.pose.bones[name] for ob in armature_objects() for name in live_tips(ob))
+            needed = [each for tip in (*tips, *live) for each in objects_of(tip)]
+            go_to = stack.enter_context(stepping_apart(context, needed))
         go_to = go_to or stack.enter_context(stepping(context))
         for done, frame in enumerate(frames, 1):
             yield (done, len(frames)), SceneReader(go_to(frame), frame_changed=True)
-
-
-def _needed(tips: Sequence[bpy.types.PoseBone]) -> Iterator[bpy.types.Object]:
-    """The armature objects and controls of chains, and of all live ones: they may move these."""
-    live = (ob.pose.bones[name] for ob in armature_objects() for name in live_tips(ob))
-    for tip in (*tips, *live):
-        found = (tip.id_data, tip.analytic_ik_target, tip.analytic_ik_pole_target)
-        yield from (each for each in found if each is not None)
 
 
 def _limbs(scene: SceneReader, chosen: set[ChainName], solved: bool = False) -> Iterator[tuple[ChainName, Limb]]:
@@ -308,11 +288,6 @@ def _goal_of(
     target_world.translation, pole_world.translation = limb.world @ target_armature, limb.world @ pole_armature
     goal = replace(limb, target_armature=target_armature, pole_armature=pole_armature, ends=tuple(ends))
     return goal, {target: target_world, pole: pole_world}
-
-
-def _possible_ends(chain: ChainName) -> list[str]:
-    tip = armature_named(chain.armature).pose.bones[chain.tip]
-    return [bone.name for bone in possible_end_bones(tip)]
 
 
 def _missed(limb: Limb, goal: Limb) -> float:

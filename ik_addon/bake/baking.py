@@ -14,7 +14,7 @@ from ..rig.data.switch import check_switchable, mute_switch, switched_tips
 from ..rig.data.undoing import all_or_nothing
 from ..rig.live import handlers as live
 from ..rig.live.plan import Plan
-from ..rig.model.lengthening import factors, may_stretch, scaled_bones
+from ..rig.model.lengthening import growth, may_stretch, scaled_bones
 from ..rig.model.limb import chain_bones
 from ..rig.model.order import ChainName, live_tips
 from ..rig.status.problems import read_chains
@@ -23,7 +23,7 @@ from .collecting import Motion, collect, turned_bones
 from .keys import BoneKeys, check_unshared, check_writable, key_times, write_keys
 from .reduction import needed_frames
 from .report import file_report, publish
-from .stepping import Progress, Steps, finish
+from .stepping import Steps, at_once
 
 Scales = dict[str, np.ndarray]
 """The scales of bones: frames x 3."""
@@ -34,22 +34,6 @@ def chains_of(objects: Iterable[bpy.types.Object]) -> list[ChainName]:
     armatures = [ob for ob in objects if ob.type == "ARMATURE"]
     names = [ChainName(ob.name_full, tip) for ob in armatures for tip in [*live_tips(ob), *switched_tips(ob)]]
     return list(dict.fromkeys(names))
-
-
-def bake(
-    context: bpy.types.Context,
-    chains: Sequence[ChainName],
-    frames: range,
-    action: str = "COPY",
-    after: str = "MUTE",
-    tolerance: float = 0.0,
-    progress: Progress | None = None,
-) -> dict:
-    """Key the chains' bones at `frames`; returns the report. All at once; what the arguments mean: see `baked`.
-
-    progress: is told of each step.
-    """
-    return finish(baked(context, chains, frames, action, after, tolerance), progress)
 
 
 def baked(
@@ -86,6 +70,10 @@ def baked(
         return publish(file_report(frames, perf_counter() - start, records))
 
 
+bake = at_once(baked)
+"""Key the chains' bones at `frames`, all at once: see `baked`."""
+
+
 def _write(
     armatures: Iterable[str],
     motions: dict[ChainName, Motion],
@@ -110,13 +98,6 @@ def _write(
             _finish(ob, chain.tip, after)
 
 
-def check(
-    context: bpy.types.Context, chains: Sequence[ChainName], frames: range, progress: Progress | None = None
-) -> dict:
-    """The report that `bake` would give, without writing a key. progress: is told of each step."""
-    return finish(checked(context, chains, frames), progress)
-
-
 def checked(context: bpy.types.Context, chains: Sequence[ChainName], frames: range) -> Steps[dict]:
     """In steps: the report that `baked` would give, without writing a key. Raises ChainError as that does."""
     plan, bones_of = _checked(context, chains, frames)
@@ -124,6 +105,10 @@ def checked(context: bpy.types.Context, chains: Sequence[ChainName], frames: ran
     motions = yield from collect(context, plan, bones_of, frames, each_frame=False)
     records = [motion.record for motion in motions.values()]
     return publish(file_report(frames, perf_counter() - start, records))
+
+
+check = at_once(checked)
+"""The report that `bake` would give, all at once: see `checked`."""
 
 
 def _checked(
@@ -142,13 +127,9 @@ def _checked(
         limb = others.get(chain)
         if isinstance(limb, ChainError):
             raise limb
-        bones_of[chain] = limb.names if limb else _bone_names(chain)
+        tip = armature_named(chain.armature).pose.bones[chain.tip]
+        bones_of[chain] = limb.names if limb else [bone.name for bone in chain_bones(tip)]
     return plan, bones_of
-
-
-def _bone_names(chain: ChainName) -> list[str]:
-    tip = armature_named(chain.armature).pose.bones[chain.tip]
-    return [bone.name for bone in chain_bones(tip, tip.analytic_ik_chain_count)]
 
 
 def _scales(ob: bpy.types.Object, motions: dict[ChainName, Motion]) -> dict[ChainName, Scales]:
@@ -158,11 +139,10 @@ def _scales(ob: bpy.types.Object, motions: dict[ChainName, Motion]) -> dict[Chai
     """
     scales: Scales = {}
     for motion in motions.values():
-        if any(ratio != 1.0 for ratio in motion.stretches):
-            rows = [factors([ob.data.bones[name] for name in motion.chain], ratio) for ratio in motion.stretches]
-            for k, name in enumerate(motion.scaled):
-                before = scales.get(name, np.array([fk[k] for fk in motion.fk_scales]))
-                scales[name] = before * np.array([[row[name]] for row in rows])
+        if (motion.stretches != 1.0).any():
+            powers = growth([ob.data.bones[name] for name in motion.chain])
+            for name, fk_scales in zip(motion.scaled, motion.fk_scales, strict=True):
+                scales[name] = scales.get(name, fk_scales) * (motion.stretches ** powers[name])[:, None]
     in_chains = {name for motion in motions.values() for name in motion.chain}
     return {
         chain: {

@@ -1,4 +1,4 @@
-"""The certificate: a report read back from whatever version wrote it, judged in words, and as plain text."""
+"""The certificate: a report read back, judged in words, and as plain text."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -32,7 +32,7 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class ChainCertificate:
-    """What a report says of one chain; see `file_report`. None where the version that wrote it did not measure it.
+    """What a report says of one chain; see `file_report`.
 
     ranges: for each of TROUBLES that was found, where.
     """
@@ -48,14 +48,14 @@ class ChainCertificate:
     max_lag: float
     max_step_degrees: float
     max_step_frame: int | None
-    length: float | None
-    keys: int | None
+    length: float
+    keys: int
     ranges: dict[str, list[Range]]
 
     @property
     def misses(self) -> bool:
         """Whether the tip was away from its target at some frame, for whatever reason."""
-        far = self.length is not None and self.max_error > UNSEEN * self.length
+        far = self.max_error > UNSEEN * self.length
         return far or self.max_lag > 0.0 or any(kind in self.ranges for kind in MISSES)
 
     @property
@@ -83,10 +83,9 @@ class Certificate:
     chains: tuple[ChainCertificate, ...]
 
     @property
-    def baked(self) -> bool | None:
-        """Whether it is of a bake, and not of a check; None: it does not say."""
-        keys = [chain.keys for chain in self.chains]
-        return None if None in keys or not keys else any(keys)
+    def baked(self) -> bool:
+        """Whether it is of a bake, and not of a check."""
+        return any(chain.keys for chain in self.chains)
 
     @property
     def worst_first(self) -> list[ChainCertificate]:
@@ -112,27 +111,26 @@ def certificate_of(file: dict) -> Certificate:
 
 
 def _chain(chain: dict) -> ChainCertificate:
-    length, keys = chain.get("length"), chain.get("keys")
     return ChainCertificate(
-        armature=_text(chain.get("armature", "")),
+        armature=_text(chain["armature"]),
         bone=_text(chain["bone"]),
-        solver=_text(chain.get("solver", "")),
-        chain_count=int(chain.get("chain_count", 0)),
+        solver=_text(chain["solver"]),
+        chain_count=int(chain["chain_count"]),
         frames=int(chain["frames"]),
         max_error=_number(chain["max_error"]),
-        mean_error=_number(chain.get("mean_error", 0.0)),
-        worst_frame=_frame_or_none(chain.get("worst_frame")),
-        max_lag=_number(chain.get("max_lag", 0.0)),
-        max_step_degrees=_number(chain.get("max_step_degrees", 0.0)),
-        max_step_frame=_frame_or_none(chain.get("max_step_frame")),
-        length=None if length is None else _number(length),
-        keys=None if keys is None else int(keys),
+        mean_error=_number(chain["mean_error"]),
+        worst_frame=_frame_or_none(chain["worst_frame"]),
+        max_lag=_number(chain["max_lag"]),
+        max_step_degrees=_number(chain["max_step_degrees"]),
+        max_step_frame=_frame_or_none(chain["max_step_frame"]),
+        length=_number(chain["length"]),
+        keys=int(chain["keys"]),
         ranges=_ranges(chain),
     )
 
 
 def _ranges(chain: dict) -> dict[str, list[Range]]:
-    found = {kind: [(_frame(first), _frame(last)) for first, last in chain.get(kind, ())] for kind in TROUBLES}
+    found = {kind: [(_frame(first), _frame(last)) for first, last in chain[kind]] for kind in TROUBLES}
     # That a limb is straight where it does not reach its target goes without saying.
     found["straight_frames"] = [
         (first, last)
@@ -177,12 +175,10 @@ def range_words(frames: Range, short: bool = False) -> str:
 
 def heading(certificate: Certificate) -> str:
     """What was done: "Baked frames 1 to 40"."""
-    did = {True: "Baked ", False: "Checked ", None: ""}[certificate.baked]
-    one = certificate.first == certificate.last
-    frames = ("frame " if one else "frames ") + range_words((certificate.first, certificate.last))
+    frames = "frame" if certificate.first == certificate.last else "frames"
     every = f", every {_ordinal(certificate.step)}" if certificate.step > 1 else ""
-    said = f"{did}{frames}{every}"
-    return said[0].upper() + said[1:]
+    where = range_words((certificate.first, certificate.last))
+    return f"{'Baked' if certificate.baked else 'Checked'} {frames} {where}{every}"
 
 
 def verdict_on_targets(certificate: Certificate) -> tuple[bool, str]:
@@ -208,8 +204,8 @@ def verdict_on_targets(certificate: Certificate) -> tuple[bool, str]:
 
 
 def verdict_on_bends(certificate: Certificate) -> tuple[bool, str] | None:
-    """Whether no bend flips, and a sentence that says so or how many do; None where nobody looked."""
-    if not certificate.chains or certificate.chains[0].keys is None:
+    """Whether no bend flips, and a sentence that says so or how many do; None without a chain."""
+    if not certificate.chains:
         return None
     flipping = sum(chain.flips for chain in certificate.chains)
     close = sum(not chain.flips and any(kind in chain.ranges for kind in BENDS) for chain in certificate.chains)
@@ -246,7 +242,7 @@ _COLUMNS: list[_Column] = [
     ("mean error", lambda chain: f"{chain.mean_error:.3g}" if chain.frames else "-"),
     ("largest turn", lambda chain: f"{chain.max_step_degrees:.1f}°" if chain.frames else "-"),
     ("at", lambda chain: _or_dash(chain.max_step_frame)),
-    ("keys", lambda chain: _or_dash(chain.keys)),
+    ("keys", lambda chain: f"{chain.keys}"),
 ]
 _WORDS = {"armature", "bone", "solver"}
 """Columns of words stand to the left; numbers to the right, so that they can be compared."""

@@ -1,6 +1,6 @@
 """What chains do over frames: sampled where F-Curves alone say where their controls are, else seen frame by frame."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -18,12 +18,12 @@ from ..rig.live.others import others_handle_frames
 from ..rig.live.plan import Plan
 from ..rig.model.foot import possible_end_bones
 from ..rig.model.lengthening import scaled_bones
-from ..rig.model.limb import link_bones
+from ..rig.model.limb import link_bones, missed_world
 from ..rig.model.limb_model import LimbModel, animated_bones
-from ..rig.model.order import ChainName
+from ..rig.model.order import ChainName, objects_of
 from ..rig.pose.kinematics import FkTrack, joints_of, posed
 from ..rig.pose.planned import PlannedChain
-from ..rig.pose.shown import Shown
+from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import PosedLimb, ScenePass
 from ..rig.pose.sources import EvaluatedPlaces, SeenPlaces
 from ..rig.pose.track_reading import TrackReader, is_confirmed
@@ -32,7 +32,7 @@ from ..rig.pose.tracks import PoseTrack, Reading
 from ..rig.status.afterwards import moved_afterwards
 from ..rig.status.states import States
 from ..solvers import ChainError
-from .radar import flags_of_tracks
+from .course import Course, course_at, course_of, joined
 from .report import ChainRecord
 from .stepping import GoTo, Steps, stepping, stepping_apart
 
@@ -44,9 +44,9 @@ class Motion:
     """What was seen of one chain. chain: its own bones, root first; bones: all that it turns, those on its end last.
 
     numbers: for each of the bones its rotation over the frames as numbers of its mode, (frames, width), continuous.
-    scaled: bones whose scale the chain may set, its end bones among them; fk_scales: theirs, at each frame; stretches:
-    how long the chain is there, its FK pose being 1; both empty for a chain that was not read frame by frame, which
-    never scales. limbs: the chain at each frame, None where it was off; only where they are wanted, for they are large.
+    scaled: bones whose scale the chain may set, its end bones among them; fk_scales: theirs, (frames or 1, 3) each;
+    stretches: how long the chain is at each frame, its FK pose being 1. limbs: the chain at each frame, None where it
+    was off; only where they are wanted, for they are large.
     """
 
     record: ChainRecord
@@ -56,8 +56,8 @@ class Motion:
     scaled: list[str]
     wants_limbs: bool
     numbers: list[np.ndarray] = field(default_factory=list)
-    fk_scales: list[list[Raw]] = field(default_factory=list)
-    stretches: list[float] = field(default_factory=list)
+    fk_scales: Sequence[np.ndarray] = ()
+    stretches: np.ndarray = field(default_factory=lambda: np.ones(1))
     limbs: list[PosedLimb | None] = field(default_factory=list)
 
 
@@ -104,7 +104,8 @@ def collect(
     readings = _sure(readings, poses)
     planned = {chain: own for chain, own in planned.items() if not isinstance(poses.get(chain), ChainError)}
     if len(planned) == len(motions) and alone:
-        with stepping_apart(context, _objects_of(planned.values())) as go_to:
+        tips = [_object(chain.model).pose.bones[chain.model.tip] for chain in planned.values()]
+        with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:
             if go_to is not None:
                 readings = _confirmed(planned, readings, frames, go_to)
                 yield from _see(planned, {}, readings, poses, frames, go_to, measured=False)
@@ -144,14 +145,6 @@ def turned_bones(chain: ChainName, names: Sequence[str]) -> list[str]:
     ends = [bone.name for bone in possible_end_bones(ob.pose.bones[chain.tip])]
     kept = [name for name in names if name not in turned and name in animated_bones(ob)]
     return [*turned, *ends, *kept]
-
-
-def _objects_of(chains: Iterable[PlannedChain]) -> Iterable[bpy.types.Object]:
-    """Armature objects and controls."""
-    for chain in chains:
-        ob = _object(chain.model)
-        tip = ob.pose.bones[chain.model.tip]
-        yield from (each for each in (ob, tip.analytic_ik_target, tip.analytic_ik_pole_target) if each is not None)
 
 
 def _object(model: LimbModel) -> bpy.types.Object:
@@ -204,7 +197,7 @@ def _see(
     """
     missing = {name: (_object(chain.model), chain.model) for name, chain in chains.items() if name not in readings}
     seen, kept = SeenPlaces(missing.values(), Sampler(frames)), _Kept(missing)
-    rotations: dict[ChainName, list[list[Raw]]] = {name: [] for name in motions}
+    taken: dict[ChainName, list[_Taken]] = {name: [] for name in motions}
     if not missing and not motions:
         return
     for done, frame in enumerate(frames, 1):
@@ -214,21 +207,24 @@ def _see(
             kept.see()
         else:
             solved = live.solve_scene(depsgraph, frame_changed=True)
-            shown = None
             if measured:
                 evaluate(depsgraph)
-                shown = Shown(depsgraph)
+            shown = SceneReader(depsgraph) if measured else None
             for name, motion in motions.items():
-                rotations[name].append(_take(motion, name, frame, solved, shown))
+                taken[name].append(_take(motion, name, frame, solved, shown))
         yield done, len(frames)
     missing = {name: own for name, own in missing.items() if name not in kept.changed}
     found = TrackReader(seen, len(frames)).readings(missing.values()) if missing else []
     found = {name: own for name, own in zip(missing, found, strict=True) if isinstance(own, Reading)}
     readings |= _sure(found, poses)
     for name, motion in motions.items():
+        rotations, scales, stretches, courses = zip(*taken[name], strict=True)
         motion.numbers = [
-            continuous_numbers([each[k] for each in rotations[name]], mode) for k, mode in enumerate(motion.modes)
+            continuous_numbers([each[k] for each in rotations], mode) for k, mode in enumerate(motion.modes)
         ]
+        motion.fk_scales, motion.stretches = [*np.array(scales).swapaxes(0, 1)], np.array(stretches)
+        if any(courses):
+            motion.record.course = joined([each for each in courses if each])
 
 
 class _Kept:
@@ -256,49 +252,48 @@ class _Kept:
         return found
 
 
-def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass, shown: Shown | None) -> list[Raw]:
-    """The rotations of a chain's bones as a pass over the scene left them. shown: to measure the error on."""
+_Taken = tuple[list[Raw], list[Raw], float, Course | None]
+"""Of one frame: the rotations of a chain's bones, the FK scales of those that it may scale, its stretch; None: off."""
+
+
+def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass, shown: SceneReader | None) -> _Taken:
+    """What a chain did as a pass over the scene left it. shown: to measure the error on."""
     if chain in done.errors:
         raise done.errors[chain].of(messages.FRAME(frame=frame))
-    posed = done.limbs.get(chain)
-    bones = armature_named(chain.armature).pose.bones
-    motion.stretches.append(posed.stretch if posed is not None else 1.0)
+    posed, ob = done.limbs.get(chain), armature_named(chain.armature)
+    bones, solved, course = ob.pose.bones, {}, None
     if motion.wants_limbs:
         motion.limbs.append(posed)
-    motion.fk_scales.append([raw_values(bones[name], SCALE) for name in motion.scaled])
-    solved = {}
     if posed is not None:
         solved = dict(zip((reading.name for reading in posed.limb.turned), posed.rotations, strict=True))
-        error = shown.missed_world(armature_named(chain.armature), chain.tip) if shown else posed.error_world
-        motion.record.add(frame, posed, error)
-    return [
+        reader = shown.armature(ob) if shown else None
+        error = missed_world(reader.tip(chain.tip), reader.limb(chain.tip)) if reader else posed.error_world
+        course, motion.record.solver = course_at(frame, posed, error), posed.limb.solver
+    rotations = (
         solved.get(name) or raw_values(bones[name], mode) for name, mode in zip(motion.bones, motion.modes, strict=True)
-    ]
+    )
+    scales = [raw_values(bones[name], SCALE) for name in motion.scaled]
+    return [*rotations], scales, posed.stretch if posed else 1.0, course
 
 
 def _solved(
     motions: dict[ChainName, Motion], readings: dict[ChainName, Reading], known: _Poses, frames: range
 ) -> dict[ChainName, Motion]:
     """The motions, with those of planned chains as their readings make them. known: those solved before."""
-    own, others = [*readings.values()], [name for name in readings if name not in known]
+    others = [name for name in readings if name not in known]
     try:
         solved = known | dict(zip(others, solve_tracks([readings[name] for name in others]), strict=True))
         poses = [solved[name] for name in readings]
     except ChainError as error:
         raise _named(readings, frames) or error from error
-    shown = [_shown(reading, pose) for reading, pose in zip(own, poses, strict=True)]
-    joints = [joints_of(reading.model, fk) for reading, fk in zip(own, shown, strict=True)]
-    flags = flags_of_tracks(frames, own, poses, joints)
-    for (name, reading), pose, fk, flagged in zip(readings.items(), poses, shown, flags, strict=True):
+    for (name, reading), pose in zip(readings.items(), poses, strict=True):
         motion, model = motions[name], reading.model
         motion.numbers = [_numbers(reading, pose, motion, k) for k in range(len(motion.bones))]
         scales = dict(zip((bone for bone, _ in model.scaled), reading.fk.lengthening, strict=True))
-        if scales:
-            motion.fk_scales = [
-                *zip(*(np.broadcast_to(scales[bone], (len(frames), 3)) for bone in motion.scaled), strict=True)
-            ]
-            motion.stretches = pose.stretches.tolist()
-        motion.record.add_track(frames, reading, pose, errors_world(reading, fk.end, pose), flagged)
+        motion.fk_scales, motion.stretches = [scales[bone] for bone in motion.scaled if scales], pose.stretches
+        fk = _shown(reading, pose)
+        course = course_of(frames, reading, pose, joints_of(model, fk), errors_world(reading, fk.end, pose))
+        motion.record.course, motion.record.solver = course, model.solver_name
     return motions
 
 

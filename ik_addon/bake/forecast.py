@@ -6,7 +6,7 @@ from time import perf_counter
 import bpy
 
 from ..rig.blender.armatures import armature_named, posed_armatures
-from ..rig.model.order import ChainName, chain_order
+from ..rig.model.order import ChainName, chain_order, objects_of
 from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import solve_limb, tell
 from ..solvers import ChainError, Outcome
@@ -25,7 +25,8 @@ def part_out_of_reach(context: bpy.types.Context, chains: Sequence[ChainName], f
     """
     seen = missed = 0
     until = perf_counter() + _SECONDS
-    with stepping_apart(context, _objects_of(chains)) as go_to:
+    tips = [armature_named(chain.armature).pose.bones[chain.tip] for chain in chains]
+    with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:
         if go_to is None:
             return 0.0
         for frame in frames[:: max(1, len(frames) // _FRAMES)]:
@@ -34,15 +35,6 @@ def part_out_of_reach(context: bpy.types.Context, chains: Sequence[ChainName], f
             if perf_counter() > until:
                 break
     return missed / max(seen, 1)
-
-
-def _objects_of(chains: Sequence[ChainName]) -> list[bpy.types.Object]:
-    """Armature objects and controls."""
-    found = []
-    for chain in chains:
-        tip = armature_named(chain.armature).pose.bones[chain.tip]
-        found += [tip.id_data, tip.analytic_ik_target, tip.analytic_ik_pole_target]
-    return [each for each in found if each is not None]
 
 
 def _misses(scene: SceneReader, chains: set[ChainName]) -> bool:

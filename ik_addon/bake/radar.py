@@ -5,17 +5,14 @@ bends nothing by that.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from math import cos, nan, radians, sin
+from dataclasses import dataclass
+from math import cos, radians, sin
 
 import numpy as np
-from mathutils import Quaternion, Vector
 
-from ..rig.blender.bones import rotation_in
-from ..rig.pose.solving import PosedLimb
-from ..rig.pose.tracks import PoseTrack, Reading
-from ..solvers import Outcome
+from ..solvers.arrays import cross, dot
 from ..solvers.vectors import SMALL
+from .course import Course
 
 ALIGNED = radians(5.0)
 """Angle at the root between target and pole, or between one and the opposite of the other, below which they count as
@@ -52,84 +49,28 @@ class Flags:
     flipped: list[int]
 
 
-@dataclass(slots=True)
-class Radar:
-    """A limb as it was seen frame by frame, relative to its root, turned as the root's parent.
-
-    joints: of each frame, the root first; targets, poles: likewise, of numbers that are none where there is no pole;
-    follows: whether the limb follows them there at all, and does not keep its FK pose.
-    """
-
-    frames: list[int] = field(default_factory=list)
-    joints: list[list[Vector]] = field(default_factory=list)
-    targets: list[Vector] = field(default_factory=list)
-    poles: list[Vector] = field(default_factory=list)
-    follows: list[bool] = field(default_factory=list)
-
-    def see(self, frame: int, posed: PosedLimb) -> None:
-        """Note a limb that was solved at a frame."""
-        limb, settings = posed.limb, posed.limb.settings
-        turn = rotation_in(limb.parent_pose).conjugated() if limb.parent_pose else Quaternion()
-        points = limb.joints(posed.poses_armature)
-        root, pole = points[0], limb.pole_armature
-        holds = settings.reach == "HOLD" and posed.outcome is not Outcome.REACHED
-        self.frames.append(frame)
-        self.joints.append([turn @ (point - root) for point in points])
-        self.targets.append(turn @ (limb.target_armature - root))
-        self.poles.append(Vector((nan, nan, nan)) if pole is None else turn @ (pole - root))
-        self.follows.append(settings.influence > 0.0 and not holds)
-
-    def flags(self, step: int) -> Flags:
-        """What is to be told of the frames, which lie `step` apart where the chain was not off between them."""
-        flagged = np.zeros((3, len(self.frames)), bool)
-        counts = np.array([len(each) for each in self.joints])
-        # How many bones a chain has may be animated, too.
-        for count in set(counts.tolist()):
-            own = np.flatnonzero(counts == count)
-            frames, joints, targets, poles, follows = (
-                np.array([rows[k] for k in own])
-                for rows in (self.frames, self.joints, self.targets, self.poles, self.follows)
-            )
-            goes_on = np.diff(frames) <= step
-            flagged[:, own] = _flagged(frames, goes_on, joints.T, targets.T, poles.T, follows)
-        return _flags(np.array(self.frames), flagged)
-
-
-def flags_of_tracks(
-    frames: range, readings: Sequence[Reading], poses: Sequence[PoseTrack], joints: Sequence[np.ndarray]
-) -> list[Flags]:
-    """What is to be told of chains that were solved over frames, all at once. joints: (n, links + 1, 3) of each."""
-    found: dict[int, Flags] = {}
-    by_length: dict[int, list[int]] = {}
-    for k, each in enumerate(joints):
-        by_length.setdefault(each.shape[1], []).append(k)
-    count = len(frames)
-    times = np.array(frames)
-    for size, same in by_length.items():
+def flags_of(courses: Sequence[Course], step: int) -> list[Flags]:
+    """What is to be told of chains, all at once; of each its frames lie `step` apart where it was not off between."""
+    found = [Flags([], [], []) for _ in courses]
+    by_size: dict[int, list[int]] = {}
+    for k, course in enumerate(courses):
+        if course.frames.size:
+            by_size.setdefault(course.joints.shape[1], []).append(k)
+    for same in by_size.values():
         # One chain's frames after the other's: short rows are what makes arrays slow.
-        points = np.array([joints[k] for k in same]).reshape(-1, size, 3).T.copy()
-        targets, poles = np.full((2, 3, len(same), count), nan)
-        follows = np.empty((len(same), count), bool)
-        for place, k in enumerate(same):
-            targets[:, place] = poses[k].ends.T
-            follows[place] = ~poses[k].at_fk
-            own_poles = readings[k].goal.poles
-            if own_poles is not None:
-                poles[:, place] = own_poles.T
-        goes_on = np.arange(1, points.shape[2]) % count != 0
-        root = points[:, 0]
-        to_targets, to_poles = (each.reshape(3, -1) - root for each in (targets, poles))
-        all_times, all_follow = np.tile(times, len(same)), follows.ravel()
-        flagged = _flagged(all_times, goes_on, points - root[:, None], to_targets, to_poles, all_follow)
-        any_of = flagged.reshape(3, len(same), count).any(axis=2).any(axis=0).tolist()
-        for place, k in enumerate(same):
-            own = flagged[:, place * count : (place + 1) * count]
-            found[k] = _flags(times, own) if any_of[place] else Flags([], [], [])
-    return [found[k] for k in range(len(joints))]
-
-
-def _flags(frames: np.ndarray, flagged: np.ndarray) -> Flags:
-    return Flags(*(frames[each].tolist() for each in flagged))
+        frames, counts, joints, targets, poles, follows = (
+            np.concatenate([getattr(courses[k], name) for k in same])
+            for name in ("frames", "counts", "joints", "targets", "poles", "follows")
+        )
+        starts = np.cumsum([courses[k].frames.size for k in same])[:-1]
+        goes_on = (np.diff(frames) <= step) & (np.diff(counts) == 0)
+        goes_on[starts - 1] = False
+        flagged = _flagged(frames, goes_on, joints.T.copy(), targets.T.copy(), poles.T.copy(), follows)
+        flagged[1:] &= counts > 2
+        for k, own in zip(same, np.split(flagged, starts, axis=1), strict=True):
+            if own.any():
+                found[k] = Flags(*(courses[k].frames[each].tolist() for each in own))
+    return found
 
 
 def _flagged(
@@ -146,7 +87,7 @@ def _flagged(
     (3, bones + 1, n) from the root, targets and poles (3, n) from there.
     """
     flagged = np.zeros((3, len(frames)), bool)
-    flagged[0] = follows & (_dot(targets, poles) ** 2 >= cos(ALIGNED) ** 2 * _square(targets) * _square(poles))
+    flagged[0] = follows & (dot(targets, poles) ** 2 >= cos(ALIGNED) ** 2 * _square(targets) * _square(poles))
     if joints.shape[1] > 2:
         length = np.sqrt(_square(joints[:, 1:] - joints[:, :-1])).sum(axis=0)
         reach = np.sqrt(_square(joints[:, -1]))
@@ -161,7 +102,7 @@ def _has_flipped(
     """Where a limb bends elsewhere than it did when its side could last be told."""
     along = joints[:, -1] / np.maximum(reach, SMALL)
     inner = joints[:, 1:-1]
-    off_line = inner - _dot(inner, along[:, None]) * along[:, None]
+    off_line = inner - dot(inner, along[:, None]) * along[:, None]
     size = np.sqrt(_square(off_line).sum(axis=0))
     told = np.minimum(size, reach) > _NO_SIDE * length
     # Nearly always the joints move too little for a turn this wide, and that is told quickly.
@@ -189,20 +130,11 @@ def _turns(off_before: np.ndarray, along_before: np.ndarray, off_line: np.ndarra
     distances from the line (3, joints, n); along_before, along: its directions (3, n).
     """
     # The shortest turn, of vectors square to the first line.
-    half = (along_before + along) / np.maximum(1.0 + _dot(along_before, along), _TURN_BACK)
-    brought = off_before - _dot(off_before, along[:, None]) * half[:, None]
-    across = _dot(_cross(brought, off_line), along[:, None]).sum(axis=0)
-    return np.abs(np.arctan2(across, _dot(brought, off_line).sum(axis=0)))
-
-
-def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    half = (along_before + along) / np.maximum(1.0 + dot(along_before, along), _TURN_BACK)
+    brought = off_before - dot(off_before, along[:, None]) * half[:, None]
+    across = dot(cross(brought, off_line), along[:, None]).sum(axis=0)
+    return np.abs(np.arctan2(across, dot(brought, off_line).sum(axis=0)))
 
 
 def _square(a: np.ndarray) -> np.ndarray:
-    return _dot(a, a)
-
-
-def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    # numpy's own takes several times as long for rows this short.
-    return np.array((a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]))
+    return dot(a, a)

@@ -6,6 +6,7 @@ its end, it leaves everything as it was.
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
+from functools import wraps
 from typing import TypeVar
 
 import bpy
@@ -36,6 +37,16 @@ def finish(steps: Steps[Result], progress: Progress | None = None) -> Result:
                 return end.value
             if progress is not None:
                 progress(*step)
+
+
+def at_once(work: Callable[..., Steps[Result]]) -> Callable[..., Result]:
+    """The same work without steps: a function that takes a `progress` too, which is told of each step."""
+
+    @wraps(work)
+    def done(*given: object, progress: Progress | None = None, **named: object) -> Result:
+        return finish(work(*given, **named), progress)
+
+    return done
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from .limits import Hinge, LimitError, Swing
 from .rotations import blend, link_rotations
 from .triangulation import triangulation
 from .two_bone import at_once, circle, law_of_cosines, sphere, two_links, vector
-from .vectors import ChainError
+from .vectors import ChainError, Kind
 
 __all__ = [
     "SOLVERS",
@@ -24,6 +24,7 @@ __all__ = [
     "ChainError",
     "Goal",
     "Hinge",
+    "Kind",
     "LimitError",
     "Outcome",
     "Solution",
@@ -56,7 +57,7 @@ def solver_for(link_count: int, solver: str = "AUTO") -> str:
     if solver not in SOLVERS:
         raise ChainError(messages.NO_SOLVER(solver=solver, solvers=", ".join(SOLVERS)))
     if solver in TWO_BONE_SOLVERS and link_count != 2:
-        raise ChainError(messages.SOLVES_TWO_BONES(solver=solver, count=link_count), "SOLVER")
+        raise ChainError(messages.SOLVES_TWO_BONES(solver=solver, count=link_count), Kind.SOLVER)
     return solver
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import IntEnum
 from itertools import pairwise
 from math import dist
 from operator import mul
@@ -18,16 +18,13 @@ MET = 1e-5
 """Distance to the target, relative to the chain's reach, up to which it counts as reached."""
 
 
-class Outcome(Enum):
-    """How the target lies to the chain. Out of reach is a result, not an error.
+class Outcome(IntEnum):
+    """How the target lies to the chain, in arrays too. Out of reach is a result, not an error.
 
     LIMITED: the links could span the distance, but their joint limits keep the end from the target.
     """
 
-    REACHED = "reached"
-    TOO_FAR = "too far"
-    TOO_NEAR = "too near"
-    LIMITED = "limited"
+    REACHED, TOO_FAR, TOO_NEAR, LIMITED = range(4)
 
 
 class Chain:
@@ -152,20 +149,6 @@ class Solution:
         assert self.flat is not None
         frame, *_, start = self.flat
         return rotation_to(*frame) @ start.unturned
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Solution):
-            return NotImplemented
-        return (self.joints, self.directions, self.outcome, self.normal) == (
-            other.joints,
-            other.directions,
-            other.outcome,
-            other.normal,
-        )
-
-    def __repr__(self) -> str:
-        names = ("joints", "directions", "outcome", "residual", "turn", "normal", "stretch", "limited", "rotations")
-        return f"Solution({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
 
 def joint_points(root: Vector, lengths: Sequence[float], directions: Sequence[Vector]) -> tuple[Vector, ...]:

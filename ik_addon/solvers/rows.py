@@ -9,8 +9,7 @@ to nothing, and whatever has to be refused.
 Arrays have their components first, then chains, then rows; see arrays.py.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -51,74 +50,41 @@ PLACES = np.array(((0, 1, 2, 3), (1, 0, 3, 2), (2, 3, 0, 1), (3, 2, 1, 0)))
 SIGNS = np.array(((1.0, 1.0, 1.0, 1.0), (-1.0, 1.0, -1.0, 1.0), (-1.0, 1.0, 1.0, -1.0), (-1.0, -1.0, 1.0, 1.0)))
 SIGNS = SIGNS[..., None, None, None]
 
-OUTCOMES = {Outcome.REACHED: 0, Outcome.TOO_FAR: 1, Outcome.TOO_NEAR: -1}
-
 
 @dataclass(frozen=True, slots=True)
 class StartRows:
     """Starting poses of m chains of k links over n rows; n is 1 where the pose is the same at every row.
 
-    count: number of links, k.
-    numbers: array (c, m, n), what is computed with, in each chain's space and unit; the properties are views of it.
-    joints: array (m, n, k + 1, 3) of the points that the chains consist of, where not in `chains`.
-    hinges: array (m, n or 1, 3), the stated bend normals of those chains; NaN where none is stated.
-    chains: the chains that have been made already, by chain and row.
+    joints: array (m, n, k + 1, 3) of points. hinges: array (m, n or 1, 3), the stated bend normals; NaN if none is.
+    chains: those that had to be made, by chain and row.
+    roots: the first joints, (3, m, n).
+    along, side: the bend frame, unit vectors (3, m, n): from root to end, and across it towards the inner joints.
+    noise: distances (m, n) from the root below which float32 has no direction; endless where no row is regular.
+    lengths, near, far: of the links, and the nearest and farthest that the links i, i + 1, … reach, (k, m, n).
+    links: of two links the rotations from each with its bend normal to the coordinate axes, (2, 4, m, n); of any other
+    number the unit vectors along them, (k, 3, m, n).
     """
 
-    count: int
-    numbers: np.ndarray
     joints: np.ndarray
     hinges: np.ndarray
     chains: dict[tuple[int, int], Chain]
+    roots: np.ndarray
+    along: np.ndarray
+    side: np.ndarray
+    noise: np.ndarray
+    lengths: np.ndarray
+    near: np.ndarray
+    far: np.ndarray
+    links: np.ndarray
 
     @property
-    def roots(self) -> np.ndarray:
-        """The first joints, (3, m, n)."""
-        return self.numbers[:3]
-
-    @property
-    def along(self) -> np.ndarray:
-        """Unit vectors from root to end, (3, m, n): the first axis of the bend frame."""
-        return self.numbers[3:6]
-
-    @property
-    def side(self) -> np.ndarray:
-        """Unit vectors across it towards which the inner joints bulge, (3, m, n)."""
-        return self.numbers[6:9]
-
-    @property
-    def noise(self) -> np.ndarray:
-        """Distances (m, n) from the root below which float32 has no direction; endless where no row is regular."""
-        return self.numbers[9]
-
-    @property
-    def lengths(self) -> np.ndarray:
-        """Lengths of the links, (k, m, n)."""
-        return self.numbers[10 : 10 + self.count]
-
-    @property
-    def near(self) -> np.ndarray:
-        """Nearest distances that the links i, i + 1, … reach, (k, m, n)."""
-        return self.numbers[10 + self.count : 10 + 2 * self.count]
-
-    @property
-    def far(self) -> np.ndarray:
-        """Farthest distances that the links i, i + 1, … reach, (k, m, n)."""
-        return self.numbers[10 + 2 * self.count : 10 + 3 * self.count]
-
-    @property
-    def unrolled(self) -> np.ndarray:
-        """Of two links: the rotations from each with its bend normal to the coordinate axes, (2, 4, m, n)."""
-        return self.numbers[16:].reshape(2, 4, *self.numbers.shape[1:])
-
-    @property
-    def directions(self) -> np.ndarray:
-        """Of any other number of links: unit vectors along them, (k, 3, m, n)."""
-        return self.numbers[10 + 3 * self.count :].reshape(self.count, 3, *self.numbers.shape[1:])
+    def count(self) -> int:
+        """How many links each chain has."""
+        return len(self.lengths)
 
     def chain_at(self, chain: int, row: int) -> Chain:
         """One chain in its starting pose at one row."""
-        place = chain, _at(row, self.numbers.shape[2])
+        place = chain, _at(row, self.joints.shape[1])
         if place not in self.chains:
             hinge = self.hinges[chain, _at(row, self.hinges.shape[1])]
             normal = None if np.isnan(hinge).any() else hinge.tolist()
@@ -166,7 +132,7 @@ class SolvedRows:
 
     turns: array (m, n, k, 4), how each link turned from its starting pose, root first, in the chain's space: unit
     quaternions w, x, y, z of either sign.
-    outcomes: array (m, n) of small integers, 0 if the target was in reach, 1 if too far, -1 if too near.
+    outcomes: array (m, n), of `Outcome`.
     stretches: array (m, n), the ratios by which the chains are longer than they start.
     """
 
@@ -195,17 +161,6 @@ class _Aims:
 # Starting poses
 
 
-def starts_of(chains: Sequence[Chain]) -> StartRows:
-    """The starting poses of m chains with the same number of links: one pose each, for all rows.
-
-    Raises ChainError for chains with limits.
-    """
-    count = len(chains[0].lengths) if chains else 2
-    numbers = np.array([_numbers(chain) for chain in chains]).reshape(len(chains), _size(count))
-    made = {(k, 0): chain for k, chain in enumerate(chains)}
-    return StartRows(count, numbers.T.copy()[..., None], np.empty(0), np.empty(0), made)
-
-
 def start_rows(joints: np.ndarray, hinges: np.ndarray) -> StartRows:
     """The starting poses of m chains of k links over n rows.
 
@@ -216,59 +171,35 @@ def start_rows(joints: np.ndarray, hinges: np.ndarray) -> StartRows:
     Raises ChainError for joints that are not finite points.
     """
     joints, hinges = np.asarray(joints, float), np.asarray(hinges, float)
-    count = joints.shape[2] - 1
-    starts = StartRows(count, np.empty((_size(count), *joints.shape[:2])), joints, hinges, {})
+    at = np.ascontiguousarray(joints.transpose(2, 3, 0, 1))
     # What is not regular may divide by zero; it is replaced in the end.
     with np.errstate(all="ignore"):
-        regular = _fill(starts, np.ascontiguousarray(joints.transpose(2, 3, 0, 1)), components_first(hinges))
-    if not regular.all():
-        odd = np.nonzero(~regular)
-        chains = [starts.chain_at(*place) for place in np.transpose(odd).tolist()]
-        starts.numbers[:, *odd] = starts_of(chains).numbers[..., 0]
-    return starts
+        links = at[1:] - at[:-1]
+        lengths = np.sqrt(np.add.reduce(links * links, axis=1))
+        directions = links / lengths[:, None]
+        near, far = _reach(lengths)
+        along, side, regular = _frames(at, lengths, components_first(hinges))
+        starts = StartRows(
+            joints, hinges, {}, at[0], along, side, np.maximum(ROUNDING * far[0], SMALL), lengths, near, far, directions
+        )
+        for place in np.argwhere(~regular).tolist():
+            _look_at(starts, *place)
+        return replace(starts, links=_unrolled(directions, cross(side, along))) if starts.count == 2 else starts
 
 
-def _size(count: int) -> int:
-    """How many numbers a starting pose has."""
-    return 10 + 3 * count + (8 if count == 2 else 3 * count)
+def _frames(at: np.ndarray, lengths: np.ndarray, hinges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The bend frames (3, m, n), along and side, and where they are regular, (m, n).
 
-
-def _numbers(chain: Chain) -> list[float]:
-    """What of one chain is computed with, in the order of `StartRows`."""
-    if chain.limits is not None:
-        raise ChainError(messages.NO_ROWS())
-    start, lengths = chain.start or start_of(chain), chain.lengths
-    frame, reach = start.frame, start.reach[:-1]
-    near, far = reach[0]
-    fine = far - near > SLIVER * far if len(lengths) == 2 else min(lengths) > SHORT * far
-    # Sliced, because Blender's vectors and quaternions give their numbers fastest so.
-    numbers = [*chain.joints[0][:], *frame.along[:], *frame.side[:], start.noise if fine else inf, *lengths]
-    numbers += [near for near, _ in reach]
-    numbers += [far for _, far in reach]
-    for part in start.unrolled or chain.directions:
-        numbers += part[:]
-    return numbers
-
-
-def _fill(starts: StartRows, at: np.ndarray, hinges: np.ndarray) -> np.ndarray:
-    """Compute the numbers of starting poses; returns where they are regular, (m, n).
-
-    at: the joints, (k + 1, 3, m, n). hinges: (3, m, n or 1).
+    at: the joints, (k + 1, 3, m, n). lengths: of the links, (k, m, n). hinges: (3, m, n or 1).
     """
-    count, along, side, lengths = starts.count, starts.along, starts.side, starts.lengths
-    starts.roots[:] = at[0]
-    links = at[1:] - at[:-1]
-    np.sqrt(np.add.reduce(links * links, axis=1), out=lengths)
-    directions = links / lengths[:, None]
-    _fill_reach(starts)
-    total = starts.far[0]
+    total = np.add.reduce(lengths)
     to_end = at[-1] - at[0]
     away = length(to_end)
-    np.divide(to_end, away, out=along)
+    along = to_end / away
     bulge = np.add.reduce(at[1:-1] - at[0])
     before = np.cumsum(lengths[:-1], axis=0)
     one_radian = np.add.reduce(before * (total - before)) / total
-    np.subtract(bulge, along * dot(bulge, along), out=side)
+    side = bulge - along * dot(bulge, along)
     off_line, limit = length(side), np.maximum(STRAIGHT * one_radian, ROUNDING * length(bulge))
     side /= off_line
     # Next to the limit, where rounding decides, the scalar code does.
@@ -278,26 +209,30 @@ def _fill(starts: StartRows, at: np.ndarray, hinges: np.ndarray) -> np.ndarray:
         off_hinge, size = length(normal), length(hinges)
         straight &= (off_hinge > OFF_HINGE * size) & (size <= LARGEST)
         np.copyto(side, cross(along, normal / off_hinge), where=straight)
-    if count == 2:
-        starts.unrolled[:] = _unrolled(directions, cross(side, along))
-    else:
-        starts.directions[:] = directions
-    np.maximum(ROUNDING * total, SMALL, out=starts.noise)
     # With NaN no comparison is true.
     regular = (bent | straight) & (away > 2.0 * ROUNDING * total) & (total > SMALL)
     regular &= np.minimum.reduce(lengths) > 2.0 * SHORT * total
     regular &= np.abs(at).max(axis=(0, 1)) <= LARGEST
-    return regular
+    return along, side, regular
 
 
-def _fill_reach(starts: StartRows) -> None:
+def _look_at(starts: StartRows, chain: int, row: int) -> None:
+    """Let `start_of` find the frame of a pose that is not regular, and whether its rows may be."""
+    start, place = start_of(starts.chain_at(chain, row)), (slice(None), chain, row)
+    starts.along[place], starts.side[place] = start.frame.along, start.frame.side
+    lengths, (near, far) = starts.lengths[place], start.reach[0]
+    fine = far - near > SLIVER * far if len(lengths) == 2 else min(lengths) > SHORT * far
+    starts.noise[chain, row] = start.noise if fine else inf
+
+
+def _reach(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What `reach_limits` gives, from the lengths."""
-    near, far, lengths = starts.near, starts.far, starts.lengths
-    near[-1] = far[-1] = lengths[-1]
-    for k in range(starts.count - 2, -1, -1):
-        np.add(far[k + 1], lengths[k], out=far[k])
+    near, far = lengths.copy(), lengths.copy()
+    for k in range(len(lengths) - 2, -1, -1):
+        far[k] += far[k + 1]
         np.maximum(near[k + 1] - lengths[k], lengths[k] - far[k + 1], out=near[k])
         np.maximum(near[k], 0.0, out=near[k])
+    return near, far
 
 
 def _unrolled(directions: np.ndarray, normal: np.ndarray) -> np.ndarray:
@@ -330,7 +265,7 @@ def solve_rows(starts: StartRows, goals: GoalRows) -> SolvedRows:
             chain = starts.chain_at(k, j)
             solution = solve(chain, goals.goal_at(k, j))
             solved.turns[k, j] = link_rotations(chain, solution)
-            solved.outcomes[k, j] = OUTCOMES[solution.outcome]
+            solved.outcomes[k, j] = solution.outcome
             solved.stretches[k, j] = solution.stretch
     return solved
 
@@ -365,7 +300,8 @@ def _aims(starts: StartRows, goals: GoalRows) -> _Aims:
     held, stretches = _held(distance, far, goals, regular)
     reach = far * stretches
     slack = MET * reach
-    outcomes = (distance > reach + slack).view(np.int8) - (distance < near - slack)
+    outcomes = np.where(distance > reach + slack, Outcome.TOO_FAR, Outcome.REACHED)
+    outcomes[distance < near - slack] = Outcome.TOO_NEAR
     return _Aims(frame, held, outcomes, stretches, regular)
 
 
@@ -408,8 +344,8 @@ def _own_sides(start: np.ndarray, side: np.ndarray, along: np.ndarray) -> np.nda
 def _bent(starts: StartRows, goals: GoalRows, aims: _Aims) -> np.ndarray:
     """How two links turn, (4, 2, m, n): their triangle, as `two_links` and `link_rotations` have it."""
     (first, second), near, far = starts.lengths, starts.near[0], starts.far[0]
-    # For each link and component of a quaternion: that part of its product with `unrolled`.
-    unrolled = starts.unrolled.swapaxes(0, 1)[PLACES] * SIGNS
+    # For each link and component of a quaternion: that part of its product with `links`.
+    unrolled = starts.links.swapaxes(0, 1)[PLACES] * SIGNS
     # Clamped, the parts along become the links themselves with their signs, and nothing is left aside.
     base = np.minimum(np.maximum(aims.held, near), far)
     twice, half = 2.0 * base, 0.5 * base
@@ -444,7 +380,7 @@ def _triangulated(starts: StartRows, goals: GoalRows, aims: _Aims) -> np.ndarray
     unturned = raw_quaternions(own)
     np.negative(unturned[1:], out=unturned[1:])
     turn = normalized(product(raw_quaternions(aims.frame[:, :3]), unturned))
-    directions = np.concatenate((starts.directions, starts.directions[:, :2]), axis=1)
+    directions = np.concatenate((starts.links, starts.links[:, :2]), axis=1)
     if not goals.flip.any():
         return _opened(starts, aims, _wide_quaternions(turn), directions, aims.frame[2, :3])[1]
     # Mirrored to the other side of the bend is the opposite, turned half round the side.

@@ -1,6 +1,7 @@
 """Points, directions and the rotation between them: what mathutils leaves out or does not do soundly."""
 
 from collections.abc import Sequence
+from enum import Enum, auto
 from math import atan2, hypot, isfinite, pi
 
 from mathutils import Matrix, Quaternion, Vector
@@ -20,13 +21,26 @@ LARGEST = 2.0**50
 """Beyond it the squares of a long chain's sizes overflow a float32."""
 
 
+class Kind(Enum):
+    """What may be wrong with a chain, where there is something to press that mends it."""
+
+    TARGET = auto()
+    TARGET_DELETED = auto()
+    POLE = auto()
+    POLE_DELETED = auto()
+    BONES = auto()
+    END_BONE = auto()
+    SOLVER = auto()
+    REST_POSITION = auto()
+
+
 class ChainError(ValueError):
     """A chain that cannot be solved as it is set up; the message says what is wrong and what cures it.
 
-    kind: a name for what is wrong, where there is something to press that cures it; "": there is none.
+    kind: of what is wrong; None if nothing is to be pressed that cures it.
     """
 
-    def __init__(self, sentence: str, kind: str = "") -> None:
+    def __init__(self, sentence: str, kind: Kind | None = None) -> None:
         super().__init__(sentence)
         self.kind = kind
 

@@ -1,6 +1,5 @@
 """Blender's IK constraints become chains without moving a bone, and come back bit for bit."""
 
-import json
 import re
 from collections.abc import Callable
 from math import pi, radians, sqrt
@@ -710,19 +709,6 @@ def test_a_bone_that_was_posed_since_keeps_its_new_fk_pose():
     after = pose_values(rig.ob)
     assert after[second.name] == edited
     assert (after[first.name], after[third.name]) == (before[first.name], before[third.name])
-
-
-def test_what_earlier_versions_kept_is_given_back():
-    rig = constrained_leg()
-    rig.tip.constraints["IK"].driver_add("influence").driver.expression = "0.8"
-    update()
-    before = whole_state()
-    adopt_one(rig.ob)
-    kept = json.loads(rig.tip.analytic_ik_record_adopted)
-    old = {"bone": "shin", "constraint": "IK", "helper": None, "animated": True, "fk": kept["fk"]}
-    rig.tip.analytic_ik_record_adopted = json.dumps(old)
-    restore(bpy.context, [rig.tip])
-    assert whole_state() == before
 
 
 def test_adopting_survives_a_file_and_is_given_back_from_it(tmp_path):

@@ -82,12 +82,6 @@ def test_whether_bends_flip(chains, verdict):
     assert verdict_on_bends(certificate_of(file_of(*chains))) == verdict
 
 
-def test_what_was_not_measured_is_not_judged():
-    chain = entry()
-    del chain["keys"], chain["flipped_frames"]
-    assert verdict_on_bends(certificate_of(file_of(chain))) is None
-
-
 @pytest.mark.parametrize(
     ("chain", "frames", "words"),
     [

@@ -117,7 +117,8 @@ def test_a_straight_chain_bends_about_its_hinge_by_the_right_hand_rule(
 def test_a_chain_that_bends_by_itself_ignores_its_hinge(solver, data, hinge):
     case = calm_case(data, solver, with_pole=False)
     assert not is_straight(case.chain)
-    assert case.solved(solver, hinge=single(hinge)) == case.solved(solver)
+    one, other = case.solved(solver, hinge=single(hinge)), case.solved(solver)
+    assert (one.joints, one.directions, one.normal) == (other.joints, other.directions, other.normal)
 
 
 @pytest.mark.parametrize("toward", AXES)

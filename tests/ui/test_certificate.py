@@ -191,19 +191,6 @@ def test_a_chain_that_was_off_says_so():
 # Whatever it is given
 
 
-def test_a_report_of_an_earlier_version_is_shown():
-    rig = troubled_leg()
-    report = json.loads(rig.ob.analytic_ik_report)
-    for name in ("max_step_frame", "length", "aligned_frames", "straight_frames", "flipped_frames", "keys"):
-        del report["chains"][0][name]
-    rig.ob.analytic_ik_report = json.dumps(report)
-    shown = drawn()
-    assert "Frames 1 to 12" in shown.text()
-    assert "out of reach" in shown.text()
-    assert "flip" not in shown.text()
-    assert "3-4" in shown.jumps()
-
-
 NONSENSE = [
     "no json",
     "{",

@@ -15,27 +15,28 @@ from .stance import in_their_stance
 
 @dataclass(frozen=True, slots=True)
 class FoundLimb:
-    """A limb of an armature, by the names of its bones."""
+    """A limb of an armature, by the names of its bones.
+
+    kind: LEG or ARM; the front legs of an animal are legs.
+    side: L, R, or "" for one in the middle.
+    place: FRONT or HIND where there are both, MID_FRONT or MID_HIND between them, else "".
+    bones: the chain, root first; two or more.
+    end: the foot, hand or paw at whose head the chain ends; "" if it ends at the tail of its last bone.
+    toe, heel: the ball or toe bone behind the foot, and the bone at its heel, or "".
+    segments: those of the chain that only continue the bone before, as where a thigh is split for its twist.
+    rides: True if the end is parented to the chain and turns with it; False if it is parented to something else, is one
+    of several hands or only marks the end, and if there is none.
+    """
 
     kind: str
-    """LEG or ARM; the front legs of an animal are legs."""
     side: str
-    """L, R, or "" for one in the middle."""
     place: str
-    """FRONT or HIND where there are both, MID_FRONT or MID_HIND between them, else ""."""
     bones: tuple[str, ...]
-    """The chain, root first; two or more."""
     end: str
-    """The foot, hand or paw at whose head the chain ends; "" if it ends at the tail of its last bone."""
     toe: str
-    """The ball or toe bone behind the foot, or ""."""
     heel: str
-    """The bone at a foot's heel, or ""."""
     segments: tuple[str, ...] = ()
-    """Those of the chain that only continue the bone before, as where a thigh is split for its twist."""
     rides: bool = True
-    """True if the end is parented to the chain and turns with it; False if it is parented to something else, is one of
-    several hands or only marks the end, and if there is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,14 +47,14 @@ def fcurve_homes(ob: bpy.types.Object) -> list:
     if data is None:
         return []
     strips = [strip for track in data.nla_tracks for strip in track.strips]
-    return [*current_fcurve_collections(data), *_homes_of_strips(strips)]
+    return [*current_fcurve_collections(data), *homes_of_strips(strips)]
 
 
-def _homes_of_strips(strips: Iterable[bpy.types.NlaStrip]) -> Iterator:
+def homes_of_strips(strips: Iterable[bpy.types.NlaStrip]) -> Iterator:
     """The collections of F-Curves of strips, and of the strips in those that hold others."""
     for strip in strips:
         yield from fcurve_collections(strip.action, getattr(strip, "action_slot", None))
-        yield from _homes_of_strips(strip.strips)
+        yield from homes_of_strips(strip.strips)
 
 
 def playing_strips(data: bpy.types.AnimData, frame: float) -> list[bpy.types.NlaStrip]:
@@ -159,7 +159,7 @@ def animated_channels(ob: bpy.types.Object, data_at: bpy.types.AnimData | None =
         channels: Channels = {}
         homes = fcurve_homes(ob)
         if strips is not None:
-            homes = [*current_fcurve_collections(data), *_homes_of_strips(strips)]
+            homes = [*current_fcurve_collections(data), *homes_of_strips(strips)]
         driven = ((driver.data_path, driver.array_index) for driver in data.drivers if not driver.mute)
         for path, index in (*_set_by(homes), *driven):
             name, channel = bone_of_path(path)

@@ -5,7 +5,7 @@ from math import ceil, floor
 
 import bpy
 
-from .animation import current_fcurve_collections, fcurve_collections, plays
+from .animation import current_fcurve_collections, homes_of_strips, plays
 
 _PLACING = ("location", "rotation", "scale")
 """How the names of the channels begin that move a bone or an object."""
@@ -71,8 +71,7 @@ def _playing(ob: bpy.types.Object) -> Iterator[Iterable[bpy.types.FCurve]]:
     data = ob.animation_data
     if data is not None:
         yield from _current(data)
-        for strip in _strips(data):
-            yield from _curves_of(strip)
+        yield from homes_of_strips(_strips(data))
 
 
 def _current(data: bpy.types.AnimData) -> list:
@@ -87,13 +86,6 @@ def _strips(data: bpy.types.AnimData) -> Iterator[bpy.types.NlaStrip]:
     alone = [track for track in tracks if track.is_solo]
     for track in alone or (track for track in tracks if not track.mute):
         yield from (strip for strip in track.strips if not strip.mute)
-
-
-def _curves_of(strip: bpy.types.NlaStrip) -> Iterator:
-    """The collections of F-Curves of a strip, and of the strips in it."""
-    yield from fcurve_collections(strip.action, getattr(strip, "action_slot", None))
-    for inner in strip.strips:
-        yield from _curves_of(inner)
 
 
 def _moving_paths(names: Iterable[str]) -> tuple[str, ...]:

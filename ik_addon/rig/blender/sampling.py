@@ -4,7 +4,7 @@
 Hidden objects, which Blender may not evaluate at all, are sampled like any other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -61,31 +61,24 @@ class Sampler:
         known = self._still.get(ob.session_uid)
         if known is not None:
             return known
-        line, above = [], ob
-        while above is not None and above not in self._worlds:
-            line.append(above)
-            above = above.parent
-        if line:
-            with self:
-                for each in reversed(line):
-                    self._worlds[each] = world = self._world(each)
-                    # Of one frame alone there is no telling.
-                    if len(world) < len(self._frames):
-                        self._still[each.session_uid] = world
+        self._climb(ob, self._worlds, self._world)
         return self._worlds[ob]
 
     def poses(self, ob: bpy.types.Object, bone_name: str) -> np.ndarray:
         """The pose matrices of a bone, in armature space."""
-        pose_bone = above = ob.original.pose.bones[bone_name]
-        line = []
-        while above is not None and above not in self._poses:
-            line.append(above)
-            above = above.parent
-        if line:
-            with self:
-                for each in reversed(line):
-                    self._poses[each] = self._pose(each)
+        pose_bone = ob.original.pose.bones[bone_name]
+        self._climb(pose_bone, self._poses, self._pose)
         return self._poses[pose_bone]
+
+    def _climb(self, owner, known: dict, found: Callable) -> None:
+        """Find the matrices of an object or a bone, and before it those of its parents."""
+        line = []
+        while owner is not None and owner not in known:
+            line.append(owner)
+            owner = owner.parent
+        with self:
+            for each in reversed(line):
+                known[each] = found(each)
 
     def channel(self, ob: bpy.types.Object, path: str, still: Sequence[float]) -> np.ndarray:
         """The numbers (n or 1, width) of a property. still: what it holds where no F-Curve sets it."""
@@ -99,10 +92,13 @@ class Sampler:
         return curves
 
     def _world(self, ob: bpy.types.Object) -> np.ndarray:
-        local = self._local(ob, ob, "")
-        if ob.parent is None:
-            return local
-        return self._worlds[ob.parent] @ (array_of(ob.matrix_parent_inverse) @ local)
+        world = self._local(ob, ob, "")
+        if ob.parent is not None:
+            world = self._worlds[ob.parent] @ (array_of(ob.matrix_parent_inverse) @ world)
+        # Of one frame alone there is no telling.
+        if len(world) < len(self._frames):
+            self._still[ob.session_uid] = world
+        return world
 
     def _pose(self, pose_bone: bpy.types.PoseBone) -> np.ndarray:
         ob, bone, parent = pose_bone.id_data, pose_bone.bone, pose_bone.parent

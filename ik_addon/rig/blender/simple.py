@@ -7,6 +7,7 @@ import bpy
 
 from ... import messages
 from .animation import animated_paths, bone_of_path, current_fcurve_collections, plays
+from .movers import taken_by
 
 _ROTATIONS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
 _CHANNELS = {"location", "scale", *_ROTATIONS}
@@ -172,17 +173,9 @@ class _Bones:
         """A constraint of a bone moves that bone, and may move others."""
         said = messages.CONTROL_BONE_CONSTRAINED(bone=pose_bone.name, constraint=constraint.name)
         self._moved.setdefault(pose_bone.name, said)
-        if constraint.type not in ("IK", "SPLINE_IK"):
-            return
-        above, count = pose_bone.parent_recursive, constraint.chain_count
-        if count and (constraint.type == "SPLINE_IK" or constraint.use_tail):
-            # The bone itself is one of them.
-            above = above[: count - 1]
-        elif count:
-            above = above[:count]
-        for bone in above:
-            said = messages.MOVED_BY_CONSTRAINT(bone=bone.name, constraint=constraint.name, owner=pose_bone.name)
-            self._moved.setdefault(bone.name, said)
+        for name in taken_by(constraint, pose_bone):
+            said = messages.MOVED_BY_CONSTRAINT(bone=name, constraint=constraint.name, owner=pose_bone.name)
+            self._moved.setdefault(name, said)
 
 
 def _channel(path: str) -> str:

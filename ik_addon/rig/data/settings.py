@@ -5,8 +5,10 @@ driven and overridden, and follows a bone that is renamed or duplicated.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from math import inf, pi
+from operator import attrgetter
 
 import bpy
 
@@ -59,37 +61,24 @@ class Settings:
     toe_angle: float
 
 
+_READ = attrgetter(*(PREFIX + each.name for each in fields(Settings)))
+
+
 def settings_of(pose_bone: bpy.types.PoseBone) -> Settings:
     """The settings of the chain that ends in `pose_bone`; of an evaluated bone: as animated and driven.
 
     They are within their ranges and of the choices that there are, whatever a file holds. What is no number stays so.
     """
-    return Settings(
-        pose_bone.analytic_ik_enabled,
-        pose_bone.analytic_ik_target,
-        pose_bone.analytic_ik_subtarget,
-        pose_bone.analytic_ik_pole_target,
-        pose_bone.analytic_ik_pole_subtarget,
-        pose_bone.analytic_ik_end_bone,
-        pose_bone.analytic_ik_chain_count,
-        pose_bone.analytic_ik_solver or "AUTO",
-        _within(pose_bone.analytic_ik_influence, "influence"),
-        pose_bone.analytic_ik_swivel,
-        pose_bone.analytic_ik_flip,
-        _within(pose_bone.analytic_ik_softness, "softness"),
-        pose_bone.analytic_ik_reach or "CLAMP",
-        _within(pose_bone.analytic_ik_stretch_max, "stretch_max"),
-        pose_bone.analytic_ik_least_motion,
-        pose_bone.analytic_ik_use_rotation,
-        pose_bone.analytic_ik_foot_roll,
-        _within(pose_bone.analytic_ik_toe_angle, "toe_angle"),
-    )
-
-
-def _within(value: float, name: str) -> float:
-    """A number in its range. Blender sees to it where a user sets it or a key does, and not where a script has."""
-    lowest, highest = RANGES[name]
-    return min(max(value, lowest), highest)
+    settings = Settings(*_READ(pose_bone))
+    # Blender sees to it where a user sets it or a key does, and not where a script has.
+    wrong: dict[str, object] = {
+        name: min(max(getattr(settings, name), lowest), highest)
+        for name, (lowest, highest) in RANGES.items()
+        if not lowest <= getattr(settings, name) <= highest
+    }
+    if not (settings.solver and settings.reach):
+        wrong |= {"solver": settings.solver or "AUTO", "reach": settings.reach or "CLAMP"}
+    return replace(settings, **wrong) if wrong else settings
 
 
 Update = Callable[[bpy.types.PoseBone, bpy.types.Context], None]
@@ -108,8 +97,16 @@ def _switched(pose_bone: bpy.types.PoseBone, context: bpy.types.Context) -> None
     _tag(pose_bone, context)
 
 
-def _setting(kind, update: Update = _tag, **options):
-    return kind(override=_OVERRIDABLE, update=update, **options)
+def _setting(kind, name: str, description: str, update: Update = _tag, **options):
+    return kind(name=name, description=description, override=_OVERRIDABLE, update=update, **options)
+
+
+_flag, _choice, _number = (
+    partial(_setting, kind) for kind in (bpy.props.BoolProperty, bpy.props.EnumProperty, bpy.props.FloatProperty)
+)
+_factor, _angle = (partial(_number, subtype=subtype) for subtype in ("FACTOR", "ANGLE"))
+_control = partial(_setting, bpy.props.PointerProperty, type=bpy.types.Object, update=kept.controls_set)
+_bone = partial(_setting, bpy.props.StringProperty, update=kept.controls_set)
 
 
 def _record(kind, **options):
@@ -118,110 +115,59 @@ def _record(kind, **options):
 
 
 def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
-    props = bpy.props
+    """The properties of a pose bone by their names, without the prefix."""
     return {
-        "enabled": _setting(
-            props.BoolProperty,
-            _switched,
-            name="Analytic IK",
-            description="This bone is the tip of a live chain",
+        "enabled": _flag("Analytic IK", "This bone is the tip of a live chain", _switched),
+        "target": _control("Target", "Object that the end of the chain reaches for"),
+        "subtarget": _bone("Target Bone", "Bone of the target armature whose head is reached for"),
+        "pole_target": _control(
+            "Pole", "Object towards which the chain bends. Without one it bends as it does in its FK pose"
         ),
-        "target": _setting(
-            props.PointerProperty,
-            kept.controls_set,
-            type=bpy.types.Object,
-            name="Target",
-            description="Object that the end of the chain reaches for",
-        ),
-        "subtarget": _setting(
-            props.StringProperty,
-            kept.controls_set,
-            name="Target Bone",
-            description="Bone of the target armature whose head is reached for",
-        ),
-        "pole_target": _setting(
-            props.PointerProperty,
-            kept.controls_set,
-            type=bpy.types.Object,
-            name="Pole",
-            description="Object towards which the chain bends. Without one it bends as it does in its FK pose",
-        ),
-        "pole_subtarget": _setting(
-            props.StringProperty,
-            kept.controls_set,
-            name="Pole Bone",
-            description="Bone of the pole armature towards whose head the chain bends",
-        ),
+        "pole_subtarget": _bone("Pole Bone", "Bone of the pole armature towards whose head the chain bends"),
         "chain_count": _setting(
-            props.IntProperty,
-            name="Bones",
-            description="Bones in the chain, counted from this one towards the root; 0: up to the root",
+            bpy.props.IntProperty,
+            "Bones",
+            "Bones in the chain, counted from this one towards the root; 0: up to the root",
             default=2,
             min=0,
         ),
-        "end_bone": _setting(
-            props.StringProperty,
-            kept.controls_set,
-            name="End Bone",
-            description="Bone at whose head the chain ends, such as a foot or a hand. Empty: the tail of this bone",
+        "end_bone": _bone(
+            "End Bone", "Bone at whose head the chain ends, such as a foot or a hand. Empty: the tail of this bone"
         ),
-        "solver": _setting(
-            props.EnumProperty,
-            name="Solver",
-            description="Method that solves the chain",
-            default="AUTO",
-            items=SOLVER_ITEMS,
-        ),
-        "influence": _setting(
-            props.FloatProperty,
-            name="Influence",
-            description="0: the FK pose, 1: the solution, between: the shortest blend of rotations",
+        "solver": _choice("Solver", "Method that solves the chain", default="AUTO", items=SOLVER_ITEMS),
+        "influence": _factor(
+            "Influence",
+            "0: the FK pose, 1: the solution, between: the shortest blend of rotations",
             default=1.0,
             min=0.0,
             max=1.0,
-            subtype="FACTOR",
         ),
-        "swivel": _setting(
-            props.FloatProperty,
-            name="Swivel",
-            description="Turns the bend about the line from the root to the target, after the pole",
-            default=0.0,
+        "swivel": _angle(
+            "Swivel",
+            "Turns the bend about the line from the root to the target, after the pole",
             soft_min=-pi,
             soft_max=pi,
-            subtype="ANGLE",
         ),
-        "flip": _setting(
-            props.BoolProperty,
-            name="Flip",
-            description="Bend to the other side",
-        ),
-        "straight_axis": _setting(
-            props.EnumProperty,
-            name="Straight Bend",
-            description="About which axis of its first inner joint's bone, a leg's knee, the chain bends where its FK "
-            "pose is straight and does not tell",
+        "flip": _flag("Flip", "Bend to the other side"),
+        "straight_axis": _choice(
+            "Straight Bend",
+            "About which axis of its first inner joint's bone, a leg's knee, the chain bends where its FK pose is "
+            "straight and does not tell",
             default="AUTO",
             items=[
-                ("AUTO", "Automatic", "The one unlocked IK axis, else the bend of the rest pose, else the X axis", 0),
-                ("X", "X", "About the X axis", 1),
-                ("NEGATIVE_X", "-X", "About the X axis, to the other side", 2),
-                ("Z", "Z", "About the Z axis", 3),
-                ("NEGATIVE_Z", "-Z", "About the Z axis, to the other side", 4),
+                ("AUTO", "Automatic", "The one unlocked IK axis, else the bend of the rest pose, else the X axis"),
+                ("X", "X", "About the X axis"),
+                ("NEGATIVE_X", "-X", "About the X axis, to the other side"),
+                ("Z", "Z", "About the Z axis"),
+                ("NEGATIVE_Z", "-Z", "About the Z axis, to the other side"),
             ],
         ),
-        "softness": _setting(
-            props.FloatProperty,
-            name="Softness",
-            description="Part of the chain's length over which it eases into full extension",
-            default=0.0,
-            min=0.0,
-            max=_SOFTEST,
-            subtype="FACTOR",
+        "softness": _factor(
+            "Softness", "Part of the chain's length over which it eases into full extension", min=0.0, max=_SOFTEST
         ),
-        "reach": _setting(
-            props.EnumProperty,
-            name="Out of Reach",
-            description="What the chain does when it cannot reach its target",
+        "reach": _choice(
+            "Out of Reach",
+            "What the chain does when it cannot reach its target",
             default="CLAMP",
             # With the numbers under which files keep them, which the order here does not tell.
             items=[
@@ -230,101 +176,88 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
                 ("HOLD", "Hold", "Keep the FK pose", 1),
             ],
         ),
-        "stretch_max": _setting(
-            props.FloatProperty,
-            name="Stretch Max",
-            description="How long the chain may become, as a multiple of its own length. The bones on its end, such as "
-            "a foot or a hand, keep their size",
+        "stretch_max": _number(
+            "Stretch Max",
+            "How long the chain may become, as a multiple of its own length. The bones on its end, such as a foot or "
+            "a hand, keep their size",
             default=1.5,
             min=1.0,
             soft_max=3.0,
         ),
-        "least_motion": _setting(
-            props.BoolProperty,
-            name="Least Motion",
-            description="Chains over two bones move as little as possible from their FK pose, "
-            "instead of staying straight",
+        "least_motion": _flag(
+            "Least Motion",
+            "Chains over two bones move as little as possible from their FK pose, instead of staying straight",
         ),
-        "use_rotation": _setting(
-            props.BoolProperty,
+        "use_rotation": _flag(
+            "Foot Follows Target",
+            "The bone on the end of the chain, such as a foot, keeps the orientation that it has to the target when "
+            "this is switched on",
             rotation_switched,
-            name="Foot Follows Target",
-            description="The bone on the end of the chain, such as a foot, keeps the orientation that it has to the "
-            "target when this is switched on",
         ),
-        "foot_roll": _setting(
-            props.FloatProperty,
-            name="Foot Roll",
-            description="Rolls a foot that follows its target: above 0 the heel is lifted, first over the ball, then "
-            "over the tip of the toe; below 0 the foot tips back over the heel",
-            default=0.0,
+        "foot_roll": _angle(
+            "Foot Roll",
+            "Rolls a foot that follows its target: above 0 the heel is lifted, first over the ball, then over the tip "
+            "of the toe; below 0 the foot tips back over the heel",
             soft_min=-pi / 2.0,
             soft_max=pi / 2.0,
-            subtype="ANGLE",
         ),
-        "toe_angle": _setting(
-            props.FloatProperty,
-            name="Toe Angle",
-            description="Foot roll up to which the foot rolls over its ball; beyond, it rolls over the tip of the toe",
+        "toe_angle": _angle(
+            "Toe Angle",
+            "Foot roll up to which the foot rolls over its ball; beyond, it rolls over the tip of the toe",
             default=pi / 4.0,
             min=0.0,
             max=pi,
-            subtype="ANGLE",
         ),
         # Of any bone of a chain, beside Blender's own IK locks and limits.
-        "rigid": _setting(
-            props.BoolProperty,
-            name="Rigid",
-            description="Keep the FK rotation of this bone in a chain, as one link with the bone before it. For bones "
-            "that are split for twist",
+        "rigid": _flag(
+            "Rigid",
+            "Keep the FK rotation of this bone in a chain, as one link with the bone before it. For bones that are "
+            "split for twist",
         ),
-        "use_cone": _setting(
-            props.BoolProperty,
-            name="Limit Bend",
-            description="Keep this bone within a cone about its parent's direction when a chain is solved",
+        "use_cone": _flag(
+            "Limit Bend", "Keep this bone within a cone about its parent's direction when a chain is solved"
         ),
-        "cone": _setting(
-            props.FloatProperty,
-            name="Largest Bend",
-            description="The largest angle between this bone's direction and its parent's; 0: straight on",
+        "cone": _angle(
+            "Largest Bend",
+            "The largest angle between this bone's direction and its parent's; 0: straight on",
             default=pi,
             min=0.0,
             max=pi,
-            subtype="ANGLE",
         ),
-        "use_min_bend": _setting(
-            props.BoolProperty,
-            name="Keep Bent",
-            description="Never straighten this hinge beyond its least bend, nor bend it to the other side",
+        "use_min_bend": _flag(
+            "Keep Bent", "Never straighten this hinge beyond its least bend, nor bend it to the other side"
         ),
-        "min_bend": _setting(
-            props.FloatProperty,
-            name="Least Bend",
-            description="The smallest angle between this bone's direction and its parent's; 0: it may become straight",
-            default=0.0,
+        "min_bend": _angle(
+            "Least Bend",
+            "The smallest angle between this bone's direction and its parent's; 0: it may become straight",
             min=0.0,
             max=pi,
-            subtype="ANGLE",
         ),
         # The end bone's orientation against the target's, where it follows it (foot.py); zero: none was kept.
-        "record_rotation": _record(props.FloatVectorProperty, size=4),
+        "record_rotation": _record(bpy.props.FloatVectorProperty, size=4),
         # The Blender IK constraint that a chain was made of, and the FK pose before that, as JSON (adopt.py).
-        "record_adopted": _record(props.StringProperty),
+        "record_adopted": _record(bpy.props.StringProperty),
         # Under which name a tip or a control bone was last seen, and in which armature object (renamed.py).
-        "record_name": _record(props.StringProperty),
+        "record_name": _record(bpy.props.StringProperty),
     }
+
+
+def named_bones(tip: bpy.types.PoseBone) -> list[tuple[bpy.types.Object, str]]:
+    """The bones that a chain's settings name, with the armature objects that have them, or should."""
+    named = (
+        (tip.analytic_ik_target, tip.analytic_ik_subtarget),
+        (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
+        (tip.id_data, tip.analytic_ik_end_bone),
+    )
+    return [(ob, bone) for ob, bone in named if bone and ob is not None and ob.pose]
 
 
 def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
     """Take a chain off its tip: all its settings go back to their defaults; the pose is left alone."""
-    for control, bone in (
-        (pose_bone.analytic_ik_target, pose_bone.analytic_ik_subtarget),
-        (pose_bone.analytic_ik_pole_target, pose_bone.analytic_ik_pole_subtarget),
-        (pose_bone.id_data, pose_bone.analytic_ik_end_bone),
-    ):
+    for ob, bone in named_bones(pose_bone):
         # Other chains that follow it keep its name anew.
-        if control is not None and control.pose and bone in control.pose.bones:
-            control.pose.bones[bone].property_unset(NAME_RECORD)
+        if bone in ob.pose.bones:
+            ob.pose.bones[bone].property_unset(NAME_RECORD)
     for name in _properties():
         if name not in _OF_ANY_BONE:
             pose_bone.property_unset(PREFIX + name)

@@ -1,10 +1,12 @@
 """The foot: which bones ride on a chain's end, how it follows its target's orientation, and how it rolls."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import bpy
+import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
+from ...solvers.arrays import multiply, rotated
 from ..blender.animation import is_animated
 from .limb import BoneReading, EndBone
 
@@ -71,7 +73,6 @@ def place_foot(
     the ground while the foot rolls over the ball. All in armature space.
     """
     foot, toe = readings[0], readings[1] if len(readings) > 1 else None
-    place = _Place(ankle_armature, orientation)
     if not roll:
         return ankle_armature, (EndBone(foot, orientation),)
     turn = orientation @ foot.orientation(foot.pose_armature).inverted()
@@ -82,34 +83,50 @@ def place_foot(
         end, end_pose = toe, toe.posed(toe.fk_rotation, foot_pose)
     tip_armature = end_pose @ Vector((0.0, end.bone.length, 0.0))
     ball_armature = end_pose.to_translation() if toe else tip_armature
-    ball, tip = (place.own(point) for point in (ball_armature, tip_armature))
-    heel, own_axis = heel_and_axis(foot.pose_bone)
+    heel, axis = heel_and_axis(foot.pose_bone)
     heel = Matrix.Diagonal(foot.pose_armature.to_scale()) @ heel
-    axis = orientation @ own_axis
-    standing = place.rolled(heel, axis, min(roll, 0.0)).rolled(tip, axis, max(roll - toe_angle, 0.0))
-    place = standing.rolled(ball, axis, min(max(roll, 0.0), toe_angle))
-    ends = [EndBone(foot, place.orientation)]
+    to_own = orientation.inverted()
+    tip, ball = (to_own @ (point - ankle_armature) for point in (tip_armature, ball_armature))
+    before, axis, heel, tip, ball, roll_row, toe_row = (
+        np.array([each])
+        for each in ((*ankle_armature, *orientation), orientation @ axis, heel, tip, ball, roll, toe_angle)
+    )
+    (ankles, orientations), standing = rolled(
+        (before[:, :3], before[:, 3:]), axis, (heel, tip, ball), roll_row, toe_row
+    )
+    ends = [EndBone(foot, Quaternion(orientations[0]))]
     if toe is not None:
-        ends.append(EndBone(toe, standing.orientation @ orientation.inverted() @ toe.orientation(end_pose)))
-    return place.ankle, tuple(ends)
+        ends.append(EndBone(toe, Quaternion(standing[0]) @ to_own @ toe.orientation(end_pose)))
+    return Vector(ankles[0]), tuple(ends)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a foot stands, in armature space."""
+def rolled(
+    place: tuple[np.ndarray, np.ndarray],
+    axis: np.ndarray,
+    pivots: Sequence[np.ndarray],
+    roll: np.ndarray,
+    toe_angle: np.ndarray,
+) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """A foot's place, ankle (n, 3) and orientation (n, 4), once it has rolled; and the orientation that its toe keeps.
 
-    ankle: Vector
-    orientation: Quaternion
+    place: before it rolls. axis: about which it does, (n, 3). pivots: heel, tip and ball in the foot's own space,
+    (n or 1, 3). roll, toe_angle: (n or 1,), in radians; see the settings.
+    """
+    heel, tip, ball = pivots
+    place = _turned(place, heel, axis, np.minimum(roll, 0.0))
+    standing = _turned(place, tip, axis, np.maximum(roll - toe_angle, 0.0))
+    return _turned(standing, ball, axis, np.minimum(np.maximum(roll, 0.0), toe_angle)), standing[1]
 
-    def own(self, point_armature: Vector) -> Vector:
-        """A point in the foot's own space."""
-        return self.orientation.inverted() @ (point_armature - self.ankle)
 
-    def rolled(self, pivot: Vector, axis: Vector, angle: float) -> "_Place":
-        """Turned about an axis in armature space through a point of the foot, given in its own space."""
-        turn = Quaternion(axis, angle)
-        pivot_armature = self.ankle + self.orientation @ pivot
-        return _Place(pivot_armature + turn @ (self.ankle - pivot_armature), turn @ self.orientation)
+def _turned(
+    place: tuple[np.ndarray, np.ndarray], pivot: np.ndarray, axis: np.ndarray, angles: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """A place turned about an axis through a point in the foot's own space."""
+    ankle, orientation = place
+    sines = np.sin(0.5 * angles)[:, None] * axis
+    turn = np.concatenate((np.broadcast_to(np.cos(0.5 * angles)[:, None], (len(sines), 1)), sines), axis=1)
+    pivot = ankle + rotated(orientation, pivot)
+    return pivot + rotated(turn, ankle - pivot), multiply(turn, orientation)
 
 
 def heel_and_axis(foot: bpy.types.PoseBone) -> tuple[Vector, Vector]:

@@ -8,19 +8,23 @@ from collections.abc import Callable, Sequence
 
 import bpy
 
-from ...solvers import ChainError
 from ..blender.animation import is_animated
 from ..blender.channels import Raw
-from .limb import INHERITING, chain_bones
+from .limb import INHERITING, chain_bones, known_bones
 
 
-def factors(bones: Sequence[bpy.types.Bone], ratio: float) -> dict[str, float]:
-    """By what the scales of a chain's bones, root first, and of its end bones are multiplied to lengthen it by `ratio`.
+def growth(bones: Sequence[bpy.types.Bone]) -> dict[str, int]:
+    """To what power of the stretch a chain's bones, root first, and its end bones are scaled: 1, 0, or -1.
 
     A bone that inherits its parent's scale needs none of its own; one that does not, the whole.
     """
-    of_chain = {bone.name: 1.0 if k and _inherits(bone) else ratio for k, bone in enumerate(bones)}
-    return of_chain | {bone.name: 1.0 / ratio for bone in bones[-1].children if _inherits(bone)}
+    of_chain = {bone.name: int(not k or not _inherits(bone)) for k, bone in enumerate(bones)}
+    return of_chain | {bone.name: -1 for bone in bones[-1].children if _inherits(bone)}
+
+
+def factors(bones: Sequence[bpy.types.Bone], ratio: float) -> dict[str, float]:
+    """By what the scales of a chain's bones and of its end bones are multiplied to lengthen it by `ratio`."""
+    return {name: ratio**power for name, power in growth(bones).items()}
 
 
 FkScale = Callable[[str], Raw]
@@ -37,12 +41,10 @@ def given_factor(pose_bone: bpy.types.PoseBone, fk_scale: FkScale) -> float:
 
 def present_ratio(tip: bpy.types.PoseBone, fk_scale: FkScale) -> float:
     """How long the chain of an evaluated tip is shown, as a multiple of its FK length."""
-    if tip.analytic_ik_reach != "STRETCH":
+    bones = known_bones(tip) if tip.analytic_ik_reach == "STRETCH" else []
+    if not bones:
         return 1.0
-    try:
-        root = chain_bones(tip, tip.analytic_ik_chain_count)[0]
-    except ChainError:
-        return 1.0
+    root = bones[0]
     fk = fk_scale(root.name)
     largest = max(range(3), key=lambda axis: abs(fk[axis]))
     if not fk[largest]:
@@ -60,8 +62,8 @@ def scaled_bones(tip: bpy.types.PoseBone) -> list[str]:
     """Names of the bones whose scale the chain of an original tip sets; none where it never stretches."""
     if not may_stretch(tip):
         return []
-    bones = [pose_bone.bone for pose_bone in chain_bones(tip, tip.analytic_ik_chain_count)]
-    return [name for name, factor in factors(bones, 2.0).items() if factor != 1.0]
+    bones = [pose_bone.bone for pose_bone in chain_bones(tip)]
+    return [name for name, power in growth(bones).items() if power]
 
 
 def _inherits(bone: bpy.types.Bone) -> bool:

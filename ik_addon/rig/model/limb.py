@@ -7,7 +7,7 @@ import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from ... import messages
-from ...solvers import Chain, ChainError
+from ...solvers import Chain, ChainError, Kind
 from ..blender.bones import pose_matrix, rotation_in
 from ..blender.channels import Raw
 from ..data.settings import Settings
@@ -153,6 +153,23 @@ def end_in_tip(tip: bpy.types.PoseBone) -> Vector:
     return tip.bone.matrix_local.inverted_safe() @ end.head_local
 
 
+def end_world(tip: bpy.types.PoseBone) -> Vector:
+    """The end of a chain in world space.
+
+    tip: its tip bone, evaluated.
+    """
+    return tip.id_data.matrix_world @ (tip.matrix @ end_in_tip(tip))
+
+
+def missed_world(tip: bpy.types.PoseBone, limb: Limb) -> float:
+    """Distance from the end of a chain to its target, in world units.
+
+    tip: its tip bone, evaluated.
+    limb: the chain as read from the same evaluation.
+    """
+    return (end_world(tip) - limb.world @ limb.target_armature).length
+
+
 def posed_joints(bones: Sequence[bpy.types.PoseBone]) -> list[Vector]:
     """Joints of a chain's bones as evaluated, in armature space, root first: heads of its links, then its end."""
     points = [bone.head.copy() for bone in link_bones(bones)]
@@ -173,14 +190,25 @@ def is_rigid(bone: bpy.types.PoseBone) -> bool:
     return bone.analytic_ik_rigid and bone.bone.use_inherit_rotation and bone.bone.inherit_scale in INHERITING
 
 
-def chain_bones(tip: bpy.types.PoseBone, chain_count: int) -> list[bpy.types.PoseBone]:
-    """The bones of a chain from root to tip. Raises ChainError where the armature has too few."""
-    bones = [tip]
+def chain_bones(tip: bpy.types.PoseBone, chain_count: int | None = None) -> list[bpy.types.PoseBone]:
+    """The bones of a chain from root to tip. Raises ChainError where the armature has too few.
+
+    chain_count: how many there are to be, 0: up to the root, None: as many as the tip's setting says.
+    """
+    bones, chain_count = [tip], tip.analytic_ik_chain_count if chain_count is None else chain_count
     while bones[-1].parent is not None and len(bones) != chain_count:
         bones.append(bones[-1].parent)
     if chain_count and len(bones) < chain_count:
-        raise ChainError(messages.TOO_FEW_BONES(count=len(bones), wanted=chain_count), "BONES")
+        raise ChainError(messages.TOO_FEW_BONES(count=len(bones), wanted=chain_count), Kind.BONES)
     return bones[::-1]
+
+
+def known_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
+    """The bones of a chain from root to tip; [] where the armature has too few."""
+    try:
+        return chain_bones(tip)
+    except ChainError:
+        return []
 
 
 def joints(readings: Sequence[BoneReading], poses_armature: Sequence[Matrix]) -> list[Vector]:

@@ -17,7 +17,7 @@ from ..blender.rotations import array_of, turns_in
 from ..data.settings import PREFIX, settings_of
 from .foot import heel_and_axis, possible_end_bones
 from .hinge import bend_axis
-from .lengthening import factors
+from .lengthening import growth
 from .limb import Limb, end_in_tip
 from .limits import BoneLimits
 
@@ -147,7 +147,7 @@ def limb_model(ob: bpy.types.Object, limb: Limb, animated: AnimatedBones) -> Lim
     links = [own.index(link) for link in limb.bones]
     rests = np.array([_rest(bone.bone) for bone in pose_bones])
     two_bone = limb.solver in TWO_BONE_SOLVERS
-    scaled = factors([reading.bone for reading in own], 2.0) if settings.reach == "STRETCH" else {}
+    scaled = growth([reading.bone for reading in own]) if settings.reach == "STRETCH" else {}
     names = {*(bone.name for bone in pose_bones), *scaled}
     return LimbModel(
         armature=ob.name_full,
@@ -173,7 +173,7 @@ def limb_model(ob: bpy.types.Object, limb: Limb, animated: AnimatedBones) -> Lim
         solver_name=limb.solver,
         reach=settings.reach,
         least_motion=settings.least_motion,
-        scaled=tuple((name, 1 if factor > 1.0 else -1) for name, factor in scaled.items() if factor != 1.0),
+        scaled=tuple((name, power) for name, power in scaled.items() if power),
         keyed_bones=frozenset(name for name in names if FK_CHANNELS & animated.get(name, {}).keys()),
         keyed_settings=frozenset(name for name in SAMPLED_SETTINGS if name in of_tip),
     )

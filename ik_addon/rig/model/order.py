@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ... import messages
-from ...solvers import ChainError
+from ...solvers import ChainError, Kind
 from ..blender.armatures import bones_at
 from ..blender.carriers import carriers
 from ..blender.movers import is_placed, is_rigify
@@ -68,18 +68,15 @@ def live_tips(ob: bpy.types.Object) -> list[str]:
     rows = np.flatnonzero(enabled).tolist()
     tips = bones_at(ob, rows)
     if rows and is_rigify(ob):
-        tips = (tip for tip in tips if not is_placed(_own_bones(tip)))
+        # As many bones of each chain as there are.
+        own = ((tip, [tip, *tip.parent_recursive][: tip.analytic_ik_chain_count or None]) for tip in tips)
+        tips = (tip for tip, bones in own if not is_placed(bones))
     return [tip.name for tip in tips]
 
 
 def tips_of(ob: bpy.types.Object) -> tuple[str, ...]:
     """The tips of the chains that an armature object has, or may have at another frame."""
     return (*live_tips(ob), *switched_tips(ob))
-
-
-def _own_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
-    """The bones of a chain, as many as there are."""
-    return [tip, *tip.parent_recursive][: tip.analytic_ik_chain_count or None]
 
 
 def chain_order(objects: Iterable[bpy.types.Object]) -> ChainOrder:
@@ -141,12 +138,12 @@ def _place(
 ) -> None:
     """Give a chain its bones, unless it has too few or another chain has one of them."""
     try:
-        bones = chain_bones(tip, tip.analytic_ik_chain_count)
+        bones = chain_bones(tip)
         names, ends = [bone.name for bone in bones], [bone.name for bone in end_bones(tip)]
         shared = next((bone for bone in names + ends if (name.armature, bone) in chain_of_bone), None)
         if shared is not None:
             tip_name = chain_of_bone[name.armature, shared].tip
-            raise ChainError(messages.BONE_SHARED(bone=shared, tip=tip_name), "BONES")
+            raise ChainError(messages.BONE_SHARED(bone=shared, tip=tip_name), Kind.BONES)
     except ChainError as error:
         order.errors[name] = error.of(messages.BONE(bone=name.tip))
         return
@@ -179,6 +176,12 @@ def read_by(tip: bpy.types.PoseBone, root_name: str) -> Iterator[tuple[bpy.types
         yield tip.analytic_ik_target, tip.analytic_ik_subtarget, tip.analytic_ik_use_rotation
     if tip.analytic_ik_pole_target is not None:
         yield tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget, False
+
+
+def objects_of(tip: bpy.types.PoseBone) -> list[bpy.types.Object]:
+    """The armature object of a tip, and the controls of its chain."""
+    found = (tip.id_data, tip.analytic_ik_target, tip.analytic_ik_pole_target)
+    return [each for each in found if each is not None]
 
 
 def _drop_circle(order: ChainOrder, circle: list[ChainName]) -> None:

@@ -13,7 +13,7 @@ import bpy
 
 from ..data.kept import keep_all, keep_controls, restore_controls
 from ..data.relation import in_any_collection
-from ..data.settings import NAME_RECORD
+from ..data.settings import NAME_RECORD, named_bones
 from .order import tips_of
 
 _MIRRORED_AXES = {"Z": "NEGATIVE_Z", "NEGATIVE_Z": "Z"}
@@ -50,13 +50,9 @@ def follow_bones(objects: Iterable[bpy.types.Object]) -> bool:
     for tip in tips:
         _keep(tip)
         keep_controls(tip)
-        for control, name in (
-            (tip.analytic_ik_target, tip.analytic_ik_subtarget),
-            (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
-            (tip.id_data, tip.analytic_ik_end_bone),
-        ):
+        for control, name in named_bones(tip):
             # While bones are edited, a copy must still be told from its original.
-            if name and control is not None and control.pose and control.is_editable and control.mode != "EDIT":
+            if control.is_editable and control.mode != "EDIT":
                 holders.add(control)
                 if name in control.pose.bones:
                     _keep(control.pose.bones[name])

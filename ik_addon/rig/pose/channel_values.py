@@ -13,7 +13,8 @@ def channel_values(readings: Sequence[Reading], poses: Sequence[PoseTrack]) -> t
     """The FK numbers (n, channels, 4), zeros behind, of the channels that chains set, and those that show their poses:
     each rotation next to its FK rotation."""
     count = readings[0].count
-    fk = np.stack([_padded(numbers, count) for reading in readings for numbers in _fk_numbers(reading)], axis=1)
+    numbers = [(*(each.fk.numbers[k] for k in each.model.turned), *each.fk.lengthening) for each in readings]
+    fk = np.stack([_padded(each, count) for own in numbers for each in own], axis=1)
     values, by_mode, at = fk.astype(np.float32), {}, 0
     for reading, pose in zip(readings, poses, strict=True):
         ahead = ~pose.at_fk
@@ -36,8 +37,3 @@ def _padded(numbers: np.ndarray, count: int) -> np.ndarray:
     padded = np.zeros((count, 4))
     padded[:, : numbers.shape[1]] = numbers
     return padded
-
-
-def _fk_numbers(reading: Reading) -> list[np.ndarray]:
-    """The FK numbers (n or 1, width) of the channels that a chain sets."""
-    return [*(reading.fk.numbers[k] for k in reading.model.turned), *reading.fk.lengthening]

@@ -9,10 +9,10 @@ import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from ... import messages
-from ...solvers import ChainError, solver_for
+from ...solvers import ChainError, Kind, solver_for
 from ..blender.bones import pose_matrix, rotation_in
 from ..blender.carriers import carriers
-from ..blender.channels import Raw, quaternion_of
+from ..blender.channels import quaternion_of
 from ..data.relation import in_any_collection, place_of
 from ..data.settings import PREFIX, Settings, settings_of
 from ..model.chains import fk_chain
@@ -22,17 +22,15 @@ from ..model.limb import BoneReading, Limb, chain_bones, is_rigid
 from ..model.limits import limits_of
 from .posing import FkPose
 
-_NO_NUMBER = {"TARGET": messages.TARGET_NO_NUMBER, "POLE": messages.POLE_NO_NUMBER}
-_DELETED = {"TARGET": messages.TARGET_DELETED, "POLE": messages.POLE_DELETED}
-_WITHOUT_BONE = {"TARGET": messages.TARGET_WITHOUT_BONE, "POLE": messages.POLE_WITHOUT_BONE}
-_ON_CHAIN = {"TARGET": messages.TARGET_ON_CHAIN, "POLE": messages.POLE_ON_CHAIN}
+_KINDS = {"target": (Kind.TARGET, Kind.TARGET_DELETED), "pole": (Kind.POLE, Kind.POLE_DELETED)}
+"""By the role of a control the kinds of what may be wrong with it, and of its being deleted."""
 
 
 def check_end(tip: bpy.types.PoseBone) -> None:
     """Raise ChainError if a tip names an end bone that its armature does not have."""
     name = tip.analytic_ik_end_bone
     if name and name not in tip.id_data.pose.bones:
-        raise ChainError(messages.WITHOUT_END_BONE(end=name), "END_BONE")
+        raise ChainError(messages.WITHOUT_END_BONE(end=name), Kind.END_BONE)
 
 
 class SceneReader:
@@ -87,7 +85,7 @@ class ArmatureReader:
         self.ob = ob
         self.evaluated = ob.evaluated_get(scene.depsgraph)
         self._scene = scene
-        self._fk = FkPose(ob, self.evaluated, scene.depsgraph.scene.frame_current_final, frame_changed)
+        self.fk = FkPose(ob, self.evaluated, scene.depsgraph.scene.frame_current_final, frame_changed)
         self._posed: dict[str, Matrix] = {}
         self._rotations: dict[str, Quaternion] = {}
         self._scales: dict[str, Vector] = {}
@@ -106,21 +104,13 @@ class ArmatureReader:
         """The tip bone of a chain, as animated and driven."""
         return self.evaluated.pose.bones[name]
 
-    def fk_rotation(self, name: str) -> tuple[str, Raw]:
-        """Rotation mode of a bone and its FK rotation, as numbers of that mode."""
-        return self._fk.rotation(name)
-
-    def fk_scale(self, name: str) -> Raw:
-        """The FK scale of a bone."""
-        return self._fk.scale(name)
-
     def scale_of(self, pose_bone: bpy.types.PoseBone) -> Vector:
         """The scale of an evaluated bone before its own chain lengthens it: its FK scale, with what the chain gives it
         on whose end it hangs."""
         told = self._scales.get(pose_bone.name)
         if told is not None:
             return told
-        return Vector(self._fk.scale(pose_bone.name)) * given_factor(pose_bone, self._fk.scale)
+        return Vector(self.fk.scale(pose_bone.name)) * given_factor(pose_bone, self.fk.scale)
 
     def pose(self, name: str, matrix_armature: Matrix) -> None:
         """Tell where a bone is posed in this pass."""
@@ -186,6 +176,10 @@ class ArmatureReader:
         posed = self.pose_of(pose_bone)
         return posed @ pose_bone.matrix.inverted_safe() if pose_bone.name in self._posed else None
 
+    def parent_pose(self, pose_bone: bpy.types.PoseBone) -> Matrix | None:
+        """The pose matrix of an evaluated bone's parent; None without one."""
+        return self.pose_of(pose_bone.parent) if pose_bone.parent else None
+
     def limb(self, tip_name: str, settings: Settings | None = None) -> Limb:
         """Read a chain. settings: others than it has.
 
@@ -201,12 +195,11 @@ class ArmatureReader:
             check_end(tip)
             chain = chain_bones(tip, settings.chain_count)
             check_targets(self.ob, chain, settings)
-            root_parent = chain[0].parent
-            parent_pose = self.pose_of(root_parent) if root_parent else None
+            parent_pose = self.parent_pose(chain[0])
             bones, ends = self.links(chain), end_bones(tip)
             solver = solver_for(len(bones), settings.solver)
             riding = self._riding(ends, bones[-1].last_pose(bones[-1].pose_armature))
-            target_armature, placed = self._point(settings.target, settings.subtarget, "TARGET"), ()
+            target_armature, placed = self._point(settings.target, settings.subtarget, "target"), ()
             held = self._held_rotation(tip, ends[0], settings) if ends else None
             if held is not None:
                 target_armature, placed = place_foot(
@@ -225,7 +218,7 @@ class ArmatureReader:
                 chain=fk_chain(bones, parent_pose),
                 parent_pose=parent_pose,
                 target_armature=target_armature,
-                pole_armature=self._point(settings.pole_target, settings.pole_subtarget, "POLE")
+                pole_armature=self._point(settings.pole_target, settings.pole_subtarget, "pole")
                 if settings.pole_target
                 else None,
                 ends=placed,
@@ -242,7 +235,7 @@ class ArmatureReader:
         if not self.world.determinant():
             raise ChainError(messages.ARMATURE_WITHOUT_SIZE(armature=self.ob.name))
         links: list[list[BoneReading]] = []
-        parent_pose = self.pose_of(chain[0].parent) if chain[0].parent else None
+        parent_pose = self.parent_pose(chain[0])
         for pose_bone in chain:
             reading = self._reading(pose_bone, parent_pose, self.scale_of(pose_bone))
             parent_pose = reading.pose_armature
@@ -257,13 +250,13 @@ class ArmatureReader:
         readings = []
         for pose_bone in ends:
             # What the chain itself makes of their scale is none of theirs.
-            reading = self._reading(pose_bone, parent_pose, Vector(self._fk.scale(pose_bone.name)))
+            reading = self._reading(pose_bone, parent_pose, Vector(self.fk.scale(pose_bone.name)))
             readings.append(reading)
             parent_pose = reading.pose_armature
         return tuple(readings)
 
     def _reading(self, pose_bone: bpy.types.PoseBone, parent_pose: Matrix | None, scale: Vector) -> BoneReading:
-        mode, fk = self._fk.rotation(pose_bone.name)
+        mode, fk = self.fk.rotation(pose_bone.name)
         fk_rotation = quaternion_of(fk, mode)
         original = self.ob.pose.bones[pose_bone.name]
         bone = original.bone
@@ -281,21 +274,25 @@ class ArmatureReader:
             return None
         try:
             check_targets(self.ob, chain_bones(tip, settings.chain_count), settings)
-            mode, fk = self._fk.rotation(end.name)
+            mode, fk = self.fk.rotation(end.name)
             basis = Matrix.LocRotScale(end.location, quaternion_of(fk, mode), end.scale)
             riding = pose_matrix(self.ob.data.bones[end.name], basis, self.pose_of(tip))
             return self.target_rotation(settings).inverted() @ rotation_in(riding, end.scale)
         except ChainError:
             return None
 
-    def target_rotation(self, settings: Settings) -> Quaternion:
-        """How the target is turned, in armature space."""
-        ob, bone_name = settings.target, settings.subtarget
+    def _place(self, ob: bpy.types.Object, bone_name: str) -> Matrix:
+        """Where a target or pole is, in armature space."""
         if not bone_name:
-            return rotation_in(self._world_inverse @ self._scene.world_of(ob))
+            return self._world_inverse @ self._scene.world_of(ob)
         carrier = self._scene.armature(ob)
         pose = carrier.pose_of(carrier.evaluated.pose.bones[bone_name])
-        return rotation_in(pose if carrier is self else self._world_inverse @ carrier.world @ pose)
+        return pose if carrier is self else self._world_inverse @ carrier.world @ pose
+
+    def target_rotation(self, settings: Settings) -> Quaternion:
+        """How the target is turned, in armature space."""
+        assert settings.target is not None
+        return rotation_in(self._place(settings.target, settings.subtarget))
 
     def _held_rotation(self, tip: bpy.types.PoseBone, end: bpy.types.PoseBone, settings: Settings) -> Quaternion:
         """How a chain's end bone stands against its target: as kept; else a target at rest leaves it at rest."""
@@ -307,20 +304,12 @@ class ArmatureReader:
             return rest
         return rotation_in(settings.target.data.bones[settings.subtarget].matrix_local).inverted() @ rest
 
-    def _point(self, ob: bpy.types.Object, bone_name: str, what: str) -> Vector:
-        """Where a target or pole is, in armature space."""
-        if bone_name:
-            carrier = self._scene.armature(ob)
-            bone_armature = carrier.pose_of(carrier.evaluated.pose.bones[bone_name]).to_translation()
-            if carrier is self:
-                return bone_armature
-            point_world = carrier.world @ bone_armature
-        else:
-            point_world = self._scene.world_of(ob).to_translation()
-        point_armature = self._world_inverse @ point_world
-        if not all(isfinite(value) for value in point_armature):
-            raise ChainError(_NO_NUMBER[what](control=ob.name), what)
-        return point_armature
+    def _point(self, ob: bpy.types.Object, bone_name: str, role: str) -> Vector:
+        """The point that a target or pole is, in armature space."""
+        point = self._place(ob, bone_name).to_translation()
+        if not all(map(isfinite, point)):
+            raise ChainError(messages.CONTROL_NO_NUMBER(role=role, control=ob.name), _KINDS[role][0])
+        return point
 
 
 _NUMBERS = ("influence", "swivel", "softness", "stretch_max", "foot_roll", "toe_angle")
@@ -337,33 +326,35 @@ def check_numbers(tip: bpy.types.PoseBone, settings: Settings) -> None:
 def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], settings: Settings) -> None:
     """Raise ChainError where the target is missing or gone, or target or pole is moved by the chain itself."""
     if settings.target is None:
-        raise ChainError(messages.NO_TARGET(), "TARGET")
-    gone = _gone(settings.target, settings.subtarget, "TARGET")
+        raise ChainError(messages.NO_TARGET(), Kind.TARGET)
+    gone = _gone(settings.target, settings.subtarget, "target")
     if gone is not None:
         raise gone
     names = {bone.name for bone in chain}
-    for what, control, bone_name in (
-        ("TARGET", settings.target, settings.subtarget),
-        ("POLE", settings.pole_target, settings.pole_subtarget),
+    for role, control, bone_name in (
+        ("target", settings.target, settings.subtarget),
+        ("pole", settings.pole_target, settings.pole_subtarget),
     ):
         if control is None:
             continue
         own = (bone.name for carrier, bone in carriers(control, bone_name) if carrier == ob and bone.name in names)
         carrier = next(own, None)
         if carrier is not None:
-            raise ChainError(_ON_CHAIN[what](control=control_words(control, bone_name), bone=carrier), what)
+            said = messages.CONTROL_ON_CHAIN(role=role, control=control_words(control, bone_name), bone=carrier)
+            raise ChainError(said, _KINDS[role][0])
 
 
 def gone_pole(settings: Settings) -> ChainError | None:
     """What is wrong with a pole that was deleted, or that is a bone which its armature does not have; None: nothing."""
-    return _gone(settings.pole_target, settings.pole_subtarget, "POLE") if settings.pole_target else None
+    return _gone(settings.pole_target, settings.pole_subtarget, "pole") if settings.pole_target else None
 
 
-def _gone(control: bpy.types.Object, bone_name: str, what: str) -> ChainError | None:
+def _gone(control: bpy.types.Object, bone_name: str, role: str) -> ChainError | None:
     if not in_any_collection(control):
-        return ChainError(_DELETED[what](control=control.name), what + "_DELETED")
+        return ChainError(messages.CONTROL_DELETED(role=role, control=control.name), _KINDS[role][1])
     if bone_name and (control.pose is None or bone_name not in control.pose.bones):
-        return ChainError(_WITHOUT_BONE[what](control=control.name, bone=bone_name), what)
+        said = messages.ROLE_WITHOUT_BONE(role=role, control=control.name, bone=bone_name)
+        return ChainError(said, _KINDS[role][0])
     return None
 
 

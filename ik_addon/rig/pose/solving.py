@@ -9,7 +9,6 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ... import messages
 from ...solvers import ChainError, Goal, Outcome, blend, link_rotations, solve
-from ...solvers.chain import MET
 from ..blender.armatures import posed_armatures
 from ..blender.channels import SCALE, Raw, quaternion_of, raw_of
 from ..blender.evaluating import evaluate
@@ -37,7 +36,7 @@ class PosedLimb:
 
     poses_armature: the pose matrices of the first bones of the chain's links. stretch: by how much it is lengthened.
     outcome: how the target lies to the chain. error_world: distance from the chain's end to its target as solved, in
-    world units; what constraints or drivers make of it afterwards is not in it (shown.py).
+    world units; what constraints or drivers make of it afterwards is not in it (`missed_world`).
     """
 
     limb: Limb
@@ -48,13 +47,9 @@ class PosedLimb:
     error_world: float
 
     @property
-    def lag_world(self) -> float:
-        """How far softness holds the tip back from a target in reach, in world units."""
-        settings, limb = self.limb.settings, self.limb
-        if not settings.softness or settings.influence < 1.0 or self.outcome is not Outcome.REACHED:
-            return 0.0
-        rounding = MET * limb.chain.length * limb.world.median_scale
-        return self.error_world if self.error_world > rounding else 0.0
+    def holds(self) -> bool:
+        """True if it keeps its FK pose because its target is out of reach."""
+        return self.limb.settings.reach == "HOLD" and self.outcome is not Outcome.REACHED
 
 
 @dataclass(slots=True)
@@ -172,11 +167,11 @@ def scales_of(limb: Limb, stretch: float) -> list[Vector]:
     return [reading.scale * own[reading.name] for reading in limb.bones]
 
 
-def pose_limb(limb: Limb, local_rotations: Sequence[Quaternion], scales: Sequence[Vector]) -> list[Matrix]:
-    """Forward kinematics: the pose matrices of a chain's bones for their local rotations and scales."""
+def pose_limb(limb: Limb, rotations: Sequence[Quaternion], scales: Sequence[Vector] | None = None) -> list[Matrix]:
+    """Forward kinematics: the pose matrices of a chain's links for local rotations, and scales other than their own."""
     poses, parent_pose = [], limb.parent_pose
-    for reading, rotation, scale in zip(limb.bones, local_rotations, scales, strict=True):
-        poses.append(reading.posed(rotation, parent_pose, scale))
+    for k, (reading, rotation) in enumerate(zip(limb.bones, rotations, strict=True)):
+        poses.append(reading.posed(rotation, parent_pose, scales[k] if scales else None))
         parent_pose = reading.last_pose(poses[-1])
     return poses
 
@@ -281,7 +276,6 @@ class _Armature:
         return self._scene.armature(self.ob)
 
     def factors(self, names: Sequence[str], ratio: float) -> dict[str, float]:
-        """See `lengthening.factors`."""
         return factors([self.ob.data.bones[name] for name in names], ratio)
 
 
@@ -296,7 +290,7 @@ def _lengthen(armature: _Armature, names: Sequence[str], ratio: float) -> None:
         return
     reader = armature.reader
     for name, factor in armature.factors(names, ratio).items():
-        fk = reader.fk_scale(name)
+        fk = reader.fk.scale(name)
         before = reader.scale_of(armature.evaluated.pose.bones[name]) if name in names else Vector(fk)
         scale = before * factor
         if tuple(scale) != fk:
@@ -317,14 +311,14 @@ def _release_others(armature: _Armature, order: ChainOrder) -> bool:
         kept = {name for names in stretching for name in armature.factors(names, 1.0)}
         released += [name for name in armature.scaled if name not in kept]
         for name in released:
-            fk = armature.reader.fk_scale(name)
+            fk = armature.reader.fk.scale(name)
             armature.writer.give_back(name, SCALE, fk)
             armature.reader.rescale(name, Vector(fk))
         for root in [names[0] for names in stretching]:
             above = tips[root].parent
             if above is not None and above.name not in chains:
                 # It may have hung on the end of a chain until now.
-                armature.reader.rescale(root, Vector(armature.reader.fk_scale(root)))
+                armature.reader.rescale(root, Vector(armature.reader.fk.scale(root)))
     in_chains = {name for names in order.turned_by(armature.ob.name_full).values() for name in names}
     turned_back = [name for name in armature.turned if name not in in_chains]
     _release(armature, turned_back)
@@ -334,6 +328,6 @@ def _release_others(armature: _Armature, order: ChainOrder) -> bool:
 def _release(armature: _Armature, names: Sequence[str]) -> None:
     """Give bones that no chain turns any more their FK rotation back, before what hangs below them is read."""
     for name in names:
-        mode, fk = armature.reader.fk_rotation(name)
+        mode, fk = armature.reader.fk.rotation(name)
         armature.writer.give_back(name, mode, fk)
         armature.reader.turn(name, quaternion_of(fk, mode))

@@ -56,11 +56,9 @@ class EvaluatedPlaces:
         return world, posed_by_channels(ob.pose.bones[bone]) if bone else None
 
     def worlds(self, ob: bpy.types.Object) -> np.ndarray:
-        """See Source."""
         return array_of(self.world_and_pose(ob, "")[0])[None]
 
     def poses(self, ob: bpy.types.Object, bone_name: str) -> np.ndarray:
-        """See Source."""
         pose = self.world_and_pose(ob, bone_name)[1]
         assert pose is not None
         return array_of(pose)[None]
@@ -99,13 +97,10 @@ class SeenPlaces:
             places.append(pose.copy())
 
     def worlds(self, ob: bpy.types.Object) -> np.ndarray:
-        """See Source."""
         return np.array(self._worlds[ob])
 
     def poses(self, ob: bpy.types.Object, bone_name: str) -> np.ndarray:
-        """See Source."""
         return np.array(self._poses[ob, bone_name])
 
     def channel(self, ob: bpy.types.Object, path: str, still: Sequence[float]) -> np.ndarray:
-        """See Source."""
         return self._channels.channel(ob, path, still)

@@ -9,10 +9,11 @@ from ...solvers import Chain, ChainError, Goal, link_rotations
 from ...solvers.arrays import multiply, rotated
 from ...solvers.rows import GoalRows, solve_rows, start_rows
 from ..model.chains import limited_chain
+from ..model.foot import rolled
 from ..model.limb_model import LimbModel
 from .kinematics import FkTrack, joints_of, local_rotations
 from .steady import solve_surely
-from .tracks import NUMBERS, PoseTrack, Reading
+from .tracks import PoseTrack, Reading
 
 _Turned = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Turns of links (n, links, 4), outcomes (n), stretches (n)."""
@@ -59,7 +60,7 @@ def _together(readings: Sequence[Reading], ends: Sequence[np.ndarray]) -> list[_
     targets, poles = np.empty((2, len(readings), count, 3))
     for k, reading in enumerate(readings):
         joints[k] = joints_of(reading.model, reading.fk) - roots[k]
-        hinges[k] = _hinges(reading)
+        hinges[k] = _hinges(reading.model, reading.fk.turns)
         targets[k] = ends[k] - roots[k][:, 0]
         own = reading.goal.poles
         poles[k] = np.nan if own is None else own - roots[k][:, 0]
@@ -77,10 +78,9 @@ def _stretch_max(reading: Reading) -> np.ndarray:
     return reading.goal.settings["stretch_max"] if reading.model.reach == "STRETCH" else np.ones(1)
 
 
-def _hinges(reading: Reading) -> np.ndarray:
-    """About which axis a chain bends where its FK pose is straight, (n, 3)."""
-    model = reading.model
-    return rotated(reading.fk.turns[:, model.links[min(1, len(model.links) - 1)]], model.bend_axis)
+def _hinges(model: LimbModel, turns: np.ndarray) -> np.ndarray:
+    """About which axis a chain bends where its FK pose is straight, (..., 3), for its bones' orientations."""
+    return rotated(turns[..., model.links[min(1, len(model.links) - 1)], :], model.bend_axis)
 
 
 def _one_by_one(reading: Reading, ends: np.ndarray) -> _Turned:
@@ -108,7 +108,7 @@ def _one_by_one(reading: Reading, ends: np.ndarray) -> _Turned:
             model.solver,
         )
         found.append([tuple(turn) for turn in link_rotations(chain, solution)])
-        outcomes.append(NUMBERS[solution.outcome])
+        outcomes.append(solution.outcome)
         stretches.append(solution.stretch)
     return np.array(found), np.array(outcomes), np.array(stretches)
 
@@ -121,7 +121,7 @@ def chain_at(model: LimbModel, fk: FkTrack, k: int) -> Chain:
     """The chain in the FK pose of one row, from its root, with its limits."""
     points, turns = joints_of(model, fk)[k], fk.turns[k]
     joints = [Vector(point) for point in points - points[0]]
-    hinge = Vector(rotated(turns[model.links[min(1, len(model.links) - 1)]], model.bend_axis))
+    hinge = Vector(_hinges(model, turns))
     if not model.is_limited:
         return Chain(joints, bend_normal=hinge)
     return limited_chain(
@@ -158,10 +158,7 @@ def _completed(
 
 
 def _placed(reading: Reading) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Where the chain's end goes (n, 3), and how the bones on it are turned (n, 4), for the foot as it rolls.
-
-    The steps of `foot.place_foot`, over rows.
-    """
+    """Where the chain's end goes (n, 3), and how the bones on it are turned (n, 4), for the foot as it rolls."""
     model, goal, foot = reading.model, reading.goal, reading.model.foot
     if foot is None:
         return goal.targets, []
@@ -172,37 +169,20 @@ def _placed(reading: Reading) -> tuple[np.ndarray, list[np.ndarray]]:
     fk, at = reading.fk, model.own
     size = fk.sizes[:, at, None]
     # All in the foot's own space, in the size that it has here.
-    ball, tip, tip_turn = np.zeros((1, 3)), np.array((0.0, foot.length, 0.0)) * size, None
+    ball = tip = np.array((0.0, foot.length, 0.0)) * size
+    tip_turn = None
     if len(model.bones) > at + 1:
         ball = size * (model.rest_offsets[at + 1] + rotated(model.rest_turns[at + 1], fk.locations[:, at + 1]))
         tip_turn = multiply(model.rest_turns[at + 1], fk.rotations[:, at + 1])
         tip = ball + fk.sizes[:, at + 1, None] * rotated(tip_turn, np.array((0.0, foot.length, 0.0)))
-    else:
-        ball = tip
-    roll, toe_angle = goal.settings["foot_roll"], goal.settings["toe_angle"]
-    axis = rotated(standing, foot.axis)
-    place = goal.targets, standing
-    place = _rolled(place, foot.heel * size, axis, np.minimum(roll, 0.0))
-    place = _rolled(place, tip, axis, np.maximum(roll - toe_angle, 0.0))
-    toe = [] if tip_turn is None else [multiply(place[1], tip_turn)]
-    ends, orientation = _rolled(place, ball, axis, np.minimum(np.maximum(roll, 0.0), toe_angle))
-    return ends, [orientation, *toe]
-
-
-def _rolled(
-    place: tuple[np.ndarray, np.ndarray], pivot: np.ndarray, axis: np.ndarray, angles: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """A foot's ankle (n, 3) and orientation (n, 4), turned about an axis through a point in the foot's own space."""
-    ankle, orientation = place
-    turn = _about(axis, angles)
-    pivot = ankle + rotated(orientation, pivot)
-    return pivot + rotated(turn, ankle - pivot), multiply(turn, orientation)
-
-
-def _about(axes: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Quaternions of turns about unit axes."""
-    sines = np.sin(0.5 * angles)[:, None] * axes
-    return np.concatenate((np.broadcast_to(np.cos(0.5 * angles)[:, None], (len(sines), 1)), sines), axis=1)
+    (ends, orientation), at_toe = rolled(
+        (goal.targets, standing),
+        rotated(standing, foot.axis),
+        (foot.heel * size, tip, ball),
+        goal.settings["foot_roll"],
+        goal.settings["toe_angle"],
+    )
+    return ends, [orientation, *([] if tip_turn is None else [multiply(at_toe, tip_turn)])]
 
 
 def errors_world(reading: Reading, ends: np.ndarray, pose: PoseTrack) -> np.ndarray:

@@ -5,14 +5,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 from mathutils import Quaternion, Vector
 
-from ...solvers import Outcome
 from ..model.limb_model import LimbModel
 from .kinematics import FkTrack
 from .steady import Wishes
-
-OUTCOMES = {0: Outcome.REACHED, 1: Outcome.TOO_FAR, -1: Outcome.TOO_NEAR, 2: Outcome.LIMITED}
-"""Outcomes by the numbers that arrays hold for them."""
-NUMBERS = {outcome: number for number, outcome in OUTCOMES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +69,7 @@ class PoseTrack:
     """A chain solved over n frames.
 
     rotations: (n, turned, 4), local unit quaternions. stretches: (n), how many times its FK length it is long.
-    outcomes: (n), numbers of `OUTCOMES`. at_fk: (n), True where the bones have their FK pose itself, and not what its
+    outcomes: (n), of `Outcome`. at_fk: (n), True where the bones have their FK pose itself, and not what its
     quaternions round to. ends: (n, 3), where its end was to go, foot roll included.
     """
 

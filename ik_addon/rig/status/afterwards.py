@@ -22,31 +22,20 @@ def moved_afterwards(chains: Mapping[ChainName, Sequence[str]], with_idle: bool)
     with_idle: True if constraints count that are off, and that no animation switches on.
     """
     turned = {(chain.armature, name) for chain, names in chains.items() for name in names}
-    movers: dict[str, _Movers] = {}
+    constraints: dict[str, list[tuple[bpy.types.PoseBone, bpy.types.Constraint]]] = {}
     known: Known = {}
     found = set()
     for chain, names in chains.items():
-        ob = armature_named(chain.armature)
-        if chain.armature not in movers:
-            movers[chain.armature] = _Movers(ob, with_idle)
-        if movers[chain.armature].may_move(names) or _follows(ob.pose.bones[chain.tip], names[0], turned, known):
+        ob, own = armature_named(chain.armature), set(names)
+        if chain.armature not in constraints:
+            constraints[chain.armature] = [*_constraints(ob, with_idle)]
+        if (
+            any(bone.name in own or own & taken_by(each, bone) for bone, each in constraints[chain.armature])
+            or any(True for name in names for _ in placing_drivers(ob, name, turned=True))
+            or _follows(ob.pose.bones[chain.tip], names[0], turned, known)
+        ):
             found.add(chain)
     return found
-
-
-class _Movers:
-    """The constraints and drivers of one armature object that may move its bones."""
-
-    def __init__(self, ob: bpy.types.Object, with_idle: bool) -> None:
-        self._ob = ob
-        self._constraints = list(_constraints(ob, with_idle))
-
-    def may_move(self, names: Sequence[str]) -> bool:
-        """Whether one of them moves one of these bones."""
-        own = set(names)
-        return any(bone.name in own or own & taken_by(constraint, bone) for bone, constraint in self._constraints) or (
-            any(True for name in names for _ in placing_drivers(self._ob, name, turned=True))
-        )
 
 
 def _constraints(ob: bpy.types.Object, with_idle: bool) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import bpy
 
 from ... import messages
-from ...solvers import ChainError
+from ...solvers import ChainError, Kind
 from ..blender.animation import animated_channels, animated_paths, current_fcurve_collections, is_animated, is_driven
 from ..blender.armatures import armature_named, bones_below, is_changeable, is_evaluated_in, posed_armatures
 from ..blender.motion import has_own_motion
@@ -16,7 +16,7 @@ from ..blender.relations import followed_bones
 from ..data.relation import in_any_collection, is_tie
 from ..data.settings import settings_of
 from ..model.lengthening import scaled_bones
-from ..model.limb import Limb, chain_bones
+from ..model.limb import Limb, known_bones
 from ..model.order import ChainName, chain_order, read_by
 from ..pose.reading import SceneReader, gone_pole
 
@@ -24,14 +24,14 @@ _UNEVEN = 1e-4
 _PATHS_WITHOUT_HANDLERS = hasattr(bpy.app.handlers, "exit_pre")
 """Whether Blender calls no add-on while it works out motion paths: 5.0 does, 5.2 does not, and has this handler."""
 _CURES = {
-    "TARGET": ("NEW_TARGET",),
-    "TARGET_DELETED": ("BRING_BACK_TARGET", "NEW_TARGET"),
-    "POLE": ("CLEAR_POLE",),
-    "POLE_DELETED": ("BRING_BACK_POLE", "CLEAR_POLE"),
-    "BONES": ("FEWER_BONES",),
-    "SOLVER": ("AUTO_SOLVER",),
-    "END_BONE": ("CLEAR_END_BONE",),
-    "REST_POSITION": ("POSE_POSITION",),
+    Kind.TARGET: ("NEW_TARGET",),
+    Kind.TARGET_DELETED: ("BRING_BACK_TARGET", "NEW_TARGET"),
+    Kind.POLE: ("CLEAR_POLE",),
+    Kind.POLE_DELETED: ("BRING_BACK_POLE", "CLEAR_POLE"),
+    Kind.BONES: ("FEWER_BONES",),
+    Kind.SOLVER: ("AUTO_SOLVER",),
+    Kind.END_BONE: ("CLEAR_END_BONE",),
+    Kind.REST_POSITION: ("POSE_POSITION",),
 }
 """For the kinds of errors what cures them, the best first."""
 
@@ -78,7 +78,7 @@ def read_chain(scene: SceneReader, chain: ChainName, error: ChainError | None) -
         if not is_evaluated_in(ob, scene.depsgraph):
             raise ChainError(messages.ARMATURE_NOT_HERE(armature=ob.name))
         if ob.data.pose_position == "REST":
-            raise ChainError(messages.REST_POSITION(armature=ob.name), "REST_POSITION")
+            raise ChainError(messages.REST_POSITION(armature=ob.name), Kind.REST_POSITION)
         if error is not None:
             raise error
         return scene.armature(ob).limb(chain.tip)
@@ -99,14 +99,13 @@ def faults_of(ob: bpy.types.Object, tips: list[str], depsgraph: bpy.types.Depsgr
 
 def fault_of(tip: str, error: ChainError) -> Problem:
     """What keeps the chain of a tip from being solved, with its cures."""
-    return Problem(str(error), tuple(Cure(kind, tip) for kind in _CURES.get(error.kind, ())))
+    return Problem(str(error), tuple(Cure(kind, tip) for kind in (_CURES[error.kind] if error.kind else ())))
 
 
 def warnings_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
     """What makes a chain that is solved end elsewhere than it was solved to, or bend to another side."""
-    try:
-        bones = _bones_of(ob, tip)
-    except ChainError:
+    bones = known_bones(ob.pose.bones[tip])
+    if not bones:
         return []
     found = (_driven(ob, tip, bones), _constrained(tip, bones), _uneven(ob, bones), _circular(ob, tip, bones))
     return [*_without_pole(ob, tip), *(problem for problems in found for problem in problems)]
@@ -114,11 +113,10 @@ def warnings_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
 
 def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
     """What is no fault of a chain that is solved, and may still surprise."""
-    try:
-        bones = _bones_of(ob, tip)
-    except ChainError:
-        return []
     pose_bone = ob.pose.bones[tip]
+    bones = known_bones(pose_bone)
+    if not bones:
+        return []
     notes, target = [], pose_bone.analytic_ik_target
     layer = bpy.context.view_layer
     if layer and target and in_any_collection(target) and not target.visible_get(view_layer=layer):
@@ -147,11 +145,7 @@ def bones_left_behind(ob: bpy.types.Object, tip: str) -> list[str]:
     pose_bone, settings = ob.pose.bones[tip], settings_of(ob.pose.bones[tip])
     if settings.influence < 1.0 or is_animated(ob, f"{pose_bone.path_from_id()}.analytic_ik_influence"):
         return []
-    try:
-        keyed = [bone.name for bone in _bones_of(ob, tip) if any(map(_is_motion, rotation_curves(ob, bone)))]
-    except ChainError:
-        # Another problem says what is wrong with its bones.
-        return []
+    keyed = [bone.name for bone in known_bones(pose_bone) if any(map(_is_motion, rotation_curves(ob, bone)))]
     controls = ((settings.target, settings.subtarget), (settings.pole_target, settings.pole_subtarget))
     if not keyed or any(control and has_own_motion(control, bone) for control, bone in controls):
         return []
@@ -176,11 +170,6 @@ def rotation_curves(ob: bpy.types.Object, bone: bpy.types.PoseBone) -> Iterator[
 
 def _own_curves(ob: bpy.types.Object) -> list:
     return current_fcurve_collections(ob.animation_data) if ob.animation_data else []
-
-
-def _bones_of(ob: bpy.types.Object, tip: str) -> list[bpy.types.PoseBone]:
-    pose_bone = ob.pose.bones[tip]
-    return chain_bones(pose_bone, pose_bone.analytic_ik_chain_count)
 
 
 def _without_pole(ob: bpy.types.Object, tip: str) -> Iterator[Problem]:

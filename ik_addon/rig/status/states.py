@@ -20,10 +20,9 @@ from ..blender.armatures import is_evaluated_in, posed_armatures
 from ..data.relation import place_of
 from ..data.settings import Settings, settings_of
 from ..live.state import known_plan
-from ..model.limb import Limb, chain_bones, posed_joints
+from ..model.limb import Limb, chain_bones, end_world, missed_world, posed_joints
 from ..model.order import ChainName, ChainOrder, chain_order
 from ..pose.reading import SceneReader
-from ..pose.shown import end_world, missed_world
 from ..pose.solving import solve_limb
 from ..pose.sources import EvaluatedPlaces
 from ..pose.steady import SteadyChain

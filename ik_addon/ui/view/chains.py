@@ -15,7 +15,7 @@ from ...authoring.selection import selected_bones
 from ...rig.blender.armatures import armature_objects, is_evaluated_in
 from ...rig.data.relation import place_of
 from ...rig.model.foot import possible_end_bones
-from ...rig.model.limb import Limb, chain_bones, posed_joints
+from ...rig.model.limb import Limb, known_bones, posed_joints
 from ...rig.model.order import ChainName, live_tips
 from ...rig.pose.reading import ArmatureReader, SceneReader
 from ...rig.pose.solving import solve_limb
@@ -25,7 +25,6 @@ from ...solvers.joints import HingeJoint
 from .shapes import (
     ASTRAY,
     MARK_SIZE,
-    OUTCOMES,
     Chains,
     Lines,
     cone_mark,
@@ -44,7 +43,7 @@ _NOWHERE = (float("nan"),) * 3
 _FREE = (-pi, pi)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Mark:
     """What a joint may do, as it is shown. joint: its number from the root. parent: name of the bone before it, or "".
 
@@ -59,7 +58,7 @@ class Mark:
     closed: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Shown:
     """A chain that is shown, and what of it stays the same until Blender says that something changed.
 
@@ -105,18 +104,12 @@ def _is_chosen(tip: bpy.types.PoseBone, chosen: set[str]) -> bool:
     """Whether an original tip's chain is shown in SELECTED: it is pinned, or one of its bones or of its foot's is."""
     if tip.analytic_ik_show_overlay or tip.name in chosen:
         return True
-    try:
-        bones = chain_bones(tip, tip.analytic_ik_chain_count)
-    except ChainError:
-        return False
-    return bool(chosen) and any(bone.name in chosen for bone in (*bones, *tip.children, *possible_end_bones(tip)))
+    bones = known_bones(tip) if chosen else []
+    return bool(bones) and any(bone.name in chosen for bone in (*bones, *tip.children, *possible_end_bones(tip)))
 
 
 def _shown(tip: bpy.types.PoseBone, reading: Limb | ChainError) -> Shown:
-    try:
-        bones = [bone.name for bone in chain_bones(tip, tip.analytic_ik_chain_count)]
-    except ChainError:
-        bones = [tip.name]
+    bones = [bone.name for bone in known_bones(tip) or [tip]]
     if isinstance(reading, ChainError):
         return Shown(tip.name, bones, 0.0, False, False, True, False, [])
     settings = reading.settings
@@ -177,19 +170,6 @@ class Places:
     lengths: dict[int, tuple[float, ...]] = field(default_factory=dict)
     marks: list[tuple[int, Mark]] = field(default_factory=list)
     frames: list[float] = field(default_factory=list)
-
-    def same(self, other: "Places") -> bool:
-        """Whether others of the same chains are where these are."""
-        return (
-            self.joints == other.joints
-            and self.targets == other.targets
-            and self.poles == other.poles
-            and self.worlds == other.worlds
-            and self.frames == other.frames
-            and self.states == other.states
-            and self.lengths == other.lengths
-            and self.armatures == other.armatures
-        )
 
 
 def read_places(kept: Kept, visible: list[bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> Places:
@@ -267,7 +247,7 @@ def _read_anew(places: Places, reader: ArmatureReader, shown: Shown, most: int) 
     places.targets.extend(limb.target_armature)
     places.poles.extend(limb.pole_armature or _NOWHERE)
     places.lengths[len(places.states)] = (*limb.chain.lengths, *(0.0,) * (most - len(limb.chain.lengths)))
-    places.states.append(OUTCOMES[posed.outcome])
+    places.states.append(posed.outcome)
 
 
 def chains_of(places: Places) -> Chains:

@@ -171,7 +171,7 @@ def batches_of(context: bpy.types.Context) -> tuple:
         if ob.name_full in drawn.kept and ob.mode != "EDIT" and ob.visible_in_viewport_get(space)
     ]
     places = read_places(drawn.kept, visible, depsgraph)
-    if drawn.places is None or not places.same(drawn.places):
+    if places != drawn.places:
         drawn.places = places
         drawn.batches = _batches(*shapes_of(places)) if places.shown else ()
     return drawn.batches

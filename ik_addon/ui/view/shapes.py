@@ -14,15 +14,8 @@ from ...rig.model.limits import Range
 from ...solvers import Outcome
 from ...solvers.chain import MET
 
-# How a chain stands to its target.
-REACHED, TOO_FAR, TOO_NEAR, LIMITED, ASTRAY = range(5)
-OUTCOMES = {
-    Outcome.REACHED: REACHED,
-    Outcome.TOO_FAR: TOO_FAR,
-    Outcome.TOO_NEAR: TOO_NEAR,
-    Outcome.LIMITED: LIMITED,
-}
-"""The states by the solvers' names for them. ASTRAY has none: the chain is not solved, or something moves it after."""
+ASTRAY = len(Outcome)
+"""How a chain stands to its target, where that is no `Outcome`: it is not solved, or something moves it after."""
 
 # All colours of the overlay: of middle brightness, so that they stand out on dark and on light ground.
 STATE_COLOURS = (
@@ -96,7 +89,8 @@ def states_of(chains: Chains) -> np.ndarray:
     distance = _norm(offset)
     slack = MET * far
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        states = np.where(distance > far + slack, TOO_FAR, np.where(distance < near - slack, TOO_NEAR, REACHED))
+        states = np.where(distance > far + slack, Outcome.TOO_FAR, Outcome.REACHED)
+        states[distance < near - slack] = Outcome.TOO_NEAR
         span = chains.softness * far
         beyond = distance - (far - span)
         eased = far - span * np.exp(-beyond / span)
@@ -104,9 +98,9 @@ def states_of(chains: Chains) -> np.ndarray:
         # A target on the root has no direction: there only the distance can be told.
         along = _unit(offset, tip - root)
         missed = _norm(tip - root - along * held[:, None])
-        held_by_limits = chains.checked & chains.limited & (states == REACHED) & (missed > _HELD * far)
+        held_by_limits = chains.checked & chains.limited & (states == Outcome.REACHED) & (missed > _HELD * far)
         astray = chains.checked & ~chains.limited & ~(missed <= _OFF * far)
-    states[held_by_limits] = LIMITED
+    states[held_by_limits] = Outcome.LIMITED
     states[astray | ~np.isfinite(distance)] = ASTRAY
     return np.where(chains.states >= 0, chains.states, states)
 
@@ -200,7 +194,7 @@ def points_of(what: str) -> slice:
 def lines_of(chains: Chains, states: np.ndarray) -> Lines:
     """All lines of chains: their points chain after chain, the same number for each."""
     parts, groups = _parts(chains)
-    groups[:, _GAP] &= states != REACHED
+    groups[:, _GAP] &= states != Outcome.REACHED
     # One product for all chains: they stand side by side.
     moved = _in_world(parts, chains.worlds).astype(np.float32).transpose(1, 0, 2).reshape(_PARTS, -1)
     points = (_ROWS @ np.nan_to_num(moved)).reshape(len(_ROWS), -1, 3).transpose(1, 0, 2)

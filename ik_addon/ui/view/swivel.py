@@ -12,7 +12,7 @@ from ... import messages
 from ...authoring.selection import active_armature, active_bone, live_tip_of
 from ...rig.blender.animation import current_fcurve_collections
 from ...rig.blender.armatures import tag_pose
-from ...rig.model.limb import chain_bones, posed_joints
+from ...rig.model.limb import known_bones, posed_joints
 from ...rig.status.problems import problems_of
 from ...solvers import ChainError
 from .shapes import knee_circles
@@ -69,10 +69,7 @@ def circle_of(ob: bpy.types.Object, tip_name: str, depsgraph: bpy.types.Depsgrap
     """The circle of the knee of a chain as it is evaluated; None where the limb is straight or of one bone."""
     evaluated = ob.evaluated_get(depsgraph)
     tip = evaluated.pose.bones[tip_name]
-    try:
-        bones = chain_bones(tip, tip.analytic_ik_chain_count)
-    except ChainError:
-        return None
+    bones = known_bones(tip)
     if len(bones) < 2:
         return None
     joints = np.array([posed_joints(bones)])
