@@ -1,6 +1,7 @@
 """Rig the legs of any armature: a chain, a foot control and a knee pole for each that is found."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,17 +14,19 @@ from ..rig.blender.motion import has_keys, motion_frames
 from ..rig.blender.movers import check_unmoved, is_rigify
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.chains import fk_chain
-from ..rig.model.foot import end_bone
 from ..rig.model.hinge import hinge_armature
 from ..rig.model.limb import chain_bones, end_in_tip
 from ..rig.pose.reading import SceneReader
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
+from .control_bones import new_bones_taken_back
 from .controls import add_chain
+from .editing import check_editable_bones
 from .finding.legs import FoundLimb, LeftOut, find_limbs
 from .homes import controls_home
 from .knees import nearest_axis
+from .placing import Control
 from .snap import snap_targets
 from .unmoved import bones_stay
 
@@ -52,8 +55,8 @@ class RiggedLimb:
     """A limb that got a chain. on_foot: its target is parented to its foot bone, which is the one to move."""
 
     limb: FoundLimb
-    target: bpy.types.Object
-    pole: bpy.types.Object
+    target: Control
+    pole: Control
     on_foot: bool
 
 
@@ -75,15 +78,19 @@ def rig_legs(
     selected: Sequence[bpy.types.PoseBone] = (),
     arms: bool = False,
     follow_motion: bool = True,
+    as_bones: bool = False,
     progress: Progress | None = None,
 ) -> Rigged:
     """Find the legs of an armature object and give each a chain, a foot control and a knee pole. No bone moves.
 
     selected: look only at limbs with one of these bones; none: at all. arms: rig arms too, where names say so. The feet
     follow their controls' rotation. follow_motion: key the controls so that they carry the limbs' own keys, if any.
-    progress: is told of each frame of these. Raises ChainError, with nothing changed, where no limb can be rigged.
+    as_bones: the controls are control bones, not Empties. progress: is told of each frame of the keys. Raises
+    ChainError, with nothing changed, where no limb can be rigged.
     """
     check_changeable(ob)
+    if as_bones:
+        check_editable_bones(ob)
     posed = {bone.name: bone.head for bone in ob.pose.bones}
     found = find_limbs([bone.bone for bone in selected] or ob.data.bones, arms, posed)
     left_out, free = list(found.left_out), []
@@ -99,11 +106,12 @@ def rig_legs(
         why = "".join(messages.IS_NONE(bone=out.bone, why=out.reason) for out in left_out[:4])
         raise ChainError(_NONE_FOUND[bool(selected), arms](armature=ob.name, why=why))
     rigged = []
-    with all_or_nothing([ob]):
+    taken_back = new_bones_taken_back if as_bones else nullcontext
+    with all_or_nothing([ob]), taken_back(ob):
         for limb in free:
             try:
-                with all_or_nothing([ob]), bones_stay(context, ob.pose.bones[limb.bones[-1]]):
-                    made = _rig(context, ob, limb)
+                with all_or_nothing([ob]), taken_back(ob), bones_stay(context, ob.pose.bones[limb.bones[-1]]):
+                    made = _rig(context, ob, limb, as_bones)
             except ChainError as error:
                 left_out.append(LeftOut(limb.bones[-1], str(error)))
             else:
@@ -143,34 +151,49 @@ def _taken(ob: bpy.types.Object, limb: FoundLimb) -> str:
     return ""
 
 
-def _rig(context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb) -> RiggedLimb:
-    tip, collection = ob.pose.bones[limb.bones[-1]], controls_home(ob, context.scene)
+def _rig(context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb, as_bones: bool) -> RiggedLimb:
+    tip = ob.pose.bones[limb.bones[-1]]
     for name in limb.segments:
         # Bones split for twist do not bend.
         ob.pose.bones[name].analytic_ik_rigid = True
     axis = _straight_axis(context, tip, limb)
-    added = add_chain(context, tip, len(limb.bones), "AUTO", with_pole=True, straight_axis=axis, end_bone=limb.end)
-    target, pole = added.target, added.pole
+    added = add_chain(context, tip, len(limb.bones), "AUTO", True, straight_axis=axis, limb=limb, as_bones=as_bones)
+    if not as_bones:
+        _give_looks(context, tip, limb, (added.target.ob, added.pole.ob))
+    on_foot = _is_off_limb(ob, limb)
+    if on_foot and not as_bones:
+        _parent_to_foot(ob, limb, added.target.ob)
+    return RiggedLimb(limb, added.target, added.pole, on_foot)
+
+
+def _give_looks(
+    context: bpy.types.Context,
+    tip: bpy.types.PoseBone,
+    limb: FoundLimb,
+    empties: tuple[bpy.types.Object, bpy.types.Object],
+) -> None:
+    """Name and shape the Empties of a limb, its target and its pole, and bring them to the controls' collection."""
+    ob = tip.id_data
+    collection = controls_home(ob, context.scene)
     place = "." + limb.place.title().replace("_", "") if limb.place else ""
     side = "." + limb.side if limb.side else ""
-    for control, name in zip((target, pole), _NAMES[limb.kind], strict=True):
+    for control, name in zip(empties, _NAMES[limb.kind], strict=True):
         control.name = f"{name}{place}{side}"
         for other in control.users_collection:
             other.objects.unlink(control)
         collection.objects.link(control)
+    target, pole = empties
     target.empty_display_type, pole.empty_display_type = "CUBE", "SPHERE"
     target.empty_display_size, pole.empty_display_size = _sizes(ob, tip, limb)
-    tip.analytic_ik_use_rotation = limb.rides and end_bone(tip) is not None
-    return RiggedLimb(limb, target, pole, _on_its_foot(ob, limb, target))
 
 
-def _on_its_foot(ob: bpy.types.Object, limb: FoundLimb, target: bpy.types.Object) -> bool:
-    """Parent a target to a foot that hangs elsewhere, such as on the root, so that moving the foot moves the leg.
+def _is_off_limb(ob: bpy.types.Object, limb: FoundLimb) -> bool:
+    """True if a limb has a foot that is parented to something else, such as the root."""
+    return bool(limb.end) and not any(bone.name in limb.bones for bone in ob.pose.bones[limb.end].parent_recursive)
 
-    Returns False if the foot rides on the limb, or there is none.
-    """
-    if not limb.end or any(bone.name in limb.bones for bone in ob.pose.bones[limb.end].parent_recursive):
-        return False
+
+def _parent_to_foot(ob: bpy.types.Object, limb: FoundLimb, target: bpy.types.Object) -> None:
+    """Parent a target to a foot that is off its limb, so that moving the foot moves the leg."""
     # It was made just now: Blender has not evaluated where it is.
     place_world = Matrix.Translation(target.location)
     target.parent, target.parent_type, target.parent_bone = ob, "BONE", limb.end
@@ -178,7 +201,6 @@ def _on_its_foot(ob: bpy.types.Object, limb: FoundLimb, target: bpy.types.Object
     # The foot is what one grabs: dragged away from it, the target would tear the leg off.
     target.hide_select = True
     target.empty_display_type = "PLAIN_AXES"
-    return True
 
 
 def _sizes(ob: bpy.types.Object, tip: bpy.types.PoseBone, limb: FoundLimb) -> tuple[float, float]:

@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 
 from .. import messages
+from ..rig.blender.armatures import indices_of
 from ..rig.model.limb import Limb
 from ..rig.pose.reading import SceneReader
 from ..solvers import ChainError
@@ -26,19 +27,21 @@ def bones_stay(context: bpy.types.Context, tip: bpy.types.PoseBone) -> Iterator[
     by more than `ALLOWED` and what single precision makes of the limb's bend.
     """
     ob = tip.id_data
-    before = _poses(context, ob)
+    names, before = [bone.name for bone in ob.pose.bones], _poses(context, ob)
     yield
     context.view_layer.update()
-    moved = np.linalg.norm(_poses(context, ob) - before, axis=2)
+    # Control bones may be new among them.
+    rows = indices_of(ob.pose.bones, names)
+    moved = np.linalg.norm(_poses(context, ob)[rows] - before, axis=2)
     try:
         reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
         limb = reader.limb(tip.name)
         # An import may make a bone of any length: its axes tell no more than what they do to a limb.
-        lengths = np.minimum([bone.bone.length for bone in ob.pose.bones], limb.chain.length)
+        lengths = np.minimum([ob.data.bones[name].length for name in names], limb.chain.length)
         ways = np.maximum(moved[:, 3], moved[:, :3].max(axis=1) * lengths)
         # Written so that a way that is not a number counts as well.
         if not ways.max() <= _allowed(limb):
-            name, distance = ob.pose.bones[int(ways.argmax())].name, float(ways.max()) * reader.world.median_scale
+            name, distance = names[int(ways.argmax())], float(ways.max()) * reader.world.median_scale
             raise ChainError(messages.WOULD_MOVE(moved=name, distance=distance))
     except ChainError as error:
         raise error.of(messages.BONE(bone=tip.name)) from error

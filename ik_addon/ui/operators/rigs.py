@@ -22,6 +22,7 @@ from ...rig.model.limb import chain_bones
 from ...rig.status.problems import bones_left_behind
 from ...solvers import ChainError
 from .chains import ChainOperator
+from .control_choice import MakesControls
 from .polls import no_tip
 from .ranges import RangeOperator, at_cursor
 
@@ -31,7 +32,7 @@ _MOVED = 1e-4
 """Part of a chain's length by which a joint may move before it is worth a word."""
 
 
-class ANALYTIC_IK_OT_rig_legs(ChainOperator):
+class ANALYTIC_IK_OT_rig_legs(MakesControls, ChainOperator):
     """Find the legs of the armature and give each a chain, a foot control and a knee pole. Looks at the selected \
 bones, or at all where none is selected; no bone moves"""
 
@@ -54,12 +55,15 @@ bones, or at all where none is selected; no bone moves"""
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         # Only in Pose Mode does one see which bones are selected.
         self.only_selected = context.mode == "POSE"
+        self.choose_controls(context, active_armature(context))
         return self.execute(context)
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         selected = selected_bones(ob) if self.only_selected else []
         with at_cursor(context) as progress:
-            rigged = rig_legs(context, ob, selected, self.arms, self.follow_motion, progress)
+            as_bones = self.controls == "BONES"
+            rigged = rig_legs(context, ob, selected, self.arms, self.follow_motion, as_bones, progress)
+        self.keep_choice(context, ob)
         if rigged.left_out:
             bones = "; ".join(messages.LEFT_OUT_BONE(bone=out.bone, why=out.reason) for out in rigged.left_out[:_NAMED])
             more = len(rigged.left_out) - _NAMED
