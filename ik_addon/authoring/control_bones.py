@@ -11,12 +11,12 @@ from ..rig.blender.motion import has_keys
 from ..rig.model.limb import BoneReading, end_in_tip
 from ..rig.pose.reading import ArmatureReader, SceneReader
 from ..solvers import Chain
-from ..solvers.bending import start_frame
+from ..solvers.bending import is_straight, start_frame
 from .control_names import control_names, side_of
 from .editing import check_editable_bones, edit_bones
 from .finding.legs import FoundLimb, find_limbs
 from .homes import CONTROL_BONES, control_bones
-from .places import target_place
+from .places import pole_place, target_place
 from .placing import Control, Placer
 from .soles import Sole, sole_of, up_of
 from .widgets import remove_unused_widgets, widget
@@ -129,21 +129,24 @@ def _target(
 
 
 def _pole(links: Sequence[BoneReading], chain: Chain, name: str, parent: str, at_armature: Vector) -> _Wanted:
-    """At rest the pole target is where the root bone of the chain carries it, before the limb at rest."""
-    joints = rest_joints(links)
-    knee = 1 if len(links) > 1 else 0
-    root = links[0]
-    turn = _rotation(root.bone.matrix_local) @ root.orientation(root.pose_armature).inverted()
-    knee_pose = links[knee].pose_armature.to_translation()
-    way = turn @ (at_armature - knee_pose)
-    along = start_frame(Chain([joint - joints[0] for joint in joints])).along
-    side = way - along * way.dot(along)
-    rest = joints[knee] + (side.normalized() * way.length if side.length > 1e-3 * way.length else way)
-    size = _POLE_SIZE * chain.length
-    turned = Quaternion()
+    rest, size, turned = _rest_pole(links, at_armature), _POLE_SIZE * chain.length, Quaternion()
     return _Wanted(
         name, _matrix(turned, rest), _matrix(turned, at_armature), size, parent, "SPHERE", (size,) * 3, False, Vector()
     )
+
+
+def _rest_pole(links: Sequence[BoneReading], at_armature: Vector) -> Vector:
+    """Where a pole target leaves a limb at rest; if that is straight, where the first bone carries the posed one."""
+    joints = rest_joints(links)
+    chain = Chain([joint - joints[0] for joint in joints])
+    if not is_straight(chain):
+        return pole_place(joints, chain)
+    first, knee = links[0], min(1, len(links) - 1)
+    turn = _rotation(first.bone.matrix_local) @ first.orientation(first.pose_armature).inverted()
+    way = turn @ (at_armature - links[knee].pose_armature.to_translation())
+    along = start_frame(chain).along
+    side = way - along * way.dot(along)
+    return joints[knee] + side.normalized() * way.length
 
 
 def _made(context: bpy.types.Context, ob: bpy.types.Object, wanted: Sequence[_Wanted], length: float) -> list[Control]:

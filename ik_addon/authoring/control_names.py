@@ -19,9 +19,9 @@ def control_names(limb: FoundLimb) -> tuple[str, str]:
     Those of a limb that is neither leg nor arm are made of its tip's name. If a limb has a side, Blender's
     *Paste Flipped* finds the other one by the name.
     """
-    own = limb.end or limb.bones[-1]
     if limb.kind not in _WORDS:
-        return _sided(own, "ik"), _sided(own, "pole")
+        return _sided(limb.bones[-1], "ik"), _sided(limb.bones[-1], "pole")
+    own = limb.end or limb.bones[-1]
     place = f"{limb.place.lower()}_" if limb.place else ""
     found = _SIDE.search(own)
     before, after = (found["before"] or "", found["after"] or "") if found else ("", "")

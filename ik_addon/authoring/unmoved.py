@@ -12,6 +12,7 @@ from ..rig.model.limb import Limb
 from ..rig.pose.reading import SceneReader
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
+from .homes import control_bones
 
 ALLOWED = 1e-4
 """How far a bone may move, in chain lengths."""
@@ -21,18 +22,19 @@ _ROUNDING = 2.0**-23
 
 @contextmanager
 def bones_stay(context: bpy.types.Context, tip: bpy.types.PoseBone) -> Iterator[None]:
-    """Compares the evaluated pose of an armature after the block, which adds a chain to a tip, with the one before.
+    """Compares the evaluated pose of an armature's bones, control bones left out, after the block, which adds a chain to a tip, with the one before.
 
     Raises ChainError that names the bone that moved farthest, if any joint or the end of any bone's axis is elsewhere
     by more than `ALLOWED` and what single precision makes of the limb's bend.
     """
     ob = tip.id_data
-    names, before = [bone.name for bone in ob.pose.bones], _poses(context, ob)
+    # An earlier control bone may be taken again.
+    controls = control_bones(ob.data)
+    names = [bone.name for bone in ob.pose.bones if bone.name not in controls]
+    before = _poses(context, ob, names)
     yield
     context.view_layer.update()
-    # Control bones may be new among them.
-    rows = indices_of(ob.pose.bones, names)
-    moved = np.linalg.norm(_poses(context, ob)[rows] - before, axis=2)
+    moved = np.linalg.norm(_poses(context, ob, names) - before, axis=2)
     try:
         reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
         limb = reader.limb(tip.name)
@@ -62,10 +64,10 @@ def _allowed(limb: Limb) -> float:
     return chain.length * (ALLOWED + 2.0 * rounding / bulge)
 
 
-def _poses(context: bpy.types.Context, ob: bpy.types.Object) -> np.ndarray:
-    """The three axes and the head of each bone as evaluated, in armature space: (bones, 4, 3)."""
+def _poses(context: bpy.types.Context, ob: bpy.types.Object, names: list[str]) -> np.ndarray:
+    """The three axes and the heads of some bones as evaluated, in armature space: (bones, 4, 3)."""
     bones = ob.evaluated_get(context.evaluated_depsgraph_get()).pose.bones
     # Column by column, as Blender keeps them.
     matrices = np.empty((len(bones), 4, 4), np.float32)
     bones.foreach_get("matrix", matrices.reshape(-1))
-    return matrices[:, :, :3].astype(float)
+    return matrices[indices_of(bones, names), :, :3].astype(float)
