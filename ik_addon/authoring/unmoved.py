@@ -22,10 +22,10 @@ _ROUNDING = 2.0**-23
 
 @contextmanager
 def bones_stay(context: bpy.types.Context, tip: bpy.types.PoseBone) -> Iterator[None]:
-    """Compares the evaluated pose of an armature's bones, control bones left out, after the block, which adds a chain to a tip, with the one before.
+    """Compares the evaluated pose of an armature after the block, which adds a chain to a tip, with the one before.
 
     Raises ChainError that names the bone that moved farthest, if any joint or the end of any bone's axis is elsewhere
-    by more than `ALLOWED` and what single precision makes of the limb's bend.
+    by more than `ALLOWED` and what single precision makes of the limb's bend. Control bones are left out.
     """
     ob = tip.id_data
     # An earlier control bone may be taken again.
