@@ -11,7 +11,7 @@ from mathutils import Matrix
 from .. import messages
 from ..bake.stepping import Progress
 from ..rig.blender.motion import has_keys, motion_frames
-from ..rig.blender.movers import check_unmoved, is_rigify
+from ..rig.blender.movers import is_rigify
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.chains import fk_chain
 from ..rig.model.hinge import hinge_armature
@@ -23,11 +23,12 @@ from ..solvers.bending import is_straight, start_frame
 from .control_bones import new_bones_taken_back
 from .controls import add_chain
 from .editing import check_editable_bones
-from .finding.legs import FoundLimb, LeftOut, find_limbs
+from .finding.legs import FoundLimb, LeftOut
 from .homes import controls_home
 from .knees import nearest_axis
 from .placing import Control
 from .snap import snap_targets
+from .survey import Survey, survey
 from .unmoved import bones_stay
 
 _NONE_FOUND = {
@@ -83,43 +84,57 @@ def rig_legs(
 ) -> Rigged:
     """Find the legs of an armature object and give each a chain, a foot control and a knee pole. No bone moves.
 
-    selected: look only at limbs with one of these bones; none: at all. arms: rig arms too, where names say so. The feet
-    follow their controls' rotation. follow_motion: key the controls so that they carry the limbs' own keys, if any.
-    as_bones: the controls are control bones, not Empties. progress: is told of each frame of the keys. Raises
-    ChainError, with nothing changed, where no limb can be rigged.
+    selected: look only at limbs with one of these bones; none: at all. arms: rig arms too, where names say so. For the
+    others see `rig_limbs`. Raises ChainError, with nothing changed, where no limb can be rigged.
+    """
+    check_changeable(ob)
+    found = survey(ob, selected, arms)
+    if not found.free:
+        raise ChainError(none_found(ob, found, bool(selected), arms))
+    return rig_limbs(context, ob, found.free, found.left_out, follow_motion, as_bones, progress)
+
+
+def none_found(ob: bpy.types.Object, found: Survey, is_selected: bool, arms: bool) -> str:
+    """Why no limb of an armature object can be rigged, as a sentence. is_selected: of selected bones."""
+    if found.left_out and is_rigify(ob):
+        return messages.RIGIFY_MOVES_LIMBS(armature=ob.name)
+    why = "".join(messages.IS_NONE(bone=out.bone, why=out.reason) for out in found.left_out[:4])
+    return _NONE_FOUND[is_selected, arms](armature=ob.name, why=why)
+
+
+def rig_limbs(
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    limbs: Sequence[FoundLimb],
+    left_out: Sequence[LeftOut] = (),
+    follow_motion: bool = True,
+    as_bones: bool = False,
+    progress: Progress | None = None,
+) -> Rigged:
+    """Give each of these limbs of an armature object a chain, a target and a pole target. No bone moves.
+
+    The feet follow their controls' rotation. left_out: what was left out before. follow_motion: key the controls so
+    that they carry the limbs' own keys, if any. as_bones: the controls are control bones, not Empties. progress: is
+    told of each frame of the keys. Raises ChainError, with nothing changed, if none of them can be rigged.
     """
     check_changeable(ob)
     if as_bones:
         check_editable_bones(ob)
-    posed = {bone.name: bone.head for bone in ob.pose.bones}
-    found = find_limbs([bone.bone for bone in selected] or ob.data.bones, arms, posed)
-    left_out, free = list(found.left_out), []
-    for limb in found.limbs:
-        reason = _taken(ob, limb)
-        if reason:
-            left_out.append(LeftOut(limb.bones[-1], reason))
-        else:
-            free.append(limb)
-    if not free:
-        if left_out and is_rigify(ob):
-            raise ChainError(messages.RIGIFY_MOVES_LIMBS(armature=ob.name))
-        why = "".join(messages.IS_NONE(bone=out.bone, why=out.reason) for out in left_out[:4])
-        raise ChainError(_NONE_FOUND[bool(selected), arms](armature=ob.name, why=why))
-    rigged = []
+    left, rigged = list(left_out), []
     taken_back = new_bones_taken_back if as_bones else nullcontext
     with all_or_nothing([ob]), taken_back(ob):
-        for limb in free:
+        for limb in limbs:
             try:
                 with all_or_nothing([ob]), taken_back(ob), bones_stay(context, ob.pose.bones[limb.bones[-1]]):
                     made = _rig(context, ob, limb, as_bones)
             except ChainError as error:
-                left_out.append(LeftOut(limb.bones[-1], str(error)))
+                left.append(LeftOut(limb.bones[-1], str(error)))
             else:
                 rigged.append(made)
         if not rigged:
-            raise ChainError(left_out[-1].reason).of(messages.ARMATURE(armature=ob.name))
+            raise ChainError(left[-1].reason).of(messages.ARMATURE(armature=ob.name))
         frames = _follow_motion(context, ob, rigged, progress) if follow_motion else None
-        return Rigged(tuple(rigged), tuple(left_out), frames)
+        return Rigged(tuple(rigged), tuple(left), frames)
 
 
 def _follow_motion(
@@ -136,19 +151,6 @@ def _follow_motion(
     # A limb without keys of its own may be carried by others that have them.
     snap_targets(context, [ob.pose.bones[one.limb.bones[-1]] for one in rigged], frames, progress)
     return frames
-
-
-def _taken(ob: bpy.types.Object, limb: FoundLimb) -> str:
-    """Why a limb is not free for a chain; "" where it is."""
-    bones = [ob.pose.bones[name] for name in (*limb.bones, limb.end) if name]
-    for bone in bones:
-        if bone.analytic_ik_enabled or bone.analytic_ik_target is not None:
-            return messages.HAS_CHAIN(bone=bone.name)
-    try:
-        check_unmoved(bones)
-    except ChainError as error:
-        return str(error)
-    return ""
 
 
 def _rig(context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb, as_bones: bool) -> RiggedLimb:

@@ -79,12 +79,10 @@ second one the pole; without, they are made where no bone moves"""
         return self.execute(context)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, bone = self.layout, active_bone(active_armature(context))
+        layout = self.layout
         layout.use_property_split, layout.use_property_decorate = True, False
-        for name in ("controls", "chain_count", "solver", "with_pole"):
+        for name in ("controls", "use_this_bone", "chain_count", "solver", "with_pole"):
             layout.prop(self, name)
-        if bone is not None:
-            layout.prop(self, "use_this_bone")
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         bone = active_bone(ob)
