@@ -111,6 +111,7 @@ REST_POSITION = Refusal("Armature '{armature}' shows its rest position; switch i
 PARENT_UNEVEN = Refusal("Bone '{bone}' is scaled unevenly; scale it evenly")
 NO_SUCH_BONE = Refusal("Armature '{armature}' has no bone '{bone}'; choose one of its bones")
 NO_ACTIVE_BONE = Refusal("Armature '{armature}' has no active bone; select the last bone of the limb")
+IS_CONTROL = Refusal("Bone '{bone}' is a control of a chain; select the last bone of a limb, such as a shin")
 NO_PARENT = Refusal("Bone '{bone}' has no parent to make a chain with; select the last bone of a limb, such as a shin")
 NO_TIP = Refusal(
     "Armature '{armature}': no selected bone is the tip of a chain; select the bone whose panel shows the target"

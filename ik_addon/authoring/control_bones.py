@@ -21,8 +21,10 @@ from .placing import Control, Placer
 from .soles import Sole, sole_of, up_of
 from .widgets import remove_unused_widgets, widget
 
-_COLORS = {"L": "THEME04", "R": "THEME01", "": "THEME09"}
-"""Blue on the left, red on the right, yellow in the middle."""
+_COLORS = {"L": (0.20, 0.50, 1.00), "R": (1.00, 0.25, 0.25), "": (1.00, 0.80, 0.15)}
+"""Blue on the left, red on the right, yellow in the middle: the color sets of Blender are too dark for thin lines."""
+_SELECTED, _ACTIVE = 0.5, 0.75
+"""How far a color goes towards white where its bone is selected, or active."""
 _WIRE = 2.0
 """Width of the lines of a control, in pixels."""
 _POLE_SIZE = 0.04
@@ -168,7 +170,7 @@ def _made(context: bpy.types.Context, ob: bpy.types.Object, wanted: Sequence[_Wa
         for other in list(bone.collections):
             other.unassign(bone)
         home.assign(bone)
-        bone.color.palette = _COLORS[side_of(name)]
+        _color(bone, _COLORS[side_of(name)])
         bone.hide_select = not one.selectable
         pose_bone.custom_shape = widget(context.scene, one.shape)
         pose_bone.use_custom_shape_bone_size = False
@@ -177,6 +179,12 @@ def _made(context: bpy.types.Context, ob: bpy.types.Object, wanted: Sequence[_Wa
         pose_bone.custom_shape_rotation_euler = (0.0, 0.0, 0.0)
         pose_bone.custom_shape_wire_width = _WIRE
     return [Control(ob, name) for name in names]
+
+
+def _color(bone: bpy.types.Bone, color: tuple[float, float, float]) -> None:
+    bone.color.palette = "CUSTOM"
+    for name, part in (("normal", 0.0), ("select", _SELECTED), ("active", _ACTIVE)):
+        setattr(bone.color.custom, name, Vector(color).lerp((1.0, 1.0, 1.0), part))
 
 
 def _placed(context: bpy.types.Context, wanted: Sequence[_Wanted], controls: Sequence[Control], length: float) -> None:

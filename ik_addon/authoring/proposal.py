@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import bpy
 
 from .finding.legs import FoundLimb, find_limbs
+from .homes import control_bones
 from .selection import is_tip
 
 _LINKS = 2
@@ -47,14 +48,14 @@ def chain_words(bones: tuple[str, ...]) -> str:
 
 
 def proposed_chain(bone: bpy.types.PoseBone, use_this_bone: bool = False) -> Proposal | None:
-    """The chain that suits a bone; None if the bone has no parent to make a chain with.
+    """The chain that suits a bone; None if it has no parent to make a chain with, or is a control bone.
 
     use_this_bone: the chain ends at the bone, whatever limb it belongs to.
     """
     limb = _limb_of(bone)
     if limb is not None and (bone.name == limb.bones[-1] or not use_this_bone):
         return Proposal(limb.bones, bone.name)
-    if bone.parent is None:
+    if bone.parent is None or bone.name in control_bones(bone.id_data.data):
         return None
     above = [bone, *bone.parent_recursive[: _LINKS - 1]]
     return Proposal(tuple(each.name for each in reversed(above)), bone.name)

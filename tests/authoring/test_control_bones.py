@@ -12,6 +12,7 @@ from ik_addon.authoring.editing import edit_bones
 from ik_addon.authoring.finding.legs import FoundLimb, find_limbs
 from ik_addon.authoring.homes import CONTROL_BONES, control_bones
 from ik_addon.rig.status.problems import problems_of
+from ik_addon.ui.operators.rigs import ANALYTIC_IK_OT_rig_legs
 
 from ..rig.rigs import BoneSpec, evaluated_copy, leg, new_armature, new_empty, update
 from ..scenes import (
@@ -29,6 +30,7 @@ from ..scenes import (
     where_one_stands,
     whole_state,
 )
+from ..ui.layouts import press
 from .skeletons import FAMILIES, Family, armature_of
 
 pytestmark = pytest.mark.versions
@@ -191,7 +193,9 @@ def test_control_bones_are_what_riggers_expect():
     for bone in collection.bones:
         assert not bone.use_deform and not bone.use_connect and bone.parent.name == "root"
         assert [each.name for each in bone.collections] == [CONTROL_BONES]
-        assert bone.color.palette == {"L": "THEME04", "R": "THEME01"}[bone.name[-1]]
+        red, _, blue = bone.color.custom.normal
+        assert bone.color.palette == "CUSTOM"
+        assert blue > 2.0 * red if bone.name.endswith("L") else red > 2.0 * blue
         pose_bone = ob.pose.bones[bone.name]
         assert not any((*pose_bone.lock_location, *pose_bone.lock_rotation))
         assert tuple(pose_bone.location) == (0.0, 0.0, 0.0)
@@ -336,7 +340,7 @@ def test_linked_and_overridden_armatures_are_refused_and_get_empties(tmp_path):
     with pytest.raises(RuntimeError, match=re.escape(sentence)):
         bpy.ops.analytic_ik.rig_legs(controls="BONES")
     assert whole_state() == before
-    bpy.ops.analytic_ik.rig_legs("INVOKE_DEFAULT")
+    press(ANALYTIC_IK_OT_rig_legs)
     assert all(tip.analytic_ik_target.type == "EMPTY" for tip in tips_of(override))
     assert len(tips_of(override)) == 2
 

@@ -7,6 +7,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ... import messages
 from ...authoring.controls import add_chain, controls_of, delete_controls, remove_chain, unused
+from ...authoring.homes import control_bones
 from ...authoring.knees import limit_knees
 from ...authoring.proposal import chain_words, proposed_chain
 from ...authoring.selection import active_armature, active_bone, chosen_controls, chosen_tips
@@ -88,6 +89,8 @@ second one the pole; without, they are made where no bone moves"""
         bone = active_bone(ob)
         if bone is None:
             raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
+        if bone.name in control_bones(ob.data):
+            raise ChainError(messages.IS_CONTROL(bone=bone.name))
         led = None if self.use_this_bone else proposed_chain(bone)
         tip = ob.pose.bones[led.tip] if led else bone
         if tip.parent is None and self.chain_count > 1:

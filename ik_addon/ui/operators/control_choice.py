@@ -6,8 +6,8 @@ from bpy.props import EnumProperty
 from ...authoring.editing import has_editable_bones
 
 _ITEMS = [
-    ("EMPTIES", "Empties", "Objects beside the armature, for any character", "EMPTY_AXIS", 0),
-    ("BONES", "Bones", "Bones of the armature, posed and keyed in Pose Mode with the others", "BONE_DATA", 1),
+    ("EMPTIES", "Empties", "Objects beside the armature, for any character"),
+    ("BONES", "Bones", "Bones of the armature, posed and keyed in Pose Mode with the others"),
 ]
 
 
@@ -40,6 +40,7 @@ def register() -> None:
         description="What Rig Legs and Add Analytic IK make as targets and pole targets",
         items=_ITEMS,
         default="BONES",
+        options=set(),
     )
 
 
