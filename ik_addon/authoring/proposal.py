@@ -64,18 +64,22 @@ def proposed_chain(bone: bpy.types.PoseBone, use_this_bone: bool = False) -> Pro
 def _limb_of(bone: bpy.types.PoseBone) -> FoundLimb | None:
     """The leg or arm to which a bone belongs, unless that has a chain already or some of its bones are gone."""
     bones = bone.id_data.pose.bones
-    for limb in _limbs(bone.id_data.data):
-        if bone.name in (*limb.bones, limb.end) and limb.bones[-1] in bones and not is_tip(bones[limb.bones[-1]]):
+    for limb in _limbs(bone):
+        names = (*limb.bones, *filter(None, (limb.end,)))
+        if bone.name in names and all(name in bones for name in names) and not is_tip(bones[limb.bones[-1]]):
             return limb
     return None
 
 
-def _limbs(armature: bpy.types.Armature) -> tuple[FoundLimb, ...]:
-    """The limbs of an armature, found anew where its bones are others, or have other names."""
-    bones = armature.bones
-    like = (armature.session_uid, bones[0].as_pointer() if bones else 0, tuple(bone.name for bone in bones))
-    known_like, found = _known.get("now", (None, ()))
-    if known_like != like:
+def _limbs(bone: bpy.types.PoseBone) -> tuple[FoundLimb, ...]:
+    """The limbs of a bone's armature, found anew after Edit Mode, and where the bone has another name."""
+    ob = bone.id_data
+    # Edit Mode makes all bones anew.
+    like = (ob.data.session_uid, len(ob.pose.bones), ob.pose.bones[0].bone.as_pointer())
+    near = [bone, *bone.parent_recursive, *bone.children]
+    known_like, names, found = _known.get("now", (None, frozenset(), ()))
+    if known_like != like or any(each.name not in names for each in near):
+        bones = ob.data.bones
         found = find_limbs(bones, arms=True).limbs
-        _known["now"] = (like, found)
+        _known["now"] = (like, frozenset(each.name for each in bones), found)
     return found
