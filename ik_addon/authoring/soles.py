@@ -61,20 +61,24 @@ def sole_of(ob: bpy.types.Object, limb: FoundLimb, legs: Sequence[FoundLimb], up
         return None
     length, forward = level.length, level.normalized()
     axes = Matrix((forward.cross(up), forward, up)).transposed()
-    known = [foot.head_local, toe.head_local if toe else foot.tail_local]
-    if toe and (toe.tail_local - toe.head_local).length < length:
-        known.append(toe.tail_local)
-    points = np.array([axes.transposed() @ (point - ankle) for point in known])
+    joints = [foot.head_local, *((toe.head_local,) if toe else ())]
     skin = _near(_skin_points(ob, {limb.end, limb.toe}), ob, limb, legs, axes, length)
     if len(skin):
-        points = np.vstack((points, skin))
+        points = np.vstack((_in_axes(joints, ankle, axes), skin))
     else:
-        points = np.vstack((points, [(-_HALF_WIDTH * length, -_HEEL * length, 0.0), (_HALF_WIDTH * length, 0.0, 0.0)]))
+        # Tails are all that is left to go by; an importer may have put them anywhere.
+        tail = toe if toe and toe.length < length else foot
+        corners = [(-_HALF_WIDTH * length, -_HEEL * length, 0.0), (_HALF_WIDTH * length, 0.0, 0.0)]
+        points = np.vstack((_in_axes([*joints, tail.tail_local], ankle, axes), corners))
     low, high = points.min(axis=0), points.max(axis=0)
     center = Vector(((low[0] + high[0]) / 2.0, (low[1] + high[1]) / 2.0, low[2]))
     half = (high - low)[:2] / 2.0
     grown = half * _MARGIN + 0.04 * length
     return Sole(axes, length, center, (float(grown[0]), float(grown[1])))
+
+
+def _in_axes(points: Sequence[Vector], origin: Vector, axes: Matrix) -> np.ndarray:
+    return np.array([axes.transposed() @ (point - origin) for point in points])
 
 
 def _near(
