@@ -103,10 +103,16 @@ ARMATURE_LINKED = Refusal("Armature '{armature}' is linked; make a library overr
 ARMATURE_NOT_HERE = Refusal("Armature '{armature}' is not in this scene; link it there")
 ARMATURE_WITHOUT_SIZE = Clause("the armature object '{armature}' has a scale of zero; give it a size")
 ARMATURE_DATA_LINKED = Refusal("Armature data '{data}' is linked; show its pose in the file that it comes from")
+BONES_LINKED = Refusal("Armature '{armature}' is linked and gets no new bones; choose Empties as its controls")
+BONES_OVERRIDDEN = Refusal(
+    "Armature '{armature}' has a library override and gets no new bones; choose Empties as its controls"
+)
 REST_POSITION = Refusal("Armature '{armature}' shows its rest position; switch it to Pose Position")
 PARENT_UNEVEN = Refusal("Bone '{bone}' is scaled unevenly; scale it evenly")
 NO_SUCH_BONE = Refusal("Armature '{armature}' has no bone '{bone}'; choose one of its bones")
 NO_ACTIVE_BONE = Refusal("Armature '{armature}' has no active bone; select the last bone of the limb")
+IS_CONTROL = Refusal("Bone '{bone}' is a control of a chain; select the last bone of a limb, such as a shin")
+NO_PARENT = Refusal("Bone '{bone}' has no parent to make a chain with; select the last bone of a limb, such as a shin")
 NO_TIP = Refusal(
     "Armature '{armature}': no selected bone is the tip of a chain; select the bone whose panel shows the target"
 )
@@ -350,11 +356,13 @@ COPIED = Done("Copied {count} lines")
 
 # A chain put on and taken off
 
-FOLLOWS = Done("Bone '{bone}' follows '{target}'{end}")
-ENDS_AT = Part("; the chain ends at '{end}'")
-FOLLOWS_STRAIGHT = Done(
-    "Bone '{bone}' follows '{target}'{end}. The limb is straight: it bends about its hinge; use Flip to bend it the "
-    "other way"
+ADDED = Done("Added a {count}-bone chain {bones}{end}. Move '{target}' to pose it")
+ADDED_STRAIGHT = Done(
+    "Added a {count}-bone chain {bones}{end}. Move '{target}' to pose it. The limb is straight and bends about its "
+    "hinge; use Flip to bend it the other way"
+)
+LED = Note(
+    "Bone '{bone}' belongs to the limb {bones}, so the chain ends at '{tip}'. Turn on Use This Bone to change that"
 )
 REMOVED = Done("Removed the chain of {tips}{kept}")
 KEPT_CONTROLS = Part(". Kept the controls {controls}")
@@ -413,6 +421,9 @@ LEGS_AND_ARMS = Part("{legs} and {arms}")
 RIGGED_LIMB = Part("'{first}' to '{last}'{end} ({target}, {pole})")
 ENDING_AT = Part(", ending at '{end}'")
 ON_FOOT = Part("{target} on bone '{foot}'")
+NOT_BELOW = Refusal("Bone '{bone}' is not below '{first}'; choose the first and the last bone of one limb")
+END_IN_CHAIN = Refusal("Bone '{bone}': its end bone '{end}' is part of its chain; choose a bone after it, or none")
+NONE_TICKED = Refusal("Armature '{armature}': no limb is ticked; tick those to rig")
 LEFT_OUT = Note("Left out {bones}")
 LEFT_OUT_MORE = Note("Left out {bones}; and {count} more")
 LEFT_OUT_BONE = Part("'{bone}': {why}")

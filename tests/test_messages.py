@@ -30,6 +30,7 @@ DESCRIBING = {"name", "description", "items", "help"}
 DESCRIBED_IN = {
     "solvers/limits.py",  # what a number is called
     "rig/data/settings.py",  # items of properties
+    "ui/operators/control_choice.py",  # items of properties
     "ui/operators/cures.py",  # what each button does
     "ui/view/swivel.py",  # keys in the status bar
     "authoring/finding/bone_names.py",  # words in bones' names

@@ -15,7 +15,7 @@ from ..rig.data import settings
 from ..rig.data.switch import check_switchable, mute_switch
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.chains import fk_chain
-from ..rig.model.foot import possible_end_bones
+from ..rig.model.foot import end_bone, possible_end_bones
 from ..rig.model.lengthening import factors, present_ratio
 from ..rig.model.limb import BoneReading, chain_bones, fk_joints, known_bones
 from ..rig.model.order import live_tips
@@ -23,22 +23,24 @@ from ..rig.pose.posing import Channel, write_fk
 from ..rig.pose.reading import ArmatureReader, SceneReader, check_targets
 from ..rig.status.problems import check_changeable
 from ..solvers import Chain, ChainError, solver_for
-from ..solvers.bending import is_straight, start_frame
+from ..solvers.bending import is_straight
 from .adopted import animated_by_adopting
-from .ends import end_bone_of
+from .control_bones import is_unused_bone, make_control_bones, new_bones_taken_back, remove_bones
+from .editing import check_editable_bones
+from .ends import end_bone_of, limb_with_tip
+from .finding.legs import FoundLimb
 from .homes import home_of, is_controls_home, is_local
 from .influence import remove_animation
+from .places import pole_place, target_place
+from .placing import Control
 from .unmoved import bones_stay
-
-BEYOND = 4e-6
-"""How far beyond a straight limb its new target lies, in chain lengths: nearer, rounding would bend it."""
 
 
 class Added(NamedTuple):
     """What `add_chain` set up. straight: the limb does not show where it bends, so its hinge decided."""
 
-    target: bpy.types.Object
-    pole: bpy.types.Object | None
+    target: Control
+    pole: Control | None
     straight: bool
 
 
@@ -50,63 +52,89 @@ def add_chain(
     with_pole: bool,
     controls: Sequence[bpy.types.Object] = (),
     straight_axis: str = "AUTO",
-    end_bone: str | None = None,
+    limb: FoundLimb | None = None,
+    as_bones: bool = False,
 ) -> Added:
     """Make a bone the tip of a live chain.
 
     controls: objects chosen as target and pole: one is the target; of two, the nearer to the chain's end is. What is
-    missing is made as Empties: the target on the chain's end, the pole in the present bend plane, so that
-    no bone moves. Chains over two links keep their pose by least motion. straight_axis: see the setting. end_bone: the
-    bone at whose head the chain ends, "": at the tip's tail, None: it is found. Raises ChainError, with nothing
-    changed, where the chain could not be solved, or moves a bone though no control was chosen.
+    missing is made, as Empties or `as_bones` as control bones: the target on the chain's end, the pole in the present
+    bend plane, so that no bone moves. The bone on the chain's end follows the target's rotation. Chains over two links
+    keep their pose by least motion. straight_axis: see the setting. limb: the leg or arm that the chain moves, None: it
+    is found. Raises ChainError, with nothing changed, where the chain could not be solved, or moves a bone though no
+    control was chosen.
     """
     ob = tip.id_data
     check_changeable(ob)
-    with all_or_nothing([ob, *controls]), nullcontext() if controls else bones_stay(context, tip):
+    if as_bones:
+        check_editable_bones(ob)
+    with (
+        all_or_nothing([ob, *controls]),
+        new_bones_taken_back(ob) if as_bones else nullcontext(),
+        nullcontext() if controls else bones_stay(context, tip),
+    ):
         home = home_of(ob, context.scene)
         reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
-        if end_bone is None:
-            end_bone = end_bone_of(tip)
-        tip.analytic_ik_straight_axis, tip.analytic_ik_end_bone = straight_axis, end_bone
+        limb = limb or limb_with_tip(tip)
+        end = end_bone_of(tip, limb)
+        tip.analytic_ik_straight_axis, tip.analytic_ik_end_bone = straight_axis, end
         try:
             bones, chain, target, pole = _checked(reader, tip, chain_count, solver, controls)
         except ChainError as error:
             raise error.of(messages.BONE(bone=tip.name)) from error
-        joints_armature = fk_joints(bones)
-        straight, frame = is_straight(chain), start_frame(chain)
-        size = 0.1 * chain.length * reader.world.median_scale
-        if target is None:
-            at_armature = target_place(joints_armature, chain)
-            target = new_empty(home, f"{tip.name} target", reader.world @ at_armature, "SPHERE", size)
-        if pole is None and with_pole:
-            knee = joints_armature[1] if len(bones) > 1 else joints_armature[0]
-            # The knees of a longer chain lie beside the plane in which it bends as a whole.
-            beside = frame.normal * (knee - joints_armature[0]).dot(frame.normal)
-            at_armature = knee - beside + frame.side * chain.length
-            pole = new_empty(home, f"{tip.name} pole", reader.world @ at_armature, "PLAIN_AXES", size)
+        straight = is_straight(chain)
+        target_armature = target_place(fk_joints(bones), chain) if target is None else None
+        pole_armature = pole_place(fk_joints(bones), chain) if pole is None and with_pole else None
+        if as_bones:
+            names = tuple(bone.name for bone in chain_bones(tip, chain_count))
+            limb = limb or FoundLimb("", "", "", names, end, "", "")
+            made = make_control_bones(context, reader, bones, limb, chain, target_armature, pole_armature)
+        else:
+            made = _make_empties(home, reader, tip, 0.1 * chain.length, target_armature, pole_armature)
+        target, pole = target or made[0], pole or made[1]
         # What an earlier chain left here, a swivel or a target's bone, is none of this one's.
         settings.clear_settings(tip)
-        tip.analytic_ik_target = target
-        tip.analytic_ik_pole_target = pole
+        tip.analytic_ik_target, tip.analytic_ik_subtarget = target.ob, target.bone
+        if pole is not None:
+            tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget = pole.ob, pole.bone
         tip.analytic_ik_chain_count = chain_count
         tip.analytic_ik_solver = solver
         tip.analytic_ik_straight_axis = straight_axis
-        tip.analytic_ik_end_bone = end_bone
+        tip.analytic_ik_end_bone = end
         tip.analytic_ik_least_motion = len(bones) > 2
         tip.analytic_ik_enabled = True
+        tip.analytic_ik_use_rotation = bool(end) and (limb is None or limb.rides) and _is_free_end(tip)
         return Added(target, pole, straight)
 
 
-def target_place(joints_armature: Sequence[Vector], chain: Chain) -> Vector:
-    """Where a target leaves a limb in the pose that it has, in armature space.
+def _make_empties(
+    home: bpy.types.Collection,
+    reader: ArmatureReader,
+    tip: bpy.types.PoseBone,
+    size: float,
+    target_armature: Vector | None,
+    pole_armature: Vector | None,
+) -> tuple[Control | None, Control | None]:
+    """Make a target and a pole target as Empties, at these places; None: not made. size: in armature units."""
+    made, size = [], size * reader.world.median_scale
+    for at_armature, word, display in (
+        (target_armature, "target", "SPHERE"),
+        (pole_armature, "pole", "PLAIN_AXES"),
+    ):
+        if at_armature is None:
+            made.append(None)
+        else:
+            made.append(Control(new_empty(home, f"{tip.name} {word}", reader.world @ at_armature, display, size)))
+    return made[0], made[1]
 
-    joints_armature: of the limb in that pose, root first; chain: the limb's chain in it.
-    """
-    # A folded limb, or an S, has no bulge either; but it is not stretched out.
-    extended = (joints_armature[-1] - joints_armature[0]).length > chain.length * (1.0 - BEYOND)
-    if is_straight(chain) and extended and len(joints_armature) > 2:
-        return joints_armature[0] + start_frame(chain).along * (chain.length * (1.0 + BEYOND))
-    return joints_armature[-1]
+
+def _is_free_end(tip: bpy.types.PoseBone) -> bool:
+    """True if a bone rides on the end of a tip's chain, and no other chain has it."""
+    end, ob = end_bone(tip), tip.id_data
+    others = (ob.pose.bones[name] for name in live_tips(ob) if name != tip.name)
+    return end is not None and all(
+        end not in [*(known_bones(other) or [other]), *possible_end_bones(other)] for other in others
+    )
 
 
 def remove_chain(tip: bpy.types.PoseBone, keep_pose: bool) -> None:
@@ -150,30 +178,46 @@ def shown_pose(tip: bpy.types.PoseBone, turned: Iterable[str]) -> dict[Channel, 
     return found | scales
 
 
-def controls_of(tip: bpy.types.PoseBone) -> list[bpy.types.Object]:
-    """The target and pole objects of a chain."""
-    return [control for control in (tip.analytic_ik_target, tip.analytic_ik_pole_target) if control]
+def controls_of(tip: bpy.types.PoseBone) -> list[Control]:
+    """The target and the pole target of a chain."""
+    found = (
+        (tip.analytic_ik_target, tip.analytic_ik_subtarget),
+        (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
+    )
+    return [Control(ob, bone) for ob, bone in found if ob is not None]
 
 
-def unused(controls: Iterable[bpy.types.Object]) -> list[bpy.types.Object]:
-    """Those of them that are this file's own Empties and that no chain of the file follows."""
+def unused(controls: Iterable[Control]) -> list[Control]:
+    """Those of them that the add-on may delete: this file's own Empties and control bones that no chain follows."""
     used = {
-        control
+        control.ob
         for ob in bpy.data.objects
         if ob.type == "ARMATURE"
         for bone in ob.pose.bones
         for control in controls_of(bone)
     }
-    free = (control for control in dict.fromkeys(controls) if control not in used)
-    return [control for control in free if control.type == "EMPTY" and is_local(control)]
+    return [
+        control
+        for control in dict.fromkeys(controls)
+        if (
+            is_unused_bone(control)
+            if control.bone
+            else control.ob not in used and control.ob.type == "EMPTY" and is_local(control.ob)
+        )
+    ]
 
 
-def delete_controls(ob: bpy.types.Object, controls: Iterable[bpy.types.Object]) -> None:
+def delete_controls(ob: bpy.types.Object, controls: Iterable[Control]) -> None:
     """Delete controls of an armature object, and the collection that was made for them if that leaves it empty."""
-    homes = set()
+    homes, bones = set(), {}
     for control in controls:
-        homes.update(each for each in control.users_collection if is_controls_home(each, ob))
-        bpy.data.objects.remove(control)
+        if control.bone:
+            bones.setdefault(control.ob, []).append(control.bone)
+            continue
+        homes.update(each for each in control.ob.users_collection if is_controls_home(each, ob))
+        bpy.data.objects.remove(control.ob)
+    for holder, names in bones.items():
+        remove_bones(holder, names)
     for home in homes:
         if not home.objects and not home.children:
             bpy.data.collections.remove(home)
@@ -185,8 +229,8 @@ def _checked(
     chain_count: int,
     solver: str,
     controls: Sequence[bpy.types.Object],
-) -> tuple[tuple[BoneReading, ...], Chain, bpy.types.Object | None, bpy.types.Object | None]:
-    """The bones, their chain, and which of the chosen controls is its target and which its pole."""
+) -> tuple[tuple[BoneReading, ...], Chain, Control | None, Control | None]:
+    """The links, their chain, and which of the chosen controls is its target and which its pole."""
     ob = tip.id_data
     if tip.analytic_ik_enabled:
         raise ChainError(messages.TIP_ALREADY())
@@ -213,7 +257,8 @@ def _checked(
     chosen = replace(settings.settings_of(tip), target=target, subtarget="", pole_target=pole, pole_subtarget="")
     if target is not None:
         check_targets(ob, chain, chosen)
-    return bones, fk_chain(bones, reader.parent_pose(evaluated[0])), target, pole
+    parent_pose = reader.parent_pose(evaluated[0])
+    return bones, fk_chain(bones, parent_pose), target and Control(target), pole and Control(pole)
 
 
 def new_empty(home: bpy.types.Collection, name: str, at_world: Vector, display: str, size: float) -> bpy.types.Object:

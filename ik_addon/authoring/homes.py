@@ -1,9 +1,13 @@
-"""Where new controls go: a collection that can be edited, also for a character that is linked and overridden."""
+"""Where new controls go: Empties to a collection that can be edited, also for a character that is linked and
+overridden; bones to a bone collection of their own."""
 
 import re
+from collections.abc import Iterable
 
 import bpy
 
+CONTROL_BONES = "IK Controls"
+"""The bone collection of control bones."""
 _NUMBER = re.compile(r"\.\d{3,}$")
 
 
@@ -41,3 +45,10 @@ def _controls_name(ob: bpy.types.Object) -> str:
 def is_local(data: bpy.types.ID) -> bool:
     """True if a data-block is this file's own: neither linked nor overridden."""
     return data.library is None and data.override_library is None
+
+
+def control_bones(armature: bpy.types.Armature) -> set[str]:
+    """Names of an armature's control bones: those of the bone collection that do not deform."""
+    collection = armature.collections_all.get(CONTROL_BONES)
+    bones: Iterable[bpy.types.Bone] = collection.bones if collection else ()
+    return {bone.name for bone in bones if not bone.use_deform}

@@ -20,8 +20,13 @@ class Control:
     """What a chain follows: an object, or a bone of one. turns: whether its orientation counts as well."""
 
     ob: bpy.types.Object
-    bone: str
-    turns: bool
+    bone: str = ""
+    turns: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the bone, else of the object."""
+        return self.bone or self.ob.name
 
     @property
     def owner(self) -> bpy.types.Object | bpy.types.PoseBone:

@@ -1,6 +1,7 @@
 """Rig the legs of any armature: a chain, a foot control and a knee pole for each that is found."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -10,21 +11,24 @@ from mathutils import Matrix
 from .. import messages
 from ..bake.stepping import Progress
 from ..rig.blender.motion import has_keys, motion_frames
-from ..rig.blender.movers import check_unmoved, is_rigify
+from ..rig.blender.movers import is_rigify
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.chains import fk_chain
-from ..rig.model.foot import end_bone
 from ..rig.model.hinge import hinge_armature
 from ..rig.model.limb import chain_bones, end_in_tip
 from ..rig.pose.reading import SceneReader
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
+from .control_bones import new_bones_taken_back
 from .controls import add_chain
-from .finding.legs import FoundLimb, LeftOut, find_limbs
+from .editing import check_editable_bones
+from .finding.legs import FoundLimb, LeftOut
 from .homes import controls_home
 from .knees import nearest_axis
+from .placing import Control
 from .snap import snap_targets
+from .survey import Survey, survey
 from .unmoved import bones_stay
 
 _NONE_FOUND = {
@@ -52,8 +56,8 @@ class RiggedLimb:
     """A limb that got a chain. on_foot: its target is parented to its foot bone, which is the one to move."""
 
     limb: FoundLimb
-    target: bpy.types.Object
-    pole: bpy.types.Object
+    target: Control
+    pole: Control
     on_foot: bool
 
 
@@ -75,43 +79,62 @@ def rig_legs(
     selected: Sequence[bpy.types.PoseBone] = (),
     arms: bool = False,
     follow_motion: bool = True,
+    as_bones: bool = False,
     progress: Progress | None = None,
 ) -> Rigged:
     """Find the legs of an armature object and give each a chain, a foot control and a knee pole. No bone moves.
 
-    selected: look only at limbs with one of these bones; none: at all. arms: rig arms too, where names say so. The feet
-    follow their controls' rotation. follow_motion: key the controls so that they carry the limbs' own keys, if any.
-    progress: is told of each frame of these. Raises ChainError, with nothing changed, where no limb can be rigged.
+    selected: look only at limbs with one of these bones; none: at all. arms: rig arms too, where names say so. For the
+    others see `rig_limbs`. Raises ChainError, with nothing changed, where no limb can be rigged.
     """
     check_changeable(ob)
-    posed = {bone.name: bone.head for bone in ob.pose.bones}
-    found = find_limbs([bone.bone for bone in selected] or ob.data.bones, arms, posed)
-    left_out, free = list(found.left_out), []
-    for limb in found.limbs:
-        reason = _taken(ob, limb)
-        if reason:
-            left_out.append(LeftOut(limb.bones[-1], reason))
-        else:
-            free.append(limb)
-    if not free:
-        if left_out and is_rigify(ob):
-            raise ChainError(messages.RIGIFY_MOVES_LIMBS(armature=ob.name))
-        why = "".join(messages.IS_NONE(bone=out.bone, why=out.reason) for out in left_out[:4])
-        raise ChainError(_NONE_FOUND[bool(selected), arms](armature=ob.name, why=why))
-    rigged = []
-    with all_or_nothing([ob]):
-        for limb in free:
+    found = survey(ob, selected, arms)
+    if not found.free:
+        raise ChainError(none_found(ob, found, bool(selected), arms))
+    return rig_limbs(context, ob, found.free, found.left_out, follow_motion, as_bones, progress)
+
+
+def none_found(ob: bpy.types.Object, found: Survey, is_selected: bool, arms: bool) -> str:
+    """Why no limb of an armature object can be rigged, as a sentence. is_selected: of selected bones."""
+    if found.left_out and is_rigify(ob):
+        return messages.RIGIFY_MOVES_LIMBS(armature=ob.name)
+    why = "".join(messages.IS_NONE(bone=out.bone, why=out.reason) for out in found.left_out[:4])
+    return _NONE_FOUND[is_selected, arms](armature=ob.name, why=why)
+
+
+def rig_limbs(
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    limbs: Sequence[FoundLimb],
+    left_out: Sequence[LeftOut] = (),
+    follow_motion: bool = True,
+    as_bones: bool = False,
+    progress: Progress | None = None,
+) -> Rigged:
+    """Give each of these limbs of an armature object a chain, a target and a pole target. No bone moves.
+
+    The feet follow their controls' rotation. left_out: what was left out before. follow_motion: key the controls so
+    that they carry the limbs' own keys, if any. as_bones: the controls are control bones, not Empties. progress: is
+    told of each frame of the keys. Raises ChainError, with nothing changed, if none of them can be rigged.
+    """
+    check_changeable(ob)
+    if as_bones:
+        check_editable_bones(ob)
+    left, rigged = list(left_out), []
+    taken_back = new_bones_taken_back if as_bones else nullcontext
+    with all_or_nothing([ob]), taken_back(ob):
+        for limb in limbs:
             try:
-                with all_or_nothing([ob]), bones_stay(context, ob.pose.bones[limb.bones[-1]]):
-                    made = _rig(context, ob, limb)
+                with all_or_nothing([ob]), taken_back(ob), bones_stay(context, ob.pose.bones[limb.bones[-1]]):
+                    made = _rig(context, ob, limb, as_bones)
             except ChainError as error:
-                left_out.append(LeftOut(limb.bones[-1], str(error)))
+                left.append(LeftOut(limb.bones[-1], str(error)))
             else:
                 rigged.append(made)
         if not rigged:
-            raise ChainError(left_out[-1].reason).of(messages.ARMATURE(armature=ob.name))
+            raise ChainError(left[-1].reason).of(messages.ARMATURE(armature=ob.name))
         frames = _follow_motion(context, ob, rigged, progress) if follow_motion else None
-        return Rigged(tuple(rigged), tuple(left_out), frames)
+        return Rigged(tuple(rigged), tuple(left), frames)
 
 
 def _follow_motion(
@@ -130,47 +153,49 @@ def _follow_motion(
     return frames
 
 
-def _taken(ob: bpy.types.Object, limb: FoundLimb) -> str:
-    """Why a limb is not free for a chain; "" where it is."""
-    bones = [ob.pose.bones[name] for name in (*limb.bones, limb.end) if name]
-    for bone in bones:
-        if bone.analytic_ik_enabled or bone.analytic_ik_target is not None:
-            return messages.HAS_CHAIN(bone=bone.name)
-    try:
-        check_unmoved(bones)
-    except ChainError as error:
-        return str(error)
-    return ""
-
-
-def _rig(context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb) -> RiggedLimb:
-    tip, collection = ob.pose.bones[limb.bones[-1]], controls_home(ob, context.scene)
+def _rig(context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb, as_bones: bool) -> RiggedLimb:
+    tip = ob.pose.bones[limb.bones[-1]]
     for name in limb.segments:
         # Bones split for twist do not bend.
         ob.pose.bones[name].analytic_ik_rigid = True
     axis = _straight_axis(context, tip, limb)
-    added = add_chain(context, tip, len(limb.bones), "AUTO", with_pole=True, straight_axis=axis, end_bone=limb.end)
-    target, pole = added.target, added.pole
+    added = add_chain(context, tip, len(limb.bones), "AUTO", True, straight_axis=axis, limb=limb, as_bones=as_bones)
+    if not as_bones:
+        _give_looks(context, tip, limb, (added.target.ob, added.pole.ob))
+    on_foot = _is_off_limb(ob, limb)
+    if on_foot and not as_bones:
+        _parent_to_foot(ob, limb, added.target.ob)
+    return RiggedLimb(limb, added.target, added.pole, on_foot)
+
+
+def _give_looks(
+    context: bpy.types.Context,
+    tip: bpy.types.PoseBone,
+    limb: FoundLimb,
+    empties: tuple[bpy.types.Object, bpy.types.Object],
+) -> None:
+    """Name and shape the Empties of a limb, its target and its pole, and bring them to the controls' collection."""
+    ob = tip.id_data
+    collection = controls_home(ob, context.scene)
     place = "." + limb.place.title().replace("_", "") if limb.place else ""
     side = "." + limb.side if limb.side else ""
-    for control, name in zip((target, pole), _NAMES[limb.kind], strict=True):
+    for control, name in zip(empties, _NAMES[limb.kind], strict=True):
         control.name = f"{name}{place}{side}"
         for other in control.users_collection:
             other.objects.unlink(control)
         collection.objects.link(control)
+    target, pole = empties
     target.empty_display_type, pole.empty_display_type = "CUBE", "SPHERE"
     target.empty_display_size, pole.empty_display_size = _sizes(ob, tip, limb)
-    tip.analytic_ik_use_rotation = limb.rides and end_bone(tip) is not None
-    return RiggedLimb(limb, target, pole, _on_its_foot(ob, limb, target))
 
 
-def _on_its_foot(ob: bpy.types.Object, limb: FoundLimb, target: bpy.types.Object) -> bool:
-    """Parent a target to a foot that hangs elsewhere, such as on the root, so that moving the foot moves the leg.
+def _is_off_limb(ob: bpy.types.Object, limb: FoundLimb) -> bool:
+    """True if a limb has a foot that is parented to something else, such as the root."""
+    return bool(limb.end) and not any(bone.name in limb.bones for bone in ob.pose.bones[limb.end].parent_recursive)
 
-    Returns False if the foot rides on the limb, or there is none.
-    """
-    if not limb.end or any(bone.name in limb.bones for bone in ob.pose.bones[limb.end].parent_recursive):
-        return False
+
+def _parent_to_foot(ob: bpy.types.Object, limb: FoundLimb, target: bpy.types.Object) -> None:
+    """Parent a target to a foot that is off its limb, so that moving the foot moves the leg."""
     # It was made just now: Blender has not evaluated where it is.
     place_world = Matrix.Translation(target.location)
     target.parent, target.parent_type, target.parent_bone = ob, "BONE", limb.end
@@ -178,7 +203,6 @@ def _on_its_foot(ob: bpy.types.Object, limb: FoundLimb, target: bpy.types.Object
     # The foot is what one grabs: dragged away from it, the target would tear the leg off.
     target.hide_select = True
     target.empty_display_type = "PLAIN_AXES"
-    return True
 
 
 def _sizes(ob: bpy.types.Object, tip: bpy.types.PoseBone, limb: FoundLimb) -> tuple[float, float]:

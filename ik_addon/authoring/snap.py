@@ -28,8 +28,9 @@ from ..rig.pose.solving import solve_limb, tell
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
 from ..solvers.reach import uneased
-from .controls import BEYOND, new_empty
+from .controls import new_empty
 from .homes import home_of
+from .places import BEYOND
 from .placing import Control, Placer, check_control, depth
 
 _BEND_SETTINGS = {"swivel": 0.0, "flip": False, "foot_roll": 0.0}

@@ -240,7 +240,7 @@ def test_a_button_looks_at_selected_bones_only_where_one_sees_them():
     ob = armature_of(FAMILIES[0].bones())
     for mode, looks in (("OBJECT", False), ("POSE", True)):
         enter(mode, ob)
-        pressed = SimpleNamespace(execute=lambda context: {"FINISHED"})
+        pressed = SimpleNamespace(execute=lambda context: {"FINISHED"}, choose_controls=lambda *_: None, ask=False)
         assert ANALYTIC_IK_OT_rig_legs.invoke(pressed, bpy.context, None) == {"FINISHED"}
         assert pressed.only_selected is looks
     select_bones(ob, FAMILIES[0].found()[0].bones[0])

@@ -3,6 +3,7 @@
 from .cases import (
     addon,
     constraints,
+    control_bones,
     deleting,
     drivers,
     duplicating,
@@ -29,7 +30,7 @@ from .faults import ENTERED, Fault
 
 _IN_ORDER = (
     *(undo, files, addon, libraries, overrides),
-    *(duplicating, renaming, deleting, hiding, modes, posing, parenting, scaling),
+    *(duplicating, renaming, deleting, control_bones, hiding, modes, posing, parenting, scaling),
     *(constraints, drivers, keys, nla, timing),
     *(several_scenes, shared_data, instances, handlers, exports),
 )

@@ -135,3 +135,20 @@ def chains_panel(rig: Rig) -> Layout:
     enter("POSE", rig.ob)
     rig.ob.data.bones.active = None
     return drawn(chain_list.ANALYTIC_IK_PT_chains)
+
+
+def press(operator: type, **options) -> set[str]:
+    """Run an operator as its button does, which makes choices of its own; without a window Blender does not ask it."""
+
+    def execute(self, context):
+        del operator.execute
+        return self.invoke(context, None)
+
+    operator.execute = execute
+    try:
+        module, _, name = operator.bl_idname.partition(".")
+        return getattr(getattr(bpy.ops, module), name)(**options)
+    finally:
+        if "execute" in vars(operator):
+            del operator.execute
+        update()

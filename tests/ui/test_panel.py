@@ -122,7 +122,10 @@ def test_what_spoils_a_chain_is_told(warning):
 
 def test_a_bone_without_a_chain_offers_to_add_one():
     shown = chain_panel(leg())
-    assert (shown.operators, shown.properties) == (["analytic_ik.add", "analytic_ik.rig_legs"], [])
+    assert shown.operators == ["analytic_ik.add", "analytic_ik.rig_legs"]
+    assert shown.properties == ["analytic_ik_controls"]
+    # The button says which chain it makes.
+    assert "Add Analytic IK: thigh > shin" in shown.text()
     assert "Select the last bone of a limb" in shown.text()
 
 

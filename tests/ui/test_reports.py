@@ -92,7 +92,7 @@ def unlocked_interface() -> None:
 
 ik = bpy.ops.analytic_ik
 SAID = {
-    "add": (add, f"Bone '{TIP}' follows '{TIP} target'"),
+    "add": (add, f"Added a 2-bone chain thigh > {TIP}, ending at 'foot'. Move '{TIP} target' to pose it"),
     "remove": (with_chain(lambda: ik.remove()), f"Removed the chain of {TIP}"),
     "limit_knees": (with_chain(lambda: ik.limit_knees()), f"Limited '{TIP}' (about its X axis)"),
     "snap_targets": (

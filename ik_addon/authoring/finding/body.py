@@ -4,19 +4,21 @@ from collections.abc import Iterator
 
 import bpy
 
+from ..homes import control_bones
 from .bone_names import BoneName, read_names
 
 
 class Body:
     """The bones of an armature as a tree. It does not outlive a call: bones are invalid after an undo.
 
-    bones: all of the armature, parents before their children.
+    bones: all of the armature but control bones that were made for chains, parents before their children.
     """
 
     __slots__ = ("_children", "_names", "bones")
 
     def __init__(self, armature: bpy.types.Armature) -> None:
-        self.bones = tuple(armature.bones)
+        controls = control_bones(armature)
+        self.bones = tuple(bone for bone in armature.bones if bone.name not in controls)
         self._names = read_names(bone.name for bone in self.bones)
         # Blender looks through all bones for the children of each.
         self._children: dict[str, list[bpy.types.Bone]] = {}

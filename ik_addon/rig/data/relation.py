@@ -97,9 +97,11 @@ def _wakes(tip: bpy.types.PoseBone) -> bool:
 
 
 def _is_as_wanted(constraint: bpy.types.Constraint | None, tip: bpy.types.PoseBone, what: str, loosely: bool) -> bool:
-    control, trigger = _control_of(tip, what, loosely), tip.id_data.analytic_ik_record_trigger
+    control = _control_of(tip, what, loosely)
     if constraint is None or constraint.type != "IK" or control is None:
         return constraint is control
+    # Asked for last: Blender 4.2 adds an empty property where one that is not set is read.
+    trigger = tip.id_data.analytic_ik_record_trigger
     return (
         trigger is not None
         and constraint.target == control

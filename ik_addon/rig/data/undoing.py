@@ -10,7 +10,7 @@ from ..blender.animation import fcurve_homes
 from .kept import KeptControls
 from .settings import PREFIX
 
-_MADE = ("objects", "collections", "actions")
+_MADE = ("objects", "collections", "actions", "meshes")
 """The kinds of data-blocks that operators make."""
 _TRANSFORM = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
 _OF_OBJECT = (*_TRANSFORM, "analytic_ik_report")

@@ -7,12 +7,16 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ... import messages
 from ...authoring.controls import add_chain, controls_of, delete_controls, remove_chain, unused
+from ...authoring.homes import control_bones
 from ...authoring.knees import limit_knees
+from ...authoring.proposal import chain_words, proposed_chain
 from ...authoring.selection import active_armature, active_bone, chosen_controls, chosen_tips
 from ...rig.data.settings import SOLVER_ITEMS
 from ...rig.data.switch import check_switchable
 from ...rig.data.undoing import all_or_nothing
+from ...rig.model.limb import chain_bones
 from ...solvers import ChainError
+from .control_choice import MakesControls
 from .polls import missing_for, no_tip
 
 
@@ -46,7 +50,7 @@ class ChainOperator(bpy.types.Operator):
         raise NotImplementedError
 
 
-class ANALYTIC_IK_OT_add(ChainOperator):
+class ANALYTIC_IK_OT_add(MakesControls, ChainOperator):
     """Make the active bone the tip of a chain that follows a target. A selected object becomes the target, a \
 second one the pole; without, they are made where no bone moves"""
 
@@ -56,17 +60,60 @@ second one the pole; without, they are made where no bone moves"""
     chain_count: IntProperty(name="Bones", description="Bones in the chain; 0: up to the root", default=2, min=0)
     solver: EnumProperty(name="Solver", description="Method that solves the chain", items=SOLVER_ITEMS)
     with_pole: BoolProperty(name="Pole", description="Make a pole towards which the chain bends", default=True)
+    use_this_bone: BoolProperty(
+        name="Use This Bone",
+        description="End the chain at the active bone, also if it is a foot or a thigh",
+        default=True,
+        options={"SKIP_SAVE"},
+    )
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        ob = active_armature(context)
+        self.choose_controls(context, ob)
+        given = self.properties.is_property_set
+        if not given("use_this_bone"):
+            self.use_this_bone = False
+        bone = active_bone(ob)
+        found = proposed_chain(bone, self.use_this_bone) if bone else None
+        if found is not None and not given("chain_count"):
+            self.chain_count = len(found.bones)
+        return self.execute(context)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split, layout.use_property_decorate = True, False
+        for name in ("controls", "use_this_bone", "chain_count", "solver", "with_pole"):
+            layout.prop(self, name)
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        tip = active_bone(ob)
-        if tip is None:
+        bone = active_bone(ob)
+        if bone is None:
             raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
+        if bone.name in control_bones(ob.data):
+            raise ChainError(messages.IS_CONTROL(bone=bone.name))
+        led = None if self.use_this_bone else proposed_chain(bone)
+        tip = ob.pose.bones[led.tip] if led else bone
+        if tip.parent is None and self.chain_count > 1:
+            raise ChainError(messages.NO_PARENT(bone=tip.name))
         controls = chosen_controls(context, ob)
-        added = add_chain(context, tip, self.chain_count, self.solver, self.with_pole, controls)
-        end = messages.ENDS_AT(end=tip.analytic_ik_end_bone) if tip.analytic_ik_end_bone else ""
-        straight = added.straight and tip.parent is not None
-        message = messages.FOLLOWS_STRAIGHT if straight else messages.FOLLOWS
-        return message(bone=tip.name, target=added.target.name, end=end)
+        added = add_chain(
+            context, tip, self.chain_count, self.solver, self.with_pole, controls, as_bones=self.controls == "BONES"
+        )
+        self.keep_choice(context, ob)
+        if led and led.is_led:
+            self.report({"INFO"}, messages.LED(bone=bone.name, bones=led.words, tip=tip.name))
+        end = messages.ENDING_AT(end=tip.analytic_ik_end_bone) if tip.analytic_ik_end_bone else ""
+        message = messages.ADDED_STRAIGHT if added.straight and tip.parent is not None else messages.ADDED
+        names = tuple(each.name for each in chain_bones(tip, self.chain_count))
+        return message(count=len(names), bones=chain_words(names), target=added.target.name, end=end)
+
+
+def add_label(context: bpy.types.Context) -> str:
+    """The label of the button for the active bone: "Add Analytic IK: thigh.L > shin.L"."""
+    ob = active_armature(context)
+    bone = active_bone(ob) if ob else None
+    found = proposed_chain(bone) if bone else None
+    return f"{ANALYTIC_IK_OT_add.bl_label}: {found.words}" if found else ANALYTIC_IK_OT_add.bl_label
 
 
 class ANALYTIC_IK_OT_remove(ChainOperator):
@@ -81,7 +128,7 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
         default=True,
     )
     delete_controls: BoolProperty(
-        name="Delete Controls", description="Delete the target and pole Empties that no other chain follows"
+        name="Delete Controls", description="Delete the targets and pole targets that nothing else uses"
     )
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:

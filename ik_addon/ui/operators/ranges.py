@@ -180,7 +180,7 @@ class ChainsOperator(RangeOperator):
     def offered_range(self, context: bpy.types.Context) -> range:
         """The frames over which keys move the armature or its controls; the scene's range if none do."""
         ob = active_armature(context)
-        controls = [control for tip in tips_of(ob) for control in controls_of(tip)]
+        controls = [control.ob for tip in tips_of(ob) for control in controls_of(tip)]
         return motion_of([ob, *controls]) or super().offered_range(context)
 
     def chains(self, ob: bpy.types.Object) -> list[ChainName]:

@@ -4,16 +4,17 @@ from collections.abc import Sequence
 from math import degrees
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty
 
 from ... import messages
 from ...authoring.adopt import Adopted, adopt
 from ...authoring.adoptable import Held, adoptable, resting
 from ...authoring.adopted import adopted_tips
 from ...authoring.restoring import restore
-from ...authoring.rigging import RiggedLimb, rig_legs
+from ...authoring.rigging import RiggedLimb, none_found, rig_limbs
 from ...authoring.selection import active_armature, active_bone, chosen_tips, selected_bones
 from ...authoring.snap import pose_snapped, targets_snapped
+from ...authoring.survey import Survey, survey
 from ...bake.certificate import chains_words
 from ...bake.stepping import Steps
 from ...rig.blender.motion import has_keys, motion_of
@@ -22,16 +23,20 @@ from ...rig.model.limb import chain_bones
 from ...rig.status.problems import bones_left_behind
 from ...solvers import ChainError
 from .chains import ChainOperator
+from .control_choice import MakesControls
+from .limb_list import ANALYTIC_IK_limb, chosen, draw_limbs, fill
 from .polls import no_tip
 from .ranges import RangeOperator, at_cursor
 
 _NAMED = 3
 """Bones that were left out that are named, of however many."""
+_WIDE = 420
+"""Width of the dialog with the limbs, in pixels."""
 _MOVED = 1e-4
 """Part of a chain's length by which a joint may move before it is worth a word."""
 
 
-class ANALYTIC_IK_OT_rig_legs(ChainOperator):
+class ANALYTIC_IK_OT_rig_legs(MakesControls, ChainOperator):
     """Find the legs of the armature and give each a chain, a foot control and a knee pole. Looks at the selected \
 bones, or at all where none is selected; no bone moves"""
 
@@ -51,15 +56,59 @@ bones, or at all where none is selected; no bone moves"""
         default=True,
     )
 
+    limbs: CollectionProperty(
+        type=ANALYTIC_IK_limb,
+        name="Limbs",
+        description="The limbs that were found; change here what was guessed",
+        options={"SKIP_SAVE"},
+    )
+    ask: BoolProperty(
+        name="Ask First", description="Show the limbs before they are rigged", options={"SKIP_SAVE", "HIDDEN"}
+    )
+
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         # Only in Pose Mode does one see which bones are selected.
         self.only_selected = context.mode == "POSE"
+        ob = active_armature(context)
+        self.choose_controls(context, ob)
+        if self.ask:
+            self.survey(ob)
+            return context.window_manager.invoke_props_dialog(self, width=_WIDE)
         return self.execute(context)
 
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split, layout.use_property_decorate = True, False
+        for name in ("controls", "arms", "only_selected", "follow_motion"):
+            layout.prop(self, name)
+        # The panel of the last operation is drawn in Edit Mode too.
+        ob = active_armature(context)
+        if ob is not None:
+            draw_limbs(layout, ob, self.limbs)
+
+    def check(self, context: bpy.types.Context) -> bool:
+        # In the dialog: another option may find other limbs.
+        self.survey(active_armature(context))
+        return True
+
+    def survey(self, ob: bpy.types.Object) -> Survey:
+        """The limbs of an armature object, which are in the list afterwards."""
+        found = survey(ob, selected_bones(ob) if self.only_selected else [], self.arms)
+        fill(self.limbs, found)
+        return found
+
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        selected = selected_bones(ob) if self.only_selected else []
+        found = self.survey(ob)
+        if not found.free:
+            is_selected = self.only_selected and bool(selected_bones(ob))
+            raise ChainError(none_found(ob, found, is_selected, self.arms))
+        limbs = chosen(ob, self.limbs, found)
+        if not limbs:
+            raise ChainError(messages.NONE_TICKED(armature=ob.name))
         with at_cursor(context) as progress:
-            rigged = rig_legs(context, ob, selected, self.arms, self.follow_motion, progress)
+            as_bones = self.controls == "BONES"
+            rigged = rig_limbs(context, ob, limbs, found.left_out, self.follow_motion, as_bones, progress)
+        self.keep_choice(context, ob)
         if rigged.left_out:
             bones = "; ".join(messages.LEFT_OUT_BONE(bone=out.bone, why=out.reason) for out in rigged.left_out[:_NAMED])
             more = len(rigged.left_out) - _NAMED

@@ -12,7 +12,7 @@ from ...rig.model.foot import end_bone
 from ...rig.model.order import ChainName
 from ...rig.status.problems import notes_of, warnings_of
 from ...rig.status.states import ChainState, states_of
-from ..operators.chains import ANALYTIC_IK_OT_add, ANALYTIC_IK_OT_remove
+from ..operators.chains import ANALYTIC_IK_OT_add, ANALYTIC_IK_OT_remove, add_label
 from ..operators.rigs import (
     ANALYTIC_IK_OT_adopt,
     ANALYTIC_IK_OT_restore,
@@ -80,18 +80,19 @@ class ChainPanel(BonePanel):
         draw_state(layout, context, tip)
         draw_setup(layout, tip)
         if bone != tip and not bone.analytic_ik_enabled and bone not in tip.parent_recursive:
-            layout.operator(ANALYTIC_IK_OT_add.bl_idname, text=f"Add Chain at {bone.name}", icon="ADD")
+            layout.operator(ANALYTIC_IK_OT_add.bl_idname, text=add_label(context), icon="ADD")
 
 
 def draw_beginnings(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone | None) -> None:
     """What there is to do where no bone is active, or one that belongs to no chain."""
-    for operator, icon, sentence in (
-        (ANALYTIC_IK_OT_add, "CON_KINEMATIC", messages.SELECT_LAST_BONE()),
-        (ANALYTIC_IK_OT_rig_legs, "ARMATURE_DATA", messages.SELECT_LEGS()),
+    for operator, icon, sentence, label in (
+        (ANALYTIC_IK_OT_add, "CON_KINEMATIC", messages.SELECT_LAST_BONE(), add_label(context)),
+        (ANALYTIC_IK_OT_rig_legs, "ARMATURE_DATA", messages.SELECT_LEGS(), ANALYTIC_IK_OT_rig_legs.bl_label),
     ):
         column = layout.column(align=True)
-        column.operator(operator.bl_idname, icon=icon)
+        column.operator(operator.bl_idname, text=label, icon=icon)
         draw_sentence(column, context, sentence, "NONE")
+    layout.row().prop(context.scene, "analytic_ik_controls", expand=True)
     own = bone is not None and bool(adoptable([bone]))
     if own or adoptable(context.object.pose.bones):
         column = layout.column(align=True)

@@ -1,0 +1,621 @@
+"""Controls as bones of the character: made where no bone moves, and posed, keyed and mirrored by Blender itself."""
+
+import re
+from random import Random
+
+import bpy
+import pytest
+from mathutils import Matrix, Vector
+
+from ik_addon.authoring.control_names import control_names
+from ik_addon.authoring.editing import edit_bones
+from ik_addon.authoring.finding.legs import FoundLimb, find_limbs
+from ik_addon.authoring.homes import CONTROL_BONES, control_bones
+from ik_addon.rig.status.problems import problems_of
+from ik_addon.ui.operators.rigs import ANALYTIC_IK_OT_rig_legs
+
+from ..rig.rigs import BoneSpec, evaluated_copy, leg, new_armature, new_empty, update
+from ..scenes import (
+    EXACT,
+    angle_between,
+    apart,
+    enter,
+    go_to,
+    link_from_library,
+    played,
+    pose_of,
+    select,
+    select_bones,
+    selected_bone_names,
+    where_one_stands,
+    whole_state,
+)
+from ..ui.layouts import press
+from .skeletons import FAMILIES, Family, armature_of
+
+pytestmark = pytest.mark.versions
+
+FAMILY = pytest.mark.parametrize("family", FAMILIES, ids=str)
+HUMAN = FAMILIES[0]
+PLACES = {
+    "still": Matrix(),
+    "scaled and turned": Matrix.Translation((3.0, -2.0, 1.0)) @ Matrix.Rotation(0.7, 4, "Z") @ Matrix.Scale(2.5, 4),
+}
+
+
+def body(family: Family = HUMAN, place: str = "still", seed: int | None = None) -> bpy.types.Object:
+    """An armature, its bones turned at random by a seed."""
+    ob = armature_of(family.bones())
+    ob.matrix_world = PLACES[place]
+    if seed is not None:
+        random = Random(seed)
+        for bone in ob.pose.bones:
+            bone.rotation_mode = "XYZ"
+            bone.rotation_euler = [random.uniform(-0.25, 0.25) for _ in range(3)]
+            if bone.parent is None:
+                bone.location = [random.uniform(-0.3, 0.3) for _ in range(3)]
+    select(ob)
+    select_bones(ob)
+    update()
+    return ob
+
+
+def rigged(ob: bpy.types.Object | None = None, **options) -> bpy.types.Object:
+    ob = ob or body()
+    assert bpy.ops.analytic_ik.rig_legs(controls="BONES", **options) == {"FINISHED"}
+    update()
+    return ob
+
+
+def tips_of(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
+    return [bone for bone in ob.pose.bones if bone.analytic_ik_enabled]
+
+
+def human_with_ground() -> bpy.types.Object:
+    """A body with a root bone on the ground, skin on its feet, and names with .L and .R."""
+    bones = [
+        BoneSpec("root", (0.0, 0.0, 0.0), (0.0, 0.3, 0.0)),
+        BoneSpec("hips", (0.0, 0.0, 1.0), (0.0, 0.0, 1.2), "root"),
+    ]
+    for side, x in (("L", 0.1), ("R", -0.1)):
+        bones += [
+            BoneSpec(f"thigh.{side}", (x, 0.0, 1.0), (x, -0.05, 0.55), "hips"),
+            BoneSpec(f"shin.{side}", (x, -0.05, 0.55), (x, 0.0, 0.1), f"thigh.{side}", True),
+            BoneSpec(f"foot.{side}", (x, 0.0, 0.1), (x, -0.12, 0.03), f"shin.{side}", True),
+            BoneSpec(f"toe.{side}", (x, -0.12, 0.03), (x, -0.18, 0.03), f"foot.{side}", True),
+        ]
+    ob = new_armature("human", bones)
+    mesh = bpy.data.meshes.new("skin")
+    corners = [(x, y, z) for x in (0.05, 0.16) for y in (-0.21, 0.05) for z in (0.0, 0.08)]
+    mesh.from_pydata([(side * x, y, z) for side in (1.0, -1.0) for x, y, z in corners] + [(0.0, 0.0, 1.6)], [], [])
+    skin = bpy.data.objects.new("skin", mesh)
+    bpy.context.scene.collection.objects.link(skin)
+    skin.modifiers.new("Armature", "ARMATURE").object = ob
+    select(ob)
+    select_bones(ob)
+    update()
+    return ob
+
+
+def shape_points(ob: bpy.types.Object, name: str) -> list[Vector]:
+    """Where Blender draws the custom shape of a bone, in armature space."""
+    bone = evaluated_copy(ob).pose.bones[name]
+    scale = Matrix.Diagonal((*bone.custom_shape_scale_xyz, 1.0))
+    drawn = bone.matrix @ Matrix.Translation(bone.custom_shape_translation) @ scale
+    return [drawn @ vertex.co for vertex in ob.pose.bones[name].custom_shape.data.vertices]
+
+
+# No bone moves
+
+
+@FAMILY
+@pytest.mark.parametrize("place", PLACES)
+def test_no_bone_of_the_character_moves(family, place):
+    ob = body(family, place, seed=3)
+    before = pose_of(ob)
+    rigged(ob, arms=True)
+    after = pose_of(ob)
+    length = max(bone.length for bone in ob.data.bones)
+    for name, pose in before.items():
+        assert (after[name].translation - pose.translation).length <= 1e-4 * length
+        assert angle_between(after[name], pose) <= 2e-3
+    assert all(tip.analytic_ik_target == ob and tip.analytic_ik_subtarget for tip in tips_of(ob))
+
+
+@FAMILY
+def test_a_moved_control_bone_takes_its_limb_along(family):
+    ob = rigged(body(family))
+    for tip in tips_of(ob):
+        before = evaluated_copy(ob).pose.bones[tip.analytic_ik_subtarget].head.copy()
+        control = ob.pose.bones[tip.analytic_ik_subtarget]
+        if control.parent and control.bone.hide_select:
+            # It is parented to a foot that hangs elsewhere, which is what one moves.
+            control = control.parent
+        control.location = control.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, -0.03, 0.06))
+        update()
+        moved = evaluated_copy(ob).pose.bones[tip.analytic_ik_subtarget].head - before
+        assert moved.length > 0.05
+        assert problems_of(ob, [tip.name], bpy.context.evaluated_depsgraph_get()) == {}
+        end = evaluated_copy(ob).pose.bones[tip.name].matrix @ (
+            tip.bone.matrix_local.inverted() @ ob.data.bones[tip.analytic_ik_end_bone].head_local
+            if tip.analytic_ik_end_bone
+            else Vector((0.0, tip.bone.length, 0.0))
+        )
+        assert (end - before - moved).length < 1e-4
+
+
+def test_clearing_the_controls_gives_the_rest_pose():
+    """So Alt+G and Alt+R bring a character back, whatever pose it was rigged in."""
+    ob = rigged(body(seed=5), arms=True)
+    rest = {bone.name: bone.bone.matrix_local.copy() for bone in ob.pose.bones}
+    controls = control_bones(ob.data)
+    for bone in ob.pose.bones:
+        bone.matrix_basis = Matrix()
+    update()
+    after = pose_of(ob)
+    for name in rest.keys() - controls:
+        assert (after[name].translation - rest[name].translation).length < 1e-4
+        assert angle_between(after[name], rest[name]) < 2e-3
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_a_chain_of_any_bones_gets_control_bones(count):
+    ob = new_armature(
+        "tail",
+        [
+            BoneSpec(
+                f"tail.{k}", (0.0, 0.1 * k * k, 0.5 * k), (0.0, 0.1 * (k + 1) ** 2, 0.5 * k + 0.5), f"tail.{k - 1}"
+            )
+            if k
+            else BoneSpec("tail.0", (0.0, 0.0, 0.0), (0.0, 0.1, 0.5))
+            for k in range(5)
+        ],
+    )
+    enter("POSE", ob, "tail.3")
+    before = pose_of(ob)
+    bpy.ops.analytic_ik.add(chain_count=count, controls="BONES")
+    update()
+    assert apart({name: pose_of(ob)[name] for name in before}, before, 2.0) < EXACT
+    tip = ob.pose.bones["tail.3"]
+    assert (tip.analytic_ik_subtarget, tip.analytic_ik_pole_subtarget) == ("tail.3_ik", "tail.3_pole")
+    # The topmost bone lies on the ground; but if it is part of the chain, it cannot carry what moves it.
+    parents = {bone.parent and bone.parent.name for bone in ob.data.bones if bone.name not in before}
+    assert parents == {None if count == 4 else "tail.0"}
+
+
+# What is made
+
+
+def test_control_bones_are_what_riggers_expect():
+    ob = rigged(human_with_ground())
+    collection = ob.data.collections[CONTROL_BONES]
+    assert {bone.name for bone in collection.bones} == {"foot_ik.L", "foot_ik.R", "knee_pole.L", "knee_pole.R"}
+    for bone in collection.bones:
+        assert not bone.use_deform and not bone.use_connect and bone.parent.name == "root"
+        assert [each.name for each in bone.collections] == [CONTROL_BONES]
+        red, _, blue = bone.color.custom.normal
+        assert bone.color.palette == "CUSTOM"
+        assert blue > 2.0 * red if bone.name.endswith("L") else red > 2.0 * blue
+        pose_bone = ob.pose.bones[bone.name]
+        assert not any((*pose_bone.lock_location, *pose_bone.lock_rotation))
+        assert tuple(pose_bone.location) == (0.0, 0.0, 0.0)
+    widgets = {ob.pose.bones[bone.name].custom_shape for bone in collection.bones}
+    assert len(widgets) == 2
+    [home] = {each for shape in widgets for each in shape.users_collection}
+    assert home.hide_viewport and home.hide_render
+    assert not any(shape.visible_get() for shape in widgets)
+    assert not [each for each in bpy.data.objects if each.type == "EMPTY" and each.users_collection]
+
+
+def test_the_outline_of_a_foot_lies_on_the_ground_about_its_skin():
+    ob = rigged(human_with_ground())
+    skin = [vertex.co for vertex in bpy.data.objects["skin"].data.vertices if vertex.co.z < 0.5]
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        points = shape_points(ob, f"foot_ik.{side}")
+        assert all(abs(point.z) < 1e-5 for point in points)
+        foot = [point for point in skin if point.x * sign > 0.0]
+        for k in range(2):
+            assert min(point[k] for point in points) < min(point[k] for point in foot)
+            assert max(point[k] for point in points) > max(point[k] for point in foot)
+        # It does not reach over to the other foot.
+        assert all(point.x * sign > 0.0 for point in points)
+
+
+def test_pole_targets_are_before_the_knees():
+    ob = rigged(human_with_ground())
+    for side in "LR":
+        pole, knee = ob.data.bones[f"knee_pole.{side}"], ob.data.bones[f"shin.{side}"]
+        assert pole.head_local.y < knee.head_local.y - 0.5
+
+
+@pytest.mark.parametrize(
+    ("kind", "side", "place", "tip", "end", "names"),
+    [
+        ("LEG", "L", "", "shin.L", "foot.L", ("foot_ik.L", "knee_pole.L")),
+        ("LEG", "R", "", "calf_r", "foot_r", ("foot_ik_r", "knee_pole_r")),
+        ("LEG", "R", "", "Shin_R", "Foot_R", ("Foot_ik_R", "Knee_pole_R")),
+        ("LEG", "L", "", "L_shin", "L_foot", ("L_foot_ik", "L_knee_pole")),
+        ("ARM", "L", "", "LeftForeArm", "LeftHand", ("LeftHand_ik", "LeftElbow_pole")),
+        ("LEG", "L", "", "mixamorig:LeftLeg", "mixamorig:LeftFoot", ("foot_ik.L", "knee_pole.L")),
+        ("LEG", "L", "HIND", "hind_shin.L", "hind_foot.L", ("hind_foot_ik.L", "hind_knee_pole.L")),
+        ("LEG", "", "", "leg2", "foot", ("foot_ik", "knee_pole")),
+        ("", "", "", "tail.003", "", ("tail.003_ik", "tail.003_pole")),
+        ("", "", "", "wing.L", "feather.L", ("wing_ik.L", "wing_pole.L")),
+    ],
+)
+def test_names_follow_the_character(kind, side, place, tip, end, names):
+    found = control_names(FoundLimb(kind, side, place, ("above", tip), end, "", ""))
+    assert found == names
+    if side:
+        for name in found:
+            assert bpy.utils.flip_name(name) != name
+            assert bpy.utils.flip_name(bpy.utils.flip_name(name)) == name
+
+
+def test_limbs_are_found_as_before_with_control_bones_beside_them():
+    ob = body()
+    before = find_limbs(ob.data.bones, arms=True)
+    rigged(ob, arms=True)
+    assert find_limbs(ob.data.bones, arms=True) == before
+
+
+def test_bones_of_that_name_are_left_alone():
+    ob = human_with_ground()
+    with edit_bones(ob) as bones:
+        own = bones.new("foot_ik.L")
+        own.head, own.tail = (5.0, 0.0, 0.0), (5.0, 1.0, 0.0)
+    rigged(ob)
+    assert tuple(ob.data.bones["foot_ik.L"].head_local) == (5.0, 0.0, 0.0)
+    assert ob.pose.bones["shin.L"].analytic_ik_subtarget == "foot_ik.L.001"
+
+
+# Edit Mode for a moment
+
+
+@pytest.mark.parametrize("mode", ["OBJECT", "POSE"])
+def test_mode_selection_and_mirror_settings_stay(mode):
+    other = leg("other").ob
+    ob = human_with_ground()
+    ob.data.use_mirror_x = ob.pose.use_mirror_x = True
+    select(ob, other, active=ob)
+    bpy.ops.object.mode_set(mode=mode)
+    select_bones(ob, "hips", "thigh.R")
+    before, selected, modes = where_one_stands(), selected_bone_names(ob), (ob.mode, other.mode)
+    bpy.ops.analytic_ik.rig_legs(controls="BONES", only_selected=False)
+    assert where_one_stands() == before
+    assert (selected_bone_names(ob), (ob.mode, other.mode)) == (selected, modes)
+    assert ob.data.bones.active.name == "thigh.R"
+    assert ob.data.use_mirror_x and ob.pose.use_mirror_x
+    assert len(bpy.data.scenes) == 1
+    # With mirroring on, Blender would have brought each right bone to where the left one is.
+    assert ob.data.bones["foot_ik.L"].head_local.x == -ob.data.bones["foot_ik.R"].head_local.x
+
+
+def test_one_undo_step_takes_all_of_it_back():
+    ob = human_with_ground()
+    enter("POSE", ob, "thigh.L")
+    bpy.ops.ed.undo_push(message="before")
+    bones, collections = set(ob.data.bones.keys()), set(bpy.data.collections.keys())
+    bpy.ops.analytic_ik.rig_legs("EXEC_DEFAULT", True, controls="BONES")
+    assert set(ob.data.bones.keys()) > bones
+    bpy.ops.ed.undo()
+    ob = bpy.data.objects["human"]
+    assert set(ob.data.bones.keys()) == set(ob.pose.bones.keys()) == bones
+    assert set(bpy.data.collections.keys()) == collections and not ob.data.collections
+    assert not tips_of(ob) and ob.mode == "POSE"
+    bpy.ops.ed.redo()
+    ob = bpy.data.objects["human"]
+    update()
+    assert len(tips_of(ob)) == 1 and "foot_ik.L" in ob.pose.bones
+
+
+def test_what_fails_leaves_no_bone(monkeypatch):
+    ob = human_with_ground()
+    before, bones, collections = whole_state(), set(ob.data.bones.keys()), len(bpy.data.collections)
+    for side in "LR":
+        ob.pose.bones[f"thigh.{side}"].scale = (0.0, 0.0, 0.0)
+    update()
+    with pytest.raises(RuntimeError, match="has no length"):
+        bpy.ops.analytic_ik.rig_legs(controls="BONES")
+    for side in "LR":
+        ob.pose.bones[f"thigh.{side}"].scale = (1.0, 1.0, 1.0)
+    monkeypatch.setattr("ik_addon.authoring.unmoved.ALLOWED", -1.0)
+    with pytest.raises(RuntimeError, match="would move"):
+        bpy.ops.analytic_ik.rig_legs(controls="BONES")
+    assert set(ob.data.bones.keys()) == bones and not ob.data.collections
+    assert len(bpy.data.collections) == collections
+    assert whole_state() == before
+
+
+def test_linked_and_overridden_armatures_are_refused_and_get_empties(tmp_path):
+    ob = human_with_ground()
+    bpy.data.objects["skin"].modifiers.clear()
+    linked = link_from_library(ob, tmp_path)
+    override = linked.override_create(remap_local_usages=True)
+    override.override_library.is_system_override = False
+    select(override)
+    update()
+    before = whole_state()
+    sentence = "Armature 'human' has a library override and gets no new bones; choose Empties as its controls"
+    with pytest.raises(RuntimeError, match=re.escape(sentence)):
+        bpy.ops.analytic_ik.rig_legs(controls="BONES")
+    assert whole_state() == before
+    press(ANALYTIC_IK_OT_rig_legs)
+    assert all(tip.analytic_ik_target.type == "EMPTY" for tip in tips_of(override))
+    assert len(tips_of(override)) == 2
+
+
+def test_an_object_with_linked_data_is_refused(tmp_path):
+    ob = human_with_ground()
+    data = link_from_library(ob, tmp_path).data
+    own = bpy.data.objects.new("own", data)
+    bpy.context.scene.collection.objects.link(own)
+    select(own)
+    update()
+    with pytest.raises(RuntimeError, match="Armature 'own' is linked and gets no new bones; choose Empties"):
+        bpy.ops.analytic_ik.rig_legs(controls="BONES")
+
+
+def test_objects_that_share_their_data_share_its_control_bones():
+    ob = human_with_ground()
+    twin = bpy.data.objects.new("twin", ob.data)
+    bpy.context.scene.collection.objects.link(twin)
+    twin.location = (2.0, 0.0, 0.0)
+    update()
+    twin.pose.bones["thigh.L"].rotation_quaternion = (0.97, 0.2, 0.0, 0.0)
+    update()
+    rigged(ob)
+    names = set(ob.data.bones.keys())
+    before = pose_of(twin)
+    select(twin)
+    rigged(twin)
+    assert set(ob.data.bones.keys()) == names
+    after = pose_of(twin)
+    assert all((after[name].translation - before[name].translation).length < 1e-4 for name in before if "_" not in name)
+    twin.pose.bones["foot_ik.L"].location.z += 0.1
+    update()
+    assert (pose_of(twin)["foot.L"].translation - pose_of(ob)["foot.L"].translation).length > 0.05
+    # One of them gives its chains up: the other one still needs the bones.
+    select_bones(twin, "shin.L", "shin.R")
+    bpy.ops.analytic_ik.remove(delete_controls=True)
+    assert set(ob.data.bones.keys()) == names
+    select(ob)
+    select_bones(ob, "shin.L", "shin.R")
+    bpy.ops.analytic_ik.remove(delete_controls=True)
+    assert not {"foot_ik.L", "knee_pole.R"} & set(ob.data.bones.keys())
+
+
+# Removed
+
+
+def test_removing_deletes_control_bones_that_nothing_else_uses():
+    ob = rigged(human_with_ground())
+    follower = new_empty("follower")
+    constraint = follower.constraints.new("COPY_LOCATION")
+    constraint.target, constraint.subtarget = ob, "knee_pole.R"
+    select(ob)
+    select_bones(ob, "shin.L", "shin.R")
+    bpy.ops.analytic_ik.remove(delete_controls=True)
+    assert {bone.name for bone in ob.data.bones if "_" in bone.name} == {"knee_pole.R"}
+    constraint.subtarget = ""
+    rigged(ob)
+    assert ob.pose.bones["shin.R"].analytic_ik_pole_subtarget == "knee_pole.R"
+    select_bones(ob, "shin.L", "shin.R")
+    bpy.ops.analytic_ik.remove(delete_controls=True)
+    assert CONTROL_BONES not in ob.data.collections
+    assert not [each for each in bpy.data.collections if each.name.startswith("Analytic IK")]
+    assert not [mesh for mesh in bpy.data.meshes if mesh.name.startswith("Analytic IK")]
+
+
+def test_bones_that_the_user_made_are_never_deleted():
+    ob = human_with_ground()
+    with edit_bones(ob) as bones:
+        own = bones.new("my control")
+        own.head, own.tail = (0.1, 0.0, 0.1), (0.1, 0.3, 0.1)
+    shin = ob.pose.bones["shin.L"]
+    shin.analytic_ik_target, shin.analytic_ik_subtarget, shin.analytic_ik_enabled = ob, "my control", True
+    select_bones(ob, "shin.L")
+    bpy.ops.analytic_ik.remove(delete_controls=True)
+    assert "my control" in ob.data.bones
+
+
+def test_controls_that_are_kept_are_named_and_taken_again(capfd):
+    ob = rigged(human_with_ground())
+    select_bones(ob, "shin.L", "shin.R")
+    bpy.ops.analytic_ik.remove()
+    assert "Kept the controls 'foot_ik.L', 'knee_pole.L', 'foot_ik.R', 'knee_pole.R'" in capfd.readouterr().out
+    names = set(ob.data.bones.keys())
+    select_bones(ob)
+    rigged(ob)
+    assert set(ob.data.bones.keys()) == names
+
+
+# All of posing, by Blender's own operators
+
+
+def in_pose_mode(ob: bpy.types.Object, *names: str) -> None:
+    enter("POSE", ob, *names)
+
+
+def lifted(ob: bpy.types.Object, side: str = "L") -> None:
+    control = ob.pose.bones[f"foot_ik.{side}"]
+    control.location = (0.02, 0.1, 0.15)
+    control.rotation_quaternion = (0.98, 0.15, 0.05, 0.1)
+    update()
+
+
+def test_a_pasted_flipped_pose_mirrors_the_legs():
+    ob = rigged(human_with_ground())
+    lifted(ob)
+    in_pose_mode(ob, "foot_ik.L", "knee_pole.L")
+    bpy.ops.pose.copy()
+    bpy.ops.pose.paste(flipped=True)
+    update()
+    posed = pose_of(ob)
+    for name in ("thigh", "shin", "foot", "toe"):
+        left, right = posed[f"{name}.L"], posed[f"{name}.R"]
+        mirrored = Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0)) @ left
+        assert (mirrored.translation - right.translation).length < 1e-4
+        # Towards the tail: a mirrored bone's X axis points to the other side.
+        assert (mirrored.col[1].xyz - right.col[1].xyz).length < 1e-3
+    assert (posed["foot.R"].translation - ob.data.bones["foot.R"].head_local).length > 0.1
+
+
+def test_control_bones_are_keyed_and_cleared_in_pose_mode():
+    ob = rigged(human_with_ground())
+    in_pose_mode(ob, "foot_ik.L")
+    go_to(1)
+    control = ob.pose.bones["foot_ik.L"]
+    control.keyframe_insert("location")
+    control.keyframe_insert("rotation_quaternion")
+    go_to(10)
+    lifted(ob)
+    control.keyframe_insert("location")
+    control.keyframe_insert("rotation_quaternion")
+    steps = played(ob, (1, 5, 10))
+    assert (steps[1]["foot.L"].translation - ob.data.bones["foot.L"].head_local).length < 1e-5
+    heights = [steps[frame]["foot.L"].translation.z for frame in (1, 5, 10)]
+    assert heights == sorted(heights) and heights[2] > heights[0] + 0.1
+    bpy.ops.pose.loc_clear()
+    bpy.ops.pose.rot_clear()
+    update()
+    assert (pose_of(ob)["foot.L"].translation - ob.data.bones["foot.L"].head_local).length < 1e-5
+
+
+def test_a_pose_of_the_library_poses_the_legs():
+    ob = rigged(human_with_ground())
+    lifted(ob)
+    wanted = pose_of(ob)
+    pose = bpy.data.actions.new("step")
+    ob.animation_data_create().action = pose
+    for name in ("location", "rotation_quaternion"):
+        ob.pose.bones["foot_ik.L"].keyframe_insert(name, frame=1)
+    ob.animation_data.action = None
+    ob.pose.bones["foot_ik.L"].matrix_basis = Matrix()
+    update()
+    assert (pose_of(ob)["foot.L"].translation - wanted["foot.L"].translation).length > 0.1
+    ob.pose.apply_pose_from_action(pose, evaluation_time=1.0)
+    update()
+    assert apart(pose_of(ob), wanted, 1.0) < EXACT
+
+
+def test_a_leg_that_is_symmetrized_gets_controls_of_its_own():
+    ob = human_with_ground()
+    with edit_bones(ob) as bones:
+        for name in ("thigh.R", "shin.R", "foot.R", "toe.R"):
+            bones.remove(bones[name])
+    select_bones(ob)
+    rigged(ob)
+    enter("EDIT", ob)
+    for bone in ob.data.edit_bones:
+        bone.select = bone.select_head = bone.select_tail = bone.name.endswith(".L")
+    bpy.ops.armature.symmetrize()
+    bpy.ops.object.mode_set(mode="POSE")
+    update()
+    update()
+    shin = ob.pose.bones["shin.R"]
+    assert (shin.analytic_ik_subtarget, shin.analytic_ik_pole_subtarget) == ("foot_ik.R", "knee_pole.R")
+    ob.pose.bones["foot_ik.R"].location.z += 0.1
+    update()
+    assert abs(pose_of(ob)["foot.R"].translation.z - 0.2) < 1e-4
+    assert abs(pose_of(ob)["foot.L"].translation.z - 0.1) < 1e-4
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_duplicate_follows_its_own_control_bones(linked):
+    ob = rigged(human_with_ground())
+    select(ob)
+    bpy.ops.object.duplicate(linked=linked)
+    copy = bpy.context.object
+    update()
+    assert copy.pose.bones["shin.L"].analytic_ik_target == copy
+    lifted(copy)
+    update()
+    assert pose_of(copy)["foot.L"].translation.z > 0.2
+    assert abs(pose_of(ob)["foot.L"].translation.z - 0.1) < 1e-4
+
+
+# The rest of the add-on with them
+
+
+def keyed_step(ob: bpy.types.Object) -> None:
+    control = ob.pose.bones["foot_ik.L"]
+    for frame, place in ((1, (0.0, 0.0, 0.0)), (5, (0.0, 0.1, 0.2)), (9, (0.0, 0.2, 0.0))):
+        control.location = place
+        control.keyframe_insert("location", frame=frame)
+    go_to(1)
+
+
+def test_a_bake_shows_what_was_live():
+    ob = rigged(human_with_ground())
+    keyed_step(ob)
+    frames = range(1, 10)
+    live = played(ob, frames)
+    assert live[5]["foot.L"].translation.z > 0.25
+    select(ob)
+    bpy.ops.analytic_ik.bake(frame_start=1, frame_end=9)
+    assert not tips_of(ob)
+    baked = played(ob, frames)
+    for frame in frames:
+        assert apart(baked[frame], live[frame], 1.0) < 1e-4
+
+
+def test_limbs_with_keys_keep_their_motion_on_every_frame():
+    ob = human_with_ground()
+    random = Random(1)
+    for frame in (1, 6, 12):
+        for bone in ob.pose.bones:
+            if bone.name != "root":
+                bone.rotation_quaternion = (1.0, *(random.uniform(-0.2, 0.2) for _ in range(3)))
+                bone.keyframe_insert("rotation_quaternion", frame=frame)
+    go_to(1)
+    frames = range(1, 13)
+    before = played(ob, frames)
+    rigged(ob)
+    after = played(ob, frames)
+    for frame in frames:
+        for name, pose in before[frame].items():
+            assert (after[frame][name].translation - pose.translation).length < 1e-4
+            assert angle_between(after[frame][name], pose) < 2e-3
+
+
+def test_snapping_brings_control_bones_to_the_fk_pose():
+    ob = rigged(human_with_ground())
+    in_pose_mode(ob, "shin.L")
+    shin = ob.pose.bones["shin.L"]
+    shin.analytic_ik_influence = 0.0
+    for name in ("thigh.L", "shin.L", "foot.L"):
+        ob.pose.bones[name].rotation_quaternion = (0.95, 0.2, 0.05, 0.1)
+    update()
+    before = pose_of(ob)
+    bpy.ops.analytic_ik.snap_targets()
+    shin.analytic_ik_influence = 1.0
+    update()
+    after = pose_of(ob)
+    for name in ("thigh.L", "shin.L", "foot.L"):
+        assert (after[name].translation - before[name].translation).length < 1e-4
+        assert angle_between(after[name], before[name]) < 2e-3
+
+
+def test_a_chain_that_is_switched_off_and_on_comes_back():
+    ob = rigged(human_with_ground())
+    lifted(ob)
+    posed = pose_of(ob)
+    ob.pose.bones["shin.L"].analytic_ik_enabled = False
+    update()
+    assert (pose_of(ob)["foot.L"].translation - ob.data.bones["foot.L"].head_local).length < 1e-5
+    ob.pose.bones["shin.L"].analytic_ik_enabled = True
+    update()
+    assert apart(pose_of(ob), posed, 1.0) < EXACT
+
+
+def test_a_saved_file_has_all_of_it(tmp_path):
+    ob = rigged(human_with_ground())
+    lifted(ob)
+    posed = pose_of(ob)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "human.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "human.blend"))
+    ob = bpy.data.objects["human"]
+    update()
+    assert apart(pose_of(ob), posed, 1.0) < EXACT
+    assert ob.pose.bones["foot_ik.L"].custom_shape is not None
