@@ -144,6 +144,16 @@ def _mute_constraint(_context: bpy.types.Context, bone: bpy.types.PoseBone, name
     return messages.CONSTRAINT_OFF(constraint=name)
 
 
+def _stretch(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
+    tip.analytic_ik_reach = "STRETCH"
+    return messages.STRETCHES()
+
+
+def _flip_bend(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
+    tip.analytic_ik_flip = not tip.analytic_ik_flip
+    return messages.BENDS_OTHER_WAY()
+
+
 def _remove_chain(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
     remove_chain(tip, keep_pose=False)
     return messages.CHAIN_REMOVED()
@@ -224,6 +234,8 @@ CURES: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, str], str]] = 
     "POSE_POSITION": _pose_position,
     "REMOVE_DRIVERS": _remove_drivers,
     "MUTE_CONSTRAINT": _mute_constraint,
+    "STRETCH": _stretch,
+    "FLIP_BEND": _flip_bend,
     "REMOVE_CHAIN": _remove_chain,
     "RESET_SCALE": _reset_scale,
     "SHOW_TARGET": _show_target,

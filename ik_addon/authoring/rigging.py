@@ -96,7 +96,7 @@ def rig_legs(
     if not free:
         if left_out and is_rigify(ob):
             raise ChainError(messages.RIGIFY_MOVES_LIMBS(armature=ob.name))
-        why = "".join(messages.IS_NONE(bone=out.bone, why=out.reason) for out in left_out[:4])
+        why = "".join(messages.IS_NONE(bone=out.bone, why=messages.as_part(out.reason)) for out in left_out[:4])
         raise ChainError(_NONE_FOUND[bool(selected), arms](armature=ob.name, why=why))
     rigged = []
     with all_or_nothing([ob]):

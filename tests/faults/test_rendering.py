@@ -99,12 +99,12 @@ def clothe(rig: Rig) -> None:
 
 
 def plain(rig: Rig) -> str:
-    return "Solved before the frame"
+    return "Ahead of the Frame"
 
 
 def constrained_target(rig: Rig) -> str:
     rig.target.ob.constraints.new("LIMIT_LOCATION")
-    return "Solved after the frame"
+    return "After the Frame"
 
 
 def limited(rig: Rig) -> str:
@@ -122,19 +122,19 @@ def stretching(rig: Rig) -> str:
 def keyed_fk(rig: Rig) -> str:
     rig.random.seed(2)
     key_fk_pose(rig)
-    return "Solved before the frame"
+    return "Ahead of the Frame"
 
 
 def rolling_foot(rig: Rig) -> str:
     rig.tip.analytic_ik_use_rotation = True
     key(rig.tip, "analytic_ik_foot_roll", [0.0, 0.8, -0.5, 0.3])
     key(rig.target.ob, "rotation_euler", [(0.0, 0.0, 0.0), (0.5, 0.0, 0.2), (-0.6, 0.0, 0.0), (0.2, 0.1, 0.0)])
-    return "Solved before the frame"
+    return "Ahead of the Frame"
 
 
 def animated_influence(rig: Rig) -> str:
     key_influence(rig)
-    return "Solved before the frame"
+    return "Ahead of the Frame"
 
 
 def chain_on_a_chain(rig: Rig) -> str:

@@ -25,13 +25,13 @@ NAME_RECORD = PREFIX + "record_name"
 
 
 SOLVER_ITEMS = (
-    ("AUTO", "Automatic", "Vector for two bones, Triangulation for any other number"),
+    ("AUTO", "Automatic", "Vector for two bones, Triangulation for other numbers"),
     ("VECTOR", "Vector", "Two bones: the knee as a sum of vectors"),
     ("LAW_OF_COSINES", "Law of Cosines", "Two bones: the angle at the root"),
     ("CIRCLE", "Circle", "Two bones: where two circles cross in the bend plane"),
-    ("SPHERE", "Sphere", "Two bones: the circle in which two spheres meet"),
+    ("SPHERE", "Sphere", "Two bones: the circle where two spheres meet"),
     ("TRIANGULATION", "Triangulation", "Any number of bones, exact in one pass"),
-    ("CCD", "CCD", "Any number of bones, iterative: the reference to compare with"),
+    ("CCD", "CCD", "Any number of bones, iterative, as a reference"),
 )
 
 
@@ -124,38 +124,38 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
             props.BoolProperty,
             _switched,
             name="Analytic IK",
-            description="This bone is the tip of a live chain",
+            description="Enable this IK chain",
         ),
         "target": _setting(
             props.PointerProperty,
             kept.controls_set,
             type=bpy.types.Object,
             name="Target",
-            description="Object that the end of the chain reaches for",
+            description="Object that the chain reaches for",
         ),
         "subtarget": _setting(
             props.StringProperty,
             kept.controls_set,
             name="Target Bone",
-            description="Bone of the target armature whose head is reached for",
+            description="Bone of the target armature to reach for",
         ),
         "pole_target": _setting(
             props.PointerProperty,
             kept.controls_set,
             type=bpy.types.Object,
-            name="Pole",
-            description="Object towards which the chain bends. Without one it bends as it does in its FK pose",
+            name="Pole Target",
+            description="Object that the chain bends toward. Without one it bends as in its FK pose",
         ),
         "pole_subtarget": _setting(
             props.StringProperty,
             kept.controls_set,
             name="Pole Bone",
-            description="Bone of the pole armature towards whose head the chain bends",
+            description="Bone of the pole target's armature to bend toward",
         ),
         "chain_count": _setting(
             props.IntProperty,
-            name="Bones",
-            description="Bones in the chain, counted from this one towards the root; 0: up to the root",
+            name="Chain Length",
+            description="Number of bones in the chain, counted from the tip bone. 0 uses all parents",
             default=2,
             min=0,
         ),
@@ -163,7 +163,7 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
             props.StringProperty,
             kept.controls_set,
             name="End Bone",
-            description="Bone at whose head the chain ends, such as a foot or a hand. Empty: the tail of this bone",
+            description="Foot or hand where the chain ends. If empty, the chain ends at the tip bone's tail",
         ),
         "solver": _setting(
             props.EnumProperty,
@@ -175,7 +175,7 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
         "influence": _setting(
             props.FloatProperty,
             name="Influence",
-            description="0: the FK pose, 1: the solution, between: the shortest blend of rotations",
+            description="Blend between the FK pose (0) and IK (1)",
             default=1.0,
             min=0.0,
             max=1.0,
@@ -184,7 +184,7 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
         "swivel": _setting(
             props.FloatProperty,
             name="Swivel",
-            description="Turns the bend about the line from the root to the target, after the pole",
+            description="Rotate the bend around the line from root to target",
             default=0.0,
             soft_min=-pi,
             soft_max=pi,
@@ -192,27 +192,26 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
         ),
         "flip": _setting(
             props.BoolProperty,
-            name="Flip",
+            name="Flip Bend",
             description="Bend to the other side",
         ),
         "straight_axis": _setting(
             props.EnumProperty,
-            name="Straight Bend",
-            description="About which axis of its first inner joint's bone, a leg's knee, the chain bends where its FK "
-            "pose is straight and does not tell",
+            name="Bend Axis",
+            description="Axis to bend around if the limb is straight",
             default="AUTO",
             items=[
-                ("AUTO", "Automatic", "The one unlocked IK axis, else the bend of the rest pose, else the X axis", 0),
-                ("X", "X", "About the X axis", 1),
-                ("NEGATIVE_X", "-X", "About the X axis, to the other side", 2),
-                ("Z", "Z", "About the Z axis", 3),
-                ("NEGATIVE_Z", "-Z", "About the Z axis, to the other side", 4),
+                ("AUTO", "Automatic", "The only unlocked IK axis, the rest pose's bend, or X", 0),
+                ("X", "X", "Around the X axis", 1),
+                ("NEGATIVE_X", "-X", "Around the X axis, to the other side", 2),
+                ("Z", "Z", "Around the Z axis", 3),
+                ("NEGATIVE_Z", "-Z", "Around the Z axis, to the other side", 4),
             ],
         ),
         "softness": _setting(
             props.FloatProperty,
             name="Softness",
-            description="Part of the chain's length over which it eases into full extension",
+            description="Ease into full extension, as a fraction of the reach",
             default=0.0,
             min=0.0,
             max=_SOFTEST,
@@ -221,42 +220,38 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
         "reach": _setting(
             props.EnumProperty,
             name="Out of Reach",
-            description="What the chain does when it cannot reach its target",
+            description="What to do if the target is out of reach",
             default="CLAMP",
             # With the numbers under which files keep them, which the order here does not tell.
             items=[
-                ("CLAMP", "Clamp", "Take the pose that comes nearest", 0),
+                ("CLAMP", "Clamp", "Take the closest pose", 0),
                 ("STRETCH", "Stretch", "Lengthen the bones", 2),
-                ("HOLD", "Hold", "Keep the FK pose", 1),
+                ("HOLD", "Use FK", "Keep the FK pose", 1),
             ],
         ),
         "stretch_max": _setting(
             props.FloatProperty,
-            name="Stretch Max",
-            description="How long the chain may become, as a multiple of its own length. The bones on its end, such as "
-            "a foot or a hand, keep their size",
+            name="Max Stretch",
+            description="Largest length, as a multiple of the chain's own. Foot and hand keep their size",
             default=1.5,
             min=1.0,
             soft_max=3.0,
         ),
         "least_motion": _setting(
             props.BoolProperty,
-            name="Least Motion",
-            description="Chains over two bones move as little as possible from their FK pose, "
-            "instead of staying straight",
+            name="Preserve FK Shape",
+            description="Keep the shape of the FK pose. Off: few joints do all the bending",
         ),
         "use_rotation": _setting(
             props.BoolProperty,
             rotation_switched,
-            name="Foot Follows Target",
-            description="The bone on the end of the chain, such as a foot, keeps the orientation that it has to the "
-            "target when this is switched on",
+            name="Follow Rotation",
+            description="Foot or hand keeps its current orientation relative to the target",
         ),
         "foot_roll": _setting(
             props.FloatProperty,
             name="Foot Roll",
-            description="Rolls a foot that follows its target: above 0 the heel is lifted, first over the ball, then "
-            "over the tip of the toe; below 0 the foot tips back over the heel",
+            description="Roll the foot over ball and toe. Below 0 it rolls over the heel",
             default=0.0,
             soft_min=-pi / 2.0,
             soft_max=pi / 2.0,
@@ -264,8 +259,8 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
         ),
         "toe_angle": _setting(
             props.FloatProperty,
-            name="Toe Angle",
-            description="Foot roll up to which the foot rolls over its ball; beyond, it rolls over the tip of the toe",
+            name="Roll Break Angle",
+            description="Foot Roll at which the toe leaves the ground",
             default=pi / 4.0,
             min=0.0,
             max=pi,
@@ -275,18 +270,17 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
         "rigid": _setting(
             props.BoolProperty,
             name="Rigid",
-            description="Keep the FK rotation of this bone in a chain, as one link with the bone before it. For bones "
-            "that are split for twist",
+            description="Make one link with the parent bone, for twist bones",
         ),
         "use_cone": _setting(
             props.BoolProperty,
-            name="Limit Bend",
-            description="Keep this bone within a cone about its parent's direction when a chain is solved",
+            name="Max Bend",
+            description="Limit the angle between this bone and its parent",
         ),
         "cone": _setting(
             props.FloatProperty,
-            name="Largest Bend",
-            description="The largest angle between this bone's direction and its parent's; 0: straight on",
+            name="Max Bend",
+            description="Largest angle between this bone and its parent",
             default=pi,
             min=0.0,
             max=pi,
@@ -294,13 +288,13 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
         ),
         "use_min_bend": _setting(
             props.BoolProperty,
-            name="Keep Bent",
-            description="Never straighten this hinge beyond its least bend, nor bend it to the other side",
+            name="Min Bend",
+            description="Keep this hinge from straightening or bending backward",
         ),
         "min_bend": _setting(
             props.FloatProperty,
-            name="Least Bend",
-            description="The smallest angle between this bone's direction and its parent's; 0: it may become straight",
+            name="Min Bend",
+            description="Smallest angle between this bone and its parent",
             default=0.0,
             min=0.0,
             max=pi,

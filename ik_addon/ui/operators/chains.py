@@ -8,12 +8,12 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ... import messages
 from ...authoring.controls import add_chain, controls_of, delete_controls, remove_chain, unused
 from ...authoring.knees import limit_knees
-from ...authoring.selection import active_armature, active_bone, chosen_controls, chosen_tips
+from ...authoring.selection import active_bone, chosen_controls, chosen_tips
 from ...rig.data.settings import SOLVER_ITEMS
 from ...rig.data.switch import check_switchable
 from ...rig.data.undoing import all_or_nothing
 from ...solvers import ChainError
-from .polls import missing_for, no_tip
+from .polls import armature_for, missing_for, no_tip
 
 
 class ChainOperator(bpy.types.Operator):
@@ -34,7 +34,7 @@ class ChainOperator(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
-            done = self.act(context, active_armature(context))
+            done = self.act(context, armature_for(type(self).bl_idname, context))
             self.report({self.level}, done)
         except ChainError as error:
             self.report({"ERROR"}, str(error))
@@ -47,15 +47,19 @@ class ChainOperator(bpy.types.Operator):
 
 
 class ANALYTIC_IK_OT_add(ChainOperator):
-    """Make the active bone the tip of a chain that follows a target. A selected object becomes the target, a \
-second one the pole; without, they are made where no bone moves"""
+    """Add an IK chain that ends at the active bone. \
+Selected objects become target and pole target, or new ones are made"""
 
     bl_idname = "analytic_ik.add"
     bl_label = "Add Analytic IK"
 
-    chain_count: IntProperty(name="Bones", description="Bones in the chain; 0: up to the root", default=2, min=0)
+    chain_count: IntProperty(
+        name="Chain Length", description="Number of bones in the chain. 0 uses all parents", default=2, min=0
+    )
     solver: EnumProperty(name="Solver", description="Method that solves the chain", items=SOLVER_ITEMS)
-    with_pole: BoolProperty(name="Pole", description="Make a pole towards which the chain bends", default=True)
+    with_pole: BoolProperty(
+        name="Pole Target", description="Make a pole target that the chain bends toward", default=True
+    )
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         tip = active_bone(ob)
@@ -70,22 +74,20 @@ second one the pole; without, they are made where no bone moves"""
 
 
 class ANALYTIC_IK_OT_remove(ChainOperator):
-    """Take the chain off the selected tip bones"""
+    """Remove the selected chains"""
 
     bl_idname = "analytic_ik.remove"
     bl_label = "Remove Analytic IK"
 
     keep_pose: BoolProperty(
         name="Keep Pose",
-        description="Leave the bones where they are, instead of in their FK pose",
+        description="Keep the current pose instead of the FK pose",
         default=True,
     )
-    delete_controls: BoolProperty(
-        name="Delete Controls", description="Delete the target and pole Empties that no other chain follows"
-    )
+    delete_controls: BoolProperty(name="Delete Controls", description="Delete controls that no other chain follows")
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        tips = chosen_tips(ob)
+        tips = chosen_tips(context, ob)
         if not tips:
             raise ChainError(no_tip(ob))
         names = [tip.name for tip in tips]
@@ -104,23 +106,23 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
 
 
 class ANALYTIC_IK_OT_limit_knees(ChainOperator):
-    """Make the joints of the selected chains bend like a knee or an elbow: about one axis, never backwards, never \
-quite straight. Sets the bones' own IK locks and limits, by the side to which the limb bends now"""
+    """Make knees and elbows bend in one direction and never straighten. \
+Sets the bones' own IK locks and limits"""
 
     bl_idname = "analytic_ik.limit_knees"
-    bl_label = "Limit Knees"
+    bl_label = "Limit to Hinge"
 
     min_bend: FloatProperty(
-        name="Least Bend",
-        description="The smallest angle between a bone and the one before it",
+        name="Min Bend",
+        description="Smallest angle between a bone and its parent",
         default=radians(2.0),
         min=0.0,
         max=pi,
         subtype="ANGLE",
     )
     max_bend: FloatProperty(
-        name="Largest Bend",
-        description="The largest angle between a bone and the one before it",
+        name="Max Bend",
+        description="Largest angle between a bone and its parent",
         default=radians(150.0),
         min=0.0,
         max=pi,
@@ -128,7 +130,7 @@ quite straight. Sets the bones' own IK locks and limits, by the side to which th
     )
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        tips = chosen_tips(ob)
+        tips = chosen_tips(context, ob)
         if not tips:
             raise ChainError(no_tip(ob))
         knees = limit_knees(context, tips, self.min_bend, self.max_bend)
