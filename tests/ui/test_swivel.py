@@ -352,7 +352,7 @@ def test_the_view_may_be_turned_meanwhile(view):
 
 def test_it_ends_where_its_bone_is_gone(view):
     dragging = Dragging(view)
-    view.context.active_object = None
+    bpy.context.view_layer.objects.active = None
     assert dragging.send("MOUSEMOVE", "NOTHING", 0.3) == {"CANCELLED"}
     assert view.header is None
 

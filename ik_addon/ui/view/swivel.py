@@ -32,7 +32,7 @@ _KEYS = (
     ("Cancel", ("MOUSE_RMB", "EVENT_ESC")),
     ("Snap", ("EVENT_CTRL",)),
     ("Precise", ("EVENT_SHIFT",)),
-    ("0-9: Type Angle", ("BLANK1",)),
+    ("0-9: Type Angle", ()),
 )
 """What keys do during a drag, with Blender's icons for them."""
 
@@ -268,9 +268,11 @@ def _draw_keys(header: bpy.types.Header, _context: bpy.types.Context) -> None:
     """The keys of the drag in the status bar, as Blender shows those of its own tools."""
     row = header.layout.row(align=True)
     for text, icons in _KEYS:
-        for icon in icons[:-1]:
+        for icon in icons:
             row.label(text="", icon=icon)
-        row.label(text=text, icon=icons[-1])
+        # Some of these icons are wider than others.
+        row.separator(factor=1.0)
+        row.label(text=text)
         row.separator(factor=1.5)
 
 
