@@ -100,7 +100,7 @@ def test_a_chain_whose_switch_is_animated_is_solved_after_the_frame(on):
     rig.tip.analytic_ik_enabled = on
     switched(rig)
     update()
-    assert way_of(rig) == "Solved after the frame: its switch is animated"
+    assert way_of(rig) == "After the Frame (its switch is animated)"
 
 
 @pytest.mark.parametrize("change", [stretching, rolling, blending, keyed])

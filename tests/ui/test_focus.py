@@ -4,7 +4,7 @@ import bpy
 import pytest
 
 from ik_addon.authoring.selection import chosen_tips, driven_by, focus
-from ik_addon.rig.live.handlers import known_plan
+from ik_addon.rig.live.state import known_plan
 from ik_addon.ui.panels import bake, chain, chain_list
 from ik_addon.ui.view import chains as reading
 
