@@ -111,12 +111,12 @@ def limited(rig: Rig) -> str:
     """The original armature does not know a render's limits."""
     rig.tip.use_ik_limit_x = True
     key(rig.tip, "ik_max_x", [2.5, 1.5, 0.2, 2.0])
-    return "Read anew"
+    return "Every Frame"
 
 
 def stretching(rig: Rig) -> str:
     key_scales_of_a_stretching_leg(rig)
-    return "Read anew"
+    return "Every Frame"
 
 
 def keyed_fk(rig: Rig) -> str:
@@ -145,7 +145,7 @@ def chain_on_a_chain(rig: Rig) -> str:
     lamp_on(other.ob, "shin", (0.2, 0.2, 0.2))
     key(other.target.ob, "location", [(0.4, -0.6, 0.4), (0.4, 0.9, 0.9), (0.4, -1.2, 0.3), (0.4, 0.2, 1.0)])
     other.enable()
-    return "Read anew"
+    return "Every Frame"
 
 
 def keyed_chain_on_a_chain(rig: Rig) -> str:
