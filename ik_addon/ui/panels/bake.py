@@ -19,7 +19,7 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
 
     bl_idname = "ANALYTIC_IK_PT_bake"
     bl_label = "Bake"
-    bl_order = -2
+    bl_order = 3
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

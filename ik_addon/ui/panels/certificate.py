@@ -66,7 +66,7 @@ class ANALYTIC_IK_PT_certificate(CertificatePanel, bpy.types.Panel):
 
     bl_idname = "ANALYTIC_IK_PT_certificate"
     bl_label = "Certificate"
-    bl_order = -1
+    bl_order = 4
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -32,8 +32,7 @@ class ChainPanel(BonePanel):
     """A chain's status, and the settings that animators key."""
 
     bl_label = "Analytic IK"
-    # Before Blender's own panels in that tab: a leg's panel is in view without scrolling.
-    bl_order = -4
+    bl_order = 0
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout

@@ -70,7 +70,7 @@ class ANALYTIC_IK_PT_chains(InSidebar, bpy.types.Panel):
 
     bl_idname = "ANALYTIC_IK_PT_chains"
     bl_label = "Chains"
-    bl_order = -3
+    bl_order = 1
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
