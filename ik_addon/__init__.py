@@ -16,10 +16,10 @@ def unregister() -> None:
 def _rooms() -> list:
     # Imported here: `ik_addon.solvers` alone needs no bpy.
     from . import command_line
-    from .authoring import marking
+    from .authoring import marking, selection
     from .bake import report
     from .rig.live import handlers as live
     from .rig.pose import following
     from .ui import operators, panels, view
 
-    return [following, report, marking, *operators.FILES, *panels.FILES, *view.FILES, command_line, live]
+    return [following, report, marking, selection, *operators.FILES, *panels.FILES, *view.FILES, command_line, live]

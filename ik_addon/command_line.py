@@ -199,7 +199,7 @@ def _legs_of(file: Path, ob: bpy.types.Object, arms: bool) -> bool:
         line = messages.MOTION_FOLLOWED(armature=ob.name, first=rigged.frames[0], last=rigged.frames[-1])
         _say(messages.OF(whose=file, said=line))
     for out in rigged.left_out:
-        line = messages.LIMB_LEFT_OUT(armature=ob.name, bone=out.bone, why=out.reason)
+        line = messages.LIMB_LEFT_OUT(armature=ob.name, bone=out.bone, why=messages.as_part(out.reason))
         _say(messages.OF(whose=file, said=line))
     return True
 

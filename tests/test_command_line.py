@@ -125,7 +125,7 @@ def test_a_file_is_baked_to_another_one(files):
     done = ran("bake", "walk.blend", "--output", "out/baked.blend", "--report", "report.json", cwd=files)
     # Blender talks on stdout; on stderr there is no word, and no bar for a pipe.
     assert done.stderr == ""
-    assert len(re.findall(r"^walk\.blend: shin: 12 frames, worst error ", done.stdout, re.MULTILINE)) == 2
+    assert len(re.findall(r"^walk\.blend: shin: 12 frames, max error ", done.stdout, re.MULTILINE)) == 2
     assert (files / "walk.blend").read_bytes() == source
     assert names(files) == before | {"out", "report.json"}
     assert names(files / "out") == {"baked.blend"}
@@ -160,10 +160,10 @@ def test_bad_files_are_named_and_the_others_go_on(files):
     )
     complaints = done.stderr.splitlines()
     assert [line.partition(":")[0] for line in complaints] == [f"{name}.blend" for name in given[1:-1]]
-    assert complaints[0] == "notes.blend: it is not a .blend file; name one that Blender saved"
-    assert complaints[1].startswith("broken.blend: Bone 'shin': there is no target; choose an object")
-    assert complaints[2] == "gone.blend: there is no such file; check its path"
-    assert complaints[4].startswith("still.blend: no armature of its scene has a live analytic IK chain; add one")
+    assert complaints[0] == "notes.blend: it is not a .blend file. Name a file that Blender saved."
+    assert complaints[1].startswith("broken.blend: Bone 'shin': there is no target. Choose an object")
+    assert complaints[2] == "gone.blend: there is no such file. Check its path."
+    assert complaints[4].startswith("still.blend: no armature of its scene has a live analytic IK chain. Add one")
     assert names(files / "out") == {"walk.blend", "small.blend", "broken.blend"}
     assert (files / "out" / "broken.blend").read_text() == "what was there before"
     assert (files / "out" / "small.blend").read_bytes().startswith(COMPRESSED)
@@ -199,7 +199,7 @@ def test_a_check_tells_by_its_exit_status_whether_a_tip_missed_by_more(files):
     before, content = names(files), (files / "far.blend").read_bytes()
     given = ["check", "far.blend", "walk.blend", "--report", "r.json", "--max-error"]
     done = ran(*given, "0.001", cwd=files, status=1)
-    assert "far.blend: shin: 12 frames, worst error" in done.stdout
+    assert "far.blend: shin: 12 frames, max error" in done.stdout
     assert "out of reach at" in done.stdout
     assert done.stderr == ""
     assert names(files) == before | {"r.json"}
@@ -245,35 +245,35 @@ def read(terminal: int) -> bytes:
 
 def test_bad_usage_ends_a_process_with_2(files):
     done = ran("bake", "walk.blend", "small.blend", "--output", "out.blend", cwd=files, status=2)
-    assert done.stderr.splitlines()[-1].endswith("error: --output takes one FILE; use --output-dir for several")
+    assert done.stderr.splitlines()[-1].endswith("error: --output takes one FILE. Use --output-dir for several.")
     assert not (files / "out.blend").exists()
 
 
 # In this process: what is said, and what is left, where something is in the way
 
 USAGE = [
-    ("bake {0}/walk.blend --output {0}/out.blend --step 0", "'0' is no step; write a whole number from 1"),
-    ("bake {0}/walk.blend --output {0}/out.blend --step x", "'x' is no step; write a whole number from 1"),
-    ("bake {0}/walk.blend --output {0}/out.blend --frames 9-3", "'9-3' is no range of frames; write the first and"),
-    ("check {0}/walk.blend --frames 9", "'9' is no range of frames; write the first and last as 1-250"),
-    ("bake {0}/walk.blend --output {0}/out.blend --tolerance -1", "'-1' is no distance; write a number from 0"),
-    ("bake {0}/walk.blend --output {0}/out.blend --tolerance nan", "'nan' is no distance; write a number from 0"),
-    ("check {0}/walk.blend --max-error inf", "'inf' is no distance; write a number from 0"),
+    ("bake {0}/walk.blend --output {0}/out.blend --step 0", "'0' is not a step. Write a whole number from 1"),
+    ("bake {0}/walk.blend --output {0}/out.blend --step x", "'x' is not a step. Write a whole number from 1"),
+    ("bake {0}/walk.blend --output {0}/out.blend --frames 9-3", "'9-3' is not a range of frames. Write the first and"),
+    ("check {0}/walk.blend --frames 9", "'9' is not a range of frames. Write the first and last as 1-250"),
+    ("bake {0}/walk.blend --output {0}/out.blend --tolerance -1", "'-1' is not a distance. Write a number from 0"),
+    ("bake {0}/walk.blend --output {0}/out.blend --tolerance nan", "'nan' is not a distance. Write a number from 0"),
+    ("check {0}/walk.blend --max-error inf", "'inf' is not a distance. Write a number from 0"),
     ("bake {0}/walk.blend", "one of the arguments --output --output-dir --in-place is required"),
     ("bake {0}/walk.blend --in-place --output {0}/out.blend", "not allowed with argument"),
     ("bake {0}/walk.blend --output {0}/out.blend --action MERGE", "invalid choice: 'MERGE'"),
     ("bake {0}/walk.blend --output {0}/out.blend --after DELETE", "invalid choice: 'DELETE'"),
     (
         "bake {0}/walk.blend {0}/far.blend {0}/sub/walk.blend --output-dir {0}",
-        "'{0}/walk.blend' and '{0}/sub/walk.blend' would both be saved to '{0}/walk.blend'; rename one, or bake them",
+        "'{0}/walk.blend' and '{0}/sub/walk.blend' would both be saved to '{0}/walk.blend'. Rename one, or bake them",
     ),
     (
         "bake {0}/walk.blend {0}/sub/../walk.blend --in-place",
-        "'{0}/walk.blend' and '{0}/sub/../walk.blend' would both be saved to '{0}/sub/../walk.blend'; rename one",
+        "'{0}/walk.blend' and '{0}/sub/../walk.blend' would both be saved to '{0}/sub/../walk.blend'. Rename one",
     ),
-    ("bake {0}/walk.blend {0}/far.blend --output {0}/out.blend", "--output takes one FILE; use --output-dir for sev"),
-    ("bake --in-place", "name at least one FILE"),
-    ("check", "name at least one FILE"),
+    ("bake {0}/walk.blend {0}/far.blend --output {0}/out.blend", "--output takes one FILE. Use --output-dir for sev"),
+    ("bake --in-place", "Name at least one FILE"),
+    ("check", "Name at least one FILE"),
     ("dance {0}/walk.blend", "invalid choice: 'dance'"),
     ("", "the following arguments are required: COMMAND"),
 ]
@@ -319,9 +319,9 @@ def test_help_is_no_error(capsys, arguments):
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("gone", "there is no such file; check its path"),
-        ("still", "no armature of its scene has a live analytic IK chain; add one and save the file"),
-        ("broken", "Bone 'shin': there is no target; choose an object as its Target"),
+        ("gone", "there is no such file. Check its path."),
+        ("still", "no armature of its scene has a live analytic IK chain. Add one and save the file."),
+        ("broken", "Bone 'shin': there is no target. Choose an object as its Target."),
     ],
 )
 def test_what_stops_a_file_is_one_line_that_names_it(files, capsys, name, sentence):
@@ -336,7 +336,7 @@ def test_a_failure_while_saving_leaves_the_old_output_and_nothing_half_written(f
     before = names(files)
 
     def full(*_):
-        raise OSError("no space left on the device; make some")
+        raise OSError("no space left on the device. Make some")
 
     monkeypatch.setattr(saving.os, "replace", full)
     assert command_line.run(["bake", f"{files}/walk.blend", "--output", f"{files}/out.blend"]) == 1
@@ -350,7 +350,7 @@ def test_a_failure_while_saving_leaves_the_old_output_and_nothing_half_written(f
 def test_an_output_folder_that_is_missing_is_told_before_anything_is_stepped(files, capsys, monkeypatch):
     monkeypatch.setattr(command_line, "bake", None)
     assert command_line.run(["bake", f"{files}/walk.blend", "--output", f"{files}/nowhere/out.blend"]) == 1
-    assert re.search(r"there is no folder '.*nowhere' to save to; make it first", capsys.readouterr().err)
+    assert re.search(r"there is no folder '.*nowhere' to save to. Make it first", capsys.readouterr().err)
 
 
 def test_a_certificate_is_written_as_text(files):
@@ -435,7 +435,7 @@ def test_what_was_rigged_and_what_was_left_out_is_told(tmp_path, capsys):
     first, tip = left.bones[0], left.bones[-1]
     assert f"{file}: skeleton: '{first}' to '{tip}' follow 'Foot.L' and 'Knee.L'\n" in said
     assert f"{file}: skeleton: the controls follow frames 1-7\n" in said
-    why = f"constraint 'leg {{IK}}' of bone '{right.bones[-1]}' is an IK already; adopt that instead"
+    why = f"constraint 'leg {{IK}}' of bone '{right.bones[-1]}' already is an IK. Use Convert Blender IK instead"
     assert f"{file}: skeleton: left out '{right.bones[-1]}': {why}\n" in said
 
 
@@ -443,7 +443,7 @@ def test_a_file_without_legs_is_told_and_not_saved(files, capsys):
     before = names(files)
     for arguments, sentence in (
         (("still.blend",), "its scene has no armature"),
-        (("small.blend", "--armature", "Suzanne"), "its scene has no armature 'Suzanne'; check the name"),
+        (("small.blend", "--armature", "Suzanne"), "its scene has no armature 'Suzanne'. Check the name"),
         (("notes.blend",), "it is not a .blend file"),
     ):
         status = command_line.run(

@@ -42,6 +42,7 @@ OF_NOBODY = {
     "NO_ARMATURE": "the active object",
     "NO_POSE_MODE": "the mode",
     "NO_FRAMES": "the frames",
+    "NO_VIEW": "the window",
     "AT_WORK": "the add-on itself",
     "RENDERING": "the render",
     "INTERFACE_LOCKED_ALREADY": "the interface",
@@ -144,7 +145,7 @@ def test_every_message_stands_in_the_list_and_is_used():
     assert list(complaints(sources, MESSAGES)) == []
 
 
-KNOWN = {"LONG": Refusal("Bone '{bone}' is too long; shorten it"), "DONE": Done("Done")}
+KNOWN = {"LONG": Refusal("Bone '{bone}' is too long. Shorten it."), "DONE": Done("Done")}
 TIDY = {
     "rig/model/limb.py": "'A docstring of quite a few words.'\nraise ChainError(messages.LONG(bone=b), 'KIND')",
     "ui/panel.py": "FloatProperty(description='By how much the knee turns')\nself.report({'INFO'}, messages.DONE())",
@@ -200,9 +201,11 @@ def refusals():
 
 @pytest.mark.parametrize(("name", "message"), refusals())
 def test_a_refusal_names_the_thing_and_the_cure(name, message):
-    wrong, _, cure = message.words.partition("; ")
-    assert (wrong and cure.strip(" {}")) or "refusal" in message.fields, "what is wrong; what to do"
-    assert not cure.endswith("."), "a refusal has no full stop: it may go on in another one"
+    wrong, _, fix = message.words.partition("\n")[0].rpartition(". ")
+    assert (wrong and fix) or "refusal" in message.fields, "What is wrong. What to do."
+    assert fix.endswith(".") or "refusal" in message.fields, "two sentences with full stops"
+    assert ";" not in message.words
+    assert fix[0].isupper() or "refusal" in message.fields
     if not isinstance(message, Clause):
         assert (not message.fields) == (name in OF_NOBODY), "whom is it about?"
 
@@ -214,7 +217,7 @@ def test_a_message_begins_as_it_is_used(name):
     assert type(message) is not Message, "of which kind is it?"
     first = message.words[0]
     if isinstance(message, Clause) or (isinstance(message, Part) and name not in ("BONE", "ARMATURE", "FRAME")):
-        assert first in "{'-,;" or not first.isupper() or message.words.startswith(("Blender ", "Blender's "))
+        assert first in "{'-,;." or not first.isupper() or message.words.startswith(("Blender ", "Blender's "))
     else:
         assert first in "{1" or first.isupper()
 

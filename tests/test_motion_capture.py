@@ -63,7 +63,7 @@ def capture(request, tmp_path) -> tuple[bpy.types.Object, range]:
     else:
         path = Path(os.environ.get("ANALYTIC_IK_CAPTURE", ""))
         if not path.is_file():
-            pytest.skip("ANALYTIC_IK_CAPTURE names no .bvh file; set it to a captured walk of a human")
+            pytest.skip("ANALYTIC_IK_CAPTURE names no .bvh file. Set it to a captured walk of a human")
     addon_utils.enable("io_anim_bvh")
     bpy.ops.import_anim.bvh(filepath=str(path), use_fps_scale=False, update_scene_duration=True)
     ob = bpy.context.object

@@ -124,6 +124,11 @@ def _mute_constraint(_context: bpy.types.Context, bone: bpy.types.PoseBone, name
     return messages.CONSTRAINT_OFF(constraint=name)
 
 
+def _flip_bend(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
+    tip.analytic_ik_flip = not tip.analytic_ik_flip
+    return messages.BENDS_OTHER_WAY()
+
+
 def _show_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
     control = tip.analytic_ik_target
     if control is None:
@@ -210,6 +215,8 @@ CURES: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, str], str]] = 
     "POSE_POSITION": _pose_position,
     "REMOVE_DRIVERS": _remove_drivers,
     "MUTE_CONSTRAINT": _mute_constraint,
+    "STRETCH": _set(messages.STRETCHES, analytic_ik_reach="STRETCH"),
+    "FLIP_BEND": _flip_bend,
     "REMOVE_CHAIN": _remove_chain,
     "RESET_SCALE": _set(messages.HAS_OWN_SIZE, scale=(1.0, 1.0, 1.0)),
     "SHOW_TARGET": _show_target,

@@ -98,7 +98,7 @@ def none_found(ob: bpy.types.Object, found: Survey, is_selected: bool, arms: boo
     """Why no limb of an armature object can be rigged, as a sentence. is_selected: of selected bones."""
     if found.left_out and is_rigify(ob):
         return messages.RIGIFY_MOVES_LIMBS(armature=ob.name)
-    why = "".join(messages.IS_NONE(bone=out.bone, why=out.reason) for out in found.left_out[:4])
+    why = "".join(messages.IS_NONE(bone=out.bone, why=messages.as_part(out.reason)) for out in found.left_out[:4])
     return _NONE_FOUND[is_selected, arms](armature=ob.name, why=why)
 
 

@@ -1,15 +1,137 @@
-"""Which bones of the active armature an operator acts on, in pose mode and in object mode."""
+"""Which chain is shown and which bones an operator acts on: those of the active bone, or of the active control."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import bpy
+from bpy.app.handlers import persistent
 
+from ..rig.blender.armatures import armature_named, armature_objects
+from ..rig.data import kept
 from ..rig.model.foot import end_bone
 from ..rig.model.order import live_tips
+
+_SHOWN = "analytic_ik_shown_chain"
+_REVERTING = ("load_post", "undo_post", "redo_post")
+"""Handlers for what changes controls without setting them."""
+
+
+class Focus(NamedTuple):
+    """What the window is about.
+
+    armature: the armature object whose chains are shown, None if there is none.
+    tip: the tip bone of the chain that is shown, None if the active bone or object belongs to no chain.
+    driven: the tip bones of all chains that follow the active control; empty if a bone of the chain itself is active.
+    """
+
+    armature: bpy.types.Object | None
+    tip: bpy.types.PoseBone | None
+    driven: tuple[bpy.types.PoseBone, ...] = ()
+
+
+def active_object(context: bpy.types.Context) -> bpy.types.Object | None:
+    """The active object, also where Blender leaves it out of the context, such as while a file is saved."""
+    layer = context.view_layer
+    return layer.objects.active if layer is not None else None
+
+
+def focus(context: bpy.types.Context) -> Focus:
+    """Find the chain of the active bone: its own, or the one on whose end it is; else the chain of the active control,
+    which may be a chain of another armature object."""
+    ob = active_object(context)
+    if ob is None or ob.mode == "EDIT":
+        return Focus(None, None)
+    if ob.type != "ARMATURE":
+        return _focus_of(context, None, driven_by(context, ob))
+    bone = active_bone(ob)
+    if bone is None:
+        return Focus(ob, None)
+    tip = tip_of_chain(bone)
+    if tip is not None:
+        return Focus(ob, tip)
+    driven = driven_by(context, ob, bone.name)
+    # In Object Mode nobody sees which bone of a control rig is active.
+    return _focus_of(context, ob, [tip for tip in driven if tip.id_data == ob or ob.mode == "POSE"])
+
+
+def _focus_of(context: bpy.types.Context, ob: bpy.types.Object | None, driven: list[bpy.types.PoseBone]) -> Focus:
+    if not driven:
+        return Focus(ob, None)
+    chosen = getattr(context.window_manager, _SHOWN)
+    tip = next((tip for tip in driven if _key(tip) == chosen), driven[0])
+    return Focus(tip.id_data, tip, tuple(driven))
+
+
+def show_chain(context: bpy.types.Context, tip: bpy.types.PoseBone) -> None:
+    """Show this chain wherever a control is active that several chains follow."""
+    setattr(context.window_manager, _SHOWN, _key(tip))
+
+
+def _key(tip: bpy.types.PoseBone) -> str:
+    return f"{tip.id_data.name_full}\n{tip.name}"
+
+
+def driven_by(context: bpy.types.Context, control: bpy.types.Object, bone: str = "") -> list[bpy.types.PoseBone]:
+    """The tip bones of the chains in the scene that have an object as target or pole target; bone: that bone of it."""
+    key = (control.session_uid, bone)
+    if key not in _driven or _driven[key].change != kept.changes():
+        # What armature objects keep of their chains' controls is short; their bones may be many.
+        names = [
+            (ob.name_full, own.name)
+            for ob in armature_objects()
+            for own in ob.analytic_ik_record_controls
+            if (own.target == control and own.subtarget == bone)
+            or (own.pole_target == control and own.pole_subtarget == bone)
+        ]
+        if not names:
+            return []
+        _driven[key] = _Driven(kept.changes(), names)
+    tips = (_tip_driven(context, name, tip) for name, tip in _driven[key].names)
+    return [tip for tip in tips if tip is not None]
+
+
+class _Driven(NamedTuple):
+    """The chains of a control, by the names of armature object and tip bone. change: of the controls that were kept."""
+
+    change: int
+    names: list[tuple[str, str]]
+
+
+_driven: dict[tuple[int, str], _Driven] = {}
+"""By control: a redraw of the panels asks for them dozens of times."""
+
+
+def _tip_driven(context: bpy.types.Context, armature: str, name: str) -> bpy.types.PoseBone | None:
+    try:
+        ob = armature_named(armature)
+    except KeyError:
+        return None
+    if ob.pose is None or ob.mode == "EDIT" or ob.name not in context.view_layer.objects:
+        return None
+    tip = ob.pose.bones.get(name)
+    return tip if tip is not None and is_tip(tip) else None
+
+
+@persistent
+def _forget(*_: object) -> None:
+    _driven.clear()
 
 
 def active_armature(context: bpy.types.Context) -> bpy.types.Object | None:
     """The active object where it is an armature that is not being edited."""
     ob = context.active_object
     return ob if ob is not None and ob.type == "ARMATURE" and ob.mode != "EDIT" else None
+
+
+def chain_armature(context: bpy.types.Context) -> bpy.types.Object | None:
+    """The armature object whose chains operators work on: see `focus`."""
+    return focus(context).armature
+
+
+def live_tip(context: bpy.types.Context) -> bpy.types.PoseBone | None:
+    """The tip bone of the chain that is shown, if it is live."""
+    tip = focus(context).tip
+    return tip if tip is not None and tip.analytic_ik_enabled else None
 
 
 def active_bone(ob: bpy.types.Object) -> bpy.types.PoseBone | None:
@@ -50,23 +172,50 @@ def _is_skin(other: bpy.types.Object, ob: bpy.types.Object) -> bool:
     return deforms or (other.parent == ob and other.parent_type == "ARMATURE")
 
 
-def chosen_tips(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
-    """The selected bones that are tips of chains; the active bone, if it is one, where none is selected.
+def chosen_tips(context: bpy.types.Context, ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
+    """The selected bones of an armature object that are tips of chains; the active bone if none is selected.
 
-    Where none of them is a tip, the tips of those chains to which they belong.
+    If none of them is a tip: the tips of the chains that they belong to or control. If `ob` is shown because the active
+    object controls a chain of it: the tips of the chains that the selected controls drive.
     """
+    active = active_object(context)
+    if active != ob:
+        return _driven_tips(context, ob, _selected_controls(context))
     selected = selected_bones(ob)
-    active = active_bone(ob)
-    candidates = selected or ([active] if active else [])
+    bone = active_bone(ob)
+    candidates = selected or ([bone] if bone else [])
     tips = [bone for bone in candidates if is_tip(bone)]
     if tips or not candidates:
         return tips
     live = _tips_by_bone(ob)
-    return list(dict.fromkeys(tip for bone in candidates if (tip := _tip_of(bone, live)) is not None))
+    tips = list(dict.fromkeys(tip for bone in candidates if (tip := _tip_of(bone, live)) is not None))
+    return tips or _driven_tips(context, ob, [(ob, bone.name) for bone in candidates])
+
+
+def _selected_controls(context: bpy.types.Context) -> list[tuple[bpy.types.Object, str]]:
+    """What may be controls among the active object and what is selected: objects, or bones of the active armature."""
+    active = active_object(context)
+    if active is None:
+        return []
+    if active.type == "ARMATURE":
+        bone = active_bone(active)
+        names = {bone.name for bone in selected_bones(active)} | ({bone.name} if bone else set())
+        return [(active, name) for name in sorted(names)]
+    return [(ob, "") for ob in dict.fromkeys((active, *context.selected_objects))]
+
+
+def _driven_tips(
+    context: bpy.types.Context, ob: bpy.types.Object, controls: Iterable[tuple[bpy.types.Object, str]]
+) -> list[bpy.types.PoseBone]:
+    """The tips of the chains of an armature object that controls drive; of those of the active control only the one
+    that is shown."""
+    shown = focus(context)
+    found = dict.fromkeys(tip for control, bone in controls for tip in driven_by(context, control, bone))
+    return [tip for tip in found if tip.id_data == ob and (tip not in shown.driven or tip == shown.tip)]
 
 
 def is_tip(bone: bpy.types.PoseBone) -> bool:
-    """Whether a bone is the tip of a chain, live or switched off."""
+    """True if a bone is the tip of a chain, live or switched off."""
     return bone.analytic_ik_enabled or bone.analytic_ik_target is not None
 
 
@@ -95,7 +244,7 @@ def _tips_by_bone(ob: bpy.types.Object) -> dict[str, bpy.types.PoseBone]:
 
 
 def _tip_of(bone: bpy.types.PoseBone, live: dict[str, bpy.types.PoseBone]) -> bpy.types.PoseBone | None:
-    """Likewise, of a bone that is no tip."""
+    """The tip of the chain to which a bone belongs that is no tip itself."""
     tip = live.get(bone.name)
     if tip is not None:
         return tip
@@ -103,7 +252,18 @@ def _tip_of(bone: bpy.types.PoseBone, live: dict[str, bpy.types.PoseBone]) -> bp
     return parent if parent is not None and parent.analytic_ik_enabled and end_bone(parent) == bone else None
 
 
-def live_tip_of(bone: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
-    """Likewise, of a live chain alone."""
-    tip = tip_of_chain(bone)
-    return tip if tip is not None and tip.analytic_ik_enabled else None
+def register() -> None:
+    """Give the window a place for which of a control's chains it shows."""
+    setattr(bpy.types.WindowManager, _SHOWN, bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"}))
+    for name in _REVERTING:
+        getattr(bpy.app.handlers, name).append(_forget)
+
+
+def unregister() -> None:
+    """Take it away."""
+    for name in _REVERTING:
+        handlers = getattr(bpy.app.handlers, name)
+        if _forget in handlers:
+            handlers.remove(_forget)
+    _forget()
+    delattr(bpy.types.WindowManager, _SHOWN)

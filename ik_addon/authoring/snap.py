@@ -41,10 +41,11 @@ _BEND_SETTINGS = {"swivel": 0.0, "flip": False, "foot_roll": 0.0}
 class Snapped:
     """What `snap_targets` did. missed: the largest way of a joint from its FK place, in chain lengths, for each tip.
 
-    poles: names of the poles that were made.
+    lengths: of the chains of these tips, in world units. poles: names of the pole targets that were made.
     """
 
     missed: dict[str, float] = field(default_factory=dict)
+    lengths: dict[str, float] = field(default_factory=dict)
     poles: list[str] = field(default_factory=list)
 
 
@@ -115,6 +116,7 @@ def _snap_controls(
                 goal, places = _goal_of(limb, target, pole, placer, reaches)
                 wanted |= places
                 done.missed[chain.tip] = max(done.missed.get(chain.tip, 0.0), _missed(limb, goal))
+                done.lengths[chain.tip] = limb.chain.length * limb.world.median_scale
             for control in sorted(wanted, key=depth):
                 samples[control].append(placer.place(control, wanted[control]))
             yield step
@@ -122,9 +124,12 @@ def _snap_controls(
 
 
 def pose_snapped(
-    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range | None = None
+    context: bpy.types.Context,
+    tips: Sequence[bpy.types.PoseBone],
+    frames: range | None = None,
+    at_full_influence: bool = True,
 ) -> Steps[None]:
-    """In steps: make the solved pose of chains, at full influence, their FK pose.
+    """In steps: make the solved pose of chains their FK pose: at full influence, or else as it is shown.
 
     frames: to key the bones at, in the current action; None: the present frame, without keys. Raises ChainError that
     names the bone, with nothing changed, where a chain cannot be solved or keyed. (The toe of a rolled foot is turned
@@ -142,7 +147,7 @@ def pose_snapped(
     rotations: dict[tuple[str, str, str], list[Raw]] = {}
     with closing(_stepped(context, tips, frames)) as scenes:
         for step, scene in scenes:
-            for chain, limb in _limbs(scene, chosen, solved=True):
+            for chain, limb in _limbs(scene, chosen, solved=True, at_full_influence=at_full_influence):
                 solved = zip(limb.turned, solve_limb(limb).rotations, strict=True)
                 found = {(reading.name, reading.mode): raw for reading, raw in solved}
                 # What rides on the chain's end may be turned at some of the frames only.
@@ -232,10 +237,12 @@ def _stepped(
             yield (done, len(frames)), SceneReader(go_to(frame), frame_changed=True)
 
 
-def _limbs(scene: SceneReader, chosen: set[ChainName], solved: bool = False) -> Iterator[tuple[ChainName, Limb]]:
+def _limbs(
+    scene: SceneReader, chosen: set[ChainName], solved: bool = False, at_full_influence: bool = True
+) -> Iterator[tuple[ChainName, Limb]]:
     """Read the chosen chains, each after those that move it, as all others leave it.
 
-    Those that are chosen stand in their FK pose afterwards, or solved at full influence. Raises ChainError where one of
+    Those that are chosen are in their FK pose afterwards, or solved. Raises ChainError where one of
     them cannot be read.
     """
     order = chain_order(ob.evaluated_get(scene.depsgraph) for ob in posed_armatures(scene.depsgraph))
@@ -245,7 +252,8 @@ def _limbs(scene: SceneReader, chosen: set[ChainName], solved: bool = False) -> 
         try:
             limb = reader.limb(chain.tip)
             if chain in chosen:
-                limb = replace(limb, settings=replace(limb.settings, influence=1.0))
+                if at_full_influence:
+                    limb = replace(limb, settings=replace(limb.settings, influence=1.0))
                 yield chain, limb
             if chain not in chosen or solved:
                 tell(reader, solve_limb(limb))

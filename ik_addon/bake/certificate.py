@@ -15,11 +15,11 @@ Range = tuple[int, int]
 
 MISSES = {
     "unreached_frames": "out of reach",
-    "limited_frames": "held off by its limits",
+    "limited_frames": "kept off by its limits",
     "moved_frames": "moved by a constraint, driver or add-on",
 }
 """Why a tip is not on its target, by where the report lists the frames."""
-BENDS = {"flipped_frames": "bend flips", "aligned_frames": "pole in line", "straight_frames": "nearly straight"}
+BENDS = {"flipped_frames": "bend flips", "aligned_frames": "pole aligned", "straight_frames": "nearly straight"}
 """What may be seen as a pop, likewise; the worst first."""
 TROUBLES = MISSES | BENDS
 
@@ -193,7 +193,7 @@ def verdict_on_targets(certificate: Certificate) -> tuple[bool, str]:
         return True, messages.BOTH_MEET() if len(chains) == 2 else messages.CHAIN_MEETS()
     reasons = [(what, sum(kind in chain.ranges for chain in missing)) for kind, what in MISSES.items()]
     held = sum(not any(kind in chain.ranges for kind in MISSES) for chain in missing)
-    reasons.append(("held back by softness or influence", held))
+    reasons.append(("short by softness or influence", held))
     if len(chains) == 1:
         return False, messages.CHAIN_MISSES(why=" and ".join(what for what, count in reasons if count))
     why = ", ".join(f"{count} {what}" for what, count in reasons if count).replace("its limits", "limits")
@@ -217,6 +217,20 @@ def verdict_on_bends(certificate: Certificate) -> tuple[bool, str] | None:
     return True, messages.NO_FLIP(close=nearly)
 
 
+def first_miss(certificate: Certificate) -> tuple[str, int] | None:
+    """The first frame at which a chain misses its target, with the chain's tip bone; None if none does."""
+    found = [
+        (chain.ranges[kind][0][0], chain.bone)
+        for chain in certificate.chains
+        for kind in MISSES
+        if kind in chain.ranges
+    ]
+    if not found:
+        return None
+    frame, bone = min(found)
+    return bone, frame
+
+
 def chains_words(count: int) -> str:
     """So many chains, in words."""
     return messages.ONE_CHAIN() if count == 1 else messages.CHAINS(count=count)
@@ -237,10 +251,10 @@ _COLUMNS: list[_Column] = [
     ("bones", lambda chain: f"{chain.chain_count}"),
     ("solver", lambda chain: chain.solver),
     ("frames", lambda chain: f"{chain.frames}"),
-    ("worst error", lambda chain: f"{chain.max_error:.3g}" if chain.frames else "-"),
+    ("max error", lambda chain: f"{chain.max_error:.3g}" if chain.frames else "-"),
     ("at", lambda chain: _or_dash(chain.worst_frame)),
     ("mean error", lambda chain: f"{chain.mean_error:.3g}" if chain.frames else "-"),
-    ("largest turn", lambda chain: f"{chain.max_step_degrees:.1f}°" if chain.frames else "-"),
+    ("max rotation", lambda chain: f"{chain.max_step_degrees:.1f}°" if chain.frames else "-"),
     ("at", lambda chain: _or_dash(chain.max_step_frame)),
     ("keys", lambda chain: f"{chain.keys}"),
 ]
@@ -294,7 +308,7 @@ def _notes(chain: ChainCertificate) -> Iterable[str]:
         where = ", ".join(range_words(each) for each in ranges)
         yield from wrap(f"{chain.bone}: {TROUBLES[kind]} at {where}", _WIDTH, subsequent_indent="    ")
     if chain.max_lag:
-        yield f"{chain.bone}: held back by its softness by up to {chain.max_lag:.3g}"
+        yield f"{chain.bone}: up to {chain.max_lag:.3g} short by softness"
 
 
 def _or_dash(number: int | None) -> str:

@@ -171,7 +171,7 @@ def test_settings_left_by_an_earlier_chain_do_not_move_the_limb():
 def test_a_straight_limb_is_told_to_bend_about_its_hinge(capfd):
     rig = leg(knee=0.0)
     add(rig.ob, "shin")
-    assert "use Flip to bend it the other way" in capfd.readouterr().out
+    assert "Use Flip Bend to bend it the other way" in capfd.readouterr().out
     before = bend_normal(rig.joints())
     rig.tip.analytic_ik_target.location.z += 0.3
     update()
@@ -243,27 +243,27 @@ def refused(ob: bpy.types.Object, tip: str, *controls: bpy.types.Object, **optio
     # What an operator needs it says before it runs, as the reason why its button is greyed out.
     sentence = re.sub(r"^(Error: |Operator \S+\.poll\(\) )", "", str(refusal.value)).strip()
     assert "\n" not in sentence
-    assert re.match(r"(Bone|Armature) '.+; .+[^.]$", sentence), sentence
+    assert re.match(r"(Bone|Armature) '.+\. .+\.$", sentence), sentence
     return sentence
 
 
 def test_three_selected_objects_are_refused():
     rig, controls = chosen((0.0, 0.0, 0.0), (0.0, -1.0, 1.0), (1.0, 0.0, 0.0))
-    assert re.match(r"Bone 'shin': 3 other objects are selected; select ", refused(rig.ob, "shin", *controls))
+    assert re.match(r"Bone 'shin': 3 other objects are selected. Select ", refused(rig.ob, "shin", *controls))
 
 
 def test_too_few_parents_are_refused():
     rig = leg()
     sentence = refused(rig.ob, "shin", chain_count=4)
     assert sentence == (
-        "Bone 'shin': up to the root it has 3 of the 4 bones that the chain asks for; set Bones to 3 or less"
+        "Bone 'shin': only 3 bones are available up to the root, 4 are required. Set Chain Length to 3."
     )
 
 
 def test_a_tip_of_a_chain_is_refused():
     rig = leg()
     rig.enable()
-    assert "it is the tip of a chain already" in refused(rig.ob, "shin")
+    assert "it already is the tip bone of a chain" in refused(rig.ob, "shin")
 
 
 @pytest.mark.parametrize(("tip", "count"), [("foot", 2), ("thigh", 1), ("foot", 0)])
@@ -271,7 +271,9 @@ def test_bones_of_another_chain_are_refused(tip, count):
     rig = leg()
     rig.enable()
     sentence = refused(rig.ob, tip, chain_count=count)
-    assert re.match(rf"Bone '{tip}': bone '(shin|thigh)' belongs to the chain of 'shin' already; use fewer", sentence)
+    assert re.match(
+        rf"Bone '{tip}': bone '(shin|thigh)' already belongs to the chain of 'shin'. Use a shorter chain", sentence
+    )
 
 
 def test_a_chain_below_another_one_is_not_refused():
@@ -285,7 +287,7 @@ def test_a_chain_below_another_one_is_not_refused():
 
 def test_a_solver_that_does_not_fit_is_refused():
     rig = leg()
-    assert "SPHERE solves two bones and this chain has 3" in refused(rig.ob, "shin", chain_count=3, solver="SPHERE")
+    assert "SPHERE solves two bones, and this chain has 3" in refused(rig.ob, "shin", chain_count=3, solver="SPHERE")
 
 
 @pytest.mark.parametrize("carrier", ["thigh", "shin", "foot"])
@@ -294,7 +296,7 @@ def test_a_target_below_the_chain_is_refused(carrier):
     target.parent, target.parent_type, target.parent_bone = rig.ob, "BONE", carrier
     sentence = refused(rig.ob, "shin", target)
     bone = "shin" if carrier == "foot" else carrier
-    assert re.match(rf"Bone 'shin': its target 'chosen 0' moves with the chain's own bone '{bone}'; choose ", sentence)
+    assert re.match(rf"Bone 'shin': its target 'chosen 0' moves with the chain's own bone '{bone}'. Choose ", sentence)
 
 
 def test_a_target_above_the_chain_is_not_refused():
@@ -311,7 +313,7 @@ def test_a_linked_armature_is_refused(tmp_path):
     bpy.context.view_layer.objects.active = linked
     linked.data.bones.active = linked.data.bones["shin"]
     tip = linked.pose.bones["shin"]
-    with pytest.raises(ChainError, match=r"Armature 'leg' is linked; make a library override of it first"):
+    with pytest.raises(ChainError, match=r"Armature 'leg' is linked. Make a library override of it first"):
         add_chain(bpy.context, tip, 2, "AUTO", True)
     assert whole_state()["objects"] == before["objects"]
 
@@ -319,13 +321,13 @@ def test_a_linked_armature_is_refused(tmp_path):
 def test_an_armature_without_an_active_bone_is_refused():
     rig = leg()
     rig.ob.data.bones.active = None
-    assert refused(rig.ob, "") == "Armature 'leg' has no active bone; select the last bone of the limb"
+    assert refused(rig.ob, "") == "Armature 'leg' has no active bone. Select the last bone of the limb."
 
 
 def test_a_limb_without_length_is_refused():
     rig = leg()
     rig.ob.pose.bones["thigh"].scale = (0.0, 0.0, 0.0)
-    assert re.match(r"Bone 'shin': bone '(thigh|shin)' of its chain has no length; ", refused(rig.ob, "shin"))
+    assert re.match(r"Bone 'shin': bone '(thigh|shin)' of its chain has no length. ", refused(rig.ob, "shin"))
 
 
 # One step

@@ -455,7 +455,7 @@ def test_of_two_constraints_that_exclude_each_other_the_active_one_becomes_a_cha
     rig.ob["with pole"] = 1.0
     rig.ob.update_tag()
     update()
-    assert "would need a second chain beside the adopted one; restore that first" in refused(rig.ob)
+    assert "would need a second chain beside the converted one. Revert that first" in refused(rig.ob)
     restore(bpy.context, [rig.tip])
     assert max(apart(a, b, 2.0) for a, b in zip(both(), by_blender, strict=True)) < EXACT
 
@@ -757,7 +757,7 @@ def test_a_chain_that_was_no_constraint_is_not_restored():
     rig = leg()
     rig.enable()
     before = whole_state()
-    with pytest.raises(ChainError, match=r"Bone 'shin': its chain was no IK constraint; select "):
+    with pytest.raises(ChainError, match=r"Bone 'shin': its chain was not converted from an IK constraint. Select "):
         restore(bpy.context, [rig.tip])
     assert whole_state() == before
 
@@ -767,7 +767,9 @@ def test_a_constraint_that_is_gone_is_told_and_nothing_is_restored():
     adopt_one(rig.ob)
     rig.tip.constraints["IK"].name = "other"
     before = whole_state()
-    with pytest.raises(ChainError, match=r"Bone 'shin': its IK constraint 'IK' is gone; remove the chain instead"):
+    with pytest.raises(
+        ChainError, match=r"Bone 'shin': its IK constraint 'IK' is no longer there. Remove the chain instead"
+    ):
         restore(bpy.context, [rig.tip])
     assert whole_state() == before
 
@@ -831,7 +833,7 @@ def test_a_bone_beside_the_end_of_its_parent_that_follows_a_rotation_is_refused(
     ob, _, _ = foot_ik()
     with editing(ob) as bones:
         bones["paw"].head += Vector((0.2, 0.0, 0.0))
-    assert "is not on the end of 'shin'" in refused(ob)
+    assert "is not at the end of 'shin'" in refused(ob)
 
 
 # Refusals
@@ -849,7 +851,7 @@ def refused(ob: bpy.types.Object) -> str:
     assert [constraint_state(ik) for ik in constraints] == settings
     assert apart(pose_of(ob), pose, 1.0) < EXACT
     sentence = str(refusal.value)
-    assert re.match(r"(Bone '.+': constraint|Armature) '.+' .+; .+[^.]$", sentence), sentence
+    assert re.match(r"(Bone '.+': constraint|Armature) '.+' .+\. .+\.$", sentence), sentence
     return sentence
 
 
@@ -877,7 +879,7 @@ def test_what_no_chain_can_do_is_refused_by_name(settings, words):
 def test_itasc_is_refused():
     rig = constrained_leg()
     rig.ob.pose.ik_solver = "ITASC"
-    assert "is solved by iTaSC; set the armature's IK Solver to Standard" in refused(rig.ob)
+    assert "is solved by iTaSC. Set the armature's IK Solver to Standard" in refused(rig.ob)
 
 
 def test_one_that_cannot_be_adopted_does_not_stop_the_others():
@@ -908,7 +910,7 @@ def test_tree_ik_is_refused(bone, count):
 def test_bones_of_a_live_chain_are_refused(tip, count):
     rig = constrained_leg()
     second_chain(rig, tip, count)
-    assert re.search(rf"shares bone '(thigh|shin)' with the chain of '{tip}'; remove", refused(rig.ob))
+    assert re.search(rf"shares bone '(thigh|shin)' with the chain of '{tip}'. Remove", refused(rig.ob))
 
 
 @pytest.mark.parametrize("target", ["foot", "a vertex group"])
@@ -945,8 +947,8 @@ def drive_rotation(rig: Rig) -> None:
 @pytest.mark.parametrize(
     ("animate", "words"),
     [
-        (animate_mute_and_influence, "has animation on its influence and on its mute; remove one of the two"),
-        (animate_switch, "cannot hand over to a chain that is animated already"),
+        (animate_mute_and_influence, "has animation on its influence and on its mute. Remove one of the two"),
+        (animate_switch, "cannot hand over to a chain that is already animated"),
         (drive_rotation, "is above a driver that sets the rotation of bone 'thigh'"),
     ],
 )
@@ -959,12 +961,12 @@ def test_animation_that_would_win_over_the_chain_is_refused(animate: Callable[[R
 def test_a_rest_position_is_refused():
     rig = constrained_leg()
     rig.ob.data.pose_position = "REST"
-    assert refused(rig.ob) == "Armature 'leg' shows its rest position; switch it to Pose Position"
+    assert refused(rig.ob) == "Armature 'leg' is in Rest Position. Switch it to Pose Position"
 
 
 def test_a_linked_armature_is_refused(tmp_path):
     linked = link_from_library(constrained_leg().ob, tmp_path)
-    assert refused(linked) == "Armature 'leg' is linked; make a library override of it first"
+    assert refused(linked) == "Armature 'leg' is linked. Make a library override of it first"
 
 
 def test_an_influence_in_a_linked_action_is_refused(tmp_path):
@@ -973,7 +975,7 @@ def test_an_influence_in_a_linked_action_is_refused(tmp_path):
     rig.ob.animation_data.action = linked(rig.ob.animation_data.action, tmp_path)
     name = rig.ob.animation_data.action.name
     assert refused(rig.ob) == (
-        f"Bone 'shin': constraint 'IK' is animated by action '{name}', which is linked; make it local"
+        f"Bone 'shin': constraint 'IK' is animated by action '{name}', which is linked. Make it local"
     )
 
 

@@ -132,7 +132,7 @@ def failing(error: type[Exception], at: tuple[str, int] | None, hit: int, seen: 
                 seen[place] += 1
                 if place == at and seen[place] == hit:
                     sys.settrace(None)
-                    raise error("planted; look here")
+                    raise error("planted. Look here")
             return lines
 
         return lines
@@ -327,7 +327,7 @@ def test_what_fails_at_any_line_leaves_nothing_behind(name, capfd):
     for place, hit in places(name):
         operation = prepared(name)
         before = everything()
-        with pytest.raises(RuntimeError, match="planted; look here"), failing(PlantedError, place, hit, Counter()):
+        with pytest.raises(RuntimeError, match=r"planted. Look here"), failing(PlantedError, place, hit, Counter()):
             operation()
         left = differences(before, everything())
         if left:

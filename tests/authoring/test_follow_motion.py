@@ -104,7 +104,7 @@ def test_on_every_frame_no_bone_moves(family):
 @pytest.mark.parametrize("name", ["cmu_131_01_walk.bvh", "characters/makehuman_walk1.bvh", "characters/mannequiny.glb"])
 def test_a_capture_is_rigged_by_one_click(name):
     if not (CAPTURES / name).is_file():
-        pytest.skip(f"{CAPTURES / name} is not there; it is an example that is not part of the project")
+        pytest.skip(f"{CAPTURES / name} is not there. It is an example that is not part of the project")
     addon_utils.enable("io_anim_bvh")
     addon_utils.enable("io_scene_gltf2")
     importer = bpy.ops.import_anim.bvh if name.endswith(".bvh") else bpy.ops.import_scene.gltf
@@ -203,7 +203,9 @@ def test_a_pose_keyed_once_is_no_motion():
 def test_who_does_not_want_it_gets_controls_without_keys(capfd):
     ob = in_motion()
     bpy.ops.analytic_ik.rig_legs(follow_motion=False)
-    assert "Keys move the bones of 2 chains, and the controls do not follow. Snap" in capfd.readouterr().out
+    assert (
+        "Keys move the bones of 2 chains, and the controls do not follow. Use Snap IK to FK" in capfd.readouterr().out
+    )
     assert len(list(controls_of(ob))) == 4
     assert all(control.animation_data is None for control in controls_of(ob))
 

@@ -186,14 +186,14 @@ def test_the_bones_own_ik_locks_and_limits_say_it(capfd):
     assert shin.analytic_ik_use_min_bend
     assert shin.analytic_ik_min_bend == pytest.approx(LEAST)
     assert not (thigh.lock_ik_x or thigh.lock_ik_y or thigh.lock_ik_z or thigh.use_ik_limit_x)
-    assert "Limited 'shin' (about its X axis)" in capfd.readouterr().out
+    assert "Limited 'shin' (around its X axis)" in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("askew", [0.0, 10.0, 14.0, 20.0, 40.0, -30.0])
 def test_a_bone_whose_axis_lies_askew_is_told_and_keeps_its_limits(askew, capfd):
     rig = make_leg(3, "bent", askew=askew)
     two_clicks(rig)
-    warned = f"its X axis lies {abs(askew):.0f}° off the axis about which the limb bends" in capfd.readouterr().out
+    warned = f"its X axis is {abs(askew):.0f}° off the axis that the limb bends around" in capfd.readouterr().out
     assert warned is (abs(askew) > 15.0)
     axis, sign = knee_of(rig)
     judge = Knee(rig, axis, sign)
@@ -277,8 +277,8 @@ def state() -> dict:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"min_bend": 1.0, "max_bend": 0.5}, "Bone 'shin': the least bend is not smaller than the largest"),
-        ({"min_bend": 1.0, "max_bend": 1.0}, "Bone 'shin': the least bend is not smaller than the largest"),
+        ({"min_bend": 1.0, "max_bend": 0.5}, "Bone 'shin': the min bend is not smaller than the max bend"),
+        ({"min_bend": 1.0, "max_bend": 1.0}, "Bone 'shin': the min bend is not smaller than the max bend"),
     ],
 )
 def test_a_range_that_is_none_is_refused(options, said):
@@ -295,13 +295,14 @@ def test_a_bone_that_is_no_tip_is_refused():
     rig = make_leg(7)
     enter("POSE", rig.ob, "shin")
     before = state()
-    with pytest.raises(RuntimeError, match="no selected bone is the tip of a chain; select the bone"):
+    with pytest.raises(RuntimeError, match=r"no selected bone belongs to a chain. Select a bone"):
         bpy.ops.analytic_ik.limit_knees()
     assert state() == before
 
 
 @pytest.mark.parametrize(
-    ("count", "said"), [(1, "its chain has one bone and so no knee; set Bones to 2"), (7, "set Bones to 3")]
+    ("count", "said"),
+    [(1, "its chain has one bone and so no knee. Set Chain Length to 2"), (7, "Set Chain Length to 3")],
 )
 def test_a_chain_without_a_knee_is_refused(count, said):
     rig = make_leg(8)
@@ -324,7 +325,7 @@ def test_a_linked_armature_is_refused(tmp_path):
     ob.data.bones.active = ob.data.bones["shin"]
     assert selected_bone_names(ob) in ([], ["shin"])
     before = state()
-    with pytest.raises(RuntimeError, match="Armature 'leg' is linked; make a library override of it first"):
+    with pytest.raises(RuntimeError, match=r"Armature 'leg' is linked. Make a library override of it first"):
         bpy.ops.analytic_ik.limit_knees()
     assert state() == before
 

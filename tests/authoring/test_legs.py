@@ -169,11 +169,11 @@ def test_a_rig_whose_limbs_are_found_leaves_out_no_helper_bones():
 def test_if_nothing_is_found_helpers_are_left_out_with_the_reason():
     ob = armature_of(BY_NAME["Unreal mannequin"].bones())
     said = reasons(find_limbs([ob.data.bones[name] for name in ("thigh_twist_01_l", "ik_foot_r")]))
-    assert said["thigh_twist_01_l"] == "it twists along with 'thigh_l'"
+    assert said["thigh_twist_01_l"] == "it twists with 'thigh_l'"
     assert said["ik_foot_r"] == "'ik' in its name says that it is a helper"
     ob = armature_of(BY_NAME["Rigify generated"].bones())
     said = reasons(find_limbs([ob.data.bones["ORG-thigh.L"]]))
-    assert said["ORG-thigh.L"] == "it belongs to the same limb as 'DEF-thigh.L', once more"
+    assert said["ORG-thigh.L"] == "it belongs to the same limb as 'DEF-thigh.L'"
 
 
 def test_what_lacks_a_part_is_left_out_before_helpers():
@@ -461,7 +461,7 @@ def test_what_looks_like_legs_is_left_out_with_a_reason():
         "A, pelvis\n  B, chest\n    C, head\n  D{s}, skirt 1\n    E{s}, skirt 2\n      F{s}, skirt 3"
     )
     said = reasons(found_in(bones, rename=names.get))
-    assert said == dict.fromkeys((names["DL"], names["DR"]), "it hangs like a leg, but no foot stands out at its end")
+    assert said == dict.fromkeys((names["DL"], names["DR"]), "it is shaped like a leg, but has no recognizable foot")
 
 
 TWO_PAIRS = BODY + "  K{s}, thigh\n    L{s}, shin\n      M{s}, foot\n        N{s}, toe\n"
@@ -470,14 +470,14 @@ TWO_PAIRS = BODY + "  K{s}, thigh\n    L{s}, shin\n      M{s}, foot\n        N{s
 @pytest.mark.parametrize(
     ("tree", "reason"),
     [
-        (TWO_PAIRS, "more than one pair hangs like legs"),
+        (TWO_PAIRS, "more than one pair is shaped like legs"),
         (
             "A, pelvis\n  G{s}, thigh\n    H{s}, shin\n      I{s}, foot\n        J{s}, toe",
-            "it hangs like a leg, but too little rises above it to be a body",
+            "it is shaped like a leg, but there is too little above it for a body",
         ),
         (
             BODY.replace("  G{s}, thigh", "  G{s}, thigh 1\n   K{s}, thigh 2"),
-            "it hangs like a leg, but of 5 bones, and their names do not tell its foot",
+            "it is shaped like a leg, but has 5 bones, and their names do not show its foot",
         ),
     ],
 )
@@ -489,7 +489,7 @@ def test_what_hangs_like_a_leg_is_left_out_with_the_reason(tree, reason):
 
 def test_a_twist_bone_without_a_parent_is_told_without_one():
     alone = [BoneSpec("thigh_twist_01_l", (0.0, 0.0, 1.0), (0.0, 0.0, 0.5))]
-    assert reasons(found_in(alone)) == {"thigh_twist_01_l": "it twists along with another bone"}
+    assert reasons(found_in(alone)) == {"thigh_twist_01_l": "it twists with another bone"}
 
 
 def test_names_that_say_something_else_are_not_taken_for_legs():

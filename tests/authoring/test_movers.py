@@ -70,14 +70,14 @@ def driven(rig: Rig) -> None:
 
 
 MOVED = [
-    (copies_a_bone, "bone 'thigh' follows 'hips' by its constraint 'Copy Rotation'; rig the bones that move it"),
-    (copies_an_object, "constraint 'Copy Transforms' moves bone 'thigh'; mute that constraint"),
-    (child_of, "constraint 'Child Of' moves bone 'thigh'; mute that constraint"),
-    (several_bones, "constraint 'Armature' moves bone 'thigh'; mute that constraint"),
-    (tracks, "constraint 'Damped Track' moves bone 'shin'; mute that constraint"),
-    (own_ik, "constraint 'IK' of bone 'shin' is an IK already; adopt that instead"),
-    (ik_from_below, "constraint 'IK' of bone 'foot' is an IK already; adopt that instead"),
-    (driven, "a driver sets the rotation of bone 'thigh'; remove that driver"),
+    (copies_a_bone, "bone 'thigh' follows 'hips' by its constraint 'Copy Rotation'. Rig the bones that move it"),
+    (copies_an_object, "constraint 'Copy Transforms' moves bone 'thigh'. Mute that constraint"),
+    (child_of, "constraint 'Child Of' moves bone 'thigh'. Mute that constraint"),
+    (several_bones, "constraint 'Armature' moves bone 'thigh'. Mute that constraint"),
+    (tracks, "constraint 'Damped Track' moves bone 'shin'. Mute that constraint"),
+    (own_ik, "constraint 'IK' of bone 'shin' already is an IK. Use Convert Blender IK instead"),
+    (ik_from_below, "constraint 'IK' of bone 'foot' already is an IK. Use Convert Blender IK instead"),
+    (driven, "a driver sets the rotation of bone 'thigh'. Remove that driver"),
 ]
 
 
@@ -166,7 +166,7 @@ def test_a_bone_that_rigify_moves_is_refused_with_the_way_to_go():
     update()
     enter("POSE", rig.ob, "shin")
     before = whole_state()
-    with pytest.raises(RuntimeError, match="Bone 'shin': bone 'thigh' follows 'hips' in a rig of Rigify's; use Adopt"):
+    with pytest.raises(RuntimeError, match=r"Bone 'shin': bone 'thigh' follows 'hips' in a Rigify rig. Use Convert"):
         bpy.ops.analytic_ik.add()
     assert whole_state() == before
 
@@ -181,7 +181,7 @@ def test_legs_that_rigify_moves_are_refused_in_one_sentence():
     select(ob)
     before = whole_state()
     with pytest.raises(
-        RuntimeError, match=r"Armature '.*': Rigify moves its limbs by constraints; use Adopt Blender IK"
+        RuntimeError, match=r"Armature '.*': Rigify moves its limbs by constraints. Use Convert Blender IK"
     ):
         bpy.ops.analytic_ik.rig_legs()
     assert whole_state() == before

@@ -289,10 +289,10 @@ def test_what_is_linked_or_not_editable_is_refused_in_one_sentence(operator, edi
         overridden_character(path, editable)
     [ob] = [ob for ob in bpy.context.view_layer.objects if ob.type == "ARMATURE"][-1:]
     if editable is None:
-        words = r"Armature 'hero' is linked; make a library override of it first$"
+        words = r"Armature 'hero' is linked. Make a library override of it first\.$"
     else:
         ob = overridden_armature()
-        words = r"Armature 'hero' has a library override that is not editable; make it editable in the Outliner, "
+        words = r"Armature 'hero' has a library override that is not editable. Make it editable in the Outliner, "
     select(ob)
     ob.data.bones.active = ob.data.bones[0]
     count = len(bpy.data.objects), len(bpy.data.collections)

@@ -162,7 +162,7 @@ def test_where_there_is_no_chain_the_operator_says_so():
     rig = leg()
     enter("POSE", rig.ob, "thigh")
     before = whole_state()
-    with pytest.raises(RuntimeError, match=r"Armature 'leg': no selected bone is the tip of a chain; select "):
+    with pytest.raises(RuntimeError, match=r"Armature 'leg': no selected bone belongs to a chain. Select "):
         bpy.ops.analytic_ik.remove()
     assert whole_state() == before
 

@@ -284,27 +284,27 @@ def refused(pattern: str, **options) -> None:
 
 def test_an_armature_without_legs_is_refused_by_name():
     select(new_armature("crane", [BoneSpec("boom", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))]))
-    refused("Armature 'crane': no leg to rig was found; add chains to its limbs by hand")
-    refused("Armature 'crane': no leg or arm to rig was found; add chains to its limbs by hand", arms=True)
+    refused("Armature 'crane': no leg to rig was found. Add chains to its limbs by hand")
+    refused("Armature 'crane': no leg or arm to rig was found. Add chains to its limbs by hand", arms=True)
 
 
 def test_selected_bones_without_a_leg_are_refused_with_the_cure():
     ob = armature_of(FAMILIES[0].bones())
     select(ob)
     select_bones(ob, next(bone.name for bone in ob.data.bones if bone.parent is None))
-    refused("no leg to rig was found among its selected bones.*; select none of them to look at all")
-    refused("no leg or arm to rig was found among its selected bones.*; select none of them to look at all", arms=True)
+    refused("no leg to rig was found among its selected bones.*. Select no bone to look at all")
+    refused("no leg or arm to rig was found among its selected bones.*. Select no bone to look at all", arms=True)
 
 
 def test_a_linked_armature_is_refused(tmp_path):
     ob = armature_of(FAMILIES[0].bones())
     select(link_from_library(ob, tmp_path))
-    refused("is linked; make a library override")
+    refused("is linked. Make a library override")
 
 
 def test_legs_that_have_a_chain_are_left_alone():
     rigged(FAMILIES[0])
-    refused("has a chain already; remove that first")
+    refused("already has a chain. Remove that chain first")
 
 
 def test_legs_with_an_ik_constraint_are_left_to_adoption():
@@ -313,7 +313,7 @@ def test_legs_with_an_ik_constraint_are_left_to_adoption():
     for leg in legs_of(FAMILIES[0]):
         ik = ob.pose.bones[leg.bones[-1]].constraints.new("IK")
         ik.name, ik.target = "leg IK", new_empty("hand made")
-    refused("constraint 'leg IK' .* is an IK already; adopt that instead")
+    refused("constraint 'leg IK' .* already is an IK. Use Convert Blender IK instead")
 
 
 def test_what_cannot_be_rigged_is_left_without_locks():

@@ -28,15 +28,15 @@ TARGETS = [
     ([entry("a"), entry("b")], True, "Both chains meet their targets"),
     ([entry("a"), entry("b"), entry("c")], True, "All 3 chains meet their targets"),
     ([entry("a"), entry("b", frames=0)], True, "The chain meets its target"),
-    ([entry(frames=0)], False, "No chain was switched on"),
+    ([entry(frames=0)], False, "No chain was on"),
     ([entry(unreached_frames=[[3, 4]])], False, "The chain is out of reach"),
-    ([entry(limited_frames=[[3, 4]])], False, "The chain is held off by its limits"),
-    ([entry(max_error=0.1)], False, "The chain is held back by softness or influence"),
-    ([entry(max_error=1e-6, max_lag=1e-6)], False, "The chain is held back by softness or influence"),
+    ([entry(limited_frames=[[3, 4]])], False, "The chain is kept off by its limits"),
+    ([entry(max_error=0.1)], False, "The chain is short by softness or influence"),
+    ([entry(max_error=1e-6, max_lag=1e-6)], False, "The chain is short by softness or influence"),
     (
         [entry("a", unreached_frames=[[3, 4]], limited_frames=[[7, 7]])],
         False,
-        "The chain is out of reach and held off by its limits",
+        "The chain is out of reach and kept off by its limits",
     ),
     (
         [
@@ -46,12 +46,12 @@ TARGETS = [
             entry("d", max_error=1),
         ],
         False,
-        "1 of 4 chains meets its target; 1 out of reach, 1 held off by limits, 1 held back by softness or influence",
+        "1 of 4 chains meets its target, 1 out of reach, 1 kept off by limits, 1 short by softness or influence",
     ),
     (
         [entry("a", unreached_frames=[[3, 4]]), entry("b"), entry("c")],
         False,
-        "2 of 3 chains meet their targets; 1 out of reach",
+        "2 of 3 chains meet their targets, 1 out of reach",
     ),
 ]
 
@@ -62,18 +62,18 @@ def test_whether_targets_are_met(chains, good, sentence):
 
 
 BENDS = [
-    ([entry()], (True, "No bend flips")),
-    ([entry("a", straight_frames=[[3, 3]]), entry("b")], (True, "No bend flips; 1 chain comes close")),
+    ([entry()], (True, "No bend pops")),
+    ([entry("a", straight_frames=[[3, 3]]), entry("b")], (True, "No bend pops, and 1 chain comes close")),
     (
         [entry("a", aligned_frames=[[3, 3]]), entry("b", straight_frames=[[3, 3]])],
-        (True, "No bend flips; 2 chains come close"),
+        (True, "No bend pops, and 2 chains come close"),
     ),
-    ([entry("a", flipped_frames=[[3, 3]])], (False, "The bend of 1 chain flips: look for pops")),
+    ([entry("a", flipped_frames=[[3, 3]])], (False, "The bend of 1 chain flips. Look for pops")),
     (
         [entry("a", flipped_frames=[[3, 3]], aligned_frames=[[2, 4]]), entry("b", aligned_frames=[[2, 2]])],
-        (False, "The bend of 1 chain flips: look for pops; 1 chain comes close"),
+        (False, "The bend of 1 chain flips. Look for pops, and 1 chain comes close"),
     ),
-    ([entry(straight_frames=[[3, 4]], unreached_frames=[[2, 5]])], (True, "No bend flips")),
+    ([entry(straight_frames=[[3, 4]], unreached_frames=[[2, 5]])], (True, "No bend pops")),
 ]
 
 
@@ -119,7 +119,7 @@ def test_its_columns_stand_below_each_other():
     lines = certificate_text(file_of(*chains)).splitlines()
     start = next(k for k, line in enumerate(lines) if line.startswith("armature"))
     head, *rows = lines[start : start + 3]
-    for title, values in {"worst error": ("0.5", "1e-08"), "keys": ("1234", "5"), "bones": ("2", "20")}.items():
+    for title, values in {"max error": ("0.5", "1e-08"), "keys": ("1234", "5"), "bones": ("2", "20")}.items():
         end = head.index(title) + len(title)
         for row, value in zip(rows, values, strict=True):
             assert row[:end].endswith(f" {value}")
@@ -137,11 +137,11 @@ def test_it_holds_all_that_the_report_does():
         "Checked frames 1 to 12 in 0.25 s",
         "[!!] The chain is out of reach",
         "shin: out of reach at 3 to 4, 9",
-        "shin: held off by its limits at 5 to 6",
+        "shin: kept off by its limits at 5 to 6",
         "shin: bend flips at 7",
-        "shin: pole in line at 6 to 8",
+        "shin: pole aligned at 6 to 8",
         "shin: nearly straight at 1 to 2",
-        "held back by its softness by up to 0.125",
+        "up to 0.125 short by softness",
         "12.3°",
     ):
         assert said in text
@@ -159,7 +159,7 @@ def test_several_files_and_those_that_failed():
 def test_a_chain_that_was_off_has_dashes():
     text = certificate_text(file_of(entry(frames=0, worst_frame=None, max_step_frame=None)))
     assert "None" not in text
-    assert "shin: switched off at every frame" in text
+    assert "shin: off at every frame" in text
 
 
 def test_lines_stay_short_enough_to_paste():

@@ -54,7 +54,7 @@ def test_the_keys_alone_play_it_and_the_report_names_the_frames_held_off(seed):
     (checked,) = check(bpy.context, chains_of([rig.ob]), FRAMES)["files"][0]["chains"]
     (baked,) = bake(bpy.context, chains_of([rig.ob]), FRAMES)["files"][0]["chains"]
     assert frames_of(baked["limited_frames"]) == frames_of(checked["limited_frames"]) == limited
-    assert ("held off by its limits" in words(baked)) is bool(limited)
+    assert ("kept off by its limits" in words(baked)) is bool(limited)
     assert not set(limited) & set(frames_of(baked["unreached_frames"]))
     assert farthest_apart(live, played_without_the_add_on(rig.ob, FRAMES), length) < EXACT
     for frame in FRAMES:
@@ -73,4 +73,4 @@ def test_words_name_the_frames():
     (chain,) = check(bpy.context, chains_of([rig.ob]), range(1, 13))["files"][0]["chains"]
     assert chain["limited_frames"] == [[2, 4], [9, 9]]
     assert chain["unreached_frames"] == [[7, 7]]
-    assert "out of reach at 7, held off by its limits at 2 to 4, 9" in words(chain)
+    assert "out of reach at 7, kept off by its limits at 2 to 4, 9" in words(chain)

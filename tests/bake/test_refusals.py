@@ -66,16 +66,16 @@ def obstruct(rig: Rig, obstacle) -> None:
 
 
 OBSTACLES = {
-    drive_rotation: r"Bone 'thigh': a driver sets its rotation .*; remove that driver",
-    blend: r"Armature 'leg': .*; set its blending to Replace",
+    drive_rotation: r"Bone 'thigh': a driver sets its rotation .*. Remove that driver",
+    blend: r"Armature 'leg': .*. Set its blending to Replace",
     half_an_action: r"Armature 'leg': .* its influence to 1",
-    solo: r"Armature 'leg' plays one NLA track alone and not its action; switch that Solo off",
-    tweak: r"Armature 'leg' is in NLA tweak mode; leave it",
-    lose_target: r"Bone 'shin': there is no target; choose an object",
-    ask_for_too_many: r"Bone 'shin': up to the root it has 3 of the .* bones that .*; set Bones to 3 or less",
-    show_rest_pose: r"Armature 'leg' shows its rest position; switch it",
-    share_a_bone: r"Bone '(foot|shin)': its bone 'shin' belongs to the chain of '(foot|shin)' already; set Bones",
-    take_out_of_the_scene: r"Armature 'leg' is not in this scene; link it",
+    solo: r"Armature 'leg' plays one NLA track alone and not its action. Turn that Solo off",
+    tweak: r"Armature 'leg' is in NLA tweak mode. Leave it",
+    lose_target: r"Bone 'shin': there is no target. Choose an object",
+    ask_for_too_many: r"Bone 'shin': only 3 bones are available up to the root, .* Set Chain Length to 3",
+    show_rest_pose: r"Armature 'leg' is in Rest Position. Switch it",
+    share_a_bone: r"Bone '(foot|shin)': its bone 'shin' already belongs to the chain of '(foot|shin)'. Lower",
+    take_out_of_the_scene: r"Armature 'leg' is not in this scene. Link it",
 }
 
 
@@ -89,7 +89,7 @@ def refused(ob: bpy.types.Object, action: str = "COPY") -> str:
     assert whole_state() == before
     assert len(bpy.data.objects) == count
     assert "\n" not in sentence
-    assert re.match(r"(Bone|Armature|Action) '.+; .+[^.]$", sentence), sentence
+    assert re.match(r"(Bone|Armature|Action) '.+\. .+\.$", sentence), sentence
     return sentence
 
 
@@ -113,7 +113,7 @@ def test_one_armature_that_cannot_be_baked_keeps_the_others_from_being_changed(o
 def test_a_linked_armature_is_refused(tmp_path):
     linked = link_from_library(walking_leg().ob, tmp_path)
     assert linked.library
-    assert refused(linked) == "Armature 'leg' is linked; make a library override of it first"
+    assert refused(linked) == "Armature 'leg' is linked. Make a library override of it first."
 
 
 def test_a_linked_action_is_refused_as_the_place_for_keys_but_not_as_a_model(tmp_path):
@@ -124,7 +124,7 @@ def test_a_linked_action_is_refused_as_the_place_for_keys_but_not_as_a_model(tmp
     assert ob.override_library
     assert not ob.animation_data.action.is_editable
     name = ob.animation_data.action.name
-    assert refused(ob, "CURRENT") == f"Action '{name}' is linked; bake to a copy or to a new action"
+    assert refused(ob, "CURRENT") == f"Action '{name}' is linked. Bake to a copy or to a new action."
     bake(bpy.context, chains_of([ob]), range(1, 10), "COPY")
     assert ob.animation_data.action.is_editable
 
@@ -145,7 +145,7 @@ def test_an_end_before_the_start_is_refused(operator):
     rig = walking_leg()
     bpy.context.view_layer.objects.active = rig.ob
     before = whole_state()
-    with pytest.raises(RuntimeError, match=r"The last frame \(3\) is before the first \(9\); exchange them"):
+    with pytest.raises(RuntimeError, match=r"The last frame \(3\) is before the first \(9\). Swap them"):
         getattr(bpy.ops.analytic_ik, operator)(frame_start=9, frame_end=3)
     assert whole_state() == before
 
@@ -153,7 +153,7 @@ def test_an_end_before_the_start_is_refused(operator):
 def test_no_frames_are_refused():
     rig = walking_leg()
     before = whole_state()
-    with pytest.raises(ChainError, match=r"^There are no frames to go through, the last is before the first; exchange"):
+    with pytest.raises(ChainError, match=r"^The frame range is empty, its last frame is before its first. Swap"):
         bake(bpy.context, chains_of([rig.ob]), range(9, 4))
     assert whole_state() == before
 
@@ -177,8 +177,8 @@ def test_an_armature_without_a_chain_is_refused(only_selected):
     bpy.context.view_layer.objects.active = rig.ob
     select_bones(rig.ob)
     before = whole_state()
-    words = "no selected bone of it" if only_selected else "no bone of it"
-    with pytest.raises(RuntimeError, match=f"Armature 'leg': {words} is the tip of a live chain; add one first"):
+    words = ": no selected bone is the tip bone of a live chain" if only_selected else " has no live chain"
+    with pytest.raises(RuntimeError, match=f"Armature 'leg'{words}"):
         bpy.ops.analytic_ik.bake(frame_start=1, frame_end=9, only_selected=only_selected)
     assert whole_state() == before
 

@@ -268,7 +268,7 @@ def test_a_driven_scale_is_refused_by_name(bone):
     drive_scale(rig, bone)
     update()
     before = whole_state()
-    with pytest.raises(ChainError, match=rf"Bone '{bone}': a driver sets its scale .*; remove that driver"):
+    with pytest.raises(ChainError, match=rf"Bone '{bone}': a driver sets its scale .*. Remove that driver"):
         bake(bpy.context, chains_of([rig.ob]), range(1, 4))
     assert whole_state() == before
 

@@ -57,7 +57,7 @@ def test_what_would_switch_a_chain_on_again_is_refused_by_name(switch, after):
     switch(rig)
     go_to(2)
     before = whole_state()
-    with pytest.raises(ChainError, match=r"Bone 'shin': .* switches its chain .*; remove"):
+    with pytest.raises(ChainError, match=r"Bone 'shin': .* enables its chain .*. Remove"):
         bake(bpy.context, chains_of([rig.ob]), FRAMES, "COPY", after)
     assert whole_state() == before
     bake(bpy.context, chains_of([rig.ob]), FRAMES, "COPY", "KEEP")
@@ -79,7 +79,7 @@ def test_remove_refuses_a_driven_switch_and_changes_nothing():
     enter("POSE", rig.ob, "shin")
     update()
     before = whole_state()
-    with pytest.raises(RuntimeError, match="Bone 'shin': a driver switches its chain"):
+    with pytest.raises(RuntimeError, match="Bone 'shin': a driver enables its chain"):
         bpy.ops.analytic_ik.remove()
     assert whole_state() == before
 
@@ -93,7 +93,7 @@ def test_armatures_that_share_an_action_are_not_baked_into_it_together():
         second.action_slot = first.action_slot
     go_to(1)
     before = whole_state()
-    with pytest.raises(ChainError, match=r"Armatures 'a' and 'b' share the action .*; bake to copies"):
+    with pytest.raises(ChainError, match=r"Armatures 'a' and 'b' share the action .*. Bake to copies"):
         bake(bpy.context, chains_of([rig.ob for rig in legs]), FRAMES, "CURRENT")
     assert whole_state() == before
     live = [played(rig.ob, FRAMES) for rig in legs]

@@ -114,7 +114,7 @@ def test_a_setting_that_is_no_number_is_told_and_any_other_is_in_its_range(name,
         if value != value:
             shown = " ".join(drawn(kind).text() for kind in panels() if kind.__name__ == "ANALYTIC_IK_PT_sidebar")
             if name not in ("cone", "min_bend"):
-                assert "is not a number; set it anew" in shown
+                assert "is not a number. Enter a new value" in shown
             continue
         assert 0.0 <= settings.influence <= 1.0
         assert 0.0 <= settings.softness <= 0.5
@@ -184,8 +184,8 @@ def test_what_is_kept_as_text_may_be_any_text(text, tmp_path, capfd):
     [ob] = armatures()
     enter("POSE", ob, "shin")
     shown = " ".join(drawn(kind).text() for kind in panels() if kind.__name__ == "ANALYTIC_IK_PT_certificate")
-    assert "cannot be read; check or bake again" in shown
-    with pytest.raises(RuntimeError, match=r"cannot be read any more; remove the chain instead|is gone; remove"):
+    assert "cannot be read. Check or bake again" in shown
+    with pytest.raises(RuntimeError, match=r"cannot be read. Remove the chain instead|is no longer there. Remove"):
         bpy.ops.analytic_ik.restore()
     bpy.ops.analytic_ik.clear_marks()
     bpy.ops.object.mode_set(mode="OBJECT")
@@ -198,7 +198,7 @@ def test_a_subtarget_of_what_has_no_bones_is_refused():
     hostile.wrong_target("mesh")
     [ob] = armatures()
     enter("POSE", ob, "shin")
-    with pytest.raises(RuntimeError, match="has no bone 'vertex group'; choose one") as refusal:
+    with pytest.raises(RuntimeError, match=r"has no bone 'vertex group'. Choose one") as refusal:
         bpy.ops.analytic_ik.snap_targets()
     assert "Traceback" not in str(refusal.value)
 
@@ -227,7 +227,7 @@ def test_the_command_line_says_a_sentence_each(tmp_path):
     assert "Traceback" not in done.stderr + done.stdout
     told = done.stdout + done.stderr
     assert all(f"{file}: " in told for file in files)
-    assert "is not a number; set it anew" in done.stderr
+    assert "is not a number. Enter a new value" in done.stderr
     assert "move each other's controls" in done.stderr
     assert (tmp_path / "c.txt").read_text(encoding="utf-8")
 

@@ -116,7 +116,7 @@ def test_a_full_disk_loses_nothing(files, name, room, arguments):
     complaint = said(started(*arguments, cwd=files, before=with_room_for(room)), 1)
     output = f"{name}.blend" if "--in-place" in arguments else "out.blend"
     assert complaint.startswith(f"{name}.blend: '{output}' could not be written (")
-    assert "see that the disk has room" in complaint
+    assert "Make sure that the disk has room" in complaint
     assert len(complaint.splitlines()) == 1
     assert contents(files) == before
 
@@ -172,9 +172,9 @@ def place(files: Path, kind: str) -> Path:
 @pytest.mark.parametrize(
     ("kind", "sentence"),
     [
-        ("a folder", "is a folder or a device; name a file to save to"),
+        ("a folder", "is a folder or a device. Name a file to save to"),
         ("below a file", "there is no folder"),
-        ("a pipe", "is a folder or a device; name a file to save to"),
+        ("a pipe", "is a folder or a device. Name a file to save to"),
         ("too long a name", "name"),
     ],
 )
@@ -402,7 +402,7 @@ def test_a_bake_that_is_stopped_writes_nothing(files, capsys, monkeypatch, numbe
         assert command_line.run(["bake", f"{files}/long.blend", "--output", f"{files}/out.blend"]) == 128 + number
     finally:
         bpy.app.handlers.frame_change_post.remove(stop)
-    assert capsys.readouterr().err == f"{files}/long.blend: stopped before its end; nothing was written\n"
+    assert capsys.readouterr().err == f"{files}/long.blend: stopped before the end, and nothing was written\n"
     assert contents(files) == before
 
 
@@ -423,7 +423,7 @@ def test_what_was_done_before_a_stop_is_in_the_report(files, capsys, monkeypatch
     options = ["--output-dir", f"{files}/made"] if command == "bake" else []
     written = ["--report", f"{files}/r.json", "--certificate", f"{files}/c.txt"]
     assert command_line.run([command, *given, *options, *written]) == 128 + number
-    stopped = "stopped before its end; nothing was written"
+    stopped = "stopped before the end, and nothing was written"
     assert capsys.readouterr().err == f"{files}/long.blend: {stopped}\n"
     done, last = json.loads((files / "r.json").read_text())["files"]
     assert (done["file"], done["error"]) == (given[0], None) and len(done["chains"]) == 1
@@ -442,7 +442,7 @@ def test_a_report_that_cannot_be_written_after_a_stop_is_told(files, capsys, mon
     report = files / "nowhere" / "r.json"
     assert command_line.run(["check", f"{files}/small.blend", "--report", str(report)]) == 130
     said_lines = capsys.readouterr().err.splitlines()
-    assert said_lines[0].endswith("small.blend: stopped before its end; nothing was written")
+    assert said_lines[0].endswith("small.blend: stopped before the end, and nothing was written")
     assert said_lines[1].startswith(f"{report}: '{report}' could not be written (")
 
 
@@ -500,7 +500,7 @@ def test_a_process_that_is_ended_in_the_middle_of_a_bake_leaves_nothing(files, n
     assert process.wait(timeout=120) == ENDS[name]
     complaint = process.stderr.read()
     if name != "SIGKILL":
-        assert complaint == "long.blend: stopped before its end; nothing was written\n"
+        assert complaint == "long.blend: stopped before the end, and nothing was written\n"
     assert contents(files) == before
 
 
@@ -610,7 +610,7 @@ def test_a_mistake_of_ours_in_one_file_leaves_the_others(files, monkeypatch, cap
     given = [f"{files}/plain.blend", f"{files}/small.blend", "--output-dir", f"{files}/out"]
     assert command_line.run(["bake", *given]) == 1
     complaint = capsys.readouterr().err
-    assert f"{files}/plain.blend: it stopped by MemoryError (no memory); please report this" in complaint
+    assert f"{files}/plain.blend: it failed with MemoryError (no memory). Please report this" in complaint
     assert [path.name for path in (files / "out").iterdir()] == ["small.blend"]
 
 
@@ -631,7 +631,7 @@ def test_what_is_write_protected_is_told(tmp_path, monkeypatch):
     place.write_bytes(b"as it was")
     # Whoever may write everywhere is asked nothing.
     monkeypatch.setattr(saving.os, "access", lambda *_: False)
-    with pytest.raises(PermissionError, match=r"out.blend' is write-protected; make it writable"):
+    with pytest.raises(PermissionError, match=r"out.blend' is write-protected. Make it writable"):
         saving.check_place(place)
     assert place.read_bytes() == b"as it was"
 
@@ -648,6 +648,6 @@ def test_a_file_that_blender_does_not_finish_is_told(tmp_path, monkeypatch):
 
 def test_a_file_that_came_out_incomplete_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(saving, "is_whole", lambda _: False)
-    with pytest.raises(OSError, match=r"out.blend' could not be written \(it came out incomplete\)"):
+    with pytest.raises(OSError, match=r"out.blend' could not be written \(the written file is incomplete\)"):
         saving.save_blend(tmp_path / "out.blend", False)
     assert not list(tmp_path.iterdir())

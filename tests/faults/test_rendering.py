@@ -99,42 +99,42 @@ def clothe(rig: Rig) -> None:
 
 
 def plain(rig: Rig) -> str:
-    return "Solved before the frame"
+    return "Ahead of the Frame"
 
 
 def constrained_target(rig: Rig) -> str:
     rig.target.ob.constraints.new("LIMIT_LOCATION")
-    return "Solved after the frame"
+    return "After the Frame"
 
 
 def limited(rig: Rig) -> str:
     """The original armature does not know a render's limits."""
     rig.tip.use_ik_limit_x = True
     key(rig.tip, "ik_max_x", [2.5, 1.5, 0.2, 2.0])
-    return "Read anew"
+    return "Every Frame"
 
 
 def stretching(rig: Rig) -> str:
     key_scales_of_a_stretching_leg(rig)
-    return "Read anew"
+    return "Every Frame"
 
 
 def keyed_fk(rig: Rig) -> str:
     rig.random.seed(2)
     key_fk_pose(rig)
-    return "Solved before the frame"
+    return "Ahead of the Frame"
 
 
 def rolling_foot(rig: Rig) -> str:
     rig.tip.analytic_ik_use_rotation = True
     key(rig.tip, "analytic_ik_foot_roll", [0.0, 0.8, -0.5, 0.3])
     key(rig.target.ob, "rotation_euler", [(0.0, 0.0, 0.0), (0.5, 0.0, 0.2), (-0.6, 0.0, 0.0), (0.2, 0.1, 0.0)])
-    return "Solved before the frame"
+    return "Ahead of the Frame"
 
 
 def animated_influence(rig: Rig) -> str:
     key_influence(rig)
-    return "Solved before the frame"
+    return "Ahead of the Frame"
 
 
 def chain_on_a_chain(rig: Rig) -> str:
@@ -145,7 +145,7 @@ def chain_on_a_chain(rig: Rig) -> str:
     lamp_on(other.ob, "shin", (0.2, 0.2, 0.2))
     key(other.target.ob, "location", [(0.4, -0.6, 0.4), (0.4, 0.9, 0.9), (0.4, -1.2, 0.3), (0.4, 0.2, 1.0)])
     other.enable()
-    return "Read anew"
+    return "Every Frame"
 
 
 def keyed_chain_on_a_chain(rig: Rig) -> str:

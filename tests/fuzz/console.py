@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-WRONG = ("Traceback", "please report this", "Exception ignored", "Error in ")
+WRONG = ("Traceback", "Please report this", "Exception ignored", "Error in ")
 """What no line may hold. Operators print their refusals as `Error: ...`, which is right."""
 
 

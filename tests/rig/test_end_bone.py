@@ -172,7 +172,7 @@ def test_without_it_the_chain_says_so_and_the_cure_ends_it_at_the_tail():
     update()
     select(rig.ob)
     problem = faults_of(rig.ob, ["shin.L"], bpy.context.view_layer.depsgraph)["shin.L"]
-    assert problem.sentence.startswith("Bone 'shin.L': its end bone 'fin' does not exist; choose another one")
+    assert problem.sentence.startswith("Bone 'shin.L': its end bone 'fin' does not exist. Choose another one")
     (cure,) = problem.cures
     bpy.ops.analytic_ik.cure(kind=cure.kind, bone=cure.bone)
     update()

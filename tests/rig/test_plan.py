@@ -46,9 +46,9 @@ NEARLY = 1e-5
 """Likewise of chains of any kind, some of which come near half a turn or full extension: there rounding counts more."""
 EXACT = 1e-5
 """From the tip to its target, of the chain's length."""
-BEFORE = "Solved before the frame"
-AFTER = "Solved after the frame"
-ANEW = "Read anew on every frame"
+BEFORE = "Ahead of the Frame"
+AFTER = "After the Frame"
+ANEW = "Every Frame"
 SMOOTH = [(0.0, -0.3, 0.4), (0.0, 0.6, 0.5), (0.0, -0.9, 0.8), (0.0, 0.2, 0.3)]
 WALK = (1, 2, 3, 4, 5, 6, 7, 8)
 """Frames enough for every comparison at first, and for a block of frames to be kept."""

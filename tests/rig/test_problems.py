@@ -15,24 +15,24 @@ from .rigs import BoneSpec, Rig, editing, leg, matrix_difference, new_armature, 
 
 def no_target(rig: Rig) -> tuple[str, ...]:
     rig.tip.analytic_ik_target = None
-    return "no target", "choose", "Target"
+    return "no target", "Choose", "Target"
 
 
 def target_deleted_by_operator(rig: Rig) -> tuple[str, ...]:
     with bpy.context.temp_override(selected_objects=[rig.target.ob]):
         bpy.ops.object.delete()
     assert rig.tip.analytic_ik_target
-    return "target 'broken target'", "deleted", "choose"
+    return "target 'broken target'", "deleted", "Choose"
 
 
 def target_removed_from_the_file(rig: Rig) -> tuple[str, ...]:
     bpy.data.objects.remove(rig.target.ob)
-    return "no target", "choose", "Target"
+    return "no target", "Choose", "Target"
 
 
 def target_at_nan(rig: Rig) -> tuple[str, ...]:
     rig.target.ob.location.x = nan
-    return "'broken target'", "not a number", "clear"
+    return "'broken target'", "not a number", "Clear"
 
 
 def target_at_infinity(rig: Rig) -> tuple[str, ...]:
@@ -43,17 +43,17 @@ def target_at_infinity(rig: Rig) -> tuple[str, ...]:
 
 def pole_at_nan(rig: Rig) -> tuple[str, ...]:
     rig.tip.analytic_ik_pole_target = new_empty("pole", (nan, 0.0, 0.0))
-    return "pole 'pole'", "not a number", "clear"
+    return "pole target 'pole'", "not a number", "Clear"
 
 
 def pole_too_far_away(rig: Rig) -> tuple[str, ...]:
     rig.tip.analytic_ik_pole_target = new_empty("pole", (0.0, -1e20, 0.0))
-    return "pole", "too large: (0, -1e+20, -2)", "nearer"
+    return "pole", "too large: (0, -1e+20, -2)", "closer"
 
 
 def pole_on_the_chain(rig: Rig) -> tuple[str, ...]:
     rig.tip.analytic_ik_pole_target, rig.tip.analytic_ik_pole_subtarget = rig.ob, "foot"
-    return "its pole bone 'foot' moves with the chain's own bone 'shin'", "choose one that does not hang below"
+    return "its pole target bone 'foot' moves with the chain's own bone 'shin'", "Choose one that is not parented"
 
 
 def bone_without_length(rig: Rig) -> tuple[str, ...]:
@@ -63,27 +63,27 @@ def bone_without_length(rig: Rig) -> tuple[str, ...]:
 
 def bone_at_nan(rig: Rig) -> tuple[str, ...]:
     rig.ob.pose.bones["hips"].location.x = nan
-    return "not numbers", "clear"
+    return "not numbers", "Clear"
 
 
 def too_many_bones(rig: Rig) -> tuple[str, ...]:
     rig.tip.analytic_ik_chain_count = 7
-    return "it has 3 of the 7 bones", "set Bones to 3"
+    return "only 3 bones are available", "Set Chain Length to 3"
 
 
 def target_hangs_below_the_chain(rig: Rig) -> tuple[str, ...]:
     rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "foot"
-    return "bone 'foot'", "'shin'", "choose"
+    return "bone 'foot'", "'shin'", "Choose"
 
 
 def target_is_the_chains_own_bone(rig: Rig) -> tuple[str, ...]:
     rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "thigh"
-    return "bone 'thigh'", "own bone", "choose"
+    return "bone 'thigh'", "own bone", "Choose"
 
 
 def target_object_is_parented_to_the_chain(rig: Rig) -> tuple[str, ...]:
     rig.target.ob.parent, rig.target.ob.parent_type, rig.target.ob.parent_bone = rig.ob, "BONE", "foot"
-    return "'broken target'", "'shin'", "choose"
+    return "'broken target'", "'shin'", "Choose"
 
 
 def pole_object_is_carried_by_the_chain(rig: Rig) -> tuple[str, ...]:
@@ -91,18 +91,18 @@ def pole_object_is_carried_by_the_chain(rig: Rig) -> tuple[str, ...]:
     carrier.parent, carrier.parent_type, carrier.parent_bone = rig.ob, "BONE", "thigh"
     pole.parent = carrier
     rig.tip.analytic_ik_pole_target = pole
-    return "pole 'pole'", "'thigh'", "choose"
+    return "pole target 'pole'", "'thigh'", "Choose"
 
 
 def target_bone_is_missing(rig: Rig) -> tuple[str, ...]:
     other = new_armature("other", [BoneSpec("here", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))])
     rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = other, "gone"
-    return "'other'", "no bone 'gone'", "choose"
+    return "'other'", "no bone 'gone'", "Choose"
 
 
 def target_has_no_bones_at_all(rig: Rig) -> tuple[str, ...]:
     rig.tip.analytic_ik_subtarget = "gone"
-    return "'broken target'", "no bone 'gone'", "choose"
+    return "'broken target'", "no bone 'gone'", "Choose"
 
 
 def solver_for_two_bones_only(rig: Rig) -> tuple[str, ...]:
@@ -194,12 +194,12 @@ def pole_object_deleted(rig: Rig) -> str:
     pole = rig.tip.analytic_ik_pole_target
     with bpy.context.temp_override(selected_objects=[pole]):
         bpy.ops.object.delete()
-    return "its pole 'pole' was deleted"
+    return "its pole target 'pole' was deleted"
 
 
 def pole_bone_deleted(rig: Rig) -> str:
     rig.tip.analytic_ik_pole_target, rig.tip.analytic_ik_pole_subtarget = rig.ob, "nose"
-    return "its pole 'leg' has no bone 'nose'"
+    return "its pole target 'leg' has no bone 'nose'"
 
 
 @pytest.mark.parametrize("delete", [pole_object_deleted, pole_bone_deleted])
@@ -283,7 +283,7 @@ def test_blenders_own_ik_on_a_bone_below_is_named():
     update()
     assert rig.missed() > 0.1
     (warning,) = warnings_of(rig.ob, "shin")
-    assert "Bone 'foot': constraint 'IK' moves 'shin' after the chain; switch it off" in warning.sentence
+    assert "Bone 'foot': constraint 'IK' moves 'shin' after the chain. Mute it" in warning.sentence
     assert warning.cures == (("MUTE_CONSTRAINT", "foot", "IK"),)
     constraint.chain_count = 1
     assert warnings_of(rig.ob, "shin") == []
@@ -307,4 +307,4 @@ def test_motion_paths_are_said_to_be_without_the_chain_where_blender_asks_nobody
     bpy.ops.pose.paths_calculate()
     bpy.ops.object.mode_set(mode="OBJECT")
     (note,) = notes_of(rig.ob, "shin")
-    assert note.sentence.startswith("Blender calculates the motion paths of 'shin' without the chain; bake it")
+    assert note.sentence.startswith("Blender calculates the motion paths of 'shin' without the chain. Bake it")

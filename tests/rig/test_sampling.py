@@ -592,7 +592,7 @@ def a_rigid_body():
     return cube, ""
 
 
-@refused("'child' hangs on 'Rig' by its bone")
+@refused("'child' is parented to 'Rig' by its bone")
 def a_child_of_a_bone():
     rig = rope()
     child = child_of(rig)
@@ -600,7 +600,7 @@ def a_child_of_a_bone():
     return child, ""
 
 
-@refused("'child' hangs on 'cube' by its vertex")
+@refused("'child' is parented to 'cube' by its vertex")
 def a_child_of_a_vertex():
     bpy.ops.mesh.primitive_cube_add()
     bpy.context.object.name = "cube"
@@ -609,7 +609,7 @@ def a_child_of_a_vertex():
     return child, ""
 
 
-@refused("'child' hangs on 'cage' by its lattice", needlessly=True)
+@refused("'child' is parented to 'cage' by its lattice", needlessly=True)
 def a_child_of_a_lattice():
     cage = bpy.data.objects.new("cage", bpy.data.lattices.new("cage"))
     bpy.context.scene.collection.objects.link(cage)
@@ -652,7 +652,7 @@ def a_rig_below_a_strip():
     return rig, ""
 
 
-@refused("'Rig' is shown in its rest position")
+@refused("'Rig' is in Rest Position")
 def a_rig_at_rest():
     rig = rope()
     rig.data.pose_position = "REST"

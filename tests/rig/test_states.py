@@ -106,13 +106,13 @@ def test_little_is_told_too(settings, part, kind, with_plan):
 @pytest.mark.parametrize(
     ("kind", "z", "settings", "said"),
     [
-        ("TOO_FAR", -1.0, {}, "its target is farther away than the chain reaches; bring it nearer, or choose Stretch"),
-        ("SOFT", 0.1, {"softness": 0.3}, "its softness holds it back from its target; lower it to arrive"),
+        ("TOO_FAR", -1.0, {}, "its target is out of reach. Move it closer, or set Out of Reach to Stretch."),
+        ("SOFT", 0.1, {"softness": 0.3}, "Softness keeps it short of its target. Lower it to reach the target."),
         (
             "BLENDED",
             0.4,
             {"influence": 0.5},
-            "it goes only part of the way to its target; raise Influence to 1 to arrive",
+            "Influence is below 1, so it stops short of its target. Raise Influence to 1.",
         ),
     ],
 )
@@ -153,7 +153,7 @@ def test_a_constraint_that_wins_is_told():
     update()
     assert missed_world(rig) > 0.01
     assert state(rig).kind == "ELSEWHERE"
-    away = "something moves it away from where it was solved to be; look for constraints, drivers or uneven scale"
+    away = "something moves it after it was solved. Look for constraints, drivers or uneven scale."
     assert state(rig).sentence == f"Bone 'shin': {away}"
 
 
@@ -174,7 +174,7 @@ def test_a_chain_that_is_off_or_broken_says_so():
     update()
     found = state(rig)
     assert (found.kind, found.distance_world) == ("PROBLEM", None)
-    assert "set Bones to 3 or less" in found.sentence
+    assert "Set Chain Length to 3" in found.sentence
     assert found.problem.cures[0].kind == "FEWER_BONES"
 
 

@@ -21,7 +21,7 @@ def way_of(rig: Rig) -> str:
 
 
 def test_a_sound_chain_is_solved_before_the_frame():
-    assert way_of(walking_leg()) == "Solved before the frame"
+    assert way_of(walking_leg()) == "Ahead of the Frame"
 
 
 def stretching(rig: Rig) -> None:
@@ -84,14 +84,14 @@ def without_target(rig: Rig) -> None:
         (inheriting_less, "bone 'shin' does not inherit all of its parent's motion"),
         (uneven, "its bones, or those above, are scaled unevenly"),
         (moving_another, "it moves with another chain, or moves one"),
-        (without_target, "Bone 'shin': there is no target; choose an object as its Target"),
+        (without_target, "Bone 'shin': there is no target. Choose an object as its Target."),
     ],
 )
 def test_a_chain_that_is_read_anew_says_why(change, why):
     rig = walking_leg()
     change(rig)
     update()
-    assert way_of(rig) == f"Read anew on every frame: {why}"
+    assert way_of(rig) == f"Every Frame ({why})"
 
 
 @pytest.mark.parametrize("on", [True, False])
@@ -100,7 +100,7 @@ def test_a_chain_whose_switch_is_animated_is_solved_after_the_frame(on):
     rig.tip.analytic_ik_enabled = on
     switched(rig)
     update()
-    assert way_of(rig) == "Solved after the frame: its switch is animated"
+    assert way_of(rig) == "After the Frame (its switch is animated)"
 
 
 @pytest.mark.parametrize("change", [stretching, rolling, blending, keyed])
@@ -108,7 +108,7 @@ def test_whatever_its_f_curves_say_is_solved_before_the_frame(change):
     rig = walking_leg()
     change(rig)
     update()
-    assert way_of(rig) == "Solved before the frame"
+    assert way_of(rig) == "Ahead of the Frame"
 
 
 def test_keys_that_another_object_plays_too_are_not_silenced():
@@ -118,12 +118,12 @@ def test_keys_that_another_object_plays_too_are_not_silenced():
     bpy.context.scene.collection.objects.link(other)
     other.location.x = 3.0
     update()
-    assert way_of(rig) == "Solved after the frame: another object plays the action of 'leg' too"
+    assert way_of(rig) == "After the Frame (another object plays the action of 'leg' too)"
 
 
 def test_a_chain_whose_numbers_do_not_give_its_pose_is_read_anew(monkeypatch):
     monkeypatch.setattr(planned, "_is_same", lambda posed, pose: False)
-    assert way_of(walking_leg()) == "Read anew on every frame: its bones are set up in an unusual way"
+    assert way_of(walking_leg()) == "Every Frame (its bones are set up in an unusual way)"
 
 
 def test_an_action_of_several_layers_is_not_sampled(monkeypatch):
@@ -153,7 +153,7 @@ def test_what_should_not_happen_is_printed_once_and_reaches_nobody(monkeypatch, 
     for frame in (2, 3, 4):
         go_to(frame)
     said = capsys.readouterr().out
-    assert said.count("Analytic IK: a chain could not be solved; please report this.\nTraceback") == 1
+    assert said.count("Analytic IK: a chain could not be solved. Please report this.\nTraceback") == 1
     assert "ZeroDivisionError: {nothing} 100 %\n" in said
     monkeypatch.undo()
     go_to(5)

@@ -79,14 +79,14 @@ def test_a_pole_that_float32_cannot_square_is_refused(solver, size):
 
 
 def test_an_unknown_solver_is_answered_with_those_there_are():
-    with pytest.raises(ChainError, match=r"no solver 'FABRIK'; there are AUTO, VECTOR, .* CCD"):
+    with pytest.raises(ChainError, match=r"no solver 'FABRIK'. There are AUTO, VECTOR, .* CCD"):
         solve(Chain(LEG), Goal(TARGET), "FABRIK")
 
 
 @pytest.mark.parametrize("count", [1, 3, 8])
 @pytest.mark.parametrize("form", TWO_BONE_SOLVERS)
 def test_a_two_bone_form_says_what_solves_a_chain_of_another_length(form, count):
-    with pytest.raises(ChainError, match=f"{form} solves two bones and this chain has {count}; use AUTO"):
+    with pytest.raises(ChainError, match=f"{form} solves two bones, and this chain has {count}. Use AUTO"):
         solve(Chain([(0.0, 0.0, float(k)) for k in range(count + 1)]), Goal(TARGET), form)
 
 

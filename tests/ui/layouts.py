@@ -47,7 +47,14 @@ class Layout:
         assert collection in where.bl_rna.properties
         self.properties.append(name)
 
-    def operator(self, name, text=None, icon="NONE", emboss=True):
+    def grid_flow(self, columns=0, even_columns=False, align=False):
+        return self
+
+    def popover(self, panel, text="", icon="NONE"):
+        assert hasattr(bpy.types, panel)
+        self.say(text, icon)
+
+    def operator(self, name, text=None, icon="NONE", emboss=True, depress=False):
         module, _, function = name.partition(".")
         own = getattr(getattr(bpy.ops, module), function).get_rna_type().properties
         self.operators.append(name)
@@ -104,15 +111,22 @@ def context(width: int = 300) -> SimpleNamespace:
         active_object=real.active_object,
         view_layer=real.view_layer,
         scene=real.scene,
-        preferences=SimpleNamespace(system=SimpleNamespace(ui_scale=1.0)),
+        selected_objects=real.selected_objects,
+        window_manager=real.window_manager,
+        preferences=SimpleNamespace(
+            system=SimpleNamespace(ui_scale=1.0),
+            ui_styles=[SimpleNamespace(widget=SimpleNamespace(points=11.0))],
+            addons=real.preferences.addons,
+        ),
         region=SimpleNamespace(width=width),
     )
 
 
-def drawn(kind: type, width: int = 300) -> Layout:
-    layout = Layout()
+def drawn(kind: type, width: int = 300, layout: Layout | None = None) -> Layout:
+    """What a panel draws; layout: onto what was drawn before."""
+    layout = layout or Layout()
     update()
-    assert kind.poll(context(width))
+    assert is_shown(kind, width)
     # Blender alone makes panels: this has all that a panel's own classes have.
     own = [base for base in kind.__bases__ if base is not bpy.types.Panel]
     instance = type("Drawn", tuple(own), {})()
@@ -121,9 +135,18 @@ def drawn(kind: type, width: int = 300) -> Layout:
     return layout
 
 
+def is_shown(kind: type, width: int = 300) -> bool:
+    """Whether Blender shows a panel."""
+    return not hasattr(kind, "poll") or kind.poll(context(width))
+
+
 def chain_panel(rig: Rig, bone: str = "shin", width: int = 300) -> Layout:
+    """The panel of a bone's chain, with what the chain is set up with."""
     enter("POSE", rig.ob, bone)
-    return drawn(panel.ANALYTIC_IK_PT_sidebar, width)
+    shown = drawn(panel.ANALYTIC_IK_PT_sidebar, width)
+    if is_shown(panel.ANALYTIC_IK_PT_setup):
+        drawn(panel.ANALYTIC_IK_PT_setup, width, shown)
+    return shown
 
 
 def advanced_panel(rig: Rig, bone: str = "shin") -> Layout:

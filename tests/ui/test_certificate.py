@@ -10,7 +10,7 @@ from ik_addon.bake.certificate import read_certificate
 from ik_addon.ui.panels import certificate
 
 from ..bake.entries import entry
-from ..rig.rigs import Rig
+from ..rig.rigs import Rig, new_empty
 from ..scenes import enter, go_to, second_chain, select, selected_bone_names, walking_leg, where_one_stands
 from .layouts import Layout, context
 from .test_panel import an_empty, edit_mode, nothing
@@ -83,7 +83,7 @@ def test_a_sound_chain_is_one_line():
     bpy.ops.analytic_ik.check(frame_start=1, frame_end=12)
     shown = drawn()
     assert "The chain meets its target" in shown.text()
-    assert "No bend flips" in shown.text()
+    assert "No bend pops" in shown.text()
     assert "ERROR" not in shown.icons
     assert len(shown.jumps()) == 1
     assert "Mean Error" not in shown.labels
@@ -110,8 +110,8 @@ def test_a_chain_out_of_reach_is_shown_with_the_way_to_it():
         ("limited_frames", "Limits"),
         ("moved_frames", "Moved"),
         ("flipped_frames", "Bend Flips"),
-        ("aligned_frames", "Pole in Line"),
-        ("straight_frames", "Straight"),
+        ("aligned_frames", "Pole Aligned"),
+        ("straight_frames", "Nearly Straight"),
     ],
 )
 def test_each_kind_of_trouble_has_its_line(kind, name):
@@ -214,7 +214,7 @@ def test_a_report_that_is_none_any_more_says_so(text):
     rig = troubled_leg()
     rig.ob.analytic_ik_report = text
     shown = drawn()
-    assert "cannot be read; check or bake again" in shown.text()
+    assert "cannot be read. Check or bake again" in shown.text()
     for refused in ("mark_problems", "copy_certificate"):
         assert not getattr(bpy.ops.analytic_ik, refused).poll()
 
@@ -240,7 +240,7 @@ def test_a_report_that_is_none_any_more_says_so(text):
 def test_an_entry_that_was_edited_to_nonsense_says_so(changes):
     rig = troubled_leg()
     edited(rig, **changes)
-    assert "cannot be read; check or bake again" in drawn().text()
+    assert "cannot be read. Check or bake again" in drawn().text()
 
 
 def test_the_report_of_a_chain_that_was_renamed_or_removed_is_shown():
@@ -266,7 +266,7 @@ def test_it_stays_away_where_there_is_nothing_to_show(scene, kind):
 def test_it_is_registered_where_it_belongs():
     for kind in (certificate.ANALYTIC_IK_PT_certificate, certificate.ANALYTIC_IK_PT_certificate_others):
         assert kind.is_registered
-        assert (kind.bl_space_type, kind.bl_region_type, kind.bl_category) == ("VIEW_3D", "UI", "Analytic IK")
+        assert (kind.bl_space_type, kind.bl_region_type, kind.bl_category) == ("VIEW_3D", "UI", "Animation")
 
 
 # Going there
@@ -317,7 +317,7 @@ def test_the_markers_of_an_older_report_are_replaced():
     bpy.ops.analytic_ik.mark_problems()
     edited(rig, unreached_frames=[], straight_frames=[], limited_frames=[[5, 5]])
     bpy.ops.analytic_ik.mark_problems()
-    assert markers() == [("shin held off by its limits", 5)]
+    assert markers() == [("shin kept off by its limits", 5)]
 
 
 def test_only_its_own_markers_are_removed():
@@ -423,5 +423,5 @@ def test_what_there_is_nothing_to_do_with_cannot_be_pressed():
     for name in ("mark_problems", "clear_marks", "copy_certificate"):
         assert not getattr(bpy.ops.analytic_ik, name).poll()
     second_chain(rig, "foot", 1)
-    select(rig.target.ob)
+    select(new_empty("other"))
     assert not bpy.ops.analytic_ik.go_to_frame.poll()

@@ -170,7 +170,7 @@ def test_the_frames_of_the_motion_are_offered_and_the_scenes_where_nothing_moves
 
 def test_a_bake_of_controls_that_do_not_follow_warns(ask):
     rig = captured()
-    words = "Keys move the bones of 1 chain, and the controls do not follow. Cancel and snap the controls"
+    words = "Keys move the bones of 1 chain, and the controls do not follow. Cancel, and snap the controls"
     assert words in ask("bake").shown.text()
     ik.snap_targets(use_range=True)
     assert ask("bake").shown.text() == ""

@@ -119,7 +119,7 @@ def test_esc_leaves_everything_as_it_was(name, ticks, monkeypatch):
         assert window.send("TIMER") == {"PASS_THROUGH"}
     assert window.send("MOUSEMOVE") == {"RUNNING_MODAL"}
     assert window.send("ESC") == {"CANCELLED"}
-    assert window.reports[-1][1].endswith("was cancelled; nothing was changed")
+    assert window.reports[-1][1].endswith("was cancelled, nothing was changed")
     assert_as_before(window, rig, before)
 
 

@@ -100,7 +100,9 @@ def test_every_operator_says_what_it_does(name):
 
 @every_operator
 def test_every_operator_asks_blender_for_a_step_to_undo(name):
-    assert {"REGISTER", "UNDO"} <= own_operators()[name].bl_options
+    options = own_operators()[name].bl_options
+    # What only changes what a window shows is no step.
+    assert {"REGISTER", "UNDO"} <= options or name in {"open_sidebar", "show_chain"}
 
 
 def sound() -> None:
@@ -147,6 +149,17 @@ def marked() -> None:
     bpy.ops.analytic_ik.mark_problems()
 
 
+def all_fk() -> None:
+    rig = walking_leg()
+    rig.tip.analytic_ik_influence = 0.0
+    enter("POSE", rig.ob, "shin")
+
+
+def muted() -> None:
+    sound()
+    bpy.context.object.pose.bones["shin"].analytic_ik_enabled = False
+
+
 UNDONE = {
     "add": (without_chain, {}),
     "rig_legs": (without_chain, {}),
@@ -158,6 +171,9 @@ UNDONE = {
     "snap_pose": (sound, {"use_range": True, "frame_start": 1, "frame_end": 5}),
     "bake": (sound, {"frame_start": 1, "frame_end": 5}),
     "check": (sound, {"frame_start": 1, "frame_end": 5}),
+    "switch_to_fk": (sound, {}),
+    "switch_to_ik": (all_fk, {}),
+    "unmute": (muted, {}),
     "swivel": (sound, {"angle": 0.7}),
     "cure": (keyed_below, {"kind": "MUTE_KEYS", "bone": "shin"}),
     "lock_interface": (sound, {}),
@@ -197,8 +213,8 @@ def test_what_an_operator_changes_is_undone_in_one_step(name):
 
 
 def test_every_operator_that_changes_something_is_undone():
-    # Copying changes nothing of the file.
-    assert set(UNDONE) == set(own_operators()) - {"copy_certificate"}
+    # These change nothing of the file.
+    assert set(UNDONE) == set(own_operators()) - {"copy_certificate", "open_sidebar", "show_chain"}
 
 
 @every_operator
@@ -212,19 +228,19 @@ def test_every_operator_that_needs_an_armature_says_so_in_an_empty_scene(name):
         call()
     said = str(refusal.value)
     assert "armature" in said
-    assert not said.strip().endswith(".")
+    assert said.strip().endswith(".")
 
 
 LACKS = {
-    "add": "has no active bone; select the last bone of the limb",
-    "adopt": "no bone of it has an IK constraint",
-    "restore": "no bone of it has a chain that was adopted",
-    "remove": "no selected bone is the tip of a chain; select the bone whose panel shows the target",
-    "limit_knees": "no selected bone is the tip of a chain",
-    "snap_targets": "no selected bone is the tip of a chain",
-    "snap_pose": "no selected bone is the tip of a chain",
-    "bake": "no bone of it is the tip of a live chain; add one first",
-    "check": "no bone of it is the tip of a live chain; add one first",
+    "add": "has no active bone. Select the last bone of the limb",
+    "adopt": "has no IK constraint",
+    "restore": "has no chain that was converted from an IK constraint",
+    "remove": "no selected bone belongs to a chain. Select a bone or a control of one",
+    "limit_knees": "no selected bone belongs to a chain",
+    "snap_targets": "no selected bone belongs to a chain",
+    "snap_pose": "no selected bone belongs to a chain",
+    "bake": "has no live chain. Add one first",
+    "check": "has no live chain. Add one first",
 }
 
 
@@ -244,7 +260,7 @@ def test_what_is_linked_is_told_before_anything_is_pressed(name, tmp_path):
     rig = walking_leg()
     rig.ob.data.bones.active = rig.ob.data.bones["shin"]
     select(link_from_library(rig.ob, tmp_path))
-    with pytest.raises(RuntimeError, match=r"poll\(\) Armature 'leg' is linked; make a library override of it first"):
+    with pytest.raises(RuntimeError, match=r"poll\(\) Armature 'leg' is linked. Make a library override of it first"):
         getattr(bpy.ops.analytic_ik, name)()
 
 
@@ -282,7 +298,7 @@ def an_armature_in_edit_mode() -> None:
 def test_without_an_armature_to_act_on_they_say_what_is_needed(scene, operator):
     scene()
     with pytest.raises(
-        RuntimeError, match=r"no armature to work on; make one the active object, in pose mode or object mode"
+        RuntimeError, match=r"no armature to work on. Make an armature, or a control of a chain, the active object"
     ):
         getattr(bpy.ops.analytic_ik, operator)()
 
@@ -315,8 +331,8 @@ def test_they_say_what_they_did(capfd):
     bpy.ops.analytic_ik.bake(frame_start=1, frame_end=3, after="KEEP")
     bpy.ops.analytic_ik.remove()
     said = capfd.readouterr().out
-    assert "Checked 1 chain. shin: 3 frames, worst error" in said
-    assert "Baked 1 chain. shin: 3 frames, worst error" in said
+    assert "Checked 1 chain, frames 1-3\n" in said
+    assert "Baked 1 chain, frames 1-3\n" in said
     assert "Removed the chain of shin" in said
 
 

@@ -439,7 +439,7 @@ def test_what_is_raised_while_drawing_is_said_once_and_goes_no_further(monkeypat
     overlay._reported.clear()
     overlay._draw()
     overlay._draw()
-    assert capsys.readouterr().out.count("please report this") == 1
+    assert capsys.readouterr().out.count("Please report this") == 1
     overlay._reported.clear()
 
 
@@ -458,3 +458,31 @@ def test_a_control_that_is_a_bone_of_another_armature_is_found():
     rig.target.place((0.0, -0.3, 0.4))
     rig.enable()
     assert (Vector(shape(rig, "line")[27]) - Vector((0.0, -0.3, 0.4))).length < 1e-4
+
+
+@pytest.mark.parametrize(("z", "state"), [(0.4, shapes.REACHED), (-1.0, shapes.TOO_FAR)])
+def test_the_mark_at_the_target_has_the_shape_of_the_state(z, state):
+    rig = leg()
+    rig.enable()
+    rig.target.place((0.0, 0.0, z))
+    update()
+    visible = [mark for mark in range(len(shapes.STATE_COLOURS)) if alphas(rig, f"mark {mark}").any()]
+    assert visible == [state]
+    size = 0.1 * sum(rig.lengths())
+    target = chains_target(rig)
+    assert distances(shape(rig, f"mark {state}"), target).max() < size
+
+
+def test_no_two_states_have_the_same_mark():
+    rig = leg()
+    rig.enable()
+    update()
+    found = [shape(rig, f"mark {mark}") for mark in range(len(shapes.STATE_COLOURS))]
+    for k, one in enumerate(found):
+        for other in found[:k]:
+            assert one.shape != other.shape or not np.allclose(one, other, atol=1e-4)
+
+
+def chains_target(rig: Rig) -> Vector:
+    """Where the overlay has the target of the only chain."""
+    return Vector(reading.chains_of(places_of(rig)).targets[0])

@@ -1,5 +1,7 @@
 """The panels draw whatever state a chain is in, and show the sentence that says what is wrong."""
 
+from itertools import pairwise
+
 import bpy
 import pytest
 
@@ -9,10 +11,12 @@ from ik_addon.ui.panels import chain as panel
 from ik_addon.ui.panels import chain_list
 from ik_addon.ui.panels import limits as limits_panel
 from ik_addon.ui.panels import overlay as overlay_panel
+from ik_addon.ui.panels import properties as properties_panel
+from ik_addon.ui.panels.sentences import lines_of
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty
 from ..scenes import enter, second_chain, select, walking_leg
-from .layouts import Layout, advanced_panel, chain_panel, chains_panel, context, drawn
+from .layouts import Layout, advanced_panel, chain_panel, chains_panel, context, drawn, is_shown
 from .troubles import (
     deleted_target,
     drive_rotation,
@@ -53,18 +57,18 @@ def no_scale(rig: Rig) -> None:
 
 
 PROBLEMS = {
-    no_target: "Bone 'shin': there is no target; choose an object as its Target",
-    deleted_target: "Bone 'shin': its target 'leg target' was deleted; choose another one or clear it",
-    deleted_pole: "Bone 'shin': its pole 'gone' was deleted; choose another one or clear it",
-    missing_target_bone: "Bone 'shin': its target 'leg' has no bone 'nose'; choose one of that armature's bones",
-    too_many_bones: "Bone 'shin': up to the root it has 3 of the 9 bones that the chain asks for; set Bones to",
-    wrong_solver: "Bone 'shin': CIRCLE solves two bones and this chain has 3; use AUTO or TRIANGULATION",
-    target_below: "Bone 'shin': its target bone 'foot' moves with the chain's own bone 'shin'; choose one that does",
-    target_is_no_number: "Bone 'shin': the location of its target 'leg target' is not a number; clear",
-    shared_bone: "Bone 'shin': its bone 'thigh' belongs to the chain of 'thigh' already; set Bones so that",
-    no_length: "has no length; lengthen it in edit mode, or clear its pose scale",
-    no_scale: "Bone 'shin': the armature object 'leg' has a scale of zero; give it a size",
-    rest_position: "Armature 'leg' shows its rest position; switch it to Pose Position",
+    no_target: "Bone 'shin': there is no target. Choose an object as its Target",
+    deleted_target: "Bone 'shin': its target 'leg target' was deleted. Choose another one or clear it",
+    deleted_pole: "Bone 'shin': its pole target 'gone' was deleted. Choose another one or clear it",
+    missing_target_bone: "Bone 'shin': its target 'leg' has no bone 'nose'. Choose one of that armature's bones",
+    too_many_bones: "Bone 'shin': only 3 bones are available up to the root, 9 are required. Set Chain Length to 3",
+    wrong_solver: "Bone 'shin': CIRCLE solves two bones, and this chain has 3. Use AUTO or TRIANGULATION",
+    target_below: "Bone 'shin': its target bone 'foot' moves with the chain's own bone 'shin'. Choose one that is not",
+    target_is_no_number: "Bone 'shin': the location of its target 'leg target' is not a number. Clear",
+    shared_bone: "Bone 'shin': its bone 'thigh' already belongs to the chain of 'thigh'. Lower Chain Length until",
+    no_length: "has no length. Lengthen it in Edit Mode, or clear its pose scale",
+    no_scale: "Bone 'shin': the armature object 'leg' has a scale of zero. Give it a size",
+    rest_position: "Armature 'leg' is in Rest Position. Switch it to Pose Position",
 }
 
 
@@ -76,7 +80,8 @@ def test_the_chains_panel_says_what_is_wrong_with_it(problem):
     assert PROBLEMS[problem] in shown.text()
     assert "ERROR" in shown.icons
     # And all that could be the cure is there to be changed.
-    assert {"analytic_ik_target", "analytic_ik_chain_count", "analytic_ik_solver"} <= set(shown.properties)
+    assert {"analytic_ik_target", "analytic_ik_chain_count"} <= set(shown.properties)
+    assert problem is not wrong_solver or "analytic_ik_solver" in advanced_panel(rig).properties
 
 
 # Without its pole a chain is solved all the same.
@@ -95,7 +100,7 @@ def test_two_chains_that_move_each_others_targets_are_told():
     rig = Rig(ob, ["a"], Control(ob, "b"))
     rig.enable()
     Rig(ob, ["b"], Control(ob, "a")).enable()
-    assert "move each other's controls; choose for one of them a target" in chain_panel(rig, "a").text()
+    assert "move each other's controls. Give one of them a target" in chain_panel(rig, "a").text()
 
 
 def constrain(rig: Rig) -> None:
@@ -103,10 +108,10 @@ def constrain(rig: Rig) -> None:
 
 
 WARNINGS = {
-    scale_unevenly: "Bone 'hips': its uneven scale shears the bones below it, and the chain may miss its target; scale",
-    drive_rotation: "Bone 'thigh': a driver sets its rotation and wins over the chain; remove that driver",
-    drive_scale: "Bone 'foot': a driver sets its scale and wins over the stretch; remove that driver",
-    constrain: "Bone 'thigh': constraint 'Limit Rotation' moves it after the chain; switch it off",
+    scale_unevenly: "Bone 'hips': its uneven scale shears the bones below it, and the chain may miss its target. Scale",
+    drive_rotation: "Bone 'thigh': a driver overrides its rotation. Remove that driver",
+    drive_scale: "Bone 'foot': a driver overrides its scale, so it cannot stretch. Remove that driver",
+    constrain: "Bone 'thigh': constraint 'Limit Rotation' moves it after the chain. Mute it",
 }
 
 
@@ -122,27 +127,29 @@ def test_what_spoils_a_chain_is_told(warning):
 
 def test_a_bone_without_a_chain_offers_to_add_one():
     shown = chain_panel(leg())
-    assert shown.operators == ["analytic_ik.add", "analytic_ik.rig_legs"]
-    assert shown.properties == ["analytic_ik_controls"]
+    assert shown.operators == ["analytic_ik.rig_legs", "analytic_ik.add"]
+    assert shown.properties == ["analytic_ik_controls", "analytic_ik_limbs"]
     # The button says which chain it makes.
     assert "Add Analytic IK: thigh > shin" in shown.text()
-    assert "Select the last bone of a limb" in shown.text()
+    # A bone is selected: nothing is missing.
+    assert "Select" not in shown.text()
 
 
 def test_a_sound_chain_shows_its_settings_and_no_complaint():
     shown = chain_panel(walking_leg())
     assert "ERROR" not in shown.icons
     assert "'" not in shown.text()
-    assert shown.operators == ["analytic_ik.remove"]
-    # In the order in which one works.
-    names = ["enabled", "target", "pole_target", "chain_count", "solver", "reach", "use_rotation", "influence"]
+    assert "On target" in shown.text()
+    assert shown.operators == ["analytic_ik.remove", "analytic_ik.select_chain"]
+    # What is animated comes first, what is set up once below.
+    names = ["enabled", "influence", "use_rotation", "target", "pole_target", "chain_count", "reach"]
     assert shown.properties == [f"analytic_ik_{name}" for name in names]
 
 
 def test_what_few_chains_need_is_folded_away():
     shown = advanced_panel(walking_leg())
     assert shown.properties == [
-        f"analytic_ik_{name}" for name in ("swivel", "flip", "end_bone", "straight_axis", "softness")
+        f"analytic_ik_{name}" for name in ("swivel", "flip", "straight_axis", "end_bone", "softness")
     ]
     for kind in (panel.ANALYTIC_IK_PT_advanced, limits_panel.ANALYTIC_IK_PT_limits):
         assert "DEFAULT_CLOSED" in kind.bl_options
@@ -152,9 +159,12 @@ def test_what_few_chains_need_is_folded_away():
 def test_snapping_has_its_own_place_and_restoring_where_something_was_adopted():
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
-    assert drawn(panel.ANALYTIC_IK_PT_snap).operators == ["analytic_ik.snap_targets", "analytic_ik.snap_pose"]
+    ways = [f"analytic_ik.{name}" for name in ("switch_to_fk", "switch_to_ik", "snap_pose", "snap_targets")]
+    assert drawn(panel.ANALYTIC_IK_PT_snap).operators == ways
     rig.tip.analytic_ik_record_adopted = "{}"
-    assert drawn(panel.ANALYTIC_IK_PT_snap).operators[-1] == "analytic_ik.restore"
+    shown = drawn(panel.ANALYTIC_IK_PT_snap)
+    assert shown.operators[len(ways) :] == ["analytic_ik.restore"] * 2
+    assert [button.all for button in shown.buttons if button.operator == "analytic_ik.restore"] == [False, True]
 
 
 def test_a_chain_that_is_switched_off_shows_its_settings_too():
@@ -191,7 +201,7 @@ def test_least_motion_is_offered_to_chains_that_can_use_it(count):
 def test_the_bone_tab_shows_the_same():
     rig = walking_leg()
     expected = chain_panel(rig)
-    shown = drawn(panel.ANALYTIC_IK_PT_bone)
+    shown = drawn(panel.ANALYTIC_IK_PT_bone_setup, layout=drawn(panel.ANALYTIC_IK_PT_bone))
     assert (shown.properties, shown.labels) == (expected.properties, expected.labels)
 
 
@@ -241,7 +251,7 @@ def test_limits_that_leave_nothing_are_told_by_both_panels():
     for axis in "xyz":
         setattr(rig.tip, f"lock_ik_{axis}", True)
     rig.tip.analytic_ik_use_cone, rig.tip.analytic_ik_cone = True, 0.1
-    said = "Bone 'shin': the limits of bone 'shin': its cone and its hinge leave it no angle; widen one of them"
+    said = "Bone 'shin': the limits of bone 'shin': its max bend and its hinge leave it no angle. Widen one of them"
     assert said in chain_panel(rig).text()
     assert said in chains_panel(rig).text()
 
@@ -252,8 +262,9 @@ def test_a_sentence_is_broken_into_lines_of_any_width(width):
     too_many_bones(rig)
     shown = chain_panel(rig, width=width)
     assert PROBLEMS[too_many_bones] in shown.text()
-    lines = [label for label in shown.labels if len(label) > 20]
-    assert (len(lines) == 1) is (width == 2000)
+    lines = [label for label in shown.labels if len(label) > 12]
+    # With the name of its button.
+    assert (len(lines) == 2) is (width == 2000)
 
 
 def nothing() -> None:
@@ -273,7 +284,6 @@ def edit_mode() -> None:
 @pytest.mark.parametrize(
     "kind",
     [
-        panel.ANALYTIC_IK_PT_sidebar,
         limits_panel.ANALYTIC_IK_PT_limits,
         chain_list.ANALYTIC_IK_PT_chains,
         panel.ANALYTIC_IK_PT_bone,
@@ -293,10 +303,10 @@ def test_the_panels_stay_away_where_they_have_nothing_to_show(scene, kind):
 
 def test_the_panels_are_registered_where_they_belong():
     places = {
-        bake_panel.ANALYTIC_IK_PT_bake: ("VIEW_3D", "UI", "Analytic IK"),
-        panel.ANALYTIC_IK_PT_sidebar: ("VIEW_3D", "UI", "Analytic IK"),
-        limits_panel.ANALYTIC_IK_PT_limits: ("VIEW_3D", "UI", "Analytic IK"),
-        chain_list.ANALYTIC_IK_PT_chains: ("VIEW_3D", "UI", "Analytic IK"),
+        bake_panel.ANALYTIC_IK_PT_bake: ("VIEW_3D", "UI", "Animation"),
+        panel.ANALYTIC_IK_PT_sidebar: ("VIEW_3D", "UI", "Animation"),
+        limits_panel.ANALYTIC_IK_PT_limits: ("VIEW_3D", "UI", "Animation"),
+        chain_list.ANALYTIC_IK_PT_chains: ("VIEW_3D", "UI", "Animation"),
         panel.ANALYTIC_IK_PT_bone: ("PROPERTIES", "WINDOW", ""),
     }
     for kind, place in places.items():
@@ -310,7 +320,8 @@ def test_without_an_active_bone_legs_can_be_rigged_all_the_same():
     enter("POSE", rig.ob)
     rig.ob.data.bones.active = None
     shown = drawn(panel.ANALYTIC_IK_PT_sidebar)
-    assert shown.operators == ["analytic_ik.add", "analytic_ik.rig_legs"]
+    assert shown.operators == ["analytic_ik.rig_legs"]
+    assert "Select the last bone of a limb" in shown.text()
     rig.ob.pose.bones["shin"].constraints.new("IK")
     shown = drawn(panel.ANALYTIC_IK_PT_sidebar)
     assert shown.operators[-1] == "analytic_ik.adopt"
@@ -334,7 +345,12 @@ def test_after_a_bake_the_panel_says_that_the_chains_are_muted():
     enter("POSE", rig.ob, "shin")
     assert "are muted" not in drawn(bake_panel.ANALYTIC_IK_PT_bake).text()
     bpy.ops.analytic_ik.bake(frame_start=1, frame_end=3)
-    assert "All chains of 'leg' are muted" in drawn(bake_panel.ANALYTIC_IK_PT_bake).text()
+    shown = drawn(bake_panel.ANALYTIC_IK_PT_bake)
+    assert "The chains are muted" in shown.text()
+    assert shown.operators[-1] == "analytic_ik.unmute"
+    bpy.ops.analytic_ik.unmute()
+    assert rig.tip.analytic_ik_enabled
+    assert "are muted" not in drawn(bake_panel.ANALYTIC_IK_PT_bake).text()
 
 
 @pytest.mark.parametrize("bone", ["hips", "thigh", "shin"])
@@ -348,3 +364,100 @@ def test_what_the_view_shows_is_chosen_for_all_chains_and_for_this_one(bone):
 
 def test_the_swivel_can_be_dragged_from_beside_its_number():
     assert advanced_panel(walking_leg()).operators == ["analytic_ik.swivel"]
+
+
+# Where there is no chain to show
+
+
+@pytest.mark.parametrize(
+    ("scene", "words"),
+    [
+        (nothing, "Select an armature, or a control of a chain"),
+        (an_empty, "Select an armature, or a control of a chain"),
+        (edit_mode, "Leave Edit Mode to use chains"),
+    ],
+)
+def test_the_tab_stays_and_says_what_to_do(scene, words):
+    scene()
+    shown = drawn(panel.ANALYTIC_IK_PT_sidebar, width=2000)
+    assert (shown.text(), shown.operators, shown.properties) == (words, [], [])
+
+
+def test_beside_a_chain_the_bones_without_one_lead_to_it():
+    shown = chain_panel(walking_leg(), "hips", width=2000)
+    assert "Select a bone or a control of a chain" in shown.text()
+
+
+def test_which_limbs_are_rigged_is_chosen_beside_the_button():
+    rig = leg()
+    assert not chain_panel(rig).buttons[0].arms
+    bpy.context.window_manager.analytic_ik_limbs = "LEGS_AND_ARMS"
+    try:
+        assert chain_panel(rig).buttons[0].arms
+    finally:
+        bpy.context.window_manager.analytic_ik_limbs = "LEGS"
+
+
+# The status row
+
+
+def test_what_is_below_the_status_stays_where_it_is():
+    rig = walking_leg()
+    before = chain_panel(rig).properties
+    rig.target.place((0.0, 0.0, -9.0))
+    far = chain_panel(rig)
+    assert far.properties == before
+    assert far.cures() == [("STRETCH", "shin", "")]
+    assert "short: out of reach" in far.text()
+    bpy.ops.analytic_ik.cure(kind="STRETCH", bone="shin")
+    assert rig.tip.analytic_ik_reach == "STRETCH"
+    assert chain_panel(rig).cures() == []
+
+
+def test_a_knee_that_bends_backward_says_so_and_can_be_flipped():
+    rig = walking_leg()
+    assert "Bends against" not in chain_panel(rig).text()
+    rig.tip.analytic_ik_flip = True
+    shown = chain_panel(rig)
+    assert "Bends against its rest pose" in shown.text()
+    assert shown.cures() == [("FLIP_BEND", "shin", "")]
+    bpy.ops.analytic_ik.cure(kind="FLIP_BEND", bone="shin")
+    assert not rig.tip.analytic_ik_flip
+    assert "Bends against" not in chain_panel(rig).text()
+
+
+@pytest.mark.parametrize("width", [1.0, 7.0, 20.0, 1000.0])
+def test_lines_are_as_wide_as_they_may_be_and_keep_all_words(width):
+    sentence = "its target 'a rather long name' was deleted. Choose another one or clear it."
+    lines = lines_of(sentence, width, len)
+    assert " ".join(lines) == sentence
+    assert all(len(line) <= width or " " not in line for line in lines)
+    for line, below in pairwise(lines):
+        assert len(f"{line} {below.split()[0]}") > width
+    assert lines_of("", width, len) == []
+
+
+def test_the_solver_is_a_matter_of_the_preferences(monkeypatch):
+    rig = walking_leg()
+    assert "analytic_ik_solver" not in advanced_panel(rig).properties
+    monkeypatch.setattr(panel, "shows_reference_solvers", lambda _context: True)
+    assert "analytic_ik_solver" in advanced_panel(rig).properties
+
+
+def test_a_small_panel_is_where_constraints_are():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "thigh")
+    shown = drawn(properties_panel.ANALYTIC_IK_PT_bone_constraints)
+    assert "On target" in shown.text()
+    assert shown.operators[-1] == "analytic_ik.open_sidebar"
+    enter("POSE", rig.ob, "hips")
+    assert not is_shown(properties_panel.ANALYTIC_IK_PT_bone_constraints)
+
+
+def test_rendering_is_a_matter_of_the_render_properties():
+    enter("POSE", walking_leg().ob)
+    assert "Lock" not in drawn(bake_panel.ANALYTIC_IK_PT_bake).text()
+    shown = drawn(properties_panel.ANALYTIC_IK_PT_render, width=2000)
+    assert "Rendering live chains? Lock the interface first" in shown.text()
+    bpy.ops.analytic_ik.lock_interface()
+    assert not is_shown(properties_panel.ANALYTIC_IK_PT_render)

@@ -94,31 +94,31 @@ ik = bpy.ops.analytic_ik
 SAID = {
     "add": (add, f"Added a 2-bone chain thigh > {TIP}, ending at 'foot'. Move '{TIP} target' to pose it"),
     "remove": (with_chain(lambda: ik.remove()), f"Removed the chain of {TIP}"),
-    "limit_knees": (with_chain(lambda: ik.limit_knees()), f"Limited '{TIP}' (about its X axis)"),
+    "limit_knees": (with_chain(lambda: ik.limit_knees()), f"Limited '{TIP}' (around its X axis)"),
     "snap_targets": (
         with_chain(lambda: ik.snap_targets()),
-        f"Snapped 1 chain at frame 1; made the pole '{TIP} pole'",
+        f"Snapped 1 chain at frame 1, and made the pole target '{TIP} pole'",
     ),
     "snap_pose": (with_chain(lambda: ik.snap_pose()), "Snapped the pose of 1 chain at frame 1\n"),
-    "adopt": (adopted, f"Adopted 'IK' of '{TIP}'"),
-    "restore": (adopted_and_restored, "Restored 'IK'"),
+    "adopt": (adopted, f"Converted 'IK' of '{TIP}'"),
+    "restore": (adopted_and_restored, "Reverted 'IK'"),
     "select": (with_chain(lambda: ik.select_chain(tip=TIP)), f"Selected '{TIP}'"),
     "check": (
         with_chain(lambda: ik.check(frame_start=1, frame_end=3)),
-        f"Checked 1 chain. {TIP}: 3 frames, worst error ",
+        "Checked 1 chain, frames 1-3",
     ),
     "go to frame": (with_chain(lambda: ik.go_to_frame(frame=7)), "Frame 7\n"),
     "go to bone": (with_chain(lambda: ik.go_to_frame(frame=7, bone=TIP)), f"Frame 7: '{TIP}'"),
     "bone is gone": (
         with_chain(lambda: ik.go_to_frame(frame=7, bone="{gone}")),
-        "Armature 'leg' has no bone '{gone}' any more; check its chains anew",
+        "Armature 'leg' no longer has a bone '{gone}'. Check its chains again",
     ),
-    "nothing to mark": (marked, "There is nothing to mark: no chain misses its target or comes close to a flip"),
-    "one marker": (lambda: marked((2, 3)), "Put 1 marker\n"),
-    "two markers": (lambda: marked((2, 3), (5, 5)), "Put 2 markers\n"),
-    "one marker off": (lambda: unmarked((2, 3)), "Removed 1 marker\n"),
-    "two markers off": (lambda: unmarked((2, 3), (5, 5)), "Removed 2 markers\n"),
-    "copy": (lambda: copied("TEXT"), "Info: Copied "),
+    "nothing to mark": (marked, "Nothing to mark: no chain misses its target or is close to a pop"),
+    "one marker": (lambda: marked((2, 3)), "1 marker added\n"),
+    "two markers": (lambda: marked((2, 3), (5, 5)), "2 markers added\n"),
+    "one marker off": (lambda: unmarked((2, 3)), "1 marker removed\n"),
+    "two markers off": (lambda: unmarked((2, 3), (5, 5)), "2 markers removed\n"),
+    "copy": (lambda: copied("TEXT"), " lines copied"),
     "lock": (unlocked_interface, "The interface is locked while rendering\n"),
 }
 
@@ -136,22 +136,26 @@ def test_joints_that_adoption_moved_are_told_with_the_reason(monkeypatch, capfd)
     rig = sleeping_leg()
     rig.tip.constraints.new("IK").target = rig.target.ob
     one = Adopted(TIP, "{IK}", 0.0123, 0.02461, 0.1, 7, "with a pole Blender ignores the limits of the first bone")
-    done = Adoption((one,), ("Bone 'toe': constraint 'IK' has no target; choose one, or mute it",), (TIP,))
+    done = Adoption(
+        (one,),
+        ("Bone 'toe': constraint 'IK' has no target. Choose one, or mute it",),
+        (TIP,),
+    )
     monkeypatch.setattr(rig_operators, "adopt", lambda context, held: done)
     enter("POSE", rig.ob, TIP)
     ik.adopt()
     said = capfd.readouterr().out
-    assert f"Warning: Bone '{TIP}': its chain is off by up to 0.0246 and 5.7° (frame 7): {one.because}\n" in said
-    assert f"Warning: Blender also stretched '{TIP}' within reach, and a chain does not: " in said
+    assert f"Warning: Bone '{TIP}': its chain is up to 0.0246 and 5.7° off (frame 7): {one.because}\n" in said
+    assert f"Warning: Blender also stretched '{TIP}' within reach, and a chain does not. " in said
     assert f"Warning: {done.left[0]}\n" in said
-    assert f"Adopted '{{IK}}' of '{TIP}'\n" in said
+    assert f"Converted '{{IK}}' of '{TIP}'\n" in said
 
 
 @pytest.mark.parametrize(
     ("operator", "lacks"),
     [
-        ("adopt", "has an IK constraint; select the bone that has it"),
-        ("restore", "has a chain that was adopted; select its tip bone"),
+        ("adopt", "has an IK constraint. Select the bone that has it"),
+        ("restore", "has a converted chain. Select its tip bone"),
     ],
 )
 def test_a_selection_without_what_is_meant_is_refused(operator, lacks):
@@ -160,7 +164,7 @@ def test_a_selection_without_what_is_meant_is_refused(operator, lacks):
     rig.pose.bones["hips"].constraints.new("IK")
     enter("POSE", rig, "thigh")
     before = whole_state()
-    with pytest.raises(RuntimeError, match=f"Armature 'leg': no selected bone of it {lacks}"):
+    with pytest.raises(RuntimeError, match=f"Armature 'leg': no selected bone {lacks}"):
         getattr(ik, operator)()
     assert whole_state() == before
 
@@ -182,16 +186,16 @@ CURED = {
     "BRING_BACK_POLE": "brought back 'gone'",
     "CLEAR_POLE": "bends as its FK pose does, without a pole",
     "FEWER_BONES": "has a chain of ",
-    "AUTO_SOLVER": "is solved by the solver that suits its number of bones",
-    "POSE_POSITION": "shows its pose",
+    "AUTO_SOLVER": "uses the automatic solver",
+    "POSE_POSITION": "is in Pose Position",
     "REMOVE_DRIVERS": "no driver sets its ",
-    "MUTE_CONSTRAINT": "constraint 'Limit Rotation' is switched off",
+    "MUTE_CONSTRAINT": "constraint 'Limit Rotation' is muted",
     "REMOVE_CHAIN": "its chain was removed",
     "RESET_SCALE": "has its own size again",
     "SHOW_TARGET": "its target 'leg target' is shown",
     "FOLLOW_MOTION": "its controls follow frames 1-13",
     "MUTE_KEYS": "the keys of its chain's bones are muted",
-    "MUTE_SWITCH": "its chain is switched by hand",
+    "MUTE_SWITCH": "its chain is turned on and off by hand",
 }
 
 
@@ -217,7 +221,7 @@ def test_rigging_names_what_follows_what_and_what_was_left_out(capfd):
     ik.rig_legs()
     said = capfd.readouterr().out
     assert f"Rigged '{left.bones[0]}' to '{left.bones[-1]}', ending at '{left.end}' (Foot.L, Knee.L)\n" in said
-    why = f"constraint 'leg {{IK}}' of bone '{right.bones[-1]}' is an IK already; adopt that instead"
+    why = f"constraint 'leg {{IK}}' of bone '{right.bones[-1]}' already is an IK. Use Convert Blender IK instead"
     assert f"Left out '{right.bones[-1]}': {why}" in said
 
 
@@ -238,5 +242,5 @@ def test_of_many_that_are_left_out_a_few_are_named(capfd):
     enter("POSE", ob)
     ik.rig_legs()
     said = capfd.readouterr().out
-    assert said.count("is an IK already; adopt that instead") == 3
-    assert "; and 2 more" in said
+    assert said.count("already is an IK. Use Convert Blender IK instead") == 3
+    assert ", and 2 more" in said

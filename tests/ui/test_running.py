@@ -56,7 +56,7 @@ def test_what_is_cancelled_ends_and_says_that_nothing_was_changed():
         cancel=lambda context: end_running(),
     )
     assert SteppedOperator.modal(operator, bpy.context, SimpleNamespace(type="ESC")) == {"CANCELLED"}
-    assert said == [({"INFO"}, "Baking was cancelled; nothing was changed")]
+    assert said == [({"INFO"}, "Baking was cancelled, nothing was changed")]
     assert closed == ["closed"] and running() is None
 
 
@@ -69,7 +69,9 @@ def test_nothing_else_starts_meanwhile(operator):
     start_running("Baking", work([]))
     try:
         assert not getattr(bpy.ops.analytic_ik, operator).poll()
-        with pytest.raises(RuntimeError, match="Analytic IK is at work; wait for it, or press Esc to cancel it"):
+        with pytest.raises(
+            RuntimeError, match=r"Analytic IK is working. Wait until it is done, or press Esc to cancel it"
+        ):
             getattr(bpy.ops.analytic_ik, operator)()
     finally:
         end_running()
@@ -84,5 +86,5 @@ def test_nothing_goes_through_frames_while_the_window_renders(operator, monkeypa
     # A script that renders waits for it: only a window can be asked meanwhile.
     monkeypatch.setattr("ik_addon.ui.operators.ranges.is_rendering", lambda: True)
     assert not getattr(bpy.ops.analytic_ik, operator).poll()
-    with pytest.raises(RuntimeError, match="A render is on its way, and would show the limbs as they are passed"):
+    with pytest.raises(RuntimeError, match="A render is in progress"):
         getattr(bpy.ops.analytic_ik, operator)()

@@ -29,7 +29,7 @@ SAME = 0.02
 NEARLY = 0.01
 """With motion blur the bake has no keys between its frames: how many parts of the pixels may differ by more."""
 OWN = "Blender's IK"
-SAMPLED = "before the frame"
+SAMPLED = "Ahead of the Frame"
 """The way in which keyed controls may be dragged while an unlocked render is on its way, and no picture shows it."""
 
 
@@ -113,8 +113,8 @@ def own_ik() -> None:
 
 
 KINDS: dict[str, tuple[str, Callable[[], None]]] = {
-    SAMPLED: ("Solved before the frame", as_it_is),
-    "after the frame": ("Solved after the frame", constrained_controls),
+    SAMPLED: ("Ahead of the Frame", as_it_is),
+    "after the frame": ("After the Frame", constrained_controls),
     "read anew": ("Read anew", stretching),
     OWN: ("", own_ik),
 }

@@ -42,6 +42,25 @@ def keep_controls(tip: bpy.types.PoseBone) -> None:
         value = getattr(tip, f"analytic_ik_{name}")
         if getattr(own, name) != value:
             setattr(own, name, value)
+            _count()
+
+
+def changes() -> int:
+    """A number that is another one after the kept controls of some chain have changed. Undo and loading a file change
+    them too, and not this."""
+    return _changes[0]
+
+
+def _count() -> None:
+    _changes[0] += 1
+
+
+_changes = [0]
+
+
+def has_controls(ob: bpy.types.Object) -> bool:
+    """True if an armature object has a chain, live or switched off."""
+    return len(ob.analytic_ik_record_controls) > 0
 
 
 def controls_set(tip: bpy.types.PoseBone, _context: bpy.types.Context) -> None:
@@ -56,6 +75,7 @@ def forget_controls(ob: bpy.types.Object, tip: str) -> None:
     index = kept.find(tip)
     if index >= 0:
         kept.remove(index)
+        _count()
 
 
 def restore_controls(ob: bpy.types.Object) -> list[str]:

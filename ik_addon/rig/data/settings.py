@@ -27,13 +27,13 @@ NAME_RECORD = PREFIX + "record_name"
 
 
 SOLVER_ITEMS = (
-    ("AUTO", "Automatic", "Vector for two bones, Triangulation for any other number"),
+    ("AUTO", "Automatic", "Vector for two bones, Triangulation for other numbers"),
     ("VECTOR", "Vector", "Two bones: the knee as a sum of vectors"),
     ("LAW_OF_COSINES", "Law of Cosines", "Two bones: the angle at the root"),
     ("CIRCLE", "Circle", "Two bones: where two circles cross in the bend plane"),
-    ("SPHERE", "Sphere", "Two bones: the circle in which two spheres meet"),
+    ("SPHERE", "Sphere", "Two bones: the circle where two spheres meet"),
     ("TRIANGULATION", "Triangulation", "Any number of bones, exact in one pass"),
-    ("CCD", "CCD", "Any number of bones, iterative: the reference to compare with"),
+    ("CCD", "CCD", "Any number of bones, iterative, as a reference"),
 )
 
 
@@ -117,122 +117,77 @@ def _record(kind, **options):
 def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
     """The properties of a pose bone by their names, without the prefix."""
     return {
-        "enabled": _flag("Analytic IK", "This bone is the tip of a live chain", _switched),
-        "target": _control("Target", "Object that the end of the chain reaches for"),
-        "subtarget": _bone("Target Bone", "Bone of the target armature whose head is reached for"),
+        "enabled": _flag("Analytic IK", "Enable this IK chain", _switched),
+        "target": _control("Target", "Object that the chain reaches for"),
+        "subtarget": _bone("Target Bone", "Bone of the target armature to reach for"),
         "pole_target": _control(
-            "Pole", "Object towards which the chain bends. Without one it bends as it does in its FK pose"
+            "Pole Target", "Object that the chain bends toward. Without one it bends as in its FK pose"
         ),
-        "pole_subtarget": _bone("Pole Bone", "Bone of the pole armature towards whose head the chain bends"),
+        "pole_subtarget": _bone("Pole Bone", "Bone of the pole target's armature to bend toward"),
         "chain_count": _setting(
             bpy.props.IntProperty,
-            "Bones",
-            "Bones in the chain, counted from this one towards the root; 0: up to the root",
+            "Chain Length",
+            "Number of bones in the chain, counted from the tip bone. 0 uses all parents",
             default=2,
             min=0,
         ),
         "end_bone": _bone(
-            "End Bone", "Bone at whose head the chain ends, such as a foot or a hand. Empty: the tail of this bone"
+            "End Bone", "Foot or hand where the chain ends. If empty, the chain ends at the tip bone's tail"
         ),
         "solver": _choice("Solver", "Method that solves the chain", default="AUTO", items=SOLVER_ITEMS),
-        "influence": _factor(
-            "Influence",
-            "0: the FK pose, 1: the solution, between: the shortest blend of rotations",
-            default=1.0,
-            min=0.0,
-            max=1.0,
-        ),
-        "swivel": _angle(
-            "Swivel",
-            "Turns the bend about the line from the root to the target, after the pole",
-            soft_min=-pi,
-            soft_max=pi,
-        ),
-        "flip": _flag("Flip", "Bend to the other side"),
+        "influence": _factor("Influence", "Blend between the FK pose (0) and IK (1)", default=1.0, min=0.0, max=1.0),
+        "swivel": _angle("Swivel", "Rotate the bend around the line from root to target", soft_min=-pi, soft_max=pi),
+        "flip": _flag("Flip Bend", "Bend to the other side"),
         "straight_axis": _choice(
-            "Straight Bend",
-            "About which axis of its first inner joint's bone, a leg's knee, the chain bends where its FK pose is "
-            "straight and does not tell",
+            "Bend Axis",
+            "Axis to bend around if the limb is straight",
             default="AUTO",
             items=[
-                ("AUTO", "Automatic", "The one unlocked IK axis, else the bend of the rest pose, else the X axis"),
-                ("X", "X", "About the X axis"),
-                ("NEGATIVE_X", "-X", "About the X axis, to the other side"),
-                ("Z", "Z", "About the Z axis"),
-                ("NEGATIVE_Z", "-Z", "About the Z axis, to the other side"),
+                ("AUTO", "Automatic", "The only unlocked IK axis, the rest pose's bend, or X"),
+                ("X", "X", "Around the X axis"),
+                ("NEGATIVE_X", "-X", "Around the X axis, to the other side"),
+                ("Z", "Z", "Around the Z axis"),
+                ("NEGATIVE_Z", "-Z", "Around the Z axis, to the other side"),
             ],
         ),
-        "softness": _factor(
-            "Softness", "Part of the chain's length over which it eases into full extension", min=0.0, max=_SOFTEST
-        ),
+        "softness": _factor("Softness", "Ease into full extension, as a fraction of the reach", min=0.0, max=_SOFTEST),
         "reach": _choice(
             "Out of Reach",
-            "What the chain does when it cannot reach its target",
+            "What to do if the target is out of reach",
             default="CLAMP",
             # With the numbers under which files keep them, which the order here does not tell.
             items=[
-                ("CLAMP", "Clamp", "Take the pose that comes nearest", 0),
+                ("CLAMP", "Clamp", "Take the closest pose", 0),
                 ("STRETCH", "Stretch", "Lengthen the bones", 2),
-                ("HOLD", "Hold", "Keep the FK pose", 1),
+                ("HOLD", "Use FK", "Keep the FK pose", 1),
             ],
         ),
         "stretch_max": _number(
-            "Stretch Max",
-            "How long the chain may become, as a multiple of its own length. The bones on its end, such as a foot or "
-            "a hand, keep their size",
+            "Max Stretch",
+            "Largest length, as a multiple of the chain's own. Foot and hand keep their size",
             default=1.5,
             min=1.0,
             soft_max=3.0,
         ),
-        "least_motion": _flag(
-            "Least Motion",
-            "Chains over two bones move as little as possible from their FK pose, instead of staying straight",
-        ),
+        "least_motion": _flag("Preserve FK Shape", "Keep the shape of the FK pose. Off: few joints do all the bending"),
         "use_rotation": _flag(
-            "Foot Follows Target",
-            "The bone on the end of the chain, such as a foot, keeps the orientation that it has to the target when "
-            "this is switched on",
-            rotation_switched,
+            "Follow Rotation", "Foot or hand keeps its current orientation relative to the target", rotation_switched
         ),
         "foot_roll": _angle(
             "Foot Roll",
-            "Rolls a foot that follows its target: above 0 the heel is lifted, first over the ball, then over the tip "
-            "of the toe; below 0 the foot tips back over the heel",
+            "Roll the foot over ball and toe. Below 0 it rolls over the heel",
             soft_min=-pi / 2.0,
             soft_max=pi / 2.0,
         ),
         "toe_angle": _angle(
-            "Toe Angle",
-            "Foot roll up to which the foot rolls over its ball; beyond, it rolls over the tip of the toe",
-            default=pi / 4.0,
-            min=0.0,
-            max=pi,
+            "Roll Break Angle", "Foot Roll at which the toe leaves the ground", default=pi / 4.0, min=0.0, max=pi
         ),
         # Of any bone of a chain, beside Blender's own IK locks and limits.
-        "rigid": _flag(
-            "Rigid",
-            "Keep the FK rotation of this bone in a chain, as one link with the bone before it. For bones that are "
-            "split for twist",
-        ),
-        "use_cone": _flag(
-            "Limit Bend", "Keep this bone within a cone about its parent's direction when a chain is solved"
-        ),
-        "cone": _angle(
-            "Largest Bend",
-            "The largest angle between this bone's direction and its parent's; 0: straight on",
-            default=pi,
-            min=0.0,
-            max=pi,
-        ),
-        "use_min_bend": _flag(
-            "Keep Bent", "Never straighten this hinge beyond its least bend, nor bend it to the other side"
-        ),
-        "min_bend": _angle(
-            "Least Bend",
-            "The smallest angle between this bone's direction and its parent's; 0: it may become straight",
-            min=0.0,
-            max=pi,
-        ),
+        "rigid": _flag("Rigid", "Make one link with the parent bone, for twist bones"),
+        "use_cone": _flag("Max Bend", "Limit the angle between this bone and its parent"),
+        "cone": _angle("Max Bend", "Largest angle between this bone and its parent", default=pi, min=0.0, max=pi),
+        "use_min_bend": _flag("Min Bend", "Keep this hinge from straightening or bending backward"),
+        "min_bend": _angle("Min Bend", "Smallest angle between this bone and its parent", min=0.0, max=pi),
         # The end bone's orientation against the target's, where it follows it (foot.py); zero: none was kept.
         "record_rotation": _record(bpy.props.FloatVectorProperty, size=4),
         # The Blender IK constraint that a chain was made of, and the FK pose before that, as JSON (adopt.py).

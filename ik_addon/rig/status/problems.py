@@ -126,11 +126,11 @@ def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
     keyed = bones_left_behind(ob, tip)
     if keyed:
         several = len(keyed) > 1
-        sentence = messages.BONES_KEYED(bones=messages.quoted(keyed)) if several else messages.BONE_KEYED(bone=keyed[0])
+        sentence = messages.BONES_KEYED(bones=messages.few(keyed)) if several else messages.BONE_KEYED(bone=keyed[0])
         notes.append(Problem(sentence, (Cure("FOLLOW_MOTION", tip), Cure("MUTE_KEYS", tip))))
     drawn = [bone.name for bone in (*bones, *bones_below(pose_bone)) if bone.motion_path]
     if drawn and _PATHS_WITHOUT_HANDLERS:
-        notes.append(Problem(messages.MOTION_PATHS(bones=messages.quoted(drawn))))
+        notes.append(Problem(messages.MOTION_PATHS(bones=messages.few(drawn))))
     switch = f"{path}.analytic_ik_enabled"
     if any(home.find(switch) is not None for home in _own_curves(ob)) and switch in animated:
         notes.append(Problem(messages.SWITCH_KEYED(bone=tip), (Cure("MUTE_SWITCH", tip),)))

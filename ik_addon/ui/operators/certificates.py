@@ -7,20 +7,20 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 
 from ... import messages
 from ...authoring.marking import clear_marks, has_marks, mark_troubles
-from ...authoring.selection import active_armature, select_bone
+from ...authoring.selection import chain_armature, select_bone
 from ...bake.certificate import Certificate, certificate_text, read_certificate
 from ...solvers import ChainError
 from .chains import ChainOperator
 
 
 class ANALYTIC_IK_OT_go_to_frame(ChainOperator):
-    """Go to this frame and select the chain's last bone, to see what happens there"""
+    """Go to this frame and select the chain's tip bone"""
 
     bl_idname = "analytic_ik.go_to_frame"
     bl_label = "Go to Frame"
 
-    frame: IntProperty(name="Frame", description="The frame to go to")
-    bone: StringProperty(name="Bone", description="Tip bone of the chain to select; none: the selection stays")
+    frame: IntProperty(name="Frame", description="Frame to go to")
+    bone: StringProperty(name="Bone", description="Tip bone to select. If empty, the selection stays")
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         context.scene.frame_set(self.frame)
@@ -40,7 +40,7 @@ class CertificateOperator(ChainOperator):
     def poll(cls, context: bpy.types.Context) -> bool:
         if not super().poll(context):
             return False
-        ob = active_armature(context)
+        ob = chain_armature(context)
         if read_certificate(ob.analytic_ik_report) is None:
             cls.poll_message_set(messages.NO_REPORT(armature=ob.name))
             return False
@@ -56,8 +56,8 @@ class CertificateOperator(ChainOperator):
 
 
 class ANALYTIC_IK_OT_mark_problems(CertificateOperator):
-    """Put timeline markers where chains are out of reach, held off by their limits, flip, or come close to it. \
-Markers of the last time are replaced"""
+    """Add timeline markers where chains miss their targets or may pop. \
+Replaces the markers of the last time"""
 
     bl_idname = "analytic_ik.mark_problems"
     bl_label = "Mark Problems"
@@ -70,7 +70,7 @@ Markers of the last time are replaced"""
 
 
 class ANALYTIC_IK_OT_clear_marks(ChainOperator):
-    """Take away the timeline markers that Mark Problems has put for this armature. Your own markers stay"""
+    """Remove the timeline markers of Mark Problems. Your own markers stay"""
 
     bl_idname = "analytic_ik.clear_marks"
     bl_label = "Remove Markers"
@@ -79,7 +79,7 @@ class ANALYTIC_IK_OT_clear_marks(ChainOperator):
     def poll(cls, context: bpy.types.Context) -> bool:
         if not super().poll(context):
             return False
-        ob = active_armature(context)
+        ob = chain_armature(context)
         if not has_marks(ob):
             cls.poll_message_set(messages.NOT_MARKED(armature=ob.name))
             return False
@@ -91,16 +91,16 @@ class ANALYTIC_IK_OT_clear_marks(ChainOperator):
 
 
 class ANALYTIC_IK_OT_copy_certificate(CertificateOperator):
-    """Copy what was measured to the clipboard, to paste it into a message or a ticket"""
+    """Copy the certificate to the clipboard"""
 
     bl_idname = "analytic_ik.copy_certificate"
     bl_label = "Copy Certificate"
 
     form: EnumProperty(
         name="Form",
-        description="How it is written",
+        description="Format of the copied text",
         items=[
-            ("TEXT", "Text", "Words and a table, to be read"),
+            ("TEXT", "Text", "Words and a table"),
             ("JSON", "JSON", "All numbers, for scripts"),
         ],
     )

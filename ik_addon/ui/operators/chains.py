@@ -17,7 +17,7 @@ from ...rig.data.undoing import all_or_nothing
 from ...rig.model.limb import chain_bones
 from ...solvers import ChainError
 from .control_choice import MakesControls
-from .polls import missing_for, no_tip
+from .polls import armature_for, missing_for, no_tip
 
 
 class ChainOperator(bpy.types.Operator):
@@ -38,7 +38,7 @@ class ChainOperator(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
-            done = self.act(context, active_armature(context))
+            done = self.act(context, armature_for(type(self).bl_idname, context))
             self.report({self.level}, done)
         except ChainError as error:
             self.report({"ERROR"}, str(error))
@@ -51,18 +51,22 @@ class ChainOperator(bpy.types.Operator):
 
 
 class ANALYTIC_IK_OT_add(MakesControls, ChainOperator):
-    """Make the active bone the tip of a chain that follows a target. A selected object becomes the target, a \
-second one the pole; without, they are made where no bone moves"""
+    """Add an IK chain that ends at the active bone. \
+Selected objects become target and pole target, or new ones are made"""
 
     bl_idname = "analytic_ik.add"
     bl_label = "Add Analytic IK"
 
-    chain_count: IntProperty(name="Bones", description="Bones in the chain; 0: up to the root", default=2, min=0)
+    chain_count: IntProperty(
+        name="Chain Length", description="Number of bones in the chain. 0 uses all parents", default=2, min=0
+    )
     solver: EnumProperty(name="Solver", description="Method that solves the chain", items=SOLVER_ITEMS)
-    with_pole: BoolProperty(name="Pole", description="Make a pole towards which the chain bends", default=True)
+    with_pole: BoolProperty(
+        name="Pole Target", description="Make a pole target that the chain bends toward", default=True
+    )
     use_this_bone: BoolProperty(
         name="Use This Bone",
-        description="End the chain at the active bone, also if it is a foot or a thigh",
+        description="End the chain at the active bone, even if it is a foot or a thigh",
         default=True,
         options={"SKIP_SAVE"},
     )
@@ -117,22 +121,20 @@ def add_label(context: bpy.types.Context) -> str:
 
 
 class ANALYTIC_IK_OT_remove(ChainOperator):
-    """Take the chain off the selected tip bones"""
+    """Remove the selected chains"""
 
     bl_idname = "analytic_ik.remove"
     bl_label = "Remove Analytic IK"
 
     keep_pose: BoolProperty(
         name="Keep Pose",
-        description="Leave the bones where they are, instead of in their FK pose",
+        description="Keep the current pose instead of the FK pose",
         default=True,
     )
-    delete_controls: BoolProperty(
-        name="Delete Controls", description="Delete the targets and pole targets that nothing else uses"
-    )
+    delete_controls: BoolProperty(name="Delete Controls", description="Delete controls that nothing else uses")
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        tips = chosen_tips(ob)
+        tips = chosen_tips(context, ob)
         if not tips:
             raise ChainError(no_tip(ob))
         names = [tip.name for tip in tips]
@@ -151,23 +153,23 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
 
 
 class ANALYTIC_IK_OT_limit_knees(ChainOperator):
-    """Make the joints of the selected chains bend like a knee or an elbow: about one axis, never backwards, never \
-quite straight. Sets the bones' own IK locks and limits, by the side to which the limb bends now"""
+    """Make knees and elbows bend in one direction and never straighten. \
+Sets the bones' own IK locks and limits"""
 
     bl_idname = "analytic_ik.limit_knees"
-    bl_label = "Limit Knees"
+    bl_label = "Limit to Hinge"
 
     min_bend: FloatProperty(
-        name="Least Bend",
-        description="The smallest angle between a bone and the one before it",
+        name="Min Bend",
+        description="Smallest angle between a bone and its parent",
         default=radians(2.0),
         min=0.0,
         max=pi,
         subtype="ANGLE",
     )
     max_bend: FloatProperty(
-        name="Largest Bend",
-        description="The largest angle between a bone and the one before it",
+        name="Max Bend",
+        description="Largest angle between a bone and its parent",
         default=radians(150.0),
         min=0.0,
         max=pi,
@@ -175,7 +177,7 @@ quite straight. Sets the bones' own IK locks and limits, by the side to which th
     )
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        tips = chosen_tips(ob)
+        tips = chosen_tips(context, ob)
         if not tips:
             raise ChainError(no_tip(ob))
         knees = limit_knees(context, tips, self.min_bend, self.max_bend)

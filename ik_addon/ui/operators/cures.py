@@ -1,4 +1,4 @@
-"""The buttons that cure what is wrong with a chain."""
+"""The buttons that fix what is wrong with a chain."""
 
 import bpy
 from bpy.props import StringProperty
@@ -13,53 +13,54 @@ BUTTONS = {
     "NEW_TARGET": (
         "New Target",
         "EMPTY_AXIS",
-        "Make a new Empty on the end of the limb and let the limb follow it. The limb does not move; its pole goes to "
-        "where the limb bends now",
+        "Make a new target at the end of the limb. The limb does not move",
     ),
-    "BRING_BACK_TARGET": ("Bring It Back", "LOOP_BACK", "Put the deleted target back into the scene, where it was"),
-    "BRING_BACK_POLE": ("Bring It Back", "LOOP_BACK", "Put the deleted pole back into the scene, where it was"),
-    "CLEAR_POLE": ("Clear Pole", "X", "Let the limb bend as it does in its FK pose, without a pole"),
+    "BRING_BACK_TARGET": ("Bring It Back", "LOOP_BACK", "Put the deleted target back into the scene"),
+    "BRING_BACK_POLE": ("Bring It Back", "LOOP_BACK", "Put the deleted pole target back into the scene"),
+    "CLEAR_POLE": ("Clear Pole", "X", "Bend as in the FK pose, without a pole target"),
     "FEWER_BONES": (
         "Use Fewer Bones",
         "REMOVE",
-        "Let the chain end at the highest bone that is there and belongs to no other chain",
+        "Shorten the chain to the bones that are free",
     ),
-    "CLEAR_END_BONE": ("Clear End Bone", "X", "End the chain at the tail of its last bone"),
-    "AUTO_SOLVER": ("Use Automatic", "FILE_REFRESH", "Let the number of bones choose the solver"),
-    "POSE_POSITION": ("Pose Position", "POSE_HLT", "Show the armature in its pose instead of its rest position"),
-    "REMOVE_DRIVERS": ("Remove Driver", "X", "Remove the drivers that turn or scale this bone against its chain"),
+    "CLEAR_END_BONE": ("Clear End Bone", "X", "End the chain at the tail of its tip bone"),
+    "AUTO_SOLVER": ("Use Automatic", "FILE_REFRESH", "Choose the solver by the number of bones"),
+    "POSE_POSITION": ("Pose Position", "POSE_HLT", "Show the armature in Pose Position"),
+    "REMOVE_DRIVERS": ("Remove Driver", "X", "Remove the drivers that rotate or scale this bone against its chain"),
     "MUTE_CONSTRAINT": (
         "Mute Constraint",
         "HIDE_ON",
-        "Switch the constraint off that moves this bone after its chain was solved; its settings stay",
+        "Mute the constraint that moves this bone after its chain",
     ),
-    "REMOVE_CHAIN": ("Remove", "X", "Remove this chain; the bones keep following the rig"),
-    "RESET_SCALE": ("Reset Scale", "LOOP_BACK", "Give this bone its own size back, the same along all axes"),
-    "SHOW_TARGET": ("Show", "HIDE_OFF", "Show the target in the viewport, and the collections that it is in"),
+    "STRETCH": ("Stretch", "FIXED_SIZE", "Lengthen the bones if the target is out of reach"),
+    "FLIP_BEND": ("Flip", "CON_ROTLIKE", "Bend to the other side"),
+    "REMOVE_CHAIN": ("Remove", "X", "Remove this chain. The bones keep following the rig"),
+    "RESET_SCALE": ("Reset Scale", "LOOP_BACK", "Clear the pose scale of this bone"),
+    "SHOW_TARGET": ("Show", "HIDE_OFF", "Show the target and its collections in the viewport"),
     "FOLLOW_MOTION": (
         "Snap",
         "EMPTY_AXIS",
-        "Key the target and the pole of this chain so that they carry the motion of its bones, over its whole range",
+        "Key target and pole target so that they carry the bones' motion",
     ),
     "MUTE_KEYS": (
         "Mute Keys",
         "MUTE_IPO_ON",
-        "Mute the rotation keys of the chain's bones, so that the chain alone poses them. The keys stay",
+        "Mute the rotation keys of the chain's bones. The keys stay",
     ),
-    "MUTE_SWITCH": ("Mute Keys", "MUTE_IPO_ON", "Mute the keys that switch this chain on and off. The keys stay"),
+    "MUTE_SWITCH": ("Mute Keys", "MUTE_IPO_ON", "Mute the keys that turn this chain on and off. The keys stay"),
 }
-"""For the kinds of cures text, icon, and what the button says it does."""
+"""For each kind of fix its text, its icon and its tooltip."""
 
 
 class ANALYTIC_IK_OT_cure(ChainOperator):
-    """Take away what keeps a chain from its target"""
+    """Fix what keeps a chain from its target"""
 
     bl_idname = "analytic_ik.cure"
-    bl_label = "Cure Analytic IK"
+    bl_label = "Fix Analytic IK"
 
-    kind: StringProperty(name="Cure", description="What is done", options={"HIDDEN", "SKIP_SAVE"})
-    bone: StringProperty(name="Bone", description="Bone that it is done to", options={"HIDDEN", "SKIP_SAVE"})
-    what: StringProperty(name="What", description="What of the bone is meant", options={"HIDDEN", "SKIP_SAVE"})
+    kind: StringProperty(name="Fix", description="What to do", options={"HIDDEN", "SKIP_SAVE"})
+    bone: StringProperty(name="Bone", description="Bone to fix", options={"HIDDEN", "SKIP_SAVE"})
+    what: StringProperty(name="What", description="Part of the bone to fix", options={"HIDDEN", "SKIP_SAVE"})
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
@@ -67,12 +68,12 @@ class ANALYTIC_IK_OT_cure(ChainOperator):
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         if self.kind not in BUTTONS:
-            raise ChainError(messages.NO_CURE(cure=self.kind, cures=", ".join(BUTTONS)))
+            raise ChainError(messages.NO_CURE(fix=self.kind, fixes=", ".join(BUTTONS)))
         return cure(context, ob, Cure(self.kind, self.bone, self.what))
 
 
 class ANALYTIC_IK_OT_lock_interface(bpy.types.Operator):
-    """Lock the interface while rendering, so that no redraw changes what a chain is solved from"""
+    """Lock the interface while rendering, so that live chains render safely"""
 
     bl_idname = "analytic_ik.lock_interface"
     bl_label = "Lock Interface"

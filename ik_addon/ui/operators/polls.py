@@ -7,14 +7,14 @@ import bpy
 from ... import messages
 from ...authoring.adoptable import adoptable
 from ...authoring.adopted import is_adopted
-from ...authoring.selection import active_armature, active_bone, chosen_tips
+from ...authoring.selection import active_armature, active_bone, chain_armature, chosen_tips
 from ...rig.blender.armatures import is_changeable
 from ...rig.data.switch import switched_tips
 from ...rig.model.order import live_tips
 from ...rig.status.problems import not_changeable
 
-Need = Callable[[bpy.types.Object], str]
-"""Says of an armature object what is missing; "": nothing."""
+Need = Callable[[bpy.types.Context, bpy.types.Object], str]
+"""What an armature object lacks, as a sentence; "": nothing."""
 
 
 def no_tip(ob: bpy.types.Object) -> str:
@@ -22,35 +22,35 @@ def no_tip(ob: bpy.types.Object) -> str:
     return messages.NO_TIP(armature=ob.name)
 
 
-def not_editable(ob: bpy.types.Object) -> str:
+def not_editable(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What an armature that a library holds lacks."""
     return "" if is_changeable(ob) else not_changeable(ob)
 
 
-def no_bone(ob: bpy.types.Object) -> str:
+def no_bone(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What an armature without an active bone lacks."""
     return "" if active_bone(ob) else messages.NO_ACTIVE_BONE(armature=ob.name)
 
 
-def none_chosen(ob: bpy.types.Object) -> str:
+def none_chosen(context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What a selection without a chain lacks."""
-    return "" if chosen_tips(ob) else no_tip(ob)
+    return "" if chosen_tips(context, ob) else no_tip(ob)
 
 
-def none_live(ob: bpy.types.Object) -> str:
+def none_live(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What an armature without a live chain lacks."""
     found = live_tips(ob) or switched_tips(ob)
     return "" if found else messages.NO_LIVE_CHAIN(armature=ob.name)
 
 
-def nothing_to_adopt(ob: bpy.types.Object) -> str:
+def nothing_to_adopt(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What an armature without IK constraints lacks."""
     # Which bones are meant the operator alone knows: they may be all.
     found = adoptable(ob.pose.bones)
     return "" if found else messages.NOTHING_TO_ADOPT(armature=ob.name)
 
 
-def nothing_adopted(ob: bpy.types.Object) -> str:
+def nothing_adopted(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What an armature without adopted chains lacks."""
     found = any(map(is_adopted, ob.pose.bones))
     return "" if found else messages.NOTHING_ADOPTED(armature=ob.name)
@@ -71,10 +71,18 @@ _NEEDS: dict[str, tuple[Need, ...]] = {
 }
 """By operator, in the order in which they are asked. All are cheap: buttons ask whenever they are drawn."""
 
+_ON_ACTIVE_OBJECT = ("analytic_ik.add", "analytic_ik.rig_legs", "analytic_ik.adopt")
+"""Operators that make chains: on the active armature itself, also while a bone of it controls another one's chain."""
+
+
+def armature_for(operator: str, context: bpy.types.Context) -> bpy.types.Object | None:
+    """The armature object that an operator works on."""
+    return active_armature(context) if operator in _ON_ACTIVE_OBJECT else chain_armature(context)
+
 
 def missing_for(operator: str, context: bpy.types.Context) -> str:
     """What an operator lacks to run here, as a sentence; "": nothing."""
-    ob = active_armature(context)
+    ob = armature_for(operator, context)
     if ob is None:
         return messages.NO_ARMATURE()
-    return next(filter(None, (need(ob) for need in _NEEDS.get(operator, ()))), "")
+    return next(filter(None, (need(context, ob) for need in _NEEDS.get(operator, ()))), "")

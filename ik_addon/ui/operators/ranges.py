@@ -11,12 +11,11 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ... import messages
 from ...authoring.controls import controls_of
-from ...authoring.selection import active_armature, selected_bones, tips_of
+from ...authoring.selection import chain_armature, selected_bones, tips_of
 from ...bake import chains_of
 from ...bake.baking import baked, checked
-from ...bake.certificate import MISSES, chains_words
+from ...bake.certificate import MISSES, certificate_of, chains_words, verdict_on_targets
 from ...bake.forecast import part_out_of_reach
-from ...bake.report import words
 from ...bake.stepping import Progress, Steps, finish
 from ...rig.blender.motion import motion_of
 from ...rig.blender.rendering import is_rendering
@@ -78,7 +77,7 @@ class SteppedOperator(ChainOperator):
             return super().execute(context)
         # What is done again later, with other settings, is done at once.
         self._asked = False
-        self._running = start_running(self.label, self.steps(context, active_armature(context)))
+        self._running = start_running(self.label, self.steps(context, chain_armature(context)))
         state = self._go_on(context, _PATIENCE)
         if state == {"RUNNING_MODAL"}:
             self._timer = context.window_manager.event_timer_add(0.01, window=context.window)
@@ -138,7 +137,7 @@ class RangeOperator(SteppedOperator):
 
     frame_start: IntProperty(name="Start", description="First frame")
     frame_end: IntProperty(name="End", description="Last frame")
-    frame_step: IntProperty(name="Step", description="Frames from one to the next", default=1, min=1)
+    frame_step: IntProperty(name="Step", description="Frame step", default=1, min=1)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self.set_range(context, self.offered_range)
@@ -173,13 +172,13 @@ class ChainsOperator(RangeOperator):
     """Operators that step through the chains of an armature."""
 
     only_selected: BoolProperty(
-        name="Only Selected",
-        description="Only chains whose tip bone is selected; otherwise all of the armature",
+        name="Selected Chains Only",
+        description="Only chains with a selected tip bone",
     )
 
     def offered_range(self, context: bpy.types.Context) -> range:
         """The frames over which keys move the armature or its controls; the scene's range if none do."""
-        ob = active_armature(context)
+        ob = chain_armature(context)
         controls = [control.ob for tip in tips_of(ob) for control in controls_of(tip)]
         return motion_of([ob, *controls]) or super().offered_range(context)
 
@@ -196,35 +195,35 @@ class ChainsOperator(RangeOperator):
 
 
 class ANALYTIC_IK_OT_bake(ChainsOperator):
-    """Write the motion of the live chains into keys that play without the add-on"""
+    """Bake the live chains to keyframes that play without the add-on"""
 
     bl_idname = "analytic_ik.bake"
     bl_label = "Bake Analytic IK"
     label = "Baking"
 
     action: EnumProperty(
-        name="Action",
-        description="Action that gets the keys",
+        name="Bake To",
+        description="Action that receives the keys",
         default="COPY",
         items=[
-            ("NEW", "New", "An empty action, for the chains' bones alone. The current action is kept"),
-            ("COPY", "Copy", "A copy of the current action, which is kept"),
-            ("CURRENT", "Current", "The current action itself. Its keys of these bones in the range are replaced"),
+            ("NEW", "New Action", "A new action with the chains' bones only. The current action is kept"),
+            ("COPY", "Copy of Action", "A copy of the current action, which is kept"),
+            ("CURRENT", "Current Action", "The current action. Replaces its keys of these bones in the range"),
         ],
     )
     after: EnumProperty(
-        name="Afterwards",
-        description="What happens to the chains",
+        name="After Baking",
+        description="What to do with the chains after baking",
         default="MUTE",
         items=[
-            ("KEEP", "Keep", "They stay live, on top of the keys"),
-            ("MUTE", "Mute", "They are switched off and keep their settings"),
-            ("REMOVE", "Remove", "They are taken off"),
+            ("KEEP", "Keep Live", "Keep the chains live, on top of the keys"),
+            ("MUTE", "Mute Chains", "Turn the chains off and keep their settings"),
+            ("REMOVE", "Remove Chains", "Remove the chains"),
         ],
     )
     tolerance: FloatProperty(
         name="Tolerance",
-        description="Above 0: keys are dropped while the tip stays within this distance",
+        description="Drop keys while the tip stays within this distance. 0 keeps all keys",
         default=0.0,
         min=0.0,
         subtype="DISTANCE",
@@ -236,7 +235,7 @@ class ANALYTIC_IK_OT_bake(ChainsOperator):
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self.set_range(context, self.offered_range)
         try:
-            ob = active_armature(context)
+            ob = chain_armature(context)
             self._warning = _warning_before(context, ob, self.chains(ob), self.frames(context))
         except ChainError:
             # The bake says so once its settings are confirmed; others may help.
@@ -260,7 +259,7 @@ class ANALYTIC_IK_OT_bake(ChainsOperator):
 
 
 class ANALYTIC_IK_OT_check(ChainsOperator):
-    """Measure how exactly the live chains meet their targets over a range, without writing a key"""
+    """Measure how exactly the live chains meet their targets, without keying"""
 
     bl_idname = "analytic_ik.check"
     bl_label = "Check Analytic IK"
@@ -273,10 +272,13 @@ class ANALYTIC_IK_OT_check(ChainsOperator):
 
 
 def summary(message: messages.Message, report: dict) -> str:
-    """One line for a report of one file."""
-    chains = report["files"][0]["chains"]
-    worst = max(chains, key=lambda chain: chain["max_error"])
-    return message(chains=chains_words(len(chains)), result=words(worst))
+    """One line for a report of one file: what was done, and what was missed."""
+    file = report["files"][0]
+    first, last, _ = file["frames"]
+    result = ""
+    if _level(report) == "WARNING":
+        result = messages.SEE_CERTIFICATE(verdict=verdict_on_targets(certificate_of(file))[1])
+    return message(chains=chains_words(len(file["chains"])), first=first, last=last, result=result)
 
 
 def _level(report: dict) -> str:

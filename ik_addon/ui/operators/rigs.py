@@ -12,7 +12,14 @@ from ...authoring.adoptable import Held, adoptable, resting
 from ...authoring.adopted import adopted_tips
 from ...authoring.restoring import restore
 from ...authoring.rigging import RiggedLimb, none_found, rig_limbs
-from ...authoring.selection import active_armature, active_bone, chosen_tips, selected_bones
+from ...authoring.selection import (
+    active_armature,
+    active_bone,
+    chain_armature,
+    chosen_tips,
+    select_bone,
+    selected_bones,
+)
 from ...authoring.snap import pose_snapped, targets_snapped
 from ...authoring.survey import Survey, survey
 from ...bake.certificate import chains_words
@@ -37,29 +44,30 @@ _MOVED = 1e-4
 
 
 class ANALYTIC_IK_OT_rig_legs(MakesControls, ChainOperator):
-    """Find the legs of the armature and give each a chain, a foot control and a knee pole. Looks at the selected \
-bones, or at all where none is selected; no bone moves"""
+    """Rig the selected legs, or all legs if nothing is selected. \
+No bone moves"""
 
     bl_idname = "analytic_ik.rig_legs"
     bl_label = "Rig Legs"
 
-    arms: BoolProperty(name="Arms Too", description="Rig arms as well, where the names of the bones say that they are")
+    arms: BoolProperty(name="Include Arms", description="Rig arms too, if the names of their bones show them")
     only_selected: BoolProperty(
-        name="Only Selected",
-        description="Only limbs with a selected bone, if any bone is selected",
+        name="Selected Bones Only",
+        description="Only limbs with a selected bone, if any is selected",
         default=True,
         options={"SKIP_SAVE"},
     )
+    select_first: BoolProperty(name="Select First", description="Select the first leg", options={"HIDDEN", "SKIP_SAVE"})
     follow_motion: BoolProperty(
-        name="Follow Motion",
-        description="Key the controls so that they carry the motion that the limbs have from keys",
+        name="Follow Existing Motion",
+        description="Key the controls so that they carry the limbs' keyed motion",
         default=True,
     )
 
     limbs: CollectionProperty(
         type=ANALYTIC_IK_limb,
         name="Limbs",
-        description="The limbs that were found; change here what was guessed",
+        description="Limbs that were found, to correct",
         options={"SKIP_SAVE"},
     )
     ask: BoolProperty(
@@ -71,6 +79,7 @@ bones, or at all where none is selected; no bone moves"""
         self.only_selected = context.mode == "POSE"
         ob = active_armature(context)
         self.choose_controls(context, ob)
+        self.select_first = True
         if self.ask:
             self.survey(ob)
             return context.window_manager.invoke_props_dialog(self, width=_WIDE)
@@ -109,8 +118,13 @@ bones, or at all where none is selected; no bone moves"""
             as_bones = self.controls == "BONES"
             rigged = rig_limbs(context, ob, limbs, found.left_out, self.follow_motion, as_bones, progress)
         self.keep_choice(context, ob)
+        if self.select_first:
+            select_bone(ob, rigged.limbs[0].limb.bones[-1])
         if rigged.left_out:
-            bones = "; ".join(messages.LEFT_OUT_BONE(bone=out.bone, why=out.reason) for out in rigged.left_out[:_NAMED])
+            bones = "; ".join(
+                messages.LEFT_OUT_BONE(bone=out.bone, why=messages.as_part(out.reason))
+                for out in rigged.left_out[:_NAMED]
+            )
             more = len(rigged.left_out) - _NAMED
             said = messages.LEFT_OUT_MORE(bones=bones, count=more) if more > 0 else messages.LEFT_OUT(bones=bones)
             self.report({"INFO"}, said)
@@ -128,12 +142,12 @@ bones, or at all where none is selected; no bone moves"""
 
 
 class ANALYTIC_IK_OT_adopt(ChainOperator):
-    """Turn IK constraints of the selected bones into chains with the same pose"""
+    """Convert IK constraints to chains with the same pose"""
 
     bl_idname = "analytic_ik.adopt"
-    bl_label = "Adopt Blender IK"
+    bl_label = "Convert Blender IK"
 
-    all: BoolProperty(name="All", description="Of all bones of the armature, not only of the selected ones")
+    all: BoolProperty(name="All", description="Include all bones, not only selected ones")
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         held = adoptable(_bones(ob, self.all))
@@ -148,7 +162,7 @@ class ANALYTIC_IK_OT_adopt(ChainOperator):
         said = messages.ADOPTED(constraints=", ".join(named))
         warnings = [*done.left, *(_moved(one) for one in done.adopted if one.moved > _MOVED)]
         if done.stretching:
-            warnings.append(messages.STRETCHED_IN_REACH(bones=messages.quoted(done.stretching)))
+            warnings.append(messages.STRETCHED_IN_REACH(bones=messages.few(done.stretching)))
         if not warnings:
             return said
         # The status bar shows what is said last.
@@ -160,12 +174,12 @@ class ANALYTIC_IK_OT_adopt(ChainOperator):
 
 
 class ANALYTIC_IK_OT_restore(ChainOperator):
-    """Give back the IK constraints that were adopted, with all their settings, and take their chains off"""
+    """Remove converted chains and restore their IK constraints"""
 
     bl_idname = "analytic_ik.restore"
-    bl_label = "Restore Blender IK"
+    bl_label = "Revert to Blender IK"
 
-    all: BoolProperty(name="All", description="Of all bones of the armature, not only of the selected ones")
+    all: BoolProperty(name="All", description="Include all bones, not only selected ones")
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         tips = adopted_tips(_bones(ob, self.all))
@@ -180,14 +194,14 @@ class SnapOperator(RangeOperator):
 
     use_range: BoolProperty(
         name="Range",
-        description="Snap and key all frames of a range; otherwise the current frame, without keys",
+        description="Snap and key all frames of a range",
         options={"HIDDEN"},
     )
     frames_to_snap: EnumProperty(
         name="Frames",
         description="Frames to snap",
         items=[
-            ("CURRENT", "Current Frame", "Snap the current frame, without keys"),
+            ("CURRENT", "Current Frame", "Snap the current frame without keys"),
             ("RANGE", "Range", "Snap and key every frame of a range"),
         ],
         # What scripts set is `use_range`; in the dialog a choice of two says more than a tick.
@@ -198,8 +212,8 @@ class SnapOperator(RangeOperator):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if not self.properties.is_property_set("use_range"):
-            ob = active_armature(context)
-            tips = chosen_tips(ob)
+            ob = chain_armature(context)
+            tips = chosen_tips(context, ob)
             self.use_range = any(_is_keyed(tip) for tip in tips) and self.motion_frames(tips) is not None
         return super().invoke(context, event)
 
@@ -213,16 +227,16 @@ class SnapOperator(RangeOperator):
             column.prop(self, name)
 
     def default_range(self, context: bpy.types.Context) -> range:
-        motion = self.motion_frames(chosen_tips(active_armature(context)))
+        motion = self.motion_frames(chosen_tips(context, chain_armature(context)))
         return motion or super().default_range(context)
 
     def motion_frames(self, tips: list[bpy.types.PoseBone]) -> range | None:
         """The frames over which what is snapped to has keys; None if it has none."""
         raise NotImplementedError
 
-    def tips(self, ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
+    def tips(self, context: bpy.types.Context, ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
         """The tips to snap; ChainError where there is none."""
-        tips = chosen_tips(ob)
+        tips = chosen_tips(context, ob)
         if not tips:
             raise ChainError(no_tip(ob))
         return tips
@@ -233,10 +247,10 @@ class SnapOperator(RangeOperator):
 
 
 class ANALYTIC_IK_OT_snap_targets(SnapOperator):
-    """FK to IK: target and pole of the selected chains go to where the FK pose puts them"""
+    """Move the target and pole target to match the FK pose"""
 
     bl_idname = "analytic_ik.snap_targets"
-    bl_label = "Snap Targets to Pose"
+    bl_label = "Snap IK to FK"
     label = "Snapping"
 
     def motion_frames(self, tips: list[bpy.types.PoseBone]) -> range | None:
@@ -244,20 +258,21 @@ class ANALYTIC_IK_OT_snap_targets(SnapOperator):
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         frames = self.frames_asked(context)
-        snapped = yield from targets_snapped(context, self.tips(ob), frames)
+        snapped = yield from targets_snapped(context, self.tips(context, ob), frames)
         for name, missed in snapped.missed.items():
             if missed > _MOVED:
-                self.report({"WARNING"}, messages.SNAP_MISSED(bone=name, part=missed))
+                distance = missed * snapped.lengths[name]
+                self.report({"WARNING"}, messages.SNAP_MISSED(bone=name, distance=distance))
         made = "".join(messages.MADE_POLE(pole=name) for name in snapped.poles)
         chains = chains_words(len(snapped.missed))
         return messages.SNAPPED_CONTROLS(chains=chains, frames=_frames_words(context, frames), poles=made)
 
 
 class ANALYTIC_IK_OT_snap_pose(SnapOperator):
-    """IK to FK: the solved pose of the selected chains becomes their FK pose"""
+    """Copy the IK result to the bones' own rotation (FK)"""
 
     bl_idname = "analytic_ik.snap_pose"
-    bl_label = "Snap Pose to Targets"
+    bl_label = "Snap FK to IK"
     label = "Snapping"
 
     def motion_frames(self, tips: list[bpy.types.PoseBone]) -> range | None:
@@ -266,7 +281,7 @@ class ANALYTIC_IK_OT_snap_pose(SnapOperator):
         return motion_of([*controls, *(tip.id_data for tip in tips)])
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        tips, frames = self.tips(ob), self.frames_asked(context)
+        tips, frames = self.tips(context, ob), self.frames_asked(context)
         yield from pose_snapped(context, tips, frames)
         return messages.SNAPPED_POSE(chains=chains_words(len(tips)), frames=_frames_words(context, frames))
 

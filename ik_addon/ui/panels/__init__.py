@@ -1,6 +1,30 @@
 """Panels and menus: they compute what they show when they are drawn, and keep nothing."""
 
-from . import bake, certificate, chain, chain_list, limits, menus, overlay
+from . import (
+    bake,
+    beginning,
+    certificate,
+    chain,
+    chain_list,
+    limits,
+    menus,
+    online_manual,
+    overlay,
+    preferences,
+    properties,
+)
 
-FILES = (chain, limits, chain_list, overlay, bake, certificate, menus)
+FILES = (
+    beginning,
+    chain,
+    limits,
+    overlay,
+    chain_list,
+    bake,
+    certificate,
+    properties,
+    menus,
+    online_manual,
+    preferences,
+)
 """Those that Blender is to know, in the order in which they stand below each other."""

@@ -1,15 +1,16 @@
-"""Bake and check, how far they are, and what helps a render."""
+"""Bake and check, and how far they are."""
 
 import bpy
 
 from ... import messages
-from ...authoring.selection import tips_of
+from ...authoring.selection import chain_armature
+from ...rig.data.kept import has_controls
 from ...rig.data.switch import switched_tips
 from ...rig.model.order import live_tips
-from ..operators.cures import ANALYTIC_IK_OT_lock_interface
 from ..operators.ranges import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
 from ..operators.running import running
-from .chain import InSidebar
+from ..operators.switching import ANALYTIC_IK_OT_unmute
+from .places import InSidebar
 from .sentences import draw_sentence
 
 
@@ -22,13 +23,11 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        ob = context.object
-        if ob is None or ob.type != "ARMATURE" or ob.mode == "EDIT":
-            return False
-        return running() is not None or bool(tips_of(ob))
+        ob = chain_armature(context)
+        return ob is not None and (running() is not None or has_controls(ob))
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, work = self.layout, running()
+        layout, work, ob = self.layout, running(), chain_armature(context)
         if work is not None:
             layout.progress(factor=work.factor, type="BAR", text=str(work))
             draw_sentence(layout, context, messages.ESC_CANCELS(), "CANCEL")
@@ -36,13 +35,9 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_bake.bl_idname, text="Bake", icon="KEYFRAME_HLT")
         row.operator(ANALYTIC_IK_OT_check.bl_idname, text="Check", icon="VIEWZOOM")
-        if not (live_tips(context.object) or switched_tips(context.object)):
-            draw_sentence(layout, context, messages.ALL_MUTED(armature=context.object.name), "INFO")
-        elif live_tips(context.object) and not context.scene.render.use_lock_interface:
-            column = layout.column(align=True)
-            column.active = False
-            draw_sentence(column, context, messages.INTERFACE_UNLOCKED(), "INFO")
-            layout.operator(ANALYTIC_IK_OT_lock_interface.bl_idname, icon="LOCKED")
+        if not (live_tips(ob) or switched_tips(ob)):
+            draw_sentence(layout, context, messages.ALL_MUTED(), "INFO")
+            layout.operator(ANALYTIC_IK_OT_unmute.bl_idname, icon="PLAY")
 
 
 # The stubs say that it returns nothing.

@@ -3,10 +3,12 @@
 import bpy
 
 from ... import messages
+from ...authoring.selection import chain_armature
 from ...bake.certificate import (
     Certificate,
     ChainCertificate,
     Range,
+    first_miss,
     heading,
     range_words,
     read_certificate,
@@ -19,6 +21,7 @@ from ..operators.certificates import (
     ANALYTIC_IK_OT_go_to_frame,
     ANALYTIC_IK_OT_mark_problems,
 )
+from .places import InSidebar
 from .sentences import draw_sentence, length_words
 
 _BOXES = 5
@@ -33,34 +36,29 @@ _ROW_NAMES = {
     "limited_frames": "Limits",
     "moved_frames": "Moved",
     "flipped_frames": "Bend Flips",
-    "aligned_frames": "Pole in Line",
-    "straight_frames": "Straight",
+    "aligned_frames": "Pole Aligned",
+    "straight_frames": "Nearly Straight",
 }
 _SHORT = {
     "unreached_frames": "out of reach",
     "limited_frames": "limits",
     "moved_frames": "moved",
     "flipped_frames": "flips",
-    "aligned_frames": "pole in line",
-    "straight_frames": "straight",
+    "aligned_frames": "pole aligned",
+    "straight_frames": "nearly straight",
 }
 _ICONS = {4: "ERROR", 3: "ERROR", 2: "INFO", 1: "INFO", 0: "CHECKMARK"}
 """By a chain's rank."""
 
 
-class CertificatePanel:
-    """Where the panels of the certificate are."""
-
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Analytic IK"
+class CertificatePanel(InSidebar):
+    """What the panels of the certificate share."""
 
     @staticmethod
     def armature(context: bpy.types.Context) -> bpy.types.Object | None:
         """The armature whose report is shown, if it has one."""
-        ob = context.object
-        shown = ob is not None and ob.type == "ARMATURE" and ob.mode != "EDIT" and ob.analytic_ik_report
-        return ob if shown else None
+        ob = chain_armature(context)
+        return ob if ob is not None and ob.analytic_ik_report else None
 
 
 class ANALYTIC_IK_PT_certificate(CertificatePanel, bpy.types.Panel):
@@ -82,6 +80,10 @@ class ANALYTIC_IK_PT_certificate(CertificatePanel, bpy.types.Panel):
             draw_sentence(layout, context, messages.REPORT_UNREADABLE(armature=ob.name), "ERROR")
             return
         _draw_verdict(layout, context, certificate)
+        first = first_miss(certificate)
+        if first is not None:
+            bone, frame = first
+            _go_to(layout, bone, frame, f"First Miss: Frame {frame}")
         boxes, others = _shown(certificate)
         for chain in boxes:
             _draw_box(layout, context, ob, chain)
@@ -147,15 +149,15 @@ def _draw_box(
         _draw_ranges(column, _ROW_NAMES[kind], chain.bone, ranges)
     column.separator(factor=0.5)
     if chain.worst_frame is not None:
-        _go_to(_value(column, "Worst Error"), chain.bone, chain.worst_frame, _worst(context, chain))
+        _go_to(_value(column, "Max Error"), chain.bone, chain.worst_frame, _worst(context, chain))
     _value(column, "Mean Error").label(text=length_words(context.scene, chain.mean_error))
     if chain.max_lag:
         _value(column, "Softness").label(text=f"up to {length_words(context.scene, chain.max_lag)}")
     turn, at = f"{chain.max_step_degrees:.1f}°", chain.max_step_frame
     if at is None:
-        _value(column, "Largest Turn").label(text=turn)
+        _value(column, "Max Rotation").label(text=turn)
     else:
-        _go_to(_value(column, "Largest Turn"), chain.bone, at, f"{turn} at {at}")
+        _go_to(_value(column, "Max Rotation"), chain.bone, at, f"{turn} at {at}")
     if chain.keys:
         _value(column, "Keys").label(text=f"{chain.keys:,}")
 

@@ -1,62 +1,34 @@
-"""All chains of the armature: how each stands, its switch, and a click that goes to it."""
+"""All chains of the armature: the state of each, its switch, and a click that goes to it."""
 
 import bpy
-from bpy.props import BoolProperty, IntProperty, StringProperty
+from bpy.props import IntProperty
 
 from ... import messages
-from ...authoring.selection import active_armature, active_bone, is_tip, select_bone, tip_of_chain, tips_of
+from ...authoring.adopted import is_adopted
+from ...authoring.selection import chain_armature, focus, is_tip, select_bone, tips_of
+from ...rig.data.kept import has_controls
 from ...rig.status.states import ChainState, States
-from ...solvers import ChainError
-from ..operators.chains import ChainOperator
-from .chain import InSidebar, icon_of, said_of
+from ..operators.selecting import ANALYTIC_IK_OT_select_chain
+from .overlay import ANALYTIC_IK_PT_overlay
+from .places import InSidebar
 from .problems import draw_problem
 from .sentences import draw_sentence, length_words
+from .status import icon_of
 
 _ROWS = 8
 """Rows that are shown at most; the list scrolls."""
 _PROBLEMS = 3
 """Broken chains whose sentences are shown below the list; more would push all else out of sight."""
 _INDEX = "analytic_ik_chain_index"
-_WORDS = {"OFF": "Off", "LIMITED": "Limited", "SOFT": "Softness", "BLENDED": "Influence", "PROBLEM": "Problem"}
+_WORDS = {"OFF": "Off", "LIMITED": "Limited", "SOFT": "Softness", "BLENDED": "Influence", "PROBLEM": "Error"}
 """What stands beside the distance, or for it."""
 
 _states: list[States] = []
 """While a list is drawn, what it shows; empty between draws, for it holds Blender's own data."""
 
 
-class ANALYTIC_IK_OT_select_chain(ChainOperator):
-    """Select the tip bone of this chain and make it the active bone. With Shift: beside those that are selected"""
-
-    bl_idname = "analytic_ik.select_chain"
-    bl_label = "Select Chain"
-
-    tip: StringProperty(name="Tip", description="Tip bone of the chain", options={"SKIP_SAVE"})
-    extend: BoolProperty(name="Extend", description="Keep what is selected", options={"SKIP_SAVE"})
-
-    @classmethod
-    def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
-        ob = active_armature(context)
-        bone = ob.pose.bones.get(properties.tip) if ob is not None else None
-        if bone is None or not is_tip(bone):
-            return cls.__doc__ or ""
-        state = States(ob, context.view_layer.depsgraph).of(bone.name)
-        said = messages.AT_TARGET() if state.kind == "MET" else said_of(context.scene, state, bone.name).rstrip(".")
-        return f"{cls.__doc__}.\n{messages.OF(whose=bone.name, said=said)}"
-
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        self.extend = self.extend or event.shift
-        return self.execute(context)
-
-    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        bone = ob.pose.bones.get(self.tip)
-        if bone is None or not is_tip(bone):
-            raise ChainError(messages.NOT_A_TIP(armature=ob.name, bone=self.tip))
-        select_bone(ob, bone.name, self.extend)
-        return messages.SELECTED(bone=bone.name)
-
-
 class ANALYTIC_IK_UL_chains(bpy.types.UIList):
-    """The tips among an armature's bones, each with its state. Only rows that are seen are asked how they stand."""
+    """The tips among an armature's bones, each with its state, which is found for visible rows only."""
 
     def draw_item(self, context, layout, _data, item, _icon, _active_data, _active_property, *_) -> None:
         state = _states[-1].of(item.name) if _states else ChainState("OFF")
@@ -65,6 +37,8 @@ class ANALYTIC_IK_UL_chains(bpy.types.UIList):
         split = row.split(factor=0.6, align=True)
         name = split.row(align=True)
         name.alignment = "LEFT"
+        if is_adopted(item):
+            name.label(text="", icon="CONSTRAINT_BONE")
         name.operator(
             ANALYTIC_IK_OT_select_chain.bl_idname, text=item.name, icon=icon_of(state), emboss=False
         ).tip = item.name
@@ -100,16 +74,21 @@ class ANALYTIC_IK_PT_chains(InSidebar, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        ob = context.object
-        return ob is not None and ob.type == "ARMATURE" and ob.mode != "EDIT" and bool(tips_of(ob))
+        ob = chain_armature(context)
+        return ob is not None and has_controls(ob)
+
+    def draw_header_preset(self, _context: bpy.types.Context) -> None:
+        self.layout.popover(ANALYTIC_IK_PT_overlay.bl_idname, text="", icon="OVERLAY")
+        self.layout.separator()
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, ob = self.layout, context.object
+        layout, shown = self.layout, focus(context)
+        ob = shown.armature
         tips = tips_of(ob)
         states = States(ob, context.view_layer.depsgraph)
         _states.append(states)
         try:
-            rows = min(max(len(tips), 2), _ROWS)
+            rows = min(len(tips), _ROWS)
             layout.template_list(
                 ANALYTIC_IK_UL_chains.__name__,
                 "",
@@ -123,9 +102,7 @@ class ANALYTIC_IK_PT_chains(InSidebar, bpy.types.Panel):
             )
         finally:
             _states.pop()
-        active = active_bone(ob)
-        shown = tip_of_chain(active) if active else None
-        broken = [problem for tip in tips if tip != shown and (problem := states.problem_of(tip.name))]
+        broken = [problem for tip in tips if tip != shown.tip and (problem := states.problem_of(tip.name))]
         for problem in broken[:_PROBLEMS]:
             draw_problem(layout, context, problem)
         more = len(broken) - _PROBLEMS
@@ -135,10 +112,9 @@ class ANALYTIC_IK_PT_chains(InSidebar, bpy.types.Panel):
 
 
 def _shown_index(ob: bpy.types.Object) -> int:
-    """The place of the tip of the active bone's chain among the bones; -1: there is none."""
-    active = active_bone(ob) if ob.pose else None
-    tip = tip_of_chain(active) if active else None
-    return ob.pose.bones.find(tip.name) if tip else -1
+    """The place among the bones of the tip of the chain that is shown; -1: it is none of this armature."""
+    shown = focus(bpy.context)
+    return ob.pose.bones.find(shown.tip.name) if shown.tip is not None and shown.armature == ob else -1
 
 
 def _go_to(ob: bpy.types.Object, index: int) -> None:
@@ -148,7 +124,7 @@ def _go_to(ob: bpy.types.Object, index: int) -> None:
 
 # The stubs say that it returns nothing.
 _register, _unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_OT_select_chain, ANALYTIC_IK_UL_chains, ANALYTIC_IK_PT_chains)
+    (ANALYTIC_IK_UL_chains, ANALYTIC_IK_PT_chains)
 )
 
 

@@ -3,7 +3,7 @@
 import bpy
 
 from ..operators.chains import ANALYTIC_IK_OT_limit_knees
-from .chain import BonePanel, InBoneTab, InSidebar
+from .places import BonePanel, InBoneTab, InSidebar
 
 
 class LimitsPanel(BonePanel):
@@ -24,7 +24,7 @@ class LimitsPanel(BonePanel):
         for axis in "xyz":
             column = layout.column(align=True)
             row = column.row(align=True)
-            row.prop(bone, f"lock_ik_{axis}", text=axis.upper())
+            row.prop(bone, f"lock_ik_{axis}", text=f"Lock {axis.upper()}")
             limit = row.row(align=True)
             limit.active = not getattr(bone, f"lock_ik_{axis}")
             limit.prop(bone, f"use_ik_limit_{axis}", text="Limit", toggle=True)

@@ -1,31 +1,26 @@
-"""What is seen of chains in the 3D view."""
+"""What is drawn of chains in the 3D view: a popover in the header of the chains' panel."""
 
 import bpy
 
-from ...authoring.selection import tips_of
-from .chain import BonePanel, InSidebar
+from .places import BonePanel
 
 
-class ANALYTIC_IK_PT_overlay(BonePanel, InSidebar, bpy.types.Panel):
+class ANALYTIC_IK_PT_overlay(BonePanel, bpy.types.Panel):
     """Which chains show their reach and their bend plane in the 3D view."""
 
     bl_idname = "ANALYTIC_IK_PT_overlay"
     bl_label = "Overlay"
-    bl_order = 2
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        ob = context.object
-        return ob is not None and ob.type == "ARMATURE" and ob.mode != "EDIT" and bool(tips_of(ob))
+    bl_space_type = "VIEW_3D"
+    # No panel of the sidebar: a popover.
+    bl_region_type = "HEADER"
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, tip = self.layout, self.tip(context)
+        layout.label(text="Overlay")
         layout.row(align=True).prop(context.scene, "analytic_ik_overlay", expand=True)
         if tip is not None:
             pinned = tip.analytic_ik_show_overlay
-            layout.prop(
-                tip, "analytic_ik_show_overlay", text=f"Always Show {tip.name}", icon="PINNED" if pinned else "UNPINNED"
-            )
+            layout.prop(tip, "analytic_ik_show_overlay", icon="PINNED" if pinned else "UNPINNED")
 
 
 # The stubs say that it returns nothing.

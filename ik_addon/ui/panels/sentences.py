@@ -1,26 +1,41 @@
 """Sentences and lengths as a panel shows them."""
 
-from textwrap import wrap
+from collections.abc import Callable
 
+import blf
 import bpy
 
-_POINTS_PER_CHARACTER = 6.5
-_INDENT = 8
-"""Characters that icon and margins take."""
+_FONT = 0
+"""The number of Blender's own font."""
+_MARGIN = 86.0
+"""Points that the margins of a panel and a box, the tabs of the sidebar and an icon take."""
+_NARROWEST = 90.0
+"""Points that a line has at least, however narrow the sidebar is."""
 _LEAST = 1e-6
 """Metres."""
-_FEWEST = 16
-"""Characters in a line, however narrow the sidebar."""
 
 
 def draw_sentence(layout: bpy.types.UILayout, context: bpy.types.Context, sentence: str, icon: str) -> None:
     """A sentence broken into lines that fit the region; labels do not wrap by themselves."""
     scale = context.preferences.system.ui_scale
-    characters = max(_FEWEST, int(context.region.width / (_POINTS_PER_CHARACTER * scale)) - _INDENT)
+    blf.size(_FONT, context.preferences.ui_styles[0].widget.points * scale)
+    width = max(_NARROWEST * scale, context.region.width - _MARGIN * scale)
     column = layout.column(align=True)
     column.scale_y = 0.8
-    for k, line in enumerate(wrap(sentence, characters)):
+    for k, line in enumerate(lines_of(sentence, width, lambda text: blf.dimensions(_FONT, text)[0])):
         column.label(text=line, icon="BLANK1" if k and icon != "NONE" else icon)
+
+
+def lines_of(sentence: str, width: float, measure: Callable[[str], float]) -> list[str]:
+    """A sentence in lines that are no wider than this, as far as its words are not. measure: gives a text's width."""
+    lines, line = [], ""
+    for word in sentence.split():
+        longer = f"{line} {word}" if line else word
+        if line and measure(longer) > width:
+            lines.append(line)
+            longer = word
+        line = longer
+    return [*lines, line] if line else lines
 
 
 def length_words(scene: bpy.types.Scene, length_world: float) -> str:

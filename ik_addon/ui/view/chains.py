@@ -3,13 +3,14 @@
 Between redraws only plain data is kept: names and numbers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import pi
 
 import bpy
 import numpy as np
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ...authoring.selection import selected_bones
 from ...rig.blender.armatures import armature_objects, is_evaluated_in
@@ -25,6 +26,7 @@ from ...solvers.joints import HingeJoint
 from .shapes import (
     ASTRAY,
     MARK_SIZE,
+    OFF,
     Chains,
     Lines,
     cone_mark,
@@ -41,6 +43,8 @@ from .shapes import (
 _NOWHERE = (float("nan"),) * 3
 """Always these very numbers: compared with itself even what is no number is the same."""
 _FREE = (-pi, pi)
+_EXTENDED = 0.9999
+"""Part of its length between the ends of a chain that is stretched out."""
 
 
 @dataclass(slots=True, eq=False)
@@ -81,31 +85,81 @@ Kept = dict[str, list[Shown]]
 """The chains that are shown of each armature object, by its name."""
 
 
-def shown_chains(mode: str, depsgraph: bpy.types.Depsgraph) -> Kept:
-    """The chains that the overlay shows in `mode` (SELECTED or ALL), as they stand now."""
+def shown_chains(mode: str, depsgraph: bpy.types.Depsgraph, beyond: Collection[ChainName] = ()) -> Kept:
+    """The chains that the overlay shows in `mode` (SELECTED or ALL), as they are now; beyond: those that are shown in
+    any case, see `chains_out_of_reach`."""
     tips: dict[ChainName, bpy.types.PoseBone] = {}
-    for ob in armature_objects():
-        if ob.pose is None or ob.mode == "EDIT" or ob.data.pose_position == "REST":
-            continue
-        if not is_evaluated_in(ob, depsgraph):
-            continue
+    chosen = _selected(depsgraph.view_layer) if mode == "SELECTED" else set()
+    for ob in _posed(depsgraph):
         evaluated = ob.evaluated_get(depsgraph)
-        chosen = {bone.name for bone in selected_bones(ob)} if mode == "SELECTED" and ob.mode == "POSE" else set()
         for tip in live_tips(evaluated):
-            if mode == "ALL" or _is_chosen(ob.pose.bones[tip], chosen):
-                tips[ChainName(ob.name_full, tip)] = evaluated.pose.bones[tip]
+            chain = ChainName(ob.name_full, tip)
+            if mode == "ALL" or chain in beyond or _is_chosen(ob.pose.bones[tip], chosen):
+                tips[chain] = evaluated.pose.bones[tip]
     found: Kept = {}
     for chain, reading in read_chains(list(tips), depsgraph).items():
         found.setdefault(chain.armature, []).append(_shown(tips[chain], reading))
     return found
 
 
-def _is_chosen(tip: bpy.types.PoseBone, chosen: set[str]) -> bool:
-    """Whether an original tip's chain is shown in SELECTED: it is pinned, or one of its bones or of its foot's is."""
-    if tip.analytic_ik_show_overlay or tip.name in chosen:
+def _posed(depsgraph: bpy.types.Depsgraph) -> Iterator[bpy.types.Object]:
+    """The armature objects whose chains may be shown."""
+    for ob in armature_objects():
+        shown = ob.pose is not None and ob.mode != "EDIT" and ob.data.pose_position == "POSE"
+        if shown and is_evaluated_in(ob, depsgraph):
+            yield ob
+
+
+Chosen = set[tuple[bpy.types.Object, str]]
+"""What is selected: bones with their armature objects, and objects with no bone's name."""
+
+
+def _selected(layer: bpy.types.ViewLayer) -> Chosen:
+    """The selected bones in Pose Mode, and the selected objects: they may be controls."""
+    chosen = {(ob, bone.name) for ob in armature_objects() if ob.mode == "POSE" for bone in selected_bones(ob)}
+    objects = [*layer.objects.selected, *filter(None, [layer.objects.active])]
+    return chosen | {(ob, "") for ob in objects if ob.mode == "OBJECT"}
+
+
+def _is_chosen(tip: bpy.types.PoseBone, chosen: Chosen) -> bool:
+    """True if an original tip's chain is shown in SELECTED: it is pinned, or a control or bone of it is selected."""
+    ob = tip.id_data
+    controls = (
+        (tip.analytic_ik_target, tip.analytic_ik_subtarget),
+        (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
+    )
+    if tip.analytic_ik_show_overlay or (ob, tip.name) in chosen or not chosen.isdisjoint(controls):
         return True
     bones = known_bones(tip) if chosen else []
-    return bool(bones) and any(bone.name in chosen for bone in (*bones, *tip.children, *possible_end_bones(tip)))
+    return bool(bones) and any((ob, bone.name) in chosen for bone in (*bones, *tip.children, *possible_end_bones(tip)))
+
+
+def chains_out_of_reach(depsgraph: bpy.types.Depsgraph) -> frozenset[ChainName]:
+    """The live chains whose targets are farther away than they reach, or too close, by what Blender evaluated.
+
+    Nothing is solved for that: it is asked at each redraw.
+    """
+    found = []
+    for ob in _posed(depsgraph):
+        evaluated = ob.evaluated_get(depsgraph)
+        bones, controls = evaluated.pose.bones, _Controls(ob, evaluated.matrix_world, depsgraph)
+        found += [ChainName(ob.name_full, tip) for tip in live_tips(evaluated) if _is_beyond(bones[tip], controls)]
+    return frozenset(found)
+
+
+def _is_beyond(tip: bpy.types.PoseBone, controls: "_Controls") -> bool:
+    target = tip.analytic_ik_target
+    bones = known_bones(tip)
+    if target is None or not bones:
+        return False
+    joints = posed_joints(bones)
+    lengths = [(b - a).length for a, b in pairwise(joints)]
+    far = sum(lengths)
+    distance = (Vector(controls.place(target, tip.analytic_ik_subtarget)) - joints[0]).length
+    if tip.analytic_ik_use_rotation and tip.analytic_ik_foot_roll and (joints[-1] - joints[0]).length < far * _EXTENDED:
+        # A foot that rolls takes the ankle elsewhere than its target.
+        return False
+    return distance > far * (1.0 + OFF) or distance < (2.0 * max(lengths) - far) - far * OFF
 
 
 def _shown(tip: bpy.types.PoseBone, reading: Limb | ChainError) -> Shown:

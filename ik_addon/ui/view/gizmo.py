@@ -6,17 +6,16 @@ import bpy
 from mathutils import Matrix
 
 from ... import messages
-from ...authoring.selection import active_armature, active_bone, live_tip_of
 from ...rig.status.problems import problems_of
 from .shapes import KNEE_COLOUR
-from .swivel import ANALYTIC_IK_OT_swivel, circle_of
+from .swivel import ANALYTIC_IK_OT_swivel, circle_of, swivelling_tip
 
 _BRIGHT = (1.0, 0.88, 0.40)
 _reported: set[str] = set()
 
 
 class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
-    """Drag the knee of the active bone's chain round its circle."""
+    """Swing the knee around its circle by dragging."""
 
     bl_idname = "ANALYTIC_IK_GGT_swivel"
     bl_label = "Swivel Knee"
@@ -27,13 +26,12 @@ class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         space = context.space_data
-        if context.scene.analytic_ik_overlay == "OFF" or not (space.show_gizmo and space.overlay.show_overlays):
+        if not (space.show_gizmo and space.show_gizmo_context):
             return False
-        ob = active_armature(context)
-        if ob is None or ob.mode != "POSE" or ob.data.pose_position == "REST":
-            return False
-        bone = active_bone(ob)
-        return bone is not None and live_tip_of(bone) is not None and ob.visible_in_viewport_get(space)
+        tip = swivelling_tip(context)
+        return (
+            tip is not None and tip.id_data.data.pose_position == "POSE" and tip.id_data.visible_in_viewport_get(space)
+        )
 
     def setup(self, context: bpy.types.Context) -> None:
         self.solved = True
@@ -57,7 +55,7 @@ class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
     def refresh(self, context: bpy.types.Context) -> None:
         """Something changed: see whether the chain is solved."""
         try:
-            tip = _active_tip(context)
+            tip = swivelling_tip(context)
             self.solved = tip is not None and not problems_of(tip.id_data, [tip.name], context.view_layer.depsgraph)
         except Exception:
             self._give_up()
@@ -65,7 +63,7 @@ class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
     def draw_prepare(self, context: bpy.types.Context) -> None:
         """Put dial and handle where the knee's circle is now."""
         try:
-            tip, circle = _active_tip(context), None
+            tip, circle = swivelling_tip(context), None
             if tip is not None and self.solved:
                 circle = circle_of(tip.id_data, tip.name, context.view_layer.depsgraph)
             self.dial.hide = self.handle.hide = circle is None
@@ -83,12 +81,6 @@ class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
         if text not in _reported:
             _reported.add(text)
             print(messages.GIZMO_FAILED(trace=text))
-
-
-def _active_tip(context: bpy.types.Context) -> bpy.types.PoseBone | None:
-    ob = active_armature(context)
-    bone = active_bone(ob) if ob is not None else None
-    return live_tip_of(bone) if bone is not None else None
 
 
 # The stubs say that it returns nothing.

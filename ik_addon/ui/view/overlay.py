@@ -15,7 +15,7 @@ from ... import messages
 from ...rig.blender.armatures import armature_objects
 from ...rig.live.state import known_plan
 from ...rig.model.order import ChainName
-from .chains import Kept, Places, read_places, shapes_of, shown_chains
+from .chains import Kept, Places, chains_out_of_reach, read_places, shapes_of, shown_chains
 from .shapes import Lines
 
 _LINE_WIDTH = 1.6
@@ -38,13 +38,13 @@ _drawn: dict[str, "_Drawn"] = {}
 class _Drawn:
     """What is kept from redraw to redraw: plain data, and batches of the graphics card.
 
-    scene, mode: for which the chains were looked for. plan: how they were solved then, where that holds all that is
-    kept of them. stale: Blender has said that something else changed since; reposed: that an armature did, be it that
-    a chain moved it.
+    scene, mode: for which the chains were looked for. beyond: the chains that were out of reach then.
+    plan: how they were solved then, if that holds all that is kept of them. stale: Blender has reported another change
+    since; reposed: a change of an armature, which a chain may have moved.
     """
 
-    def __init__(self, scene: bpy.types.Scene, kept: Kept) -> None:
-        self.scene, self.mode, self.kept = scene.session_uid, scene.analytic_ik_overlay, kept
+    def __init__(self, scene: bpy.types.Scene, kept: Kept, beyond: frozenset[ChainName]) -> None:
+        self.scene, self.mode, self.kept, self.beyond = scene.session_uid, scene.analytic_ik_overlay, kept, beyond
         plan = known_plan(scene)
         shown = {ChainName(ob, chain.tip) for ob, chains in kept.items() for chain in chains}
         self.plan = plan if plan is not None and shown <= plan.planned().keys() else None
@@ -161,8 +161,11 @@ def batches_of(context: bpy.types.Context) -> tuple:
     if depsgraph is None:
         return ()
     drawn = _drawn.get("now")
-    if drawn is None or (drawn.scene, drawn.mode) != (scene.session_uid, mode) or _is_stale(drawn, scene):
-        drawn = _drawn["now"] = _Drawn(scene, shown_chains(mode, depsgraph))
+    # All are shown anyway, and what was read of them need not be read again where one leaves its reach.
+    beyond = chains_out_of_reach(depsgraph) if mode == "SELECTED" else frozenset()
+    wanted = (scene.session_uid, mode, beyond)
+    if drawn is None or (drawn.scene, drawn.mode, drawn.beyond) != wanted or _is_stale(drawn, scene):
+        drawn = _drawn["now"] = _Drawn(scene, shown_chains(mode, depsgraph, beyond), beyond)
     if not drawn.kept:
         return ()
     visible = [
@@ -225,11 +228,16 @@ def register() -> None:
     """The switches, and what follows them."""
     bpy.types.Scene.analytic_ik_overlay = bpy.props.EnumProperty(
         name="Chains in the View",
-        description="Which chains show their reach, bend plane and limits in the 3D view",
+        description="Chains to draw in the 3D view",
         items=[
-            ("OFF", "Off", "None", 0),
-            ("SELECTED", "Selected", "Those of which a bone is selected in pose mode, and those that are pinned", 1),
-            ("ALL", "All", "All live chains", 2),
+            ("OFF", "Off", "Show no chains", 0),
+            (
+                "SELECTED",
+                "Selected",
+                "Show selected and pinned chains, and chains that are out of reach",
+                1,
+            ),
+            ("ALL", "All", "Show all live chains", 2),
         ],
         default="SELECTED",
         override={"LIBRARY_OVERRIDABLE"},
@@ -237,7 +245,7 @@ def register() -> None:
     )
     bpy.types.PoseBone.analytic_ik_show_overlay = bpy.props.BoolProperty(
         name="Pin Overlay",
-        description="Show this chain in the 3D view also when it is not selected",
+        description="Draw this chain even if it is not selected",
         override={"LIBRARY_OVERRIDABLE"},
         update=_switched,
     )

@@ -32,7 +32,7 @@ LIMIT_COLOUR = (0.66, 0.44, 0.92)
 """Of what a joint may do."""
 FILL_ALPHA = 0.10
 
-_OFF = 1e-3
+OFF = 1e-3
 """Distance, in parts of the chain's reach, from where a chain without limits should end that is no rounding."""
 _HELD = 3.0 * MET
 """The same for a chain with limits: evaluated bones are in single precision."""
@@ -99,7 +99,7 @@ def states_of(chains: Chains) -> np.ndarray:
         along = _unit(offset, tip - root)
         missed = _norm(tip - root - along * held[:, None])
         held_by_limits = chains.checked & chains.limited & (states == Outcome.REACHED) & (missed > _HELD * far)
-        astray = chains.checked & ~chains.limited & ~(missed <= _OFF * far)
+        astray = chains.checked & ~chains.limited & ~(missed <= OFF * far)
     states[held_by_limits] = Outcome.LIMITED
     states[astray | ~np.isfinite(distance)] = ASTRAY
     return np.where(chains.states >= 0, chains.states, states)
@@ -117,6 +117,8 @@ _POINTS = 6
 
 # Groups of lines that are shown or not as a whole.
 _REACH, _NEAREST, _LINE, _GAP, _BEND, _POLE_LINE = range(6)
+_MARK = 6
+"""The first of the marks of the states at the target: they differ by shape, for not everybody sees colors."""
 
 
 class _Template:
@@ -163,30 +165,41 @@ def _template() -> _Template:
         made.arc(group, _ROOT, first, first + 1, around, _facing(around, strongest, 0.07, 5.0))
         made.arc(group, _ROOT, first, first + 2, cap, strongest * np.cos(cap / cap[-1] * pi / 2.0))
     made.dashes(_LINE, _ROOT, _TARGET, 14, 0.85)
-    for second in (_FAR + 1, _FAR + 2):
-        corners = [0.035 * (sign_a * _part(_FAR) + sign_b * _part(second)) for sign_a, sign_b in _DIAMOND]
-        made.line(_LINE, [_part(_TARGET) + corner for corner in corners], (0.95,) * 5)
     made.line(_GAP, [_part(_TIP), _part(_TARGET)], (1.0, 1.0))
     made.arc(_BEND, _CENTRE, _CIRCLE, _CIRCLE + 1, around, _facing(around, 0.8, 0.16, 2.0))
     made.line(_BEND, [_part(_CENTRE), _part(_KNEE)], (0.15, 0.55))
     made.dashes(_POLE_LINE, _KNEE, _POLE, 16, 0.7)
+    for state, lines in _MARKS.items():
+        for second in (_FAR + 1, _FAR + 2):
+            for line in lines:
+                corners = [0.035 * (along * _part(_FAR) + aside * _part(second)) for along, aside in line]
+                made.line(_MARK + state, [_part(_TARGET) + corner for corner in corners], (0.95,) * len(corners))
     return made
 
 
-_DIAMOND = ((1, 0), (0, 1), (-1, 0), (0, -1), (1, 0))
+_MARKS = {
+    Outcome.REACHED: (((1, 0), (0, 1), (-1, 0), (0, -1), (1, 0)),),
+    Outcome.TOO_FAR: (((1.2, 0), (-0.7, 1), (-0.7, -1), (1.2, 0)),),
+    Outcome.TOO_NEAR: (((-1.2, 0), (0.7, 1), (0.7, -1), (-1.2, 0)),),
+    Outcome.LIMITED: (((0.8, 0.8), (-0.8, 0.8), (-0.8, -0.8), (0.8, -0.8), (0.8, 0.8)),),
+    ASTRAY: (((1, 1), (-1, -1)), ((1, -1), (-1, 1))),
+}
+"""The mark of each state as lines, along the line from root to target and aside: a diamond, triangles that point away
+from the root and to it, a square, a cross."""
 _MADE = _template()
 _ROWS = np.array(_MADE.rows, np.float32)
 _GROUPS = np.array(_MADE.groups)
 _COLOURS = np.empty((len(STATE_COLOURS), len(_GROUPS), 4), np.float32)
 """Of every point of the template, by the chain's state."""
 for _state, _colour in enumerate(STATE_COLOURS):
-    _COLOURS[_state, :, :3] = np.where((_GROUPS >= _BEND)[:, None], KNEE_COLOUR, _colour)
+    _COLOURS[_state, :, :3] = np.where(np.isin(_GROUPS, (_BEND, _POLE_LINE))[:, None], KNEE_COLOUR, _colour)
     _COLOURS[_state, :, 3] = _MADE.alphas
 
 
 def points_of(what: str) -> slice:
-    """Where the points of a shape stand among those of a chain: reach, nearest, line, gap, bend or pole line."""
-    names = ("reach", "nearest", "line", "gap", "bend", "pole line")
+    """Where the points of a shape stand among those of a chain: reach, nearest, line, gap, bend, pole line, or the mark
+    of a state, such as "mark 0"."""
+    names = ("reach", "nearest", "line", "gap", "bend", "pole line", *(f"mark {state}" for state in _MARKS))
     found = np.flatnonzero(names.index(what) == _GROUPS)
     return slice(int(found[0]), int(found[-1]) + 1)
 
@@ -195,6 +208,7 @@ def lines_of(chains: Chains, states: np.ndarray) -> Lines:
     """All lines of chains: their points chain after chain, the same number for each."""
     parts, groups = _parts(chains)
     groups[:, _GAP] &= states != Outcome.REACHED
+    groups[:, _MARK:] &= states[:, None] == np.arange(len(_MARKS))
     # One product for all chains: they stand side by side.
     moved = _in_world(parts, chains.worlds).astype(np.float32).transpose(1, 0, 2).reshape(_PARTS, -1)
     points = (_ROWS @ np.nan_to_num(moved)).reshape(len(_ROWS), -1, 3).transpose(1, 0, 2)
@@ -257,9 +271,10 @@ def _parts(chains: Chains) -> tuple[np.ndarray, np.ndarray]:
     frame = np.stack((along, side, _cross(along, side)), axis=1)
     parts[:, _FAR : _FAR + 3], parts[:, _NEAR : _NEAR + 3] = frame * far[:, None, None], frame * near[:, None, None]
     parts[:, _CIRCLE], parts[:, _CIRCLE + 1] = towards, across
-    shown = np.ones((count, 6), bool)
+    shown = np.ones((count, _MARK + len(_MARKS)), bool)
     shown[:, _NEAREST] = near > _THIN * far
     shown[:, _LINE] = shown[:, _GAP] = there
+    shown[:, _MARK:] = there[:, None]
     shown[:, _BEND], shown[:, _POLE_LINE] = bent, poled
     return parts, shown
 

@@ -9,8 +9,8 @@ from bpy_extras.view3d_utils import location_3d_to_region_2d, region_2d_to_origi
 from mathutils import Matrix, Vector
 
 from ... import messages
-from ...authoring.selection import active_armature, active_bone, live_tip_of
-from ...rig.blender.animation import current_fcurve_collections
+from ...authoring.auto_keying import key_if_asked
+from ...authoring.selection import chain_armature, live_tip
 from ...rig.blender.armatures import tag_pose
 from ...rig.model.limb import known_bones, posed_joints
 from ...rig.status.problems import problems_of
@@ -27,6 +27,14 @@ _EDGE_ON = 0.17
 _STRAIGHT = 1e-4
 """Part of the distance from root to tip by which a limb must bulge to have a circle."""
 _FROM_ENTRIES = "0123456789.-"
+_KEYS = (
+    ("Confirm", ("MOUSE_LMB", "EVENT_RETURN")),
+    ("Cancel", ("MOUSE_RMB", "EVENT_ESC")),
+    ("Snap", ("EVENT_CTRL",)),
+    ("Precise", ("EVENT_SHIFT",)),
+    ("0-9: Type Angle", ()),
+)
+"""What keys do during a drag, with Blender's icons for them."""
 
 
 class Circle:
@@ -81,7 +89,7 @@ def circle_of(ob: bpy.types.Object, tip_name: str, depsgraph: bpy.types.Depsgrap
 
 
 class ANALYTIC_IK_OT_swivel(bpy.types.Operator):
-    """Drag the knee of the active bone's chain round its circle; root and tip stay where they are"""
+    """Swing the knee around. Hip and foot stay in place"""
 
     bl_idname = "analytic_ik.swivel"
     bl_label = "Swivel Knee"
@@ -89,7 +97,7 @@ class ANALYTIC_IK_OT_swivel(bpy.types.Operator):
 
     angle: FloatProperty(
         name="Angle",
-        description="By how much the knee turns about the line from the root to the target",
+        description="Rotation of the knee around the line from root to target",
         subtype="ANGLE",
         soft_min=-pi,
         soft_max=pi,
@@ -97,37 +105,35 @@ class ANALYTIC_IK_OT_swivel(bpy.types.Operator):
     )
     release_confirm: BoolProperty(
         name="Confirm on Release",
-        description="Letting the mouse button go confirms",
+        description="Confirm when the mouse button is released",
         options={"HIDDEN", "SKIP_SAVE"},
     )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        ob = active_armature(context)
-        if ob is None or ob.mode != "POSE":
+        ob = chain_armature(context)
+        if ob is None or (ob == context.active_object and ob.mode != "POSE"):
             cls.poll_message_set(messages.NO_POSE_MODE())
             return False
-        bone = active_bone(ob)
-        if bone is None or live_tip_of(bone) is None:
+        if swivelling_tip(context) is None:
             cls.poll_message_set(messages.NO_CHAIN_ACTIVE(armature=ob.name))
             return False
         return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        ob = active_armature(context)
         try:
-            tip = _swivelling_tip(context, ob)
+            tip = _checked_tip(context)
         except ChainError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         setattr(tip, SWIVEL, getattr(tip, SWIVEL) + self.angle)
-        key_as_wished(context, tip)
+        key_if_asked(context, tip, SWIVEL)
         return {"FINISHED"}
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        ob = active_armature(context)
         try:
-            tip = _swivelling_tip(context, ob)
+            tip = _checked_tip(context)
+            ob = tip.id_data
             circle = circle_of(ob, tip.name, context.view_layer.depsgraph)
             if circle is None:
                 raise ChainError(messages.KNEE_STRAIGHT(bone=tip.name))
@@ -142,13 +148,13 @@ class ANALYTIC_IK_OT_swivel(bpy.types.Operator):
         self._last = self._seen(context, event)
         self._dragged, self._typed = 0.0, ""
         self.angle = 0.0
-        self._say(context)
+        self._show(context)
         context.window.cursor_modal_set("SCROLL_XY")
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        ob = active_armature(context)
+        ob = chain_armature(context)
         if ob is None or ob.name != self._ob or self._tip not in ob.pose.bones or context.region_data is None:
             self._end(context)
             return {"CANCELLED"}
@@ -160,7 +166,7 @@ class ANALYTIC_IK_OT_swivel(bpy.types.Operator):
             return {"CANCELLED"}
         if released or (event.type in {"LEFTMOUSE", "RET", "NUMPAD_ENTER"} and event.value == "PRESS"):
             self._end(context)
-            key_as_wished(context, tip)
+            key_if_asked(context, tip, SWIVEL)
             return {"FINISHED"}
         if event.type == "MOUSEMOVE":
             self._drag(context, event)
@@ -169,11 +175,11 @@ class ANALYTIC_IK_OT_swivel(bpy.types.Operator):
         elif event.type not in {"LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT"}:
             # The view may be turned meanwhile, and what plays goes on.
             return {"PASS_THROUGH"}
-        angle = self._wished(event)
+        angle = self._angle_now(event)
         if angle != self.angle:
             self.angle = angle
             setattr(tip, SWIVEL, self._start + angle)
-        self._say(context)
+        self._show(context)
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
@@ -226,7 +232,7 @@ class ANALYTIC_IK_OT_swivel(bpy.types.Operator):
         elif event.ascii != "." or "." not in self._typed:
             self._typed += event.ascii
 
-    def _wished(self, event: bpy.types.Event) -> float:
+    def _angle_now(self, event: bpy.types.Event) -> float:
         if self._typed:
             return radians(float(self._typed)) if any(sign.isdigit() for sign in self._typed) else 0.0
         if event.ctrl:
@@ -241,12 +247,10 @@ class ANALYTIC_IK_OT_swivel(bpy.types.Operator):
             tip.property_unset(SWIVEL)
             tag_pose(tip.id_data)
 
-    def _say(self, context: bpy.types.Context) -> None:
+    def _show(self, context: bpy.types.Context) -> None:
         typed = f" [{self._typed}|]" if self._typed else ""
-        context.area.header_text_set(
-            f"Swivel Knee: {degrees(self.angle):.2f}°{typed} (swivel {degrees(self._start + self.angle):.2f}°)"
-        )
-        context.workspace.status_text_set("Confirm: LMB, Enter   Cancel: RMB, Esc   Snap: Ctrl   Precise: Shift   Type")
+        context.area.header_text_set(f"Swivel: {degrees(self._start + self.angle):.1f}°{typed}")
+        context.workspace.status_text_set(_draw_keys)
 
     def _end(self, context: bpy.types.Context) -> None:
         if context.area is not None:
@@ -257,12 +261,33 @@ class ANALYTIC_IK_OT_swivel(bpy.types.Operator):
             context.window.cursor_modal_restore()
 
 
-def _swivelling_tip(context: bpy.types.Context, ob: bpy.types.Object) -> bpy.types.PoseBone:
-    """The tip of the active bone's chain. Raises ChainError where its swivel turns nothing, or is not ours to set."""
-    bone = active_bone(ob)
-    tip = live_tip_of(bone) if bone is not None else None
+def _draw_keys(header: bpy.types.Header, _context: bpy.types.Context) -> None:
+    """The keys of the drag in the status bar, as Blender shows those of its own tools."""
+    row = header.layout.row(align=True)
+    for text, icons in _KEYS:
+        for icon in icons:
+            row.label(text="", icon=icon)
+        # Some of these icons are wider than others.
+        row.separator(factor=1.0)
+        row.label(text=text)
+        row.separator(factor=1.5)
+
+
+def swivelling_tip(context: bpy.types.Context) -> bpy.types.PoseBone | None:
+    """The tip bone of the live chain whose knee can be dragged: of the active bone in Pose Mode, or of the active
+    control."""
+    tip = live_tip(context)
+    if tip is None or (tip.id_data == context.active_object and tip.id_data.mode != "POSE"):
+        return None
+    return tip
+
+
+def _checked_tip(context: bpy.types.Context) -> bpy.types.PoseBone:
+    """The tip bone of the chain that is shown. Raises ChainError if its swivel turns nothing or is driven."""
+    tip = swivelling_tip(context)
     if tip is None:
-        raise ChainError(messages.NO_CHAIN_ACTIVE(armature=ob.name))
+        raise ChainError(messages.NO_POSE_MODE())
+    ob = tip.id_data
     for sentence in problems_of(ob, [tip.name], context.view_layer.depsgraph).values():
         raise ChainError(sentence)
     if tip.analytic_ik_chain_count == 1 or tip.parent is None:
@@ -271,26 +296,6 @@ def _swivelling_tip(context: bpy.types.Context, ob: bpy.types.Object) -> bpy.typ
     if data is not None and data.drivers.find(f"{tip.path_from_id()}.{SWIVEL}") is not None:
         raise ChainError(messages.SWIVEL_DRIVEN(bone=tip.name))
     return tip
-
-
-def key_as_wished(context: bpy.types.Context, tip: bpy.types.PoseBone) -> bool:
-    """Key a tip's swivel at the present frame where Auto Keying asks for it; whether it was keyed."""
-    tools = context.scene.tool_settings
-    if not tools.use_keyframe_insert_auto:
-        return False
-    ob = tip.id_data
-    path = f"{tip.path_from_id()}.{SWIVEL}"
-    data = ob.animation_data
-    curves = [home.find(path) for home in current_fcurve_collections(data)] if data else []
-    curve = next((curve for curve in curves if curve is not None), None)
-    frame = context.scene.frame_current_final
-    if tools.auto_keying_mode == "REPLACE_KEYS":
-        # Replace means: keys that are there.
-        if curve is None or not any(abs(key.co.x - frame) < 0.01 for key in curve.keyframe_points):
-            return False
-    elif curve is None and getattr(context.preferences.edit, "use_keyframe_insert_available", False):
-        return False
-    return tip.keyframe_insert(SWIVEL, frame=frame, group=tip.name)
 
 
 # The stubs say that it returns nothing.

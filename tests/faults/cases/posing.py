@@ -268,7 +268,7 @@ def orphaned(stage: Stage) -> None:
     if stage.ours:
         stage.limbs[0].target = ""
         update()
-        stage.says("1 of the 2 bones", "set Bones to 1")
+        stage.says("1 of the 2 bones", "Set Chain Length to 1")
     else:
         # Blender's own IK then takes what there is.
         stage.limbs[0].bones, stage.limbs[0].bends = ["shin"], False

@@ -1,0 +1,65 @@
+"""The operators that switch chains: between FK and IK, and on again after a bake."""
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+import bpy
+
+from ... import messages
+from ...authoring.selection import chosen_tips, tips_of
+from ...authoring.switching import switch_to_fk, switch_to_ik, unmute_chains
+from ...bake.certificate import chains_words
+from ...solvers import ChainError
+from .chains import ChainOperator
+from .polls import no_tip
+
+
+class SwitchOperator(ChainOperator):
+    """Operators that switch the selected chains. switch: does it; done: what to report."""
+
+    switch: ClassVar[Callable[[bpy.types.Context, Sequence[bpy.types.PoseBone]], None]]
+    done: ClassVar[messages.Message]
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        tips = chosen_tips(context, ob)
+        if not tips:
+            raise ChainError(no_tip(ob))
+        type(self).switch(context, tips)
+        frame = messages.AT_FRAME(frame=context.scene.frame_current_final)
+        return type(self).done(chains=chains_words(len(tips)), frame=frame)
+
+
+class ANALYTIC_IK_OT_switch_to_fk(SwitchOperator):
+    """Keep the current pose as FK and set Influence to 0. \
+Inserts keys if Auto Keying is on"""
+
+    bl_idname = "analytic_ik.switch_to_fk"
+    bl_label = "Switch to FK"
+    switch = staticmethod(switch_to_fk)
+    done = messages.SWITCHED_TO_FK
+
+
+class ANALYTIC_IK_OT_switch_to_ik(SwitchOperator):
+    """Move the controls to the FK pose and set Influence to 1. \
+Inserts keys if Auto Keying is on"""
+
+    bl_idname = "analytic_ik.switch_to_ik"
+    bl_label = "Switch to IK"
+    switch = staticmethod(switch_to_ik)
+    done = messages.SWITCHED_TO_IK
+
+
+class ANALYTIC_IK_OT_unmute(ChainOperator):
+    """Switch the armature's muted chains on again"""
+
+    bl_idname = "analytic_ik.unmute"
+    bl_label = "Unmute Chains"
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        return messages.UNMUTED(chains=chains_words(unmute_chains(tips_of(ob))))
+
+
+# The stubs say that it returns nothing.
+register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
+    (ANALYTIC_IK_OT_switch_to_fk, ANALYTIC_IK_OT_switch_to_ik, ANALYTIC_IK_OT_unmute)
+)

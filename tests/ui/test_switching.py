@@ -1,0 +1,109 @@
+"""Switch to FK, Switch to IK: nothing jumps, and Auto Keying gets its keys."""
+
+from contextlib import contextmanager
+
+import bpy
+import pytest
+
+from ik_addon.rig.blender.animation import current_fcurve_collections
+
+from ..rig.rigs import Rig
+from ..scenes import EXACT, apart, enter, go_to, pose_of, walking_leg, whole_state
+
+pytestmark = pytest.mark.versions
+
+
+@contextmanager
+def auto_keying():
+    tools, edit = bpy.context.scene.tool_settings, bpy.context.preferences.edit
+    before = edit.use_keyframe_insert_available
+    tools.use_keyframe_insert_auto, edit.use_keyframe_insert_available = True, False
+    try:
+        yield
+    finally:
+        tools.use_keyframe_insert_auto, edit.use_keyframe_insert_available = False, before
+
+
+def posed() -> Rig:
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    go_to(4)
+    return rig
+
+
+def keyed_paths(ob: bpy.types.Object, frame: float) -> set[str]:
+    homes = current_fcurve_collections(ob.animation_data) if ob.animation_data else []
+    return {
+        curve.data_path for home in homes for curve in home if any(key.co.x == frame for key in curve.keyframe_points)
+    }
+
+
+@pytest.mark.parametrize("influence", [1.0, 0.4, 0.0])
+@pytest.mark.parametrize("way", ["fk", "ik"])
+def test_nothing_jumps(way, influence):
+    rig = posed()
+    rig.tip.analytic_ik_influence = influence
+    bpy.context.view_layer.update()
+    before = pose_of(rig.ob)
+    getattr(bpy.ops.analytic_ik, f"switch_to_{way}")()
+    bpy.context.view_layer.update()
+    assert rig.tip.analytic_ik_influence == (0.0 if way == "fk" else 1.0)
+    assert apart(before, pose_of(rig.ob), sum(rig.lengths())) < 20.0 * EXACT
+
+
+def test_there_and_back_again():
+    rig = posed()
+    before = pose_of(rig.ob)
+    for way in ("fk", "ik", "fk", "ik"):
+        getattr(bpy.ops.analytic_ik, f"switch_to_{way}")()
+    bpy.context.view_layer.update()
+    assert apart(before, pose_of(rig.ob), sum(rig.lengths())) < 20.0 * EXACT
+
+
+def test_auto_keying_gets_its_keys():
+    rig = posed()
+    before = pose_of(rig.ob)
+    influence = 'pose.bones["shin"].analytic_ik_influence'
+    with auto_keying():
+        bpy.ops.analytic_ik.switch_to_fk()
+        keyed = keyed_paths(rig.ob, 4.0)
+        assert influence in keyed
+        assert {'pose.bones["thigh"].rotation_quaternion', 'pose.bones["shin"].rotation_quaternion'} <= keyed
+        go_to(9)
+        bpy.ops.analytic_ik.switch_to_ik()
+        assert influence in keyed_paths(rig.ob, 9.0)
+        assert "location" in keyed_paths(rig.target.ob, 9.0)
+    # Up to the second switch the leg is all FK.
+    for frame, value in ((4, 0.0), (8, 0.0), (9, 1.0), (12, 1.0)):
+        go_to(frame)
+        assert rig.tip.analytic_ik_influence == value
+    go_to(4)
+    assert apart(before, pose_of(rig.ob), sum(rig.lengths())) < 20.0 * EXACT
+
+
+def test_without_auto_keying_there_is_no_key():
+    rig = posed()
+    bpy.ops.analytic_ik.switch_to_fk()
+    assert keyed_paths(rig.ob, 4.0) == set()
+
+
+@pytest.mark.parametrize("way", ["fk", "ik"])
+def test_a_driven_influence_is_refused_with_nothing_changed(way):
+    rig = posed()
+    rig.tip.driver_add("analytic_ik_influence").driver.expression = "0.5"
+    bpy.context.view_layer.update()
+    before = whole_state()
+    with pytest.raises(RuntimeError, match=r"a driver sets its influence\. Remove that driver"):
+        getattr(bpy.ops.analytic_ik, f"switch_to_{way}")()
+    assert whole_state() == before
+
+
+def test_what_cannot_be_snapped_is_refused_with_nothing_changed():
+    rig = posed()
+    rig.tip.analytic_ik_influence = 0.0
+    rig.target.ob.constraints.new("LIMIT_LOCATION")
+    bpy.context.view_layer.update()
+    before = whole_state()
+    with pytest.raises(RuntimeError, match="moves its control"), auto_keying():
+        bpy.ops.analytic_ik.switch_to_ik()
+    assert whole_state() == before
