@@ -32,6 +32,7 @@ WITHOUT_SCENE = {
     "test_messages.py",
     "test_every_message.py",
     "test_extension.py",
+    "test_platform.py",
     "docs",
 }
 
