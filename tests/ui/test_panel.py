@@ -290,10 +290,10 @@ def test_the_panels_stay_away_where_they_have_nothing_to_show(scene, kind):
 
 def test_the_panels_are_registered_where_they_belong():
     places = {
-        bake_panel.ANALYTIC_IK_PT_bake: ("VIEW_3D", "UI", "Analytic IK"),
-        panel.ANALYTIC_IK_PT_sidebar: ("VIEW_3D", "UI", "Analytic IK"),
-        limits_panel.ANALYTIC_IK_PT_limits: ("VIEW_3D", "UI", "Analytic IK"),
-        chain_list.ANALYTIC_IK_PT_chains: ("VIEW_3D", "UI", "Analytic IK"),
+        bake_panel.ANALYTIC_IK_PT_bake: ("VIEW_3D", "UI", "Animation"),
+        panel.ANALYTIC_IK_PT_sidebar: ("VIEW_3D", "UI", "Animation"),
+        limits_panel.ANALYTIC_IK_PT_limits: ("VIEW_3D", "UI", "Animation"),
+        chain_list.ANALYTIC_IK_PT_chains: ("VIEW_3D", "UI", "Animation"),
         panel.ANALYTIC_IK_PT_bone: ("PROPERTIES", "WINDOW", ""),
     }
     for kind, place in places.items():

@@ -135,7 +135,7 @@ def choose_the_armature() -> d.Steps:
     assert bpy.context.object == rig()
     assert rig().data.bones.active.name == "spine"
     yield from d.press("alt+a", d.middle())
-    yield from d.open_sidebar("Analytic IK")
+    yield from d.open_sidebar("Animation")
     shot("1_chosen")
 
 

@@ -20,6 +20,7 @@ from ..operators.certificates import (
     ANALYTIC_IK_OT_mark_problems,
 )
 from .sentences import draw_sentence, length_words
+from .tab import DEFAULT
 
 _BOXES = 5
 """Chains with a box of their own: the worst ones. More would have to be scrolled through."""
@@ -53,7 +54,7 @@ class CertificatePanel:
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
-    bl_category = "Analytic IK"
+    bl_category = DEFAULT
 
     @staticmethod
     def armature(context: bpy.types.Context) -> bpy.types.Object | None:

@@ -24,6 +24,7 @@ from ..operators.running import running
 from ..view.swivel import ANALYTIC_IK_OT_swivel
 from .problems import draw_problem
 from .sentences import draw_sentence, length_words
+from .tab import DEFAULT
 
 
 class InSidebar:
@@ -31,7 +32,7 @@ class InSidebar:
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
-    bl_category = "Analytic IK"
+    bl_category = DEFAULT
 
 
 class InBoneTab:
