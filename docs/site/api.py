@@ -116,7 +116,12 @@ def table(head: str, rows: list[str]) -> list[str]:
 
 def page() -> str:
     """All of it."""
-    lines = ["## Properties", ""]
+    lines = ["## Preferences", ""]
+    for own in bpy.types.AddonPreferences.__subclasses__():
+        if own.__module__.startswith("ik_addon."):
+            shown = [each for each in own.bl_rna.properties if each.identifier in own.__annotations__]
+            lines += table("name in Python", [row(each, each.identifier) for each in shown])
+    lines += ["## Properties", ""]
     for owner, shown in properties():
         lines += [f"### {OWNERS.get(owner, owner)}", "", f"Of `bpy.types.{owner}`.", ""]
         lines += table("data path", [row(own, own.identifier) for own in shown])
