@@ -109,6 +109,8 @@ def open_the_tab() -> d.Steps:
         bpy.ops.view3d.view_axis(type="FRONT")
         bpy.ops.view3d.view_selected()
         bpy.ops.view3d.view_orbit(angle=0.9, type="ORBITLEFT")
+        # From above: the outline around a foot is flat.
+        bpy.ops.view3d.view_orbit(angle=0.4, type="ORBITUP")
     yield from d.open_sidebar("Animation")
     shot("1_selected")
 
@@ -146,7 +148,7 @@ def choose_the_control(tip: bpy.types.PoseBone) -> d.Steps:
 def key_a_step(tip: bpy.types.PoseBone) -> d.Steps:
     """5 to 7: three keys."""
     up = 0.12 * d.region().height
-    for frame, x, y in zip(FRAMES, (0, 0.6 * up, 0.6 * up), (0, up, -up), strict=True):
+    for frame, x, y in zip(FRAMES, (0, 0.25 * up, 0.25 * up), (0, up, -up), strict=True):
         bpy.context.scene.frame_set(frame)
         yield 0.2
         if x:
