@@ -32,7 +32,8 @@ WITHOUT_SCENE = {
     "test_messages.py",
     "test_every_message.py",
     "test_extension.py",
-    "test_manual.py",
+    "test_platform.py",
+    "docs",
 }
 
 # How many of a test's random cases are not slow.

@@ -70,10 +70,26 @@ def install_use_disable(extension_zip):
         assert not handlers_of(module), f"left behind: {handlers_of(module)}"
         assert not hasattr(bpy.types.PoseBone, "analytic_ik_enabled"), "the bones keep their properties"
 
+    name_the_tab(module)
     update_while_a_leg_follows(module, extension_zip)
 
     assert "ik_addon" not in sys.modules, "an absolute import: it works beside the checkout, not in Blender"
     print("a chain reached its target, nothing is left")
+
+
+def name_the_tab(module):
+    """The sidebar's tab has the name that the preferences give it, also after the add-on was off."""
+    import addon_utils
+
+    for again in (False, True):
+        addon_utils.enable(module, default_set=not again)
+        own = bpy.context.preferences.addons[module].preferences
+        assert own.sidebar_tab == ("Rig" if again else "Animation")
+        assert bpy.types.ANALYTIC_IK_PT_sidebar.bl_category == own.sidebar_tab
+        own.sidebar_tab = "Rig"
+        assert bpy.types.ANALYTIC_IK_PT_sidebar.bl_category == "Rig"
+        # As at the end of Blender: what was set stays.
+        addon_utils.disable(module, default_set=again)
 
 
 def update_while_a_leg_follows(module, extension_zip):

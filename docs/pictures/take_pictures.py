@@ -3,14 +3,14 @@
     blender --python docs/pictures/take_pictures.py -- FOLDER [NAME...]
 
 The add-on must be enabled, the window about 1600 by 900 pixels. Needs what tests/window/driver.py needs, and
-ImageMagick to put pictures side by side. Without names all pictures are taken.
+ImageMagick (with WebP for the moving picture) to put pictures side by side. Without names all pictures are taken.
 """
 
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Sequence
-from math import radians
+from math import pi, radians, sin
 from pathlib import Path
 
 import bpy
@@ -159,6 +159,75 @@ def setter(owner: Callable[[], object], **values) -> Callable[[], None]:
     return make
 
 
+# A moving picture
+
+SMALL = (640, 400)
+"""Pixels of the moving picture."""
+
+
+def film(folder: Path, caption: str, count: int, pose: Callable[[float], None]) -> d.Steps:
+    """Take `count` pictures, each after `pose` was called with the part of the shot that has passed, from 0 to 1."""
+    width, height = SMALL
+    for k in range(count):
+        pose(k / count)
+        rig().update_tag()
+        yield 0.25
+        path = folder / f"{len(list(folder.iterdir())):04}.png"
+        d.picture(path, middle_crop(round(560 * width / height), 560))
+        text = ["-gravity", "South", "-pointsize", "20", "-font", "DejaVu-Sans-Bold", "-fill", "white"]
+        band = ["-undercolor", "#00000099", "-annotate", "+0+12", f"  {caption}  "]
+        subprocess.run(["convert", str(path), "-resize", f"{width}x{height}!", *text, *band, str(path)], check=True)
+
+
+def moving() -> d.Steps:
+    """What the README shows first: a foot is dragged, a knee is swung, a biped and a spider walk."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        yield from rigged_biped()
+        look((0.0, -0.1, 0.62), 40.0, 8.0, 3.6)
+        yield from choose_bone("shin.L")
+        start = foot().location.copy()
+
+        def drag(part: float) -> None:
+            lift = sin(pi * part)
+            foot().location = start + Vector((0.05 * lift, -0.22 * sin(2.0 * pi * part), 0.3 * lift))
+
+        yield from film(folder, "Drag a foot: it stays where you put it", 26, drag)
+        foot().location = start + Vector((0.0, -0.15, 0.24))
+        yield from film(
+            folder,
+            "Swing the knee around",
+            22,
+            lambda part: setattr(leg(), "analytic_ik_swivel", radians(65.0) * sin(2.0 * pi * part)),
+        )
+        yield from open_scene("biped_walk")
+        bpy.context.scene.analytic_ik_overlay = "ALL"
+        look((0.0, 0.0, 0.8), 62.0, 10.0, 3.9)
+        body = next(bone for bone in rig().pose.bones if bone.name in ("root", "hips"))
+
+        def walk(part: float) -> None:
+            bpy.context.scene.frame_set(20 + round(60 * part))
+            bpy.context.view_layer.update()
+            at = rig().matrix_world @ body.head
+            area = d.area().spaces.active.region_3d
+            area.view_location = (at.x, at.y, 0.8)
+
+        yield from film(folder, "Feet stay planted on any ground", 30, walk)
+        yield from open_scene("spider")
+        yield from film(
+            folder, "Any limb of any rig", 24, lambda part: bpy.context.scene.frame_set(1 + round(48 * part))
+        )
+        save_moving(sorted(folder.iterdir()), "analytic_ik")
+
+
+def save_moving(frames: list[Path], name: str) -> None:
+    """Save pictures as one that moves, ten a second, and repeats."""
+    out = d.out_folder() / f"{name}.webp"
+    shape = ["-delay", "10", "-loop", "0", "-quality", "55", "-define", "webp:method=6"]
+    subprocess.run(["convert", *shape, *map(str, frames), str(out)], check=True)
+    print(f"{out.name}: {out.stat().st_size // 1024} KB, {len(frames)} pictures", flush=True)
+
+
 # The settings of a chain
 
 
@@ -192,7 +261,7 @@ def settings_flip() -> d.Steps:
     foot().location += Vector((0.0, -0.05, 0.2))
     yield from side_by_side(
         "setting_flip",
-        [("Flip off", setter(leg, analytic_ik_flip=False)), ("Flip on", setter(leg, analytic_ik_flip=True))],
+        [("Flip Bend off", setter(leg, analytic_ik_flip=False)), ("Flip Bend on", setter(leg, analytic_ik_flip=True))],
     )
 
 
@@ -210,7 +279,8 @@ def settings_reach() -> d.Steps:
     look((0.05, -0.25, 0.43), 75.0, 6.0, 2.3)
     foot().location += Vector((0.0, -0.6, 0.18))
     select(foot())
-    states = [(reach.capitalize(), setter(leg, analytic_ik_reach=reach)) for reach in ("CLAMP", "STRETCH", "HOLD")]
+    choices = {"CLAMP": "Clamp", "STRETCH": "Stretch", "HOLD": "Use FK"}
+    states = [(label, setter(leg, analytic_ik_reach=reach)) for reach, label in choices.items()]
     yield from side_by_side("setting_reach", states)
 
 
@@ -228,9 +298,9 @@ def settings_foot_follows() -> d.Steps:
     foot().location += Vector((0.0, 0.2, 0.28))
     select(foot())
     states = [
-        ("Foot Follows on", lambda: None),
+        ("Follow Rotation on", lambda: None),
         ("On, the control turned", lambda: foot().rotation_euler.rotate(Euler((radians(-35.0), 0.0, 0.0)))),
-        ("Off: it rides on the shin", setter(leg, analytic_ik_use_rotation=False)),
+        ("Off: it moves with the shin", setter(leg, analytic_ik_use_rotation=False)),
     ]
     yield from side_by_side("setting_foot_follows", states)
 
@@ -247,7 +317,9 @@ def settings_toe_angle() -> d.Steps:
     bpy.data.objects["Foot.R"].location += Vector((0.0, 0.3, 0.02))
     look((0.09, -0.08, 0.16), 84.0, 4.0, 0.95)
     leg().analytic_ik_foot_roll = radians(60.0)
-    states = [(f"Toe Angle {angle}°", setter(leg, analytic_ik_toe_angle=radians(angle))) for angle in (10, 35, 60)]
+    states = [
+        (f"Roll Break Angle {angle}°", setter(leg, analytic_ik_toe_angle=radians(angle))) for angle in (10, 35, 60)
+    ]
     yield from side_by_side("setting_toe_angle", states, width=260)
 
 
@@ -262,7 +334,7 @@ def settings_least_bend() -> d.Steps:
     def least(degrees: float | None) -> Callable[[], None]:
         return setter(knee, analytic_ik_use_min_bend=degrees is not None, analytic_ik_min_bend=radians(degrees or 0.0))
 
-    states = [("Keep Bent off", least(None)), ("Least Bend 15°", least(15.0)), ("Least Bend 40°", least(40.0))]
+    states = [("Min Bend off", least(None)), ("Min Bend 15°", least(15.0)), ("Min Bend 40°", least(40.0))]
     yield from side_by_side("setting_least_bend", states)
 
 
@@ -311,7 +383,7 @@ def settings_least_motion() -> d.Steps:
     def solved(least: bool) -> Callable[[], None]:
         return setter(tip, analytic_ik_influence=1.0, analytic_ik_least_motion=least)
 
-    states = [("FK pose", fk), ("Least Motion off", solved(False)), ("Least Motion on", solved(True))]
+    states = [("FK pose", fk), ("Preserve FK Shape off", solved(False)), ("Preserve FK Shape on", solved(True))]
     yield from side_by_side("setting_least_motion", states, grow=640)
 
 
@@ -326,7 +398,7 @@ def settings_cone() -> d.Steps:
 
         return make
 
-    states = [("Limit Bend off", cones(None)), ("Largest Bend 20°", cones(20.0)), ("Largest Bend 8°", cones(8.0))]
+    states = [("Max Bend off", cones(None)), ("Max Bend 20°", cones(20.0)), ("Max Bend 8°", cones(8.0))]
     yield from side_by_side("setting_cone", states, grow=640)
 
 
@@ -420,18 +492,8 @@ def panel() -> d.Steps:
     foot().location += Vector((0.0, -0.12, 0.22))
     look((-0.15, -0.1, 0.78), 40.0, 6.0, 3.6)
     yield from choose_bone("shin.L")
-    yield from d.open_sidebar("Analytic IK")
+    yield from d.open_sidebar("Animation")
     window_picture("panel", 1000, right_part_of_view())
-
-
-def biped_walk() -> d.Steps:
-    """The README's picture."""
-    yield from open_scene("biped_walk")
-    bpy.context.scene.frame_set(44)
-    bpy.context.scene.render.use_lock_interface = True
-    yield from choose_bone("shin.L")
-    yield from d.open_sidebar("Analytic IK")
-    window_picture("biped_walk", 1600)
 
 
 def gizmo() -> d.Steps:
@@ -475,7 +537,7 @@ def certificate() -> d.Steps:
         foot().keyframe_insert("location", frame=frame)
     look((-0.15, -0.35, 0.78), 70.0, 6.0, 3.6)
     yield from choose_bone("shin.L")
-    yield from d.open_sidebar("Analytic IK")
+    yield from d.open_sidebar("Animation")
     with d.over():
         bpy.ops.analytic_ik.check(frame_start=1, frame_end=60)
         bpy.ops.analytic_ik.mark_problems()
@@ -488,6 +550,7 @@ def certificate() -> d.Steps:
 
 
 PICTURES: dict[str, Callable[[], d.Steps]] = {
+    "moving": moving,
     "setting_pole": settings_pole,
     "setting_swivel": settings_swivel,
     "setting_flip": settings_flip,
@@ -503,7 +566,6 @@ PICTURES: dict[str, Callable[[], d.Steps]] = {
     "setting_cone": settings_cone,
     "before_and_after": before_and_after,
     "panel": panel,
-    "biped_walk": biped_walk,
     "gizmo": gizmo,
     "overlay_walk": overlay_walk,
     "overlay_spider": overlay_spider,

@@ -4,7 +4,6 @@ Python would raise it wherever it is. Inside a handler or a driver Blender print
 """
 
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -24,11 +23,11 @@ class Stopped(KeyboardInterrupt):
 def stops_heard() -> Iterator[None]:
     """Inside, `stop_if_asked` raises what is asked once; who asks twice does not want to wait for it."""
     _asked.clear()
-    if threading.current_thread() is not threading.main_thread():
-        # Signals go to the main thread alone.
-        yield
-        return
-    before = {number: signal.signal(number, _ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        before = {number: signal.signal(number, _ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    except ValueError:
+        # Another thread than the main one: signals do not go there.
+        before = {}
     try:
         yield
     finally:

@@ -14,7 +14,7 @@ Deed = Callable[[Stage], None]
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that happens. group, title: as the table in docs/reliability.md calls them."""
+    """Something that happens. group, title: as docs/reliability_table.md calls them."""
 
     group: str
     title: str

@@ -1,7 +1,7 @@
 """What comes of every fault, here and with Blender's own IK constraint, measured in the Blender that runs it.
 
 python -m tests.faults.table OUT.json        in each Blender
-python -m tests.faults.table --join *.json   the Markdown of docs/reliability.md, from what they wrote
+python -m tests.faults.table --join *.json   the Markdown of docs/reliability_table.md, from what they wrote
 """
 
 import argparse
@@ -46,7 +46,13 @@ def joined(paths: list[Path]) -> str:
     for same in zip(*(table["rows"] for table in tables), strict=True):
         if same[0]["group"] != group:
             group = same[0]["group"]
-            lines += ["", f"### {group}", "", "| fault | here | Blender's own IK | test |", "| --- | --- | --- | --- |"]
+            lines += [
+                "",
+                f"## {group}",
+                "",
+                "| fault | Analytic IK | Blender's own IK | test |",
+                "| --- | --- | --- | --- |",
+            ]
         cells = [_agreed(versions, [row[solver] for row in same]) for solver in ("the add-on", "Blender's own IK")]
         lines.append(f"| {same[0]['title']} | {cells[0]} | {cells[1]} | `{same[0]['test']}` |")
     return "\n".join(lines)

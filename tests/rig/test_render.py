@@ -1,6 +1,7 @@
 """What is rendered is what the viewport shows: compared with the same pose, keyed, and no add-on at work."""
 
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from math import pi
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
+from ik_addon.rig.blender.rendering import is_render_thread
 from ik_addon.rig.live import handlers as live
 
 from .keys import FRAMES, fcurves, key, key_rotation
@@ -297,3 +299,9 @@ def test_a_linked_leg_is_rendered_as_it_is_in_its_own_file(animate: Callable, re
     linked = render(tmp_path, own)
     for frame, image in own.items():
         assert (np.abs(image - linked[frame]) > 0.02).mean() < 0.002, f"frame {frame}"
+
+
+def test_a_render_in_a_thread_of_its_own_is_told_from_the_window():
+    with ThreadPoolExecutor(1) as elsewhere:
+        assert elsewhere.submit(is_render_thread).result()
+    assert not is_render_thread()

@@ -220,7 +220,10 @@ class ArmaturePlan:
 
     def _guess(self, ob: bpy.types.Object, frame: float, graphs: Graphs, sampled: Collection[int]) -> None:
         """Write what chains that are not sampled came to when the frame was visited before."""
-        found, copies = self._recalled.get(frame, {}), copies_of(ob, graphs)
+        found = self._recalled.get(frame)
+        if not found:
+            return
+        copies = copies_of(ob, graphs)
         self._guessed = {k: own for k, own in found.items() if k not in sampled}
         if all(self._is_shown(copy, k, values) for copy in copies for k, (_, values) in self._guessed.items()):
             return

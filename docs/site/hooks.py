@@ -1,0 +1,55 @@
+"""Makes a site of the documents: adds the README, the changelog and the lists of api.py.
+
+MkDocs calls these functions; https://www.mkdocs.org/dev-guide/plugins/#events describes when.
+"""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+ADDED = {"index.md": "README.md", "changelog.md": "CHANGELOG.md"}
+"""Pages that are documents of the checkout's root."""
+API = "<!-- api -->"
+"""Where scripting.md gets the lists of properties and operators."""
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """The site's address is the one that the manifest names."""
+    config.site_url = tomllib.loads((CHECKOUT / "blender_manifest.toml").read_text())["website"]
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are not below docs/."""
+    for page, source in ADDED.items():
+        files.append(File.generated(config, page, content=below_docs((CHECKOUT / source).read_text())))
+    return files
+
+
+def below_docs(text: str) -> str:
+    """A document of the root as a page: links into docs/ lead beside it, links elsewhere become plain text."""
+    text = text.replace("](docs/", "](")
+    return re.sub(
+        r"\[([^\]]+)\]\((?!https?://|#)([^)]+)\)", lambda link: link[0] if _is_page(link[2]) else link[1], text
+    )
+
+
+def _is_page(link: str) -> bool:
+    return (CHECKOUT / "docs" / link.partition("#")[0]).exists()
+
+
+def on_page_markdown(markdown: str, **_kwargs) -> str:
+    """Put the lists of properties and operators where scripting.md has room for them."""
+    return markdown.replace(API, api()) if API in markdown else markdown
+
+
+def api() -> str:
+    """The lists, made in a process of its own: Blender stays out of MkDocs' process."""
+    command = [sys.executable, str(Path(__file__).with_name("api.py"))]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, encoding="utf-8").stdout

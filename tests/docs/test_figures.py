@@ -1,0 +1,51 @@
+"""The README's figures are those of docs/performance.md, rounded to one or two digits."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+def table_rows(name):
+    """The rows of a document's tables by their first cells; of rows that begin alike the first."""
+    found = {}
+    for line in (CHECKOUT / name).read_text().splitlines():
+        cells = [cell.strip().strip("*") for cell in line.strip("|").split("|")]
+        if line.startswith("|") and not set(cells[0]) <= set("- "):
+            found.setdefault(cells[0] if cells[0] != "4 legs" else f"4 legs, {cells[1]}", cells[1:])
+    return found
+
+
+MEASURED = table_rows("docs/performance.md")
+TOLD = table_rows("README.md")
+
+
+def number(cell):
+    return float(re.match(r"[\d.e-]+", cell)[0])
+
+
+@pytest.mark.parametrize(
+    ("told", "column", "measured", "there"),
+    [
+        ("Error of a two-bone leg, in leg lengths", 0, "1 leg, static root", 4),
+        ("Error of a two-bone leg, in leg lengths", 2, "40 legs, static root", 5),
+        ("Error of a 20-bone chain, in chain lengths", 0, "4 chains of 20 bones", 4),
+        ("Error of a 20-bone chain, in chain lengths", 2, "4 chains of 20 bones", 5),
+        ("Frame with 1 leg, compared with Blender's IK", 2, "1 leg, static root", 0),
+        ("Frame with 40 legs, compared with Blender's IK", 2, "40 legs, static root", 0),
+        ("Bake of 4 legs over 250 frames, compared with `nla.bake`", 2, "4 legs, 250", 1),
+    ],
+)
+def test_a_figure_is_the_measured_one(told, column, measured, there):
+    said, figure = number(TOLD[told][column]), number(MEASURED[measured][there])
+    digits = len(re.sub(r"e.*|\D", "", TOLD[told][column].split()[0]).lstrip("0"))
+    assert said == float(f"{figure:.{digits - 1}e}"), f"{figure} was measured"
+
+
+def test_the_limits_name_the_measured_cost():
+    text = (CHECKOUT / "README.md").read_text().replace("\n  ", " ")
+    assert f"costs {number(MEASURED['1 leg, static root'][0]):.1f} times as much" in text
+    assert f"small armature costs {number(MEASURED['a control'][0]):.1f} times" in text
+    assert number(MEASURED["the hips, by hand"][0]) <= 5.0, "almost five times"

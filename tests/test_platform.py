@@ -1,0 +1,178 @@
+"""What reviewers of Blender's extensions platform look at, as far as a script can.
+
+https://developer.blender.org/docs/features/extensions/moderation/guidelines/ has the rules. What is imported and called
+is read off the sources, as in test_house.py; files and programs are the business of faults/test_security.py.
+"""
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[1]
+MANIFEST = CHECKOUT / "blender_manifest.toml"
+
+LONGEST_TAGLINE = 64
+PRAISE = (
+    r"best|better|amazing|awesome|ultimate|powerful|revolutionary|easy|easily|simple|fast|perfect|professional|free|new"
+)
+NEEDS = {
+    "files": {"save_as_mainfile", "write_text", "write_bytes"},
+    "clipboard": {"clipboard"},
+}
+"""The permissions that the manifest may ask for, and what in the sources needs them."""
+NO_MODULES = {
+    "threading": "threads",
+    "_thread": "threads",
+    "concurrent": "threads",
+    "multiprocessing": "processes",
+    "asyncio": "an event loop of its own",
+    "pip": "installing packages",
+    "ensurepip": "installing packages",
+}
+NO_NAMES = {
+    "keyconfigs": "changing the keymap",
+    "addon_install": "installing add-ons",
+    "addon_refresh": "reloading add-ons",
+    "package_install": "installing add-ons",
+}
+PLACES = {("VIEW_3D", "UI"), ("PROPERTIES", "WINDOW"), ("VIEW_3D", "WINDOW")}
+"""Editors and regions of panels and gizmos: the sidebar of the 3D view, Properties, and in the view itself."""
+
+
+def of_manifest(manifest: dict, names: set[str]) -> list[str]:
+    """What a reviewer would send back about a manifest. names: all names and attributes in the sources."""
+    found = []
+    tagline = manifest["tagline"]
+    if len(tagline) > LONGEST_TAGLINE:
+        found.append(f"the tagline has {len(tagline)} characters, {LONGEST_TAGLINE} are allowed")
+    if not tagline[-1].isalnum():
+        found.append("the tagline ends with punctuation")
+    if re.search(rf"\b({PRAISE})\b", tagline, re.IGNORECASE):
+        found.append("the tagline praises; it must describe")
+    if re.search(rf"\b({re.escape(manifest['name'])}|blender|add-?on|extension)\b", tagline, re.IGNORECASE):
+        found.append("the tagline repeats what is shown beside it")
+    if not re.fullmatch(r"https://\S+", manifest.get("website", "")):
+        found.append("there is no website")
+    asked = manifest.get("permissions", {})
+    for permission, reason in asked.items():
+        if permission not in NEEDS:
+            found.append(f"the permission {permission!r} is not needed")
+        elif not NEEDS[permission] & names:
+            found.append(f"nothing uses the permission {permission!r}")
+        if len(reason) > LONGEST_TAGLINE or not reason[-1].isalnum():
+            found.append(f"the reason for {permission!r} is too long or ends with punctuation")
+    found += [
+        f"{permission!r} is used without permission" for permission in NEEDS.keys() - asked if NEEDS[permission] & names
+    ]
+    return found
+
+
+def of_sources(sources: dict[str, str]) -> list[str]:
+    """What a reviewer would send back about sources: {path below ik_addon: text}."""
+    found = []
+    for path, text in sources.items():
+        for node in ast.walk(ast.parse(text)):
+            at = f"{path}:{getattr(node, 'lineno', '')}"
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+                if isinstance(node, ast.Import) or not node.level:
+                    roots = {module.partition(".")[0] for module in modules}
+                    found += [f"{at} imports {root}: {NO_MODULES[root]}" for root in roots & NO_MODULES.keys()]
+            if isinstance(node, ast.Attribute) and node.attr in NO_NAMES:
+                found.append(f"{at} asks for {node.attr}: {NO_NAMES[node.attr]}")
+            if isinstance(node, ast.Name) and node.id == "__file__":
+                found.append(f"{at} looks at its own folder, which an update replaces")
+            if isinstance(node, ast.ClassDef):
+                found += [f"{at} {complaint}" for complaint in of_class(node)]
+    return found
+
+
+def of_class(node: ast.ClassDef) -> list[str]:
+    """Whether a panel or gizmo is where it may be, as far as the class says it itself."""
+    said = {
+        ast.unparse(line.targets[0]): line.value.value
+        for line in node.body
+        if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant)
+    }
+    place = said.get("bl_space_type"), said.get("bl_region_type")
+    return [f"{node.name} is in {place}"] if place != (None, None) and place not in PLACES else []
+
+
+def names_in(sources: dict[str, str]) -> set[str]:
+    """All names and attributes."""
+    nodes = [node for text in sources.values() for node in ast.walk(ast.parse(text))]
+    return {getattr(node, "attr", getattr(node, "id", "")) for node in nodes}
+
+
+SOURCES = {
+    path.relative_to(CHECKOUT / "ik_addon").as_posix(): path.read_text(encoding="utf-8")
+    for path in (CHECKOUT / "ik_addon").rglob("*.py")
+}
+
+
+def test_the_manifest_passes_review():
+    assert of_manifest(tomllib.loads(MANIFEST.read_text()), names_in(SOURCES)) == []
+
+
+def test_the_sources_pass_review():
+    assert "ui/panels/chain.py" in SOURCES
+    assert of_sources(SOURCES) == []
+
+
+def test_the_versions_agree():
+    version = tomllib.loads(MANIFEST.read_text())["version"]
+    assert tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["version"] == version
+    assert f"\nversion: {version}\n" in (CHECKOUT / "CITATION.cff").read_text()
+    assert f"\n## {version}\n" in (CHECKOUT / "docs" / "release_notes.md").read_text()
+
+
+GOOD = {
+    "name": "Walker",
+    "tagline": "Limbs that follow their targets",
+    "website": "https://limbs.example/",
+    "permissions": {"files": "Save what is baked"},
+}
+
+
+def test_a_good_manifest_passes():
+    assert of_manifest(GOOD, {"write_text"}) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"tagline": "Limbs " * 20 + "end"}, "characters"),
+        ({"tagline": "Limbs that follow."}, "punctuation"),
+        ({"tagline": "The best legs"}, "praises"),
+        ({"tagline": "Legs for Blender"}, "repeats"),
+        ({"website": ""}, "website"),
+        ({"permissions": {"files": "Save", "network": "Ask"}}, "'network' is not needed"),
+        ({"permissions": {"files": "Save", "clipboard": "Copy"}}, "nothing uses"),
+        ({"permissions": {"files": "Save."}}, "reason"),
+        ({"permissions": {}}, "without permission"),
+    ],
+)
+def test_each_fault_of_a_manifest_is_found(change, complaint):
+    [found] = of_manifest(GOOD | change, {"write_text"})
+    assert complaint in found
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("import threading", "threads"),
+        ("def f():\n    from threading import Thread", "threads"),
+        ("from concurrent.futures import ThreadPoolExecutor", "threads"),
+        ("import asyncio", "event loop"),
+        ("keys = bpy.context.window_manager.keyconfigs.addon", "keymap"),
+        ("bpy.ops.preferences.addon_install(filepath=f)", "installing"),
+        ("here = Path(__file__).parent", "own folder"),
+        ("class P(Panel):\n    bl_space_type = 'VIEW_3D'\n    bl_region_type = 'HEADER'", "HEADER"),
+    ],
+)
+def test_each_fault_of_a_source_is_found(line, complaint):
+    [found] = of_sources({"ui/one.py": line})
+    assert complaint in found

@@ -1,0 +1,178 @@
+"""The first lesson of the tutorial, step by step by mouse and keys: from an imported character to a keyed step.
+
+    blender --python tests/window/tutorial.py -- FOLDER [CHARACTER.glb|.bvh|.fbx]
+
+The add-on must be enabled. Without a character the armature of the opened file is taken. FOLDER gets a picture of each
+step. Blender ends with status 1 if a step does not do what docs/tutorial.md says.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import bpy
+from mathutils import Vector
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import driver as d
+
+FRAMES = (1, 11, 21)
+"""At which the step is keyed."""
+MET = 1e-4
+"""Of the height of the character: where a foot counts as on its control."""
+
+
+def rig() -> bpy.types.Object:
+    return next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
+
+
+def tips() -> list[bpy.types.PoseBone]:
+    return [bone for bone in rig().pose.bones if bone.analytic_ik_enabled]
+
+
+def control(tip: bpy.types.PoseBone) -> tuple[bpy.types.Object, bpy.types.PoseBone | None]:
+    """What the chain follows: an object, or a bone of one."""
+    ob = tip.analytic_ik_target
+    return ob, ob.pose.bones[tip.analytic_ik_subtarget] if tip.analytic_ik_subtarget else None
+
+
+def place(tip: bpy.types.PoseBone) -> Vector:
+    """Where the control is, as the view shows it."""
+    ob, bone = control(tip)
+    shown = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return shown.matrix_world @ shown.pose.bones[bone.name].head if bone else shown.matrix_world.translation
+
+
+def missed(tip: bpy.types.PoseBone) -> float:
+    """How far the chain's end is from the control, in heights of the character."""
+    shown = rig().evaluated_get(bpy.context.evaluated_depsgraph_get())
+    end = tip.analytic_ik_end_bone
+    reached = shown.pose.bones[end].head if end else shown.pose.bones[tip.name].tail
+    return (shown.matrix_world @ reached - place(tip)).length / max(rig().dimensions)
+
+
+def shot(name: str) -> None:
+    d.picture(d.out_folder() / f"{name}.png")
+
+
+def is_chosen(tip: bpy.types.PoseBone) -> bool:
+    ob, bone = control(tip)
+    return bpy.context.object == ob and (bone is None or bpy.context.active_pose_bone == bone)
+
+
+def around(at: d.Pixel) -> Iterator[d.Pixel]:
+    """Pixels farther and farther from one: where a hand would click next, if a click chose something else."""
+    yield at
+    for away in range(6, 90, 6):
+        for x, y in ((-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (1, -1)):
+            yield at[0] + x * away, at[1] + y * away
+
+
+def steps() -> d.Steps:
+    words = d.words_after_dashes()[1:]
+    if words:
+        yield from bring_in(Path(words[0]))
+    yield from open_the_tab()
+    yield from rig_the_legs()
+    tip = tips()[0]
+    yield from choose_the_control(tip)
+    yield from key_a_step(tip)
+    watch(tip)
+
+
+def bring_in(file: Path) -> d.Steps:
+    """An empty scene, and the character as the importer makes it."""
+    for ob in list(bpy.context.scene.objects):
+        bpy.data.objects.remove(ob)
+    with d.over():
+        if file.suffix == ".bvh":
+            bpy.ops.import_anim.bvh(filepath=str(file))
+        elif file.suffix == ".fbx":
+            bpy.ops.import_scene.fbx(filepath=str(file))
+        else:
+            bpy.ops.import_scene.gltf(filepath=str(file))
+    yield 1.0
+
+
+def open_the_tab() -> d.Steps:
+    """1 and 2: the armature selected, the whole of it in view, the sidebar open."""
+    if bpy.context.mode != "OBJECT":
+        with d.over():
+            bpy.ops.object.mode_set(mode="OBJECT")
+    for ob in bpy.context.scene.objects:
+        ob.select_set(ob == rig())
+    bpy.context.view_layer.objects.active = rig()
+    view = d.area().spaces.active
+    view.region_3d.view_perspective = "PERSP"
+    with d.over():
+        bpy.ops.view3d.view_axis(type="FRONT")
+        bpy.ops.view3d.view_selected()
+        bpy.ops.view3d.view_orbit(angle=0.9, type="ORBITLEFT")
+        # From above: the outline around a foot is flat.
+        bpy.ops.view3d.view_orbit(angle=0.4, type="ORBITUP")
+    yield from d.open_sidebar("Animation")
+    shot("1_selected")
+
+
+def rig_the_legs() -> d.Steps:
+    """3: one click, and no bone moves."""
+    before = {bone.name: bone.matrix.copy() for bone in rig().pose.bones}
+    yield from d.click_button("analytic_ik.rig_legs")
+    yield 0.5
+    shot("2_rigged")
+    assert len(tips()) >= 2, [tip.name for tip in tips()]
+    shown = rig().evaluated_get(bpy.context.evaluated_depsgraph_get())
+    for name, matrix in before.items():
+        moved = (shown.pose.bones[name].matrix.translation - matrix.translation).length
+        assert moved < MET * max(rig().dimensions), f"{name} moved by {moved}"
+
+
+def choose_the_control(tip: bpy.types.PoseBone) -> d.Steps:
+    """4: Pose Mode, and a click on the control."""
+    _, bone = control(tip)
+    if bone is not None and bpy.context.mode != "POSE":
+        yield from d.press("ctrl+Tab", d.middle())
+        assert bpy.context.mode == "POSE", bpy.context.mode
+    clicks = 0
+    for at in around(d.pixel_of(place(tip))):
+        yield from d.click(at)
+        clicks += 1
+        if is_chosen(tip):
+            break
+    assert is_chosen(tip), "no click chose the control"
+    print(f"The control was chosen by click {clicks}", flush=True)
+    shot("3_control")
+
+
+def key_a_step(tip: bpy.types.PoseBone) -> d.Steps:
+    """5 to 7: three keys."""
+    up = 0.12 * d.region().height
+    for frame, x, y in zip(FRAMES, (0, 0.25 * up, 0.25 * up), (0, up, -up), strict=True):
+        bpy.context.scene.frame_set(frame)
+        yield 0.2
+        if x:
+            start = d.pixel_of(place(tip))
+            yield from d.press("g", start)
+            for k in range(1, 7):
+                d.point((start[0] + x * k / 6, start[1] + y * k / 6))
+                yield 0.05
+            yield from d.click((start[0] + x, start[1] + y))
+        yield from d.press("i", d.middle())
+        shot(f"4_frame_{frame}")
+
+
+def watch(tip: bpy.types.PoseBone) -> None:
+    """8: the foot is on its control on every frame, and moves."""
+    places = []
+    for frame in range(FRAMES[0], FRAMES[-1] + 1):
+        bpy.context.scene.frame_set(frame)
+        assert missed(tip) < MET, f"frame {frame}: {missed(tip)}"
+        places.append(place(tip).copy())
+    lifted = max((at - places[0]).length for at in places)
+    assert lifted > 0.02 * max(rig().dimensions), "nothing was keyed"
+    print(f"Keyed: the control moves by {lifted:.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    d.run(steps, minutes=10.0)
