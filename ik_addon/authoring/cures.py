@@ -207,7 +207,7 @@ def _remove_chain(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: s
 CURES: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, str], str]] = {
     "NEW_TARGET": new_target,
     "BRING_BACK_TARGET": _bring_back("target", attrgetter("analytic_ik_target")),
-    "BRING_BACK_POLE": _bring_back("pole", attrgetter("analytic_ik_pole_target")),
+    "BRING_BACK_POLE": _bring_back("pole target", attrgetter("analytic_ik_pole_target")),
     "CLEAR_POLE": _set(messages.BENDS_WITHOUT_POLE, analytic_ik_pole_target=None, analytic_ik_pole_subtarget=""),
     "FEWER_BONES": _fewer_bones,
     "AUTO_SOLVER": _set(messages.SOLVER_SUITS, analytic_ik_solver="AUTO"),

@@ -148,7 +148,10 @@ def failing(error: type[Exception], at: tuple[str, int] | None, hit: int, seen: 
 def can_fail(place: tuple[str, int], again: bool) -> bool:
     """Whether there is something in a line that can fail; what begins a block may be its end when it comes again."""
     line = (PACKAGE / place[0]).read_text().splitlines()[place[1] - 1].strip()
-    return not (re.fullmatch(r"return \w+", line) or (again and line.startswith(("with ", "for ", "while ", "yield"))))
+    return not (
+        re.fullmatch(r"return \w+|context\.view_layer\.update\(\)", line)
+        or (again and line.startswith(("with ", "for ", "while ", "yield")))
+    )
 
 
 # What is done

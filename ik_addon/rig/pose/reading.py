@@ -22,7 +22,7 @@ from ..model.limb import BoneReading, Limb, chain_bones, is_rigid
 from ..model.limits import limits_of
 from .posing import FkPose
 
-_KINDS = {"target": (Kind.TARGET, Kind.TARGET_DELETED), "pole": (Kind.POLE, Kind.POLE_DELETED)}
+_KINDS = {"target": (Kind.TARGET, Kind.TARGET_DELETED), "pole target": (Kind.POLE, Kind.POLE_DELETED)}
 """By the role of a control the kinds of what may be wrong with it, and of its being deleted."""
 
 
@@ -218,7 +218,7 @@ class ArmatureReader:
                 chain=fk_chain(bones, parent_pose),
                 parent_pose=parent_pose,
                 target_armature=target_armature,
-                pole_armature=self._point(settings.pole_target, settings.pole_subtarget, "pole")
+                pole_armature=self._point(settings.pole_target, settings.pole_subtarget, "pole target")
                 if settings.pole_target
                 else None,
                 ends=placed,
@@ -333,7 +333,7 @@ def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], setting
     names = {bone.name for bone in chain}
     for role, control, bone_name in (
         ("target", settings.target, settings.subtarget),
-        ("pole", settings.pole_target, settings.pole_subtarget),
+        ("pole target", settings.pole_target, settings.pole_subtarget),
     ):
         if control is None:
             continue
@@ -346,7 +346,7 @@ def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], setting
 
 def gone_pole(settings: Settings) -> ChainError | None:
     """What is wrong with a pole that was deleted, or that is a bone which its armature does not have; None: nothing."""
-    return _gone(settings.pole_target, settings.pole_subtarget, "pole") if settings.pole_target else None
+    return _gone(settings.pole_target, settings.pole_subtarget, "pole target") if settings.pole_target else None
 
 
 def _gone(control: bpy.types.Object, bone_name: str, role: str) -> ChainError | None:
