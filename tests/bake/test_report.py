@@ -263,9 +263,9 @@ def test_the_last_report_cannot_be_changed_from_outside_by_the_next_one():
 
 
 def test_a_chain_in_one_line():
-    sound = "shin %s {0}: 12 frames, max error 1e-08 at frame 3, max rotation 12.3°"
+    sound = "shin %s {0}: 12 frames, max error 1e-08 at frame 3, max rotation 12.3° per frame"
     assert words(entry("shin %s {0}")) == sound
     missing = entry("shin %s {0}", unreached_frames=[[3, 3], [5, 9]], limited_frames=[[1, 2]], max_lag=0.1234)
-    misses = "out of reach at 3, 5 to 9, kept off by its limits at 1 to 2, up to 0.123"
+    misses = "out of reach at 3, 5 to 9, kept off by its limits at 1 to 2, up to 0.123 short by softness"
     assert words(missing) == f"{sound}, {misses}"
     assert words(entry("shin", frames=0)) == "shin: off at every frame"

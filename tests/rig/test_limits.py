@@ -342,21 +342,21 @@ def cone_against_hinge(shin: bpy.types.PoseBone) -> tuple[str, ...]:
     # In the rest pose the shin is bent by more than that already, and its hinge lets it go no way back.
     lock_all(shin)
     shin.analytic_ik_use_cone, shin.analytic_ik_cone = True, 0.1
-    return "limits of bone 'shin'", "cone", "widen"
+    return "limits of bone 'shin'", "max bend", "Widen"
 
 
 def cone_against_swing(shin: bpy.types.PoseBone) -> tuple[str, ...]:
     for axis in "xz":
         set_range(shin, axis, -0.5, 0.5)
     shin.analytic_ik_use_cone, shin.analytic_ik_cone = True, 0.1
-    return "limits of bone 'shin'", "cone", "widen"
+    return "limits of bone 'shin'", "max bend", "Widen"
 
 
 def bent_more_than_it_can(shin: bpy.types.PoseBone) -> tuple[str, ...]:
     shin.lock_ik_y = shin.lock_ik_z = True
     set_range(shin, "x", -0.5, 0.5)
     shin.analytic_ik_use_min_bend, shin.analytic_ik_min_bend = True, 2.0
-    return "limits of bone 'shin'", "least bend", "smaller"
+    return "limits of bone 'shin'", "min bend"
 
 
 def lock_all(shin: bpy.types.PoseBone) -> None:
