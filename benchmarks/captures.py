@@ -82,7 +82,7 @@ def build(contender: str, kind: str = "FOLLOW", skin_vertices: int = 0, frames: 
     for curve in keys.curves_of(ob) if kind == "MUTED" else ():
         curve.mute = any(name in curve.data_path for name in own)
     for limb in limbs:
-        _raise(limb.target, _DROP if kind == "STRETCH" else _LIFT)
+        _raise(limb.target.ob, _DROP if kind == "STRETCH" else _LIFT)
         if contender == "OURS":
             _animate_chain(ob, limb, kind, frames)
             continue
@@ -187,7 +187,7 @@ def _rigged(ob: bpy.types.Object, frames: range) -> Sequence[RiggedLimb]:
     limbs = rig_legs(bpy.context, ob, follow_motion=False).limbs
     tips = [ob.pose.bones[limb.limb.bones[-1]] for limb in limbs]
     for limb, tip in zip(limbs, tips, strict=True):
-        limb.target.matrix_world = ob.matrix_world @ ob.pose.bones[limb.limb.end].matrix
+        limb.target.ob.matrix_world = ob.matrix_world @ ob.pose.bones[limb.limb.end].matrix
         bpy.context.view_layer.update()
         for following in (False, True):
             # When this is switched on, the chain records how the foot is turned against the target.
@@ -222,14 +222,14 @@ def _animate_chain(ob: bpy.types.Object, limb: RiggedLimb, kind: str, frames: ra
 def _constrain(ob: bpy.types.Object, limb: RiggedLimb, kind: str, frames: range) -> None:
     """Blender's IK constraint and Copy Rotation, for the same controls."""
     bones = [ob.pose.bones[name] for name in limb.limb.bones]
-    angle, turned = _pole_angle(ob, limb), limb.target
+    angle, turned = _pole_angle(ob, limb), limb.target.ob
     if kind == "ROLL":
         turned = bpy.data.objects.new(f"Roll.{limb.limb.side}", None)
         bpy.context.scene.collection.objects.link(turned)
-        turned.parent = limb.target
+        turned.parent = limb.target.ob
         keys.write(turned, frames, {"rotation_euler": [(-_roll(frame)[0], 0.0, 0.0) for frame in frames]})
     reach = bones[-1].constraints.new("IK")
-    reach.target, reach.pole_target, reach.pole_angle = limb.target, limb.pole, angle
+    reach.target, reach.pole_target, reach.pole_angle = limb.target.ob, limb.pole.ob, angle
     reach.chain_count = len(bones)
     reach.use_stretch = kind == "STRETCH"
     for bone in bones:
@@ -247,7 +247,7 @@ def _constrain(ob: bpy.types.Object, limb: RiggedLimb, kind: str, frames: range)
 def _pole_angle(ob: bpy.types.Object, limb: RiggedLimb) -> float:
     """The pole angle with which Blender's IK constraint bends the leg as it is bent now."""
     root, tip = ob.pose.bones[limb.limb.bones[0]], ob.pose.bones[limb.limb.bones[-1]]
-    pole = ob.matrix_world.inverted() @ limb.pole.matrix_world.translation
+    pole = ob.matrix_world.inverted() @ limb.pole.ob.matrix_world.translation
     side = (tip.tail - root.head).cross(pole - root.head).cross(root.vector)
     angle = root.x_axis.angle(side)
     return -angle if root.x_axis.cross(side).dot(root.vector) > 0.0 else angle
