@@ -40,6 +40,8 @@ NO_NAMES = {
 }
 PLACES = {("VIEW_3D", "UI"), ("PROPERTIES", "WINDOW"), ("VIEW_3D", "WINDOW")}
 """Editors and regions of panels and gizmos: the sidebar of the 3D view, Properties, and in the view itself."""
+POPOVER = ("VIEW_3D", "HEADER")
+"""Where Blender shows a panel only if a button opens it."""
 
 
 def of_manifest(manifest: dict, names: set[str]) -> list[str]:
@@ -72,9 +74,11 @@ def of_manifest(manifest: dict, names: set[str]) -> list[str]:
 
 def of_sources(sources: dict[str, str]) -> list[str]:
     """What a reviewer would send back about sources: {path below ik_addon: text}."""
-    found = []
+    found, popovers = [], popovers_in(sources)
     for path, text in sources.items():
-        for node in ast.walk(ast.parse(text)):
+        tree = ast.parse(text)
+        to_manifest = {id(name) for node in ast.walk(tree) if is_manifest(node) for name in ast.walk(node)}
+        for node in ast.walk(tree):
             at = f"{path}:{getattr(node, 'lineno', '')}"
             if isinstance(node, ast.Import | ast.ImportFrom):
                 modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
@@ -83,14 +87,14 @@ def of_sources(sources: dict[str, str]) -> list[str]:
                     found += [f"{at} imports {root}: {NO_MODULES[root]}" for root in roots & NO_MODULES.keys()]
             if isinstance(node, ast.Attribute) and node.attr in NO_NAMES:
                 found.append(f"{at} asks for {node.attr}: {NO_NAMES[node.attr]}")
-            if isinstance(node, ast.Name) and node.id == "__file__":
+            if isinstance(node, ast.Name) and node.id == "__file__" and id(node) not in to_manifest:
                 found.append(f"{at} looks at its own folder, which an update replaces")
             if isinstance(node, ast.ClassDef):
-                found += [f"{at} {complaint}" for complaint in of_class(node)]
+                found += [f"{at} {complaint}" for complaint in of_class(node, popovers)]
     return found
 
 
-def of_class(node: ast.ClassDef) -> list[str]:
+def of_class(node: ast.ClassDef, popovers: set[str]) -> list[str]:
     """Whether a panel or gizmo is where it may be, as far as the class says it itself."""
     said = {
         ast.unparse(line.targets[0]): line.value.value
@@ -98,7 +102,24 @@ def of_class(node: ast.ClassDef) -> list[str]:
         if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant)
     }
     place = said.get("bl_space_type"), said.get("bl_region_type")
-    return [f"{node.name} is in {place}"] if place != (None, None) and place not in PLACES else []
+    if place == (None, None) or place in PLACES or (place == POPOVER and node.name in popovers):
+        return []
+    return [f"{node.name} is in {place}"]
+
+
+def is_manifest(node: ast.AST) -> bool:
+    """Whether an expression is the path of the manifest, which comes with each version and is only read."""
+    return isinstance(node, ast.BinOp) and ast.unparse(node.right) == repr(MANIFEST.name)
+
+
+def popovers_in(sources: dict[str, str]) -> set[str]:
+    """The classes of panels that a button opens."""
+    calls = [node for text in sources.values() for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    return {
+        ast.unparse(call.args[0]).removesuffix(".bl_idname")
+        for call in calls
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "popover"
+    }
 
 
 def names_in(sources: dict[str, str]) -> set[str]:
@@ -176,3 +197,12 @@ def test_each_fault_of_a_manifest_is_found(change, complaint):
 def test_each_fault_of_a_source_is_found(line, complaint):
     [found] = of_sources({"ui/one.py": line})
     assert complaint in found
+
+
+def test_the_path_of_the_manifest_is_no_fault():
+    assert of_sources({"ui/one.py": "path = Path(__file__).parents[3] / 'blender_manifest.toml'"}) == []
+
+
+def test_a_panel_that_a_button_opens_is_no_fault():
+    panel = "class P(Panel):\n    bl_space_type = 'VIEW_3D'\n    bl_region_type = 'HEADER'"
+    assert of_sources({"ui/one.py": panel, "ui/two.py": "layout.popover(P.bl_idname, text='')"}) == []

@@ -891,7 +891,7 @@ def test_one_that_cannot_be_adopted_does_not_stop_the_others():
     done = adopt(bpy.context, adoptable(rig.ob.pose.bones))
     assert [one.tip for one in done.adopted] == ["shin"]
     (why,) = done.left
-    assert why.startswith("Bone 'foot': constraint 'IK' has a weight other than 1; ")
+    assert why.startswith("Bone 'foot': constraint 'IK' has a weight other than 1. ")
     assert constraint_state(toe) == kept
     assert moved(rig.ob, before, 2.0) < 3.0 * PROMISED
     # Alone it is refused.
@@ -961,12 +961,12 @@ def test_animation_that_would_win_over_the_chain_is_refused(animate: Callable[[R
 def test_a_rest_position_is_refused():
     rig = constrained_leg()
     rig.ob.data.pose_position = "REST"
-    assert refused(rig.ob) == "Armature 'leg' is in Rest Position. Switch it to Pose Position"
+    assert refused(rig.ob) == "Armature 'leg' is in Rest Position. Switch it to Pose Position."
 
 
 def test_a_linked_armature_is_refused(tmp_path):
     linked = link_from_library(constrained_leg().ob, tmp_path)
-    assert refused(linked) == "Armature 'leg' is linked. Make a library override of it first"
+    assert refused(linked) == "Armature 'leg' is linked. Make a library override of it first."
 
 
 def test_an_influence_in_a_linked_action_is_refused(tmp_path):
@@ -975,11 +975,11 @@ def test_an_influence_in_a_linked_action_is_refused(tmp_path):
     rig.ob.animation_data.action = linked(rig.ob.animation_data.action, tmp_path)
     name = rig.ob.animation_data.action.name
     assert refused(rig.ob) == (
-        f"Bone 'shin': constraint 'IK' is animated by action '{name}', which is linked. Make it local"
+        f"Bone 'shin': constraint 'IK' is animated by action '{name}', which is linked. Make it local."
     )
 
 
 def test_a_limb_without_length_is_refused():
     rig = constrained_leg()
     rig.ob.pose.bones["thigh"].scale = (0.0, 0.0, 0.0)
-    assert re.search(r"cannot become a chain: bone '(thigh|shin)' of its chain has no length; ", refused(rig.ob))
+    assert re.search(r"cannot become a chain: bone '(thigh|shin)' of its chain has no length\. ", refused(rig.ob))

@@ -336,7 +336,7 @@ def test_linked_and_overridden_armatures_are_refused_and_get_empties(tmp_path):
     select(override)
     update()
     before = whole_state()
-    sentence = "Armature 'human' has a library override and gets no new bones; choose Empties as its controls"
+    sentence = "Armature 'human' has a library override and gets no new bones. Choose Empties as its controls"
     with pytest.raises(RuntimeError, match=re.escape(sentence)):
         bpy.ops.analytic_ik.rig_legs(controls="BONES")
     assert whole_state() == before
@@ -352,7 +352,7 @@ def test_an_object_with_linked_data_is_refused(tmp_path):
     bpy.context.scene.collection.objects.link(own)
     select(own)
     update()
-    with pytest.raises(RuntimeError, match="Armature 'own' is linked and gets no new bones; choose Empties"):
+    with pytest.raises(RuntimeError, match=r"Armature 'own' is linked and gets no new bones\. Choose Empties"):
         bpy.ops.analytic_ik.rig_legs(controls="BONES")
 
 

@@ -245,7 +245,7 @@ def test_the_report_counts_the_limbs_and_names_the_frames(selected, arms, words,
     select_bones(ob, *(leg.bones[-1] for leg in legs))
     bpy.ops.analytic_ik.rig_legs(arms=arms)
     said = capfd.readouterr().out
-    assert said.endswith(f"Rigged {words}; the controls follow frames {FRAMES[0]}-{FRAMES[-1]}\n")
+    assert said.endswith(f"Rigged {words}, the controls follow frames {FRAMES[0]}-{FRAMES[-1]}\n")
     assert "(Foot.L, Knee.L)" in said
 
 
@@ -257,7 +257,7 @@ def test_arms_alone_are_counted_as_arms(capfd):
     for selected, words in ((arms[:1], "1 arm"), (arms[1:], "1 arm")):
         select_bones(ob, *(arm.bones[-1] for arm in selected))
         bpy.ops.analytic_ik.rig_legs(arms=True)
-        assert f"Rigged {words}; the controls follow" in capfd.readouterr().out
+        assert f"Rigged {words}, the controls follow" in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("error", [ChainError("planned"), KeyboardInterrupt()])

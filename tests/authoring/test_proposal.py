@@ -112,7 +112,7 @@ def test_a_bone_without_parent_gets_a_sentence_that_can_be_followed():
     enter("POSE", ob, "root")
     assert add_label(bpy.context) == "Add Analytic IK"
     before = whole_state()
-    sentence = "Bone 'root' has no parent to make a chain with; select the last bone of a limb, such as a shin"
+    sentence = "Bone 'root' has no parent to make a chain with. Select the last bone of a limb, such as a shin"
     with pytest.raises(RuntimeError, match=sentence):
         pressed()
     assert whole_state() == before
@@ -128,7 +128,7 @@ def test_a_control_bone_gets_no_chain():
     control = ob.pose.bones[limb.bones[-1]].analytic_ik_subtarget
     enter("POSE", ob, control)
     assert add_label(bpy.context) == "Add Analytic IK"
-    with pytest.raises(RuntimeError, match=f"Bone '{control}' is a control of a chain; select the last bone of a limb"):
+    with pytest.raises(RuntimeError, match=f"Bone '{control}' is a control of a chain. Select the last bone of a limb"):
         pressed()
 
 

@@ -130,7 +130,7 @@ def test_a_bone_anywhere_that_turns_counts_by_the_way_of_its_end(monkeypatch):
     before = everything()
     with pytest.raises(RuntimeError) as refusal:
         bpy.ops.analytic_ik.rig_legs()
-    found = re.search(r"bone '([^']+)' would move by ([\d.e-]+); ", str(refusal.value))
+    found = re.search(r"bone '([^']+)' would move by ([\d.e-]+)\. ", str(refusal.value))
     assert found and found[1] == head.name
     assert float(found[2]) == pytest.approx(radians(2.0) * head.bone.length, rel=0.02)
     left = differences(before, everything())

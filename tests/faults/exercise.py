@@ -10,7 +10,7 @@ from ik_addon.ui.view import chains as overlay_chains
 
 from ..rig.rigs import update
 from ..scenes import enter
-from ..ui.layouts import context, drawn
+from ..ui.layouts import drawn, is_shown
 
 FRAMES = (1, 2, 5)
 OPERATORS = ("check", "bake", "snap_targets", "snap_pose", "limit_knees", "mark_problems", "restore", "remove", "add")
@@ -50,7 +50,7 @@ def _panels() -> None:
         for bone in [chain.tip for chain in tips[:2]] or [bone.name for bone in ob.pose.bones[:1]]:
             enter("POSE", ob, bone)
             for kind in panels():
-                if kind.poll(context()):
+                if is_shown(kind):
                     drawn(kind)
         enter("OBJECT", ob)
 

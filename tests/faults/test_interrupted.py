@@ -601,10 +601,10 @@ def test_a_mistake_of_ours_in_one_file_leaves_the_others(files, monkeypatch, cap
     """No memory, or a bug: it is told which file it was, and the next one is done."""
     real = command_line.bake
 
-    def fails(context, chains, *rest):
+    def fails(context, chains, frames, **options):
         if bpy.data.filepath.endswith("plain.blend"):
             raise MemoryError("no memory")
-        return real(context, chains, *rest)
+        return real(context, chains, frames, **options)
 
     monkeypatch.setattr(command_line, "bake", fails)
     given = [f"{files}/plain.blend", f"{files}/small.blend", "--output-dir", f"{files}/out"]
@@ -615,7 +615,7 @@ def test_a_mistake_of_ours_in_one_file_leaves_the_others(files, monkeypatch, cap
 
 
 def test_a_chain_error_has_no_traceback(files, capsys, monkeypatch):
-    def refuses(*_):
+    def refuses(*_, **__):
         raise ChainError("Bone 'shin': there is no target")
 
     monkeypatch.setattr(command_line, "check", refuses)

@@ -127,7 +127,9 @@ def test_what_spoils_a_chain_is_told(warning):
 
 def test_a_bone_without_a_chain_offers_to_add_one():
     shown = chain_panel(leg())
-    assert shown.operators == ["analytic_ik.rig_legs", "analytic_ik.add"]
+    assert shown.operators == ["analytic_ik.rig_legs", "analytic_ik.rig_legs", "analytic_ik.add"]
+    # The first rigs at once, the second lets choose the limbs.
+    assert [getattr(button, "ask", False) for button in shown.buttons[:2]] == [False, True]
     assert shown.properties == ["analytic_ik_controls", "analytic_ik_limbs"]
     # The button says which chain it makes.
     assert "Add Analytic IK: thigh > shin" in shown.text()
@@ -320,7 +322,7 @@ def test_without_an_active_bone_legs_can_be_rigged_all_the_same():
     enter("POSE", rig.ob)
     rig.ob.data.bones.active = None
     shown = drawn(panel.ANALYTIC_IK_PT_sidebar)
-    assert shown.operators == ["analytic_ik.rig_legs"]
+    assert shown.operators == ["analytic_ik.rig_legs", "analytic_ik.rig_legs"]
     assert "Select the last bone of a limb" in shown.text()
     rig.ob.pose.bones["shin"].constraints.new("IK")
     shown = drawn(panel.ANALYTIC_IK_PT_sidebar)

@@ -14,6 +14,13 @@ from mathutils import Matrix
 
 _NAMES = {"target": "Analytic IK", "pole_target": "Analytic IK pole"}
 _TRIGGER = "Analytic IK trigger"
+_RECORD = "analytic_ik_record_trigger"
+
+
+def trigger_of(ob: bpy.types.Object) -> bpy.types.Object | None:
+    """The trigger of an armature object; None if no chain of it was tied."""
+    # Blender 4.2 adds an empty property where one that is not set is read.
+    return ob.analytic_ik_record_trigger if ob.is_property_set(_RECORD) else None
 
 
 def is_tie(constraint: bpy.types.Constraint) -> bool:
@@ -29,7 +36,7 @@ def ties_of(tip: bpy.types.PoseBone) -> Iterator[bpy.types.Constraint]:
 
 def is_tied(tip: bpy.types.PoseBone, loosely: bool = False) -> bool:
     """True if an original tip is tied to its controls as they are now, and to the trigger; loosely: to that alone."""
-    return (not loosely or tip.id_data.analytic_ik_record_trigger is not None) and all(
+    return (not loosely or trigger_of(tip.id_data) is not None) and all(
         _is_as_wanted(tip.constraints.get(name), tip, what, loosely) for what, name in _NAMES.items()
     )
 
@@ -40,7 +47,7 @@ def tie(tip: bpy.types.PoseBone, loosely: bool = False) -> None:
     loosely: to the trigger alone, where a control moves with the chain: that would be a circle to Blender.
     """
     ob = tip.id_data
-    if ob.analytic_ik_record_trigger is None:
+    if trigger_of(ob) is None:
         ob.analytic_ik_record_trigger = bpy.data.objects.new(_TRIGGER, None)
     trigger = ob.analytic_ik_record_trigger
     for what, name in _NAMES.items():
@@ -74,17 +81,17 @@ def untie(tip: bpy.types.PoseBone) -> None:
 
 def forget_trigger(ob: bpy.types.Object) -> None:
     """Delete the trigger of an armature object if none of its bones is tied to it any more."""
-    trigger = ob.analytic_ik_record_trigger
+    trigger = trigger_of(ob)
     if trigger is None or any(True for bone in ob.pose.bones if len(bone.constraints) for _ in ties_of(bone)):
         return
-    ob.property_unset("analytic_ik_record_trigger")
+    ob.property_unset(_RECORD)
     if trigger.users == 0 and trigger.library is None:
         bpy.data.objects.remove(trigger)
 
 
 def wake(ob: bpy.types.Object, tips: Iterable[str]) -> bool:
     """Have the chains of an original armature object evaluated again. False: one of these tips is not tied to it."""
-    bones, trigger = ob.pose.bones, ob.analytic_ik_record_trigger
+    bones, trigger = ob.pose.bones, trigger_of(ob)
     if trigger is None or not all(_wakes(bones[tip]) for tip in tips):
         return False
     trigger.update_tag(refresh={"OBJECT"})
@@ -100,8 +107,7 @@ def _is_as_wanted(constraint: bpy.types.Constraint | None, tip: bpy.types.PoseBo
     control = _control_of(tip, what, loosely)
     if constraint is None or constraint.type != "IK" or control is None:
         return constraint is control
-    # Asked for last: Blender 4.2 adds an empty property where one that is not set is read.
-    trigger = tip.id_data.analytic_ik_record_trigger
+    trigger = trigger_of(tip.id_data)
     return (
         trigger is not None
         and constraint.target == control
@@ -113,7 +119,7 @@ def _is_as_wanted(constraint: bpy.types.Constraint | None, tip: bpy.types.PoseBo
 
 def _control_of(tip: bpy.types.PoseBone, what: str, loosely: bool) -> bpy.types.Object | None:
     if loosely:
-        return tip.id_data.analytic_ik_record_trigger if what == "target" else None
+        return trigger_of(tip.id_data) if what == "target" else None
     return getattr(tip, f"analytic_ik_{what}")
 
 

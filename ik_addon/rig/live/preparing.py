@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import bpy
 
 from ..blender.armatures import armature_named, armature_objects, is_changeable, is_evaluated_in
-from ..data.relation import is_tied, tie, untie
+from ..data.relation import is_tied, tie, trigger_of, untie
 from ..model.order import ChainName, ChainOrder, chain_order, tips_of
 from ..model.renamed import follow_bones
 
@@ -51,7 +51,7 @@ def _tie_chains() -> None:
         if is_changeable(ob):
             untie(ob.pose.bones[chain.tip])
     for ob in armatures:
-        if ob.analytic_ik_record_trigger is not None and is_changeable(ob):
+        if trigger_of(ob) is not None and is_changeable(ob):
             # Animation that had switched a chain off may have gone.
             tips = {*tips_of(ob)}
             for bone in [each for each in ob.pose.bones if len(each.constraints) and each.name not in tips]:

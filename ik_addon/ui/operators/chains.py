@@ -66,7 +66,7 @@ Selected objects become target and pole target, or new ones are made"""
     )
     use_this_bone: BoolProperty(
         name="Use This Bone",
-        description="End the chain at the active bone, even if it is a foot or a thigh",
+        description="End the chain at the active bone, even a foot or thigh",
         default=True,
         options={"SKIP_SAVE"},
     )

@@ -7,7 +7,7 @@ from ...authoring.editing import has_editable_bones
 
 _ITEMS = [
     ("EMPTIES", "Empties", "Objects beside the armature, for any character"),
-    ("BONES", "Bones", "Bones of the armature, posed and keyed in Pose Mode with the others"),
+    ("BONES", "Bones", "Bones of the armature, posed and keyed in Pose Mode"),
 ]
 
 
@@ -37,7 +37,7 @@ def register() -> None:
     """Give scenes a place for it."""
     bpy.types.Scene.analytic_ik_controls = EnumProperty(
         name="Controls",
-        description="What Rig Legs and Add Analytic IK make as targets and pole targets",
+        description="What new targets and pole targets are",
         items=_ITEMS,
         default="BONES",
         options=set(),

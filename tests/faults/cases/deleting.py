@@ -35,7 +35,7 @@ def _with_pole(stage: Stage) -> None:
 @fault(GROUP, "The target, in the viewport")
 def the_target(stage: Stage) -> None:
     _delete(stage.target)
-    stage.says("'leg target'", "deleted", "choose another")
+    stage.says("'leg target'", "deleted", "Choose another")
     _mourn(stage)
 
 
@@ -44,7 +44,7 @@ def the_target_by_a_script(stage: Stage) -> None:
     bpy.data.objects.remove(stage.target)
     update()
     stage.limbs[0].target = ""
-    stage.says("no target", "choose")
+    stage.says("no target", "Choose")
     _mourn(stage)
 
 
@@ -106,7 +106,7 @@ def the_target_is_linked_again(stage: Stage) -> None:
 def the_pole(stage: Stage) -> None:
     _with_pole(stage)
     _delete(bpy.data.objects["knee control"])
-    stage.says("pole", "'knee control'", "deleted")
+    stage.says("pole target", "'knee control'", "deleted")
     stage.look("afterwards")
     stage.follow("afterwards")
 
@@ -116,7 +116,7 @@ def the_pole_bone(stage: Stage) -> None:
     stage.follow_bones(pole="knee ik")
     with stage.edit_bones() as bones:
         bones.remove(bones["knee ik"])
-    stage.says("pole", "no bone 'knee ik'", "choose one")
+    stage.says("pole target", "no bone 'knee ik'", "Choose one")
     if not stage.ours:
         # Blender's own IK then takes the armature object itself for the pole.
         stage.limbs[0].bends = False
@@ -139,7 +139,7 @@ def the_target_bone(stage: Stage) -> None:
     with stage.edit_bones() as bones:
         bones.remove(bones["foot ik"])
     stage.limbs[0].target = ""
-    stage.says("no bone 'foot ik'", "choose one")
+    stage.says("no bone 'foot ik'", "Choose one")
     _mourn(stage)
 
 
@@ -164,7 +164,7 @@ def the_copy_of_the_target_bone_stays(stage: Stage) -> None:
         assert "foot ik.001" in bones
         bones.remove(bones["foot ik"])
     stage.limbs[0].target = ""
-    stage.says("no bone 'foot ik'", "choose one")
+    stage.says("no bone 'foot ik'", "Choose one")
     _mourn(stage)
 
 

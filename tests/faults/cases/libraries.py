@@ -92,7 +92,7 @@ def a_collection_is_appended(stage: Stage) -> None:
     stage.follow("appended")
 
 
-@fault(GROUP, "An armature is appended. Its target comes along")
+@fault(GROUP, "An armature is appended; its target comes along")
 def an_armature_is_appended(stage: Stage) -> None:
     append(save_library(stage), "Object", "leg", "ball")
     stage.look("at once")

@@ -82,7 +82,7 @@ def rest_position(stage: Stage) -> None:
         go_to(frame)
         stage.look(f"at rest, at frame {frame}") if stage.ours else None
     if stage.ours:
-        stage.says("rest position", "Pose Position")
+        stage.says("Rest Position", "Pose Position")
     stage.ob.data.pose_position = "POSE"
     update()
     stage.look("posed again")

@@ -59,7 +59,7 @@ def a_system_override(stage: Stage) -> None:
     stage.look("at once")
     if stage.ours:
         select(stage.ob)
-        assert "make it editable in the Outliner" in missing_for("analytic_ik.add", bpy.context)
+        assert "Make it editable in the Outliner" in missing_for("analytic_ik.add", bpy.context)
     stage.follow("overridden")
     save_and_load(stage)
     stage.look("at once, saved and loaded")

@@ -26,7 +26,7 @@ def _in_a_circle(stage: Stage, sentence: str) -> None:
     """The leg moves its own target: the add-on says so and leaves it in its FK pose; Blender's own IK chases it."""
     if stage.ours:
         stage.limbs[0].target = ""
-        stage.says(sentence, "choose")
+        stage.says(sentence)
     for frame in (1, 2, 3):
         go_to(frame)
         stage.look("in a circle")

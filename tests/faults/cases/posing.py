@@ -149,7 +149,7 @@ def cleared_and_pasted(stage: Stage) -> None:
     # Of a chain that is off, what is pasted is its FK pose: that of the copied bones as they were seen.
     stage.fk_pose = None
     go_to(3)
-    stage.says("no target", "choose")
+    stage.says("no target", "Choose")
     stage.look("afterwards")
 
 
@@ -268,7 +268,7 @@ def orphaned(stage: Stage) -> None:
     if stage.ours:
         stage.limbs[0].target = ""
         update()
-        stage.says("1 of the 2 bones", "Set Chain Length to 1")
+        stage.says("only 1 bones", "2 are required", "Set Chain Length to 1")
     else:
         # Blender's own IK then takes what there is.
         stage.limbs[0].bones, stage.limbs[0].bends = ["shin"], False
@@ -349,7 +349,7 @@ def motion_paths(stage: Stage) -> None:
         go_to(frame)
         off = max(off, (point - evaluated_copy(stage.target).matrix_world.translation).length)
     if off > 0.01:
-        stage.says("motion path", "bake")
+        stage.says("motion path", "Bake it")
     stage.follow("afterwards")
 
 

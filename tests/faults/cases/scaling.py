@@ -138,7 +138,7 @@ def nothing_and_back(stage: Stage) -> None:
         if frame in (1, 9):
             stage.look(f"at frame {frame}")
         elif stage.ours:
-            stage.says("scale of zero", "give it a size")
+            stage.says("scale of zero", "Give it a size")
 
 
 @fault(GROUP, "The thigh shrinks to nothing and grows again")
