@@ -152,7 +152,6 @@ class ArmaturePlan:
         self._ahead.clear()
         self._refused.clear()
         self._still.clear()
-        self._still_fk.clear()
         self._frames = 0
 
     def restructured(self) -> None:
