@@ -7,15 +7,14 @@ step. Blender ends with status 1 if a step does not do what docs/tutorial.md say
 """
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import bpy
-from mathutils import Vector
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import driver as d
+from controls import choose, place
 
 FRAMES = (1, 11, 21)
 """At which the step is keyed."""
@@ -31,19 +30,6 @@ def tips() -> list[bpy.types.PoseBone]:
     return [bone for bone in rig().pose.bones if bone.analytic_ik_enabled]
 
 
-def control(tip: bpy.types.PoseBone) -> tuple[bpy.types.Object, bpy.types.PoseBone | None]:
-    """What the chain follows: an object, or a bone of one."""
-    ob = tip.analytic_ik_target
-    return ob, ob.pose.bones[tip.analytic_ik_subtarget] if tip.analytic_ik_subtarget else None
-
-
-def place(tip: bpy.types.PoseBone) -> Vector:
-    """Where the control is, as the view shows it."""
-    ob, bone = control(tip)
-    shown = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    return shown.matrix_world @ shown.pose.bones[bone.name].head if bone else shown.matrix_world.translation
-
-
 def missed(tip: bpy.types.PoseBone) -> float:
     """How far the chain's end is from the control, in heights of the character."""
     shown = rig().evaluated_get(bpy.context.evaluated_depsgraph_get())
@@ -54,19 +40,6 @@ def missed(tip: bpy.types.PoseBone) -> float:
 
 def shot(name: str) -> None:
     d.picture(d.out_folder() / f"{name}.png")
-
-
-def is_chosen(tip: bpy.types.PoseBone) -> bool:
-    ob, bone = control(tip)
-    return bpy.context.object == ob and (bone is None or bpy.context.active_pose_bone == bone)
-
-
-def around(at: d.Pixel) -> Iterator[d.Pixel]:
-    """Pixels farther and farther from one: where a hand would click next, if a click chose something else."""
-    yield at
-    for away in range(6, 90, 6):
-        for x, y in ((-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (1, -1)):
-            yield at[0] + x * away, at[1] + y * away
 
 
 def steps() -> d.Steps:
@@ -130,18 +103,7 @@ def rig_the_legs() -> d.Steps:
 
 def choose_the_control(tip: bpy.types.PoseBone) -> d.Steps:
     """4: Pose Mode, and a click on the control."""
-    _, bone = control(tip)
-    if bone is not None and bpy.context.mode != "POSE":
-        yield from d.press("ctrl+Tab", d.middle())
-        assert bpy.context.mode == "POSE", bpy.context.mode
-    clicks = 0
-    for at in around(d.pixel_of(place(tip))):
-        yield from d.click(at)
-        clicks += 1
-        if is_chosen(tip):
-            break
-    assert is_chosen(tip), "no click chose the control"
-    print(f"The control was chosen by click {clicks}", flush=True)
+    yield from choose(tip)
     shot("3_control")
 
 

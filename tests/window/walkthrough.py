@@ -16,6 +16,7 @@ from mathutils import Vector
 sys.path.insert(0, str(Path(__file__).parent))
 
 import driver as d
+from controls import choose, place
 
 RIG = "Robot rig"
 MET = 1e-4
@@ -41,10 +42,13 @@ def knee(side: str) -> Vector:
     return tail(f"thigh.{side}")
 
 
+def foot() -> Vector:
+    """Where the control of the left foot is."""
+    return place(rig().pose.bones["shin.L"])
+
+
 def missed(tip: str) -> float:
-    target = rig().pose.bones[tip].analytic_ik_target
-    there = target.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation
-    return (tail(tip) - there).length
+    return (tail(tip) - place(rig().pose.bones[tip])).length
 
 
 def state() -> dict:
@@ -101,13 +105,6 @@ def keys() -> int:
     return sum(len(curve.keyframe_points) for curve in curves)
 
 
-def outermost(control: bpy.types.Object) -> d.Pixel:
-    """The corner of a cube Empty that is farthest to the right in the view: clear of the bones in it."""
-    size = control.empty_display_size
-    corners = [Vector((x, y, z)) * size for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
-    return max(d.pixel_of(control.matrix_world @ corner) for corner in corners)
-
-
 def shot(name: str) -> None:
     d.picture(d.out_folder() / f"{name}.png")
 
@@ -117,7 +114,6 @@ def steps() -> d.Steps:
     before = state()
     yield from rig_the_legs()
     yield from move_a_foot()
-    yield from back_to_the_armature()
     yield from swivel_a_knee()
     yield from dismiss_dialogs()
     make_slow()
@@ -150,17 +146,12 @@ def rig_the_legs() -> d.Steps:
 
 
 def move_a_foot() -> d.Steps:
-    """Object mode, a click on the foot's control, and two keys: lifted, and farther away than the leg is long."""
-    yield from d.press("ctrl+Tab", d.middle())
-    assert rig().mode == "OBJECT"
-    control = rig().pose.bones["shin.L"].analytic_ik_target
-    was = control.matrix_world.translation.copy()
-    yield from d.click(outermost(control))
-    assert bpy.context.object == control, f"the click chose {bpy.context.object.name}"
+    """A click on the foot's control, and two keys: lifted, and farther away than the leg is long."""
+    was = foot()
+    yield from choose(rig().pose.bones["shin.L"])
     yield from drag_by(-96, 120, "3_dragging")
     shot("4_dragged")
-    control = rig().pose.bones["shin.L"].analytic_ik_target
-    assert (control.matrix_world.translation - was).length > 0.1
+    assert (foot() - was).length > 0.1
     assert missed("shin.L") < MET
     yield from d.press("i", d.middle())
     yield from d.click(d.pixel_of_frame(60))
@@ -176,7 +167,7 @@ def move_a_foot() -> d.Steps:
 
 def drag_by(x: int, y: int, name: str = "") -> d.Steps:
     """Move the left foot's control with G. name: of a picture on the way, for a leg that must keep up."""
-    start = outermost(rig().pose.bones["shin.L"].analytic_ik_target)
+    start = d.pixel_of(foot())
     yield from d.press("g", start)
     for k in range(1, 13):
         d.point((start[0] + x * k / 12, start[1] + y * k / 12))
@@ -201,18 +192,6 @@ def swivel_a_knee() -> d.Steps:
     assert abs(rig().pose.bones["shin.L"].analytic_ik_swivel) > 0.1
     assert (knee("L") - was).length > 0.03
     assert (tail("shin.L") - foot_was).length < MET
-
-
-def back_to_the_armature() -> d.Steps:
-    """A click on a bone, pose mode, and a click on a shin."""
-    # Where no mesh is in front of a bone: there Blender 4.3 would choose the mesh.
-    root = rig().pose.bones["root"]
-    yield from d.click(d.pixel_of(rig().matrix_world @ root.head.lerp(root.tail, 0.8)))
-    assert bpy.context.object == rig(), f"the click chose {bpy.context.object.name}"
-    yield from d.press("ctrl+Tab", d.middle())
-    assert rig().mode == "POSE"
-    yield from d.click(d.pixel_of(rig().matrix_world @ rig().pose.bones["shin.R"].center))
-    assert rig().data.bones.active.name == "shin.R"
 
 
 def at_work() -> bool:
