@@ -5,7 +5,7 @@ import pytest
 
 from ik_addon.authoring.survey import corrected, survey
 from ik_addon.solvers import ChainError
-from ik_addon.ui.operators.limb_list import ANALYTIC_IK_limb, draw_limbs, fill
+from ik_addon.ui.operators.limb_list import ANALYTIC_IK_limb, bones_of, draw_limbs, fill
 
 from ..rig.rigs import BoneSpec, new_armature, update
 from ..scenes import select, select_bones, whole_state
@@ -181,6 +181,6 @@ def test_what_was_chosen_stays_while_limbs_come_and_go(items):
     fill(items, survey(ob, [ob.pose.bones["thigh.L"]]))
     assert [item.name for item in items] == ["shin.L"]
     fill(items, survey(ob))
-    assert (items["shin.L"].tip, items["shin.L"].words) == ("foot.L", "thigh.L > foot.L")
+    assert (items["shin.L"].tip, bones_of(items["shin.L"])) == ("foot.L", "thigh.L > foot.L")
     # It was gone meanwhile, and what was chosen with it.
     assert items["shin.R"].use

@@ -29,11 +29,11 @@ class ANALYTIC_IK_limb(bpy.types.PropertyGroup):
     )
     why: StringProperty(name="Why Not", description="Why this limb is left out")
 
-    @property
-    def words(self) -> str:
-        """Its bones, from root to end."""
-        ends = dict.fromkeys(filter(None, (self.first, self.tip, self.end)))
-        return " > ".join(ends)
+
+def bones_of(item: ANALYTIC_IK_limb) -> str:
+    """The bones of a limb in the list, from root to end, in words."""
+    # No property of the class: with one, Blender 4.2 crashes as it ends.
+    return " > ".join(dict.fromkeys(filter(None, (item.first, item.tip, item.end))))
 
 
 def fill(items: bpy.types.bpy_prop_collection, found: Survey) -> None:
@@ -85,7 +85,7 @@ def draw_limbs(layout: bpy.types.UILayout, ob: bpy.types.Object, items: Sequence
             row.label(text=messages.LEFT_OUT_BONE(bone=item.tip, why=item.why), icon="X")
             continue
         row.prop(item, "use", text="")
-        row.prop(item, "is_open", text=item.words, icon="TRIA_DOWN" if item.is_open else "TRIA_RIGHT", emboss=False)
+        row.prop(item, "is_open", text=bones_of(item), icon="TRIA_DOWN" if item.is_open else "TRIA_RIGHT", emboss=False)
         if item.is_open:
             below = column.column(align=True)
             below.use_property_split, below.enabled = True, item.use
