@@ -179,10 +179,7 @@ def drag_by(x: int, y: int, name: str = "") -> d.Steps:
 
 
 def swivel_a_knee() -> d.Steps:
-    """The handle at the knee of the active bone's chain, and the mouse."""
-    yield from d.click(d.pixel_of(rig().matrix_world @ rig().pose.bones["shin.L"].center))
-    assert rig().data.bones.active.name == "shin.L"
-    yield 0.3
+    """The handle at the knee of the chain that the active control belongs to, and the mouse."""
     shot("5_gizmo")
     was, foot_was = knee("L"), tail("shin.L")
     start = d.pixel_of(was)
