@@ -362,6 +362,7 @@ def tentacle(curl: float, frame: int) -> d.Steps:
     look((0.0, 0.0, 1.0), 0.0, 12.0, 6.0)
     for bone in chain():
         bone.rotation_euler.x = radians(curl)
+        bone.analytic_ik_use_cone = False
     select()
 
 
