@@ -45,6 +45,7 @@ def open_scene(name: str) -> d.Steps:
 
 def plain_view() -> None:
     """Leave in the 3D view what the pictures are about."""
+    d.area().spaces.active.show_region_ui = False
     overlay = d.area().spaces.active.overlay
     overlay.show_text = overlay.show_cursor = overlay.show_object_origins = False
     overlay.show_extras = True
