@@ -46,6 +46,7 @@ def build() -> Opening:
     key_body(rig, BodyMotion(feet), every=1)
     bake(bpy.context, chains_of([rig]), range(1, LAST_FRAME + 1), action="CURRENT", after="REMOVE")
     bpy.data.batch_remove([*controls.objects, controls])
+    rig.property_unset("analytic_ik_report")
     action = rig.animation_data.action
     action.name = "Walk capture"
     for curve in [curve for curve in action.fcurves if curve.data_path.endswith("foot_roll")]:

@@ -18,7 +18,7 @@ READ_ME = """\
 1. Press Space: the robot waves. Only its hips, its head and its control bones have keys.
 2. Grab foot_ik.L, the outline around the left foot (G), and turn it (R): the foot follows.
 3. Grab the hips: feet and hands stay where their controls are.
-4. Select a foot's control. Copy its pose, and paste it flipped on the other one.
+4. Select foot_ik.L, press Ctrl C, then Shift Ctrl V: the other foot gets its pose, mirrored.
 5. In the FK/IK panel of a leg, press Switch to FK: rotate its bones, then switch back.
 """
 

@@ -9,7 +9,7 @@ LAST_FRAME = 120
 
 READ_ME = """\
 1. Press Rig Legs in the Animation tab: each leg gets a control, and no bone moves.
-2. Set Controls to Bones before that, to pose all of it in Pose Mode.
+2. Controls above the button: Bones are posed in Pose Mode, Empties in Object Mode.
 3. Grab a foot's control (G) and lift it: the knee bends by itself.
 4. Press I to key the control. Go on ten frames, put the foot down, press I again.
 5. Press Bake: the leg gets plain keys that play without the add-on.

@@ -49,7 +49,7 @@ READ_ME = """\
 2. Four targets are out of reach: there the arm points at them, straight.
 3. Press Check: the Certificate panel lists the frames that it cannot reach.
 4. Set Out of Reach to Stretch: the arm gets longer, up to Max Stretch.
-5. In Object Mode, move Target: it bends five joints at once.
+5. In Object Mode, move Target: five joints are solved in one pass.
 """
 
 

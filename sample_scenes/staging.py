@@ -155,7 +155,7 @@ def save_scene(path: Path, opening: Opening) -> None:
         bone.select = bone.name == opening.active_bone
     rig.data.bones.active = rig.data.bones.get(opening.active_bone)
     read_me = bpy.data.texts.new("Read me")
-    read_me.write(opening.read_me)
+    read_me.write(opening.read_me.replace("\n", "\n\n"))
     _set_up_viewports()
     _show_text(read_me)
     bpy.data.orphans_purge(do_recursive=True)
@@ -188,7 +188,7 @@ def _set_up_viewports() -> None:
             space = area.spaces.active
             space.region_3d.view_perspective = "CAMERA"
             space.region_3d.view_camera_zoom = 20.0
-            space.overlay.show_floor = False
+            space.overlay.show_floor = space.overlay.show_cursor = False
             space.overlay.show_axis_x = space.overlay.show_axis_y = False
             shading = space.shading
             shading.type = "SOLID"

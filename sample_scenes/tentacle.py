@@ -172,7 +172,7 @@ def _set(collection: bpy.types.Collection) -> None:
     pool.make_object("Pool", collection)
     add_floor(collection, -0.03, BACKGROUND)
     add_three_suns(collection, key_from=(3.4, -2.6, 4.2))
-    add_camera(collection, eye=(2.5, -7.4, 3.6), look_at=(0.2, 0.0, 0.84), lens=52.0)
+    add_camera(collection, eye=(2.5, -7.4, 3.6), look_at=(0.2, 0.0, 0.84), lens=60.0)
 
 
 def build() -> Opening:

@@ -102,10 +102,11 @@ def test_a_scene_opens_small_with_its_text_the_tab_and_a_chain(name, tmp_path):
     assert bpy.context.object == ob
     assert ob.mode == "POSE"
 
-    lines = bpy.data.texts["Read me"].as_string().splitlines()
-    assert [line[:2] for line in lines] == ["1.", "2.", "3.", "4.", "5."]
+    lines = bpy.data.texts["Read me"].as_string().split("\n\n")
+    assert [line[:2] for line in lines if line.strip()] == ["1.", "2.", "3.", "4.", "5."]
     areas = bpy.context.window.screen.areas
     assert [area.spaces.active.text.name for area in areas if area.type == "TEXT_EDITOR"] == ["Read me"]
+    assert not ob.analytic_ik_report
     assert all(area.spaces.active.show_region_ui for area in areas if area.type == "VIEW_3D")
     # Only a sidebar that was drawn tells its tab. In the file it is a name by itself; a workspace's has "WS" before it.
     copy = tmp_path / "copy.blend"
