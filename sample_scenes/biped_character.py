@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import bpy
 from mathutils import Vector
 
-from .biped_gait import ANKLE, BALL, HIP, HIPS_HEIGHT, KNEE, TOE_TIP
+from .biped_gait import ANKLE, BALL, HEEL_FROM_ANKLE, HIP, HIPS_HEIGHT, KNEE, TOE_TIP
 from .landscape import Block, make_ground
 from .rigging import BoneSpec, make_armature, mirrored
 from .shapes import MeshParts
@@ -48,6 +48,10 @@ def _bones() -> list[BoneSpec]:
             parent_name = parent if on_trunk else f"{parent}.{side}"
             ends = mirrored(head, side), mirrored(tail, side)
             bones.append(BoneSpec(f"{name}.{side}", *ends, parent_name, up, connected=not on_trunk))
+        # Foot Roll rolls the foot back over the middle of this bone.
+        heel, half_width = Vector(ANKLE) + HEEL_FROM_ANKLE, Vector((0.03, 0.0, 0.0))
+        ends = mirrored(heel - half_width, side), mirrored(heel + half_width, side)
+        bones.append(BoneSpec(f"heel.{side}", *ends, f"foot.{side}", deform=False))
     return bones
 
 

@@ -31,6 +31,7 @@ HIPS_HEIGHT = 0.80
 LANE = 0.085  # sideways distance of the footfalls from the line of travel
 SMALLEST_LIFT, CLEARANCE = 0.12, 0.01
 TOE_OUT = radians(5.0)
+LONG_STEP, TOO_FAR = 10, 0.22  # the step that is too long for the leg, and by how many metres it is longer
 
 # From the ankle to the points that the foot rolls over.
 HEEL_FROM_ANKLE = Vector((0.0, 0.065, -ANKLE[2]))
@@ -93,19 +94,29 @@ class Footfall:
 
 @dataclass(frozen=True)
 class FootPose:
-    """The foot at a frame: its ankle, the turn from the rest pose, and the bend of its toes."""
+    """The foot at a frame: its ankle, the turn of its flat sole from the rest pose, and how far it rolls.
+
+    roll: radians over its ball, below 0 over its heel.
+    """
 
     ankle: Vector
-    turn: Matrix
-    toe_bend: float
+    flat_turn: Matrix
+    roll: float
+
+    @property
+    def flat_ankle(self) -> Vector:
+        """Return where the ankle is before the foot rolls: there the control stays while the foot stands."""
+        pivot_from_ankle = HEEL_FROM_ANKLE if self.roll < 0.0 else BALL_FROM_ANKLE
+        pivot = self.ankle + self.flat_turn @ _toes_up(-self.roll) @ pivot_from_ankle
+        return pivot - self.flat_turn @ pivot_from_ankle
 
 
 @cache
-def footfall(steps: int) -> Footfall:
+def footfall(steps: int, farther: float = 0.0) -> Footfall:
     """Fit the sole of a footfall to the ground at its heel, its ball and across."""
     side = 1.0 if steps % 2 == 0 else -1.0
     yaw = Matrix.Rotation(TOE_OUT * side, 3, "Z")
-    centre = Vector((LANE * side, START_Y - _footfall_walked(steps), 0.0))
+    centre = Vector((LANE * side, START_Y - _footfall_walked(steps) - farther, 0.0))
     along_sole = (Vector((0.0, point.y, 0.0)) for point in (HEEL_FROM_ANKLE, BALL_FROM_ANKLE))
     heel, ball = (on_ground(centre + yaw @ offset) for offset in along_sole)
     left, right = (on_ground(centre + yaw @ Vector((x, 0.0, 0.0))) for x in (0.04, -0.04))
@@ -125,39 +136,42 @@ def _toes_up(pitch: float) -> Matrix:
 
 
 class FootPath:
-    """The walk of one foot."""
+    """The walk of one foot; *long_step* is the number of one that is too long for the leg."""
 
-    def __init__(self, side: str) -> None:
+    def __init__(self, side: str, long_step: int | None = None) -> None:
         self._first_step = 0 if side == "L" else 1
+        self._long_step = long_step
         self._lifts: dict[int, float] = {}
 
     def pose(self, frame: float) -> FootPose:
         """Return the foot's pose at a frame."""
         steps, phase = self._step_and_phase(frame)
         pitch = radians(PITCH(phase))
-        here = footfall(steps)
+        here = self._footfall(steps)
         # In contact the toes stay on the ground; in the air they straighten.
-        toeson_ground = 1.0 - smoothstep((phase - TOE_OFF) / (TOES_STRAIGHT - TOE_OFF))
-        toe_bend = max(-pitch, 0.0) * toeson_ground
+        toes_on_ground = 1.0 - smoothstep((phase - TOE_OFF) / (TOES_STRAIGHT - TOE_OFF))
+        roll = -pitch * (toes_on_ground if pitch < 0.0 else 1.0)
         if phase <= TOE_OFF:
-            return FootPose(here.ankle_at(pitch), here.frame @ _toes_up(pitch), toe_bend)
+            return FootPose(here.ankle_at(pitch), here.frame, roll)
         if steps not in self._lifts:
             self._lifts[steps] = self._lift_that_clears_ground(steps)
         share = (phase - TOE_OFF) / (1.0 - TOE_OFF)
         return FootPose(
             self._swinging_ankle(steps, share, self._lifts[steps]),
-            self._swinging_turn(steps, share),
-            toe_bend,
+            self._swinging_turn(steps, share) @ _toes_up(roll),
+            roll,
         )
+
+    def _footfall(self, steps: int) -> Footfall:
+        return footfall(steps, TOO_FAR if steps == self._long_step else 0.0)
 
     def _step_and_phase(self, frame: float) -> tuple[int, float]:
         strike = 1.0 + (self._first_step - 1.5) * CYCLE / 2.0
         cycles, phase = divmod((frame - strike) / CYCLE, 1.0)
         return self._first_step + 2 * int(cycles), phase
 
-    @staticmethod
-    def _swinging_ankle(steps: int, share: float, lift: float) -> Vector:
-        here, there = footfall(steps), footfall(steps + 2)
+    def _swinging_ankle(self, steps: int, share: float, lift: float) -> Vector:
+        here, there = self._footfall(steps), self._footfall(steps + 2)
         start, end = here.ankle_at(radians(PITCH(TOE_OFF))), there.ankle_at(radians(PITCH(0.0)))
         # The swing takes over the speed of the rolling foot at both ends.
         small = 0.01
@@ -169,9 +183,8 @@ class FootPath:
         ankle.z += lift * 16.0 * share**2 * (1.0 - share) ** 2
         return ankle
 
-    @staticmethod
-    def _swinging_turn(steps: int, share: float) -> Matrix:
-        here, there = footfall(steps), footfall(steps + 2)
+    def _swinging_turn(self, steps: int, share: float) -> Matrix:
+        here, there = self._footfall(steps), self._footfall(steps + 2)
         frame = here.frame.to_quaternion().slerp(there.frame.to_quaternion(), smoothstep(share)).to_matrix()
         return frame @ _toes_up(radians(PITCH(TOE_OFF + share * (1.0 - TOE_OFF))))
 

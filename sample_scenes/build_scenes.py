@@ -19,12 +19,22 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 import ik_addon  # noqa: E402
-from sample_scenes import biped_unrigged, biped_walk, paper_arm, spider, tentacle  # noqa: E402
+from sample_scenes import (  # noqa: E402
+    biped_capture,
+    biped_control_bones,
+    biped_unrigged,
+    biped_walk,
+    paper_arm,
+    spider,
+    tentacle,
+)
 from sample_scenes.staging import save_scene  # noqa: E402
 
 SCENES = {
     "biped_unrigged": biped_unrigged.build,
     "biped_walk": biped_walk.build,
+    "biped_capture": biped_capture.build,
+    "biped_control_bones": biped_control_bones.build,
     "spider": spider.build,
     "tentacle": tentacle.build,
     "paper_arm": paper_arm.build,

@@ -15,7 +15,7 @@ from mathutils import Vector
 from .motion import key_vectors
 from .rigging import BoneSpec, make_armature, make_chain, make_empty
 from .shapes import MeshParts
-from .staging import add_camera, add_floor, add_three_suns, new_collection, new_material, start_scene
+from .staging import Opening, add_camera, add_floor, add_three_suns, new_collection, new_material, start_scene
 
 UNIT = 0.1
 LENGTHS = (9.0, 9.0, 9.0, 9.0, 4.0)
@@ -43,6 +43,14 @@ TARGETS = (
 )
 HOLD_FRAMES, MOVE_FRAMES = 10, 14
 LAST_FRAME = len(TARGETS) * (HOLD_FRAMES + MOVE_FRAMES)
+
+READ_ME = """\
+1. Press Space: the arm of the Triangulation paper reaches for the paper's box of targets.
+2. Four targets are out of reach: there the arm points at them, straight.
+3. Press Check: the Certificate panel lists the frames that it cannot reach.
+4. Set Out of Reach to Stretch: the arm gets longer, up to Max Stretch.
+5. In Object Mode, move Target: five joints are solved in one pass.
+"""
 
 
 def _bones() -> list[BoneSpec]:
@@ -126,8 +134,8 @@ def _set(collection: bpy.types.Collection) -> None:
     add_camera(collection, eye=(7.2, -13.4, 5.6), look_at=(0.1, 0.0, -0.3), lens=39.0)
 
 
-def build() -> bpy.types.Object:
-    """Build the scene and return its armature."""
+def build() -> Opening:
+    """Build the scene."""
     start_scene("paper_arm", LAST_FRAME, BACKGROUND)
     character, controls, stage = (new_collection(name) for name in ("Arm", "Controls", "Set"))
     rig = make_armature("Arm rig", _bones(), character)
@@ -141,4 +149,4 @@ def build() -> bpy.types.Object:
         samples += [(frame, Vector(place) * UNIT) for frame in (arrives, arrives + HOLD_FRAMES)]
     key_vectors(target, "location", samples)
     make_chain(rig, f"joint.{len(LENGTHS)}", len(LENGTHS), target, solver="TRIANGULATION")
-    return rig
+    return Opening(rig, READ_ME, "joint.5")

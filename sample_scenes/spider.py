@@ -21,7 +21,7 @@ from .rigging import (
     turn_by,
 )
 from .shapes import MeshParts
-from .staging import add_camera, add_floor, add_three_suns, new_collection, new_material, start_scene
+from .staging import Opening, add_camera, add_floor, add_three_suns, new_collection, new_material, start_scene
 
 LAST_FRAME = 96
 BACKGROUND = (0.50, 0.30, 0.15)
@@ -33,6 +33,14 @@ LIFT = 0.17
 
 FEMUR, TIBIA = 0.62, 0.80
 BODY = (0.0, 0.08, 0.46)
+
+READ_ME = """\
+1. Press Space: eight legs of two bones walk on uneven ground.
+2. Click any bone of a leg: the Animation tab shows its chain.
+3. In Object Mode, move the sphere at a foot: the leg follows exactly.
+4. In the header of the Chains panel, set Overlay to All: what each leg can reach.
+5. Press Check: the certificate lists every leg and its largest error.
+"""
 
 
 @dataclass(frozen=True)
@@ -226,8 +234,8 @@ def _set(collection: bpy.types.Collection) -> None:
     add_camera(collection, eye=(4.6, -6.3, 3.3), look_at=(0.05, -0.1, 0.25), lens=60.0)
 
 
-def build() -> bpy.types.Object:
-    """Build the scene and return its armature."""
+def build() -> Opening:
+    """Build the scene."""
     start_scene("spider", LAST_FRAME, BACKGROUND)
     character, controls, stage = (new_collection(name) for name in ("Character", "Controls", "Set"))
     rig = make_armature("Spider rig", _bones(), character, display="WIRE")
@@ -247,4 +255,4 @@ def build() -> bpy.types.Object:
         ends = [(frame, leg.pole + _travelled(frame)) for frame in (1, LAST_FRAME)]
         key_vectors(knee, "location", ends, "LINEAR")
         make_chain(rig, f"tibia.{leg.suffix}", 2, foot, knee)
-    return rig
+    return Opening(rig, READ_ME, "tibia.L1")

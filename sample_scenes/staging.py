@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import radians
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import bpy
 from mathutils import Vector
 
 from .motion import key_vectors
+from .sidebar import sidebar_open_at
 
 Colour = tuple[float, float, float]
 
@@ -132,18 +134,47 @@ def dolly(camera: bpy.types.Object, travel: Sequence[float]) -> None:
     key_vectors(camera, "location", samples, "LINEAR")
 
 
-def save_scene(path: Path, rig: bpy.types.Object) -> None:
-    """Save with *rig* ready to be posed at frame 1, seen through the camera."""
+@dataclass(frozen=True)
+class Opening:
+    """What a scene opens with: its armature in Pose Mode, the active bone, and a text of what to try."""
+
+    rig: bpy.types.Object
+    read_me: str
+    active_bone: str = ""
+
+
+def save_scene(path: Path, opening: Opening) -> None:
+    """Save at frame 1, seen through the camera, with the text beside the view and the add-on's tab open."""
     scene = bpy.context.scene
+    rig = opening.rig
     for thing in scene.objects:
         thing.select_set(thing == rig)
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="POSE")
+    for bone in rig.data.bones:
+        bone.select = bone.name == opening.active_bone
+    rig.data.bones.active = rig.data.bones.get(opening.active_bone)
+    read_me = bpy.data.texts.new("Read me")
+    read_me.write(opening.read_me.replace("\n", "\n\n"))
     _set_up_viewports()
+    _show_text(read_me)
     bpy.data.orphans_purge(do_recursive=True)
     scene.frame_set(1)
     bpy.context.preferences.filepaths.save_version = 0
-    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True)
+    with sidebar_open_at("Animation"):
+        bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True)
+
+
+def _show_text(text: bpy.types.Text) -> None:
+    """Show a text in the first window, where the Properties editor is."""
+    text.cursor_set(0)
+    area = next(area for area in bpy.context.window.screen.areas if area.type == "PROPERTIES")
+    area.type = "TEXT_EDITOR"
+    space = area.spaces.active
+    space.text = text
+    space.show_word_wrap = True
+    space.show_line_numbers = space.show_syntax_highlight = space.show_line_highlight = False
+    space.font_size = 13
 
 
 def _set_up_viewports() -> None:
@@ -157,7 +188,7 @@ def _set_up_viewports() -> None:
             space = area.spaces.active
             space.region_3d.view_perspective = "CAMERA"
             space.region_3d.view_camera_zoom = 20.0
-            space.overlay.show_floor = False
+            space.overlay.show_floor = space.overlay.show_cursor = False
             space.overlay.show_axis_x = space.overlay.show_axis_y = False
             shading = space.shading
             shading.type = "SOLID"

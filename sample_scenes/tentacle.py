@@ -10,7 +10,7 @@ from mathutils import Matrix, Vector
 from .motion import key_vectors, smoothstep
 from .rigging import BoneSpec, key_bone_turn, make_armature, make_chain, make_empty, turn_by
 from .shapes import MeshParts, Weights
-from .staging import add_camera, add_floor, add_three_suns, new_collection, new_material, start_scene
+from .staging import Opening, add_camera, add_floor, add_three_suns, new_collection, new_material, start_scene
 
 LAST_FRAME = 144
 BACKGROUND = (0.05, 0.11, 0.20)
@@ -20,6 +20,15 @@ BASE_RADIUS, TIP_RADIUS = 0.20, 0.028
 RINGS_PER_BONE = 2
 TUBE_DETAIL = 18
 SUCKERS = 24
+LARGEST_BEND = radians(15.0)
+
+READ_ME = """\
+1. Press Space: twenty bones share the bend, and the tip is at the ball on every frame.
+2. In Object Mode, move Grab, the sphere at the ball.
+3. In Pose Mode, rotate a bone in the middle (R): the tip stays at the ball.
+4. Click any bone and open Joint Limits: no bone bends more than Max Bend, so nothing kinks.
+5. Press Bake: the bones get plain keys that play without the add-on.
+"""
 
 
 def _lean(share: float) -> float:
@@ -163,11 +172,11 @@ def _set(collection: bpy.types.Collection) -> None:
     pool.make_object("Pool", collection)
     add_floor(collection, -0.03, BACKGROUND)
     add_three_suns(collection, key_from=(3.4, -2.6, 4.2))
-    add_camera(collection, eye=(2.5, -7.4, 3.6), look_at=(0.2, 0.0, 0.84), lens=52.0)
+    add_camera(collection, eye=(2.5, -7.4, 3.6), look_at=(0.2, 0.0, 0.84), lens=60.0)
 
 
-def build() -> bpy.types.Object:
-    """Build the scene and return its armature."""
+def build() -> Opening:
+    """Build the scene."""
     start_scene("tentacle", LAST_FRAME, BACKGROUND)
     character, controls, stage = (new_collection(name) for name in ("Character", "Controls", "Set"))
     rig = make_armature("Tentacle rig", _bones(), character)
@@ -183,6 +192,10 @@ def build() -> bpy.types.Object:
     ball.ball((0, 0, 0), 0.1, gold, detail=24)
     ball.make_object("Ball", controls).parent = grab
 
-    tip = make_chain(rig, _bone_name(BONE_COUNT - 1), BONE_COUNT, grab, solver="TRIANGULATION")
+    tip = make_chain(rig, _bone_name(BONE_COUNT - 1), BONE_COUNT, grab)
     tip.analytic_ik_least_motion = True
-    return rig
+    # Without this, the few joints that reach farther than the keyed pose kink.
+    for bone in range(1, BONE_COUNT):
+        joint = rig.pose.bones[_bone_name(bone)]
+        joint.analytic_ik_use_cone, joint.analytic_ik_cone = True, LARGEST_BEND
+    return Opening(rig, READ_ME, "tentacle.20")

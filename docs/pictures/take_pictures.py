@@ -45,6 +45,7 @@ def open_scene(name: str) -> d.Steps:
 
 def plain_view() -> None:
     """Leave in the 3D view what the pictures are about."""
+    d.area().spaces.active.show_region_ui = False
     overlay = d.area().spaces.active.overlay
     overlay.show_text = overlay.show_cursor = overlay.show_object_origins = False
     overlay.show_extras = True
@@ -362,6 +363,7 @@ def tentacle(curl: float, frame: int) -> d.Steps:
     look((0.0, 0.0, 1.0), 0.0, 12.0, 6.0)
     for bone in chain():
         bone.rotation_euler.x = radians(curl)
+        bone.analytic_ik_use_cone = False
     select()
 
 
