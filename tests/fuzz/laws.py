@@ -137,11 +137,11 @@ def constraints_of(owner: bpy.types.Object | bpy.types.PoseBone) -> list[tuple]:
 
 
 def shown() -> list[bpy.types.Object]:
-    """The armatures that may be rigged, as far as they are evaluated in a pose just now."""
+    """The armatures that may be rigged, as far as they are evaluated in a pose just now, and a saved file keeps them."""
     return [
         ob
         for ob in own_armatures()
-        if ob.mode != "EDIT" and ob.data.pose_position == "POSE" and evaluated_copy(ob).is_evaluated
+        if ob.users and ob.mode != "EDIT" and ob.data.pose_position == "POSE" and evaluated_copy(ob).is_evaluated
     ]
 
 
