@@ -137,7 +137,7 @@ def constraints_of(owner: bpy.types.Object | bpy.types.PoseBone) -> list[tuple]:
 
 
 def shown() -> list[bpy.types.Object]:
-    """The armatures that may be rigged, as far as they are evaluated in a pose just now, and a saved file keeps them."""
+    """The armatures that may be rigged, as far as they are evaluated in a pose now and a saved file keeps them."""
     return [
         ob
         for ob in own_armatures()
