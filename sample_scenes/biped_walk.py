@@ -36,8 +36,8 @@ READ_ME = """\
 def make_stage(collection: bpy.types.Collection) -> None:
     """Build the set along the walk, and a camera that goes with the robot."""
     make_set((START_Y - SPEED * LAST_FRAME - 1.8, START_Y + 1.8), 250, ground_height, collection)
-    eye, look_at = (3.3, START_Y - 2.35, 1.25), (0.0, START_Y - 0.12, 0.8)
-    camera = add_camera(collection, eye, look_at, lens=47.0)
+    eye, look_at = (3.3, START_Y - 2.35, 1.25), (0.0, START_Y - 0.12, 0.85)
+    camera = add_camera(collection, eye, look_at, lens=45.0)
     dolly(camera, (0.0, -SPEED * (LAST_FRAME - 1), 0.0))
 
 
