@@ -24,7 +24,7 @@ MET = 1e-5
 
 def opened(name: str) -> bpy.types.Object:
     """Open a sample scene; its armature object."""
-    bpy.ops.wm.open_mainfile(filepath=str(FOLDER / f"{name}.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(FOLDER / f"{name}.blend"), load_ui=True)
     (ob,) = (ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
     return ob
 
