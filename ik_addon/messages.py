@@ -256,6 +256,7 @@ AT_TARGET = Part("its tip is on its target")
 
 STATUS_MET = Note("On target")
 STATUS_OFF = Note("Off")
+STATUS_FK = Note("FK: Influence is 0")
 STATUS_BROKEN = Note("Not solved")
 STATUS_WORKING = Note("Working")
 STATUS_TOO_FAR = Note("{distance} short: out of reach")
@@ -465,11 +466,12 @@ LEFT_OUT_BONE = Part("'{bone}': {why}")
 NO_LEG = Refusal("Armature '{armature}': no leg to rig was found{why}. Add chains to its limbs by hand.")
 NO_LEG_OR_ARM = Refusal("Armature '{armature}': no leg or arm to rig was found{why}. Add chains to its limbs by hand.")
 NO_LEG_SELECTED = Refusal(
-    "Armature '{armature}': no leg to rig was found among its selected bones{why}. Select no bone to look at all."
+    "Armature '{armature}': no leg to rig was found among its selected bones{why}. Clear the selection to search all "
+    "bones."
 )
 NO_LEG_OR_ARM_SELECTED = Refusal(
-    "Armature '{armature}': no leg or arm to rig was found among its selected bones{why}. Select no bone to look at "
-    "all."
+    "Armature '{armature}': no leg or arm to rig was found among its selected bones{why}. Clear the selection to "
+    "search all bones."
 )
 RIGIFY_MOVES_LIMBS = Refusal(
     "Armature '{armature}': Rigify moves its limbs by constraints. Use Convert Blender IK instead."

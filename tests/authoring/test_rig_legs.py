@@ -292,8 +292,10 @@ def test_selected_bones_without_a_leg_are_refused_with_the_cure():
     ob = armature_of(FAMILIES[0].bones())
     select(ob)
     select_bones(ob, next(bone.name for bone in ob.data.bones if bone.parent is None))
-    refused("no leg to rig was found among its selected bones.*. Select no bone to look at all")
-    refused("no leg or arm to rig was found among its selected bones.*. Select no bone to look at all", arms=True)
+    refused("no leg to rig was found among its selected bones.*. Clear the selection to search all bones")
+    refused(
+        "no leg or arm to rig was found among its selected bones.*. Clear the selection to search all bones", arms=True
+    )
 
 
 def test_a_linked_armature_is_refused(tmp_path):

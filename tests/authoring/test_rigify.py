@@ -228,7 +228,7 @@ def test_the_stretch_within_reach_is_told_with_its_size(rig, capfd):
     convert(rig)
     said = capfd.readouterr().out
     assert "Blender also stretched 'MCH-shin_ik.L', 'MCH-shin_ik.R' and 2 more within reach" in said
-    told = re.search(r"Bone 'MCH-shin_ik.L': its chain is up to ([\d.]+) and [\d.]+° \(frame (\d+)\)", said)
+    told = re.search(r"Bone 'MCH-shin_ik.L': its chain is up to ([\d.]+) and [\d.]+° off \(frame (\d+)\)", said)
     after = played(rig, KEYED)
     knee = {
         frame: (after[frame]["DEF-shin.L"].translation - before[frame]["DEF-shin.L"].translation).length

@@ -7,7 +7,7 @@ from ...authoring.adopted import is_adopted
 from ...authoring.selection import Focus, focus
 from ...rig.data.settings import settings_of
 from ...rig.live.state import way_of
-from ...rig.model.foot import end_bone
+from ...rig.model.foot import end_bone, possible_end_bones
 from ...rig.model.order import ChainName
 from ...rig.status.problems import notes_of, warnings_of
 from ...rig.status.states import states_of
@@ -50,7 +50,8 @@ class ChainPanel(BonePanel):
         draw_choice(layout, shown)
         draw_state(layout, context, tip)
         draw_animation_settings(layout, tip)
-        if bone is not None and not shown.driven and bone != tip and bone not in tip.parent_recursive:
+        own = (tip, *tip.parent_recursive, *possible_end_bones(tip))
+        if bone is not None and not shown.driven and bone not in own:
             layout.operator(ANALYTIC_IK_OT_add.bl_idname, text=add_label(context), icon="ADD")
 
 

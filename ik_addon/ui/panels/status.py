@@ -50,6 +50,8 @@ def draw_status(
     words, icon, fix = status_words(context.scene, state), icon_of(state), ""
     if running() is not None:
         words, icon = messages.STATUS_WORKING(), "TIME"
+    elif tip.analytic_ik_influence == 0.0 and (state.kind == "MET" or state.kind in _AWAY):
+        words, icon = messages.STATUS_FK(), "PAUSE"
     elif state.kind == "TOO_FAR" and tip.analytic_ik_reach != "STRETCH":
         fix = "STRETCH"
     elif state.kind == "MET" and bends_backwards(tip.id_data, tip.name, context.view_layer.depsgraph):
