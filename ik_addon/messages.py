@@ -412,8 +412,10 @@ LINKED_HERE = Note("Linked: the chains follow their targets. To edit them, make 
 # Problems cured
 
 CURED = Done("Bone '{bone}': {done}")
-NEW_TARGET = Part("follows '{target}'")
-NEW_TARGET_WITHOUT_POLE = Part("follows '{target}', and turned to it because its pole target could not be moved")
+NEW_TARGET = Part("follows the new Empty '{target}'")
+NEW_TARGET_WITHOUT_POLE = Part(
+    "follows the new Empty '{target}', and turned to it because its pole target could not be moved"
+)
 BROUGHT_BACK = Part("brought back '{control}'")
 BENDS_WITHOUT_POLE = Part("bends as its FK pose does, without a pole")
 HAS_ONE_BONE = Part("has a chain of 1 bone")
@@ -439,6 +441,7 @@ MADE_POLE = Part(", and made the pole target '{pole}'")
 SNAP_MISSED = Note("Bone '{bone}': its chain is {distance:.3g} off its FK pose")
 SNAPPED_POSE = Done("Snapped the pose of {chains}{frames}")
 AT_FRAME = Part(" at frame {frame:g}")
+ON_ALL_FRAMES = Part(" on all frames: Influence has no keys")
 OVER_FRAMES = Part(", frames {first}-{last}")
 NO_MOTION = Clause("no keys move it over a range of frames. Key its bones first.")
 SWITCHED_TO_FK = Done("Switched {chains} to FK{frame}")

@@ -416,6 +416,24 @@ def test_what_is_below_the_status_stays_where_it_is():
     assert chain_panel(rig).cures() == []
 
 
+def test_a_chain_without_influence_is_fk_wherever_its_target_is():
+    rig = walking_leg()
+    rig.target.place((0.0, 0.0, -9.0))
+    rig.tip.analytic_ik_influence = 0.0
+    bpy.context.view_layer.update()
+    shown = chain_panel(rig)
+    assert "FK: Influence is 0" in shown.text() and "out of reach" not in shown.text()
+    assert shown.cures() == []
+
+
+def test_the_foot_of_a_chain_is_offered_no_chain_of_its_own():
+    rig = walking_leg()
+    rig.tip.analytic_ik_use_rotation = True
+    bpy.context.view_layer.update()
+    enter("POSE", rig.ob, "foot")
+    assert "analytic_ik.add" not in drawn(panel.ANALYTIC_IK_PT_sidebar).operators
+
+
 def test_a_knee_that_bends_backward_says_so_and_can_be_flipped():
     rig = walking_leg()
     assert "Bends against" not in chain_panel(rig).text()

@@ -107,3 +107,13 @@ def test_what_cannot_be_snapped_is_refused_with_nothing_changed():
     with pytest.raises(RuntimeError, match="moves its control"), auto_keying():
         bpy.ops.analytic_ik.switch_to_ik()
     assert whole_state() == before
+
+
+def test_without_keys_a_switch_holds_on_all_frames_and_says_so(capfd):
+    posed()
+    capfd.readouterr()
+    bpy.ops.analytic_ik.switch_to_fk()
+    assert "to FK on all frames: Influence has no keys" in capfd.readouterr().out
+    with auto_keying():
+        bpy.ops.analytic_ik.switch_to_ik()
+    assert "to IK at frame 4" in capfd.readouterr().out

@@ -9,6 +9,7 @@ from ... import messages
 from ...authoring.selection import chosen_tips, tips_of
 from ...authoring.switching import switch_to_fk, switch_to_ik, unmute_chains
 from ...bake.certificate import chains_words
+from ...rig.blender.animation import is_animated
 from ...solvers import ChainError
 from .chains import ChainOperator
 from .polls import no_tip
@@ -25,7 +26,10 @@ class SwitchOperator(ChainOperator):
         if not tips:
             raise ChainError(no_tip(ob))
         type(self).switch(context, tips)
-        frame = messages.AT_FRAME(frame=context.scene.frame_current_final)
+        if all(is_animated(tip.id_data, f"{tip.path_from_id()}.analytic_ik_influence") for tip in tips):
+            frame = messages.AT_FRAME(frame=context.scene.frame_current_final)
+        else:
+            frame = messages.ON_ALL_FRAMES()
         return type(self).done(chains=chains_words(len(tips)), frame=frame)
 
 

@@ -4,6 +4,7 @@ import bpy
 
 from ... import messages
 from ...authoring.adoptable import adoptable
+from ...authoring.editing import has_editable_bones
 from ...rig.blender.armatures import is_changeable
 from ...rig.data.kept import has_controls
 from ..operators.chains import ANALYTIC_IK_OT_add, add_label
@@ -27,7 +28,10 @@ def draw_beginnings(
     draw_linked(layout, context, ob)
     if has_controls(ob):
         draw_sentence(layout, context, messages.SELECT_CHAIN(), "INFO")
-    layout.row().prop(context.scene, "analytic_ik_controls", expand=True)
+    row = layout.row()
+    # Linked and overridden armatures get Empties.
+    row.enabled = has_editable_bones(ob)
+    row.prop(context.scene, "analytic_ik_controls", expand=True)
     column = layout.column(align=True)
     row = column.row(align=True)
     arms = getattr(context.window_manager, _LIMBS) == "LEGS_AND_ARMS"
