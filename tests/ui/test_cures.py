@@ -389,7 +389,10 @@ def test_a_pole_that_cannot_follow_to_a_new_target_is_told(capfd):
     rig.tip.analytic_ik_target = None
     enter("POSE", rig.ob, "shin")
     bpy.ops.analytic_ik.cure(kind="NEW_TARGET", bone="shin")
-    said = "Bone 'shin': follows the new Empty 'shin target', and turned to it because its pole target could not be moved\n"
+    said = (
+        "Bone 'shin': follows the new Empty 'shin target', "
+        "and turned to it because its pole target could not be moved\n"
+    )
     assert said in capfd.readouterr().out
     assert tuple(rig.pole.ob.location) == (3.0, 0.5, 1.0)
 
