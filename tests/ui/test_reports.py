@@ -181,7 +181,7 @@ def test_one_bone_with_keys_under_its_chain_is_named():
 
 
 CURED = {
-    "NEW_TARGET": f"follows '{TIP} target'",
+    "NEW_TARGET": f"follows the new Empty '{TIP} target'",
     "BRING_BACK_TARGET": "brought back 'leg target'",
     "BRING_BACK_POLE": "brought back 'gone'",
     "CLEAR_POLE": "bends as its FK pose does, without a pole",
