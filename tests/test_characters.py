@@ -145,6 +145,7 @@ def test_the_document_keeps_its_words_and_gets_new_tables():
         characters.written(text.replace(characters.TABLES[1], ""), "")
 
 
+@pytest.mark.slow
 def test_one_bad_file_does_not_stop_the_others(walk):
     (walk.parent / "broken.glb").write_bytes(b"no glTF")
     (walk.parent / "settings.json").write_text('{"a": 1}')

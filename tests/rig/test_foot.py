@@ -699,6 +699,7 @@ def test_ball_and_tip_stay_and_the_heel_rises():
     assert marks()[2].z > tip.z
 
 
+@pytest.mark.slow
 def test_the_roll_is_continuous():
     rig = standing_leg(4)
     poses = []
