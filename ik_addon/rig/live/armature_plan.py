@@ -79,7 +79,8 @@ class ArmaturePlan:
     written: what was written before this frame. settled: after it there is nothing to solve and nothing to compare.
     silences: F-Curves are silent for what was written.
     early: what chains that were solved before an update wished, and what was written.
-    late: by tips what keeps chains from being solved before the frame, besides what is found here.
+    late: by tips what keeps chains from being solved before the frame, besides what is found here. circular: tips of
+    chains that move their own controls.
     bones: how many channels they set; among: how many those of all armatures set, and place: the number of this
     armature among them.
     """
@@ -243,14 +244,17 @@ class ArmaturePlan:
         copy = ob.evaluated_get(places.depsgraph)
         try:
             asked = {k: self._asked(places, ob, k) for k in which if self._recallable[k]}
-        except ChainError:
+        except (ChainError, AttributeError, KeyError):
+            # The pass that reads everything finds the reason and says it.
             return False
         late = []
         for k in which:
             guess = self._guessed.get(k)
             if anew or guess is None or asked[k] != guess[0] or not self._is_shown(copy, k, guess[1]):
                 late.append(k)
-        solved = self._solve(places, late, frame_changed=True) if late else {}
+        if not late:
+            return True
+        solved = self._solve(places, late, frame_changed=True)
         if solved is None:
             return False
         if (len(self._recalled) + 1) * self.among > _KEPT_AHEAD:
