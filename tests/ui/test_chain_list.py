@@ -85,6 +85,16 @@ def test_a_button_names_its_chain_once_whatever_it_is_called(name):
     assert button.description(context(), SimpleNamespace(tip=name)).endswith(f"\nBone '{name}': its chain is off")
 
 
+def test_a_button_names_the_constraint_that_its_chain_was():
+    rig = leg()
+    constraint = rig.ob.pose.bones["shin"].constraints.new("IK")
+    constraint.target, constraint.chain_count, constraint.name = rig.target.ob, 2, "Leg IK"
+    enter("POSE", rig.ob, "shin")
+    bpy.ops.analytic_ik.adopt()
+    button = chain_list.ANALYTIC_IK_OT_select_chain
+    assert button.description(context(), SimpleNamespace(tip="shin")).endswith("Converted from IK constraint 'Leg IK'")
+
+
 def test_the_list_holds_nothing_of_blenders_afterwards():
     chains_panel(walking_leg())
     assert chain_list._states == []

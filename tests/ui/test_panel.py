@@ -15,7 +15,7 @@ from ik_addon.ui.panels import properties as properties_panel
 from ik_addon.ui.panels.sentences import lines_of
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty
-from ..scenes import enter, second_chain, select, walking_leg
+from ..scenes import enter, link_from_library, second_chain, select, walking_leg
 from .layouts import Layout, advanced_panel, chain_panel, chains_panel, context, drawn, is_shown
 from .troubles import (
     deleted_target,
@@ -481,3 +481,22 @@ def test_rendering_is_a_matter_of_the_render_properties():
     assert "Rendering live chains? Lock the interface first" in shown.text()
     bpy.ops.analytic_ik.lock_interface()
     assert not is_shown(properties_panel.ANALYTIC_IK_PT_render)
+
+
+def test_the_sidebar_is_opened_in_a_3d_view_only():
+    with bpy.context.temp_override(window=None):
+        assert not bpy.ops.analytic_ik.open_sidebar.poll()
+        with pytest.raises(RuntimeError, match="no 3D view"):
+            bpy.ops.analytic_ik.open_sidebar()
+
+
+def test_a_linked_armature_says_that_its_chains_follow_and_how_to_edit_them(tmp_path):
+    rig = walking_leg()
+    bone = rig.tip.name
+    ob = link_from_library(rig.ob, tmp_path)
+    select(ob)
+    shown = drawn(chain_list.ANALYTIC_IK_PT_chains)
+    assert bone in shown.labels or bone in shown.text()
+    shown = drawn(panel.ANALYTIC_IK_PT_sidebar)
+    assert "Linked: the chains follow their targets" in shown.text()
+    assert "object.make_override_library" in shown.operators
