@@ -18,8 +18,21 @@ def _rooms() -> list:
     from . import command_line
     from .authoring import marking, selection
     from .bake import report
+    from .planting import footprints, sources
     from .rig.live import handlers as live
     from .rig.pose import following
     from .ui import operators, panels, view
 
-    return [following, report, marking, selection, *operators.FILES, *panels.FILES, *view.FILES, command_line, live]
+    return [
+        following,
+        report,
+        sources,
+        footprints,
+        marking,
+        selection,
+        *operators.FILES,
+        *panels.FILES,
+        *view.FILES,
+        command_line,
+        live,
+    ]

@@ -200,6 +200,31 @@ NO_KNEE = Clause("its chain has one bone and so no knee. Set Chain Length to 2 o
 KNEE_STRAIGHT = Refusal("Bone '{bone}': its limb is straight, so its knee cannot swing around. Bend it first.")
 BENDS_BACKWARDS = Refusal("Bone '{bone}': the min bend is not smaller than the max bend. Lower it.")
 
+# What keeps feet from being planted
+
+NO_BODY = Refusal(
+    "Armature '{armature}': no bone carries all these legs. Select the legs of one body, or parent their bones to one "
+    "bone."
+)
+CONTROL_ON_BODY = Refusal(
+    "Bone '{bone}': it carries the legs and their control {control} too. Parent that control to something that the "
+    "body does not move."
+)
+BODY_CONNECTED = Refusal("Bone '{bone}': it is connected to its parent and cannot move. Disconnect it in Edit Mode.")
+BODY_CONSTRAINED = Refusal("Bone '{bone}': constraint '{constraint}' moves the body. Mute it.")
+BODY_DRIVEN = Refusal("Bone '{bone}': a driver sets its location. Remove that driver.")
+NO_GROUND = Refusal("Ground: there is no object. Choose a mesh object as the ground.")
+GROUND_NO_MESH = Refusal("Ground '{object}': it is no mesh. Choose a mesh object.")
+GROUND_WITHOUT_FACES = Refusal("Ground '{object}': its mesh has no faces. Choose another object.")
+NO_CONTACT = Refusal(
+    "Armature '{armature}': no foot stands still in these frames. Key the Contact of a leg, or choose other frames."
+)
+NO_FINITE_MOTION = Refusal(
+    "Armature '{armature}': its motion holds values that are not numbers. Clear its transform, keys and drivers."
+)
+NOT_PLANTED = Refusal("Armature '{armature}': its action was not made by Plant Feet. Press Plant Feet first.")
+TOO_FEW_FRAMES = Refusal("Frames: there are fewer than {least}. Set a longer range.")
+
 # What wins over a chain, and over keys
 
 ROTATION_DRIVEN = Refusal("Bone '{bone}': a driver overrides its rotation. Remove that driver.")
@@ -337,6 +362,12 @@ RENDERING = Refusal("A render is in progress. Wait until it is finished, or canc
 AT_WORK = Refusal("Analytic IK is working. Wait until it is done, or press Esc to cancel it.")
 CANCELLED = Done("{work} was cancelled, nothing was changed")
 BAKED = Done("Baked {chains}, frames {first}-{last}{result}")
+PLANTED = Done(
+    "Planted {contacts} of {legs}, frames {first}-{last}. The body moves by up to {part:.1%} of a leg{result}"
+)
+CONTACTS_ONE = Part("1 contact")
+CONTACTS = Part("{count} contacts")
+UNREACHED = Part(". {count} frames are out of reach, the first is {frame}")
 CHECKED = Done("Checked {chains}, frames {first}-{last}{result}")
 SEE_CERTIFICATE = Part(". {verdict}. See Certificate")
 ONE_CHAIN = Part("1 chain")

@@ -92,13 +92,17 @@ def check_unshared(objects: Sequence[bpy.types.Object]) -> None:
             raise ChainError(messages.ACTION_SHARED(first=other.name, second=ob.name, action=data.action.name))
 
 
-def write_keys(ob: bpy.types.Object, channels: Sequence[BoneKeys], action: str) -> bpy.types.Action:
+def write_keys(
+    ob: bpy.types.Object, channels: Sequence[BoneKeys], action: str, made: str = "baked"
+) -> bpy.types.Action:
     """Write keys into a NEW (empty), a COPY of the current, or the CURRENT action of `ob`, and make it current.
+
+    made: what a new action's name says of it.
 
     Keys of other bones, and of the same bones outside their span, stay. The action that was current is
     kept by a fake user. Returns the action that holds the keys.
     """
-    target = _assign(ob, action)
+    target = _assign(ob, action, made)
     owner = _curve_owner(ob, target)
     present = {(curve.data_path, curve.array_index): curve for curve in owner.fcurves}
     # By their names once: Blender goes through all of them for each.
@@ -127,17 +131,17 @@ def write_keys(ob: bpy.types.Object, channels: Sequence[BoneKeys], action: str) 
     return target
 
 
-def _assign(ob: bpy.types.Object, action: str) -> bpy.types.Action:
+def _assign(ob: bpy.types.Object, action: str, made: str) -> bpy.types.Action:
     data = ob.animation_data_create()
     old = data.action
     if action == "CURRENT" and old is not None:
         new = old
     elif action == "COPY" and old is not None:
         new = old.copy()
-        new.name = f"{old.name} baked"
+        new.name = f"{old.name} {made}"
     else:
         # The current one, where there is none, is named as Blender names it.
-        name = f"{ob.name}Action" if action == "CURRENT" else f"{old.name if old else ob.name} baked"
+        name = f"{ob.name}Action" if action == "CURRENT" else f"{old.name if old else ob.name} {made}"
         new = bpy.data.actions.new(name)
     if old is not None and new is not old:
         if old.is_editable:
@@ -159,6 +163,22 @@ def _curve_owner(ob: bpy.types.Object, action: bpy.types.Action):
     layer = action.layers[0] if action.layers else action.layers.new("Layer")
     strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
     return strip.channelbag(ob.animation_data.action_slot, ensure=True)
+
+
+def write_choices(ob: bpy.types.Object, path: str, group: str, frames: Sequence[float], values: Sequence[int]) -> None:
+    """Write constant keys of a choice into the current action of `ob`, in place of all that there are."""
+    owner = _curve_owner(ob, ob.animation_data.action)
+    curve = owner.fcurves.find(path)
+    if curve is not None:
+        owner.fcurves.remove(curve)
+    curve = owner.fcurves.new(path)
+    curve.group = owner.groups.get(group) or owner.groups.new(group)
+    points = curve.keyframe_points
+    points.add(len(frames))
+    points.foreach_set("co", np.column_stack((frames, values)).astype(np.float32).ravel())
+    for point in points:
+        point.interpolation = "CONSTANT"
+    curve.update()
 
 
 def _play(curve: bpy.types.FCurve) -> None:

@@ -20,6 +20,8 @@ _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 _SOFTEST = 0.5
 RANGES = {"influence": (0.0, 1.0), "softness": (0.0, _SOFTEST), "stretch_max": (1.0, inf), "toe_angle": (0.0, pi)}
 """Of settings that are numbers, where not all are allowed."""
+UNREAD = {"enabled", "contact"}
+"""Settings that change nothing of how a chain is solved: while it is off it is not."""
 _OF_ANY_BONE = ("rigid", "use_cone", "cone", "use_min_bend", "min_bend")
 """Settings of a bone's joint: no part of the chain whose tip the bone may be."""
 NAME_RECORD = PREFIX + "record_name"
@@ -34,6 +36,13 @@ SOLVER_ITEMS = (
     ("SPHERE", "Sphere", "Two bones: the circle where two spheres meet"),
     ("TRIANGULATION", "Triangulation", "Any number of bones, exact in one pass"),
     ("CCD", "CCD", "Any number of bones, iterative, as a reference"),
+)
+
+CONTACT_ITEMS = (
+    ("NONE", "None", "In the air", 0),
+    ("HEEL", "Heel", "The heel stands", 1),
+    ("BALL", "Ball", "The ball stands", 2),
+    ("FLAT", "Flat", "Heel and ball stand", 3),
 )
 
 
@@ -188,6 +197,8 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
         "cone": _angle("Max Bend", "Largest angle between this bone and its parent", default=pi, min=0.0, max=pi),
         "use_min_bend": _flag("Min Bend", "Keep this hinge from straightening or bending backward"),
         "min_bend": _angle("Min Bend", "Smallest angle between this bone and its parent", min=0.0, max=pi),
+        # What of a foot stands, keyed by Plant Feet and read by it alone.
+        "contact": _choice("Contact", "Part of the foot that stands still. Plant Feet keys it", items=CONTACT_ITEMS),
         # The end bone's orientation against the target's, where it follows it (foot.py); zero: none was kept.
         "record_rotation": _record(bpy.props.FloatVectorProperty, size=4),
         # The Blender IK constraint that a chain was made of, and the FK pose before that, as JSON (adopt.py).

@@ -9,6 +9,7 @@ from mathutils import Matrix, Quaternion
 from ... import messages
 from ...solvers import ChainError
 from ..blender.channels import quaternion_of
+from ..data.settings import UNREAD
 from ..model.foot import possible_end_bones
 from ..model.limb import INHERITING
 from ..model.limb_model import FK_CHANNELS, SAMPLED_SETTINGS, AnimatedBones, LimbModel, limb_model, settings_now
@@ -86,8 +87,7 @@ def _why_not(posed: PosedLimb, animated: AnimatedBones) -> str:
     for name in (*bones, *(bone.name for bone in scaled)):
         allowed = {*FK_CHANNELS, *(SAMPLED_SETTINGS if name == limb.tip else ())}
         for what, is_driver in animated.get(name, {}).items():
-            # While it is off there is nothing to solve.
-            if what != "enabled" and (is_driver or what not in allowed):
+            if what not in UNREAD and (is_driver or what not in allowed):
                 return messages.READS_ANIMATED(bone=name, channel=what)
     for name, bone in bones.items():
         inherits = bone.use_inherit_rotation and bone.inherit_scale in INHERITING and not bone.use_relative_parent

@@ -66,6 +66,8 @@ _NEEDS: dict[str, tuple[Need, ...]] = {
     "analytic_ik.snap_targets": (not_editable, none_chosen),
     "analytic_ik.snap_pose": (not_editable, none_chosen),
     "analytic_ik.bake": (not_editable, none_live),
+    "analytic_ik.plant_feet": (not_editable, none_live),
+    "analytic_ik.plant_again": (not_editable, none_live),
     "analytic_ik.check": (none_live,),
     "analytic_ik.cure": (not_editable,),
 }

@@ -1,0 +1,169 @@
+"""Chains in their FK pose at each frame, and where their controls have to be for it."""
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from .. import messages
+from ..bake.keys import BoneKeys, check_keyable, key_times, write_keys
+from ..bake.stepping import stepping, stepping_apart
+from ..rig.blender.animation import animated_paths
+from ..rig.blender.armatures import armature_named, armature_objects, posed_armatures
+from ..rig.blender.bones import rotation_in
+from ..rig.blender.channels import LOCATION, Raw
+from ..rig.blender.rotations import continuous_numbers
+from ..rig.data.settings import settings_of
+from ..rig.live.others import others_handle_frames
+from ..rig.model.limb import Limb, fk_joints
+from ..rig.model.order import ChainName, chain_order, live_tips, objects_of
+from ..rig.pose.reading import SceneReader
+from ..rig.pose.solving import solve_limb, tell
+from ..solvers import ChainError
+from ..solvers.bending import is_straight, start_frame
+from ..solvers.reach import uneased
+from .places import BEYOND
+from .placing import Control, Placer, check_control
+
+BEND_SETTINGS = {"swivel": 0.0, "flip": False, "foot_roll": 0.0}
+"""What a snap sets back, since target and pole alone shall carry the limb."""
+
+
+def checked_controls(
+    tips: Sequence[bpy.types.PoseBone], frames: range | None
+) -> dict[bpy.types.PoseBone, list[Control]]:
+    """Target and pole of each tip; ChainError where one of them cannot be put anywhere."""
+    controls, owners = {}, {}
+    for ob in {tip.id_data for tip in tips}:
+        for other in map(ob.pose.bones.get, live_tips(ob)):
+            if other not in tips:
+                owners[other.analytic_ik_target, other.analytic_ik_subtarget] = other
+                owners[other.analytic_ik_pole_target, other.analytic_ik_pole_subtarget] = other
+    for tip in tips:
+        settings = settings_of(tip)
+        try:
+            if settings.target is None:
+                raise ChainError(messages.NO_TARGET())
+            found = [Control(settings.target, settings.subtarget, settings.use_rotation)]
+            if settings.pole_target is not None:
+                found.append(Control(settings.pole_target, settings.pole_subtarget, False))
+            for control in found:
+                check_control(control)
+                other = owners.setdefault((control.ob, control.bone), tip)
+                if other is not tip:
+                    raise ChainError(messages.CONTROL_SHARED(tip=other.name, control=control.shown))
+                if frames is not None:
+                    check_keyable(control.ob)
+            animated = set(animated_paths(tip.id_data))
+            for name in BEND_SETTINGS:
+                if f"{tip.path_from_id()}.analytic_ik_{name}" in animated:
+                    raise ChainError(messages.SETTING_ANIMATED(setting=name.replace("_", " ")))
+        except ChainError as error:
+            raise error.of(messages.BONE(bone=tip.name)) from error
+        controls[tip] = found
+    return controls
+
+
+def stepped(
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range | None
+) -> Generator[tuple[tuple[int, int], SceneReader], None, None]:
+    """The scene at each frame, before chains are solved there, with the step that this is; without frames, as it
+    stands.
+
+    Without meshes and all else that chains do not depend on, where that shows the same.
+    """
+    if frames is None:
+        yield (1, 1), SceneReader(context.evaluated_depsgraph_get())
+        return
+    with ExitStack() as stack:
+        go_to = None
+        if not others_handle_frames():
+            # All live chains may move these.
+            live = (ob.pose.bones[name] for ob in armature_objects() for name in live_tips(ob))
+            needed = [each for tip in (*tips, *live) for each in objects_of(tip)]
+            go_to = stack.enter_context(stepping_apart(context, needed))
+        go_to = go_to or stack.enter_context(stepping(context))
+        for done, frame in enumerate(frames, 1):
+            yield (done, len(frames)), SceneReader(go_to(frame), frame_changed=True)
+
+
+def limbs_in_fk(
+    scene: SceneReader, chosen: set[ChainName], solved: bool = False, at_full_influence: bool = True
+) -> Iterator[tuple[ChainName, Limb]]:
+    """Read the chosen chains, each after those that move it, as all others leave it.
+
+    Those that are chosen are in their FK pose afterwards, or solved. Raises ChainError where one of
+    them cannot be read.
+    """
+    order = chain_order(ob.evaluated_get(scene.depsgraph) for ob in posed_armatures(scene.depsgraph))
+    switched_off = [chain for chain in sorted(chosen) if chain not in order.bones and chain not in order.errors]
+    for chain in [*order.chains, *switched_off]:
+        reader = scene.armature(armature_named(chain.armature))
+        try:
+            limb = reader.limb(chain.tip)
+            if chain in chosen:
+                if at_full_influence:
+                    limb = replace(limb, settings=replace(limb.settings, influence=1.0))
+                yield chain, limb
+            if chain not in chosen or solved:
+                tell(reader, solve_limb(limb))
+                continue
+        except ChainError:
+            if chain in chosen:
+                raise
+            continue
+        for reading in limb.turned:
+            reader.pose(reading.name, reading.pose_armature)
+    for chain in chosen & order.errors.keys():
+        raise order.errors[chain]
+
+
+def fk_goal(
+    limb: Limb, target: Control, pole: Control, placer: Placer, reaches: dict[Control, float]
+) -> tuple[Limb, dict[Control, Matrix]]:
+    """The limb with the goal that gives its FK pose, and where target and pole have to be for it, in the world."""
+    joints, chain, settings = fk_joints(limb.bones), limb.chain, limb.settings
+    frame, root = start_frame(chain), joints[0]
+    offset = joints[-1] - root
+    distance = offset.length
+    if is_straight(chain) and distance > chain.length * (1.0 - BEYOND):
+        distance = chain.length * (1.0 + BEYOND)
+    elif settings.reach != "STRETCH" and chain.limits is None:
+        distance = uneased(distance, chain.length, settings.softness)
+    target_armature = root + frame.along * distance if distance != offset.length else joints[-1]
+    knee = joints[1] if len(limb.bones) > 1 else root
+    # The knees of a longer chain lie beside the plane in which it bends as a whole.
+    knee -= frame.normal * (knee - root).dot(frame.normal)
+    if pole not in reaches:
+        present = (limb.pole_armature - knee).length if limb.pole_armature else 0.0
+        reaches[pole] = min(max(present, 0.5 * chain.length), 3.0 * chain.length)
+    pole_armature = knee + frame.side * reaches[pole]
+    ends = [replace(end, orientation=end.reading.orientation(end.reading.pose_armature)) for end in limb.ends]
+    target_world, pole_world = placer.world_of(target), placer.world_of(pole)
+    if ends:
+        turn = ends[0].orientation @ limb.ends[0].orientation.inverted()
+        world = rotation_in(limb.world)
+        target_world = (world @ turn @ world.inverted()).to_matrix().to_4x4() @ target_world
+    target_world.translation, pole_world.translation = limb.world @ target_armature, limb.world @ pole_armature
+    goal = replace(limb, target_armature=target_armature, pole_armature=pole_armature, ends=tuple(ends))
+    return goal, {target: target_world, pole: pole_world}
+
+
+def key_controls(samples: dict[Control, list[tuple[Raw, ...]]], frames: range) -> None:
+    """Key controls in their current actions."""
+    by_object: dict[bpy.types.Object, list[BoneKeys]] = {}
+    for control, rows in samples.items():
+        keys = [keys_of(control.bone, mode, [row[k] for row in rows], frames) for k, mode in enumerate(control.modes)]
+        by_object.setdefault(control.ob, []).extend(keys)
+    for ob, keys in by_object.items():
+        write_keys(ob, keys, "CURRENT")
+
+
+def keys_of(bone: str, mode: str, raws: Sequence[Raw], frames: Sequence[int]) -> BoneKeys:
+    """Keys of a bone's channel, or of the object's where `bone` is "", at frames of the scene. mode: of the channel."""
+    numbers = raws if mode == LOCATION else continuous_numbers(raws, mode)
+    times = key_times(frames)
+    return BoneKeys(bone, mode, times, np.array(numbers, np.float32), (float(times[0]), float(times[-1])))

@@ -1,0 +1,126 @@
+"""Plant Feet: read, find contacts, plan, place, key."""
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+
+from .. import messages
+from ..authoring.fk_frames import checked_controls
+from ..authoring.snap import leave_to_poles
+from ..bake.keys import check_keyable, check_unshared
+from ..bake.stepping import Steps, at_once
+from ..rig.blender.armatures import tag_pose
+from ..rig.data.undoing import all_or_nothing
+from ..rig.model.foot import end_bone
+from ..rig.status.problems import check_changeable
+from ..solvers import ChainError
+from .anchors import Anchors, settled
+from .carrier_bone import carrier_of
+from .contact_keys import keyed_contacts
+from .contacts import find_contacts
+from .footprints import edited, make_footprints
+from .ground import Ground, Heights
+from .options import Options
+from .planning import Footprints, Plan, plan
+from .reading import Capture, captured
+from .report import report_of
+from .sole import sole_of
+from .sources import source_playing
+from .writing import controls_placed, write_plan
+
+_SETTINGS = {"softness": 0.0, "influence": 1.0}
+"""What planting sets: the body does the softening, and nothing is to be left of the FK pose."""
+
+
+def planted(
+    context: bpy.types.Context,
+    tips: Sequence[bpy.types.PoseBone],
+    frames: range,
+    options: Options | None = None,
+    ground: Ground | None = None,
+    footprints: bool = False,
+) -> Steps[dict]:
+    """In steps: let the feet of these legs, all of one armature, stand still in each contact; the body follows.
+
+    The motion is that of the bones' own keys. What is keyed, controls and the bone that carries the body, is keyed in
+    copies of their actions; planting again begins with the same motion and writes into the same copies. Contacts are
+    found, or are those that keys of the legs' Contact say. footprints: give each stance an Empty; those that there are,
+    and that were moved, move their stances. Comes to a report. Raises ChainError that names the bone,
+    with nothing changed. Closed before the end, the steps leave everything as it was.
+    """
+    options, ground = options or Options(), ground or Ground()
+    ob = tips[0].id_data
+    _check(tips, frames)
+    heights = ground.heights(context.evaluated_depsgraph_get())
+    found = checked_controls(tips, frames)
+    owners = [control.ob for own in found.values() for control in own]
+    with all_or_nothing([ob, *owners], keys=True) as undo:
+        for tip in tips:
+            _ready(tip)
+        controls = checked_controls(tips, frames)
+        leave_to_poles(context, tips, controls)
+        undo.nothing_more_is_made()
+        carrier = carrier_of(tips, [control for own in controls.values() for control in own])
+        check_unshared(list(dict.fromkeys([ob, *(control.ob for own in controls.values() for control in own)])))
+        with source_playing(ob):
+            capture = yield from captured(context, tips, controls, carrier, frames)
+        context.view_layer.update()
+        planned_anchors: list[Anchors] = []
+
+        def with_footprints(anchors: Anchors) -> Anchors:
+            planned_anchors.append(anchors)
+            return edited(anchors, tips, frames)
+
+        made = _planned(capture, tips, frames, options, heights, with_footprints)
+        samples = yield from controls_placed(context, tips, controls, capture, made, frames)
+        write_plan(tips, controls, carrier, capture, made, samples, frames)
+        if footprints:
+            make_footprints(context.scene, tips, planned_anchors[0], frames, capture.clip.reaches)
+        tag_pose(ob)
+        return report_of(tips, carrier, capture, made, frames)
+
+
+plant = at_once(planted)
+"""Plant feet, all at once: see `planted`."""
+
+
+def _check(tips: Sequence[bpy.types.PoseBone], frames: range) -> None:
+    ob = tips[0].id_data
+    check_changeable(ob)
+    if len(frames) < _FEWEST:
+        raise ChainError(messages.TOO_FEW_FRAMES(least=_FEWEST))
+    check_keyable(ob, "COPY")
+    for tip in tips:
+        if len(tip.bone.parent_recursive) < 1 or tip.analytic_ik_chain_count == 1:
+            raise ChainError(messages.NO_KNEE(bone=tip.name))
+
+
+_FEWEST = 3
+"""Frames without which there is no motion."""
+
+
+def _ready(tip: bpy.types.PoseBone) -> None:
+    """Let a leg's control hold its foot, and nothing else bend it."""
+    for name, value in _SETTINGS.items():
+        setattr(tip, f"analytic_ik_{name}", value)
+    if end_bone(tip) is not None and not tip.analytic_ik_use_rotation:
+        tip.analytic_ik_use_rotation = True
+
+
+def _planned(
+    capture: Capture,
+    tips: Sequence[bpy.types.PoseBone],
+    frames: range,
+    options: Options,
+    heights: Heights | None,
+    footprints: Footprints,
+) -> Plan:
+    """The plan for what was captured, with the contacts that keys tell."""
+    sole = sole_of(capture.clip)
+    found = settled(capture.clip, sole, find_contacts(capture.clip, sole, options))
+    keyed = [keyed_contacts(tip, frames) for tip in tips]
+    contacts = np.array([own if told is None else told for own, told in zip(found, keyed, strict=True)])
+    if not contacts.any():
+        raise ChainError(messages.NO_CONTACT(armature=tips[0].id_data.name))
+    return plan(capture.clip, options, contacts, heights, footprints)

@@ -1,0 +1,114 @@
+"""From a plan to keys: of the controls, of the bone that carries the body, and of the contacts."""
+
+from collections.abc import Sequence
+from contextlib import closing
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ..authoring.fk_frames import keys_of, stepped
+from ..authoring.placing import Control, Placer, depth
+from ..bake.keys import BoneKeys, write_keys
+from ..bake.stepping import Steps
+from ..rig.blender.channels import LOCATION, Raw
+from .contact_keys import key_contacts
+from .in_time import runs
+from .planning import Plan
+from .reading import Capture
+from .sources import is_planted, mark_planted
+
+Samples = dict[Control, list[tuple[Raw, ...]]]
+"""What the channels of controls hold at each frame."""
+
+_PLANTED = "planted"
+
+
+def controls_placed(
+    context: bpy.types.Context,
+    tips: Sequence[bpy.types.PoseBone],
+    controls: dict[bpy.types.PoseBone, list[Control]],
+    capture: Capture,
+    plan: Plan,
+    frames: range,
+) -> Steps[Samples]:
+    """In steps: put the controls of these legs where a plan wants them at each frame."""
+    targets, poles = _target_worlds(capture, plan), _pole_worlds(capture, plan)
+    samples: Samples = {control: [] for tip in tips for control in controls[tip]}
+    with closing(stepped(context, tips, frames)) as scenes:
+        for (done, total), scene in scenes:
+            placer, wanted = Placer(scene), {}
+            for k, tip in enumerate(tips):
+                target, pole = controls[tip]
+                wanted[target], wanted[pole] = Matrix(targets[k, done - 1]), Matrix(poles[k, done - 1])
+            for control in sorted(wanted, key=depth):
+                samples[control].append(placer.place(control, wanted[control]))
+            yield total + done, 2 * total
+    return samples
+
+
+def _target_worlds(capture: Capture, plan: Plan) -> np.ndarray:
+    """Where targets go, (legs, frames, 4, 4): each turned as its foot is turned, at the ankle."""
+    turns = plan.feet @ capture.clip.feet.swapaxes(-1, -2)
+    worlds = capture.targets.copy()
+    worlds[..., :3, :3] = turns @ worlds[..., :3, :3]
+    worlds[..., :3, 3] = plan.ankles
+    return worlds
+
+
+def _pole_worlds(capture: Capture, plan: Plan) -> np.ndarray:
+    """Where poles go: as far from the knee as they were made, to the side to which it bends."""
+    way = plan.poles - plan.knees
+    sizes = np.linalg.norm(way, axis=-1, keepdims=True)
+    worlds = capture.poles.copy()
+    worlds[..., :3, 3] = plan.knees + way / np.maximum(sizes, 1e-12) * capture.reaches[:, None, None]
+    return worlds
+
+
+def write_plan(
+    tips: Sequence[bpy.types.PoseBone],
+    controls: dict[bpy.types.PoseBone, list[Control]],
+    carrier: bpy.types.PoseBone,
+    capture: Capture,
+    plan: Plan,
+    samples: Samples,
+    frames: range,
+) -> None:
+    """Key a plan: in copies of the actions of controls and armature, or in those that were planted before."""
+    ob = carrier.id_data
+    ways = np.linalg.solve(capture.ways, plan.shifts[..., None])[..., 0]
+    keys = {ob: [keys_of(carrier.name, LOCATION, (capture.locations + ways).tolist(), frames)]}
+    for k, tip in enumerate(tips):
+        target, pole = controls[tip]
+        needed = _needed(plan.contacts[k])
+        for control, rows in ((target, needed), (pole, np.arange(len(frames)))):
+            keys.setdefault(control.ob, []).extend(_control_keys(control, samples[control], frames, rows))
+    for owner, channels in keys.items():
+        _write(owner, channels)
+    for tip, contacts in zip(tips, plan.contacts, strict=True):
+        key_contacts(tip, contacts, frames)
+
+
+def _needed(contacts: np.ndarray) -> np.ndarray:
+    """At which frames the control of a foot needs keys: two hold it as long as heel and ball stand."""
+    needed = np.ones(contacts.shape[-1], bool)
+    for first, last in runs(contacts.all(axis=0)):
+        needed[first + 1 : last] = False
+    return np.flatnonzero(needed)
+
+
+def _control_keys(
+    control: Control, samples: Sequence[tuple[Raw, ...]], frames: range, rows: np.ndarray
+) -> list[BoneKeys]:
+    times = [frames[row] for row in rows]
+    return [
+        keys_of(control.bone, mode, [samples[row][k] for row in rows], times) for k, mode in enumerate(control.modes)
+    ]
+
+
+def _write(ob: bpy.types.Object, channels: Sequence[BoneKeys]) -> None:
+    source = ob.animation_data.action if ob.animation_data else None
+    again = is_planted(ob)
+    action = write_keys(ob, channels, "CURRENT" if again else "COPY", _PLANTED)
+    if not again:
+        mark_planted(action, source)

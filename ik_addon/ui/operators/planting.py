@@ -1,0 +1,162 @@
+"""The operator that lets feet stand."""
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+
+from ... import messages
+from ...authoring.selection import chain_armature, selected_bones
+from ...bake.certificate import chains_words
+from ...bake.stepping import Steps
+from ...planting.ground import Ground
+from ...planting.legs import leg_tips
+from ...planting.options import Options
+from ...planting.plant import planted
+from ...planting.sources import keep_settings, kept_settings
+from ...rig.blender.motion import motion_frames
+from ...solvers import ChainError
+from .ranges import ChainsOperator, SteppedOperator
+
+_GROUNDS = [
+    ("CAPTURED", "As Captured", "Each foot stands as high as it does in the capture"),
+    ("LEVEL", "Level", "All feet stand at one height"),
+    ("OBJECT", "Object", "Feet stand on a mesh"),
+]
+_DIRECTIONS = [
+    ("DOWN", "Down", "The body moves straight down, sideways only if that is not enough"),
+    ("NEAREST", "Nearest", "The body moves by as little as possible, in any direction"),
+]
+_OF_GROUND = ("ground", "height", "ground_object")
+_SETTINGS = ("slide", "blend", "body", "body_direction", "softness", "clearance")
+
+
+class ANALYTIC_IK_OT_plant_feet(ChainsOperator):
+    """Make the feet of a capture stand still while they touch the ground. The body follows so that every leg reaches"""
+
+    bl_idname = "analytic_ik.plant_feet"
+    bl_label = "Plant Feet"
+    label = "Planting"
+
+    ground: EnumProperty(name="Ground", description="What the feet stand on", items=_GROUNDS)
+    height: FloatProperty(name="Height", description="Height of level ground", subtype="DISTANCE")
+    ground_object: StringProperty(name="Object", description="Mesh object that the feet stand on")
+    footprints: BoolProperty(
+        name="Footprints",
+        description="Add an Empty for each step. Move, turn or raise it, and Update Feet puts the foot there",
+    )
+    slide: FloatProperty(
+        name="Slide",
+        description="How far a foot may slide in one contact, in leg lengths. Farther is another step. 0 is automatic",
+        min=0.0,
+        soft_max=0.5,
+    )
+    blend: FloatProperty(
+        name="Blend", description="Shortest time to blend in and out of a contact, in seconds", default=0.12, min=0.0
+    )
+    body: FloatProperty(
+        name="Body", description="How much the body follows the feet", default=1.0, min=0.0, max=1.0, subtype="FACTOR"
+    )
+    body_direction: EnumProperty(name="Direction", description="Where the body moves", items=_DIRECTIONS)
+    softness: FloatProperty(
+        name="Extension",
+        description="How far legs may extend, in leg lengths. Legs that the capture extends more may do so",
+        default=0.985,
+        min=0.5,
+        max=1.0,
+    )
+    clearance: FloatProperty(
+        name="Clearance",
+        description="Height that a foot keeps over the ground in the air, in leg lengths",
+        default=0.03,
+        min=0.0,
+        soft_max=0.2,
+    )
+
+    def offered_range(self, context: bpy.types.Context) -> range:
+        """The frames over which keys move the armature."""
+        return motion_frames(chain_armature(context)) or super().offered_range(context)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split, layout.use_property_decorate = True, False
+        for name in ("frame_start", "frame_end", "only_selected", "ground"):
+            layout.prop(self, name)
+        if self.ground == "LEVEL":
+            layout.prop(self, "height")
+        elif self.ground == "OBJECT":
+            layout.prop_search(self, "ground_object", context.scene, "objects")
+        for name in ("footprints", *_SETTINGS):
+            layout.prop(self, name)
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        frames = self.frames(context)
+        settings = {name: getattr(self, name) for name in (*_OF_GROUND, "footprints", *_SETTINGS)}
+        settings |= {"tips": [tip.name for tip in _legs(ob, self.only_selected)]}
+        settings |= {"frames": [frames.start, frames.stop, frames.step]}
+        report = yield from _plant(context, ob, settings)
+        self.level = "WARNING" if report["unreached_frames"] else "INFO"
+        return _summary(report)
+
+
+class ANALYTIC_IK_OT_plant_again(SteppedOperator):
+    """Plant the feet again from the same motion, with the contacts and footprints as they are now"""
+
+    bl_idname = "analytic_ik.plant_again"
+    bl_label = "Update Feet"
+    label = "Planting"
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self._asked = True
+        return self.execute(context)
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        settings = kept_settings(ob)
+        if settings is None:
+            raise ChainError(messages.NOT_PLANTED(armature=ob.name))
+        report = yield from _plant(context, ob, settings)
+        self.level = "WARNING" if report["unreached_frames"] else "INFO"
+        return _summary(report)
+
+
+def _plant(context: bpy.types.Context, ob: bpy.types.Object, settings: dict) -> Steps[dict]:
+    """Plant with settings as they are kept, and keep them."""
+    tips = [ob.pose.bones[name] for name in settings["tips"] if name in ob.pose.bones]
+    if not tips:
+        raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
+    ground = Ground(settings["ground"], settings["height"], context.scene.objects.get(settings["ground_object"]))
+    options = Options(**{name: settings[name] for name in _SETTINGS})
+    frames = range(*settings["frames"])
+    report = yield from planted(context, tips, frames, options, ground, settings["footprints"])
+    keep_settings(ob, settings)
+    return report
+
+
+def _legs(ob: bpy.types.Object, only_selected: bool) -> list[bpy.types.PoseBone]:
+    """The tips of an armature object's legs; ChainError where there is none."""
+    selected = {bone.name for bone in selected_bones(ob)}
+    tips = [tip for tip in leg_tips(ob) if not only_selected or tip.name in selected]
+    if not tips:
+        missing = messages.NO_LIVE_CHAIN_SELECTED if only_selected else messages.NO_LIVE_CHAIN
+        raise ChainError(missing(armature=ob.name))
+    return tips
+
+
+def _summary(report: dict) -> str:
+    first, last, _ = report["frames"]
+    contacts = sum(len(chain["contacts"]) for chain in report["chains"])
+    unreached, result = report["unreached_frames"], ""
+    if unreached:
+        result = messages.UNREACHED(count=len(unreached), frame=unreached[0])
+    return messages.PLANTED(
+        contacts=messages.CONTACTS_ONE() if contacts == 1 else messages.CONTACTS(count=contacts),
+        legs=chains_words(len(report["chains"])),
+        first=first,
+        last=last,
+        part=report["body_shift"] / max(chain["length"] for chain in report["chains"]),
+        result=result,
+    )
+
+
+# The stubs say that it returns nothing.
+register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
+    (ANALYTIC_IK_OT_plant_feet, ANALYTIC_IK_OT_plant_again)
+)

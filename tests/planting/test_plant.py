@@ -1,0 +1,262 @@
+"""Plant Feet on a capture in Blender: measured on evaluated bones, live, between frames and baked."""
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from ik_addon.planting import Ground, last_report, plant
+from ik_addon.planting.legs import leg_tips
+from ik_addon.planting.plant import planted
+from ik_addon.planting.sources import source_of
+
+from ..rig.rigs import evaluated_copy, new_empty, update
+from ..scenes import curves_of, go_to, select
+
+pytestmark = pytest.mark.versions
+
+SCENE = Path(__file__).parents[2] / "sample_scenes" / "biped_capture.blend"
+FRAMES = range(1, 61)
+LEG = 0.85
+
+
+@pytest.fixture
+def walker() -> bpy.types.Object:
+    """A character whose feet slide, with a chain on each leg."""
+    bpy.ops.wm.open_mainfile(filepath=str(SCENE), load_ui=True)
+    ob = bpy.data.objects["Robot rig"]
+    select(ob)
+    bpy.ops.analytic_ik.rig_legs()
+    return ob
+
+
+def foot_of(tip: str) -> str:
+    return tip.replace("shin", "foot")
+
+
+def world_of(ob: bpy.types.Object, bone: str) -> np.ndarray:
+    shown = evaluated_copy(ob)
+    return np.array(shown.matrix_world, float) @ np.array(shown.pose.bones[bone].matrix, float)
+
+
+def ball_of(ob: bpy.types.Object, tip: str) -> np.ndarray:
+    return world_of(ob, tip.replace("shin", "toe"))[:3, 3]
+
+
+def feet_over(ob: bpy.types.Object, frames) -> dict[str, np.ndarray]:
+    """By tip the world matrices of the feet."""
+    seen: dict[str, list[np.ndarray]] = {}
+    for frame in frames:
+        bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
+        for tip in leg_tips(ob):
+            seen.setdefault(tip.name, []).append(world_of(ob, foot_of(tip.name)))
+    return {tip: np.array(worlds) for tip, worlds in seen.items()}
+
+
+def points_own(ob: bpy.types.Object, tip: str) -> dict[str, np.ndarray]:
+    """A point fixed in the foot, for each point that may be locked: where the ball is, and its heel bone's middle."""
+    bones = ob.data.bones
+    foot, toe = bones[foot_of(tip)], bones[tip.replace("shin", "toe")]
+    return {"BALL": np.array(foot.matrix_local.inverted() @ toe.head_local)}
+
+
+def slides(ob: bpy.types.Object, report: dict, frames) -> float:
+    """The farthest that a ball is from itself in one of its locks, in leg lengths."""
+    worlds, worst = feet_over(ob, frames), 0.0
+    at = {frame: k for k, frame in enumerate(frames)}
+    for chain in report["chains"]:
+        own = points_own(ob, chain["tip"])["BALL"]
+        for lock in chain["contacts"]:
+            if lock["point"] == "BALL":
+                rows = [k for frame, k in at.items() if lock["first"] <= frame <= lock["last"]]
+                places = worlds[chain["tip"]][rows] @ [*own, 1.0]
+                worst = max(worst, float(np.linalg.norm(places[:, None] - places[None], axis=-1).max()))
+    return worst / LEG
+
+
+def keys_of(ob: bpy.types.Object) -> dict:
+    return {
+        name: [(*point.co, point.interpolation) for point in curve.keyframe_points]
+        for name, curve in curves_of(ob).items()
+    }
+
+
+def test_a_ball_that_is_locked_stands_on_evaluated_bones(walker):
+    tips = leg_tips(walker)
+    report = plant(bpy.context, tips, FRAMES)
+    assert sum(len(chain["contacts"]) for chain in report["chains"]) > 4
+    assert slides(walker, report, FRAMES) < 1e-5
+    assert slides(walker, report, np.arange(1.0, 60.0, 0.25)) < 1e-3
+    assert not report["unreached_frames"]
+    assert max(chain["slide_before"] for chain in report["chains"]) > 0.01 * LEG
+    assert last_report() == report
+
+
+def test_a_baked_clip_stands_as_well(walker):
+    report = plant(bpy.context, leg_tips(walker), FRAMES)
+    bpy.ops.analytic_ik.bake(frame_start=FRAMES[0], frame_end=FRAMES[-1], after="REMOVE")
+    assert slides_after_removal(walker, report) < 1e-5
+
+
+def slides_after_removal(ob: bpy.types.Object, report: dict) -> float:
+    worst = 0.0
+    for chain in report["chains"]:
+        own = points_own(ob, chain["tip"])["BALL"]
+        for lock in chain["contacts"]:
+            if lock["point"] == "BALL":
+                places = []
+                for frame in range(lock["first"], lock["last"] + 1):
+                    go_to(frame)
+                    places.append((world_of(ob, foot_of(chain["tip"])) @ [*own, 1.0])[:3])
+                worst = max(worst, float(np.linalg.norm(np.array(places) - places[0], axis=-1).max()))
+    return worst / LEG
+
+
+def test_no_leg_is_out_of_reach(walker):
+    plant(bpy.context, leg_tips(walker), FRAMES)
+    bpy.ops.analytic_ik.check(frame_start=FRAMES[0], frame_end=FRAMES[-1])
+    from ik_addon.bake import last_report as checked
+
+    for chain in checked()["files"][0]["chains"]:
+        assert chain["max_error"] < 1e-5
+        assert not chain["unreached_frames"]
+
+
+def test_run_twice_it_gives_the_same_keys(walker):
+    tips = leg_tips(walker)
+    plant(bpy.context, tips, FRAMES)
+    controls = [tip.analytic_ik_target for tip in tips] + [tip.analytic_ik_pole_target for tip in tips]
+    before, actions = [keys_of(ob) for ob in (walker, *controls)], len(bpy.data.actions)
+    plant(bpy.context, tips, FRAMES)
+    assert [keys_of(ob) for ob in (walker, *controls)] == before
+    assert len(bpy.data.actions) == actions
+
+
+def test_the_source_keeps_every_key(walker):
+    source = walker.animation_data.action
+    before = keys_of(walker)
+    plant(bpy.context, leg_tips(walker), FRAMES)
+    assert walker.animation_data.action is not source
+    assert source_of(walker) is source
+    walker.animation_data.action = source
+    assert keys_of(walker) == before
+
+
+def test_a_contact_that_is_edited_changes_its_own_step_alone(walker):
+    tips = leg_tips(walker)
+    report = plant(bpy.context, tips, FRAMES)
+    tip = tips[0]
+    before = feet_over(walker, FRAMES)[tip.name]
+    path = f"{tip.path_from_id()}.analytic_ik_contact"
+    curve = curves_of(walker)[path, 0]
+    ends = [k for k, point in enumerate(curve.keyframe_points) if point.co[1] == 0.0 and 20 < point.co[0] < 40]
+    moved = curve.keyframe_points[ends[0]]
+    frame = moved.co[0]
+    moved.co[0] -= 3.0
+    curve.update()
+    again = plant(bpy.context, tips, FRAMES)
+    after = feet_over(walker, FRAMES)[tip.name]
+    assert again["chains"][0]["contacts"] != report["chains"][0]["contacts"]
+    changed = np.abs(after - before).max(axis=(1, 2)) > 1e-6
+    frames = np.array(FRAMES)
+    assert changed.any()
+    assert np.abs(frames[changed] - frame).max() < 30
+
+
+def test_closed_in_the_middle_it_leaves_all_as_it_was(walker):
+    tips = leg_tips(walker)
+    before, actions = keys_of(walker), sorted(bpy.data.actions.keys())
+    steps = planted(bpy.context, tips, FRAMES)
+    for _ in range(70):
+        next(steps)
+    steps.close()
+    assert keys_of(walker) == before
+    assert sorted(bpy.data.actions.keys()) == actions
+
+
+def test_level_ground_carries_the_soles(walker):
+    plant(bpy.context, leg_tips(walker), FRAMES, ground=Ground("LEVEL", 0.3))
+    lowest = min(
+        float((worlds @ [*points_own(walker, tip)["BALL"], 1.0])[:, 2].min())
+        for tip, worlds in feet_over(walker, FRAMES).items()
+    )
+    assert lowest >= 0.3 - 0.001 * LEG
+
+
+@pytest.mark.parametrize("kind", ["hill", "stairs"])
+def test_soles_stand_on_a_mesh(walker, kind):
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=60, y_subdivisions=60, size=8.0)
+    ground = bpy.context.object
+    for vertex in ground.data.vertices:
+        x, y, _ = vertex.co
+        vertex.co.z = 0.15 * y if kind == "hill" else 0.06 * np.sin(2.0 * x) * np.cos(1.5 * y)
+    update()
+    select(walker)
+    report = plant(bpy.context, leg_tips(walker), FRAMES, ground=Ground("OBJECT", ob=ground))
+    assert not report["unreached_frames"]
+    assert slides(walker, report, FRAMES) < 1e-5
+
+
+def test_a_footprint_that_is_moved_moves_its_step_and_no_other(walker):
+    tips = leg_tips(walker)
+    plant(bpy.context, tips, FRAMES, footprints=True)
+    prints = [ob for ob in bpy.data.objects if ob.name.startswith("Footprint")]
+    assert len(prints) >= 4
+    chosen = sorted((ob for ob in prints if tips[0].name in ob.name), key=lambda ob: ob.analytic_ik_footprint.first)[1]
+    first, last = chosen.analytic_ik_footprint.first, chosen.analytic_ik_footprint.last
+    before = feet_over(walker, FRAMES)
+    chosen.location.x += 0.1
+    chosen.location.z += 0.05
+    update()
+    report = plant(bpy.context, tips, FRAMES, footprints=True)
+    after = feet_over(walker, FRAMES)
+    moved = (after[tips[0].name] - before[tips[0].name])[:, :3, 3]
+    middle = (first + last) // 2 - FRAMES[0]
+    assert moved[middle] == pytest.approx((0.1, 0.0, 0.05), abs=1e-4)
+    assert np.abs((after[tips[1].name] - before[tips[1].name])[:, :3, 3]).max() < 1e-4
+    assert not report["unreached_frames"]
+
+
+def test_a_control_on_the_body_is_refused_by_name(walker):
+    tips = leg_tips(walker)
+    target = tips[0].analytic_ik_target
+    target.parent, target.parent_type, target.parent_bone = walker, "BONE", "hips"
+    with pytest.raises(Exception, match="carries the legs and their control"):
+        plant(bpy.context, tips, FRAMES)
+
+
+@pytest.mark.parametrize(
+    ("ground", "said"),
+    [
+        (Ground("OBJECT"), "Choose a mesh object"),
+        (Ground("OBJECT", ob=None), "Choose a mesh object"),
+    ],
+)
+def test_bad_ground_is_refused_and_nothing_changes(walker, ground, said):
+    before, actions = keys_of(walker), len(bpy.data.actions)
+    with pytest.raises(Exception, match=said):
+        plant(bpy.context, leg_tips(walker), FRAMES, ground=ground)
+    assert keys_of(walker) == before
+    assert len(bpy.data.actions) == actions
+
+
+def test_an_empty_as_ground_is_no_mesh(walker):
+    with pytest.raises(Exception, match="it is no mesh"):
+        plant(bpy.context, leg_tips(walker), FRAMES, ground=Ground("OBJECT", ob=new_empty("stone")))
+
+
+@pytest.mark.parametrize("scale", [0.01, 100.0])
+def test_of_any_size(walker, scale):
+    """An armature as many exporters leave them; its controls lie in the world."""
+    root = new_empty("scale")
+    walker.parent = root
+    for tip in leg_tips(walker):
+        for control in (tip.analytic_ik_target, tip.analytic_ik_pole_target):
+            control.parent = root
+    root.matrix_world = Matrix.Scale(scale, 4)
+    update()
+    report = plant(bpy.context, leg_tips(walker), FRAMES)
+    assert slides(walker, report, FRAMES) / scale < 1e-5
+    assert not report["unreached_frames"]
