@@ -105,8 +105,7 @@ class Placer:
             owner.matrix_basis = pose_matrix(owner.bone, wanted_armature, parent_pose, invert=True)
             reader.pose(control.bone, wanted_armature)
         else:
-            own = control.ob.evaluated_get(self.scene.depsgraph).matrix_basis
-            owner.matrix_basis = own @ self.world_of(control).inverted_safe() @ wanted_world
+            owner.matrix_basis = self._to_basis(control) @ wanted_world
             self._carried[control.ob] = wanted_world @ self.scene.world_of(control.ob).inverted_safe()
         mirrors = [now * before < 0.0 for now, before in zip(owner.scale, others[SCALE], strict=True)]
         for mode, before in others.items():
@@ -116,6 +115,14 @@ class Placer:
                 rotation = _mirrored(quaternion_of(raw_values(owner, mode), mode), mirrors)
                 _put_raw(owner, mode, raw_of(rotation, mode, before))
         return tuple(raw_values(owner, mode) for mode in control.modes)
+
+    def _to_basis(self, control: Control) -> Matrix:
+        """From the world to what the channels of an object make."""
+        if control.ob.parent is None:
+            # To the last digit, wherever it is now.
+            return Matrix()
+        own = control.ob.evaluated_get(self.scene.depsgraph).matrix_basis
+        return own @ self.world_of(control).inverted_safe()
 
     def _carry(self, ob: bpy.types.Object) -> Matrix:
         """How far a control that was placed carries an object that is parented to it."""

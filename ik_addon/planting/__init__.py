@@ -1,1 +1,8 @@
-"""Plant Feet: feet that stand where a motion capture lets them slide, and a body that makes every leg reach."""
+"""Feet that stand: contacts in a capture, locks with pivots over heel and ball, and a body that follows."""
+
+from .ground import Ground
+from .options import Options
+from .plant import plant
+from .report import last_report
+
+__all__ = ["Ground", "Options", "last_report", "plant"]

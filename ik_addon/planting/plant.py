@@ -64,7 +64,7 @@ def planted(
         carrier = carrier_of(tips, [control for own in controls.values() for control in own])
         check_unshared(list(dict.fromkeys([ob, *(control.ob for own in controls.values() for control in own)])))
         with source_playing(ob):
-            capture = yield from captured(context, tips, controls, carrier, frames)
+            capture = yield from captured(context, tips, carrier, frames)
         context.view_layer.update()
         planned_anchors: list[Anchors] = []
 

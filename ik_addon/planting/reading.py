@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
-from mathutils import Matrix
 
 from .. import messages
-from ..authoring.fk_frames import fk_goal, limbs_in_fk, stepped
-from ..authoring.placing import Control, Placer
+from ..authoring.fk_frames import limbs_in_fk, stepped
 from ..bake.stepping import Steps
 from ..rig.blender.bones import rotation_in
 from ..rig.model.foot import end_bone, toe_of
@@ -25,15 +23,12 @@ from .clip import Clip
 class Capture:
     """What the FK pose of some legs does over frames, and what carries it.
 
-    clip: the legs. targets, poles: (legs, frames, 4, 4), where their controls would carry that motion, in the world.
-    reaches: how far each pole is from its knee, in the world. locations: (frames, 3), of the carrying bone; ways:
-    (frames, 3, 3), how it moves with them.
+    clip: the legs. held: (legs, 3, 3), how each foot stands against its target. locations: (frames, 3), of the carrying
+    bone; ways: (frames, 3, 3), how it moves with them.
     """
 
     clip: Clip
-    targets: np.ndarray
-    poles: np.ndarray
-    reaches: np.ndarray
+    held: np.ndarray
     locations: np.ndarray
     ways: np.ndarray
 
@@ -41,11 +36,10 @@ class Capture:
 def captured(
     context: bpy.types.Context,
     tips: Sequence[bpy.types.PoseBone],
-    controls: dict[bpy.types.PoseBone, list[Control]],
     carrier: bpy.types.PoseBone,
     frames: range,
 ) -> Steps[Capture]:
-    """In steps: read the legs of these chains of one armature in their FK pose. controls: target and pole of each.
+    """In steps: read the legs of these chains of one armature in their FK pose. carrier: the bone that carries them.
 
     Raises ChainError that names the bone where a chain cannot be read.
     """
@@ -54,22 +48,20 @@ def captured(
     count, legs = len(frames), len(tips)
     joints, balls = np.empty((legs, count, 3, 3)), np.empty((legs, count, 3))
     feet, lengths = np.empty((legs, count, 3, 3)), np.empty((legs, 2))
-    targets, poles = np.empty((2, legs, count, 4, 4))
+    held = np.tile(np.eye(3), (legs, 1, 1))
     locations, ways = np.empty((count, 3)), np.empty((count, 3, 3))
     to_ball = [_ball_of(tip) for tip in tips]
-    reaches: dict[Control, float] = {}
     with closing(stepped(context, tips, frames)) as scenes:
         for (done, total), scene in scenes:
-            t, placer, reader = done - 1, Placer(scene), scene.armature(ob)
+            t, reader = done - 1, scene.armature(ob)
             own = reader.tip(carrier.name)
             locations[t], ways[t] = own.location, way_of(reader, own)
             for chain, limb in limbs_in_fk(scene, set(places)):
                 k = places[chain]
-                target, pole = controls[tips[k]]
-                goal = fk_goal(limb, target, pole, placer, reaches)[1]
-                targets[k, t], poles[k, t] = goal[target], goal[pole]
                 joints[k, t], lengths[k] = _joints(limb)
                 feet[k, t], balls[k, t] = _foot(limb, to_ball[k], joints[k, t, 2])
+                if limb.held is not None:
+                    held[k] = limb.held.to_matrix()
             yield done, 2 * total
     render = context.scene.render
     clip = Clip(
@@ -83,8 +75,7 @@ def captured(
     )
     if not all(np.isfinite(each).all() for each in (joints, balls, lengths)):
         raise ChainError(messages.NO_FINITE_MOTION(armature=ob.name))
-    scale = ob.matrix_world.median_scale
-    return Capture(clip, targets, poles, np.array([reaches[controls[tip][1]] * scale for tip in tips]), locations, ways)
+    return Capture(clip, held, locations, ways)
 
 
 def _joints(limb: Limb) -> tuple[np.ndarray, tuple[float, float]]:
@@ -114,6 +105,7 @@ def _foot(limb: Limb, to_ball: np.ndarray | None, ankle: np.ndarray) -> tuple[np
     """How a limb's foot is turned in its FK pose, and where its ball is, in the world."""
     if to_ball is None or not limb.ends:
         return np.eye(3), ankle
-    pose = limb.world @ limb.ends[0].reading.pose_armature
-    own = np.array(pose, float)
-    return np.array(rotation_in(Matrix(pose)).to_matrix(), float), own[:3, :3] @ to_ball + own[:3, 3]
+    reading = limb.ends[0].reading
+    turned = rotation_in(limb.world) @ reading.orientation(reading.pose_armature)
+    own = np.array(limb.world @ reading.pose_armature, float)
+    return np.array(turned.to_matrix(), float), own[:3, :3] @ to_ball + own[:3, 3]

@@ -9,13 +9,13 @@ from .planning import Plan
 from .reading import Capture
 from .sole import sole_of
 
-_last: dict = {}
+_last: list[dict] = [{}]
 _POINTS = ("HEEL", "BALL")
 
 
 def last_report() -> dict:
     """What `plant` did last; empty before that. Lengths in world units, frames of the scene."""
-    return _last
+    return _last[0]
 
 
 def report_of(
@@ -43,18 +43,15 @@ def report_of(
                 "slide_after": _slide(after, locks),
             }
         )
-    _last.clear()
-    _last.update(
-        {
-            "armature": carrier.id_data.name,
-            "body": carrier.name,
-            "frames": [frames.start, frames[-1], frames.step],
-            "chains": chains,
-            "body_shift": float(np.linalg.norm(plan.shifts, axis=1).max()),
-            "unreached_frames": [frames[k] for k in np.flatnonzero(plan.unreached)],
-        }
-    )
-    return _last
+    _last[0] = {
+        "armature": carrier.id_data.name,
+        "body": carrier.name,
+        "frames": [frames.start, frames[-1], frames.step],
+        "chains": chains,
+        "body_shift": float(np.linalg.norm(plan.shifts, axis=1).max()),
+        "unreached_frames": [frames[k] for k in np.flatnonzero(plan.unreached)],
+    }
+    return _last[0]
 
 
 def _slide(points: np.ndarray, locks: Sequence) -> float:

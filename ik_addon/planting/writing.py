@@ -33,14 +33,15 @@ def controls_placed(
     frames: range,
 ) -> Steps[Samples]:
     """In steps: put the controls of these legs where a plan wants them at each frame."""
-    targets, poles = _target_worlds(capture, plan), _pole_worlds(capture, plan)
+    targets = _target_worlds(capture, plan)
     samples: Samples = {control: [] for tip in tips for control in controls[tip]}
     with closing(stepped(context, tips, frames)) as scenes:
         for (done, total), scene in scenes:
             placer, wanted = Placer(scene), {}
             for k, tip in enumerate(tips):
                 target, pole = controls[tip]
-                wanted[target], wanted[pole] = Matrix(targets[k, done - 1]), Matrix(poles[k, done - 1])
+                wanted[target] = Matrix(targets[k, done - 1])
+                wanted[pole] = Matrix.Translation(plan.poles[k, done - 1])
             for control in sorted(wanted, key=depth):
                 samples[control].append(placer.place(control, wanted[control]))
             yield total + done, 2 * total
@@ -48,20 +49,10 @@ def controls_placed(
 
 
 def _target_worlds(capture: Capture, plan: Plan) -> np.ndarray:
-    """Where targets go, (legs, frames, 4, 4): each turned as its foot is turned, at the ankle."""
-    turns = plan.feet @ capture.clip.feet.swapaxes(-1, -2)
-    worlds = capture.targets.copy()
-    worlds[..., :3, :3] = turns @ worlds[..., :3, :3]
+    """Where targets go, (legs, frames, 4, 4): to the ankles, turned as the feet want it."""
+    worlds = np.tile(np.eye(4), (*plan.ankles.shape[:2], 1, 1))
+    worlds[..., :3, :3] = plan.feet @ capture.held.swapaxes(-1, -2)[:, None]
     worlds[..., :3, 3] = plan.ankles
-    return worlds
-
-
-def _pole_worlds(capture: Capture, plan: Plan) -> np.ndarray:
-    """Where poles go: as far from the knee as they were made, to the side to which it bends."""
-    way = plan.poles - plan.knees
-    sizes = np.linalg.norm(way, axis=-1, keepdims=True)
-    worlds = capture.poles.copy()
-    worlds[..., :3, 3] = plan.knees + way / np.maximum(sizes, 1e-12) * capture.reaches[:, None, None]
     return worlds
 
 
