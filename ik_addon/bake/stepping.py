@@ -27,6 +27,17 @@ _OF_THE_SCENE = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER", "SHRINKWRAP"}
 """Constraints that look at the scene's camera or clip, or at a surface."""
 
 
+def part_of(steps: Steps[Result], number: int, count: int) -> Steps[Result]:
+    """Steps as one part of so many of a work whose parts are as long as each other. number: from 0."""
+    with closing(steps):
+        while True:
+            try:
+                done, total = next(steps)
+            except StopIteration as end:
+                return end.value
+            yield number * total + done, count * total
+
+
 def finish(steps: Steps[Result], progress: Progress | None = None) -> Result:
     """Go through all steps at once; returns what they come to. An exception of `progress` closes them."""
     with closing(steps):

@@ -1,6 +1,5 @@
 """What feet stand on: a level, or a mesh, as the height below points."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import bpy
@@ -10,9 +9,7 @@ from mathutils.bvhtree import BVHTree
 
 from .. import messages
 from ..solvers import ChainError
-
-Heights = Callable[[np.ndarray], np.ndarray]
-"""From points (n, 3) in the world to the height of the ground (n) below them."""
+from . import footing
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +20,7 @@ class Ground:
     height: float = 0.0
     ob: bpy.types.Object | None = None
 
-    def heights(self, depsgraph: bpy.types.Depsgraph) -> Heights | None:
+    def heights(self, depsgraph: bpy.types.Depsgraph) -> footing.Ground | None:
         """The height below any point; None as captured. Raises ChainError where the object is no ground."""
         if self.kind == "LEVEL":
             return lambda points: np.full(len(points), self.height)
@@ -32,7 +29,7 @@ class Ground:
         return None
 
 
-def _of_mesh(ob: bpy.types.Object | None, depsgraph: bpy.types.Depsgraph) -> Heights:
+def _of_mesh(ob: bpy.types.Object | None, depsgraph: bpy.types.Depsgraph) -> footing.Ground:
     if ob is None:
         raise ChainError(messages.NO_GROUND())
     if ob.type != "MESH":

@@ -6,7 +6,7 @@ Lengths are in lengths of the leg, so that figures of characters of any size com
 import numpy as np
 
 from .clip import Clip
-from .ground import Heights
+from .footing import Ground
 from .in_time import runs, slope
 from .options import LOW, SLOPE_TIME
 from .sole import BALL, HEEL, Sole
@@ -16,7 +16,7 @@ SKATING = 0.24
 measure 0.83 m."""
 
 
-def measured(clip: Clip, sole: Sole, contacts: np.ndarray, heights: Heights | None = None) -> list[dict[str, float]]:
+def measured(clip: Clip, sole: Sole, contacts: np.ndarray, heights: Ground | None = None) -> list[dict[str, float]]:
     """Figures of each leg of a clip.
 
     contacts: (legs, 2, T), where heel and ball should stand. heights: of the ground; None: the feet's own floor.
@@ -32,7 +32,7 @@ def measured(clip: Clip, sole: Sole, contacts: np.ndarray, heights: Heights | No
     return [_of_leg(clip, leg, places[leg], floors[leg], contacts[leg]) for leg in range(clip.leg_count)]
 
 
-def _floors(places: np.ndarray, sole: Sole, heights: Heights | None, size: float) -> np.ndarray:
+def _floors(places: np.ndarray, sole: Sole, heights: Ground | None, size: float) -> np.ndarray:
     """(legs, 2, T), the height of the ground below heels and balls."""
     if heights is None:
         return np.repeat(sole.floors[:, None] / size, 2, axis=1)

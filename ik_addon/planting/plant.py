@@ -9,21 +9,23 @@ from .. import messages
 from ..authoring.fk_frames import checked_controls
 from ..authoring.snap import leave_to_poles
 from ..bake.keys import check_keyable, check_unshared
-from ..bake.stepping import Steps, at_once
+from ..bake.stepping import Steps, at_once, part_of
 from ..rig.blender.armatures import tag_pose
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.foot import end_bone
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from .anchors import Anchors, settled
+from .belt import Standing, belt_of
 from .carrier_bone import carrier_of
+from .clip import Clip
 from .contact_keys import keyed_contacts
 from .contacts import find_contacts
 from .footprints import edited, make_footprints
-from .ground import Ground, Heights
+from .ground import Ground
 from .options import Options
 from .planning import Footprints, Plan, plan
-from .reading import Capture, captured
+from .reading import captured
 from .report import report_of
 from .sole import sole_of
 from .sources import source_playing
@@ -64,21 +66,24 @@ def planted(
         carrier = carrier_of(tips, [control for own in controls.values() for control in own])
         check_unshared(list(dict.fromkeys([ob, *(control.ob for own in controls.values() for control in own)])))
         with source_playing(ob):
-            capture = yield from captured(context, tips, carrier, frames)
+            capture = yield from part_of(captured(context, tips, carrier, frames), 0, 3)
         context.view_layer.update()
-        planned_anchors: list[Anchors] = []
+        clip, seen = capture.clip, []
+        ground_below = Standing(belt_of(clip, sole_of(clip)), heights)
 
         def with_footprints(anchors: Anchors) -> Anchors:
-            planned_anchors.append(anchors)
+            seen.append(anchors)
             return edited(anchors, tips, frames)
 
-        made = _planned(capture, tips, frames, options, heights, with_footprints)
-        samples = yield from controls_placed(context, tips, controls, capture, made, frames)
+        made = _planned(clip, ground_below, tips, frames, options, with_footprints)
+        placing = controls_placed(context, tips, controls, capture, made, frames)
+        samples = yield from part_of(placing, 1, 3)
         write_plan(tips, controls, carrier, capture, made, samples, frames)
         if footprints:
-            make_footprints(context.scene, tips, planned_anchors[0], frames, capture.clip.reaches)
+            make_footprints(context.scene, tips, seen[0], frames, clip.reaches)
         tag_pose(ob)
-        return report_of(tips, carrier, capture, made, frames)
+        after = yield from part_of(captured(context, tips, carrier, frames, solved=True), 2, 3)
+        return report_of(tips, carrier, clip, after.clip, made, ground_below, frames)
 
 
 plant = at_once(planted)
@@ -109,18 +114,19 @@ def _ready(tip: bpy.types.PoseBone) -> None:
 
 
 def _planned(
-    capture: Capture,
+    captured_clip: Clip,
+    ground: Standing,
     tips: Sequence[bpy.types.PoseBone],
     frames: range,
     options: Options,
-    heights: Heights | None,
     footprints: Footprints,
 ) -> Plan:
     """The plan for what was captured, with the contacts that keys tell."""
-    sole = sole_of(capture.clip)
-    found = settled(capture.clip, sole, find_contacts(capture.clip, sole, options))
+    clip = ground.seen_from(captured_clip)
+    sole = sole_of(clip)
+    found = settled(clip, sole, find_contacts(clip, sole, options))
     keyed = [keyed_contacts(tip, frames) for tip in tips]
     contacts = np.array([own if told is None else told for own, told in zip(found, keyed, strict=True)])
     if not contacts.any():
         raise ChainError(messages.NO_CONTACT(armature=tips[0].id_data.name))
-    return plan(capture.clip, options, contacts, heights, footprints)
+    return ground.put_back(clip, plan(clip, options, contacts, ground.heights, footprints))

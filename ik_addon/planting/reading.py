@@ -6,14 +6,17 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from .. import messages
 from ..authoring.fk_frames import limbs_in_fk, stepped
 from ..bake.stepping import Steps
 from ..rig.blender.bones import rotation_in
+from ..rig.blender.channels import quaternion_of
 from ..rig.model.foot import end_bone, toe_of
-from ..rig.model.limb import Limb, fk_joints
+from ..rig.model.limb import Limb
 from ..rig.model.order import ChainName
+from ..rig.pose.solving import solve_limb
 from ..solvers import ChainError
 from .carrier_bone import way_of
 from .clip import Clip
@@ -38,10 +41,11 @@ def captured(
     tips: Sequence[bpy.types.PoseBone],
     carrier: bpy.types.PoseBone,
     frames: range,
+    solved: bool = False,
 ) -> Steps[Capture]:
-    """In steps: read the legs of these chains of one armature in their FK pose. carrier: the bone that carries them.
+    """In steps: read the legs of these chains of one armature in their FK pose, or as they are solved.
 
-    Raises ChainError that names the bone where a chain cannot be read.
+    carrier: the bone that carries them. Raises ChainError that names the bone where a chain cannot be read.
     """
     ob = carrier.id_data
     places = {ChainName(ob.name_full, tip.name): k for k, tip in enumerate(tips)}
@@ -56,13 +60,14 @@ def captured(
             t, reader = done - 1, scene.armature(ob)
             own = reader.tip(carrier.name)
             locations[t], ways[t] = own.location, way_of(reader, own)
-            for chain, limb in limbs_in_fk(scene, set(places)):
+            for chain, limb in limbs_in_fk(scene, set(places), solved):
                 k = places[chain]
-                joints[k, t], lengths[k] = _joints(limb)
-                feet[k, t], balls[k, t] = _foot(limb, to_ball[k], joints[k, t, 2])
+                poses, foot = _solved(limb) if solved else _in_fk(limb)
+                joints[k, t], lengths[k] = _joints(limb, poses)
+                feet[k, t], balls[k, t] = _foot(limb, foot, to_ball[k], joints[k, t, 2])
                 if limb.held is not None:
                     held[k] = limb.held.to_matrix()
-            yield done, 2 * total
+            yield done, total
     render = context.scene.render
     clip = Clip(
         fps=render.fps / render.fps_base * render.frame_map_old / render.frame_map_new / frames.step,
@@ -78,17 +83,32 @@ def captured(
     return Capture(clip, held, locations, ways)
 
 
-def _joints(limb: Limb) -> tuple[np.ndarray, tuple[float, float]]:
-    """Hip, knee and ankle of a limb in its FK pose, in the world, and the lengths between them.
+def _in_fk(limb: Limb) -> tuple[Sequence[Matrix], Matrix | None]:
+    """The pose matrices of a limb's links and of its foot in the FK pose, in armature space."""
+    foot = limb.ends[0].reading.pose_armature if limb.ends else None
+    return [reading.pose_armature for reading in limb.bones], foot
 
-    A leg of more links is one of two: its second part is what is below its knee, as long as its links are together.
+
+def _solved(limb: Limb) -> tuple[Sequence[Matrix], Matrix | None]:
+    """The same as the limb is solved."""
+    posed = solve_limb(limb)
+    poses, foot = posed.poses_armature, None
+    if limb.ends:
+        end, numbers = limb.ends[0].reading, posed.rotations[len(limb.bones)]
+        foot = end.posed(quaternion_of(numbers, end.mode), limb.bones[-1].last_pose(poses[-1]))
+    return poses, foot
+
+
+def _joints(limb: Limb, poses: Sequence[Matrix]) -> tuple[np.ndarray, tuple[float, float]]:
+    """Hip, knee and ankle of a limb for the pose matrices of its links, in the world, and the lengths between them.
+
+    A leg of more links counts as one of two that are as long as they are together.
     """
-    points = fk_joints(limb.bones)
     world = np.array(limb.world, float)
-    ends = np.array([points[0], points[1], points[-1]], float) @ world[:3, :3].T + world[:3, 3]
-    own = np.array(points, float) @ world[:3, :3].T
-    links = np.linalg.norm(np.diff(own, axis=0), axis=1)
-    return ends, (float(links[0]), float(links[1:].sum()))
+    points = np.array(limb.joints(poses), float) @ world[:3, :3].T + world[:3, 3]
+    links = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    thigh = links[0] if len(links) == 2 else 0.5 * links.sum()
+    return points[[0, 1, -1]], (float(thigh), float(links.sum() - thigh))
 
 
 def _ball_of(tip: bpy.types.PoseBone) -> np.ndarray | None:
@@ -101,11 +121,12 @@ def _ball_of(tip: bpy.types.PoseBone) -> np.ndarray | None:
     return np.array(foot.bone.matrix_local.inverted_safe() @ at_rest, float)
 
 
-def _foot(limb: Limb, to_ball: np.ndarray | None, ankle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How a limb's foot is turned in its FK pose, and where its ball is, in the world."""
-    if to_ball is None or not limb.ends:
+def _foot(
+    limb: Limb, pose: Matrix | None, to_ball: np.ndarray | None, ankle: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """How a limb's foot is turned for its pose matrix, and where its ball is, in the world."""
+    if to_ball is None or pose is None:
         return np.eye(3), ankle
-    reading = limb.ends[0].reading
-    turned = rotation_in(limb.world) @ reading.orientation(reading.pose_armature)
-    own = np.array(limb.world @ reading.pose_armature, float)
+    turned = rotation_in(limb.world) @ limb.ends[0].reading.orientation(pose)
+    own = np.array(limb.world @ pose, float)
     return np.array(turned.to_matrix(), float), own[:3, :3] @ to_ball + own[:3, 3]

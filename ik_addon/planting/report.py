@@ -5,8 +5,10 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
+from .belt import Standing
+from .clip import Clip
+from .measures import measured
 from .planning import Plan
-from .reading import Capture
 from .sole import sole_of
 
 _last: list[dict] = [{}]
@@ -21,43 +23,40 @@ def last_report() -> dict:
 def report_of(
     tips: Sequence[bpy.types.PoseBone],
     carrier: bpy.types.PoseBone,
-    capture: Capture,
+    before: Clip,
+    after: Clip,
     plan: Plan,
+    ground: Standing,
     frames: range,
 ) -> dict:
-    """The report of a plan."""
-    clip, sole = capture.clip, sole_of(capture.clip)
-    before, after = sole.places(clip.ankles, clip.feet), sole.places(plan.ankles, plan.feet)
+    """The report of a plan. before, after: the legs in their FK pose, and as they are solved now."""
+    sole = sole_of(ground.seen_from(before))
+    figures = [measured(ground.seen_from(clip), sole, plan.contacts, ground.heights) for clip in (before, after)]
+    way = np.linalg.norm(after.ankles - before.ankles - plan.shifts, axis=-1)
     chains = []
     for k, tip in enumerate(tips):
         locks = [lock for lock in plan.locks if lock.leg == k]
         chains.append(
             {
                 "tip": tip.name,
-                "length": float(clip.reaches[k]),
+                "length": float(before.reaches[k]),
                 "contacts": [
                     {"point": _POINTS[lock.point], "first": frames[lock.first], "last": frames[lock.last]}
                     for lock in locks
                 ],
-                "slide_before": _slide(before, locks),
-                "slide_after": _slide(after, locks),
+                "slide_before": figures[0][k]["slide"] * float(before.reaches[k]),
+                "slide_after": figures[1][k]["slide"] * float(before.reaches[k]),
+                "before": figures[0][k],
+                "after": figures[1][k] | {"distance": float(way[k].max() / before.size)},
             }
         )
     _last[0] = {
         "armature": carrier.id_data.name,
         "body": carrier.name,
         "frames": [frames.start, frames[-1], frames.step],
+        "ground_speed": float(np.linalg.norm(ground.velocity)),
         "chains": chains,
         "body_shift": float(np.linalg.norm(plan.shifts, axis=1).max()),
         "unreached_frames": [frames[k] for k in np.flatnonzero(plan.unreached)],
     }
     return _last[0]
-
-
-def _slide(points: np.ndarray, locks: Sequence) -> float:
-    """The largest way between two places of a point while it is locked."""
-    return max((_extent(points[lock.leg, lock.point, lock.first : lock.last + 1]) for lock in locks), default=0.0)
-
-
-def _extent(points: np.ndarray) -> float:
-    return float(np.linalg.norm(points[:, None] - points[None], axis=-1).max())

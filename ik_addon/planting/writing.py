@@ -44,7 +44,7 @@ def controls_placed(
                 wanted[pole] = Matrix.Translation(plan.poles[k, done - 1])
             for control in sorted(wanted, key=depth):
                 samples[control].append(placer.place(control, wanted[control]))
-            yield total + done, 2 * total
+            yield done, total
     return samples
 
 

@@ -71,9 +71,11 @@ class ANALYTIC_IK_OT_plant_feet(ChainsOperator):
         soft_max=0.2,
     )
 
-    def offered_range(self, context: bpy.types.Context) -> range:
+    def default_range(self, context: bpy.types.Context) -> range:
         """The frames over which keys move the armature."""
-        return motion_frames(chain_armature(context)) or super().offered_range(context)
+        return motion_frames(chain_armature(context)) or super().default_range(context)
+
+    offered_range = default_range
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout

@@ -1,0 +1,71 @@
+"""Clips in place: the ground passes below the feet as a belt, and they stand on that."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .clip import Clip
+from .in_time import slope
+from .options import LOW, SLOPE_TIME
+from .planning import Ground, Plan
+from .sole import Sole
+
+SLOWEST_BELT = 0.3
+"""Speed of feet in contact, leg lengths a second, below which they skate and do not walk in place."""
+STAYING = 0.25
+"""A body that goes as far as this part of what its feet go backward does not stay in place."""
+SPREAD = 0.15
+"""Part of its speed by which the velocities of feet on one belt differ."""
+SAMPLES = 400
+"""So many velocities are compared with each other."""
+
+
+def belt_of(clip: Clip, sole: Sole) -> np.ndarray:
+    """The velocity (3,) at which the ground passes below a clip in place, world units a second; zero if it travels.
+
+    It is the densest velocity of low points of the feet. The speed that a game gives the character for its feet not to
+    slide is as large, in the other direction.
+    """
+    places = sole.places(clip.ankles, clip.feet)
+    low = places[..., 2] - sole.floors[:, None] < LOW * clip.size
+    velocities = np.array([[slope(way, clip.fps, SLOPE_TIME) for way in ways] for ways in places])[low][:, :2]
+    still = np.zeros(3)
+    if len(velocities) < 3:
+        return still
+    velocities = velocities[:: max(1, len(velocities) // SAMPLES)]
+    speeds = np.linalg.norm(velocities, axis=1)
+    apart = np.linalg.norm(velocities[:, None] - velocities, axis=-1)
+    near = apart <= SPREAD * np.maximum(speeds, SLOWEST_BELT * clip.size)[:, None]
+    belt = velocities[near[near.sum(axis=1).argmax()]].mean(axis=0)
+    speed = float(np.linalg.norm(belt))
+    hips = clip.hips.mean(axis=0)[:, :2]
+    way = (hips[-1] - hips[0]) * clip.fps / max(clip.frame_count - 1, 1)
+    if speed < SLOWEST_BELT * clip.size or np.linalg.norm(way) > STAYING * speed:
+        return still
+    return np.array((*belt, 0.0))
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What feet stand on.
+
+    velocity: (3,), at which it passes below a clip in place; zero if the clip travels. heights: of it, None as
+    captured.
+    """
+
+    velocity: np.ndarray
+    heights: Ground | None
+
+    def seen_from(self, clip: Clip) -> Clip:
+        """A clip moved so that the ground stands still."""
+        ways = _ways(clip, -self.velocity)
+        return replace(clip, **{name: getattr(clip, name) + ways for name in ("hips", "knees", "ankles", "balls")})
+
+    def put_back(self, clip: Clip, plan: Plan) -> Plan:
+        """A plan for a clip `seen_from` the ground, for the clip as it is."""
+        ways = _ways(clip, self.velocity)
+        return replace(plan, **{name: getattr(plan, name) + ways for name in ("ankles", "knees", "poles")})
+
+
+def _ways(clip: Clip, velocity: np.ndarray) -> np.ndarray:
+    return np.arange(clip.frame_count)[:, None] / clip.fps * velocity
