@@ -7,7 +7,7 @@ import numpy as np
 
 from .clip import Clip
 from .footing import Ground
-from .in_time import runs, slope
+from .in_time import frames_in, runs, slope
 from .options import LOW, SLOPE_TIME
 from .sole import BALL, HEEL, Sole
 
@@ -22,7 +22,7 @@ def measured(clip: Clip, sole: Sole, contacts: np.ndarray, heights: Ground | Non
     contacts: (legs, 2, T), where heel and ball should stand. heights: of the ground; None: the feet's own floor.
 
     slide: the farthest that a point is from itself in one contact. skating: part of all frames whose ball is low and
-    faster than `SKATING`. skating_speed: the fastest of a point in contact, leg lengths a second. floating: the mean
+    faster than `SKATING`. skating_speed: the fastest of a point inside a contact, leg lengths a second. floating: the mean
     height of what touches over the ground; sunken: the deepest below it, at any frame. tiptoe: part of the frames of
     contact in which the ball alone is near the ground. knee_speed: the fastest bending, radians a second;
     knee_acceleration: what one in a hundred frames exceeds, radians a second squared.
@@ -49,7 +49,7 @@ def _of_leg(clip: Clip, leg: int, ways: np.ndarray, floors: np.ndarray, contacts
     return {
         "slide": max((_extent(ways[point, first : last + 1]) for point, first, last in _locks(contacts)), default=0.0),
         "skating": float(((over[BALL] < LOW) & (speeds[BALL] > SKATING)).mean()),
-        "skating_speed": float(speeds[contacts].max(initial=0.0)),
+        "skating_speed": float(speeds[_inside(contacts, frames_in(SLOPE_TIME, clip.fps))].max(initial=0.0)),
         "floating": float(np.maximum(lowest[stands], 0.0).mean()) if stands.any() else 0.0,
         "sunken": float(np.maximum(-over, 0.0).max()),
         "tiptoe": float((over[HEEL][stands] - over[BALL][stands] > LOW).mean()) if stands.any() else 0.0,
@@ -60,6 +60,14 @@ def _of_leg(clip: Clip, leg: int, ways: np.ndarray, floors: np.ndarray, contacts
 
 def _locks(contacts: np.ndarray) -> list[tuple[int, int, int]]:
     return [(point, *run) for point, mask in enumerate(contacts) for run in runs(mask)]
+
+
+def _inside(contacts: np.ndarray, half: int) -> np.ndarray:
+    """The frames of contacts (2, T) that are as far from their ends: speeds there are of nothing else."""
+    inside = np.zeros_like(contacts)
+    for point, first, last in _locks(contacts):
+        inside[point, first + half : last + 1 - half] = True
+    return inside
 
 
 def _extent(way: np.ndarray) -> float:

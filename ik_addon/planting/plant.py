@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import messages
 from ..authoring.fk_frames import checked_controls
+from ..authoring.placing import check_control
 from ..authoring.snap import leave_to_poles
 from ..bake.keys import check_keyable, check_unshared
 from ..bake.stepping import Steps, at_once, part_of
@@ -29,7 +30,7 @@ from .reading import captured
 from .report import report_of
 from .sole import sole_of
 from .sources import source_playing
-from .writing import controls_placed, write_plan
+from .writing import controls_placed, keyed_control, write_plan
 
 _SETTINGS = {"softness": 0.0, "influence": 1.0}
 """What planting sets: the body does the softening, and nothing is to be left of the FK pose."""
@@ -63,7 +64,10 @@ def planted(
         controls = checked_controls(tips, frames)
         leave_to_poles(context, tips, controls)
         undo.nothing_more_is_made()
-        carrier = carrier_of(tips, [control for own in controls.values() for control in own])
+        keyed = [keyed_control(target) for target, _ in controls.values()]
+        for control in keyed:
+            check_control(control)
+        carrier = carrier_of(tips, [*keyed, *(control for own in controls.values() for control in own)])
         check_unshared(list(dict.fromkeys([ob, *(control.ob for own in controls.values() for control in own)])))
         with source_playing(ob):
             capture = yield from part_of(captured(context, tips, carrier, frames), 0, 3)

@@ -22,6 +22,19 @@ Samples = dict[Control, list[tuple[Raw, ...]]]
 """What the channels of controls hold at each frame."""
 
 _PLANTED = "planted"
+_STRAIGHT = 1e-6
+"""How far numbers may be from a straight line that single precision draws."""
+
+
+def keyed_control(target: Control) -> Control:
+    """What is keyed to move a target: the foot bone that carries it, where a foot does not hang on its leg; else it.
+
+    `rig_legs` sets it up so.
+    """
+    ob = target.ob
+    if target.bone or ob.parent is None or ob.parent_type != "BONE":
+        return target
+    return Control(ob.parent, ob.parent_bone)
 
 
 def controls_placed(
@@ -33,17 +46,19 @@ def controls_placed(
     frames: range,
 ) -> Steps[Samples]:
     """In steps: put the controls of these legs where a plan wants them at each frame."""
-    targets = _target_worlds(capture, plan)
-    samples: Samples = {control: [] for tip in tips for control in controls[tip]}
+    targets, samples = _target_worlds(capture, plan), {}
     with closing(stepped(context, tips, frames)) as scenes:
         for (done, total), scene in scenes:
             placer, wanted = Placer(scene), {}
             for k, tip in enumerate(tips):
                 target, pole = controls[tip]
-                wanted[target] = Matrix(targets[k, done - 1])
-                wanted[pole] = Matrix.Translation(plan.poles[k, done - 1])
+                keyed, place = keyed_control(target), Matrix(targets[k, done - 1])
+                if keyed != target:
+                    way = place.translation - placer.world_of(target).translation
+                    place = Matrix.Translation(way) @ placer.world_of(keyed)
+                wanted[keyed], wanted[pole] = place, Matrix.Translation(plan.poles[k, done - 1])
             for control in sorted(wanted, key=depth):
-                samples[control].append(placer.place(control, wanted[control]))
+                samples.setdefault(control, []).append(placer.place(control, wanted[control]))
             yield done, total
     return samples
 
@@ -70,8 +85,8 @@ def write_plan(
     ways = np.linalg.solve(capture.ways, plan.shifts[..., None])[..., 0]
     keys = {ob: [keys_of(carrier.name, LOCATION, (capture.locations + ways).tolist(), frames)]}
     for k, tip in enumerate(tips):
-        target, pole = controls[tip]
-        needed = _needed(plan.contacts[k])
+        target, pole = keyed_control(controls[tip][0]), controls[tip][1]
+        needed = _needed(plan.contacts[k], samples[target])
         for control, rows in ((target, needed), (pole, np.arange(len(frames)))):
             keys.setdefault(control.ob, []).extend(_control_keys(control, samples[control], frames, rows))
     for owner, channels in keys.items():
@@ -80,11 +95,17 @@ def write_plan(
         key_contacts(tip, contacts, frames)
 
 
-def _needed(contacts: np.ndarray) -> np.ndarray:
-    """At which frames the control of a foot needs keys: two hold it as long as heel and ball stand."""
+def _needed(contacts: np.ndarray, rows: Sequence[tuple[Raw, ...]]) -> np.ndarray:
+    """At which frames the control of a foot needs keys: two hold it as long as heel and ball stand.
+
+    More where what carries the control moves meanwhile. rows: what its channels hold at each frame.
+    """
     needed = np.ones(contacts.shape[-1], bool)
+    numbers = np.array([np.concatenate(row) for row in rows])
     for first, last in runs(contacts.all(axis=0)):
-        needed[first + 1 : last] = False
+        between = np.linspace(numbers[first], numbers[last], last - first + 1)
+        if np.abs(numbers[first : last + 1] - between).max() <= _STRAIGHT * max(1.0, np.abs(between).max()):
+            needed[first + 1 : last] = False
     return np.flatnonzero(needed)
 
 
