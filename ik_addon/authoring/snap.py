@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Vector
+from mathutils import Matrix
 
 from .. import messages
 from ..bake.keys import BoneKeys, check_keyable, check_undriven, check_unshared, key_times, write_keys
@@ -23,13 +23,13 @@ from ..rig.model.foot import possible_end_bones
 from ..rig.model.limb import Limb, chain_bones, fk_joints
 from ..rig.model.order import ChainName, chain_order, live_tips, objects_of
 from ..rig.pose.posing import write_fk
-from ..rig.pose.reading import SceneReader
+from ..rig.pose.reading import SceneReader, check_targets
 from ..rig.pose.solving import solve_limb, tell
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
 from ..solvers.reach import uneased
-from .controls import new_empty
-from .homes import home_of
+from .control_bones import new_bones_taken_back
+from .new_controls import new_pole_control
 from .places import BEYOND
 from .placing import Control, Placer, check_control, depth
 
@@ -41,28 +41,33 @@ _BEND_SETTINGS = {"swivel": 0.0, "flip": False, "foot_roll": 0.0}
 class Snapped:
     """What `snap_targets` did. missed: the largest way of a joint from its FK place, in chain lengths, for each tip.
 
-    lengths: of the chains of these tips, in world units. poles: names of the pole targets that were made.
+    lengths: of the chains of these tips, in world units. poles: the pole targets that were made.
     """
 
     missed: dict[str, float] = field(default_factory=dict)
     lengths: dict[str, float] = field(default_factory=dict)
-    poles: list[str] = field(default_factory=list)
+    poles: list[Control] = field(default_factory=list)
 
 
 def targets_snapped(
-    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range | None = None
+    context: bpy.types.Context,
+    tips: Sequence[bpy.types.PoseBone],
+    frames: range | None = None,
+    as_bones: bool = False,
 ) -> Steps[Snapped]:
     """In steps: bring targets and poles of chains to where the FK pose puts them: so the controls alone carry the limb.
 
-    frames: to key the controls at; None: the present frame, without keys. A chain without a pole gets one. Swivel, flip
-    and foot roll go back to zero. Raises ChainError that names the bone, with nothing changed, where a control would
-    not stay where it is put. Closed before the end, the steps leave everything as it was.
+    frames: to key the controls at; None: the present frame, without keys. A chain without a pole gets one, an Empty or
+    `as_bones` a control bone. Swivel, flip and foot roll go back to zero. Raises ChainError that names the bone, with
+    nothing changed, where a control would not stay where it is put. Closed before the end, the steps leave everything
+    as it was.
     """
     controls = _checked_controls(tips, frames)
     changed = [tip.id_data for tip in tips] + [control.ob for own in controls.values() for control in own]
-    with all_or_nothing(changed) as undo:
+    growing = {tip.id_data for tip in tips} if as_bones else ()
+    with all_or_nothing(changed) as undo, new_bones_taken_back(*growing):
         done = Snapped()
-        _make_poles(context, tips, controls, done)
+        _make_poles(context, tips, controls, done, as_bones)
         undo.nothing_more_is_made()
         samples = yield from _snap_controls(context, tips, controls, frames, done)
         with all_or_nothing([control.ob for control in samples], keys=True):
@@ -82,19 +87,17 @@ def _make_poles(
     tips: Sequence[bpy.types.PoseBone],
     controls: dict[bpy.types.PoseBone, list[Control]],
     done: Snapped,
+    as_bones: bool,
 ) -> None:
     """Leave all bending to poles, and make those that are missing."""
     for tip in tips:
         for name, value in _BEND_SETTINGS.items():
             setattr(tip, f"analytic_ik_{name}", value)
         if tip.analytic_ik_pole_target is None:
-            home = home_of(tip.id_data, context.scene)
-            pole = new_empty(home, f"{tip.name} pole", Vector(), "PLAIN_AXES", 0.1)
-            tip.analytic_ik_pole_target = pole
-            tip.analytic_ik_pole_subtarget = ""
-            done.poles.append(pole.name)
-            controls[tip].append(Control(pole, "", False))
-            pole.empty_display_size = _size_of(context, tip)
+            pole = new_pole_control(context, tip, as_bones)
+            tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget = pole.ob, pole.bone
+            done.poles.append(pole)
+            controls[tip].append(pole)
 
 
 def _snap_controls(
@@ -192,8 +195,7 @@ def _checked_controls(
     for tip in tips:
         settings = settings_of(tip)
         try:
-            if settings.target is None:
-                raise ChainError(messages.NO_TARGET())
+            check_targets(tip.id_data, chain_bones(tip), settings)
             found = [Control(settings.target, settings.subtarget, settings.use_rotation)]
             if settings.pole_target is not None:
                 found.append(Control(settings.pole_target, settings.pole_subtarget, False))
@@ -305,12 +307,6 @@ def _missed(limb: Limb, goal: Limb) -> float:
     return (
         max((a - b).length for a, b in zip(goal.joints(poses), fk_joints(limb.bones), strict=True)) / limb.chain.length
     )
-
-
-def _size_of(context: bpy.types.Context, tip: bpy.types.PoseBone) -> float:
-    """A size for a control of a chain, in world units."""
-    reader = SceneReader(context.evaluated_depsgraph_get()).armature(tip.id_data)
-    return 0.1 * reader.limb(tip.name).chain.length * reader.world.median_scale
 
 
 def _key_controls(samples: dict[Control, list[tuple[Raw, ...]]], frames: range) -> None:

@@ -3,7 +3,7 @@
 import bpy
 
 from ...rig.status.problems import Problem
-from ..operators.cures import BUTTONS, ANALYTIC_IK_OT_cure
+from ..operators.cures import ANALYTIC_IK_OT_cure, button_of
 from .sentences import draw_sentence
 
 
@@ -14,6 +14,6 @@ def draw_problem(layout: bpy.types.UILayout, context: bpy.types.Context, problem
     if problem.cures:
         row = box.row(align=True)
         for wanted in problem.cures:
-            text, button_icon, _ = BUTTONS[wanted.kind]
+            text, button_icon, _ = button_of(context, wanted.kind)
             button = row.operator(ANALYTIC_IK_OT_cure.bl_idname, text=text, icon=button_icon)
             button.kind, button.bone, button.what = wanted
