@@ -443,10 +443,10 @@ LINKED_HERE = Note("Linked: the chains follow their targets. To edit them, make 
 # Problems cured
 
 CURED = Done("Bone '{bone}': {done}")
-NEW_TARGET = Part("follows the new Empty '{target}'")
-NEW_TARGET_WITHOUT_POLE = Part(
-    "follows the new Empty '{target}', and turned to it because its pole target could not be moved"
-)
+NEW_TARGET = Part("follows the {target}")
+NEW_TARGET_WITHOUT_POLE = Part("follows the {target}, and turned to it because its pole target could not be moved")
+NEW_EMPTY = Part("new Empty '{empty}'")
+NEW_BONE = Part("new control bone '{bone}'")
 BROUGHT_BACK = Part("brought back '{control}'")
 BENDS_WITHOUT_POLE = Part("bends as its FK pose does, without a pole")
 HAS_ONE_BONE = Part("has a chain of 1 bone")
@@ -468,7 +468,7 @@ SWITCHED_BY_HAND = Part("its chain is turned on and off by hand")
 # FK and IK
 
 SNAPPED_CONTROLS = Done("Snapped {chains}{frames}{poles}")
-MADE_POLE = Part(", and made the pole target '{pole}'")
+MADE_POLE = Part(", with a pole target, the {pole}")
 SNAP_MISSED = Note("Bone '{bone}': its chain is {distance:.3g} off its FK pose")
 SNAPPED_POSE = Done("Snapped the pose of {chains}{frames}")
 AT_FRAME = Part(" at frame {frame:g}")

@@ -242,16 +242,17 @@ def followed_bones_of(ob: bpy.types.Object) -> set[tuple[bpy.types.Object, str]]
 
 
 @contextmanager
-def new_bones_taken_back(ob: bpy.types.Object) -> Iterator[None]:
-    """Whatever is raised inside leaves no new bone, and no new bone collection, on an armature object."""
-    before, had_home = {bone.name for bone in ob.data.bones}, CONTROL_BONES in ob.data.collections_all
+def new_bones_taken_back(*armatures: bpy.types.Object) -> Iterator[None]:
+    """Whatever is raised inside leaves no new bone, and no new bone collection, on these armature objects."""
+    before = [(ob, {bone.name for bone in ob.data.bones}, CONTROL_BONES in ob.data.collections_all) for ob in armatures]
     try:
         yield
     except BaseException:
-        remove_bones(ob, [bone.name for bone in ob.data.bones if bone.name not in before])
-        home = ob.data.collections_all.get(CONTROL_BONES)
-        if home is not None and not had_home:
-            ob.data.collections.remove(home)
+        for ob, names, had_home in before:
+            remove_bones(ob, [bone.name for bone in ob.data.bones if bone.name not in names])
+            home = ob.data.collections_all.get(CONTROL_BONES)
+            if home is not None and not had_home:
+                ob.data.collections.remove(home)
         raise
 
 

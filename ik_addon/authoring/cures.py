@@ -12,25 +12,29 @@ from ..rig.blender.motion import motion_frames
 from ..rig.data.relation import in_any_collection
 from ..rig.data.switch import mute_switch
 from ..rig.data.undoing import all_or_nothing
-from ..rig.model.chains import fk_chain
-from ..rig.model.limb import chain_bones, fk_joints, known_bones
+from ..rig.model.limb import chain_bones, known_bones
 from ..rig.model.order import live_tips
-from ..rig.pose.reading import SceneReader
 from ..rig.status.problems import Cure, bones_left_behind, check_changeable, rotation_curves
 from ..solvers import ChainError
-from .controls import new_empty, remove_chain, target_place
+from .control_bones import new_bones_taken_back
+from .controls import remove_chain
 from .homes import home_of
+from .new_controls import new_target_control, words_of
 from .snap import snap_targets
 
 
-def cure(context: bpy.types.Context, ob: bpy.types.Object, wanted: Cure) -> str:
-    """Do what cures a problem of an armature object; returns what was done. Raises ChainError where it cannot be."""
+def cure(context: bpy.types.Context, ob: bpy.types.Object, wanted: Cure, as_bones: bool = False) -> str:
+    """Do what cures a problem of an armature object; returns what was done. Raises ChainError where it cannot be.
+
+    as_bones: new controls are control bones, not Empties.
+    """
     bone = ob.pose.bones.get(wanted.bone)
     if bone is None:
         raise ChainError(messages.NO_SUCH_BONE(armature=ob.name, bone=wanted.bone))
     check_changeable(ob)
     with all_or_nothing([ob]):
-        done = CURES[wanted.kind](context, bone, wanted.name)
+        make = MAKES_CONTROLS.get(wanted.kind)
+        done = make(context, bone, as_bones) if make else CURES[wanted.kind](context, bone, wanted.name)
         # Nobody tells of a driver that went, or of a key that is silent now.
         animation.forget()
         ob.update_tag()
@@ -38,36 +42,29 @@ def cure(context: bpy.types.Context, ob: bpy.types.Object, wanted: Cure) -> str:
         return messages.CURED(bone=bone.name, done=done)
 
 
-def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str = "") -> str:
-    """Give a chain a new Empty as its target, placed so that the limb stays in its FK pose. A pole goes to where that
-    pose puts it.
+def new_target(context: bpy.types.Context, tip: bpy.types.PoseBone, as_bone: bool) -> str:
+    """Give a chain a new target, placed so that the limb stays in its FK pose. A pole goes to where that pose puts it.
+
+    as_bone: the target is a control bone, not an Empty.
     """
-    ob = tip.id_data
-    reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
-    try:
-        evaluated = chain_bones(reader.tip(tip.name), tip.analytic_ik_chain_count)
-        bones = reader.links(evaluated)
-        chain = fk_chain(bones, reader.parent_pose(evaluated[0]))
-    except ChainError as error:
-        raise error.of(messages.BONE(bone=tip.name)) from error
-    at_world = reader.world @ target_place(fk_joints(bones), chain)
-    size = 0.1 * chain.length * reader.world.median_scale
-    target = new_empty(home_of(ob, context.scene), f"{tip.name} target", at_world, "SPHERE", size)
-    for name in ("swivel", "flip", "foot_roll"):
-        tip.property_unset(f"analytic_ik_{name}")
-    tip.analytic_ik_target, tip.analytic_ik_subtarget = target, ""
-    context.view_layer.update()
-    if tip.analytic_ik_use_rotation:
-        # The foot keeps how it stands against the new one.
-        tip.analytic_ik_record_rotation = (0.0, 0.0, 0.0, 0.0)
-        tip.analytic_ik_use_rotation = True
-    pole = tip.analytic_ik_pole_target
-    if pole is not None and in_any_collection(pole):
-        try:
-            snap_targets(context, [tip])
-        except ChainError:
-            return messages.NEW_TARGET_WITHOUT_POLE(target=target.name)
-    return messages.NEW_TARGET(target=target.name)
+    with new_bones_taken_back(*[tip.id_data] * as_bone):
+        target = new_target_control(context, tip, as_bone)
+        for name in ("swivel", "flip", "foot_roll"):
+            tip.property_unset(f"analytic_ik_{name}")
+        tip.analytic_ik_target, tip.analytic_ik_subtarget = target.ob, target.bone
+        context.view_layer.update()
+        if tip.analytic_ik_use_rotation:
+            # The foot keeps how it stands against the new one.
+            tip.analytic_ik_record_rotation = (0.0, 0.0, 0.0, 0.0)
+            tip.analytic_ik_use_rotation = True
+        made = words_of(target)
+        pole = tip.analytic_ik_pole_target
+        if pole is not None and in_any_collection(pole):
+            try:
+                snap_targets(context, [tip])
+            except ChainError:
+                return messages.NEW_TARGET_WITHOUT_POLE(target=made)
+        return messages.NEW_TARGET(target=made)
 
 
 def _bring_back(role: str, control_of: Callable[[bpy.types.PoseBone], bpy.types.Object | None]) -> Callable[..., str]:
@@ -157,14 +154,14 @@ def _way_to(layer: bpy.types.LayerCollection, ob: bpy.types.Object) -> list[bpy.
     return []
 
 
-def _follow_motion(context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
+def _follow_motion(context: bpy.types.Context, tip: bpy.types.PoseBone, as_bones: bool) -> str:
     frames = motion_frames(tip.id_data)
     if frames is None:
         raise ChainError(messages.NO_MOTION()).of(messages.BONE(bone=tip.name))
     ob = tip.id_data
     # The other legs of a character have the same problem.
     others = (name for name in live_tips(ob) if name != tip.name and bones_left_behind(ob, name))
-    snap_targets(context, [tip, *(ob.pose.bones[name] for name in others)], frames)
+    snap_targets(context, [tip, *(ob.pose.bones[name] for name in others)], frames, as_bones)
     return messages.CONTROLS_FOLLOW(first=frames[0], last=frames[-1])
 
 
@@ -204,8 +201,12 @@ def _remove_chain(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: s
     return messages.CHAIN_REMOVED()
 
 
-CURES: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, str], str]] = {
+MAKES_CONTROLS: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, bool], str]] = {
     "NEW_TARGET": new_target,
+    "FOLLOW_MOTION": _follow_motion,
+}
+"""Cures that may make a control. Each takes the bone and whether new controls are bones."""
+CURES: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, str], str]] = {
     "BRING_BACK_TARGET": _bring_back("target", attrgetter("analytic_ik_target")),
     "BRING_BACK_POLE": _bring_back("pole target", attrgetter("analytic_ik_pole_target")),
     "CLEAR_POLE": _set(messages.BENDS_WITHOUT_POLE, analytic_ik_pole_target=None, analytic_ik_pole_subtarget=""),
@@ -220,8 +221,7 @@ CURES: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, str], str]] = 
     "REMOVE_CHAIN": _remove_chain,
     "RESET_SCALE": _set(messages.HAS_OWN_SIZE, scale=(1.0, 1.0, 1.0)),
     "SHOW_TARGET": _show_target,
-    "FOLLOW_MOTION": _follow_motion,
     "MUTE_KEYS": _mute_keys,
     "MUTE_SWITCH": _mute_switch,
 }
-"""By its kind what cures a problem. Each takes the bone and the name that the Cure says."""
+"""By its kind what else cures a problem. Each takes the bone and the name that the Cure says."""

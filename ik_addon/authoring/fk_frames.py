@@ -18,9 +18,9 @@ from ..rig.blender.channels import LOCATION, Raw
 from ..rig.blender.rotations import continuous_numbers
 from ..rig.data.settings import settings_of
 from ..rig.live.others import others_handle_frames
-from ..rig.model.limb import Limb, fk_joints
+from ..rig.model.limb import Limb, chain_bones, fk_joints
 from ..rig.model.order import ChainName, chain_order, live_tips, objects_of
-from ..rig.pose.reading import SceneReader
+from ..rig.pose.reading import SceneReader, check_targets
 from ..rig.pose.solving import solve_limb, tell
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
@@ -45,8 +45,7 @@ def checked_controls(
     for tip in tips:
         settings = settings_of(tip)
         try:
-            if settings.target is None:
-                raise ChainError(messages.NO_TARGET())
+            check_targets(tip.id_data, chain_bones(tip), settings)
             found = [Control(settings.target, settings.subtarget, settings.use_rotation)]
             if settings.pole_target is not None:
                 found.append(Control(settings.pole_target, settings.pole_subtarget, False))

@@ -5,7 +5,6 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 import bpy
-from mathutils import Vector
 
 from ..bake.keys import check_keyable, check_undriven, check_unshared, write_keys
 from ..bake.stepping import Steps, at_once
@@ -16,11 +15,10 @@ from ..rig.model.foot import possible_end_bones
 from ..rig.model.limb import Limb, chain_bones, fk_joints
 from ..rig.model.order import ChainName
 from ..rig.pose.posing import write_fk
-from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import solve_limb
-from .controls import new_empty
+from .control_bones import new_bones_taken_back
 from .fk_frames import BEND_SETTINGS, checked_controls, fk_goal, key_controls, keys_of, limbs_in_fk, stepped
-from .homes import home_of
+from .new_controls import new_pole_control
 from .placing import Control, Placer, depth
 
 
@@ -28,27 +26,32 @@ from .placing import Control, Placer, depth
 class Snapped:
     """What `snap_targets` did. missed: the largest way of a joint from its FK place, in chain lengths, for each tip.
 
-    lengths: of the chains of these tips, in world units. poles: names of the pole targets that were made.
+    lengths: of the chains of these tips, in world units. poles: the pole targets that were made.
     """
 
     missed: dict[str, float] = field(default_factory=dict)
     lengths: dict[str, float] = field(default_factory=dict)
-    poles: list[str] = field(default_factory=list)
+    poles: list[Control] = field(default_factory=list)
 
 
 def targets_snapped(
-    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range | None = None
+    context: bpy.types.Context,
+    tips: Sequence[bpy.types.PoseBone],
+    frames: range | None = None,
+    as_bones: bool = False,
 ) -> Steps[Snapped]:
     """In steps: bring targets and poles of chains to where the FK pose puts them: so the controls alone carry the limb.
 
-    frames: to key the controls at; None: the present frame, without keys. A chain without a pole gets one. Swivel, flip
-    and foot roll go back to zero. Raises ChainError that names the bone, with nothing changed, where a control would
-    not stay where it is put. Closed before the end, the steps leave everything as it was.
+    frames: to key the controls at; None: the present frame, without keys. A chain without a pole gets one, an Empty or
+    `as_bones` a control bone. Swivel, flip and foot roll go back to zero. Raises ChainError that names the bone, with
+    nothing changed, where a control would not stay where it is put. Closed before the end, the steps leave everything
+    as it was.
     """
     controls = checked_controls(tips, frames)
     changed = [tip.id_data for tip in tips] + [control.ob for own in controls.values() for control in own]
-    with all_or_nothing(changed) as undo:
-        done = Snapped(poles=leave_to_poles(context, tips, controls))
+    growing = {tip.id_data for tip in tips} if as_bones else ()
+    with all_or_nothing(changed) as undo, new_bones_taken_back(*growing):
+        done = Snapped(poles=leave_to_poles(context, tips, controls, as_bones))
         undo.nothing_more_is_made()
         samples = yield from _snap_controls(context, tips, controls, frames, done)
         with all_or_nothing([control.ob for control in samples], keys=True):
@@ -67,20 +70,18 @@ def leave_to_poles(
     context: bpy.types.Context,
     tips: Sequence[bpy.types.PoseBone],
     controls: dict[bpy.types.PoseBone, list[Control]],
-) -> list[str]:
-    """Leave all bending to poles, and make those that are missing: they come into `controls`. Returns their names."""
+    as_bones: bool = False,
+) -> list[Control]:
+    """Leave all bending to poles, and make those that are missing: they come into `controls`. Returns them."""
     made = []
     for tip in tips:
         for name, value in BEND_SETTINGS.items():
             setattr(tip, f"analytic_ik_{name}", value)
         if tip.analytic_ik_pole_target is None:
-            home = home_of(tip.id_data, context.scene)
-            pole = new_empty(home, f"{tip.name} pole", Vector(), "PLAIN_AXES", 0.1)
-            tip.analytic_ik_pole_target = pole
-            tip.analytic_ik_pole_subtarget = ""
-            made.append(pole.name)
-            controls[tip].append(Control(pole, "", False))
-            pole.empty_display_size = _size_of(context, tip)
+            pole = new_pole_control(context, tip, as_bones)
+            tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget = pole.ob, pole.bone
+            made.append(pole)
+            controls[tip].append(pole)
     return made
 
 
@@ -172,9 +173,3 @@ def _missed(limb: Limb, goal: Limb) -> float:
     return (
         max((a - b).length for a, b in zip(goal.joints(poses), fk_joints(limb.bones), strict=True)) / limb.chain.length
     )
-
-
-def _size_of(context: bpy.types.Context, tip: bpy.types.PoseBone) -> float:
-    """A size for a control of a chain, in world units."""
-    reader = SceneReader(context.evaluated_depsgraph_get()).armature(tip.id_data)
-    return 0.1 * reader.limb(tip.name).chain.length * reader.world.median_scale

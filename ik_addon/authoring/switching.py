@@ -13,6 +13,7 @@ from ..rig.model.limb import chain_bones
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from .auto_keying import key_if_asked
+from .control_bones import new_bones_taken_back
 from .placing import Control
 from .snap import snap_pose, snap_targets
 
@@ -29,17 +30,20 @@ def switch_to_fk(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone])
                 key_if_asked(context, bone, channel_of(bone.rotation_mode)[0])
 
 
-def switch_to_ik(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
-    """Move the controls of chains to where the current pose puts them, and make their influence 1. Raises ChainError,
-    with nothing changed."""
-    with _switching(tips):
+def switch_to_ik(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], as_bones: bool = False) -> None:
+    """Move the controls of chains to where the current pose puts them, and make their influence 1.
+
+    A chain without a pole gets one, an Empty or `as_bones` a control bone. Raises ChainError, with nothing changed.
+    """
+    growing = {tip.id_data for tip in tips} if as_bones else ()
+    with _switching(tips), new_bones_taken_back(*growing):
         # What is all IK stays where it is; of a blend the shown pose is what must not jump.
         moving = [tip for tip in tips if tip.analytic_ik_influence < 1.0]
         blended = [tip for tip in moving if tip.analytic_ik_influence > 0.0]
         if blended:
             snap_pose(context, blended, at_full_influence=False)
         if moving:
-            snap_targets(context, moving)
+            snap_targets(context, moving, as_bones=as_bones)
         _set_influence(context, tips, 1.0)
         for control in _controls(tips):
             for mode in control.modes:

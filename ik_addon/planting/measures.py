@@ -21,10 +21,13 @@ def measured(clip: Clip, sole: Sole, contacts: np.ndarray, heights: Ground | Non
 
     contacts: (legs, 2, T), where heel and ball should stand. heights: of the ground; None: the feet's own floor.
 
-    slide: the farthest that a point is from itself in one contact. skating: part of all frames whose ball is low and
-    faster than `SKATING`. skating_speed: the fastest of a point inside a contact, leg lengths a second. floating: the mean
-    height of what touches over the ground; sunken: the deepest below it, at any frame. tiptoe: part of the frames of
-    contact in which the ball alone is near the ground. knee_speed: the fastest bending, radians a second;
+    slide: the farthest that a point is from itself in one contact.
+    skating: part of all frames whose ball is low and faster than `SKATING`.
+    skating_speed: the fastest of a point inside a contact, leg lengths a second.
+    floating: the mean height of what touches over the ground.
+    sunken: the deepest below the ground, at any frame.
+    tiptoe: part of the frames of contact in which the ball alone is near the ground.
+    knee_speed: the fastest bending, radians a second.
     knee_acceleration: what one in a hundred frames exceeds, radians a second squared.
     """
     places = sole.places(clip.ankles, clip.feet) / clip.size

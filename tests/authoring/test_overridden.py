@@ -8,6 +8,7 @@ import pytest
 
 from ik_addon.authoring.homes import home_of
 from ik_addon.bake import last_report
+from ik_addon.ui.operators import cures
 
 from ..rig.rigs import evaluated_copy, leg, new_empty, update
 from ..scenes import (
@@ -21,6 +22,7 @@ from ..scenes import (
     select,
     select_bones,
 )
+from ..ui.layouts import press
 from .skeletons import FAMILIES, armature_of
 
 pytestmark = pytest.mark.versions
@@ -220,6 +222,23 @@ def test_controls_of_an_overridden_character_are_brought_back_and_made_anew(gone
     assert control.name in bpy.context.scene.collection.objects
     assert bpy.ops.analytic_ik.cure(kind="NEW_TARGET", bone="shin") == {"FINISHED"}
     assert ob.pose.bones["shin"].analytic_ik_target.name in bpy.context.scene.collection.objects
+
+
+def test_a_character_that_gets_no_bones_gets_an_empty(tmp_path):
+    ob = overridden_character(library_with(leg().ob, folder=tmp_path))
+    select(ob)
+    select_bones(ob, "shin")
+    bpy.ops.analytic_ik.add()
+    tip = ob.pose.bones["shin"]
+    tip.analytic_ik_target = None
+    update()
+    bpy.context.scene.analytic_ik_controls = "BONES"
+    assert cures.button_of(bpy.context, "NEW_TARGET") == cures.BUTTONS["NEW_TARGET"]
+    bones = len(ob.data.bones)
+    assert press(cures.ANALYTIC_IK_OT_cure, kind="NEW_TARGET", bone="shin") == {"FINISHED"}
+    assert tip.analytic_ik_target.type == "EMPTY" and len(ob.data.bones) == bones
+    with pytest.raises(RuntimeError, match=r"gets no new bones\. Choose Empties as its controls"):
+        bpy.ops.analytic_ik.cure(kind="NEW_TARGET", bone="shin", controls="BONES")
 
 
 # Where controls go

@@ -8,7 +8,8 @@ import pytest
 from ik_addon.authoring.selection import tip_of_chain
 from ik_addon.ui.panels import chain as panel
 from ik_addon.ui.panels import chain_list
-from ik_addon.ui.panels.sentences import length_words
+from ik_addon.ui.panels import properties as properties_panel
+from ik_addon.ui.panels.sentences import columns_for, length_words
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
 from ..scenes import (
@@ -21,7 +22,7 @@ from ..scenes import (
     walking_leg,
     whole_state,
 )
-from .layouts import chain_panel, chains_panel, context
+from .layouts import chain_panel, chains_panel, context, drawn
 
 
 def test_how_far_a_chain_is_from_its_target_is_shown_in_the_scenes_units():
@@ -208,10 +209,49 @@ def test_a_bone_belongs_to_the_chain_that_turns_or_carries_it():
 @pytest.mark.parametrize("bone", ["thigh", "shin", "foot"])
 def test_any_bone_of_a_chain_shows_it(bone):
     shown = chain_panel(walking_leg(), bone)
-    assert shown.labels[0] == "shin"
+    assert next(label for label in shown.labels if label) == "shin"
     assert "analytic_ik_target" in shown.properties
     # What hangs on its end may begin a chain of its own.
     assert ("analytic_ik.add" in shown.operators) is (bone == "foot")
+
+
+def test_a_click_on_a_chains_name_selects_it_and_switches_nothing():
+    rig = walking_leg()
+    for shown in (chain_panel(rig), chains_panel(rig), constraints_panel(rig)):
+        at = shown.labels.index("shin")
+        (named,) = [button for button in shown.buttons if button.text == "shin"]
+        assert (named.operator, named.tip) == ("analytic_ik.select_chain", "shin")
+        # The switch is a checkbox without words.
+        assert "analytic_ik_enabled" in shown.properties
+        assert shown.labels.count("shin") == 1 and not shown.labels[at - 1 if at else at + 1]
+    enter("POSE", rig.ob, "thigh")
+    assert bpy.ops.analytic_ik.select_chain(tip="shin") == {"FINISHED"}
+    assert rig.tip.analytic_ik_enabled and selected_bone_names(rig.ob) == ["shin"]
+
+
+def constraints_panel(rig):
+    enter("POSE", rig.ob, "thigh")
+    return drawn(properties_panel.ANALYTIC_IK_PT_bone_constraints)
+
+
+# Names have their room
+
+
+@pytest.mark.parametrize(("width", "columns"), [(1000, 3), (330, 2), (150, 1), (1, 1)])
+def test_as_many_buttons_are_beside_each_other_as_fit(width, columns):
+    texts = ["mixamorig:LeftLeg", "a"]
+    assert columns_for(context(width), texts, 3) == columns
+    assert columns_for(context(width), texts, 1) == 1
+
+
+@pytest.mark.parametrize(("name", "is_long"), [("shin", False), ("mixamorig:LeftLeg:end", True)])
+def test_the_button_of_a_limb_with_long_names_has_them_below(name, is_long):
+    rig = leg()
+    rig.ob.pose.bones["shin"].name = name
+    shown = chain_panel(rig, name, width=280)
+    (button,) = [button for button in shown.buttons if button.operator == "analytic_ik.add"]
+    assert button.text == (None if is_long else f"Add Analytic IK: thigh > {name}")
+    assert f"thigh > {name}" in shown.text()
 
 
 def test_where_no_chain_is_all_beginnings_are_offered():

@@ -5,10 +5,16 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
+from mathutils import Matrix
 
-from ik_addon.authoring.cures import CURES
+from ik_addon.authoring import cures as authoring_cures
+from ik_addon.authoring import snap, switching
+from ik_addon.authoring.cures import CURES, MAKES_CONTROLS
+from ik_addon.authoring.homes import control_bones
 from ik_addon.rig.status.problems import warnings_of
+from ik_addon.solvers import ChainError
 from ik_addon.ui.operators import cures
+from ik_addon.ui.operators.switching import ANALYTIC_IK_OT_switch_to_ik
 from ik_addon.ui.panels import properties as properties_panel
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
@@ -29,7 +35,7 @@ from ..scenes import (
     walking_leg,
     whole_state,
 )
-from .layouts import chain_panel, drawn, is_shown
+from .layouts import chain_panel, drawn, is_shown, press
 from .troubles import (
     deleted_target,
     drive_rotation,
@@ -186,7 +192,11 @@ def test_one_step_back_brings_it_back(problem: Callable[[Rig], None], words: str
 
 def test_every_cure_is_offered_and_told():
     # These two are offered by the status row (test_panel.py).
-    assert {kind for *_, kind in CASES} | {"STRETCH", "FLIP_BEND"} == set(CURES) == set(cures.BUTTONS)
+    assert {kind for *_, kind in CASES} | {"STRETCH", "FLIP_BEND"} == {*CURES, *MAKES_CONTROLS}
+    assert {*CURES, *MAKES_CONTROLS} == set(cures.BUTTONS)
+    assert set(cures.BONE_BUTTONS) <= set(MAKES_CONTROLS)
+    enter("OBJECT", leg().ob)
+    bpy.context.scene.analytic_ik_controls = "EMPTIES"
     for kind, (text, icon, description) in cures.BUTTONS.items():
         assert text and icon and not description.endswith(".")
         said = cures.ANALYTIC_IK_OT_cure.description(bpy.context, SimpleNamespace(kind=kind))
@@ -218,6 +228,99 @@ def test_a_new_target_moves_no_bone(knee, with_pole, follows):
     rig.tip.analytic_ik_target.location.z += 0.3
     update()
     assert missed_world(rig_now(rig)) < EXACT * 2.0
+
+
+# As a control bone, where the scene says so
+
+
+def target_of(tip):
+    return tip.analytic_ik_target, tip.analytic_ik_subtarget
+
+
+@pytest.mark.parametrize("follows", [False, True])
+@pytest.mark.parametrize("knee", [0.2, 0.0])
+def test_in_the_window_a_new_target_is_what_the_scene_says(knee, follows, capfd):
+    rig = leg(knee=knee)
+    rig.ob.location, rig.ob.rotation_euler = (7.3, -4.1, 2.9), (0.4, 0.3, 1.1)
+    rig.enable(swivel=0.7, use_rotation=follows)
+    rig.tip.analytic_ik_target = None
+    update()
+    before = pose_of(rig.ob)
+    shown = chain_panel(rig)
+    assert "New Target Bone" in shown.labels and "BONE_DATA" in shown.icons
+    asked = SimpleNamespace(kind="NEW_TARGET")
+    assert "control bone" in cures.ANALYTIC_IK_OT_cure.description(bpy.context, asked)
+    assert press(cures.ANALYTIC_IK_OT_cure, kind="NEW_TARGET", bone="shin") == {"FINISHED"}
+    ob, name = target_of(rig.tip)
+    assert ob == rig.ob and name in control_bones(ob.data)
+    assert f"Bone 'shin': follows the new control bone '{name}'\n" in capfd.readouterr().out
+    after = pose_of(rig.ob)
+    assert apart(before, {bone: after[bone] for bone in before}, 2.0) < EXACT
+    control = ob.pose.bones[name]
+    control.matrix = Matrix.Translation((0.0, 0.0, 0.3)) @ control.matrix
+    update()
+    assert missed_world(rig_now(rig)) < EXACT * 2.0
+    # The choice is the scene's, and can be changed in the button's own options.
+    bpy.context.scene.analytic_ik_controls = "EMPTIES"
+    rig.tip.analytic_ik_target = None
+    update()
+    assert "New Target Empty" in chain_panel(rig).labels
+    assert "an Empty" in cures.ANALYTIC_IK_OT_cure.description(bpy.context, asked)
+    press(cures.ANALYTIC_IK_OT_cure, kind="NEW_TARGET", bone="shin")
+    assert target_of(rig.tip)[0].type == "EMPTY"
+    press(cures.ANALYTIC_IK_OT_cure, kind="NEW_TARGET", bone="shin", controls="BONES")
+    assert target_of(rig.tip)[0] == rig.ob
+
+
+@pytest.mark.parametrize("operator", ["snap_targets", "switch_to_ik", "cure"])
+def test_a_missing_pole_target_is_what_the_scene_says(operator, capfd):
+    rig = walking_leg()
+    rig.target.ob.animation_data_clear()
+    key_fk(rig)
+    go_to(5)
+    rig.tip.analytic_ik_influence = 0.0 if operator == "switch_to_ik" else 1.0
+    enter("POSE", rig.ob, "shin")
+    fk = pose_of(rig.ob) if operator == "switch_to_ik" else None
+    if operator == "switch_to_ik":
+        press(ANALYTIC_IK_OT_switch_to_ik)
+    elif operator == "cure":
+        press(cures.ANALYTIC_IK_OT_cure, kind="FOLLOW_MOTION", bone="shin")
+    else:
+        bpy.ops.analytic_ik.snap_targets(controls="BONES")
+        assert "with a pole target, the new control bone '" in capfd.readouterr().out
+    pole, name = rig.tip.analytic_ik_pole_target, rig.tip.analytic_ik_pole_subtarget
+    assert pole == rig.ob and name in control_bones(rig.ob.data)
+    if fk:
+        now = pose_of(rig.ob)
+        assert apart(fk, {bone: now[bone] for bone in fk}, 2.0) < EXACT * 10.0
+    if operator == "cure":
+        assert any(f'"{name}"' in path for path, _ in curves_of(rig.ob))
+
+
+@pytest.mark.parametrize("operator", ["cure", "snap_targets", "switch_to_ik"])
+def test_a_new_control_bone_is_gone_again_if_something_fails(operator, monkeypatch):
+    rig = leg()
+    rig.enable(influence=0.5)
+    enter("POSE", rig.ob, "shin")
+    before = whole_state()
+
+    def fails(*_, **__):
+        raise ChainError("It fails.")
+
+    if operator == "cure":
+        monkeypatch.setattr(authoring_cures, "words_of", fails)
+    elif operator == "snap_targets":
+        monkeypatch.setattr(snap, "_snap_controls", fails)
+    else:
+        monkeypatch.setattr(switching, "key_if_asked", fails)
+    options = {"kind": "NEW_TARGET", "bone": "shin"} if operator == "cure" else {}
+    with pytest.raises(RuntimeError, match="It fails"):
+        getattr(bpy.ops.analytic_ik, operator)(controls="BONES", **options)
+    assert whole_state() == before
+    assert rig.tip.analytic_ik_pole_target is None and [bone.name for bone in rig.ob.data.bones] == list(
+        pose_of(rig.ob)
+    )
+    assert not control_bones(rig.ob.data)
 
 
 def test_a_target_that_is_brought_back_is_where_it_was():

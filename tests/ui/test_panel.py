@@ -142,7 +142,7 @@ def test_a_sound_chain_shows_its_settings_and_no_complaint():
     assert "ERROR" not in shown.icons
     assert "'" not in shown.text()
     assert "On target" in shown.text()
-    assert shown.operators == ["analytic_ik.remove", "analytic_ik.select_chain"]
+    assert shown.operators == ["analytic_ik.select_chain", "analytic_ik.remove", "analytic_ik.select_chain"]
     # What is animated comes first, what is set up once below.
     names = ["enabled", "influence", "use_rotation", "target", "pole_target", "chain_count", "reach"]
     assert shown.properties == [f"analytic_ik_{name}" for name in names]

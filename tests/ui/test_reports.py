@@ -97,7 +97,7 @@ SAID = {
     "limit_knees": (with_chain(lambda: ik.limit_knees()), f"Limited '{TIP}' (around its X axis)"),
     "snap_targets": (
         with_chain(lambda: ik.snap_targets()),
-        f"Snapped 1 chain at frame 1, and made the pole target '{TIP} pole'",
+        f"Snapped 1 chain at frame 1, with a pole target, the new Empty '{TIP} pole'",
     ),
     "snap_pose": (with_chain(lambda: ik.snap_pose()), "Snapped the pose of 1 chain at frame 1\n"),
     "adopt": (adopted, f"Converted 'IK' of '{TIP}'"),

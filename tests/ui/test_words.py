@@ -3,7 +3,7 @@
 import bpy
 import pytest
 
-from ik_addon.ui.operators.cures import BUTTONS
+from ik_addon.ui.operators.cures import BONE_BUTTONS, BUTTONS
 
 from ..docs.words import unwanted_words
 from ..every_message import MESSAGES
@@ -41,7 +41,7 @@ def named() -> list[tuple[str, str, str]]:
         for where, *_ in list(found)
         for item in items_of(where)
     ]
-    fixes = [(f"fix {kind}", text, tooltip) for kind, (text, _, tooltip) in BUTTONS.items()]
+    fixes = [(f"fix {kind}", text, tooltip) for kind, (text, _, tooltip) in [*BUTTONS.items(), *BONE_BUTTONS.items()]]
     return [*found, *choices, *fixes]
 
 

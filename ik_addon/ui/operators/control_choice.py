@@ -11,6 +11,11 @@ _ITEMS = [
 ]
 
 
+def shown_controls(context: bpy.types.Context, ob: bpy.types.Object) -> str:
+    """What an operator makes as a control in the window: the scene's choice; EMPTIES if the armature gets no bones."""
+    return context.scene.analytic_ik_controls if has_editable_bones(ob) else "EMPTIES"
+
+
 class MakesControls:
     """What operators share that make controls. In the window the choice is the scene's; for scripts it is EMPTIES."""
 
@@ -25,7 +30,7 @@ class MakesControls:
     def choose_controls(self, context: bpy.types.Context, ob: bpy.types.Object) -> None:
         """Take the scene's choice, unless the caller has made one; Empties if the armature gets no new bones."""
         if not self.properties.is_property_set("controls"):
-            self.controls = context.scene.analytic_ik_controls if has_editable_bones(ob) else "EMPTIES"
+            self.controls = shown_controls(context, ob)
 
     def keep_choice(self, context: bpy.types.Context, ob: bpy.types.Object) -> None:
         """Let the scene keep what was chosen in the window, or after it in *Adjust Last Operation*."""

@@ -5,15 +5,17 @@ from bpy.props import StringProperty
 
 from ... import messages
 from ...authoring.cures import cure
+from ...authoring.selection import chain_armature
 from ...rig.status.problems import Cure
 from ...solvers import ChainError
 from .chains import ChainOperator
+from .control_choice import MakesControls, shown_controls
 
 BUTTONS = {
     "NEW_TARGET": (
-        "New Target",
+        "New Target Empty",
         "EMPTY_AXIS",
-        "Make a new target at the end of the limb. The limb does not move",
+        "Make an Empty as the target of this limb. The limb does not move",
     ),
     "BRING_BACK_TARGET": ("Bring It Back", "LOOP_BACK", "Put the deleted target back into the scene"),
     "BRING_BACK_POLE": ("Bring It Back", "LOOP_BACK", "Put the deleted pole target back into the scene"),
@@ -50,9 +52,25 @@ BUTTONS = {
     "MUTE_SWITCH": ("Mute Keys", "MUTE_IPO_ON", "Mute the keys that turn this chain on and off. The keys stay"),
 }
 """For each kind of fix its text, its icon and its tooltip."""
+BONE_BUTTONS = {
+    "NEW_TARGET": (
+        "New Target Bone",
+        "BONE_DATA",
+        "Make a control bone as the target of this limb. The limb does not move",
+    ),
+}
+"""The same for fixes that make a control bone."""
 
 
-class ANALYTIC_IK_OT_cure(ChainOperator):
+def button_of(context: bpy.types.Context, kind: str) -> tuple[str, str, str]:
+    """The text, the icon and the tooltip of a kind of fix, as it would be done here."""
+    ob = chain_armature(context)
+    if ob is not None and kind in BONE_BUTTONS and shown_controls(context, ob) == "BONES":
+        return BONE_BUTTONS[kind]
+    return BUTTONS[kind]
+
+
+class ANALYTIC_IK_OT_cure(MakesControls, ChainOperator):
     """Fix what keeps a chain from its target"""
 
     bl_idname = "analytic_ik.cure"
@@ -63,13 +81,26 @@ class ANALYTIC_IK_OT_cure(ChainOperator):
     what: StringProperty(name="What", description="Part of the bone to fix", options={"HIDDEN", "SKIP_SAVE"})
 
     @classmethod
-    def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
-        return BUTTONS[properties.kind][2] if properties.kind in BUTTONS else cls.__doc__ or ""
+    def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
+        return button_of(context, properties.kind)[2] if properties.kind in BUTTONS else cls.__doc__ or ""
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self.choose_controls(context, chain_armature(context))
+        return self.execute(context)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        if self.kind in BONE_BUTTONS:
+            layout = self.layout
+            layout.use_property_split, layout.use_property_decorate = True, False
+            layout.prop(self, "controls")
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         if self.kind not in BUTTONS:
             raise ChainError(messages.NO_CURE(fix=self.kind, fixes=", ".join(BUTTONS)))
-        return cure(context, ob, Cure(self.kind, self.bone, self.what))
+        done = cure(context, ob, Cure(self.kind, self.bone, self.what), as_bones=self.controls == "BONES")
+        if self.kind in BONE_BUTTONS:
+            self.keep_choice(context, ob)
+        return done
 
 
 class ANALYTIC_IK_OT_lock_interface(bpy.types.Operator):

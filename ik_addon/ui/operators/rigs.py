@@ -10,6 +10,7 @@ from ... import messages
 from ...authoring.adopt import Adopted, adopt
 from ...authoring.adoptable import Held, adoptable, resting
 from ...authoring.adopted import adopted_tips
+from ...authoring.new_controls import words_of
 from ...authoring.restoring import restore
 from ...authoring.rigging import RiggedLimb, none_found, rig_limbs
 from ...authoring.selection import (
@@ -246,24 +247,28 @@ class SnapOperator(RangeOperator):
         return self.frames(context) if self.use_range else None
 
 
-class ANALYTIC_IK_OT_snap_targets(SnapOperator):
+class ANALYTIC_IK_OT_snap_targets(MakesControls, SnapOperator):
     """Move the target and pole target to match the FK pose"""
 
     bl_idname = "analytic_ik.snap_targets"
     bl_label = "Snap IK to FK"
     label = "Snapping"
 
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self.choose_controls(context, chain_armature(context))
+        return super().invoke(context, event)
+
     def motion_frames(self, tips: list[bpy.types.PoseBone]) -> range | None:
         return motion_of([tip.id_data for tip in tips])
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         frames = self.frames_asked(context)
-        snapped = yield from targets_snapped(context, self.tips(context, ob), frames)
+        snapped = yield from targets_snapped(context, self.tips(context, ob), frames, as_bones=self.controls == "BONES")
         for name, missed in snapped.missed.items():
             if missed > _MOVED:
                 distance = missed * snapped.lengths[name]
                 self.report({"WARNING"}, messages.SNAP_MISSED(bone=name, distance=distance))
-        made = "".join(messages.MADE_POLE(pole=name) for name in snapped.poles)
+        made = "".join(messages.MADE_POLE(pole=words_of(pole)) for pole in snapped.poles)
         chains = chains_words(len(snapped.missed))
         return messages.SNAPPED_CONTROLS(chains=chains, frames=_frames_words(context, frames), poles=made)
 

@@ -1,31 +1,35 @@
 """The operators that switch chains: between FK and IK, and on again after a bake."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 import bpy
 
 from ... import messages
-from ...authoring.selection import chosen_tips, tips_of
+from ...authoring.selection import chain_armature, chosen_tips, tips_of
 from ...authoring.switching import switch_to_fk, switch_to_ik, unmute_chains
 from ...bake.certificate import chains_words
 from ...rig.blender.animation import is_animated
 from ...solvers import ChainError
 from .chains import ChainOperator
+from .control_choice import MakesControls
 from .polls import no_tip
 
 
 class SwitchOperator(ChainOperator):
-    """Operators that switch the selected chains. switch: does it; done: what to report."""
+    """Operators that switch the selected chains. done: what to report."""
 
-    switch: ClassVar[Callable[[bpy.types.Context, Sequence[bpy.types.PoseBone]], None]]
     done: ClassVar[messages.Message]
+
+    def switch(self, context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
+        """Do it. Raises ChainError."""
+        raise NotImplementedError
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         tips = chosen_tips(context, ob)
         if not tips:
             raise ChainError(no_tip(ob))
-        type(self).switch(context, tips)
+        self.switch(context, tips)
         if all(is_animated(tip.id_data, f"{tip.path_from_id()}.analytic_ik_influence") for tip in tips):
             frame = messages.AT_FRAME(frame=context.scene.frame_current_final)
         else:
@@ -39,18 +43,30 @@ Inserts keys if Auto Keying is on"""
 
     bl_idname = "analytic_ik.switch_to_fk"
     bl_label = "Switch to FK"
-    switch = staticmethod(switch_to_fk)
     done = messages.SWITCHED_TO_FK
 
+    def switch(self, context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
+        switch_to_fk(context, tips)
 
-class ANALYTIC_IK_OT_switch_to_ik(SwitchOperator):
+
+class ANALYTIC_IK_OT_switch_to_ik(MakesControls, SwitchOperator):
     """Move the controls to the FK pose and set Influence to 1. \
 Inserts keys if Auto Keying is on"""
 
     bl_idname = "analytic_ik.switch_to_ik"
     bl_label = "Switch to IK"
-    switch = staticmethod(switch_to_ik)
     done = messages.SWITCHED_TO_IK
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self.choose_controls(context, chain_armature(context))
+        return self.execute(context)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        # Few switches make a pole target: the choice of its kind would be noise.
+        pass
+
+    def switch(self, context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
+        switch_to_ik(context, tips, as_bones=self.controls == "BONES")
 
 
 class ANALYTIC_IK_OT_unmute(ChainOperator):

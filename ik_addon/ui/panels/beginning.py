@@ -9,7 +9,7 @@ from ...rig.blender.armatures import is_changeable
 from ...rig.data.kept import has_controls
 from ..operators.chains import ANALYTIC_IK_OT_add, add_label
 from ..operators.rigs import ANALYTIC_IK_OT_adopt, ANALYTIC_IK_OT_rig_legs
-from .sentences import draw_sentence
+from .sentences import draw_sentence, fits
 
 _LIMBS = "analytic_ik_limbs"
 
@@ -38,15 +38,29 @@ def draw_beginnings(
     row.operator(ANALYTIC_IK_OT_rig_legs.bl_idname, icon="ARMATURE_DATA").arms = arms
     button = row.operator(ANALYTIC_IK_OT_rig_legs.bl_idname, text="", icon="PRESET")
     button.arms, button.ask = arms, True
-    column.row(align=True).prop(context.window_manager, _LIMBS, expand=True)
+    row = column.row(align=True)
+    # Without its label, which says no more than the choices: they need the room.
+    row.use_property_split = False
+    row.prop(context.window_manager, _LIMBS, expand=True)
     if bone is not None:
-        layout.operator(ANALYTIC_IK_OT_add.bl_idname, text=add_label(context), icon="CON_KINEMATIC")
+        draw_add(layout, context, "CON_KINEMATIC")
     else:
         draw_sentence(layout, context, messages.SELECT_LAST_BONE(), "INFO")
     own = bone is not None and bool(adoptable([bone]))
     if own or adoptable(ob.pose.bones):
         text = "Convert Blender IK" if own else "Convert All Blender IK"
         layout.operator(ANALYTIC_IK_OT_adopt.bl_idname, text=text, icon="CONSTRAINT_BONE").all = not own
+
+
+def draw_add(layout: bpy.types.UILayout, context: bpy.types.Context, icon: str) -> None:
+    """The button that adds a chain, with the bones of the chain; if their names are long, below it."""
+    label = add_label(context)
+    if fits(context, label):
+        layout.operator(ANALYTIC_IK_OT_add.bl_idname, text=label, icon=icon)
+        return
+    column = layout.column(align=True)
+    column.operator(ANALYTIC_IK_OT_add.bl_idname, icon=icon)
+    draw_sentence(column, context, label.removeprefix(f"{ANALYTIC_IK_OT_add.bl_label}: "), "BLANK1")
 
 
 def draw_linked(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object) -> None:

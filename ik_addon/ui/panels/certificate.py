@@ -22,7 +22,7 @@ from ..operators.certificates import (
     ANALYTIC_IK_OT_mark_problems,
 )
 from .places import InSidebar
-from .sentences import draw_sentence, length_words
+from .sentences import columns_for, draw_sentence, length_words
 
 _BOXES = 5
 """Chains with a box of their own: the worst ones. More would have to be scrolled through."""
@@ -179,8 +179,10 @@ def _draw_rows(
     """A line for each chain: the worst of it, and the way there."""
     column = layout.column(align=True)
     for chain in chains:
-        split = column.split(factor=0.5, align=True)
-        split.label(text=_name(ob, chain), icon=_ICONS[chain.rank] if chain.frames else "RADIOBUT_OFF")
+        name = _name(ob, chain)
+        # A long name has a line for itself.
+        split = column.split(factor=0.5, align=True) if columns_for(context, [name], 2) == 2 else column
+        split.label(text=name, icon=_ICONS[chain.rank] if chain.frames else "RADIOBUT_OFF")
         if chain.ranges:
             kind, ranges = next(iter(chain.ranges.items()))
             words = f"{_SHORT[kind]} {range_words(ranges[0], short=True)}"

@@ -11,21 +11,21 @@ from ...rig.model.foot import end_bone, possible_end_bones
 from ...rig.model.order import ChainName
 from ...rig.status.problems import notes_of, warnings_of
 from ...rig.status.states import states_of
-from ..operators.chains import ANALYTIC_IK_OT_add, ANALYTIC_IK_OT_remove, add_label
+from ..operators.chains import ANALYTIC_IK_OT_remove
 from ..operators.rigs import ANALYTIC_IK_OT_restore, ANALYTIC_IK_OT_snap_pose, ANALYTIC_IK_OT_snap_targets
 from ..operators.running import running
 from ..operators.selecting import ANALYTIC_IK_OT_show_chain
 from ..operators.switching import ANALYTIC_IK_OT_switch_to_fk, ANALYTIC_IK_OT_switch_to_ik
 from ..view.swivel import ANALYTIC_IK_OT_swivel
-from .beginning import draw_beginnings, draw_elsewhere, draw_linked
+from .beginning import draw_add, draw_beginnings, draw_elsewhere, draw_linked
 from .places import BonePanel, InBoneTab, InSidebar, PartOfChainPanel
 from .preferences import shows_reference_solvers
 from .problems import draw_problem
-from .sentences import draw_sentence
-from .status import draw_status
+from .sentences import columns_for, draw_sentence
+from .status import draw_name, draw_status
 
 _SWITCHES = 3
-"""Chains of one control that have a button in a row."""
+"""Chains of one control that have a button in a row, if their names fit."""
 
 
 class ChainPanel(BonePanel):
@@ -47,19 +47,20 @@ class ChainPanel(BonePanel):
             return
         tip = shown.tip
         draw_linked(layout, context, shown.armature)
-        draw_choice(layout, shown)
+        draw_choice(layout, context, shown)
         draw_state(layout, context, tip)
         draw_animation_settings(layout, tip)
         own = (tip, *tip.parent_recursive, *possible_end_bones(tip))
         if bone is not None and not shown.driven and bone not in own:
-            layout.operator(ANALYTIC_IK_OT_add.bl_idname, text=add_label(context), icon="ADD")
+            draw_add(layout, context, "ADD")
 
 
-def draw_choice(layout: bpy.types.UILayout, shown: Focus) -> None:
+def draw_choice(layout: bpy.types.UILayout, context: bpy.types.Context, shown: Focus) -> None:
     """A switch between the chains of a control that drives several."""
     if len(shown.driven) < 2:
         return
-    grid = layout.grid_flow(columns=_SWITCHES, even_columns=True, align=True)
+    columns = columns_for(context, [tip.name for tip in shown.driven], _SWITCHES)
+    grid = layout.grid_flow(columns=columns, even_columns=True, align=True)
     for tip in shown.driven:
         button = grid.operator(ANALYTIC_IK_OT_show_chain.bl_idname, text=tip.name, depress=tip == shown.tip)
         button.armature, button.tip = tip.id_data.name_full, tip.name
@@ -70,8 +71,10 @@ def draw_state(layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.
     column = layout.column(align=True)
     column.use_property_split = False
     row = column.row(align=True)
-    row.prop(tip, "analytic_ik_enabled", text=tip.name, icon="CON_KINEMATIC", toggle=True)
-    row.operator(ANALYTIC_IK_OT_remove.bl_idname, text="", icon="X")
+    draw_name(row, tip)
+    remove = row.row(align=True)
+    remove.alignment = "RIGHT"
+    remove.operator(ANALYTIC_IK_OT_remove.bl_idname, text="", icon="X")
     ob = tip.id_data
     state = states_of(ob, [tip.name], context.view_layer.depsgraph)[tip.name]
     draw_status(column, context, tip, state)
@@ -94,7 +97,8 @@ def draw_animation_settings(layout: bpy.types.UILayout, tip: bpy.types.PoseBone)
         column.prop(tip, "analytic_ik_use_rotation")
         if tip.analytic_ik_use_rotation:
             column.prop(tip, "analytic_ik_foot_roll")
-            column.prop(tip, "analytic_ik_toe_angle")
+            # The whole label has no room in a sidebar of the default width.
+            column.prop(tip, "analytic_ik_toe_angle", text="Roll Break")
 
 
 class SnapPanel(PartOfChainPanel):

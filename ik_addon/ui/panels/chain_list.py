@@ -17,6 +17,8 @@ from .status import icon_of
 
 _ROWS = 8
 """Rows that are shown at most; the list scrolls."""
+_NAME = 0.65
+"""Part of a row that a chain's name has beside a distance."""
 _PROBLEMS = 3
 """Broken chains whose sentences are shown below the list; more would push all else out of sight."""
 _INDEX = "analytic_ik_chain_index"
@@ -34,7 +36,9 @@ class ANALYTIC_IK_UL_chains(bpy.types.UIList):
         state = _states[-1].of(item.name) if _states else ChainState("OFF")
         row = layout.row(align=True)
         row.active = state.kind != "OFF"
-        split = row.split(factor=0.6, align=True)
+        words = short(context.scene, state)
+        # A name has the row for itself where nothing is to be said.
+        split = row.split(factor=_NAME if words else 1.0, align=True)
         name = split.row(align=True)
         name.alignment = "LEFT"
         if is_adopted(item):
@@ -42,9 +46,10 @@ class ANALYTIC_IK_UL_chains(bpy.types.UIList):
         name.operator(
             ANALYTIC_IK_OT_select_chain.bl_idname, text=item.name, icon=icon_of(state), emboss=False
         ).tip = item.name
-        right = split.row(align=True)
-        right.alignment = "RIGHT"
-        right.label(text=short(context.scene, state))
+        if words:
+            right = split.row(align=True)
+            right.alignment = "RIGHT"
+            right.label(text=words)
         row.separator(factor=0.5)
         row.prop(item, "analytic_ik_enabled", text="")
 

@@ -3,8 +3,8 @@
 import bpy
 
 from ...rig.status.problems import Problem
-from ..operators.cures import BUTTONS, ANALYTIC_IK_OT_cure
-from .sentences import draw_sentence
+from ..operators.cures import ANALYTIC_IK_OT_cure, button_of
+from .sentences import columns_for, draw_sentence
 
 
 def draw_problem(layout: bpy.types.UILayout, context: bpy.types.Context, problem: Problem, icon: str = "ERROR") -> None:
@@ -12,8 +12,9 @@ def draw_problem(layout: bpy.types.UILayout, context: bpy.types.Context, problem
     box = layout.box().column()
     draw_sentence(box, context, problem.sentence, icon)
     if problem.cures:
-        row = box.row(align=True)
-        for wanted in problem.cures:
-            text, button_icon, _ = BUTTONS[wanted.kind]
-            button = row.operator(ANALYTIC_IK_OT_cure.bl_idname, text=text, icon=button_icon)
+        buttons = [button_of(context, wanted.kind) for wanted in problem.cures]
+        columns = columns_for(context, [text for text, *_ in buttons], len(buttons))
+        beside = box.row(align=True) if columns == len(buttons) else box.column(align=True)
+        for wanted, (text, button_icon, _) in zip(problem.cures, buttons, strict=True):
+            button = beside.operator(ANALYTIC_IK_OT_cure.bl_idname, text=text, icon=button_icon)
             button.kind, button.bone, button.what = wanted

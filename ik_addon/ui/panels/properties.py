@@ -11,7 +11,7 @@ from ..operators.cures import ANALYTIC_IK_OT_lock_interface
 from ..operators.selecting import ANALYTIC_IK_OT_open_sidebar
 from .places import PartOfChainPanel
 from .sentences import draw_sentence
-from .status import draw_status
+from .status import draw_name, draw_status
 
 
 class ANALYTIC_IK_PT_bone_constraints(PartOfChainPanel, bpy.types.Panel):
@@ -27,7 +27,7 @@ class ANALYTIC_IK_PT_bone_constraints(PartOfChainPanel, bpy.types.Panel):
         layout, tip = self.layout, focus(context).tip
         ob = tip.id_data
         state = states_of(ob, [tip.name], context.view_layer.depsgraph)[tip.name]
-        layout.prop(tip, "analytic_ik_enabled", text=tip.name, icon="CON_KINEMATIC", toggle=True)
+        draw_name(layout.row(align=True), tip)
         draw_status(layout, context, tip, state)
         layout.operator(ANALYTIC_IK_OT_open_sidebar.bl_idname, icon="MENU_PANEL")
 

@@ -43,6 +43,15 @@ def status_words(scene: bpy.types.Scene, state: ChainState) -> str:
     return messages.STATUS_OFF() if state.kind == "OFF" else messages.STATUS_BROKEN()
 
 
+def draw_name(layout: bpy.types.UILayout, tip: bpy.types.PoseBone) -> None:
+    """A chain's switch, a checkbox, and beside it the name, which selects the chain as it does in the list."""
+    layout.prop(tip, "analytic_ik_enabled", text="")
+    name = layout.row(align=True)
+    name.alignment = "LEFT"
+    button = name.operator(ANALYTIC_IK_OT_select_chain.bl_idname, text=tip.name, icon="CON_KINEMATIC", emboss=False)
+    button.tip = tip.name
+
+
 def draw_status(
     layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.types.PoseBone, state: ChainState
 ) -> None:
