@@ -18,7 +18,7 @@ CAPTURES = Path(os.environ.get("ANALYTIC_IK_CAPTURES", ""))
 CYCLE, STANCE = 1.1, 0.62
 """Seconds from one heel strike to the next, and the share of it in which a foot is on the ground."""
 STRIDE = 1.4
-HEEL, BALL = np.array((-0.05, 0.0, -0.08)), np.array((0.16, 0.0, -0.08))
+HEEL, BALL = np.array((-0.04, 0.0, -0.08)), np.array((0.16, 0.0, -0.08))
 """Of a foot that points along X, from its ankle, in leg lengths."""
 HEEL_ROCK, BALL_ROCK = 0.14, 0.68
 """Shares of a stance up to which a foot turns about its heel, and from which on about its ball."""
@@ -153,3 +153,15 @@ def cmu_walk():
     )
     feet = np.array([captured.turns[side + "Ankle"] for side in ("Left", "Right")])
     return of_joints(captured.fps, hips, knees, ankles, balls, feet)
+
+
+def travelling(clip, cycles=4):
+    """A loop that was made in place, several times, as fast over the ground as its low feet go back."""
+    count = clip.frame_count - 1
+    points = {
+        name: np.tile(getattr(clip, name)[:, :-1], (1, cycles, 1)) for name in ("hips", "knees", "ankles", "balls")
+    }
+    looped = replace(clip, feet=np.tile(clip.feet[:, :-1], (1, cycles, 1, 1)), **points)
+    speeds, low = np.diff(clip.balls, axis=1), clip.balls[:, :-1, 2]
+    belt = np.median(speeds[low <= np.percentile(low, 40, axis=1, keepdims=True)], axis=0) * (1.0, 1.0, 0.0)
+    return placed(looped, -belt * np.arange(count * cycles)[:, None])
