@@ -44,8 +44,26 @@ def up_of(ob: bpy.types.Object, legs: Sequence[FoundLimb]) -> Vector:
         up += bones[limb.bones[0]].head_local - bones[limb.end or limb.bones[-1]].head_local
     if up.length < 1e-6:
         up = ob.matrix_world.to_3x3().inverted_safe() @ Vector((0.0, 0.0, 1.0))
-    k = max(range(3), key=lambda k: abs(up[k]))
-    return Vector([float(j == k) * (1.0 if up[k] > 0.0 else -1.0) for j in range(3)])
+    return _nearest_axis(up)
+
+
+def _nearest_axis(way: Vector) -> Vector:
+    k = max(range(3), key=lambda k: abs(way[k]))
+    return Vector([float(j == k) * (1.0 if way[k] > 0.0 else -1.0) for j in range(3)])
+
+
+def thickness_of(ob: bpy.types.Object, hip: bpy.types.Bone, foot: bpy.types.Bone, ball: Vector) -> float:
+    """How far below the ball of a foot the skin of an armature object ends at rest, in its own units; 0 without skin.
+
+    hip: the first bone of its leg. ball: at rest, in armature space.
+    """
+    up = _nearest_axis(hip.head_local - foot.head_local)
+    size = (ball - foot.head_local).length
+    points = _skin_points(ob, {foot.name, *(child.name for child in foot.children)}) - np.array(ball)
+    heights = points @ np.array(up)
+    aside = np.linalg.norm(points - heights[:, None] * np.array(up), axis=1)
+    near = (aside < size) & (heights > -size) & (heights < 0.0)
+    return float(-heights[near].min()) if near.any() else 0.0
 
 
 def sole_of(ob: bpy.types.Object, limb: FoundLimb, legs: Sequence[FoundLimb], up: Vector) -> Sole | None:

@@ -20,12 +20,16 @@ class Ground:
     height: float = 0.0
     ob: bpy.types.Object | None = None
 
-    def heights(self, depsgraph: bpy.types.Depsgraph) -> footing.Ground | None:
-        """The height below any point; None as captured. Raises ChainError where the object is no ground."""
+    def heights(self, depsgraph: bpy.types.Depsgraph, sole: float) -> footing.Ground | None:
+        """The height of a foot's joints over the ground below any point; None as captured.
+
+        sole: how far its skin reaches below them, in the world. Raises ChainError where the object is no ground.
+        """
         if self.kind == "LEVEL":
-            return lambda points: np.full(len(points), self.height)
+            return lambda points: np.full(len(points), self.height + sole)
         if self.kind == "OBJECT":
-            return _of_mesh(self.ob, depsgraph)
+            height = _of_mesh(self.ob, depsgraph)
+            return lambda points: height(points) + sole
         return None
 
 

@@ -9,11 +9,13 @@ from .. import messages
 from ..authoring.fk_frames import checked_controls
 from ..authoring.placing import check_control
 from ..authoring.snap import leave_to_poles
+from ..authoring.soles import thickness_of
 from ..bake.keys import check_keyable, check_unshared
 from ..bake.stepping import Steps, at_once, part_of
 from ..rig.blender.armatures import tag_pose
 from ..rig.data.undoing import all_or_nothing
-from ..rig.model.foot import end_bone
+from ..rig.model.foot import end_bone, toe_of
+from ..rig.model.limb import chain_bones
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from .anchors import Anchors, settled
@@ -55,7 +57,7 @@ def planted(
     options, ground = options or Options(), ground or Ground()
     ob = tips[0].id_data
     _check(tips, frames)
-    heights = ground.heights(context.evaluated_depsgraph_get())
+    heights = ground.heights(context.evaluated_depsgraph_get(), _sole_of(tips))
     found = checked_controls(tips, frames)
     owners = [control.ob for own in found.values() for control in own]
     with all_or_nothing([ob, *owners], keys=True) as undo:
@@ -103,6 +105,18 @@ def _check(tips: Sequence[bpy.types.PoseBone], frames: range) -> None:
     for tip in tips:
         if len(tip.bone.parent_recursive) < 1 or tip.analytic_ik_chain_count == 1:
             raise ChainError(messages.NO_KNEE(bone=tip.name))
+
+
+def _sole_of(tips: Sequence[bpy.types.PoseBone]) -> float:
+    """How far the skin of feet reaches below their joints, in the world: of the thickest."""
+    ob, found = tips[0].id_data, [0.0]
+    for tip in tips:
+        foot = end_bone(tip)
+        if foot is not None:
+            toe = toe_of(foot)
+            ball = toe.bone.head_local if toe is not None else foot.bone.tail_local
+            found.append(thickness_of(ob, chain_bones(tip)[0].bone, foot.bone, ball))
+    return max(found) * ob.matrix_world.median_scale
 
 
 _FEWEST = 3
