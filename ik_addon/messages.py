@@ -213,7 +213,7 @@ CONTROL_ON_BODY = Refusal(
 BODY_CONNECTED = Refusal("Bone '{bone}': it is connected to its parent and cannot move. Disconnect it in Edit Mode.")
 BODY_CONSTRAINED = Refusal("Bone '{bone}': constraint '{constraint}' moves the body. Mute it.")
 BODY_DRIVEN = Refusal("Bone '{bone}': a driver sets its location. Remove that driver.")
-NO_GROUND = Refusal("Ground: there is no object. Choose a mesh object as the ground.")
+NO_GROUND = Refusal("The ground has no object. Choose a mesh object.")
 GROUND_NO_MESH = Refusal("Ground '{object}': it is no mesh. Choose a mesh object.")
 GROUND_WITHOUT_FACES = Refusal("Ground '{object}': its mesh has no faces. Choose another object.")
 NO_CONTACT = Refusal(
@@ -223,7 +223,7 @@ NO_FINITE_MOTION = Refusal(
     "Armature '{armature}': its motion holds values that are not numbers. Clear its transform, keys and drivers."
 )
 NOT_PLANTED = Refusal("Armature '{armature}': its action was not made by Plant Feet. Press Plant Feet first.")
-TOO_FEW_FRAMES = Refusal("Frames: there are fewer than {least}. Set a longer range.")
+TOO_FEW_FRAMES = Refusal("The range has fewer than 3 frames. Set a longer one.")
 
 # What wins over a chain, and over keys
 
@@ -365,6 +365,10 @@ BAKED = Done("Baked {chains}, frames {first}-{last}{result}")
 PLANTED = Done(
     "Planted {contacts} of {legs}, frames {first}-{last}. The body moves by up to {part:.1%} of a leg{result}"
 )
+SLIDES = Note("{tip}: {contacts} contacts, slide {slides}")
+BODY_MOVED = Note("Body '{bone}' moves by up to {shift}")
+IN_PLACE = Note("The clip stays in place. For feet that do not slide, move the character at {speed} per second.")
+LEGS_UNREACHED = Note("{count} frames are out of reach, the first is {frame}")
 CONTACTS_ONE = Part("1 contact")
 CONTACTS = Part("{count} contacts")
 UNREACHED = Part(". {count} frames are out of reach, the first is {frame}")

@@ -287,6 +287,16 @@ def enter(mode: str, ob: bpy.types.Object, *bones: str) -> None:
     select_bones(ob, *bones)
 
 
+def sliding_walk() -> bpy.types.Object:
+    """A character whose captured feet slide, with a chain on each leg."""
+    scene = Path(__file__).parents[1] / "sample_scenes" / "biped_capture.blend"
+    bpy.ops.wm.open_mainfile(filepath=str(scene), load_ui=True)
+    ob = bpy.data.objects["Robot rig"]
+    select(ob)
+    bpy.ops.analytic_ik.rig_legs()
+    return ob
+
+
 # Scenes in which something is in the way
 
 

@@ -30,6 +30,7 @@ DESCRIBING = {"name", "description", "items", "help"}
 DESCRIBED_IN = {
     "solvers/limits.py",  # what a number is called
     "rig/data/settings.py",  # items of properties
+    "ui/operators/planting.py",  # items of properties
     "ui/operators/control_choice.py",  # items of properties
     "ui/operators/cures.py",  # what each button does
     "ui/view/swivel.py",  # keys in the status bar
@@ -43,6 +44,8 @@ OF_NOBODY = {
     "NO_POSE_MODE": "the mode",
     "NO_FRAMES": "the frames",
     "NO_VIEW": "the window",
+    "NO_GROUND": "the ground",
+    "TOO_FEW_FRAMES": "the range",
     "AT_WORK": "the add-on itself",
     "RENDERING": "the render",
     "INTERFACE_LOCKED_ALREADY": "the interface",

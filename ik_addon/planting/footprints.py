@@ -117,7 +117,7 @@ def make_footprints(
 def register() -> None:
     """Let Empties keep what stance they show."""
     bpy.utils.register_class(Footprint)
-    setattr(bpy.types.Object, _KEPT, bpy.props.PointerProperty(type=Footprint))
+    setattr(bpy.types.Object, _KEPT, bpy.props.PointerProperty(name="Footprint", type=Footprint))
 
 
 def unregister() -> None:

@@ -100,11 +100,11 @@ def _check(tips: Sequence[bpy.types.PoseBone], frames: range) -> None:
     ob = tips[0].id_data
     check_changeable(ob)
     if len(frames) < _FEWEST:
-        raise ChainError(messages.TOO_FEW_FRAMES(least=_FEWEST))
+        raise ChainError(messages.TOO_FEW_FRAMES())
     check_keyable(ob, "COPY")
     for tip in tips:
-        if len(tip.bone.parent_recursive) < 1 or tip.analytic_ik_chain_count == 1:
-            raise ChainError(messages.NO_KNEE(bone=tip.name))
+        if len(chain_bones(tip)) < 2:
+            raise ChainError(messages.NO_KNEE()).of(messages.BONE(bone=tip.name))
 
 
 def _sole_of(tips: Sequence[bpy.types.PoseBone]) -> float:

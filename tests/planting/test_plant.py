@@ -1,7 +1,5 @@
 """Plant Feet on a capture in Blender: measured on evaluated bones, live, between frames and baked."""
 
-from pathlib import Path
-
 import bpy
 import numpy as np
 import pytest
@@ -13,23 +11,17 @@ from ik_addon.planting.plant import planted
 from ik_addon.planting.sources import source_of
 
 from ..rig.rigs import evaluated_copy, new_empty, update
-from ..scenes import curves_of, go_to, select
+from ..scenes import curves_of, go_to, select, sliding_walk
 
 pytestmark = pytest.mark.versions
 
-SCENE = Path(__file__).parents[2] / "sample_scenes" / "biped_capture.blend"
 FRAMES = range(1, 61)
 LEG = 0.85
 
 
 @pytest.fixture
 def walker() -> bpy.types.Object:
-    """A character whose feet slide, with a chain on each leg."""
-    bpy.ops.wm.open_mainfile(filepath=str(SCENE), load_ui=True)
-    ob = bpy.data.objects["Robot rig"]
-    select(ob)
-    bpy.ops.analytic_ik.rig_legs()
-    return ob
+    return sliding_walk()
 
 
 def foot_of(tip: str) -> str:

@@ -18,6 +18,7 @@ from ..scenes import (
     link_from_library,
     rotation_curves,
     select,
+    sliding_walk,
     walking_leg,
     whole_state,
 )
@@ -160,6 +161,13 @@ def muted() -> None:
     bpy.context.object.pose.bones["shin"].analytic_ik_enabled = False
 
 
+def planted() -> None:
+    sliding_walk()
+    bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=40)
+    for point in curves_of(bpy.data.objects["Foot.L"])["location", 2].keyframe_points:
+        point.co[1] += 0.1
+
+
 UNDONE = {
     "add": (without_chain, {}),
     "rig_legs": (without_chain, {}),
@@ -173,6 +181,8 @@ UNDONE = {
     "check": (sound, {"frame_start": 1, "frame_end": 5}),
     "switch_to_fk": (sound, {}),
     "switch_to_ik": (all_fk, {}),
+    "plant_feet": (sliding_walk, {"frame_start": 1, "frame_end": 40}),
+    "plant_again": (planted, {}),
     "unmute": (muted, {}),
     "swivel": (sound, {"angle": 0.7}),
     "cure": (keyed_below, {"kind": "MUTE_KEYS", "bone": "shin"}),
@@ -241,6 +251,8 @@ LACKS = {
     "snap_pose": "no selected bone belongs to a chain",
     "bake": "has no live chain. Add one first",
     "check": "has no live chain. Add one first",
+    "plant_feet": "has no live chain. Add one first",
+    "plant_again": "has no live chain. Add one first",
 }
 
 

@@ -30,7 +30,7 @@ _SETTINGS = ("slide", "blend", "body", "body_direction", "softness", "clearance"
 
 
 class ANALYTIC_IK_OT_plant_feet(ChainsOperator):
-    """Make the feet of a capture stand still while they touch the ground. The body follows so that every leg reaches"""
+    """Keep feet still while they touch the ground. The body follows so that every leg reaches"""
 
     bl_idname = "analytic_ik.plant_feet"
     bl_label = "Plant Feet"
@@ -65,7 +65,7 @@ class ANALYTIC_IK_OT_plant_feet(ChainsOperator):
     )
     clearance: FloatProperty(
         name="Clearance",
-        description="Height that a foot keeps over the ground in the air, in leg lengths",
+        description="Height over the ground in the air, in leg lengths",
         default=0.03,
         min=0.0,
         soft_max=0.2,
@@ -100,7 +100,7 @@ class ANALYTIC_IK_OT_plant_feet(ChainsOperator):
 
 
 class ANALYTIC_IK_OT_plant_again(SteppedOperator):
-    """Plant the feet again from the same motion, with the contacts and footprints as they are now"""
+    """Plant the feet again, with contacts and footprints as they are now"""
 
     bl_idname = "analytic_ik.plant_again"
     bl_label = "Update Feet"

@@ -10,6 +10,7 @@ from . import (
     menus,
     online_manual,
     overlay,
+    planting,
     preferences,
     properties,
 )
@@ -20,6 +21,7 @@ FILES = (
     limits,
     overlay,
     chain_list,
+    planting,
     bake,
     certificate,
     properties,

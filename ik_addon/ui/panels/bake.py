@@ -4,11 +4,9 @@ import bpy
 
 from ... import messages
 from ...authoring.selection import chain_armature
-from ...planting.sources import kept_settings
 from ...rig.data.kept import has_controls
 from ...rig.data.switch import switched_tips
 from ...rig.model.order import live_tips
-from ..operators.planting import ANALYTIC_IK_OT_plant_again, ANALYTIC_IK_OT_plant_feet
 from ..operators.ranges import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
 from ..operators.running import running
 from ..operators.switching import ANALYTIC_IK_OT_unmute
@@ -34,10 +32,6 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
             layout.progress(factor=work.factor, type="BAR", text=str(work))
             draw_sentence(layout, context, messages.ESC_CANCELS(), "CANCEL")
             return
-        row = layout.row(align=True)
-        row.operator(ANALYTIC_IK_OT_plant_feet.bl_idname, icon="TRACKING_FORWARDS")
-        if kept_settings(ob) is not None:
-            row.operator(ANALYTIC_IK_OT_plant_again.bl_idname, icon="FILE_REFRESH")
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_bake.bl_idname, text="Bake", icon="KEYFRAME_HLT")
         row.operator(ANALYTIC_IK_OT_check.bl_idname, text="Check", icon="VIEWZOOM")

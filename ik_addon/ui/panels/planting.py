@@ -1,0 +1,60 @@
+"""Plant Feet: the button, and what it did."""
+
+import bpy
+
+from ... import messages
+from ...authoring.selection import chain_armature
+from ...planting.report import last_report
+from ...planting.sources import kept_settings
+from ...rig.data.kept import has_controls
+from ..operators.planting import ANALYTIC_IK_OT_plant_again, ANALYTIC_IK_OT_plant_feet
+from ..operators.running import running
+from .places import InSidebar
+from .sentences import draw_sentence, length_words
+
+
+class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
+    """Feet of a motion capture."""
+
+    bl_idname = "ANALYTIC_IK_PT_planting"
+    bl_label = "Motion Capture"
+    bl_order = 2
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        ob = chain_armature(context)
+        return ob is not None and running() is None and has_controls(ob)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, ob = self.layout, chain_armature(context)
+        row = layout.row(align=True)
+        row.operator(ANALYTIC_IK_OT_plant_feet.bl_idname, icon="TRACKING_FORWARDS")
+        if kept_settings(ob) is None:
+            return
+        row.operator(ANALYTIC_IK_OT_plant_again.bl_idname, icon="FILE_REFRESH")
+        report = last_report()
+        if report.get("armature") == ob.name:
+            _draw_report(layout, context, report)
+
+
+def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:
+    """What planting did: largest slides in contacts before and after, and how far the body moved."""
+    column = layout.column(align=True)
+    for chain in report["chains"]:
+        slides = (length_words(context.scene, chain[f"slide_{when}"]) for when in ("before", "after"))
+        column.label(text=messages.SLIDES(tip=chain["tip"], contacts=len(chain["contacts"]), slides=" → ".join(slides)))
+    shift = length_words(context.scene, report["body_shift"])
+    column.label(text=messages.BODY_MOVED(bone=report["body"], shift=shift))
+    if report["ground_speed"]:
+        speed = length_words(context.scene, report["ground_speed"])
+        draw_sentence(layout, context, messages.IN_PLACE(speed=speed), "INFO")
+    if report["unreached_frames"]:
+        frames = report["unreached_frames"]
+        draw_sentence(layout, context, messages.LEGS_UNREACHED(count=len(frames), frame=frames[0]), "ERROR")
+
+
+# The stubs say that it returns nothing.
+register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
+    (ANALYTIC_IK_PT_planting,)
+)
