@@ -97,7 +97,7 @@ NO_ROWS = Clause("rows are chains that need not keep their FK shape. Use solve f
 
 # Limits of a joint
 
-ENTRIES_MISSING = Clause("{what} needs one entry for each of the {count} links, got {given}. Give None for a free one.")
+ENTRIES_MISSING = Clause("{what} needs one entry for each link, {count} in all, got {given}. Give None for a free one.")
 HINGE_AND_SWING = Clause("it is given a hinge and a swing. Give one of them.")
 CONE_NEGATIVE = Clause("its cone is negative: {angle}. Give an angle of 0 or more, in radians.")
 RANGE_BACKWARDS = Clause("its {what} runs from {lowest} down to {highest}. Give the lowest angle first.")
@@ -173,9 +173,7 @@ TOO_MANY_CONTROLS = Clause(
 
 # A chain's bones
 
-TOO_FEW_BONES = Clause(
-    "only {count} bones are available up to the root, {wanted} are required. Set Chain Length to {count}."
-)
+TOO_FEW_BONES = Clause("its chain needs {wanted} bones and has {count} up to the root. Set Chain Length to {count}.")
 BONE_SHARED = Clause(
     "its bone '{bone}' already belongs to the chain of '{tip}'. Lower Chain Length until they share no bone."
 )
@@ -349,7 +347,9 @@ KEYS_NOT_FOLLOWED = Note(
 )
 MANY_OUT_OF_REACH = Note("Targets are out of reach on about {part:.0%} of the frames. Cancel, and move them closer")
 RESULT_OFF = Note("{bone}: off at every frame")
-RESULT = Note("{bone}: {frames} frames, max error {error:.3g} at frame {worst}, max rotation {step:.1f}° per frame")
+RESULT = Note("{bone}: {frames}, max error {error:.3g} at frame {worst}, max rotation {step:.1f}° per frame")
+ONE_FRAME = Part("1 frame")
+FRAMES = Part("{count} frames")
 RESULT_MISSES = Part(", {what} at {frames}")
 RESULT_HELD_BACK = Part(", up to {distance:.3g} short by softness")
 ALL_MUTED = Note("The chains are muted")
