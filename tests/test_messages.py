@@ -229,7 +229,6 @@ NEVER_ONE = {
     "MORE_PROBLEMS",
     "FRAMES",
     "CHAINS",
-    "SOME_COME_CLOSE",
     "ALL_MEET",
     "MARKED",
     "UNMARKED",
