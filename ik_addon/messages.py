@@ -406,6 +406,14 @@ SELECT_LAST_BONE = Note("Select the last bone of a limb, such as a shin, to add 
 SELECT_CHAIN = Note("Select a bone or a control of a chain")
 SELECT_ARMATURE = Note("Select an armature, or a control of a chain")
 LEAVE_EDIT_MODE = Note("Leave Edit Mode to use chains")
+INSTANCE_HERE = Note(
+    "Collection '{collection}' is linked, and this Empty shows it. To pose it, make a library override"
+)
+NOT_EDITABLE_HERE = Note(
+    "Library override, not editable: the chains follow their targets. To edit them, make it editable in the Outliner, "
+    "in the Library Overrides view"
+)
+OVERRIDDEN_HERE = Note("Linked or overridden: its controls are Empties")
 LINKED_HERE = Note("Linked: the chains follow their targets. To edit them, make a library override")
 
 # Problems cured
