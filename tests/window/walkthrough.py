@@ -122,8 +122,6 @@ def steps() -> d.Steps:
     yield from move_a_foot()
     yield from swivel_a_knee()
     yield from switch_to_fk_and_back()
-    make_slow()
-    yield 0.5
     yield from dismiss_dialogs()
     yield from cancel_a_bake()
     yield from bake()
@@ -252,20 +250,13 @@ def switch_to_fk_and_back() -> d.Steps:
     assert off("shin.L") < MET
     yield from choose(tip)
     yield from in_view("shin.L")
+    yield from d.press("i", d.middle())
 
 
 def at_work() -> bool:
     """Whether the add-on says that something runs; wherever it is installed."""
     (name,) = (name for name in sys.modules if name.endswith("ik_addon.ui.operators.running"))
     return sys.modules[name].running() is not None
-
-
-def make_slow() -> None:
-    """A long shot of chains that are read anew on every frame: else a bake is done before it can be seen."""
-    bpy.context.scene.frame_end = LONG
-    rig().pose.bones[tips_of(rig())[0].analytic_ik_subtarget].keyframe_insert("location", frame=LONG)
-    for tip in tips():
-        rig().pose.bones[tip].analytic_ik_reach = "STRETCH"
 
 
 def dismiss_dialogs() -> d.Steps:
@@ -281,6 +272,12 @@ def dismiss_dialogs() -> d.Steps:
 
 
 def cancel_a_bake() -> d.Steps:
+    """Of a long shot with a keyed switch, which is read frame by frame: else it is done before it can be seen."""
+    tip = tips_of(rig())[0]
+    control_bone, switch = rig().pose.bones[tip.analytic_ik_subtarget], "analytic_ik_enabled"
+    control_bone.keyframe_insert("location", frame=LONG)
+    tip.keyframe_insert(switch, frame=1)
+    yield 0.5
     before = state()
     yield from d.click_button("analytic_ik.bake")
     shot("7_bake_dialog")
@@ -293,6 +290,9 @@ def cancel_a_bake() -> d.Steps:
     shot("7_cancelled")
     assert not at_work()
     assert not changes(before), changes(before)
+    rig().pose.bones[tip.name].keyframe_delete(switch, frame=1)
+    rig().pose.bones[control_bone.name].keyframe_delete("location", frame=LONG)
+    yield 0.5
 
 
 def bake() -> d.Steps:
