@@ -162,8 +162,10 @@ def a_control_as_a_limb() -> d.Steps:
     select_bone("knee_pole.L")
     yield 0.3
     yield from d.press("F3", d.middle())
+    yield 1.5
     d.xdotool("type", "--delay", 60, "Add Analytic")
     yield 1.0
+    shot("a_control_as_a_limb_searched")
     yield from d.press("Return")
     yield from reported("a_control_as_a_limb", "is a control of a chain")
 
