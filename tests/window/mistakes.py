@@ -293,7 +293,7 @@ def escape_everywhere() -> d.Steps:
     yield 0.3
     yield from d.press("Escape")
     assert numbers() == before
-    yield from d.click_button("analytic_ik.bake")
+    yield from d.click_button("analytic_ik.bake", across=(0.3,))
     yield from d.press("Return")
     yield 0.6
     assert module("ui.operators.running").running() is not None, "the bake was done too soon"
