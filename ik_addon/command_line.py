@@ -102,6 +102,9 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     rigging.add_argument("--output", type=Path, metavar="PATH", required=True, help="file to save to")
     rigging.add_argument("--armature", metavar="NAME", help="armature object to rig (default: all of the scene)")
     rigging.add_argument("--arms", action="store_true", help="rig arms too, where the names of the bones say so")
+    rigging.add_argument(
+        "--controls", type=str.upper, choices=("EMPTIES", "BONES"), default="EMPTIES", help="what the controls are"
+    )
     rigging.set_defaults(report=None, certificate=None)
     for command in (baking, checking, rigging):
         command.set_defaults(usage_error=command.error)
@@ -169,7 +172,8 @@ def _open_and_rig(file: Path, options: argparse.Namespace) -> dict:
     compressed = _is_compressed(file)
     check_place(options.output)
     bpy.ops.wm.open_mainfile(filepath=str(file.absolute()))
-    rigged = [_legs_of(file, ob, options.arms) for ob in _armatures(options.armature)]
+    as_bones = options.controls == "BONES"
+    rigged = [_legs_of(file, ob, options.arms, as_bones) for ob in _armatures(options.armature)]
     if any(rigged):
         stop_if_asked()
         save_blend(options.output, compressed)
@@ -184,10 +188,10 @@ def _armatures(name: str | None) -> list[bpy.types.Object]:
     return found
 
 
-def _legs_of(file: Path, ob: bpy.types.Object, arms: bool) -> bool:
+def _legs_of(file: Path, ob: bpy.types.Object, arms: bool, as_bones: bool) -> bool:
     """Rig the legs of one armature object and say what was done; whether there were any."""
     try:
-        rigged = rig_legs(bpy.context, ob, arms=arms)
+        rigged = rig_legs(bpy.context, ob, arms=arms, as_bones=as_bones)
     except ChainError as error:
         _said(file, error)
         return False

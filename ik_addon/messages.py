@@ -97,7 +97,7 @@ NO_ROWS = Clause("rows are chains that need not keep their FK shape. Use solve f
 
 # Limits of a joint
 
-ENTRIES_MISSING = Clause("{what} needs one entry for each of the {count} links, got {given}. Give None for a free one.")
+ENTRIES_MISSING = Clause("{what} needs one entry for each link, {count} in all, got {given}. Give None for a free one.")
 HINGE_AND_SWING = Clause("it is given a hinge and a swing. Give one of them.")
 CONE_NEGATIVE = Clause("its cone is negative: {angle}. Give an angle of 0 or more, in radians.")
 RANGE_BACKWARDS = Clause("its {what} runs from {lowest} down to {highest}. Give the lowest angle first.")
@@ -173,9 +173,7 @@ TOO_MANY_CONTROLS = Clause(
 
 # A chain's bones
 
-TOO_FEW_BONES = Clause(
-    "only {count} bones are available up to the root, {wanted} are required. Set Chain Length to {count}."
-)
+TOO_FEW_BONES = Clause("its chain needs {wanted} bones and has {count} up to the root. Set Chain Length to {count}.")
 BONE_SHARED = Clause(
     "its bone '{bone}' already belongs to the chain of '{tip}'. Lower Chain Length until they share no bone."
 )
@@ -384,7 +382,9 @@ KEYS_NOT_FOLLOWED = Note(
 )
 MANY_OUT_OF_REACH = Note("Targets are out of reach on about {part:.0%} of the frames. Cancel, and move them closer")
 RESULT_OFF = Note("{bone}: off at every frame")
-RESULT = Note("{bone}: {frames} frames, max error {error:.3g} at frame {worst}, max rotation {step:.1f}° per frame")
+RESULT = Note("{bone}: {frames}, max error {error:.3g} at frame {worst}, max rotation {step:.1f}° per frame")
+ONE_FRAME = Part("1 frame")
+FRAMES = Part("{count} frames")
 RESULT_MISSES = Part(", {what} at {frames}")
 RESULT_HELD_BACK = Part(", up to {distance:.3g} short by softness")
 ALL_MUTED = Note("The chains are muted")
@@ -406,8 +406,7 @@ ONE_MEETS = Note("1 of {count} chains meets its target, {why}")
 SOME_MEET = Note("{met} of {count} chains meet their targets, {why}")
 NO_FLIP = Note("No bend pops{close}")
 FLIPS = Note("The bend of {chains} flips. Look for pops{close}")
-ONE_COMES_CLOSE = Part(", and 1 chain comes close")
-SOME_COME_CLOSE = Part(", and {count} chains come close")
+CLOSE_TO_POP = Part(". Close to a pop: {chains} ({why})")
 WENT_TO_BONE = Done("Frame {frame}: '{bone}'")
 BONE_GONE = Refusal("Armature '{armature}' no longer has a bone '{bone}'. Check its chains again.")
 NOTHING_TO_MARK = Done("Nothing to mark: no chain misses its target or is close to a pop")
@@ -442,6 +441,14 @@ SELECT_LAST_BONE = Note("Select the last bone of a limb, such as a shin, to add 
 SELECT_CHAIN = Note("Select a bone or a control of a chain")
 SELECT_ARMATURE = Note("Select an armature, or a control of a chain")
 LEAVE_EDIT_MODE = Note("Leave Edit Mode to use chains")
+INSTANCE_HERE = Note(
+    "Collection '{collection}' is linked, and this Empty shows it. To pose it, make a library override"
+)
+NOT_EDITABLE_HERE = Note(
+    "Library override, not editable: the chains follow their targets. To edit them, make it editable in the Outliner, "
+    "in the Library Overrides view"
+)
+OVERRIDDEN_HERE = Note("Linked or overridden: its controls are Empties")
 LINKED_HERE = Note("Linked: the chains follow their targets. To edit them, make a library override")
 
 # Problems cured

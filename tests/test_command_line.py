@@ -12,6 +12,7 @@ import bpy
 import pytest
 
 from ik_addon import command_line
+from ik_addon.authoring.homes import control_bones
 from ik_addon.bake import saving
 
 from .authoring.skeletons import FAMILIES, armature_of
@@ -417,6 +418,23 @@ def test_the_legs_of_a_file_are_rigged(tmp_path):
     assert sum(bone.analytic_ik_enabled for bone in bpy.data.objects["skeleton"].pose.bones) == 2
 
 
+@pytest.mark.parametrize("controls", [(), ("--controls", "empties"), ("--controls", "bones")])
+def test_controls_are_empties_or_bones_as_asked(controls, tmp_path, capsys):
+    save_scene(tmp_path / "body.blend", lambda: armature_of(FAMILIES[0].bones()))
+    output = tmp_path / "rigged.blend"
+    assert command_line.run(["rig", str(tmp_path / "body.blend"), "--output", str(output), *controls]) == 0
+    said = capsys.readouterr().out
+    bpy.ops.wm.open_mainfile(filepath=str(output))
+    ob = bpy.data.objects["skeleton"]
+    made = {tip.analytic_ik_subtarget for tip in ob.pose.bones if tip.analytic_ik_enabled}
+    empties = [each for each in bpy.context.scene.objects if each.type == "EMPTY"]
+    if "bones" in controls:
+        assert len(made) == 2 and made <= control_bones(ob.data) and not empties
+        assert all(f"follow '{name}' and" in said for name in made)
+    else:
+        assert made == {""} and len(empties) == 4
+
+
 def test_what_was_rigged_and_what_was_left_out_is_told(tmp_path, capsys):
     left, right = (limb for limb in FAMILIES[0].found() if limb.kind == "LEG")
 
@@ -454,6 +472,7 @@ def test_a_file_without_legs_is_told_and_not_saved(files, capsys):
     assert names(files) == before
     assert command_line.run(["rig", "a.blend", "b.blend", "--output", "c.blend"]) == 2
     assert command_line.run(["rig", str(files / "small.blend")]) == 2
+    assert command_line.run(["rig", "a.blend", "--output", "c.blend", "--controls", "sticks"]) == 2
 
 
 def test_blender_knows_the_command():

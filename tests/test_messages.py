@@ -225,6 +225,35 @@ def test_a_message_begins_as_it_is_used(name):
         assert first in "{1" or first.isupper()
 
 
+# Counts
+
+NEVER_ONE = {
+    # Another message says it of one.
+    "MORE_PROBLEMS",
+    "FRAMES",
+    "CHAINS",
+    "ALL_MEET",
+    "MARKED",
+    "UNMARKED",
+    "HAS_BONES",
+    "LEGS",
+    "ARMS",
+    # Of one there is nothing to say: three controls at least, a chain that lacks a bone, several lines or chains.
+    "TOO_MANY_CONTROLS",
+    "TOO_FEW_BONES",
+    "COPIED",
+    "ONE_MEETS",
+    "SOME_MEET",
+    # Four at least.
+    "MANY_BONES",
+}
+
+
+def test_a_plural_never_stands_beside_a_count_of_one():
+    plural = re.compile(r"\{(count|wanted|met|frames|given)\} (of|(more |other )?\w+s\b)")
+    assert {name for name, message in MESSAGES.items() if plural.search(message.words)} == NEVER_ONE
+
+
 # What is filled in stays as it is
 
 HOSTILE = [

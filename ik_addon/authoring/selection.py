@@ -72,7 +72,10 @@ def _key(tip: bpy.types.PoseBone) -> str:
 
 
 def driven_by(context: bpy.types.Context, control: bpy.types.Object, bone: str = "") -> list[bpy.types.PoseBone]:
-    """The tip bones of the chains in the scene that have an object as target or pole target; bone: that bone of it."""
+    """The tip bones of the chains in the scene that have an object as target or pole target; bone: that bone of it.
+
+    A target that cannot be selected counts for the bone that carries it: that is what one grabs.
+    """
     key = (control.session_uid, bone)
     if key not in _driven or _driven[key].change != kept.changes():
         # What armature objects keep of their chains' controls is short; their bones may be many.
@@ -81,6 +84,7 @@ def driven_by(context: bpy.types.Context, control: bpy.types.Object, bone: str =
             for ob in armature_objects()
             for own in ob.analytic_ik_record_controls
             if (own.target == control and own.subtarget == bone)
+            or (bone and _carries(control, bone, own.target, own.subtarget))
             or (own.pole_target == control and own.pole_subtarget == bone)
         ]
         if not names:
@@ -88,6 +92,16 @@ def driven_by(context: bpy.types.Context, control: bpy.types.Object, bone: str =
         _driven[key] = _Driven(kept.changes(), names)
     tips = (_tip_driven(context, name, tip) for name, tip in _driven[key].names)
     return [tip for tip in tips if tip is not None]
+
+
+def _carries(armature: bpy.types.Object, bone: str, target: bpy.types.Object | None, subtarget: str) -> bool:
+    """True if a target that cannot be selected is parented to a bone."""
+    if target is None or armature.type != "ARMATURE":
+        return False
+    if not subtarget:
+        return target.hide_select and target.parent == armature and target.parent_bone == bone
+    own = target.data.bones.get(subtarget) if target == armature else None
+    return own is not None and own.hide_select and own.parent is not None and own.parent.name == bone
 
 
 class _Driven(NamedTuple):

@@ -208,10 +208,11 @@ def verdict_on_bends(certificate: Certificate) -> tuple[bool, str] | None:
     if not certificate.chains:
         return None
     flipping = sum(chain.flips for chain in certificate.chains)
-    close = sum(not chain.flips and any(kind in chain.ranges for kind in BENDS) for chain in certificate.chains)
-    nearly = ""
-    if close:
-        nearly = messages.ONE_COMES_CLOSE() if close == 1 else messages.SOME_COME_CLOSE(count=close)
+    close = [chain.ranges.keys() & BENDS.keys() for chain in certificate.chains if not chain.flips]
+    count, nearly = sum(map(bool, close)), ""
+    if count:
+        why = " or ".join(what for kind, what in BENDS.items() if any(kind in kinds for kinds in close))
+        nearly = messages.CLOSE_TO_POP(chains=chains_words(count), why=why)
     if flipping:
         return False, messages.FLIPS(chains=chains_words(flipping), close=nearly)
     return True, messages.NO_FLIP(close=nearly)
@@ -284,6 +285,7 @@ def _file_text(file: dict, blender: str) -> str:
         "",
         *(line for chain in certificate.worst_first for line in _notes(chain)),
         "Errors are distances from tip to target in world units.",
+        "Max rotation is the largest turn of a bone from one frame to the next.",
     ]
     return "\n".join(lines)
 

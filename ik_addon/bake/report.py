@@ -132,7 +132,7 @@ def words(chain: dict) -> str:
         return messages.RESULT_OFF(bone=chain["bone"])
     line = messages.RESULT(
         bone=chain["bone"],
-        frames=chain["frames"],
+        frames=messages.ONE_FRAME() if chain["frames"] == 1 else messages.FRAMES(count=chain["frames"]),
         error=chain["max_error"],
         worst=chain["worst_frame"],
         step=chain["max_step_degrees"],

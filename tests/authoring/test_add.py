@@ -255,9 +255,7 @@ def test_three_selected_objects_are_refused():
 def test_too_few_parents_are_refused():
     rig = leg()
     sentence = refused(rig.ob, "shin", chain_count=4)
-    assert sentence == (
-        "Bone 'shin': only 3 bones are available up to the root, 4 are required. Set Chain Length to 3."
-    )
+    assert sentence == ("Bone 'shin': its chain needs 4 bones and has 3 up to the root. Set Chain Length to 3.")
 
 
 def test_a_tip_of_a_chain_is_refused():

@@ -9,6 +9,7 @@ import pytest
 from ik_addon.authoring.homes import home_of
 from ik_addon.bake import last_report
 from ik_addon.ui.operators import cures
+from ik_addon.ui.panels import chain as chain_panel
 
 from ..rig.rigs import evaluated_copy, leg, new_empty, update
 from ..scenes import (
@@ -22,7 +23,7 @@ from ..scenes import (
     select,
     select_bones,
 )
-from ..ui.layouts import press
+from ..ui.layouts import drawn, press
 from .skeletons import FAMILIES, armature_of
 
 pytestmark = pytest.mark.versions
@@ -239,6 +240,50 @@ def test_a_character_that_gets_no_bones_gets_an_empty(tmp_path):
     assert tip.analytic_ik_target.type == "EMPTY" and len(ob.data.bones) == bones
     with pytest.raises(RuntimeError, match=r"gets no new bones\. Choose Empties as its controls"):
         bpy.ops.analytic_ik.cure(kind="NEW_TARGET", bone="shin", controls="BONES")
+
+
+# What the tab says
+
+
+def test_an_empty_that_shows_a_linked_character_says_what_to_do_and_its_button_does_it(tmp_path):
+    path = library_with(hero(), folder=tmp_path)
+    with bpy.data.libraries.load(str(path), link=True) as (_, wanted):
+        wanted.collections = [CHARACTER]
+    empty = new_empty("shown")
+    empty.instance_type, empty.instance_collection = "COLLECTION", bpy.data.collections[CHARACTER]
+    update()
+    select(empty)
+    shown = drawn(chain_panel.ANALYTIC_IK_PT_sidebar)
+    assert (
+        f"Collection '{CHARACTER}' is linked, and this Empty shows it. To pose it, make a library override"
+        in shown.text()
+    )
+    assert shown.operators == ["object.make_override_library"]
+    assert bpy.ops.object.make_override_library() == {"FINISHED"}
+    update()
+    ob = overridden_armature()
+    select(ob)
+    assert bpy.ops.analytic_ik.rig_legs() == {"FINISHED"}
+    assert sum(tip.analytic_ik_enabled for tip in ob.pose.bones) == 2
+
+
+def test_an_empty_that_shows_other_things_says_nothing_of_an_override(tmp_path):
+    empty, home = new_empty("shown"), bpy.data.collections.new("home")
+    empty.instance_type, empty.instance_collection = "COLLECTION", home
+    home.objects.link(leg().ob)
+    select(empty)
+    assert "override" not in drawn(chain_panel.ANALYTIC_IK_PT_sidebar).text()
+
+
+@pytest.mark.parametrize("editable", [True, False])
+def test_an_overridden_character_says_how_it_is_edited(editable, tmp_path):
+    ob = overridden_character(library_with(leg().ob, folder=tmp_path), editable)
+    select(ob)
+    shown = drawn(chain_panel.ANALYTIC_IK_PT_sidebar)
+    assert ("Linked or overridden: its controls are Empties" in shown.text()) is editable
+    assert ("Library override, not editable: the chains follow" in shown.text()) is not editable
+    assert "analytic_ik_controls" not in shown.properties
+    assert "object.make_override_library" not in shown.operators
 
 
 # Where controls go

@@ -63,15 +63,18 @@ def test_whether_targets_are_met(chains, good, sentence):
 
 BENDS = [
     ([entry()], (True, "No bend pops")),
-    ([entry("a", straight_frames=[[3, 3]]), entry("b")], (True, "No bend pops, and 1 chain comes close")),
+    (
+        [entry("a", straight_frames=[[3, 3]]), entry("b")],
+        (True, "No bend pops. Close to a pop: 1 chain (nearly straight)"),
+    ),
     (
         [entry("a", aligned_frames=[[3, 3]]), entry("b", straight_frames=[[3, 3]])],
-        (True, "No bend pops, and 2 chains come close"),
+        (True, "No bend pops. Close to a pop: 2 chains (pole aligned or nearly straight)"),
     ),
     ([entry("a", flipped_frames=[[3, 3]])], (False, "The bend of 1 chain flips. Look for pops")),
     (
         [entry("a", flipped_frames=[[3, 3]], aligned_frames=[[2, 4]]), entry("b", aligned_frames=[[2, 2]])],
-        (False, "The bend of 1 chain flips. Look for pops, and 1 chain comes close"),
+        (False, "The bend of 1 chain flips. Look for pops. Close to a pop: 1 chain (pole aligned)"),
     ),
     ([entry(straight_frames=[[3, 4]], unreached_frames=[[2, 5]])], (True, "No bend pops")),
 ]

@@ -72,7 +72,7 @@ OBSTACLES = {
     solo: r"Armature 'leg' plays one NLA track alone and not its action. Turn that Solo off",
     tweak: r"Armature 'leg' is in NLA tweak mode. Leave it",
     lose_target: r"Bone 'shin': there is no target. Choose an object",
-    ask_for_too_many: r"Bone 'shin': only 3 bones are available up to the root, .* Set Chain Length to 3",
+    ask_for_too_many: r"Bone 'shin': its chain needs \d+ bones and has 3 up to the root\. Set Chain Length to 3",
     show_rest_pose: r"Armature 'leg' is in Rest Position. Switch it",
     share_a_bone: r"Bone '(foot|shin)': its bone 'shin' already belongs to the chain of '(foot|shin)'. Lower",
     take_out_of_the_scene: r"Armature 'leg' is not in this scene. Link it",

@@ -1,4 +1,4 @@
-"""The reference's tables of settings: each property that users may set, with the range and the default that it has."""
+"""The reference's tables: the label, the range and the default that each property has, and the options of operators."""
 
 import re
 from math import degrees
@@ -9,8 +9,8 @@ import pytest
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference.md"
 PREFIX = "analytic_ik_"
-# In another table, with its own path.
-ELSEWHERE = {"analytic_ik_show_overlay"}
+# Described with the operators that read it.
+ELSEWHERE = {"analytic_ik_controls"}
 
 NUMBER = r"(-?[\d.]+)(°?)"
 
@@ -19,11 +19,16 @@ def rows(text):
     """Of the tables with a data path: {path: (setting, range, default)}."""
     found = {}
     for line in text.splitlines():
-        match = re.fullmatch(rf"\| (.+?) \| (.+?) \| (.+?) \| `({PREFIX}\w+)` \|", line)
+        match = re.fullmatch(rf"\| (.+?) \| (.+?) \| (.+?) \| `(?:bpy\.context\.scene\.)?({PREFIX}\w+)`.* \|", line)
         if match:
             setting, values, default, path = match.groups()
             found[path] = re.sub(r"\[(.+?)\]\(.+?\)", r"\1", setting), values, default
     return found
+
+
+def labels(text):
+    """The labels that the reference states, by property: without what it adds to tell two rows apart."""
+    return {path: setting.removesuffix(", the angle") for path, (setting, _, _) in rows(text).items()}
 
 
 def unlike(own, values, default):
@@ -65,20 +70,25 @@ def as_shown(value, angle):
 def properties(addon):
     return {
         own.identifier: own
-        for own in bpy.types.PoseBone.bl_rna.properties
+        for owner in (bpy.types.PoseBone, bpy.types.Scene)
+        for own in owner.bl_rna.properties
         if own.identifier.startswith(PREFIX) and not own.is_hidden
     }
 
 
-def test_every_setting_of_a_bone_has_its_row(properties):
+def test_every_setting_has_its_row(properties):
     assert rows(REFERENCE.read_text()).keys() == properties.keys() - ELSEWHERE
+
+
+def test_every_row_has_the_label(properties):
+    told = labels(REFERENCE.read_text())
+    assert told == {path: properties[path].name for path in told}
 
 
 def test_every_row_has_the_range_and_the_default(properties):
     wrong = {
         path: unlike(properties[path], values, default)
         for path, (_, values, default) in rows(REFERENCE.read_text()).items()
-        if properties[path].type != "ENUM"
     }
     assert {path: why for path, why in wrong.items() if why} == {}
 
@@ -99,3 +109,92 @@ def test_every_row_has_the_range_and_the_default(properties):
 )
 def test_a_wrong_row_is_found(properties, path, values, default):
     assert unlike(properties[path], values, default)
+
+
+# Buttons, and the options of operators
+
+
+def tables(text, heading):
+    """The rows of the tables whose first column has this heading, as lists of cells."""
+    found, inside = [], False
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if not line.startswith("|"):
+            inside = False
+        elif cells[0] == heading:
+            inside = True
+        elif inside and not line.startswith("| ---"):
+            found.append(cells)
+    return found
+
+
+def in_italics(cell):
+    return re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", cell)
+
+
+@pytest.fixture(scope="module")
+def operators(addon):
+    module = bpy.ops.analytic_ik
+    return [getattr(module, name).get_rna_type() for name in dir(module)]
+
+
+def options_of(operators):
+    """The options that operators show: {label: properties}."""
+    found = {}
+    for own in (own for operator in operators for own in operator.properties if not own.is_hidden):
+        found.setdefault(own.name, []).append(own)
+    limbs = bpy.types.WindowManager.bl_rna.properties["analytic_ik_limbs"]
+    return found | {", ".join(item.name for item in limbs.enum_items): [limbs]}
+
+
+def unlike_option(names, choices, default, options):
+    """In what a row differs from the options with these labels; None: in nothing."""
+    found = options.get(", ".join(names)) or [own for name in names for own in options.get(name, [])]
+    if len(found) < len(names) and ", ".join(names) not in options:
+        return f"{names}: there is no such option"
+    first = found[0]
+    if first.type == "ENUM":
+        items = {item.name for item in first.enum_items}
+        told = {name for name in in_italics(choices) if name in items}
+        if told and told != items:
+            return f"{items}"
+        scripts, window = first.enum_items[first.default].name, in_italics(default)[:1]
+        return None if window == [scripts] or f"{scripts} for scripts" in default else f"{scripts} at first"
+    if first.type == "BOOLEAN":
+        value = "on" if first.default else "off"
+        return None if re.match(rf"{value}\b", default) or f"{value} for scripts" in default else f"{value} at first"
+    if first.type == "FLOAT":
+        return None if re.match(rf"{first.default:g}\b", default) else f"{first.default:g} at first"
+    return None
+
+
+def test_every_button_of_the_reference_is_one(operators):
+    names = {operator.name for operator in operators}
+    told = [name for cells in tables(REFERENCE.read_text(), "button") for name in in_italics(cells[0])]
+    assert told and set(told) <= names
+
+
+def test_every_option_of_the_reference_is_one_with_its_choices_and_default(operators):
+    options = options_of(operators)
+    # What is no property: a list, told in words.
+    told = [cells for cells in tables(REFERENCE.read_text(), "option") if in_italics(cells[0])]
+    assert len(told) > 8
+    wrong = [unlike_option(in_italics(cells[0]), *cells[1:], options) for cells in told]
+    assert [why for why in wrong if why] == []
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ("*Control*", "*Bones*, *Empties*", "*Bones*; Empties for scripts"),
+        ("*Controls*", "*Bones*, *Empties*", "*Bones*"),
+        ("*Bake To*", "*Copy of Action*, *New Action*", "*Copy of Action*"),
+        ("*Bake To*", "anything", "*New Action*"),
+        ("*Selected Chains Only*", "on, off", "on"),
+        ("*Use This Bone*", "as it is", "off"),
+        ("*Tolerance*", "0 or more", "1"),
+    ],
+)
+def test_a_wrong_option_is_found(operators, row):
+    names, choices, default = row
+    assert unlike_option(in_italics(names), choices, default, options_of(operators))

@@ -10,11 +10,13 @@ import bpy
 import pytest
 from mathutils import Matrix, Quaternion
 
+from ik_addon.rig.blender import evaluating
 from ik_addon.rig.live import handlers as live
+from ik_addon.rig.live import newly_shown
 from ik_addon.rig.model.order import live_tips
 from ik_addon.rig.pose import posing, solving
 
-from ..scenes import EXACT, enter, go_to, pose_of, select
+from ..scenes import EXACT, enter, go_to, key_fk, pose_of, select
 from .keys import FRAMES, animated_rig, fcurves, key
 from .rigs import (
     ROTATION_MODES,
@@ -523,3 +525,72 @@ def test_keys_that_are_edited_within_a_frame_are_followed_in_that_update(bone):
             point.co_ui.y += 0.05
     update()
     assert rig.missed() < 1e-5
+
+
+# Several windows
+
+
+@contextmanager
+def shown(monkeypatch: pytest.MonkeyPatch, *layers: bpy.types.ViewLayer) -> Iterator[Callable[[], None]]:
+    """Windows that show view layers. Gives what Blender does in time of its own: it evaluates each of them."""
+
+    def of(scene: bpy.types.Scene) -> list[bpy.types.ViewLayer]:
+        return [layer for layer in layers if layer.id_data == scene]
+
+    def idle() -> None:
+        for layer in layers:
+            layer.update()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluating, "shown_layers", of)
+        idle()
+        newly_shown.evaluate_chains()
+        idle()
+        yield idle
+
+
+def missed_in(rig: Rig, layer: bpy.types.ViewLayer) -> float:
+    """How far the chain of a leg ends from its target in a view layer."""
+    ours, target = rig.ob.evaluated_get(layer.depsgraph), rig.target.ob.evaluated_get(layer.depsgraph)
+    return (ours.matrix_world @ ours.pose.bones["shin"].tail - target.matrix_world.translation).length
+
+
+def keyed_leg() -> Rig:
+    """A leg whose target and bones have keys."""
+    rig = leg()
+    key(rig.target.ob, "location", [(0.0, -0.3, 0.4), (0.1, 0.2, 0.5), (0.0, -0.5, 0.6), (0.0, 0.0, 0.3)])
+    key_fk(rig)
+    rig.enable()
+    return rig
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_bone_posed_by_hand_is_followed_in_all_view_layers(monkeypatch, keyed, first):
+    """first: which of them the mouse is in; the handlers before an update are not told which one is evaluated."""
+    rig = keyed_leg() if keyed else footed()
+    layers = [bpy.context.scene.view_layers[0], bpy.context.scene.view_layers.new("other")]
+    if first:
+        bpy.context.window.view_layer = layers[1]
+    with shown(monkeypatch, *layers) as idle:
+        for frame in (2, 3, 4, 5, 6, 7):
+            go_to(frame)
+            idle()
+        for _ in range(4):
+            rig.ob.pose.bones["thigh"].rotation_quaternion.y += 0.1
+            idle()
+            assert [missed_in(rig, layer) < EXACT for layer in layers] == [True, True]
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_a_frame_after_a_pose_that_is_not_evaluated_yet_is_right_in_all_view_layers(monkeypatch, keyed):
+    rig = keyed_leg() if keyed else footed()
+    layers = [bpy.context.scene.view_layers[0], bpy.context.scene.view_layers.new("other")]
+    with shown(monkeypatch, *layers) as idle:
+        for frame in (2, 3, 4, 5, 6, 7):
+            go_to(frame)
+            idle()
+        rig.ob.pose.bones["thigh"].rotation_quaternion.y += 0.1
+        rig.ob.update_tag(refresh={"OBJECT"})
+        go_to(8)
+        assert [missed_in(rig, layer) < EXACT for layer in layers] == [True, True]

@@ -99,7 +99,7 @@ def test_a_chain_out_of_reach_is_shown_with_the_way_to_it():
     [chain] = read_certificate(rig.ob.analytic_ik_report).chains
     worst = next(text for text in jumps if text.endswith(f" at {chain.worst_frame}") and "m" in text)
     assert jumps[worst] == (chain.worst_frame, "shin")
-    turn = f"{chain.max_step_degrees:.1f}° at {chain.max_step_frame}"
+    turn = f"{chain.max_step_degrees:.1f}°/frame at {chain.max_step_frame}"
     assert jumps[turn] == (chain.max_step_frame, "shin")
 
 

@@ -119,7 +119,7 @@ CASES = [
     (missing_pole_bone, "its pole target 'leg' has no bone 'nose'", "CLEAR_POLE"),
     (target_below, "moves with the chain's own bone", "NEW_TARGET"),
     (target_is_no_number, "is not a number", "NEW_TARGET"),
-    (too_many_bones, "only 3 bones are available up to the root, 9 are required", "FEWER_BONES"),
+    (too_many_bones, "its chain needs 9 bones and has 3 up to the root", "FEWER_BONES"),
     (missing_end_bone, "its end bone 'fin' does not exist", "CLEAR_END_BONE"),
     (shared_bone, "belongs to the chain of", "FEWER_BONES"),
     (wrong_solver, "CIRCLE solves two bones", "AUTO_SOLVER"),

@@ -8,7 +8,7 @@ from ik_addon.rig.live.state import known_plan
 from ik_addon.ui.panels import bake, chain, chain_list
 from ik_addon.ui.view import chains as reading
 
-from ..rig.rigs import Control, Rig, leg, new_empty, update
+from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update
 from ..scenes import enter, select, select_bones, walking_leg
 from .layouts import drawn, is_shown
 
@@ -91,6 +91,27 @@ def test_of_several_chains_on_one_control_one_is_shown_and_the_others_can_be():
         bpy.ops.analytic_ik.show_chain(armature=tip.id_data.name_full, tip=tip.name)
         assert focus(bpy.context).tip == tip
         assert chosen_tips(bpy.context, tip.id_data) == [tip]
+
+
+@pytest.mark.parametrize("controls", ["EMPTIES", "BONES"])
+def test_a_foot_that_carries_a_control_shows_its_chain(controls):
+    """The control itself cannot be selected: the foot is what one grabs."""
+    bones = [
+        BoneSpec("Root", (0.0, 0.0, 0.0), (0.0, 0.3, 0.0)),
+        BoneSpec("Body", (0.0, 0.0, 1.0), (0.0, 0.0, 1.2), "Root"),
+        BoneSpec("UpperLeg.L", (0.1, 0.0, 1.0), (0.1, -0.03, 0.55), "Body"),
+        BoneSpec("LowerLeg.L", (0.1, -0.03, 0.55), (0.1, 0.0, 0.2), "UpperLeg.L"),
+        BoneSpec("Foot.L", (0.1, 0.0, 0.1), (0.1, -0.15, 0.1), "Root"),
+    ]
+    ob = new_armature("knight", bones)
+    select(ob)
+    bpy.ops.analytic_ik.rig_legs(controls=controls)
+    tip = ob.pose.bones["LowerLeg.L"]
+    enter("POSE", ob, "Foot.L")
+    assert focus(bpy.context).tip == tip
+    assert chosen_tips(bpy.context, ob) == [tip]
+    enter("POSE", ob, "Root")
+    assert focus(bpy.context).tip is None
 
 
 def test_a_muted_chain_is_shown_too():

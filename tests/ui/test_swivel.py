@@ -413,6 +413,9 @@ def test_the_gizmo_hides_where_there_is_no_circle():
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
     assert not gizmo_group(gizmo_context()).dial.hide
+    rig.tip.analytic_ik_influence = 0.0
+    assert gizmo_group(gizmo_context()).dial.hide
+    rig.tip.analytic_ik_influence = 1.0
     rig.tip.analytic_ik_target = None
     assert gizmo_group(gizmo_context()).dial.hide
     straight = leg("straight")

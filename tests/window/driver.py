@@ -46,9 +46,28 @@ class Watched:
         return getattr(self.stream, name)
 
 
+LOOKS = "scale=", "theme="
+"""How words begin that are for this kit: `scale=1.5` sets Blender's resolution scale, `theme=light` its theme."""
+
+
 def words_after_dashes() -> list[str]:
-    """What follows `--` on Blender's command line: for the script."""
+    """What follows `--` on Blender's command line and is for the script."""
+    return [word for word in _all_words() if not word.startswith(LOOKS)]
+
+
+def _all_words() -> list[str]:
     return sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
+
+
+def _set_look() -> None:
+    """Scale and theme, if words ask for them."""
+    for what, _, value in (word.partition("=") for word in _all_words() if word.startswith(LOOKS)):
+        if what == "scale":
+            bpy.context.preferences.view.ui_scale = float(value)
+            continue
+        themes = (Path(folder) / f"Blender_{value.title()}.xml" for folder in bpy.utils.preset_paths("interface_theme"))
+        theme = next(file for file in themes if file.exists())
+        bpy.ops.script.execute_preset(filepath=str(theme), menu_idname="USERPREF_MT_interface_theme_presets")
 
 
 def run(steps: Callable[[], Steps], minutes: float = 15.0) -> None:
@@ -73,6 +92,7 @@ def run(steps: Callable[[], Steps], minutes: float = 15.0) -> None:
         sys.stderr.flush()
         os._exit(status)
 
+    _set_look()
     # Not the first moment: the window is not drawn yet.
     bpy.app.timers.register(step, first_interval=1.5, persistent=True)
 
@@ -121,6 +141,15 @@ def pixel_of(point_world: Vector) -> Pixel:
     at = location_3d_to_region_2d(shown, area().spaces.active.region_3d, Vector(point_world))
     assert at is not None, f"{point_world} is behind the view"
     return shown.x + at.x, shown.y + at.y
+
+
+def is_in_view(at: Pixel) -> bool:
+    """Whether a pixel is in the 3D view, and neither toolbar, header nor sidebar is over it."""
+    for shown in area().regions:
+        inside = 0 <= at[0] - shown.x < shown.width and 0 <= at[1] - shown.y < shown.height
+        if inside != (shown.type == "WINDOW") and shown.width > 1 and shown.height > 1:
+            return False
+    return True
 
 
 def pixel_of_frame(frame: float) -> Pixel:
@@ -214,6 +243,15 @@ def button_under_mouse(kind: str = "UI", area_kind: str = "VIEW_3D") -> str | No
     return None
 
 
+_last_seen: dict[tuple, Pixel] = {}
+"""Where buttons were found: most are where they were."""
+
+
+def _does(found: str | None, what: str) -> bool:
+    """Whether what the button under the mouse does is what is looked for."""
+    return found is not None and (f"{what}(" in found or found.endswith(what))
+
+
 def find_button(
     what: str, kind: str = "UI", area_kind: str = "VIEW_3D", across: tuple[float, ...] = (0.3, 0.62, 0.85)
 ) -> Generator[float, None, Pixel]:
@@ -221,6 +259,12 @@ def find_button(
 
     Scrolls the region down where it is not seen; LookupError where it is not found.
     """
+    name = what, kind, area_kind, across
+    if name in _last_seen:
+        at = _last_seen[name]
+        yield from move(at)
+        if _does(button_under_mouse(kind, area_kind), what):
+            return at
     for hover in (HOVER, 5 * HOVER):  # the second for a machine that is busy
         seen: set[str] = set()
         yield from scroll(-40, kind, area_kind)
@@ -229,6 +273,7 @@ def find_button(
             for part in across:
                 at = yield from _look_down(what, part, hover, kind, area_kind, seen)
                 if at is not None:
+                    _last_seen[name] = at
                     return at
             if len(seen) == known:
                 break
@@ -250,7 +295,7 @@ def _look_down(
         found = button_under_mouse(kind, area_kind)
         if found is not None:
             seen.add(found)
-        if found is not None and (f"{what}(" in found or found.endswith(what)):
+        if _does(found, what):
             hits.append(at)
         elif hits:
             break

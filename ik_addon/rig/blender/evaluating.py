@@ -20,16 +20,27 @@ def evaluate(depsgraph: bpy.types.Depsgraph) -> None:
         _busy.remove(token)
 
 
+def shown_layers(scene: bpy.types.Scene) -> list[bpy.types.ViewLayer]:
+    """The view layers of a scene that windows and scripts show."""
+    context = bpy.context
+    layers = [context.view_layer] if context.view_layer is not None and context.view_layer.id_data == scene else []
+    manager = context.window_manager
+    layers += [window.view_layer for window in (manager.windows if manager else ()) if window.scene == scene]
+    return [*dict.fromkeys(layers)]
+
+
 def shown_graphs(scene: bpy.types.Scene) -> list[bpy.types.Depsgraph]:
     """The depsgraphs that evaluate a scene for windows and for scripts.
 
     No handler is told of a layer that plays in a second window.
     """
-    context = bpy.context
-    layers = [context.view_layer] if context.view_layer is not None and context.view_layer.id_data == scene else []
-    manager = context.window_manager
-    layers += [window.view_layer for window in (manager.windows if manager else ()) if window.scene == scene]
-    return [layer.depsgraph for layer in dict.fromkeys(layers) if layer.depsgraph is not None]
+    return [layer.depsgraph for layer in shown_layers(scene) if layer.depsgraph is not None]
+
+
+def next_graph(graphs: Graphs) -> bpy.types.Depsgraph | None:
+    """Of the depsgraphs that show a scene the one that Blender evaluates next, as far as can be told: handlers that are
+    called before an evaluation are told the scene alone. In what was evaluated just now next to nothing waits."""
+    return max(graphs, key=lambda graph: len(graph.updates)) if len(graphs) > 1 else next(iter(graphs), None)
 
 
 def is_shown(depsgraph: bpy.types.Depsgraph, scene: bpy.types.Scene) -> bool:

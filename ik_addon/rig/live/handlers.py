@@ -10,7 +10,7 @@ from bpy.app.handlers import persistent
 from ... import messages
 from ..blender import animation, armatures, silencing
 from ..blender.armatures import armature_named, is_evaluated_in, tag_pose
-from ..blender.evaluating import evaluate, is_evaluating, is_shown, shown_graphs
+from ..blender.evaluating import evaluate, is_evaluating, is_shown, next_graph, shown_graphs
 from ..blender.rendering import is_render_thread, is_rendering
 from ..data.kept import keep_all
 from ..model.order import ChainName, live_tips
@@ -86,16 +86,18 @@ def _write_before(scene: bpy.types.Scene) -> None:
     if not plan.tied:
         plan.doubtful = plan.tied = True
     graphs = shown_graphs(scene)
-    pending = plan.doubtful or _changes_pending(scene)
-    tagged = _tagged_armatures(graphs[0]) if graphs and pending else []
+    depsgraph = next_graph(graphs)
+    # A script may have changed something that has not been evaluated yet: no handler was told of it.
+    pending = plan.doubtful or depsgraph is None or bool(depsgraph.updates)
+    tagged = _tagged_armatures(depsgraph) if depsgraph and pending else []
     if (pending and not _holds(plan)) or not plan.before_frame(scene, graphs):
         # What is copied anew shows the FK pose until the chains are read.
         memory.plans.pop(scene.session_uid, None)
         prepare(scene)
-    elif graphs:
+    elif depsgraph:
         plan.settled &= not pending
         plan.pending = pending
-        _lend([*filter(plan.knows_chains_of, tagged), *plan.tag_untied()], graphs[0])
+        _lend([*filter(plan.knows_chains_of, tagged), *plan.tag_untied()], depsgraph)
 
 
 @_guarded
@@ -127,9 +129,9 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
     take_back()
     _keep_order("depsgraph_update_post", depsgraph_update_post)
-    plan, layer = memory.plan_of(scene), bpy.context.view_layer
-    depsgraph = layer.depsgraph if layer and layer.id_data == scene else None
-    other_layer = plan is not None and layer is not None and plan.layer != layer.name
+    plan, graphs = memory.plan_of(scene), shown_graphs(scene)
+    depsgraph = next_graph(graphs)
+    other_layer = plan is not None and depsgraph is not None and plan.layer != depsgraph.view_layer.name
     tagged = _tagged_armatures(depsgraph) if depsgraph else []
     changed = bool(tagged) or (depsgraph is not None and any(map(depsgraph.id_type_updated, _STRUCTURE)))
     holds = plan is not None and plan.tied and not other_layer
@@ -145,7 +147,7 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
             plan.doubtful = plan.tied = True
     elif not plan.doubtful and plan.armatures and depsgraph.id_type_updated("OBJECT"):
         moved = {each.id.name_full for each in depsgraph.updates if isinstance(each.id, bpy.types.Object)}
-        if not plan.before_update(depsgraph, moved, shown_graphs(scene)):
+        if not plan.before_update(depsgraph, moved, graphs):
             memory.plans.pop(scene.session_uid, None)
     if plan is not None:
         plan.tagged = set(tagged)
@@ -298,16 +300,6 @@ def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_ch
 def _holds(plan: Plan) -> bool:
     animation.forget()
     return plan.holds()
-
-
-def _changes_pending(scene: bpy.types.Scene) -> bool:
-    """Whether a script has changed something that has not been evaluated yet: no handler was told of it."""
-    layer = bpy.context.view_layer
-    if layer is None or layer.id_data != scene:
-        # Nothing shows this scene.
-        return True
-    depsgraph = layer.depsgraph
-    return depsgraph is None or bool(depsgraph.updates)
 
 
 def _name_of(tip: bpy.types.PoseBone) -> ChainName:

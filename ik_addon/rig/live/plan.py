@@ -29,7 +29,7 @@ class Plan:
 
     unsteady: the chains that are read anew each time, with the reason. solved: the chains that were solved when it was
     made; unsolved: the others that were on; misplaced: of those the ones without a place in the order, with the error.
-    layer: name of the view layer that was shown then. tied: all of them are tied to their controls (relation.py).
+    layer: name of the view layer that was evaluated then. tied: all of them are tied to their controls (relation.py).
     pending: something was changed before this frame that was not evaluated yet. tagged: armature objects that were
     changed before the update at hand.
     settled: after this frame there is nothing to solve and nothing to compare. doubtful: something may have changed of
@@ -40,7 +40,7 @@ class Plan:
         self.settled = self.doubtful = self.pending = False
         self.tagged: set[bpy.types.Object] = set()
         self.orders = KnownOrders()
-        self.layer = bpy.context.view_layer.name if bpy.context.view_layer else ""
+        self.layer = depsgraph.view_layer.name
         self.unsteady: dict[ChainName, str] = {}
         self.armatures: list[ArmaturePlan] = []
         self._armature_of: dict[int, ArmaturePlan] = {}

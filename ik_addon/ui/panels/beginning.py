@@ -12,13 +12,28 @@ from ..operators.rigs import ANALYTIC_IK_OT_adopt, ANALYTIC_IK_OT_rig_legs
 from .sentences import draw_sentence, fits
 
 _LIMBS = "analytic_ik_limbs"
+_OVERRIDE = "object.make_override_library"
+"""Blender's own operator; it takes a linked object, or an Empty that shows a linked collection."""
 
 
 def draw_elsewhere(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """What to do where no armature is active, or one that is being edited."""
     ob = context.active_object
+    character = _linked_character(ob)
+    if character is not None:
+        draw_sentence(layout, context, messages.INSTANCE_HERE(collection=character.name), "LINKED")
+        layout.operator(_OVERRIDE, icon="LIBRARY_DATA_OVERRIDE")
+        return
     editing = ob is not None and ob.type == "ARMATURE" and ob.mode == "EDIT"
     draw_sentence(layout, context, messages.LEAVE_EDIT_MODE() if editing else messages.SELECT_ARMATURE(), "INFO")
+
+
+def _linked_character(ob: bpy.types.Object | None) -> bpy.types.Collection | None:
+    """The linked collection with an armature that an Empty shows; None: it shows none."""
+    shown = ob.instance_collection if ob is not None and ob.instance_type == "COLLECTION" else None
+    if shown is None or shown.library is None:
+        return None
+    return shown if any(each.type == "ARMATURE" for each in shown.all_objects) else None
 
 
 def draw_beginnings(
@@ -28,10 +43,10 @@ def draw_beginnings(
     draw_linked(layout, context, ob)
     if has_controls(ob):
         draw_sentence(layout, context, messages.SELECT_CHAIN(), "INFO")
-    row = layout.row()
-    # Linked and overridden armatures get Empties.
-    row.enabled = has_editable_bones(ob)
-    row.prop(context.scene, "analytic_ik_controls", expand=True)
+    if has_editable_bones(ob):
+        layout.row().prop(context.scene, "analytic_ik_controls", expand=True)
+    elif is_changeable(ob):
+        draw_sentence(layout, context, messages.OVERRIDDEN_HERE(), "LIBRARY_DATA_OVERRIDE")
     column = layout.column(align=True)
     row = column.row(align=True)
     arms = getattr(context.window_manager, _LIMBS) == "LEGS_AND_ARMS"
@@ -65,10 +80,13 @@ def draw_add(layout: bpy.types.UILayout, context: bpy.types.Context, icon: str) 
 
 def draw_linked(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object) -> None:
     """What to know of an armature that cannot be edited here."""
-    if not is_changeable(ob):
-        draw_sentence(layout, context, messages.LINKED_HERE(), "LINKED")
-        if ob.override_library is None:
-            layout.operator("object.make_override_library", icon="LIBRARY_DATA_OVERRIDE")
+    if is_changeable(ob):
+        return
+    if ob.override_library is not None:
+        draw_sentence(layout, context, messages.NOT_EDITABLE_HERE(), "LINKED")
+        return
+    draw_sentence(layout, context, messages.LINKED_HERE(), "LINKED")
+    layout.operator(_OVERRIDE, icon="LIBRARY_DATA_OVERRIDE")
 
 
 def register() -> None:

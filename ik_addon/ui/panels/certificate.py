@@ -153,7 +153,7 @@ def _draw_box(
     _value(column, "Mean Error").label(text=length_words(context.scene, chain.mean_error))
     if chain.max_lag:
         _value(column, "Softness").label(text=f"up to {length_words(context.scene, chain.max_lag)}")
-    turn, at = f"{chain.max_step_degrees:.1f}°", chain.max_step_frame
+    turn, at = f"{chain.max_step_degrees:.1f}°/frame", chain.max_step_frame
     if at is None:
         _value(column, "Max Rotation").label(text=turn)
     else:

@@ -64,7 +64,8 @@ class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
         """Put dial and handle where the knee's circle is now."""
         try:
             tip, circle = swivelling_tip(context), None
-            if tip is not None and self.solved:
+            # In FK a drag would move nothing.
+            if tip is not None and self.solved and tip.analytic_ik_influence:
                 circle = circle_of(tip.id_data, tip.name, context.view_layer.depsgraph)
             self.dial.hide = self.handle.hide = circle is None
             if circle is not None:

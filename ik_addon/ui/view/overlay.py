@@ -227,7 +227,7 @@ _HANDLERS = {
 def register() -> None:
     """The switches, and what follows them."""
     bpy.types.Scene.analytic_ik_overlay = bpy.props.EnumProperty(
-        name="Chains in the View",
+        name="Overlay",
         description="Chains to draw in the 3D view",
         items=[
             ("OFF", "Off", "Show no chains", 0),
