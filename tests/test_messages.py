@@ -231,6 +231,7 @@ NEVER_ONE = {
     # Another message says it of one.
     "MORE_PROBLEMS",
     "FRAMES",
+    "CONTACTS",
     "CHAINS",
     "ALL_MEET",
     "MARKED",

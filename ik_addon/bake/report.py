@@ -126,13 +126,18 @@ def report_of(ob: bpy.types.Object) -> dict | None:
         return None
 
 
+def frames_words(count: int) -> str:
+    """So many frames, in words."""
+    return messages.ONE_FRAME() if count == 1 else messages.FRAMES(count=count)
+
+
 def words(chain: dict) -> str:
     """One line that says what a chain's entry means."""
     if not chain["frames"]:
         return messages.RESULT_OFF(bone=chain["bone"])
     line = messages.RESULT(
         bone=chain["bone"],
-        frames=messages.ONE_FRAME() if chain["frames"] == 1 else messages.FRAMES(count=chain["frames"]),
+        frames=frames_words(chain["frames"]),
         error=chain["max_error"],
         worst=chain["worst_frame"],
         step=chain["max_step_degrees"],

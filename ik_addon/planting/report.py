@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
+from .. import messages
 from .belt import Standing
 from .clip import Clip
 from .measures import measured
@@ -60,3 +61,8 @@ def report_of(
         "unreached_frames": [frames[k] for k in np.flatnonzero(plan.unreached)],
     }
     return _last[0]
+
+
+def contacts_words(count: int) -> str:
+    """So many contacts, in words."""
+    return messages.CONTACTS_ONE() if count == 1 else messages.CONTACTS(count=count)

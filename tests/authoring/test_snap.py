@@ -549,7 +549,7 @@ def roll_animated(rig: Rig) -> str:
 
 def too_many_bones(rig: Rig) -> str:
     rig.tip.analytic_ik_chain_count = 9
-    return "only 3 bones are available"
+    return "has 3 up to the root"
 
 
 def wrong_solver(rig: Rig) -> str:

@@ -6,11 +6,13 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from ... import messages
 from ...authoring.selection import chain_armature, selected_bones
 from ...bake.certificate import chains_words
+from ...bake.report import frames_words
 from ...bake.stepping import Steps
 from ...planting.ground import Ground
 from ...planting.legs import leg_tips
 from ...planting.options import Options
 from ...planting.plant import planted
+from ...planting.report import contacts_words
 from ...planting.sources import keep_settings, kept_settings
 from ...rig.blender.motion import motion_frames
 from ...solvers import ChainError
@@ -147,9 +149,9 @@ def _summary(report: dict) -> str:
     contacts = sum(len(chain["contacts"]) for chain in report["chains"])
     unreached, result = report["unreached_frames"], ""
     if unreached:
-        result = messages.UNREACHED(count=len(unreached), frame=unreached[0])
+        result = messages.UNREACHED(frames=frames_words(len(unreached)), frame=unreached[0])
     return messages.PLANTED(
-        contacts=messages.CONTACTS_ONE() if contacts == 1 else messages.CONTACTS(count=contacts),
+        contacts=contacts_words(contacts),
         legs=chains_words(len(report["chains"])),
         first=first,
         last=last,

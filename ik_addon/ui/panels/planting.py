@@ -4,7 +4,8 @@ import bpy
 
 from ... import messages
 from ...authoring.selection import chain_armature
-from ...planting.report import last_report
+from ...bake.report import frames_words
+from ...planting.report import contacts_words, last_report
 from ...planting.sources import kept_settings
 from ...rig.data.kept import has_controls
 from ..operators.planting import ANALYTIC_IK_OT_plant_again, ANALYTIC_IK_OT_plant_feet
@@ -43,7 +44,11 @@ def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report:
     column = layout.column(align=True)
     for chain in report["chains"]:
         slides = (length_words(context.scene, chain[f"slide_{when}"]) for when in ("before", "after"))
-        column.label(text=messages.SLIDES(tip=chain["tip"], contacts=len(chain["contacts"]), slides=" → ".join(slides)))
+        column.label(
+            text=messages.SLIDES(
+                tip=chain["tip"], contacts=contacts_words(len(chain["contacts"])), slides=" → ".join(slides)
+            )
+        )
     shift = length_words(context.scene, report["body_shift"])
     column.label(text=messages.BODY_MOVED(bone=report["body"], shift=shift))
     if report["ground_speed"]:
@@ -51,7 +56,9 @@ def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report:
         draw_sentence(layout, context, messages.IN_PLACE(speed=speed), "INFO")
     if report["unreached_frames"]:
         frames = report["unreached_frames"]
-        draw_sentence(layout, context, messages.LEGS_UNREACHED(count=len(frames), frame=frames[0]), "ERROR")
+        draw_sentence(
+            layout, context, messages.LEGS_UNREACHED(frames=frames_words(len(frames)), frame=frames[0]), "ERROR"
+        )
 
 
 # The stubs say that it returns nothing.
