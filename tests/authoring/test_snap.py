@@ -549,7 +549,7 @@ def roll_animated(rig: Rig) -> str:
 
 def too_many_bones(rig: Rig) -> str:
     rig.tip.analytic_ik_chain_count = 9
-    return "has 3 up to the root"
+    return "its chain needs 9 bones and has 3"
 
 
 def wrong_solver(rig: Rig) -> str:

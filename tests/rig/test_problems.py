@@ -68,7 +68,7 @@ def bone_at_nan(rig: Rig) -> tuple[str, ...]:
 
 def too_many_bones(rig: Rig) -> tuple[str, ...]:
     rig.tip.analytic_ik_chain_count = 7
-    return "has 3 up to the root", "Set Chain Length to 3"
+    return "and has 3 up to the root", "Set Chain Length to 3"
 
 
 def target_hangs_below_the_chain(rig: Rig) -> tuple[str, ...]:
