@@ -23,10 +23,11 @@ def evaluate(depsgraph: bpy.types.Depsgraph) -> None:
 def shown_layers(scene: bpy.types.Scene) -> list[bpy.types.ViewLayer]:
     """The view layers of a scene that windows and scripts show."""
     context = bpy.context
-    layers = [context.view_layer] if context.view_layer is not None and context.view_layer.id_data == scene else []
-    manager = context.window_manager
+    own, manager = context.view_layer, context.window_manager
+    layers = [own] if own is not None and own.id_data == scene else []
     layers += [window.view_layer for window in (manager.windows if manager else ()) if window.scene == scene]
-    return [*dict.fromkeys(layers)]
+    # The stubs take it for a method.
+    return [*dict.fromkeys(layers)]  # pyright: ignore[reportReturnType]
 
 
 def shown_graphs(scene: bpy.types.Scene) -> list[bpy.types.Depsgraph]:
