@@ -20,6 +20,7 @@ from ..rig.data.settings import settings_of
 from ..rig.live.others import others_handle_frames
 from ..rig.model.limb import Limb, chain_bones, fk_joints
 from ..rig.model.order import ChainName, chain_order, live_tips, objects_of
+from ..rig.pose.carrying import follow
 from ..rig.pose.reading import SceneReader, check_targets
 from ..rig.pose.solving import solve_limb, tell
 from ..solvers import ChainError
@@ -90,18 +91,28 @@ def stepped(
 
 
 def limbs_in_fk(
-    scene: SceneReader, chosen: set[ChainName], solved: bool = False, at_full_influence: bool = True
+    scene: SceneReader,
+    chosen: set[ChainName],
+    solved: bool = False,
+    at_full_influence: bool = True,
+    bodies: dict[ChainName, Raw] | None = None,
 ) -> Iterator[tuple[ChainName, Limb]]:
     """Read the chosen chains, each after those that move it, as all others leave it.
 
-    Those that are chosen are in their FK pose afterwards, or solved. Raises ChainError where one of
-    them cannot be read.
+    Those that are chosen are in their FK pose afterwards, or solved; in their FK pose no bone follows them. bodies: is
+    told where bones went that follow them alone. Raises ChainError where one of the chains cannot be read.
     """
     order = chain_order(ob.evaluated_get(scene.depsgraph) for ob in posed_armatures(scene.depsgraph))
     switched_off = [chain for chain in sorted(chosen) if chain not in order.bones and chain not in order.errors]
-    for chain in [*order.chains, *switched_off]:
+    for chain in [*order.steps, *switched_off]:
         reader = scene.armature(armature_named(chain.armature))
         try:
+            if chain in order.limbs:
+                limbs = [limb for limb in order.limbs[chain] if solved or limb not in chosen]
+                posed = follow(reader, chain.tip, [limb.tip for limb in limbs])
+                if bodies is not None and chosen.issuperset(limbs):
+                    bodies[chain] = posed.location
+                continue
             limb = reader.limb(chain.tip)
             if chain in chosen:
                 if at_full_influence:

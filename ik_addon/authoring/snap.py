@@ -9,7 +9,7 @@ import bpy
 from ..bake.keys import check_keyable, check_undriven, check_unshared, write_keys
 from ..bake.stepping import Steps, at_once
 from ..rig.blender.armatures import armature_named, tag_pose
-from ..rig.blender.channels import Raw
+from ..rig.blender.channels import LOCATION, Raw
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.foot import possible_end_bones
 from ..rig.model.limb import Limb, chain_bones, fk_joints
@@ -117,7 +117,8 @@ def pose_snapped(
     frames: range | None = None,
     at_full_influence: bool = True,
 ) -> Steps[None]:
-    """In steps: make the solved pose of chains their FK pose: at full influence, or else as it is shown.
+    """In steps: make the solved pose of chains their FK pose: at full influence, or else as it is shown; with the place
+    of a bone that follows them alone.
 
     frames: to key the bones at, in the current action; None: the present frame, without keys. Raises ChainError that
     names the bone, with nothing changed, where a chain cannot be solved or keyed. (The toe of a rolled foot is turned
@@ -135,7 +136,8 @@ def pose_snapped(
     rotations: dict[tuple[str, str, str], list[Raw]] = {}
     with closing(stepped(context, tips, frames)) as scenes:
         for step, scene in scenes:
-            for chain, limb in limbs_in_fk(scene, chosen, solved=True, at_full_influence=at_full_influence):
+            bodies: dict[ChainName, Raw] = {}
+            for chain, limb in limbs_in_fk(scene, chosen, True, at_full_influence, bodies):
                 solved = zip(limb.turned, solve_limb(limb).rotations, strict=True)
                 found = {(reading.name, reading.mode): raw for reading, raw in solved}
                 # What rides on the chain's end may be turned at some of the frames only.
@@ -144,6 +146,8 @@ def pose_snapped(
                     found.setdefault((end.name, mode), fk)
                 for (name, mode), raw in found.items():
                     rotations.setdefault((chain.armature, name, mode), []).append(raw)
+            for body, location in bodies.items():
+                rotations.setdefault((body.armature, body.tip, LOCATION), []).append(location)
             yield step
     armatures = dict.fromkeys(tip.id_data for tip in tips)
     with all_or_nothing(armatures, keys=frames is not None):
@@ -157,7 +161,7 @@ snap_pose = at_once(pose_snapped)
 def _write_pose(
     armatures: Iterable[bpy.types.Object], rotations: dict[tuple[str, str, str], list[Raw]], frames: range | None
 ) -> None:
-    """Make rotations the FK poses of armature objects, by their names, bones and modes; frames: with keys."""
+    """Make rotations and locations the FK poses of armature objects, by names, bones and modes; frames: with keys."""
     for armature in armatures:
         own = {(bone, mode): raws for (name, bone, mode), raws in rotations.items() if name == armature.name_full}
         if frames is None:
