@@ -226,9 +226,6 @@ CONTROL_ON_BODY = Refusal(
     "Bone '{bone}': it carries the legs and their control {control} too. Parent that control to something that the "
     "body does not move."
 )
-BODY_CONNECTED = Refusal("Bone '{bone}': it is connected to its parent and cannot move. Disconnect it in Edit Mode.")
-BODY_CONSTRAINED = Refusal("Bone '{bone}': constraint '{constraint}' moves the body. Mute it.")
-BODY_DRIVEN = Refusal("Bone '{bone}': a driver sets its location. Remove that driver.")
 NO_GROUND = Refusal("The ground has no object. Choose a mesh object.")
 GROUND_NO_MESH = Refusal("Ground '{object}': it is no mesh. Choose a mesh object.")
 GROUND_WITHOUT_FACES = Refusal("Ground '{object}': its mesh has no faces. Choose another object.")

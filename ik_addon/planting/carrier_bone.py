@@ -8,9 +8,9 @@ from mathutils import Matrix, Vector
 
 from .. import messages
 from ..authoring.placing import Control
-from ..rig.blender.animation import placing_drivers
 from ..rig.blender.bones import pose_matrix
 from ..rig.blender.carriers import carriers
+from ..rig.model.body import check_movable
 from ..rig.model.limb import chain_bones
 from ..rig.pose.reading import ArmatureReader
 from ..solvers import ChainError
@@ -36,19 +36,10 @@ def carrier_of(tips: Sequence[bpy.types.PoseBone], controls: Sequence[Control]) 
         raise ChainError(messages.NO_BODY(armature=ob.name))
     most = len(free[-1].children_recursive)
     whole = next(bone for bone in free if len(bone.children_recursive) >= _OF_THE_BODY * most)
-    movable = [bone for bone in free[free.index(whole) :] if not bone.bone.use_connect]
-    if not movable:
-        raise ChainError(messages.BODY_CONNECTED(bone=whole.name))
-    _check_free(movable[0])
-    return movable[0]
-
-
-def _check_free(bone: bpy.types.PoseBone) -> None:
-    for constraint in bone.constraints:
-        if constraint.enabled and constraint.influence > 0.0:
-            raise ChainError(messages.BODY_CONSTRAINED(bone=bone.name, constraint=constraint.name))
-    if next(placing_drivers(bone.id_data, bone.name, False), None) is not None:
-        raise ChainError(messages.BODY_DRIVEN(bone=bone.name))
+    # A connected bone cannot move, and what it is connected to can.
+    carrier = next((bone for bone in free[free.index(whole) :] if not bone.bone.use_connect), whole)
+    check_movable(carrier)
+    return carrier
 
 
 def way_of(reader: ArmatureReader, bone: bpy.types.PoseBone) -> np.ndarray:

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 import bpy
 import numpy as np
 
-from ..blender.animation import FOLLOWING, animated_channels
+from ... import messages
+from ...solvers import ChainError
+from ..blender.animation import FOLLOWING, animated_channels, is_driven
 from ..blender.armatures import bones_at
 from ..blender.carriers import carriers
 from ..blender.relations import Known, followed_bones
@@ -55,3 +57,18 @@ def possible_bodies(ob: bpy.types.Object, tips: Mapping[str, bpy.types.PoseBone]
                 found.setdefault(bone.name, []).append(name)
     several = [name for name, own in found.items() if len(own) > 1]
     return {name: found[name] for name in sorted(several, key=lambda name: len(ob.pose.bones[name].parent_recursive))}
+
+
+def check_movable(bone: bpy.types.PoseBone, evaluated: bpy.types.PoseBone | None = None) -> None:
+    """Raise ChainError where an original bone does not go where its location says. evaluated: the same as evaluated."""
+    try:
+        if bone.bone.use_connect and bone.parent is not None:
+            raise ChainError(messages.BODY_CONNECTED(parent=bone.parent.name))
+        constraints = (evaluated or bone).constraints
+        acting = next((each for each in constraints if each.enabled and each.influence > 0.0), None)
+        if acting is not None:
+            raise ChainError(messages.BODY_CONSTRAINED(constraint=acting.name))
+        if is_driven(bone.id_data, bone, "location"):
+            raise ChainError(messages.BODY_DRIVEN())
+    except ChainError as error:
+        raise error.of(messages.BONE(bone=bone.name)) from error

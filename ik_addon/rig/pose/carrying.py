@@ -3,18 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ... import messages
 from ...solvers import ChainError
 from ...solvers.carrier import eased_shift
 from ...solvers.limited import legal_reach
-from ..blender.animation import is_driven
 from ..blender.bones import pose_matrix
 from ..blender.channels import Raw, quaternion_of
 from ..data.settings import body_settings_of, settings_of
+from ..model.body import check_movable
 from ..model.limb import Limb
 from .reading import ArmatureReader
 
@@ -50,7 +48,7 @@ def follow(reader: ArmatureReader, name: str, tips: Sequence[str]) -> PosedBody:
     if not settings.influence:
         reader.pose(name, posed(location))
         return PosedBody(location, Vector(), 0.0)
-    check_movable(reader, pose_bone)
+    check_movable(reader.ob.pose.bones[name], pose_bone)
     fk_pose = posed(location)
     with reader.supposing(name, fk_pose):
         limbs = [*_limbs(reader, tips)]
@@ -63,20 +61,6 @@ def follow(reader: ArmatureReader, name: str, tips: Sequence[str]) -> PosedBody:
     reader.pose(name, pose)
     shift_world = reader.world.to_3x3() @ (pose.translation - fk_pose.translation)
     return PosedBody(location, shift_world, excess * reader.world.median_scale)
-
-
-def check_movable(reader: ArmatureReader, pose_bone: bpy.types.PoseBone) -> None:
-    """Raise ChainError where a bone does not go where its location says."""
-    try:
-        if pose_bone.bone.use_connect and pose_bone.parent is not None:
-            raise ChainError(messages.BODY_CONNECTED(parent=pose_bone.parent.name))
-        acting = next((each for each in pose_bone.constraints if each.enabled and each.influence > 0.0), None)
-        if acting is not None:
-            raise ChainError(messages.BODY_CONSTRAINED(constraint=acting.name))
-        if is_driven(reader.ob, reader.ob.pose.bones[pose_bone.name], "location"):
-            raise ChainError(messages.BODY_DRIVEN())
-    except ChainError as error:
-        raise error.of(messages.BONE(bone=pose_bone.name)) from error
 
 
 def _limbs(reader: ArmatureReader, tips: Sequence[str]):
