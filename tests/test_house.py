@@ -25,7 +25,7 @@ BLENDER = {"bpy", "bpy_extras", "bpy_types", "mathutils", "bl_math", "bl_ui", "b
 BLENDER |= {"numpy"}
 VERSIONS_IN = "bake/keys.py"
 PROGRESS_IN = "command_line.py"
-ARRAYS_IN = {"solvers/arrays.py", "solvers/rows.py"}
+ARRAYS_IN = {"solvers/arrays.py", "solvers/carrier.py", "solvers/rows.py"}
 # They put the rooms together: Blender's way in, and the command's.
 DOORS = ["__init__.py", "__main__.py"]
 

@@ -1,0 +1,174 @@
+"""One body that carries several limbs: the smallest move of it with which each of them reaches where it shall.
+
+A limb whose root is carried along reaches its place if the body's move lies in a ball about the limb's offset, of the
+limb's longest reach; not in the ball of its shortest one if it cannot fold to nothing. So the moves with which all
+limbs reach are what these shells have in common, and the smallest of them is decided by at most three spheres: proof
+in docs/mathematics.md. Offsets lead from a limb's root to where its end shall be, with the body unmoved. Exact in
+double precision; the order of the limbs does not matter; all lengths in one unit, z is up.
+"""
+
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+
+SLACK = 1e-13
+"""What counts as nothing beside the largest length: a shell that is missed by less is met."""
+
+FLAT = 1e-12
+"""Centers span a plane, or a line, if their extent across it is less, beside the one along it."""
+
+TOUCHING = 1e-14
+"""Spheres touch, instead of crossing in a circle, if the square of its radius is less, beside their own squares."""
+
+
+def nearest_shift(
+    offsets: np.ndarray, longest: np.ndarray, shortest: np.ndarray | None = None
+) -> tuple[np.ndarray, float]:
+    """The smallest move of a body, (3,), with which each limb reaches, and by how much the worst one misses.
+
+    offsets (n, 3), longest (n,), shortest (n,) or None for zeros: finite, shortest at most longest. The move s has
+    shortest <= |offset - s| <= longest for all limbs, then the second value is 0. If no move has, it is the one that
+    leaves the worst limbs equally far from their reach, and the second value, greater than 0, says how far. Where
+    several moves are as small (a place on the limb's root), the lowest of them.
+    """
+    offsets, longest = np.asarray(offsets, float), np.asarray(longest, float)
+    shortest = np.zeros_like(longest) if shortest is None else np.asarray(shortest, float)
+    shift = np.zeros(3)
+    if not len(offsets):
+        return shift, 0.0
+    order = np.lexsort((*offsets.T, longest, shortest))
+    offsets, longest, shortest = offsets[order], longest[order], shortest[order]
+    slack = SLACK * max(longest.max(), np.abs(offsets).max())
+    level, counted, possible = 0.0, [], True
+    while True:
+        # The best move for some of the limbs is at least as good as the best one for all: if it serves all, it is that.
+        missing = _missing(shift, offsets, longest, shortest)
+        worst = int(missing.argmax())
+        if missing[worst] <= level + slack or worst in counted:
+            return shift, 0.0 if missing[worst] <= slack else float(missing[worst])
+        counted.append(worst)
+        limbs = offsets[counted], longest[counted], shortest[counted]
+        if possible:
+            candidates = _nearest_points(*_spheres(*limbs)[:2])
+            served = candidates[_missing(candidates[:, None], *limbs).max(axis=1) <= slack]
+            possible = len(served) > 0
+            if possible:
+                shift = served[(served * served).sum(axis=1).argmin()]
+        if not possible:
+            candidates = _fairest_points(*_spheres(*limbs))
+            missing = _missing(candidates[:, None], *limbs).max(axis=1)
+            shift, level = candidates[missing.argmin()], float(missing.min())
+
+
+def lowering(
+    offsets: np.ndarray, longest: np.ndarray, shortest: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """How far a body must go straight down on each of T frames so that each limb reaches, and where that can be.
+
+    offsets (n, T, 3), longest and shortest (n, T). First (T,): the smallest move along z, positive down, of two as
+    small the one down; 0 where no move along z serves all. Second (T,) bool: where one does.
+    """
+    offsets, longest = np.asarray(offsets, float), np.asarray(longest, float)
+    shortest = np.zeros_like(longest) if shortest is None else np.asarray(shortest, float)
+    rows = offsets.shape[1]
+    if not len(offsets):
+        return np.zeros(rows), np.ones(rows, bool)
+    aside = (offsets[..., :2] ** 2).sum(axis=2)
+    up = offsets[..., 2]
+    ends = [np.zeros((1, rows))]
+    for radius in (longest, shortest):
+        half = np.sqrt(np.maximum(radius**2 - aside, 0.0))
+        ends += [half - up, -half - up]
+    falls = np.concatenate(ends)  # with none of these, each limb's ends: one of them is the answer
+    slack = SLACK * np.maximum(longest.max(axis=0), np.abs(offsets).max(axis=(0, 2)))
+    served = np.ones(falls.shape, bool)
+    for square, height, most, least in zip(aside, up, longest, shortest, strict=True):
+        distance = np.sqrt(square + (height + falls) ** 2)
+        served &= (distance <= most + slack) & (distance >= least - slack)
+    cost = np.where(served, np.abs(falls), np.inf)
+    cost = np.where(falls < 0.0, np.nextafter(cost, np.inf), cost)  # of two alike, the one down
+    best = cost.argmin(axis=0)[None]
+    possible = served.any(axis=0)
+    return np.where(possible, np.take_along_axis(falls, best, axis=0)[0], 0.0), possible
+
+
+def _missing(shifts: np.ndarray, offsets: np.ndarray, longest: np.ndarray, shortest: np.ndarray) -> np.ndarray:
+    """How far each limb is from its reach, negative within: (..., n) for moves (..., 1, 3) or (3,)."""
+    away = offsets - shifts
+    distance = np.sqrt((away * away).sum(axis=-1))
+    return np.maximum(distance - longest, np.where(shortest > 0.0, shortest - distance, -np.inf))
+
+
+def _spheres(offsets: np.ndarray, longest: np.ndarray, shortest: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Centers, radii, and sides (1: to be inside, -1: to be outside) of all spheres of these limbs."""
+    hollow = shortest > 0.0
+    centers = np.concatenate((offsets, offsets[hollow]))
+    radii = np.concatenate((longest, shortest[hollow]))
+    return centers, radii, np.repeat((1.0, -1.0), (len(offsets), hollow.sum()))
+
+
+def _nearest_points(centers: np.ndarray, radii: np.ndarray) -> np.ndarray:
+    """The points (m, 3) nearest to 0 and farthest from it on each sphere and each circle of two; where three meet."""
+    first, radius, apart, sums, _ = _differences(centers, radii, np.ones_like(radii), 3)
+    # vh has directions in the plane of the centers, or on their line, then those across it.
+    u, s, vh = np.linalg.svd(apart)
+    flat = s > FLAT * s[:, :1]
+    within = np.where(flat, np.einsum("mji,mj->mi", u, sums) / np.where(flat, s, 1.0), 0.0)
+    middle = first + np.einsum("mi,mij->mj", within, vh[:, : within.shape[1]])
+    square = radius**2 - (within**2).sum(axis=1)
+    large = radius**2 + (s**2).sum(axis=1)
+    meeting = square >= -TOUCHING * large
+    square = np.where(square <= TOUCHING * large, 0.0, square)
+    free = np.ones((len(first), 3))
+    free[:, : flat.shape[1]] -= flat
+    aim = np.einsum("mij,mj->mi", vh, -middle) * free
+    nowhere = (aim**2).sum(axis=1) <= FLAT**2 * large  # all are equally near: the lowest
+    aim[nowhere] = vh[nowhere, :, 2] * -free[nowhere]
+    nowhere = (aim**2).sum(axis=1) <= FLAT**2 * np.where(nowhere, 1.0, large)
+    aim[nowhere] = (0.0, 0.0, 1.0)
+    aim *= (np.sqrt(square) / np.sqrt((aim**2).sum(axis=1)))[:, None]
+    aside = np.einsum("mi,mij->mj", aim, vh)[meeting]
+    return np.concatenate((middle[meeting] + aside, middle[meeting] - aside))
+
+
+def _fairest_points(centers: np.ndarray, radii: np.ndarray, sides: np.ndarray) -> np.ndarray:
+    """The points (m, 3) from which two, three or four spheres are missed by the same length, as near as can be."""
+    first, radius, apart, sums, slopes = _differences(centers, radii, sides, 4)
+    side = sides[_choices(len(centers), 4)[:, 0]]
+    inverse = np.linalg.pinv(apart, rcond=FLAT)
+    start, step = np.einsum("kmij,kmj->kmi", np.stack((inverse, inverse)), np.stack((sums, slopes)))
+    # Missed by e, a sphere has the radius r + side e: the square of the distance to the first one is quadratic in e.
+    a = (step * step).sum(axis=1) - 1.0
+    b = (start * step).sum(axis=1) - side * radius
+    c = (start * start).sum(axis=1) - radius**2
+    root = np.sqrt(np.maximum(b * b - a * c, 0.0))
+    sum_of_both = -(b + np.copysign(root, b))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        miss = np.concatenate((sum_of_both / a, c / sum_of_both))
+    found = np.tile(first + start, (2, 1)) + np.tile(step, (2, 1)) * miss[:, None]
+    # About one center they are missed alike on a sphere between them, there the nearest to 0.
+    lengths = np.maximum(np.sqrt((centers * centers).sum(axis=1)), np.finfo(float).tiny)
+    between = (radii[:, None] + radii) / 2.0 / lengths[:, None]
+    found = np.concatenate((found, (centers[:, None] * (1.0 - between[..., None])).reshape(-1, 3), centers))
+    return found[np.isfinite(found).all(axis=1)]
+
+
+def _differences(centers: np.ndarray, radii: np.ndarray, sides: np.ndarray, most: int) -> tuple[np.ndarray, ...]:
+    """Spheres by one, two, ... up to `most`: first center and radius, the others' centers seen from there, `apart`.
+
+    A point x, from the first center, on all of them has apart · x = sums; where all are missed by e, sums + slopes e.
+    """
+    chosen = _choices(len(centers), most)
+    c, r, side = centers[chosen], radii[chosen], sides[chosen]
+    apart = c[:, 1:] - c[:, :1]
+    sums = ((apart * apart).sum(axis=2) + (r[:, :1] - r[:, 1:]) * (r[:, :1] + r[:, 1:])) / 2.0
+    return c[:, 0], r[:, 0], apart, sums, (side * r)[:, :1] - (side * r)[:, 1:]
+
+
+@cache
+def _choices(count: int, most: int) -> np.ndarray:
+    """Each choice of 1 to `most` of so many spheres as a row of `most` numbers: its first one fills what is left."""
+    sizes = range(1, min(most, count) + 1)
+    rows = [(*row, *row[:1] * (most - size)) for size in sizes for row in combinations(range(count), size)]
+    return np.array(rows)
