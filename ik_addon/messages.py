@@ -190,6 +190,24 @@ BONE_NO_NUMBER = Clause(
 BONE_WITHOUT_LENGTH = Clause(
     "bone '{bone}' of its chain has no length. Lengthen it in Edit Mode, or clear its pose scale."
 )
+BODY_CONNECTED = Clause(
+    "it is connected to its parent and cannot follow its limbs. Disconnect it in Edit Mode, or let bone '{parent}' "
+    "follow."
+)
+BODY_ON_CHAIN = Clause(
+    "it cannot follow its limbs, for it belongs to the chain of '{tip}'. Let a bone above that chain follow."
+)
+BODY_CONSTRAINED = Clause(
+    "constraint '{constraint}' moves it, so it cannot follow its limbs. Mute it, or let another bone follow."
+)
+BODY_DRIVEN = Clause("a driver sets its location, so it cannot follow its limbs. Remove that driver.")
+BODY_WITHOUT_LIMBS = Clause(
+    "it follows no limb, for no chain below it has a target that stays where it is. Give one a target that does not "
+    "hang on this bone."
+)
+BODY_IN_CIRCLE = Clause(
+    "it cannot follow its limbs, for chains that it carries move their targets. Give them targets that do not."
+)
 CHAINS_IN_CIRCLE = Clause(
     "the chains {tips} move each other's controls. Give one of them a target that none of the others moves."
 )
@@ -282,6 +300,7 @@ SOLVED_AFTER = Note("After the Frame ({why})")
 SOLVED_BEFORE = Note("Ahead of the Frame")
 EVALUATION = Note("Evaluation: {way}")
 MOVES_WITH_OTHERS = Part("it moves with another chain, or moves one")
+MOVES_WITH_BODY = Part("it moves with bone '{bone}', which follows its limbs")
 SET_UP_UNUSUALLY = Part("its bones are set up in an unusual way")
 SWITCH_ANIMATED = Part("its switch is animated")
 LIMITS_SEARCHED = Part("its joint limits allow several poses that are as good")
@@ -319,6 +338,7 @@ FRAME_UNSOLVED = Refusal(
     "target there: {refusal}"
 )
 KEYS_DRIVEN = Refusal("Bone '{bone}': a driver sets its {channel} and would override the keys. Remove that driver.")
+BODY_HALF_BAKED = Refusal("Bone '{bone}' follows the chains of {tips}. Bake all of them, or set its Body Follows to 0.")
 NLA_TWEAKED = Refusal("{kind} '{object}' is in NLA tweak mode. Leave it first (Tab in the NLA editor).")
 NLA_SOLO = Refusal("{kind} '{object}' plays one NLA track alone and not its action. Turn that Solo off first.")
 NLA_BLENDED = Refusal(

@@ -22,6 +22,7 @@ from ..rig.live.others import others_handle_frames
 from ..rig.model.foot import possible_end_bones
 from ..rig.model.limb import Limb, chain_bones, fk_joints
 from ..rig.model.order import ChainName, chain_order, live_tips, objects_of
+from ..rig.pose.carrying import follow
 from ..rig.pose.posing import write_fk
 from ..rig.pose.reading import SceneReader, check_targets
 from ..rig.pose.solving import solve_limb, tell
@@ -132,7 +133,8 @@ def pose_snapped(
     frames: range | None = None,
     at_full_influence: bool = True,
 ) -> Steps[None]:
-    """In steps: make the solved pose of chains their FK pose: at full influence, or else as it is shown.
+    """In steps: make the solved pose of chains their FK pose: at full influence, or else as it is shown; with the place
+    of a bone that follows them alone.
 
     frames: to key the bones at, in the current action; None: the present frame, without keys. Raises ChainError that
     names the bone, with nothing changed, where a chain cannot be solved or keyed. (The toe of a rolled foot is turned
@@ -150,7 +152,8 @@ def pose_snapped(
     rotations: dict[tuple[str, str, str], list[Raw]] = {}
     with closing(_stepped(context, tips, frames)) as scenes:
         for step, scene in scenes:
-            for chain, limb in _limbs(scene, chosen, solved=True, at_full_influence=at_full_influence):
+            bodies: dict[ChainName, Raw] = {}
+            for chain, limb in _limbs(scene, chosen, True, at_full_influence, bodies):
                 solved = zip(limb.turned, solve_limb(limb).rotations, strict=True)
                 found = {(reading.name, reading.mode): raw for reading, raw in solved}
                 # What rides on the chain's end may be turned at some of the frames only.
@@ -159,6 +162,8 @@ def pose_snapped(
                     found.setdefault((end.name, mode), fk)
                 for (name, mode), raw in found.items():
                     rotations.setdefault((chain.armature, name, mode), []).append(raw)
+            for body, location in bodies.items():
+                rotations.setdefault((body.armature, body.tip, LOCATION), []).append(location)
             yield step
     armatures = dict.fromkeys(tip.id_data for tip in tips)
     with all_or_nothing(armatures, keys=frames is not None):
@@ -172,7 +177,7 @@ snap_pose = at_once(pose_snapped)
 def _write_pose(
     armatures: Iterable[bpy.types.Object], rotations: dict[tuple[str, str, str], list[Raw]], frames: range | None
 ) -> None:
-    """Make rotations the FK poses of armature objects, by their names, bones and modes; frames: with keys."""
+    """Make rotations and locations the FK poses of armature objects, by names, bones and modes; frames: with keys."""
     for armature in armatures:
         own = {(bone, mode): raws for (name, bone, mode), raws in rotations.items() if name == armature.name_full}
         if frames is None:
@@ -240,18 +245,28 @@ def _stepped(
 
 
 def _limbs(
-    scene: SceneReader, chosen: set[ChainName], solved: bool = False, at_full_influence: bool = True
+    scene: SceneReader,
+    chosen: set[ChainName],
+    solved: bool = False,
+    at_full_influence: bool = True,
+    bodies: dict[ChainName, Raw] | None = None,
 ) -> Iterator[tuple[ChainName, Limb]]:
     """Read the chosen chains, each after those that move it, as all others leave it.
 
-    Those that are chosen are in their FK pose afterwards, or solved. Raises ChainError where one of
-    them cannot be read.
+    Those that are chosen are in their FK pose afterwards, or solved; in their FK pose no bone follows them. bodies: is
+    told where bones went that follow them alone. Raises ChainError where one of the chains cannot be read.
     """
     order = chain_order(ob.evaluated_get(scene.depsgraph) for ob in posed_armatures(scene.depsgraph))
     switched_off = [chain for chain in sorted(chosen) if chain not in order.bones and chain not in order.errors]
-    for chain in [*order.chains, *switched_off]:
+    for chain in [*order.steps, *switched_off]:
         reader = scene.armature(armature_named(chain.armature))
         try:
+            if chain in order.limbs:
+                limbs = [limb for limb in order.limbs[chain] if solved or limb not in chosen]
+                posed = follow(reader, chain.tip, [limb.tip for limb in limbs])
+                if bodies is not None and chosen.issuperset(limbs):
+                    bodies[chain] = posed.location
+                continue
             limb = reader.limb(chain.tip)
             if chain in chosen:
                 if at_full_influence:

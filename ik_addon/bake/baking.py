@@ -8,9 +8,9 @@ import numpy as np
 
 from .. import messages
 from ..rig.blender.armatures import armature_named, bones_below
-from ..rig.blender.channels import SCALE
+from ..rig.blender.channels import LOCATION, SCALE
 from ..rig.data.settings import clear_settings
-from ..rig.data.switch import check_switchable, mute_switch, switched_tips
+from ..rig.data.switch import check_switchable, mute_switch, stop_following, switched_tips
 from ..rig.data.undoing import all_or_nothing
 from ..rig.live import handlers as live
 from ..rig.live.plan import Plan
@@ -54,6 +54,10 @@ def baked(
     selection and the mode stay as they were, also after an exception and where the steps are closed.
     """
     plan, bones_of = _checked(context, chains, frames)
+    for body, limbs in plan.limbs.items() if after != "KEEP" else ():
+        if not {*limbs} <= bones_of.keys() and not bones_of.keys().isdisjoint(limbs):
+            tips = messages.quoted(limb.tip for limb in limbs)
+            raise ChainError(messages.BODY_HALF_BAKED(bone=body.tip, tips=tips))
     for chain, names in bones_of.items():
         ob = armature_named(chain.armature)
         check_writable(ob, turned_bones(chain, names), scaled_bones(ob.pose.bones[chain.tip]), action)
@@ -91,11 +95,16 @@ def _write(
         for chain, motion in own.items():
             needs_all = tolerance and (_carries(ob, motion, own.values()) or _hangs_on_live(ob, motion, own))
             own_keys = _keys(motion, scales[chain], frames, 0.0 if needs_all else tolerance)
+            if after != "KEEP":
+                # A body that goes on following needs no keys of where it went.
+                own_keys += _place_keys(motion, frames)
             motion.record.keys = sum(each.values.size for each in own_keys)
             keys += own_keys
         write_keys(ob, keys, action)
-        for chain in own:
+        for chain, motion in own.items():
             _finish(ob, chain.tip, after)
+            for name in motion.carried if after != "KEEP" else ():
+                stop_following(ob, ob.pose.bones[name])
 
 
 def checked(context: bpy.types.Context, chains: Sequence[ChainName], frames: range) -> Steps[dict]:
@@ -168,6 +177,14 @@ def _keys(motion: Motion, scales: Scales, frames: range, tolerance: float) -> li
         BoneKeys(name, mode, times[needed], numbers[needed], (float(first), float(last)))
         for name, mode, numbers in channels
     ]
+
+
+def _place_keys(motion: Motion, frames: range) -> list[BoneKeys]:
+    """Where bones went that followed a chain, at each frame."""
+    times = key_times(frames)
+    span = float(times[0]), float(times[-1])
+    places = zip(motion.carried, motion.places, strict=True)
+    return [BoneKeys(name, LOCATION, times, numbers, span) for name, numbers in places]
 
 
 def _carries(ob: bpy.types.Object, motion: Motion, motions: Iterable[Motion]) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import messages
 from ..rig.blender.armatures import armature_named
-from ..rig.blender.channels import SCALE, Raw, raw_values
+from ..rig.blender.channels import LOCATION, SCALE, Raw, raw_values
 from ..rig.blender.evaluating import evaluate
 from ..rig.blender.rotations import continuous, continuous_numbers
 from ..rig.blender.sampling import Sampler
@@ -45,7 +45,8 @@ class Motion:
 
     numbers: for each of the bones its rotation over the frames as numbers of its mode, (frames, width), continuous.
     scaled: bones whose scale the chain may set, its end bones among them; fk_scales: theirs, (frames or 1, 3) each;
-    stretches: how long the chain is at each frame, its FK pose being 1. limbs: the chain at each frame, None where it
+    stretches: how long the chain is at each frame, its FK pose being 1. carried: bones that follow it and chains that
+    come after it here; places: the locations of each, (frames, 3). limbs: the chain at each frame, None where it
     was off; only where they are wanted, for they are large.
     """
 
@@ -54,10 +55,12 @@ class Motion:
     bones: list[str]
     modes: list[str]
     scaled: list[str]
+    carried: list[str]
     wants_limbs: bool
     numbers: list[np.ndarray] = field(default_factory=list)
     fk_scales: Sequence[np.ndarray] = ()
     stretches: np.ndarray = field(default_factory=lambda: np.ones(1))
+    places: Sequence[np.ndarray] = ()
     limbs: list[PosedLimb | None] = field(default_factory=list)
 
 
@@ -83,7 +86,8 @@ def collect(
         modes = [pose_bones[name].rotation_mode for name in bones]
         scaled = scaled_bones(pose_bones[chain.tip])
         record = ChainRecord(chain.armature, chain.tip, len(names))
-        motions[chain] = Motion(record, names, bones, modes, scaled, each_frame)
+        carried = [body.tip for body, limbs in plan.limbs.items() if limbs[0] == chain and bones_of.keys() >= {*limbs}]
+        motions[chain] = Motion(record, names, bones, modes, scaled, carried, each_frame)
     doubted, reasons = _doubted(context, plan, motions), plan.reasons(context.scene)
     alone = not others_handle_frames()
     planned = {
@@ -218,11 +222,12 @@ def _see(
     found = {name: own for name, own in zip(missing, found, strict=True) if isinstance(own, Reading)}
     readings |= _sure(found, poses)
     for name, motion in motions.items():
-        rotations, scales, stretches, courses = zip(*taken[name], strict=True)
+        rotations, scales, stretches, places, courses = zip(*taken[name], strict=True)
         motion.numbers = [
             continuous_numbers([each[k] for each in rotations], mode) for k, mode in enumerate(motion.modes)
         ]
         motion.fk_scales, motion.stretches = [*np.array(scales).swapaxes(0, 1)], np.array(stretches)
+        motion.places = [*np.array(places).swapaxes(0, 1)]
         if any(courses):
             motion.record.course = joined([each for each in courses if each])
 
@@ -252,8 +257,9 @@ class _Kept:
         return found
 
 
-_Taken = tuple[list[Raw], list[Raw], float, Course | None]
-"""Of one frame: the rotations of a chain's bones, the FK scales of those that it may scale, its stretch; None: off."""
+_Taken = tuple[list[Raw], list[Raw], float, list[Raw], Course | None]
+"""Of one frame: the rotations of a chain's bones, the FK scales of those that it may scale, its stretch, the locations
+of bones that follow it; None: off."""
 
 
 def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass, shown: SceneReader | None) -> _Taken:
@@ -273,7 +279,10 @@ def _take(motion: Motion, chain: ChainName, frame: int, done: ScenePass, shown: 
         solved.get(name) or raw_values(bones[name], mode) for name, mode in zip(motion.bones, motion.modes, strict=True)
     )
     scales = [raw_values(bones[name], SCALE) for name in motion.scaled]
-    return [*rotations], scales, posed.stretch if posed else 1.0, course
+    bodies = (done.bodies.get(ChainName(chain.armature, name)) for name in motion.carried)
+    own = zip(bodies, motion.carried, strict=True)
+    places = [body.location if body else raw_values(bones[name], LOCATION) for body, name in own]
+    return [*rotations], scales, posed.stretch if posed else 1.0, places, course
 
 
 def _solved(

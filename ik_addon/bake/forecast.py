@@ -6,7 +6,9 @@ from time import perf_counter
 import bpy
 
 from ..rig.blender.armatures import armature_named, posed_armatures
-from ..rig.model.order import ChainName, chain_order, objects_of
+from ..rig.model.body import bodies_of
+from ..rig.model.order import ChainName, chain_order, live_tips, objects_of
+from ..rig.pose.carrying import follow
 from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import solve_limb, tell
 from ..solvers import ChainError, Outcome
@@ -25,7 +27,10 @@ def part_out_of_reach(context: bpy.types.Context, chains: Sequence[ChainName], f
     """
     seen = missed = 0
     until = perf_counter() + _SECONDS
+    armatures = [armature_named(name) for name in dict.fromkeys(chain.armature for chain in chains)]
     tips = [armature_named(chain.armature).pose.bones[chain.tip] for chain in chains]
+    # A bone that follows its limbs follows all of them.
+    tips += [ob.pose.bones[name] for ob in armatures if bodies_of(ob) for name in live_tips(ob)]
     with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:
         if go_to is None:
             return 0.0
@@ -40,9 +45,12 @@ def part_out_of_reach(context: bpy.types.Context, chains: Sequence[ChainName], f
 def _misses(scene: SceneReader, chains: set[ChainName]) -> bool:
     """Whether one of the chains cannot reach its target as the scene stands."""
     order = chain_order(ob.evaluated_get(scene.depsgraph) for ob in posed_armatures(scene.depsgraph))
-    for chain in order.chains:
+    for chain in order.steps:
         reader = scene.armature(armature_named(chain.armature))
         try:
+            if chain in order.limbs:
+                follow(reader, chain.tip, [limb.tip for limb in order.limbs[chain]])
+                continue
             posed = solve_limb(reader.limb(chain.tip))
         except ChainError:
             # The bake itself says what is wrong with it.

@@ -18,6 +18,13 @@ SLACK = 1e-13
 FLAT = 1e-12
 """Centers span a plane, or a line, if their extent across it is less, beside the one along it."""
 
+_UPRIGHT = 0.5, 0.9
+"""Cosines of how far limbs of full length would lean on the line straight down: up to the second, 26 degrees, a body
+moves along it alone, from the first on, 60 degrees, the shortest way. The more they may lean, the farther a body would
+fall before it moves aside, and come back up."""
+_ROOM = 0.5
+"""Of the shortest limb's reach: where the line on which all limbs reach is shorter, it is left too."""
+
 TOUCHING = 1e-14
 """Spheres touch, instead of crossing in a circle, if the square of its radius is less, beside their own squares."""
 
@@ -91,6 +98,84 @@ def lowering(
     best = cost.argmin(axis=0)[None]
     possible = served.any(axis=0)
     return np.where(possible, np.take_along_axis(falls, best, axis=0)[0], 0.0), possible
+
+
+def eased_shift(
+    offsets: np.ndarray, longest: np.ndarray, shortest: np.ndarray, ease: float, straight_down: bool
+) -> tuple[np.ndarray, float]:
+    """A move of a body as `nearest_shift` gives, that begins gently: it depends on nothing but what is given.
+
+    It is 0 where all limbs reach with twice `ease` to spare, and meanwhile has no kinks but where other limbs begin to
+    decide. straight_down: along z, and the more the limbs lean, the more the shortest way. Each limb reaches if
+    `nearest_shift` has them reach.
+    """
+    offsets, longest, shortest = (np.asarray(each, float) for each in (offsets, longest, shortest))
+    distance = np.sqrt((offsets * offsets).sum(axis=1))
+    if (distance <= longest - 2.0 * ease).all() and (distance >= shortest).all():
+        return np.zeros(3), 0.0
+    shift, part = np.zeros(3), 0.0
+    if straight_down:
+        fall, room = _eased_fall(offsets, longest, ease)
+        upright = np.sqrt(np.maximum(1.0 - (offsets[:, :2] ** 2).sum(axis=1) / longest**2, 0.0)).min()
+        part = _ramp(upright, *_UPRIGHT) * _ramp(room / longest.min(), 0.0, _ROOM)
+        shift[2] = -fall
+    if part < 1.0:
+        # What all limbs have in common is convex: between two of its points lies another.
+        shift = part * shift + (1.0 - part) * _eased_nearest(offsets, longest, ease)
+    # Only a limb that cannot fold so far is missed by now, or one of those that no move serves.
+    rest, excess = nearest_shift(offsets - shift, longest, shortest)
+    return shift + rest, excess
+
+
+def _eased_nearest(offsets: np.ndarray, longest: np.ndarray, ease: float) -> np.ndarray:
+    """The nearest move into all balls, blended with that into balls which are smaller by `ease`; of one limb it is
+    `_eased` of how far that misses."""
+    near = nearest_shift(offsets, longest)[0]
+    if not ease:
+        return near
+    early = nearest_shift(offsets, longest - ease)[0]
+    size = np.sqrt((early * early).sum())
+    part = size / (4.0 * ease) if size < ease else max(2.0 * ease - size, 0.0) ** 2 / (4.0 * ease**2)
+    return near + part * (early - near)
+
+
+def _eased_fall(offsets: np.ndarray, longest: np.ndarray, ease: float) -> tuple[float, float]:
+    """How far down into all balls, and how long the part of the line through the body is that they share; 0: none."""
+    square = longest**2 - (offsets[:, :2] ** 2).sum(axis=1)
+    if (square <= 0.0).any():
+        return 0.0, 0.0
+    half = np.sqrt(square)
+    lows, highs = -offsets[:, 2] - half, -offsets[:, 2] + half
+    room = float(highs.min() - lows.max())
+    if room <= 0.0:
+        return 0.0, 0.0
+    # Where the line is short, so is what is eased: else its two ends were in each other's way.
+    ease = min(ease, room / 4.0)
+    return _eased(_soft_maximum(lows, ease), ease) - _eased(_soft_maximum(-highs, ease), ease), room
+
+
+def _ramp(value: float, low: float, high: float) -> float:
+    """From 0 below `low` to 1 above `high`, without a corner."""
+    part = min(max((value - low) / (high - low), 0.0), 1.0)
+    return part * part * (3.0 - 2.0 * part)
+
+
+def _soft_maximum(values: np.ndarray, ease: float) -> float:
+    """At least the largest of some values, at most `ease` more, without a corner where two of them are alike."""
+    # Not associative: always in the same order, whichever limb is which.
+    values = np.sort(values)[::-1]
+    largest = float(values[0])
+    for value in values[1:].tolist():
+        near = ease - abs(largest - value)
+        largest = max(largest, value) + (near * near / (4.0 * ease) if near > 0.0 else 0.0)
+    return largest
+
+
+def _eased(need: float, ease: float) -> float:
+    """0 below -ease, `need` above ease, at least both between, without a corner."""
+    if abs(need) >= ease:
+        return max(need, 0.0)
+    return (need + ease) ** 2 / (4.0 * ease)
 
 
 def _missing(shifts: np.ndarray, offsets: np.ndarray, longest: np.ndarray, shortest: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from mathutils import Quaternion, Vector
 
 from .bending import BendFrame, aim_at, start_frame
 from .ccd import MAX_SWEEPS
-from .chain import MET, Chain, Goal, Outcome, Solution, joint_points
+from .chain import MET, Chain, Goal, Outcome, Solution, joint_points, reach_limits
 from .cones import at_limits, bends_at, placed
 from .descent import descend, sweep
 from .frames import Start
@@ -45,6 +45,14 @@ def solve_limited(chain: Chain, goal: Goal, solver: str) -> Solution:
     if isinstance(limits, ConeJoints) and solver != "CCD" and (not goal.least_motion or len(limits) <= 2):
         return _in_plane(chain, goal, limits)
     return _Limited(chain, goal, tuple(limits)).solution(solver)
+
+
+def legal_reach(chain: Chain) -> tuple[float, float]:
+    """The nearest and the farthest distance from its root that a chain holds its end at within its joint limits."""
+    if chain.limits is None:
+        return reach_limits(chain.lengths)[0]
+    shapes = _Limited(chain, Goal(chain.joints[-1]), tuple(chain.limits)).shapes
+    return shapes.span(shapes.shortest), shapes.span(shapes.longest)
 
 
 def _in_plane(chain: Chain, goal: Goal, joints: ConeJoints) -> Solution:

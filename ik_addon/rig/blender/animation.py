@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator
 import bpy
 
 _BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)$', re.DOTALL)
-_POSE_CHANNELS = {"rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale"}
+_POSE_CHANNELS = {"rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale", "location"}
 _GROUPS_MUTE = not hasattr(bpy.types, "ActionSlot")
 """Whether a muted group of F-Curves is silent: since actions have slots, Blender plays it."""
 
 Channels = dict[str, set[tuple[str, int]]]
-"""For each bone's name the numbers of its rotation and scale that are animated: channel and index."""
+"""For each bone's name the numbers of its rotation, scale and location that are animated: channel and index."""
 
 _channels: dict[int, tuple[tuple, Channels]] = {}
 _PLACING = ("location", "rotation", "scale", "constraints")
@@ -137,7 +137,7 @@ def _set_by(homes: Iterable) -> Iterator[tuple[str, int]]:
 
 
 def animated_channels(ob: bpy.types.Object, data_at: bpy.types.AnimData | None = None, frame: float = 0.0) -> Channels:
-    """The numbers of the bones' rotations and scales that are set anew by animation or drivers at each frame.
+    """The numbers of the bones' channels that are set anew by animation or drivers at each frame.
 
     data_at: the animation data as it was evaluated at `frame`: of the NLA strips only those count that play there;
     without it all of them do.
@@ -191,7 +191,7 @@ def placing_drivers(ob: bpy.types.Object, bone_name: str, turned: bool) -> Itera
 
 
 def is_driven(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone, what: str) -> bool:
-    """Whether a driver sets the bone's "rotation" or "scale"; it would win over any pose that is written."""
+    """Whether a driver sets the bone's "rotation", "scale" or "location": it would win over what is written there."""
     data = ob.animation_data
     if data is None or not data.drivers:
         return False

@@ -7,7 +7,7 @@ driven and overridden, and follows a bone that is renamed or duplicated.
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from math import inf, pi
+from math import inf, isfinite, pi
 from operator import attrgetter
 
 import bpy
@@ -18,10 +18,14 @@ from . import kept, relation
 PREFIX = "analytic_ik_"
 _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 _SOFTEST = 0.5
+_SOFTEST_BODY = 0.2
 RANGES = {"influence": (0.0, 1.0), "softness": (0.0, _SOFTEST), "stretch_max": (1.0, inf), "toe_angle": (0.0, pi)}
 """Of settings that are numbers, where not all are allowed."""
-_OF_ANY_BONE = ("rigid", "use_cone", "cone", "use_min_bend", "min_bend")
-"""Settings of a bone's joint: no part of the chain whose tip the bone may be."""
+_OF_ANY_BONE = (
+    *("rigid", "use_cone", "cone", "use_min_bend", "min_bend"),
+    *("body_influence", "body_direction", "body_softness"),
+)
+"""Settings of a bone's joint, or of what it carries: no part of the chain whose tip the bone may be."""
 NAME_RECORD = PREFIX + "record_name"
 """The record of a bone's own name, by which it is found again (renamed.py)."""
 
@@ -61,6 +65,15 @@ class Settings:
     toe_angle: float
 
 
+@dataclass(frozen=True, slots=True)
+class BodySettings:
+    """How a bone moves so that the chains which it carries reach: its properties without their prefix."""
+
+    influence: float
+    direction: str
+    softness: float
+
+
 _READ = attrgetter(*(PREFIX + each.name for each in fields(Settings)))
 
 
@@ -79,6 +92,19 @@ def settings_of(pose_bone: bpy.types.PoseBone) -> Settings:
     if not (settings.solver and settings.reach):
         wrong |= {"solver": settings.solver or "AUTO", "reach": settings.reach or "CLAMP"}
     return replace(settings, **wrong) if wrong else settings
+
+
+def body_settings_of(pose_bone: bpy.types.PoseBone) -> BodySettings:
+    """How `pose_bone` follows the chains that it carries; of an evaluated bone: as animated and driven.
+
+    Within their ranges, whatever a file holds; what is no number is 0.
+    """
+    influence, softness = pose_bone.analytic_ik_body_influence, pose_bone.analytic_ik_body_softness
+    return BodySettings(
+        min(max(influence, 0.0), 1.0) if isfinite(influence) else 0.0,
+        pose_bone.analytic_ik_body_direction or "DOWN",
+        min(max(softness, 0.0), _SOFTEST_BODY) if isfinite(softness) else 0.0,
+    )
 
 
 Update = Callable[[bpy.types.PoseBone, bpy.types.Context], None]
@@ -188,6 +214,29 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
         "cone": _angle("Max Bend", "Largest angle between this bone and its parent", default=pi, min=0.0, max=pi),
         "use_min_bend": _flag("Min Bend", "Keep this hinge from straightening or bending backward"),
         "min_bend": _angle("Min Bend", "Smallest angle between this bone and its parent", min=0.0, max=pi),
+        # Of a bone that carries the roots of several chains.
+        "body_influence": _factor(
+            "Body Follows",
+            "Move this bone so that the chains which it carries reach their targets. 0 leaves it where it is posed",
+            min=0.0,
+            max=1.0,
+        ),
+        "body_direction": _choice(
+            "Direction",
+            "Where the body moves",
+            default="DOWN",
+            items=[
+                ("DOWN", "Down", "Straight down or up, and sideways as the limbs lean", 0),
+                ("NEAREST", "Nearest", "The shortest way", 1),
+            ],
+        ),
+        "body_softness": _factor(
+            "Softness",
+            "Begin to follow before a limb is straight, as a fraction of the shortest limb",
+            default=0.02,
+            min=0.0,
+            max=_SOFTEST_BODY,
+        ),
         # The end bone's orientation against the target's, where it follows it (foot.py); zero: none was kept.
         "record_rotation": _record(bpy.props.FloatVectorProperty, size=4),
         # The Blender IK constraint that a chain was made of, and the FK pose before that, as JSON (adopt.py).

@@ -7,6 +7,7 @@ from ...solvers import ChainError
 from ..blender.animation import animated_paths, bone_of_path, current_fcurve_collections, fcurve_collections
 
 _SWITCH = "analytic_ik_enabled"
+_BODY = "analytic_ik_body_influence"
 
 
 def switched_tips(ob: bpy.types.Object) -> list[str]:
@@ -35,9 +36,19 @@ def check_switchable(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> Non
 
 def mute_switch(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
     """Stop the current action, and a driver, from switching the chain of a tip."""
+    _mute(ob, _switch_path(pose_bone))
+
+
+def stop_following(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
+    """Let a bone follow its limbs no more, also where the current action or a driver says that it does."""
+    _mute(ob, f"{pose_bone.path_from_id()}.{_BODY}")
+    pose_bone.analytic_ik_body_influence = 0.0
+
+
+def _mute(ob: bpy.types.Object, path: str) -> None:
     data = ob.animation_data
     for collection in [*current_fcurve_collections(data), data.drivers] if data else []:
-        curve = collection.find(_switch_path(pose_bone))
+        curve = collection.find(path)
         if curve is not None:
             curve.mute = True
 

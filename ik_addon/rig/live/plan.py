@@ -14,6 +14,7 @@ from ..blender.armatures import armature_objects, is_evaluated_in, posed_armatur
 from ..blender.evaluating import Graphs
 from ..data.relation import is_tied
 from ..data.switch import switched_tips
+from ..model.body import bodies_of, following_bones
 from ..model.limb_model import animated_bones
 from ..model.order import ChainName, KnownOrders, live_tips, tips_of
 from ..pose.planned import PlannedChain, planned_chains
@@ -29,6 +30,7 @@ class Plan:
 
     unsteady: the chains that are read anew each time, with the reason. solved: the chains that were solved when it was
     made; unsolved: the others that were on; misplaced: of those the ones without a place in the order, with the error.
+    limbs: the bones that follow their limbs, with these; unfit: those that cannot, with the error.
     layer: name of the view layer that was evaluated then. tied: all of them are tied to their controls (relation.py).
     pending: something was changed before this frame that was not evaluated yet. tagged: armature objects that were
     changed before the update at hand.
@@ -50,6 +52,9 @@ class Plan:
         self.solved = frozenset(done.limbs)
         self.unsolved = frozenset(done.errors)
         self.misplaced = dict(order.errors)
+        self.limbs = dict(order.limbs)
+        self.unfit = dict(done.unfit)
+        self._bodies: dict[str, list[str]] = {}
         movers = set().union(*order.movers.values())
         armatures = [ob for ob in armature_objects() if ob.pose]
         self.tied = all(is_tied(*each) for each in tieable_tips(order, posed_armatures(depsgraph)))
@@ -57,6 +62,7 @@ class Plan:
         for ob in armatures:
             if not is_evaluated_in(ob, depsgraph) and tips_of(ob):
                 self._not_evaluated.append(ob)
+            self._bodies[ob.name_full] = following_bones(ob)
             turned = order.turned_by(ob.name_full)
             self._chains[ob.name_full] = {
                 tip: [*dict.fromkeys((*names, *turned[tip]))] for tip, names in order.chains_of(ob.name_full).items()
@@ -67,7 +73,9 @@ class Plan:
                 if posed is None:
                     self.unsteady[chain] = str(done.errors[chain])
                 elif order.movers[chain] or chain in movers:
-                    self.unsteady[chain] = messages.MOVES_WITH_OTHERS()
+                    body = next((mover.tip for mover in order.movers[chain] if mover in order.limbs), "")
+                    with_body = messages.MOVES_WITH_BODY(bone=body) if body else ""
+                    self.unsteady[chain] = with_body or messages.MOVES_WITH_OTHERS()
                 else:
                     limbs[chain.tip] = posed
             planned = planned_chains(ob, limbs, animated_bones(ob), depsgraph) if limbs else {}
@@ -110,6 +118,7 @@ class Plan:
             steady.isdisjoint(unsteady)
             and all(armature is not None and armature.is_up_to_date() for armature in own)
             and all(self._chains.get(ob.name_full, {}).keys() == set(live_tips(ob)) for ob in tagged)
+            and all(self._bodies.get(ob.name_full, []) == following_bones(ob) for ob in tagged)
         )
 
     def intact(self) -> bool:
@@ -130,7 +139,7 @@ class Plan:
         for ob in armature_objects():
             tips = tips_of(ob) if ob.pose else ()
             if tips:
-                found[ob.name_full] = (tips, signature(ob, self._chains.get(ob.name_full, {})))
+                found[ob.name_full] = (tips, bodies_of(ob), signature(ob, self._chains.get(ob.name_full, {})))
         return found
 
     def before_frame(self, scene: bpy.types.Scene, graphs: Graphs) -> bool:

@@ -30,14 +30,18 @@ def tieable_tips(order: ChainOrder, armatures: Iterable[bpy.types.Object]) -> It
     """The original tips of armature objects that are to be tied to their controls: those of live chains, and of chains
     that animation may switch on; each with whether that is loosely: to Blender it would be a circle, and it is refused.
 
-    Not where a chain is moved by what follows it: that has to be evaluated again with the whole armature. Nothing is
-    written to what is linked.
+    So are bones that follow their limbs, loosely. Not where a chain is moved by what follows it: that has to be
+    evaluated again with the whole armature. Nothing is written to what is linked.
     """
     for ob in filter(is_changeable, armatures):
         for tip in dict.fromkeys(tips_of(ob)):
             chain = ChainName(ob.name_full, tip)
             if chain not in order.circular:
                 yield ob.pose.bones[tip], chain in order.errors or chain in order.carried
+        for body in order.limbs:
+            if body.armature == ob.name_full:
+                # To have it evaluated: of the chains below only their own bones are.
+                yield ob.pose.bones[body.tip], True
 
 
 def _tie_chains() -> None:
@@ -53,7 +57,7 @@ def _tie_chains() -> None:
     for ob in armatures:
         if trigger_of(ob) is not None and is_changeable(ob):
             # Animation that had switched a chain off may have gone.
-            tips = {*tips_of(ob)}
+            tips = {*tips_of(ob), *(body.tip for body in order.limbs if body.armature == ob.name_full)}
             for bone in [each for each in ob.pose.bones if len(each.constraints) and each.name not in tips]:
                 untie(bone)
 

@@ -1,6 +1,6 @@
 """In which order the chains of a scene are solved: each after the chains that move it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from ..blender.carriers import carriers
 from ..blender.movers import is_placed, is_rigify
 from ..blender.relations import Known, followed_bones
 from ..data.switch import switched_tips
+from .body import bodies_of, following_bones, stays
 from .foot import end_bones
 from .limb import chain_bones, link_bones
 
@@ -36,9 +37,15 @@ class ChainOrder:
     knows. carried: chains whose own bones carry their controls, which are refused when they are read; circular: chains
     that move their own controls by constraints or drivers. errors: chains that have no place in the order, with the
     reason.
+
+    limbs: of bones that follow their limbs, named as if they were chains of no bone, these chains. They have a place in
+    `steps`, which else is `chains`, and may be movers. unfit: those that cannot follow, with the reason.
     """
 
     chains: list[ChainName] = field(default_factory=list)
+    steps: list[ChainName] = field(default_factory=list)
+    limbs: dict[ChainName, list[ChainName]] = field(default_factory=dict)
+    unfit: dict[ChainName, ChainError] = field(default_factory=dict)
     bones: dict[ChainName, list[str]] = field(default_factory=dict)
     turned: dict[ChainName, list[str]] = field(default_factory=dict)
     of: dict[str, list[ChainName]] = field(default_factory=dict)
@@ -84,12 +91,16 @@ def chain_order(objects: Iterable[bpy.types.Object]) -> ChainOrder:
     order = ChainOrder()
     chain_of_bone: dict[tuple[str, str], ChainName] = {}
     tips: dict[ChainName, bpy.types.PoseBone] = {}
+    bodies: dict[ChainName, bpy.types.PoseBone] = {}
     for ob in objects:
+        bodies |= {ChainName(ob.name_full, name): ob.pose.bones[name] for name in bodies_of(ob)}
         for tip in live_tips(ob):
             name = ChainName(ob.name_full, tip)
             tips[name] = ob.pose.bones[tip]
             _place(order, name, tips[name], chain_of_bone)
     known: Known = {}
+    if bodies:
+        _place_bodies(order, bodies, tips, chain_of_bone, known)
     for name in order.bones:
         near, far = _movers(tips[name], order.bones[name][0], chain_of_bone, known)
         if name in near:
@@ -100,7 +111,8 @@ def chain_order(objects: Iterable[bpy.types.Object]) -> ChainOrder:
         order.far_movers[name] = far - near - {name}
     while order.movers:
         try:
-            order.chains = list(TopologicalSorter(order.movers).static_order())
+            order.steps = list(TopologicalSorter(order.movers).static_order())
+            order.chains = [name for name in order.steps if name not in order.limbs]
             break
         except CycleError as error:
             _drop_circle(order, error.args[1])
@@ -119,7 +131,9 @@ class KnownOrders:
     def of(self, objects: Iterable[bpy.types.Object]) -> ChainOrder:
         """See `chain_order`."""
         found = [*objects]
-        key = tuple((ob.name_full, *map(_turns, map(ob.pose.bones.get, live_tips(ob)))) for ob in found)
+        key = tuple(
+            (ob.name_full, *map(_turns, map(ob.pose.bones.get, live_tips(ob))), *following_bones(ob)) for ob in found
+        )
         if key not in self._known:
             self._known[key] = chain_order(found)
         return self._known[key]
@@ -151,6 +165,55 @@ def _place(
     chain_of_bone.update({(name.armature, bone): name for bone in names + ends})
 
 
+def _place_bodies(
+    order: ChainOrder,
+    bodies: Mapping[ChainName, bpy.types.PoseBone],
+    tips: Mapping[ChainName, bpy.types.PoseBone],
+    chain_of_bone: dict[tuple[str, str], ChainName],
+    known: Known,
+) -> None:
+    """Give bones that follow their limbs these and a place in the order. The nearest of them alone follows a limb.
+
+    A chain of one bone is none: it only points at its target.
+    """
+    limbs: dict[ChainName, list[ChainName]] = {name: [] for name in bodies}
+    idle = set(bodies)
+    for chain, names in order.bones.items():
+        for bone in tips[chain].id_data.pose.bones[names[0]].parent_recursive:
+            name = ChainName(chain.armature, bone.name)
+            if name in chain_of_bone:
+                # Where that chain takes the limb is its own affair.
+                break
+            if name in bodies:
+                idle.discard(name)
+                if len(names) > 1 and stays(tips[chain], bone, known):
+                    limbs[name].append(chain)
+                break
+    for name in bodies:
+        if name in chain_of_bone:
+            order.unfit[name] = ChainError(messages.BODY_ON_CHAIN(tip=chain_of_bone[name].tip))
+        elif limbs[name]:
+            order.limbs[name] = limbs[name]
+        elif name not in idle:
+            order.unfit[name] = ChainError(messages.BODY_WITHOUT_LIMBS())
+    order.unfit = {name: error.of(messages.BONE(bone=name.tip)) for name, error in order.unfit.items()}
+    for name in order.limbs:
+        chain_of_bone[name.armature, name.tip] = name
+    for name, own in order.limbs.items():
+        near, far = _found(_read_by_body(bodies[name], [tips[chain] for chain in own]), chain_of_bone, known)
+        order.movers[name] = (near | far) - {name}
+        order.far_movers[name] = far - near - {name}
+
+
+def _read_by_body(
+    bone: bpy.types.PoseBone, tips: Iterable[bpy.types.PoseBone]
+) -> Iterator[tuple[bpy.types.Object, str, bool]]:
+    """What a bone is read from that follows the limbs of these tips: as of chains."""
+    yield bone.id_data, bone.parent.name if bone.parent else "", True
+    for tip in tips:
+        yield tip.analytic_ik_target, tip.analytic_ik_subtarget, tip.analytic_ik_use_rotation
+
+
 def _movers(
     tip: bpy.types.PoseBone, root_name: str, chain_of_bone: dict[tuple[str, str], ChainName], known: Known
 ) -> tuple[set[ChainName], set[ChainName]]:
@@ -158,8 +221,15 @@ def _movers(
 
     The chain itself may be among them: it is refused when it is read, with the bone that carries its target.
     """
+    return _found(read_by(tip, root_name), chain_of_bone, known)
+
+
+def _found(
+    read: Iterable[tuple[bpy.types.Object, str, bool]], chain_of_bone: dict[tuple[str, str], ChainName], known: Known
+) -> tuple[set[ChainName], set[ChainName]]:
+    """The chains that carry what is read, and those that move it in any other way."""
     near, far = set(), set()
-    for ob, bone_name, turned in read_by(tip, root_name):
+    for ob, bone_name, turned in read:
         near.update(chain_of_bone.get((owner.name_full, bone.name)) for owner, bone in carriers(ob, bone_name))
         found = followed_bones(ob, bone_name, turned, known)
         far.update(chain_of_bone.get((owner.name_full, bone.name)) for owner, bone in found)
@@ -187,6 +257,14 @@ def objects_of(tip: bpy.types.PoseBone) -> list[bpy.types.Object]:
 def _drop_circle(order: ChainOrder, circle: list[ChainName]) -> None:
     """Open a circle: where one of its chains is moved by constraints or drivers alone, that is seen a step late, as it
     is in Blender; else none of them can be solved."""
+    bodies = order.limbs.keys() & set(circle)
+    for name in bodies:
+        order.unfit[name] = ChainError(messages.BODY_IN_CIRCLE()).of(messages.BONE(bone=name.tip))
+        del order.limbs[name], order.movers[name], order.far_movers[name]
+    if bodies:
+        for movers in (*order.movers.values(), *order.far_movers.values()):
+            movers.difference_update(bodies)
+        return
     order.circular.update(circle)
     for name in circle:
         if order.far_movers[name] & set(circle):

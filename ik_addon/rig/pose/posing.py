@@ -13,7 +13,7 @@ import numpy as np
 
 from ..blender.animation import animated_channels
 from ..blender.armatures import armature_objects
-from ..blender.channels import SCALE, Raw, channel_of, raw_values
+from ..blender.channels import LOCATION, SCALE, Raw, channel_of, raw_values
 from ..blender.evaluating import evaluate
 from ..blender.silencing import silent_channels
 from ..data.relation import wake
@@ -22,7 +22,7 @@ _ROUNDING = 5e-7
 """What the numbers of a rotation or scale differ by that was solved before the frame and after it."""
 
 Channel = tuple[str, str]
-"""The name of a bone, and its rotation mode or SCALE."""
+"""The name of a bone, and its rotation mode, SCALE or LOCATION."""
 
 _shown: dict[str, set[Channel]] = {}
 """By the name of an armature object the channels that hold a solution in its evaluated bones, or held one: another
@@ -59,6 +59,10 @@ class FkPose:
         """FK scale of a bone."""
         return self._values(name, SCALE)
 
+    def location(self, name: str) -> Raw:
+        """FK location of a bone."""
+        return self._values(name, LOCATION)
+
     def _values(self, name: str, mode: str) -> Raw:
         fk, of_bone = raw_values(self._originals[name], mode), self._animated.get(name)
         if not of_bone:
@@ -93,8 +97,8 @@ class PoseWriter:
     def commit(self, tips: Iterable[str], frame_changed: bool = False) -> bool:
         """Write. Returns whether any bone changed, and is to be evaluated again.
 
-        tips: of the chains whose bones are written. frame_changed: the scene has just gone to a frame, whose pose then
-        depends on nothing that stood there before.
+        tips: of the chains whose bones are written, and bones that follow their limbs. frame_changed: the scene has
+        just gone to a frame, whose pose then depends on nothing that stood there before.
         """
         bones, slack = self._evaluated.pose.bones, 0.0 if frame_changed else _ROUNDING
         changed = {
@@ -102,7 +106,9 @@ class PoseWriter:
             for channel, numbers in self._values.items()
             # Equal to rounding it was solved in another way: nothing moves and nothing is evaluated again.
             if any(
-                not abs(a - b) <= slack for a, b in zip(raw_values(bones[channel[0]], channel[1]), numbers, strict=True)
+                # A location has the unit of its armature: no number is small for all of them.
+                not abs(a - b) <= (slack if channel[1] != LOCATION else 0.0)
+                for a, b in zip(raw_values(bones[channel[0]], channel[1]), numbers, strict=True)
             )
         }
         # What was switched off is tied no more; what animation switches off is.
@@ -140,12 +146,18 @@ class RowWriter:
                 bones[name].path_resolve(channel, False).foreach_set(numbers[:width])
 
 
-def shown_bones(ob: bpy.types.Object) -> tuple[list[str], list[str]]:
-    """Names of the bones of an armature object that may show a solved rotation, and of those that may show a scale."""
+def shown_bones(ob: bpy.types.Object) -> tuple[list[str], list[str], list[str]]:
+    """Names of the bones of an armature object that may show a solved rotation, a scale, and a location."""
     bones = ob.pose.bones
     of_bones = ((bones.get(name), mode) for name, mode in _shown.get(ob.name_full, ()))
-    shown = [(bone.name, mode) for bone, mode in of_bones if bone is not None and mode in (SCALE, bone.rotation_mode)]
-    return [name for name, mode in shown if mode != SCALE], [name for name, mode in shown if mode == SCALE]
+    shown = [(bone.name, mode) for bone, mode in of_bones if bone is not None and _has(bone, mode)]
+    scaled, moved = ([name for name, mode in shown if mode == own] for own in (SCALE, LOCATION))
+    return [name for name, mode in shown if mode not in (SCALE, LOCATION)], scaled, moved
+
+
+def _has(bone: bpy.types.PoseBone, mode: str) -> bool:
+    """Whether a channel is one that a bone has at present: of rotations only that of its mode."""
+    return mode in (SCALE, LOCATION, bone.rotation_mode)
 
 
 def shown_armatures() -> list[bpy.types.Object]:
@@ -162,7 +174,7 @@ def lend_shown(ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> None:
     bones, evaluated, lent = ob.pose.bones, ob_evaluated.pose.bones, []
     for name, mode in _shown.get(ob.name_full, ()):
         bone, shown_bone = bones.get(name), evaluated.get(name)
-        if bone is None or shown_bone is None or not (mode == SCALE or bone.rotation_mode == mode):
+        if bone is None or shown_bone is None or not _has(bone, mode):
             continue
         channel = channel_of(mode)[0]
         own = bone.path_resolve(channel, False)

@@ -1,6 +1,7 @@
 """From pose bones and targets to plain numbers in armature space, and what is wrong where that cannot be done."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from math import isfinite
@@ -89,6 +90,7 @@ class ArmatureReader:
         self._posed: dict[str, Matrix] = {}
         self._rotations: dict[str, Quaternion] = {}
         self._scales: dict[str, Vector] = {}
+        self._locations: dict[str, Vector] = {}
         self._told: set[str] = set()
 
     @cached_property
@@ -117,9 +119,24 @@ class ArmatureReader:
         self._posed[name] = matrix_armature
         self._told.add(name)
 
+    @contextmanager
+    def supposing(self, name: str, matrix_armature: Matrix) -> Iterator[None]:
+        """Inside, a bone is posed so, and what hangs on it goes with it; afterwards nothing is known of that."""
+        posed, told = self._posed.copy(), self._told.copy()
+        self.pose(name, matrix_armature)
+        try:
+            yield
+        finally:
+            self._posed, self._told = posed, told
+
     def turn(self, name: str, rotation: Quaternion) -> None:
         """Tell which local rotation a bone gets in this pass, wherever its parent will be."""
         self._rotations[name] = rotation
+        self._told.add(name)
+
+    def place(self, name: str, location: Vector) -> None:
+        """Tell which local location a bone gets in this pass, wherever its parent will be."""
+        self._locations[name] = location
         self._told.add(name)
 
     def rescale(self, name: str, scale: Vector) -> None:
@@ -158,7 +175,9 @@ class ArmatureReader:
             # What the constraint does is unknown here: let the bone ride as it was evaluated.
             carry = parent_pose @ parent.matrix.inverted_safe() if parent and parent_pose else Matrix()
             return carry @ pose_bone.matrix @ self._regrown(pose_bone)
-        return pose_matrix(pose_bone.bone, pose_bone.matrix_basis @ self._regrown(pose_bone), parent_pose)
+        basis = pose_bone.matrix_basis @ self._regrown(pose_bone)
+        basis.translation = self._locations.get(name, basis.translation)
+        return pose_matrix(pose_bone.bone, basis, parent_pose)
 
     def _regrown(self, pose_bone: bpy.types.PoseBone) -> Matrix:
         """From the scale with which a bone was evaluated to the one that it gets in this pass."""

@@ -10,12 +10,13 @@ from mathutils import Matrix, Quaternion, Vector
 from ... import messages
 from ...solvers import ChainError, Goal, Outcome, blend, link_rotations, solve
 from ..blender.armatures import posed_armatures
-from ..blender.channels import SCALE, Raw, quaternion_of, raw_of
+from ..blender.channels import LOCATION, SCALE, Raw, quaternion_of, raw_of
 from ..blender.evaluating import evaluate
 from ..model.chains import chain_of
 from ..model.lengthening import factors
 from ..model.limb import Limb
 from ..model.order import ChainName, ChainOrder, KnownOrders
+from .carrying import PosedBody, follow
 from .posing import PoseWriter, settle, shown_bones
 from .reading import ArmatureReader, SceneReader
 
@@ -56,10 +57,12 @@ class PosedLimb:
 class ScenePass:
     """What one pass over a scene did: the chains solved, and the ones skipped with their reason.
 
-    order: in which they were solved.
+    order: in which they were solved. bodies: the bones that followed their limbs; unfit: those that could not.
     """
 
     order: ChainOrder
+    bodies: dict[ChainName, PosedBody] = field(default_factory=dict)
+    unfit: dict[ChainName, ChainError] = field(default_factory=dict)
     limbs: dict[ChainName, PosedLimb] = field(default_factory=dict)
     errors: dict[ChainName, ChainError] = field(default_factory=dict)
 
@@ -190,7 +193,7 @@ def solve_scene(
     """
     objects = {ob.name_full: ob for ob in posed_armatures(depsgraph)}
     order = (orders or KnownOrders()).of(ob.evaluated_get(depsgraph) for ob in objects.values())
-    done = ScenePass(order, errors=dict(order.errors))
+    done = ScenePass(order, unfit=dict(order.unfit), errors=dict(order.errors))
     armatures = _armatures(objects, depsgraph, frame_changed)
     released = [armature for armature in armatures.values() if _release_others(armature, order)]
     if any(_is_constrained(armature.ob) for armature in released):
@@ -200,10 +203,11 @@ def solve_scene(
         armatures = _armatures(objects, depsgraph, frame_changed)
     moved: set[ChainName] = set()
     written: set[ChainName] = set()
-    for chain in order.chains:
+    for chain in order.steps:
         if touched is not None and not order.movers[chain] & moved:
             armature = armatures[chain.armature]
-            if not touched(armature.reader.tip(chain.tip)):
+            own = order.limbs.get(chain, [chain])
+            if not any(touched(armature.reader.tip(limb.tip)) for limb in own):
                 continue
         if order.far_movers[chain] & written:
             # Between them lies what only Blender works out: constraints and drivers.
@@ -215,6 +219,9 @@ def solve_scene(
         reader, writer = armature.reader, armature.writer
         moved.add(chain)
         written.add(chain)
+        if chain in order.limbs:
+            _follow(armature, chain, done)
+            continue
         try:
             posed = solve_limb(reader.limb(chain.tip))
         except ChainError as error:
@@ -233,6 +240,26 @@ def solve_scene(
     return done
 
 
+def _follow(armature: "_Armature", body: ChainName, done: ScenePass) -> None:
+    """Have a bone follow its limbs."""
+    limbs = [limb.tip for limb in done.order.limbs[body]]
+    try:
+        posed = done.bodies[body] = follow(armature.reader, body.tip, limbs)
+    except ChainError as error:
+        done.unfit[body] = error
+        if body.tip in armature.moved:
+            _put_back(armature, body.tip)
+        return
+    armature.writer.write(body.tip, LOCATION, posed.location)
+
+
+def _put_back(armature: "_Armature", name: str) -> None:
+    """Give a bone that follows no limb any more its FK location back, before what hangs on it is read."""
+    location = armature.reader.fk.location(name)
+    armature.writer.give_back(name, LOCATION, location)
+    armature.reader.place(name, Vector(location))
+
+
 def _armatures(
     objects: dict[str, bpy.types.Object], depsgraph: bpy.types.Depsgraph, frame_changed: bool
 ) -> "dict[str, _Armature]":
@@ -245,7 +272,7 @@ def _commit(armatures: "dict[str, _Armature]", order: ChainOrder, frame_changed:
     """Write what was solved. Returns whether that changed anything."""
     return any(
         [
-            armature.writer.commit([chain.tip for chain in order.of.get(name, ())], frame_changed)
+            armature.writer.commit([chain.tip for chain in order.steps if chain.armature == name], frame_changed)
             for name, armature in armatures.items()
         ]
     )
@@ -261,14 +288,15 @@ def tell(reader: ArmatureReader, posed: PosedLimb) -> None:
 
 
 class _Armature:
-    """One armature in a pass. turned, scaled: names of its bones that show a rotation, and a scale, of IK."""
+    """One armature in a pass. turned, scaled, moved: names of its bones that show a rotation, a scale, and a location,
+    of IK."""
 
     def __init__(self, scene: SceneReader, ob: bpy.types.Object) -> None:
         self._scene = scene
         self.ob = ob
         self.evaluated = ob.evaluated_get(scene.depsgraph)
         self.writer = PoseWriter(ob, self.evaluated)
-        self.turned, self.scaled = shown_bones(ob)
+        self.turned, self.scaled, self.moved = shown_bones(ob)
 
     @property
     def reader(self) -> ArmatureReader:
@@ -302,15 +330,18 @@ def _lengthen(armature: _Armature, names: Sequence[str], ratio: float) -> None:
 
 def _release_others(armature: _Armature, order: ChainOrder) -> bool:
     """Give the bones of an armature that no chain turns, or scales, any more their FK pose back; whether any are."""
-    if not armature.turned and not armature.scaled:
+    if not armature.turned and not armature.scaled and not armature.moved:
         return False
-    released: list[str] = []
+    released = [name for name in armature.moved if ChainName(armature.ob.name_full, name) not in order.limbs]
+    for name in released:
+        _put_back(armature, name)
     chains, tips = order.chains_of(armature.ob.name_full), armature.evaluated.pose.bones
     if armature.scaled:
         stretching = [names for tip, names in chains.items() if tips[tip].analytic_ik_reach == "STRETCH"]
         kept = {name for names in stretching for name in armature.factors(names, 1.0)}
-        released += [name for name in armature.scaled if name not in kept]
-        for name in released:
+        shrunk = [name for name in armature.scaled if name not in kept]
+        released += shrunk
+        for name in shrunk:
             fk = armature.reader.fk.scale(name)
             armature.writer.give_back(name, SCALE, fk)
             armature.reader.rescale(name, Vector(fk))

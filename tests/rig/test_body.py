@@ -1,0 +1,575 @@
+"""A bone that follows its limbs: all of them reach, at any frame in any order, and its own channels stay the user's."""
+
+from itertools import pairwise, permutations
+from math import radians
+from random import Random
+
+import bpy
+import pytest
+from mathutils import Euler, Matrix, Vector
+
+from ik_addon import bake
+from ik_addon.authoring import snap, switching
+from ik_addon.rig.live import handlers as live
+from ik_addon.rig.model.order import ChainName
+from ik_addon.rig.pose.solving import solve_scene
+
+from .keys import curves_in
+from .rigs import BoneSpec, Control, evaluated_copy, make_chain, new_armature, new_empty, pose_values, update
+
+pytestmark = pytest.mark.versions
+
+LEGS = {
+    2: {"L": (0.2, 0.0), "R": (-0.2, 0.0)},
+    4: {"FL": (0.2, -0.8), "FR": (-0.2, -0.8), "HL": (0.2, 0.8), "HR": (-0.2, 0.8)},
+}
+ALL_REACH = 1e-5
+"""Of a leg's length."""
+
+
+class Creature:
+    """A body on legs that end on the ground, each with a target Empty, in an armature of any scale and place.
+
+    size: length of a leg in the armature's units is about twice that.
+    """
+
+    def __init__(self, legs=2, size=1.0, world=None, influence=1.0, direction="DOWN", connect=False, **settings):
+        specs = [BoneSpec("root", (0, 0, 0), (0, 0.3, 0)), BoneSpec("hips", (0, 0, 2), (0, 0.4, 2), "root")]
+        specs += [BoneSpec("spine", (0, 0.4, 2), (0, 0.4, 2.8), "hips", connect=True)]
+        for leg, (x, y) in LEGS[legs].items():
+            specs.append(BoneSpec(f"thigh.{leg}", (x, y, 2), (x, y - 0.2, 1), "hips"))
+            specs.append(BoneSpec(f"shin.{leg}", (x, y - 0.2, 1), (x, y, 0.1), f"thigh.{leg}", connect=True))
+        for spec in specs:
+            spec.__dict__.update(head=Vector(spec.head) * size, tail=Vector(spec.tail) * size)
+        self.ob, self.size, self.legs = new_armature("creature", specs), size, [*LEGS[legs]]
+        self.ob.matrix_world = world or Matrix()
+        update()
+        self.world = self.ob.matrix_world.copy()
+        self.targets, self.homes = {}, {}
+        for leg in self.legs:
+            shin = self.ob.pose.bones[f"shin.{leg}"]
+            self.homes[leg] = self.world @ shin.tail
+            self.targets[leg] = new_empty(f"foot {leg}", self.homes[leg])
+            make_chain(shin, Control(self.targets[leg]), **settings)
+        self.hips.analytic_ik_body_direction = direction
+        self.hips.analytic_ik_body_influence = influence
+        update()
+
+    @property
+    def hips(self):
+        return self.ob.pose.bones["hips"]
+
+    @property
+    def leg_length(self):
+        return (Vector((0, -0.2, -1)).length + Vector((0, 0.2, -0.9)).length) * self.size
+
+    def step(self, leg, offset):
+        """Put a target so far from where it is at rest, in legs of size 1, in the world's directions."""
+        self.targets[leg].location = self.homes[leg] + Vector(offset) * self.size * self.scale
+
+    @property
+    def scale(self):
+        return self.world.median_scale
+
+    def missed(self):
+        """By how much the worst foot misses its target, in leg lengths."""
+        ob = evaluated_copy(self.ob)
+        missed = (
+            (ob.matrix_world @ ob.pose.bones[f"shin.{leg}"].tail - target.matrix_world.translation).length
+            for leg, target in self.targets.items()
+        )
+        return max(missed) / (self.leg_length * self.scale)
+
+    def body(self):
+        """How far the hips are from where their FK channels put them, in the world, in legs of size 1."""
+        ob = evaluated_copy(self.ob)
+        rest = self.ob.data.bones["hips"].matrix_local @ Vector(self.hips.location)
+        return ob.matrix_world.to_3x3() @ (ob.pose.bones["hips"].head - rest) / (self.size * self.scale)
+
+
+def matrices(ob):
+    return {bone.name: [x for row in bone.matrix for x in row] for bone in evaluated_copy(ob).pose.bones}
+
+
+def differ(a, b):
+    return max(abs(x - y) for name in a for x, y in zip(a[name], b[name], strict=True))
+
+
+def channels(ob):
+    return [
+        (*bone.location, *bone.rotation_quaternion, *bone.rotation_euler, *bone.rotation_axis_angle, *bone.scale)
+        for bone in ob.pose.bones
+    ]
+
+
+WORLDS = {
+    "still": Matrix(),
+    "turned": Matrix.LocRotScale((3, -1, 2), Euler((0.4, 1.2, -0.7)), (1, 1, 1)),
+    "mirrored": Matrix.LocRotScale((0.5, 0, 0), Euler((0, 0, 2)), (-1, 1, 1)),
+    "small": Matrix.Diagonal((0.01, 0.01, 0.01, 1)),
+    "large": Matrix.Diagonal((100, 100, 100, 1)),
+}
+
+
+@pytest.mark.parametrize("legs", LEGS)
+@pytest.mark.parametrize("direction", ["DOWN", "NEAREST"])
+@pytest.mark.parametrize("world", WORLDS)
+def test_all_limbs_reach(legs, direction, world):
+    creature = Creature(legs, world=WORLDS[world], direction=direction)
+    random, moved = Random(legs), 0
+    for _ in range(25):
+        for leg in creature.legs:
+            creature.step(leg, [random.uniform(-0.3, 0.3), random.uniform(-0.6, 0.6), random.uniform(-0.4, 0.5)])
+        update()
+        assert creature.missed() < ALL_REACH
+        moved += creature.body().length > 0.05
+        if direction == "DOWN" and world != "turned":
+            assert creature.body().xy.length < 1e-5
+    assert moved > 5
+
+
+@pytest.mark.parametrize("size", [0.01, 100.0])
+def test_all_limbs_reach_whatever_the_armatures_unit(size):
+    creature = Creature(size=size)
+    for distance in (0.3, 0.6, 0.601, 0.8, 0.6, 0.0):
+        creature.step("L", (0, -distance, 0))
+        update()
+        assert creature.missed() < ALL_REACH
+    assert creature.body().length == pytest.approx(Creature().body().length, abs=1e-5)
+
+
+def test_it_stays_where_all_reach_with_something_to_spare():
+    creature = Creature()
+    for leg in creature.legs:
+        creature.step(leg, (0, 0, 0.3))
+    update()
+    assert creature.body().length == 0.0
+    assert tuple(evaluated_copy(creature.ob).pose.bones["hips"].location) == (0.0, 0.0, 0.0)
+
+
+def test_hips_dragged_by_hand_keep_the_feet_and_stop_where_the_legs_end():
+    creature = Creature()
+    up = creature.ob.data.bones["hips"].matrix_local.to_3x3().inverted() @ Vector((0, 0, 1))
+    heights = []
+    for k in range(12):
+        creature.hips.location = up * (k * 0.1 - 0.5)
+        update()
+        assert creature.missed() < ALL_REACH
+        heights.append(evaluated_copy(creature.ob).pose.bones["hips"].head.z)
+        assert tuple(creature.hips.location) == tuple(up * (k * 0.1 - 0.5))
+    assert heights[:4] == pytest.approx([1.5, 1.6, 1.7, 1.8], abs=1e-6)
+    assert heights == sorted(heights)
+    assert heights[-1] - heights[-3] < 1e-5
+    # Of two legs that are alike the soft maximum is a quarter of the softness more than either.
+    assert 0.1 + creature.leg_length * (1 - 0.006) < heights[-1] < 0.1 + creature.leg_length
+
+
+def test_it_is_pulled_up_too():
+    creature = Creature()
+    for leg in creature.legs:
+        creature.step(leg, (0, 0, 4.5))
+    update()
+    assert creature.body().z > 0.4 and creature.missed() < ALL_REACH
+
+
+@pytest.mark.parametrize("direction", ["DOWN", "NEAREST"])
+def test_it_moves_without_jumps(direction):
+    """In steps of two thousandths of a leg, through the beginning of the need and out to where one foot alone pulls."""
+    creature, before, steps = Creature(direction=direction), None, []
+    for k in range(0, 2200, 4):
+        creature.step("L", (0.0003 * k, -0.001 * k, 0.0002 * k))
+        update()
+        place = creature.body()
+        steps.append(0.0 if before is None else (place - before).length)
+        before = place
+    assert max(steps) < 2 * 0.0043
+
+
+def test_where_no_place_serves_all_the_worst_miss_alike():
+    creature = Creature(direction="NEAREST")
+    creature.step("L", (4, 0, 0))
+    creature.step("R", (-4, 0, 0))
+    update()
+    ob = evaluated_copy(creature.ob)
+    missed = [
+        (ob.pose.bones[f"shin.{leg}"].tail - target.matrix_world.translation).length
+        for leg, target in creature.targets.items()
+    ]
+    assert missed[0] == pytest.approx(missed[1], abs=1e-4) and missed[0] > 1
+    done = solve_scene(bpy.context.evaluated_depsgraph_get(), frame_changed=False)
+    assert done.bodies[ChainName("creature", "hips")].excess_world == pytest.approx(missed[0], abs=5e-4)
+
+
+def test_the_channels_are_the_users_bit_for_bit():
+    creature = Creature()
+    creature.hips.location, creature.hips.rotation_quaternion = (0.013, 0.02, 0.3), (0.9, 0.1, 0.2, 0.05)
+    update()
+    before = channels(creature.ob)
+    for k in range(5):
+        creature.step("L", (0.1 * k, -0.2 * k, 0))
+        update()
+        assert channels(creature.ob) == before
+        bpy.context.scene.frame_set(k)
+        assert channels(creature.ob) == before
+    assert creature.body().length > 0.1 or creature.missed() < ALL_REACH
+
+
+def test_switched_off_it_is_where_it_was():
+    creature = Creature()
+    creature.step("L", (0, -0.8, 0))
+    creature.hips.analytic_ik_body_influence = 0.0
+    update()
+    off = matrices(creature.ob)
+    own = channels(creature.ob)
+    assert creature.body().length == 0.0
+    creature.hips.analytic_ik_body_influence = 1.0
+    update()
+    full = creature.body()
+    assert full.length > 0.05
+    creature.hips.analytic_ik_body_influence = 0.5
+    update()
+    assert (creature.body() - full / 2).length < 1e-5
+    creature.hips.analytic_ik_body_influence = 0.0
+    update()
+    assert differ(matrices(creature.ob), off) < 1e-5
+    assert creature.body().length == 0.0 and channels(creature.ob) == own
+
+
+def test_without_its_chains_it_is_where_it_was():
+    creature = Creature()
+    creature.step("L", (0, -0.8, 0))
+    update()
+    assert creature.body().length > 0.05
+    for leg in creature.legs:
+        creature.ob.pose.bones[f"shin.{leg}"].analytic_ik_enabled = False
+    update()
+    assert creature.body().length == 0.0
+
+
+def test_a_chain_that_its_target_hardly_leads_hardly_holds_it():
+    creature = Creature()
+    creature.step("L", (0, -0.9, 0))
+    shin, falls = creature.ob.pose.bones["shin.L"], []
+    for influence in (1.0, 0.9, 0.5, 0.1, 0.0):
+        shin.analytic_ik_influence = influence
+        update()
+        falls.append(-creature.body().z)
+    # The other leg, which stands, is straight enough at rest to be eased.
+    assert falls == sorted(falls, reverse=True) and falls[0] > 0.1 and falls[-1] < 0.01
+
+
+# Frames
+
+
+def animated(creature, keyed_hips=True):
+    random = Random(3)
+    for frame in (1, 6, 11, 16, 21):
+        for leg in creature.legs:
+            creature.step(leg, [random.uniform(-0.3, 0.3), random.uniform(-0.7, 0.7), random.uniform(-0.1, 0.4)])
+            creature.targets[leg].keyframe_insert("location", frame=frame)
+        if keyed_hips:
+            creature.hips.location = [random.uniform(-0.2, 0.2) * creature.size for _ in range(3)]
+            creature.hips.keyframe_insert("location", frame=frame)
+    return creature
+
+
+def pose_at(creature, frame):
+    bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
+    assert creature.missed() < ALL_REACH
+    return matrices(creature.ob)
+
+
+@pytest.mark.parametrize("keyed_hips", [True, False])
+def test_a_frame_has_one_pose_whatever_was_visited_before(keyed_hips):
+    creature = animated(Creature(), keyed_hips)
+    rest = channels(creature.ob)[2:]
+    frames = [1, 4, 7.25, 12, 18.5, 21]
+    poses = {frame: pose_at(creature, frame) for frame in frames}
+    assert max(differ(poses[a], poses[b]) for a, b in pairwise(frames)) > 0.01
+    for order in [*permutations(frames)][:: 720 // 6]:
+        for frame in order:
+            assert differ(pose_at(creature, frame), poses[frame]) < 1e-6
+            assert channels(creature.ob)[2:] == rest
+    live.load_post(None)
+    for frame in reversed(frames):
+        assert differ(pose_at(creature, frame), poses[frame]) < 1e-6
+
+
+def test_its_influence_may_be_animated():
+    creature = animated(Creature())
+    for frame, influence in ((1, 0.0), (11, 0.0), (16, 1.0)):
+        creature.hips.analytic_ik_body_influence = influence
+        creature.hips.keyframe_insert("analytic_ik_body_influence", frame=frame)
+    bpy.context.scene.frame_set(1)
+    assert creature.body().length < 1e-6
+    places = {}
+    for frame in (18, 3, 20, 8, 14):
+        bpy.context.scene.frame_set(frame)
+        places[frame] = creature.body().length
+    assert max(places[3], places[8]) < 1e-6
+    bpy.context.scene.frame_set(18)
+    assert creature.missed() < ALL_REACH
+    assert creature.body().length == pytest.approx(places[18], abs=1e-6)
+
+
+def test_undo_and_a_saved_file_have_it_where_it_follows(tmp_path):
+    creature = Creature()
+    creature.step("L", (0, -0.8, 0))
+    update()
+    pose, own = matrices(creature.ob), channels(creature.ob)
+    bpy.ops.ed.undo_push(message="before")
+    bpy.data.objects["foot L"].location.y -= 0.3
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+    update()
+    assert differ(matrices(bpy.data.objects["creature"]), pose) < 1e-6
+    assert channels(bpy.data.objects["creature"]) == own
+    path = str(tmp_path / "saved.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert channels(bpy.data.objects["creature"]) == own
+    assert differ(matrices(bpy.data.objects["creature"]), pose) < 1e-6
+
+
+def test_chains_that_move_with_it_are_read_anew_and_say_why():
+    creature = Creature()
+    way = live.plan_of(bpy.context).way_of(bpy.context.scene, ChainName("creature", "shin.L"))
+    assert way == "Every Frame (it moves with bone 'hips', which follows its limbs)"
+    creature.hips.analytic_ik_body_influence = 0.0
+    update()
+    way = live.plan_of(bpy.context).way_of(bpy.context.scene, ChainName("creature", "shin.L"))
+    assert "Every Frame" not in way
+
+
+def new_machine():
+    """An arm beside the creature that reaches for an Empty, "goal"."""
+    ob = new_armature(
+        "machine",
+        [
+            BoneSpec("arm", (1.5, 0, 0), (1.5, 0.1, 0.6)),
+            BoneSpec("hand", (1.5, 0.1, 0.6), (1.5, 0, 1.2), "arm", connect=True),
+        ],
+    )
+    make_chain(ob.pose.bones["hand"], Control(new_empty("goal", (1.0, 0, 0.4))))
+    return ob
+
+
+# What it does not follow, and what keeps it
+
+
+def unfit():
+    done = solve_scene(bpy.context.evaluated_depsgraph_get(), frame_changed=False)
+    return {body.tip: str(error) for body, error in done.unfit.items()}
+
+
+def test_a_limb_whose_target_moves_with_it_does_not_hold_it():
+    creature = Creature()
+    creature.targets["R"].parent, creature.targets["R"].parent_type = creature.ob, "BONE"
+    creature.targets["R"].parent_bone = "spine"
+    update()
+    there = evaluated_copy(creature.ob).matrix_world.copy()
+    creature.targets["R"].matrix_world = there @ Matrix.Translation((-0.2, 0, 0.3))
+    creature.step("L", (0, -0.9, 0))
+    update()
+    assert creature.missed() < ALL_REACH and creature.body().length > 0.1
+    creature.targets["L"].parent = creature.targets["R"]
+    update()
+    assert creature.body().length < 1e-6
+    assert unfit() == {
+        "hips": "Bone 'hips': it follows no limb, for no chain below it has a target that stays where it is. Give one "
+        "a target that does not hang on this bone."
+    }
+
+
+def test_a_connected_bone_cannot_move():
+    creature = Creature(influence=0.0)
+    creature.ob.pose.bones["spine"].analytic_ik_body_influence = 1.0
+    bpy.context.view_layer.objects.active = creature.ob
+    bpy.ops.object.mode_set(mode="EDIT")
+    creature.ob.data.edit_bones["thigh.L"].parent = creature.ob.data.edit_bones["spine"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    creature.step("L", (0, -0.9, 0))
+    update()
+    assert unfit() == {
+        "spine": "Bone 'spine': it is connected to its parent and cannot follow its limbs. Disconnect it in Edit "
+        "Mode, or let bone 'hips' follow."
+    }
+    assert tuple(evaluated_copy(creature.ob).pose.bones["spine"].location) == (0, 0, 0)
+
+
+def test_what_constraints_or_drivers_move_does_not_follow_and_is_given_back():
+    creature = Creature()
+    creature.step("L", (0, -0.9, 0))
+    update()
+    assert creature.body().length > 0.1
+    constraint = creature.hips.constraints.new("LIMIT_ROTATION")
+    constraint.name = "keep"
+    update()
+    assert unfit()["hips"] == (
+        "Bone 'hips': constraint 'keep' moves it, so it cannot follow its limbs. Mute it, or let another bone follow."
+    )
+    update()
+    assert creature.body().length < 1e-6
+    creature.hips.constraints.remove(constraint)
+    update()
+    assert creature.body().length > 0.1
+    creature.hips.driver_add("location", 0)
+    update()
+    assert "a driver sets its location" in unfit()["hips"]
+
+
+def test_a_bone_of_a_chain_does_not_follow():
+    creature = Creature()
+    make_chain(creature.ob.pose.bones["hips"], Control(new_empty("goal", (0, 1, 1))), chain_count=1)
+    update()
+    assert "it belongs to the chain of 'hips'" in unfit()["hips"]
+
+
+def test_limbs_that_move_each_others_targets_do_not_move_it():
+    creature = Creature()
+    machine = new_machine()
+    goal = bpy.data.objects["goal"]
+    goal.parent, goal.parent_type, goal.parent_bone = creature.ob, "BONE", "spine"
+    foot = creature.targets["L"]
+    foot.parent, foot.parent_type, foot.parent_bone = machine, "BONE", "hand"
+    update()
+    assert unfit() == {
+        "hips": "Bone 'hips': it cannot follow its limbs, for chains that it carries move their targets. Give them "
+        "targets that do not."
+    }
+
+
+# Several armatures and bodies
+
+
+def test_a_body_within_a_body_follows_its_own_limbs():
+    creature = Creature(4, influence=1.0)
+    bpy.context.view_layer.objects.active = creature.ob
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = creature.ob.data.edit_bones
+    chest = bones.new("chest")
+    chest.head, chest.tail, chest.parent = (0, -0.8, 2), (0, -1.2, 2), bones["hips"]
+    for leg in ("FL", "FR"):
+        bones[f"thigh.{leg}"].parent = chest
+    bpy.ops.object.mode_set(mode="OBJECT")
+    creature.ob.pose.bones["chest"].analytic_ik_body_influence = 1.0
+    creature.step("FL", (0, -1.0, 0))
+    update()
+    assert creature.missed() < ALL_REACH
+    front = evaluated_copy(creature.ob).pose.bones["chest"].location
+    assert front.length > 0.1 and creature.body().length < 0.01
+    creature.step("HL", (0, 1.0, 0))
+    update()
+    assert creature.missed() < ALL_REACH and creature.body().length > 0.1
+
+
+def test_a_target_that_another_chain_carries_is_followed_in_the_frame():
+    creature = Creature()
+    other, goal = new_machine(), bpy.data.objects["goal"]
+    foot = creature.targets["L"]
+    foot.parent, foot.parent_type, foot.parent_bone = other, "BONE", "hand"
+    foot.location = (0, 0, 0)
+    for place in ((1.0, 0, 0.4), (1.1, -0.4, 0.2), (0.9, 0.3, 0.1)):
+        goal.location = place
+        update()
+        assert creature.missed() < ALL_REACH
+
+
+def test_a_chain_on_a_bone_between_moves_with_it():
+    """A tail on the spine, whose target is in the world, and a head whose target hangs on the hips."""
+    creature = Creature()
+    creature.ob.pose.bones["spine"].rotation_mode = "QUATERNION"
+    goal = new_empty("look", (0.0, -1.0, 2.5))
+    make_chain(creature.ob.pose.bones["spine"], Control(goal), chain_count=1)
+    creature.step("L", (0, -0.9, 0))
+    update()
+    spine = evaluated_copy(creature.ob).pose.bones["spine"]
+    assert (spine.tail - spine.head).normalized().angle((goal.location - spine.head).normalized()) < radians(0.05)
+    assert creature.missed() < ALL_REACH
+
+
+# Baked and snapped
+
+
+def worst_difference(creature, frames, poses):
+    worst = 0.0
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        worst = max(worst, differ(matrices(creature.ob), poses[frame]))
+    return worst
+
+
+@pytest.mark.parametrize("keyed_hips", [True, False])
+def test_baked_it_plays_as_it_did(keyed_hips):
+    creature, frames = animated(Creature(), keyed_hips), range(1, 22)
+    poses = {frame: pose_at(creature, frame) for frame in frames}
+    chains = bake.chains_of([creature.ob])
+    report = bake.check(bpy.context, chains, frames)
+    assert all(chain["max_error"] < 1e-4 for chain in report["files"][0]["chains"])
+    bake.bake(bpy.context, chains, frames)
+    assert creature.hips.analytic_ik_body_influence == 0.0
+    assert worst_difference(creature, frames, poses) < 1e-5
+    paths = {curve.data_path for curve in curves_in(creature.ob.animation_data.action)}
+    assert 'pose.bones["hips"].location' in paths
+
+
+def test_kept_live_it_goes_on_following_and_gets_no_keys():
+    creature, frames = animated(Creature(), keyed_hips=False), range(1, 12)
+    poses = {frame: pose_at(creature, frame) for frame in frames}
+    bake.bake(bpy.context, bake.chains_of([creature.ob]), frames, after="KEEP")
+    assert creature.hips.analytic_ik_body_influence == 1.0
+    assert worst_difference(creature, frames, poses) < 1e-5
+
+
+def test_half_of_its_limbs_cannot_be_baked():
+    creature = animated(Creature())
+    one = [ChainName("creature", "shin.L")]
+    with pytest.raises(bake.ChainError if hasattr(bake, "ChainError") else Exception, match="Bake all of them") as why:
+        bake.bake(bpy.context, one, range(1, 5))
+    assert str(why.value) == (
+        "Bone 'hips' follows the chains of 'shin.L', 'shin.R'. Bake all of them, or set its Body Follows to 0."
+    )
+    assert creature.ob.pose.bones["shin.L"].analytic_ik_enabled
+
+
+def test_snapped_to_ik_and_switched_to_fk_it_stays():
+    creature = Creature()
+    creature.hips.analytic_ik_body_softness = 0.0
+    creature.step("L", (0, -0.9, 0))
+    update()
+    pose = matrices(creature.ob)
+    tips = [creature.ob.pose.bones[f"shin.{leg}"] for leg in creature.legs]
+    switching.switch_to_fk(bpy.context, tips)
+    update()
+    assert differ(matrices(creature.ob), pose) < 1e-5
+    assert creature.hips.location.length > 0.1
+
+
+def test_snapped_over_frames_it_plays_as_it_did():
+    creature, frames = animated(Creature(), keyed_hips=False), range(1, 12)
+    poses = {frame: pose_at(creature, frame) for frame in frames}
+    tips = [creature.ob.pose.bones[f"shin.{leg}"] for leg in creature.legs]
+    snap.snap_pose(bpy.context, tips, frames)
+    creature.hips.analytic_ik_body_influence = 0.0
+    for tip in tips:
+        tip.analytic_ik_enabled = False
+    assert worst_difference(creature, frames, poses) < 1e-5
+
+
+def test_its_targets_are_snapped_to_its_fk_pose():
+    creature = Creature()
+    creature.hips.analytic_ik_body_softness = 0.0
+    creature.step("L", (0, -0.9, 0))
+    update()
+    assert creature.body().length > 0.1
+    for leg in creature.legs:
+        creature.ob.pose.bones[f"thigh.{leg}"].rotation_quaternion = Euler((0.5, 0, 0)).to_quaternion()
+        creature.ob.pose.bones[f"shin.{leg}"].rotation_quaternion = Euler((-0.9, 0, 0)).to_quaternion()
+    tips = [creature.ob.pose.bones[f"shin.{leg}"] for leg in creature.legs]
+    snap.snap_targets(bpy.context, tips)
+    update()
+    assert creature.body().length < 1e-4
+    assert pose_values(creature.ob)["thigh.L"] == pytest.approx(
+        tuple(creature.ob.pose.bones["thigh.L"].rotation_quaternion), abs=1e-4
+    )
