@@ -202,8 +202,8 @@ BODY_CONSTRAINED = Clause(
 )
 BODY_DRIVEN = Clause("a driver sets its location, so it cannot follow its limbs. Remove that driver.")
 BODY_WITHOUT_LIMBS = Clause(
-    "it follows no limb, for no chain below it has a target that stays where it is. Give one a target that does not "
-    "hang on this bone."
+    "it follows no limb, for the targets of all chains below it move with it. Choose targets that are not parented "
+    "to it."
 )
 BODY_IN_CIRCLE = Clause(
     "it cannot follow its limbs, for chains that it carries move their targets. Give them targets that do not."
@@ -268,6 +268,7 @@ BLENDED = Refusal("Bone '{bone}': Influence is below 1, so it stops short of its
 ELSEWHERE = Refusal(
     "Bone '{bone}': something moves it after it was solved. Look for constraints, drivers or uneven scale."
 )
+BODY_LIMBS = Note("Bone '{bone}' carries {limbs}")
 AT_TARGET = Part("its tip is on its target")
 
 STATUS_MET = Note("On target")
@@ -280,6 +281,9 @@ STATUS_TOO_NEAR = Note("{distance} off: target too close")
 STATUS_LIMITED = Note("{distance} off: joint limits")
 STATUS_SOFT = Note("{distance} short: softness")
 STATUS_BLENDED = Note("{distance} off: influence")
+STATUS_BODY_STILL = Note("All limbs reach")
+STATUS_BODY_MOVED = Note("Moved by {distance}")
+STATUS_BODY_SHORT = Note("{distance} too far: limbs apart")
 STATUS_ELSEWHERE = Note("{distance} off: moved after the solve")
 STATUS_BACKWARDS = Note("Bends against its rest pose")
 FROM_CONSTRAINT = Note("Converted from IK constraint '{constraint}'")

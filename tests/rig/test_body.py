@@ -377,8 +377,8 @@ def test_a_limb_whose_target_moves_with_it_does_not_hold_it():
     update()
     assert creature.body().length < 1e-6
     assert unfit() == {
-        "hips": "Bone 'hips': it follows no limb, for no chain below it has a target that stays where it is. Give one "
-        "a target that does not hang on this bone."
+        "hips": "Bone 'hips': it follows no limb, for the targets of all chains below it move with it. Choose targets "
+        "that are not parented to it."
     }
 
 

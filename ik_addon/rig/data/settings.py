@@ -217,7 +217,7 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
         # Of a bone that carries the roots of several chains.
         "body_influence": _factor(
             "Body Follows",
-            "Move this bone so that the chains which it carries reach their targets. 0 leaves it where it is posed",
+            "Move this bone so that the limbs it carries reach. At 0 it stays where it is posed",
             min=0.0,
             max=1.0,
         ),
@@ -232,7 +232,7 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
         ),
         "body_softness": _factor(
             "Softness",
-            "Begin to follow before a limb is straight, as a fraction of the shortest limb",
+            "Begin before a limb is straight, as a fraction of its length",
             default=0.02,
             min=0.0,
             max=_SOFTEST_BODY,

@@ -1,5 +1,7 @@
 """Which bones follow the limbs that they carry, and which could."""
 
+from collections.abc import Mapping
+
 import bpy
 import numpy as np
 
@@ -7,8 +9,12 @@ from ..blender.animation import animated_paths, bone_of_path
 from ..blender.armatures import bones_at
 from ..blender.carriers import carriers
 from ..blender.relations import Known, followed_bones
+from .limb import known_bones
 
 _SETTING = "analytic_ik_body_influence"
+
+Movers = set[tuple[bpy.types.Object, str]]
+"""Bones, each with its armature object (original)."""
 
 
 def following_bones(ob: bpy.types.Object) -> list[str]:
@@ -27,26 +33,27 @@ def bodies_of(ob: bpy.types.Object) -> list[str]:
     return [*dict.fromkeys((*following_bones(ob), *found))]
 
 
-def stays(tip: bpy.types.PoseBone, body: bpy.types.PoseBone, known: Known | None = None) -> bool:
-    """Whether the target of a chain stays where it is while a bone moves: then that bone can follow the chain."""
-    control, bone, moved = tip.analytic_ik_target, tip.analytic_ik_subtarget, (body.id_data.original, body.name)
+def movers_of_target(tip: bpy.types.PoseBone, known: Known | None = None) -> Movers:
+    """The bones that move the target of a chain; those cannot follow it."""
+    control, bone = tip.analytic_ik_target, tip.analytic_ik_subtarget
     if control is None:
-        return False
-    near = ((owner, each.name) for owner, each in carriers(control, bone))
-    far = ((owner, each.name) for owner, each in followed_bones(control, bone, True, known))
-    return moved not in near and moved not in far
+        return set()
+    found = [*carriers(control, bone), *followed_bones(control, bone, True, known)]
+    return {(owner, each.name) for owner, each in found}
 
 
-def possible_body(
-    root: bpy.types.PoseBone, limbs: list[tuple[bpy.types.PoseBone, bpy.types.PoseBone]]
-) -> bpy.types.PoseBone | None:
-    """The topmost bone that carries several chains' roots, and this one, but not their targets; None: there is none.
-
-    root: of a chain. limbs: root and tip of each chain of its armature.
-    """
-    found = None
-    for bone in root.parent_recursive:
-        own = [(first, tip) for first, tip in limbs if bone in first.parent_recursive and stays(tip, bone)]
-        if len(own) > 1 and any(first == root for first, _ in own):
-            found = bone
-    return found
+def possible_bodies(ob: bpy.types.Object, tips: Mapping[str, bpy.types.PoseBone]) -> dict[str, list[str]]:
+    """By their names, topmost first, the bones of an armature object that carry the roots of several chains and not
+    their targets, each with the tips of these. tips: of its chains."""
+    known: Known = {}
+    found: dict[str, list[str]] = {}
+    for name, tip in tips.items():
+        bones = known_bones(tip)
+        if len(bones) < 2 or tip.analytic_ik_target is None:
+            continue
+        movers = movers_of_target(tip, known)
+        for bone in bones[0].parent_recursive:
+            if (ob, bone.name) not in movers:
+                found.setdefault(bone.name, []).append(name)
+    several = [name for name, own in found.items() if len(own) > 1]
+    return {name: found[name] for name in sorted(several, key=lambda name: len(ob.pose.bones[name].parent_recursive))}

@@ -15,7 +15,7 @@ from ..blender.carriers import carriers
 from ..blender.movers import is_placed, is_rigify
 from ..blender.relations import Known, followed_bones
 from ..data.switch import switched_tips
-from .body import bodies_of, following_bones, stays
+from .body import bodies_of, following_bones, movers_of_target
 from .foot import end_bones
 from .limb import chain_bones, link_bones
 
@@ -186,7 +186,8 @@ def _place_bodies(
                 break
             if name in bodies:
                 idle.discard(name)
-                if len(names) > 1 and stays(tips[chain], bone, known):
+                tip = tips[chain]
+                if len(names) > 1 and tip.analytic_ik_target and not _moves_target(name, tip, known):
                     limbs[name].append(chain)
                 break
     for name in bodies:
@@ -203,6 +204,11 @@ def _place_bodies(
         near, far = _found(_read_by_body(bodies[name], [tips[chain] for chain in own]), chain_of_bone, known)
         order.movers[name] = (near | far) - {name}
         order.far_movers[name] = far - near - {name}
+
+
+def _moves_target(body: ChainName, tip: bpy.types.PoseBone, known: Known) -> bool:
+    """Whether a bone moves the target of a chain."""
+    return (tip.id_data.original, body.tip) in movers_of_target(tip, known)
 
 
 def _read_by_body(

@@ -150,8 +150,9 @@ def shown_bones(ob: bpy.types.Object) -> tuple[list[str], list[str], list[str]]:
     """Names of the bones of an armature object that may show a solved rotation, a scale, and a location."""
     bones = ob.pose.bones
     of_bones = ((bones.get(name), mode) for name, mode in _shown.get(ob.name_full, ()))
-    shown = [(bone.name, mode) for bone, mode in of_bones if bone is not None and _has(bone, mode)]
-    scaled, moved = ([name for name, mode in shown if mode == own] for own in (SCALE, LOCATION))
+    shown: list[Channel] = [(bone.name, mode) for bone, mode in of_bones if bone is not None and _has(bone, mode)]
+    scaled = [name for name, mode in shown if mode == SCALE]
+    moved = [name for name, mode in shown if mode == LOCATION]
     return [name for name, mode in shown if mode not in (SCALE, LOCATION)], scaled, moved
 
 

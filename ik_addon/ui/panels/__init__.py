@@ -3,6 +3,7 @@
 from . import (
     bake,
     beginning,
+    body,
     certificate,
     chain,
     chain_list,
@@ -17,6 +18,7 @@ from . import (
 FILES = (
     beginning,
     chain,
+    body,
     limits,
     overlay,
     chain_list,

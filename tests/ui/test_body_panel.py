@@ -1,0 +1,102 @@
+"""The panel of a bone that follows its limbs: whose it is, when it is there, and what it says."""
+
+import pytest
+from mathutils import Matrix
+
+from ik_addon.ui.panels import body as panel
+
+from ..rig.rigs import Control, make_chain, new_empty, update
+from ..rig.test_body import Creature
+from ..scenes import enter
+from .layouts import context, drawn, is_shown
+
+pytestmark = pytest.mark.versions
+
+
+def with_active(creature: Creature, bone: str) -> Creature:
+    enter("POSE", creature.ob)
+    creature.ob.data.bones.active = creature.ob.data.bones[bone]
+    update()
+    return creature
+
+
+def on_the_root(creature: Creature) -> Creature:
+    """With its targets parented to its root bone, as control bones are."""
+    for target in creature.targets.values():
+        place = target.matrix_world.copy()
+        target.parent, target.parent_type, target.parent_bone = creature.ob, "BONE", "root"
+        update()
+        target.matrix_world = place
+    update()
+    return creature
+
+
+def body_panel():
+    return drawn(panel.ANALYTIC_IK_PT_body)
+
+
+@pytest.mark.parametrize("active", ["shin.L", "thigh.R", "hips"])
+def test_it_is_there_for_a_limb_and_for_the_bone_itself(active):
+    on_the_root(with_active(Creature(influence=0.0), active))
+    said = body_panel()
+    assert panel.shown_body(context()).name == "hips"
+    assert said.properties == [
+        "analytic_ik_body_influence",
+        "analytic_ik_body_direction",
+        "analytic_ik_body_softness",
+    ]
+    assert said.text() == "hips Influence"
+
+
+@pytest.mark.parametrize("active", ["root", "spine"])
+def test_it_is_not_there_for_other_bones(active):
+    on_the_root(with_active(Creature(influence=0.0), active))
+    assert not is_shown(panel.ANALYTIC_IK_PT_body)
+
+
+def test_the_topmost_bone_that_does_not_carry_targets_is_proposed():
+    creature = with_active(Creature(influence=0.0), "shin.L")
+    assert panel.shown_body(context()).name == "root"
+    on_the_root(creature)
+    assert panel.shown_body(context()).name == "hips"
+
+
+def test_one_leg_alone_has_none():
+    creature = with_active(Creature(influence=0.0), "shin.L")
+    creature.ob.pose.bones["shin.R"].analytic_ik_enabled = False
+    update()
+    assert not is_shown(panel.ANALYTIC_IK_PT_body)
+
+
+def test_it_says_how_its_limbs_stand():
+    creature = with_active(Creature(), "hips")
+    for leg in creature.legs:
+        creature.step(leg, (0, 0, 0.4))
+    assert "All limbs reach Bone 'hips' carries 'shin.L', 'shin.R'" in body_panel().text()
+    creature.step("L", (0, -0.9, 0))
+    assert "Moved by 18 cm" in body_panel().text()
+    creature.step("L", (0, -9, 0))
+    assert "too far: limbs apart" in body_panel().text()
+
+
+def test_it_says_what_keeps_it_from_following():
+    creature = with_active(Creature(), "hips")
+    constraint = creature.hips.constraints.new("LIMIT_ROTATION")
+    constraint.name = "keep"
+    assert "constraint 'keep' moves it" in body_panel().text()
+    creature.hips.constraints.remove(constraint)
+    make_chain(creature.hips, Control(new_empty("goal", (0, 1, 1))), chain_count=1)
+    assert "belongs to the chain of 'hips'" in body_panel().text()
+
+
+def test_it_draws_without_limbs_at_rest_and_with_an_armature_of_no_size():
+    creature = with_active(Creature(), "hips")
+    for leg in creature.legs:
+        creature.ob.pose.bones[f"shin.{leg}"].analytic_ik_enabled = False
+    assert body_panel().text() == "hips Influence"
+    creature.ob.pose.bones["shin.L"].analytic_ik_enabled = True
+    creature.ob.data.pose_position = "REST"
+    body_panel()
+    creature.ob.data.pose_position = "POSE"
+    creature.ob.matrix_world = Matrix.Diagonal((0, 0, 0, 1))
+    body_panel()
