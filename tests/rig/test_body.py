@@ -10,10 +10,12 @@ from mathutils import Euler, Matrix, Vector
 
 from ik_addon import bake
 from ik_addon.authoring import snap, switching
+from ik_addon.rig.data.settings import clear_settings
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.model.order import ChainName
 from ik_addon.rig.pose.solving import solve_scene
 
+from ..scenes import link_from_library
 from .keys import curves_in
 from .rigs import BoneSpec, Control, evaluated_copy, make_chain, new_armature, new_empty, pose_values, update
 
@@ -162,6 +164,27 @@ def test_hips_dragged_by_hand_keep_the_feet_and_stop_where_the_legs_end():
     assert heights[-1] - heights[-3] < 1e-5
     # Of two legs that are alike the soft maximum is a quarter of the softness more than either.
     assert 0.1 + creature.leg_length * (1 - 0.006) < heights[-1] < 0.1 + creature.leg_length
+
+
+def test_knees_that_may_not_straighten_are_reckoned_with():
+    creature = Creature()
+    for leg in creature.legs:
+        shin = creature.ob.pose.bones[f"shin.{leg}"]
+        shin.lock_ik_y = shin.lock_ik_z = True
+        shin.analytic_ik_use_min_bend, shin.analytic_ik_min_bend = True, radians(40)
+    update()
+    assert creature.body().z < -0.05 and creature.missed() < ALL_REACH
+    for distance in (0.2, 0.5, 0.8):
+        creature.step("L", (0, -distance, 0))
+        update()
+        assert creature.missed() < ALL_REACH
+
+
+def test_softness_of_a_chain_leaves_its_target_in_reach():
+    creature = Creature(softness=0.1)
+    creature.step("L", (0, -0.6, 0))
+    update()
+    assert creature.missed() < ALL_REACH and creature.body().z < -0.2
 
 
 def test_it_is_pulled_up_too():
@@ -573,3 +596,31 @@ def test_its_targets_are_snapped_to_its_fk_pose():
     assert pose_values(creature.ob)["thigh.L"] == pytest.approx(
         tuple(creature.ob.pose.bones["thigh.L"].rotation_quaternion), abs=1e-4
     )
+
+
+# Elsewhere
+
+
+def test_a_linked_creature_follows(tmp_path):
+    ob = link_from_library(animated(Creature()).ob, tmp_path)
+    for frame in (18, 3, 11):
+        bpy.context.scene.frame_set(frame)
+        found = evaluated_copy(ob)
+        for leg in LEGS[2]:
+            foot = found.pose.bones[f"shin.{leg}"].tail
+            assert (foot - evaluated_copy(bpy.data.objects[f"foot {leg}"]).matrix_world.translation).length < 2e-5
+    assert found.pose.bones["hips"].location != ob.pose.bones["hips"].location
+
+
+def test_nothing_is_left_when_its_chains_are_removed():
+    objects = set(bpy.data.objects)
+    creature = Creature()
+    creature.step("L", (0, -0.8, 0))
+    update()
+    assert any("trigger" in each.name for each in bpy.data.objects)
+    for leg in creature.legs:
+        clear_settings(creature.ob.pose.bones[f"shin.{leg}"])
+    update()
+    assert creature.body().length == 0.0
+    assert not any(len(bone.constraints) for bone in creature.ob.pose.bones)
+    assert set(bpy.data.objects) - objects == {creature.ob, *creature.targets.values()}

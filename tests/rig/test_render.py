@@ -146,7 +146,14 @@ def key_limits(rig: Rig) -> None:
     key(shin, "ik_max_x", [2.5, 1.5, 0.2, 2.0])
 
 
+def key_target_that_the_body_follows(rig: Rig) -> None:
+    rig.ob.pose.bones["hips"].analytic_ik_body_influence = 1.0
+    key(rig.target.ob, "location", [(0.0, -0.3, 0.4), (0.0, 1.2, -0.2), (0.0, -0.9, 0.8), (0.0, -1.5, -0.1)])
+    key(rig.ob.pose.bones["hips"], "location", [(0.0, 0.0, 0.0), (0.2, -0.1, 0.2), (-0.3, 0.1, 0.3), (0.0, 0.2, 0.0)])
+
+
 KINDS = (
+    key_target_that_the_body_follows,
     key_above,
     key_object,
     key_influence,
@@ -198,6 +205,8 @@ def key_what_is_shown(rig: Rig, frames: Iterable[float]) -> None:
     channels = [(bones[name], rotation_channel(bones[name])) for name in rig.bones]
     if rig.tip.analytic_ik_reach == "STRETCH":
         channels += [(bones[name], "scale") for name in ("thigh", "foot")]
+    if bones["hips"].analytic_ik_body_influence:
+        channels.append((bones["hips"], "location"))
     shown = {}
     for frame in frames:
         bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)

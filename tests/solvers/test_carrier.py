@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from ik_addon.solvers.carrier import lowering, nearest_shift
+from ik_addon.solvers.carrier import eased_shift, lowering, nearest_shift
 
 EXACT = 1e-12
 
@@ -257,3 +257,82 @@ def test_what_is_left_after_the_nearest_move_sideways_is_possible():
         falls, possible = lowering(aside[:, None], longest[:, None])
         assert possible[0]
         assert abs(falls[0]) <= abs(shift[2]) + 1e-5
+
+
+# Eased
+
+
+def legs(random, count):
+    """Limbs below a body, and the length by which their moves are eased."""
+    offsets = random.normal(size=(count, 3)) * (0.35, 0.35, 0.25) - (0, 0, 0.9)
+    longest = random.uniform(0.9, 1.1, count)
+    return offsets, longest, random.uniform(0.0, 0.2) * longest.min()
+
+
+@pytest.mark.parametrize("straight_down", [True, False])
+@pytest.mark.parametrize("count", range(1, 9))
+def test_eased_all_limbs_reach_that_can(count, straight_down):
+    random = np.random.default_rng(count)
+    moved = 0
+    for _ in range(100):
+        offsets, longest, ease = legs(random, count)
+        shift, excess = eased_shift(offsets, longest, np.zeros(count), ease, straight_down)
+        least = nearest_shift(offsets, longest)[1]
+        assert excess == pytest.approx(least, abs=1e-9)
+        over = (distances(offsets, shift) - longest).max()
+        assert over <= least + EXACT
+        moved += over > -2 * ease and shift.any()
+        assert np.linalg.norm(shift) >= np.linalg.norm(nearest_shift(offsets, longest)[0]) - EXACT
+        spare = (longest - distances(offsets, 0.0)).min()
+        assert spare < 2 * ease or not shift.any()
+    assert moved > 10
+
+
+def test_eased_a_hollow_limb_reaches_too():
+    random = np.random.default_rng(1)
+    for _ in range(100):
+        offsets, longest, ease = legs(random, 3)
+        shortest = longest * random.uniform(0.7, 0.9, 3)
+        shift, excess = eased_shift(offsets, longest, shortest, ease, True)
+        at = distances(offsets, shift)
+        assert excess > 0 or ((at <= longest + EXACT) & (at >= shortest - EXACT)).all()
+
+
+@pytest.mark.parametrize("straight_down", [True, False])
+def test_eased_one_limb_moves_the_body_without_a_corner(straight_down):
+    """Slopes of neighboring steps differ in proportion to the step, from rest to far beyond the need."""
+    ease, turns = 0.05, []
+    for count in (500, 1000):
+        heights = np.linspace(-0.8, -1.3, count)
+        moves = np.array(
+            [eased_shift(np.array([[0, 0, z]]), np.ones(1), np.zeros(1), ease, straight_down)[0][2] for z in heights]
+        )
+        slopes = np.diff(moves) / np.diff(heights)
+        turns.append(np.abs(np.diff(slopes)).max())
+        assert slopes.min() >= -EXACT and slopes.max() <= 1 + 1e-9 and slopes[-1] == pytest.approx(1.0)
+    assert turns[1] == pytest.approx(turns[0] / 2, rel=0.1)
+    hard = [eased_shift(np.array([[0, 0, z]]), np.ones(1), np.zeros(1), 0.0, straight_down)[0][2] for z in heights]
+    assert hard == pytest.approx(np.minimum(heights + 1.0, 0.0), abs=EXACT)
+
+
+def test_eased_and_steep_it_goes_straight_down_and_not_far_from_what_is_needed():
+    random = np.random.default_rng(6)
+    for _ in range(200):
+        count = int(random.integers(2, 5))
+        offsets = random.normal(size=(count, 3)) * (0.1, 0.1, 0.05) - (0, 0, 0.97)
+        ease = 0.05
+        shift, _ = eased_shift(offsets, np.ones(count), np.zeros(count), ease, True)
+        fall, possible = lowering(offsets[:, None], np.ones((count, 1)))
+        if np.linalg.norm(offsets[:, :2], axis=1).max() < 0.4:
+            assert possible[0] and (shift[:2] == 0.0).all()
+            assert fall[0] - EXACT <= -shift[2] <= fall[0] + 2 * ease
+
+
+def test_eased_the_order_of_limbs_does_not_matter():
+    random = np.random.default_rng(8)
+    for _ in range(50):
+        offsets, longest, ease = legs(random, 4)
+        order = random.permutation(4)
+        shift, _ = eased_shift(offsets, longest, np.zeros(4), ease, True)
+        again, _ = eased_shift(offsets[order], longest[order], np.zeros(4), ease, True)
+        assert (shift == again).all()

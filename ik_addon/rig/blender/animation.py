@@ -10,12 +10,14 @@ from collections.abc import Iterable, Iterator
 import bpy
 
 _BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)$', re.DOTALL)
-_POSE_CHANNELS = {"rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale", "location"}
+FOLLOWING = "analytic_ik_body_influence"
+"""How far a bone follows the limbs that it carries."""
+_POSE_CHANNELS = {"rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale", "location", FOLLOWING}
 _GROUPS_MUTE = not hasattr(bpy.types, "ActionSlot")
 """Whether a muted group of F-Curves is silent: since actions have slots, Blender plays it."""
 
 Channels = dict[str, set[tuple[str, int]]]
-"""For each bone's name the numbers of its rotation, scale and location that are animated: channel and index."""
+"""For each bone's name the numbers of its channels that are animated: channel and index."""
 
 _channels: dict[int, tuple[tuple, Channels]] = {}
 _PLACING = ("location", "rotation", "scale", "constraints")

@@ -80,10 +80,14 @@ def untie(tip: bpy.types.PoseBone) -> None:
 
 
 def forget_trigger(ob: bpy.types.Object) -> None:
-    """Delete the trigger of an armature object if none of its bones is tied to it any more."""
+    """Delete the trigger of an armature object if no tip is tied to it any more."""
     trigger = trigger_of(ob)
-    if trigger is None or any(True for bone in ob.pose.bones if len(bone.constraints) for _ in ties_of(bone)):
+    tied = [bone for bone in ob.pose.bones if len(bone.constraints) and any(True for _ in ties_of(bone))]
+    if trigger is None or any(bone.analytic_ik_target is not None for bone in tied):
         return
+    for bone in tied:
+        # It followed chains that are gone.
+        untie(bone)
     ob.property_unset(_RECORD)
     if trigger.users == 0 and trigger.library is None:
         bpy.data.objects.remove(trigger)

@@ -4,10 +4,9 @@ import bpy
 
 from ... import messages
 from ...solvers import ChainError
-from ..blender.animation import animated_paths, bone_of_path, current_fcurve_collections, fcurve_collections
+from ..blender.animation import FOLLOWING, animated_paths, bone_of_path, current_fcurve_collections, fcurve_collections
 
 _SWITCH = "analytic_ik_enabled"
-_BODY = "analytic_ik_body_influence"
 
 
 def switched_tips(ob: bpy.types.Object) -> list[str]:
@@ -41,7 +40,7 @@ def mute_switch(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
 
 def stop_following(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
     """Let a bone follow its limbs no more, also where the current action or a driver says that it does."""
-    _mute(ob, f"{pose_bone.path_from_id()}.{_BODY}")
+    _mute(ob, f"{pose_bone.path_from_id()}.{FOLLOWING}")
     pose_bone.analytic_ik_body_influence = 0.0
 
 

@@ -5,13 +5,11 @@ from collections.abc import Mapping
 import bpy
 import numpy as np
 
-from ..blender.animation import animated_paths, bone_of_path
+from ..blender.animation import FOLLOWING, animated_channels
 from ..blender.armatures import bones_at
 from ..blender.carriers import carriers
 from ..blender.relations import Known, followed_bones
 from .limb import known_bones
-
-_SETTING = "analytic_ik_body_influence"
 
 Movers = set[tuple[bpy.types.Object, str]]
 """Bones, each with its armature object (original)."""
@@ -21,15 +19,15 @@ def following_bones(ob: bpy.types.Object) -> list[str]:
     """Names of the bones of an armature object that follow their limbs just now."""
     bones = ob.pose.bones
     influences = np.zeros(len(bones), np.float32)
-    bones.foreach_get(_SETTING, influences)
+    bones.foreach_get(FOLLOWING, influences)
     rows = np.flatnonzero(influences > 0.0).tolist()
     return [bone.name for bone in bones_at(ob, rows)] if rows else []
 
 
 def bodies_of(ob: bpy.types.Object) -> list[str]:
     """Names of the bones of an armature object that follow their limbs, or do so where animation says it."""
-    animated = (bone_of_path(path) for path in animated_paths(ob.original))
-    found = [name for name, what in animated if what == _SETTING and name in ob.pose.bones]
+    found = [name for name, own in animated_channels(ob.original).items() if (FOLLOWING, 0) in own]
+    found = [name for name in found if name in ob.pose.bones]
     return [*dict.fromkeys((*following_bones(ob), *found))]
 
 
