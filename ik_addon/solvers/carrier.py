@@ -55,6 +55,11 @@ def nearest_shift(
         if missing[worst] <= level + slack or worst in counted:
             return shift, 0.0 if missing[worst] <= slack else float(missing[worst])
         counted.append(worst)
+        away = np.sqrt((offsets[worst] ** 2).sum())
+        if counted == [worst] and away > longest[worst]:
+            # Mostly one limb is too far, and what serves it serves all.
+            shift = offsets[worst] * (1.0 - longest[worst] / away)
+            continue
         limbs = offsets[counted], longest[counted], shortest[counted]
         if possible:
             candidates = _nearest_points(*_spheres(*limbs)[:2])

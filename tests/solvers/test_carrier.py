@@ -216,8 +216,8 @@ def test_turned_scaled_and_in_another_order(count, room):
 
 def steps_along_z(offsets, longest, shortest):
     """All falls in fine steps, nearest to 0 first, at which a limb each reaches: by brute force."""
-    falls = np.linspace(-6.0, 6.0, 120001)
-    away = np.linalg.norm(offsets[:, None] + falls[:, None] * (0.0, 0.0, 1.0), axis=2)
+    falls = np.linspace(-6.0, 6.0, 60001)
+    away = np.sqrt((offsets[:, :2] ** 2).sum(axis=1)[:, None] + (offsets[:, 2:] + falls) ** 2)
     served = ((away <= longest[:, None]) & (away >= shortest[:, None])).all(axis=0)
     return falls[served]
 
@@ -237,7 +237,7 @@ def test_straight_down_is_nearest_of_all_steps():
         assert (away <= longest[:, t] + EXACT).all() and (away >= shortest[:, t] - EXACT).all()
         if len(served):
             assert abs(falls[t]) <= np.abs(served).min() + EXACT
-            assert abs(falls[t]) >= np.abs(served).min() - 1.01e-4
+            assert abs(falls[t]) >= np.abs(served).min() - 2.01e-4
 
 
 def test_of_two_ways_as_short_the_body_goes_down():
