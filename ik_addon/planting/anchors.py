@@ -1,0 +1,155 @@
+"""Where each contact is locked: heel and ball of a stance at places that one rigid foot can have."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .clip import Clip
+from .footing import Ground, flat_foot, on_ground, pivoted
+from .in_time import frames_in, runs
+from .options import SETTLE_RADIUS, SETTLE_TIME, SHORTEST_GAP
+from .sole import BALL, HEEL, Sole
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A heel or ball that stands still.
+
+    leg: its number. point: 0 for the heel, 1 for the ball. first, last: frames. place: (3,), in the world.
+    """
+
+    leg: int
+    point: int
+    first: int
+    last: int
+    place: np.ndarray
+
+
+@dataclass(frozen=True)
+class Flat:
+    """A foot of which heel and ball stand still.
+
+    leg: its number. first, last: frames. foot: (3, 3), its orientation.
+    """
+
+    leg: int
+    first: int
+    last: int
+    foot: np.ndarray
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """All locks of a clip, and the flat feet among them."""
+
+    locks: tuple[Lock, ...]
+    flats: tuple[Flat, ...]
+
+
+def settled(clip: Clip, sole: Sole, contacts: np.ndarray) -> np.ndarray:
+    """Contacts (legs, 2, T) without the frames at either end in which the captured point has not come to rest."""
+    result = contacts.copy()
+    places = sole.places(clip.ankles, clip.feet)
+    for leg, point in np.ndindex(contacts.shape[:2]):
+        for first, last in runs(contacts[leg, point]):
+            before, after = _unsettled(places[leg, point, first : last + 1], clip)
+            result[leg, point, first : first + before * (first > 0)] = False
+            result[leg, point, last + 1 - after * (last < clip.frame_count - 1) : last + 1] = False
+    return result
+
+
+def _unsettled(way: np.ndarray, clip: Clip) -> tuple[int, int]:
+    """In how many frames at the beginning and the end of a contact its point (n, 3) is not at its resting place."""
+    count, quarter = len(way), len(way) // 4
+    most = min(int(SETTLE_TIME * clip.fps), quarter)
+    if most < 1:
+        return 0, 0
+    middle = slice(quarter, count - quarter)
+    rest = np.median(way[middle], axis=0)
+    times = np.arange(count) - (count - 1) / 2.0
+    drift = times[middle] @ (way[middle] - rest) / max(times[middle] @ times[middle], 1e-9)
+    at_rest = np.linalg.norm(way - rest - times[:, None] * drift, axis=1) <= SETTLE_RADIUS * clip.size
+    before, after = np.append(at_rest[:most], True), np.append(at_rest[::-1][:most], True)
+    return int(np.argmax(before)), int(np.argmax(after))
+
+
+def joined(clip: Clip, sole: Sole, contacts: np.ndarray) -> np.ndarray:
+    """Contacts of heel and ball of one stance, made to overlap, since a foot cannot go from one to the other at once.
+
+    Both are one for a foot that is a point. Contacts that overlap already are left as they are.
+    """
+    result = contacts.copy()
+    reach = frames_in(SHORTEST_GAP, clip.fps)
+    for leg in range(clip.leg_count):
+        if sole.is_point(leg):
+            result[leg] = result[leg].any(axis=0)
+            continue
+        for point in (HEEL, BALL):
+            other = result[leg, 1 - point]
+            for _, last in runs(result[leg, point]):
+                soon = np.flatnonzero(other[last + 1 : last + 2 + reach])
+                if len(soon) and not other[last]:
+                    result[leg, point, last + 1 : last + 2 + soon[0]] = True
+    return result
+
+
+def anchors_of(clip: Clip, sole: Sole, contacts: np.ndarray, ground: Ground | None) -> Anchors:
+    """The places of all contacts (legs, 2, T): on the ground, or if there is none as captured in the mean.
+
+    Flat feet come first, from the longest of a stance outwards: where the next one shares a heel or ball with it, it
+    turns about that. So heel strike, stance and heel off are pivots of one rigid foot.
+    """
+    places = sole.places(clip.ankles, clip.feet)
+    locks: list[Lock] = []
+    flats: list[Flat] = []
+    for leg in range(clip.leg_count):
+        spans = [runs(contact) for contact in contacts[leg]]
+        found: dict[tuple[int, int, int], np.ndarray] = {}
+        if sole.is_point(leg):
+            spans[HEEL] = []
+        else:
+            flats += _flats_of(clip, sole, leg, places[leg], spans, runs(contacts[leg].all(axis=0)), ground, found)
+        for point in (HEEL, BALL):
+            for first, last in spans[point]:
+                place = found.get((point, first, last))
+                if place is None:
+                    place = on_ground(places[leg, point, first : last + 1].mean(axis=0), ground)
+                locks.append(Lock(leg, point, first, last, place))
+    return Anchors(tuple(locks), tuple(flats))
+
+
+def _flats_of(
+    clip: Clip,
+    sole: Sole,
+    leg: int,
+    places: np.ndarray,
+    spans: list[list[tuple[int, int]]],
+    flat_runs: list[tuple[int, int]],
+    ground: Ground | None,
+    found: dict[tuple[int, int, int], np.ndarray],
+) -> list[Flat]:
+    """One leg's flat feet; puts the places of their heels and balls into `found`, by point, first and last frame."""
+
+    def owner(point: int, flat: tuple[int, int]) -> tuple[int, int, int]:
+        span = next(span for span in spans[point] if span[0] <= flat[0] and flat[1] <= span[1])
+        return point, *span
+
+    keys = {flat: (owner(HEEL, flat), owner(BALL, flat)) for flat in flat_runs}
+    todo = sorted(flat_runs, key=lambda flat: flat[0] - flat[1])
+    flats = []
+    while todo:
+        flat = next((flat for flat in todo if any(key in found for key in keys[flat])), todo[0])
+        todo.remove(flat)
+        first, last = flat
+        middle = places[:, first : last + 1].mean(axis=(0, 1))
+        points, normal = sole.points[leg], sole.normals[leg]
+        foot, ankle = flat_foot(clip.feet[leg, first : last + 1], points, normal, middle, ground)
+        given = next((point for point in (BALL, HEEL) if keys[flat][point] in found), None)
+        if given is not None:
+            pivot = found[keys[flat][given]]
+            foot = pivoted(foot, points[1 - given] - points[given], pivot, ground)
+            ankle = pivot - foot @ points[given]
+        for point in (HEEL, BALL):
+            found.setdefault(keys[flat][point], ankle + foot @ points[point])
+        flats.append(Flat(leg, first, last, foot))
+    return flats

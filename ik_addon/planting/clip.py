@@ -1,0 +1,45 @@
+"""What is known of legs over the frames of a motion capture."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Clip:
+    """Legs over T frames, in the world with z up, float64.
+
+    fps: frames per second.
+    lengths: (legs, 2), thigh and shin, world units.
+    hips, knees, ankles: (legs, T, 3), the joints of each leg.
+    balls: (legs, T, 3), where the toes bend; the ankles again for a foot that is a point, such as a paw.
+    feet: (legs, T, 3, 3), the orientation of the foot bone, its axes in columns.
+    """
+
+    fps: float
+    lengths: np.ndarray
+    hips: np.ndarray
+    knees: np.ndarray
+    ankles: np.ndarray
+    balls: np.ndarray
+    feet: np.ndarray
+
+    @property
+    def leg_count(self) -> int:
+        """How many legs there are."""
+        return len(self.lengths)
+
+    @property
+    def frame_count(self) -> int:
+        """How many frames there are."""
+        return self.ankles.shape[1]
+
+    @property
+    def size(self) -> float:
+        """The mean length of a leg, by which tolerances and speeds are scaled."""
+        return float(self.lengths.sum(axis=1).mean())
+
+    @property
+    def reaches(self) -> np.ndarray:
+        """(legs,), the length of each leg at full extension."""
+        return self.lengths.sum(axis=1)

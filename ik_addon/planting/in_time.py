@@ -1,0 +1,128 @@
+"""Curves over frames: slopes, windows, smooth curves with guarantees. Frames are the first axis of every array."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+
+def frames_in(seconds: float, fps: float) -> int:
+    """How many frames a time takes, one or more."""
+    return max(1, round(seconds * fps))
+
+
+def runs(mask: np.ndarray) -> list[tuple[int, int]]:
+    """The first and last frame of each stretch in which a mask (T,) is True."""
+    edges = np.flatnonzero(np.diff(np.concatenate(((False,), mask, (False,))).astype(np.int8)))
+    return [(int(first), int(after) - 1) for first, after in edges.reshape(-1, 2)]
+
+
+def slope(values: np.ndarray, fps: float, seconds: float) -> np.ndarray:
+    """How fast values change, per second: the slope of the line fitted over `seconds` to either side.
+
+    Noise and frame rate matter less than in differences between frames. Beyond its ends a curve is continued by its
+    half turn about the end, so that a straight line keeps its slope.
+    """
+    half = frames_in(seconds, fps)
+    before, after = _mirrored(values, half)
+    offsets = np.arange(-half, half + 1.0)
+    return _windows(np.concatenate((before, values, after)), half) @ (offsets * fps / (offsets @ offsets))
+
+
+def lowest(values: np.ndarray, half: int) -> np.ndarray:
+    """The least value within `half` frames to either side."""
+    return _windows(_held(values, half), half).min(axis=-1)
+
+
+def highest(values: np.ndarray, half: int) -> np.ndarray:
+    """The largest value within `half` frames to either side."""
+    return _windows(_held(values, half), half).max(axis=-1)
+
+
+def smooth(values: np.ndarray, half: int) -> np.ndarray:
+    """Values averaged over `half` frames to either side with a Hann window; the ends are held."""
+    if half < 1:
+        return values
+    weights = 1.0 + np.cos(np.pi * np.arange(-half, half + 1) / (half + 1))
+    return _windows(_held(values, half), half) @ (weights / weights.sum())
+
+
+def above(needs: np.ndarray, half: int) -> np.ndarray:
+    """A smooth curve that is nowhere below `needs` (T,) and differs from it only within twice `half` frames.
+
+    Every value that the window averages at a frame is a maximum over frames among which that frame is.
+    """
+    # Rounding of the average must not undo it.
+    return np.maximum(smooth(highest(needs, half), half), needs) if half else needs
+
+
+def hermite(
+    count: int, start: np.ndarray, start_slope: np.ndarray, end: np.ndarray, end_slope: np.ndarray
+) -> np.ndarray:
+    """The cubic from `start` at frame 0 to `end` at frame `count`, at the frames between; slopes are per frame."""
+    t = (np.arange(1, count) / count)[:, None]
+    return (
+        (1 + 2 * t) * (1 - t) ** 2 * start
+        + t * (1 - t) ** 2 * count * start_slope
+        + t * t * (3 - 2 * t) * end
+        + t * t * (t - 1) * count * end_slope
+    )
+
+
+def eased(t: np.ndarray) -> np.ndarray:
+    """From 0 to 1 with slopes of 0 at both ends."""
+    t = np.clip(t, 0.0, 1.0)
+    return t * t * (3.0 - 2.0 * t)
+
+
+def bridged(
+    values: np.ndarray, known: np.ndarray, slopes: np.ndarray, frames_to_fade: Callable[[np.ndarray], int]
+) -> np.ndarray:
+    """Values (T, 3) that are known in some frames, continued over the others with continuous slopes.
+
+    Between two known runs they go straight over from one to the other if there is no time to fade, else they fade to
+    zero and come back. known: (T,) bool. slopes: (T, 3) per frame, read at the ends of runs. frames_to_fade: how many
+    frames a value takes to fade.
+    """
+    result = np.where(known[:, None], values, 0.0)
+    zero = np.zeros(values.shape[1])
+    known_runs = runs(known)
+
+    def fade_out(last: int, until: int) -> None:
+        count = frames_to_fade(values[last])
+        faded = hermite(count, values[last], slopes[last], zero, zero)[: until - last - 1]
+        result[last + 1 : last + 1 + len(faded)] = faded
+
+    def fade_in(first: int, since: int) -> None:
+        count = frames_to_fade(values[first])
+        faded = hermite(count, zero, zero, values[first], slopes[first])[-(first - since - 1) or count :]
+        result[first - len(faded) : first] = faded
+
+    for (_, last), (first, _) in pairwise(known_runs):
+        if frames_to_fade(values[last]) + frames_to_fade(values[first]) >= first - last:
+            result[last + 1 : first] = hermite(first - last, values[last], slopes[last], values[first], slopes[first])
+        else:
+            fade_out(last, first)
+            fade_in(first, last)
+    if known_runs:
+        fade_in(known_runs[0][0], -1)
+        fade_out(known_runs[-1][1], len(values))
+    return result
+
+
+def _held(values: np.ndarray, half: int) -> np.ndarray:
+    return np.concatenate((np.repeat(values[:1], half, axis=0), values, np.repeat(values[-1:], half, axis=0)))
+
+
+def _mirrored(values: np.ndarray, half: int) -> tuple[np.ndarray, np.ndarray]:
+    """What comes before and after values that are continued by their half turn about either end."""
+    last = len(values) - 1
+    before = np.minimum(np.arange(half, 0, -1), last)
+    after = np.maximum(last - np.arange(1, half + 1), 0)
+    return 2.0 * values[:1] - values[before], 2.0 * values[-1:] - values[after]
+
+
+def _windows(values: np.ndarray, half: int) -> np.ndarray:
+    """The values around each frame, on a new last axis."""
+    return sliding_window_view(values, 2 * half + 1, axis=0)

@@ -1,0 +1,111 @@
+"""What a user sets for Plant Feet, and the constants behind it.
+
+Lengths are in leg lengths, speeds in leg lengths a second, times in seconds. Of 259 random settings of the constants
+the best dozen found contacts equally well (mean F1 within 0.006), so none of them needs to be tuned for a clip.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Options:
+    """How feet are planted.
+
+    slide: how far a foot may move in one contact, leg lengths; beyond it the foot took a step; 0 for automatic.
+    blend: shortest time over which a correction begins or ends, seconds.
+    body: how much the body follows the feet, 0 to 1; it always moves as far as legs need to reach.
+    body_direction: DOWN lowers the body where a leg does not reach; NEAREST moves it the shortest way.
+    softness: largest extension of a leg, part of its length, unless the capture itself was straighter.
+    clearance: height over the ground that a foot keeps in the air, if it had it, leg lengths.
+    """
+
+    slide: float = 0.0
+    blend: float = 0.12
+    body: float = 1.0
+    body_direction: Literal["DOWN", "NEAREST"] = "DOWN"
+    softness: float = 0.985
+    clearance: float = 0.03
+
+
+# Speed
+
+SLOPE_TIME = 1.0 / 24.0
+"""Speeds are slopes fitted over this time to either side, so that they mean the same at every frame rate."""
+SLOW = 0.45
+"""A foot this slow stands, whatever its other speeds are: walking feet swing at 2 to 5."""
+SLOWISH = 1.0
+"""Limit around frames that are `SLOW`: between touching down and standing still."""
+FASTEST_STAND = 1.1
+"""A skating foot may stand relative to its own swing, up to this speed: a walking body moves about as fast."""
+SLOW_SHARE, SLOWISH_SHARE = 0.16, 0.25
+"""Shares of the way from a foot's slowest to its fastest speed nearby, below which it is slow or slowish."""
+SLOWEST_TIME, FASTEST_TIME = 0.2, 0.7
+"""How far to look for that slowest speed (within a stance) and that fastest one (until the swing)."""
+
+# Height
+
+FLOOR_TIME = 0.4
+"""The lowest place of a foot within this time is its floor: floors of captures are uneven, and drift."""
+LOW, LOWISH = 0.06, 0.08
+"""Heights over the floor up to which a slow and a slowish point may touch."""
+LIFT = (0.025, 0.035)
+"""Heights of heel and ball over their own resting height from which on they have left the ground."""
+RAISED = 0.15
+"""A foot that is higher than another one, and than itself before and after, is held in the air."""
+RAISED_TIME = 2.0
+"""How far to look for lower places before and after."""
+
+# From frames to contacts
+
+RADIUS = 0.02
+"""A point that is farther from its resting place, less its drift, has left it."""
+SHORTEST_GAP = 0.06
+"""A gap shorter than this is noise if the point did not move meanwhile."""
+SAME_PLACE = 0.02
+"""Distance up to which it did not move."""
+SHORTEST_CONTACT = 0.07
+"""A shorter contact is noise. Running feet touch for 0.1 s."""
+SPLIT_TIME = 0.12
+"""The time that a step takes at least, where a contact turns out to be two."""
+SLIDES = 3.0
+"""An automatic limit of slide: so many times the median slide of the clip's contacts,"""
+SLIDE_RANGE = (0.12, 0.4)
+"""but within this range."""
+
+# Where locks hold
+
+SETTLE_TIME = 0.06
+"""A lock begins and ends up to so much later and earlier than the contact, where the foot has not arrived yet."""
+SETTLE_RADIUS = 0.01
+"""Distance from the resting place at which it has arrived. Locked before, the leg reaches ahead and the knee pops."""
+
+# Ground
+
+STEEP = 0.6
+"""Slope from which on two samples of the ground are on both sides of an edge, and not on one slope."""
+SOLE_WIDTH = 0.4
+"""Width of a sole, part of its length from heel to ball."""
+HEEL_BEHIND = 0.25
+"""How far the heel is behind the ankle, part of the horizontal distance from the ankle to the ball."""
+POINT_FOOT = 0.02
+"""Horizontal distance from ankle to ball below which a foot is a point: a hoof."""
+
+# Corrections
+
+ADDED_SPEED = 0.6
+"""Speed that a blend may add to a foot: blends take longer for larger corrections."""
+ADDED_TURN = 2.5
+"""The same of rotations, radians a second."""
+CLEARANCE_TIME = 0.1
+"""A foot is lifted over the ground so much ahead of time."""
+BODY_TIME = 0.5
+"""Time to either side over which the body follows the feet: about one step, so that it does not bob."""
+REACH_TIME = 0.12
+"""Time to either side over which the body makes way for a leg that does not reach."""
+STRAIGHTEST = 1.0 - 1e-6
+"""Extension at which the knee still has a side in double precision."""
+STRAIGHT_SIDE = 0.02
+"""Distance of the knee from the line of the leg below which noise moves it, and the foot's direction decides."""
+POLE_DISTANCE = 0.5
+"""Distance of the pole from the knee."""

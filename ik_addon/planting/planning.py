@@ -1,0 +1,73 @@
+"""The plan of a planted clip: contacts, places, paths of feet, clearance, body, knees, in this order."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .anchors import Anchors, Lock, anchors_of, joined, settled
+from .body import body_shifts
+from .clearance import cleared
+from .clip import Clip
+from .contacts import find_contacts
+from .footing import Ground
+from .knees import knees_and_poles
+from .options import Options
+from .paths import foot_paths
+from .sole import sole_of
+
+__all__ = ["Footprints", "Ground", "Lock", "Plan", "plan"]
+
+Footprints = Callable[[Anchors], Anchors]
+"""Moves, turns or raises anchors; see stances.py. Frames, legs and points stay."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where everything goes, in the world over the T frames of a clip.
+
+    ankles, feet: (legs, T, 3) and (legs, T, 3, 3).
+    knees, poles: (legs, T, 3) each; a pole is on the side to which the knee bends.
+    shifts: (T, 3), the moves of the body, hips included, from where it was captured.
+    contacts: (legs, 2, T) bool, in which frames heels and balls are locked; planned with these as given contacts, a
+    clip comes out the same.
+    locks: all of them, by leg, point and frame.
+    unreached: (T,) bool, True if some leg does not reach its ankle.
+    """
+
+    ankles: np.ndarray
+    feet: np.ndarray
+    knees: np.ndarray
+    poles: np.ndarray
+    shifts: np.ndarray
+    contacts: np.ndarray
+    locks: tuple[Lock, ...]
+    unreached: np.ndarray
+
+
+def plan(
+    clip: Clip,
+    options: Options,
+    contacts: np.ndarray | None = None,
+    ground: Ground | None = None,
+    footprints: Footprints | None = None,
+) -> Plan:
+    """Plan feet that stand still in every contact and a body with which all legs reach them.
+
+    contacts: (legs, 2, T) bool, to be used as they are; None to find them, less the frames in which feet still settle.
+    ground: heights of the ground below points; None to stand at the heights as captured. footprints: called with the
+    anchors before the paths between them are made.
+    """
+    sole = sole_of(clip)
+    if contacts is None:
+        contacts = settled(clip, sole, find_contacts(clip, sole, options))
+    contacts = joined(clip, sole, contacts)
+    anchors = anchors_of(clip, sole, contacts, ground)
+    if footprints is not None:
+        anchors = footprints(anchors)
+    ankles, feet = foot_paths(clip, sole, anchors, options)
+    if ground is not None:
+        ankles, feet = cleared(clip, sole, ankles, feet, contacts, ground, options)
+    shifts, unreached = body_shifts(clip, ankles, options)
+    knees, poles = knees_and_poles(clip, sole, clip.hips + shifts, ankles)
+    return Plan(ankles, feet, knees, poles, shifts, contacts, anchors.locks, unreached)

@@ -1,0 +1,81 @@
+"""Where a foot touches the ground, in the foot's own space, as the clip itself shows it.
+
+Rest poses of captures do not tell: their bones lie along an axis, and have no heel.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .clip import Clip
+from .in_time import frames_in, lowest, slope, smooth
+from .options import FLOOR_TIME, HEEL_BEHIND, POINT_FOOT, SLOPE_TIME
+from .turns import UP, applied, directions
+
+HEEL, BALL = 0, 1
+
+STILL_SHARE = 10
+"""One of so many frames shows how a foot stands: even a run has as many."""
+HEIGHT_SCALE = 0.05
+"""Height, in leg lengths, that speaks as much against standing as a foot's median speed."""
+
+
+@dataclass(frozen=True)
+class Sole:
+    """Heel and ball of each foot.
+
+    points: (legs, 2, 3), heel and ball relative to the ankle, in the foot's own space; equal for a foot that is a
+    point.
+    normals: (legs, 3), unit vector up from the sole, in the foot's own space.
+    floors: (legs, T), height of the ground under each foot as captured, world units.
+    """
+
+    points: np.ndarray
+    normals: np.ndarray
+    floors: np.ndarray
+
+    def is_point(self, leg: int) -> bool:
+        """True if the foot of this leg has no heel."""
+        return bool((self.points[leg, HEEL] == self.points[leg, BALL]).all())
+
+    def places(self, ankles: np.ndarray, feet: np.ndarray) -> np.ndarray:
+        """(legs, 2, T, 3), heels and balls of feet with these ankles (legs, T, 3) and orientations (legs, T, 3, 3)."""
+        return ankles[:, None] + applied(feet[:, None], self.points[:, :, None])
+
+
+def sole_of(clip: Clip) -> Sole:
+    """The soles of a clip's feet, from its stillest and lowest frames."""
+    points = np.zeros((clip.leg_count, 2, 3))
+    normals = np.zeros((clip.leg_count, 3))
+    for leg in range(clip.leg_count):
+        points[leg], normals[leg] = _points_and_normal(clip, leg)
+    heights = Sole(points, normals, np.empty(0)).places(clip.ankles, clip.feet)[..., 2].min(axis=1)
+    half = frames_in(FLOOR_TIME, clip.fps)
+    floors = [smooth(lowest(height, 2 * half), half) for height in heights]
+    return Sole(points, normals, np.array(floors))
+
+
+def _points_and_normal(clip: Clip, leg: int) -> tuple[np.ndarray, np.ndarray]:
+    """(2, 3) and (3,): one foot's heel and ball, and the normal of its sole."""
+    still = _still_frames(clip, leg)
+    ankles, balls, to_own = clip.ankles[leg, still], clip.balls[leg, still], clip.feet[leg, still].swapaxes(1, 2)
+    ball = np.median(applied(to_own, balls - ankles), axis=0)
+    normal = applied(to_own, UP).mean(axis=0)
+    ahead = (balls - ankles) * (1.0, 1.0, 0.0)
+    if np.median(np.linalg.norm(ahead, axis=1)) < POINT_FOOT * clip.size:
+        return np.array((ball, ball)), directions(normal)
+    heels = ankles - HEEL_BEHIND * ahead
+    heels[:, 2] = balls[:, 2]
+    heel = np.median(applied(to_own, heels - ankles), axis=0)
+    along = directions(ball - heel)
+    return np.array((heel, ball)), directions(normal - along * (normal @ along))
+
+
+def _still_frames(clip: Clip, leg: int) -> np.ndarray:
+    """The frames in which a foot stands most probably: slow and low."""
+    ankles, balls = clip.ankles[leg], clip.balls[leg]
+    speeds = np.maximum(*(np.linalg.norm(slope(way, clip.fps, SLOPE_TIME), axis=1) for way in (ankles, balls)))
+    heights = ankles[:, 2] + balls[:, 2]
+    restlessness = speeds / (np.median(speeds) + 1e-9 * clip.size)
+    restlessness += (heights - heights.min()) / (HEIGHT_SCALE * clip.size)
+    return np.argsort(restlessness, kind="stable")[: max(3, clip.frame_count // STILL_SHARE)]
