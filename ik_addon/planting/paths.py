@@ -5,6 +5,7 @@ pivots: at the point that left the ground and then, through the foot, at the one
 the foot's pitch is corrected.
 """
 
+from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
@@ -20,35 +21,59 @@ PEAK = 1.5
 """The largest slope of a cubic from rest to rest, of its mean slope."""
 
 
-def foot_paths(clip: Clip, sole: Sole, anchors: Anchors, options: Options) -> tuple[np.ndarray, np.ndarray]:
-    """Ankles (legs, T, 3) and orientations of feet (legs, T, 3, 3) that keep the anchors.
+@dataclass(frozen=True)
+class FootPath:
+    """One foot over T frames, as it pivots.
+
+    pivots: (T, 3), the points about which it turns, from the ankle, in its own space. places: (T, 3), where these are
+    in the world. feet: (T, 3, 3), its orientations.
+    """
+
+    pivots: np.ndarray
+    places: np.ndarray
+    feet: np.ndarray
+
+    @property
+    def ankles(self) -> np.ndarray:
+        """(T, 3), where the ankle then is."""
+        return self.places - applied(self.feet, self.pivots)
+
+    def points(self, sole_points: np.ndarray) -> np.ndarray:
+        """(2, T, 3), where points (2, 3) of its own space are: its heel and ball."""
+        return self.places + applied(self.feet, sole_points[:, None] - self.pivots)
+
+
+def foot_path(clip: Clip, sole: Sole, leg: int, anchors: Anchors, options: Options) -> FootPath:
+    """The path of one leg's foot that keeps its anchors; as captured if it has none.
 
     The speed that a blend adds to a foot, over what the capture has at its ends, is at most ADDED_SPEED unless two
     contacts leave it less time.
     """
-    ankles, feet = clip.ankles.copy(), clip.feet.copy()
-    for leg in range(clip.leg_count):
-        flats = [flat for flat in anchors.flats if flat.leg == leg]
-        locks = [lock for lock in anchors.locks if lock.leg == leg]
-        if locks:
-            feet[leg] = _turned(clip, leg, flats, options) @ clip.feet[leg]
-            ankles[leg] = _placed(clip, sole, leg, locks, feet[leg], options)
-    return ankles, feet
+    locks = [lock for lock in anchors.locks if lock.leg == leg]
+    if not locks:
+        return FootPath(np.zeros((clip.frame_count, 3)), clip.ankles[leg], clip.feet[leg])
+    flats = [flat for flat in anchors.flats if flat.leg == leg]
+    return FootPath(*_placed(clip, sole, leg, locks, options), _turned(clip, leg, flats, options))
+
+
+def faded_turns(vectors: np.ndarray, known: np.ndarray, clip: Clip, options: Options) -> np.ndarray:
+    """The turns (T, 3, 3) by vectors (T, 3) that are known in some frames, faded between these."""
+    slopes = _slopes_inside(vectors, known, clip.fps)
+    return turns_by(bridged(vectors, known, slopes, lambda end: _fade(end, ADDED_TURN, clip.fps, options)))
 
 
 def _turned(clip: Clip, leg: int, flats: list[Flat], options: Options) -> np.ndarray:
-    """The turns (T, 3, 3) that bring a captured foot to its flat orientations, and fade between them."""
+    """The orientations (T, 3, 3) of a foot: its flat ones, and the captured ones where it is not near them."""
     vectors, known = np.zeros((clip.frame_count, 3)), np.zeros(clip.frame_count, bool)
     for flat in flats:
         span = slice(flat.first, flat.last + 1)
         vectors[span] = vectors_of(flat.foot @ clip.feet[leg, span].swapaxes(1, 2))
         known[span] = True
-    slopes = _slopes_inside(vectors, known, clip.fps)
-    return turns_by(bridged(vectors, known, slopes, lambda end: _fade(end, ADDED_TURN, clip.fps, options)))
+    return faded_turns(vectors, known, clip, options) @ clip.feet[leg]
 
 
-def _placed(clip: Clip, sole: Sole, leg: int, locks: list[Lock], feet: np.ndarray, options: Options) -> np.ndarray:
-    """The ankles (T, 3) of one foot with orientations `feet` (T, 3, 3) that keep its locks."""
+def _placed(clip: Clip, sole: Sole, leg: int, locks: list[Lock], options: Options) -> tuple[np.ndarray, np.ndarray]:
+    """The pivots (T, 3) of a foot, and their places (T, 3): those of its locks, and what leads from one to the next."""
     count = clip.frame_count
     places, pivots, known = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count, bool)
     for lock in locks:
@@ -57,15 +82,14 @@ def _placed(clip: Clip, sole: Sole, leg: int, locks: list[Lock], feet: np.ndarra
     pivots = _wandering(pivots, known)
     captured = clip.ankles[leg] + applied(clip.feet[leg], pivots)
     # At the end of a lock the correction changes as fast as the captured pivot moves, the other way.
-    speeds = slope(clip.ankles[leg], clip.fps, SLOPE_TIME) + applied(
-        slope(clip.feet[leg], clip.fps, SLOPE_TIME), pivots
-    )
+    turning = slope(clip.feet[leg], clip.fps, SLOPE_TIME)
+    speeds = slope(clip.ankles[leg], clip.fps, SLOPE_TIME) + applied(turning, pivots)
     fastest = ADDED_SPEED * clip.size
     speeds *= np.minimum(1.0, fastest / np.maximum(np.linalg.norm(speeds, axis=1, keepdims=True), fastest))
     corrections = bridged(
         places - captured, known, -speeds / clip.fps, lambda end: _fade(end, fastest, clip.fps, options)
     )
-    return np.where(known[:, None], places, captured + corrections) - applied(feet, pivots)
+    return pivots, np.where(known[:, None], places, captured + corrections)
 
 
 def _wandering(pivots: np.ndarray, known: np.ndarray) -> np.ndarray:
@@ -84,7 +108,6 @@ def _slopes_inside(values: np.ndarray, known: np.ndarray, fps: float) -> np.ndar
     for first, last in runs(known):
         reach = min(max(1, round(SLOPE_TIME * fps)), last - first)
         if reach:
-            # A run of a few frames has one slope; the ends do not overwrite one another else.
             slopes[first] = (values[first + reach] - values[first]) / reach
             slopes[last] = (values[last] - values[last - reach]) / reach
     return slopes

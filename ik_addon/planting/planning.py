@@ -13,7 +13,7 @@ from .contacts import find_contacts
 from .footing import Ground
 from .knees import knees_and_poles
 from .options import Options
-from .paths import foot_paths
+from .paths import foot_path
 from .sole import sole_of
 
 __all__ = ["Footprints", "Ground", "Lock", "Plan", "plan"]
@@ -65,9 +65,10 @@ def plan(
     anchors = anchors_of(clip, sole, contacts, ground)
     if footprints is not None:
         anchors = footprints(anchors)
-    ankles, feet = foot_paths(clip, sole, anchors, options)
+    paths = [foot_path(clip, sole, leg, anchors, options) for leg in range(clip.leg_count)]
     if ground is not None:
-        ankles, feet = cleared(clip, sole, ankles, feet, contacts, ground, options)
+        paths = [cleared(clip, sole, leg, path, contacts[leg], ground, options) for leg, path in enumerate(paths)]
+    ankles, feet = np.array([path.ankles for path in paths]), np.array([path.feet for path in paths])
     shifts, unreached = body_shifts(clip, ankles, options)
     knees, poles = knees_and_poles(clip, sole, clip.hips + shifts, ankles)
     return Plan(ankles, feet, knees, poles, shifts, contacts, anchors.locks, unreached)

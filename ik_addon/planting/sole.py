@@ -34,6 +34,11 @@ class Sole:
     normals: np.ndarray
     floors: np.ndarray
 
+    @property
+    def level(self) -> float:
+        """The height of the level ground that suits the capture best, world units."""
+        return float(np.median(self.floors))
+
     def is_point(self, leg: int) -> bool:
         """True if the foot of this leg has no heel."""
         return bool((self.points[leg, HEEL] == self.points[leg, BALL]).all())
