@@ -28,7 +28,7 @@ from .options import (
     SPLIT_TIME,
     Options,
 )
-from .sole import Sole
+from .sole import BALL, HEEL, Sole
 
 
 def find_contacts(clip: Clip, sole: Sole, options: Options) -> np.ndarray:
@@ -47,7 +47,7 @@ def find_contacts(clip: Clip, sole: Sole, options: Options) -> np.ndarray:
     found = np.zeros(speeds.shape, bool)
     for leg, points in enumerate(places):
         floor = lowest(lows[leg], frames_in(FLOOR_TIME, clip.fps))
-        raised = _raised(lows, leg, clip.fps)
+        held = _held(lows, leg, speeds[leg].min(axis=0), clip.fps)
         for point, way in enumerate(points):
             speed, height = speeds[leg, point], way[:, 2] - floor
             slow, slowish = _limits(speed, clip.fps)
@@ -58,11 +58,13 @@ def find_contacts(clip: Clip, sole: Sole, options: Options) -> np.ndarray:
                 cores = np.flatnonzero(strong[first : last + 1])
                 if len(cores):
                     start, end = _stay(way, LIFT[point], (first, last), (first + cores[0], first + cores[-1]), clip.fps)
-                    contact[start : end + 1] |= not _is_held(raised, speed, start, end)
+                    contact[start : end + 1] |= not held[start : end + 1].all()
             _fill_gaps(contact, way, clip.fps)
             found[leg, point] = contact
     slide = options.slide or _slide_of(places, found)
     for leg, points in enumerate(places):
+        if sole.is_point(leg):
+            found[leg, HEEL] = found[leg, BALL]
         for point, way in enumerate(points):
             _split_slides(found[leg, point], way, speeds[leg, point], slide, clip.fps)
             _drop_short(found[leg, point], clip.fps)
@@ -77,21 +79,21 @@ def _limits(speed: np.ndarray, fps: float) -> tuple[np.ndarray, np.ndarray]:
     return np.maximum(slow, SLOW), np.maximum(slowish, SLOWISH)
 
 
-def _raised(lows: np.ndarray, leg: int, fps: float) -> np.ndarray:
-    """(T,) bool: whether a foot is higher than another one, and than itself at some time before and after."""
-    half = frames_in(RAISED_TIME, fps)
+def _held(lows: np.ndarray, leg: int, speed: np.ndarray, fps: float) -> np.ndarray:
+    """(T,) bool: whether a foot is held in the air, higher than another one and than itself before and after.
+
+    lows: (legs, T), heights of feet. speed: (T,), of this one. No foot in the air is as still as one that stands,
+    such as on a step.
+    """
+    reach = frames_in(RAISED_TIME, fps)
     own = lows[leg]
-    windows = np.concatenate((np.repeat(np.inf, half), own, np.repeat(np.inf, half)))
-    windows = np.lib.stride_tricks.sliding_window_view(windows, half + 1)
-    before, after = windows[: len(own)].min(axis=1), windows[half:].min(axis=1)
+    before, after = lowest(own, reach, ahead=0), lowest(own, 0, ahead=reach)
     others = np.delete(lows, leg, axis=0)
     lowest_other = others.min(axis=0) if len(others) else own
-    return own - np.maximum(lowest_other, np.maximum(before, after)) > RAISED
-
-
-def _is_held(raised: np.ndarray, speed: np.ndarray, start: int, end: int) -> bool:
-    """True if a foot is held still in the air from start to end: no foot in the air is as still as one that stands."""
-    return bool(raised[start : end + 1].all() and np.median(speed[start : end + 1]) > SLOW / 4.0)
+    raised = own - np.maximum(lowest_other, np.maximum(before, after)) > RAISED
+    for first, last in runs(raised):
+        raised[first : last + 1] = np.median(speed[first : last + 1]) > SLOW / 4.0
+    return raised
 
 
 def _stay(way: np.ndarray, lift: float, run: tuple[int, int], core: tuple[int, int], fps: float) -> tuple[int, int]:

@@ -30,9 +30,11 @@ def slope(values: np.ndarray, fps: float, seconds: float) -> np.ndarray:
     return _windows(np.concatenate((before, values, after)), half) @ (offsets * fps / (offsets @ offsets))
 
 
-def lowest(values: np.ndarray, half: int) -> np.ndarray:
-    """The least value within `half` frames to either side."""
-    return _windows(_held(values, half), half).min(axis=-1)
+def lowest(values: np.ndarray, back: int, ahead: int | None = None) -> np.ndarray:
+    """The least value (T,) within `back` frames before and `ahead` after; as many after as before if None."""
+    ahead = back if ahead is None else ahead
+    held = np.concatenate((np.repeat(values[:1], back), values, np.repeat(values[-1:], ahead)))
+    return sliding_window_view(held, back + ahead + 1).min(axis=-1)
 
 
 def highest(values: np.ndarray, half: int) -> np.ndarray:

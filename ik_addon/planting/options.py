@@ -53,7 +53,7 @@ LIFT = (0.025, 0.035)
 """Heights of heel and ball over their own resting height from which on they have left the ground."""
 RAISED = 0.15
 """A foot that is higher than another one, and than itself before and after, is held in the air."""
-RAISED_TIME = 2.0
+RAISED_TIME = 4.0
 """How far to look for lower places before and after."""
 
 # From frames to contacts

@@ -18,7 +18,7 @@ CAPTURES = Path(os.environ.get("ANALYTIC_IK_CAPTURES", ""))
 CYCLE, STANCE = 1.1, 0.62
 """Seconds from one heel strike to the next, and the share of it in which a foot is on the ground."""
 STRIDE = 1.4
-HEEL, BALL = np.array((-0.05, 0.0, -0.08)), np.array((0.16, 0.0, -0.08))
+HEEL, BALL = np.array((-0.04, 0.0, -0.08)), np.array((0.16, 0.0, -0.08))
 """Of a foot that points along X, from its ankle, in leg lengths."""
 HEEL_ROCK, BALL_ROCK = 0.14, 0.68
 """Shares of a stance up to which a foot turns about its heel, and from which on about its ball."""

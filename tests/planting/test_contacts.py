@@ -1,0 +1,132 @@
+"""Contacts of walks whose truth is known, clean and spoiled, at every frame rate; and of a capture labeled by eye."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ik_addon.planting.contacts import find_contacts
+from ik_addon.planting.in_time import runs
+from ik_addon.planting.options import Options
+from ik_addon.planting.sole import sole_of
+
+from . import clips
+from .measures import agreement, lock_count, naive_contacts
+
+RATES = [24, 30, 60, 120]
+SPOILED = [(1.1, 0), (0.9, 0), (1.1, 1), (0.9, 1)]
+
+
+def found_in(clip, **options):
+    return find_contacts(clip, sole_of(clip), Options(**options))
+
+
+@pytest.mark.parametrize("fps", RATES)
+def test_contacts_of_a_clean_walk(fps):
+    clip, truth = clips.walk(fps)
+    found = found_in(clip)
+    assert agreement(found, truth) >= 0.9
+    assert abs(lock_count(found) - lock_count(truth)) <= 1
+
+
+@pytest.mark.parametrize(("factor", "seed"), SPOILED)
+@pytest.mark.parametrize("fps", RATES)
+def test_contacts_of_feet_that_skate(fps, factor, seed):
+    clip, truth = clips.walk(fps)
+    found = found_in(clips.degraded(clip, factor, seed))
+    assert agreement(found, truth) >= 0.88
+    assert abs(lock_count(found) - lock_count(truth)) <= 2
+
+
+@pytest.mark.parametrize("spoil", [lambda clip: clip, lambda clip: clips.degraded(clip, 0.9)], ids=["clean", "spoiled"])
+def test_the_number_of_contacts_is_that_of_other_frame_rates(spoil):
+    clip = spoil(clips.walk(120)[0])
+    counts = [lock_count(found_in(clips.every(clip, step))) for step in (1, 2, 4, 5)]
+    assert max(counts) - min(counts) <= 1
+
+
+@pytest.mark.parametrize("size", [0.01, 1.0, 100.0])
+def test_size_place_and_direction_do_not_matter(size):
+    clip, _ = clips.walk(30)
+    other, _ = clips.walk(30, size=size, turn=2.0)
+    moved = clips.placed(other, np.array((7.0, -3.0, 11.0)) * size)
+    assert (found_in(moved) == found_in(clip)).all()
+
+
+def test_contacts_on_a_floor_that_rises():
+    clip, truth = clips.walk(60, terrain=lambda x: 0.1 * x)
+    found = found_in(clip)
+    assert agreement(found, truth) >= 0.88
+    assert abs(lock_count(found) - lock_count(truth)) <= 1
+    sole = sole_of(clip)
+    assert agreement(naive_contacts(clip, sole), truth) <= 0.7
+
+
+def test_contacts_of_paws():
+    clip, truth = clips.walk(60, legs=4)
+    found = found_in(replace(clip, balls=clip.ankles))
+    assert (found[:, 0] == found[:, 1]).all()
+    # An ankle stands while the whole foot does.
+    for leg in range(4):
+        flat = runs(truth[leg].all(axis=0))[1:-1]
+        assert all(found[leg, 0, (first + last) // 2] for first, last in flat)
+        swings = runs(~truth[leg].any(axis=0))
+        assert not any(found[leg, 0, (first + last) // 2] for first, last in swings)
+
+
+def test_a_foot_held_still_in_the_air_does_not_touch():
+    clip, _ = clips.walk(60, seconds=5.0)
+    times = np.arange(clip.frame_count) / clip.fps
+    lift = 0.35 * np.clip(np.minimum(times - 1.0, 4.0 - times) / 0.4, 0.0, 1.0)
+    # Both feet stand at first; one is lifted for two seconds and sways there, not as still as one that stands.
+    sway = 0.08 * np.sin(2 * np.pi * 0.7 * times) * (lift > 0.3)
+    still = {name: np.repeat(getattr(clip, name)[:, 50:51], clip.frame_count, axis=1) for name in ("hips", "feet")}
+    ankles = np.repeat(np.array(((0.0, -0.1, 0.08), (0.0, 0.1, 0.08)))[:, None], clip.frame_count, axis=1)
+    ankles[1, :, 2] += lift
+    ankles[1, :, 0] += sway
+    feet = np.broadcast_to(np.eye(3), clip.feet.shape)
+    standing = replace(clip, hips=still["hips"], ankles=ankles, balls=ankles + feet @ clips.BALL, feet=feet)
+    found = found_in(standing)
+    held = (times > 1.6) & (times < 3.4)
+    assert found[0].all()
+    assert not found[1][:, held].any()
+    assert found[1][:, (times < 0.9) | (times > 4.1)].all()
+
+
+def test_a_contact_farther_than_the_allowed_slide_is_two():
+    clip, _ = clips.walk(60)
+    skating = clips.retargeted(clip, 0.8)
+    few, many = found_in(skating, slide=1.0), found_in(skating, slide=0.05)
+    assert lock_count(many) >= lock_count(few) + 4
+
+
+# Heel and ball of the left and the right foot in frames 440 to 779 of CMU 131_01, from plots of height and way along
+# the path, not of speed, before any output of a detector was seen. Counted from 0.
+LABELS = {
+    (0, 0): [(486, 501), (556, 630), (696, 770)],
+    (0, 1): [(446, 504), (568, 636), (708, 744), (756, 779)],
+    (1, 0): [(440, 446), (500, 556), (631, 697)],
+    (1, 1): [(440, 446), (498, 561), (638, 699)],
+}
+LABELED = slice(440, 780)
+
+
+def labels(frame_count):
+    truth = np.zeros((2, 2, frame_count), bool)
+    for (leg, point), spans in LABELS.items():
+        for first, last in spans:
+            truth[leg, point, first : last + 1] = True
+    return truth
+
+
+def test_contacts_of_a_capture_agree_with_labels_made_by_eye():
+    clip = clips.cmu_walk()
+    truth = labels(clip.frame_count)[..., LABELED]
+    assert agreement(found_in(clip)[..., LABELED], truth) >= 0.93
+    spoiled = [clips.degraded(clip, factor, seed) for factor, seed in SPOILED]
+    ours = [agreement(found_in(each)[..., LABELED], truth) for each in spoiled]
+    naive = [agreement(naive_contacts(each, sole_of(each))[..., LABELED], truth) for each in spoiled]
+    assert min(ours) >= 0.86 and np.mean(ours) >= 0.9
+    assert min(naive) < 0.8 and np.mean(naive) < 0.86
+    counts = [lock_count(found_in(clips.every(clip, step))) for step in (1, 2, 4, 5)]
+    assert max(counts) - min(counts) <= 1

@@ -1,0 +1,323 @@
+"""Laws of every plan, on walks that are made: clean, spoiled, on hills; with paws, four legs, footprints."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ik_addon.planting.anchors import joined
+from ik_addon.planting.in_time import runs
+from ik_addon.planting.options import ADDED_SPEED, Options
+from ik_addon.planting.planning import plan
+from ik_addon.planting.sole import sole_of
+from ik_addon.planting.stances import anchors_in, moved, stances_of
+from ik_addon.planting.turns import UP, turns_by
+
+from . import clips
+from .measures import (
+    beyond_reach,
+    knee_ratios,
+    naive_ankles,
+    naive_contacts,
+    places,
+    shown,
+    slides,
+    top_speed,
+    turned_apart,
+)
+
+SOURCES = {
+    "clean": lambda fps=60.0: clips.walk(fps)[0],
+    "hilly": lambda fps=60.0: clips.walk(fps, terrain=lambda x: 0.05 * np.sin(2.0 * x))[0],
+    "longer legs": lambda fps=60.0: clips.degraded(clips.walk(fps)[0], 1.1),
+    "shorter legs": lambda fps=60.0: clips.degraded(clips.walk(fps)[0], 0.9, seed=1),
+    "tiny, turned": lambda fps=60.0: clips.degraded(clips.walk(fps, size=0.01, turn=2.5)[0], 0.9),
+    "huge": lambda fps=60.0: clips.degraded(clips.walk(fps, size=100.0)[0], 1.1),
+    "four legs": lambda fps=60.0: clips.degraded(clips.walk(fps, legs=4)[0], 0.95),
+    "paws": lambda fps=60.0: on_paws(clips.degraded(clips.walk(fps, legs=4)[0], 1.05)),
+    "one leg": lambda fps=60.0: only_leg(clips.degraded(clips.walk(fps)[0], 1.1), 1),
+}
+GROUNDS = ["captured", "level", "bumps", "uphill", "downhill", "across"]
+
+
+def on_paws(clip):
+    return replace(clip, balls=clip.ankles)
+
+
+def only_leg(clip, leg):
+    names = ("lengths", "hips", "knees", "ankles", "balls", "feet")
+    return replace(clip, **{name: getattr(clip, name)[leg : leg + 1] for name in names})
+
+
+def ground_of(name, clip):
+    """Heights of a ground below points, and None for the captured one."""
+    level, size = sole_of(clip).level, clip.size
+    middle = clip.hips.mean(axis=(0, 1))
+    return {
+        "captured": None,
+        "level": lambda points: np.full(len(points), level),
+        "bumps": lambda points: level + 0.06 * size * (np.sin(points / size * 3.0) * (1.0, 1.0, 0.0)).sum(axis=1),
+        "uphill": lambda points: level + 0.18 * (points - middle)[:, 0],
+        "downhill": lambda points: level - 0.18 * (points - middle)[:, 0],
+        "across": lambda points: level + 0.21 * (points - middle)[:, 1],
+    }[name]
+
+
+@pytest.mark.parametrize("ground", GROUNDS)
+@pytest.mark.parametrize("source", SOURCES)
+def test_the_laws_of_a_plan(source, ground):
+    clip = SOURCES[source]()
+    assert_lawful(clip, plan(clip, Options(), ground=ground_of(ground, clip)), ground_of(ground, clip))
+
+
+@pytest.mark.parametrize("direction", ["DOWN", "NEAREST"])
+@pytest.mark.parametrize("body", [0.0, 0.5])
+@pytest.mark.parametrize("source", ["clean", "shorter legs", "four legs"])
+def test_the_laws_hold_however_the_body_moves(source, direction, body):
+    clip = SOURCES[source]()
+    ground = ground_of("level", clip)
+    assert_lawful(clip, plan(clip, Options(body=body, body_direction=direction), ground=ground), ground)
+
+
+def assert_lawful(clip, planned, ground, feasible=True):
+    """What every plan keeps: locks stand, legs reach and have their lengths, nothing is below the ground."""
+    sole, size = sole_of(clip), clip.size
+    points = places(clip, sole, planned.ankles, planned.feet)
+    assert planned.locks
+    locked = np.zeros(planned.contacts.shape, bool)
+    for lock in planned.locks:
+        way = points[lock.leg, lock.point, lock.first : lock.last + 1]
+        assert np.linalg.norm(way - lock.place, axis=1).max() <= 1e-9 * size
+        locked[lock.leg, lock.point, lock.first : lock.last + 1] = True
+    for leg in range(clip.leg_count):
+        held = locked[leg].any(axis=0) if sole.is_point(leg) else locked[leg]
+        assert (held == planned.contacts[leg]).all()
+    hips = clip.hips + planned.shifts
+    assert planned.unreached.any() != feasible
+    assert not beyond_reach(clip, hips, planned.ankles)[~planned.unreached].any()
+    thighs, shins = np.linalg.norm(planned.knees - hips, axis=2), np.linalg.norm(planned.ankles - planned.knees, axis=2)
+    assert np.abs(thighs - clip.lengths[:, :1]).max() <= 1e-9 * size
+    if feasible:
+        assert np.abs(shins - clip.lengths[:, 1:]).max() <= 1e-8 * size
+    assert np.abs(planned.feet @ planned.feet.swapaxes(2, 3) - np.eye(3)).max() <= 1e-12
+    # A pole is to the side of the knee: both are in one plane with the leg.
+    normals = np.cross(planned.knees - hips, planned.ankles - hips)
+    assert np.abs(((planned.poles - hips) * normals).sum(axis=2)).max() <= 1e-9 * size**3
+    if ground is not None:
+        below = ground(points.reshape(-1, 3)) - points[..., 2].reshape(-1)
+        assert below.max() <= 2e-3 * size
+
+
+@pytest.mark.parametrize("source", ["clean", "longer legs", "shorter legs", "four legs"])
+def test_nothing_is_below_level_ground(source):
+    clip = SOURCES[source]()
+    planned = plan(clip, Options(), ground=ground_of("level", clip))
+    points = places(clip, sole_of(clip), planned.ankles, planned.feet)
+    assert points[..., 2].min() >= sole_of(clip).level - 1e-9 * clip.size
+
+
+@pytest.mark.parametrize("ground", ["uphill", "downhill", "across", "bumps"])
+def test_soles_are_on_the_slope(ground):
+    clip = SOURCES["shorter legs"]()
+    planned = plan(clip, Options(), ground=ground_of(ground, clip))
+    points = places(clip, sole_of(clip), planned.ankles, planned.feet)
+    gaps = points[..., 2] - ground_of(ground, clip)(points.reshape(-1, 3)).reshape(points.shape[:-1])
+    flat = planned.contacts.all(axis=1)
+    assert flat.sum() > 50
+    off = np.abs(gaps.transpose(0, 2, 1)[flat]).max()
+    assert off <= (0.01 if ground == "bumps" else 1e-3) * clip.size
+
+
+@pytest.mark.parametrize("source", ["clean", "longer legs", "shorter legs"])
+@pytest.mark.parametrize("fps", [24, 30, 60, 120])
+def test_a_naive_lock_breaks_the_laws_that_a_plan_keeps(source, fps):
+    clip = SOURCES[source](fps)
+    captured = SOURCES["clean"](fps)
+    sole = sole_of(clip)
+    planned = plan(clip, Options(), ground=ground_of("level", clip))
+    contacts = naive_contacts(clip, sole)
+    naive = shown(clip, clip.hips, naive_ankles(clip, sole, contacts))
+    assert beyond_reach(clip, clip.hips, naive_ankles(clip, sole, contacts)).any()
+    assert slides(places(clip, sole, naive, clip.feet), contacts).max() >= 0.01 * clip.size
+    speed, bump = knee_ratios(clip, clip.hips + planned.shifts, planned.ankles, captured)
+    naive_speed, naive_bump = knee_ratios(clip, clip.hips, naive, captured)
+    assert speed <= 1.6 and naive_speed >= 1.4 * speed
+    assert bump <= 2.3 and naive_bump >= 2.0 * bump
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_feet_are_hardly_faster_than_captured(source):
+    clip = SOURCES[source]()
+    planned = plan(clip, Options(), ground=ground_of("level", clip))
+    assert top_speed(planned.ankles) <= 1.2 * top_speed(clip.ankles)
+
+
+@pytest.mark.parametrize("amount", [0.02, 0.1, 0.3])
+def test_a_blend_adds_no_more_speed_than_it_may(amount):
+    """One stance, in which the captured foot stands, between two long flights: all that is added is the two blends."""
+    clip, _ = clips.walk(60.0)
+    contacts = np.zeros((2, 2, clip.frame_count), bool)
+    contacts[0, 1, 148:158] = True
+
+    def shove(anchors):
+        way = np.array((0.0, amount, 0.0))
+        return replace(anchors, locks=tuple(replace(lock, place=lock.place + way) for lock in anchors.locks))
+
+    planned = plan(clip, Options(), contacts, footprints=shove)
+    added = np.linalg.norm(np.diff(planned.ankles - clip.ankles, axis=1), axis=2).max() * clip.fps
+    assert 0.0 < added <= 1.01 * ADDED_SPEED * clip.size
+
+
+@pytest.mark.parametrize("source", ["clean", "longer legs", "shorter legs"])
+def test_paths_have_no_corners(source):
+    """The change of speed between two frames halves with their distance, as it does in the capture."""
+    jumps = []
+    for fps in (120, 240):
+        clip = SOURCES[source](fps)
+        planned = plan(clip, Options(), ground=ground_of("level", clip))
+        jumps.append(np.abs(np.diff(planned.shifts, 2, axis=0)).max() * fps)
+    assert jumps[1] <= 0.7 * jumps[0]
+
+
+def test_exact_contacts_of_feet_that_stand_change_nothing_while_they_stand():
+    clip, truth = clips.walk(60.0)
+    planned = plan(clip, Options(), truth)
+    touching = truth.any(axis=1)
+    assert np.linalg.norm(planned.ankles - clip.ankles, axis=2)[touching].max() <= 1e-3 * clip.size
+    assert np.linalg.norm(planned.shifts, axis=1).max() <= 3e-3 * clip.size
+
+
+def test_contacts_that_are_found_do_little_harm_to_feet_that_stand():
+    clip, _ = clips.walk(60.0)
+    planned = plan(clip, Options())
+    moved_by = np.linalg.norm(planned.ankles - clip.ankles, axis=2)
+    assert moved_by.mean() <= 0.005 * clip.size
+    assert np.linalg.norm(planned.shifts, axis=1).max() <= 0.02 * clip.size
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_planned_with_its_own_contacts_a_clip_comes_out_the_same(source):
+    clip = SOURCES[source]()
+    ground = ground_of("bumps", clip)
+    first = plan(clip, Options(), ground=ground)
+    again = plan(clip, Options(), first.contacts, ground)
+    assert (again.contacts == first.contacts).all()
+    assert (joined(clip, sole_of(clip), first.contacts) == first.contacts).all()
+    for name in ("ankles", "feet", "knees", "poles", "shifts", "unreached"):
+        assert (getattr(again, name) == getattr(first, name)).all()
+
+
+def test_a_longer_contact_changes_its_own_step_alone():
+    clip = SOURCES["shorter legs"]()
+    first = plan(clip, Options(), ground=ground_of("level", clip))
+    start, end = runs(first.contacts[0, 1])[2]
+    contacts = first.contacts.copy()
+    contacts[0, 1, end + 1 : end + 6] = True
+    second = plan(clip, Options(), contacts, ground_of("level", clip))
+    changed = np.flatnonzero(np.linalg.norm(second.ankles - first.ankles, axis=2)[0] > 1e-9)
+    before, after = runs(first.contacts[0].any(axis=0)), runs(second.contacts[0].any(axis=0))
+    stance = next(k for k, run in enumerate(after) if run[0] <= start <= run[1])
+    assert len(changed)
+    assert changed.min() > before[stance - 1][1] and changed.max() < after[stance + 1][0]
+    assert (second.ankles[1] == first.ankles[1]).all()
+
+
+@pytest.mark.parametrize(
+    "shift", [(0.15, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.12)], ids=["longer", "wider", "higher"]
+)
+def test_a_footprint_is_moved_and_turned_and_the_body_follows(shift):
+    clip, _ = clips.walk(60.0)
+    turn = turns_by(0.5 * UP)
+
+    def move_third(anchors):
+        stances = stances_of(anchors)
+        stances[2] = moved(stances[2], turn, np.array(shift))
+        return anchors_in(stances)
+
+    first, second = plan(clip, Options()), plan(clip, Options(), footprints=move_third)
+    assert_lawful(clip, second, None)
+    stance, other = stances_of_plan(first)[2], stances_of_plan(second)[2]
+    assert other.place - stance.place == pytest.approx(np.array(shift), abs=1e-12)
+    flat = [frame for frame in range(stance.first, stance.last + 1) if first.contacts[stance.leg, :, frame].all()]
+    assert turned_apart(first.feet, second.feet)[stance.leg, flat] == pytest.approx(0.5)
+    assert (second.ankles[1 - stance.leg] == first.ankles[1 - stance.leg]).all()
+
+
+def stances_of_plan(planned):
+    from ik_addon.planting.anchors import Anchors
+
+    return stances_of(Anchors(planned.locks, ()))
+
+
+def test_stances_are_one_for_each_step():
+    clip, truth = clips.walk(60.0)
+    assert len(stances_of_plan(plan(clip, Options(), truth))) == sum(len(runs(leg.any(axis=0))) for leg in truth)
+
+
+def test_what_no_body_can_reach_is_said():
+    clip, truth = clips.walk(60.0)
+
+    def apart(anchors):
+        stances = [moved(s, np.eye(3), np.array((0.0, 3.0 - 6.0 * s.leg, 0.0))) for s in stances_of(anchors)]
+        return anchors_in(stances)
+
+    planned = plan(clip, Options(), truth, footprints=apart)
+    assert planned.unreached.all()
+    assert_lawful(clip, planned, None, feasible=False)
+    hips = clip.hips + planned.shifts
+    missing = np.linalg.norm(planned.ankles - hips, axis=2) - clip.reaches[:, None]
+    assert np.abs(missing[0] - missing[1]).max() <= 0.05 * clip.size
+
+
+def test_legs_of_unequal_bones_do_not_fold_into_their_feet():
+    clip, truth = clips.walk(60.0)
+    short = replace(clip, lengths=np.array(((0.95, 0.25), (0.95, 0.25))))
+    low = clips.with_knees(replace(short, hips=short.hips - (0.0, 0.0, 0.2)))
+    planned = plan(low, Options(), truth)
+    distance = np.linalg.norm(planned.ankles - low.hips - planned.shifts, axis=2)
+    assert distance.min() >= 0.7 - 1e-9
+    assert_lawful(low, planned, None)
+
+
+def test_a_leg_without_contacts_stays_as_captured():
+    clip, truth = clips.walk(60.0)
+    truth[1] = False
+    planned = plan(clip, Options(), truth)
+    assert planned.ankles[1] == pytest.approx(clip.ankles[1], abs=1e-12)
+    nothing = plan(clip, Options(), np.zeros_like(truth))
+    assert nothing.locks == ()
+    assert np.abs(nothing.shifts).max() <= 1e-12
+
+
+@pytest.mark.parametrize("frame_count", [1, 2, 3, 7])
+def test_clips_of_a_few_frames_are_planned(frame_count):
+    clip, _ = clips.walk(60.0)
+    names = ("hips", "knees", "ankles", "balls", "feet")
+    short = replace(clip, **{name: getattr(clip, name)[:, 40 : 40 + frame_count] for name in names})
+    planned = plan(short, Options(), ground=ground_of("level", short))
+    assert planned.ankles.shape == (2, frame_count, 3) and np.isfinite(planned.ankles).all()
+
+
+def test_a_thousand_frames_on_a_mesh_take_half_a_second():
+    from mathutils.bvhtree import BVHTree
+
+    clip = clips.degraded(clips.walk(120.0, seconds=8.33)[0], 0.95)
+    count, extent = 160, np.linspace(-3.0, 14.0, 160)
+    x, y = np.meshgrid(extent, extent - 5.0)
+    z = sole_of(clip).level + 0.04 * np.sin(3.0 * x) + 0.04 * np.sin(2.0 * y)
+    corner = np.arange(count * count).reshape(count, count)
+    faces = np.stack((corner[:-1, :-1], corner[:-1, 1:], corner[1:, 1:], corner[1:, :-1]), axis=-1).reshape(-1, 4)
+    tree = BVHTree.FromPolygons(np.stack((x, y, z), axis=-1).reshape(-1, 3).tolist(), faces.tolist())
+
+    def ground(points):
+        return np.array([tree.ray_cast((x, y, 100.0), (0.0, 0.0, -1.0))[0].z for x, y, _ in points.tolist()])
+
+    took = []
+    for _ in range(3):
+        begun = time.perf_counter()
+        planned = plan(clip, Options(), ground=ground)
+        took.append(time.perf_counter() - begun)
+    assert clip.frame_count == 1001 and not planned.unreached.any()
+    # A machine that does other work takes longer than half a second once in a while.
+    assert min(took) <= 0.5
