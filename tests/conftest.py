@@ -33,6 +33,10 @@ WITHOUT_SCENE = {
     "test_every_message.py",
     "test_extension.py",
     "test_platform.py",
+    "test_in_time.py",
+    "test_turns.py",
+    "test_contacts.py",
+    "test_planning.py",
     "docs",
 }
 

@@ -12,7 +12,7 @@ import pytest
 CHECKOUT = Path(__file__).parents[1]
 
 # Imports point to the left only. Rooms side by side do not know each other.
-ROOMS = [{"messages"}, {"solvers"}, {"rig"}, {"bake"}, {"authoring"}, {"ui", "command_line"}]
+ROOMS = [{"messages"}, {"solvers"}, {"rig"}, {"bake"}, {"authoring"}, {"planting"}, {"ui", "command_line"}]
 
 # Likewise inside rig/ and ui/.
 INNER_ROOMS = {
@@ -26,6 +26,9 @@ BLENDER |= {"numpy"}
 VERSIONS_IN = "bake/keys.py"
 PROGRESS_IN = "command_line.py"
 ARRAYS_IN = {"solvers/arrays.py", "solvers/carrier.py", "solvers/rows.py"}
+# What planting computes is computed without Blender: in arrays, from the clip that the other files of the room read.
+PLANNING = "clip options in_time turns sole contacts footing anchors stances paths clearance body knees planning"
+PLANNING = {f"planting/{name}.py" for name in PLANNING.split()}
 # They put the rooms together: Blender's way in, and the command's.
 DOORS = ["__init__.py", "__main__.py"]
 
@@ -48,6 +51,8 @@ def complaints(sources):
                         yield f"{at} needs {name}, which Blender does not bring: expect an ImportError"
                 elif name == "numpy" and path in ARRAYS_IN:
                     continue
+                elif path in PLANNING and name not in STDLIB | {"numpy"}:
+                    yield f"{at} imports {name}: plans know the standard library and numpy"
                 elif room_of(path) == "solvers" and name not in STDLIB | {"mathutils"}:
                     yield f"{at} imports {name}: solvers know the standard library and mathutils"
                 elif room_of(path) == "messages" and name not in STDLIB:
@@ -59,6 +64,8 @@ def complaints(sources):
                     yield f"{at} imports what is not there: {ast.unparse(node)}"
                 else:
                     inner[path].add(target)
+                    if path in PLANNING and target not in PLANNING and room_of(target) not in ("solvers", "messages"):
+                        yield f"{at} imports {target}, which knows Blender"
                     if not may_import(path, target):
                         yield f"{at} imports {target}, which is not left of it"
     for cycle in cycles(inner):
@@ -167,6 +174,10 @@ HOUSE = {
     "bake/keys.py": "import bpy\nLAYERED = bpy.app.version >= (4, 4)",
     "bake/report.py": "import bpy\nBLENDER = bpy.app.version_string",
     "authoring/legs.py": "from ..bake import bake\nfrom ..rig import settings",
+    "planting/__init__.py": "",
+    "planting/body.py": "import numpy as np\nfrom ..solvers import Chain\nfrom .clip import Clip",
+    "planting/clip.py": "import numpy as np",
+    "planting/reading.py": "import bpy\nfrom ..bake import bake\nfrom .clip import Clip",
     "ui/__init__.py": "",
     "ui/operators/chains.py": "from ...authoring import legs",
     "ui/panels/chain.py": "import gpu\nfrom gpu_extras.batch import batch_for_shader\nfrom ..operators import chains",
@@ -187,6 +198,9 @@ def test_a_tidy_house_gives_no_complaint():
         ("ui/panels/chain.py", "from ... import command_line", "imports command_line.py"),
         ("ui/operators/chains.py", "from ..panels import chain", "imports ui/panels/chain.py"),
         ("ui/view/shapes.py", "from ..operators import chains", "imports ui/operators/chains.py"),
+        ("authoring/legs.py", "from ..planting import clip", "imports planting/clip.py, which is not left of it"),
+        ("planting/clip.py", "import bpy", "plans know the standard library and numpy"),
+        ("planting/clip.py", "from .reading import read", "imports planting/reading.py, which knows Blender"),
         ("command_line.py", "from .ui.panels import chain", "imports ui/panels/chain.py"),
         ("rig/settings.py", "from .. import ui", "imports ui/__init__.py"),
         ("rig/model/limb.py", "from ..pose import solving", "imports rig/pose/solving.py, which is not left of it"),

@@ -153,3 +153,15 @@ def cmu_walk():
     )
     feet = np.array([captured.turns[side + "Ankle"] for side in ("Left", "Right")])
     return of_joints(captured.fps, hips, knees, ankles, balls, feet)
+
+
+def travelling(clip, cycles=4):
+    """A loop that was made in place, several times, as fast over the ground as its low feet go back."""
+    count = clip.frame_count - 1
+    points = {
+        name: np.tile(getattr(clip, name)[:, :-1], (1, cycles, 1)) for name in ("hips", "knees", "ankles", "balls")
+    }
+    looped = replace(clip, feet=np.tile(clip.feet[:, :-1], (1, cycles, 1, 1)), **points)
+    speeds, low = np.diff(clip.balls, axis=1), clip.balls[:, :-1, 2]
+    belt = np.median(speeds[low <= np.percentile(low, 40, axis=1, keepdims=True)], axis=0) * (1.0, 1.0, 0.0)
+    return placed(looped, -belt * np.arange(count * cycles)[:, None])

@@ -84,7 +84,8 @@ def test_balls_slide_less_in_contacts_labeled_by_eye():
 @pytest.mark.parametrize(("name", "action"), CHARACTERS, ids=[f"{n.split('/')[1]} {a}" for n, a in CHARACTERS])
 def test_the_laws_on_characters(name, action, ground):
     clip = character(name, action)
-    for each in (clip, clips.degraded(clip, 1.05)):
+    walking = clips.travelling(clip)
+    for each in (clip, walking, clips.degraded(walking, 0.93), clips.degraded(walking, 1.05)):
         planned = plan(each, Options(), ground=ground_of(ground, each))
         if planned.locks:
             assert_lawful(each, planned, ground_of(ground, each))
