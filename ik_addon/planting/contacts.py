@@ -39,36 +39,46 @@ def find_contacts(clip: Clip, sole: Sole, options: Options) -> np.ndarray:
     in which the foot moves farther than `options.slide` is split where it is fastest.
     """
     places = sole.places(clip.ankles, clip.feet) / clip.size
-    speeds = np.linalg.norm(
-        [[slope(way, clip.fps, SLOPE_TIME) for way in points] for points in places],
-        axis=-1,
-    )
+    speeds = np.linalg.norm([[slope(way, clip.fps, SLOPE_TIME) for way in points] for points in places], axis=-1)
     lows = places[..., 2].min(axis=1)
     found = np.zeros(speeds.shape, bool)
     for leg, points in enumerate(places):
         floor = lowest(lows[leg], frames_in(FLOOR_TIME, clip.fps))
         held = _held(lows, leg, speeds[leg].min(axis=0), clip.fps)
         for point, way in enumerate(points):
-            speed, height = speeds[leg, point], way[:, 2] - floor
-            slow, slowish = _limits(speed, clip.fps)
-            strong = (speed < slow) & (height < LOW)
-            weak = (speed < slowish) & (height < LOWISH)
-            contact = np.zeros(clip.frame_count, bool)
-            for first, last in runs(weak):
-                cores = np.flatnonzero(strong[first : last + 1])
-                if len(cores):
-                    start, end = _stay(way, LIFT[point], (first, last), (first + cores[0], first + cores[-1]), clip.fps)
-                    contact[start : end + 1] |= not held[start : end + 1].all()
-            _fill_gaps(contact, way, clip.fps)
-            found[leg, point] = contact
-    slide = options.slide or _slide_of(places, found)
-    for leg, points in enumerate(places):
+            found[leg, point] = _stays(way, way[:, 2] - floor, speeds[leg, point], LIFT[point], held, clip.fps)
         if sole.is_point(leg):
             found[leg, HEEL] = found[leg, BALL]
+    slide = options.slide or _slide_of(places, found)
+    for leg, points in enumerate(places):
         for point, way in enumerate(points):
             _split_slides(found[leg, point], way, speeds[leg, point], slide, clip.fps)
             _drop_short(found[leg, point], clip.fps)
     return found
+
+
+def _stays(
+    way: np.ndarray, height: np.ndarray, speed: np.ndarray, lift: float, held: np.ndarray, fps: float
+) -> np.ndarray:
+    """(T,) bool: whether a point stays at a place on the ground.
+
+    way: (T, 3). height, speed: (T,), over the floor. lift: as in `_stay`. held: (T,) bool, True if it is in the air.
+    """
+    slow, slowish = _limits(speed, fps)
+    strong, weak = (speed < slow) & (height < LOW), (speed < slowish) & (height < LOWISH)
+    apart = 1 + frames_in(SPLIT_TIME / 2.0, fps)
+    contact = np.zeros(len(way), bool)
+    todo = runs(weak)
+    while todo:
+        first, last = todo.pop()
+        cores = first + np.flatnonzero(strong[first : max(first, last + 1)])
+        if len(cores):
+            start, end = _stay(way, lift, (first, last), (cores[0], cores[-1]), fps)
+            contact[start : end + 1] |= not held[start : end + 1].all()
+            # The rest of the run may have contacts of its own: a foot that shuffles is slow all the time.
+            todo += [(first, start - 1 - apart), (end + 1 + apart, last)]
+    _fill_gaps(contact, way, fps)
+    return contact
 
 
 def _limits(speed: np.ndarray, fps: float) -> tuple[np.ndarray, np.ndarray]:

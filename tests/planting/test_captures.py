@@ -63,7 +63,7 @@ def test_knees_and_feet_of_a_captured_walk_stay_calm(factor, seed):
 def test_balls_slide_less_in_contacts_labeled_by_eye():
     captured = clips.cmu_walk()
     truth = labels(captured.frame_count)
-    truth[:, 0] = truth[..., :446] = False  # balls alone; and not what the labeled stretch cuts off
+    truth[:, 0] = truth[1, 1, :447] = False  # balls alone; and not the contact that the labeled stretch cuts off
     before, after, naive = [], [], []
     for factor, seed in SPOILED[1:]:
         clip = clips.degraded(captured, factor, seed)
@@ -76,7 +76,7 @@ def test_balls_slide_less_in_contacts_labeled_by_eye():
             (naive, hard, clip.feet),
         ):
             found.append(slides(places(clip, sole, ankles, feet), truth, middle_only=True).mean() / clip.size)
-    assert np.mean(after) <= 0.15 * np.mean(before)
+    assert np.mean(after) <= 0.05 * np.mean(before)
     assert np.mean(naive) >= 0.4 * np.mean(before)
 
 

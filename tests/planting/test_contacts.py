@@ -9,6 +9,7 @@ from ik_addon.planting.contacts import find_contacts
 from ik_addon.planting.in_time import runs
 from ik_addon.planting.options import Options
 from ik_addon.planting.sole import sole_of
+from ik_addon.planting.turns import UP
 
 from . import clips
 from .measures import agreement, lock_count, naive_contacts
@@ -100,6 +101,22 @@ def test_a_contact_farther_than_the_allowed_slide_is_two():
     assert lock_count(many) >= lock_count(few) + 4
 
 
+def test_a_foot_that_shuffles_to_another_place_stands_at_both():
+    """All the way it is slow, so the two places are one run of slow frames."""
+    clip, _ = clips.walk(60)
+    count = clip.frame_count
+    way = np.interp(np.arange(count), (0, 100, 130, 230, 244, 300, 320, count), (0, 0, 0.3, 0.3, 0.8, 0.8, 2.0, 2.0))
+    ankles = np.zeros((1, count, 3))
+    ankles[0, :, 0] = way
+    ankles[0, :, 2] = 0.08 + np.interp(np.arange(count), (0, 100, 130, count), (0, 0, 0.05, 0.05))
+    feet = np.broadcast_to(np.eye(3), (1, count, 3, 3))
+    parts = {name: getattr(clip, name)[:1] for name in ("lengths", "knees")}
+    shuffling = replace(clip, hips=ankles + UP, ankles=ankles, balls=ankles + clips.BALL, feet=feet, **parts)
+    found = found_in(shuffling)[0, 1]
+    assert all(found[frame] for frame in (50, 180, 270, 345))
+    assert not any(found[frame] for frame in (237, 310))
+
+
 # Heel and ball of the left and the right foot in frames 440 to 779 of CMU 131_01, from plots of height and way along
 # the path, not of speed, before any output of a detector was seen. Counted from 0.
 LABELS = {
@@ -126,7 +143,7 @@ def test_contacts_of_a_capture_agree_with_labels_made_by_eye():
     spoiled = [clips.degraded(clip, factor, seed) for factor, seed in SPOILED]
     ours = [agreement(found_in(each)[..., LABELED], truth) for each in spoiled]
     naive = [agreement(naive_contacts(each, sole_of(each))[..., LABELED], truth) for each in spoiled]
-    assert min(ours) >= 0.86 and np.mean(ours) >= 0.9
+    assert min(ours) >= 0.92 and np.mean(ours) >= 0.93
     assert min(naive) < 0.8 and np.mean(naive) < 0.86
     counts = [lock_count(found_in(clips.every(clip, step))) for step in (1, 2, 4, 5)]
     assert max(counts) - min(counts) <= 1

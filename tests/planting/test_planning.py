@@ -255,6 +255,21 @@ def test_stances_are_one_for_each_step():
     assert len(stances_of_plan(plan(clip, Options(), truth))) == sum(len(runs(leg.any(axis=0))) for leg in truth)
 
 
+def test_a_foot_that_goes_from_heel_to_ball_at_once_touches_with_both_between():
+    clip, _ = clips.walk(60.0)
+    contacts = np.zeros((2, 2, clip.frame_count), bool)
+    contacts[0, 0, 80:90] = contacts[0, 1, 92:110] = True
+    contacts[1, 0, 120:130] = contacts[1, 1, 150:160] = True
+    planned = plan(clip, Options(), contacts)
+    assert [runs(point) for leg in planned.contacts for point in leg] == [
+        [(80, 92)],
+        [(92, 109)],
+        [(120, 129)],
+        [(150, 159)],
+    ]
+    assert_lawful(clip, planned, None)
+
+
 def test_what_no_body_can_reach_is_said():
     clip, truth = clips.walk(60.0)
 
