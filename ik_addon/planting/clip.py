@@ -12,7 +12,8 @@ class Clip:
     fps: frames per second.
     lengths: (legs, 2), thigh and shin, world units.
     hips, knees, ankles: (legs, T, 3), the joints of each leg.
-    balls: (legs, T, 3), where the toes bend; the ankles again for a foot that is a point, such as a paw.
+    balls: (legs, T, 3), where the ball of the foot touches: below the joint of the toes, if the sole is thick; as long
+        as it is above or below the ankle, the foot is a point, such as a paw or a hoof.
     feet: (legs, T, 3, 3), the orientation of the foot bone, its axes in columns.
     """
 

@@ -14,7 +14,7 @@ from .footing import Ground
 from .knees import knees_and_poles
 from .options import Options
 from .paths import foot_path
-from .sole import sole_of
+from .sole import Sole, sole_of
 
 __all__ = ["Footprints", "Ground", "Lock", "Plan", "plan"]
 
@@ -51,14 +51,15 @@ def plan(
     contacts: np.ndarray | None = None,
     ground: Ground | None = None,
     footprints: Footprints | None = None,
+    sole: Sole | None = None,
 ) -> Plan:
     """Plan feet that stand still in every contact and a body with which all legs reach them.
 
     contacts: (legs, 2, T) bool, to be used as they are; None to find them, less the frames in which feet still settle.
     ground: heights of the ground below points; None to stand at the heights as captured. footprints: called with the
-    anchors before the paths between them are made.
+    anchors before the paths between them are made. sole: None to take it from the clip.
     """
-    sole = sole_of(clip)
+    sole = sole or sole_of(clip)
     if contacts is None:
         contacts = settled(clip, sole, find_contacts(clip, sole, options))
     contacts = joined(clip, sole, contacts)

@@ -10,7 +10,7 @@ import numpy as np
 from .clip import Clip
 from .in_time import frames_in, lowest, slope, smooth
 from .options import FLOOR_TIME, HEEL_BEHIND, POINT_FOOT, SLOPE_TIME
-from .turns import UP, applied, directions
+from .turns import UP, across, applied, directions
 
 HEEL, BALL = 0, 1
 
@@ -48,32 +48,33 @@ class Sole:
         return ankles[:, None] + applied(feet[:, None], self.points[:, :, None])
 
 
-def sole_of(clip: Clip) -> Sole:
-    """The soles of a clip's feet, from its stillest and lowest frames."""
-    points = np.zeros((clip.leg_count, 2, 3))
-    normals = np.zeros((clip.leg_count, 3))
-    for leg in range(clip.leg_count):
-        points[leg], normals[leg] = _points_and_normal(clip, leg)
+def sole_of(clip: Clip, points: np.ndarray | None = None) -> Sole:
+    """The soles of a clip's feet, from its stillest and lowest frames.
+
+    points: (legs, 2, 3), heels and balls where they are known, as in `Sole`; else the heel is put behind the ankle, as
+    high as the ball.
+    """
+    still = [_still_frames(clip, leg) for leg in range(clip.leg_count)]
+    if points is None:
+        points = np.array([_heel_and_ball(clip, leg, frames) for leg, frames in enumerate(still)])
+    along = directions(points[:, BALL] - points[:, HEEL])
+    up = [applied(clip.feet[leg, frames].swapaxes(1, 2), UP).mean(axis=0) for leg, frames in enumerate(still)]
+    normals = directions(across(np.array(up), along))
     heights = Sole(points, normals, np.empty(0)).places(clip.ankles, clip.feet)[..., 2].min(axis=1)
     half = frames_in(FLOOR_TIME, clip.fps)
-    floors = [smooth(lowest(height, 2 * half), half) for height in heights]
-    return Sole(points, normals, np.array(floors))
+    return Sole(points, normals, np.array([smooth(lowest(height, 2 * half), half) for height in heights]))
 
 
-def _points_and_normal(clip: Clip, leg: int) -> tuple[np.ndarray, np.ndarray]:
-    """(2, 3) and (3,): one foot's heel and ball, and the normal of its sole."""
-    still = _still_frames(clip, leg)
+def _heel_and_ball(clip: Clip, leg: int, still: np.ndarray) -> np.ndarray:
+    """(2, 3), one foot's heel and ball in its own space, as frames show them in which it stands."""
     ankles, balls, to_own = clip.ankles[leg, still], clip.balls[leg, still], clip.feet[leg, still].swapaxes(1, 2)
     ball = np.median(applied(to_own, balls - ankles), axis=0)
-    normal = applied(to_own, UP).mean(axis=0)
     ahead = (balls - ankles) * (1.0, 1.0, 0.0)
     if np.median(np.linalg.norm(ahead, axis=1)) < POINT_FOOT * clip.size:
-        return np.array((ball, ball)), directions(normal)
+        return np.array((ball, ball))
     heels = ankles - HEEL_BEHIND * ahead
     heels[:, 2] = balls[:, 2]
-    heel = np.median(applied(to_own, heels - ankles), axis=0)
-    along = directions(ball - heel)
-    return np.array((heel, ball)), directions(normal - along * (normal @ along))
+    return np.array((np.median(applied(to_own, heels - ankles), axis=0), ball))
 
 
 def _still_frames(clip: Clip, leg: int) -> np.ndarray:
