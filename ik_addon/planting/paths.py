@@ -15,7 +15,7 @@ from .clip import Clip
 from .in_time import bridged, eased, runs, slope
 from .options import ADDED_SPEED, ADDED_TURN, SLOPE_TIME, Options
 from .sole import Sole
-from .turns import applied, turns_by, vectors_of
+from .turns import applied, same_way, turns_by, vectors_of
 
 PEAK = 1.5
 """The largest slope of a cubic from rest to rest, of its mean slope."""
@@ -65,10 +65,13 @@ def faded_turns(vectors: np.ndarray, known: np.ndarray, clip: Clip, options: Opt
 def _turned(clip: Clip, leg: int, flats: list[Flat], options: Options) -> np.ndarray:
     """The orientations (T, 3, 3) of a foot: its flat ones, and the captured ones where it is not near them."""
     vectors, known = np.zeros((clip.frame_count, 3)), np.zeros(clip.frame_count, bool)
-    for flat in flats:
+    before = np.zeros(3)
+    for flat in sorted(flats, key=lambda flat: flat.first):
         span = slice(flat.first, flat.last + 1)
-        vectors[span] = vectors_of(flat.foot @ clip.feet[leg, span].swapaxes(1, 2))
-        known[span] = True
+        turns = vectors_of(flat.foot @ clip.feet[leg, span].swapaxes(1, 2))
+        # Half a turn has two vectors: those of one foot, and of the next, are on one side.
+        vectors[span] = same_way(turns, same_way(turns[0], before))
+        before, known[span] = vectors[flat.last], True
     return faded_turns(vectors, known, clip, options) @ clip.feet[leg]
 
 

@@ -29,6 +29,13 @@ def vectors_of(turns: np.ndarray) -> np.ndarray:
     return turn[..., 1:] * np.where(sine > ANGLELESS, angle / np.maximum(sine, ANGLELESS), 2.0)[..., None]
 
 
+def same_way(vectors: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Vectors (..., 3) of the same rotations, the other way round where that is nearer to `reference` (3,)."""
+    back = vectors - 2.0 * np.pi * directions(vectors)
+    nearer = np.linalg.norm(back - reference, axis=-1) < np.linalg.norm(vectors - reference, axis=-1)
+    return np.where(nearer[..., None], back, vectors)
+
+
 def turns_between(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """The smallest rotations from unit vectors (..., 3) to others."""
     axis = np.cross(start, end)

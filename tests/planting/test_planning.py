@@ -244,6 +244,23 @@ def test_a_footprint_is_moved_and_turned_and_the_body_follows(shift):
     assert (second.ankles[1 - stance.leg] == first.ankles[1 - stance.leg]).all()
 
 
+@pytest.mark.parametrize("angle", [2.0, 3.1, np.pi, -3.0])
+def test_feet_turn_steadily_to_a_footprint_that_points_back(angle):
+    clip, truth = clips.walk(60.0)
+    wobble = 0.1 * np.sin(np.arange(clip.frame_count) / 2.0)[:, None] * UP
+    clip = replace(clip, feet=turns_by(wobble) @ clip.feet)
+
+    def turn_third(anchors):
+        stances = stances_of(anchors)
+        stances[2] = moved(stances[2], turns_by(angle * UP), np.zeros(3))
+        return anchors_in(stances)
+
+    planned = plan(clip, Options(), truth, footprints=turn_third)
+    assert_lawful(clip, planned, None)
+    # Half a turn takes a third of a second at least.
+    assert turned_apart(planned.feet[:, 1:], planned.feet[:, :-1]).max() <= 0.4
+
+
 def stances_of_plan(planned):
     from ik_addon.planting.anchors import Anchors
 
