@@ -4,17 +4,22 @@ import numpy as np
 
 from ..solvers.carrier import lowering, nearest_shift
 from .clip import Clip
-from .in_time import above, frames_in, smooth
+from .in_time import above, eased, frames_in, smooth
 from .options import BODY_TIME, REACH_TIME, STRAIGHTEST, Options
-from .turns import directions
+from .turns import UP
 
 ROUNDS = 4
 """A smooth move aside may keep a leg from its place that reached it before: once more, a few times."""
 SLACK = 1e-9
 """Part of a leg by which it may miss its limit."""
 
+DETOUR, FARTHEST = 1.5, 2.0
+"""Straight down is so many times as far as the nearest way if a leg points 48 and 60 degrees off: then the body begins
+to go aside, and goes all the way. Legs that walk point up to 40 degrees off."""
+DEEP = 0.02
+"""A fall of less, in leg lengths, needs no way aside."""
+
 ASIDE = np.array((1.0, 1.0, 0.0))
-UP = np.array((0.0, 0.0, 1.0))
 
 
 def body_shifts(clip: Clip, ankles: np.ndarray, options: Options) -> tuple[np.ndarray, np.ndarray]:
@@ -32,26 +37,32 @@ def body_shifts(clip: Clip, ankles: np.ndarray, options: Options) -> tuple[np.nd
         return ankles - clip.hips - shifts
 
     def nearest(frames: np.ndarray) -> np.ndarray:
-        moves = np.zeros_like(shifts)
+        moves, wanted = np.zeros_like(shifts), offsets()
         for frame in np.flatnonzero(frames):
-            moves[frame], _ = nearest_shift(offsets()[:, frame], longest[:, frame], shortest[:, frame])
+            moves[frame], _ = nearest_shift(wanted[:, frame], longest[:, frame], shortest[:, frame])
         return moves
 
     if options.body_direction == "NEAREST":
         shifts = shifts + smooth(nearest(_misses(offsets(), longest, shortest)) * ASIDE, half)
     for _ in range(ROUNDS):
-        _, possible = lowering(offsets(), longest, shortest)
-        if possible.all():
+        falls, possible = lowering(offsets(), longest, shortest)
+        moves = nearest(~possible | (falls > DEEP * clip.size))
+        detours = falls / np.maximum(np.linalg.norm(moves, axis=1), DEEP * clip.size)
+        aside = moves * ASIDE * np.where(possible, eased((detours - DETOUR) / (FARTHEST - DETOUR)), 1.0)[:, None]
+        if not aside.any():
             break
-        aside = nearest(~possible) * ASIDE
-        way = directions(smooth(aside, half))
-        shifts = shifts + way * above(np.linalg.norm(aside, axis=1), half)[:, None]
+        shifts = shifts + np.stack([_covering(part, half) for part in aside.T], axis=1)
     falls, _ = lowering(offsets(), longest, shortest)
-    shifts = shifts - (above(falls.clip(0.0), half) - above((-falls).clip(0.0), half))[:, None] * UP
+    shifts = shifts - _covering(falls, half)[:, None] * UP
     # Where a smooth move is too much or too little, reaching counts more.
     shifts = shifts + nearest(_misses(offsets(), longest, shortest))
     near, far = _ends(clip)
     return shifts, _misses(offsets(), np.broadcast_to(far, longest.shape), np.broadcast_to(near, longest.shape))
+
+
+def _covering(moves: np.ndarray, half: int) -> np.ndarray:
+    """A smooth curve that goes at least as far as moves (T,), to the side on which they are."""
+    return above(moves.clip(0.0), half) - above((-moves).clip(0.0), half)
 
 
 def _limits(clip: Clip, options: Options) -> tuple[np.ndarray, np.ndarray]:

@@ -186,6 +186,18 @@ def test_exact_contacts_of_feet_that_stand_change_nothing_while_they_stand():
     touching = truth.any(axis=1)
     assert np.linalg.norm(planned.ankles - clip.ankles, axis=2)[touching].max() <= 1e-3 * clip.size
     assert np.linalg.norm(planned.shifts, axis=1).max() <= 3e-3 * clip.size
+    assert np.linalg.norm(planned.knees - clip.knees, axis=2)[touching].max() <= 0.02 * clip.size
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_knees_bend_to_the_side_that_they_had(source):
+    clip = SOURCES[source]()
+    planned = plan(clip, Options(), ground=ground_of("bumps", clip))
+    hips = clip.hips + planned.shifts
+    before = clip.knees - (clip.hips + clip.ankles) / 2.0
+    after = planned.knees - (hips + planned.ankles) / 2.0
+    bent = np.linalg.norm(before, axis=2) > 0.1 * clip.size
+    assert (before * after).sum(axis=2)[bent].min() > 0.0
 
 
 def test_contacts_that_are_found_do_little_harm_to_feet_that_stand():
@@ -287,19 +299,70 @@ def test_a_foot_that_goes_from_heel_to_ball_at_once_touches_with_both_between():
     assert_lawful(clip, planned, None)
 
 
-def test_what_no_body_can_reach_is_said():
+@pytest.mark.parametrize("apart", [(0.0, 3.0, 0.0), (0.0, 0.0, 3.0), (1.0, 2.0, 1.5)], ids=["aside", "up", "askew"])
+def test_what_no_body_can_reach_is_said_and_shared(apart):
     clip, truth = clips.walk(60.0)
 
-    def apart(anchors):
-        stances = [moved(s, np.eye(3), np.array((0.0, 3.0 - 6.0 * s.leg, 0.0))) for s in stances_of(anchors)]
-        return anchors_in(stances)
+    def tear(anchors):
+        return anchors_in(
+            [moved(each, np.eye(3), (1 - 2 * each.leg) * np.array(apart)) for each in stances_of(anchors)]
+        )
 
-    planned = plan(clip, Options(), truth, footprints=apart)
+    planned = plan(clip, Options(), truth, footprints=tear)
     assert planned.unreached.all()
     assert_lawful(clip, planned, None, feasible=False)
     hips = clip.hips + planned.shifts
     missing = np.linalg.norm(planned.ankles - hips, axis=2) - clip.reaches[:, None]
-    assert np.abs(missing[0] - missing[1]).max() <= 0.05 * clip.size
+    # Of limits of their own, the captured extension among them, both are missed alike.
+    assert np.abs(missing[0] - missing[1]).max() <= 0.02 * clip.size
+
+
+def test_a_body_goes_smoothly_aside_where_down_is_not_enough():
+    clip, truth = clips.walk(60.0)
+
+    def far_aside(anchors):
+        stances = stances_of(anchors)
+        stances[2] = moved(stances[2], np.eye(3), np.array((0.0, -1.2, 0.0)))
+        return anchors_in(stances)
+
+    planned = plan(clip, Options(body=0.0), truth, footprints=far_aside)
+    assert_lawful(clip, planned, None)
+    assert np.abs(planned.shifts[:, 1]).max() >= 0.1
+    assert np.linalg.norm(np.diff(planned.shifts, 2, axis=0), axis=1).max() <= 0.02
+
+
+@pytest.mark.parametrize("extension", [0.97, 0.99, 0.999, 1.0 - 1e-7])
+def test_legs_that_were_straight_may_be_straight_again(extension):
+    clip, truth = clips.walk(60.0)
+    longest = np.linalg.norm(clip.ankles - clip.hips, axis=2).max()
+    clip = clips.with_knees(replace(clip, lengths=clip.lengths / clip.reaches[:, None] * longest / extension))
+    planned = plan(clip, Options(), truth)
+    assert np.linalg.norm(planned.shifts, axis=1).max() <= 2e-3
+    assert_lawful(clip, planned, None)
+    stretched = plan(
+        clip,
+        Options(body=0.0),
+        truth,
+        footprints=lambda anchors: anchors_in(
+            [moved(each, np.eye(3), np.array((0.2, 0.0, 0.0))) for each in stances_of(anchors)]
+        ),
+    )
+    before = np.linalg.norm(clip.ankles - clip.hips, axis=2) / clip.reaches[:, None]
+    after = np.linalg.norm(stretched.ankles - clip.hips - stretched.shifts, axis=2) / clip.reaches[:, None]
+    assert (after <= np.maximum(before, Options().softness) + 1e-9).all()
+
+
+def test_a_foot_that_is_pitched_by_a_slope_does_not_hop():
+    """The heel touches alone, the ball would be below the slope, and then the foot leaves the ground."""
+    clip, _ = clips.walk(60.0)
+    contacts = np.zeros((2, 2, clip.frame_count), bool)
+    contacts[0, 0, 140:160] = True
+    planned = plan(clip, Options(), contacts, ground_of("uphill", clip))
+    assert_lawful(clip, planned, ground_of("uphill", clip))
+    assert turned_apart(planned.feet, clip.feet)[0, 140:160].max() >= 0.15
+    turns = turned_apart(planned.feet[:, 1:], planned.feet[:, :-1])[0]
+    captured = turned_apart(clip.feet[:, 1:], clip.feet[:, :-1])[0]
+    assert (turns - captured)[130:175].max() <= 0.06
 
 
 def test_legs_of_unequal_bones_do_not_fold_into_their_feet():
