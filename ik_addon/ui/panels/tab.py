@@ -19,8 +19,10 @@ def show_in_tab(name: str) -> None:
 def _in_sidebar() -> list[type[bpy.types.Panel]]:
     """The registered panels of the add-on in the sidebar, parents before their children."""
     own = __package__
-    return [
+    found = [
         panel
         for panel in bpy.types.Panel.__subclasses__()
         if panel.is_registered and panel.__module__.startswith(own) and panel.bl_region_type == "UI"
     ]
+    # Blender lists them in the order in which they were imported.
+    return sorted(found, key=lambda panel: bool(getattr(panel, "bl_parent_id", "")))
