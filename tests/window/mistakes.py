@@ -9,6 +9,7 @@ with status 1 where it was another one.
 """
 
 import sys
+import traceback
 from pathlib import Path
 
 import bpy
@@ -156,20 +157,6 @@ def legs_of_an_arm() -> d.Steps:
     assert not tips()
 
 
-def a_control_as_a_limb() -> d.Steps:
-    """A chain for a bone that is a control of a chain: the panel has no button for it, and the search finds one."""
-    rig_the_legs("BONES")
-    select_bone("knee_pole.L")
-    yield 0.3
-    yield from d.press("F3", d.middle())
-    yield 1.5
-    d.xdotool("type", "--delay", 60, "Add Analytic")
-    yield 1.0
-    shot("a_control_as_a_limb_searched")
-    yield from d.press("Return")
-    yield from reported("a_control_as_a_limb", "is a control of a chain")
-
-
 def a_linked_armature() -> d.Steps:
     """The panel says what can be done, and its buttons why they cannot be pressed."""
     file = str(Path(bpy.app.tempdir) / "library.blend")
@@ -195,12 +182,13 @@ def a_linked_armature() -> d.Steps:
 def a_deleted_target() -> d.Steps:
     """An Empty is deleted with X; the panel says whose it was, and a button makes a new one."""
     rig_the_legs("EMPTIES")
-    target = rig().pose.bones["shin.L"].analytic_ik_target
-    select_object(target.name)
+    name = rig().pose.bones["shin.L"].analytic_ik_target.name
+    select_object(name)
     yield 0.3
     yield from d.press("x", d.middle())
+    yield 0.6  # the question comes up
     yield from d.press("Return")
-    assert rig().pose.bones["shin.L"].analytic_ik_target not in list(scene().objects)
+    assert name not in scene().objects
     select_bone("shin.L")
     yield from shows("a_deleted_target", "Bone 'shin.L'")
     yield from d.click_button("analytic_ik.cure")
@@ -212,6 +200,7 @@ def a_deleted_control_bone() -> d.Steps:
     select_bone("foot_ik.L")
     yield from d.press("Tab", d.middle())
     yield from d.press("x", d.middle())
+    yield 0.6  # the question comes up
     yield from d.press("Return")
     yield from d.press("Tab", d.middle())
     assert "foot_ik.L" not in rig().pose.bones
@@ -224,7 +213,7 @@ def a_deleted_control_bone() -> d.Steps:
 def out_of_reach() -> d.Steps:
     """Too far, and then stretched by the button in the row of the status."""
     rig_the_legs("BONES")
-    yield from move_bone("foot_ik.L", "y minus period 8")
+    yield from move_bone("foot_ik.L", "y minus 0 period 8")
     yield from shows("out_of_reach", "out of reach")
     yield from d.click_button("analytic_ik.cure")
     assert rig().pose.bones["shin.L"].analytic_ik_reach == "STRETCH"
@@ -234,7 +223,7 @@ def out_of_reach() -> d.Steps:
 def a_pole_behind() -> d.Steps:
     """A pole target behind its knee: the knee bends backward, and the panel says so."""
     rig_the_legs("BONES")
-    yield from move_bone("foot_ik.L", "z period 2")
+    yield from move_bone("foot_ik.L", "z 0 period 2")
     yield from move_bone("knee_pole.L", "y 3")
     # The foot is on its target: what the row says instead comes with a button.
     yield from shows("a_pole_behind", MET)
@@ -259,7 +248,7 @@ def escape_everywhere() -> d.Steps:
     select_bone("spine")
     yield from d.press("alt+a", d.middle())
     before = numbers()
-    at = yield from d.find_button("analytic_ik.rig_legs", across=(0.94,))
+    at = yield from d.find_button("analytic_ik.rig_legs", across=(0.84,))
     yield from d.click(at)
     yield 0.5
     shot("escape_rig_legs")
@@ -267,7 +256,7 @@ def escape_everywhere() -> d.Steps:
     assert not tips()
     assert numbers() == before
     rig_the_legs("BONES")
-    yield from move_bone("foot_ik.L", "z period 2")
+    yield from move_bone("foot_ik.L", "z 0 period 2")
     # A bake of a chain with a keyed switch reads each frame: it takes long enough to be cancelled.
     for frame in (1, 2000):
         rig().pose.bones["foot_ik.L"].keyframe_insert("location", frame=frame)
@@ -290,7 +279,9 @@ def escape_everywhere() -> d.Steps:
         yield 0.06
     shot("escape_ring")
     assert numbers() != before, "the ring was not dragged"
-    yield from d.press("Escape")
+    # Not press: it would let the mouse's button go first, which confirms.
+    d.xdotool("key", "Escape")
+    yield 0.4
     d.xdotool("mouseup", 1)
     yield 0.4
     assert numbers() == before
@@ -333,7 +324,6 @@ MISTAKES = (
     a_bone_without_parent,
     the_wrong_bone_of_a_leg,
     legs_of_an_arm,
-    a_control_as_a_limb,
     a_linked_armature,
     a_deleted_target,
     a_deleted_control_bone,
@@ -346,7 +336,7 @@ MISTAKES = (
 
 def steps() -> d.Steps:
     names = d.words_after_dashes()[1:]
-    file = bpy.data.filepath
+    file, failed = bpy.data.filepath, []
     listen()
     for mistake in MISTAKES:
         if names and mistake.__name__ not in names:
@@ -354,7 +344,14 @@ def steps() -> d.Steps:
         bpy.ops.wm.open_mainfile(filepath=file)
         yield 0.8
         yield from d.open_sidebar("Animation")
-        yield from mistake()
+        try:
+            yield from mistake()
+        except Exception:
+            # The others are made all the same.
+            print(traceback.format_exc(), flush=True)
+            shot(f"failed_{mistake.__name__}")
+            failed.append(mistake.__name__)
+    assert not failed, failed
 
 
 d.run(steps)
