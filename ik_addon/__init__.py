@@ -18,7 +18,7 @@ def _rooms() -> list:
     from . import command_line
     from .authoring import marking, selection
     from .bake import report
-    from .planting import footprints, sources
+    from .planting.scene import footprints, sources
     from .rig.live import handlers as live
     from .rig.pose import following
     from .ui import operators, panels, view

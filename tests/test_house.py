@@ -17,6 +17,7 @@ ROOMS = [{"messages"}, {"solvers"}, {"rig"}, {"bake"}, {"authoring"}, {"planting
 # Likewise inside rig/ and ui/.
 INNER_ROOMS = {
     "rig": [{"blender"}, {"data"}, {"model"}, {"pose"}, {"live"}, {"status"}],
+    "planting": [{"feet"}, {"scene"}],
     "ui": [{"operators", "view"}, {"panels"}],
 }
 
@@ -26,9 +27,8 @@ BLENDER |= {"numpy"}
 VERSIONS_IN = "bake/keys.py"
 PROGRESS_IN = "command_line.py"
 ARRAYS_IN = {"solvers/arrays.py", "solvers/carrier.py", "solvers/rows.py"}
-# What planting computes is computed without Blender: in arrays, from the clip that the other files of the room read.
-PLANNING = "clip options in_time turns sole contacts footing anchors stances paths clearance body knees planning"
-PLANNING = {f"planting/{name}.py" for name in PLANNING.split()}
+# What planting computes is computed without Blender: in arrays, from the clip that the other room reads.
+FEET = "planting/feet/"
 # They put the rooms together: Blender's way in, and the command's.
 DOORS = ["__init__.py", "__main__.py"]
 
@@ -51,7 +51,7 @@ def complaints(sources):
                         yield f"{at} needs {name}, which Blender does not bring: expect an ImportError"
                 elif name == "numpy" and path in ARRAYS_IN:
                     continue
-                elif path in PLANNING and name not in STDLIB | {"numpy"}:
+                elif path.startswith(FEET) and name not in STDLIB | {"numpy"}:
                     yield f"{at} imports {name}: plans know the standard library and numpy"
                 elif room_of(path) == "solvers" and name not in STDLIB | {"mathutils"}:
                     yield f"{at} imports {name}: solvers know the standard library and mathutils"
@@ -64,7 +64,7 @@ def complaints(sources):
                     yield f"{at} imports what is not there: {ast.unparse(node)}"
                 else:
                     inner[path].add(target)
-                    if path in PLANNING and target not in PLANNING and room_of(target) not in ("solvers", "messages"):
+                    if path.startswith(FEET) and not target.startswith((FEET, "solvers/", "messages")):
                         yield f"{at} imports {target}, which knows Blender"
                     if not may_import(path, target):
                         yield f"{at} imports {target}, which is not left of it"
@@ -92,6 +92,8 @@ def may_import(path, target):
         return path in DOORS  # nothing else asks a door for anything
     inner = INNER_ROOMS.get(room_of(path))
     if inner and room_of(path) == room_of(target):
+        if path == f"{room_of(path)}/__init__.py":
+            return True  # the door of a room opens to what is in it
         at, there = (
             next((k for k, rooms in enumerate(inner) if place.split("/")[1] in rooms), -1) for place in (path, target)
         )
@@ -174,10 +176,10 @@ HOUSE = {
     "bake/keys.py": "import bpy\nLAYERED = bpy.app.version >= (4, 4)",
     "bake/report.py": "import bpy\nBLENDER = bpy.app.version_string",
     "authoring/legs.py": "from ..bake import bake\nfrom ..rig import settings",
-    "planting/__init__.py": "",
-    "planting/body.py": "import numpy as np\nfrom ..solvers import Chain\nfrom .clip import Clip",
-    "planting/clip.py": "import numpy as np",
-    "planting/reading.py": "import bpy\nfrom ..bake import bake\nfrom .clip import Clip",
+    "planting/__init__.py": "from .scene.reading import read",
+    "planting/feet/body.py": "import numpy as np\nfrom ...solvers import Chain\nfrom .clip import Clip",
+    "planting/feet/clip.py": "import numpy as np",
+    "planting/scene/reading.py": "import bpy\nfrom ...bake import bake\nfrom ..feet.clip import Clip\nread = bake",
     "ui/__init__.py": "",
     "ui/operators/chains.py": "from ...authoring import legs",
     "ui/panels/chain.py": "import gpu\nfrom gpu_extras.batch import batch_for_shader\nfrom ..operators import chains",
@@ -198,9 +200,9 @@ def test_a_tidy_house_gives_no_complaint():
         ("ui/panels/chain.py", "from ... import command_line", "imports command_line.py"),
         ("ui/operators/chains.py", "from ..panels import chain", "imports ui/panels/chain.py"),
         ("ui/view/shapes.py", "from ..operators import chains", "imports ui/operators/chains.py"),
-        ("authoring/legs.py", "from ..planting import clip", "imports planting/clip.py, which is not left of it"),
-        ("planting/clip.py", "import bpy", "plans know the standard library and numpy"),
-        ("planting/clip.py", "from .reading import read", "imports planting/reading.py, which knows Blender"),
+        ("authoring/legs.py", "from ..planting.feet import clip", "imports planting/feet/clip.py, which is not left"),
+        ("planting/feet/clip.py", "import bpy", "plans know the standard library and numpy"),
+        ("planting/feet/clip.py", "from ..scene.reading import read", "reading.py, which knows Blender"),
         ("command_line.py", "from .ui.panels import chain", "imports ui/panels/chain.py"),
         ("rig/settings.py", "from .. import ui", "imports ui/__init__.py"),
         ("rig/model/limb.py", "from ..pose import solving", "imports rig/pose/solving.py, which is not left of it"),

@@ -52,13 +52,13 @@ def _nearest_axis(way: Vector) -> Vector:
     return Vector([float(j == k) * (1.0 if way[k] > 0.0 else -1.0) for j in range(3)])
 
 
-def thickness_of(ob: bpy.types.Object, hip: bpy.types.Bone, foot: bpy.types.Bone, ball: Vector) -> float:
-    """How far below the ball of a foot the skin of an armature object ends at rest, in its own units; 0 without skin.
+def skin_below(ob: bpy.types.Object, hip: bpy.types.Bone, foot: bpy.types.Bone, ball: Vector) -> float:
+    """How far below a point of a foot the skin of an armature object ends at rest; 0 without skin.
 
-    hip: the first bone of its leg. ball: at rest, in armature space.
+    hip: the first bone of its leg. ball: the point. All in the armature's own space and units.
     """
     up = _nearest_axis(hip.head_local - foot.head_local)
-    size = (ball - foot.head_local).length
+    size = max((ball - foot.head_local).length, 0.1 * (hip.head_local - ball).length)
     points = _skin_points(ob, {foot.name, *(child.name for child in foot.children)}) - np.array(ball)
     heights = points @ np.array(up)
     aside = np.linalg.norm(points - heights[:, None] * np.array(up), axis=1)

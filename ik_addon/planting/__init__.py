@@ -1,8 +1,8 @@
 """Feet that stand: contacts in a capture, locks with pivots over heel and ball, and a body that follows."""
 
-from .ground import Ground
-from .options import Options
-from .plant import plant
-from .report import last_report
+from .feet.options import Options
+from .scene.ground import Ground
+from .scene.plant import plant
+from .scene.report import last_report
 
 __all__ = ["Ground", "Options", "last_report", "plant"]

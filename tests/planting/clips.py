@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ik_addon.planting.clip import Clip
-from ik_addon.planting.in_time import eased
-from ik_addon.planting.turns import UP, across, applied, directions, turns_by
+from ik_addon.planting.feet.clip import Clip
+from ik_addon.planting.feet.in_time import eased
+from ik_addon.planting.feet.turns import UP, across, applied, directions, turns_by
 
 from . import bvh
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ik_addon.authoring.finding.legs import find_limbs
-from ik_addon.planting.options import Options
-from ik_addon.planting.planning import plan
-from ik_addon.planting.sole import sole_of
+from ik_addon.planting.feet.options import Options
+from ik_addon.planting.feet.planning import plan
+from ik_addon.planting.feet.sole import sole_of
 
 from . import clips
 from .measures import beyond_reach, knee_ratios, naive_ankles, naive_contacts, places, shown, slides, top_speed

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ik_addon.planting.contacts import find_contacts
-from ik_addon.planting.in_time import runs
-from ik_addon.planting.options import Options
-from ik_addon.planting.sole import sole_of
-from ik_addon.planting.turns import UP
+from ik_addon.planting.feet.contacts import find_contacts
+from ik_addon.planting.feet.in_time import runs
+from ik_addon.planting.feet.options import Options
+from ik_addon.planting.feet.sole import sole_of
+from ik_addon.planting.feet.turns import UP
 
 from . import clips
 from .measures import agreement, lock_count, naive_contacts

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ik_addon.planting.anchors import joined
-from ik_addon.planting.in_time import runs
-from ik_addon.planting.options import ADDED_SPEED, Options
-from ik_addon.planting.planning import plan
-from ik_addon.planting.sole import sole_of
-from ik_addon.planting.stances import anchors_in, moved, stances_of
-from ik_addon.planting.turns import UP, turns_by
+from ik_addon.planting.feet.anchors import joined
+from ik_addon.planting.feet.in_time import runs
+from ik_addon.planting.feet.options import ADDED_SPEED, Options
+from ik_addon.planting.feet.planning import plan
+from ik_addon.planting.feet.sole import sole_of
+from ik_addon.planting.feet.stances import anchors_in, moved, stances_of
+from ik_addon.planting.feet.turns import UP, turns_by
 
 from . import clips
 from .measures import (
@@ -274,7 +274,7 @@ def test_feet_turn_steadily_to_a_footprint_that_points_back(angle):
 
 
 def stances_of_plan(planned):
-    from ik_addon.planting.anchors import Anchors
+    from ik_addon.planting.feet.anchors import Anchors
 
     return stances_of(Anchors(planned.locks, ()))
 

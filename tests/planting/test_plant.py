@@ -6,9 +6,9 @@ import pytest
 from mathutils import Matrix
 
 from ik_addon.planting import Ground, last_report, plant
-from ik_addon.planting.legs import leg_tips
-from ik_addon.planting.plant import planted
-from ik_addon.planting.sources import source_of
+from ik_addon.planting.scene.legs import leg_tips
+from ik_addon.planting.scene.plant import planted
+from ik_addon.planting.scene.sources import source_of
 
 from ..rig.rigs import evaluated_copy, new_empty, update
 from ..scenes import curves_of, go_to, select, sliding_walk

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ik_addon.planting.sole import sole_of
-from ik_addon.planting.turns import turns_by
+from ik_addon.planting.feet.sole import sole_of
+from ik_addon.planting.feet.turns import turns_by
 
 from . import clips
 

@@ -8,12 +8,12 @@ from ...authoring.selection import chain_armature, selected_bones
 from ...bake.certificate import chains_words
 from ...bake.report import frames_words
 from ...bake.stepping import Steps
-from ...planting.ground import Ground
-from ...planting.legs import leg_tips
-from ...planting.options import Options
-from ...planting.plant import planted
-from ...planting.report import contacts_words
-from ...planting.sources import keep_settings, kept_settings
+from ...planting.feet.options import Options
+from ...planting.scene.ground import Ground
+from ...planting.scene.legs import leg_tips
+from ...planting.scene.plant import planted
+from ...planting.scene.report import contacts_words
+from ...planting.scene.sources import keep_settings, kept_settings
 from ...rig.blender.motion import motion_frames
 from ...solvers import ChainError
 from .ranges import ChainsOperator, SteppedOperator

@@ -5,8 +5,8 @@ import bpy
 from ... import messages
 from ...authoring.selection import chain_armature
 from ...bake.report import frames_words
-from ...planting.report import contacts_words, last_report
-from ...planting.sources import kept_settings
+from ...planting.scene.report import contacts_words, last_report
+from ...planting.scene.sources import kept_settings
 from ...rig.data.kept import has_controls
 from ..operators.planting import ANALYTIC_IK_OT_plant_again, ANALYTIC_IK_OT_plant_feet
 from ..operators.running import running

@@ -7,14 +7,14 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ..authoring.fk_frames import keys_of, stepped
-from ..authoring.placing import Control, Placer, depth
-from ..bake.keys import BoneKeys, write_keys
-from ..bake.stepping import Steps
-from ..rig.blender.channels import LOCATION, Raw
+from ...authoring.fk_frames import keys_of, stepped
+from ...authoring.placing import Control, Placer, depth
+from ...bake.keys import BoneKeys, write_keys
+from ...bake.stepping import Steps
+from ...rig.blender.channels import LOCATION, Raw
+from ..feet.in_time import runs
+from ..feet.planning import Plan
 from .contact_keys import key_contacts
-from .in_time import runs
-from .planning import Plan
 from .reading import Capture
 from .sources import is_planted, mark_planted
 

@@ -6,7 +6,7 @@ Lengths are in lengths of the leg, so that figures of characters of any size com
 import numpy as np
 
 from .clip import Clip
-from .footing import Ground
+from .footing import Ground, under
 from .in_time import frames_in, runs, slope
 from .options import LOW, SLOPE_TIME
 from .sole import BALL, HEEL, Sole
@@ -31,15 +31,18 @@ def measured(clip: Clip, sole: Sole, contacts: np.ndarray, heights: Ground | Non
     knee_acceleration: what one in a hundred frames exceeds, radians a second squared.
     """
     places = sole.places(clip.ankles, clip.feet) / clip.size
-    floors = _floors(places, sole, heights, clip.size)
+    floors = _floors(clip, places, sole, heights)
     return [_of_leg(clip, leg, places[leg], floors[leg], contacts[leg]) for leg in range(clip.leg_count)]
 
 
-def _floors(places: np.ndarray, sole: Sole, heights: Ground | None, size: float) -> np.ndarray:
-    """(legs, 2, T), the height of the ground below heels and balls."""
+def _floors(clip: Clip, places: np.ndarray, sole: Sole, heights: Ground | None) -> np.ndarray:
+    """(legs, 2, T), the height at which heels and balls stand on the ground."""
     if heights is None:
-        return np.repeat(sole.floors[:, None] / size, 2, axis=1)
-    return heights(size * places.reshape(-1, 3)).reshape(places.shape[:-1]) / size
+        return np.repeat(sole.floors[:, None] / clip.size, 2, axis=1)
+    grounds = [under(clip, leg, heights) for leg in range(clip.leg_count)]
+    points = clip.size * places.reshape(clip.leg_count, -1, 3)
+    found = [ground(own) for ground, own in zip(grounds, points, strict=True) if ground is not None]
+    return np.array(found).reshape(places.shape[:-1]) / clip.size
 
 
 def _of_leg(clip: Clip, leg: int, ways: np.ndarray, floors: np.ndarray, contacts: np.ndarray) -> dict[str, float]:

@@ -8,18 +8,19 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from .. import messages
-from ..authoring.fk_frames import limbs_in_fk, stepped
-from ..bake.stepping import Steps
-from ..rig.blender.bones import rotation_in
-from ..rig.blender.channels import quaternion_of
-from ..rig.model.foot import end_bone, toe_of
-from ..rig.model.limb import Limb
-from ..rig.model.order import ChainName
-from ..rig.pose.solving import solve_limb
-from ..solvers import ChainError
+from ... import messages
+from ...authoring.fk_frames import limbs_in_fk, stepped
+from ...authoring.soles import skin_below
+from ...bake.stepping import Steps
+from ...rig.blender.bones import rotation_in
+from ...rig.blender.channels import quaternion_of
+from ...rig.model.foot import end_bone, toe_of
+from ...rig.model.limb import Limb, chain_bones, end_in_tip
+from ...rig.model.order import ChainName
+from ...rig.pose.solving import solve_limb
+from ...solvers import ChainError
+from ..feet.clip import Clip
 from .carrier_bone import way_of
-from .clip import Clip
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def captured(
     feet, lengths = np.empty((legs, count, 3, 3)), np.empty((legs, 2))
     held = np.tile(np.eye(3), (legs, 1, 1))
     locations, ways = np.empty((count, 3)), np.empty((count, 3, 3))
-    to_ball = [_ball_of(tip) for tip in tips]
+    to_ball, soles = zip(*map(_ball_of, tips), strict=True)
     with closing(stepped(context, tips, frames)) as scenes:
         for (done, total), scene in scenes:
             t, reader = done - 1, scene.armature(ob)
@@ -77,6 +78,7 @@ def captured(
         ankles=joints[:, :, 2],
         balls=balls,
         feet=feet,
+        soles=np.array(soles) * ob.matrix_world.median_scale,
     )
     if not all(np.isfinite(each).all() for each in (joints, balls, lengths)):
         raise ChainError(messages.NO_FINITE_MOTION(armature=ob.name))
@@ -111,14 +113,15 @@ def _joints(limb: Limb, poses: Sequence[Matrix]) -> tuple[np.ndarray, tuple[floa
     return points[[0, 1, -1]], (float(thigh), float(links.sum() - thigh))
 
 
-def _ball_of(tip: bpy.types.PoseBone) -> np.ndarray | None:
-    """Where the ball of a foot is in its own space; None: the leg ends in a point."""
-    foot = end_bone(tip)
+def _ball_of(tip: bpy.types.PoseBone) -> tuple[np.ndarray | None, float]:
+    """Where the ball of a foot is in its own space, None if the leg ends in a point; and how far the skin reaches below
+    it, in armature units."""
+    ob, hip, foot = tip.id_data, chain_bones(tip)[0].bone, end_bone(tip)
     if foot is None:
-        return None
+        return None, skin_below(ob, hip, tip.bone, tip.bone.matrix_local @ end_in_tip(tip))
     toe = toe_of(foot)
-    at_rest = toe.bone.head_local if toe is not None else foot.bone.tail_local
-    return np.array(foot.bone.matrix_local.inverted_safe() @ at_rest, float)
+    ball = toe.bone.head_local if toe is not None else foot.bone.tail_local
+    return np.array(foot.bone.matrix_local.inverted_safe() @ ball, float), skin_below(ob, hip, foot.bone, ball)
 
 
 def _foot(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..solvers.carrier import lowering, nearest_shift
+from ...solvers.carrier import lowering, nearest_shift
 from .clip import Clip
 from .in_time import above, eased, frames_in, smooth
 from .options import BODY_TIME, REACH_TIME, STRAIGHTEST, Options

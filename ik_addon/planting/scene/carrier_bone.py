@@ -6,14 +6,14 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from .. import messages
-from ..authoring.placing import Control
-from ..rig.blender.bones import pose_matrix
-from ..rig.blender.carriers import carriers
-from ..rig.model.body import check_movable
-from ..rig.model.limb import chain_bones
-from ..rig.pose.reading import ArmatureReader
-from ..solvers import ChainError
+from ... import messages
+from ...authoring.placing import Control
+from ...rig.blender.bones import pose_matrix
+from ...rig.blender.carriers import carriers
+from ...rig.model.body import check_movable
+from ...rig.model.limb import chain_bones
+from ...rig.pose.reading import ArmatureReader
+from ...solvers import ChainError
 
 _OF_THE_BODY = 2.0 / 3.0
 """Part of an armature's bones that hang on what is the body: on some rigs a pelvis carries the legs alone."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..solvers.arrays import quaternions
+from ...solvers.arrays import quaternions
 
 UP = np.array((0.0, 0.0, 1.0))
 ANGLELESS = 1e-9

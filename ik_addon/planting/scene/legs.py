@@ -2,10 +2,10 @@
 
 import bpy
 
-from ..authoring.finding.bone_names import read_names
-from ..rig.model.foot import end_bone
-from ..rig.model.limb import chain_bones
-from ..rig.model.order import live_tips
+from ...authoring.finding.bone_names import read_names
+from ...rig.model.foot import end_bone
+from ...rig.model.limb import chain_bones
+from ...rig.model.order import live_tips
 
 
 def leg_tips(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:

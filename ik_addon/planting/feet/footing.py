@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .clip import Clip
 from .options import SOLE_WIDTH, STEEP
 from .sole import BALL, HEEL
 from .turns import UP, directions, mean_turn, turns_between
@@ -13,6 +14,13 @@ Ground = Callable[[np.ndarray], np.ndarray]
 
 PIVOT_STEPS = 4
 """Each step of `pivoted` leaves a share of the error as large as the slope's change under a moved point: a tenth."""
+
+
+def under(clip: Clip, leg: int, ground: Ground | None) -> Ground | None:
+    """The ground as high as heel and ball of one foot are over it while its skin stands on it."""
+    if ground is None or clip.soles is None:
+        return ground
+    return lambda points: ground(points) + clip.soles[leg]
 
 
 def on_ground(place: np.ndarray, ground: Ground | None) -> np.ndarray:

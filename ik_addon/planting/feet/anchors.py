@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .clip import Clip
-from .footing import Ground, flat_foot, on_ground, pivoted
+from .footing import Ground, flat_foot, on_ground, pivoted, under
 from .in_time import frames_in, runs
 from .options import SETTLE_RADIUS, SETTLE_TIME, SHORTEST_GAP
 from .sole import BALL, HEEL, Sole
@@ -103,17 +103,18 @@ def anchors_of(clip: Clip, sole: Sole, contacts: np.ndarray, ground: Ground | No
     locks: list[Lock] = []
     flats: list[Flat] = []
     for leg in range(clip.leg_count):
+        below = under(clip, leg, ground)
         spans = [runs(contact) for contact in contacts[leg]]
         found: dict[tuple[int, int, int], np.ndarray] = {}
         if sole.is_point(leg):
             spans[HEEL] = []
         else:
-            flats += _flats_of(clip, sole, leg, places[leg], spans, runs(contacts[leg].all(axis=0)), ground, found)
+            flats += _flats_of(clip, sole, leg, places[leg], spans, runs(contacts[leg].all(axis=0)), below, found)
         for point in (HEEL, BALL):
             for first, last in spans[point]:
                 place = found.get((point, first, last))
                 if place is None:
-                    place = on_ground(places[leg, point, first : last + 1].mean(axis=0), ground)
+                    place = on_ground(places[leg, point, first : last + 1].mean(axis=0), below)
                 locks.append(Lock(leg, point, first, last, place))
     return Anchors(tuple(locks), tuple(flats))
 

@@ -10,7 +10,7 @@ from .body import body_shifts
 from .clearance import cleared
 from .clip import Clip
 from .contacts import find_contacts
-from .footing import Ground
+from .footing import Ground, under
 from .knees import knees_and_poles
 from .options import Options
 from .paths import foot_path
@@ -68,7 +68,9 @@ def plan(
         anchors = footprints(anchors)
     paths = [foot_path(clip, sole, leg, anchors, options) for leg in range(clip.leg_count)]
     if ground is not None:
-        paths = [cleared(clip, sole, leg, path, contacts[leg], ground, options) for leg, path in enumerate(paths)]
+        grounds = [under(clip, leg, ground) for leg in range(clip.leg_count)]
+        cleared_paths = zip(paths, contacts, grounds, strict=True)
+        paths = [cleared(clip, sole, leg, *own, options) for leg, own in enumerate(cleared_paths)]
     ankles, feet = np.array([path.ankles for path in paths]), np.array([path.feet for path in paths])
     shifts, unreached = body_shifts(clip, ankles, options)
     knees, poles = knees_and_poles(clip, sole, clip.hips + shifts, ankles)

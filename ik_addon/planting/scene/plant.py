@@ -5,32 +5,31 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from .. import messages
-from ..authoring.fk_frames import checked_controls
-from ..authoring.placing import check_control
-from ..authoring.snap import leave_to_poles
-from ..authoring.soles import thickness_of
-from ..bake.keys import check_keyable, check_unshared
-from ..bake.stepping import Steps, at_once, part_of
-from ..rig.blender.armatures import tag_pose
-from ..rig.data.undoing import all_or_nothing
-from ..rig.model.foot import end_bone, toe_of
-from ..rig.model.limb import chain_bones
-from ..rig.status.problems import check_changeable
-from ..solvers import ChainError
-from .anchors import Anchors, settled
-from .belt import Standing, belt_of
+from ... import messages
+from ...authoring.fk_frames import checked_controls
+from ...authoring.placing import check_control
+from ...authoring.snap import leave_to_poles
+from ...bake.keys import check_keyable, check_unshared
+from ...bake.stepping import Steps, at_once, part_of
+from ...rig.blender.armatures import tag_pose
+from ...rig.data.undoing import all_or_nothing
+from ...rig.model.foot import end_bone
+from ...rig.model.limb import chain_bones
+from ...rig.status.problems import check_changeable
+from ...solvers import ChainError
+from ..feet.anchors import Anchors, settled
+from ..feet.belt import Standing, belt_of
+from ..feet.clip import Clip
+from ..feet.contacts import find_contacts
+from ..feet.options import Options
+from ..feet.planning import Footprints, Plan, plan
+from ..feet.sole import sole_of
 from .carrier_bone import carrier_of
-from .clip import Clip
 from .contact_keys import keyed_contacts
-from .contacts import find_contacts
 from .footprints import edited, make_footprints
 from .ground import Ground
-from .options import Options
-from .planning import Footprints, Plan, plan
 from .reading import captured
 from .report import report_of
-from .sole import sole_of
 from .sources import source_playing
 from .writing import controls_placed, keyed_control, write_plan
 
@@ -57,7 +56,7 @@ def planted(
     options, ground = options or Options(), ground or Ground()
     ob = tips[0].id_data
     _check(tips, frames)
-    heights = ground.heights(context.evaluated_depsgraph_get(), _sole_of(tips))
+    heights = ground.heights(context.evaluated_depsgraph_get())
     found = checked_controls(tips, frames)
     owners = [control.ob for own in found.values() for control in own]
     with all_or_nothing([ob, *owners], keys=True) as undo:
@@ -71,6 +70,8 @@ def planted(
             check_control(control)
         carrier = carrier_of(tips, [*keyed, *(control for own in controls.values() for control in own)])
         check_unshared(list(dict.fromkeys([ob, *(control.ob for own in controls.values() for control in own)])))
+        # What it does live is keyed.
+        carrier.analytic_ik_body_influence = 0.0
         with source_playing(ob):
             capture = yield from part_of(captured(context, tips, carrier, frames), 0, 3)
         context.view_layer.update()
@@ -105,18 +106,6 @@ def _check(tips: Sequence[bpy.types.PoseBone], frames: range) -> None:
     for tip in tips:
         if len(chain_bones(tip)) < 2:
             raise ChainError(messages.NO_KNEE()).of(messages.BONE(bone=tip.name))
-
-
-def _sole_of(tips: Sequence[bpy.types.PoseBone]) -> float:
-    """How far the skin of feet reaches below their joints, in the world: of the thickest."""
-    ob, found = tips[0].id_data, [0.0]
-    for tip in tips:
-        foot = end_bone(tip)
-        if foot is not None:
-            toe = toe_of(foot)
-            ball = toe.bone.head_local if toe is not None else foot.bone.tail_local
-            found.append(thickness_of(ob, chain_bones(tip)[0].bone, foot.bone, ball))
-    return max(found) * ob.matrix_world.median_scale
 
 
 _FEWEST = 3

@@ -7,9 +7,9 @@ import numpy as np
 from mathutils import Vector
 from mathutils.bvhtree import BVHTree
 
-from .. import messages
-from ..solvers import ChainError
-from . import footing
+from ... import messages
+from ...solvers import ChainError
+from ..feet import footing
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +20,11 @@ class Ground:
     height: float = 0.0
     ob: bpy.types.Object | None = None
 
-    def heights(self, depsgraph: bpy.types.Depsgraph, sole: float) -> footing.Ground | None:
-        """The height of a foot's joints over the ground below any point; None as captured.
-
-        sole: how far its skin reaches below them, in the world. Raises ChainError where the object is no ground.
-        """
+    def heights(self, depsgraph: bpy.types.Depsgraph) -> footing.Ground | None:
+        """The height below any point; None as captured. Raises ChainError where the object is no ground."""
         if self.kind == "LEVEL":
-            return lambda points: np.full(len(points), self.height + sole)
-        if self.kind == "OBJECT":
-            height = _of_mesh(self.ob, depsgraph)
-            return lambda points: height(points) + sole
-        return None
+            return lambda points: np.full(len(points), self.height)
+        return _of_mesh(self.ob, depsgraph) if self.kind == "OBJECT" else None
 
 
 def _of_mesh(ob: bpy.types.Object | None, depsgraph: bpy.types.Depsgraph) -> footing.Ground:

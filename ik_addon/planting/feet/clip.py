@@ -15,6 +15,7 @@ class Clip:
     balls: (legs, T, 3), where the ball of the foot touches: below the joint of the toes, if the sole is thick; as long
         as it is above or below the ankle, the foot is a point, such as a paw or a hoof.
     feet: (legs, T, 3, 3), the orientation of the foot bone, its axes in columns.
+    soles: (legs,), how far the skin reaches below heel and ball; None: there is none.
     """
 
     fps: float
@@ -24,6 +25,7 @@ class Clip:
     ankles: np.ndarray
     balls: np.ndarray
     feet: np.ndarray
+    soles: np.ndarray | None = None
 
     @property
     def leg_count(self) -> int:

@@ -6,11 +6,11 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ..authoring.homes import controls_home
-from .anchors import Anchors
-from .sole import BALL, HEEL
-from .stances import Stance, anchors_in, moved, stances_of
-from .turns import UP, directions
+from ...authoring.homes import controls_home
+from ..feet.anchors import Anchors
+from ..feet.sole import BALL, HEEL
+from ..feet.stances import Stance, anchors_in, moved, stances_of
+from ..feet.turns import UP, directions
 
 _KEPT = "analytic_ik_footprint"
 _SIZE = 0.12

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from .. import messages
-from .belt import Standing
-from .clip import Clip
-from .measures import measured
-from .planning import Plan
-from .sole import sole_of
+from ... import messages
+from ..feet.belt import Standing
+from ..feet.clip import Clip
+from ..feet.measures import measured
+from ..feet.planning import Plan
+from ..feet.sole import sole_of
 
 _last: list[dict] = [{}]
 _POINTS = ("HEEL", "BALL")

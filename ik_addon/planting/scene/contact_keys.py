@@ -3,9 +3,9 @@
 import bpy
 import numpy as np
 
-from ..bake.keys import key_times, write_choices
-from ..rig.blender.animation import current_fcurve_collections
-from ..rig.data.settings import PREFIX
+from ...bake.keys import key_times, write_choices
+from ...rig.blender.animation import current_fcurve_collections
+from ...rig.data.settings import PREFIX
 
 _PROPERTY = f"{PREFIX}contact"
 _HEEL, _BALL = 1, 2

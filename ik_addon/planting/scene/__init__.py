@@ -1,0 +1,1 @@
+"""From bones to such arrays, and from a plan to keys."""
