@@ -16,7 +16,7 @@ from ik_addon.rig.live import newly_shown
 from ik_addon.rig.model.order import live_tips
 from ik_addon.rig.pose import posing, solving
 
-from ..scenes import EXACT, enter, go_to, key_fk, pose_of, select
+from ..scenes import EXACT, apart, enter, go_to, key_fk, played, pose_of, select
 from .keys import FRAMES, animated_rig, fcurves, key
 from .rigs import (
     ROTATION_MODES,
@@ -594,3 +594,119 @@ def test_a_frame_after_a_pose_that_is_not_evaluated_yet_is_right_in_all_view_lay
         rig.ob.update_tag(refresh={"OBJECT"})
         go_to(8)
         assert [missed_in(rig, layer) < EXACT for layer in layers] == [True, True]
+
+
+def walking_foot() -> Rig:
+    """A leg of which all is keyed: hips, bones, target, roll and influence."""
+    rig = footed()
+    key(rig.target.ob, "location", [(0.0, -0.3, 0.4), (0.1, 0.2, 0.5), (0.0, -0.5, 0.6), (0.0, 0.0, 0.3)])
+    key(rig.target.ob, "rotation_euler", [(0.1 * k, 0.2, 0.1 * k) for k in range(4)])
+    key(rig.ob.pose.bones["hips"], "location", [(0.0, 0.05 * k, 0.0) for k in range(4)])
+    for name in ("thigh", "shin", "foot"):
+        rotations = [Quaternion((1.0, 0.2 * k, 0.1 * k, 0.1)).normalized() for k in range(4)]
+        key(rig.ob.pose.bones[name], "rotation_quaternion", rotations)
+    key(rig.tip, "analytic_ik_foot_roll", [0.0, 0.0, 0.4, -0.3])
+    key(rig.tip, "analytic_ik_influence", [1.0, 0.5, 0.7, 1.0])
+    return rig
+
+
+def test_a_foot_that_begins_to_roll_is_none_that_has_to_be_read_anew():
+    rig = walking_foot()
+    plan = {}
+    for frame in (2, 3, 9, 4, 11):
+        go_to(frame)
+        plan[frame] = live.memory.plan_of(bpy.context.scene)
+        assert plan[frame].holds(), frame
+    assert plan[11] is plan[2]
+
+
+def poses_in(rig: Rig, layer: bpy.types.ViewLayer) -> dict[str, Matrix]:
+    return {bone.name: bone.matrix.copy() for bone in rig.ob.evaluated_get(layer.depsgraph).pose.bones}
+
+
+def tag_the_trigger(rig: Rig) -> None:
+    rig.ob.analytic_ik_record_trigger.update_tag(refresh={"OBJECT"})
+
+
+@pytest.mark.parametrize("move", [None, tag_the_trigger, add_an_object])
+def test_each_of_two_scenes_shows_the_pose_of_its_own_frame(monkeypatch, move):
+    rig = walking_foot()
+    first = bpy.context.scene
+    frames = (1, 2, 3, 4, 5, 7, 8, 9, 11, 12)
+    alone = played(rig.ob, frames)
+    second = bpy.data.scenes.new("second")
+    for ob in first.objects:
+        second.collection.objects.link(ob)
+    layers = [scene.view_layers[0] for scene in (first, second)]
+    with shown(monkeypatch, *layers) as idle:
+        for a, b in ((3, 12), (4, 1), (9, 8), (5, 11), (2, 7)):
+            first.frame_set(a)
+            second.frame_set(b)
+            for _ in range(3):
+                if move is not None:
+                    move(rig)
+                idle()
+                for layer, frame in zip(layers, (a, b), strict=True):
+                    assert apart(poses_in(rig, layer), alone[frame], 2.0) < 2e-4, (layer.id_data.name, frame)
+
+
+def silent_in(layer: bpy.types.ViewLayer, ob: bpy.types.Object) -> int:
+    """How many F-Curves of an armature object are silent in a view layer."""
+    return sum(curve.mute for curve in fcurves(ob.evaluated_get(layer.depsgraph)))
+
+
+def test_undo_and_redo_leave_no_key_silent():
+    """Blender keeps evaluated copies of what is not undone."""
+    rig = keyed_leg()
+    go_to(2)
+    for k in range(2):
+        bpy.ops.ed.undo_push(message=f"posed {k}")
+        rig.ob.pose.bones["hips"].rotation_quaternion.x += 0.1
+        update()
+        for frame in range(3 + k, 9 + k):
+            go_to(frame)
+        assert silent_in(bpy.context.view_layer, rig.ob)
+    bpy.ops.ed.undo_push(message="last")
+    for step in (bpy.ops.ed.undo, bpy.ops.ed.undo, bpy.ops.ed.redo):
+        step()
+        ob = bpy.data.objects["leg"]
+        assert not silent_in(bpy.context.view_layer, ob)
+        go_to(bpy.context.scene.frame_current + 1)
+        for curve in fcurves(ob):
+            value = ob.path_resolve(curve.data_path)[curve.array_index]
+            assert value == pytest.approx(curve.evaluate(bpy.context.scene.frame_current), abs=1e-6)
+
+
+def test_a_view_layer_that_is_shown_no_more_plays_its_keys(monkeypatch):
+    rig = keyed_leg()
+    layers = [bpy.context.scene.view_layers[0], bpy.context.scene.view_layers.new("other")]
+    with shown(monkeypatch, *layers):
+        for frame in range(2, 8):
+            go_to(frame)
+        assert all(silent_in(layer, rig.ob) for layer in layers)
+    rig.tip.analytic_ik_enabled = False
+    for frame in (8, 9):
+        go_to(frame)
+        assert not any(silent_in(layer, rig.ob) for layer in layers)
+        assert poses_in(rig, layers[1])["thigh"] == poses_in(rig, layers[0])["thigh"]
+
+
+def test_a_scene_that_is_shown_no_more_goes_to_frames_of_its_own(monkeypatch):
+    rig = walking_foot()
+    first, second = bpy.context.scene, bpy.data.scenes.new("second")
+    alone = played(rig.ob, range(1, 13))
+    for ob in first.objects:
+        second.collection.objects.link(ob)
+    with shown(monkeypatch, first.view_layers[0], second.view_layers[0]) as idle:
+        for frame in range(2, 8):
+            second.frame_set(frame)
+            first.frame_set(frame + 3)
+            idle()
+    for frame in (12, 3):
+        second.frame_set(frame)
+        tag_the_trigger(rig)
+        # All is read anew.
+        live.memory.plans.clear()
+        update()
+        for scene in (first, second):
+            assert apart(poses_in(rig, scene.view_layers[0]), alone[scene.frame_current], 2.0) < 2e-4, scene.name

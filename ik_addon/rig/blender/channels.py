@@ -29,6 +29,11 @@ def channel_of(mode: str) -> tuple[str, int]:
     return "rotation_euler", 3
 
 
+def channel_path(bone: str, mode: str) -> str:
+    """The RNA path, from its object, of the channel of `mode` of a bone."""
+    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{channel_of(mode)[0]}'
+
+
 def raw_values(owner: bpy.types.PoseBone | bpy.types.Object, mode: str) -> Raw:
     """The numbers that stand in the channel of `mode` of a bone or an object."""
     return tuple(getattr(owner, channel_of(mode)[0]))

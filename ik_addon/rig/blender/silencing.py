@@ -12,7 +12,7 @@ import numpy as np
 
 from .animation import bone_of_path, current_fcurve_collections, plays
 from .armatures import armature_objects
-from .evaluating import Graphs, shown_graphs
+from .evaluating import Graphs
 
 _silent: dict[tuple[int, int], list[int]] = {}
 """By the session numbers of armature objects, which may get other names, and of scenes: the places of the F-Curves that
@@ -100,8 +100,10 @@ def restore(scene: bpy.types.Scene, but: Collection[int] = ()) -> list[bpy.types
     found = [ob for ob in armature_objects() if ob.session_uid in uids] if uids else []
     for uid in uids:
         del _silent[uid, scene.session_uid]
+    # Also in what no window shows any more.
+    graphs = [layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None] if found else []
     for ob in found:
-        for graph in shown_graphs(scene):
+        for graph in graphs:
             if not _set_flags(ob, ob.evaluated_get(graph)) and ob.animation_data and ob.animation_data.action:
                 # A copy made anew plays.
                 ob.animation_data.action.update_tag()

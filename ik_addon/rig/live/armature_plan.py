@@ -10,7 +10,7 @@ import numpy as np
 from ... import messages
 from ...solvers import ChainError
 from ..blender.armatures import is_evaluated_in
-from ..blender.channels import channel_of, raw_values
+from ..blender.channels import channel_of, channel_path, raw_values
 from ..blender.evaluating import Graphs
 from ..blender.rendering import is_rendering
 from ..blender.sampling import Sampler
@@ -482,7 +482,7 @@ class ArmaturePlan:
         rows = np.concatenate([self._rows[k] for k in which])
         channels = [(reading.model, channel) for reading in own for channel in reading.model.channels]
         has_keys = np.array([name in model.keyed_bones for model, (name, _) in channels])
-        curves = curves_of(ob, {_path(*each) for model, each in channels if each[0] in model.keyed_bones})
+        curves = curves_of(ob, {channel_path(*each) for model, each in channels if each[0] in model.keyed_bones})
         fk, values = channel_values(own, [*poses.values()])
         whole = len(rows) == self.bones
         return _Ahead(frames[0], which, own, None if whole else rows, values, rows[has_keys], fk[:, has_keys], curves)
@@ -501,10 +501,6 @@ class ArmaturePlan:
         if found:
             self._ahead.clear()
         return found
-
-
-def _path(name: str, mode: str) -> str:
-    return f'pose.bones["{bpy.utils.escape_identifier(name)}"].{channel_of(mode)[0]}'
 
 
 def _why_not_sampled(ob: bpy.types.Object, model: LimbModel, judge: Judge) -> str:

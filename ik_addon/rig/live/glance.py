@@ -57,11 +57,18 @@ def glance(ob: bpy.types.Object, models: Sequence[LimbModel], line: Sequence[str
             len(data.drivers) if data else 0,
             [_OF_BONE(bone) for bone in own if bone.name not in above],
             [(bone.bone.matrix_local.copy(), [each.mute for each in bone.constraints]) for bone in own],
-            [(_OF_TIP(tip), tip.analytic_ik_foot_roll != 0.0, tuple(tip.analytic_ik_record_rotation)) for tip in tips],
+            [
+                (_OF_TIP(tip), _rolls(tip, model), tuple(tip.analytic_ik_record_rotation))
+                for tip, model in zip(tips, models, strict=True)
+            ],
             [(each.parent, len(each.constraints)) for each in controls],
         ),
         [_numbers(bones, *each) for each in zip(models, tips, strict=True)],
     )
+
+
+def _rolls(tip: bpy.types.PoseBone, model: LimbModel) -> bool:
+    return "foot_roll" in model.keyed_settings or tip.analytic_ik_foot_roll != 0.0
 
 
 def _numbers(

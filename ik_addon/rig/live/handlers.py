@@ -10,6 +10,7 @@ from bpy.app.handlers import persistent
 from ... import messages
 from ..blender import animation, armatures, silencing
 from ..blender.armatures import armature_named, is_evaluated_in, tag_pose
+from ..blender.brought import went_to_frame
 from ..blender.evaluating import evaluate, is_evaluating, is_shown, next_graph, shown_graphs
 from ..blender.rendering import is_render_thread, is_rendering
 from ..data.kept import keep_all
@@ -105,6 +106,8 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
     """After a frame was evaluated: solve the other chains. What they write is evaluated in the same frame change."""
     newly_shown.solved_in(depsgraph)
     plan, others = memory.plan_of(scene), others_handle_frames()
+    if depsgraph.mode == "VIEWPORT":
+        went_to_frame(scene)
     if others_handle("frame_change_post"):
         evaluate(depsgraph)
     if not is_shown(depsgraph, scene):
@@ -133,6 +136,9 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     depsgraph = next_graph(graphs)
     other_layer = plan is not None and depsgraph is not None and plan.layer != depsgraph.view_layer.name
     tagged = _tagged_armatures(depsgraph) if depsgraph else []
+    if tagged and bpy.context.scene == scene:
+        # Posed by hand, maybe.
+        went_to_frame(scene)
     changed = bool(tagged) or (depsgraph is not None and any(map(depsgraph.id_type_updated, _STRUCTURE)))
     holds = plan is not None and plan.tied and not other_layer
     posed = depsgraph is not None and not any(map(depsgraph.id_type_updated, _STRUCTURE - {"ARMATURE"}))
@@ -208,8 +214,15 @@ def take_back_first(_scene: bpy.types.Scene, _depsgraph: object = None) -> None:
 
 @persistent
 def before_saving(*_: object) -> None:
-    """What is saved, or undone to, is the FK pose."""
+    """What is saved is the FK pose."""
     take_back()
+
+
+@persistent
+def before_undoing(*_: object) -> None:
+    """What is undone to is the FK pose. Evaluated copies of what is not undone stay, and with them what is silent."""
+    take_back()
+    silencing.restore_all()
 
 
 @persistent
@@ -326,8 +339,8 @@ _HANDLERS = {
     "depsgraph_update_pre": [depsgraph_update_pre],
     "depsgraph_update_post": [take_back_first, depsgraph_update_post],
     "save_pre": [before_saving],
-    "undo_pre": [before_saving],
-    "redo_pre": [before_saving],
+    "undo_pre": [before_undoing],
+    "redo_pre": [before_undoing],
     "load_post": [load_post],
     "undo_post": [undo_post],
     "redo_post": [undo_post],

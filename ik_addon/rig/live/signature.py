@@ -11,7 +11,7 @@ from ..blender.armatures import indices_of
 from ..blender.relations import Known, followed_bones
 from ..data.relation import in_any_collection, is_tied
 from ..data.settings import Settings, settings_of
-from ..model.limb_model import SAMPLED_SETTINGS, animated_bones
+from ..model.limb_model import SAMPLED_SETTINGS, AnimatedBones, animated_bones
 from ..model.order import live_tips
 
 _POSE_PROPERTIES = (
@@ -63,7 +63,7 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tupl
         [animated.get(name) for name in names],
         [_moved_by(ob, parent.name if parent else "", known) for parent in dict.fromkeys(parents)],
         # Also of tips that have no place in the order: mended, they may take bones from others.
-        [_settings(ob.pose.bones.get(tip), known) for tip in dict.fromkeys((*chains, *live_tips(ob)))],
+        [_settings(ob.pose.bones.get(tip), animated, known) for tip in dict.fromkeys((*chains, *live_tips(ob)))],
     )
 
 
@@ -90,7 +90,7 @@ def _plain(value: Sequence) -> tuple | Matrix:
     return value.copy() if isinstance(value, Matrix) else tuple(value)
 
 
-def _settings(tip: bpy.types.PoseBone | None, known: Known) -> tuple | None:
+def _settings(tip: bpy.types.PoseBone | None, animated: AnimatedBones, known: Known) -> tuple | None:
     """The settings of a chain as plain data, but for those that frames may change, and whether its controls are
     there."""
     if tip is None:
@@ -98,7 +98,7 @@ def _settings(tip: bpy.types.PoseBone | None, known: Known) -> tuple | None:
     settings = settings_of(tip)
     return (
         is_tied(tip),
-        settings.foot_roll != 0.0,
+        "foot_roll" in animated.get(tip.name, ()) or settings.foot_roll != 0.0,
         *(getattr(settings, name) for name in _KEPT_SETTINGS),
         _control(settings.target, settings.subtarget, known),
         _control(settings.pole_target, settings.pole_subtarget, known),

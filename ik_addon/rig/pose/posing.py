@@ -13,7 +13,8 @@ import numpy as np
 
 from ..blender.animation import animated_channels
 from ..blender.armatures import armature_objects
-from ..blender.channels import SCALE, Raw, channel_of, raw_values
+from ..blender.brought import numbers_at, stands_elsewhere
+from ..blender.channels import SCALE, Raw, channel_of, channel_path, raw_values
 from ..blender.evaluating import evaluate
 from ..blender.silencing import silent_channels
 from ..data.relation import wake
@@ -40,14 +41,19 @@ def put(bones: bpy.types.bpy_prop_collection, channel: Channel, numbers: Sequenc
 class FkPose:
     """Reads the FK pose of one armature: what the channels of its original bones hold.
 
-    ob, ob_evaluated: the armature object and its evaluated copy; frame: at which it was evaluated. frame_changed: the
+    ob, ob_evaluated: the armature object and its evaluated copy; scene: in which it was evaluated. frame_changed: the
     animation has just been evaluated. A render brings it to the copy alone.
     """
 
-    def __init__(self, ob: bpy.types.Object, ob_evaluated: bpy.types.Object, frame: float, frame_changed: bool) -> None:
+    def __init__(
+        self, ob: bpy.types.Object, ob_evaluated: bpy.types.Object, scene: bpy.types.Scene, frame_changed: bool
+    ) -> None:
+        self._ob, self._scene = ob, scene
+        self._elsewhere = not frame_changed and stands_elsewhere(ob, scene)
         self._originals = ob.pose.bones
         self._evaluated = ob_evaluated.pose.bones
-        self._animated = animated_channels(ob, ob_evaluated.animation_data, frame) if frame_changed else {}
+        data, frame = ob_evaluated.animation_data, scene.frame_current_final
+        self._animated = animated_channels(ob, data, frame) if frame_changed else {}
         self._silent = silent_channels(ob, ob_evaluated) if self._animated else set()
 
     def rotation(self, name: str) -> tuple[str, Raw]:
@@ -61,6 +67,8 @@ class FkPose:
 
     def _values(self, name: str, mode: str) -> Raw:
         fk, of_bone = raw_values(self._originals[name], mode), self._animated.get(name)
+        if self._elsewhere:
+            return tuple(numbers_at(self._scene, self._ob, channel_path(name, mode), fk))
         if not of_bone:
             return fk
         channel, evaluated = channel_of(mode)[0], raw_values(self._evaluated[name], mode)

@@ -11,6 +11,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ..blender.bones import posed_by_channels
+from ..blender.brought import numbers_at, stands_elsewhere
 from ..blender.rotations import array_of
 from ..data.relation import place_of
 from ..model.limb_model import LimbModel
@@ -65,7 +66,8 @@ class EvaluatedPlaces:
 
     def channel(self, ob: bpy.types.Object, path: str, still: Sequence[float]) -> np.ndarray:
         """See Source. Originals hold the FK pose, and what animation sets of the settings."""
-        return np.array([still], float)
+        scene = self.depsgraph.scene
+        return np.array([numbers_at(scene, ob, path, still) if stands_elsewhere(ob, scene) else still], float)
 
 
 class SeenPlaces:

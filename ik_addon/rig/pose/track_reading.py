@@ -9,7 +9,7 @@ from mathutils import Matrix
 from ... import messages
 from ...solvers import ChainError
 from ..blender.bones import rotation_in
-from ..blender.channels import SCALE, channel_of, raw_values
+from ..blender.channels import SCALE, channel_path, raw_values
 from ..blender.rotations import quaternions_of, turns_in
 from ..data.settings import RANGES
 from ..model.limb_model import LimbModel, path_of, settings_now
@@ -132,7 +132,7 @@ def _channel(
     still = raw_values(bone, mode)
     if source is None or bone.name not in model.keyed_bones:
         return np.array([still])
-    return source.channel(ob, f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].{channel_of(mode)[0]}', still)
+    return source.channel(ob, channel_path(bone.name, mode), still)
 
 
 def _stacked(arrays: list[np.ndarray]) -> np.ndarray:
