@@ -611,7 +611,7 @@ def walking_foot() -> Rig:
 
 
 def test_a_foot_that_begins_to_roll_is_none_that_has_to_be_read_anew():
-    rig = walking_foot()
+    walking_foot()
     plan = {}
     for frame in (2, 3, 9, 4, 11):
         go_to(frame)

@@ -23,10 +23,10 @@ def evaluate(depsgraph: bpy.types.Depsgraph) -> None:
 def shown_layers(scene: bpy.types.Scene) -> list[bpy.types.ViewLayer]:
     """The view layers of a scene that windows and scripts show."""
     context = bpy.context
-    layers = [context.view_layer] if context.view_layer is not None and context.view_layer.id_data == scene else []
-    manager = context.window_manager
+    layer, manager = context.view_layer, context.window_manager
+    layers = [layer] if layer is not None and layer.id_data == scene else []
     layers += [window.view_layer for window in (manager.windows if manager else ()) if window.scene == scene]
-    return [*dict.fromkeys(layers)]
+    return [*dict.fromkeys(layers)]  # pyright: ignore[reportReturnType]
 
 
 def shown_graphs(scene: bpy.types.Scene) -> list[bpy.types.Depsgraph]:
