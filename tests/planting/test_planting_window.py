@@ -1,0 +1,119 @@
+"""Plant Feet as it is pressed: what the operators and the panel say, and how they refuse."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from ik_addon.planting.feet.clip import Clip
+from ik_addon.planting.scene.legs import leg_tips
+from ik_addon.ui.panels import planting as panel
+
+from ..rig.rigs import BoneSpec, Rig, leg, new_armature, new_empty, update
+from ..scenes import curves_of, key_fk, select, sliding_walk, walking_leg
+from ..ui.layouts import drawn, is_shown
+
+pytestmark = pytest.mark.versions
+
+
+def press(**options) -> None:
+    bpy.ops.analytic_ik.plant_feet(**{"frame_start": 1, "frame_end": 40, **options})
+
+
+def refused(said: str, **options) -> None:
+    with pytest.raises(RuntimeError, match=said):
+        press(**options)
+
+
+def test_the_panel_says_what_was_done(capfd):
+    ob = sliding_walk()
+    assert drawn(panel.ANALYTIC_IK_PT_planting).operators == ["analytic_ik.plant_feet"]
+    press()
+    assert "Planted" in capfd.readouterr().out
+    shown = drawn(panel.ANALYTIC_IK_PT_planting)
+    assert shown.operators == ["analytic_ik.plant_feet", "analytic_ik.plant_again"]
+    assert [label for label in shown.labels if label.startswith("shin.L: ") and "slide" in label]
+    assert "Body 'hips' moves by up to" in shown.text()
+    assert bpy.ops.analytic_ik.plant_again() == {"FINISHED"}
+    assert is_shown(panel.ANALYTIC_IK_PT_planting)
+    assert [tip.name for tip in leg_tips(ob)] == ["shin.L", "shin.R"]
+
+
+def test_a_walk_in_place_says_how_fast_its_ground_passes():
+    ob = sliding_walk()
+    # Where the root goes, backward: the same walk on a treadmill.
+    hips = curves_of(ob)['pose.bones["hips"].location', 1]
+    for axis in range(3):
+        curve = curves_of(ob).get(('pose.bones["hips"].location', axis))
+        points = curve.keyframe_points
+        first, last = points[0].co, points[-1].co
+        slope = (last[1] - first[1]) / (last[0] - first[0])
+        for point in points:
+            point.co[1] -= slope * (point.co[0] - first[0])
+        curve.update()
+    assert hips is not None
+    for tip in leg_tips(ob):
+        tip.analytic_ik_target.animation_data_clear()
+    press(frame_end=60)
+    assert "The clip stays in place" in drawn(panel.ANALYTIC_IK_PT_planting).text()
+
+
+def test_a_body_that_reaches_no_foot_is_told():
+    ob = sliding_walk()
+    press(footprints=True)
+    footprint = next(each for each in bpy.data.objects if each.name.startswith("Footprint shin.L"))
+    footprint.location.x += 30.0
+    update()
+    bpy.ops.analytic_ik.plant_again()
+    assert "Out of reach" in drawn(panel.ANALYTIC_IK_PT_planting).text()
+    assert ob.animation_data.action.name.endswith("planted")
+
+
+def test_only_selected_legs_are_planted():
+    ob = sliding_walk()
+    bpy.ops.object.mode_set(mode="POSE")
+    for bone in ob.pose.bones:
+        (bone if bpy.app.version >= (5, 0) else bone.bone).select = bone.name == "shin.L"
+    press(only_selected=True, ground="LEVEL", height=0.1)
+    from ik_addon.planting import last_report
+
+    assert [chain["tip"] for chain in last_report()["chains"]] == ["shin.L"]
+
+
+def test_refusals_name_what_is_wrong_and_what_to_do():
+    ob = sliding_walk()
+    before = {name: [tuple(point.co) for point in curve.keyframe_points] for name, curve in curves_of(ob).items()}
+    refused("fewer than 3 frames", frame_end=2)
+    refused("The ground has no object. Choose a mesh object", ground="OBJECT")
+    refused("it is no mesh", ground="OBJECT", ground_object=new_empty("stone").name)
+    points = bpy.data.objects.new("points", bpy.data.meshes.new("points"))
+    bpy.context.scene.collection.objects.link(points)
+    refused("its mesh has no faces", ground="OBJECT", ground_object="points")
+    with pytest.raises(RuntimeError, match="was not made by Plant Feet"):
+        bpy.ops.analytic_ik.plant_again()
+    target = bpy.data.objects["Foot.L"]
+    target.parent, target.parent_type, target.parent_bone = ob, "BONE", "root"
+    refused("it carries the legs and their control 'Foot.L' too|carries the legs and their control")
+    after = {name: [tuple(point.co) for point in curve.keyframe_points] for name, curve in curves_of(ob).items()}
+    assert after == before
+
+
+def test_a_leg_that_never_stands_is_told():
+    rig = walking_leg()
+    key_fk(rig)
+    ob = rig.ob
+    curve = ob.animation_data_create()
+    assert curve is not None
+    for frame in range(1, 41):
+        ob.location.z = 0.2 * frame
+        ob.keyframe_insert("location", frame=frame)
+    select(ob)
+    refused("no foot stands still|no bone carries all these legs")
+
+
+def test_legs_without_a_common_bone_are_told():
+    one, two = leg("one"), leg("two")
+    for rig in (one, two):
+        rig.enable()
+    select(one.ob)
+    refused("no bone carries all these legs|carries")
