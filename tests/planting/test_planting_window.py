@@ -1,15 +1,13 @@
 """Plant Feet as it is pressed: what the operators and the panel say, and how they refuse."""
 
 import bpy
-import numpy as np
 import pytest
-from mathutils import Matrix
 
-from ik_addon.planting.feet.clip import Clip
 from ik_addon.planting.scene.legs import leg_tips
+from ik_addon.planting.scene.report import contacts_words
 from ik_addon.ui.panels import planting as panel
 
-from ..rig.rigs import BoneSpec, Rig, leg, new_armature, new_empty, update
+from ..rig.rigs import BoneSpec, Control, make_chain, new_armature, new_empty, update
 from ..scenes import curves_of, key_fk, select, sliding_walk, walking_leg
 from ..ui.layouts import drawn, is_shown
 
@@ -41,17 +39,14 @@ def test_the_panel_says_what_was_done(capfd):
 
 def test_a_walk_in_place_says_how_fast_its_ground_passes():
     ob = sliding_walk()
-    # Where the root goes, backward: the same walk on a treadmill.
-    hips = curves_of(ob)['pose.bones["hips"].location', 1]
-    for axis in range(3):
-        curve = curves_of(ob).get(('pose.bones["hips"].location', axis))
-        points = curve.keyframe_points
-        first, last = points[0].co, points[-1].co
-        slope = (last[1] - first[1]) / (last[0] - first[0])
-        for point in points:
-            point.co[1] -= slope * (point.co[0] - first[0])
-        curve.update()
-    assert hips is not None
+    # What goes forward stays: the same walk on a treadmill.
+    for (path, _), curve in curves_of(ob).items():
+        if path in ('pose.bones["hips"].location', 'pose.bones["root"].location', "location"):
+            points = curve.keyframe_points
+            first, last = points[0].co.copy(), points[-1].co.copy()
+            for point in points:
+                point.co[1] -= (last[1] - first[1]) * (point.co[0] - first[0]) / max(last[0] - first[0], 1.0)
+            curve.update()
     for tip in leg_tips(ob):
         tip.analytic_ik_target.animation_data_clear()
     press(frame_end=60)
@@ -92,7 +87,7 @@ def test_refusals_name_what_is_wrong_and_what_to_do():
     with pytest.raises(RuntimeError, match="was not made by Plant Feet"):
         bpy.ops.analytic_ik.plant_again()
     target = bpy.data.objects["Foot.L"]
-    target.parent, target.parent_type, target.parent_bone = ob, "BONE", "root"
+    target.parent, target.parent_type, target.parent_bone = ob, "BONE", "hips"
     refused("it carries the legs and their control 'Foot.L' too|carries the legs and their control")
     after = {name: [tuple(point.co) for point in curve.keyframe_points] for name, curve in curves_of(ob).items()}
     assert after == before
@@ -112,8 +107,31 @@ def test_a_leg_that_never_stands_is_told():
 
 
 def test_legs_without_a_common_bone_are_told():
-    one, two = leg("one"), leg("two")
-    for rig in (one, two):
-        rig.enable()
-    select(one.ob)
-    refused("no bone carries all these legs|carries")
+    ob = new_armature(
+        "pair",
+        [
+            spec
+            for side, x in (("L", 0.3), ("R", -0.3))
+            for spec in (
+                BoneSpec(f"thigh.{side}", (x, 0.0, 2.0), (x, -0.2, 1.0)),
+                BoneSpec(f"shin.{side}", (x, -0.2, 1.0), (x, 0.0, 0.0), f"thigh.{side}", connect=True),
+            )
+        ],
+    )
+    for side, x in (("L", 0.3), ("R", -0.3)):
+        make_chain(ob.pose.bones[f"shin.{side}"], Control(new_empty(f"target {side}", (x, 0.0, 0.3))), chain_count=2)
+    update()
+    select(ob)
+    refused("no bone carries all these legs")
+
+
+def test_motion_that_is_no_number_is_told():
+    ob = sliding_walk()
+    curve = curves_of(ob)['pose.bones["hips"].location', 0]
+    curve.keyframe_points[4].co[1] = float("nan")
+    curve.update()
+    refused("holds values that are not numbers")
+
+
+def test_one_contact_is_said_as_one():
+    assert contacts_words(1) == "1 contact"

@@ -65,7 +65,7 @@ def planted(
         controls = checked_controls(tips, frames)
         leave_to_poles(context, tips, controls)
         undo.nothing_more_is_made()
-        keyed = [keyed_control(target) for target, _ in controls.values()]
+        keyed = [keyed_control(tip, target) for tip, (target, _) in controls.items()]
         for control in keyed:
             check_control(control)
         carrier = carrier_of(tips, [*keyed, *(control for own in controls.values() for control in own)])

@@ -26,15 +26,17 @@ _STRAIGHT = 1e-6
 """How far numbers may be from a straight line that single precision draws."""
 
 
-def keyed_control(target: Control) -> Control:
-    """What is keyed to move a target: the foot bone that carries it, where a foot does not hang on its leg; else it.
+def keyed_control(tip: bpy.types.PoseBone, target: Control) -> Control:
+    """What is keyed to move a leg's target: the foot bone that carries it, where a foot does not hang on its leg; else
+    the target itself.
 
     `rig_legs` sets it up so.
     """
     ob = target.ob
-    if target.bone or ob.parent is None or ob.parent_type != "BONE":
+    if target.bone or ob.parent is None or ob.parent_type != "BONE" or not ob.hide_select:
         return target
-    return Control(ob.parent, ob.parent_bone)
+    above = {bone.name for bone in tip.parent_recursive} if ob.parent == tip.id_data else set()
+    return target if ob.parent_bone in above else Control(ob.parent, ob.parent_bone)
 
 
 def controls_placed(
@@ -52,7 +54,7 @@ def controls_placed(
             placer, wanted = Placer(scene), {}
             for k, tip in enumerate(tips):
                 target, pole = controls[tip]
-                keyed, place = keyed_control(target), Matrix(targets[k, done - 1])
+                keyed, place = keyed_control(tip, target), Matrix(targets[k, done - 1])
                 if keyed != target:
                     way = place.translation - placer.world_of(target).translation
                     place = Matrix.Translation(way) @ placer.world_of(keyed)
@@ -85,7 +87,7 @@ def write_plan(
     ways = np.linalg.solve(capture.ways, plan.shifts[..., None])[..., 0]
     keys = {ob: [keys_of(carrier.name, LOCATION, (capture.locations + ways).tolist(), frames)]}
     for k, tip in enumerate(tips):
-        target, pole = keyed_control(controls[tip][0]), controls[tip][1]
+        target, pole = keyed_control(tip, controls[tip][0]), controls[tip][1]
         needed = _needed(plan.contacts[k], samples[target])
         for control, rows in ((target, needed), (pole, np.arange(len(frames)))):
             keys.setdefault(control.ob, []).extend(_control_keys(control, samples[control], frames, rows))
