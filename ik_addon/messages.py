@@ -282,6 +282,7 @@ NO_CURE = Refusal("There is no fix '{fix}'. Use one of {fixes}.")
 # How a chain stands
 
 SWITCHED_OFF = Note("Bone '{bone}': its chain is off")
+TOO_FAR_STRETCHED = Refusal("Bone '{bone}': its target is out of reach. Move it closer, or raise Max Stretch.")
 TOO_FAR = Refusal("Bone '{bone}': its target is out of reach. Move it closer, or set Out of Reach to Stretch.")
 TOO_NEAR = Refusal("Bone '{bone}': its target is closer to the root than the chain can fold. Move it away.")
 LIMITED = Refusal("Bone '{bone}': its joint limits keep it from its target. Widen them, or move the target.")

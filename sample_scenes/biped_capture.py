@@ -17,8 +17,8 @@ from .staging import Opening, new_collection, start_scene
 READ_ME = """\
 1. Press Space: every bone has keys, as in a capture, and the feet slide on the ground.
 2. Press Rig Legs in the Animation tab: the new controls follow the walk, and no bone moves.
-3. Select a foot's control. In the Graph Editor, delete its keys within a step: the foot stays in place.
-4. Or move the control: the leg follows it.
+3. Open Motion Capture and press Plant Feet: each foot stands still while it touches the ground, and the body follows.
+4. Turn on Footprints there, move the Empty of a step, and press Update Feet.
 5. Press Bake: the corrected legs are keys in a copy of the action.
 """
 

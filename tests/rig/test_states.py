@@ -89,6 +89,8 @@ def test_each_state_is_told_from_kept_numbers_as_from_reading(kind, z, settings,
     assert found.distance_world == pytest.approx(missed_world(rig), abs=2e-6)
     assert (found.sentence == "") is (kind == "MET")
     assert kind == "MET" or "Bone 'shin': " in found.sentence
+    # What mends it is what is left to do.
+    assert ("raise Max Stretch" in found.sentence) is (kind == "TOO_FAR" and settings.get("reach") == "STRETCH")
 
 
 @pytest.mark.parametrize("with_plan", [True, False])

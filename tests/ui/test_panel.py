@@ -153,7 +153,7 @@ def test_what_few_chains_need_is_folded_away():
     assert shown.properties == [
         f"analytic_ik_{name}" for name in ("swivel", "flip", "straight_axis", "end_bone", "softness")
     ]
-    for kind in (panel.ANALYTIC_IK_PT_advanced, limits_panel.ANALYTIC_IK_PT_limits):
+    for kind in (panel.ANALYTIC_IK_PT_setup, panel.ANALYTIC_IK_PT_advanced, limits_panel.ANALYTIC_IK_PT_limits):
         assert "DEFAULT_CLOSED" in kind.bl_options
         assert kind.bl_parent_id == "ANALYTIC_IK_PT_sidebar"
 

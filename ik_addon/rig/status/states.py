@@ -152,7 +152,9 @@ class States:
             kind = "SOFT"
         else:
             kind = "ELSEWHERE"
-        return ChainState(kind, missed, _SENTENCES[kind](bone=tip))
+        stretched = kind == "TOO_FAR" and settings.reach == "STRETCH"
+        sentence = messages.TOO_FAR_STRETCHED if stretched else _SENTENCES[kind]
+        return ChainState(kind, missed, sentence(bone=tip))
 
     def _broken(self, tip: str, error: ChainError) -> ChainState:
         problem = fault_of(tip, error)

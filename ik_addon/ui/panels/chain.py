@@ -127,6 +127,8 @@ class SetupPanel(PartOfChainPanel):
     """What a chain is set up with once."""
 
     bl_label = "Setup"
+    # A leg's panel has room in a small window.
+    bl_options = {"DEFAULT_CLOSED"}
     bl_order = 1
 
     def draw(self, context: bpy.types.Context) -> None:
