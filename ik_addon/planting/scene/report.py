@@ -56,6 +56,7 @@ def report_of(
         "body": carrier.name,
         "frames": [frames.start, frames[-1], frames.step],
         "ground_speed": float(np.linalg.norm(ground.velocity)),
+        "ground_velocity": ground.velocity.tolist(),
         "chains": chains,
         "body_shift": float(np.linalg.norm(plan.shifts, axis=1).max()),
         "unreached_frames": [frames[k] for k in np.flatnonzero(plan.unreached)],

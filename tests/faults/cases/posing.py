@@ -268,7 +268,7 @@ def orphaned(stage: Stage) -> None:
     if stage.ours:
         stage.limbs[0].target = ""
         update()
-        stage.says("only 1 bones", "2 are required", "Set Chain Length to 1")
+        stage.says("its chain needs 2 bones and has 1 up to the root", "Set Chain Length to 1")
     else:
         # Blender's own IK then takes what there is.
         stage.limbs[0].bones, stage.limbs[0].bends = ["shin"], False
