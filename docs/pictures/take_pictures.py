@@ -221,6 +221,30 @@ def moving() -> d.Steps:
         save_moving(sorted(folder.iterdir()), "analytic_ik")
 
 
+def plant_feet() -> d.Steps:
+    """A capture whose feet slide, and the same once they are planted: a step from nearby."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        yield from open_scene("biped_capture")
+        plain_view()
+        select(rig())
+        with d.over():
+            bpy.ops.analytic_ik.rig_legs()
+        bpy.context.scene.frame_set(15)
+        bpy.context.view_layer.update()
+        foot_world = rig().matrix_world @ rig().pose.bones["foot.L"].head
+        look((foot_world.x, foot_world.y - 0.05, foot_world.z + 0.12), 62.0, 12.0, 1.5)
+
+        def step(part: float) -> None:
+            bpy.context.scene.frame_set(8 + round(15 * part))
+
+        yield from film(folder, "As captured: the foot slides", 20, step)
+        with d.over():
+            bpy.ops.analytic_ik.plant_feet(footprints=True)
+        yield from film(folder, "Plant Feet: it stands, and the body follows", 20, step)
+        save_moving(sorted(folder.iterdir()), "plant_feet")
+
+
 def save_moving(frames: list[Path], name: str) -> None:
     """Save pictures as one that moves, ten a second, and repeats."""
     out = d.out_folder() / f"{name}.webp"
@@ -553,6 +577,7 @@ def certificate() -> d.Steps:
 
 PICTURES: dict[str, Callable[[], d.Steps]] = {
     "moving": moving,
+    "plant_feet": plant_feet,
     "setting_pole": settings_pole,
     "setting_swivel": settings_swivel,
     "setting_flip": settings_flip,
