@@ -149,10 +149,18 @@ def _clips(source: Path, words: Sequence[str]) -> Iterator[tuple[object, ...]]:
         if hasattr(data, "action_slot") and data.action_slot is None and data.action.slots:
             data.action_slot = data.action.slots[0]
         shown = name if name == source.stem else f"{source.stem}: {name}"
+        _set_rate(source)
         try:
             yield _row(ob, shown)
         except RuntimeError as error:
             yield (shown, *[""] * 9, " ".join(str(error).removeprefix("Error: ").split()))
+
+
+def _set_rate(source: Path) -> None:
+    """Play a .bvh file as fast as it was captured; the importer's defaults do not."""
+    if source.suffix == ".bvh":
+        rate = next(line for line in source.read_text().splitlines() if line.startswith("Frame Time:"))
+        bpy.context.scene.render.fps = round(1.0 / float(rate.partition(":")[2]))
 
 
 def main() -> None:
