@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from math import pi, radians, sin
 from pathlib import Path
 
@@ -180,69 +181,83 @@ def film(folder: Path, caption: str, count: int, pose: Callable[[float], None]) 
         subprocess.run(["convert", str(path), "-resize", f"{width}x{height}!", *text, *band, str(path)], check=True)
 
 
-def moving() -> d.Steps:
-    """What the README shows first: a foot is dragged, a knee is swung, a biped and a spider walk."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        yield from rigged_biped()
-        look((0.0, -0.1, 0.62), 40.0, 8.0, 3.6)
-        yield from choose_bone("shin.L")
-        start = foot().location.copy()
+def drag_and_swing(folder: Path, dragged: int = 26, swung: int = 22) -> d.Steps:
+    """A foot is dragged, then a knee is swung; so many pictures of each."""
+    yield from rigged_biped()
+    look((0.0, -0.1, 0.62), 40.0, 8.0, 3.6)
+    yield from choose_bone("shin.L")
+    start = foot().location.copy()
 
-        def drag(part: float) -> None:
-            lift = sin(pi * part)
-            foot().location = start + Vector((0.05 * lift, -0.22 * sin(2.0 * pi * part), 0.3 * lift))
+    def drag(part: float) -> None:
+        lift = sin(pi * part)
+        foot().location = start + Vector((0.05 * lift, -0.22 * sin(2.0 * pi * part), 0.3 * lift))
 
-        yield from film(folder, "Drag a foot: it stays where you put it", 26, drag)
-        foot().location = start + Vector((0.0, -0.15, 0.24))
-        yield from film(
-            folder,
-            "Swing the knee around",
-            22,
-            lambda part: setattr(leg(), "analytic_ik_swivel", radians(65.0) * sin(2.0 * pi * part)),
-        )
-        yield from open_scene("biped_walk")
-        bpy.context.scene.analytic_ik_overlay = "ALL"
-        look((0.0, 0.0, 0.8), 62.0, 10.0, 3.9)
-        body = next(bone for bone in rig().pose.bones if bone.name in ("root", "hips"))
-
-        def walk(part: float) -> None:
-            bpy.context.scene.frame_set(20 + round(60 * part))
-            bpy.context.view_layer.update()
-            at = rig().matrix_world @ body.head
-            area = d.area().spaces.active.region_3d
-            area.view_location = (at.x, at.y, 0.8)
-
-        yield from film(folder, "Feet stay planted on any ground", 30, walk)
-        yield from open_scene("spider")
-        yield from film(
-            folder, "Any limb of any rig", 24, lambda part: bpy.context.scene.frame_set(1 + round(48 * part))
-        )
-        save_moving(sorted(folder.iterdir()), "analytic_ik")
+    yield from film(folder, "Drag a foot: it stays where you put it", dragged, drag)
+    foot().location = start + Vector((0.0, -0.15, 0.24))
+    yield from film(
+        folder,
+        "Swing the knee around",
+        swung,
+        lambda part: setattr(leg(), "analytic_ik_swivel", radians(65.0) * sin(2.0 * pi * part)),
+    )
 
 
-def plant_feet() -> d.Steps:
-    """A capture whose feet slide, and the same once they are planted: a step from nearby."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        yield from open_scene("biped_capture")
-        plain_view()
-        select(rig())
-        with d.over():
-            bpy.ops.analytic_ik.rig_legs()
-        bpy.context.scene.frame_set(15)
+def walk_uphill(folder: Path, count: int = 30) -> d.Steps:
+    """The walk, from beside it."""
+    yield from open_scene("biped_walk")
+    bpy.context.scene.analytic_ik_overlay = "ALL"
+    look((0.0, 0.0, 0.8), 62.0, 10.0, 3.9)
+    body = next(bone for bone in rig().pose.bones if bone.name in ("root", "hips"))
+
+    def walk(part: float) -> None:
+        bpy.context.scene.frame_set(20 + round(2 * count * part))
         bpy.context.view_layer.update()
-        foot_world = rig().matrix_world @ rig().pose.bones["foot.L"].head
-        look((foot_world.x, foot_world.y - 0.05, foot_world.z + 0.12), 62.0, 12.0, 1.5)
+        at = rig().matrix_world @ body.head
+        area = d.area().spaces.active.region_3d
+        area.view_location = (at.x, at.y, 0.8)
 
-        def step(part: float) -> None:
-            bpy.context.scene.frame_set(8 + round(15 * part))
+    yield from film(folder, "Feet stay planted on any ground", count, walk)
 
-        yield from film(folder, "As captured: the foot slides", 20, step)
-        with d.over():
-            bpy.ops.analytic_ik.plant_feet(footprints=True)
-        yield from film(folder, "Plant Feet: it stands, and the body follows", 20, step)
-        save_moving(sorted(folder.iterdir()), "plant_feet")
+
+def slide_and_stand(folder: Path, count: int = 20) -> d.Steps:
+    """A capture whose foot slides, and the same once it is planted: a step from nearby."""
+    yield from open_scene("biped_capture")
+    plain_view()
+    select(rig())
+    with d.over():
+        bpy.ops.analytic_ik.rig_legs()
+    bpy.context.scene.frame_set(15)
+    bpy.context.view_layer.update()
+    foot_world = rig().matrix_world @ rig().pose.bones["foot.L"].head
+    look((foot_world.x, foot_world.y - 0.05, foot_world.z + 0.12), 62.0, 12.0, 1.5)
+
+    def step(part: float) -> None:
+        frame = 8.0 + 15.0 * part
+        bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
+
+    yield from film(folder, "As captured: the foot slides", count, step)
+    with d.over():
+        bpy.ops.analytic_ik.plant_feet(footprints=True)
+    yield from film(folder, "Plant Feet: it stands, and the body follows", count, step)
+
+
+def spider_walks(folder: Path, count: int = 24) -> d.Steps:
+    yield from open_scene("spider")
+    yield from film(
+        folder, "Any limb of any rig", count, lambda part: bpy.context.scene.frame_set(1 + round(2 * count * part))
+    )
+
+
+def moving_picture(name: str, *shots: Callable[[Path], d.Steps]) -> Callable[[], d.Steps]:
+    """Shots one after the other, as one picture that moves."""
+
+    def taken() -> d.Steps:
+        with tempfile.TemporaryDirectory() as folder:
+            for shot in shots:
+                yield from shot(Path(folder))
+            save_moving(sorted(Path(folder).iterdir()), name)
+
+    return taken
 
 
 def save_moving(frames: list[Path], name: str) -> None:
@@ -576,8 +591,12 @@ def certificate() -> d.Steps:
 
 
 PICTURES: dict[str, Callable[[], d.Steps]] = {
-    "moving": moving,
-    "plant_feet": plant_feet,
+    "moving": moving_picture("analytic_ik", drag_and_swing, walk_uphill, spider_walks),
+    "plant_feet": moving_picture("plant_feet", slide_and_stand),
+    # Five seconds each, for where extensions are shown.
+    "clip_legs": moving_picture("clip_legs", partial(drag_and_swing, dragged=26, swung=24)),
+    "clip_walk": moving_picture("clip_walk", partial(walk_uphill, count=50)),
+    "clip_capture": moving_picture("clip_capture", partial(slide_and_stand, count=25)),
     "setting_pole": settings_pole,
     "setting_swivel": settings_swivel,
     "setting_flip": settings_flip,
