@@ -18,7 +18,8 @@ def _rooms() -> list:
     from . import command_line
     from .authoring import marking, selection
     from .bake import report
-    from .planting.scene import footprints, sources
+    from .planting.scene import sources
+    from .rig.data import footprint
     from .rig.live import handlers as live
     from .rig.pose import following
     from .ui import operators, panels, view
@@ -27,7 +28,7 @@ def _rooms() -> list:
         following,
         report,
         sources,
-        footprints,
+        footprint,
         marking,
         selection,
         *operators.FILES,

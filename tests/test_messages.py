@@ -231,7 +231,7 @@ NEVER_ONE = {
     # Another message says it of one.
     "MORE_PROBLEMS",
     "FRAMES",
-    "CONTACTS",
+    "STEPS",
     "CHAINS",
     "ALL_MEET",
     "MARKED",

@@ -7,7 +7,8 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..rig.blender.armatures import armature_named, armature_objects
-from ..rig.data import kept
+from ..rig.data import kept as kept_controls
+from ..rig.data.footprint import footprint_of
 from ..rig.model.foot import end_bone
 from ..rig.model.order import live_tips
 
@@ -41,6 +42,9 @@ def focus(context: bpy.types.Context) -> Focus:
     ob = active_object(context)
     if ob is None or ob.mode == "EDIT":
         return Focus(None, None)
+    kept = footprint_of(ob)
+    if kept is not None and kept.armature is not None:
+        return Focus(kept.armature, kept.armature.pose.bones.get(kept.tip))
     if ob.type != "ARMATURE":
         return _focus_of(context, None, driven_by(context, ob))
     bone = active_bone(ob)
@@ -77,7 +81,7 @@ def driven_by(context: bpy.types.Context, control: bpy.types.Object, bone: str =
     A target that cannot be selected counts for the bone that carries it: that is what one grabs.
     """
     key = (control.session_uid, bone)
-    if key not in _driven or _driven[key].change != kept.changes():
+    if key not in _driven or _driven[key].change != kept_controls.changes():
         # What armature objects keep of their chains' controls is short; their bones may be many.
         names = [
             (ob.name_full, own.name)
@@ -89,7 +93,7 @@ def driven_by(context: bpy.types.Context, control: bpy.types.Object, bone: str =
         ]
         if not names:
             return []
-        _driven[key] = _Driven(kept.changes(), names)
+        _driven[key] = _Driven(kept_controls.changes(), names)
     tips = (_tip_driven(context, name, tip) for name, tip in _driven[key].names)
     return [tip for tip in tips if tip is not None]
 

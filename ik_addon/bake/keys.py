@@ -166,7 +166,7 @@ def _curve_owner(ob: bpy.types.Object, action: bpy.types.Action):
 
 
 def write_choices(ob: bpy.types.Object, path: str, group: str, frames: Sequence[float], values: Sequence[int]) -> None:
-    """Write constant keys of a choice into the current action of `ob`, in place of all that there are."""
+    """Write constant keys of a choice, where 0 is none, into the current action of `ob`, in place of those there are."""
     owner = _curve_owner(ob, ob.animation_data.action)
     curve = owner.fcurves.find(path)
     if curve is not None:
@@ -178,6 +178,9 @@ def write_choices(ob: bpy.types.Object, path: str, group: str, frames: Sequence[
     points.foreach_set("co", np.column_stack((frames, values)).astype(np.float32).ravel())
     for point in points:
         point.interpolation = "CONSTANT"
+        # Where nothing holds, a smaller dot.
+        point.type = "KEYFRAME" if point.co[1] else "BREAKDOWN"
+        point.select_control_point = False
     curve.update()
 
 

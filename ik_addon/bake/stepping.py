@@ -35,7 +35,7 @@ def part_of(steps: Steps[Result], number: int, count: int) -> Steps[Result]:
                 done, total = next(steps)
             except StopIteration as end:
                 return end.value
-            yield number * total + done, count * total
+            yield (number * total + done) // count, total
 
 
 def finish(steps: Steps[Result], progress: Progress | None = None) -> Result:

@@ -1,14 +1,17 @@
 """Plant Feet as it is pressed: what the operators and the panel say, and how they refuse."""
 
+from itertools import pairwise
+
 import bpy
 import pytest
 
+from ik_addon.authoring.selection import focus
 from ik_addon.planting.scene.legs import leg_tips
-from ik_addon.planting.scene.report import contacts_words
+from ik_addon.planting.scene.report import steps_words
 from ik_addon.ui.panels import planting as panel
 
-from ..rig.rigs import BoneSpec, Control, make_chain, new_armature, new_empty, update
-from ..scenes import curves_of, key_fk, select, sliding_walk, walking_leg
+from ..rig.rigs import BoneSpec, Control, evaluated_copy, make_chain, matrix_difference, new_armature, new_empty, update
+from ..scenes import curves_of, go_to, key_fk, select, sliding_walk, walking_leg
 from ..ui.layouts import drawn, is_shown
 
 pytestmark = pytest.mark.versions
@@ -133,5 +136,47 @@ def test_motion_that_is_no_number_is_told():
     refused("holds values that are not numbers")
 
 
-def test_one_contact_is_said_as_one():
-    assert contacts_words(1) == "1 contact"
+def test_one_step_is_said_as_one():
+    assert steps_words(1) == "1 step"
+
+
+def test_with_a_footprint_active_its_leg_is_shown():
+    ob = sliding_walk()
+    press(footprints=True)
+    footprint = next(each for each in bpy.data.objects if each.name.startswith("Footprint shin.R"))
+    select(footprint)
+    shown = focus(bpy.context)
+    assert (shown.armature, shown.tip.name) == (ob, "shin.R")
+    assert is_shown(panel.ANALYTIC_IK_PT_planting)
+    footprint.location.z += 0.05
+    update()
+    assert bpy.ops.analytic_ik.plant_again() == {"FINISHED"}
+
+
+def test_the_pose_is_that_of_its_frame_right_after_planting():
+    ob = sliding_walk()
+    bpy.context.scene.frame_set(9)
+    press()
+    now = [bone.matrix.copy() for bone in evaluated_copy(ob).pose.bones]
+    go_to(9)
+    for a, b in zip(now, evaluated_copy(ob).pose.bones, strict=True):
+        assert matrix_difference(a, b.matrix) < 1e-5
+
+
+def test_contacts_are_bars():
+    ob = sliding_walk()
+    press()
+    points = curves_of(ob)['pose.bones["shin.L"].analytic_ik_contact', 0].keyframe_points
+    pairs = [(a, b) for a, b in pairwise(points) if a.co[1] == b.co[1]]
+    # Two keys of one value are what the Dope Sheet draws as a bar.
+    assert pairs and all(a.co[1] > 0.0 for a, _ in pairs)
+    assert {point.type for point in points if not point.co[1]} == {"BREAKDOWN"}
+
+
+def test_figures_of_another_clip_are_not_shown():
+    ob = sliding_walk()
+    source = ob.animation_data.action
+    press()
+    assert "slide" in drawn(panel.ANALYTIC_IK_PT_planting).text()
+    ob.animation_data.action = source
+    assert "slide" not in drawn(panel.ANALYTIC_IK_PT_planting).text()

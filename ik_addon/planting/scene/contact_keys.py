@@ -26,7 +26,9 @@ def keyed_contacts(tip: bpy.types.PoseBone, frames: range) -> np.ndarray | None:
 def key_contacts(tip: bpy.types.PoseBone, contacts: np.ndarray, frames: range) -> None:
     """Key what stands of a leg in its armature's current action. contacts: (2, frames), heel and ball."""
     numbers = _HEEL * contacts[0] + _BALL * contacts[1]
-    changes = np.flatnonzero(np.diff(numbers, prepend=-1))
+    changes = np.diff(numbers, prepend=-1) != 0
+    # Between two keys of one value the Dope Sheet draws a bar: a key at the end of each contact too.
+    changes = np.flatnonzero(changes | (np.diff(numbers, append=-1) != 0) & (numbers > 0))
     write_choices(
         tip.id_data,
         f"{tip.path_from_id()}.{_PROPERTY}",

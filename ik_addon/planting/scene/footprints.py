@@ -7,27 +7,14 @@ import numpy as np
 from mathutils import Matrix
 
 from ...authoring.homes import controls_home
+from ...rig.data.footprint import footprint_of, new_footprint
 from ..feet.anchors import Anchors
 from ..feet.sole import BALL, HEEL
 from ..feet.stances import Stance, anchors_in, moved, stances_of
 from ..feet.turns import UP, directions
 
-_KEPT = "analytic_ik_footprint"
 _SIZE = 0.12
 """Of a footprint, in leg lengths."""
-
-
-class Footprint(bpy.types.PropertyGroup):
-    """What an Empty keeps of the stance that it shows.
-
-    armature, tip: of the leg. first, last: frames of the scene. base: where the stance was planned, in the world.
-    """
-
-    armature: bpy.props.PointerProperty(type=bpy.types.Object)
-    tip: bpy.props.StringProperty()
-    first: bpy.props.IntProperty()
-    last: bpy.props.IntProperty()
-    base: bpy.props.FloatVectorProperty(size=16, subtype="MATRIX")
 
 
 def base_of(stance: Stance) -> Matrix:
@@ -60,7 +47,7 @@ def _move(tip: bpy.types.PoseBone, stance: Stance, frames: range) -> np.ndarray 
     if ob is None:
         return None
     now = Matrix.LocRotScale(*ob.matrix_world.decompose()[:2], None)
-    base = Matrix(getattr(ob, _KEPT).base)
+    base = Matrix(new_footprint(ob).base)
     move = np.array(now @ base.inverted_safe(), float)
     return None if np.allclose(move, np.eye(4), atol=1e-6) else move
 
@@ -69,7 +56,7 @@ def _footprint(tip: bpy.types.PoseBone, first: int, last: int) -> bpy.types.Obje
     """The footprint of a stance: of the leg's footprints the one that shares most of its frames."""
 
     def shared(ob: bpy.types.Object) -> int:
-        kept = getattr(ob, _KEPT)
+        kept = new_footprint(ob)
         return min(last, kept.last) - max(first, kept.first) + 1
 
     best = max(footprints_of(tip), key=shared, default=None)
@@ -79,11 +66,9 @@ def _footprint(tip: bpy.types.PoseBone, first: int, last: int) -> bpy.types.Obje
 def footprints_of(tip: bpy.types.PoseBone) -> Iterator[bpy.types.Object]:
     """The footprints of a leg."""
     for ob in bpy.data.objects:
-        # Where nothing is kept, asking for it would add it.
-        if ob.type == "EMPTY" and ob.is_property_set(_KEPT):
-            kept = getattr(ob, _KEPT)
-            if kept.armature == tip.id_data and kept.tip == tip.name:
-                yield ob
+        kept = footprint_of(ob)
+        if kept is not None and kept.armature == tip.id_data and kept.tip == tip.name:
+            yield ob
 
 
 def make_footprints(
@@ -99,28 +84,16 @@ def make_footprints(
         tip, first, last = tips[stance.leg], frames[stance.first], frames[stance.last]
         empty = _footprint(tip, first, last)
         if empty is None or empty in used:
-            empty = bpy.data.objects.new(f"Footprint {tip.name} {first}", None)
+            empty = bpy.data.objects.new(f"Footprint {tip.name} {first:04}", None)
             home.objects.link(empty)
             empty.empty_display_type, empty.empty_display_size = "ARROWS", _SIZE * float(lengths[stance.leg])
             empty.matrix_world = base = base_of(stance)
-            kept = getattr(empty, _KEPT)
+            kept = new_footprint(empty)
             kept.armature, kept.tip = ob, tip.name
             kept.base = [number for column in base.col for number in column]
-        kept = getattr(empty, _KEPT)
+        kept = new_footprint(empty)
         kept.first, kept.last = first, last
         used.add(empty)
     for tip in tips:
         for empty in [each for each in footprints_of(tip) if each not in used]:
             bpy.data.objects.remove(empty)
-
-
-def register() -> None:
-    """Let Empties keep what stance they show."""
-    bpy.utils.register_class(Footprint)
-    setattr(bpy.types.Object, _KEPT, bpy.props.PointerProperty(name="Footprint", type=Footprint))
-
-
-def unregister() -> None:
-    """Take that away."""
-    delattr(bpy.types.Object, _KEPT)
-    bpy.utils.unregister_class(Footprint)

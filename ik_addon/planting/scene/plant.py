@@ -90,6 +90,9 @@ def planted(
             make_footprints(context.scene, tips, seen[0], frames, clip.reaches)
         tag_pose(ob)
         after = yield from part_of(captured(context, tips, carrier, frames, solved=True), 2, 3)
+        # Controls stand where they were put last; back to what is keyed here.
+        scene = context.scene
+        scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
         return report_of(tips, carrier, clip, after.clip, made, ground_below, frames)
 
 

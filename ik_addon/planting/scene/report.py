@@ -6,11 +6,13 @@ import bpy
 import numpy as np
 
 from ... import messages
+from ..feet.anchors import Anchors
 from ..feet.belt import Standing
 from ..feet.clip import Clip
 from ..feet.measures import measured
 from ..feet.planning import Plan
 from ..feet.sole import sole_of
+from ..feet.stances import stances_of
 
 _last: list[dict] = [{}]
 _POINTS = ("HEEL", "BALL")
@@ -41,6 +43,7 @@ def report_of(
             {
                 "tip": tip.name,
                 "length": float(before.reaches[k]),
+                "steps": len(stances_of(Anchors(tuple(locks), ()))),
                 "contacts": [
                     {"point": _POINTS[lock.point], "first": frames[lock.first], "last": frames[lock.last]}
                     for lock in locks
@@ -53,6 +56,7 @@ def report_of(
         )
     _last[0] = {
         "armature": carrier.id_data.name,
+        "action": carrier.id_data.animation_data.action.name,
         "body": carrier.name,
         "frames": [frames.start, frames[-1], frames.step],
         "ground_speed": float(np.linalg.norm(ground.velocity)),
@@ -64,6 +68,6 @@ def report_of(
     return _last[0]
 
 
-def contacts_words(count: int) -> str:
-    """So many contacts, in words."""
-    return messages.CONTACTS_ONE() if count == 1 else messages.CONTACTS(count=count)
+def steps_words(count: int) -> str:
+    """So many steps, in words."""
+    return messages.STEPS_ONE() if count == 1 else messages.STEPS(count=count)

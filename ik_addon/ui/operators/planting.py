@@ -12,7 +12,7 @@ from ...planting.feet.options import Options
 from ...planting.scene.ground import Ground
 from ...planting.scene.legs import leg_tips
 from ...planting.scene.plant import planted
-from ...planting.scene.report import contacts_words
+from ...planting.scene.report import steps_words
 from ...planting.scene.sources import keep_settings, kept_settings
 from ...rig.blender.motion import motion_frames
 from ...solvers import ChainError
@@ -62,6 +62,7 @@ class ANALYTIC_IK_OT_plant_feet(ChainsOperator):
         name="Extension",
         description="How far legs may extend, in leg lengths. Legs that the capture extends more may do so",
         default=0.985,
+        precision=3,
         min=0.5,
         max=1.0,
     )
@@ -146,12 +147,12 @@ def _legs(ob: bpy.types.Object, only_selected: bool) -> list[bpy.types.PoseBone]
 
 def _summary(report: dict) -> str:
     first, last, _ = report["frames"]
-    contacts = sum(len(chain["contacts"]) for chain in report["chains"])
+    steps = sum(chain["steps"] for chain in report["chains"])
     unreached, result = report["unreached_frames"], ""
     if unreached:
         result = messages.UNREACHED(frames=frames_words(len(unreached)), frame=unreached[0])
     return messages.PLANTED(
-        contacts=contacts_words(contacts),
+        steps=steps_words(steps),
         legs=chains_words(len(report["chains"])),
         first=first,
         last=last,

@@ -5,7 +5,7 @@ import bpy
 from ... import messages
 from ...authoring.selection import chain_armature
 from ...bake.report import frames_words
-from ...planting.scene.report import contacts_words, last_report
+from ...planting.scene.report import last_report, steps_words
 from ...planting.scene.sources import kept_settings
 from ...rig.data.kept import has_controls
 from ..operators.planting import ANALYTIC_IK_OT_plant_again, ANALYTIC_IK_OT_plant_feet
@@ -25,32 +25,29 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         ob = chain_armature(context)
-        return ob is not None and running() is None and has_controls(ob)
+        return ob is not None and has_controls(ob)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, ob = self.layout, chain_armature(context)
+        layout.enabled = running() is None
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_plant_feet.bl_idname, icon="TRACKING_FORWARDS")
         if kept_settings(ob) is None:
             return
         row.operator(ANALYTIC_IK_OT_plant_again.bl_idname, icon="FILE_REFRESH")
         report = last_report()
-        if report.get("armature") == ob.name:
+        if (report.get("armature"), report.get("action")) == (ob.name, ob.animation_data.action.name):
             _draw_report(layout, context, report)
 
 
 def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:
     """What planting did: largest slides in contacts before and after, and how far the body moved."""
-    column = layout.column(align=True)
     for chain in report["chains"]:
         slides = (length_words(context.scene, chain[f"slide_{when}"]) for when in ("before", "after"))
-        column.label(
-            text=messages.SLIDES(
-                tip=chain["tip"], contacts=contacts_words(len(chain["contacts"])), slides=" → ".join(slides)
-            )
-        )
+        steps = steps_words(chain["steps"])
+        draw_sentence(layout, context, messages.SLIDES(tip=chain["tip"], steps=steps, slides=" → ".join(slides)), "DOT")
     shift = length_words(context.scene, report["body_shift"])
-    column.label(text=messages.BODY_MOVED(bone=report["body"], shift=shift))
+    draw_sentence(layout, context, messages.BODY_MOVED(bone=report["body"], shift=shift), "DOT")
     if report["ground_speed"]:
         speed = length_words(context.scene, report["ground_speed"])
         draw_sentence(layout, context, messages.IN_PLACE(speed=speed), "INFO")
