@@ -232,9 +232,6 @@ GROUND_WITHOUT_FACES = Refusal("Ground '{object}': its mesh has no faces. Choose
 NO_CONTACT = Refusal(
     "Armature '{armature}': no foot stands still in these frames. Key the Contact of a leg, or choose other frames."
 )
-NO_FINITE_MOTION = Refusal(
-    "Armature '{armature}': its motion holds values that are not numbers. Clear its transform, keys and drivers."
-)
 NOT_PLANTED = Refusal("Armature '{armature}': its action was not made by Plant Feet. Press Plant Feet first.")
 TOO_FEW_FRAMES = Refusal("The range has fewer than 3 frames. Set a longer one.")
 

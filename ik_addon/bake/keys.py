@@ -166,7 +166,7 @@ def _curve_owner(ob: bpy.types.Object, action: bpy.types.Action):
 
 
 def write_choices(ob: bpy.types.Object, path: str, group: str, frames: Sequence[float], values: Sequence[int]) -> None:
-    """Write constant keys of a choice, where 0 is none, into the current action of `ob`, in place of those there are."""
+    """Write constant keys of a choice, where 0 is none, into the current action of `ob`, in place of its own."""
     owner = _curve_owner(ob, ob.animation_data.action)
     curve = owner.fcurves.find(path)
     if curve is not None:

@@ -512,6 +512,11 @@ def constrained_pole(rig: Rig) -> str:
     return "'Fence'"
 
 
+def pole_without_its_bone(rig: Rig) -> str:
+    rig.tip.analytic_ik_pole_target, rig.tip.analytic_ik_pole_subtarget = rig.ob, "nose"
+    return "has no bone 'nose'"
+
+
 def driven(rig: Rig) -> str:
     rig.target.ob.driver_add("location", 1)
     return "driver"
@@ -574,6 +579,7 @@ def target_below_the_chain(rig: Rig) -> str:
         no_target,
         constrained,
         constrained_pole,
+        pole_without_its_bone,
         driven,
         driven_rotation,
         connected,

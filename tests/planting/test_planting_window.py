@@ -6,6 +6,7 @@ import bpy
 import pytest
 
 from ik_addon.authoring.selection import focus
+from ik_addon.bake.report import frames_words
 from ik_addon.planting.scene.legs import leg_tips
 from ik_addon.planting.scene.report import steps_words
 from ik_addon.ui.panels import planting as panel
@@ -136,7 +137,8 @@ def test_motion_that_is_no_number_is_told():
     refused("holds values that are not numbers")
 
 
-def test_one_step_is_said_as_one():
+def test_one_of_a_kind_is_said_as_one():
+    assert frames_words(1) == "1 frame"
     assert steps_words(1) == "1 step"
 
 

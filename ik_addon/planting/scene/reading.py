@@ -8,7 +8,6 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ... import messages
 from ...authoring.fk_frames import limbs_in_fk, stepped
 from ...authoring.soles import skin_below
 from ...bake.stepping import Steps
@@ -18,7 +17,6 @@ from ...rig.model.foot import end_bone, toe_of
 from ...rig.model.limb import Limb, chain_bones, end_in_tip
 from ...rig.model.order import ChainName
 from ...rig.pose.solving import solve_limb
-from ...solvers import ChainError
 from ..feet.clip import Clip
 from .carrier_bone import way_of
 
@@ -80,8 +78,6 @@ def captured(
         feet=feet,
         soles=np.array(soles) * ob.matrix_world.median_scale,
     )
-    if not all(np.isfinite(each).all() for each in (joints, balls, lengths)):
-        raise ChainError(messages.NO_FINITE_MOTION(armature=ob.name))
     return Capture(clip, held, locations, ways)
 
 
