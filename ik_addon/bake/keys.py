@@ -165,17 +165,28 @@ def _curve_owner(ob: bpy.types.Object, action: bpy.types.Action):
     return strip.channelbag(ob.animation_data.action_slot, ensure=True)
 
 
-def write_choices(ob: bpy.types.Object, path: str, group: str, frames: Sequence[float], values: Sequence[int]) -> None:
-    """Write constant keys of a choice, where 0 is none, into the current action of `ob`, in place of its own."""
+def write_choices(
+    ob: bpy.types.Object,
+    path: str,
+    group: str,
+    frames: Sequence[float],
+    values: Sequence[int],
+    span: tuple[float, float],
+) -> None:
+    """Write constant keys of a choice, where 0 is none, into the current action of `ob`.
+
+    span: first and last frame between which they take the place of others.
+    """
     owner = _curve_owner(ob, ob.animation_data.action)
-    curve = owner.fcurves.find(path)
-    if curve is not None:
-        owner.fcurves.remove(curve)
-    curve = owner.fcurves.new(path)
-    curve.group = owner.groups.get(group) or owner.groups.new(group)
+    curve = owner.fcurves.find(path) or owner.fcurves.new(path)
+    curve.group = curve.group or owner.groups.get(group) or owner.groups.new(group)
     points = curve.keyframe_points
+    kept = _clear(points, span)
     points.add(len(frames))
-    points.foreach_set("co", np.column_stack((frames, values)).astype(np.float32).ravel())
+    coordinates = np.empty(2 * (kept + len(frames)), np.float32)
+    points.foreach_get("co", coordinates)
+    coordinates[2 * kept :] = np.column_stack((frames, values)).ravel()
+    points.foreach_set("co", coordinates)
     for point in points:
         point.interpolation = "CONSTANT"
         # Where nothing holds, a smaller dot.

@@ -92,7 +92,7 @@ def test_refusals_name_what_is_wrong_and_what_to_do():
         bpy.ops.analytic_ik.plant_again()
     target = bpy.data.objects["Foot.L"]
     target.parent, target.parent_type, target.parent_bone = ob, "BONE", "hips"
-    refused("it carries the legs and their control 'Foot.L' too|carries the legs and their control")
+    refused("Bone 'hips': it carries the legs and their control")
     after = {name: [tuple(point.co) for point in curve.keyframe_points] for name, curve in curves_of(ob).items()}
     assert after == before
 
@@ -107,7 +107,7 @@ def test_a_leg_that_never_stands_is_told():
         ob.location.z = 0.2 * frame
         ob.keyframe_insert("location", frame=frame)
     select(ob)
-    refused("no foot stands still|no bone carries all these legs")
+    refused("no foot stands still")
 
 
 def test_legs_without_a_common_bone_are_told():

@@ -29,10 +29,12 @@ def key_contacts(tip: bpy.types.PoseBone, contacts: np.ndarray, frames: range) -
     changes = np.diff(numbers, prepend=-1) != 0
     # Between two keys of one value the Dope Sheet draws a bar: a key at the end of each contact too.
     changes = np.flatnonzero(changes | (np.diff(numbers, append=-1) != 0) & (numbers > 0))
+    times = key_times(frames)
     write_choices(
         tip.id_data,
         f"{tip.path_from_id()}.{_PROPERTY}",
         tip.name,
-        key_times([frames[k] for k in changes]),
-        [int(numbers[k]) for k in changes],
+        times[changes].tolist(),
+        numbers[changes].tolist(),
+        (float(times[0]), float(times[-1])),
     )
