@@ -19,14 +19,13 @@ from ..blender.simple import Judge, not_simple, time_is_plain
 from ..data.relation import is_tied, wake
 from ..model.limb_model import LimbModel, settings_now
 from ..pose.channel_values import channel_values
-from ..pose.kinematics import FkTrack
-from ..pose.planned import PlannedChain, planned_chain
+from ..pose.planned import planned_chain
 from ..pose.posing import PoseWriter, RowWriter, settle
 from ..pose.sources import EvaluatedPlaces
 from ..pose.steady import Wishes
 from ..pose.track_reading import TrackReader, is_confirmed, wishes_at
 from ..pose.track_solving import solve_each, solve_tracks
-from ..pose.tracks import Reading
+from ..pose.tracks import PlannedChain, Reading
 from .glance import glance
 
 _FRAMES_AHEAD = 16
@@ -132,7 +131,6 @@ class ArmaturePlan:
                 self._named[each.name_full] = each.session_uid
         self._refused: dict[int, str] = {}
         self._still: dict[int, np.ndarray] = {}
-        self._still_fk: dict[tuple[str, str], FkTrack] = {}
         self._ahead: dict[float, _Ahead] = {}
         self._frame: float | None = None
         self._frames = self._updates = 0
@@ -364,8 +362,7 @@ class ArmaturePlan:
             values = [(*raw, 0.0)[:4] for raw in steady.raw(*steady.solve(wishes))]
             found[k] = wishes, np.array(values, np.float32)
         if in_arrays:
-            reader = TrackReader(places, 1, self._still_fk)
-            readings = reader.readings((ob, self.models[k]) for k in in_arrays)
+            readings = TrackReader(places, 1).readings((ob, self.chains[k]) for k in in_arrays)
             for reading in readings:
                 if isinstance(reading, ChainError):
                     raise reading
@@ -386,9 +383,7 @@ class ArmaturePlan:
                 return False
             for k, (numbers, before) in enumerate(zip(now.numbers, self._looked.numbers, strict=True)):
                 if numbers != before:
-                    model = self.models[k]
-                    self.chains[k] = planned_chain(ob, model)
-                    self._still_fk.pop((model.armature, model.tip), None)
+                    self.chains[k] = planned_chain(ob, self.models[k])
                     self._ahead.clear()
                     self._recalled.clear()
                     self.written, self.settled = None, False
@@ -463,9 +458,9 @@ class ArmaturePlan:
     def _solve_ahead(self, ob: bpy.types.Object, frames: Sequence[float]) -> _Ahead:
         assert self.ways is not None
         sampled = [k for k, way in enumerate(self.ways) if not way]
-        reader = TrackReader(Sampler(frames, still=self._still), len(frames), self._still_fk)
+        reader = TrackReader(Sampler(frames, still=self._still), len(frames))
         readings: dict[int, Reading] = {}
-        for k, reading in zip(sampled, reader.readings((ob, self.models[k]) for k in sampled), strict=True):
+        for k, reading in zip(sampled, reader.readings((ob, self.chains[k]) for k in sampled), strict=True):
             if isinstance(reading, ChainError):
                 self.ways[k] = str(reading)
             else:

@@ -48,13 +48,13 @@ def fk_track(
 ) -> FkTrack:
     """Forward kinematics of evenly scaled bones that inherit all of their parents' motion."""
     turn, head, size = np.array([[1.0, 0.0, 0.0, 0.0]]), np.zeros((1, 3)), np.ones(1)
+    offsets = model.rest_offsets + rotated(model.rest_turns, locations)
+    in_parents = multiply(model.rest_turns, rotations)
     turns, heads, sizes = [], [], []
     end = head
     for k in range(len(model.bones)):
-        rest_turn = model.rest_turns[k]
-        offset = model.rest_offsets[k] + rotated(rest_turn, locations[:, k])
-        head = head + size[:, None] * rotated(turn, offset)
-        turn = multiply(turn, multiply(rest_turn, rotations[:, k]))
+        head = head + size[:, None] * rotated(turn, offsets[:, k])
+        turn = multiply(turn, in_parents[:, k])
         # What is off unit length adds up.
         turn = turn / np.linalg.norm(turn, axis=-1, keepdims=True)
         size = size * scales[:, k, 1]
