@@ -8,6 +8,7 @@ from mathutils import Matrix
 
 from ... import messages
 from ...solvers import ChainError
+from ...solvers.arrays import side_by_side
 from ..blender.bones import rotation_in
 from ..blender.channels import SCALE, channel_path, raw_values
 from ..blender.rotations import quaternions_of, turns_in
@@ -114,7 +115,7 @@ def read_fk(ob: bpy.types.Object, model: LimbModel, source: Source | None = None
             raise UnevenError(messages.PARENT_UNEVEN(bone=bone.name))
     turns = [quaternions_of(own, mode) for own, mode in zip(numbers, model.modes, strict=True)]
     lengthening = tuple(_channel(ob, ob.pose.bones[name], SCALE, source, model) for name, _ in model.scaled)
-    return fk_track(model, tuple(numbers), _stacked(turns), _stacked(locations), _stacked(scales), lengthening)
+    return fk_track(model, tuple(numbers), *map(side_by_side, (turns, locations, scales)), lengthening)
 
 
 def _channel(
@@ -124,10 +125,6 @@ def _channel(
     if source is None or bone.name not in model.keyed_bones:
         return np.array([still])
     return source.channel(ob, channel_path(bone.name, mode), still)
-
-
-def _stacked(arrays: list[np.ndarray]) -> np.ndarray:
-    return np.stack(np.broadcast_arrays(*arrays), axis=1)
 
 
 def _are_even(matrices: np.ndarray) -> bool:
