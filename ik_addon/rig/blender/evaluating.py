@@ -27,7 +27,7 @@ def shown_layers(scene: bpy.types.Scene) -> list[bpy.types.ViewLayer]:
     layers = [own] if own is not None and own.id_data == scene else []
     layers += [window.view_layer for window in (manager.windows if manager else ()) if window.scene == scene]
     # The stubs take it for a method.
-    return [*dict.fromkeys(layers)]  # pyright: ignore[reportReturnType]
+    return [*dict.fromkeys(layers)] if len(layers) > 1 else layers  # pyright: ignore[reportReturnType]
 
 
 def shown_graphs(scene: bpy.types.Scene) -> list[bpy.types.Depsgraph]:

@@ -14,7 +14,7 @@ from ..blender.channels import channel_of, channel_path, raw_values
 from ..blender.evaluating import Graphs
 from ..blender.rendering import is_rendering
 from ..blender.sampling import Sampler
-from ..blender.silencing import curves_of, is_silenced, plays_alone, silence
+from ..blender.silencing import curves_of, plays_alone, silence
 from ..blender.simple import Judge, not_simple, time_is_plain
 from ..data.relation import is_tied, wake
 from ..model.limb_model import LimbModel, settings_now
@@ -49,7 +49,7 @@ class _Ahead:
 
     rows: of their channels among the armature's; None: all of them. values: (frames, rows, 4), what is written there.
     keyed, fk: rows of channels that have keys, and their FK values (frames, keyed, 4). curves: places of the F-Curves
-    that would undo what is written.
+    that would undo what is written; watched: of each chain with keys the row that tells that.
     """
 
     first: float
@@ -60,11 +60,16 @@ class _Ahead:
     keyed: np.ndarray
     fk: np.ndarray
     curves: list[int]
+    watched: list[int]
+
+    def numbers_of(self, rows: Sequence[int], k: int) -> np.ndarray:
+        """What is written at one of the frames in some of the channels."""
+        return self.values[k][rows if self.rows is None else np.searchsorted(self.rows, rows)]
 
 
 def _nothing_ahead(first: float) -> _Ahead:
     none = np.empty(0)
-    return _Ahead(first, [], [], None, none, none, none, [])
+    return _Ahead(first, [], [], None, none, none, none, [], [])
 
 
 _Asked = tuple[Wishes, dict[str, float]]
@@ -210,7 +215,7 @@ class ArmaturePlan:
             late = self._misplaced(ob, places, ahead, ahead.which)
         elif self._frames % _COMPARED_EACH == 0:
             late = self._misplaced(ob, places, ahead, [ahead.which[self._frames // _COMPARED_EACH % len(ahead.which)]])
-        if anew or (self.silences and not is_silenced(ob, places.depsgraph, ahead.curves)):
+        if anew or (self.silences and not self._is_silent_still(ob.evaluated_get(places.depsgraph), ahead)):
             late = range(len(self.chains))
         elif ahead.rows is not None:
             late += sorted(set(range(len(self.chains))).difference(ahead.which))
@@ -223,18 +228,18 @@ class ArmaturePlan:
             return
         copies = copies_of(ob, graphs)
         self._guessed = {k: own for k, own in found.items() if k not in sampled}
-        if all(self._is_shown(copy, k, values) for copy in copies for k, (_, values) in self._guessed.items()):
+        guessed = [(values, self._rows[k]) for k, (_, values) in self._guessed.items()]
+        if all(self._writer.shows(copy, *each) for copy in copies for each in guessed):
             return
-        for k, (_, values) in self._guessed.items():
-            self._writer.write(copies, values, self._rows[k])
+        for each in guessed:
+            self._writer.write(copies, *each)
         wake(ob, ())
 
-    def _is_shown(self, copy: bpy.types.Object, k: int, values: np.ndarray) -> bool:
-        bones = copy.pose.bones
-        return all(
-            tuple(bones[name].path_resolve(channel_of(mode)[0], False)) == tuple(numbers[: channel_of(mode)[1]])
-            for (name, mode), numbers in zip(self._channels[k], values.tolist(), strict=True)
-        )
+    def _is_silent_still(self, copy: bpy.types.Object, ahead: _Ahead) -> bool:
+        """True if no keys were played over what was written before the frame: those of a copy made anew are."""
+        assert self._frame is not None
+        numbers = ahead.numbers_of(ahead.watched, int(self._frame - ahead.first))
+        return self._writer.shows(copy, numbers, ahead.watched)
 
     def _solve_late(self, places: EvaluatedPlaces, which: Iterable[int], anew: bool) -> bool:
         """Solve chains after a frame, unless they show already what they ask for, and remember them."""
@@ -248,7 +253,7 @@ class ArmaturePlan:
         late = []
         for k in which:
             guess = self._guessed.get(k)
-            if anew or guess is None or asked[k] != guess[0] or not self._is_shown(copy, k, guess[1]):
+            if anew or guess is None or asked[k] != guess[0] or not self._writer.shows(copy, guess[1], self._rows[k]):
                 late.append(k)
         if not late:
             return True
@@ -480,7 +485,8 @@ class ArmaturePlan:
         curves = curves_of(ob, {channel_path(*each) for model, each in channels if each[0] in model.keyed_bones})
         fk, values = channel_values(own, [*poses.values()])
         whole = len(rows) == self.bones
-        return _Ahead(frames[0], which, own, None if whole else rows, values, rows[has_keys], fk[:, has_keys], curves)
+        keyed, watched = rows[has_keys], [self._rows[k][self._watched[k]] for k in which if self.models[k].keyed_bones]
+        return _Ahead(frames[0], which, own, None if whole else rows, values, keyed, fk[:, has_keys], curves, watched)
 
     def _misplaced(
         self, ob: bpy.types.Object, places: EvaluatedPlaces, ahead: _Ahead, some: Sequence[int]
