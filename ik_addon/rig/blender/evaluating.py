@@ -35,7 +35,8 @@ def shown_graphs(scene: bpy.types.Scene) -> list[bpy.types.Depsgraph]:
 
     No handler is told of a layer that plays in a second window.
     """
-    return [layer.depsgraph for layer in shown_layers(scene) if layer.depsgraph is not None]
+    graphs = (layer.depsgraph for layer in shown_layers(scene))
+    return [graph for graph in graphs if graph is not None]
 
 
 def next_graph(graphs: Graphs) -> bpy.types.Depsgraph | None:

@@ -49,7 +49,7 @@ class _Ahead:
 
     rows: of their channels among the armature's; None: all of them. values: (frames, rows, 4), what is written there.
     keyed, fk: rows of channels that have keys, and their FK values (frames, keyed, 4). curves: places of the F-Curves
-    that would undo what is written; watched: of each chain with keys the row that tells that.
+    that would undo what is written; watched: the path of a channel of each chain with keys, and what is written there.
     """
 
     first: float
@@ -60,11 +60,7 @@ class _Ahead:
     keyed: np.ndarray
     fk: np.ndarray
     curves: list[int]
-    watched: list[int]
-
-    def numbers_of(self, rows: Sequence[int], k: int) -> np.ndarray:
-        """What is written at one of the frames in some of the channels."""
-        return self.values[k][rows if self.rows is None else np.searchsorted(self.rows, rows)]
+    watched: list[tuple[str, list[tuple[float, ...]]]]
 
 
 def _nothing_ahead(first: float) -> _Ahead:
@@ -140,6 +136,7 @@ class ArmaturePlan:
         self._frame: float | None = None
         self._frames = self._updates = 0
         self._certain = False
+        self._silenced: tuple[list[int], list[int]] | None = None
 
     @property
     def object(self) -> bpy.types.Object | None:
@@ -156,7 +153,7 @@ class ArmaturePlan:
         self._ahead.clear()
         self._refused.clear()
         self._still.clear()
-        self._frames = 0
+        self._frames, self._silenced = 0, None
 
     def restructured(self) -> None:
         """What moves with what may have changed, and what is sampled as well."""
@@ -180,13 +177,15 @@ class ArmaturePlan:
             ahead = self._look_ahead(ob, scene, frame)
         k = int(frame - ahead.first)
         if ahead.curves:
-            self.silences = silence(ob, scene, graphs, ahead.curves)
+            self.silences = self._silence(ob, scene, graphs, ahead.curves)
             if not self.silences:
                 # Someone else plays them too now, or they are not where they were.
                 self.doubt()
                 return True
             # Blender does not bring the originals what is silent.
             self._writer.write([ob], ahead.fk[k], ahead.keyed)
+        else:
+            self._silenced = None
         self._guess(ob, frame, graphs, ahead.which)
         if not ahead.which:
             return True
@@ -216,10 +215,17 @@ class ArmaturePlan:
         elif self._frames % _COMPARED_EACH == 0:
             late = self._misplaced(ob, places, ahead, [ahead.which[self._frames // _COMPARED_EACH % len(ahead.which)]])
         if anew or (self.silences and not self._is_silent_still(ob.evaluated_get(places.depsgraph), ahead)):
-            late = range(len(self.chains))
+            self._silenced, late = None, range(len(self.chains))
         elif ahead.rows is not None:
             late += sorted(set(range(len(self.chains))).difference(ahead.which))
-        return self._solve_late(places, late, anew)
+        return not late or self._solve_late(places, late, anew)
+
+    def _silence(self, ob: bpy.types.Object, scene: bpy.types.Scene, graphs: Graphs, curves: list[int]) -> bool:
+        """See `silence`. What was silent after the frame before is not looked at again: it is after this one."""
+        wanted = curves, [graph.as_pointer() for graph in graphs]
+        if self._silenced != wanted or not plays_alone(ob):
+            self._silenced = wanted if silence(ob, scene, graphs, curves) else None
+        return self._silenced is not None
 
     def _guess(self, ob: bpy.types.Object, frame: float, graphs: Graphs, sampled: Collection[int]) -> None:
         """Write what chains that are not sampled came to when the frame was visited before."""
@@ -238,8 +244,8 @@ class ArmaturePlan:
     def _is_silent_still(self, copy: bpy.types.Object, ahead: _Ahead) -> bool:
         """True if no keys were played over what was written before the frame: those of a copy made anew are."""
         assert self._frame is not None
-        numbers = ahead.numbers_of(ahead.watched, int(self._frame - ahead.first))
-        return self._writer.shows(copy, numbers, ahead.watched)
+        k = int(self._frame - ahead.first)
+        return all(tuple(copy.path_resolve(path, False)) == numbers[k] for path, numbers in ahead.watched)
 
     def _solve_late(self, places: EvaluatedPlaces, which: Iterable[int], anew: bool) -> bool:
         """Solve chains after a frame, unless they show already what they ask for, and remember them."""
@@ -400,12 +406,10 @@ class ArmaturePlan:
 
     def is_to_be_tagged(self) -> bool:
         """Whether chains were written before this evaluation, and nothing ties one of them to its controls."""
-        ob = self.object
-        if ob is None or not (self.early or self.written or self._guessed):
-            return False
-        if self._tied is None:
+        ob = self.object if self._tied is None else None
+        if ob is not None:
             self._tied = all(is_tied(ob.pose.bones[model.tip]) for model in self.models)
-        return not self._tied
+        return self._tied is False and bool(self.early or self.written or self._guessed)
 
     def is_alone(self) -> bool:
         """Whether nothing but channels places the armature object, and what of it carries or makes its chains."""
@@ -484,9 +488,12 @@ class ArmaturePlan:
         has_keys = np.array([name in model.keyed_bones for model, (name, _) in channels])
         curves = curves_of(ob, {channel_path(*each) for model, each in channels if each[0] in model.keyed_bones})
         fk, values = channel_values(own, [*poses.values()])
-        whole = len(rows) == self.bones
-        keyed, watched = rows[has_keys], [self._rows[k][self._watched[k]] for k in which if self.models[k].keyed_bones]
-        return _Ahead(frames[0], which, own, None if whole else rows, values, keyed, fk[:, has_keys], curves, watched)
+        keyed = np.flatnonzero(has_keys)
+        # Of each chain the first one.
+        places = {channels[place][0].tip: place for place in keyed[::-1].tolist()}.values()
+        watched = [_path_and_numbers(*channels[place][1], values[:, place]) for place in places]
+        which_rows = None if len(rows) == self.bones else rows
+        return _Ahead(frames[0], which, own, which_rows, values, rows[keyed], fk[:, keyed], curves, watched)
 
     def _misplaced(
         self, ob: bpy.types.Object, places: EvaluatedPlaces, ahead: _Ahead, some: Sequence[int]
@@ -515,6 +522,11 @@ def _why_not_sampled(ob: bpy.types.Object, model: LimbModel, judge: Judge) -> st
         if not why and model.keyed_bones and not plays_alone(ob):
             why = messages.KEYS_SHARED(object=ob.name)
     return why
+
+
+def _path_and_numbers(name: str, mode: str, values: np.ndarray) -> tuple[str, list[tuple[float, ...]]]:
+    """The path of a channel, and values (frames, 4) of it as numbers to compare."""
+    return channel_path(name, mode), [*map(tuple, values[:, : channel_of(mode)[1]].tolist())]
 
 
 def _frames_around(frame: float, playing: int, place: int) -> Sequence[float]:
