@@ -406,10 +406,12 @@ class ArmaturePlan:
 
     def is_to_be_tagged(self) -> bool:
         """Whether chains were written before this evaluation, and nothing ties one of them to its controls."""
-        ob = self.object if self._tied is None else None
-        if ob is not None:
+        if self._tied or not (self.early or self.written or self._guessed):
+            return False
+        ob = self.object
+        if self._tied is None and ob is not None:
             self._tied = all(is_tied(ob.pose.bones[model.tip]) for model in self.models)
-        return self._tied is False and bool(self.early or self.written or self._guessed)
+        return self._tied is False
 
     def is_alone(self) -> bool:
         """Whether nothing but channels places the armature object, and what of it carries or makes its chains."""
