@@ -10,6 +10,7 @@ from ...authoring.marking import clear_marks, has_marks, mark_troubles
 from ...authoring.selection import chain_armature, select_bone
 from ...bake.certificate import Certificate, certificate_text, read_certificate
 from ...solvers import ChainError
+from ..classes import registration_of
 from .chains import ChainOperator
 
 
@@ -113,12 +114,4 @@ class ANALYTIC_IK_OT_copy_certificate(CertificateOperator):
         return messages.COPIED(count=len(text.splitlines()))
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (
-        ANALYTIC_IK_OT_go_to_frame,
-        ANALYTIC_IK_OT_mark_problems,
-        ANALYTIC_IK_OT_clear_marks,
-        ANALYTIC_IK_OT_copy_certificate,
-    )
-)
+register, unregister = registration_of(__name__)

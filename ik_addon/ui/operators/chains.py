@@ -16,6 +16,7 @@ from ...rig.data.switch import check_switchable
 from ...rig.data.undoing import all_or_nothing
 from ...rig.model.limb import chain_bones
 from ...solvers import ChainError
+from ..classes import registration_of
 from .control_choice import MakesControls
 from .polls import armature_for, missing_for, no_tip
 
@@ -186,11 +187,4 @@ Sets the bones' own IK locks and limits"""
         return messages.LIMITED_KNEES(knees=", ".join(messages.KNEE(bone=knee.bone, axis=knee.axis) for knee in knees))
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (
-        ANALYTIC_IK_OT_add,
-        ANALYTIC_IK_OT_remove,
-        ANALYTIC_IK_OT_limit_knees,
-    )
-)
+register, unregister = registration_of(__name__)

@@ -16,6 +16,7 @@ from ...planting.scene.report import steps_words
 from ...planting.scene.sources import keep_settings, kept_settings
 from ...rig.blender.motion import motion_frames
 from ...solvers import ChainError
+from ..classes import registration_of
 from .ranges import ChainsOperator, SteppedOperator
 
 _GROUNDS = [
@@ -161,7 +162,4 @@ def _summary(report: dict) -> str:
     )
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_OT_plant_feet, ANALYTIC_IK_OT_plant_again)
-)
+register, unregister = registration_of(__name__)

@@ -30,6 +30,7 @@ from ...rig.data.settings import settings_of
 from ...rig.model.limb import chain_bones
 from ...rig.status.problems import bones_left_behind
 from ...solvers import ChainError
+from ..classes import registration_of
 from .chains import ChainOperator
 from .control_choice import MakesControls
 from .limb_list import ANALYTIC_IK_limb, chosen, draw_limbs, fill
@@ -346,13 +347,4 @@ def _counted(limbs: Sequence[RiggedLimb]) -> str:
     return leg_words if legs else arm_words
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (
-        ANALYTIC_IK_OT_rig_legs,
-        ANALYTIC_IK_OT_adopt,
-        ANALYTIC_IK_OT_restore,
-        ANALYTIC_IK_OT_snap_targets,
-        ANALYTIC_IK_OT_snap_pose,
-    )
-)
+register, unregister = registration_of(__name__)

@@ -11,6 +11,7 @@ from ...authoring.switching import switch_to_fk, switch_to_ik, unmute_chains
 from ...bake.certificate import chains_words
 from ...rig.blender.animation import is_animated
 from ...solvers import ChainError
+from ..classes import registration_of
 from .chains import ChainOperator
 from .control_choice import MakesControls
 from .polls import no_tip
@@ -79,7 +80,4 @@ class ANALYTIC_IK_OT_unmute(ChainOperator):
         return messages.UNMUTED(chains=chains_words(unmute_chains(tips_of(ob))))
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_OT_switch_to_fk, ANALYTIC_IK_OT_switch_to_ik, ANALYTIC_IK_OT_unmute)
-)
+register, unregister = registration_of(__name__)

@@ -7,6 +7,7 @@ from ...authoring.selection import chain_armature
 from ...rig.data.kept import has_controls
 from ...rig.data.switch import switched_tips
 from ...rig.model.order import live_tips
+from ..classes import registration_of
 from ..operators.ranges import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
 from ..operators.running import running
 from ..operators.switching import ANALYTIC_IK_OT_unmute
@@ -17,7 +18,6 @@ from .sentences import draw_sentence
 class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
     """What is done with all chains of the armature."""
 
-    bl_idname = "ANALYTIC_IK_PT_bake"
     bl_label = "Bake"
     bl_order = 3
 
@@ -40,7 +40,4 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
             layout.operator(ANALYTIC_IK_OT_unmute.bl_idname, icon="PLAY")
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_PT_bake,)
-)
+register, unregister = registration_of(__name__)

@@ -8,6 +8,7 @@ from ...bake.report import frames_words
 from ...planting.scene.report import last_report, steps_words
 from ...planting.scene.sources import kept_settings
 from ...rig.data.kept import has_controls
+from ..classes import registration_of
 from ..operators.planting import ANALYTIC_IK_OT_plant_again, ANALYTIC_IK_OT_plant_feet
 from ..operators.running import running
 from .places import InSidebar
@@ -17,7 +18,6 @@ from .sentences import draw_sentence, length_words
 class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
     """Feet of a motion capture."""
 
-    bl_idname = "ANALYTIC_IK_PT_planting"
     bl_label = "Motion Capture"
     bl_order = 2
     bl_options = {"DEFAULT_CLOSED"}
@@ -58,7 +58,4 @@ def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report:
         )
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_PT_planting,)
-)
+register, unregister = registration_of(__name__)
