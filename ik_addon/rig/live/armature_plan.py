@@ -493,7 +493,7 @@ class ArmaturePlan:
         keyed = np.flatnonzero(has_keys)
         # Of each chain the first one.
         places = {channels[place][0].tip: place for place in keyed[::-1].tolist()}.values()
-        watched = [_path_and_numbers(*channels[place][1], values[:, place]) for place in places]
+        watched = [_path_and_numbers(channels[place][1], values[:, place]) for place in places]
         which_rows = None if len(rows) == self.bones else rows
         return _Ahead(frames[0], which, own, which_rows, values, rows[keyed], fk[:, keyed], curves, watched)
 
@@ -526,9 +526,9 @@ def _why_not_sampled(ob: bpy.types.Object, model: LimbModel, judge: Judge) -> st
     return why
 
 
-def _path_and_numbers(name: str, mode: str, values: np.ndarray) -> tuple[str, list[tuple[float, ...]]]:
-    """The path of a channel, and values (frames, 4) of it as numbers to compare."""
-    return channel_path(name, mode), [*map(tuple, values[:, : channel_of(mode)[1]].tolist())]
+def _path_and_numbers(channel: tuple[str, str], values: np.ndarray) -> tuple[str, list[tuple[float, ...]]]:
+    """The path of a bone's channel, and values (frames, 4) of it as numbers to compare."""
+    return channel_path(*channel), [*map(tuple, values[:, : channel_of(channel[1])[1]].tolist())]
 
 
 def _frames_around(frame: float, playing: int, place: int) -> Sequence[float]:

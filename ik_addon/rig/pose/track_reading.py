@@ -115,7 +115,8 @@ def read_fk(ob: bpy.types.Object, model: LimbModel, source: Source | None = None
             raise UnevenError(messages.PARENT_UNEVEN(bone=bone.name))
     turns = [quaternions_of(own, mode) for own, mode in zip(numbers, model.modes, strict=True)]
     lengthening = tuple(_channel(ob, ob.pose.bones[name], SCALE, source, model) for name, _ in model.scaled)
-    return fk_track(model, tuple(numbers), *map(side_by_side, (turns, locations, scales)), lengthening)
+    together = side_by_side(turns), side_by_side(locations), side_by_side(scales)
+    return fk_track(model, tuple(numbers), *together, lengthening)
 
 
 def _channel(

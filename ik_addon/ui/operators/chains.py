@@ -18,7 +18,7 @@ from ...rig.model.limb import chain_bones
 from ...solvers import ChainError
 from ..classes import registration_of
 from .control_choice import MakesControls
-from .polls import armature_for, missing_for, no_tip
+from .polls import armature_for, missing_for
 
 
 class ChainOperator(bpy.types.Operator):
@@ -136,8 +136,6 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         tips = chosen_tips(context, ob)
-        if not tips:
-            raise ChainError(no_tip(ob))
         names = [tip.name for tip in tips]
         controls = [control for tip in tips for control in controls_of(tip)]
         for tip in tips:
@@ -179,8 +177,6 @@ Sets the bones' own IK locks and limits"""
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         tips = chosen_tips(context, ob)
-        if not tips:
-            raise ChainError(no_tip(ob))
         knees = limit_knees(context, tips, self.min_bend, self.max_bend)
         for warning in filter(None, (knee.warning for knee in knees)):
             self.report({"WARNING"}, warning)

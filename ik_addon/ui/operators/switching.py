@@ -10,11 +10,9 @@ from ...authoring.selection import chain_armature, chosen_tips, tips_of
 from ...authoring.switching import switch_to_fk, switch_to_ik, unmute_chains
 from ...bake.certificate import chains_words
 from ...rig.blender.animation import is_animated
-from ...solvers import ChainError
 from ..classes import registration_of
 from .chains import ChainOperator
 from .control_choice import MakesControls
-from .polls import no_tip
 
 
 class SwitchOperator(ChainOperator):
@@ -28,8 +26,6 @@ class SwitchOperator(ChainOperator):
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         tips = chosen_tips(context, ob)
-        if not tips:
-            raise ChainError(no_tip(ob))
         self.switch(context, tips)
         if all(is_animated(tip.id_data, f"{tip.path_from_id()}.analytic_ik_influence") for tip in tips):
             frame = messages.AT_FRAME(frame=context.scene.frame_current_final)
