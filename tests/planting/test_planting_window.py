@@ -183,3 +183,16 @@ def test_figures_of_another_clip_are_not_shown():
     assert "slide" in drawn(panel.ANALYTIC_IK_PT_planting).text()
     ob.animation_data.action = source
     assert "slide" not in drawn(panel.ANALYTIC_IK_PT_planting).text()
+
+
+def test_after_a_bake_the_panel_says_why_its_buttons_are_off():
+    sliding_walk()
+    press(frame_end=20)
+    assert "are muted" not in drawn(panel.ANALYTIC_IK_PT_planting).text()
+    bpy.ops.analytic_ik.bake(frame_start=1, frame_end=20)
+    shown = drawn(panel.ANALYTIC_IK_PT_planting)
+    assert "The chains are muted" in shown.text()
+    assert shown.operators == ["analytic_ik.plant_feet", "analytic_ik.plant_again", "analytic_ik.unmute"]
+    bpy.ops.analytic_ik.unmute()
+    assert "are muted" not in drawn(panel.ANALYTIC_IK_PT_planting).text()
+    assert bpy.ops.analytic_ik.plant_again() == {"FINISHED"}
