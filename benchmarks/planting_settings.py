@@ -15,7 +15,6 @@ import numpy as np
 import ik_addon
 from ik_addon.planting import Ground, last_report, plant
 from ik_addon.planting.feet.options import Options
-from ik_addon.planting.scene.footprints import footprints_of
 from ik_addon.planting.scene.legs import leg_tips
 
 from .figures import BLUE, DARK, GREY, ORANGE, PALE, STYLE
@@ -37,8 +36,9 @@ TITLES = (
     "knee speed, times",
     "foot from capture, cm",
 )
-ASIDE = 0.3
+ASIDE = 0.5
 """Meters by which one footprint is moved aside, to show where the body goes."""
+MOVED = "Footprint 0033 foot.L"
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,8 @@ def trials() -> list[Trial]:
     ):
         found += [Trial(setting, f"{value:g}", replace(DEFAULT, **{name: value})) for value in values]
     for value, name in (("Down", "DOWN"), ("Nearest", "NEAREST")):
-        found.append(Trial("Direction, a step 30 cm aside", value, replace(DEFAULT, body_direction=name), aside=ASIDE))
+        options = replace(DEFAULT, body_direction=name, body=0.0)
+        found.append(Trial("Direction, Body 0, a step 50 cm aside", value, options, "CAPTURED", ASIDE))
     grounds = {"As Captured": "CAPTURED", "Level": "LEVEL", "Object": "OBJECT"}
     return found + [Trial("Ground", value, ground=kind) for value, kind in grounds.items()]
 
@@ -84,8 +85,7 @@ def planted(trial: Trial) -> bpy.types.Object:
     ground = Ground(trial.ground, ob=hill if trial.ground == "OBJECT" else None)
     plant(bpy.context, tips, FRAMES, trial.options, ground, footprints=bool(trial.aside))
     if trial.aside:
-        left = sorted(footprints_of(tips[0]), key=lambda footprint: footprint.name)[2]
-        left.location.x += trial.aside
+        bpy.data.objects[MOVED].location.x += trial.aside
         bpy.context.view_layer.update()
         plant(bpy.context, tips, FRAMES, trial.options, ground, footprints=True)
     return ob

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ik_addon.planting import Ground, last_report, plant
 from ik_addon.planting.scene.footprints import footprints_of
@@ -232,6 +232,18 @@ def test_a_footprint_that_is_moved_moves_its_step_and_no_other(walker):
     assert moved[middle] == pytest.approx((0.1, 0.0, 0.05), abs=1e-4)
     assert np.abs((after[tips[1].name] - before[tips[1].name])[:, :3, 3]).max() < 1e-4
     assert not report["unreached_frames"]
+
+
+def test_pole_targets_are_as_far_from_the_knees_as_rig_legs_puts_them(walker):
+    def distances() -> list[float]:
+        go_to(9)
+        knees = [Vector(world_of(walker, tip.name)[:3, 3]) for tip in leg_tips(walker)]
+        poles = [tip.analytic_ik_pole_target.matrix_world.translation for tip in leg_tips(walker)]
+        return [(pole - knee).length for pole, knee in zip(poles, knees, strict=True)]
+
+    before = distances()
+    plant(bpy.context, leg_tips(walker), FRAMES)
+    assert distances() == pytest.approx(before, rel=1e-3)
 
 
 def test_a_footprint_shows_its_foot_its_direction_and_its_frame(walker):

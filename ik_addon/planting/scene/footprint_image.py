@@ -6,10 +6,10 @@ import numpy as np
 _NAMES = {"L": "Footprint Left", "R": "Footprint Right", "": "Footprint"}
 _COLORS = {"L": (0.13, 0.42, 0.95), "R": (0.93, 0.22, 0.18), "": (0.95, 0.75, 0.15)}
 _OPACITY = 0.85
-_WIDTH, _HEIGHT = 64, 160
+_WIDTH, _HEIGHT = 72, 160
 """Pixels."""
-_PARTS = ((0.0, -0.68, 0.62, 0.31), (0.02, -0.2, 0.5, 0.5), (0.05, 0.38, 0.88, 0.6))
-"""Heel, middle and ball of a left sole as ellipses: center and radii, of half the width and half the height."""
+_PARTS = ((0.0, -0.68, 0.48, 0.29), (0.08, 0.33, 0.76, 0.64))
+"""Heel and ball of a left sole as ellipses: center and radii, of half the width and half the height."""
 _SHARPNESS = 8.0
 """By how much the edge of a sole fades."""
 
