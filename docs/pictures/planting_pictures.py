@@ -155,7 +155,9 @@ def hill_contacts() -> d.Steps:
         with d.over("CHANNELS", "DOPESHEET_EDITOR"):
             bpy.ops.anim.channels_expand(all=True)
         yield 0.3
-    yield 0.4
+    with d.over("WINDOW", "DOPESHEET_EDITOR"):
+        bpy.ops.action.view_all()
+    yield 0.7
     top = d.window().height - sheet.y - sheet.height
     window_picture("hill_contacts", 900, (sheet.x, top - 300, sheet.width, sheet.height + 300))
 
