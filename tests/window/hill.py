@@ -54,6 +54,7 @@ def until(done: Callable[[], bool]) -> d.Steps:
     for _ in range(100):
         yield 0.5
         if done():
+            yield 0.5
             return
     raise TimeoutError("it did not end")
 
