@@ -5,12 +5,10 @@ import bpy
 from ... import messages
 from ...authoring.selection import chain_armature
 from ...rig.data.kept import has_controls
-from ...rig.data.switch import switched_tips
-from ...rig.model.order import live_tips
 from ..classes import registration_of
 from ..operators.ranges import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
 from ..operators.running import running
-from ..operators.switching import ANALYTIC_IK_OT_unmute
+from .muted import draw_muted
 from .places import InSidebar
 from .sentences import draw_sentence
 
@@ -35,9 +33,7 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_bake.bl_idname, text="Bake", icon="KEYFRAME_HLT")
         row.operator(ANALYTIC_IK_OT_check.bl_idname, text="Check", icon="VIEWZOOM")
-        if not (live_tips(ob) or switched_tips(ob)):
-            draw_sentence(layout, context, messages.ALL_MUTED(), "INFO")
-            layout.operator(ANALYTIC_IK_OT_unmute.bl_idname, icon="PLAY")
+        draw_muted(layout, context, ob)
 
 
 register, unregister = registration_of(__name__)

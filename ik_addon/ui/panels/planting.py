@@ -11,6 +11,7 @@ from ...rig.data.kept import has_controls
 from ..classes import registration_of
 from ..operators.planting import ANALYTIC_IK_OT_plant_again, ANALYTIC_IK_OT_plant_feet
 from ..operators.running import running
+from .muted import draw_muted
 from .places import InSidebar
 from .sentences import draw_sentence, length_words
 
@@ -32,11 +33,12 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
         layout.enabled = running() is None
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_plant_feet.bl_idname, icon="TRACKING_FORWARDS")
-        if kept_settings(ob) is None:
-            return
-        row.operator(ANALYTIC_IK_OT_plant_again.bl_idname, icon="FILE_REFRESH")
+        if kept_settings(ob) is not None:
+            row.operator(ANALYTIC_IK_OT_plant_again.bl_idname, icon="FILE_REFRESH")
+        draw_muted(layout, context, ob)
         report = last_report()
-        if (report.get("armature"), report.get("action")) == (ob.name, ob.animation_data.action.name):
+        action = ob.animation_data and ob.animation_data.action
+        if action and (report.get("armature"), report.get("action")) == (ob.name, action.name):
             _draw_report(layout, context, report)
 
 
