@@ -19,6 +19,8 @@ from .footprint_image import footprint_image
 
 _LENGTH = 1.8
 """Of a footprint, times from heel to ball."""
+_AHEAD = 0.08
+"""Part of its length by which a footprint's middle is ahead of that of heel and ball: toes are ahead of the ball."""
 _POINT = 0.2
 """Of the footprint of a foot that is a point, in leg lengths."""
 
@@ -118,6 +120,7 @@ def _new(tip: bpy.types.PoseBone, base: Matrix, first: int) -> bpy.types.Object:
     empty.empty_display_type = "IMAGE"
     names = read_names(bone.name for bone in tip.id_data.pose.bones)
     empty.data = footprint_image(names[tip.name].side)
+    empty.empty_image_offset = -0.5, _AHEAD - 0.5
     empty.matrix_world = base
     kept = new_footprint(empty)
     kept.armature, kept.tip, kept.first = tip.id_data, tip.name, first
