@@ -23,12 +23,16 @@ _OF_CONSTRAINT = ("mute", "influence")
 class Undo:
     """What objects and the file hold at one moment, to bring back if what follows fails.
 
-    objects: all of their bones, constraints and animation count; keys: their actions' keys as well.
+    objects: all of their bones, constraints and animation count; keys: their actions' keys as well. actions: others
+    whose keys count.
     """
 
-    def __init__(self, objects: Iterable[bpy.types.Object], keys: bool = False) -> None:
+    def __init__(
+        self, objects: Iterable[bpy.types.Object], keys: bool = False, actions: Iterable[bpy.types.Action] = ()
+    ) -> None:
         self._objects = [(ob, _Held(ob)) for ob in dict.fromkeys(objects)]
-        actions = {action for ob, _ in self._objects for action in _actions(ob)} if keys else ()
+        own = (action for ob, _ in self._objects for action in _actions(ob)) if keys else ()
+        actions = dict.fromkeys((*actions, *own))
         self._copies = [(action, _copy(action)) for action in actions]
         self._before = _uids()
         self._made: dict[str, set[int]] | None = None
@@ -61,9 +65,11 @@ class Undo:
 
 
 @contextmanager
-def all_or_nothing(objects: Iterable[bpy.types.Object], keys: bool = False) -> Iterator[Undo]:
+def all_or_nothing(
+    objects: Iterable[bpy.types.Object], keys: bool = False, actions: Iterable[bpy.types.Action] = ()
+) -> Iterator[Undo]:
     """Whatever is raised inside leaves objects and the file as they were before: see `Undo`."""
-    undo = Undo(objects, keys)
+    undo = Undo(objects, keys, actions)
     try:
         yield undo
     except BaseException:

@@ -1,0 +1,32 @@
+"""When an armature plays another clip than before, its controls play what belongs to that."""
+
+from collections.abc import Iterable
+
+import bpy
+
+from ..blender.clips import Clip, playing_clip
+from ..data.control_clips import controls_follow
+from ..data.kept import has_controls
+
+_seen: dict[int, tuple[int, int]] = {}
+"""What armature objects play whose controls have been looked at, by their session numbers."""
+
+
+def followed_by_controls(obs: Iterable[bpy.types.Object]) -> bool:
+    """Let the controls of armature objects play what belongs to their clips. Whether any plays something else now."""
+    changed = False
+    for ob in obs:
+        clip = playing_clip(ob) if ob.animation_data else None
+        if clip is not None and _seen.get(ob.session_uid) != _key(clip):
+            _seen[ob.session_uid] = _key(clip)
+            changed |= has_controls(ob) and controls_follow(ob)
+    return changed
+
+
+def forget() -> None:
+    """Another state of the file: look at all of them once more."""
+    _seen.clear()
+
+
+def _key(clip: Clip) -> tuple[int, int]:
+    return clip.action.session_uid, clip.slot
