@@ -511,6 +511,9 @@ UNMUTED = Done("Unmuted {chains}")
 
 RIGGED = Done("Rigged {limbs}")
 RIGGED_FOLLOWING = Done("Rigged {limbs}, the controls follow frames {first}-{last}")
+RIGGED_CLIPS = Done("Rigged {limbs}, the controls follow {clips}")
+CLIPS = Part("{count} clips")
+ONE_CLIP = Part("1 clip")
 LEGS = Part("{count} legs")
 ONE_LEG = Part("1 leg")
 ARMS = Part("{count} arms")
@@ -658,6 +661,15 @@ NO_PLACE_FOR_A_FILE = Clause("'{path}' is a folder or a device. Name a file to s
 WRITE_PROTECTED = Clause("'{path}' is write-protected. Make it writable, or choose another place.")
 NO_ARMATURE_NAMED = Clause("its scene has no armature '{armature}'. Check the name.")
 NO_ARMATURE_IN_SCENE = Clause("its scene has no armature. Add one and save the file.")
+NO_CLIP = Refusal(
+    "Armature '{armature}' has no clip in which the controls have keys. Assign its action and click Rig Legs or Follow "
+    "Motion."
+)
+NO_SUCH_CLIP = Refusal(
+    "'{clip}' is no clip of armature '{armature}' in which its controls have keys. Choose another clip, or assign it "
+    "and click Follow Motion."
+)
+CLIP_STILL = Refusal("Clip '{clip}' has no keys over two frames or more. Leave it out.")
 NO_CHAIN_IN_SCENE = Clause("no armature of its scene has a live analytic IK chain. Add one and save the file.")
 NOT_WRITTEN = Clause(
     "'{path}' could not be written ({reason}). Make sure that the disk has room and the folder is writable, or "
@@ -668,6 +680,7 @@ INCOMPLETE = Part("the written file is incomplete")
 STOPPED = Part("stopped before the end, and nothing was written")
 LIMB_FOLLOWS = Done("{armature}: '{first}' to '{last}' follow '{target}' and '{pole}'")
 MOTION_FOLLOWED = Done("{armature}: the controls follow frames {first}-{last}")
+CLIPS_FOLLOWED = Done("{armature}: the controls follow {clips}: {names}")
 LIMB_LEFT_OUT = Note("{armature}: left out '{bone}': {why}")
 
 # What should not happen

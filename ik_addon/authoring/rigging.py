@@ -9,8 +9,9 @@ import bpy
 from mathutils import Matrix
 
 from .. import messages
+from ..bake.clips import over_clips
 from ..bake.stepping import Progress, Steps, finish
-from ..rig.blender.clips import Clip, clip_name, clips_of, playing_clip
+from ..rig.blender.clips import Clip, clip_name, clips_of, is_layered, playing_clip
 from ..rig.blender.motion import has_keys, motion_frames
 from ..rig.blender.movers import is_rigify
 from ..rig.data.control_clips import controls_follow, partner_made, separate_controls
@@ -22,7 +23,6 @@ from ..rig.pose.reading import SceneReader
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
-from .clips import is_layered, over_clips
 from .control_bones import new_bones_taken_back
 from .controls import add_chain
 from .editing import check_editable_bones

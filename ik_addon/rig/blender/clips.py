@@ -79,6 +79,16 @@ def play(ob: bpy.types.Object, clip: Clip | None) -> None:
         data.action_slot = slot_of(clip)
 
 
+def is_layered(ob: bpy.types.Object) -> bool:
+    """Whether NLA strips have a part in what an object plays."""
+    data = ob.animation_data
+    if data is None or not data.use_nla:
+        return False
+    tracks = list(data.nla_tracks)
+    playing = [track for track in tracks if track.is_solo] or [track for track in tracks if not track.mute]
+    return any(not strip.mute for track in playing for strip in track.strips)
+
+
 @contextmanager
 def playing_alone(obs_clips: Iterable[tuple[bpy.types.Object, Clip | None]]) -> Iterator[None]:
     """Inside, each of these objects plays its clip alone, without its NLA tracks."""

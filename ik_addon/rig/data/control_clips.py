@@ -69,6 +69,15 @@ def controls_follow(ob: bpy.types.Object) -> bool:
     return changed
 
 
+def let_controls_play(ob: bpy.types.Object) -> None:
+    """Let the controls of an armature object play something that belongs to its clip, where they play what belongs to
+    another: keys would be written into that."""
+    clip = playing_clip(ob)
+    for control in separate_controls(ob):
+        if plays_another_clip(ob, control):
+            play(control, partner_made(control, clip))
+
+
 def plays_another_clip(ob: bpy.types.Object, control: bpy.types.Object) -> bool:
     """Whether a control plays what belongs to another clip than the one its armature object plays."""
     clip, own = playing_clip(ob), playing_clip(control)
