@@ -511,6 +511,11 @@ UNMUTED = Done("Unmuted {chains}")
 
 RIGGED = Done("Rigged {limbs}")
 RIGGED_FOLLOWING = Done("Rigged {limbs}, the controls follow frames {first}-{last}")
+BAKED_CLIPS = Done("Baked {clips} of {chains}{result}")
+CHECKED_CLIPS = Done("Checked {clips} of {chains}{result}")
+PLANTED_CLIPS = Done("Planted {steps} in {clips}{result}")
+CLIP_UNREACHED = Part(". Clip '{clip}': {frames} out of reach")
+CLIP_MISSES = Part(". Clip '{clip}': {verdict}. See Certificate")
 RIGGED_CLIPS = Done("Rigged {limbs}, the controls follow {clips}")
 CLIPS = Part("{count} clips")
 ONE_CLIP = Part("1 clip")
@@ -669,6 +674,7 @@ NO_SUCH_CLIP = Refusal(
     "'{clip}' is no clip of armature '{armature}' in which its controls have keys. Choose another clip, or assign it "
     "and click Follow Motion."
 )
+NO_CLIP_TICKED = Refusal("No clip of armature '{armature}' is ticked. Tick one in the list.")
 CLIP_STILL = Refusal("Clip '{clip}' has no keys over two frames or more. Leave it out.")
 NO_CHAIN_IN_SCENE = Clause("no armature of its scene has a live analytic IK chain. Add one and save the file.")
 NOT_WRITTEN = Clause(

@@ -9,9 +9,19 @@ import bpy
 from .. import messages
 from ..rig.blender.animation import bone_of_path
 from ..rig.blender.armatures import armature_named
-from ..rig.blender.clips import Clip, clip_name, clips_of, play, playing_alone, playing_clip, slot_of
+from ..rig.blender.clips import (
+    Clip,
+    at_rest,
+    clip_name,
+    clips_of,
+    moved_channels,
+    play,
+    playing_alone,
+    playing_clip,
+    slot_of,
+)
 from ..rig.blender.motion import motion_frames
-from ..rig.data.control_clips import partner, separate_controls
+from ..rig.data.control_clips import controls_follow, partner, separate_controls
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.order import ChainName
 from ..solvers import ChainError
@@ -24,25 +34,56 @@ Result = TypeVar("Result")
 
 
 @contextmanager
-def playing(ob: bpy.types.Object, clip: Clip) -> Iterator[None]:
+def playing(ob: bpy.types.Object, clip: Clip, others: Iterable[tuple[str, str]] = ()) -> Iterator[None]:
     """Inside, an armature object plays one of its clips alone, and its controls what belongs to that.
 
-    Afterwards all play what they played before.
+    others: channels that other clips set. Those that this one does not set are at rest, and not as the clip before left
+    them. Afterwards all is as it was.
     """
     partners = [(control, partner(control, clip)) for control in separate_controls(ob)]
-    with playing_alone([(ob, clip), *((control, own) for control, own in partners if own is not None)]):
-        yield
+    alone = [(ob, clip), *((control, own) for control, own in partners if own is not None)]
+    try:
+        with at_rest(ob, {*others} - moved_channels(clip)), playing_alone(alone):
+            yield
+    finally:
+        # Something may have been made for them meanwhile.
+        controls_follow(ob)
 
 
 def over_clips(
     ob: bpy.types.Object, clips: Sequence[Clip], work: Callable[[Clip], Steps[Result]]
 ) -> Steps[list[Result]]:
     """In steps: do some work on each clip of an armature object while it plays; returns what each comes to."""
+    channels = {channel for clip in clips_of(ob) for channel in moved_channels(clip)}
     results = []
     for number, clip in enumerate(clips):
-        with playing(ob, clip):
+        with playing(ob, clip, channels):
             results.append((yield from part_of(work(clip), number, len(clips))))
     return results
+
+
+def clips_made(
+    ob: bpy.types.Object, clips: Sequence[Clip], work: Callable[[Clip], Steps[Result]]
+) -> Steps[tuple[list[Result], dict[Clip, Clip]]]:
+    """The same for work that may let the armature object play another action, made of the clip.
+
+    What it played before is replaced by what was made of that. Returns also what was made of each. Whatever fails
+    leaves nothing behind.
+    """
+    made: dict[Clip, Clip] = {}
+
+    def noted(clip: Clip) -> Steps[Result]:
+        result = yield from work(clip)
+        made[clip] = playing_clip(ob)
+        return result
+
+    with all_or_nothing([ob, *separate_controls(ob)]):
+        results = yield from over_clips(ob, clips, noted)
+        own = playing_clip(ob)
+        if own in made:
+            play(ob, made[own])
+            controls_follow(ob)
+        return results, made
 
 
 def rigged_clips(ob: bpy.types.Object) -> list[Clip]:
@@ -60,7 +101,7 @@ def rigged_clips(ob: bpy.types.Object) -> list[Clip]:
 
 
 def chosen_clips(ob: bpy.types.Object, names: Iterable[str] | None) -> list[Clip]:
-    """The clips of these names of an armature object, or all that are rigged; ChainError names the first that is none."""
+    """The clips of these names of an armature object, or all that are rigged. ChainError names what is none."""
     clips = rigged_clips(ob)
     if names is None:
         if not clips:
@@ -100,26 +141,21 @@ def clips_baked(
     by_armature = _by_armature(chains)
     chosen = {ob: chosen_clips(ob, names) for ob in by_armature}
     actions = [clip.action for clips in chosen.values() for clip in clips] if action == "CURRENT" else []
-    entries, total = [], len(by_armature)
-    with all_or_nothing(by_armature, actions=actions) as undo:
-        undo.nothing_more_is_made()
+    entries, made = [], {}
+    with all_or_nothing(by_armature, actions=actions):
         for number, (ob, clips) in enumerate(chosen.items()):
             check_keyable(ob, action)
-            made: dict[Clip, Clip] = {}
 
-            def work(clip: Clip, ob: bpy.types.Object = ob, made: dict[Clip, Clip] = made) -> Steps[dict]:
-                report = yield from baked(context, by_armature[ob], frames_of(ob), action, after, tolerance, last=False)
-                made[clip] = playing_clip(ob)
-                return report
+            def work(_: Clip, ob: bpy.types.Object = ob) -> Steps[dict]:
+                return baked(context, by_armature[ob], frames_of(ob), action, after, tolerance, last=False)
 
-            reports = yield from part_of(over_clips(ob, clips, work), number, total)
+            steps = clips_made(ob, clips, work)
+            reports, made[ob] = yield from part_of(steps, number, len(by_armature))
             entries += _entries(reports, clips)
-            own = playing_clip(ob)
-            play(ob, made.get(own, own))
-            if strips:
-                _strips_play(ob, made)
         if after != "KEEP":
             finish_chains(context, chains, after)
+        for ob in made if strips else ():
+            strips_play(ob, made[ob])
     return publish(*entries)
 
 
@@ -153,7 +189,7 @@ def _entries(reports: Sequence[dict], clips: Sequence[Clip]) -> list[dict]:
     return [{**report["files"][0], "clip": clip_name(clip, clips)} for report, clip in zip(reports, clips, strict=True)]
 
 
-def _strips_play(ob: bpy.types.Object, made: Mapping[Clip, Clip]) -> None:
+def strips_play(ob: bpy.types.Object, made: Mapping[Clip, Clip]) -> None:
     """Let the NLA strips of an armature object play what was made of their clips."""
     for track in ob.animation_data.nla_tracks:
         for strip in track.strips:

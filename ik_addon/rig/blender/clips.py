@@ -12,6 +12,15 @@ from .armatures import armature_objects
 _MADE_FROM = "analytic_ik_made_from"
 _SLOTTED = hasattr(bpy.types, "ActionSlot")
 
+_REST = {
+    "location": (0.0, 0.0, 0.0),
+    "rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
+    "rotation_euler": (0.0, 0.0, 0.0),
+    "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0),
+    "scale": (1.0, 1.0, 1.0),
+}
+"""What places a bone, as it is at rest."""
+
 
 @dataclass(frozen=True, slots=True)
 class Clip:
@@ -145,7 +154,29 @@ def _strip_clips(strips: Iterable[bpy.types.NlaStrip]) -> Iterator[Clip]:
 
 def _bones(clip: Clip) -> set[str]:
     """The bones that a clip moves."""
-    return {name for curves in clip.curves for curve in curves if (name := bone_of_path(curve.data_path)[0])}
+    return {name for name, _ in moved_channels(clip)}
+
+
+def moved_channels(clip: Clip) -> set[tuple[str, str]]:
+    """The channels of bones that a clip sets: names of bones, and paths from there."""
+    paths = {curve.data_path for curves in clip.curves for curve in curves}
+    return {found for path in paths if (found := bone_of_path(path))[0]}
+
+
+@contextmanager
+def at_rest(ob: bpy.types.Object, channels: Iterable[tuple[str, str]]) -> Iterator[None]:
+    """Inside, these channels of bones hold their rest values, if they place the bone."""
+    before = []
+    for name, channel in channels:
+        bone = ob.pose.bones.get(name)
+        if bone is not None and channel in _REST:
+            before.append((bone.name, channel, tuple(getattr(bone, channel))))
+            setattr(bone, channel, _REST[channel])
+    try:
+        yield
+    finally:
+        for name, channel, value in before:
+            setattr(ob.pose.bones[name], channel, value)
 
 
 def register() -> None:

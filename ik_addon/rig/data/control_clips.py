@@ -49,10 +49,17 @@ def partner_made(control: bpy.types.Object, clip: Clip) -> Clip:
         return known
     if _SLOTTED:
         return Clip(clip.action, clip.action.slots.new(id_type="OBJECT", name=control.name).handle)
-    action = bpy.data.actions.new(f"{clip.action.name} {control.name}")
-    own = getattr(clip.action, _OF_CONTROLS).add()
-    own.name, own.action = control.name, action
-    return Clip(action)
+    made = Clip(bpy.data.actions.new(f"{clip.action.name} {control.name}"))
+    keep_partner(control, clip, made)
+    return made
+
+
+def keep_partner(control: bpy.types.Object, clip: Clip, own: Clip) -> None:
+    """Remember what a control plays beside a clip, where slots do not tell."""
+    if not _SLOTTED:
+        known = getattr(clip.action, _OF_CONTROLS)
+        kept = known.get(control.name) or known.add()
+        kept.name, kept.action = control.name, own.action
 
 
 def controls_follow(ob: bpy.types.Object) -> bool:

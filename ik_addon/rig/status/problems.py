@@ -139,7 +139,7 @@ def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
 
 
 def bones_left_behind(ob: bpy.types.Object, tip: str) -> list[str]:
-    """Names of the bones of a chain whose keys do not show: nothing moves its target and pole, or they play another clip.
+    """Names of the bones of a chain whose keys do not show: nothing moves its controls, or they play another clip.
 
     Empty if the chain shows part of its FK pose, on purpose.
     """
