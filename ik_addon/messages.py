@@ -513,6 +513,7 @@ RIGGED = Done("Rigged {limbs}")
 RIGGED_FOLLOWING = Done("Rigged {limbs}, the controls follow frames {first}-{last}")
 BAKED_CLIPS = Done("Baked {clips} of {chains}{result}")
 CHECKED_CLIPS = Done("Checked {clips} of {chains}{result}")
+CLIPS_LEFT_OUT = Part(". Left out: {clips}. {why}")
 PLANTED_CLIPS = Done("Planted {steps} in {clips}{result}")
 CLIP_UNREACHED = Part(". Clip '{clip}': {frames} out of reach")
 CLIP_MISSES = Part(". Clip '{clip}': {verdict}. See Certificate")
@@ -666,6 +667,7 @@ NO_PLACE_FOR_A_FILE = Clause("'{path}' is a folder or a device. Name a file to s
 WRITE_PROTECTED = Clause("'{path}' is write-protected. Make it writable, or choose another place.")
 NO_ARMATURE_NAMED = Clause("its scene has no armature '{armature}'. Check the name.")
 NO_ARMATURE_IN_SCENE = Clause("its scene has no armature. Add one and save the file.")
+CLIP = Part("Clip '{clip}'")
 NO_CLIP = Refusal(
     "Armature '{armature}' has no clip in which the controls have keys. Assign its action and click Rig Legs or Follow "
     "Motion."

@@ -12,6 +12,7 @@ from ..rig.blender.armatures import armature_named
 from ..rig.blender.clips import (
     Clip,
     at_rest,
+    clip_in,
     clip_name,
     clips_of,
     moved_channels,
@@ -58,7 +59,10 @@ def over_clips(
     results = []
     for number, clip in enumerate(clips):
         with playing(ob, clip, channels):
-            results.append((yield from part_of(work(clip), number, len(clips))))
+            try:
+                results.append((yield from part_of(work(clip), number, len(clips))))
+            except ChainError as error:
+                raise error.of(messages.CLIP(clip=clip_name(clip, clips))) from error
     return results
 
 
@@ -195,7 +199,7 @@ def strips_play(ob: bpy.types.Object, made: Mapping[Clip, Clip]) -> None:
         for strip in track.strips:
             if strip.action is None:
                 continue
-            new = made.get(Clip(strip.action, getattr(strip, "action_slot_handle", 0)))
+            new = made.get(clip_in(strip.action, getattr(strip, "action_slot_handle", 0)))
             if new is not None and new.action != strip.action:
                 start, end = strip.action_frame_start, strip.action_frame_end
                 strip.action = new.action

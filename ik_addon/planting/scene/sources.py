@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import bpy
 
-from ...rig.blender.clips import Clip, play, playing_clip
+from ...rig.blender.clips import clip_in, play, playing_clip
 
 _SOURCE = "analytic_ik_planted_from"
 _SETTINGS = "analytic_ik_planted_with"
@@ -55,7 +55,7 @@ def source_playing(ob: bpy.types.Object) -> Iterator[None]:
     planted = playing_clip(ob)
     try:
         # A copy of an action has the same slots.
-        play(ob, Clip(source, planted.slot))
+        play(ob, clip_in(source, planted.slot))
         yield
     finally:
         play(ob, planted)

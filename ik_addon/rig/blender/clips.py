@@ -24,15 +24,30 @@ _REST = {
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """What an object plays. slot: the number of the action's slot, 0 where actions have none."""
+    """What an object plays: the action of this name, of a linked one in this library, and the number of its slot, 0
+    where actions have none.
 
-    action: bpy.types.Action
+    By its name: what is brought back after a failure is a copy.
+    """
+
+    name: str
+    library: str = ""
     slot: int = 0
+
+    @property
+    def action(self) -> bpy.types.Action:
+        """Its action."""
+        return bpy.data.actions[self.name, self.library or None]
 
     @property
     def curves(self) -> list:
         """The collections that hold its F-Curves."""
         return fcurve_collections(self.action, slot_of(self))
+
+
+def clip_in(action: bpy.types.Action, slot: int = 0) -> Clip:
+    """The clip that is an action, or the slot of this number in it."""
+    return Clip(action.name, action.library.filepath if action.library else "", slot)
 
 
 def slot_of(clip: Clip):
@@ -44,7 +59,7 @@ def slot_of(clip: Clip):
 def playing_clip(ob: bpy.types.Object) -> Clip | None:
     """The clip that is assigned to an object."""
     data = ob.animation_data
-    return Clip(data.action, getattr(data, "action_slot_handle", 0)) if data and data.action else None
+    return clip_in(data.action, getattr(data, "action_slot_handle", 0)) if data and data.action else None
 
 
 def clips_of(ob: bpy.types.Object) -> list[Clip]:
@@ -63,7 +78,7 @@ def clips_of(ob: bpy.types.Object) -> list[Clip]:
     sources = {made_from(action) for action in bpy.data.actions}
     rivals = [each for each in armature_objects() if each != ob]
     for action in bpy.data.actions:
-        loose = [] if action in sources else _slots(action) if _SLOTTED else [Clip(action)]
+        loose = [] if action in sources else _slots(action) if _SLOTTED else [clip_in(action)]
         for clip in loose:
             names = _bones(clip)
             fits = names and names <= set(ob.pose.bones.keys())
@@ -74,7 +89,7 @@ def clips_of(ob: bpy.types.Object) -> list[Clip]:
 
 def clip_name(clip: Clip, clips: Iterable[Clip]) -> str:
     """What a clip is called: as its action, with the slot where several of these clips are in one."""
-    alone = sum(each.action == clip.action for each in clips) < 2
+    alone = sum((each.name, each.library) == (clip.name, clip.library) for each in clips) < 2
     slot = slot_of(clip)
     return clip.action.name if alone or slot is None else f"{clip.action.name}: {slot.name_display}"
 
@@ -128,7 +143,7 @@ def mark_made(action: bpy.types.Action, source: bpy.types.Action) -> None:
 
 
 def _slots(action: bpy.types.Action) -> list[Clip]:
-    return [Clip(action, slot.handle) for slot in action.slots]
+    return [clip_in(action, slot.handle) for slot in action.slots]
 
 
 def _others(clip: Clip, ob: bpy.types.Object) -> bool:
@@ -148,7 +163,7 @@ def _played(ob: bpy.types.Object) -> Iterator[Clip]:
 def _strip_clips(strips: Iterable[bpy.types.NlaStrip]) -> Iterator[Clip]:
     for strip in strips:
         if strip.action is not None:
-            yield Clip(strip.action, getattr(strip, "action_slot_handle", 0))
+            yield clip_in(strip.action, getattr(strip, "action_slot_handle", 0))
         yield from _strip_clips(strip.strips)
 
 

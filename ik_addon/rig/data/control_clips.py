@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import bpy
 
 from ..blender.armatures import is_changeable
-from ..blender.clips import Clip, play, playing_clip
+from ..blender.clips import Clip, clip_in, play, playing_clip
 
 _OF_CONTROLS = "analytic_ik_record_control_actions"
 _SLOTTED = hasattr(bpy.types, "ActionSlot")
@@ -37,9 +37,9 @@ def partner(control: bpy.types.Object, clip: Clip) -> Clip | None:
         data = control.animation_data
         names = [named, *([data.last_slot_identifier] if data else [])]
         slot = next((slot for slot in clip.action.slots if slot.identifier in names and slot.handle != clip.slot), None)
-        return Clip(clip.action, slot.handle) if slot else None
+        return clip_in(clip.action, slot.handle) if slot else None
     known = getattr(clip.action, _OF_CONTROLS).get(control.name)
-    return Clip(known.action) if known is not None and known.action is not None else None
+    return clip_in(known.action) if known is not None and known.action is not None else None
 
 
 def partner_made(control: bpy.types.Object, clip: Clip) -> Clip:
@@ -48,8 +48,8 @@ def partner_made(control: bpy.types.Object, clip: Clip) -> Clip:
     if known is not None:
         return known
     if _SLOTTED:
-        return Clip(clip.action, clip.action.slots.new(id_type="OBJECT", name=control.name).handle)
-    made = Clip(bpy.data.actions.new(f"{clip.action.name} {control.name}"))
+        return clip_in(clip.action, clip.action.slots.new(id_type="OBJECT", name=control.name).handle)
+    made = clip_in(bpy.data.actions.new(f"{clip.action.name} {control.name}"))
     keep_partner(control, clip, made)
     return made
 
@@ -98,9 +98,9 @@ def _is_partner(control: bpy.types.Object, own: Clip) -> bool:
 
 def _clips_with(own: Clip) -> Iterator[Clip]:
     if _SLOTTED:
-        yield from (Clip(own.action, slot.handle) for slot in own.action.slots if slot.handle != own.slot)
+        yield from (clip_in(own.action, slot.handle) for slot in own.action.slots if slot.handle != own.slot)
     else:
-        yield from (Clip(action) for action in bpy.data.actions if len(getattr(action, _OF_CONTROLS)))
+        yield from (clip_in(action) for action in bpy.data.actions if len(getattr(action, _OF_CONTROLS)))
 
 
 def register() -> None:

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 import bpy
 
-from ..blender.clips import Clip, playing_clip
 from ..data.control_clips import controls_follow
 from ..data.kept import has_controls
 
@@ -16,9 +15,12 @@ def followed_by_controls(obs: Iterable[bpy.types.Object]) -> bool:
     """Let the controls of armature objects play what belongs to their clips. Whether any plays something else now."""
     changed = False
     for ob in obs:
-        clip = playing_clip(ob) if ob.animation_data else None
-        if clip is not None and _seen.get(ob.session_uid) != _key(clip):
-            _seen[ob.session_uid] = _key(clip)
+        data = ob.animation_data
+        if data is None or data.action is None:
+            continue
+        playing = data.action.session_uid, getattr(data, "action_slot_handle", 0)
+        if _seen.get(ob.session_uid) != playing:
+            _seen[ob.session_uid] = playing
             changed |= has_controls(ob) and controls_follow(ob)
     return changed
 
@@ -26,7 +28,3 @@ def followed_by_controls(obs: Iterable[bpy.types.Object]) -> bool:
 def forget() -> None:
     """Another state of the file: look at all of them once more."""
     _seen.clear()
-
-
-def _key(clip: Clip) -> tuple[int, int]:
-    return clip.action.session_uid, clip.slot

@@ -117,21 +117,31 @@ class ANALYTIC_IK_OT_plant_feet(OverClips, ChainsOperator):
         return _summary(report)
 
     def _all_clips(self, context: bpy.types.Context, ob: bpy.types.Object, settings: dict) -> Steps[str]:
-        def work(_: Clip) -> Steps[dict]:
-            return _plant(context, ob, settings, frames_of(ob))
+        def work(_: Clip) -> Steps[dict | ChainError]:
+            try:
+                return (yield from _plant(context, ob, settings, frames_of(ob)))
+            except ChainError as error:
+                # Not every clip has feet that stand.
+                return error
 
         clips = chosen_clips(ob, self.clip_names(ob))
-        reports, made = yield from clips_made(ob, clips, work)
+        results, made = yield from clips_made(ob, clips, work)
+        errors = {clip: said for clip, said in zip(clips, results, strict=True) if isinstance(said, ChainError)}
+        if len(errors) == len(clips):
+            raise errors[clips[0]]
         if self.strips:
             strips_play(ob, made)
-        unreached = [len(report["unreached_frames"]) for report in reports]
-        self.level, result = "INFO", ""
-        if any(unreached):
-            worst = max(range(len(clips)), key=unreached.__getitem__)
-            self.level = "WARNING"
-            result = messages.CLIP_UNREACHED(clip=clip_name(clips[worst], clips), frames=frames_words(unreached[worst]))
-        steps = sum(chain["steps"] for report in reports for chain in report["chains"])
-        return messages.PLANTED_CLIPS(steps=steps_words(steps), clips=clips_words(len(clips)), result=result)
+        reports = {clip: report for clip, report in zip(clips, results, strict=True) if clip not in errors}
+        result = ""
+        worst = max(reports, key=lambda clip: len(reports[clip]["unreached_frames"]))
+        if unreached := reports[worst]["unreached_frames"]:
+            result += messages.CLIP_UNREACHED(clip=clip_name(worst, clips), frames=frames_words(len(unreached)))
+        if errors:
+            names = messages.quoted(clip_name(clip, clips) for clip in errors)
+            result += messages.CLIPS_LEFT_OUT(clips=names, why=next(iter(errors.values())))
+        self.level = "WARNING" if result else "INFO"
+        steps = sum(chain["steps"] for report in reports.values() for chain in report["chains"])
+        return messages.PLANTED_CLIPS(steps=steps_words(steps), clips=clips_words(len(reports)), result=result)
 
 
 class ANALYTIC_IK_OT_plant_again(SteppedOperator):
