@@ -677,7 +677,7 @@ NO_SUCH_CLIP = Refusal(
     "and click Follow Motion."
 )
 NO_CLIP_TICKED = Refusal("No clip of armature '{armature}' is ticked. Tick one in the list.")
-CLIP_STILL = Refusal("Clip '{clip}' has no keys over two frames or more. Leave it out.")
+CLIP_STILL = Clause("it has no keys over two frames or more. Leave it out.")
 NO_CHAIN_IN_SCENE = Clause("no armature of its scene has a live analytic IK chain. Add one and save the file.")
 NOT_WRITTEN = Clause(
     "'{path}' could not be written ({reason}). Make sure that the disk has room and the folder is writable, or "

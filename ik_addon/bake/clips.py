@@ -122,7 +122,7 @@ def frames_of(ob: bpy.types.Object) -> range:
     """The frames of the clip that an armature object plays."""
     frames = motion_frames(ob)
     if frames is None:
-        raise ChainError(messages.CLIP_STILL(clip=playing_clip(ob).action.name))
+        raise ChainError(messages.CLIP_STILL())
     return frames
 
 

@@ -18,6 +18,8 @@ _BLENDERS_LIMITS = ("lock_ik_", "use_ik_limit_", "ik_min_", "ik_max_")
 _CONTROLS = "analytic_ik_record_controls"
 _TRIGGER = "analytic_ik_record_trigger"
 _OF_CONSTRAINT = ("mute", "influence")
+_taken_over: dict[int, int] = {}
+"""The session numbers of copies that took an action's place, and whose they count as: they were not made."""
 
 
 class Undo:
@@ -33,7 +35,8 @@ class Undo:
         self._objects = [(ob, _Held(ob)) for ob in dict.fromkeys(objects)]
         own = (action for ob, _ in self._objects for action in _actions(ob)) if keys else ()
         actions = dict.fromkeys((*actions, *own))
-        self._copies = [(action, _copy(action)) for action in actions]
+        # By its name: a copy may take its place before.
+        self._copies = [(action.name, _copy(action)) for action in actions]
         self._before = _uids()
         self._made: dict[str, set[int]] | None = None
 
@@ -53,12 +56,12 @@ class Undo:
         self.nothing_more_is_made()
         for ob, held in self._objects:
             held.bring_back(ob)
-        for action, copy in self._copies:
-            _replace(action, copy)
+        for name, copy in self._copies:
+            _replace(bpy.data.actions[name, None], copy)
         self._copies = []
         for kind, uids in self._made.items():
             blocks = getattr(bpy.data, kind)
-            for each in [each for each in blocks if each.session_uid in uids]:
+            for each in [each for each in blocks if _uid(each) in uids]:
                 blocks.remove(each)
         armatures.forget()
         animation.forget()
@@ -145,7 +148,11 @@ class _Held:
 
 def _uids() -> dict[str, set[int]]:
     """Which data-blocks the file has, by their session numbers."""
-    return {kind: {each.session_uid for each in getattr(bpy.data, kind)} for kind in _MADE}
+    return {kind: {_uid(each) for each in getattr(bpy.data, kind)} for kind in _MADE}
+
+
+def _uid(block: bpy.types.ID) -> int:
+    return _taken_over.get(block.session_uid, block.session_uid)
 
 
 def _bones(ob: bpy.types.Object) -> Iterable[bpy.types.PoseBone]:
@@ -237,7 +244,7 @@ def _copy(action: bpy.types.Action) -> bpy.types.Action:
 
 def _replace(action: bpy.types.Action, copy: bpy.types.Action) -> None:
     """Let an action's copy take its place and its name."""
-    name = action.name
+    name, _taken_over[copy.session_uid] = action.name, _uid(action)
     action.user_remap(copy)
     bpy.data.actions.remove(action)
     copy.name = name
