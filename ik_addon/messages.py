@@ -673,8 +673,8 @@ NO_CLIP = Refusal(
     "Motion."
 )
 NO_SUCH_CLIP = Refusal(
-    "'{clip}' is no clip of armature '{armature}' in which its controls have keys. Choose another clip, or assign it "
-    "and click Follow Motion."
+    "Armature '{armature}' has no clip '{clip}' in which the controls have keys. Choose another clip, or assign it and "
+    "click Follow Motion."
 )
 NO_CLIP_TICKED = Refusal("No clip of armature '{armature}' is ticked. Tick one in the list.")
 CLIP_STILL = Clause("it has no keys over two frames or more. Leave it out.")

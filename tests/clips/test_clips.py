@@ -16,7 +16,7 @@ from ik_addon.solvers import ChainError
 
 from ..authoring.skeletons import FAMILIES, armature_of
 from ..rig.rigs import new_empty, update
-from ..scenes import action_state, go_to, select, without_handlers
+from ..scenes import action_state, curve_bags, go_to, select, without_handlers
 from .characters import (
     AMOUNTS,
     FRAMES,
@@ -268,7 +268,7 @@ def test_checking_measures_each_clip_and_changes_nothing():
 
 def test_clips_that_are_none_are_named():
     ob = rigged_character(True)
-    with pytest.raises(ChainError, match="'jump' is no clip of armature 'skeleton'"):
+    with pytest.raises(ChainError, match="Armature 'skeleton' has no clip 'jump' in which"):
         bake_clips(bpy.context, chains_of([ob]), names=["jump"])
     ob.animation_data.action = None
     for action in list(bpy.data.actions):
@@ -310,9 +310,17 @@ def test_a_clip_whose_feet_go_too_far_is_named(capfd):
 
 
 def _curves(action):
-    from ..scenes import curve_bags
-
     return [curve for bag in curve_bags(action).values() for curve in bag.fcurves]
+
+
+def test_without_a_tick_nothing_is_baked():
+    rigged_character(True)
+    with pytest.raises(RuntimeError, match=r"No clip of armature 'skeleton' is ticked. Tick one in the list"):
+        bpy.ops.analytic_ik.bake(clips="ALL", chosen_clips=[{"name": "walk", "use": False}])
+    assert bpy.ops.analytic_ik.bake(clips="ALL", chosen_clips=[{"name": "walk"}, {"name": "run", "use": False}]) == {
+        "FINISHED"
+    }
+    assert {action.name for action in bpy.data.actions} == {*AMOUNTS, "walk baked"}
 
 
 def test_handlers_are_as_they_were():

@@ -1,7 +1,7 @@
 """Which clips an operator goes through: the one that plays, or those that are ticked in a list."""
 
 import bpy
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, StringProperty
 
 from ... import messages
 from ...bake.clips import rigged_clips
@@ -15,6 +15,7 @@ _IN_A_COLUMN = 10
 class ANALYTIC_IK_clip(bpy.types.PropertyGroup):
     """A clip in the list; `name` is its action's."""
 
+    name: StringProperty(name="Name", description="The clip's name")
     use: BoolProperty(name="Use", description="Include this clip", default=True)
 
 
@@ -29,7 +30,12 @@ class OverClips:
             ("ALL", "All", "Every action in which the controls have keys, each over its own frames"),
         ],
     )
-    chosen_clips: CollectionProperty(type=ANALYTIC_IK_clip, options={"SKIP_SAVE"})
+    chosen_clips: CollectionProperty(
+        name="Chosen Clips",
+        description="The clips, and whether each is included",
+        type=ANALYTIC_IK_clip,
+        options={"SKIP_SAVE"},
+    )
 
     def list_clips(self, ob: bpy.types.Object) -> None:
         """Fill the list with what there is; all are ticked."""
