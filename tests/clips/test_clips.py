@@ -317,9 +317,8 @@ def test_without_a_tick_nothing_is_baked():
     rigged_character(True)
     with pytest.raises(RuntimeError, match=r"No clip of armature 'skeleton' is ticked. Tick one in the list"):
         bpy.ops.analytic_ik.bake(clips="ALL", chosen_clips=[{"name": "walk", "use": False}])
-    assert bpy.ops.analytic_ik.bake(clips="ALL", chosen_clips=[{"name": "walk"}, {"name": "run", "use": False}]) == {
-        "FINISHED"
-    }
+    ticks = [{"name": "walk", "use": True}, {"name": "run", "use": False}]
+    assert bpy.ops.analytic_ik.bake(clips="ALL", chosen_clips=ticks) == {"FINISHED"}
     assert {action.name for action in bpy.data.actions} == {*AMOUNTS, "walk baked"}
 
 

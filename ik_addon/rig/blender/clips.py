@@ -37,7 +37,8 @@ class Clip:
     @property
     def action(self) -> bpy.types.Action:
         """Its action."""
-        return bpy.data.actions[self.name, self.library or None]
+        key = self.name, self.library or None
+        return bpy.data.actions[key]
 
     @property
     def curves(self) -> list:

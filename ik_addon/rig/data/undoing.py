@@ -36,7 +36,7 @@ class Undo:
         own = (action for ob, _ in self._objects for action in _actions(ob)) if keys else ()
         actions = dict.fromkeys((*actions, *own))
         # By its name: a copy may take its place before.
-        self._copies = [(action.name, _copy(action)) for action in actions]
+        self._copies = [((action.name, None), _copy(action)) for action in actions]
         self._before = _uids()
         self._made: dict[str, set[int]] | None = None
 
@@ -57,7 +57,7 @@ class Undo:
         for ob, held in self._objects:
             held.bring_back(ob)
         for name, copy in self._copies:
-            _replace(bpy.data.actions[name, None], copy)
+            _replace(bpy.data.actions[name], copy)
         self._copies = []
         for kind, uids in self._made.items():
             blocks = getattr(bpy.data, kind)

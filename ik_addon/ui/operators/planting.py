@@ -131,7 +131,7 @@ class ANALYTIC_IK_OT_plant_feet(OverClips, ChainsOperator):
             raise errors[clips[0]]
         if self.strips:
             strips_play(ob, made)
-        reports = {clip: report for clip, report in zip(clips, results, strict=True) if clip not in errors}
+        reports = {clip: said for clip, said in zip(clips, results, strict=True) if not isinstance(said, ChainError)}
         result = ""
         worst = max(reports, key=lambda clip: len(reports[clip]["unreached_frames"]))
         if unreached := reports[worst]["unreached_frames"]:
