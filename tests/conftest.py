@@ -42,7 +42,7 @@ WITHOUT_SCENE = {
 }
 
 # How many of a test's random cases are not slow.
-QUICK_SEEDS = 4
+QUICK_SEEDS = 2
 
 # After Rigify has generated a rig, Blender 4.2 may crash at a later undo, also without the add-on: these come last.
 LAST = ("test_shown.py", "test_rigify.py")

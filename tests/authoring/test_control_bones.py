@@ -110,7 +110,7 @@ def shape_points(ob: bpy.types.Object, name: str) -> list[Vector]:
 
 
 @FAMILY
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", ["still", pytest.param("scaled and turned", marks=pytest.mark.slow)])
 def test_no_bone_of_the_character_moves(family, place):
     ob = body(family, place, seed=3)
     before = pose_of(ob)

@@ -1023,7 +1023,7 @@ OF_KEYS = [
 ]
 
 
-@pytest.mark.parametrize("updated", [False, True])
+@pytest.mark.parametrize("updated", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("change", "keyed"),
     [*((change, False) for change in CHANGES), *((change, True) for change in (*CHANGES, *OF_KEYS))],

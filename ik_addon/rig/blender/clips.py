@@ -38,7 +38,8 @@ class Clip:
     def action(self) -> bpy.types.Action:
         """Its action."""
         key = self.name, self.library or None
-        return bpy.data.actions[key]
+        # The stubs do not know that there is a key for what is not linked.
+        return bpy.data.actions[key]  # pyright: ignore[reportCallIssue]
 
     @property
     def curves(self) -> list:

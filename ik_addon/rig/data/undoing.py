@@ -7,6 +7,7 @@ import bpy
 
 from ..blender import animation, armatures
 from ..blender.animation import fcurve_homes
+from ..blender.clips import clip_in
 from .kept import KeptControls
 from .settings import PREFIX
 
@@ -20,6 +21,8 @@ _TRIGGER = "analytic_ik_record_trigger"
 _OF_CONSTRAINT = ("mute", "influence")
 _taken_over: dict[int, int] = {}
 """The session numbers of copies that took an action's place, and whose they count as: they were not made."""
+_PLAIN = str | int | float | None | bpy.types.ID
+"""Kinds of values that stay as they are; Blender's vectors show what their property holds at any time."""
 
 
 class Undo:
@@ -36,7 +39,7 @@ class Undo:
         own = (action for ob, _ in self._objects for action in _actions(ob)) if keys else ()
         actions = dict.fromkeys((*actions, *own))
         # By its name: a copy may take its place before.
-        self._copies = [((action.name, None), _copy(action)) for action in actions]
+        self._copies = [(clip_in(action), _copy(action)) for action in actions]
         self._before = _uids()
         self._made: dict[str, set[int]] | None = None
 
@@ -56,8 +59,8 @@ class Undo:
         self.nothing_more_is_made()
         for ob, held in self._objects:
             held.bring_back(ob)
-        for name, copy in self._copies:
-            _replace(bpy.data.actions[name], copy)
+        for clip, copy in self._copies:
+            _replace(clip.action, copy)
         self._copies = []
         for kind, uids in self._made.items():
             blocks = getattr(bpy.data, kind)
@@ -202,8 +205,7 @@ def _set_back(owner: bpy.types.bpy_struct, values: dict[str, object], names: Ite
 
 
 def _plain(value: object) -> object:
-    """A value that stays as it is; Blender's vectors show what their property holds at any time."""
-    return value if isinstance(value, str | int | float | None | bpy.types.ID) else tuple(value)
+    return value if isinstance(value, _PLAIN) else tuple(value)
 
 
 def _constraints(bone: bpy.types.PoseBone) -> dict[str, dict[str, object]]:

@@ -8,6 +8,7 @@ from mathutils import Matrix
 
 from ... import messages
 from ...solvers import ChainError
+from ...solvers.arrays import side_by_side
 from ..blender.bones import rotation_in
 from ..blender.channels import SCALE, channel_path, raw_values
 from ..blender.rotations import quaternions_of, turns_in
@@ -16,7 +17,7 @@ from ..model.limb_model import LimbModel, path_of, settings_now
 from .kinematics import FkTrack, fk_track
 from .sources import EvaluatedPlaces, Source
 from .steady import SIMILAR, Wishes, is_even
-from .tracks import GoalTrack, Reading
+from .tracks import GoalTrack, PlannedChain, Reading
 
 _SAME_PLACE = 1e-5
 """Distance, in parts of a chain's reach to it, from where a point was sampled to where Blender has it, for rounding."""
@@ -30,33 +31,24 @@ class UnevenError(ChainError):
 
 
 class TrackReader:
-    """Reads chains over `count` frames from a source. still: FK poses that are the same at all frames, by chain; what
-    is found to be so is added."""
+    """Reads chains over `count` frames from a source."""
 
-    def __init__(self, source: Source, count: int, still: dict[tuple[str, str], FkTrack] | None = None) -> None:
+    def __init__(self, source: Source, count: int) -> None:
         self._source = source
         self._count = count
-        self._still = {} if still is None else still
         self._carried: dict[tuple[str, str], _Carried] = {}
 
-    def readings(self, chains: Iterable[tuple[bpy.types.Object, LimbModel]]) -> list[Reading | ChainError]:
+    def readings(self, chains: Iterable[tuple[bpy.types.Object, PlannedChain]]) -> list[Reading | ChainError]:
         """The reading of each chain of an original armature object, or why there is none."""
         found = []
-        for ob, model in chains:
+        for ob, chain in chains:
+            model = chain.model
             try:
-                found.append(Reading(model, self._fk(ob, model), self._goal(ob, model), self._count))
+                fk = read_fk(ob, model, self._source) if model.keyed_bones else chain.fk
+                found.append(Reading(model, fk, self._goal(ob, model), self._count))
             except ChainError as error:
                 found.append(error)
         return found
-
-    def _fk(self, ob: bpy.types.Object, model: LimbModel) -> FkTrack:
-        key = model.armature, model.tip
-        if key not in self._still:
-            fk = read_fk(ob, model, self._source)
-            if model.keyed_bones:
-                return fk
-            self._still[key] = fk
-        return self._still[key]
 
     def _goal(self, ob: bpy.types.Object, model: LimbModel) -> GoalTrack:
         key = model.armature, model.parent
@@ -123,7 +115,8 @@ def read_fk(ob: bpy.types.Object, model: LimbModel, source: Source | None = None
             raise UnevenError(messages.PARENT_UNEVEN(bone=bone.name))
     turns = [quaternions_of(own, mode) for own, mode in zip(numbers, model.modes, strict=True)]
     lengthening = tuple(_channel(ob, ob.pose.bones[name], SCALE, source, model) for name, _ in model.scaled)
-    return fk_track(model, tuple(numbers), _stacked(turns), _stacked(locations), _stacked(scales), lengthening)
+    together = side_by_side(turns), side_by_side(locations), side_by_side(scales)
+    return fk_track(model, tuple(numbers), *together, lengthening)
 
 
 def _channel(
@@ -133,10 +126,6 @@ def _channel(
     if source is None or bone.name not in model.keyed_bones:
         return np.array([still])
     return source.channel(ob, channel_path(bone.name, mode), still)
-
-
-def _stacked(arrays: list[np.ndarray]) -> np.ndarray:
-    return np.stack(np.broadcast_arrays(*arrays), axis=1)
 
 
 def _are_even(matrices: np.ndarray) -> bool:

@@ -7,6 +7,7 @@ from ... import messages
 from ...bake.clips import rigged_clips
 from ...rig.blender.clips import clip_name
 from ...solvers import ChainError
+from ..classes import registration_of
 
 _IN_A_COLUMN = 10
 """More clips stand in two columns."""
@@ -64,7 +65,4 @@ class OverClips:
                 grid.prop(item, "use", text=item.name)
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_clip,)
-)
+register, unregister = registration_of(__name__)
