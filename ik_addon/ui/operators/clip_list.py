@@ -28,7 +28,7 @@ class OverClips:
         description="Which actions of the armature",
         items=[
             ("CURRENT", "Current", "The action that the armature plays"),
-            ("ALL", "All", "Every action in which the controls have keys, each over its own frames"),
+            ("ALL", "All", "Every action that moves the controls, each over its own frames"),
         ],
     )
     chosen_clips: CollectionProperty(
@@ -54,15 +54,16 @@ class OverClips:
             raise ChainError(messages.NO_CLIP_TICKED(armature=ob.name))
         return ticked
 
-    def draw_clips(self, layout: bpy.types.UILayout) -> None:
-        """The choice, where there are several, and the list."""
-        if len(self.chosen_clips) > 1:
-            layout.row().prop(self, "clips", expand=True)
-        if self.clips == "ALL":
-            columns = 2 if len(self.chosen_clips) > _IN_A_COLUMN else 1
-            grid = layout.box().grid_flow(columns=columns, align=True)
-            for item in self.chosen_clips:
-                grid.prop(item, "use", text=item.name)
+
+def draw_clips(operator: OverClips, layout: bpy.types.UILayout) -> None:
+    """The choice, where there are several, and the list."""
+    if len(operator.chosen_clips) > 1:
+        layout.row().prop(operator, "clips", expand=True)
+    if operator.clips == "ALL":
+        columns = 2 if len(operator.chosen_clips) > _IN_A_COLUMN else 1
+        grid = layout.box().grid_flow(columns=columns, align=True)
+        for item in operator.chosen_clips:
+            grid.prop(item, "use", text=item.name)
 
 
 register, unregister = registration_of(__name__)

@@ -19,7 +19,7 @@ from ...rig.blender.clips import Clip, clip_name
 from ...rig.blender.motion import motion_frames
 from ...solvers import ChainError
 from ..classes import registration_of
-from .clip_list import OverClips
+from .clip_list import OverClips, draw_clips
 from .ranges import ChainsOperator, SteppedOperator
 
 _GROUNDS = [
@@ -102,7 +102,7 @@ class ANALYTIC_IK_OT_plant_feet(OverClips, ChainsOperator):
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.use_property_split, layout.use_property_decorate = True, False
-        self.draw_clips(layout)
+        draw_clips(self, layout)
         ranged = ("frame_start", "frame_end") if self.clips == "CURRENT" else ("strips",)
         for name in (*ranged, "only_selected", "ground"):
             layout.prop(self, name)

@@ -25,7 +25,7 @@ from ...rig.status.problems import bones_left_behind
 from ...solvers import ChainError
 from ..classes import registration_of
 from .chains import ChainOperator
-from .clip_list import OverClips
+from .clip_list import OverClips, draw_clips
 from .running import Running, end_running, running, start_running
 
 _SECONDS_PER_TICK = 0.1, 0.5
@@ -258,7 +258,7 @@ class ANALYTIC_IK_OT_bake(OverClips, ChainsOperator):
         for k, line in enumerate(wrap(self._warning, _LINE)):
             column.label(text=line, icon="BLANK1" if k else "ERROR")
         layout.use_property_split, layout.use_property_decorate = True, False
-        self.draw_clips(layout)
+        draw_clips(self, layout)
         ranged = ("frame_start", "frame_end", "frame_step") if self.clips == "CURRENT" else ("strips",)
         for name in (*ranged, "only_selected", "action", "after", "tolerance"):
             layout.prop(self, name)
@@ -289,7 +289,7 @@ class ANALYTIC_IK_OT_check(OverClips, ChainsOperator):
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.use_property_split, layout.use_property_decorate = True, False
-        self.draw_clips(layout)
+        draw_clips(self, layout)
         ranged = ("frame_start", "frame_end", "frame_step") if self.clips == "CURRENT" else ()
         for name in (*ranged, "only_selected"):
             layout.prop(self, name)
