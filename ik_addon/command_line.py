@@ -21,6 +21,7 @@ from . import messages
 from .authoring.rigging import rig_legs
 from .bake import bake, chains_of, check
 from .bake.certificate import certificate_text
+from .bake.clips import clips_words
 from .bake.report import words
 from .bake.saving import check_place, first_doubled, save_blend, save_text
 from .bake.stepping import Progress
@@ -199,7 +200,12 @@ def _legs_of(file: Path, ob: bpy.types.Object, arms: bool, as_bones: bool) -> bo
         names = {"target": one.target.name, "pole": one.pole.name}
         line = messages.LIMB_FOLLOWS(armature=ob.name, first=one.limb.bones[0], last=one.limb.bones[-1], **names)
         _say(messages.OF(whose=file, said=line))
-    if rigged.frames is not None:
+    if rigged.clips:
+        line = messages.CLIPS_FOLLOWED(
+            armature=ob.name, clips=clips_words(len(rigged.clips)), names=messages.quoted(rigged.clips)
+        )
+        _say(messages.OF(whose=file, said=line))
+    elif rigged.frames is not None:
         line = messages.MOTION_FOLLOWED(armature=ob.name, first=rigged.frames[0], last=rigged.frames[-1])
         _say(messages.OF(whose=file, said=line))
     for out in rigged.left_out:

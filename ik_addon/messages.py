@@ -512,6 +512,15 @@ UNMUTED = Done("Unmuted {chains}")
 
 RIGGED = Done("Rigged {limbs}")
 RIGGED_FOLLOWING = Done("Rigged {limbs}, the controls follow frames {first}-{last}")
+BAKED_CLIPS = Done("Baked {clips} of {chains}{result}")
+CHECKED_CLIPS = Done("Checked {clips} of {chains}{result}")
+CLIPS_LEFT_OUT = Part(". Left out: {clips}. {why}")
+PLANTED_CLIPS = Done("Planted {steps} in {clips}{result}")
+CLIP_UNREACHED = Part(". Clip '{clip}': {frames} out of reach")
+CLIP_MISSES = Part(". Clip '{clip}': {verdict}. See Certificate")
+RIGGED_CLIPS = Done("Rigged {limbs}, the controls follow {clips}")
+CLIPS = Part("{count} clips")
+ONE_CLIP = Part("1 clip")
 LEGS = Part("{count} legs")
 ONE_LEG = Part("1 leg")
 ARMS = Part("{count} arms")
@@ -659,6 +668,17 @@ NO_PLACE_FOR_A_FILE = Clause("'{path}' is a folder or a device. Name a file to s
 WRITE_PROTECTED = Clause("'{path}' is write-protected. Make it writable, or choose another place.")
 NO_ARMATURE_NAMED = Clause("its scene has no armature '{armature}'. Check the name.")
 NO_ARMATURE_IN_SCENE = Clause("its scene has no armature. Add one and save the file.")
+CLIP = Part("Clip '{clip}'")
+NO_CLIP = Refusal(
+    "Armature '{armature}' has no clip in which the controls have keys. Assign its action and click Rig Legs or Follow "
+    "Motion."
+)
+NO_SUCH_CLIP = Refusal(
+    "Armature '{armature}' has no clip '{clip}' in which the controls have keys. Choose another clip, or assign it and "
+    "click Follow Motion."
+)
+NO_CLIP_TICKED = Refusal("No clip of armature '{armature}' is ticked. Tick one in the list.")
+CLIP_STILL = Clause("it has no keys over two frames or more. Leave it out.")
 NO_CHAIN_IN_SCENE = Clause("no armature of its scene has a live analytic IK chain. Add one and save the file.")
 NOT_WRITTEN = Clause(
     "'{path}' could not be written ({reason}). Make sure that the disk has room and the folder is writable, or "
@@ -669,6 +689,7 @@ INCOMPLETE = Part("the written file is incomplete")
 STOPPED = Part("stopped before the end, and nothing was written")
 LIMB_FOLLOWS = Done("{armature}: '{first}' to '{last}' follow '{target}' and '{pole}'")
 MOTION_FOLLOWED = Done("{armature}: the controls follow frames {first}-{last}")
+CLIPS_FOLLOWED = Done("{armature}: the controls follow {clips}: {names}")
 LIMB_LEFT_OUT = Note("{armature}: left out '{bone}': {why}")
 
 # What should not happen

@@ -9,6 +9,7 @@ import numpy as np
 from .. import messages
 from ..rig.blender.animation import is_driven
 from ..rig.blender.channels import channel_of
+from ..rig.blender.clips import mark_made
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 
@@ -139,6 +140,7 @@ def _assign(ob: bpy.types.Object, action: str, made: str) -> bpy.types.Action:
     elif action == "COPY" and old is not None:
         new = old.copy()
         new.name = f"{old.name} {made}"
+        mark_made(new, old)
     else:
         # The current one, where there is none, is named as Blender names it.
         name = f"{ob.name}Action" if action == "CURRENT" else f"{old.name if old else ob.name} {made}"

@@ -101,15 +101,17 @@ def file_report(frames: range, seconds: float, records: Sequence[ChainRecord]) -
     }
 
 
-def publish(file: dict) -> dict:
-    """Make the full report of one file: for scripts the last report, and on each armature its own part."""
-    report = {"blender": bpy.app.version_string.split()[0], "files": [file]}
+def publish(*files: dict) -> dict:
+    """Make the full report of one file, with an entry for each of its clips: for scripts the last report, and on each
+    armature its own part, with the entries of its clips beside the first."""
+    report = {"blender": bpy.app.version_string.split()[0], "files": [*files]}
     _last.clear()
     _last.update(report)
-    for name in {chain["armature"] for chain in file["chains"]}:
-        own = [chain for chain in file["chains"] if chain["armature"] == name]
+    for name in {chain["armature"]: None for file in files for chain in file["chains"]}:
+        own = [{**file, "chains": [chain for chain in file["chains"] if chain["armature"] == name]} for file in files]
+        own = [file for file in own if file["chains"]]
         # Of a linked one it is shown until the file is closed.
-        armature_named(name).analytic_ik_report = json.dumps({**file, "chains": own})
+        armature_named(name).analytic_ik_report = json.dumps({**own[0], "clips": own} if len(own) > 1 else own[0])
     return report
 
 

@@ -100,13 +100,15 @@ def _solved(limb: Limb) -> tuple[Sequence[Matrix], Matrix | None]:
 def _joints(limb: Limb, poses: Sequence[Matrix]) -> tuple[np.ndarray, tuple[float, float]]:
     """Hip, knee and ankle of a limb for the pose matrices of its links, in the world, and the lengths between them.
 
-    A leg of more links counts as one of two that are as long as they are together.
+    A leg of more links counts as one of two that are as long as they are together, and its knees as one on the side to
+    which it bends as a whole, which is where its pole is.
     """
     world = np.array(limb.world, float)
     points = np.array(limb.joints(poses), float) @ world[:3, :3].T + world[:3, 3]
     links = np.linalg.norm(np.diff(points, axis=0), axis=1)
     thigh = links[0] if len(links) == 2 else 0.5 * links.sum()
-    return points[[0, 1, -1]], (float(thigh), float(links.sum() - thigh))
+    joints = np.array([points[0], points[1:-1].mean(axis=0), points[-1]])
+    return joints, (float(thigh), float(links.sum() - thigh))
 
 
 def _ball_of(tip: bpy.types.PoseBone) -> tuple[np.ndarray | None, float]:

@@ -12,6 +12,8 @@ from ...authoring.placing import Control, Placer, depth
 from ...bake.keys import BoneKeys, write_keys
 from ...bake.stepping import Steps
 from ...rig.blender.channels import LOCATION, Raw
+from ...rig.blender.clips import playing_clip
+from ...rig.data.control_clips import controls_follow, keep_partner, partner
 from ..feet.in_time import runs
 from ..feet.planning import Plan
 from .contact_keys import key_contacts
@@ -91,8 +93,11 @@ def write_plan(
         needed = _needed(plan.contacts[k], samples[target])
         for control, rows in ((target, needed), (pole, np.arange(len(frames)))):
             keys.setdefault(control.ob, []).extend(_control_keys(control, samples[control], frames, rows))
-    for owner, channels in keys.items():
-        _write(owner, channels)
+    _write(ob, keys.pop(ob))
+    # In the copy of a clip they have copies of their slots.
+    controls_follow(ob)
+    for control, channels in keys.items():
+        _write_control(ob, control, channels)
     for tip, contacts in zip(tips, plan.contacts, strict=True):
         key_contacts(tip, contacts, frames)
 
@@ -126,3 +131,12 @@ def _write(ob: bpy.types.Object, channels: Sequence[BoneKeys]) -> None:
     action = write_keys(ob, channels, "CURRENT" if again else "COPY", _PLANTED)
     if not again:
         mark_planted(action, source)
+
+
+def _write_control(ob: bpy.types.Object, control: bpy.types.Object, channels: Sequence[BoneKeys]) -> None:
+    """The same for a control of an armature object that was planted: what belongs to its clip stays with the copy."""
+    before = playing_clip(control)
+    belonged = before is not None and before == partner(control, playing_clip(ob))
+    _write(control, channels)
+    if belonged:
+        keep_partner(control, playing_clip(ob), playing_clip(control))
