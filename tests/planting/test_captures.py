@@ -46,13 +46,14 @@ def test_the_laws_on_a_captured_walk(factor, seed, ground):
     assert_lawful(clip, plan(clip, Options(), ground=ground_of(ground, clip)), ground_of(ground, clip))
 
 
+@pytest.mark.parametrize("ground", GROUNDS)
 @pytest.mark.parametrize(("factor", "seed"), SPOILED)
-def test_knees_and_feet_of_a_captured_walk_stay_calm(factor, seed):
+def test_knees_and_feet_of_a_captured_walk_stay_calm(factor, seed, ground):
     captured = clips.cmu_walk()
     clip = spoiled(captured, factor, seed)
-    planned = plan(clip, Options(), ground=ground_of("level", clip))
+    planned = plan(clip, Options(), ground=ground_of(ground, clip))
     speed, bump = knee_ratios(clip, clip.hips + planned.shifts, planned.ankles, captured)
-    assert speed <= 1.25
+    assert speed <= 1.2
     assert bump <= 1.5
     assert top_speed(planned.ankles) <= 1.15 * top_speed(clip.ankles)
     sole = sole_of(clip)

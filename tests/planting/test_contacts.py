@@ -117,6 +117,20 @@ def test_a_foot_that_shuffles_to_another_place_stands_at_both():
     assert not any(found[frame] for frame in (237, 310))
 
 
+def test_a_point_that_slides_on_at_once_did_not_stand_in_a_fleeting_contact():
+    """Its heel slips as the foot turns about its ball, slowly for a moment."""
+    clip, _ = clips.walk(120)
+    count = clip.frame_count
+    way = np.interp(np.arange(count), (0, 300, 304, 315, 319, 339, count), (0.0, 0.0, 0.08, 0.09, 0.14, 0.4, 0.4))
+    ankles = np.zeros((1, count, 3))
+    ankles[0, :, 0], ankles[0, :, 2] = way, 0.08
+    feet = np.broadcast_to(np.eye(3), (1, count, 3, 3))
+    parts = {name: getattr(clip, name)[:1] for name in ("lengths", "knees")}
+    turning = replace(clip, hips=ankles + UP, ankles=ankles, balls=ankles + clips.BALL, feet=feet, **parts)
+    found = runs(found_in(turning)[0, 0])
+    assert all(last - first > 0.12 * clip.fps for first, last in found), found
+
+
 # Heel and ball of the left and the right foot in frames 440 to 779 of CMU 131_01, from plots of height and way along
 # the path, not of speed, before any output of a detector was seen. Counted from 0.
 LABELS = {

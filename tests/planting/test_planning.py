@@ -364,6 +364,23 @@ def test_a_foot_that_is_pitched_by_a_slope_does_not_hop():
     assert (turns - captured)[130:175].max() <= 0.06
 
 
+@pytest.mark.parametrize("ground", ["uphill", "downhill"])
+def test_feet_in_the_air_go_with_a_long_slope(ground):
+    """One contact alone is on the slope: the rest of the clip does not stay behind on the captured floor."""
+    clip, _ = clips.walk(60.0)
+    contacts = np.zeros((2, 2, clip.frame_count), bool)
+    contacts[0, 1, 30:40] = True
+    heights = ground_of(ground, clip)
+    planned = plan(clip, Options(), contacts, heights)
+    assert_lawful(clip, planned, heights)
+    sole = sole_of(clip)
+    captured, points = places(clip, sole), places(clip, sole, planned.ankles, planned.feet)
+    over = points[..., 2] - heights(points.reshape(-1, 3)).reshape(points.shape[:-1])
+    far = slice(120, -60)
+    had = captured[..., 2] - sole.floors[:, None]
+    assert np.abs(over - had)[..., far].max() <= 0.08 * clip.size
+
+
 def test_legs_of_unequal_bones_do_not_fold_into_their_feet():
     clip, truth = clips.walk(60.0)
     short = replace(clip, lengths=np.array(((0.95, 0.25), (0.95, 0.25))))

@@ -1,19 +1,33 @@
-"""No heel and no ball below the ground: feet that touch with one of them are pitched, feet in the air are lifted."""
+"""No heel and no ball below the ground: feet that touch with one of them are pitched, feet in the air go with it."""
 
 from dataclasses import replace
 
 import numpy as np
 
 from .clip import Clip
-from .footing import Ground, turns_to_heights
-from .in_time import above, eased, frames_in
-from .options import CLEARANCE_TIME, Options
+from .footing import Ground, turns_to_heights, under
+from .in_time import above, eased, frames_in, smooth
+from .options import BODY_TIME, CLEARANCE_TIME, Options
 from .paths import FootPath, faded_turns
 from .sole import BALL, HEEL, Sole
 from .turns import applied, vectors_of
 
 PITCH_STEPS = 3
 """Pitched, the other point is over another place of the ground; each step leaves about a tenth of the error."""
+
+
+def carried_over(clip: Clip, sole: Sole, ground: Ground | None) -> Clip:
+    """The clip with each foot raised and lowered smoothly with the ground below it.
+
+    A foot far from its contacts is as high over this ground as it was over the captured floor.
+    """
+    if ground is None:
+        return clip
+    half, ankles = frames_in(BODY_TIME, clip.fps), clip.ankles.copy()
+    for leg, ways in enumerate(sole.places(clip.ankles, clip.feet)):
+        below = under(clip, leg, ground)(ways.mean(axis=0))
+        ankles[leg, :, 2] += smooth(below - sole.floors[leg], half)
+    return replace(clip, ankles=ankles, balls=clip.balls + ankles - clip.ankles)
 
 
 def cleared(

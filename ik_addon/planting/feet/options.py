@@ -67,7 +67,8 @@ SAME_PLACE = 0.02
 SHORTEST_CONTACT = 0.07
 """A shorter contact is noise. Running feet touch for 0.1 s."""
 SPLIT_TIME = 0.12
-"""The time that a step takes at least, where a contact turns out to be two."""
+"""The time that a step takes at least, where a contact turns out to be two; and what a contact lasts at least from
+which the point slid on without a step."""
 SLIDES = 3.0
 """An automatic limit of slide: so many times the median slide of the clip's contacts,"""
 SLIDE_RANGE = (0.12, 0.4)
@@ -100,7 +101,8 @@ ADDED_TURN = 2.5
 CLEARANCE_TIME = 0.1
 """A foot is lifted over the ground so much ahead of time."""
 BODY_TIME = 0.5
-"""Time to either side over which the body follows the feet: about one step, so that it does not bob."""
+"""Time to either side over which the body follows the feet, and feet in the air the ground below them: about one step,
+so that it does not bob."""
 REACH_TIME = 0.12
 """Time to either side over which the body makes way for a leg that does not reach."""
 STRAIGHTEST = 1.0 - 1e-6

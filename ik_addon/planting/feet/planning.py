@@ -7,7 +7,7 @@ import numpy as np
 
 from .anchors import Anchors, Lock, anchors_of, joined, settled
 from .body import body_shifts
-from .clearance import cleared
+from .clearance import carried_over, cleared
 from .clip import Clip
 from .contacts import find_contacts
 from .footing import Ground, under
@@ -66,7 +66,8 @@ def plan(
     anchors = anchors_of(clip, sole, contacts, ground)
     if footprints is not None:
         anchors = footprints(anchors)
-    paths = [foot_path(clip, sole, leg, anchors, options) for leg in range(clip.leg_count)]
+    carried = carried_over(clip, sole, ground)
+    paths = [foot_path(carried, sole, leg, anchors, options) for leg in range(clip.leg_count)]
     if ground is not None:
         grounds = [under(clip, leg, ground) for leg in range(clip.leg_count)]
         cleared_paths = zip(paths, contacts, grounds, strict=True)
