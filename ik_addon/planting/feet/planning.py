@@ -63,7 +63,7 @@ def plan(
     if contacts is None:
         contacts = settled(clip, sole, find_contacts(clip, sole, options))
     contacts = joined(clip, sole, contacts)
-    anchors = anchors_of(clip, sole, contacts, ground)
+    anchors = anchors_of(clip, sole, contacts, ground, options.find_footing)
     if footprints is not None:
         anchors = footprints(anchors)
     carried = carried_over(clip, sole, ground)
