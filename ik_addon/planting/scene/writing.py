@@ -23,7 +23,7 @@ Samples = dict[Control, list[tuple[Raw, ...]]]
 
 _PLANTED = "planted"
 _STRAIGHT = 1e-6
-"""How far numbers may be from a straight line that single precision draws."""
+"""How far numbers may be from a straight line that single precision draws, part of them or of the leg."""
 
 
 def keyed_control(tip: bpy.types.PoseBone, target: Control) -> Control:
@@ -88,7 +88,7 @@ def write_plan(
     keys = {ob: [keys_of(carrier.name, LOCATION, (capture.locations + ways).tolist(), frames)]}
     for k, tip in enumerate(tips):
         target, pole = keyed_control(tip, controls[tip][0]), controls[tip][1]
-        needed = _needed(plan.contacts[k], samples[target])
+        needed = _needed(plan.contacts[k], samples[target], float(capture.clip.reaches[k]) / _scale_of(target))
         for control, rows in ((target, needed), (pole, np.arange(len(frames)))):
             keys.setdefault(control.ob, []).extend(_control_keys(control, samples[control], frames, rows))
     for owner, channels in keys.items():
@@ -97,16 +97,25 @@ def write_plan(
         key_contacts(tip, contacts, frames)
 
 
-def _needed(contacts: np.ndarray, rows: Sequence[tuple[Raw, ...]]) -> np.ndarray:
+def _scale_of(control: Control) -> float:
+    """How long one unit of a control's location is in the world."""
+    space = control.ob if control.bone else control.ob.parent
+    return space.matrix_world.median_scale if space is not None else 1.0
+
+
+def _needed(contacts: np.ndarray, rows: Sequence[tuple[Raw, ...]], length: float) -> np.ndarray:
     """At which frames the control of a foot needs keys: two hold it as long as heel and ball stand.
 
-    More where what carries the control moves meanwhile. rows: what its channels hold at each frame.
+    More where what carries the control moves meanwhile. rows: what its channels hold at each frame, location first.
+    length: of the leg, in units of the location.
     """
     needed = np.ones(contacts.shape[-1], bool)
     numbers = np.array([np.concatenate(row) for row in rows])
+    sizes = np.where(np.arange(numbers.shape[1]) < 3, length, 1.0)
     for first, last in runs(contacts.all(axis=0)):
         between = np.linspace(numbers[first], numbers[last], last - first + 1)
-        if np.abs(numbers[first : last + 1] - between).max() <= _STRAIGHT * max(1.0, np.abs(between).max()):
+        tolerances = _STRAIGHT * np.maximum(sizes, np.abs(between).max(axis=0))
+        if (np.abs(numbers[first : last + 1] - between) <= tolerances).all():
             needed[first + 1 : last] = False
     return np.flatnonzero(needed)
 
