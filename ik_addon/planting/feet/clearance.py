@@ -21,12 +21,11 @@ def carried_over(clip: Clip, sole: Sole, ground: Ground | None) -> Clip:
 
     A foot far from its contacts is as high over this ground as it was over the captured floor.
     """
-    if ground is None:
-        return clip
     half, ankles = frames_in(BODY_TIME, clip.fps), clip.ankles.copy()
     for leg, ways in enumerate(sole.places(clip.ankles, clip.feet)):
-        below = under(clip, leg, ground)(ways.mean(axis=0))
-        ankles[leg, :, 2] += smooth(below - sole.floors[leg], half)
+        below = under(clip, leg, ground)
+        if below is not None:
+            ankles[leg, :, 2] += smooth(below(ways.mean(axis=0)) - sole.floors[leg], half)
     return replace(clip, ankles=ankles, balls=clip.balls + ankles - clip.ankles)
 
 
