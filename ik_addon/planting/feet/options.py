@@ -38,7 +38,7 @@ SLOW = 0.45
 """A foot this slow stands, whatever its other speeds are: walking feet swing at 2 to 5."""
 SLOWISH = 1.0
 """Limit around frames that are `SLOW`: between touching down and standing still."""
-FASTEST_STAND = 1.6
+FASTEST_STAND = 1.3
 """A skating foot may stand relative to its own swing, up to this speed: a walking body moves about as fast."""
 SLOW_SHARE, SLOWISH_SHARE = 0.16, 0.25
 """Shares of the way from a foot's slowest to its fastest speed nearby, below which it is slow or slowish."""
