@@ -53,7 +53,7 @@ def captured(
     feet, lengths = np.empty((legs, count, 3, 3)), np.empty((legs, 2))
     held = np.tile(np.eye(3), (legs, 1, 1))
     locations, ways = np.empty((count, 3)), np.empty((count, 3, 3))
-    to_ball, soles = zip(*map(_ball_of, tips), strict=True)
+    to_ball, soles = zip(*map(ball_of, tips), strict=True)
     with closing(stepped(context, tips, frames)) as scenes:
         for (done, total), scene in scenes:
             t, reader = done - 1, scene.armature(ob)
@@ -111,14 +111,23 @@ def _joints(limb: Limb, poses: Sequence[Matrix]) -> tuple[np.ndarray, tuple[floa
     return joints, (float(thigh), float(links.sum() - thigh))
 
 
-def _ball_of(tip: bpy.types.PoseBone) -> tuple[np.ndarray | None, float]:
+_LONGEST_FOOT = 0.6
+"""Of a foot, part of its leg: importers put the tails of bones without a child anywhere."""
+
+
+def ball_of(tip: bpy.types.PoseBone) -> tuple[np.ndarray | None, float]:
     """Where the ball of a foot is in its own space, None if the leg ends in a point; and how far the skin reaches below
-    it, in armature units."""
+    it, in armature units.
+
+    A foot whose ball is farther from the ankle than a foot is long touches the ground below its ankle.
+    """
     ob, hip, foot = tip.id_data, chain_bones(tip)[0].bone, end_bone(tip)
     if foot is None:
         return None, skin_below(ob, hip, tip.bone, tip.bone.matrix_local @ end_in_tip(tip))
-    toe = toe_of(foot)
+    toe, ankle = toe_of(foot), foot.bone.head_local
     ball = toe.bone.head_local if toe is not None else foot.bone.tail_local
+    if (ball - ankle).length > _LONGEST_FOOT * (hip.head_local - ankle).length:
+        ball = ankle
     return np.array(foot.bone.matrix_local.inverted_safe() @ ball, float), skin_below(ob, hip, foot.bone, ball)
 
 

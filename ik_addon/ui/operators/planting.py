@@ -33,7 +33,7 @@ _DIRECTIONS = [
 ]
 _IN_LEG_LENGTHS = ("slide", "softness", "clearance")
 _OF_GROUND = ("ground", "height", "ground_object")
-_SETTINGS = ("slide", "blend", "body", "body_direction", "softness", "clearance")
+_SETTINGS = ("slide", "blend", "body", "body_direction", "softness", "clearance", "find_footing")
 
 
 class ANALYTIC_IK_OT_plant_feet(OverClips, ChainsOperator):
@@ -83,6 +83,12 @@ class ANALYTIC_IK_OT_plant_feet(OverClips, ChainsOperator):
         soft_max=0.2,
     )
 
+    find_footing: BoolProperty(
+        name="Find Footing",
+        description="Put a foot that would stand over an edge of the ground beside it, up to half a foot away",
+        default=True,
+    )
+
     def default_range(self, context: bpy.types.Context) -> range:
         """The frames over which keys move the armature."""
         return motion_frames(chain_armature(context)) or super().default_range(context)
@@ -110,7 +116,9 @@ class ANALYTIC_IK_OT_plant_feet(OverClips, ChainsOperator):
             layout.prop(self, "height")
         elif self.ground == "OBJECT":
             layout.prop_search(self, "ground_object", context.scene, "objects")
-        for name in ("footprints", *(name for name in _SETTINGS if name not in _IN_LEG_LENGTHS)):
+            layout.prop(self, "find_footing")
+        apart = ("find_footing", *_IN_LEG_LENGTHS)
+        for name in ("footprints", *(name for name in _SETTINGS if name not in apart)):
             layout.prop(self, name)
         layout.label(text=messages.IN_LEG_LENGTHS())
         for name in _IN_LEG_LENGTHS:
@@ -179,7 +187,7 @@ def _plant(context: bpy.types.Context, ob: bpy.types.Object, settings: dict, fra
     if not tips:
         raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
     ground = Ground(settings["ground"], settings["height"], context.scene.objects.get(settings["ground_object"]))
-    options = Options(**{name: settings[name] for name in _SETTINGS})
+    options = Options(**{name: settings[name] for name in _SETTINGS if name in settings})
     report = yield from planted(context, tips, frames, options, ground, settings["footprints"])
     keep_settings(ob, {**settings, "frames": [frames.start, frames.stop, frames.step]})
     return report
