@@ -102,14 +102,18 @@ def file_report(frames: range, seconds: float, records: Sequence[ChainRecord]) -
 
 
 def publish(file: dict) -> dict:
-    """Make the full report of one file: for scripts the last report, and on each armature its own part."""
+    """Make the full report of one file: for scripts the last report, and on each armature its own part.
+
+    file: with an entry "feet" if a clip check was made.
+    """
     report = {"blender": bpy.app.version_string.split()[0], "files": [file]}
     _last.clear()
     _last.update(report)
-    for name in {chain["armature"] for chain in file["chains"]}:
-        own = [chain for chain in file["chains"] if chain["armature"] == name]
+    lists = {kind: file[kind] for kind in ("chains", "feet") if kind in file}
+    for name in {entry["armature"] for entries in lists.values() for entry in entries}:
+        own = {kind: [entry for entry in entries if entry["armature"] == name] for kind, entries in lists.items()}
         # Of a linked one it is shown until the file is closed.
-        armature_named(name).analytic_ik_report = json.dumps({**file, "chains": own})
+        armature_named(name).analytic_ik_report = json.dumps({**file, **own})
     return report
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ik_addon.planting.feet.in_time import above, bridged, hermite, highest, lowest, medians, runs, slope, smooth
+from ik_addon.planting.feet.in_time import above, bridged, hermite, highest, lowest, runs, slope, smooth
 
 needs = st.lists(st.floats(-10.0, 10.0), min_size=1, max_size=60).map(np.array)
 
@@ -31,8 +31,6 @@ def test_windows_are_those_of_a_loop(values, half):
     around = [values[max(0, k - half) : k + half + 1] for k in range(len(values))]
     assert lowest(values, half).tolist() == [window.min() for window in around]
     assert highest(values, half).tolist() == [window.max() for window in around]
-    held = np.concatenate((np.repeat(values[:1], half), values, np.repeat(values[-1:], half)))
-    assert medians(values, half).tolist() == [np.median(held[k : k + 2 * half + 1]) for k in range(len(values))]
 
 
 @given(st.lists(st.booleans(), max_size=40))

@@ -42,11 +42,6 @@ def highest(values: np.ndarray, half: int) -> np.ndarray:
     return _windows(_held(values, half), half).max(axis=-1)
 
 
-def medians(values: np.ndarray, half: int) -> np.ndarray:
-    """The median value within `half` frames to either side."""
-    return np.median(_windows(_held(values, half), half), axis=-1)
-
-
 def smooth(values: np.ndarray, half: int) -> np.ndarray:
     """Values averaged over `half` frames to either side with a Hann window; the ends are held."""
     if half < 1:

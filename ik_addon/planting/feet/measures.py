@@ -7,17 +7,15 @@ import numpy as np
 
 from .clip import Clip
 from .footing import Ground, under
-from .in_time import frames_in, medians, runs, slope
+from .in_time import frames_in, runs, slope
 from .options import LOW, SLOPE_TIME
 from .sole import BALL, HEEL, Sole
 
 SKATING = 0.24
 """Speed of a low ball from which on a foot skates, leg lengths a second: 0.2 m/s for a human of 1.7 m, whose legs
 measure 0.83 m."""
-POP, POP_TIME = np.radians(12.0), 1.0 / 30.0
-"""A knee pops where it bends by so much more, or less, in one such time than in the next,"""
-USUAL, USUAL_TIME = 6.0, 0.2
-"""and by so many times what is usual within this time to either side: running knees turn around as sharply."""
+POP, POP_TIME = np.radians(8.0), 1.0 / 30.0
+"""A knee pops where its bend is so far from what its bends once and twice this time before and after lead to expect."""
 POPS_APART = 0.1
 """Pops closer than this are one."""
 
@@ -64,22 +62,18 @@ def worst_contact(clip: Clip, sole: Sole, contacts: np.ndarray) -> list[tuple[in
 
 
 def knee_pops(clip: Clip, leg: int) -> list[tuple[int, int]]:
-    """The first and the last frame of each pop of a knee: its bending changes as suddenly as nowhere else nearby."""
+    """The first and the last frame of each pop of a knee, at which it bends as no smooth motion does."""
     bends, step = _bends(clip, leg), frames_in(POP_TIME, clip.fps)
-    if len(bends) <= 2 * step:
+    if len(bends) <= 4 * step:
         return []
-    turns = np.abs(bends[2 * step :] - 2.0 * bends[step:-step] + bends[: -2 * step])
-    sudden = turns > np.maximum(POP, USUAL * medians(turns, max(_FEWEST, frames_in(USUAL_TIME, clip.fps))))
+    before, here, after = bends[step : -3 * step], bends[2 * step : -2 * step], bends[3 * step : -step]
+    # The cubic through the others.
+    expected = (4.0 * (before + after) - bends[: -4 * step] - bends[4 * step :]) / 6.0
     pops: list[tuple[int, int]] = []
-    for first, last in runs(np.pad(sudden, step)):
-        if pops and first - pops[-1][1] <= frames_in(POPS_APART, clip.fps):
-            first = pops.pop()[0]
-        pops.append((first, last))
+    for first, last in runs(np.pad(np.abs(here - expected) > POP, 2 * step)):
+        joins = bool(pops) and first - pops[-1][1] <= frames_in(POPS_APART, clip.fps)
+        pops.append((pops.pop()[0] if joins else first, last))
     return pops
-
-
-_FEWEST = 4
-"""Frames to either side that show what is usual."""
 
 
 def _floors(clip: Clip, places: np.ndarray, sole: Sole, heights: Ground | None) -> np.ndarray:

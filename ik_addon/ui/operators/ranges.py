@@ -14,9 +14,11 @@ from ...authoring.controls import controls_of
 from ...authoring.selection import chain_armature, selected_bones, tips_of
 from ...bake import chains_of
 from ...bake.baking import baked, checked
-from ...bake.certificate import MISSES, certificate_of, chains_words, verdict_on_targets
+from ...bake.certificate import MISSES, certificate_of, chains_words, verdict_on_targets, verdicts_on_feet
 from ...bake.forecast import part_out_of_reach
 from ...bake.stepping import Progress, Steps, finish
+from ...planting.scene.checking import checked_with_feet
+from ...planting.scene.sources import is_planted
 from ...rig.blender.motion import motion_of
 from ...rig.blender.rendering import is_rendering
 from ...rig.model.order import ChainName
@@ -266,8 +268,23 @@ class ANALYTIC_IK_OT_check(ChainsOperator):
     bl_label = "Check Analytic IK"
     label = "Checking"
 
+    feet: BoolProperty(
+        name="Feet", description="Also measure how well the feet stand: slides, skating, floating, sinking, knee pops"
+    )
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if not self.properties.is_property_set("feet"):
+            self.feet = is_planted(chain_armature(context))
+        return super().invoke(context, event)
+
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        report = yield from checked(context, self.chains(ob), self.frames(context))
+        frames = self.frames(context)
+        if self.feet:
+            # Feet are measured where chains are muted too.
+            chains = self.chains(ob) if chains_of([ob]) else []
+            report = yield from checked_with_feet(context, chains, [ob], frames)
+        else:
+            report = yield from checked(context, self.chains(ob), frames)
         self.level = _level(report)
         return summary(messages.CHECKED, report)
 
@@ -276,16 +293,24 @@ def summary(message: messages.Message, report: dict) -> str:
     """One line for a report of one file: what was done, and what was missed."""
     file = report["files"][0]
     first, last, _ = file["frames"]
-    result = ""
-    if _level(report) == "WARNING":
-        result = messages.SEE_CERTIFICATE(verdict=verdict_on_targets(certificate_of(file))[1])
+    faults, result = _faults(report), ""
+    if faults:
+        result = messages.SEE_CERTIFICATE(verdict=". ".join(faults))
     return message(chains=chains_words(len(file["chains"])), first=first, last=last, result=result)
 
 
 def _level(report: dict) -> str:
     """The kind of report that a bake or check deserves."""
-    chains = report["files"][0]["chains"]
-    return "WARNING" if any(chain[kind] for chain in chains for kind in MISSES) else "INFO"
+    return "WARNING" if _faults(report) else "INFO"
+
+
+def _faults(report: dict) -> list[str]:
+    """What a bake or check has missed, as sentences."""
+    file = report["files"][0]
+    certificate = certificate_of(file)
+    missed = any(chain[kind] for chain in file["chains"] for kind in MISSES)
+    verdicts = [*([verdict_on_targets(certificate)] if missed else []), *verdicts_on_feet(certificate)]
+    return [sentence for good, sentence in verdicts if not good]
 
 
 def _warning_before(context: bpy.types.Context, ob: bpy.types.Object, chains: list[ChainName], frames: range) -> str:
