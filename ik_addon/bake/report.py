@@ -13,7 +13,7 @@ from ..rig.blender.armatures import armature_named
 from ..solvers import Outcome
 from ..solvers.arrays import conjugate, multiply
 from ..solvers.chain import MET
-from .certificate import MISSES, UNSEEN, range_words
+from .certificate import MISSES, UNSEEN, contacts_words, range_words
 from .course import NOTHING, Course
 from .radar import Flags, flags_of
 
@@ -152,6 +152,16 @@ def words(chain: dict) -> str:
     if chain["max_lag"]:
         line += messages.RESULT_HELD_BACK(distance=chain["max_lag"])
     return line
+
+
+def foot_words(foot: dict) -> str:
+    """One line that says what a leg's entry of a clip check means."""
+    figures = foot["before"], foot["after"]
+    slides = " > ".join(f"{each['slide'] * foot['length']:.3g}" for each in figures if each)
+    skating = " > ".join(f"{each['skating']:.0%}" for each in figures if each)
+    pops = " > ".join(f"{each['knee_pops']}" for each in figures if each)
+    contacts = contacts_words(foot["contacts"])
+    return messages.FOOT_RESULT(bone=foot["bone"], contacts=contacts, slides=slides, skating=skating, pops=pops)
 
 
 def register() -> None:

@@ -19,6 +19,19 @@ POP, POP_TIME = np.radians(8.0), 1.0 / 30.0
 POPS_APART = 0.1
 """Pops closer than this are one."""
 
+FIGURES = (
+    "slide",
+    "skating",
+    "skating_speed",
+    "floating",
+    "sunken",
+    "tiptoe",
+    "knee_speed",
+    "knee_acceleration",
+    "knee_pops",
+)
+"""What `measured` measures of each leg."""
+
 
 def measured(clip: Clip, sole: Sole, contacts: np.ndarray, heights: Ground | None = None) -> list[dict[str, float]]:
     """Figures of each leg of a clip.
