@@ -87,6 +87,8 @@ _FORMATS = {
 }
 SUFFIXES = (BLEND, *_FORMATS)
 """What can be opened and written."""
+written_suffixes: set[str] = set()
+"""Of what this process has exported."""
 
 
 def open_blend(file: Path) -> bool:
@@ -140,6 +142,7 @@ def write_file(path: Path, compressed: bool, frames: range) -> None:
     _check_addon(own)
 
     def write(place: Path) -> None:
+        written_suffixes.add(path.suffix.lower())
         try:
             own.write(str(place), frames)
         except RuntimeError as error:

@@ -40,7 +40,8 @@ def clip_planted(
     if frames is None:
         raise ChainError(messages.NO_MOTION()).of(messages.ARMATURE(armature=ob.name))
     actions = {action.session_uid for action in bpy.data.actions}
-    with all_or_nothing([ob], keys=True) as undo:
+    # Nothing below writes into the actions that there are.
+    with all_or_nothing([ob]) as undo:
         made = []
         if not leg_tips(ob):
             rigged = rig_legs(context, ob)
