@@ -97,7 +97,7 @@ def test_nothing_changes(walker):
     assert where_one_stands() == here
 
 
-@pytest.mark.parametrize("steps", [1, 30, 59, 61, 90])
+@pytest.mark.parametrize("steps", [30, 90, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 59, 60, 61, 119))])
 def test_closed_in_the_middle_nothing_has_changed(walker, steps):
     plant(bpy.context, leg_tips(walker), FRAMES)
     before, here = whole_state(), where_one_stands()

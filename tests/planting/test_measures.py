@@ -48,6 +48,10 @@ def test_a_foot_that_stands_has_no_fault():
     assert all(value == pytest.approx(0.0, abs=1e-12) for value in own.values()), own
 
 
+def test_each_figure_has_its_name():
+    assert tuple(figures(foot(30.0, still(60)))) == measures.FIGURES
+
+
 @given(st.lists(st.tuples(*[st.floats(-2.0, 2.0)] * 3), min_size=1, max_size=40))
 def test_a_slide_is_the_largest_distance_between_two_frames_of_a_contact(places):
     way = np.array(places)
