@@ -11,6 +11,7 @@ from ik_addon.bake import chains_of, last_report
 from ik_addon.bake.certificate import certificate_of
 from ik_addon.planting import Ground, check_feet, plant
 from ik_addon.planting.scene.checking import feet_checked
+from ik_addon.planting.scene.contact_keys import keyed_contacts
 from ik_addon.planting.scene.legs import leg_tips
 from ik_addon.planting.scene.sources import source_of
 from ik_addon.solvers import ChainError
@@ -128,6 +129,17 @@ def test_the_ground_is_that_on_which_the_feet_were_planted(walker):
         assert foot["after"]["sunken"] < 1e-3
     for foot in check_feet(bpy.context, walker, FRAMES, Ground()):
         assert foot["ground"] == "CAPTURED"
+
+
+def test_contacts_end_where_the_planted_frames_end(walker):
+    """The last key of a contact would hold it to the end of the clip."""
+    select(walker)
+    bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60)
+    assert any(keyed_contacts(tip, range(1, 121))[:, 60:].all(axis=1).any() for tip in leg_tips(walker))
+    for foot in check_feet(bpy.context, walker, range(1, 121)):
+        first, last = foot["slide_frames"]
+        assert last - first < 30
+        assert foot["after"]["slide"] < 0.3
 
 
 def test_a_knee_that_pops_is_found_at_its_frame(walker):

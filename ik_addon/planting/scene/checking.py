@@ -93,10 +93,17 @@ def _planted_on(context: bpy.types.Context, ob: bpy.types.Object) -> Ground:
 
 
 def _contacts(ob: bpy.types.Object, legs: Sequence[Leg], frames: range, clip: Clip, sole: Sole) -> np.ndarray:
-    """(legs, 2, T), when heels and balls should stand: as keys say, else as is found."""
+    """(legs, 2, T), when heels and balls should stand: as keys say, else as is found.
+
+    If the action was planted over a part of the frames, its keys say nothing beyond that.
+    """
+    settings = kept_settings(ob)
+    first, after = settings["frames"][:2] if settings else (frames.start, frames.stop)
+    inside = [first <= frame < after for frame in frames]
     keyed = [keyed_contacts(ob.pose.bones[leg.tip], frames) for leg in legs]
     found = settled(clip, sole, find_contacts(clip, sole, Options()))
-    return np.array([own if told is None else told for own, told in zip(found, keyed, strict=True)])
+    pairs = zip(found, keyed, strict=True)
+    return np.array([own if told is None else np.where(inside, told, own) for own, told in pairs])
 
 
 def _entries(
