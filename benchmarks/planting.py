@@ -19,7 +19,7 @@ from ik_addon.planting.feet.clip import Clip
 from ik_addon.planting.feet.measures import measured
 from ik_addon.planting.feet.sole import Sole, sole_of
 from ik_addon.planting.scene.legs import leg_tips
-from ik_addon.planting.scene.reading import ball_of
+from ik_addon.planting.scene.reading import ball_of_chain
 from ik_addon.rig.model.foot import end_bone
 from ik_addon.rig.model.limb import chain_bones, end_in_tip, posed_joints
 
@@ -46,7 +46,7 @@ class Legs:
     def __init__(self, ob: bpy.types.Object) -> None:
         self.ob = ob
         self.tips = leg_tips(ob)
-        self.balls = {tip.name: ball_of(tip)[0] for tip in self.tips}
+        self.balls = {tip.name: ball_of_chain(tip)[0] for tip in self.tips}
         self.lengths = np.array([self._lengths(tip) for tip in self.tips])
 
     def _lengths(self, tip: bpy.types.PoseBone) -> tuple[float, float]:

@@ -232,6 +232,7 @@ NEVER_ONE = {
     "MORE_PROBLEMS",
     "FRAMES",
     "STEPS",
+    "CONTACTS",
     "CHAINS",
     "CLIPS",
     "ALL_MEET",

@@ -26,7 +26,7 @@ from ..rig.data.control_clips import controls_follow, partner, separate_controls
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.order import ChainName
 from ..solvers import ChainError
-from .baking import baked, checked, finish_chains
+from .baking import baked, finish_chains
 from .keys import check_keyable
 from .report import publish
 from .stepping import Steps, at_once, part_of
@@ -164,23 +164,17 @@ def clips_baked(
 
 
 def clips_checked(
-    context: bpy.types.Context, chains: Sequence[ChainName], names: Iterable[str] | None = None
+    ob: bpy.types.Object, work: Callable[[range], Steps[dict]], names: Iterable[str] | None = None
 ) -> Steps[dict]:
-    """In steps: the report that `clips_baked` would give, without writing a key."""
-    by_armature, entries = _by_armature(chains), []
-    for number, (ob, own) in enumerate(by_armature.items()):
-        clips = chosen_clips(ob, names)
+    """In steps: check clips of an armature object, each over its own frames; returns the report, with an entry for each.
 
-        def work(_: Clip, ob: bpy.types.Object = ob, own: list[ChainName] = own) -> Steps[dict]:
-            return checked(context, own, frames_of(ob))
-
-        reports = yield from part_of(over_clips(ob, clips, work), number, len(by_armature))
-        entries += _entries(reports, clips)
-    return publish(*entries)
+    work: checks the clip that plays. names: those of the clips; None: all.
+    """
+    clips = chosen_clips(ob, names)
+    return publish(*_entries((yield from over_clips(ob, clips, lambda _: work(frames_of(ob)))), clips))
 
 
 bake_clips = at_once(clips_baked)
-check_clips = at_once(clips_checked)
 
 
 def _by_armature(chains: Sequence[ChainName]) -> dict[bpy.types.Object, list[ChainName]]:

@@ -7,8 +7,9 @@ import pytest
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.authoring.snap import snap_targets
 from ik_addon.bake import chains_of
-from ik_addon.bake.baking import bake
-from ik_addon.bake.clips import bake_clips, check_clips, rigged_clips
+from ik_addon.bake.baking import bake, checked
+from ik_addon.bake.clips import bake_clips, clips_checked, rigged_clips
+from ik_addon.bake.stepping import finish
 from ik_addon.rig.blender.clips import clip_name, clips_of
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.status.problems import bones_left_behind
@@ -39,6 +40,11 @@ NEAR = 1e-4
 def names_of(ob) -> list[str]:
     clips = clips_of(ob)
     return sorted(clip_name(clip, clips) for clip in clips)
+
+
+def check_clips(ob, names=None) -> dict:
+    chains = chains_of([ob])
+    return finish(clips_checked(ob, lambda frames: checked(bpy.context, chains, frames), names))
 
 
 # What a clip is
@@ -256,7 +262,7 @@ def test_what_was_baked_is_one_clip_with_what_it_was_baked_from():
 def test_checking_measures_each_clip_and_changes_nothing():
     ob = rigged_character(False)
     before = {action.name: action_state(action) for action in bpy.data.actions}
-    report = check_clips(bpy.context, chains_of([ob]))
+    report = check_clips(ob)
     assert sorted(entry["clip"] for entry in report["files"]) == sorted(AMOUNTS)
     assert all(chain["max_error"] < 1e-5 for entry in report["files"] for chain in entry["chains"])
     assert {action.name: action_state(action) for action in bpy.data.actions} == before
@@ -274,7 +280,7 @@ def test_clips_that_are_none_are_named():
     for action in list(bpy.data.actions):
         bpy.data.actions.remove(action)
     with pytest.raises(ChainError, match="has no clip in which the controls have keys"):
-        check_clips(bpy.context, chains_of([ob]))
+        check_clips(ob)
 
 
 def test_a_clip_that_does_not_move_is_named():
@@ -283,7 +289,7 @@ def test_a_clip_that_does_not_move_is_named():
     ob.animation_data.action = still
     ob.pose.bones["spine"].keyframe_insert("location", frame=1)
     with pytest.raises(ChainError, match="Clip 'still': it has no keys over two frames"):
-        check_clips(bpy.context, chains_of([ob]), names=["still"])
+        check_clips(ob, ["still"])
 
 
 @as_bones

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ...authoring.fk_frames import limbs_in_fk, stepped
 from ...authoring.soles import skin_below
@@ -67,9 +67,8 @@ def captured(
                 if limb.held is not None:
                     held[k] = limb.held.to_matrix()
             yield done, total
-    render = context.scene.render
     clip = Clip(
-        fps=render.fps / render.fps_base * render.frame_map_old / render.frame_map_new / frames.step,
+        fps=clip_rate(context.scene, frames),
         lengths=lengths,
         hips=joints[:, :, 0],
         knees=joints[:, :, 1],
@@ -115,20 +114,34 @@ _LONGEST_FOOT = 0.6
 """Of a foot, part of its leg: importers put the tails of bones without a child anywhere."""
 
 
-def ball_of(tip: bpy.types.PoseBone) -> tuple[np.ndarray | None, float]:
+def ball_of_chain(tip: bpy.types.PoseBone) -> tuple[np.ndarray | None, float]:
+    """The same of a chain's tip: see `ball_of`."""
+    end = tip.bone.matrix_local @ end_in_tip(tip)
+    return ball_of(tip.id_data, chain_bones(tip)[0].bone, tip.bone, end_bone(tip), end)
+
+
+def ball_of(
+    ob: bpy.types.Object, hip: bpy.types.Bone, tip: bpy.types.Bone, foot: bpy.types.PoseBone | None, end: Vector
+) -> tuple[np.ndarray | None, float]:
     """Where the ball of a foot is in its own space, None if the leg ends in a point; and how far the skin reaches below
     it, in armature units.
 
-    A foot whose ball is farther from the ankle than a foot is long touches the ground below its ankle.
+    end: of the leg at rest, in armature space. A foot whose ball is farther from the ankle than a foot is long touches
+    the ground below its ankle.
     """
-    ob, hip, foot = tip.id_data, chain_bones(tip)[0].bone, end_bone(tip)
     if foot is None:
-        return None, skin_below(ob, hip, tip.bone, tip.bone.matrix_local @ end_in_tip(tip))
+        return None, skin_below(ob, hip, tip, end)
     toe, ankle = toe_of(foot), foot.bone.head_local
     ball = toe.bone.head_local if toe is not None else foot.bone.tail_local
     if (ball - ankle).length > _LONGEST_FOOT * (hip.head_local - ankle).length:
         ball = ankle
     return np.array(foot.bone.matrix_local.inverted_safe() @ ball, float), skin_below(ob, hip, foot.bone, ball)
+
+
+def clip_rate(scene: bpy.types.Scene, frames: range) -> float:
+    """How many of these frames a second of a scene has."""
+    render = scene.render
+    return render.fps / render.fps_base * render.frame_map_old / render.frame_map_new / frames.step
 
 
 def _foot(

@@ -14,10 +14,12 @@ from ...authoring.controls import controls_of
 from ...authoring.selection import chain_armature, selected_bones, tips_of
 from ...bake import chains_of
 from ...bake.baking import baked, checked
-from ...bake.certificate import MISSES, certificate_of, chains_words, verdict_on_targets
+from ...bake.certificate import MISSES, certificate_of, chains_words, verdict_on_targets, verdicts_on_feet
 from ...bake.clips import clips_baked, clips_checked, clips_words
 from ...bake.forecast import part_out_of_reach
 from ...bake.stepping import Progress, Steps, finish
+from ...planting.scene.checking import checked_with_feet
+from ...planting.scene.sources import is_planted
 from ...rig.blender.motion import motion_of
 from ...rig.blender.rendering import is_rendering
 from ...rig.model.order import ChainName
@@ -282,8 +284,15 @@ class ANALYTIC_IK_OT_check(OverClips, ChainsOperator):
     bl_label = "Check Analytic IK"
     label = "Checking"
 
+    feet: BoolProperty(
+        name="Feet", description="Also measure how well the feet stand: slides, skating, floating, sinking, knee pops"
+    )
+
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        self.list_clips(chain_armature(context))
+        ob = chain_armature(context)
+        self.list_clips(ob)
+        if not self.properties.is_property_set("feet"):
+            self.feet = is_planted(ob)
         return super().invoke(context, event)
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -291,15 +300,21 @@ class ANALYTIC_IK_OT_check(OverClips, ChainsOperator):
         layout.use_property_split, layout.use_property_decorate = True, False
         draw_clips(self, layout)
         ranged = ("frame_start", "frame_end", "frame_step") if self.clips == "CURRENT" else ()
-        for name in (*ranged, "only_selected"):
+        for name in (*ranged, "only_selected", "feet"):
             layout.prop(self, name)
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        # Feet are measured where chains are muted too.
+        chains = self.chains(ob) if chains_of([ob]) or not self.feet else []
+
+        def work(frames: range) -> Steps[dict]:
+            return checked_with_feet(context, chains, [ob], frames) if self.feet else checked(context, chains, frames)
+
         if self.clips == "ALL":
-            report = yield from clips_checked(context, self.chains(ob), self.clip_names(ob))
+            report = yield from clips_checked(ob, work, self.clip_names(ob))
             self.level = _level(report)
             return _clips_summary(messages.CHECKED_CLIPS, report)
-        report = yield from checked(context, self.chains(ob), self.frames(context))
+        report = yield from work(self.frames(context))
         self.level = _level(report)
         return summary(messages.CHECKED, report)
 
@@ -308,29 +323,34 @@ def summary(message: messages.Message, report: dict) -> str:
     """One line for a report of one file: what was done, and what was missed."""
     file = report["files"][0]
     first, last, _ = file["frames"]
-    result = ""
-    if _level(report) == "WARNING":
-        result = messages.SEE_CERTIFICATE(verdict=verdict_on_targets(certificate_of(file))[1])
+    faults, result = _faults(file), ""
+    if faults:
+        result = messages.SEE_CERTIFICATE(verdict=". ".join(faults))
     return message(chains=chains_words(len(file["chains"])), first=first, last=last, result=result)
 
 
 def _clips_summary(message: messages.Message, report: dict) -> str:
     """The same for a report of several clips: the first of them that misses is named."""
     files, result = report["files"], ""
-    missed = next((file for file in files if _misses(file)), None)
-    if missed is not None:
-        result = messages.CLIP_MISSES(clip=missed["clip"], verdict=verdict_on_targets(certificate_of(missed))[1])
+    found = next(((file["clip"], faults) for file in files if (faults := _faults(file))), None)
+    if found is not None:
+        clip, faults = found
+        result = messages.CLIP_MISSES(clip=clip, verdict=". ".join(faults))
     chains = {(chain["armature"], chain["bone"]) for file in files for chain in file["chains"]}
     return message(clips=clips_words(len(files)), chains=chains_words(len(chains)), result=result)
 
 
 def _level(report: dict) -> str:
     """The kind of report that a bake or check deserves."""
-    return "WARNING" if any(map(_misses, report["files"])) else "INFO"
+    return "WARNING" if any(map(_faults, report["files"])) else "INFO"
 
 
-def _misses(file: dict) -> bool:
-    return any(chain[kind] for chain in file["chains"] for kind in MISSES)
+def _faults(file: dict) -> list[str]:
+    """What a bake or check of one file, or clip, has missed, as sentences."""
+    certificate = certificate_of(file)
+    missed = any(chain[kind] for chain in file["chains"] for kind in MISSES)
+    verdicts = [*([verdict_on_targets(certificate)] if missed else []), *verdicts_on_feet(certificate)]
+    return [sentence for good, sentence in verdicts if not good]
 
 
 def _warning_before(context: bpy.types.Context, ob: bpy.types.Object, chains: list[ChainName], frames: range) -> str:
