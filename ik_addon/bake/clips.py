@@ -166,7 +166,7 @@ def clips_baked(
 def clips_checked(
     ob: bpy.types.Object, work: Callable[[range], Steps[dict]], names: Iterable[str] | None = None
 ) -> Steps[dict]:
-    """In steps: check clips of an armature object, each over its own frames; returns the report, with an entry for each.
+    """In steps: check clips of an armature object, each over its own frames; returns the report with an entry for each.
 
     work: checks the clip that plays. names: those of the clips; None: all.
     """
