@@ -12,7 +12,7 @@ from typing import NamedTuple
 import bpy
 from mathutils import Matrix
 
-from ..data.settings import PREFIX, Settings
+from ..data.settings import BODY_RANGES, PREFIX, Settings
 from ..model.limb_model import SAMPLED_SETTINGS, LimbModel
 
 _OF_BONE = attrgetter(
@@ -49,6 +49,7 @@ def glance(ob: bpy.types.Object, models: Sequence[LimbModel], line: Sequence[str
     tips = [bones[model.tip] for model in models]
     controls = [each for tip in tips for each in (tip.analytic_ik_target, tip.analytic_ik_pole_target) if each]
     above = {bone.name for root in {model.bones[0] for model in models} for bone in bones[root].parent_recursive}
+    led = [model.led.name for model in models if model.led]
     return Glance(
         (
             ob.mode,
@@ -62,6 +63,7 @@ def glance(ob: bpy.types.Object, models: Sequence[LimbModel], line: Sequence[str
                 for tip, model in zip(tips, models, strict=True)
             ],
             [(each.parent, len(each.constraints)) for each in controls],
+            [(_OF_BONE(bones[name]), bones[name].analytic_ik_body_direction) for name in led],
         ),
         [_numbers(bones, *each) for each in zip(models, tips, strict=True)],
     )
@@ -75,7 +77,15 @@ def _numbers(
     bones: bpy.types.bpy_prop_collection, model: LimbModel, tip: bpy.types.PoseBone
 ) -> tuple[list[Matrix], list[float]]:
     """What is keyed is read at each frame."""
+    body = model.led
     return (
         [bones[name].matrix_basis.copy() for name in model.touched if name not in model.keyed_bones],
-        [getattr(tip, PREFIX + name) for name in SAMPLED_SETTINGS if name not in model.keyed_settings],
+        [
+            *(getattr(tip, PREFIX + name) for name in SAMPLED_SETTINGS if name not in model.keyed_settings),
+            *(
+                getattr(bones[body.name], PREFIX + name)
+                for name in BODY_RANGES
+                if body and name not in body.keyed_settings
+            ),
+        ],
     )

@@ -83,7 +83,8 @@ class SeenPlaces:
         for ob, model in chains:
             tip = ob.pose.bones[model.tip]
             controls = [(tip.analytic_ik_target, model.target_bone), (tip.analytic_ik_pole_target, model.pole_bone)]
-            for each, bone in ((ob, model.parent), *controls):
+            bodies = [(ob, model.led.name), (ob, model.led.parent)] if model.led else []
+            for each, bone in ((ob, model.parent), *controls, *bodies):
                 if each is not None:
                     self._worlds.setdefault(each, [])
                     if bone:
