@@ -361,7 +361,9 @@ class ArmaturePlan:
                 for (name, mode), numbers in zip(self._channels[k], values.tolist(), strict=True):
                     writer.write(name, mode, numbers[: channel_of(mode)[1]])
             own = [self.models[k] for k in which]
-            writer.commit([*(model.tip for model in own), *(model.led.name for model in own if model.led)], frame_changed)
+            writer.commit(
+                [*(model.tip for model in own), *(model.led.name for model in own if model.led)], frame_changed
+            )
             settle(places.depsgraph, frame_changed)
         except (ChainError, AttributeError, KeyError):
             # The pass that reads everything finds the reason and says it.

@@ -140,7 +140,8 @@ class Plan:
         for ob in armature_objects():
             tips = tips_of(ob) if ob.pose else ()
             if tips:
-                found[ob.name_full] = (tips, bodies_of(ob), signature(ob, self._chains.get(ob.name_full, {})))
+                bodies = bodies_of(ob)
+                found[ob.name_full] = (tips, bodies, signature(ob, self._chains.get(ob.name_full, {}), bodies))
         return found
 
     def before_frame(self, scene: bpy.types.Scene, graphs: Graphs) -> bool:

@@ -9,7 +9,7 @@ from mathutils import Matrix
 
 from ..blender.armatures import indices_of
 from ..blender.relations import Known, followed_bones
-from ..data.relation import in_any_collection, is_tied
+from ..data.relation import in_any_collection, is_tie, is_tied
 from ..data.settings import Settings, settings_of
 from ..model.limb_model import SAMPLED_SETTINGS, AnimatedBones, animated_bones
 from ..model.order import live_tips
@@ -43,13 +43,14 @@ _SPARSE = 8
 """Where so many bones are there for each that is asked for, those are read one by one."""
 
 
-def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tuple:
+def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]], bodies: Sequence[str]) -> tuple:
     """All of an original armature object that its chains are read from, but for what moves them.
 
-    chains: names of the bones of each, and of those that it turns too, by its tip. None of what may change from frame
-    to frame is in it: no FK pose, and no such setting.
+    chains: names of the bones of each, and of those that it turns too, by its tip. bodies: of those that follow their
+    limbs. None of what may change from frame to frame is in it: no FK pose, and no such setting.
     """
     animated, known = animated_bones(ob), {}
+    chains = {name: [name] for name in bodies} | dict(chains)
     names = [name for bones in chains.values() for name in bones]
     parents = [ob.pose.bones[bones[0]].parent for bones in chains.values() if bones[0] in ob.pose.bones]
     tips = (ob.pose.bones.get(tip) for tip in chains)
@@ -62,9 +63,17 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tupl
         _values(ob.data.bones, _REST_PROPERTIES, at_rest),
         [animated.get(name) for name in names],
         [_moved_by(ob, parent.name if parent else "", known) for parent in dict.fromkeys(parents)],
+        _constrained(parents) if bodies else (),
         # Also of tips that have no place in the order: mended, they may take bones from others.
         [_settings(ob.pose.bones.get(tip), animated, known) for tip in dict.fromkeys((*chains, *live_tips(ob)))],
     )
+
+
+def _constrained(parents: Iterable[bpy.types.PoseBone | None]) -> list[str]:
+    """Names of those of some bones, and of those above them, that have constraints: what moves them otherwise than a
+    bone that follows its limbs."""
+    line = {bone.name: bone for parent in parents if parent for bone in (parent, *parent.parent_recursive)}
+    return [name for name, bone in line.items() if any(not is_tie(each) for each in bone.constraints)]
 
 
 def _values(bones: bpy.types.bpy_prop_collection, properties: Sequence[tuple], names: Iterable[str]) -> object:

@@ -144,9 +144,7 @@ class LimbModel:
         return not self.keyed_bones and not self.keyed_settings and (self.body is None or self.body.is_still)
 
 
-def limb_model(
-    ob: bpy.types.Object, limb: Limb, animated: AnimatedBones, body: BodyModel | None = None
-) -> LimbModel:
+def limb_model(ob: bpy.types.Object, limb: Limb, animated: AnimatedBones, body: BodyModel | None = None) -> LimbModel:
     """The model of a chain of an original armature object, as it was read just now. body: see LimbModel."""
     tip = ob.pose.bones[limb.tip]
     settings, own = limb.settings, [reading for link in limb.bones for reading in (link, *link.segments)]

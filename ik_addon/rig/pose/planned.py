@@ -54,9 +54,7 @@ def planned_chains(
             body_of |= dict.fromkeys(moved, body)
         else:
             found |= {tip: found[tip] or messages.MOVES_WITH_BODY(bone=name) for tip in moved}
-    models = {
-        tip: limb_model(ob, limbs[tip].limb, animated, body_of.get(tip)) for tip, why in found.items() if not why
-    }
+    models = {tip: limb_model(ob, limbs[tip].limb, animated, body_of.get(tip)) for tip, why in found.items() if not why}
     reader = TrackReader(EvaluatedPlaces(depsgraph), 1)
     readings = dict(zip(models, reader.readings((ob, model) for model in models.values()), strict=True))
     sound = {tip: reading for tip, reading in readings.items() if isinstance(reading, Reading)}

@@ -80,7 +80,9 @@ class TrackReader:
             return next(refused, ChainError(messages.MOVES_WITH_BODY(bone=body.name)))
         now = body_settings_of(bone)
         settings = {
-            name: self._own(ob, bone, PREFIX + name, [value], name in body.keyed_settings)[:, 0].clip(*BODY_RANGES[name])
+            name: self._own(ob, bone, PREFIX + name, [value], name in body.keyed_settings)[:, 0].clip(
+                *BODY_RANGES[name]
+            )
             for name, value in (("body_influence", now.influence), ("body_softness", now.softness))
         }
         parents = [self._pose(ob, model.parent) for model in limbs]
