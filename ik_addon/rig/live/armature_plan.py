@@ -377,6 +377,7 @@ class ArmaturePlan:
         found, in_arrays = {}, []
         for k in which:
             steady = self.chains[k].steady
+            # The limbs of a body are nearly straight, where single precision shows.
             if steady is None or self.models[k].body:
                 in_arrays.append(k)
                 continue
@@ -405,10 +406,13 @@ class ArmaturePlan:
             if ob is None or now is None or now.structure != self._looked.structure:
                 return False
             for k, (numbers, before) in enumerate(zip(now.numbers, self._looked.numbers, strict=True)):
-                if numbers != before:
+                *own, _ = numbers
+                *own_before, _ = before
+                if own != own_before:
                     model = self.models[k]
                     self.chains[k] = planned_chain(ob, model)
                     self._still_fk.pop((model.armature, model.tip), None)
+                if numbers != before:
                     self._ahead.clear()
                     self._recalled.clear()
                     self.written, self.settled = None, False

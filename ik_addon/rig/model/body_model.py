@@ -8,6 +8,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ..blender.armatures import bones_below
+from ..blender.movers import taken_by
 from ..blender.rotations import array_of
 from ..data.relation import is_tie
 from ..data.settings import BODY_RANGES, body_settings_of
@@ -59,7 +60,7 @@ def body_model(
         not bone.bone.use_local_location
         or (bone.parent is not None and not inherits)
         or any(bones[each].bone.use_relative_parent for each in line)
-        or any(not is_tie(each) for below in line for each in bones[below].constraints)
+        or any(_moves(each, bones[below], line) for below in carries for each in bones[below].constraints)
         or any(own.values())
         or "body_direction" in own
     ):
@@ -76,3 +77,8 @@ def body_model(
         keyed="location" in own,
         keyed_settings=frozenset(setting for setting in BODY_RANGES if setting in own),
     )
+
+
+def _moves(constraint: bpy.types.Constraint, bone: bpy.types.PoseBone, line: frozenset[str]) -> bool:
+    """Whether a constraint of a bone may move one of these bones."""
+    return not is_tie(constraint) and (bone.name in line or not line.isdisjoint(taken_by(constraint, bone)))

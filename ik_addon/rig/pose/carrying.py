@@ -109,7 +109,7 @@ def body_shifts(
     """
     shifts, excesses = np.zeros((len(offsets), 3)), np.zeros(len(offsets))
     holding = influences > 0.0
-    for active in np.unique(holding, axis=0):
+    for active in holding[:1] if holding.all() else np.unique(holding, axis=0):
         if not active.any():
             continue
         rows = np.flatnonzero((holding == active).all(axis=1))
