@@ -470,6 +470,44 @@ def test_what_constraints_or_drivers_move_does_not_follow_and_is_given_back():
     assert "a driver sets its location" in unfit()["hips"]
 
 
+def test_what_blenders_ik_poses_does_not_follow():
+    creature = Creature()
+    creature.step("L", (0, -0.9, 0))
+    constraint = creature.ob.pose.bones["spine"].constraints.new("IK")
+    constraint.target, constraint.chain_count = new_empty("look", (0, -1, 2.5)), 2
+    update()
+    assert "constraint 'IK' moves it" in unfit()["hips"]
+    constraint.chain_count = 1
+    update()
+    assert unfit() == {} and creature.missed() < ALL_REACH and creature.body().length > 0.1
+
+
+def test_a_limb_that_goes_along_only_half_does_not_hold_it_and_reaches():
+    """Between the hips and one leg lies a constraint: what that makes of their move only Blender knows."""
+    creature = Creature()
+    bpy.context.view_layer.objects.active = creature.ob
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = creature.ob.data.edit_bones
+    pelvis = bones.new("pelvis")
+    pelvis.head, pelvis.tail, pelvis.parent = (0.2, 0, 2), (0.2, 0.3, 2), bones["hips"]
+    bones["thigh.L"].parent = pelvis
+    bpy.ops.object.mode_set(mode="OBJECT")
+    half = creature.ob.pose.bones["pelvis"].constraints.new("COPY_LOCATION")
+    half.target, half.influence = new_empty("there", (0.2, 0, 1.9)), 0.5
+    for distance in (0.7, 0.9, 0.2, 0.8):
+        creature.step("R", (0, -distance, 0))
+        update()
+        assert creature.missed() < ALL_REACH
+    assert creature.body().length > 0.05
+    creature.step("R", (0, 0, 0))
+    creature.step("L", (0, -0.9, 0))
+    update()
+    assert creature.body().length < 0.02
+    half.mute = True
+    update()
+    assert creature.missed() < ALL_REACH and creature.body().length > 0.1
+
+
 def test_a_bone_of_a_chain_does_not_follow():
     creature = Creature()
     make_chain(creature.ob.pose.bones["hips"], Control(new_empty("goal", (0, 1, 1))), chain_count=1)

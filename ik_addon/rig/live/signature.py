@@ -8,8 +8,9 @@ import numpy as np
 from mathutils import Matrix
 
 from ..blender.armatures import indices_of
+from ..blender.movers import goes_along
 from ..blender.relations import Known, followed_bones
-from ..data.relation import in_any_collection, is_tie, is_tied
+from ..data.relation import in_any_collection, is_tied
 from ..data.settings import Settings, settings_of
 from ..model.limb_model import SAMPLED_SETTINGS, AnimatedBones, animated_bones
 from ..model.order import live_tips
@@ -70,10 +71,9 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]], bodies:
 
 
 def _constrained(parents: Iterable[bpy.types.PoseBone | None]) -> list[str]:
-    """Names of those of some bones, and of those above them, that have constraints: what moves them otherwise than a
-    bone that follows its limbs."""
+    """Names of those of some bones, and of those above them, that need not go where a body goes which carries them."""
     line = {bone.name: bone for parent in parents if parent for bone in (parent, *parent.parent_recursive)}
-    return [name for name, bone in line.items() if any(not is_tie(each) for each in bone.constraints)]
+    return [name for name, bone in line.items() if not goes_along(bone)]
 
 
 def _values(bones: bpy.types.bpy_prop_collection, properties: Sequence[tuple], names: Iterable[str]) -> object:

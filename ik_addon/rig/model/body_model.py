@@ -8,9 +8,8 @@ import numpy as np
 from mathutils import Matrix
 
 from ..blender.armatures import bones_below
-from ..blender.movers import taken_by
+from ..blender.movers import goes_along, taken_by
 from ..blender.rotations import array_of
-from ..data.relation import is_tie
 from ..data.settings import BODY_RANGES, body_settings_of
 
 
@@ -60,7 +59,8 @@ def body_model(
         not bone.bone.use_local_location
         or (bone.parent is not None and not inherits)
         or any(bones[each].bone.use_relative_parent for each in line)
-        or any(_moves(each, bones[below], line) for below in carries for each in bones[below].constraints)
+        or not all(goes_along(bones[below]) for below in line)
+        or any(_takes(bones[below], line) for below in carries)
         or any(own.values())
         or "body_direction" in own
     ):
@@ -79,6 +79,6 @@ def body_model(
     )
 
 
-def _moves(constraint: bpy.types.Constraint, bone: bpy.types.PoseBone, line: frozenset[str]) -> bool:
-    """Whether a constraint of a bone may move one of these bones."""
-    return not is_tie(constraint) and (bone.name in line or not line.isdisjoint(taken_by(constraint, bone)))
+def _takes(bone: bpy.types.PoseBone, line: frozenset[str]) -> bool:
+    """Whether Blender's own IK on a bone poses some of these."""
+    return any(not each.mute and not line.isdisjoint(taken_by(each, bone)) for each in bone.constraints)
