@@ -368,8 +368,8 @@ def test_a_body_is_shown_from_where_it_was_posed_to_where_it_stands(world):
     hips = evaluated_copy(creature.ob)
     root = hips.matrix_world @ hips.pose.bones["hips"].head
     for distance in (0.7, 1.5):
-        for leg in creature.legs:
-            creature.targets[leg].location = root.lerp(creature.homes[leg], distance)
+        for name, target in creature.targets.items():
+            target.location = root.lerp(creature.homes[name], distance)
         update()
         kept = reading.shown_chains("ALL", depsgraph())
         kept.chains.clear()
