@@ -114,8 +114,8 @@ def eased_shift(
     decide. straight_down: along z, and the more the limbs lean, the more the shortest way. Each limb reaches if
     `nearest_shift` has them reach.
     """
-    own = (np.asarray(each, float)[None] for each in (offsets, longest, shortest))
-    shifts, excesses = eased_shifts(*own, np.array([ease], float), straight_down)
+    offsets, longest, shortest = (np.asarray(each, float)[None] for each in (offsets, longest, shortest))
+    shifts, excesses = eased_shifts(offsets, longest, shortest, np.array([ease], float), straight_down)
     return shifts[0], float(excesses[0])
 
 

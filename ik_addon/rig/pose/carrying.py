@@ -113,9 +113,11 @@ def body_shifts(
         if not active.any():
             continue
         rows = np.flatnonzero((holding == active).all(axis=1))
-        own = (each[rows][:, active] for each in (offsets, reaches, held, influences))
+        own = np.ix_(rows, active)
         to_z = _to_z(worlds if len(worlds) == 1 else worlds[rows])
-        moves, excesses[rows] = _of_holding(*own, to_z, down, softness[rows])
+        moves, excesses[rows] = _of_holding(
+            offsets[own], reaches[own], held[own], influences[own], to_z, down, softness[rows]
+        )
         shifts[rows] = (to_z.swapaxes(1, 2) @ moves[..., None])[..., 0]
     return shifts, excesses
 
