@@ -470,6 +470,42 @@ def test_what_constraints_or_drivers_move_does_not_follow_and_is_given_back():
     assert "a driver sets its location" in unfit()["hips"]
 
 
+def test_a_target_that_is_nowhere_does_not_hold_it():
+    creature = Creature()
+    creature.targets["L"].location.x = float("nan")
+    creature.step("R", (0, -0.9, 0))
+    update()
+    assert creature.body().length > 0.1
+    ob = evaluated_copy(creature.ob)
+    assert (ob.pose.bones["shin.R"].tail - creature.targets["R"].location).length < 1e-4
+    creature.step("L", (0, 0, 0))
+    update()
+    assert creature.missed() < ALL_REACH
+
+
+def test_what_is_parented_to_it_in_edit_mode_moves_with_it():
+    """A target that is taken along holds it no more."""
+    creature = Creature()
+    bpy.context.view_layer.objects.active = creature.ob
+    bpy.ops.object.mode_set(mode="EDIT")
+    control = creature.ob.data.edit_bones.new("control")
+    control.head, control.tail = (0.2, -0.9, 0.1), (0.2, -0.9, 0.4)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    tip = creature.ob.pose.bones["shin.L"]
+    tip.analytic_ik_target, tip.analytic_ik_subtarget = creature.ob, "control"
+    update()
+    assert creature.body().length > 0.1
+    bpy.ops.object.mode_set(mode="EDIT")
+    creature.ob.data.edit_bones["control"].parent = creature.ob.data.edit_bones["hips"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    update()
+    assert creature.body().length < 0.01
+    ob = evaluated_copy(creature.ob)
+    target = ob.pose.bones["control"].head
+    bpy.context.scene.frame_set(3)
+    assert evaluated_copy(creature.ob).pose.bones["control"].head == target
+
+
 def test_what_blenders_ik_poses_does_not_follow():
     creature = Creature()
     creature.step("L", (0, -0.9, 0))

@@ -1,6 +1,6 @@
 """What the plan of an armature's chains was made of, as plain data to compare: in bulk, for it is asked for often."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
 import bpy
@@ -64,16 +64,30 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]], bodies:
         _values(ob.data.bones, _REST_PROPERTIES, at_rest),
         [animated.get(name) for name in names],
         [_moved_by(ob, parent.name if parent else "", known) for parent in dict.fromkeys(parents)],
-        _constrained(parents) if bodies else (),
+        [_carried(bone, bodies) for bone in _read(ob, parents, chains)] if bodies else (),
         # Also of tips that have no place in the order: mended, they may take bones from others.
         [_settings(ob.pose.bones.get(tip), animated, known) for tip in dict.fromkeys((*chains, *live_tips(ob)))],
     )
 
 
-def _constrained(parents: Iterable[bpy.types.PoseBone | None]) -> list[str]:
-    """Names of those of some bones, and of those above them, that need not go where a body goes which carries them."""
-    line = {bone.name: bone for parent in parents if parent for bone in (parent, *parent.parent_recursive)}
-    return [name for name, bone in line.items() if not goes_along(bone)]
+def _read(
+    ob: bpy.types.Object, parents: Iterable[bpy.types.PoseBone | None], tips: Iterable[str]
+) -> Iterator[bpy.types.PoseBone]:
+    """The bones of an armature object that its chains are read from."""
+    yield from filter(None, parents)
+    for tip in filter(None, map(ob.pose.bones.get, tips)):
+        for control, name in (
+            (tip.analytic_ik_target, tip.analytic_ik_subtarget),
+            (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
+        ):
+            if control == ob and name in ob.pose.bones:
+                yield ob.pose.bones[name]
+
+
+def _carried(bone: bpy.types.PoseBone, bodies: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Which bodies carry a bone, and which bones of those on the way up need not go where they go."""
+    line = [bone, *bone.parent_recursive]
+    return [each.name for each in line if each.name in bodies], [each.name for each in line if not goes_along(each)]
 
 
 def _values(bones: bpy.types.bpy_prop_collection, properties: Sequence[tuple], names: Iterable[str]) -> object:

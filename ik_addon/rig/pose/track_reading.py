@@ -78,6 +78,10 @@ class TrackReader:
         if len(sound) < len(body.limbs):
             refused = (each for each in readings if isinstance(each, ChainError))
             return next(refused, ChainError(messages.MOVES_WITH_BODY(bone=body.name)))
+        for limb in sound:
+            if not np.isfinite(limb.goal.targets).all():
+                control = ob.pose.bones[limb.model.tip].analytic_ik_target
+                return ChainError(messages.CONTROL_NO_NUMBER(role="target", control=control.name))
         now = body_settings_of(bone)
         settings = {
             name: self._own(ob, bone, PREFIX + name, [value], name in body.keyed_settings)[:, 0].clip(
