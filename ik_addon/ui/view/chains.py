@@ -48,8 +48,8 @@ _NOWHERE = (float("nan"),) * 3
 _FREE = (-pi, pi)
 _BODY_SIZE = 0.03
 """Of the mark of a bone that follows its limbs, in lengths of one of them."""
-_EXTENDED = 0.9999
-"""Part of its length between the ends of a chain that is stretched out."""
+_EXTENDED = 0.99999
+"""Part of its length between the ends of a chain that is stretched out; a body that follows keeps it a little bent."""
 
 
 @dataclass(slots=True, eq=False)
