@@ -34,7 +34,7 @@ LEGS = {
 ALL_REACH = 1e-5
 """Of a leg's length."""
 NEARLY_STRAIGHT = 1e-5
-"""What is moved by hand is solved in single precision, of which the knee of a leg that is nearly straight shows more."""
+"""What is moved by hand is solved in single precision, and a knee that is nearly straight shows more of that."""
 
 
 class Creature:
