@@ -380,6 +380,7 @@ AT_WORK = Refusal("Analytic IK is working. Wait until it is done, or press Esc t
 CANCELLED = Done("{work} was cancelled, nothing was changed")
 BAKED = Done("Baked {chains}, frames {first}-{last}{result}")
 PLANTED = Done("Planted {steps} of {legs}, frames {first}-{last}. The body moves by up to {part:.1%} of a leg{result}")
+IN_LEG_LENGTHS = Note("In leg lengths. Slide 0 is automatic.")
 SLIDES = Note("{tip}: {steps}, slide {slides}")
 BODY_MOVED = Note("Body '{bone}' moves by up to {shift}")
 IN_PLACE = Note("The clip stays in place. For feet that do not slide, move the character at {speed} per second.")

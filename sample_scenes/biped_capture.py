@@ -1,8 +1,8 @@
-"""The walk as a motion capture: keys on every bone at every frame, no control, and feet that slide a little."""
+"""A walk as a motion capture: keys on every bone at every frame, no control, feet that slide, and a hill in its way."""
 
 from __future__ import annotations
 
-from math import sin
+from math import cos, pi, sin
 
 import bpy
 from mathutils import Vector
@@ -15,12 +15,26 @@ from .biped_walk import key_body, make_leg, make_stage
 from .staging import Opening, new_collection, start_scene
 
 READ_ME = """\
-1. Press Space: every bone has keys, as in a capture, and the feet slide on the ground.
+1. Press Space: every bone has keys, as in a capture. The feet slide, and they walk through the hill.
 2. Press Rig Legs in the Animation tab: the new controls follow the walk, and no bone moves.
-3. Open Motion Capture and press Plant Feet: each foot stands still while it touches the ground, and the body follows.
-4. Turn on Footprints there, move the Empty of a step, and press Update Feet.
+3. Open Motion Capture and press Plant Feet. Choose Ground: Object, Object: Hill, and turn on Footprints.
+4. The feet stand still on the hill, and the body follows. Move the Empty of a step, and press Update Feet.
 5. Press Bake: the corrected legs are keys in a copy of the action.
 """
+
+HILL_HEIGHT, HILL_LENGTH, HILL_TOP = 0.3, 3.0, -0.55
+"""How high the hill is, how long along Y, and where its top is; in metres."""
+
+
+def level(_x: float, _y: float) -> float:
+    """Return the height of the floor on which the walk was captured."""
+    return 0.0
+
+
+def hill_height(_x: float, y: float) -> float:
+    """Return the height of the ground of the shot: level at first, then a hill."""
+    part = (y - HILL_TOP) / HILL_LENGTH
+    return 0.5 * HILL_HEIGHT * (1.0 + cos(2.0 * pi * part)) if abs(part) < 0.5 else 0.0
 
 
 class SlidingFoot(FootPath):
@@ -39,8 +53,9 @@ def build() -> Opening:
     start_scene("biped_capture", LAST_FRAME, BACKGROUND)
     character, controls, stage = (new_collection(name) for name in ("Character", "Controls", "Set"))
     rig = make_character(character)
-    make_stage(stage)
-    feet = {side: SlidingFoot(side) for side in ("L", "R")}
+    make_stage(stage, hill_height)
+    bpy.data.objects["Ground"].name = "Hill"
+    feet = {side: SlidingFoot(side, height=level) for side in ("L", "R")}
     for side, path in feet.items():
         make_leg(rig, side, path, controls)
     key_body(rig, BodyMotion(feet), every=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from math import cos, exp, pi, radians, sin, sqrt
@@ -48,6 +49,10 @@ PITCH = MonotoneSpline([(frame / CYCLE, pitch) for frame, pitch in (*STANDING_PI
 # The ground's steps, each between two footfalls: (steps walked, rise in metres).
 GROUND_STEPS = ((2, 0.08), (4, 0.09), (7, -0.07), (9, -0.08))
 STEP_EDGE = 0.035  # half the width of a rounded edge
+
+
+Height = Callable[[float, float], float]
+"""The height of a ground over its x and y."""
 
 
 def ground_height(x: float, y: float) -> float:
@@ -112,23 +117,30 @@ class FootPose:
 
 
 @cache
-def footfall(steps: int, farther: float = 0.0) -> Footfall:
+def footfall(steps: int, farther: float, height: Height) -> Footfall:
     """Fit the sole of a footfall to the ground at its heel, its ball and across."""
     side = 1.0 if steps % 2 == 0 else -1.0
     yaw = Matrix.Rotation(TOE_OUT * side, 3, "Z")
     centre = Vector((LANE * side, START_Y - _footfall_walked(steps) - farther, 0.0))
     along_sole = (Vector((0.0, point.y, 0.0)) for point in (HEEL_FROM_ANKLE, BALL_FROM_ANKLE))
-    heel, ball = (on_ground(centre + yaw @ offset) for offset in along_sole)
-    left, right = (on_ground(centre + yaw @ Vector((x, 0.0, 0.0))) for x in (0.04, -0.04))
+    heel, ball = (on_ground(centre + yaw @ offset, height) for offset in along_sole)
+    left, right = (on_ground(centre + yaw @ Vector((x, 0.0, 0.0)), height) for x in (0.04, -0.04))
     back = (heel - ball).normalized()
     up = (left - right).cross(back).normalized()
     frame = Matrix((back.cross(up), back, up)).transposed()
     return Footfall(frame, heel - back * HEEL_FROM_ANKLE.y)
 
 
-def on_ground(point: Vector) -> Vector:
+def on_ground(point: Vector, height: Height) -> Vector:
     """Return the place on the ground above or below a point."""
-    return Vector((point.x, point.y, ground_height(point.x, point.y)))
+    return Vector((point.x, point.y, height(point.x, point.y)))
+
+
+def root_at(frame: float, height: Height) -> Vector:
+    """Return the point on the (smoothed) ground that the robot stands over."""
+    y = START_Y - SPEED * (frame - 1.0)
+    around = [height(0.0, y + 0.1 * step) for step in range(-8, 9)]
+    return Vector((0.0, y, sum(around) / len(around)))
 
 
 def _toes_up(pitch: float) -> Matrix:
@@ -138,7 +150,8 @@ def _toes_up(pitch: float) -> Matrix:
 class FootPath:
     """The walk of one foot; *long_step* is the number of one that is too long for the leg."""
 
-    def __init__(self, side: str, long_step: int | None = None) -> None:
+    def __init__(self, side: str, long_step: int | None = None, height: Height = ground_height) -> None:
+        self.height = height
         self._first_step = 0 if side == "L" else 1
         self._long_step = long_step
         self._lifts: dict[int, float] = {}
@@ -163,7 +176,7 @@ class FootPath:
         )
 
     def _footfall(self, steps: int) -> Footfall:
-        return footfall(steps, TOO_FAR if steps == self._long_step else 0.0)
+        return footfall(steps, TOO_FAR if steps == self._long_step else 0.0, self.height)
 
     def _step_and_phase(self, frame: float) -> tuple[int, float]:
         strike = 1.0 + (self._first_step - 1.5) * CYCLE / 2.0
@@ -204,7 +217,7 @@ class FootPath:
 
     def _height_over_ground(self, steps: int, share: float, lift: float, from_ankle: Vector) -> float:
         point = self._swinging_ankle(steps, share, lift) + self._swinging_turn(steps, share) @ from_ankle
-        return point.z - ground_height(point.x, point.y)
+        return point.z - self.height(point.x, point.y)
 
 
 class BodyMotion:
@@ -212,17 +225,15 @@ class BodyMotion:
 
     def __init__(self, feet: dict[str, FootPath]) -> None:
         self._feet = feet
+        self._height = next(iter(feet.values())).height
         highest = {frame: self._highest_hips(frame) for frame in range(-12, LAST_FRAME + 14)}
         # Going down a little before a leg needs it, and staying down a little longer, makes the bob soft.
         eroded = {f: min(highest[f + d] for d in range(-3, 4)) for f in range(-9, LAST_FRAME + 11)}
         self._hips_height = {f: _gaussian_mean(eroded, f, 2.0, 7) for f in range(-2, LAST_FRAME + 4)}
 
-    @staticmethod
-    def root(frame: float) -> Vector:
-        """Return the point on the (smoothed) ground that the robot stands over."""
-        y = START_Y - SPEED * (frame - 1.0)
-        around = [ground_height(0.0, y + 0.1 * step) for step in range(-8, 9)]
-        return Vector((0.0, y, sum(around) / len(around)))
+    def root(self, frame: float) -> Vector:
+        """Return the place of the root."""
+        return root_at(frame, self._height)
 
     def hips(self, frame: int) -> Vector:
         """Return the place of the hips."""
@@ -230,9 +241,8 @@ class BodyMotion:
         place.z = self._hips_height[frame]
         return place
 
-    @staticmethod
-    def _hips_ahead(frame: float) -> Vector:
-        root = BodyMotion.root(frame)
+    def _hips_ahead(self, frame: float) -> Vector:
+        root = self.root(frame)
         # The weight lies over the standing foot: to the left half way through the left stance.
         sway = 0.026 * cos(2.0 * pi * (_left_phase(frame) - MID_STANCE))
         return Vector((sway, root.y, root.z))

@@ -16,7 +16,9 @@ from .biped_gait import (
     START_Y,
     BodyMotion,
     FootPath,
+    Height,
     ground_height,
+    root_at,
 )
 from .motion import key_values, key_vectors
 from .rigging import key_bone_offset, key_bone_turn, make_chain, make_empty, mirrored
@@ -33,9 +35,9 @@ READ_ME = """\
 """
 
 
-def make_stage(collection: bpy.types.Collection) -> None:
+def make_stage(collection: bpy.types.Collection, height: Height = ground_height) -> None:
     """Build the set along the walk, and a camera that goes with the robot."""
-    make_set((START_Y - SPEED * LAST_FRAME - 1.8, START_Y + 1.8), 250, ground_height, collection)
+    make_set((START_Y - SPEED * LAST_FRAME - 1.8, START_Y + 1.8), 250, height, collection)
     eye, look_at = (3.3, START_Y - 2.35, 1.25), (0.0, START_Y - 0.12, 0.85)
     camera = add_camera(collection, eye, look_at, lens=45.0)
     dolly(camera, (0.0, -SPEED * (LAST_FRAME - 1), 0.0))
@@ -76,7 +78,7 @@ def make_leg(rig: bpy.types.Object, side: str, path: FootPath, controls: bpy.typ
     key_vectors(foot, "rotation_euler", zip(frames, turns, strict=True), "LINEAR")
     rolls = zip(frames, (pose.roll for pose in poses), strict=True)
     key_values(rig, tip.path_from_id("analytic_ik_foot_roll"), 0, rolls, "LINEAR", tip.name)
-    key_vectors(knee, "location", [(f, BodyMotion.root(f) + ahead) for f in [*frames[::6], LAST_FRAME]])
+    key_vectors(knee, "location", [(f, root_at(f, path.height) + ahead) for f in [*frames[::6], LAST_FRAME]])
 
 
 def build() -> Opening:

@@ -23,13 +23,12 @@ from ..rig.model.limb import link_bones, missed_world
 from ..rig.model.limb_model import LimbModel, animated_bones
 from ..rig.model.order import ChainName, objects_of
 from ..rig.pose.kinematics import FkTrack, joints_of, posed
-from ..rig.pose.planned import PlannedChain
 from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import PosedLimb, ScenePass
 from ..rig.pose.sources import EvaluatedPlaces, SeenPlaces
 from ..rig.pose.track_reading import TrackReader, same_wishes
 from ..rig.pose.track_solving import errors_world, solve_each, solve_tracks
-from ..rig.pose.tracks import PoseTrack, Reading
+from ..rig.pose.tracks import PlannedChain, PoseTrack, Reading
 from ..rig.status.afterwards import moved_afterwards
 from ..rig.status.states import States
 from ..solvers import ChainError
@@ -172,8 +171,7 @@ def _whole(chains: dict[ChainName, _Chain]) -> dict[ChainName, _Chain]:
 
 def _sampled(chains: dict[ChainName, PlannedChain], frames: range) -> dict[ChainName, Reading]:
     with Sampler(frames, in_bulk=True) as sampler:
-        models = [(_object(chain.model), chain.model) for chain in chains.values()]
-        found = TrackReader(sampler, len(frames)).readings(models)
+        found = TrackReader(sampler, len(frames)).readings((_object(own.model), own) for own in chains.values())
     return {name: reading for name, reading in zip(chains, found, strict=True) if isinstance(reading, Reading)}
 
 
@@ -191,8 +189,8 @@ def _confirmed(
     """The sampled readings that are as Blender evaluates them at the first, the middle and the last frame."""
     for k in {0, len(frames) // 2, len(frames) - 1} if readings else ():
         places = EvaluatedPlaces(go_to(frames[k]))
-        models = [(_object(reading.model), reading.model) for reading in readings.values()]
-        found = dict(zip(readings, TrackReader(places, 1).readings(models), strict=True))
+        own = [(_object(reading.model), chains[name]) for name, reading in readings.items()]
+        found = dict(zip(readings, TrackReader(places, 1).readings(own), strict=True))
         readings = {
             name: reading
             for name, reading in readings.items()
@@ -235,9 +233,9 @@ def _see(
             for name, motion in motions.items():
                 taken[name].append(_take(motion, name, frame, solved, shown))
         yield done, len(frames)
-    missing = {name: own for name, own in missing.items() if name not in kept.changed}
-    found = TrackReader(seen, len(frames)).readings(missing.values()) if missing else []
-    found = {name: own for name, own in zip(missing, found, strict=True) if isinstance(own, Reading)}
+    sure = [(ob, chains[name]) for name, (ob, _) in missing.items() if name not in kept.changed]
+    found = TrackReader(seen, len(frames)).readings(sure)
+    found = {ChainName(own.model.armature, own.model.tip): own for own in found if isinstance(own, Reading)}
     readings |= _whole(_sure(found, poses))
     for name, motion in motions.items():
         rotations, scales, stretches, places, courses = zip(*taken[name], strict=True)

@@ -179,7 +179,8 @@ def write_choices(
     """
     owner = _curve_owner(ob, ob.animation_data.action)
     curve = owner.fcurves.find(path) or owner.fcurves.new(path)
-    curve.group = curve.group or owner.groups.get(group) or owner.groups.new(group)
+    if curve.group is None:
+        curve.group = owner.groups.get(group) or owner.groups.new(group)
     points = curve.keyframe_points
     kept = _clear(points, span)
     points.add(len(frames))

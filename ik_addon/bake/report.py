@@ -57,7 +57,7 @@ def _entry(record: ChainRecord, flags: Flags, step: int) -> dict:
         "max_error": float(errors.max(initial=0.0)),
         "mean_error": float(errors.mean()) if frames else 0.0,
         "worst_frame": None if worst is None else frames[worst],
-        "unreached_frames": where(np.isin(course.outcomes, (Outcome.TOO_FAR, Outcome.TOO_NEAR))),
+        "unreached_frames": where((course.outcomes == Outcome.TOO_FAR) | (course.outcomes == Outcome.TOO_NEAR)),
         "limited_frames": where(course.outcomes == Outcome.LIMITED),
         "moved_frames": where(errors > course.solved + UNSEEN * course.lengths),
         "max_lag": float(lags.max(initial=0.0)),

@@ -5,6 +5,8 @@ compute with is components first: then each component lies together in memory, w
 Results are such arrays seen with their components last, so that the next function reads them just as fast.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 ALIKE = 1.0 - 1e-4
@@ -48,6 +50,14 @@ def slerp(a: np.ndarray, b: np.ndarray, t: np.ndarray | float) -> np.ndarray:
     from_a = np.where(alike, 1.0 - t, np.sin((1.0 - t) * angle) / sine)
     from_b = np.where(alike, t, np.sin(t * angle) / sine)
     return (sign * from_a)[..., None] * a + from_b[..., None] * b
+
+
+def side_by_side(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Arrays (n or 1) or (n or 1, c), one for each bone, as one (n, bones) or (n, bones, c): see above."""
+    found = np.empty((len(arrays), *arrays[0].shape[1:], max(map(len, arrays))))
+    for own, array in zip(found, arrays, strict=True):
+        own[:] = array.T
+    return components_first(found)
 
 
 # Components first: vectors (3, ...) and quaternions (4, ...)

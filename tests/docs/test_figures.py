@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.planting_settings import row as planting_row
+from benchmarks.planting_settings import trials
+
 CHECKOUT = Path(__file__).parents[2]
 
 
@@ -49,3 +52,18 @@ def test_the_limits_name_the_measured_cost():
     assert f"costs {number(MEASURED['1 leg, static root'][0]):.1f} times as much" in text
     assert f"small armature costs {number(MEASURED['a control'][0]):.1f} times" in text
     assert number(MEASURED["the hips, by hand"][0]) <= 5.0, "almost five times"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("addon")
+@pytest.mark.parametrize(("setting", "value"), [("Body", "0"), ("Extension", "1"), ("Ground", "As Captured")])
+def test_a_figure_of_planting_is_measured(setting, value):
+    [trial] = [each for each in trials() if (each.setting, each.value) == (setting, value)]
+    lines = [line for line in (CHECKOUT / "docs/planting.md").read_text().splitlines() if line.startswith("| ")]
+    first = next(k for k, line in enumerate(lines) if line.startswith(f"| {setting} |"))
+    told = next(
+        cells for line in lines[first:] if (cells := [cell.strip() for cell in line.split("|")][2:-1])[0] == value
+    )
+    for figure, measured in zip(told[1:], planting_row(trial)[2:], strict=True):
+        digits = len(figure.partition(".")[2])
+        assert float(figure) == pytest.approx(float(measured), abs=1.001 * 10.0**-digits)

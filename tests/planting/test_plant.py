@@ -3,9 +3,10 @@
 import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ik_addon.planting import Ground, last_report, plant
+from ik_addon.planting.scene.footprints import footprints_of
 from ik_addon.planting.scene.legs import leg_tips
 from ik_addon.planting.scene.plant import planted
 from ik_addon.planting.scene.sources import source_of
@@ -217,9 +218,8 @@ def test_soles_stand_on_a_mesh(walker, kind):
 def test_a_footprint_that_is_moved_moves_its_step_and_no_other(walker):
     tips = leg_tips(walker)
     plant(bpy.context, tips, FRAMES, footprints=True)
-    prints = [ob for ob in bpy.data.objects if ob.name.startswith("Footprint")]
-    assert len(prints) >= 4
-    chosen = sorted((ob for ob in prints if tips[0].name in ob.name), key=lambda ob: ob.analytic_ik_footprint.first)[1]
+    assert len([*footprints_of(tips[0]), *footprints_of(tips[1])]) >= 4
+    chosen = sorted(footprints_of(tips[0]), key=lambda ob: ob.name)[1]
     first, last = chosen.analytic_ik_footprint.first, chosen.analytic_ik_footprint.last
     before = feet_over(walker, FRAMES)
     chosen.location.x += 0.1
@@ -232,6 +232,59 @@ def test_a_footprint_that_is_moved_moves_its_step_and_no_other(walker):
     assert moved[middle] == pytest.approx((0.1, 0.0, 0.05), abs=1e-4)
     assert np.abs((after[tips[1].name] - before[tips[1].name])[:, :3, 3]).max() < 1e-4
     assert not report["unreached_frames"]
+
+
+def test_pole_targets_are_as_far_from_the_knees_as_rig_legs_puts_them(walker):
+    def distances() -> list[float]:
+        go_to(9)
+        knees = [Vector(world_of(walker, tip.name)[:3, 3]) for tip in leg_tips(walker)]
+        poles = [tip.analytic_ik_pole_target.matrix_world.translation for tip in leg_tips(walker)]
+        return [(pole - knee).length for pole, knee in zip(poles, knees, strict=True)]
+
+    before = distances()
+    plant(bpy.context, leg_tips(walker), FRAMES)
+    assert distances() == pytest.approx(before, rel=1e-3)
+
+
+def test_a_footprint_shows_its_foot_its_direction_and_its_frame(walker):
+    plant(bpy.context, leg_tips(walker), FRAMES, footprints=True)
+    for tip in leg_tips(walker):
+        side = tip.name[-1]
+        for ob in footprints_of(tip):
+            assert ob.data.name == {"L": "Footprint Left", "R": "Footprint Right"}[side]
+            assert ob.name == f"Footprint {ob.analytic_ik_footprint.first:04} foot.{side}"
+            # The walk goes to -Y, toes a little out.
+            ahead = ob.matrix_world.to_3x3().col[1]
+            assert ahead.y < -0.9 and ahead.x * {"L": 1.0, "R": -1.0}[side] > 0.02
+    left, right = (pixels_of(f"Footprint {side}") for side in ("Left", "Right"))
+    assert (left[:, ::-1, 3] == right[..., 3]).all()
+    assert left[..., 3].any(axis=1).sum() > 2 * left[..., 3].any(axis=0).sum()
+
+
+def pixels_of(name: str) -> np.ndarray:
+    image = bpy.data.images[name]
+    return np.array(image.pixels).reshape(image.size[1], image.size[0], 4)
+
+
+def test_a_footprint_lies_along_the_slope(walker):
+    bpy.ops.mesh.primitive_grid_add(size=8.0)
+    ground = bpy.context.object
+    for vertex in ground.data.vertices:
+        vertex.co.z = 0.2 * vertex.co.y
+    update()
+    select(walker)
+    plant(bpy.context, leg_tips(walker), FRAMES, ground=Ground("OBJECT", ob=ground), footprints=True)
+    ahead = [ob.matrix_world.to_3x3().col[1] for tip in leg_tips(walker) for ob in footprints_of(tip)]
+    assert np.median([way.z / way.y for way in ahead]) == pytest.approx(0.2, abs=0.02)
+
+
+def test_what_ends_before_its_last_step_leaves_no_footprint(walker):
+    before = {kind: len(getattr(bpy.data, kind)) for kind in ("objects", "images", "actions")}
+    steps = planted(bpy.context, leg_tips(walker), FRAMES, footprints=True)
+    for _ in range(3 * len(FRAMES) - 1):
+        next(steps)
+    steps.close()
+    assert {kind: len(getattr(bpy.data, kind)) for kind in before} == before
 
 
 def test_a_control_on_the_body_is_refused_by_name(walker):

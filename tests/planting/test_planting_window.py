@@ -7,6 +7,7 @@ import pytest
 
 from ik_addon.authoring.selection import focus
 from ik_addon.bake.report import frames_words
+from ik_addon.planting.scene.footprints import footprints_of
 from ik_addon.planting.scene.legs import leg_tips
 from ik_addon.planting.scene.report import steps_words
 from ik_addon.ui.panels import planting as panel
@@ -60,7 +61,7 @@ def test_a_walk_in_place_says_how_fast_its_ground_passes():
 def test_a_body_that_reaches_no_foot_is_told():
     ob = sliding_walk()
     press(footprints=True)
-    footprint = next(each for each in bpy.data.objects if each.name.startswith("Footprint shin.L"))
+    footprint = next(footprints_of(ob.pose.bones["shin.L"]))
     footprint.location.x += 30.0
     update()
     bpy.ops.analytic_ik.plant_again()
@@ -145,7 +146,7 @@ def test_one_of_a_kind_is_said_as_one():
 def test_with_a_footprint_active_its_leg_is_shown():
     ob = sliding_walk()
     press(footprints=True)
-    footprint = next(each for each in bpy.data.objects if each.name.startswith("Footprint shin.R"))
+    footprint = next(footprints_of(ob.pose.bones["shin.R"]))
     select(footprint)
     shown = focus(bpy.context)
     assert (shown.armature, shown.tip.name) == (ob, "shin.R")
@@ -182,3 +183,16 @@ def test_figures_of_another_clip_are_not_shown():
     assert "slide" in drawn(panel.ANALYTIC_IK_PT_planting).text()
     ob.animation_data.action = source
     assert "slide" not in drawn(panel.ANALYTIC_IK_PT_planting).text()
+
+
+def test_after_a_bake_the_panel_says_why_its_buttons_are_off():
+    sliding_walk()
+    press(frame_end=20)
+    assert "are muted" not in drawn(panel.ANALYTIC_IK_PT_planting).text()
+    bpy.ops.analytic_ik.bake(frame_start=1, frame_end=20)
+    shown = drawn(panel.ANALYTIC_IK_PT_planting)
+    assert "The chains are muted" in shown.text()
+    assert shown.operators == ["analytic_ik.plant_feet", "analytic_ik.plant_again", "analytic_ik.unmute"]
+    bpy.ops.analytic_ik.unmute()
+    assert "are muted" not in drawn(panel.ANALYTIC_IK_PT_planting).text()
+    assert bpy.ops.analytic_ik.plant_again() == {"FINISHED"}

@@ -94,8 +94,7 @@ def walk(random: Random, creature: Creature, leg: str) -> None:
 
 def readings_of(source, count: int, creature: Creature) -> list:
     plan = live.plan_of(bpy.context)
-    models = [(creature.ob, own.model) for own in plan.planned().values()]
-    return TrackReader(source, count).readings(models)
+    return TrackReader(source, count).readings((creature.ob, own) for own in plan.planned().values())
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -14,11 +14,10 @@ from ik_addon.rig.blender.sampling import Sampler
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.model.order import ChainName
 from ik_addon.rig.pose.kinematics import joints_of, posed
-from ik_addon.rig.pose.planned import PlannedChain
 from ik_addon.rig.pose.sources import EvaluatedPlaces
 from ik_addon.rig.pose.track_reading import TrackReader
 from ik_addon.rig.pose.track_solving import solve_tracks
-from ik_addon.rig.pose.tracks import Reading
+from ik_addon.rig.pose.tracks import PlannedChain, Reading
 
 from .keys import key, key_rotation
 from .rigs import Rig
@@ -85,7 +84,7 @@ def worst_of(rig: Rig) -> dict[str, float] | None:
     chain = plan.planned().get(ChainName(rig.ob.name_full, rig.tip.name))
     if chain is None or plan.reasons(scene)[ChainName(rig.ob.name_full, rig.tip.name)]:
         return None
-    own, size = [(rig.ob, chain.model)], chain.length
+    own, size = [(rig.ob, chain)], chain.length
     many = TrackReader(Sampler(FRAMES), len(FRAMES)).readings(own)[0]
     if not isinstance(many, Reading):
         return None

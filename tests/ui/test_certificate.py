@@ -404,7 +404,7 @@ def copied(form: str) -> str:
     from ik_addon.ui.operators.certificates import ANALYTIC_IK_OT_copy_certificate as operator
 
     manager = Clipboard()
-    fake = SimpleNamespace(form=form, certificate=operator.certificate)
+    fake = SimpleNamespace(form=form)
     operator.act(fake, SimpleNamespace(window_manager=manager), bpy.context.object)
     return manager.clipboard
 

@@ -28,7 +28,8 @@ class Dialog:
         self.values = {name: getattr(operator, name) for name in RESULT if name in own}
         if hasattr(kind, "draw"):
             state = {"layout": self.shown, "bl_rna": operator.properties.bl_rna, "_warning": ""}
-            state |= {name: getattr(operator, name) for name in ("use_range", "_warning") if hasattr(operator, name)}
+            read = ("use_range", "_warning", "ground")
+            state |= {name: getattr(operator, name) for name in read if hasattr(operator, name)}
             kind.draw(SimpleNamespace(**state), bpy.context)
         operator.cancel(bpy.context)
 
@@ -226,3 +227,17 @@ def test_the_description_of_an_action_holds_for_each_choice():
         assert (rig.ob.animation_data.action != own) is kept
         bpy.data.objects.remove(rig.ob)
         update()
+
+
+# Plant Feet
+
+
+@pytest.mark.parametrize(
+    ("ground", "asked"), [("CAPTURED", set()), ("LEVEL", {"height"}), ("OBJECT", {"ground_object"})]
+)
+def test_plant_feet_asks_for_its_ground_and_says_what_is_in_leg_lengths(ground, asked, ask):
+    captured()
+    shown = ask("plant_feet", ground=ground).shown
+    assert {"height", "ground_object"} & set(shown.properties) == asked
+    assert {"slide", "blend", "body", "body_direction", "softness", "clearance", "footprints"} <= set(shown.properties)
+    assert "In leg lengths. Slide 0 is automatic." in shown.labels

@@ -253,7 +253,23 @@ LACKS = {
     "check": "has no live chain. Add one first",
     "plant_feet": "has no live chain. Add one first",
     "plant_again": "has no live chain. Add one first",
+    "switch_to_fk": "no selected bone belongs to a chain",
+    "switch_to_ik": "no selected bone belongs to a chain",
 }
+LACKS_RESULTS = {
+    "mark_problems": "Armature 'leg' has no report. Check or bake its chains first",
+    "copy_certificate": "Armature 'leg' has no report. Check or bake its chains first",
+    "clear_marks": "No problem of armature 'leg' is marked. Use Mark Problems first",
+}
+
+
+@pytest.mark.parametrize("name", LACKS_RESULTS)
+def test_an_operator_for_results_is_greyed_out_without_them(name):
+    enter("POSE", leg().ob)
+    call = getattr(bpy.ops.analytic_ik, name)
+    assert not call.poll()
+    with pytest.raises(RuntimeError, match=rf"poll\(\) {LACKS_RESULTS[name]}"):
+        call()
 
 
 @pytest.mark.parametrize("name", LACKS)

@@ -107,5 +107,5 @@ STRAIGHTEST = 1.0 - 1e-6
 """Extension at which the knee still has a side in double precision."""
 STRAIGHT_SIDE = 0.02
 """Distance of the knee from the line of the leg below which noise moves it, and the foot's direction decides."""
-POLE_DISTANCE = 0.5
-"""Distance of the pole from the knee."""
+POLE_DISTANCE = 1.0
+"""Distance of the pole from the knee: where `rig_legs` puts it."""

@@ -6,26 +6,42 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+from ...authoring.finding.bone_names import read_names
 from ...authoring.homes import controls_home
 from ...rig.data.footprint import footprint_of, new_footprint
+from ...rig.model.foot import end_bone
 from ..feet.anchors import Anchors
-from ..feet.sole import BALL, HEEL
+from ..feet.clip import Clip
+from ..feet.sole import BALL, HEEL, Sole
 from ..feet.stances import Stance, anchors_in, moved, stances_of
 from ..feet.turns import UP, directions
+from .footprint_image import footprint_image
 
-_SIZE = 0.12
-"""Of a footprint, in leg lengths."""
+_LENGTH = 1.8
+"""Of a footprint, times from heel to ball."""
+_AHEAD = 0.08
+"""Part of its length by which a footprint's middle is ahead of that of heel and ball: toes are ahead of the ball."""
+_POINT = 0.2
+"""Of the footprint of a foot that is a point, in leg lengths."""
 
 
-def base_of(stance: Stance) -> Matrix:
-    """Where a stance is in the world: in the middle of its locks, its Y axis from heel to ball."""
+def base_of(stance: Stance, sole: Sole, feet: np.ndarray) -> Matrix:
+    """Where a stance is in the world: in the middle of its locks, its Y axis from heel to ball, along the slope.
+
+    feet: (T, 3, 3), how its foot is turned in the capture: where it points if only one of both stands.
+    """
     heels, balls = ([lock.place for lock in stance.locks if lock.point == point] for point in (HEEL, BALL))
     base = np.eye(4)
     base[:3, 3] = stance.place
     if heels and balls:
-        ahead = directions((np.mean(balls, axis=0) - np.mean(heels, axis=0)) * (1.0, 1.0, 0.0))
-        if ahead.any():
-            base[:3, :3] = np.column_stack((np.cross(ahead, UP), ahead, UP))
+        ahead = np.mean(balls, axis=0) - np.mean(heels, axis=0)
+    else:
+        along = sole.points[stance.leg, BALL] - sole.points[stance.leg, HEEL]
+        ahead = (feet[stance.first : stance.last + 1] @ along).mean(axis=0) * (1.0, 1.0, 0.0)
+    ahead = directions(ahead)
+    aside = directions(np.cross(ahead, UP))
+    if aside.any():
+        base[:3, :3] = np.column_stack((aside, ahead, np.cross(aside, ahead)))
     return Matrix(base)
 
 
@@ -72,28 +88,46 @@ def footprints_of(tip: bpy.types.PoseBone) -> Iterator[bpy.types.Object]:
 
 
 def make_footprints(
-    scene: bpy.types.Scene, tips: Sequence[bpy.types.PoseBone], anchors: Anchors, frames: range, lengths: np.ndarray
+    scene: bpy.types.Scene, tips: Sequence[bpy.types.PoseBone], anchors: Anchors, frames: range, clip: Clip, sole: Sole
 ) -> None:
     """Give each stance a footprint, if it has none; those of stances that are no more go.
 
-    anchors: as planned, before any edit. lengths: (legs), of the legs, in the world.
+    anchors: as planned, before any edit. clip, sole: of the capture.
     """
-    ob, used = tips[0].id_data, set()
-    home = controls_home(ob, scene)
+    used = set()
+    home = controls_home(tips[0].id_data, scene)
     for stance in stances_of(anchors):
         tip, first, last = tips[stance.leg], frames[stance.first], frames[stance.last]
         empty = _footprint(tip, first, last)
         if empty is None or empty in used:
-            empty = bpy.data.objects.new(f"Footprint {tip.name} {first:04}", None)
+            empty = _new(tip, base_of(stance, sole, clip.feet[stance.leg]), first)
             home.objects.link(empty)
-            empty.empty_display_type, empty.empty_display_size = "ARROWS", _SIZE * float(lengths[stance.leg])
-            empty.matrix_world = base = base_of(stance)
-            kept = new_footprint(empty)
-            kept.armature, kept.tip = ob, tip.name
-            kept.base = [number for column in base.col for number in column]
+            along = float(np.linalg.norm(np.subtract(*sole.points[stance.leg])))
+            empty.empty_display_size = _LENGTH * along or _POINT * float(clip.reaches[stance.leg])
         kept = new_footprint(empty)
+        if empty.name == _name(tip, kept.first):
+            empty.name = _name(tip, first)
         kept.first, kept.last = first, last
         used.add(empty)
     for tip in tips:
         for empty in [each for each in footprints_of(tip) if each not in used]:
             bpy.data.objects.remove(empty)
+
+
+def _new(tip: bpy.types.PoseBone, base: Matrix, first: int) -> bpy.types.Object:
+    """An Empty that looks like a footprint of a leg."""
+    empty = bpy.data.objects.new(_name(tip, first), None)
+    empty.empty_display_type = "IMAGE"
+    names = read_names(bone.name for bone in tip.id_data.pose.bones)
+    empty.data = footprint_image(names[tip.name].side)
+    empty.empty_image_offset = -0.5, _AHEAD - 0.5
+    empty.matrix_world = base
+    kept = new_footprint(empty)
+    kept.armature, kept.tip, kept.first = tip.id_data, tip.name, first
+    kept.base = [number for column in base.col for number in column]
+    return empty
+
+
+def _name(tip: bpy.types.PoseBone, first: int) -> str:
+    """What a footprint is called: in the order of the steps, whichever foot it is."""
+    return f"Footprint {first:04} {(end_bone(tip) or tip).name}"

@@ -85,11 +85,14 @@ def planted(
         made = _planned(clip, ground_below, tips, frames, options, with_footprints)
         placing = controls_placed(context, tips, controls, capture, made, frames)
         samples = yield from part_of(placing, 1, 3)
-        write_plan(tips, controls, carrier, capture, made, samples, frames)
+        with all_or_nothing([ob, *owners]) as written:
+            write_plan(tips, controls, carrier, capture, made, samples, frames)
+            written.nothing_more_is_made()
+            tag_pose(ob)
+            after = yield from part_of(captured(context, tips, carrier, frames, solved=True), 2, 3)
+        # After the last step: nothing is left of what ends before.
         if footprints:
-            make_footprints(context.scene, tips, seen[0], frames, clip.reaches)
-        tag_pose(ob)
-        after = yield from part_of(captured(context, tips, carrier, frames, solved=True), 2, 3)
+            make_footprints(context.scene, tips, seen[0], frames, clip, sole_of(clip))
         # Controls stand where they were put last; back to what is keyed here.
         scene = context.scene
         scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)

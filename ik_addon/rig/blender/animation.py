@@ -12,7 +12,7 @@ import bpy
 _BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)$', re.DOTALL)
 FOLLOWING = "analytic_ik_body_influence"
 """How far a bone follows the limbs that it carries."""
-_POSE_CHANNELS = {"rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale", "location", FOLLOWING}
+_POSE_CHANNELS = {"rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale", "location"}
 _GROUPS_MUTE = not hasattr(bpy.types, "ActionSlot")
 """Whether a muted group of F-Curves is silent: since actions have slots, Blender plays it."""
 
@@ -117,6 +117,21 @@ def animation_of(ob: bpy.types.Object) -> Iterator[tuple[str, bool]]:
     if data is not None:
         yield from ((path, False) for path, _ in _set_by(fcurve_homes(ob)))
         yield from ((driver.data_path, True) for driver in data.drivers if not driver.mute)
+
+
+def bones_with_animated(ob: bpy.types.Object, what: str) -> list[str]:
+    """Names of the bones of an armature object of which an F-Curve, an NLA strip or a driver sets a property."""
+    data = ob.animation_data
+    if data is None:
+        return []
+    # Most paths end otherwise, and are asked for nothing else.
+    curves = (curve for home in fcurve_homes(ob) for curve in home if curve.data_path.endswith(what))
+    drivers = (driver for driver in data.drivers if driver.data_path.endswith(what))
+    paths = [curve.data_path for curve in curves if plays(curve)] + [
+        each.data_path for each in drivers if not each.mute
+    ]
+    found = (bone_of_path(path) for path in paths)
+    return [name for name, own in found if own == what and name in ob.pose.bones]
 
 
 def is_animated(ob: bpy.types.Object, path: str) -> bool:

@@ -27,7 +27,7 @@ def shown_layers(scene: bpy.types.Scene) -> list[bpy.types.ViewLayer]:
     layers = [own] if own is not None and own.id_data == scene else []
     layers += [window.view_layer for window in (manager.windows if manager else ()) if window.scene == scene]
     # The stubs take it for a method.
-    return [*dict.fromkeys(layers)]  # pyright: ignore[reportReturnType]
+    return [*dict.fromkeys(layers)] if len(layers) > 1 else layers  # pyright: ignore[reportReturnType]
 
 
 def shown_graphs(scene: bpy.types.Scene) -> list[bpy.types.Depsgraph]:
@@ -35,7 +35,8 @@ def shown_graphs(scene: bpy.types.Scene) -> list[bpy.types.Depsgraph]:
 
     No handler is told of a layer that plays in a second window.
     """
-    return [layer.depsgraph for layer in shown_layers(scene) if layer.depsgraph is not None]
+    graphs = (layer.depsgraph for layer in shown_layers(scene))
+    return [graph for graph in graphs if graph is not None]
 
 
 def next_graph(graphs: Graphs) -> bpy.types.Depsgraph | None:

@@ -54,17 +54,6 @@ def silence(ob: bpy.types.Object, scene: bpy.types.Scene, graphs: Graphs, curves
     return all([_silence_in(ob, ob.evaluated_get(graph), curves, others) for graph in graphs])
 
 
-def is_silenced(ob: bpy.types.Object, graph: bpy.types.Depsgraph, curves: Sequence[int]) -> bool:
-    """True if the F-Curves of an original armature object are silent in a depsgraph still: a copy made anew plays."""
-    home = _home(ob.evaluated_get(graph))
-    return home is None or _are_silent(home, curves)
-
-
-def _are_silent(home: bpy.types.bpy_prop_collection, curves: Sequence[int]) -> bool:
-    # Both ends: keys that came or went have moved the others.
-    return len(home) > curves[-1] and home[curves[0]].mute and home[curves[-1]].mute
-
-
 def _silence_in(
     ob: bpy.types.Object, ob_evaluated: bpy.types.Object, curves: Sequence[int], others: Sequence[int]
 ) -> bool:
@@ -72,7 +61,9 @@ def _silence_in(
     home = _home(ob_evaluated)
     if home is None or len(home) <= curves[-1]:
         return False
-    return (curves == others and _are_silent(home, curves)) or _set_flags(ob, ob_evaluated, curves)
+    # Both ends: keys that came or went have moved the others.
+    are_silent = curves == others and home[curves[0]].mute and home[curves[-1]].mute
+    return are_silent or _set_flags(ob, ob_evaluated, curves)
 
 
 def _set_flags(ob: bpy.types.Object, ob_evaluated: bpy.types.Object, curves: Sequence[int] = ()) -> bool:
@@ -129,9 +120,10 @@ def forget() -> None:
 
 def _home(ob_evaluated: bpy.types.Object) -> bpy.types.bpy_prop_collection | None:
     """The F-Curves of the action of an armature object as it is evaluated; None where it is not."""
-    evaluated = isinstance(ob_evaluated, bpy.types.Object) and ob_evaluated.is_evaluated
-    action = ob_evaluated.animation_data.action if evaluated and ob_evaluated.animation_data else None
+    # Before its first evaluation a depsgraph has nothing but a placeholder, which is no object.
+    data = getattr(ob_evaluated, "animation_data", None) if ob_evaluated.is_evaluated else None
+    action = data.action if data else None
     if not isinstance(action, bpy.types.Action) or not action.is_evaluated:
         return None
-    homes = current_fcurve_collections(ob_evaluated.animation_data)
+    homes = current_fcurve_collections(data)
     return homes[0] if len(homes) == 1 else None

@@ -4,15 +4,14 @@ import bpy
 
 from ... import messages
 from ...solvers import ChainError
-from ..blender.animation import FOLLOWING, animated_paths, bone_of_path, current_fcurve_collections, fcurve_collections
+from ..blender.animation import FOLLOWING, bones_with_animated, current_fcurve_collections, fcurve_collections
 
 _SWITCH = "analytic_ik_enabled"
 
 
 def switched_tips(ob: bpy.types.Object) -> list[str]:
     """Names of the bones of an armature object whose chains animation switches on and off."""
-    found = (bone_of_path(path) for path in animated_paths(ob))
-    return [name for name, what in found if what == _SWITCH and name in ob.pose.bones]
+    return bones_with_animated(ob, _SWITCH)
 
 
 def check_switchable(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:

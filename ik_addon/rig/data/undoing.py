@@ -18,6 +18,8 @@ _BLENDERS_LIMITS = ("lock_ik_", "use_ik_limit_", "ik_min_", "ik_max_")
 _CONTROLS = "analytic_ik_record_controls"
 _TRIGGER = "analytic_ik_record_trigger"
 _OF_CONSTRAINT = ("mute", "influence")
+_PLAIN = str | int | float | None | bpy.types.ID
+"""Kinds of values that stay as they are; Blender's vectors show what their property holds at any time."""
 
 
 class Undo:
@@ -189,8 +191,7 @@ def _set_back(owner: bpy.types.bpy_struct, values: dict[str, object], names: Ite
 
 
 def _plain(value: object) -> object:
-    """A value that stays as it is; Blender's vectors show what their property holds at any time."""
-    return value if isinstance(value, str | int | float | None | bpy.types.ID) else tuple(value)
+    return value if isinstance(value, _PLAIN) else tuple(value)
 
 
 def _constraints(bone: bpy.types.PoseBone) -> dict[str, dict[str, object]]:

@@ -14,19 +14,18 @@ from ..blender.channels import channel_of, channel_path, raw_values
 from ..blender.evaluating import Graphs
 from ..blender.rendering import is_rendering
 from ..blender.sampling import Sampler
-from ..blender.silencing import curves_of, is_silenced, plays_alone, silence
+from ..blender.silencing import curves_of, plays_alone, silence
 from ..blender.simple import Judge, not_simple, time_is_plain
 from ..data.relation import is_tied, wake
 from ..model.limb_model import LimbModel, settings_now
 from ..pose.channel_values import channel_values
-from ..pose.kinematics import FkTrack
-from ..pose.planned import PlannedChain, planned_chain
+from ..pose.planned import planned_chain
 from ..pose.posing import PoseWriter, RowWriter, settle
 from ..pose.sources import EvaluatedPlaces
 from ..pose.steady import SteadyChain, Wishes
 from ..pose.track_reading import TrackReader, body_at, is_confirmed, wishes_at
 from ..pose.track_solving import solve_each, solve_tracks
-from ..pose.tracks import Reading
+from ..pose.tracks import PlannedChain, Reading
 from .glance import glance
 
 _FRAMES_AHEAD = 16
@@ -50,7 +49,7 @@ class _Ahead:
 
     rows: of their channels among the armature's; None: all of them. values: (frames, rows, 4), what is written there.
     keyed, fk: rows of channels that have keys, and their FK values (frames, keyed, 4). curves: places of the F-Curves
-    that would undo what is written.
+    that would undo what is written; watched: the path of a channel of each chain with keys, and what is written there.
     """
 
     first: float
@@ -61,11 +60,12 @@ class _Ahead:
     keyed: np.ndarray
     fk: np.ndarray
     curves: list[int]
+    watched: list[tuple[str, list[tuple[float, ...]]]]
 
 
 def _nothing_ahead(first: float) -> _Ahead:
     none = np.empty(0)
-    return _Ahead(first, [], [], None, none, none, none, [])
+    return _Ahead(first, [], [], None, none, none, none, [], [])
 
 
 _Asked = tuple[Wishes, dict[str, float]]
@@ -141,11 +141,11 @@ class ArmaturePlan:
         self._together = [together[model.body.name] if model.body else [k] for k, model in enumerate(self.models)]
         self._refused: dict[int, str] = {}
         self._still: dict[int, np.ndarray] = {}
-        self._still_fk: dict[tuple[str, str], FkTrack] = {}
         self._ahead: dict[float, _Ahead] = {}
         self._frame: float | None = None
         self._frames = self._updates = 0
         self._certain = False
+        self._silenced: tuple[list[int], list[int]] | None = None
 
     @property
     def object(self) -> bpy.types.Object | None:
@@ -162,7 +162,7 @@ class ArmaturePlan:
         self._ahead.clear()
         self._refused.clear()
         self._still.clear()
-        self._frames = 0
+        self._frames, self._silenced = 0, None
 
     def restructured(self) -> None:
         """What moves with what may have changed, and what is sampled as well."""
@@ -190,13 +190,15 @@ class ArmaturePlan:
             ahead = self._look_ahead(ob, scene, frame)
         k = int(frame - ahead.first)
         if ahead.curves:
-            self.silences = silence(ob, scene, graphs, ahead.curves)
+            self.silences = self._silence(ob, scene, graphs, ahead.curves)
             if not self.silences:
                 # Someone else plays them too now, or they are not where they were.
                 self.doubt()
                 return True
             # Blender does not bring the originals what is silent.
             self._writer.write([ob], ahead.fk[k], ahead.keyed)
+        else:
+            self._silenced = None
         self._guess(ob, frame, graphs, ahead.which)
         if not ahead.which:
             return True
@@ -226,11 +228,18 @@ class ArmaturePlan:
             late = self._misplaced(ob, places, ahead, ahead.which)
         elif self._frames % _COMPARED_EACH == 0:
             late = self._misplaced(ob, places, ahead, [ahead.which[self._frames // _COMPARED_EACH % len(ahead.which)]])
-        if anew or (self.silences and not is_silenced(ob, places.depsgraph, ahead.curves)):
-            late = range(len(self.chains))
+        if anew or (self.silences and not self._is_silent_still(ob.evaluated_get(places.depsgraph), ahead)):
+            self._silenced, late = None, range(len(self.chains))
         elif ahead.rows is not None:
             late += sorted(set(range(len(self.chains))).difference(ahead.which))
-        return self._solve_late(places, late, anew)
+        return not late or self._solve_late(places, late, anew)
+
+    def _silence(self, ob: bpy.types.Object, scene: bpy.types.Scene, graphs: Graphs, curves: list[int]) -> bool:
+        """See `silence`. What was silent after the frame before is not looked at again: it is after this one."""
+        wanted = curves, [graph.as_pointer() for graph in graphs]
+        if self._silenced != wanted or not plays_alone(ob):
+            self._silenced = wanted if silence(ob, scene, graphs, curves) else None
+        return self._silenced is not None
 
     def _guess(self, ob: bpy.types.Object, frame: float, graphs: Graphs, sampled: Collection[int]) -> None:
         """Write what chains that are not sampled came to when the frame was visited before."""
@@ -239,18 +248,18 @@ class ArmaturePlan:
             return
         copies = copies_of(ob, graphs)
         self._guessed = {k: own for k, own in found.items() if k not in sampled}
-        if all(self._is_shown(copy, k, values) for copy in copies for k, (_, values) in self._guessed.items()):
+        guessed = [(values, self._rows[k]) for k, (_, values) in self._guessed.items()]
+        if all(self._writer.shows(copy, *each) for copy in copies for each in guessed):
             return
-        for k, (_, values) in self._guessed.items():
-            self._writer.write(copies, values, self._rows[k])
+        for each in guessed:
+            self._writer.write(copies, *each)
         wake(ob, ())
 
-    def _is_shown(self, copy: bpy.types.Object, k: int, values: np.ndarray) -> bool:
-        bones = copy.pose.bones
-        return all(
-            tuple(bones[name].path_resolve(channel_of(mode)[0], False)) == tuple(numbers[: channel_of(mode)[1]])
-            for (name, mode), numbers in zip(self._channels[k], values.tolist(), strict=True)
-        )
+    def _is_silent_still(self, copy: bpy.types.Object, ahead: _Ahead) -> bool:
+        """True if no keys were played over what was written before the frame: those of a copy made anew are."""
+        assert self._frame is not None
+        k = int(self._frame - ahead.first)
+        return all(tuple(copy.path_resolve(path, False)) == numbers[k] for path, numbers in ahead.watched)
 
     def _solve_late(self, places: EvaluatedPlaces, which: Iterable[int], anew: bool) -> bool:
         """Solve chains after a frame, unless they show already what they ask for, and remember them."""
@@ -264,7 +273,7 @@ class ArmaturePlan:
         late = []
         for k in which:
             guess = self._guessed.get(k)
-            if anew or guess is None or asked[k] != guess[0] or not self._is_shown(copy, k, guess[1]):
+            if anew or guess is None or asked[k] != guess[0] or not self._writer.shows(copy, guess[1], self._rows[k]):
                 late.append(k)
         if not late:
             return True
@@ -389,8 +398,7 @@ class ArmaturePlan:
             values += [(*locations[k], 0.0)] if k in locations else []
             found[k] = wishes, np.array(values, np.float32)
         if in_arrays:
-            reader = TrackReader(places, 1, self._still_fk)
-            readings = reader.readings((ob, self.models[k]) for k in in_arrays)
+            readings = TrackReader(places, 1).readings((ob, self.chains[k]) for k in in_arrays)
             for reading in readings:
                 if isinstance(reading, ChainError):
                     raise reading
@@ -426,9 +434,7 @@ class ArmaturePlan:
                 *own, _ = numbers
                 *own_before, _ = before
                 if own != own_before:
-                    model = self.models[k]
-                    self.chains[k] = planned_chain(ob, model)
-                    self._still_fk.pop((model.armature, model.tip), None)
+                    self.chains[k] = planned_chain(ob, self.models[k])
                 if numbers != before:
                     self._ahead.clear()
                     self._recalled.clear()
@@ -441,14 +447,14 @@ class ArmaturePlan:
 
     def is_to_be_tagged(self) -> bool:
         """Whether chains were written before this evaluation, and nothing ties one of them to its controls."""
-        ob = self.object
-        if ob is None or not (self.early or self.written or self._guessed):
+        if self._tied or not (self.early or self.written or self._guessed):
             return False
-        if self._tied is None:
+        ob = self.object
+        if self._tied is None and ob is not None:
             bones, led = ob.pose.bones, [model.led.name for model in self.models if model.led]
             self._tied = all(is_tied(bones[model.tip]) for model in self.models)
             self._tied &= all(is_tied(bones[name], loosely=True) for name in led)
-        return not self._tied
+        return self._tied is False
 
     def is_alone(self) -> bool:
         """Whether nothing but channels places the armature object, and what of it carries or makes its chains."""
@@ -507,9 +513,9 @@ class ArmaturePlan:
     def _solve_ahead(self, ob: bpy.types.Object, frames: Sequence[float]) -> _Ahead:
         assert self.ways is not None
         sampled = [k for k, way in enumerate(self.ways) if not way]
-        reader = TrackReader(Sampler(frames, still=self._still), len(frames), self._still_fk)
+        reader = TrackReader(Sampler(frames, still=self._still), len(frames))
         readings: dict[int, Reading] = {}
-        for k, reading in zip(sampled, reader.readings((ob, self.models[k]) for k in sampled), strict=True):
+        for k, reading in zip(sampled, reader.readings((ob, self.chains[k]) for k in sampled), strict=True):
             if isinstance(reading, ChainError):
                 self.ways[k] = str(reading)
             else:
@@ -531,8 +537,12 @@ class ArmaturePlan:
         has_keys = np.array([name in model.keyed_bones for model, (name, _) in channels])
         curves = curves_of(ob, {channel_path(*each) for model, each in channels if each[0] in model.keyed_bones})
         fk, values = channel_values(own, [*poses.values()])
-        whole = len(rows) == self.bones
-        return _Ahead(frames[0], which, own, None if whole else rows, values, rows[has_keys], fk[:, has_keys], curves)
+        keyed = np.flatnonzero(has_keys)
+        # Of each chain the first one.
+        places = {channels[place][0].tip: place for place in keyed[::-1].tolist()}.values()
+        watched = [_path_and_numbers(channels[place][1], values[:, place]) for place in places]
+        which_rows = None if len(rows) == self.bones else rows
+        return _Ahead(frames[0], which, own, which_rows, values, rows[keyed], fk[:, keyed], curves, watched)
 
     def _misplaced(
         self, ob: bpy.types.Object, places: EvaluatedPlaces, ahead: _Ahead, some: Sequence[int]
@@ -562,6 +572,11 @@ def _why_not_sampled(ob: bpy.types.Object, model: LimbModel, judge: Judge) -> st
         if not why and model.keyed_bones and not plays_alone(ob):
             why = messages.KEYS_SHARED(object=ob.name)
     return why
+
+
+def _path_and_numbers(channel: tuple[str, str], values: np.ndarray) -> tuple[str, list[tuple[float, ...]]]:
+    """The path of a bone's channel, and values (frames, 4) of it as numbers to compare."""
+    return channel_path(*channel), [*map(tuple, values[:, : channel_of(channel[1])[1]].tolist())]
 
 
 def _frames_around(frame: float, playing: int, place: int) -> Sequence[float]:

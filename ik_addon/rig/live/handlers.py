@@ -172,11 +172,12 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     moved, reposed = set(), set()
     if depsgraph.id_type_updated("OBJECT"):
         for update in depsgraph.updates:
-            if isinstance(update.id, bpy.types.Object):
+            data = update.id
+            if isinstance(data, bpy.types.Object):
                 if update.is_updated_transform:
-                    moved.add(update.id.original)
-                if update.is_updated_geometry and update.id.type == "ARMATURE":
-                    reposed.add(update.id.original)
+                    moved.add(data.original)
+                if update.is_updated_geometry and data.type == "ARMATURE":
+                    reposed.add(data.original)
     if reposed and not reposed <= set(armatures.armature_objects()):
         # One came while another object went: the file has as many as before.
         armatures.forget()

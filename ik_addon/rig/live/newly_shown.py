@@ -12,7 +12,8 @@ _handlers: list[object] = []
 
 def solved_in(depsgraph: bpy.types.Depsgraph) -> None:
     """A handler was called for a depsgraph."""
-    _seen.add(_key(depsgraph))
+    if _handlers:
+        _seen.add(_key(depsgraph))
 
 
 def forget() -> None:

@@ -17,9 +17,10 @@ from ..data.switch import switched_tips
 from ..model.body import bodies_of, following_bones
 from ..model.limb_model import animated_bones
 from ..model.order import ChainName, KnownOrders, live_tips, tips_of
-from ..pose.planned import PlannedChain, planned_chains
+from ..pose.planned import planned_chains
 from ..pose.solving import ScenePass
 from ..pose.sources import EvaluatedPlaces
+from ..pose.tracks import PlannedChain
 from .armature_plan import ArmaturePlan
 from .preparing import tieable_tips
 from .signature import signature

@@ -7,7 +7,7 @@ import numpy as np
 
 from ... import messages
 from ...solvers import ChainError
-from ..blender.animation import FOLLOWING, animated_channels, is_driven
+from ..blender.animation import FOLLOWING, bones_with_animated, is_driven
 from ..blender.armatures import bones_at
 from ..blender.carriers import carriers
 from ..blender.movers import movers_of
@@ -29,9 +29,7 @@ def following_bones(ob: bpy.types.Object) -> list[str]:
 
 def bodies_of(ob: bpy.types.Object) -> list[str]:
     """Names of the bones of an armature object that follow their limbs, or do so where animation says it."""
-    found = [name for name, own in animated_channels(ob.original).items() if (FOLLOWING, 0) in own]
-    found = [name for name in found if name in ob.pose.bones]
-    return [*dict.fromkeys((*following_bones(ob), *found))]
+    return [*dict.fromkeys((*following_bones(ob), *bones_with_animated(ob.original, FOLLOWING)))]
 
 
 def movers_of_target(tip: bpy.types.PoseBone, known: Known | None = None) -> Movers:

@@ -4,10 +4,11 @@ All in the space of the root's parent; arrays have the row first, one or n of th
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from ...solvers.arrays import conjugate, multiply, rotated, slerp
+from ...solvers.arrays import conjugate, multiply, rotated, side_by_side, slerp
 from ..model.limb_model import LimbModel
 
 
@@ -48,13 +49,13 @@ def fk_track(
 ) -> FkTrack:
     """Forward kinematics of evenly scaled bones that inherit all of their parents' motion."""
     turn, head, size = np.array([[1.0, 0.0, 0.0, 0.0]]), np.zeros((1, 3)), np.ones(1)
+    offsets = model.rest_offsets + rotated(model.rest_turns, locations)
+    in_parents = multiply(model.rest_turns, rotations)
     turns, heads, sizes = [], [], []
     end = head
     for k in range(len(model.bones)):
-        rest_turn = model.rest_turns[k]
-        offset = model.rest_offsets[k] + rotated(rest_turn, locations[:, k])
-        head = head + size[:, None] * rotated(turn, offset)
-        turn = multiply(turn, multiply(rest_turn, rotations[:, k]))
+        head = head + size[:, None] * rotated(turn, offsets[:, k])
+        turn = multiply(turn, in_parents[:, k])
         # What is off unit length adds up.
         turn = turn / np.linalg.norm(turn, axis=-1, keepdims=True)
         size = size * scales[:, k, 1]
@@ -63,14 +64,13 @@ def fk_track(
         sizes.append(size)
         if k == model.own - 1:
             end = head + size[:, None] * rotated(turn, model.end)
-    turns, heads, sizes = (np.stack(np.broadcast_arrays(*each), axis=1) for each in (turns, heads, sizes))
+    turns, heads, sizes = map(side_by_side, (turns, heads, sizes))
     return FkTrack(numbers, rotations, locations, scales, turns, heads, sizes, end, lengthening)
 
 
 def joints_of(model: LimbModel, fk: FkTrack) -> np.ndarray:
     """The joints (n, links + 1, 3) of a chain, root first."""
-    heads = (fk.heads[:, k] for k in model.links)
-    return np.stack(np.broadcast_arrays(*heads, fk.end), axis=1)
+    return side_by_side([*(fk.heads[:, k] for k in model.links), fk.end])
 
 
 def local_rotations(
@@ -82,28 +82,27 @@ def local_rotations(
     foot_turns: the orientations (n, 4) of the bones on its end.
     influences: (n or 1).
     """
-    whole = bool((influences == 1.0).all())
-    targets = [link_turns[:, k] for k in range(link_turns.shape[1])]
-    targets += [
-        multiply(orientation, conjugate(fk.turns[:, model.own + k])) for k, orientation in enumerate(foot_turns)
-    ]
-    found, above, shown = [], None, None
-    for k, target in zip(model.turned, targets, strict=True):
-        # Between a local rotation and the turn of its bone from the FK pose there are only constant rotations.
-        own, after = fk.rotations[:, k], fk.turns[:, k]
-        before = multiply(own, conjugate(after))
+    turned, links = list(model.turned), len(model.links)
+    own, after = fk.rotations[:, turned], fk.turns[:, turned]
+    # Between a local rotation and the turn of its bone from the FK pose there are only constant rotations.
+    before = multiply(own, conjugate(after))
+    targets = [link_turns[:, k] for k in range(links)]
+    targets += [multiply(each, conjugate(after[:, links + k])) for k, each in enumerate(foot_turns)]
+    under = [multiply(conjugate(above), target) for above, target in pairwise(targets)]
+    found = multiply(multiply(before, side_by_side([targets[0], *under])), after)
+    if (influences == 1.0).all():
+        return found
+    found = slerp(own, found, influences[:, None])
+    if foot_turns:
         # A foot is turned to its orientation under the tip as it is shown; a toe as it lies to the foot.
-        under = shown if k == model.own else above
-        turn = target if under is None else multiply(conjugate(under), target)
-        local, above = multiply(multiply(before, turn), after), target
-        if whole:
-            shown = target
-        else:
-            local = slerp(np.broadcast_to(own, local.shape), local, influences)
-            turn = multiply(multiply(conjugate(before), local), conjugate(after))
-            shown = turn if shown is None else multiply(shown, turn)
-        found.append(local)
-    return np.stack(np.broadcast_arrays(*found), axis=1)
+        turns = multiply(multiply(conjugate(before), found), conjugate(after))
+        shown = turns[:, 0]
+        for k in range(1, links):
+            shown = multiply(shown, turns[:, k])
+        turn = multiply(conjugate(shown), targets[links])
+        local = multiply(multiply(before[:, links], turn), after[:, links])
+        found[:, links] = slerp(own[:, links], local, influences)
+    return found
 
 
 def posed(model: LimbModel, fk: FkTrack, rotations: np.ndarray, stretches: np.ndarray) -> FkTrack:

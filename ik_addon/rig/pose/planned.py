@@ -1,7 +1,6 @@
 """Chains that are not read whole each time: what they are made of is kept, and only what moves is read."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import bpy
 from mathutils import Matrix, Quaternion
@@ -17,23 +16,13 @@ from ..model.limb import INHERITING, chain_bones
 from ..model.limb_model import FK_CHANNELS, SAMPLED_SETTINGS, AnimatedBones, LimbModel, limb_model, settings_now
 from .solving import PosedLimb
 from .sources import EvaluatedPlaces
-from .steady import SteadyChain, is_even, steady_chain
+from .steady import is_even, steady_chain
 from .track_reading import TrackReader, read_fk
 from .track_solving import chain_at, solve_each
-from .tracks import PoseTrack, Reading
+from .tracks import PlannedChain, PoseTrack, Reading
 
 _SAME_ROTATION = 1e-4
 """Apart as quaternions, for each bone of the chain, which adds up: more is another pose, and not rounding."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedChain:
-    """model: what no frame changes. steady: to solve one frame without arrays; None where that takes more.
-    length: of the chain in its FK pose."""
-
-    model: LimbModel
-    steady: SteadyChain | None
-    length: float
 
 
 def planned_chains(
@@ -54,20 +43,23 @@ def planned_chains(
             body_of |= dict.fromkeys(moved, body)
         else:
             found |= {tip: found[tip] or messages.MOVES_WITH_BODY(bone=name) for tip in moved}
-    models = {tip: limb_model(ob, limbs[tip].limb, animated, body_of.get(tip)) for tip, why in found.items() if not why}
-    reader = TrackReader(EvaluatedPlaces(depsgraph), 1)
-    readings = dict(zip(models, reader.readings((ob, model) for model in models.values()), strict=True))
-    sound = {tip: reading for tip, reading in readings.items() if isinstance(reading, Reading)}
+    chains: dict[str, PlannedChain] = {}
+    for tip in (tip for tip, why in found.items() if not why):
+        try:
+            chains[tip] = planned_chain(ob, limb_model(ob, limbs[tip].limb, animated, body_of.get(tip)))
+        except ChainError:
+            found[tip] = messages.SET_UP_UNUSUALLY()
+    readings = TrackReader(EvaluatedPlaces(depsgraph), 1).readings((ob, chain) for chain in chains.values())
+    sound = {tip: own for tip, own in zip(chains, readings, strict=True) if isinstance(own, Reading)}
     solved = dict(zip(sound, solve_each([*sound.values()]), strict=True))
-    for tip, model in models.items():
+    for tip, chain in chains.items():
         pose = solved.get(tip)
         if isinstance(pose, ChainError):
             found[tip] = str(pose)
-            continue
-        if pose is None or not _is_same(limbs[tip], pose):
+        elif pose is None or not _is_same(limbs[tip], pose):
             found[tip] = messages.SET_UP_UNUSUALLY()
-            continue
-        found[tip] = planned_chain(ob, model)
+        else:
+            found[tip] = chain
     for name, (_, moved) in bodies.items():
         if any(isinstance(found[tip], str) for tip in moved):
             # Where it goes depends on all of its limbs.
@@ -103,7 +95,8 @@ def planned_chain(ob: bpy.types.Object, model: LimbModel) -> PlannedChain:
     """
     fk = read_fk(ob, model)
     chain = chain_at(model, fk, 0)
-    return PlannedChain(model, steady_chain(model, fk, settings_now(ob.pose.bones[model.tip]), chain), chain.length)
+    steady = steady_chain(model, fk, settings_now(ob.pose.bones[model.tip]), chain)
+    return PlannedChain(model, fk, chain.length, steady)
 
 
 def _is_same(posed: PosedLimb, pose: PoseTrack) -> bool:

@@ -59,8 +59,8 @@ class EvaluatedPlaces:
     def world_and_pose(self, ob: bpy.types.Object, bone: str) -> tuple[Matrix, Matrix | None]:
         """World matrix of an object, and the pose matrix of a bone of it; None without a bone."""
         world, pose = self._unlifted(ob, bone)
-        for owner, bones, lift in self._lifts if pose is not None else ():
-            if owner == ob and bone in bones:
+        for owner, bones, lift in self._lifts:
+            if pose is not None and owner == ob and bone in bones:
                 pose = lift @ pose
         return world, pose
 

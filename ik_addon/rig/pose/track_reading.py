@@ -8,6 +8,7 @@ from mathutils import Matrix, Vector
 
 from ... import messages
 from ...solvers import ChainError
+from ...solvers.arrays import side_by_side
 from ...solvers.limited import legal_reach
 from ..blender.bones import rotation_in
 from ..blender.channels import SCALE, Raw, channel_path, raw_values
@@ -20,7 +21,7 @@ from .kinematics import FkTrack, fk_track
 from .sources import EvaluatedPlaces, Source
 from .steady import SIMILAR, SteadyChain, Wishes, is_even
 from .track_carrying import shifts_over
-from .tracks import BodyTrack, GoalTrack, Reading
+from .tracks import BodyTrack, GoalTrack, PlannedChain, Reading
 
 _SAME_PLACE = 1e-5
 """Distance, in parts of a chain's reach to it, from where a point was sampled to where Blender has it, for rounding."""
@@ -34,40 +35,41 @@ class UnevenError(ChainError):
 
 
 class TrackReader:
-    """Reads chains over `count` frames from a source. still: FK poses that are the same at all frames, by chain; what
-    is found to be so is added.
+    """Reads chains over `count` frames from a source.
 
     Bones that follow their limbs are where they go for these, wherever the source has them: their limbs are to be read
     together.
     """
 
-    def __init__(self, source: Source, count: int, still: dict[tuple[str, str], FkTrack] | None = None) -> None:
+    def __init__(self, source: Source, count: int) -> None:
         self._source = source
         self._count = count
-        self._still = {} if still is None else still
         self._carried: dict[tuple[str, str], _Carried] = {}
         self._bodies: dict[tuple[str, str], BodyTrack | ChainError] = {}
         self._lifts: dict[str, list[tuple[BodyModel, np.ndarray]]] = {}
 
-    def readings(self, chains: Iterable[tuple[bpy.types.Object, LimbModel]]) -> list[Reading | ChainError]:
+    def readings(self, chains: Iterable[tuple[bpy.types.Object, PlannedChain]]) -> list[Reading | ChainError]:
         """The reading of each chain of an original armature object, or why there is none."""
         chains = [*chains]
-        for ob, model in chains:
-            if model.led:
-                limbs = [other for own, other in chains if own == ob and other.tip in model.led.limbs]
-                self._bodies[model.armature, model.led.name] = self._followed(ob, model.led, limbs)
-        return [self._read(ob, model) for ob, model in chains]
+        for ob, chain in chains:
+            led = chain.model.led
+            if led:
+                limbs = [other for own, other in chains if own == ob and other.model.tip in led.limbs]
+                self._bodies[chain.model.armature, led.name] = self._followed(ob, led, limbs)
+        return [self._read(ob, chain) for ob, chain in chains]
 
-    def _read(self, ob: bpy.types.Object, model: LimbModel) -> Reading | ChainError:
+    def _read(self, ob: bpy.types.Object, chain: PlannedChain) -> Reading | ChainError:
+        model = chain.model
         body = self._bodies.get((model.armature, model.body.name)) if model.body else None
         if isinstance(body, ChainError):
             return body
         try:
-            return Reading(model, self._fk(ob, model), self._goal(ob, model), self._count, body if model.led else None)
+            fk = read_fk(ob, model, self._source) if model.keyed_bones else chain.fk
+            return Reading(model, fk, self._goal(ob, model), self._count, body if model.led else None)
         except ChainError as error:
             return error
 
-    def _followed(self, ob: bpy.types.Object, body: BodyModel, limbs: Sequence[LimbModel]) -> BodyTrack | ChainError:
+    def _followed(self, ob: bpy.types.Object, body: BodyModel, limbs: Sequence[PlannedChain]) -> BodyTrack | ChainError:
         """Find where a bone goes that follows its limbs, and from now on what it carries there."""
         bone, poses, lifts = ob.pose.bones[body.name], self._source.poses, self._lifts.setdefault(ob.name_full, [])
         fk = self._own(ob, bone, "location", bone.location[:], body.keyed)
@@ -75,7 +77,7 @@ class TrackReader:
         turn = basis[:, :3, :3]
         to_fk = basis[:, :3, 3] + (turn @ fk[..., None])[..., 0] - poses(ob, body.name)[:, :3, 3]
         lifts.append((body, to_fk))
-        readings = [self._read(ob, model) for model in limbs]
+        readings = [self._read(ob, limb) for limb in limbs]
         sound = [each for each in readings if isinstance(each, Reading)]
         if len(sound) < len(body.limbs):
             refused = (each for each in readings if isinstance(each, ChainError))
@@ -91,7 +93,7 @@ class TrackReader:
             )
             for name, value in (("body_influence", now.influence), ("body_softness", now.softness))
         }
-        parents = [self._pose(ob, model.parent) for model in limbs]
+        parents = [self._pose(ob, limb.model.parent) for limb in limbs]
         shifts = shifts_over(body, sound, parents, self._source.worlds(ob), settings)
         moves = (np.linalg.inv(turn) @ shifts[..., None])[..., 0] if shifts.any() else np.zeros((1, 3))
         locations = np.where(moves.any(axis=1)[:, None], (fk + moves).astype(np.float32), fk)
@@ -114,15 +116,6 @@ class TrackReader:
                 pose = np.broadcast_to(pose, (max(len(pose), len(lift)), 4, 4)).copy()
                 pose[:, :3, 3] += lift
         return pose
-
-    def _fk(self, ob: bpy.types.Object, model: LimbModel) -> FkTrack:
-        key = model.armature, model.tip
-        if key not in self._still:
-            fk = read_fk(ob, model, self._source)
-            if model.keyed_bones:
-                return fk
-            self._still[key] = fk
-        return self._still[key]
 
     def _goal(self, ob: bpy.types.Object, model: LimbModel) -> GoalTrack:
         key = model.armature, model.parent
@@ -189,7 +182,8 @@ def read_fk(ob: bpy.types.Object, model: LimbModel, source: Source | None = None
             raise UnevenError(messages.PARENT_UNEVEN(bone=bone.name))
     turns = [quaternions_of(own, mode) for own, mode in zip(numbers, model.modes, strict=True)]
     lengthening = tuple(_channel(ob, ob.pose.bones[name], SCALE, source, model) for name, _ in model.scaled)
-    return fk_track(model, tuple(numbers), _stacked(turns), _stacked(locations), _stacked(scales), lengthening)
+    together = side_by_side(turns), side_by_side(locations), side_by_side(scales)
+    return fk_track(model, tuple(numbers), *together, lengthening)
 
 
 def _channel(
@@ -199,10 +193,6 @@ def _channel(
     if source is None or bone.name not in model.keyed_bones:
         return np.array([still])
     return source.channel(ob, channel_path(bone.name, mode), still)
-
-
-def _stacked(arrays: list[np.ndarray]) -> np.ndarray:
-    return np.stack(np.broadcast_arrays(*arrays), axis=1)
 
 
 def _are_even(matrices: np.ndarray) -> bool:

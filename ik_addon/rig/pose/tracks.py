@@ -7,7 +7,21 @@ from mathutils import Quaternion, Vector
 
 from ..model.limb_model import LimbModel
 from .kinematics import FkTrack
-from .steady import Wishes
+from .steady import SteadyChain, Wishes
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedChain:
+    """A chain that is not read whole each time.
+
+    model: what no frame changes. fk: its FK pose as the channels were when it was planned; length: of the chain in it.
+    steady: to solve one frame without arrays; None where that takes more.
+    """
+
+    model: LimbModel
+    fk: FkTrack
+    length: float
+    steady: SteadyChain | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
 from ... import messages
-from ...authoring.marking import clear_marks, has_marks, mark_troubles
-from ...authoring.selection import chain_armature, select_bone
-from ...bake.certificate import Certificate, certificate_text, read_certificate
-from ...solvers import ChainError
+from ...authoring.marking import clear_marks, mark_troubles
+from ...authoring.selection import select_bone
+from ...bake.certificate import certificate_text, read_certificate
+from ..classes import registration_of
 from .chains import ChainOperator
 
 
@@ -33,29 +33,7 @@ class ANALYTIC_IK_OT_go_to_frame(ChainOperator):
         return messages.WENT_TO_BONE(frame=self.frame, bone=self.bone)
 
 
-class CertificateOperator(ChainOperator):
-    """What needs an armature with a report that can be read."""
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not super().poll(context):
-            return False
-        ob = chain_armature(context)
-        if read_certificate(ob.analytic_ik_report) is None:
-            cls.poll_message_set(messages.NO_REPORT(armature=ob.name))
-            return False
-        return True
-
-    @staticmethod
-    def certificate(ob: bpy.types.Object) -> Certificate:
-        """The armature's; poll has seen to it that there is one."""
-        certificate = read_certificate(ob.analytic_ik_report)
-        if certificate is None:
-            raise ChainError(messages.NO_REPORT(armature=ob.name))
-        return certificate
-
-
-class ANALYTIC_IK_OT_mark_problems(CertificateOperator):
+class ANALYTIC_IK_OT_mark_problems(ChainOperator):
     """Add timeline markers where chains miss their targets or may pop. \
 Replaces the markers of the last time"""
 
@@ -63,7 +41,8 @@ Replaces the markers of the last time"""
     bl_label = "Mark Problems"
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        count = mark_troubles(context.scene, ob, self.certificate(ob))
+        certificate = read_certificate(ob.analytic_ik_report)
+        count = mark_troubles(context.scene, ob, certificate) if certificate else 0
         if not count:
             return messages.NOTHING_TO_MARK()
         return messages.MARKED_ONE() if count == 1 else messages.MARKED(count=count)
@@ -75,22 +54,12 @@ class ANALYTIC_IK_OT_clear_marks(ChainOperator):
     bl_idname = "analytic_ik.clear_marks"
     bl_label = "Remove Markers"
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not super().poll(context):
-            return False
-        ob = chain_armature(context)
-        if not has_marks(ob):
-            cls.poll_message_set(messages.NOT_MARKED(armature=ob.name))
-            return False
-        return True
-
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         count = clear_marks(context.scene, ob)
         return messages.UNMARKED_ONE() if count == 1 else messages.UNMARKED(count=count)
 
 
-class ANALYTIC_IK_OT_copy_certificate(CertificateOperator):
+class ANALYTIC_IK_OT_copy_certificate(ChainOperator):
     """Copy the certificate to the clipboard"""
 
     bl_idname = "analytic_ik.copy_certificate"
@@ -106,19 +75,10 @@ class ANALYTIC_IK_OT_copy_certificate(CertificateOperator):
     )
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        self.certificate(ob)
         report = json.loads(ob.analytic_ik_report)
         text = json.dumps(report, indent=1) if self.form == "JSON" else certificate_text(report)
         context.window_manager.clipboard = text
         return messages.COPIED(count=len(text.splitlines()))
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (
-        ANALYTIC_IK_OT_go_to_frame,
-        ANALYTIC_IK_OT_mark_problems,
-        ANALYTIC_IK_OT_clear_marks,
-        ANALYTIC_IK_OT_copy_certificate,
-    )
-)
+register, unregister = registration_of(__name__)

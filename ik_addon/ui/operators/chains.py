@@ -16,8 +16,9 @@ from ...rig.data.switch import check_switchable
 from ...rig.data.undoing import all_or_nothing
 from ...rig.model.limb import chain_bones
 from ...solvers import ChainError
+from ..classes import registration_of
 from .control_choice import MakesControls
-from .polls import armature_for, missing_for, no_tip
+from .polls import armature_for, missing_for
 
 
 class ChainOperator(bpy.types.Operator):
@@ -135,8 +136,6 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         tips = chosen_tips(context, ob)
-        if not tips:
-            raise ChainError(no_tip(ob))
         names = [tip.name for tip in tips]
         controls = [control for tip in tips for control in controls_of(tip)]
         for tip in tips:
@@ -178,19 +177,10 @@ Sets the bones' own IK locks and limits"""
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         tips = chosen_tips(context, ob)
-        if not tips:
-            raise ChainError(no_tip(ob))
         knees = limit_knees(context, tips, self.min_bend, self.max_bend)
         for warning in filter(None, (knee.warning for knee in knees)):
             self.report({"WARNING"}, warning)
         return messages.LIMITED_KNEES(knees=", ".join(messages.KNEE(bone=knee.bone, axis=knee.axis) for knee in knees))
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (
-        ANALYTIC_IK_OT_add,
-        ANALYTIC_IK_OT_remove,
-        ANALYTIC_IK_OT_limit_knees,
-    )
-)
+register, unregister = registration_of(__name__)

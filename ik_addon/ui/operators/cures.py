@@ -8,6 +8,7 @@ from ...authoring.cures import cure
 from ...authoring.selection import chain_armature
 from ...rig.status.problems import Cure
 from ...solvers import ChainError
+from ..classes import registration_of
 from .chains import ChainOperator
 from .control_choice import MakesControls, shown_controls
 
@@ -123,7 +124,4 @@ class ANALYTIC_IK_OT_lock_interface(bpy.types.Operator):
         return {"FINISHED"}
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_OT_cure, ANALYTIC_IK_OT_lock_interface)
-)
+register, unregister = registration_of(__name__)

@@ -8,6 +8,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from ... import messages
 from ...authoring.finding.legs import FoundLimb
 from ...authoring.survey import Survey, corrected
+from ..classes import registration_of
 
 _SHOWN = 8
 """So many bones that are part of no limb are shown."""
@@ -94,7 +95,4 @@ def draw_limbs(layout: bpy.types.UILayout, ob: bpy.types.Object, items: Sequence
             below.prop(item, "side")
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_limb,)
-)
+register, unregister = registration_of(__name__)

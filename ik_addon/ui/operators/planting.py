@@ -16,6 +16,7 @@ from ...planting.scene.report import steps_words
 from ...planting.scene.sources import keep_settings, kept_settings
 from ...rig.blender.motion import motion_frames
 from ...solvers import ChainError
+from ..classes import registration_of
 from .ranges import ChainsOperator, SteppedOperator
 
 _GROUNDS = [
@@ -27,6 +28,7 @@ _DIRECTIONS = [
     ("DOWN", "Down", "The body moves straight down, sideways only if that is not enough"),
     ("NEAREST", "Nearest", "The body moves by as little as possible, in any direction"),
 ]
+_IN_LEG_LENGTHS = ("slide", "softness", "clearance")
 _OF_GROUND = ("ground", "height", "ground_object")
 _SETTINGS = ("slide", "blend", "body", "body_direction", "softness", "clearance")
 
@@ -52,7 +54,11 @@ class ANALYTIC_IK_OT_plant_feet(ChainsOperator):
         soft_max=0.5,
     )
     blend: FloatProperty(
-        name="Blend", description="Shortest time to blend in and out of a contact, in seconds", default=0.12, min=0.0
+        name="Blend",
+        description="Shortest time to blend in and out of a contact",
+        default=0.12,
+        min=0.0,
+        subtype="TIME_ABSOLUTE",
     )
     body: FloatProperty(
         name="Body", description="How much the body follows the feet", default=1.0, min=0.0, max=1.0, subtype="FACTOR"
@@ -89,7 +95,10 @@ class ANALYTIC_IK_OT_plant_feet(ChainsOperator):
             layout.prop(self, "height")
         elif self.ground == "OBJECT":
             layout.prop_search(self, "ground_object", context.scene, "objects")
-        for name in ("footprints", *_SETTINGS):
+        for name in ("footprints", *(name for name in _SETTINGS if name not in _IN_LEG_LENGTHS)):
+            layout.prop(self, name)
+        layout.label(text=messages.IN_LEG_LENGTHS())
+        for name in _IN_LEG_LENGTHS:
             layout.prop(self, name)
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
@@ -161,7 +170,4 @@ def _summary(report: dict) -> str:
     )
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_OT_plant_feet, ANALYTIC_IK_OT_plant_again)
-)
+register, unregister = registration_of(__name__)

@@ -7,7 +7,9 @@ import bpy
 from ... import messages
 from ...authoring.adoptable import adoptable
 from ...authoring.adopted import is_adopted
+from ...authoring.marking import has_marks
 from ...authoring.selection import active_armature, active_bone, chain_armature, chosen_tips
+from ...bake.certificate import read_certificate
 from ...rig.blender.armatures import is_changeable
 from ...rig.data.switch import switched_tips
 from ...rig.model.order import live_tips
@@ -15,11 +17,6 @@ from ...rig.status.problems import not_changeable
 
 Need = Callable[[bpy.types.Context, bpy.types.Object], str]
 """What an armature object lacks, as a sentence; "": nothing."""
-
-
-def no_tip(ob: bpy.types.Object) -> str:
-    """The refusal where an operator for tips finds none."""
-    return messages.NO_TIP(armature=ob.name)
 
 
 def not_editable(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
@@ -34,7 +31,7 @@ def no_bone(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
 
 def none_chosen(context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What a selection without a chain lacks."""
-    return "" if chosen_tips(context, ob) else no_tip(ob)
+    return "" if chosen_tips(context, ob) else messages.NO_TIP(armature=ob.name)
 
 
 def none_live(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
@@ -56,6 +53,16 @@ def nothing_adopted(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
     return "" if found else messages.NOTHING_ADOPTED(armature=ob.name)
 
 
+def no_report(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
+    """What an armature without a report that can be read lacks."""
+    return "" if read_certificate(ob.analytic_ik_report) else messages.NO_REPORT(armature=ob.name)
+
+
+def not_marked(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
+    """What an armature without markers of its problems lacks."""
+    return "" if has_marks(ob) else messages.NOT_MARKED(armature=ob.name)
+
+
 _NEEDS: dict[str, tuple[Need, ...]] = {
     "analytic_ik.add": (not_editable, no_bone),
     "analytic_ik.rig_legs": (not_editable,),
@@ -70,6 +77,11 @@ _NEEDS: dict[str, tuple[Need, ...]] = {
     "analytic_ik.plant_again": (not_editable, none_live),
     "analytic_ik.check": (none_live,),
     "analytic_ik.cure": (not_editable,),
+    "analytic_ik.switch_to_fk": (not_editable, none_chosen),
+    "analytic_ik.switch_to_ik": (not_editable, none_chosen),
+    "analytic_ik.mark_problems": (no_report,),
+    "analytic_ik.copy_certificate": (no_report,),
+    "analytic_ik.clear_marks": (not_marked,),
 }
 """By operator, in the order in which they are asked. All are cheap: buttons ask whenever they are drawn."""
 

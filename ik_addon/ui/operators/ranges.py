@@ -22,6 +22,7 @@ from ...rig.blender.rendering import is_rendering
 from ...rig.model.order import ChainName
 from ...rig.status.problems import bones_left_behind
 from ...solvers import ChainError
+from ..classes import registration_of
 from .chains import ChainOperator
 from .running import Running, end_running, running, start_running
 
@@ -320,10 +321,7 @@ def _show(context: bpy.types.Context, text: str | None) -> None:
                     region.tag_redraw()
 
 
-# The stubs say that it returns nothing.
-register, _unregister_classes = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check)
-)
+register, _unregister_classes = registration_of(__name__)
 
 
 def unregister() -> None:

@@ -30,10 +30,10 @@ from ...rig.data.settings import settings_of
 from ...rig.model.limb import chain_bones
 from ...rig.status.problems import bones_left_behind
 from ...solvers import ChainError
+from ..classes import registration_of
 from .chains import ChainOperator
 from .control_choice import MakesControls
 from .limb_list import ANALYTIC_IK_limb, chosen, draw_limbs, fill
-from .polls import no_tip
 from .ranges import RangeOperator, at_cursor
 
 _NAMED = 3
@@ -235,13 +235,6 @@ class SnapOperator(RangeOperator):
         """The frames over which what is snapped to has keys; None if it has none."""
         raise NotImplementedError
 
-    def tips(self, context: bpy.types.Context, ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
-        """The tips to snap; ChainError where there is none."""
-        tips = chosen_tips(context, ob)
-        if not tips:
-            raise ChainError(no_tip(ob))
-        return tips
-
     def frames_asked(self, context: bpy.types.Context) -> range | None:
         """The frames to snap and key; None: the current frame, without keys."""
         return self.frames(context) if self.use_range else None
@@ -263,7 +256,9 @@ class ANALYTIC_IK_OT_snap_targets(MakesControls, SnapOperator):
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         frames = self.frames_asked(context)
-        snapped = yield from targets_snapped(context, self.tips(context, ob), frames, as_bones=self.controls == "BONES")
+        snapped = yield from targets_snapped(
+            context, chosen_tips(context, ob), frames, as_bones=self.controls == "BONES"
+        )
         for name, missed in snapped.missed.items():
             if missed > _MOVED:
                 distance = missed * snapped.lengths[name]
@@ -286,7 +281,7 @@ class ANALYTIC_IK_OT_snap_pose(SnapOperator):
         return motion_of([*controls, *(tip.id_data for tip in tips)])
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        tips, frames = self.tips(context, ob), self.frames_asked(context)
+        tips, frames = chosen_tips(context, ob), self.frames_asked(context)
         yield from pose_snapped(context, tips, frames)
         return messages.SNAPPED_POSE(chains=chains_words(len(tips)), frames=_frames_words(context, frames))
 
@@ -346,13 +341,4 @@ def _counted(limbs: Sequence[RiggedLimb]) -> str:
     return leg_words if legs else arm_words
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (
-        ANALYTIC_IK_OT_rig_legs,
-        ANALYTIC_IK_OT_adopt,
-        ANALYTIC_IK_OT_restore,
-        ANALYTIC_IK_OT_snap_targets,
-        ANALYTIC_IK_OT_snap_pose,
-    )
-)
+register, unregister = registration_of(__name__)

@@ -10,6 +10,7 @@ from ...authoring.adopted import is_adopted, record_of
 from ...authoring.selection import chain_armature, focus, is_tip, select_bone, show_chain
 from ...rig.status.states import States
 from ...solvers import ChainError
+from ..classes import registration_of
 from .chains import ChainOperator
 
 
@@ -116,7 +117,4 @@ def _open_tab(window: bpy.types.Window, area: bpy.types.Area) -> None:
             region.tag_redraw()
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_OT_select_chain, ANALYTIC_IK_OT_show_chain, ANALYTIC_IK_OT_open_sidebar)
-)
+register, unregister = registration_of(__name__)

@@ -10,10 +10,9 @@ from ...authoring.selection import chain_armature, chosen_tips, tips_of
 from ...authoring.switching import switch_to_fk, switch_to_ik, unmute_chains
 from ...bake.certificate import chains_words
 from ...rig.blender.animation import is_animated
-from ...solvers import ChainError
+from ..classes import registration_of
 from .chains import ChainOperator
 from .control_choice import MakesControls
-from .polls import no_tip
 
 
 class SwitchOperator(ChainOperator):
@@ -27,8 +26,6 @@ class SwitchOperator(ChainOperator):
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         tips = chosen_tips(context, ob)
-        if not tips:
-            raise ChainError(no_tip(ob))
         self.switch(context, tips)
         if all(is_animated(tip.id_data, f"{tip.path_from_id()}.analytic_ik_influence") for tip in tips):
             frame = messages.AT_FRAME(frame=context.scene.frame_current_final)
@@ -79,7 +76,4 @@ class ANALYTIC_IK_OT_unmute(ChainOperator):
         return messages.UNMUTED(chains=chains_words(unmute_chains(tips_of(ob))))
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_OT_switch_to_fk, ANALYTIC_IK_OT_switch_to_ik, ANALYTIC_IK_OT_unmute)
-)
+register, unregister = registration_of(__name__)

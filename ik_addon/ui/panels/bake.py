@@ -5,11 +5,10 @@ import bpy
 from ... import messages
 from ...authoring.selection import chain_armature
 from ...rig.data.kept import has_controls
-from ...rig.data.switch import switched_tips
-from ...rig.model.order import live_tips
+from ..classes import registration_of
 from ..operators.ranges import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
 from ..operators.running import running
-from ..operators.switching import ANALYTIC_IK_OT_unmute
+from .muted import draw_muted
 from .places import InSidebar
 from .sentences import draw_sentence
 
@@ -17,7 +16,6 @@ from .sentences import draw_sentence
 class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
     """What is done with all chains of the armature."""
 
-    bl_idname = "ANALYTIC_IK_PT_bake"
     bl_label = "Bake"
     bl_order = 3
 
@@ -35,12 +33,7 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_bake.bl_idname, text="Bake", icon="KEYFRAME_HLT")
         row.operator(ANALYTIC_IK_OT_check.bl_idname, text="Check", icon="VIEWZOOM")
-        if not (live_tips(ob) or switched_tips(ob)):
-            draw_sentence(layout, context, messages.ALL_MUTED(), "INFO")
-            layout.operator(ANALYTIC_IK_OT_unmute.bl_idname, icon="PLAY")
+        draw_muted(layout, context, ob)
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_PT_bake,)
-)
+register, unregister = registration_of(__name__)

@@ -5,6 +5,7 @@ import bpy
 from ... import messages
 from ...authoring.selection import active_armature, active_bone, focus
 from ...rig.status.bodies import body_of, state_of_body
+from ..classes import registration_of
 from .places import InBoneTab, InSidebar
 from .sentences import draw_sentence, length_words
 
@@ -66,18 +67,13 @@ def draw_state(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy
 class ANALYTIC_IK_PT_body(BodyPanel, InSidebar, bpy.types.Panel):
     """How a bone follows its limbs, in the sidebar."""
 
-    bl_idname = "ANALYTIC_IK_PT_body"
     bl_parent_id = "ANALYTIC_IK_PT_sidebar"
 
 
 class ANALYTIC_IK_PT_bone_body(BodyPanel, InBoneTab, bpy.types.Panel):
     """How a bone follows its limbs, under Properties > Bone."""
 
-    bl_idname = "ANALYTIC_IK_PT_bone_body"
     bl_parent_id = "ANALYTIC_IK_PT_bone"
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_PT_body, ANALYTIC_IK_PT_bone_body)
-)
+register, unregister = registration_of(__name__)

@@ -15,6 +15,7 @@ from ...bake.certificate import (
     verdict_on_bends,
     verdict_on_targets,
 )
+from ..classes import registration_of
 from ..operators.certificates import (
     ANALYTIC_IK_OT_clear_marks,
     ANALYTIC_IK_OT_copy_certificate,
@@ -64,7 +65,6 @@ class CertificatePanel(InSidebar):
 class ANALYTIC_IK_PT_certificate(CertificatePanel, bpy.types.Panel):
     """What the last bake or check of the armature has measured."""
 
-    bl_idname = "ANALYTIC_IK_PT_certificate"
     bl_label = "Certificate"
     bl_order = 4
 
@@ -101,7 +101,6 @@ class ANALYTIC_IK_PT_certificate(CertificatePanel, bpy.types.Panel):
 class ANALYTIC_IK_PT_certificate_others(CertificatePanel, bpy.types.Panel):
     """The chains that need no look at first, where they are many."""
 
-    bl_idname = "ANALYTIC_IK_PT_certificate_others"
     bl_parent_id = "ANALYTIC_IK_PT_certificate"
     bl_label = ""
     bl_options = {"DEFAULT_CLOSED"}
@@ -216,7 +215,4 @@ def _worst(context: bpy.types.Context, chain: ChainCertificate) -> str:
     return f"{length_words(context.scene, chain.max_error)} at {chain.worst_frame}"
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_PT_certificate, ANALYTIC_IK_PT_certificate_others)
-)
+register, unregister = registration_of(__name__)

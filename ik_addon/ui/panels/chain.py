@@ -11,6 +11,7 @@ from ...rig.model.foot import end_bone, possible_end_bones
 from ...rig.model.order import ChainName
 from ...rig.status.problems import notes_of, warnings_of
 from ...rig.status.states import states_of
+from ..classes import registration_of
 from ..operators.chains import ANALYTIC_IK_OT_remove
 from ..operators.rigs import ANALYTIC_IK_OT_restore, ANALYTIC_IK_OT_snap_pose, ANALYTIC_IK_OT_snap_targets
 from ..operators.running import running
@@ -184,34 +185,28 @@ class AdvancedPanel(PartOfChainPanel):
 class ANALYTIC_IK_PT_sidebar(ChainPanel, InSidebar, bpy.types.Panel):
     """The chain that is shown, in the sidebar of the 3D view; always there, so that the tab is."""
 
-    bl_idname = "ANALYTIC_IK_PT_sidebar"
-
 
 class ANALYTIC_IK_PT_snap(SnapPanel, InSidebar, bpy.types.Panel):
     """The way between FK and IK, in the sidebar."""
 
-    bl_idname = "ANALYTIC_IK_PT_snap"
     bl_parent_id = "ANALYTIC_IK_PT_sidebar"
 
 
 class ANALYTIC_IK_PT_setup(SetupPanel, InSidebar, bpy.types.Panel):
     """What a chain is set up with, in the sidebar."""
 
-    bl_idname = "ANALYTIC_IK_PT_setup"
     bl_parent_id = "ANALYTIC_IK_PT_sidebar"
 
 
 class ANALYTIC_IK_PT_advanced(AdvancedPanel, InSidebar, bpy.types.Panel):
     """What few chains need, in the sidebar."""
 
-    bl_idname = "ANALYTIC_IK_PT_advanced"
     bl_parent_id = "ANALYTIC_IK_PT_sidebar"
 
 
 class ANALYTIC_IK_PT_bone(ChainPanel, InBoneTab, bpy.types.Panel):
     """The chain of the active bone, under Properties > Bone."""
 
-    bl_idname = "ANALYTIC_IK_PT_bone"
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
@@ -222,34 +217,19 @@ class ANALYTIC_IK_PT_bone(ChainPanel, InBoneTab, bpy.types.Panel):
 class ANALYTIC_IK_PT_bone_snap(SnapPanel, InBoneTab, bpy.types.Panel):
     """The way between FK and IK, under Properties > Bone."""
 
-    bl_idname = "ANALYTIC_IK_PT_bone_snap"
     bl_parent_id = "ANALYTIC_IK_PT_bone"
 
 
 class ANALYTIC_IK_PT_bone_setup(SetupPanel, InBoneTab, bpy.types.Panel):
     """What a chain is set up with, under Properties > Bone."""
 
-    bl_idname = "ANALYTIC_IK_PT_bone_setup"
     bl_parent_id = "ANALYTIC_IK_PT_bone"
 
 
 class ANALYTIC_IK_PT_bone_advanced(AdvancedPanel, InBoneTab, bpy.types.Panel):
     """What few chains need, under Properties > Bone."""
 
-    bl_idname = "ANALYTIC_IK_PT_bone_advanced"
     bl_parent_id = "ANALYTIC_IK_PT_bone"
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (
-        ANALYTIC_IK_PT_sidebar,
-        ANALYTIC_IK_PT_snap,
-        ANALYTIC_IK_PT_setup,
-        ANALYTIC_IK_PT_advanced,
-        ANALYTIC_IK_PT_bone,
-        ANALYTIC_IK_PT_bone_snap,
-        ANALYTIC_IK_PT_bone_setup,
-        ANALYTIC_IK_PT_bone_advanced,
-    )
-)
+register, unregister = registration_of(__name__)

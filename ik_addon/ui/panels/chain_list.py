@@ -8,6 +8,7 @@ from ...authoring.adopted import is_adopted
 from ...authoring.selection import chain_armature, focus, is_tip, select_bone, tips_of
 from ...rig.data.kept import has_controls
 from ...rig.status.states import ChainState, States
+from ..classes import registration_of
 from ..operators.selecting import ANALYTIC_IK_OT_select_chain
 from .overlay import ANALYTIC_IK_PT_overlay
 from .places import InSidebar
@@ -73,7 +74,6 @@ def short(scene: bpy.types.Scene, state: ChainState) -> str:
 class ANALYTIC_IK_PT_chains(InSidebar, bpy.types.Panel):
     """All chains of the armature."""
 
-    bl_idname = "ANALYTIC_IK_PT_chains"
     bl_label = "Chains"
     bl_order = 1
 
@@ -127,10 +127,7 @@ def _go_to(ob: bpy.types.Object, index: int) -> None:
         select_bone(ob, ob.pose.bones[index].name)
 
 
-# The stubs say that it returns nothing.
-_register, _unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_UL_chains, ANALYTIC_IK_PT_chains)
-)
+_register, _unregister = registration_of(__name__)
 
 
 def register() -> None:

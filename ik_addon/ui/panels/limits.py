@@ -2,6 +2,7 @@
 
 import bpy
 
+from ..classes import registration_of
 from ..operators.chains import ANALYTIC_IK_OT_limit_knees
 from .places import BonePanel, InBoneTab, InSidebar
 
@@ -50,18 +51,13 @@ class LimitsPanel(BonePanel):
 class ANALYTIC_IK_PT_limits(LimitsPanel, InSidebar, bpy.types.Panel):
     """The limits of a joint, in the sidebar."""
 
-    bl_idname = "ANALYTIC_IK_PT_limits"
     bl_parent_id = "ANALYTIC_IK_PT_sidebar"
 
 
 class ANALYTIC_IK_PT_bone_limits(LimitsPanel, InBoneTab, bpy.types.Panel):
     """The limits of a joint, under Properties > Bone."""
 
-    bl_idname = "ANALYTIC_IK_PT_bone_limits"
     bl_parent_id = "ANALYTIC_IK_PT_bone"
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_PT_limits, ANALYTIC_IK_PT_bone_limits)
-)
+register, unregister = registration_of(__name__)

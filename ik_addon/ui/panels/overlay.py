@@ -2,6 +2,7 @@
 
 import bpy
 
+from ..classes import registration_of
 from .places import BonePanel
 
 
@@ -23,7 +24,4 @@ class ANALYTIC_IK_PT_overlay(BonePanel, bpy.types.Panel):
             layout.prop(tip, "analytic_ik_show_overlay", icon="PINNED" if pinned else "UNPINNED")
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_PT_overlay,)
-)
+register, unregister = registration_of(__name__)

@@ -8,8 +8,10 @@ from ...bake.report import frames_words
 from ...planting.scene.report import last_report, steps_words
 from ...planting.scene.sources import kept_settings
 from ...rig.data.kept import has_controls
+from ..classes import registration_of
 from ..operators.planting import ANALYTIC_IK_OT_plant_again, ANALYTIC_IK_OT_plant_feet
 from ..operators.running import running
+from .muted import draw_muted
 from .places import InSidebar
 from .sentences import draw_sentence, length_words
 
@@ -17,7 +19,6 @@ from .sentences import draw_sentence, length_words
 class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
     """Feet of a motion capture."""
 
-    bl_idname = "ANALYTIC_IK_PT_planting"
     bl_label = "Motion Capture"
     bl_order = 2
     bl_options = {"DEFAULT_CLOSED"}
@@ -32,11 +33,12 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
         layout.enabled = running() is None
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_plant_feet.bl_idname, icon="TRACKING_FORWARDS")
-        if kept_settings(ob) is None:
-            return
-        row.operator(ANALYTIC_IK_OT_plant_again.bl_idname, icon="FILE_REFRESH")
+        if kept_settings(ob) is not None:
+            row.operator(ANALYTIC_IK_OT_plant_again.bl_idname, icon="FILE_REFRESH")
+        draw_muted(layout, context, ob)
         report = last_report()
-        if (report.get("armature"), report.get("action")) == (ob.name, ob.animation_data.action.name):
+        action = ob.animation_data and ob.animation_data.action
+        if action and (report.get("armature"), report.get("action")) == (ob.name, action.name):
             _draw_report(layout, context, report)
 
 
@@ -58,7 +60,4 @@ def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report:
         )
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_PT_planting,)
-)
+register, unregister = registration_of(__name__)

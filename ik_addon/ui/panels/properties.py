@@ -7,6 +7,7 @@ from ...authoring.selection import focus
 from ...rig.blender.armatures import armature_objects
 from ...rig.model.order import live_tips
 from ...rig.status.states import states_of
+from ..classes import registration_of
 from ..operators.cures import ANALYTIC_IK_OT_lock_interface
 from ..operators.selecting import ANALYTIC_IK_OT_open_sidebar
 from .places import PartOfChainPanel
@@ -17,7 +18,6 @@ from .status import draw_name, draw_status
 class ANALYTIC_IK_PT_bone_constraints(PartOfChainPanel, bpy.types.Panel):
     """The status of the active bone's chain, among the bone's constraints."""
 
-    bl_idname = "ANALYTIC_IK_PT_bone_constraints"
     bl_label = "Analytic IK"
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"
@@ -35,7 +35,6 @@ class ANALYTIC_IK_PT_bone_constraints(PartOfChainPanel, bpy.types.Panel):
 class ANALYTIC_IK_PT_render(bpy.types.Panel):
     """What a render of live chains needs; gone where it has it."""
 
-    bl_idname = "ANALYTIC_IK_PT_render"
     bl_label = "Analytic IK"
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"
@@ -53,7 +52,4 @@ class ANALYTIC_IK_PT_render(bpy.types.Panel):
         self.layout.operator(ANALYTIC_IK_OT_lock_interface.bl_idname, icon="LOCKED")
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_PT_bone_constraints, ANALYTIC_IK_PT_render)
-)
+register, unregister = registration_of(__name__)

@@ -7,6 +7,7 @@ from mathutils import Matrix
 
 from ... import messages
 from ...rig.status.problems import problems_of
+from ..classes import registration_of
 from .shapes import KNEE_COLOUR
 from .swivel import ANALYTIC_IK_OT_swivel, circle_of, swivelling_tip
 
@@ -84,7 +85,4 @@ class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
             print(messages.GIZMO_FAILED(trace=text))
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_GGT_swivel,)
-)
+register, unregister = registration_of(__name__)

@@ -15,6 +15,7 @@ from ...rig.blender.armatures import tag_pose
 from ...rig.model.limb import known_bones, posed_joints
 from ...rig.status.problems import problems_of
 from ...solvers import ChainError
+from ..classes import registration_of
 from .shapes import knee_circles
 
 SWIVEL = "analytic_ik_swivel"
@@ -298,7 +299,4 @@ def _checked_tip(context: bpy.types.Context) -> bpy.types.PoseBone:
     return tip
 
 
-# The stubs say that it returns nothing.
-register, unregister = bpy.utils.register_classes_factory(  # pyright: ignore[reportGeneralTypeIssues]
-    (ANALYTIC_IK_OT_swivel,)
-)
+register, unregister = registration_of(__name__)
