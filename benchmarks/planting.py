@@ -19,7 +19,8 @@ from ik_addon.planting.feet.clip import Clip
 from ik_addon.planting.feet.measures import measured
 from ik_addon.planting.feet.sole import Sole, sole_of
 from ik_addon.planting.scene.legs import leg_tips
-from ik_addon.rig.model.foot import end_bone, toe_of
+from ik_addon.planting.scene.reading import ball_of_chain
+from ik_addon.rig.model.foot import end_bone
 from ik_addon.rig.model.limb import chain_bones, end_in_tip, posed_joints
 
 from .character.files import armature_of, importers
@@ -45,6 +46,7 @@ class Legs:
     def __init__(self, ob: bpy.types.Object) -> None:
         self.ob = ob
         self.tips = leg_tips(ob)
+        self.balls = {tip.name: ball_of_chain(tip)[0] for tip in self.tips}
         self.lengths = np.array([self._lengths(tip) for tip in self.tips])
 
     def _lengths(self, tip: bpy.types.PoseBone) -> tuple[float, float]:
@@ -71,14 +73,19 @@ class Legs:
         def at(point: Sequence[float]) -> np.ndarray:
             return world[:3, :3] @ np.array(point, float) + world[:3, 3]
 
-        end = end_bone(tip)
+        end, own = end_bone(tip), self.balls[tip.name]
         points = posed_joints([bones[bone.name] for bone in chain_bones(tip)])
         hip, knee, ankle = (at(points[k]) for k in (0, 1, -1))
-        if end is None:
+        if end is None or own is None:
             return hip, knee, ankle, ankle, np.eye(3)
-        pose, toe = world @ np.array(bones[end.name].matrix, float), toe_of(end)
-        ball = at(bones[toe.name].head if toe is not None else bones[end.name].tail)
-        return hip, knee, pose[:3, 3], ball, pose[:3, :3] / np.linalg.norm(pose[:3, :3], axis=0)
+        pose = world @ np.array(bones[end.name].matrix, float)
+        return (
+            hip,
+            knee,
+            pose[:3, 3],
+            pose[:3, :3] @ own + pose[:3, 3],
+            pose[:3, :3] / np.linalg.norm(pose[:3, :3], axis=0),
+        )
 
 
 def _slides(clip: Clip, sole: Sole, report: dict, times: np.ndarray) -> float:

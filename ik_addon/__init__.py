@@ -19,12 +19,15 @@ def _rooms() -> list:
     from .authoring import marking, selection
     from .bake import report
     from .planting.scene import sources
-    from .rig.data import footprint
+    from .rig.blender import clips
+    from .rig.data import control_clips, footprint
     from .rig.live import handlers as live
     from .rig.pose import following
     from .ui import operators, panels, view
 
     return [
+        clips,
+        control_clips,
         following,
         report,
         sources,

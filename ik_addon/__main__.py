@@ -1,8 +1,13 @@
 """The Python package's own command, `analytic-ik` or `python -m ik_addon`: Blender comes as the bpy module."""
 
+import os
+import shutil
 import sys
 
+import bpy
+
 from . import register, unregister
+from .bake.formats import written_suffixes
 from .command_line import run
 
 
@@ -10,10 +15,21 @@ def main() -> int:
     """Carry out the command line of this process; returns the exit status."""
     register()
     try:
-        return run(sys.argv[1:])
+        status = run(sys.argv[1:])
     finally:
         # Older Blenders crash at exit while Python is still registered with them.
         unregister()
+    if written_suffixes & {".glb", ".gltf"}:
+        _leave(status)
+    return status
+
+
+def _leave(status: int) -> None:
+    """End the process without Blender's own end, at which 4.2 crashes once its glTF exporter has run."""
+    shutil.rmtree(bpy.app.tempdir, ignore_errors=True)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
 
 
 if __name__ == "__main__":

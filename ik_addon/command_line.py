@@ -1,9 +1,9 @@
-"""The command line: bake, check and rig .blend files without a window.
+"""The command line: bake, check, plant and rig files without a window.
 
 `analytic-ik COMMAND …` from the Python package (`__main__.py`), `blender FILE --command analytic_ik COMMAND …` from
 Blender.
-Exit status: 0 done; 1 a file failed, a chain missed its target by more than --max-error, or `rig` found no leg; 2 bad
-usage; 130 stopped by Ctrl+C, 143 by whoever ended the process.
+Exit status: 0 done; 1 a file failed, a chain missed its target by more than --max-error, a figure of feet is beyond its
+--limit, or `rig` found no leg; 2 bad usage; 130 stopped by Ctrl+C, 143 by whoever ended the process.
 """
 
 import argparse
@@ -21,10 +21,16 @@ from . import messages
 from .authoring.rigging import rig_legs
 from .bake import bake, chains_of, check
 from .bake.certificate import certificate_text
-from .bake.report import words
+from .bake.clips import clips_words
+from .bake.formats import BLEND, SUFFIXES, open_blend, open_file, write_file
+from .bake.report import foot_words, words
 from .bake.saving import check_place, first_doubled, save_blend, save_text
-from .bake.stepping import Progress
+from .bake.stepping import Progress, finish
 from .bake.stopping import Stopped, stop_if_asked, stops_heard
+from .planting import Ground, plant_clip
+from .planting.feet.measures import FIGURES
+from .planting.scene.checking import checked_with_feet
+from .planting.scene.shown import legs_of
 from .solvers import ChainError
 
 try:
@@ -33,8 +39,6 @@ except ImportError:  # Blender does not ship it: there the frames go by without 
     tqdm = None
 
 _FRAMES = re.compile(r"(-?\d+)-(-?\d+)$")
-_BLEND = b"BLENDER"
-_COMPRESSED = (b"\x28\xb5\x2f\xfd", b"\x1f\x8b")
 _handles: list[object] = []
 
 
@@ -75,15 +79,24 @@ def _carried_out(options: argparse.Namespace) -> int:
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=prog, description="Analytic inverse kinematics for .blend files.")
+    parser = argparse.ArgumentParser(
+        prog=prog, description="Analytic inverse kinematics for .blend files and captures."
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument("files", nargs="*", type=Path, metavar="FILE", help=".blend files to open")
+    shared.add_argument("files", nargs="*", type=Path, metavar="FILE", help="files to open")
     shared.add_argument("--frames", type=_frames, metavar="A-B", help="first and last frame (default: the scene's)")
-    shared.add_argument("--step", type=_step, default=1, metavar="N", help="every Nth frame")
     shared.add_argument("--report", type=Path, metavar="FILE.json", help="write what was measured")
     shared.add_argument("--certificate", type=Path, metavar="FILE.txt", help="write it as text to be read")
-    baking = commands.add_parser("bake", parents=[shared], help="write live chains into keys and save")
+    stepped = argparse.ArgumentParser(add_help=False)
+    stepped.add_argument("--step", type=_step, default=1, metavar="N", help="every Nth frame")
+    standing = argparse.ArgumentParser(add_help=False)
+    standing.add_argument(
+        "--ground", type=str.upper, choices=("CAPTURED", "LEVEL", "OBJECT"), help="what the feet stand on"
+    )
+    standing.add_argument("--height", type=float, default=0.0, metavar="H", help="height of level ground")
+    standing.add_argument("--ground-object", metavar="NAME", help="mesh object that the feet stand on")
+    baking = commands.add_parser("bake", parents=[shared, stepped], help="write live chains into keys and save")
     where = baking.add_mutually_exclusive_group(required=True)
     where.add_argument("--output", type=Path, metavar="PATH", help="file to save to (one FILE)")
     where.add_argument("--output-dir", type=Path, metavar="DIR", help="folder to save to, under the same names")
@@ -93,9 +106,32 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     baking.add_argument(
         "--tolerance", type=_distance, default=0.0, metavar="T", help="drop keys while the tip stays within T"
     )
-    checking = commands.add_parser("check", parents=[shared], help="measure live chains; save nothing")
+    checking = commands.add_parser(
+        "check", parents=[shared, stepped, standing], help="measure live chains, and feet; save nothing"
+    )
     checking.add_argument(
         "--max-error", type=_distance, metavar="E", help="exit with 1 where a tip misses its target by more"
+    )
+    checking.add_argument("--feet", action="store_true", help="measure how well feet stand, with or without chains")
+    checking.add_argument(
+        "--limit",
+        type=_limit,
+        action="append",
+        default=[],
+        metavar="FIGURE=VALUE",
+        help=f"exit with 1 where a figure of feet is larger: {', '.join(FIGURES)}",
+    )
+    planting = commands.add_parser(
+        "plant", parents=[shared, standing], help="rig captures, let their feet stand, bake and save"
+    )
+    where = planting.add_mutually_exclusive_group(required=True)
+    where.add_argument("--output", type=Path, metavar="PATH", help="file to save to (one FILE), in the format it says")
+    where.add_argument("--output-dir", type=Path, metavar="DIR", help="folder to save to, under the same names")
+    planting.add_argument(
+        "--format",
+        type=str.lower,
+        choices=[suffix.removeprefix(".") for suffix in SUFFIXES],
+        help="of the files in DIR (default: as they came)",
     )
     rigging = commands.add_parser("rig", help="give the legs of armatures chains and controls, and save")
     rigging.add_argument("files", nargs="*", type=Path, metavar="FILE", help=".blend file to open")
@@ -106,7 +142,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         "--controls", type=str.upper, choices=("EMPTIES", "BONES"), default="EMPTIES", help="what the controls are"
     )
     rigging.set_defaults(report=None, certificate=None)
-    for command in (baking, checking, rigging):
+    for command in (baking, checking, planting, rigging):
         command.set_defaults(usage_error=command.error)
     return parser
 
@@ -118,26 +154,33 @@ def _check_usage(options: argparse.Namespace) -> None:
         options.usage_error(messages.NO_FILE_GIVEN())
     if options.command == "rig" and len(options.files) > 1:
         options.usage_error(messages.RIG_TAKES_ONE())
-    if options.command == "bake" and options.output and len(options.files) > 1:
-        options.usage_error(messages.OUTPUT_TAKES_ONE())
-    if options.command == "bake":
+    if options.command in ("bake", "plant"):
+        if options.output and len(options.files) > 1:
+            options.usage_error(messages.OUTPUT_TAKES_ONE())
         outputs = [_output(file, options) for file in options.files]
         doubled = first_doubled(outputs)
         if doubled is not None:
             first, second = (options.files[k] for k in doubled)
             options.usage_error(messages.SAME_OUTPUT(first=first, second=second, output=outputs[doubled[1]]))
+    if options.command == "plant":
+        unknown = [output for output in outputs if output.suffix.lower() not in SUFFIXES]
+        if unknown:
+            options.usage_error(messages.NO_FORMAT(output=unknown[0], formats=", ".join(SUFFIXES)))
 
 
 def _output(file: Path, options: argparse.Namespace) -> Path:
     """Where the baked file goes."""
-    return options.output_dir / file.name if options.output_dir else options.output or file
+    if options.output_dir is None:
+        return options.output or file
+    given = getattr(options, "format", None)
+    return options.output_dir / (file.with_suffix(f".{given}") if given else file).name
 
 
 def _process(file: Path, options: argparse.Namespace) -> dict:
     """One file; its entry in the report, with the error that stopped it."""
     try:
         stop_if_asked()
-        entry = (_open_and_rig if options.command == "rig" else _open_and_step)(file, options)
+        entry = {"rig": _open_and_rig, "plant": _open_and_plant}.get(options.command, _open_and_step)(file, options)
     except (ChainError, OSError, RuntimeError) as error:
         return _failed(file, error)
     except Exception as error:
@@ -146,6 +189,8 @@ def _process(file: Path, options: argparse.Namespace) -> dict:
         return _failed(file, messages.FILE_FAILED(kind=type(error).__name__, error=error))
     for chain in entry["chains"]:
         _say(messages.OF(whose=file, said=words(chain)))
+    for foot in entry.get("feet", ()):
+        _say(messages.OF(whose=file, said=foot_words(foot)))
     return {**entry, "file": str(file)}
 
 
@@ -169,9 +214,8 @@ def _say(line: str) -> None:
 
 def _open_and_rig(file: Path, options: argparse.Namespace) -> dict:
     """Rig the legs of a file and save it; its entry, with an error if none of its armatures has legs."""
-    compressed = _is_compressed(file)
     check_place(options.output)
-    bpy.ops.wm.open_mainfile(filepath=str(file.absolute()))
+    compressed = open_blend(file)
     as_bones = options.controls == "BONES"
     rigged = [_legs_of(file, ob, options.arms, as_bones) for ob in _armatures(options.armature)]
     if any(rigged):
@@ -199,7 +243,12 @@ def _legs_of(file: Path, ob: bpy.types.Object, arms: bool, as_bones: bool) -> bo
         names = {"target": one.target.name, "pole": one.pole.name}
         line = messages.LIMB_FOLLOWS(armature=ob.name, first=one.limb.bones[0], last=one.limb.bones[-1], **names)
         _say(messages.OF(whose=file, said=line))
-    if rigged.frames is not None:
+    if rigged.clips:
+        line = messages.CLIPS_FOLLOWED(
+            armature=ob.name, clips=clips_words(len(rigged.clips)), names=messages.quoted(rigged.clips)
+        )
+        _say(messages.OF(whose=file, said=line))
+    elif rigged.frames is not None:
         line = messages.MOTION_FOLLOWED(armature=ob.name, first=rigged.frames[0], last=rigged.frames[-1])
         _say(messages.OF(whose=file, said=line))
     for out in rigged.left_out:
@@ -208,23 +257,68 @@ def _legs_of(file: Path, ob: bpy.types.Object, arms: bool, as_bones: bool) -> bo
     return True
 
 
+def _open_and_plant(file: Path, options: argparse.Namespace) -> dict:
+    """Plant what the armatures of a file play, bake and save it; its entry, with an error if none could be planted."""
+    output = _output(file, options)
+    _check_output(output, options)
+    compressed = open_file(file)
+    ground = _ground(options) or Ground()
+    given = options.frames and range(options.frames[0], options.frames[1] + 1)
+    entries, scene = [], bpy.context.scene
+    for ob in _armatures(None):
+        bpy.context.view_layer.objects.active = ob
+        try:
+            with _shown(file.name, 1) as progress:
+                keep = output.suffix.lower() == BLEND
+                report = plant_clip(bpy.context, ob, given, ground=ground, keep_controls=keep, progress=progress)
+        except ChainError as error:
+            _said(file, error)
+            continue
+        entries += report["files"]
+    if not entries:
+        return {"frames": None, "seconds": 0.0, "chains": [], "error": True}
+    stop_if_asked()
+    first, last = min(entry["frames"][0] for entry in entries), max(entry["frames"][1] for entry in entries)
+    bpy.context.view_layer.objects.active = scene.objects[entries[0]["feet"][0]["armature"]]
+    write_file(output, compressed, range(first, last + 1))
+    return {
+        "frames": [first, last, 1],
+        "seconds": sum(entry["seconds"] for entry in entries),
+        "chains": [chain for entry in entries for chain in entry["chains"]],
+        "feet": [foot for entry in entries for foot in entry["feet"]],
+        "error": None,
+    }
+
+
+def _ground(options: argparse.Namespace) -> Ground | None:
+    """What the feet stand on, as the options say; None if they say nothing."""
+    if options.ground is None:
+        return None
+    name = options.ground_object
+    ob = bpy.context.scene.objects.get(name) if name else None
+    if name and ob is None:
+        raise ChainError(messages.NO_GROUND_NAMED(object=name))
+    return Ground(options.ground, options.height, ob)
+
+
 def _open_and_step(file: Path, options: argparse.Namespace) -> dict:
-    compressed = _is_compressed(file)
     output = _output(file, options) if options.command == "bake" else None
     if output is not None:
-        if options.output_dir:
-            options.output_dir.mkdir(parents=True, exist_ok=True)
-        check_place(output)
-    bpy.ops.wm.open_mainfile(filepath=str(file.absolute()))
+        _check_output(output, options)
+    compressed = (open_file if output is None else open_blend)(file)
     scene = bpy.context.scene
     first, last = options.frames or (scene.frame_start, scene.frame_end)
     frames = range(first, last + 1, options.step)
     chains = chains_of(scene.objects)
-    if not chains:
+    with_feet = output is None and (options.feet or bool(options.limit))
+    if not chains and not with_feet:
         raise ChainError(messages.NO_CHAIN_IN_SCENE())
 
     with _shown(file.name, len(frames)) as progress:
-        if output is None:
+        if with_feet:
+            armatures = [ob for ob in _armatures(None) if legs_of(ob)] or _armatures(None)
+            report = finish(checked_with_feet(bpy.context, chains, armatures, frames, _ground(options)), progress)
+        elif output is None:
             report = check(bpy.context, chains, frames, progress=progress)
         else:
             settings = {name: getattr(options, name) for name in ("action", "after", "tolerance")}
@@ -233,6 +327,13 @@ def _open_and_step(file: Path, options: argparse.Namespace) -> dict:
     if output is not None:
         save_blend(output, compressed)
     return report["files"][0]
+
+
+def _check_output(output: Path, options: argparse.Namespace) -> None:
+    """Make the folder that --output-dir names. Raises OSError where nothing can be saved."""
+    if options.output_dir:
+        options.output_dir.mkdir(parents=True, exist_ok=True)
+    check_place(output)
 
 
 @contextmanager
@@ -253,17 +354,6 @@ def _shown(name: str, frames: int) -> Iterator[Progress]:
         bar.update(bar.total - bar.n)
 
 
-def _is_compressed(file: Path) -> bool:
-    """Whether a .blend file is compressed, as what is saved from it shall be. OSError where it is none."""
-    if not file.is_file():
-        raise FileNotFoundError(messages.NO_SUCH_FILE())
-    with file.open("rb") as stream:
-        start = stream.read(len(_BLEND))
-    if not start.startswith((_BLEND, *_COMPRESSED)):
-        raise OSError(messages.NOT_A_BLEND_FILE())
-    return start != _BLEND
-
-
 def _written(path: Path, text: str) -> bool:
     """Write a text file; whether that went well is said on stderr."""
     try:
@@ -278,7 +368,10 @@ def _status(entry: dict, options: argparse.Namespace) -> int:
     if entry["error"]:
         return 1
     limit = getattr(options, "max_error", None)
-    return int(limit is not None and any(chain["max_error"] > limit for chain in entry["chains"]))
+    if limit is not None and any(chain["max_error"] > limit for chain in entry["chains"]):
+        return 1
+    limits, feet = getattr(options, "limit", ()), entry.get("feet", ())
+    return int(any(foot["after"][figure] > most for foot in feet for figure, most in limits))
 
 
 def _frames(text: str) -> tuple[int, int]:
@@ -292,6 +385,13 @@ def _step(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(messages.NO_STEP(text=text))
     return int(text)
+
+
+def _limit(text: str) -> tuple[str, float]:
+    figure, _, value = text.partition("=")
+    if figure not in FIGURES:
+        raise argparse.ArgumentTypeError(messages.NO_FIGURE(text=text, figures=", ".join(FIGURES)))
+    return figure, _distance(value)
 
 
 def _distance(text: str) -> float:

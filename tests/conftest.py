@@ -34,6 +34,7 @@ WITHOUT_SCENE = {
     "test_extension.py",
     "test_platform.py",
     "test_in_time.py",
+    "test_measures.py",
     "test_sole.py",
     "test_turns.py",
     "test_contacts.py",

@@ -22,7 +22,7 @@ INNER_ROOMS = {
 }
 
 STDLIB = set(sys.stdlib_module_names)
-BLENDER = {"bpy", "bpy_extras", "bpy_types", "mathutils", "bl_math", "bl_ui", "blf", "gpu", "gpu_extras"}
+BLENDER = {"bpy", "addon_utils", "bpy_extras", "bpy_types", "mathutils", "bl_math", "bl_ui", "blf", "gpu", "gpu_extras"}
 BLENDER |= {"numpy"}
 VERSIONS_IN = "bake/keys.py"
 PROGRESS_IN = "command_line.py"

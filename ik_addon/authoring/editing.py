@@ -35,8 +35,12 @@ def edit_bones(ob: bpy.types.Object) -> Iterator[bpy.types.ArmatureEditBones]:
     active, selected = active_bone(ob), {bone.name for bone in selected_bones(ob)}
     active_name = active.name if active else ""
     # In a scene of its own: there nothing else is selected, hidden or in Edit Mode with it.
-    scene = bpy.data.scenes.new("Analytic IK")
+    shown, scene = bpy.context.scene, bpy.data.scenes.new("Analytic IK")
     try:
+        # Blender plays the keys there, and leaves what they say in the bones.
+        scene.frame_set(shown.frame_current, subframe=shown.frame_subframe)
+        for name in ("frame_map_old", "frame_map_new"):
+            setattr(scene.render, name, getattr(shown.render, name))
         scene.collection.objects.link(ob)
         layer = scene.view_layers[0]
         layer.objects.active = ob

@@ -9,9 +9,12 @@ import bpy
 from mathutils import Matrix
 
 from .. import messages
-from ..bake.stepping import Progress
+from ..bake.clips import over_clips
+from ..bake.stepping import Progress, Steps, finish
+from ..rig.blender.clips import Clip, clip_name, clips_of, is_layered, playing_clip
 from ..rig.blender.motion import has_keys, motion_frames
 from ..rig.blender.movers import is_rigify
+from ..rig.data.control_clips import controls_follow, partner_made, separate_controls
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.chains import fk_chain
 from ..rig.model.hinge import hinge_armature
@@ -27,7 +30,7 @@ from .finding.legs import FoundLimb, LeftOut
 from .homes import controls_home
 from .knees import nearest_axis
 from .placing import Control
-from .snap import snap_targets
+from .snap import snap_targets, targets_snapped
 from .survey import Survey, survey
 from .unmoved import bones_stay
 
@@ -65,12 +68,14 @@ class RiggedLimb:
 class Rigged:
     """What `rig_legs` set up, and which bones it left out, with the reason.
 
-    frames: those over which the controls have keys that carry the limbs' motion; None if they have no keys.
+    frames: those over which the controls have keys that carry the limbs' motion; None if they have no keys. clips: the
+    names of all the clips in which they do, if there are several.
     """
 
     limbs: tuple[RiggedLimb, ...]
     left_out: tuple[LeftOut, ...]
     frames: range | None = None
+    clips: tuple[str, ...] = ()
 
 
 def rig_legs(
@@ -133,24 +138,43 @@ def rig_limbs(
                 rigged.append(made)
         if not rigged:
             raise ChainError(left[-1].reason).of(messages.ARMATURE(armature=ob.name))
-        frames = _follow_motion(context, ob, rigged, progress) if follow_motion else None
-        return Rigged(tuple(rigged), tuple(left), frames)
+        frames, clips = _follow_motion(context, ob, rigged, progress) if follow_motion else (None, ())
+        return Rigged(tuple(rigged), tuple(left), frames, clips)
 
 
 def _follow_motion(
     context: bpy.types.Context, ob: bpy.types.Object, rigged: Sequence[RiggedLimb], progress: Progress | None
-) -> range | None:
-    """Key the controls of new chains so that they carry the motion that keys give the limbs.
+) -> tuple[range | None, tuple[str, ...]]:
+    """Key the controls of new chains so that they carry the motion that keys give the limbs, in every clip.
 
-    Returns the frames of the keys, None if no limb has a motion.
+    Returns the frames of the keys, None if no limb has a motion, and the names of the clips.
     """
-    frames = motion_frames(ob)
-    names = [name for one in rigged for name in (*one.limb.bones, one.limb.end) if name]
-    if frames is None or not has_keys(ob, names):
-        return None
+    tips = [ob.pose.bones[one.limb.bones[-1]] for one in rigged]
     # A limb without keys of its own may be carried by others that have them.
-    snap_targets(context, [ob.pose.bones[one.limb.bones[-1]] for one in rigged], frames, progress=progress)
-    return frames
+    names = [name for one in rigged for name in (*one.limb.bones, one.limb.end) if name]
+    clips = [] if is_layered(ob) else [clip for clip in clips_of(ob) if clip.action.is_editable]
+    if len(clips) < 2:
+        frames = motion_frames(ob) if has_keys(ob, names) else None
+        if frames is not None:
+            snap_targets(context, tips, frames, progress=progress)
+        return frames, ()
+
+    def carried(_: Clip) -> Steps[range | None]:
+        frames = motion_frames(ob)
+        if frames is None or not has_keys(ob, names):
+            return None
+        yield from targets_snapped(context, tips, frames)
+        return frames
+
+    with all_or_nothing([ob], keys=True, actions=[clip.action for clip in clips]):
+        for control in separate_controls(ob):
+            for clip in clips:
+                partner_made(control, clip)
+        found = finish(over_clips(ob, clips, carried), progress)
+        controls_follow(ob)
+    carried_clips = [clip for clip, frames in zip(clips, found, strict=True) if frames is not None]
+    own = next((frames for clip, frames in zip(clips, found, strict=True) if clip == playing_clip(ob)), None)
+    return own, tuple(clip_name(clip, clips) for clip in carried_clips)
 
 
 def _rig(context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb, as_bones: bool) -> RiggedLimb:

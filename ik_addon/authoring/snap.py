@@ -10,6 +10,8 @@ from ..bake.keys import check_keyable, check_undriven, check_unshared, write_key
 from ..bake.stepping import Steps, at_once
 from ..rig.blender.armatures import armature_named, tag_pose
 from ..rig.blender.channels import LOCATION, Raw
+from ..rig.blender.clips import playing_clip
+from ..rig.data.control_clips import let_controls_play
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.foot import possible_end_bones
 from ..rig.model.limb import Limb, chain_bones, fk_joints
@@ -54,8 +56,12 @@ def targets_snapped(
         done = Snapped(poles=leave_to_poles(context, tips, controls, as_bones))
         undo.nothing_more_is_made()
         samples = yield from _snap_controls(context, tips, controls, frames, done)
-        with all_or_nothing([control.ob for control in samples], keys=True):
+        armatures = dict.fromkeys(tip.id_data for tip in tips)
+        clips = [clip for clip in map(playing_clip, armatures if frames else ()) if clip is not None]
+        with all_or_nothing([control.ob for control in samples], keys=True, actions=[clip.action for clip in clips]):
             if frames is not None:
+                for ob in armatures:
+                    let_controls_play(ob)
                 key_controls(samples, frames)
             for tip in tips:
                 tag_pose(tip.id_data)

@@ -1,6 +1,6 @@
 """What chains do over frames into keys, written in bulk, and into a report."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 
 import bpy
@@ -10,7 +10,7 @@ from .. import messages
 from ..rig.blender.armatures import armature_named, bones_below
 from ..rig.blender.channels import LOCATION, SCALE
 from ..rig.data.settings import clear_settings
-from ..rig.data.switch import check_switchable, mute_switch, stop_following, switched_tips
+from ..rig.data.switch import check_switchable, mute_following, mute_switch, switched_tips
 from ..rig.data.undoing import all_or_nothing
 from ..rig.live import handlers as live
 from ..rig.live.plan import Plan
@@ -43,11 +43,13 @@ def baked(
     action: str = "COPY",
     after: str = "MUTE",
     tolerance: float = 0.0,
+    last: bool = True,
 ) -> Steps[dict]:
     """In steps: key the chains' bones at `frames` so that they play as they do live; returns the report.
 
     action: NEW, COPY or CURRENT; after: KEEP, MUTE or REMOVE the chains; tolerance: above 0, keys are dropped
-    while the tip stays within it, in armature units.
+    while the tip stays within it, in armature units. last: no other frames are to be baked before the chains are muted
+    or removed; if not, `finish_chains` does that.
     The report says what Blender shows at each frame while the chains are live, constraints, drivers and other add-ons
     included; the keys play the same, a tolerance apart.
     Raises ChainError, before any key is written, where a chain cannot be solved or keyed. The frame, the
@@ -70,6 +72,11 @@ def baked(
     armatures = dict.fromkeys(chain.armature for chain in chains)
     with all_or_nothing(map(armature_named, armatures), keys=action == "CURRENT"):
         _write(armatures, motions, frames, action, after, tolerance)
+        carried = {chain: motion.carried for chain, motion in motions.items()}
+        if after != "KEEP":
+            _silence(carried)
+        if after != "KEEP" and last:
+            _switch_off(carried, after)
         records = [motion.record for motion in motions.values()]
         return publish(file_report(frames, perf_counter() - start, records))
 
@@ -86,7 +93,7 @@ def _write(
     after: str,
     tolerance: float,
 ) -> None:
-    """Write what was collected into keys, and switch the chains as `after` says."""
+    """Write what was collected into keys. after: as in `baked`."""
     for armature in armatures:
         own = {chain: motion for chain, motion in motions.items() if chain.armature == armature}
         ob = armature_named(armature)
@@ -101,10 +108,6 @@ def _write(
             motion.record.keys = sum(each.values.size for each in own_keys)
             keys += own_keys
         write_keys(ob, keys, action)
-        for chain, motion in own.items():
-            _finish(ob, chain.tip, after)
-            for name in motion.carried if after != "KEEP" else ():
-                stop_following(ob, ob.pose.bones[name])
 
 
 def checked(context: bpy.types.Context, chains: Sequence[ChainName], frames: range) -> Steps[dict]:
@@ -201,13 +204,29 @@ def _hangs_on_live(ob: bpy.types.Object, motion: Motion, motions: Iterable[Chain
     return may_stretch(above)
 
 
-def _finish(ob: bpy.types.Object, tip: str, after: str) -> None:
-    """What happens to a chain when its bones have their keys."""
-    pose_bone = ob.pose.bones[tip]
-    if after == "KEEP":
-        return
-    mute_switch(ob, pose_bone)
-    if after == "MUTE":
-        pose_bone.analytic_ik_enabled = False
-    else:
-        clear_settings(pose_bone)
+def finish_chains(context: bpy.types.Context, chains: Sequence[ChainName], after: str) -> None:
+    """Mute or remove chains that were baked, and let no body follow them. after: MUTE or REMOVE."""
+    limbs = live.plan_of(context).limbs
+    carried = {chain: [body.tip for body, own in limbs.items() if own[0] == chain] for chain in chains}
+    _switch_off(carried, after)
+
+
+def _silence(carried: Mapping[ChainName, Sequence[str]]) -> None:
+    """Let nothing in the current action switch chains on, or have bones follow them. carried: these bones of each."""
+    for chain, bones in carried.items():
+        ob = armature_named(chain.armature)
+        for name in bones:
+            mute_following(ob, ob.pose.bones[name])
+        mute_switch(ob, ob.pose.bones[chain.tip])
+
+
+def _switch_off(carried: Mapping[ChainName, Sequence[str]], after: str) -> None:
+    """Mute or remove chains, and let no bone follow them."""
+    for chain, bones in carried.items():
+        ob = armature_named(chain.armature)
+        for name in bones:
+            ob.pose.bones[name].analytic_ik_body_influence = 0.0
+        if after == "MUTE":
+            ob.pose.bones[chain.tip].analytic_ik_enabled = False
+        else:
+            clear_settings(ob.pose.bones[chain.tip])

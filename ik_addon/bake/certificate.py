@@ -7,6 +7,7 @@ from functools import lru_cache
 from math import isfinite
 from pathlib import PurePath
 from textwrap import wrap
+from typing import TypeVar
 
 from .. import messages
 
@@ -25,6 +26,18 @@ TROUBLES = MISSES | BENDS
 
 UNSEEN = 1e-4
 """Part of a limb's length by which its tip may miss and still meets its target: no eye sees it."""
+
+FOOT_FAULTS: dict[str, tuple[float, messages.Message]] = {
+    "slide": (0.01, messages.FEET_SLIDE),
+    "floating": (0.02, messages.FEET_FLOAT),
+    "sunken": (0.01, messages.FEET_SINK),
+    "knee_pops": (0.0, messages.KNEES_POP),
+}
+"""What is seen of feet that do not stand: above which figure, lengths in leg lengths, and how it is said."""
+_OF_GROUND = {"floating", "sunken"}
+"""Faults of feet on a ground that is known: as captured, its height is that of the feet."""
+_FIGURES = ("slide", "skating", "skating_speed", "floating", "sunken", "tiptoe", "knee_pops")
+"""The figures of feet that the certificate shows."""
 _LAST_FRAME = 1_048_574
 """Blender's own limit: a frame beyond it was written by hand."""
 _WIDTH = 100
@@ -72,6 +85,36 @@ class ChainCertificate:
 
 
 @dataclass(frozen=True, slots=True)
+class FootCertificate:
+    """What a clip check says of one leg; see `feet_checked`. bone: its last bone.
+
+    ground: CAPTURED, LEVEL or OBJECT. slide_frames: its worst contact, None without one. before, after: figures; before
+    is None without a source.
+    """
+
+    armature: str
+    bone: str
+    length: float
+    ground: str
+    contacts: int
+    slide_frames: Range | None
+    before: dict[str, float] | None
+    after: dict[str, float]
+
+    def has(self, fault: str) -> bool:
+        """True if the clip shows one of FOOT_FAULTS; knees may pop as often as in the source."""
+        if fault in _OF_GROUND and self.ground == "CAPTURED":
+            return False
+        as_captured = self.before["knee_pops"] if self.before and fault == "knee_pops" else 0.0
+        return self.after[fault] > max(FOOT_FAULTS[fault][0], as_captured)
+
+    @property
+    def is_sound(self) -> bool:
+        """True if the foot has contacts and stands in them."""
+        return self.contacts > 0 and not any(map(self.has, FOOT_FAULTS))
+
+
+@dataclass(frozen=True, slots=True)
 class Certificate:
     """What a report says of one file, or of one armature of it."""
 
@@ -81,6 +124,7 @@ class Certificate:
     step: int
     seconds: float
     chains: tuple[ChainCertificate, ...]
+    feet: tuple[FootCertificate, ...] = ()
 
     @property
     def baked(self) -> bool:
@@ -91,6 +135,12 @@ class Certificate:
     def worst_first(self) -> list[ChainCertificate]:
         """Its chains, those that ask for a look before the others."""
         return sorted(self.chains, key=lambda chain: -chain.rank)
+
+    @property
+    def verdicts(self) -> list[tuple[bool, str]]:
+        """Whether all is well, and sentences that say so or why not: of targets, of bends, of feet."""
+        chains = (verdict_on_targets(self), verdict_on_bends(self)) if self.chains or not self.feet else ()
+        return [*filter(None, chains), *verdicts_on_feet(self)]
 
 
 @lru_cache(maxsize=8)
@@ -107,7 +157,8 @@ def certificate_of(file: dict) -> Certificate:
     that is none."""
     first, last, step = (_frame(value) for value in file["frames"])
     chains = tuple(_chain(chain) for chain in file["chains"])
-    return Certificate(_text(file.get("file", "")), first, last, step, _number(file["seconds"]), chains)
+    feet = tuple(_foot(foot) for foot in file.get("feet", ()))
+    return Certificate(_text(file.get("file", "")), first, last, step, _number(file["seconds"]), chains, feet)
 
 
 def _chain(chain: dict) -> ChainCertificate:
@@ -126,6 +177,23 @@ def _chain(chain: dict) -> ChainCertificate:
         length=_number(chain["length"]),
         keys=int(chain["keys"]),
         ranges=_ranges(chain),
+    )
+
+
+def _foot(foot: dict) -> FootCertificate:
+    def figures(given: dict) -> dict[str, float]:
+        return {name: _number(given[name]) for name in _FIGURES}
+
+    first, last = foot["slide_frames"] or (None, None)
+    return FootCertificate(
+        armature=_text(foot["armature"]),
+        bone=_text(foot["bone"]),
+        length=_number(foot["length"]),
+        ground=_text(foot["ground"]),
+        contacts=int(foot["contacts"]),
+        slide_frames=None if first is None else (_frame(first), _frame(last)),
+        before=None if foot["before"] is None else figures(foot["before"]),
+        after=figures(foot["after"]),
     )
 
 
@@ -218,6 +286,15 @@ def verdict_on_bends(certificate: Certificate) -> tuple[bool, str] | None:
     return True, messages.NO_FLIP(close=nearly)
 
 
+def verdicts_on_feet(certificate: Certificate) -> list[tuple[bool, str]]:
+    """Whether feet stand, and a sentence that says so or for each fault whose they are; none without a clip check."""
+    feet = certificate.feet
+    found = {message: [foot.bone for foot in feet if foot.has(fault)] for fault, (_, message) in FOOT_FAULTS.items()}
+    found[messages.FEET_WITHOUT_CONTACT] = [foot.bone for foot in feet if not foot.contacts]
+    faults = [(False, message(bones=messages.few(bones))) for message, bones in found.items() if bones]
+    return faults or ([(True, messages.FEET_STAND())] if feet else [])
+
+
 def first_miss(certificate: Certificate) -> tuple[str, int] | None:
     """The first frame at which a chain misses its target, with the chain's tip bone; None if none does."""
     found = [
@@ -237,6 +314,11 @@ def chains_words(count: int) -> str:
     return messages.ONE_CHAIN() if count == 1 else messages.CHAINS(count=count)
 
 
+def contacts_words(count: int) -> str:
+    """So many contacts, in words."""
+    return messages.ONE_CONTACT() if count == 1 else messages.CONTACTS(count=count)
+
+
 def _ordinal(number: int) -> str:
     teens = number % 100 in (11, 12, 13)
     return f"{number}" + ("th" if teens else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th"))
@@ -244,9 +326,7 @@ def _ordinal(number: int) -> str:
 
 # As plain text
 
-_Column = tuple[str, Callable[[ChainCertificate], str]]
-
-_COLUMNS: list[_Column] = [
+_COLUMNS: list[tuple[str, Callable[[ChainCertificate], str]]] = [
     ("armature", lambda chain: chain.armature),
     ("bone", lambda chain: chain.bone),
     ("bones", lambda chain: f"{chain.chain_count}"),
@@ -259,7 +339,37 @@ _COLUMNS: list[_Column] = [
     ("at", lambda chain: _or_dash(chain.max_step_frame)),
     ("keys", lambda chain: f"{chain.keys}"),
 ]
-_WORDS = {"armature", "bone", "solver"}
+
+
+_FootRow = tuple[FootCertificate, str, dict[str, float]]
+"""A leg, and figures of its source ("before") or of the clip itself ("after")."""
+
+
+def _in_world(name: str) -> Callable[[_FootRow], str]:
+    """The cell of a figure that is a length."""
+    return lambda row: f"{row[0].length * row[2][name]:.3g}"
+
+
+_FOOT_COLUMNS: list[tuple[str, Callable[[_FootRow], str]]] = [
+    ("armature", lambda row: row[0].armature),
+    ("bone", lambda row: row[0].bone),
+    ("clip", lambda row: row[1]),
+    ("contacts", lambda row: f"{row[0].contacts}"),
+    ("slide", _in_world("slide")),
+    ("speed", _in_world("skating_speed")),
+    ("skating", lambda row: f"{row[2]['skating']:.0%}"),
+    ("float", _in_world("floating")),
+    ("sink", _in_world("sunken")),
+    ("tiptoe", lambda row: f"{row[2]['tiptoe']:.0%}"),
+    ("knee pops", lambda row: f"{row[2]['knee_pops']:.0f}"),
+]
+_OF_FEET = (
+    "Slide is how far heel or ball moves in one contact, speed how fast: in world units and seconds.",
+    "Skating is the share of frames whose toe is low and faster than 0.24 leg lengths a second.",
+    "Float is the mean height over the ground in contact, sink the largest depth.",
+    "Tiptoe is the share of frames in contact whose heel is high.",
+)
+_WORDS = {"armature", "bone", "solver", "clip"}
 """Columns of words stand to the left; numbers to the right, so that they can be compared."""
 
 
@@ -275,29 +385,42 @@ def _file_text(file: dict, blender: str) -> str:
     if file.get("error"):
         return f"Analytic IK, {from_where}\n{file['error']}"
     certificate = certificate_of(file)
-    judged = filter(None, (verdict_on_targets(certificate), verdict_on_bends(certificate)))
     lines = [
         f"Analytic IK, {from_where}",
         f"{heading(certificate)} in {certificate.seconds:.2f} s",
-        *(f"{'[ok]' if good else '[!!]'} {sentence}" for good, sentence in judged),
-        "",
-        *_table(certificate.worst_first),
-        "",
-        *(line for chain in certificate.worst_first for line in _notes(chain)),
-        "Errors are distances from tip to target in world units.",
-        "Max rotation is the largest turn of a bone from one frame to the next.",
+        *(f"{'[ok]' if good else '[!!]'} {sentence}" for good, sentence in certificate.verdicts),
     ]
+    if certificate.chains or not certificate.feet:
+        lines += [
+            "",
+            *_table(certificate.worst_first, _COLUMNS),
+            "",
+            *(line for chain in certificate.worst_first for line in _notes(chain)),
+            "Errors are distances from tip to target in world units.",
+            "Max rotation is the largest turn of a bone from one frame to the next.",
+        ]
+    if certificate.feet:
+        clips = [
+            (foot, when, figures)
+            for foot in certificate.feet
+            for when, figures in (("before", foot.before), ("after", foot.after))
+            if figures
+        ]
+        lines += ["", *_table(clips, _FOOT_COLUMNS), "", *_OF_FEET]
     return "\n".join(lines)
 
 
-def _table(chains: Sequence[ChainCertificate]) -> Iterable[str]:
-    """A line for each chain, under headings."""
-    rows = [[title for title, _ in _COLUMNS], *([cell(chain) for _, cell in _COLUMNS] for chain in chains)]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(_COLUMNS))]
+_Row = TypeVar("_Row")
+
+
+def _table(entries: Sequence[_Row], columns: Sequence[tuple[str, Callable[[_Row], str]]]) -> Iterable[str]:
+    """A line for each entry, under headings."""
+    rows = [[title for title, _ in columns], *([cell(entry) for _, cell in columns] for entry in entries)]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(columns))]
     for row in rows:
         cells = (
             text.ljust(width) if title in _WORDS else text.rjust(width)
-            for text, width, (title, _) in zip(row, widths, _COLUMNS, strict=True)
+            for text, width, (title, _) in zip(row, widths, columns, strict=True)
         )
         yield "  ".join(cells).rstrip()
 

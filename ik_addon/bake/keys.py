@@ -9,6 +9,7 @@ import numpy as np
 from .. import messages
 from ..rig.blender.animation import is_driven
 from ..rig.blender.channels import channel_of
+from ..rig.blender.clips import mark_made
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 
@@ -31,7 +32,8 @@ class BoneKeys:
     """Keys for one channel of a bone, or of the object itself where `bone` is "": frames (n), and the numbers
     (n x 3 or 4) of `mode` at them.
 
-    span: first and last frame in which no other key is left.
+    span: first and last frame in which no other key is left. slopes (n x 2 x 3 or 4): by how much the numbers would
+    change from key to key, as fast as they do before and after each; NaN where they go straight. None: all do.
     """
 
     bone: str
@@ -39,6 +41,7 @@ class BoneKeys:
     frames: np.ndarray
     values: np.ndarray
     span: tuple[float, float]
+    slopes: np.ndarray | None = None
 
 
 def key_times(frames: Sequence[int]) -> np.ndarray:
@@ -113,14 +116,14 @@ def write_keys(
         path = f"{ob.pose.bones[keys.bone].path_from_id()}.{channel}" if keys.bone else channel
         group, times = keys.bone or "Object Transforms", keys.frames.tobytes()
         for index in range(width):
-            curve, pattern = present.get((path, index)), patterns.get((index, times))
+            curve, pattern = present.get((path, index)), patterns.get((index, times)) if keys.slopes is None else None
             copied = curve is None and pattern is not None
             if copied:
                 # Its keys are at the right frames already, and set as they shall be.
                 curve = owner.fcurves.new_from_fcurve(pattern, data_path=path)
             elif curve is None:
                 curve = owner.fcurves.new(path, index=index)
-                if hasattr(owner.fcurves, "new_from_fcurve"):
+                if hasattr(owner.fcurves, "new_from_fcurve") and keys.slopes is None:
                     patterns[index, times] = curve
             if curve.group is None:
                 if group not in groups:
@@ -128,6 +131,8 @@ def write_keys(
                 curve.group = groups[group]
             _play(curve)
             _replace(curve, keys.frames, keys.values[:, index], keys.span, copied=copied)
+            if keys.slopes is not None:
+                _bend(curve, keys.frames, keys.slopes[..., index])
     return target
 
 
@@ -139,6 +144,7 @@ def _assign(ob: bpy.types.Object, action: str, made: str) -> bpy.types.Action:
     elif action == "COPY" and old is not None:
         new = old.copy()
         new.name = f"{old.name} {made}"
+        mark_made(new, old)
     else:
         # The current one, where there is none, is named as Blender names it.
         name = f"{ob.name}Action" if action == "CURRENT" else f"{old.name if old else ob.name} {made}"
@@ -231,6 +237,25 @@ def _replace(
             points.foreach_get(attribute, own)
             numbers[:kept] = own[:kept]
         points.foreach_set(attribute, numbers)
+    curve.update()
+
+
+def _bend(curve: bpy.types.FCurve, frames: np.ndarray, slopes: np.ndarray) -> None:
+    """Lead a curve from key to key with slopes (n, 2) before and after its keys at `frames`, where these are known."""
+    points = curve.keyframe_points
+    coordinates = np.empty((len(points), 2), np.float32)
+    points.foreach_get("co", coordinates.reshape(-1))
+    rows = np.searchsorted(coordinates[:, 0], frames - _SAME_FRAME)
+    for row, frame, (before, after) in zip(rows.tolist(), frames, slopes, strict=True):
+        if np.isnan(before) and np.isnan(after):
+            continue
+        point = points[row]
+        point.handle_left_type = point.handle_right_type = "FREE"
+        left, right = (coordinates[min(max(k, 0), len(points) - 1), 0] - frame for k in (row - 1, row + 1))
+        point.handle_left = frame + left / 3.0, point.co[1] - np.nan_to_num(before) / 3.0
+        point.handle_right = frame + right / 3.0, point.co[1] + np.nan_to_num(after) / 3.0
+        if not np.isnan(after):
+            point.interpolation = "BEZIER"
     curve.update()
 
 

@@ -13,7 +13,7 @@ from ..rig.blender.armatures import armature_named
 from ..solvers import Outcome
 from ..solvers.arrays import conjugate, multiply
 from ..solvers.chain import MET
-from .certificate import MISSES, UNSEEN, range_words
+from .certificate import MISSES, UNSEEN, contacts_words, range_words
 from .course import NOTHING, Course
 from .radar import Flags, flags_of
 
@@ -101,16 +101,31 @@ def file_report(frames: range, seconds: float, records: Sequence[ChainRecord]) -
     }
 
 
-def publish(file: dict) -> dict:
-    """Make the full report of one file: for scripts the last report, and on each armature its own part."""
-    report = {"blender": bpy.app.version_string.split()[0], "files": [file]}
+def publish(*files: dict) -> dict:
+    """Make the full report of one file, with an entry for each of its clips: for scripts the last report, and on each
+    armature its own part, with the entries of its clips beside the first.
+
+    files: with an entry "feet" where a clip check was made.
+    """
+    report = {"blender": bpy.app.version_string.split()[0], "files": [*files]}
     _last.clear()
     _last.update(report)
-    for name in {chain["armature"] for chain in file["chains"]}:
-        own = [chain for chain in file["chains"] if chain["armature"] == name]
+    entries = [entry for file in files for kind in _OF_ARMATURES for entry in file.get(kind, ())]
+    for name in dict.fromkeys(entry["armature"] for entry in entries):
+        own = [file for file in (_part_of(file, name) for file in files) if any(map(file.get, _OF_ARMATURES))]
         # Of a linked one it is shown until the file is closed.
-        armature_named(name).analytic_ik_report = json.dumps({**file, "chains": own})
+        armature_named(name).analytic_ik_report = json.dumps({**own[0], "clips": own} if len(own) > 1 else own[0])
     return report
+
+
+_OF_ARMATURES = ("chains", "feet")
+
+
+def _part_of(file: dict, armature: str) -> dict:
+    """What a file's entry says of one armature."""
+    lists = {kind: file[kind] for kind in _OF_ARMATURES if kind in file}
+    own = {kind: [entry for entry in entries if entry["armature"] == armature] for kind, entries in lists.items()}
+    return {**file, **own}
 
 
 def last_report() -> dict:
@@ -148,6 +163,16 @@ def words(chain: dict) -> str:
     if chain["max_lag"]:
         line += messages.RESULT_HELD_BACK(distance=chain["max_lag"])
     return line
+
+
+def foot_words(foot: dict) -> str:
+    """One line that says what a leg's entry of a clip check means."""
+    figures = foot["before"], foot["after"]
+    slides = " > ".join(f"{each['slide'] * foot['length']:.3g}" for each in figures if each)
+    skating = " > ".join(f"{each['skating']:.0%}" for each in figures if each)
+    pops = " > ".join(f"{each['knee_pops']}" for each in figures if each)
+    contacts = contacts_words(foot["contacts"])
+    return messages.FOOT_RESULT(bone=foot["bone"], contacts=contacts, slides=slides, skating=skating, pops=pops)
 
 
 def register() -> None:

@@ -48,6 +48,29 @@ def save_blend(output: Path, compressed: bool) -> None:
     _complete(output, write)
 
 
+def save_files(path: Path, write: Callable[[Path], object]) -> None:
+    """Have a file, and others beside it, written in a folder of their own, and put them in their places once all are
+    complete, the file itself last. Raises OSError, with its cure, and leaves what was there before.
+
+    write: is told where to write the file.
+    """
+    place = path.resolve()
+    folder = _beside(place.parent)
+    try:
+        folder.mkdir()
+        try:
+            write(folder / place.name)
+            written = sorted(folder.iterdir(), key=lambda file: file.name == place.name)
+            if not written or written[-1].name != place.name:
+                raise OSError(messages.NOT_FINISHED())
+            for file in written:
+                os.replace(file, place.with_name(file.name))
+        finally:
+            shutil.rmtree(folder)
+    except OSError as error:
+        raise _not_written(path, error) from error
+
+
 def save_text(path: Path, text: str) -> None:
     """Write a text file. Raises OSError, with its cure, and leaves what was there before."""
 
@@ -102,8 +125,11 @@ def _complete(path: Path, write: Callable[[Path], object], keep: bool = True) ->
             for left in (beside, beside.with_name(f"{beside.name}@")):
                 left.unlink(missing_ok=True)
     except OSError as error:
-        reason = error.strerror or error
-        raise OSError(messages.NOT_WRITTEN(path=path, reason=reason)) from error
+        raise _not_written(path, error) from error
+
+
+def _not_written(path: Path, error: OSError) -> OSError:
+    return OSError(messages.NOT_WRITTEN(path=path, reason=error.strerror or error))
 
 
 def _beside(folder: Path) -> Path:

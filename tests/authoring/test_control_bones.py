@@ -4,6 +4,7 @@ import re
 from random import Random
 
 import bpy
+import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
@@ -577,6 +578,20 @@ def test_limbs_with_keys_keep_their_motion_on_every_frame():
         for name, pose in before[frame].items():
             assert (after[frame][name].translation - pose.translation).length < 1e-4
             assert angle_between(after[frame][name], pose) < 2e-3
+
+
+@pytest.mark.parametrize("frame", [1, 12])
+def test_bones_with_keys_stay_as_they_are_at_the_frame(frame):
+    ob = human_with_ground()
+    for at, angle in ((1, 0.0), (12, 0.4)):
+        ob.pose.bones["thigh.L"].rotation_quaternion = (1.0, angle, 0.0, 0.0)
+        ob.pose.bones["thigh.L"].keyframe_insert("rotation_quaternion", frame=at)
+    go_to(frame)
+    before = {bone.name: bone.matrix_basis.copy() for bone in ob.pose.bones}
+    rigged(ob, follow_motion=False)
+    for name, basis in before.items():
+        after = ob.pose.bones[name].matrix_basis
+        assert np.abs(np.array(after) - np.array(basis)).max() < 1e-6
 
 
 def test_snapping_brings_control_bones_to_the_fk_pose():

@@ -25,3 +25,35 @@ def entry(bone: str = "shin", **changes: object) -> dict:
         "keys": 0,
     }
     return chain | changes
+
+
+def foot_entry(bone: str = "shin", source: dict | None = None, **changes: object) -> dict:
+    """Of a leg whose foot stands, as a clip check writes it, but for the changes.
+
+    source: changes of the figures before; None: it has no source.
+    """
+    figures = {
+        "slide": 1e-6,
+        "skating": 0.1,
+        "skating_speed": 2e-6,
+        "floating": 0.001,
+        "sunken": 0.0,
+        "tiptoe": 0.25,
+        "knee_speed": 8.0,
+        "knee_acceleration": 90.0,
+        "knee_pops": 0,
+    }
+    leg = {
+        "armature": "leg",
+        "bone": bone,
+        "length": 2.0,
+        "frames": 12,
+        "ground": "LEVEL",
+        "ground_speed": 0.0,
+        "contacts": 4,
+        "slide_frames": [5, 9],
+        "pop_frames": [],
+        "before": None if source is None else figures | source,
+        "after": figures | {name: value for name, value in changes.items() if name in figures},
+    }
+    return leg | {name: value for name, value in changes.items() if name in leg}

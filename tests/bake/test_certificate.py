@@ -16,7 +16,7 @@ from ik_addon.bake.certificate import (
 )
 
 from ..scenes import walking_leg
-from .entries import entry
+from .entries import entry, foot_entry
 
 
 def file_of(*chains: dict, frames: tuple[int, int, int] = (1, 12, 1), error: str | None = None) -> dict:
@@ -114,6 +114,33 @@ def test_the_worst_comes_first_and_else_the_order_stays():
     assert ordered == ["far", "limits", "flips", "soft", "straight", "met", "met too"]
 
 
+FEET = [
+    ([foot_entry()], [(True, "The feet stand still")]),
+    ([foot_entry(slide=0.02)], [(False, "Feet slide on the ground: 'shin'")]),
+    (
+        [foot_entry("a", slide=0.02), foot_entry("b", slide=0.02), foot_entry("c", slide=0.02)],
+        [(False, "Feet slide on the ground: 'a', 'b' and 1 more")],
+    ),
+    (
+        [foot_entry("a", floating=0.1), foot_entry("b", sunken=0.1)],
+        [(False, "Feet float over the ground: 'a'"), (False, "Feet sink into the ground: 'b'")],
+    ),
+    # As captured, the height of the ground is that of the feet.
+    ([foot_entry(floating=0.1, sunken=0.1, ground="CAPTURED")], [(True, "The feet stand still")]),
+    ([foot_entry(knee_pops=2)], [(False, "Knees pop: 'shin'")]),
+    ([foot_entry(knee_pops=2, source={"knee_pops": 2})], [(True, "The feet stand still")]),
+    ([foot_entry(knee_pops=2, source={"knee_pops": 1})], [(False, "Knees pop: 'shin'")]),
+    ([foot_entry(contacts=0, slide_frames=None)], [(False, "Feet never touch the ground: 'shin'")]),
+]
+
+
+@pytest.mark.parametrize(("feet", "verdicts"), FEET)
+def test_how_feet_stand(feet, verdicts):
+    assert certificate_of(file_of() | {"feet": feet}).verdicts == verdicts
+    with_chains = certificate_of(file_of(entry()) | {"feet": feet}).verdicts
+    assert with_chains == [(True, "The chain meets its target"), (True, "No bend pops"), *verdicts]
+
+
 # As text
 
 
@@ -151,6 +178,20 @@ def test_it_holds_all_that_the_report_does():
     assert "/some/where" not in text
 
 
+def test_feet_have_a_table_of_their_own():
+    feet = [foot_entry("calf.L", slide=0.25, source={"slide": 0.5, "knee_pops": 3}), foot_entry("calf.R")]
+    text = certificate_text(file_of(entry()) | {"feet": feet})
+    before, after = (line.split() for line in text.splitlines() if "calf.L" in line and "[" not in line)
+    # Half and a quarter of a leg of two units.
+    assert before[:5] == ["leg", "calf.L", "before", "4", "1"]
+    assert after[:5] == ["leg", "calf.L", "after", "4", "0.5"]
+    assert (before[-1], after[-1]) == ("3", "0")
+    assert "[!!] Feet slide on the ground: 'calf.L'" in text
+    assert "max error" in text
+    without = certificate_text(file_of() | {"feet": feet})
+    assert "max error" not in without and "calf.R" in without and "No chain" not in without
+
+
 def test_several_files_and_those_that_failed():
     failed = {"file": "bad.blend", "frames": None, "seconds": 0.0, "chains": [], "error": "it is not a .blend file"}
     text = certificate_text({"blender": "5.2.3", "files": [file_of(entry()), failed]})
@@ -167,7 +208,9 @@ def test_a_chain_that_was_off_has_dashes():
 
 def test_lines_stay_short_enough_to_paste():
     many = [[k, k + 1] for k in range(1, 400, 4)]
-    assert max(map(len, certificate_text(file_of(entry(unreached_frames=many))).splitlines())) <= 100
+    feet = [foot_entry(slide=0.0123456, source={"slide": 0.123456})]
+    text = certificate_text(file_of(entry(unreached_frames=many)) | {"feet": feet})
+    assert max(map(len, text.splitlines())) <= 100
 
 
 @pytest.mark.parametrize("baking", [False, True])

@@ -1,9 +1,11 @@
-"""Motion captures without Blender: the joints of a BVH file over its frames, in the world with z up."""
+"""BVH files without Blender: their joints over the frames, in the world with z up, and one that is made."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
+from ik_addon.planting.feet.clip import Clip
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,9 @@ def read(path: Path) -> Capture:
                 else:
                     turned = turned @ about(axis, np.radians(values))
                 column += 1
+            if any(channel.endswith("position") for channel in channels):
+                # They are in place of the joint's offset, as everywhere but at the root, where it is mostly zero.
+                moved = moved - offset
             # The positions are read before the rotations of the same joint.
             capture.places[name] = capture.places[name] + capture.turns[name] @ moved[..., None] @ [1.0]
             capture.turns[name] = capture.turns[name] @ turned
@@ -68,3 +73,51 @@ def about(axis: int, angles: np.ndarray) -> np.ndarray:
     turns[:, j, i] = np.sin(angles)
     turns[:, i, j] = -turns[:, j, i]
     return turns
+
+
+_HEADER = """HIERARCHY
+ROOT Hips
+{ OFFSET 0 0 0 CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation
+  %s
+  JOINT Spine { OFFSET 0 0.1 0 CHANNELS 3 Zrotation Xrotation Yrotation
+    End Site { OFFSET 0 0.4 0 } } }
+MOTION
+"""
+_LEG = """JOINT %(side)sUpLeg { OFFSET %(aside)f 0 0 CHANNELS 3 Zrotation Xrotation Yrotation
+    JOINT %(side)sLeg { OFFSET 0 %(thigh)f 0 CHANNELS 3 Zrotation Xrotation Yrotation
+      JOINT %(side)sFoot { OFFSET 0 %(shin)f 0 CHANNELS 3 Zrotation Xrotation Yrotation
+        JOINT %(side)sToeBase { OFFSET 0 %(down)f %(ahead)f CHANNELS 3 Zrotation Xrotation Yrotation
+          End Site { OFFSET 0 0 0.06 } } } } }"""
+
+
+def write(path: Path, clip: Clip) -> Path:
+    """Write a clip of two legs that walks along X, with all its joints bent about Y alone, as a BVH file with Y up."""
+    own = clip.feet[:, 0].swapaxes(1, 2) @ (clip.balls - clip.ankles)[:, 0, :, None]
+    legs = [
+        {
+            "side": side,
+            "aside": clip.hips[k, 0, 1],
+            "thigh": -clip.lengths[k, 0],
+            "shin": -clip.lengths[k, 1],
+            "down": own[k, 2, 0],
+            "ahead": own[k, 0, 0],
+        }
+        for k, side in enumerate(("Left", "Right"))
+    ]
+    angles = []
+    for k in range(2):
+        links = clip.knees[k] - clip.hips[k], clip.ankles[k] - clip.knees[k]
+        thigh, shin = (np.arctan2(-link[:, 0], -link[:, 2]) for link in links)
+        foot = np.arctan2(-clip.feet[k, :, 2, 0], clip.feet[k, :, 0, 0])
+        angles.append(np.degrees((thigh, shin - thigh, foot - shin)))
+    rows = []
+    for t in range(clip.frame_count):
+        row = [0.0, clip.hips[0, t, 2], clip.hips[0, t, 0], 0.0, 0.0, 0.0]
+        for turns in angles:
+            for turn in (*turns[:, t], 0.0):
+                row += [0.0, turn, 0.0]
+        rows.append(" ".join(f"{value:.6f}" for value in (*row, 0.0, 0.0, 0.0)))
+    header = _HEADER % "\n".join(_LEG % leg for leg in legs)
+    header = header.replace("{", "\n{\n").replace("}", "\n}\n").replace("CHANNELS", "\nCHANNELS")
+    path.write_text(f"{header}Frames: {len(rows)}\nFrame Time: {1.0 / clip.fps:.7f}\n" + "\n".join(rows) + "\n")
+    return path

@@ -8,13 +8,25 @@ import numpy as np
 import pytest
 
 from ik_addon.authoring.finding.legs import find_limbs
+from ik_addon.planting.feet.contacts import find_contacts
 from ik_addon.planting.feet.options import Options
 from ik_addon.planting.feet.planning import plan
 from ik_addon.planting.feet.sole import sole_of
 
 from . import clips
-from .measures import beyond_reach, knee_ratios, naive_ankles, naive_contacts, places, shown, slides, top_speed
-from .test_contacts import labels
+from .labels import CHARACTERS as LABELED
+from .labels import cmu_labels, mask
+from .measures import (
+    agreement,
+    beyond_reach,
+    knee_ratios,
+    naive_ankles,
+    naive_contacts,
+    places,
+    shown,
+    slides,
+    top_speed,
+)
 from .test_planning import GROUNDS, assert_lawful, ground_of
 
 SPOILED = [(1.0, None), (1.1, 0), (0.9, 0), (1.1, 1), (0.9, 1)]
@@ -46,13 +58,14 @@ def test_the_laws_on_a_captured_walk(factor, seed, ground):
     assert_lawful(clip, plan(clip, Options(), ground=ground_of(ground, clip)), ground_of(ground, clip))
 
 
+@pytest.mark.parametrize("ground", GROUNDS)
 @pytest.mark.parametrize(("factor", "seed"), SPOILED)
-def test_knees_and_feet_of_a_captured_walk_stay_calm(factor, seed):
+def test_knees_and_feet_of_a_captured_walk_stay_calm(factor, seed, ground):
     captured = clips.cmu_walk()
     clip = spoiled(captured, factor, seed)
-    planned = plan(clip, Options(), ground=ground_of("level", clip))
+    planned = plan(clip, Options(), ground=ground_of(ground, clip))
     speed, bump = knee_ratios(clip, clip.hips + planned.shifts, planned.ankles, captured)
-    assert speed <= 1.25
+    assert speed <= 1.2
     assert bump <= 1.5
     assert top_speed(planned.ankles) <= 1.15 * top_speed(clip.ankles)
     sole = sole_of(clip)
@@ -62,7 +75,7 @@ def test_knees_and_feet_of_a_captured_walk_stay_calm(factor, seed):
 
 def test_balls_slide_less_in_contacts_labeled_by_eye():
     captured = clips.cmu_walk()
-    truth = labels(captured.frame_count)
+    truth = cmu_labels(captured.frame_count)
     truth[:, 0] = truth[1, 1, :447] = False  # balls alone; and not the contact that the labeled stretch cuts off
     before, after, naive = [], [], []
     for factor, seed in SPOILED[1:]:
@@ -89,6 +102,24 @@ def test_the_laws_on_characters(name, action, ground):
         planned = plan(each, Options(), ground=ground_of(ground, each))
         if planned.locks:
             assert_lawful(each, planned, ground_of(ground, each))
+
+
+# What is found on clips that were made by hand: less than on captures. In KayKit's Walking_B feet that touch go over
+# the ground at up to two leg lengths a second, to and fro.
+FOUND = {"Walking_B": 0.5, "Walking_C": 0.75, "Walk": 0.7}
+
+
+@pytest.mark.parametrize(("factor", "seed"), SPOILED)
+@pytest.mark.parametrize(("name", "action"), LABELED, ids=[action for _, action in LABELED])
+def test_contacts_of_characters_agree_better_than_naive_ones(name, action, factor, seed):
+    clip = character(f"characters/{name}", action)
+    walking, count = clips.travelling(clip), clip.frame_count - 1
+    truth = np.tile(mask(LABELED[name, action], clip.frame_count)[..., :-1], walking.frame_count // count)
+    each = spoiled(walking, factor, seed)
+    sole = sole_of(each)
+    found = agreement(find_contacts(each, sole, Options()), truth)
+    assert found >= FOUND[action] - (0.2 if seed is not None else 0.0)
+    assert found >= agreement(naive_contacts(each, sole), truth) + 0.1
 
 
 def character(name, action):

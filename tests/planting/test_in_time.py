@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ik_addon.planting.feet.in_time import above, bridged, hermite, highest, lowest, runs, slope, smooth
+from ik_addon.planting.feet.in_time import above, bridged, hermite, highest, lowest, no_steeper, runs, slope, smooth
 
 needs = st.lists(st.floats(-10.0, 10.0), min_size=1, max_size=60).map(np.array)
 
@@ -18,6 +18,13 @@ def test_what_is_above_is_nowhere_below(needs, half):
 @given(needs, st.integers(1, 30))
 def test_what_is_above_is_no_higher_than_the_need_nearby(needs, half):
     assert (above(needs, half) <= highest(needs, 2 * half) + 1e-12).all()
+
+
+@given(needs, st.floats(0.01, 5.0))
+def test_no_steeper_is_the_lowest_such_curve(needs, step):
+    frames = np.arange(len(needs))
+    cones = needs - step * np.abs(frames[:, None] - frames)
+    assert no_steeper(needs, step) == pytest.approx(cones.max(axis=1))
 
 
 def test_what_is_above_a_step_is_smooth():

@@ -128,6 +128,61 @@ def test_soles_are_on_the_slope(ground):
     assert off <= (0.01 if ground == "bumps" else 1e-3) * clip.size
 
 
+def stairs(clip, rise=0.18, run=0.85, turn=0.0):
+    """Heights of stairs in the direction in which a clip walks, or askew."""
+    level, size = sole_of(clip).level, clip.size
+    way = np.array((np.cos(turn), np.sin(turn), 0.0))
+    return lambda points: level + rise * size * np.floor(points @ way / size / run + 0.3)
+
+
+@pytest.mark.parametrize(("rise", "turn"), [(0.18, 0.0), (-0.18, 0.4), (0.06, 0.4)], ids=["up", "down", "low"])
+@pytest.mark.parametrize("source", ["clean", "shorter legs"])
+def test_feet_find_their_footing_on_stairs(source, rise, turn):
+    clip = SOURCES[source]()
+    ground = stairs(clip, rise, turn=turn)
+    without, found = (plan(clip, Options(find_footing=on), ground=ground) for on in (False, True))
+    assert over_edges(clip, found, ground) == 0 < over_edges(clip, without, ground)
+    assert not found.unreached.any()
+    sole = sole_of(clip)
+    before, after = (places(clip, sole, each.ankles, each.feet) for each in (without, found))
+    length = np.linalg.norm(sole.points[0, 1] - sole.points[0, 0])
+    touching = found.contacts & without.contacts
+    ways = np.linalg.norm((after - before)[..., :2], axis=-1)[touching]
+    assert 0.0 < ways.max() <= 0.85 * length
+    # No foot stands in a stair or beside it, and none jumps.
+    flat = found.contacts.all(axis=1)
+    gaps = after[..., 2] - ground(after.reshape(-1, 3)).reshape(after.shape[:-1])
+    assert np.abs(gaps.transpose(0, 2, 1)[flat]).max() <= 1e-9 * clip.size
+    assert top_speed(found.ankles) <= 1.3 * top_speed(clip.ankles)
+
+
+def over_edges(clip, planned, ground):
+    """In how many frames a flat foot stands over an edge: not all points between heel and ball are on the ground."""
+    points = places(clip, sole_of(clip), planned.ankles, planned.feet)
+    share = np.linspace(0.0, 1.0, 9)[:, None, None]
+    between = (1.0 - share) * points[:, None, 0] + share * points[:, None, 1]
+    gaps = between[..., 2] - ground(between.reshape(-1, 3)).reshape(between.shape[:-1])
+    return int((np.abs(gaps).max(axis=1) > 0.01 * clip.size)[planned.contacts.all(axis=1)].sum())
+
+
+@pytest.mark.parametrize("ground", ["bumps", "across"])
+def test_where_there_is_no_edge_no_footing_is_looked_for(ground):
+    clip = SOURCES["shorter legs"]()
+    heights = ground_of(ground, clip)
+    without, found = (plan(clip, Options(find_footing=on), ground=heights) for on in (False, True))
+    assert (without.ankles == found.ankles).all()
+
+
+def test_where_no_place_is_even_the_foot_stays():
+    clip = SOURCES["clean"]()
+
+    def rough(points):
+        return 1e3 * np.sin(1e4 * points[:, 0]) + 1e3 * np.sin(1e4 * points[:, 1])
+
+    without, found = (plan(clip, Options(find_footing=on), ground=rough) for on in (False, True))
+    assert (without.ankles == found.ankles).all()
+
+
 @pytest.mark.parametrize("source", ["clean", "longer legs", "shorter legs"])
 @pytest.mark.parametrize("fps", [24, 30, 60, 120])
 def test_a_naive_lock_breaks_the_laws_that_a_plan_keeps(source, fps):
@@ -362,6 +417,23 @@ def test_a_foot_that_is_pitched_by_a_slope_does_not_hop():
     turns = turned_apart(planned.feet[:, 1:], planned.feet[:, :-1])[0]
     captured = turned_apart(clip.feet[:, 1:], clip.feet[:, :-1])[0]
     assert (turns - captured)[130:175].max() <= 0.06
+
+
+@pytest.mark.parametrize("ground", ["uphill", "downhill"])
+def test_feet_in_the_air_go_with_a_long_slope(ground):
+    """One contact alone is on the slope: the rest of the clip does not stay behind on the captured floor."""
+    clip, _ = clips.walk(60.0)
+    contacts = np.zeros((2, 2, clip.frame_count), bool)
+    contacts[0, 1, 30:40] = True
+    heights = ground_of(ground, clip)
+    planned = plan(clip, Options(), contacts, heights)
+    assert_lawful(clip, planned, heights)
+    sole = sole_of(clip)
+    captured, points = places(clip, sole), places(clip, sole, planned.ankles, planned.feet)
+    over = points[..., 2] - heights(points.reshape(-1, 3)).reshape(points.shape[:-1])
+    far = slice(120, -60)
+    had = captured[..., 2] - sole.floors[:, None]
+    assert np.abs(over - had)[..., far].max() <= 0.08 * clip.size
 
 
 def test_legs_of_unequal_bones_do_not_fold_into_their_feet():

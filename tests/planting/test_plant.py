@@ -10,6 +10,7 @@ from ik_addon.planting.scene.footprints import footprints_of
 from ik_addon.planting.scene.legs import leg_tips
 from ik_addon.planting.scene.plant import planted
 from ik_addon.planting.scene.sources import source_of
+from ik_addon.planting.scene.writing import needed_rows
 from ik_addon.solvers import ChainError
 
 from ..rig.rigs import evaluated_copy, new_empty, update
@@ -82,12 +83,33 @@ def test_a_ball_that_is_locked_stands_on_evaluated_bones(walker):
     report = plant(bpy.context, tips, FRAMES)
     assert sum(len(chain["contacts"]) for chain in report["chains"]) > 4
     assert slides(walker, report, FRAMES) < 1e-5
-    assert slides(walker, report, np.arange(1.0, 60.0, 0.25)) < 1e-3
+    assert slides(walker, report, np.arange(1.0, 60.0, 0.25)) < 1e-4
     assert not report["unreached_frames"]
     # Heels too, on the legs as they are solved.
     assert max(chain["slide_after"] for chain in report["chains"]) < 1e-5 * LEG
     assert max(chain["slide_before"] for chain in report["chains"]) > 0.01 * LEG
     assert last_report() == report
+
+
+def test_a_foot_that_rolls_stands_between_two_frames(walker):
+    """Every third frame alone is keyed: its foot turns far from one to the next, and a chord would leave the lock."""
+    report = plant(bpy.context, leg_tips(walker), range(1, 122, 3))
+    between = np.arange(1.0, 120.0, 0.25)
+    bent = slides(walker, report, between)
+    for tip in leg_tips(walker):
+        for curve in curves_of(tip.analytic_ik_target).values():
+            for point in curve.keyframe_points:
+                point.interpolation = "LINEAR"
+            curve.update()
+    straight = slides(walker, report, between)
+    assert bent < 1e-3 and straight > 10.0 * bent, (bent, straight)
+
+
+def test_two_keys_hold_a_stance_as_exactly_as_its_leg_asks():
+    contacts = np.ones((2, 9), bool)
+    rows = [(np.array((0.3, 0.0, 1e-7 * k * k)), np.array((1.0, 0.0, 0.0, 0.0))) for k in range(9)]
+    assert needed_rows(contacts, rows, 1.0).tolist() == list(range(9))
+    assert needed_rows(contacts, rows, 10.0).tolist() == [0, 8]
 
 
 def test_a_baked_clip_stands_as_well(walker):

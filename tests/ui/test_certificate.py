@@ -9,7 +9,7 @@ import pytest
 from ik_addon.bake.certificate import read_certificate
 from ik_addon.ui.panels import certificate
 
-from ..bake.entries import entry
+from ..bake.entries import entry, foot_entry
 from ..rig.rigs import Rig, new_empty
 from ..scenes import enter, go_to, second_chain, select, selected_bone_names, walking_leg, where_one_stands
 from .layouts import Layout, context
@@ -55,8 +55,9 @@ def edited(rig: Rig, **changes: object) -> None:
     rig.ob.analytic_ik_report = json.dumps(report)
 
 
-def report_with(rig: Rig, entries: list[dict]) -> None:
-    rig.ob.analytic_ik_report = json.dumps({"file": "", "frames": [1, 12, 1], "seconds": 0.1, "chains": entries})
+def report_with(rig: Rig, entries: list[dict], **more: object) -> None:
+    report = {"file": "", "frames": [1, 12, 1], "seconds": 0.1, "chains": entries}
+    rig.ob.analytic_ik_report = json.dumps(report | more)
 
 
 # What it says
@@ -188,6 +189,45 @@ def test_a_chain_that_was_off_says_so():
     assert not shown.jumps()
 
 
+# Feet
+
+
+def test_a_leg_has_two_lines_and_the_way_to_its_worst_slide():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    report_with(rig, [entry("shin")], feet=[foot_entry("shin", slide=0.02, source={"slide": 0.1}, tiptoe=0.126)])
+    shown = drawn()
+    assert shown.jumps()["Slide 20 cm → 4 cm"] == (5, "shin")
+    assert "4 contacts, skating 10%, tiptoe 13%, float 2 mm, sink 0 m" in shown.text()
+    assert "Feet slide on the ground: 'shin'" in shown.text()
+    assert "ERROR" in shown.icons
+    rig_was = len(shown.labels)
+    report_with(rig, [entry("shin")])
+    assert rig_was - len(drawn().labels) <= 5
+
+
+def test_a_sound_leg_says_no_more_than_it_has_to():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    feet = [foot_entry("shin", ground="CAPTURED", contacts=1), foot_entry("shin", knee_pops=2, contacts=0)]
+    report_with(rig, [], feet=feet)
+    shown = drawn()
+    assert "1 contact, skating 10%, tiptoe 25%" in shown.labels
+    assert "0 contacts, skating 10%, tiptoe 25%, float 2 mm, sink 0 m, knee pops 2" in shown.text()
+    assert "No chain was on" not in shown.text()
+
+
+def test_forty_feet_stay_short():
+    rig = walking_leg()
+    enter("POSE", rig.ob, "shin")
+    feet = [foot_entry(f"leg {k}", slide=0.5 if k == 30 else 0.0) for k in range(40)]
+    report_with(rig, [entry("shin")], feet=feet)
+    shown = drawn()
+    assert len(shown.labels) < 40
+    assert "leg 30 (gone)" in shown.labels
+    assert "and 35 more" in shown.labels
+
+
 # Whatever it is given
 
 
@@ -240,6 +280,24 @@ def test_a_report_that_is_none_any_more_says_so(text):
 def test_an_entry_that_was_edited_to_nonsense_says_so(changes):
     rig = troubled_leg()
     edited(rig, **changes)
+    assert "cannot be read. Check or bake again" in drawn().text()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"bone": 3},
+        {"length": None},
+        {"slide_frames": [1]},
+        {"after": None},
+        {"after": {}},
+        {"before": 3},
+        {"ground": 1},
+    ],
+)
+def test_feet_that_were_edited_to_nonsense_say_so(changes):
+    rig = troubled_leg()
+    report_with(rig, [entry()], feet=[foot_entry() | changes])
     assert "cannot be read. Check or bake again" in drawn().text()
 
 

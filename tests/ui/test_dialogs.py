@@ -9,6 +9,7 @@ import pytest
 from ik_addon.ui.operators import ranges as range_operators
 from ik_addon.ui.operators.running import running
 
+from ..clips.characters import rigged_character
 from ..rig.rigs import Rig, update
 from ..scenes import curves_of, enter, go_to, key_fk, keyed_frames, missed_world, slide, walking_leg, whole_state
 from .layouts import Layout
@@ -28,7 +29,7 @@ class Dialog:
         self.values = {name: getattr(operator, name) for name in RESULT if name in own}
         if hasattr(kind, "draw"):
             state = {"layout": self.shown, "bl_rna": operator.properties.bl_rna, "_warning": ""}
-            read = ("use_range", "_warning", "ground")
+            read = ("use_range", "_warning", "ground", "clips", "chosen_clips")
             state |= {name: getattr(operator, name) for name in read if hasattr(operator, name)}
             kind.draw(SimpleNamespace(**state), bpy.context)
         operator.cancel(bpy.context)
@@ -202,7 +203,8 @@ def test_a_bake_of_targets_out_of_reach_warns(far, warns, ask):
 def test_the_dialog_of_a_bake_asks_all_that_it_asked(ask):
     captured()
     options = set(ik.bake.get_rna_type().properties.keys()) - {"rna_type"}
-    assert set(ask("bake").shown.properties) == options
+    # Of clips, where there are several.
+    assert set(ask("bake").shown.properties) == options - {"clips", "chosen_clips", "strips"}
 
 
 @pytest.mark.parametrize("name", ["bake", "check"])
@@ -241,3 +243,14 @@ def test_plant_feet_asks_for_its_ground_and_says_what_is_in_leg_lengths(ground, 
     assert {"height", "ground_object"} & set(shown.properties) == asked
     assert {"slide", "blend", "body", "body_direction", "softness", "clearance", "footprints"} <= set(shown.properties)
     assert "In leg lengths. Slide 0 is automatic." in shown.labels
+
+
+@pytest.mark.parametrize("name", ["bake", "check", "plant_feet"])
+def test_clips_are_listed_where_there_are_several(ask, name):
+    rigged_character(True)
+    shown = ask(name, clips="ALL").shown
+    assert {"walk", "run", "idle"} <= set(shown.labels)
+    assert "frame_start" not in shown.properties
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    rigged_character(True, names=["walk"])
+    assert "clips" not in ask(name).shown.properties

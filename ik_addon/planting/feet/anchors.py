@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .clip import Clip
-from .footing import Ground, flat_foot, on_ground, pivoted, under
+from .footing import Ground, flat_foot, on_ground, pivoted, under, way_to_footing
 from .in_time import frames_in, runs
 from .options import SETTLE_RADIUS, SETTLE_TIME, SHORTEST_GAP
 from .sole import BALL, HEEL, Sole
@@ -93,11 +93,14 @@ def joined(clip: Clip, sole: Sole, contacts: np.ndarray) -> np.ndarray:
     return result
 
 
-def anchors_of(clip: Clip, sole: Sole, contacts: np.ndarray, ground: Ground | None) -> Anchors:
+def anchors_of(
+    clip: Clip, sole: Sole, contacts: np.ndarray, ground: Ground | None, find_footing: bool = False
+) -> Anchors:
     """The places of all contacts (legs, 2, T): on the ground, or if there is none as captured in the mean.
 
     Flat feet come first, from the longest of a stance outwards: where the next one shares a heel or ball with it, it
-    turns about that. So heel strike, stance and heel off are pivots of one rigid foot.
+    turns about that. So heel strike, stance and heel off are pivots of one rigid foot. find_footing: stances over an
+    edge of the ground are moved beside it.
     """
     places = sole.places(clip.ankles, clip.feet)
     locks: list[Lock] = []
@@ -109,7 +112,9 @@ def anchors_of(clip: Clip, sole: Sole, contacts: np.ndarray, ground: Ground | No
         if sole.is_point(leg):
             spans[HEEL] = []
         else:
-            flats += _flats_of(clip, sole, leg, places[leg], spans, runs(contacts[leg].all(axis=0)), below, found)
+            flats += _flats_of(
+                clip, sole, leg, places[leg], spans, runs(contacts[leg].all(axis=0)), below, find_footing, found
+            )
         for point in (HEEL, BALL):
             for first, last in spans[point]:
                 place = found.get((point, first, last))
@@ -127,6 +132,7 @@ def _flats_of(
     spans: list[list[tuple[int, int]]],
     flat_runs: list[tuple[int, int]],
     ground: Ground | None,
+    find_footing: bool,
     found: dict[tuple[int, int, int], np.ndarray],
 ) -> list[Flat]:
     """One leg's flat feet; puts the places of their heels and balls into `found`, by point, first and last frame."""
@@ -136,15 +142,21 @@ def _flats_of(
         return point, *span
 
     keys = {flat: (owner(HEEL, flat), owner(BALL, flat)) for flat in flat_runs}
+    points = sole.points[leg]
+    middles = {(first, last): places[:, first : last + 1].mean(axis=(0, 1)) for first, last in flat_runs}
+    if find_footing and ground is not None:
+        for stance in _stances(flat_runs, keys):
+            feet = [clip.feet[leg, first : last + 1] for first, last in stance]
+            way = way_to_footing(feet, points, np.array([middles[flat] for flat in stance]), ground)
+            for flat in stance:
+                middles[flat] = middles[flat] + way
     todo = sorted(flat_runs, key=lambda flat: flat[0] - flat[1])
     flats = []
     while todo:
         flat = next((flat for flat in todo if any(key in found for key in keys[flat])), todo[0])
         todo.remove(flat)
         first, last = flat
-        middle = places[:, first : last + 1].mean(axis=(0, 1))
-        points, normal = sole.points[leg], sole.normals[leg]
-        foot, ankle = flat_foot(clip.feet[leg, first : last + 1], points, normal, middle, ground)
+        foot, ankle = flat_foot(clip.feet[leg, first : last + 1], points, sole.normals[leg], middles[flat], ground)
         given = next((point for point in (BALL, HEEL) if keys[flat][point] in found), None)
         if given is not None:
             pivot = found[keys[flat][given]]
@@ -154,3 +166,16 @@ def _flats_of(
             found.setdefault(keys[flat][point], ankle + foot @ points[point])
         flats.append(Flat(leg, first, last, foot))
     return flats
+
+
+def _stances(
+    flat_runs: list[tuple[int, int]], keys: dict[tuple[int, int], tuple[tuple[int, int, int], ...]]
+) -> list[list[tuple[int, int]]]:
+    """Flat runs of one leg, together where one shares a heel or ball with the next."""
+    stances: list[list[tuple[int, int]]] = []
+    for flat in flat_runs:
+        if stances and set(keys[flat]) & set(keys[stances[-1][-1]]):
+            stances[-1].append(flat)
+        else:
+            stances.append([flat])
+    return stances

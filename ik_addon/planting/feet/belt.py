@@ -64,7 +64,8 @@ class Standing:
     def put_back(self, clip: Clip, plan: Plan) -> Plan:
         """A plan for a clip `seen_from` the ground, for the clip as it is."""
         ways = _ways(clip, self.velocity)
-        return replace(plan, **{name: getattr(plan, name) + ways for name in ("ankles", "knees", "poles")})
+        moved = {name: getattr(plan, name) + ways for name in ("ankles", "knees", "poles")}
+        return replace(plan, **moved, arcs=plan.arcs + self.velocity / clip.fps)
 
 
 def _ways(clip: Clip, velocity: np.ndarray) -> np.ndarray:

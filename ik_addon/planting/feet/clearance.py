@@ -1,19 +1,32 @@
-"""No heel and no ball below the ground: feet that touch with one of them are pitched, feet in the air are lifted."""
+"""No heel and no ball below the ground: feet that touch with one of them are pitched, feet in the air go with it."""
 
 from dataclasses import replace
 
 import numpy as np
 
 from .clip import Clip
-from .footing import Ground, turns_to_heights
-from .in_time import above, eased, frames_in
-from .options import CLEARANCE_TIME, Options
+from .footing import Ground, turns_to_heights, under
+from .in_time import above, eased, frames_in, no_steeper, smooth
+from .options import BODY_TIME, CLEARANCE_TIME, LIFT_SPEED, PITCH_SPEED, Options
 from .paths import FootPath, faded_turns
 from .sole import BALL, HEEL, Sole
-from .turns import applied, vectors_of
+from .turns import UP, applied, directions, turns_by, vectors_of
 
 PITCH_STEPS = 3
 """Pitched, the other point is over another place of the ground; each step leaves about a tenth of the error."""
+
+
+def carried_over(clip: Clip, sole: Sole, ground: Ground | None) -> Clip:
+    """The clip with each foot raised and lowered smoothly with the ground below it.
+
+    A foot far from its contacts is as high over this ground as it was over the captured floor.
+    """
+    half, ankles = frames_in(BODY_TIME, clip.fps), clip.ankles.copy()
+    for leg, ways in enumerate(sole.places(clip.ankles, clip.feet)):
+        below = under(clip, leg, ground)
+        if below is not None:
+            ankles[leg, :, 2] += smooth(below(ways.mean(axis=0)) - sole.floors[leg], half)
+    return replace(clip, ankles=ankles, balls=clip.balls + ankles - clip.ankles)
 
 
 def cleared(
@@ -34,20 +47,23 @@ def _pitched(
 ) -> FootPath:
     """The path with the foot turned about heel or ball, where it touches with one alone, until the other is not below.
 
-    In the air before and after the turn fades, about the pivot that the foot has there.
+    Over an edge it turns ahead of time, and no faster than it can. In the air before and after the turn fades, about
+    the pivot that the foot has there.
     """
-    feet = path.feet.copy()
+    angles, axes = np.zeros(clip.frame_count), np.zeros((clip.frame_count, 3))
     for standing in (HEEL, BALL):
         frames = np.flatnonzero(contacts[standing] & ~contacts[1 - standing])
+        arms = applied(path.feet[frames], points[1 - standing] - points[standing])
+        axes[frames] = directions(np.cross(arms, UP))
         for _ in range(PITCH_STEPS):
-            if not len(frames):
-                break
-            arms = applied(feet[frames], points[1 - standing] - points[standing])
-            heights = ground(path.places[frames] + arms) - path.places[frames, 2]
-            low = arms[:, 2] < heights
-            frames = frames[low]
-            feet[frames] = turns_to_heights(arms[low], heights[low]) @ feet[frames]
-    pitches = vectors_of(feet @ path.feet.swapaxes(1, 2))
+            pitched = applied(turns_by(angles[frames, None] * axes[frames]), arms)
+            heights = ground(path.places[frames] + pitched) - path.places[frames, 2]
+            low = pitched[:, 2] < heights
+            angles[frames[low]] += np.linalg.norm(vectors_of(turns_to_heights(pitched[low], heights[low])), axis=-1)
+    single = contacts.any(axis=0) & ~contacts.all(axis=0)
+    steepest = PITCH_SPEED * _frames_from(contacts.all(axis=0)) / clip.fps
+    angles = np.minimum(no_steeper(angles, PITCH_SPEED / clip.fps), steepest) * single
+    pitches = angles[:, None] * axes
     return replace(path, feet=faded_turns(pitches, contacts.any(axis=0), clip, options) @ path.feet)
 
 
@@ -62,12 +78,15 @@ def _lifted(
     had = np.clip(captured - sole.floors[leg, free], 0.0, options.clearance * clip.size)
     points = path.points(sole.points[leg])[:, free]
     below = ground(points.reshape(-1, 3)).reshape(2, -1) - points[..., 2]
-    nearness = eased(_frames_from(touching) / (2.0 * CLEARANCE_TIME * clip.fps))
-    wishes = np.zeros(clip.frame_count)
+    times = _frames_from(touching) / clip.fps
+    nearness = eased(times / (2.0 * CLEARANCE_TIME))
+    wishes, needs = np.zeros(clip.frame_count), np.zeros(clip.frame_count)
     wishes[free] = (below + had * nearness[free]).max(axis=0).clip(0.0)
-    lifts = above(wishes, frames_in(CLEARANCE_TIME, clip.fps)) * nearness
+    needs[free] = below.max(axis=0).clip(0.0)
+    speed = LIFT_SPEED * clip.size
+    needs = np.minimum(no_steeper(needs, speed / clip.fps), speed * times)
     places = path.places.copy()
-    places[free, 2] += np.maximum(lifts[free], below.max(axis=0))
+    places[:, 2] += np.maximum(above(wishes, frames_in(CLEARANCE_TIME, clip.fps)) * nearness, needs)
     return replace(path, places=places)
 
 

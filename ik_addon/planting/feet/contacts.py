@@ -1,5 +1,7 @@
 """When heels and balls touch the ground, from their speed and height, with limits relative to the foot's own motion."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from .clip import Clip
@@ -135,10 +137,18 @@ def _stay(way: np.ndarray, lift: float, run: tuple[int, int], core: tuple[int, i
 
 
 def _fill_gaps(contact: np.ndarray, way: np.ndarray, fps: float) -> None:
-    """Join contacts between which a point did not move."""
-    for first, last in runs(~contact):
-        if first > 0 and last < len(contact) - 1 and (last - first + 1) / fps < SHORTEST_GAP:
-            contact[first : last + 1] = np.linalg.norm(way[last + 1] - way[first - 1]) < SAME_PLACE
+    """Join contacts between which a point did not move; where it moved on, a fleeting one beside them is none."""
+    found = runs(contact)
+    for before, after in pairwise(found):
+        gap = slice(before[1] + 1, after[0])
+        if (gap.stop - gap.start) / fps >= SHORTEST_GAP:
+            continue
+        if np.linalg.norm(way[gap.stop] - way[gap.start - 1]) < SAME_PLACE:
+            contact[gap] = True
+            continue
+        for first, last in (before, after):
+            if (last - first + 1) / fps < SPLIT_TIME:
+                contact[first : last + 1] = False
 
 
 def _slide_of(places: np.ndarray, found: np.ndarray) -> float:

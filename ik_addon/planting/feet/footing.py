@@ -1,11 +1,11 @@
 """How one foot stands on the ground below it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from .clip import Clip
-from .options import SOLE_WIDTH, STEEP
+from .options import BEHIND, EDGE, FOOTING, SOLE_WIDTH, STEEP, TOES
 from .sole import BALL, HEEL
 from .turns import UP, directions, mean_turn, turns_between
 
@@ -14,6 +14,9 @@ Ground = Callable[[np.ndarray], np.ndarray]
 
 PIVOT_STEPS = 4
 """Each step of `pivoted` leaves a share of the error as large as the slope's change under a moved point: a tenth."""
+
+FOOTING_RINGS = 12
+"""So many distances are tried for a footing, in eight directions each."""
 
 
 def under(clip: Clip, leg: int, ground: Ground | None) -> Ground | None:
@@ -39,23 +42,61 @@ def flat_foot(
     of them is above it.
     """
     foot = mean_turn(feet)
-    along = (foot @ (points[BALL] - points[HEEL])) * (1.0, 1.0, 0.0)
-    length = float(np.linalg.norm(along))
+    along, aside = _sole_axes(foot, points)
     slope = UP
-    if ground is not None and length > 0.0:
-        along = along / length
-        aside = np.array((-along[1], along[0], 0.0))
-        width = SOLE_WIDTH * length
-        heel, ball, right, left = ground(
-            middle + 0.5 * np.array((-length * along, length * along, -width * aside, width * aside))
-        )
+    if ground is not None and along.any():
+        (heel, ball), (right, left) = (ground(middle + 0.5 * np.array((-way, way))) for way in (along, aside))
+        length, width = float(np.linalg.norm(along)), float(np.linalg.norm(aside))
         rise, bank = _slope(ball - heel, length), _slope(left - right, width)
-        slope = directions(np.cross(along + rise * UP, aside + bank * UP))
+        slope = directions(np.cross(along / length + rise * UP, aside / width + bank * UP))
         ends = heel + 0.5 * rise * length, ball - 0.5 * rise * length
         sides = right + 0.5 * bank * width, left - 0.5 * bank * width
         middle = np.array((*middle[:2], max(*ends, *(sides if bank else ends))))
     foot = turns_between(foot @ normal, slope) @ foot
     return foot, middle - foot @ points.mean(axis=0)
+
+
+def way_to_footing(feet: Sequence[np.ndarray], points: np.ndarray, middles: np.ndarray, ground: Ground) -> np.ndarray:
+    """The shortest level way (3,) by which the soles of one stance come to where no edge is below them.
+
+    Where none leads all of them there, it counts for how many frames. Looked for ahead, behind, to both sides and
+    between, up to `FOOTING`. feet: the orientations (n, 3, 3) of each of its flat feet. points: (2, 3), heel and ball
+    in their own space. middles: (flat feet, 3), between both.
+    """
+    axes = [_sole_axes(mean_turn(own), points) for own in feet]
+    lengths = [float(np.linalg.norm(along)) for along, _ in axes]
+    if not min(lengths):
+        return np.zeros(3)
+    turns = 0.25 * np.pi * np.arange(8)
+    around = lengths[0] * np.stack((np.cos(turns), np.sin(turns), np.zeros(8)), axis=1)
+    rings = FOOTING * np.arange(1, FOOTING_RINGS + 1) / FOOTING_RINGS
+
+    def even_frames(ways: np.ndarray) -> np.ndarray:
+        frames = np.zeros(len(ways))
+        for own, (along, aside), length, middle in zip(feet, axes, lengths, middles, strict=True):
+            samples = np.array((-(BEHIND + 0.5) * along, (0.5 + TOES) * along, -0.5 * aside, 0.5 * aside))
+            heights = ground((middle + ways[:, None] + samples).reshape(-1, 3)).reshape(-1, 4)
+            frames += len(own) * _is_even(heights, length)
+        return frames
+
+    ways = np.vstack((np.zeros((1, 3)), (rings[:, None, None] * around).reshape(-1, 3)))
+    if even_frames(ways[:1])[0] == sum(map(len, feet)):
+        return ways[0]
+    return ways[np.argmax(even_frames(ways))]
+
+
+def _sole_axes(foot: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Level vectors (3,) along a sole, from heel to ball, and across it to the left, as long as the sole is."""
+    along = (foot @ (points[BALL] - points[HEEL])) * (1.0, 1.0, 0.0)
+    return along, SOLE_WIDTH * np.array((-along[1], along[0], 0.0))
+
+
+def _is_even(heights: np.ndarray, length: float) -> np.ndarray:
+    """(n,) bool: whether heights (n, 4) below heel, toes, right and left of a sole are those of one slope."""
+    heel, toes, right, left = heights.T
+    rise = (toes - heel) / (BEHIND + 1.0 + TOES)
+    steep = (np.abs(rise) > STEEP * length) | (np.abs(left - right) > STEEP * SOLE_WIDTH * length)
+    return ~steep & (np.abs(heel + (BEHIND + 0.5) * rise - 0.5 * (left + right)) <= EDGE * length)
 
 
 def pivoted(foot: np.ndarray, arm: np.ndarray, pivot: np.ndarray, ground: Ground | None) -> np.ndarray:

@@ -59,6 +59,14 @@ def above(needs: np.ndarray, half: int) -> np.ndarray:
     return np.maximum(smooth(highest(needs, half), half), needs) if half else needs
 
 
+def no_steeper(needs: np.ndarray, step: float) -> np.ndarray:
+    """The lowest curve that is nowhere below `needs` (T,) and changes by no more than `step` from frame to frame."""
+    ramp = step * np.arange(len(needs))
+    rising = np.maximum.accumulate(needs[::-1] + ramp)[::-1] - ramp[::-1]
+    falling = np.maximum.accumulate(needs + ramp) - ramp
+    return np.maximum(rising, falling)
+
+
 def hermite(
     count: int, start: np.ndarray, start_slope: np.ndarray, end: np.ndarray, end_slope: np.ndarray
 ) -> np.ndarray:

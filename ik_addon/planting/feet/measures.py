@@ -14,6 +14,23 @@ from .sole import BALL, HEEL, Sole
 SKATING = 0.24
 """Speed of a low ball from which on a foot skates, leg lengths a second: 0.2 m/s for a human of 1.7 m, whose legs
 measure 0.83 m."""
+POP, POP_TIME = np.radians(8.0), 1.0 / 30.0
+"""A knee pops where its bend is so far from what its bends once and twice this time before and after lead to expect."""
+POPS_APART = 0.1
+"""Pops closer than this are one."""
+
+FIGURES = (
+    "slide",
+    "skating",
+    "skating_speed",
+    "floating",
+    "sunken",
+    "tiptoe",
+    "knee_speed",
+    "knee_acceleration",
+    "knee_pops",
+)
+"""What `measured` measures of each leg."""
 
 
 def measured(clip: Clip, sole: Sole, contacts: np.ndarray, heights: Ground | None = None) -> list[dict[str, float]]:
@@ -26,13 +43,50 @@ def measured(clip: Clip, sole: Sole, contacts: np.ndarray, heights: Ground | Non
     skating_speed: the fastest of a point inside a contact, leg lengths a second.
     floating: the mean height of what touches over the ground.
     sunken: the deepest below the ground, at any frame.
-    tiptoe: part of the frames of contact in which the ball alone is near the ground.
+    tiptoe: part of the frames of contact in which the heel is high over the ball.
     knee_speed: the fastest bending, radians a second.
     knee_acceleration: what one in a hundred frames exceeds, radians a second squared.
+    knee_pops: how often the knee pops; see `knee_pops`.
     """
     places = sole.places(clip.ankles, clip.feet) / clip.size
     floors = _floors(clip, places, sole, heights)
     return [_of_leg(clip, leg, places[leg], floors[leg], contacts[leg]) for leg in range(clip.leg_count)]
+
+
+def distances(clip: Clip, source: Clip) -> list[dict[str, float]]:
+    """How far each leg of a clip is at most from where it is in its source: its ankle, and its hip with the body."""
+    ways = [np.linalg.norm(getattr(clip, name) - getattr(source, name), axis=-1) for name in ("ankles", "hips")]
+    return [
+        {"distance": float(ankle.max() / clip.size), "body": float(hip.max() / clip.size)}
+        for ankle, hip in zip(*ways, strict=True)
+    ]
+
+
+def worst_contact(clip: Clip, sole: Sole, contacts: np.ndarray) -> list[tuple[int, int] | None]:
+    """The first and the last frame of the contact in which each foot slides farthest; None if it has no contact."""
+    places = sole.places(clip.ankles, clip.feet)
+    found = []
+    for leg in range(clip.leg_count):
+        slides = [
+            (_extent(places[leg, point, first : last + 1]), first, last) for point, first, last in _locks(contacts[leg])
+        ]
+        found.append(max(slides)[1:] if slides else None)
+    return found
+
+
+def knee_pops(clip: Clip, leg: int) -> list[tuple[int, int]]:
+    """The first and the last frame of each pop of a knee, at which it bends as no smooth motion does."""
+    bends, step = _bends(clip, leg), frames_in(POP_TIME, clip.fps)
+    if len(bends) <= 4 * step:
+        return []
+    before, here, after = bends[step : -3 * step], bends[2 * step : -2 * step], bends[3 * step : -step]
+    # The cubic through the others.
+    expected = (4.0 * (before + after) - bends[: -4 * step] - bends[4 * step :]) / 6.0
+    pops: list[tuple[int, int]] = []
+    for first, last in runs(np.pad(np.abs(here - expected) > POP, 2 * step)):
+        joins = bool(pops) and first - pops[-1][1] <= frames_in(POPS_APART, clip.fps)
+        pops.append((pops.pop()[0] if joins else first, last))
+    return pops
 
 
 def _floors(clip: Clip, places: np.ndarray, sole: Sole, heights: Ground | None) -> np.ndarray:
@@ -61,6 +115,7 @@ def _of_leg(clip: Clip, leg: int, ways: np.ndarray, floors: np.ndarray, contacts
         "tiptoe": float((over[HEEL][stands] - over[BALL][stands] > LOW).mean()) if stands.any() else 0.0,
         "knee_speed": float(np.abs(bending).max()),
         "knee_acceleration": float(np.percentile(np.abs(slope(bending, clip.fps, SLOPE_TIME)), 99.0)),
+        "knee_pops": len(knee_pops(clip, leg)),
     }
 
 
@@ -77,8 +132,12 @@ def _inside(contacts: np.ndarray, half: int) -> np.ndarray:
 
 
 def _extent(way: np.ndarray) -> float:
-    """The largest distance between two of some points, along each axis apart: within 1.8 of it, and quick."""
-    return float(np.linalg.norm(np.ptp(way, axis=0)))
+    """The largest distance between two of some points (n, 3)."""
+    away = np.linalg.norm(way - way.mean(axis=0), axis=1)
+    least = np.linalg.norm(way - way[away.argmax()], axis=1).max()
+    # Two points as far apart as that are both at least so far from the mean, but for rounding.
+    outer = way[away >= 0.999 * (least - away.max())]
+    return max(float(np.linalg.norm(outer - point, axis=1).max()) for point in outer)
 
 
 def _bends(clip: Clip, leg: int) -> np.ndarray:

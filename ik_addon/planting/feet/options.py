@@ -18,6 +18,7 @@ class Options:
     body_direction: DOWN lowers the body where a leg does not reach; NEAREST moves it the shortest way.
     softness: largest extension of a leg, part of its length, unless the capture itself was straighter.
     clearance: height over the ground that a foot keeps in the air, if it had it, leg lengths.
+    find_footing: whether a foot that would stand over an edge of the ground stands beside it.
     """
 
     slide: float = 0.0
@@ -26,6 +27,7 @@ class Options:
     body_direction: Literal["DOWN", "NEAREST"] = "DOWN"
     softness: float = 0.985
     clearance: float = 0.03
+    find_footing: bool = True
 
 
 # Speed
@@ -36,7 +38,7 @@ SLOW = 0.45
 """A foot this slow stands, whatever its other speeds are: walking feet swing at 2 to 5."""
 SLOWISH = 1.0
 """Limit around frames that are `SLOW`: between touching down and standing still."""
-FASTEST_STAND = 1.1
+FASTEST_STAND = 1.3
 """A skating foot may stand relative to its own swing, up to this speed: a walking body moves about as fast."""
 SLOW_SHARE, SLOWISH_SHARE = 0.16, 0.25
 """Shares of the way from a foot's slowest to its fastest speed nearby, below which it is slow or slowish."""
@@ -67,7 +69,8 @@ SAME_PLACE = 0.02
 SHORTEST_CONTACT = 0.07
 """A shorter contact is noise. Running feet touch for 0.1 s."""
 SPLIT_TIME = 0.12
-"""The time that a step takes at least, where a contact turns out to be two."""
+"""The time that a step takes at least, where a contact turns out to be two; and what a contact lasts at least from
+which the point slid on without a step."""
 SLIDES = 3.0
 """An automatic limit of slide: so many times the median slide of the clip's contacts,"""
 SLIDE_RANGE = (0.12, 0.4)
@@ -84,6 +87,13 @@ SETTLE_RADIUS = 0.01
 
 STEEP = 0.6
 """Slope from which on two samples of the ground are on both sides of an edge, and not on one slope."""
+EDGE = 0.1
+"""Height of the ground below the middle of a sole over its ends, part of its length, from which on it is no slope."""
+BEHIND, TOES = 0.1, 0.35
+"""How far a foot reaches behind its heel and beyond its ball, part of a sole's length."""
+FOOTING = 0.8
+"""How far a foot that would stand over an edge is moved, part of the same length: half of a foot with its toes, and a
+little more."""
 SOLE_WIDTH = 0.4
 """Width of a sole, part of its length from heel to ball."""
 HEEL_BEHIND = 0.25
@@ -99,8 +109,13 @@ ADDED_TURN = 2.5
 """The same of rotations, radians a second."""
 CLEARANCE_TIME = 0.1
 """A foot is lifted over the ground so much ahead of time."""
+LIFT_SPEED = 2.0
+"""How fast a foot is lifted over an edge at most, leg lengths a second: one that lands close to it touches its edge."""
+PITCH_SPEED = 6.0
+"""How fast a foot that stands on one point is pitched over an edge at most, radians a second."""
 BODY_TIME = 0.5
-"""Time to either side over which the body follows the feet: about one step, so that it does not bob."""
+"""Time to either side over which the body follows the feet, and feet in the air the ground below them: about one step,
+so that it does not bob."""
 REACH_TIME = 0.12
 """Time to either side over which the body makes way for a leg that does not reach."""
 STRAIGHTEST = 1.0 - 1e-6

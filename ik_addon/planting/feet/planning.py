@@ -7,13 +7,14 @@ import numpy as np
 
 from .anchors import Anchors, Lock, anchors_of, joined, settled
 from .body import body_shifts
-from .clearance import cleared
+from .clearance import carried_over, cleared
 from .clip import Clip
 from .contacts import find_contacts
 from .footing import Ground, under
 from .knees import knees_and_poles
 from .options import Options
 from .paths import foot_path
+from .rolling import arcs
 from .sole import Sole, sole_of
 
 __all__ = ["Footprints", "Ground", "Lock", "Plan", "plan"]
@@ -32,6 +33,7 @@ class Plan:
     contacts: (legs, 2, T) bool, in which frames heels and balls are locked; planned with these as given contacts, a
     clip comes out the same.
     locks: all of them, by leg, point and frame.
+    arcs: (legs, T, 2, 3), how fast ankles arrive at frames and leave them while feet roll; see rolling.py.
     unreached: (T,) bool, True if some leg does not reach its ankle.
     """
 
@@ -42,6 +44,7 @@ class Plan:
     shifts: np.ndarray
     contacts: np.ndarray
     locks: tuple[Lock, ...]
+    arcs: np.ndarray
     unreached: np.ndarray
 
 
@@ -63,10 +66,11 @@ def plan(
     if contacts is None:
         contacts = settled(clip, sole, find_contacts(clip, sole, options))
     contacts = joined(clip, sole, contacts)
-    anchors = anchors_of(clip, sole, contacts, ground)
+    anchors = anchors_of(clip, sole, contacts, ground, options.find_footing)
     if footprints is not None:
         anchors = footprints(anchors)
-    paths = [foot_path(clip, sole, leg, anchors, options) for leg in range(clip.leg_count)]
+    carried = carried_over(clip, sole, ground)
+    paths = [foot_path(carried, sole, leg, anchors, options) for leg in range(clip.leg_count)]
     if ground is not None:
         grounds = [under(clip, leg, ground) for leg in range(clip.leg_count)]
         cleared_paths = zip(paths, contacts, grounds, strict=True)
@@ -74,4 +78,5 @@ def plan(
     ankles, feet = np.array([path.ankles for path in paths]), np.array([path.feet for path in paths])
     shifts, unreached = body_shifts(clip, ankles, options)
     knees, poles = knees_and_poles(clip, sole, clip.hips + shifts, ankles)
-    return Plan(ankles, feet, knees, poles, shifts, contacts, anchors.locks, unreached)
+    rolling = arcs(sole, anchors.locks, ankles, feet)
+    return Plan(ankles, feet, knees, poles, shifts, contacts, anchors.locks, rolling, unreached)

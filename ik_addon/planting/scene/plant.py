@@ -84,9 +84,9 @@ def planted(
 
         made = _planned(clip, ground_below, tips, frames, options, with_footprints)
         placing = controls_placed(context, tips, controls, capture, made, frames)
-        samples = yield from part_of(placing, 1, 3)
+        samples, slopes = yield from part_of(placing, 1, 3)
         with all_or_nothing([ob, *owners]) as written:
-            write_plan(tips, controls, carrier, capture, made, samples, frames)
+            write_plan(tips, controls, carrier, capture, made, samples, slopes, frames)
             written.nothing_more_is_made()
             tag_pose(ob)
             after = yield from part_of(captured(context, tips, carrier, frames, solved=True), 2, 3)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ...authoring.fk_frames import limbs_in_fk, stepped
 from ...authoring.soles import skin_below
@@ -53,7 +53,7 @@ def captured(
     feet, lengths = np.empty((legs, count, 3, 3)), np.empty((legs, 2))
     held = np.tile(np.eye(3), (legs, 1, 1))
     locations, ways = np.empty((count, 3)), np.empty((count, 3, 3))
-    to_ball, soles = zip(*map(_ball_of, tips), strict=True)
+    to_ball, soles = zip(*map(ball_of, tips), strict=True)
     with closing(stepped(context, tips, frames)) as scenes:
         for (done, total), scene in scenes:
             t, reader = done - 1, scene.armature(ob)
@@ -67,9 +67,8 @@ def captured(
                 if limb.held is not None:
                     held[k] = limb.held.to_matrix()
             yield done, total
-    render = context.scene.render
     clip = Clip(
-        fps=render.fps / render.fps_base * render.frame_map_old / render.frame_map_new / frames.step,
+        fps=clip_rate(context.scene, frames),
         lengths=lengths,
         hips=joints[:, :, 0],
         knees=joints[:, :, 1],
@@ -100,24 +99,49 @@ def _solved(limb: Limb) -> tuple[Sequence[Matrix], Matrix | None]:
 def _joints(limb: Limb, poses: Sequence[Matrix]) -> tuple[np.ndarray, tuple[float, float]]:
     """Hip, knee and ankle of a limb for the pose matrices of its links, in the world, and the lengths between them.
 
-    A leg of more links counts as one of two that are as long as they are together.
+    A leg of more links counts as one of two that are as long as they are together, and its knees as one on the side to
+    which it bends as a whole, which is where its pole is.
     """
     world = np.array(limb.world, float)
     points = np.array(limb.joints(poses), float) @ world[:3, :3].T + world[:3, 3]
     links = np.linalg.norm(np.diff(points, axis=0), axis=1)
     thigh = links[0] if len(links) == 2 else 0.5 * links.sum()
-    return points[[0, 1, -1]], (float(thigh), float(links.sum() - thigh))
+    joints = np.array([points[0], points[1:-1].mean(axis=0), points[-1]])
+    return joints, (float(thigh), float(links.sum() - thigh))
 
 
-def _ball_of(tip: bpy.types.PoseBone) -> tuple[np.ndarray | None, float]:
+_LONGEST_FOOT = 0.6
+"""Of a foot, part of its leg: importers put the tails of bones without a child anywhere."""
+
+
+def ball_of_chain(tip: bpy.types.PoseBone) -> tuple[np.ndarray | None, float]:
+    """The same of a chain's tip: see `ball_of`."""
+    end = tip.bone.matrix_local @ end_in_tip(tip)
+    return ball_of(tip.id_data, chain_bones(tip)[0].bone, tip.bone, end_bone(tip), end)
+
+
+def ball_of(
+    ob: bpy.types.Object, hip: bpy.types.Bone, tip: bpy.types.Bone, foot: bpy.types.PoseBone | None, end: Vector
+) -> tuple[np.ndarray | None, float]:
     """Where the ball of a foot is in its own space, None if the leg ends in a point; and how far the skin reaches below
-    it, in armature units."""
-    ob, hip, foot = tip.id_data, chain_bones(tip)[0].bone, end_bone(tip)
+    it, in armature units.
+
+    end: of the leg at rest, in armature space. A foot whose ball is farther from the ankle than a foot is long touches
+    the ground below its ankle.
+    """
     if foot is None:
-        return None, skin_below(ob, hip, tip.bone, tip.bone.matrix_local @ end_in_tip(tip))
-    toe = toe_of(foot)
+        return None, skin_below(ob, hip, tip, end)
+    toe, ankle = toe_of(foot), foot.bone.head_local
     ball = toe.bone.head_local if toe is not None else foot.bone.tail_local
+    if (ball - ankle).length > _LONGEST_FOOT * (hip.head_local - ankle).length:
+        ball = ankle
     return np.array(foot.bone.matrix_local.inverted_safe() @ ball, float), skin_below(ob, hip, foot.bone, ball)
+
+
+def clip_rate(scene: bpy.types.Scene, frames: range) -> float:
+    """How many of these frames a second of a scene has."""
+    render = scene.render
+    return render.fps / render.fps_base * render.frame_map_old / render.frame_map_new / frames.step
 
 
 def _foot(

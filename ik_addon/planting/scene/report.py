@@ -9,7 +9,7 @@ from ... import messages
 from ..feet.anchors import Anchors
 from ..feet.belt import Standing
 from ..feet.clip import Clip
-from ..feet.measures import measured
+from ..feet.measures import distances, measured
 from ..feet.planning import Plan
 from ..feet.sole import sole_of
 from ..feet.stances import stances_of
@@ -35,7 +35,7 @@ def report_of(
     """The report of a plan. before, after: the legs in their FK pose, and as they are solved now."""
     sole = sole_of(ground.seen_from(before))
     figures = [measured(ground.seen_from(clip), sole, plan.contacts, ground.heights) for clip in (before, after)]
-    way = np.linalg.norm(after.ankles - before.ankles - plan.shifts, axis=-1)
+    away = distances(after, before)
     chains = []
     for k, tip in enumerate(tips):
         locks = [lock for lock in plan.locks if lock.leg == k]
@@ -51,7 +51,7 @@ def report_of(
                 "slide_before": figures[0][k]["slide"] * float(before.reaches[k]),
                 "slide_after": figures[1][k]["slide"] * float(before.reaches[k]),
                 "before": figures[0][k],
-                "after": figures[1][k] | {"distance": float(way[k].max() / before.size)},
+                "after": figures[1][k] | away[k],
             }
         )
     _last[0] = {

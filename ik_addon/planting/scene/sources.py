@@ -6,6 +6,8 @@ from contextlib import contextmanager
 
 import bpy
 
+from ...rig.blender.clips import clip_in, play, playing_clip
+
 _SOURCE = "analytic_ik_planted_from"
 _SETTINGS = "analytic_ik_planted_with"
 
@@ -46,23 +48,17 @@ def kept_settings(ob: bpy.types.Object) -> dict | None:
 @contextmanager
 def source_playing(ob: bpy.types.Object) -> Iterator[None]:
     """The source of an object's planted action plays instead of it."""
-    source, data = source_of(ob), ob.animation_data
+    source = source_of(ob)
     if source is None:
         yield
         return
-    planted, slot = data.action, getattr(data, "action_slot_handle", 0)
+    planted = playing_clip(ob)
     try:
-        _play(data, source, slot)
+        # A copy of an action has the same slots.
+        play(ob, clip_in(source, planted.slot))
         yield
     finally:
-        _play(data, planted, slot)
-
-
-def _play(data: bpy.types.AnimData, action: bpy.types.Action, slot: int) -> None:
-    data.action = action
-    if slot:
-        # A copy of an action has the same slots.
-        data.action_slot = next((each for each in action.slots if each.handle == slot), data.action_slot)
+        play(ob, planted)
 
 
 def register() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -12,6 +13,8 @@ from ...authoring.placing import Control, Placer, depth
 from ...bake.keys import BoneKeys, write_keys
 from ...bake.stepping import Steps
 from ...rig.blender.channels import LOCATION, Raw
+from ...rig.blender.clips import playing_clip
+from ...rig.data.control_clips import controls_follow, keep_partner, partner
 from ..feet.in_time import runs
 from ..feet.planning import Plan
 from .contact_keys import key_contacts
@@ -20,10 +23,12 @@ from .sources import is_planted, mark_planted
 
 Samples = dict[Control, list[tuple[Raw, ...]]]
 """What the channels of controls hold at each frame."""
+Slopes = dict[Control, list[np.ndarray]]
+"""How fast the locations (2, 3) of controls arrive at each frame and leave it, as `arcs` of a plan."""
 
 _PLANTED = "planted"
 _STRAIGHT = 1e-6
-"""How far numbers may be from a straight line that single precision draws."""
+"""How far numbers may be from a straight line that single precision draws, part of them or of the leg."""
 
 
 def keyed_control(tip: bpy.types.PoseBone, target: Control) -> Control:
@@ -46,9 +51,9 @@ def controls_placed(
     capture: Capture,
     plan: Plan,
     frames: range,
-) -> Steps[Samples]:
+) -> Steps[tuple[Samples, Slopes]]:
     """In steps: put the controls of these legs where a plan wants them at each frame."""
-    targets, samples = _target_worlds(capture, plan), {}
+    targets, samples, slopes = _target_worlds(capture, plan), {}, {}
     with closing(stepped(context, tips, frames)) as scenes:
         for (done, total), scene in scenes:
             placer, wanted = Placer(scene), {}
@@ -58,11 +63,22 @@ def controls_placed(
                 if keyed != target:
                     way = place.translation - placer.world_of(target).translation
                     place = Matrix.Translation(way) @ placer.world_of(keyed)
+                else:
+                    slopes.setdefault(target, []).append(_slopes(placer, target, place, plan.arcs[k, done - 1]))
                 wanted[keyed], wanted[pole] = place, Matrix.Translation(plan.poles[k, done - 1])
             for control in sorted(wanted, key=depth):
                 samples.setdefault(control, []).append(placer.place(control, wanted[control]))
             yield done, total
-    return samples
+    return samples, slopes
+
+
+def _slopes(placer: Placer, control: Control, place: Matrix, ways: np.ndarray) -> np.ndarray:
+    """What ways (2, 3) in the world are for the location of a control at a place."""
+    if np.isnan(ways).all():
+        return ways
+    here = np.array(placer.place(control, place)[0])
+    there = [placer.place(control, Matrix.Translation(np.nan_to_num(way)) @ place)[0] for way in ways]
+    return np.where(np.isnan(ways), np.nan, np.array(there) - here)
 
 
 def _target_worlds(capture: Capture, plan: Plan) -> np.ndarray:
@@ -80,6 +96,7 @@ def write_plan(
     capture: Capture,
     plan: Plan,
     samples: Samples,
+    slopes: Slopes,
     frames: range,
 ) -> None:
     """Key a plan: in copies of the actions of controls and armature, or in those that were planted before."""
@@ -88,25 +105,40 @@ def write_plan(
     keys = {ob: [keys_of(carrier.name, LOCATION, (capture.locations + ways).tolist(), frames)]}
     for k, tip in enumerate(tips):
         target, pole = keyed_control(tip, controls[tip][0]), controls[tip][1]
-        needed = _needed(plan.contacts[k], samples[target])
+        needed = needed_rows(plan.contacts[k], samples[target], float(capture.clip.reaches[k]) / _scale_of(target))
         for control, rows in ((target, needed), (pole, np.arange(len(frames)))):
-            keys.setdefault(control.ob, []).extend(_control_keys(control, samples[control], frames, rows))
-    for owner, channels in keys.items():
-        _write(owner, channels)
+            own = _control_keys(control, samples[control], frames, rows)
+            if control in slopes:
+                own[0] = replace(own[0], slopes=np.array(slopes[control])[rows])
+            keys.setdefault(control.ob, []).extend(own)
+    _write(ob, keys.pop(ob))
+    # In the copy of a clip they have copies of their slots.
+    controls_follow(ob)
+    for control, channels in keys.items():
+        _write_control(ob, control, channels)
     for tip, contacts in zip(tips, plan.contacts, strict=True):
         key_contacts(tip, contacts, frames)
 
 
-def _needed(contacts: np.ndarray, rows: Sequence[tuple[Raw, ...]]) -> np.ndarray:
+def _scale_of(control: Control) -> float:
+    """How long one unit of a control's location is in the world."""
+    space = control.ob if control.bone else control.ob.parent
+    return space.matrix_world.median_scale if space is not None else 1.0
+
+
+def needed_rows(contacts: np.ndarray, rows: Sequence[tuple[Raw, ...]], length: float) -> np.ndarray:
     """At which frames the control of a foot needs keys: two hold it as long as heel and ball stand.
 
-    More where what carries the control moves meanwhile. rows: what its channels hold at each frame.
+    More where what carries the control moves meanwhile. rows: what its channels hold at each frame, location first.
+    length: of the leg, in units of the location.
     """
     needed = np.ones(contacts.shape[-1], bool)
     numbers = np.array([np.concatenate(row) for row in rows])
+    sizes = np.where(np.arange(numbers.shape[1]) < 3, length, 1.0)
     for first, last in runs(contacts.all(axis=0)):
         between = np.linspace(numbers[first], numbers[last], last - first + 1)
-        if np.abs(numbers[first : last + 1] - between).max() <= _STRAIGHT * max(1.0, np.abs(between).max()):
+        tolerances = _STRAIGHT * np.maximum(sizes, np.abs(between).max(axis=0))
+        if (np.abs(numbers[first : last + 1] - between) <= tolerances).all():
             needed[first + 1 : last] = False
     return np.flatnonzero(needed)
 
@@ -126,3 +158,12 @@ def _write(ob: bpy.types.Object, channels: Sequence[BoneKeys]) -> None:
     action = write_keys(ob, channels, "CURRENT" if again else "COPY", _PLANTED)
     if not again:
         mark_planted(action, source)
+
+
+def _write_control(ob: bpy.types.Object, control: bpy.types.Object, channels: Sequence[BoneKeys]) -> None:
+    """The same for a control of an armature object that was planted: what belongs to its clip stays with the copy."""
+    before = playing_clip(control)
+    belonged = before is not None and before == partner(control, playing_clip(ob))
+    _write(control, channels)
+    if belonged:
+        keep_partner(control, playing_clip(ob), playing_clip(control))

@@ -37,10 +37,9 @@ def mute_switch(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
     _mute(ob, _switch_path(pose_bone))
 
 
-def stop_following(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
-    """Let a bone follow its limbs no more, also where the current action or a driver says that it does."""
+def mute_following(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
+    """Stop the current action, and a driver, from saying how far a bone follows its limbs."""
     _mute(ob, f"{pose_bone.path_from_id()}.{FOLLOWING}")
-    pose_bone.analytic_ik_body_influence = 0.0
 
 
 def _mute(ob: bpy.types.Object, path: str) -> None:

@@ -7,6 +7,7 @@ import bpy
 
 from ..blender import animation, armatures
 from ..blender.animation import fcurve_homes
+from ..blender.clips import clip_in
 from .kept import KeptControls
 from .settings import PREFIX
 
@@ -18,6 +19,8 @@ _BLENDERS_LIMITS = ("lock_ik_", "use_ik_limit_", "ik_min_", "ik_max_")
 _CONTROLS = "analytic_ik_record_controls"
 _TRIGGER = "analytic_ik_record_trigger"
 _OF_CONSTRAINT = ("mute", "influence")
+_taken_over: dict[int, int] = {}
+"""The session numbers of copies that took an action's place, and whose they count as: they were not made."""
 _PLAIN = str | int | float | None | bpy.types.ID
 """Kinds of values that stay as they are; Blender's vectors show what their property holds at any time."""
 
@@ -25,13 +28,18 @@ _PLAIN = str | int | float | None | bpy.types.ID
 class Undo:
     """What objects and the file hold at one moment, to bring back if what follows fails.
 
-    objects: all of their bones, constraints and animation count; keys: their actions' keys as well.
+    objects: all of their bones, constraints and animation count; keys: their actions' keys as well. actions: others
+    whose keys count.
     """
 
-    def __init__(self, objects: Iterable[bpy.types.Object], keys: bool = False) -> None:
+    def __init__(
+        self, objects: Iterable[bpy.types.Object], keys: bool = False, actions: Iterable[bpy.types.Action] = ()
+    ) -> None:
         self._objects = [(ob, _Held(ob)) for ob in dict.fromkeys(objects)]
-        actions = {action for ob, _ in self._objects for action in _actions(ob)} if keys else ()
-        self._copies = [(action, _copy(action)) for action in actions]
+        own = (action for ob, _ in self._objects for action in _actions(ob)) if keys else ()
+        actions = dict.fromkeys((*actions, *own))
+        # By its name: a copy may take its place before.
+        self._copies = [(clip_in(action), _copy(action)) for action in actions]
         self._before = _uids()
         self._made: dict[str, set[int]] | None = None
 
@@ -51,21 +59,23 @@ class Undo:
         self.nothing_more_is_made()
         for ob, held in self._objects:
             held.bring_back(ob)
-        for action, copy in self._copies:
-            _replace(action, copy)
+        for clip, copy in self._copies:
+            _replace(clip.action, copy)
         self._copies = []
         for kind, uids in self._made.items():
             blocks = getattr(bpy.data, kind)
-            for each in [each for each in blocks if each.session_uid in uids]:
+            for each in [each for each in blocks if _uid(each) in uids]:
                 blocks.remove(each)
         armatures.forget()
         animation.forget()
 
 
 @contextmanager
-def all_or_nothing(objects: Iterable[bpy.types.Object], keys: bool = False) -> Iterator[Undo]:
+def all_or_nothing(
+    objects: Iterable[bpy.types.Object], keys: bool = False, actions: Iterable[bpy.types.Action] = ()
+) -> Iterator[Undo]:
     """Whatever is raised inside leaves objects and the file as they were before: see `Undo`."""
-    undo = Undo(objects, keys)
+    undo = Undo(objects, keys, actions)
     try:
         yield undo
     except BaseException:
@@ -141,7 +151,11 @@ class _Held:
 
 def _uids() -> dict[str, set[int]]:
     """Which data-blocks the file has, by their session numbers."""
-    return {kind: {each.session_uid for each in getattr(bpy.data, kind)} for kind in _MADE}
+    return {kind: {_uid(each) for each in getattr(bpy.data, kind)} for kind in _MADE}
+
+
+def _uid(block: bpy.types.ID) -> int:
+    return _taken_over.get(block.session_uid, block.session_uid)
 
 
 def _bones(ob: bpy.types.Object) -> Iterable[bpy.types.PoseBone]:
@@ -232,7 +246,7 @@ def _copy(action: bpy.types.Action) -> bpy.types.Action:
 
 def _replace(action: bpy.types.Action, copy: bpy.types.Action) -> None:
     """Let an action's copy take its place and its name."""
-    name = action.name
+    name, _taken_over[copy.session_uid] = action.name, _uid(action)
     action.user_remap(copy)
     bpy.data.actions.remove(action)
     copy.name = name

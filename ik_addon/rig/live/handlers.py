@@ -19,7 +19,7 @@ from ..pose import posing
 from ..pose.posing import lend_shown, shown_armatures, take_back
 from ..pose.solving import solve_scene
 from ..pose.sources import EvaluatedPlaces
-from . import newly_shown
+from . import clips, newly_shown
 from .others import come_last, moved_meanwhile, others_handle, others_handle_frames
 from .plan import Plan
 from .preparing import bring_chains_up_to_date, prepare
@@ -91,6 +91,7 @@ def _write_before(scene: bpy.types.Scene) -> None:
     # A script may have changed something that has not been evaluated yet: no handler was told of it.
     pending = plan.doubtful or depsgraph is None or bool(depsgraph.updates)
     tagged = _tagged_armatures(depsgraph) if depsgraph and pending else []
+    plan.doubtful |= clips.followed_by_controls(tagged)
     if (pending and not _holds(plan)) or not plan.before_frame(scene, graphs):
         # What is copied anew shows the FK pose until the chains are read.
         memory.plans.pop(scene.session_uid, None)
@@ -142,6 +143,7 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     changed = bool(tagged) or (depsgraph is not None and any(map(depsgraph.id_type_updated, _STRUCTURE)))
     holds = plan is not None and plan.tied and not other_layer
     posed = depsgraph is not None and not any(map(depsgraph.id_type_updated, _STRUCTURE - {"ARMATURE"}))
+    holds = holds and not clips.followed_by_controls(tagged)
     looks_the_same = holds and changed and posed and not plan.doubtful and plan.looks_the_same(tagged)
     if holds and changed and not looks_the_same:
         # Bones may have other names, each another's.

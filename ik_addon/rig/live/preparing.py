@@ -1,4 +1,4 @@
-"""What must be done before chains are read: names are followed, and chains tied to their controls."""
+"""What must be done before chains are read: names and clips are followed, and chains tied to their controls."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,6 +8,7 @@ from ..blender.armatures import armature_named, armature_objects, is_changeable,
 from ..data.relation import is_tied, tie, trigger_of, untie
 from ..model.order import ChainName, ChainOrder, chain_order, tips_of
 from ..model.renamed import follow_bones
+from . import clips
 
 
 def bring_chains_up_to_date() -> bool:
@@ -17,8 +18,9 @@ def bring_chains_up_to_date() -> bool:
 
 
 def prepare(scene: bpy.types.Scene, at_load: bool = False) -> None:
-    """Before something is evaluated: bring the chains up to date, and tie them to their controls."""
+    """Before something is evaluated: bring the chains and what their controls play up to date, and tie them."""
     bring_chains_up_to_date()
+    clips.followed_by_controls(armature_objects())
     layer = bpy.context.view_layer
     depsgraph = layer.depsgraph if layer is not None and layer.id_data == scene else None
     # In a scene that a window switches to, what depends on what must not change before it is evaluated: 4.2 ends there.

@@ -9,7 +9,7 @@ import bpy
 from ..blender import animation, armatures, brought, silencing
 from ..model.order import ChainName
 from ..pose import posing
-from . import newly_shown
+from . import clips, newly_shown
 from .plan import Plan
 
 
@@ -27,7 +27,7 @@ class LiveState:
 
     def reset(self) -> None:
         """Another state of the file: nothing that was known holds. Who has paused goes on pausing."""
-        for room in (armatures, brought, posing, silencing, newly_shown, animation):
+        for room in (armatures, brought, posing, silencing, newly_shown, animation, clips):
             room.forget()
         self.reported.clear()
         self.plans.clear()

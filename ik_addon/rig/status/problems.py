@@ -13,6 +13,7 @@ from ..blender.armatures import armature_named, bones_below, is_changeable, is_e
 from ..blender.motion import has_own_motion
 from ..blender.movers import movers_of, why_placed
 from ..blender.relations import followed_bones
+from ..data.control_clips import plays_another_clip
 from ..data.relation import in_any_collection, is_tie
 from ..data.settings import settings_of
 from ..model.lengthening import scaled_bones
@@ -138,7 +139,7 @@ def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
 
 
 def bones_left_behind(ob: bpy.types.Object, tip: str) -> list[str]:
-    """Names of the bones of a chain whose keys do not show, because nothing moves its target and pole.
+    """Names of the bones of a chain whose keys do not show: nothing moves its controls, or they play another clip.
 
     Empty if the chain shows part of its FK pose, on purpose.
     """
@@ -147,9 +148,10 @@ def bones_left_behind(ob: bpy.types.Object, tip: str) -> list[str]:
         return []
     keyed = [bone.name for bone in known_bones(pose_bone) if any(map(_is_motion, rotation_curves(ob, bone)))]
     controls = ((settings.target, settings.subtarget), (settings.pole_target, settings.pole_subtarget))
-    if not keyed or any(control and has_own_motion(control, bone) for control, bone in controls):
-        return []
-    return keyed
+    moved = any(
+        control and has_own_motion(control, bone) and not plays_another_clip(ob, control) for control, bone in controls
+    )
+    return [] if moved else keyed
 
 
 def _is_motion(curve: bpy.types.FCurve) -> bool:

@@ -1,6 +1,30 @@
 """What buttons and menus do: check, call one function, say what was done."""
 
-from . import certificates, chains, control_choice, cures, limb_list, planting, ranges, rigs, selecting, switching
+from . import (
+    certificates,
+    chains,
+    clip_list,
+    control_choice,
+    cures,
+    limb_list,
+    planting,
+    ranges,
+    rigs,
+    selecting,
+    switching,
+)
 
-FILES = (control_choice, limb_list, chains, selecting, ranges, planting, rigs, switching, certificates, cures)
+FILES = (
+    control_choice,
+    limb_list,
+    clip_list,
+    chains,
+    selecting,
+    ranges,
+    planting,
+    rigs,
+    switching,
+    certificates,
+    cures,
+)
 """Those that Blender is to know, in this order."""

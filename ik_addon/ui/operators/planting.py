@@ -6,6 +6,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from ... import messages
 from ...authoring.selection import chain_armature, selected_bones
 from ...bake.certificate import chains_words
+from ...bake.clips import chosen_clips, clips_made, clips_words, frames_of, strips_play
 from ...bake.report import frames_words
 from ...bake.stepping import Steps
 from ...planting.feet.options import Options
@@ -14,9 +15,11 @@ from ...planting.scene.legs import leg_tips
 from ...planting.scene.plant import planted
 from ...planting.scene.report import steps_words
 from ...planting.scene.sources import keep_settings, kept_settings
+from ...rig.blender.clips import Clip, clip_name
 from ...rig.blender.motion import motion_frames
 from ...solvers import ChainError
 from ..classes import registration_of
+from .clip_list import OverClips, draw_clips
 from .ranges import ChainsOperator, SteppedOperator
 
 _GROUNDS = [
@@ -30,10 +33,10 @@ _DIRECTIONS = [
 ]
 _IN_LEG_LENGTHS = ("slide", "softness", "clearance")
 _OF_GROUND = ("ground", "height", "ground_object")
-_SETTINGS = ("slide", "blend", "body", "body_direction", "softness", "clearance")
+_SETTINGS = ("slide", "blend", "body", "body_direction", "softness", "clearance", "find_footing")
 
 
-class ANALYTIC_IK_OT_plant_feet(ChainsOperator):
+class ANALYTIC_IK_OT_plant_feet(OverClips, ChainsOperator):
     """Keep feet still while they touch the ground. The body follows so that every leg reaches"""
 
     bl_idname = "analytic_ik.plant_feet"
@@ -80,35 +83,82 @@ class ANALYTIC_IK_OT_plant_feet(ChainsOperator):
         soft_max=0.2,
     )
 
+    find_footing: BoolProperty(
+        name="Find Footing",
+        description="Put a foot that would stand over an edge of the ground beside it, up to half a foot away",
+        default=True,
+    )
+
     def default_range(self, context: bpy.types.Context) -> range:
         """The frames over which keys move the armature."""
         return motion_frames(chain_armature(context)) or super().default_range(context)
 
     offered_range = default_range
 
+    strips: BoolProperty(
+        name="Update NLA Strips",
+        description="Let the NLA strips of these clips play the planted actions",
+        default=True,
+    )
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self.list_clips(chain_armature(context))
+        return super().invoke(context, event)
+
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.use_property_split, layout.use_property_decorate = True, False
-        for name in ("frame_start", "frame_end", "only_selected", "ground"):
+        draw_clips(self, layout)
+        ranged = ("frame_start", "frame_end") if self.clips == "CURRENT" else ("strips",)
+        for name in (*ranged, "only_selected", "ground"):
             layout.prop(self, name)
         if self.ground == "LEVEL":
             layout.prop(self, "height")
         elif self.ground == "OBJECT":
             layout.prop_search(self, "ground_object", context.scene, "objects")
-        for name in ("footprints", *(name for name in _SETTINGS if name not in _IN_LEG_LENGTHS)):
+            layout.prop(self, "find_footing")
+        apart = ("find_footing", *_IN_LEG_LENGTHS)
+        for name in ("footprints", *(name for name in _SETTINGS if name not in apart)):
             layout.prop(self, name)
         layout.label(text=messages.IN_LEG_LENGTHS())
         for name in _IN_LEG_LENGTHS:
             layout.prop(self, name)
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        frames = self.frames(context)
         settings = {name: getattr(self, name) for name in (*_OF_GROUND, "footprints", *_SETTINGS)}
         settings |= {"tips": [tip.name for tip in _legs(ob, self.only_selected)]}
-        settings |= {"frames": [frames.start, frames.stop, frames.step]}
-        report = yield from _plant(context, ob, settings)
+        if self.clips == "ALL":
+            return (yield from self._all_clips(context, ob, settings))
+        report = yield from _plant(context, ob, settings, self.frames(context))
         self.level = "WARNING" if report["unreached_frames"] else "INFO"
         return _summary(report)
+
+    def _all_clips(self, context: bpy.types.Context, ob: bpy.types.Object, settings: dict) -> Steps[str]:
+        def work(_: Clip) -> Steps[dict | ChainError]:
+            try:
+                return (yield from _plant(context, ob, settings, frames_of(ob)))
+            except ChainError as error:
+                # Not every clip has feet that stand.
+                return error
+
+        clips = chosen_clips(ob, self.clip_names(ob))
+        results, made = yield from clips_made(ob, clips, work)
+        errors = {clip: said for clip, said in zip(clips, results, strict=True) if isinstance(said, ChainError)}
+        if len(errors) == len(clips):
+            raise errors[clips[0]]
+        if self.strips:
+            strips_play(ob, made)
+        reports = {clip: said for clip, said in zip(clips, results, strict=True) if not isinstance(said, ChainError)}
+        result = ""
+        worst = max(reports, key=lambda clip: len(reports[clip]["unreached_frames"]))
+        if unreached := reports[worst]["unreached_frames"]:
+            result += messages.CLIP_UNREACHED(clip=clip_name(worst, clips), frames=frames_words(len(unreached)))
+        if errors:
+            names = messages.quoted(clip_name(clip, clips) for clip in errors)
+            result += messages.CLIPS_LEFT_OUT(clips=names, why=next(iter(errors.values())))
+        self.level = "WARNING" if result else "INFO"
+        steps = sum(chain["steps"] for report in reports.values() for chain in report["chains"])
+        return messages.PLANTED_CLIPS(steps=steps_words(steps), clips=clips_words(len(reports)), result=result)
 
 
 class ANALYTIC_IK_OT_plant_again(SteppedOperator):
@@ -126,21 +176,20 @@ class ANALYTIC_IK_OT_plant_again(SteppedOperator):
         settings = kept_settings(ob)
         if settings is None:
             raise ChainError(messages.NOT_PLANTED(armature=ob.name))
-        report = yield from _plant(context, ob, settings)
+        report = yield from _plant(context, ob, settings, range(*settings["frames"]))
         self.level = "WARNING" if report["unreached_frames"] else "INFO"
         return _summary(report)
 
 
-def _plant(context: bpy.types.Context, ob: bpy.types.Object, settings: dict) -> Steps[dict]:
+def _plant(context: bpy.types.Context, ob: bpy.types.Object, settings: dict, frames: range) -> Steps[dict]:
     """Plant with settings as they are kept, and keep them."""
     tips = [ob.pose.bones[name] for name in settings["tips"] if name in ob.pose.bones]
     if not tips:
         raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
     ground = Ground(settings["ground"], settings["height"], context.scene.objects.get(settings["ground_object"]))
-    options = Options(**{name: settings[name] for name in _SETTINGS})
-    frames = range(*settings["frames"])
+    options = Options(**{name: settings[name] for name in _SETTINGS if name in settings})
     report = yield from planted(context, tips, frames, options, ground, settings["footprints"])
-    keep_settings(ob, settings)
+    keep_settings(ob, {**settings, "frames": [frames.start, frames.stop, frames.step]})
     return report
 
 

@@ -10,6 +10,7 @@ from ...authoring.adopted import is_adopted
 from ...authoring.marking import has_marks
 from ...authoring.selection import active_armature, active_bone, chain_armature, chosen_tips
 from ...bake.certificate import read_certificate
+from ...planting.scene.sources import is_planted
 from ...rig.blender.armatures import is_changeable
 from ...rig.data.switch import switched_tips
 from ...rig.model.order import live_tips
@@ -38,6 +39,11 @@ def none_live(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What an armature without a live chain lacks."""
     found = live_tips(ob) or switched_tips(ob)
     return "" if found else messages.NO_LIVE_CHAIN(armature=ob.name)
+
+
+def nothing_to_check(context: bpy.types.Context, ob: bpy.types.Object) -> str:
+    """What an armature lacks whose feet were not planted and that has no live chain."""
+    return "" if is_planted(ob) else none_live(context, ob)
 
 
 def nothing_to_adopt(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
@@ -75,7 +81,7 @@ _NEEDS: dict[str, tuple[Need, ...]] = {
     "analytic_ik.bake": (not_editable, none_live),
     "analytic_ik.plant_feet": (not_editable, none_live),
     "analytic_ik.plant_again": (not_editable, none_live),
-    "analytic_ik.check": (none_live,),
+    "analytic_ik.check": (nothing_to_check,),
     "analytic_ik.cure": (not_editable,),
     "analytic_ik.switch_to_fk": (not_editable, none_chosen),
     "analytic_ik.switch_to_ik": (not_editable, none_chosen),

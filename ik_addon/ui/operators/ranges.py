@@ -14,9 +14,12 @@ from ...authoring.controls import controls_of
 from ...authoring.selection import chain_armature, selected_bones, tips_of
 from ...bake import chains_of
 from ...bake.baking import baked, checked
-from ...bake.certificate import MISSES, certificate_of, chains_words, verdict_on_targets
+from ...bake.certificate import MISSES, certificate_of, chains_words, verdict_on_targets, verdicts_on_feet
+from ...bake.clips import clips_baked, clips_checked, clips_words
 from ...bake.forecast import part_out_of_reach
 from ...bake.stepping import Progress, Steps, finish
+from ...planting.scene.checking import checked_with_feet
+from ...planting.scene.sources import is_planted
 from ...rig.blender.motion import motion_of
 from ...rig.blender.rendering import is_rendering
 from ...rig.model.order import ChainName
@@ -24,6 +27,7 @@ from ...rig.status.problems import bones_left_behind
 from ...solvers import ChainError
 from ..classes import registration_of
 from .chains import ChainOperator
+from .clip_list import OverClips, draw_clips
 from .running import Running, end_running, running, start_running
 
 _SECONDS_PER_TICK = 0.1, 0.5
@@ -195,7 +199,7 @@ class ChainsOperator(RangeOperator):
         return chains
 
 
-class ANALYTIC_IK_OT_bake(ChainsOperator):
+class ANALYTIC_IK_OT_bake(OverClips, ChainsOperator):
     """Bake the live chains to keyframes that play without the add-on"""
 
     bl_idname = "analytic_ik.bake"
@@ -231,12 +235,19 @@ class ANALYTIC_IK_OT_bake(ChainsOperator):
         precision=4,
     )
 
+    strips: BoolProperty(
+        name="Update NLA Strips",
+        description="Let the NLA strips of these clips play the baked actions",
+        default=True,
+    )
+
     _warning = ""
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self.set_range(context, self.offered_range)
         try:
             ob = chain_armature(context)
+            self.list_clips(ob)
             self._warning = _warning_before(context, ob, self.chains(ob), self.frames(context))
         except ChainError:
             # The bake says so once its settings are confirmed; others may help.
@@ -249,25 +260,61 @@ class ANALYTIC_IK_OT_bake(ChainsOperator):
         for k, line in enumerate(wrap(self._warning, _LINE)):
             column.label(text=line, icon="BLANK1" if k else "ERROR")
         layout.use_property_split, layout.use_property_decorate = True, False
-        for name in ("frame_start", "frame_end", "frame_step", "only_selected", "action", "after", "tolerance"):
+        draw_clips(self, layout)
+        ranged = ("frame_start", "frame_end", "frame_step") if self.clips == "CURRENT" else ("strips",)
+        for name in (*ranged, "only_selected", "action", "after", "tolerance"):
             layout.prop(self, name)
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        if self.clips == "ALL":
+            settings = (self.action, self.after, self.tolerance, self.clip_names(ob), self.strips)
+            report = yield from clips_baked(context, self.chains(ob), *settings)
+            self.level = _level(report)
+            return _clips_summary(messages.BAKED_CLIPS, report)
         chains, frames = self.chains(ob), self.frames(context)
         report = yield from baked(context, chains, frames, self.action, self.after, self.tolerance)
         self.level = _level(report)
         return summary(messages.BAKED, report)
 
 
-class ANALYTIC_IK_OT_check(ChainsOperator):
+class ANALYTIC_IK_OT_check(OverClips, ChainsOperator):
     """Measure how exactly the live chains meet their targets, without keying"""
 
     bl_idname = "analytic_ik.check"
     bl_label = "Check Analytic IK"
     label = "Checking"
 
+    feet: BoolProperty(
+        name="Feet", description="Also measure how well the feet stand: slides, skating, floating, sinking, knee pops"
+    )
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        ob = chain_armature(context)
+        self.list_clips(ob)
+        if not self.properties.is_property_set("feet"):
+            self.feet = is_planted(ob)
+        return super().invoke(context, event)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split, layout.use_property_decorate = True, False
+        draw_clips(self, layout)
+        ranged = ("frame_start", "frame_end", "frame_step") if self.clips == "CURRENT" else ()
+        for name in (*ranged, "only_selected", "feet"):
+            layout.prop(self, name)
+
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        report = yield from checked(context, self.chains(ob), self.frames(context))
+        # Feet are measured where chains are muted too.
+        chains = self.chains(ob) if chains_of([ob]) or not self.feet else []
+
+        def work(frames: range) -> Steps[dict]:
+            return checked_with_feet(context, chains, [ob], frames) if self.feet else checked(context, chains, frames)
+
+        if self.clips == "ALL":
+            report = yield from clips_checked(ob, work, self.clip_names(ob))
+            self.level = _level(report)
+            return _clips_summary(messages.CHECKED_CLIPS, report)
+        report = yield from work(self.frames(context))
         self.level = _level(report)
         return summary(messages.CHECKED, report)
 
@@ -276,16 +323,34 @@ def summary(message: messages.Message, report: dict) -> str:
     """One line for a report of one file: what was done, and what was missed."""
     file = report["files"][0]
     first, last, _ = file["frames"]
-    result = ""
-    if _level(report) == "WARNING":
-        result = messages.SEE_CERTIFICATE(verdict=verdict_on_targets(certificate_of(file))[1])
+    faults, result = _faults(file), ""
+    if faults:
+        result = messages.SEE_CERTIFICATE(verdict=". ".join(faults))
     return message(chains=chains_words(len(file["chains"])), first=first, last=last, result=result)
+
+
+def _clips_summary(message: messages.Message, report: dict) -> str:
+    """The same for a report of several clips: the first of them that misses is named."""
+    files, result = report["files"], ""
+    found = next(((file["clip"], faults) for file in files if (faults := _faults(file))), None)
+    if found is not None:
+        clip, faults = found
+        result = messages.CLIP_MISSES(clip=clip, verdict=". ".join(faults))
+    chains = {(chain["armature"], chain["bone"]) for file in files for chain in file["chains"]}
+    return message(clips=clips_words(len(files)), chains=chains_words(len(chains)), result=result)
 
 
 def _level(report: dict) -> str:
     """The kind of report that a bake or check deserves."""
-    chains = report["files"][0]["chains"]
-    return "WARNING" if any(chain[kind] for chain in chains for kind in MISSES) else "INFO"
+    return "WARNING" if any(map(_faults, report["files"])) else "INFO"
+
+
+def _faults(file: dict) -> list[str]:
+    """What a bake or check of one file, or clip, has missed, as sentences."""
+    certificate = certificate_of(file)
+    missed = any(chain[kind] for chain in file["chains"] for kind in MISSES)
+    verdicts = [*([verdict_on_targets(certificate)] if missed else []), *verdicts_on_feet(certificate)]
+    return [sentence for good, sentence in verdicts if not good]
 
 
 def _warning_before(context: bpy.types.Context, ob: bpy.types.Object, chains: list[ChainName], frames: range) -> str:

@@ -24,6 +24,7 @@ from ...authoring.selection import (
 from ...authoring.snap import pose_snapped, targets_snapped
 from ...authoring.survey import Survey, survey
 from ...bake.certificate import chains_words
+from ...bake.clips import clips_words
 from ...bake.stepping import Steps
 from ...rig.blender.motion import has_keys, motion_of
 from ...rig.data.settings import settings_of
@@ -130,7 +131,7 @@ No bone moves"""
             said = messages.LEFT_OUT_MORE(bones=bones, count=more) if more > 0 else messages.LEFT_OUT(bones=bones)
             self.report({"INFO"}, said)
         said = messages.RIGGED(limbs=", ".join(_words(limb) for limb in rigged.limbs))
-        if rigged.frames is None:
+        if rigged.frames is None and not rigged.clips:
             left = sum(bool(bones_left_behind(ob, one.limb.bones[-1])) for one in rigged.limbs)
             if left:
                 self.report({"INFO"}, said)
@@ -138,6 +139,8 @@ No bone moves"""
                 return messages.KEYS_NOT_FOLLOWED(chains=chains_words(left))
             return said
         self.report({"INFO"}, said)
+        if rigged.clips:
+            return messages.RIGGED_CLIPS(limbs=_counted(rigged.limbs), clips=clips_words(len(rigged.clips)))
         first, last = rigged.frames[0], rigged.frames[-1]
         return messages.RIGGED_FOLLOWING(limbs=_counted(rigged.limbs), first=first, last=last)
 

@@ -1,5 +1,7 @@
 """The certificate of the last bake or check, in the sidebar: what to look at first, and the way there."""
 
+from collections.abc import Sequence
+
 import bpy
 
 from ... import messages
@@ -7,13 +9,13 @@ from ...authoring.selection import chain_armature
 from ...bake.certificate import (
     Certificate,
     ChainCertificate,
+    FootCertificate,
     Range,
+    contacts_words,
     first_miss,
     heading,
     range_words,
     read_certificate,
-    verdict_on_bends,
-    verdict_on_targets,
 )
 from ..classes import registration_of
 from ..operators.certificates import (
@@ -90,6 +92,8 @@ class ANALYTIC_IK_PT_certificate(CertificatePanel, bpy.types.Panel):
         if others and len(others) <= _ROWS:
             layout.separator(factor=0.2)
             _draw_rows(layout, context, ob, others)
+        if certificate.feet:
+            _draw_feet(layout, context, ob, certificate.feet)
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_mark_problems.bl_idname, icon="MARKER_HLT")
         row.operator(ANALYTIC_IK_OT_clear_marks.bl_idname, text="", icon="X")
@@ -132,10 +136,8 @@ def _shown(certificate: Certificate) -> tuple[list[ChainCertificate], list[Chain
 def _draw_verdict(layout: bpy.types.UILayout, context: bpy.types.Context, certificate: Certificate) -> None:
     icon = "KEYFRAME_HLT" if certificate.baked else "VIEWZOOM"
     layout.label(text=f"{heading(certificate)}, {certificate.seconds:.2f} s", icon=icon)
-    for judged in (verdict_on_targets(certificate), verdict_on_bends(certificate)):
-        if judged is not None:
-            good, sentence = judged
-            draw_sentence(layout, context, sentence, "CHECKMARK" if good else "ERROR")
+    for good, sentence in certificate.verdicts:
+        draw_sentence(layout, context, sentence, "CHECKMARK" if good else "ERROR")
 
 
 def _draw_box(
@@ -192,7 +194,40 @@ def _draw_rows(
             split.label(text="switched off")
 
 
-def _name(ob: bpy.types.Object, chain: ChainCertificate) -> str:
+def _draw_feet(
+    layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object, feet: Sequence[FootCertificate]
+) -> None:
+    """Two lines for each leg: how far its foot slides, with the way there, and what else there is to know."""
+    column = layout.box().column(align=True)
+    for foot in sorted(feet, key=lambda foot: foot.is_sound)[:_BOXES]:
+        row = column.row(align=True)
+        row.label(text=_name(ob, foot), icon="CHECKMARK" if foot.is_sound else "ERROR")
+        if foot.slide_frames is not None:
+            slides = (figures["slide"] * foot.length for figures in (foot.before, foot.after) if figures)
+            text = " → ".join(length_words(context.scene, slide) for slide in slides)
+            _go_to(row, foot.bone, foot.slide_frames[0], f"Slide {text}")
+        draw_sentence(column, context, _figures_words(context, foot), "BLANK1")
+    if len(feet) > _BOXES:
+        column.label(text=f"and {len(feet) - _BOXES} more")
+
+
+def _figures_words(context: bpy.types.Context, foot: FootCertificate) -> str:
+    figures, on_ground, pops = foot.after, "", ""
+    if foot.ground != "CAPTURED":
+        heights = {name: length_words(context.scene, figures[name] * foot.length) for name in ("floating", "sunken")}
+        on_ground = messages.FOOT_ON_GROUND(**heights)
+    if figures["knee_pops"]:
+        pops = messages.KNEE_POPS(count=round(figures["knee_pops"]))
+    return messages.FOOT_FIGURES(
+        contacts=contacts_words(foot.contacts),
+        skating=figures["skating"],
+        tiptoe=figures["tiptoe"],
+        ground=on_ground,
+        pops=pops,
+    )
+
+
+def _name(ob: bpy.types.Object, chain: ChainCertificate | FootCertificate) -> str:
     return chain.bone if chain.bone in ob.pose.bones else f"{chain.bone} (gone)"
 
 

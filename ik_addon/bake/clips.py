@@ -1,0 +1,207 @@
+"""Baking, checking and other work over several clips of an armature, each played alone with its controls."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+import bpy
+
+from .. import messages
+from ..rig.blender.animation import bone_of_path
+from ..rig.blender.armatures import armature_named
+from ..rig.blender.clips import (
+    Clip,
+    at_rest,
+    clip_in,
+    clip_name,
+    clips_of,
+    moved_channels,
+    play,
+    playing_alone,
+    playing_clip,
+    slot_of,
+)
+from ..rig.blender.motion import motion_frames
+from ..rig.data.control_clips import controls_follow, partner, separate_controls
+from ..rig.data.undoing import all_or_nothing
+from ..rig.model.order import ChainName
+from ..solvers import ChainError
+from .baking import baked, finish_chains
+from .keys import check_keyable
+from .report import publish
+from .stepping import Steps, at_once, part_of
+
+Result = TypeVar("Result")
+
+
+@contextmanager
+def playing(ob: bpy.types.Object, clip: Clip, others: Iterable[tuple[str, str]] = ()) -> Iterator[None]:
+    """Inside, an armature object plays one of its clips alone, and its controls what belongs to that.
+
+    others: channels that other clips set. Those that this one does not set are at rest, and not as the clip before left
+    them. Afterwards all is as it was.
+    """
+    partners = [(control, partner(control, clip)) for control in separate_controls(ob)]
+    alone = [(ob, clip), *((control, own) for control, own in partners if own is not None)]
+    try:
+        with at_rest(ob, {*others} - moved_channels(clip)), playing_alone(alone):
+            yield
+    finally:
+        # Something may have been made for them meanwhile.
+        controls_follow(ob)
+
+
+def over_clips(
+    ob: bpy.types.Object, clips: Sequence[Clip], work: Callable[[Clip], Steps[Result]]
+) -> Steps[list[Result]]:
+    """In steps: do some work on each clip of an armature object while it plays; returns what each comes to."""
+    channels = {channel for clip in clips_of(ob) for channel in moved_channels(clip)}
+    results = []
+    for number, clip in enumerate(clips):
+        with playing(ob, clip, channels):
+            try:
+                results.append((yield from part_of(work(clip), number, len(clips))))
+            except ChainError as error:
+                raise error.of(messages.CLIP(clip=clip_name(clip, clips))) from error
+    return results
+
+
+def clips_made(
+    ob: bpy.types.Object, clips: Sequence[Clip], work: Callable[[Clip], Steps[Result]]
+) -> Steps[tuple[list[Result], dict[Clip, Clip]]]:
+    """The same for work that may let the armature object play another action, made of the clip.
+
+    What it played before is replaced by what was made of that. Returns also what was made of each. Whatever fails
+    leaves nothing behind.
+    """
+    made: dict[Clip, Clip] = {}
+
+    def noted(clip: Clip) -> Steps[Result]:
+        result = yield from work(clip)
+        made[clip] = playing_clip(ob)
+        return result
+
+    with all_or_nothing([ob, *separate_controls(ob)]):
+        results = yield from over_clips(ob, clips, noted)
+        own = playing_clip(ob)
+        if own in made:
+            play(ob, made[own])
+            controls_follow(ob)
+        return results, made
+
+
+def rigged_clips(ob: bpy.types.Object) -> list[Clip]:
+    """The clips of an armature object in which the controls of its chains have something to play; the assigned one
+    always."""
+    own, controls = playing_clip(ob), separate_controls(ob)
+    bones = {kept.subtarget for kept in ob.analytic_ik_record_controls if kept.target == ob}
+
+    def is_rigged(clip: Clip) -> bool:
+        if any(partner(control, clip) for control in controls):
+            return True
+        return any(bone_of_path(curve.data_path)[0] in bones for curves in clip.curves for curve in curves)
+
+    return [clip for clip in clips_of(ob) if clip == own or is_rigged(clip)]
+
+
+def chosen_clips(ob: bpy.types.Object, names: Iterable[str] | None) -> list[Clip]:
+    """The clips of these names of an armature object, or all that are rigged. ChainError names what is none."""
+    clips = rigged_clips(ob)
+    if names is None:
+        if not clips:
+            raise ChainError(messages.NO_CLIP(armature=ob.name))
+        return clips
+    by_name = {clip_name(clip, clips): clip for clip in clips}
+    for name in names:
+        if name not in by_name:
+            raise ChainError(messages.NO_SUCH_CLIP(clip=name, armature=ob.name))
+    return [by_name[name] for name in names]
+
+
+def frames_of(ob: bpy.types.Object) -> range:
+    """The frames of the clip that an armature object plays."""
+    frames = motion_frames(ob)
+    if frames is None:
+        raise ChainError(messages.CLIP_STILL())
+    return frames
+
+
+def clips_baked(
+    context: bpy.types.Context,
+    chains: Sequence[ChainName],
+    action: str = "COPY",
+    after: str = "MUTE",
+    tolerance: float = 0.0,
+    names: Iterable[str] | None = None,
+    strips: bool = False,
+) -> Steps[dict]:
+    """In steps: bake chains in several clips of their armatures, each over its own frames; returns the report, with an
+    entry for each clip.
+
+    names: those of the clips; None: all. action, after, tolerance: as in `baked`; a COPY or NEW action is made of each
+    clip, and what was assigned is replaced by what was made of it. strips: NLA strips play what was made, too. Raises
+    ChainError, with nothing changed, as that does.
+    """
+    by_armature = _by_armature(chains)
+    chosen = {ob: chosen_clips(ob, names) for ob in by_armature}
+    actions = [clip.action for clips in chosen.values() for clip in clips] if action == "CURRENT" else []
+    entries, made = [], {}
+    with all_or_nothing(by_armature, actions=actions):
+        for number, (ob, clips) in enumerate(chosen.items()):
+            check_keyable(ob, action)
+
+            def work(_: Clip, ob: bpy.types.Object = ob) -> Steps[dict]:
+                return baked(context, by_armature[ob], frames_of(ob), action, after, tolerance, last=False)
+
+            steps = clips_made(ob, clips, work)
+            reports, made[ob] = yield from part_of(steps, number, len(by_armature))
+            entries += _entries(reports, clips)
+        if after != "KEEP":
+            finish_chains(context, chains, after)
+        for ob in made if strips else ():
+            strips_play(ob, made[ob])
+    return publish(*entries)
+
+
+def clips_checked(
+    ob: bpy.types.Object, work: Callable[[range], Steps[dict]], names: Iterable[str] | None = None
+) -> Steps[dict]:
+    """In steps: check clips of an armature object, each over its own frames; returns the report with an entry for each.
+
+    work: checks the clip that plays. names: those of the clips; None: all.
+    """
+    clips = chosen_clips(ob, names)
+    return publish(*_entries((yield from over_clips(ob, clips, lambda _: work(frames_of(ob)))), clips))
+
+
+bake_clips = at_once(clips_baked)
+
+
+def _by_armature(chains: Sequence[ChainName]) -> dict[bpy.types.Object, list[ChainName]]:
+    names = dict.fromkeys(chain.armature for chain in chains)
+    return {armature_named(name): [chain for chain in chains if chain.armature == name] for name in names}
+
+
+def _entries(reports: Sequence[dict], clips: Sequence[Clip]) -> list[dict]:
+    """The entries of files in reports, with the clips' names."""
+    return [{**report["files"][0], "clip": clip_name(clip, clips)} for report, clip in zip(reports, clips, strict=True)]
+
+
+def strips_play(ob: bpy.types.Object, made: Mapping[Clip, Clip]) -> None:
+    """Let the NLA strips of an armature object play what was made of their clips."""
+    for track in ob.animation_data.nla_tracks:
+        for strip in track.strips:
+            if strip.action is None:
+                continue
+            new = made.get(clip_in(strip.action, getattr(strip, "action_slot_handle", 0)))
+            if new is not None and new.action != strip.action:
+                start, end = strip.action_frame_start, strip.action_frame_end
+                strip.action = new.action
+                if new.slot:
+                    strip.action_slot = slot_of(new)
+                strip.action_frame_start, strip.action_frame_end = start, end
+
+
+def clips_words(count: int) -> str:
+    """So many clips, in words."""
+    return messages.ONE_CLIP() if count == 1 else messages.CLIPS(count=count)

@@ -1,0 +1,134 @@
+"""The clip check: how well the feet of an armature stand over frames, and how well they did in its source."""
+
+from collections.abc import Iterable, Sequence
+from time import perf_counter
+
+import bpy
+import numpy as np
+
+from ... import messages
+from ...bake.baking import checked
+from ...bake.report import publish
+from ...bake.stepping import Steps, at_once, part_of
+from ...rig.model.order import ChainName
+from ...solvers import ChainError
+from ..feet.anchors import settled
+from ..feet.belt import Standing, belt_of
+from ..feet.clip import Clip
+from ..feet.contacts import find_contacts
+from ..feet.in_time import runs
+from ..feet.measures import distances, knee_pops, measured, worst_contact
+from ..feet.options import Options
+from ..feet.sole import Sole, sole_of
+from .contact_keys import keyed_contacts
+from .ground import Ground
+from .shown import Leg, legs_of, shown, source_shown
+from .sources import kept_settings, source_of
+
+_FEWEST = 3
+"""Frames without which nothing moves."""
+
+
+def feet_checked(
+    context: bpy.types.Context, ob: bpy.types.Object, frames: range, ground: Ground | None = None
+) -> Steps[list[dict]]:
+    """In steps: how well the feet of an armature object stand, an entry for each leg; nothing changes.
+
+    Measured on the bones as Blender shows them, whatever moves them: live chains, keys, constraints. Contacts are those
+    that are keyed, else they are found. If the action was planted, its source is measured too, in the same contacts.
+    ground: None for what the action was planted on, else as captured. Raises ChainError that names the armature.
+
+    armature, bone: the object and the last bone of the leg. length: of the leg, world units. frames: how many.
+    ground: CAPTURED, LEVEL or OBJECT. ground_speed: at which the ground passes below a clip in place, world units a
+    second. contacts: how many of heel and ball. slide_frames: the contact in which the foot slides farthest, None
+    without one. pop_frames: where the knee pops. before, after: the figures of `measured`, of the source (None: there
+    is none) and of what is shown; `after` with the figures of `distances` from the source.
+    """
+    legs = legs_of(ob)
+    if not legs:
+        raise ChainError(messages.NO_LEG_TO_CHECK(armature=ob.name))
+    if len(frames) < _FEWEST:
+        raise ChainError(messages.TOO_FEW_FRAMES())
+    ground = ground or _planted_on(context, ob)
+    heights = ground.heights(context.evaluated_depsgraph_get())
+    has_source = source_of(ob) is not None
+    clip = yield from part_of(shown(context, ob, legs, frames), 0, 1 + has_source)
+    before = None
+    if has_source:
+        before = yield from part_of(source_shown(context, ob, legs, frames), 1, 2)
+    standing = Standing(belt_of(before or clip, sole_of(before or clip)), heights)
+    clip, before = standing.seen_from(clip), before and standing.seen_from(before)
+    sole = sole_of(before or clip)
+    contacts = _contacts(ob, legs, frames, before or clip, sole)
+    entries = _entries(legs, frames, clip, before, sole, contacts, standing)
+    return [{"armature": ob.name, **entry, "ground": ground.kind} for entry in entries]
+
+
+check_feet = at_once(feet_checked)
+"""How well feet stand, all at once: see `feet_checked`."""
+
+
+def checked_with_feet(
+    context: bpy.types.Context,
+    chains: Sequence[ChainName],
+    armatures: Iterable[bpy.types.Object],
+    frames: range,
+    ground: Ground | None = None,
+) -> Steps[dict]:
+    """In steps: the report of a check of chains, with the feet of armature objects in it: see `feet_checked`."""
+    armatures, feet, start = list(armatures), [], perf_counter()
+    parts = 1 + len(armatures)
+    report = yield from part_of(checked(context, chains, frames), 0, parts)
+    for k, ob in enumerate(armatures):
+        feet += yield from part_of(feet_checked(context, ob, frames, ground), 1 + k, parts)
+    return publish({**report["files"][0], "seconds": perf_counter() - start, "feet": feet})
+
+
+def _planted_on(context: bpy.types.Context, ob: bpy.types.Object) -> Ground:
+    """What the current action of an armature object was planted on; as captured if nothing tells."""
+    settings = kept_settings(ob)
+    if settings is None:
+        return Ground()
+    return Ground(settings["ground"], settings["height"], context.scene.objects.get(settings["ground_object"]))
+
+
+def _contacts(ob: bpy.types.Object, legs: Sequence[Leg], frames: range, clip: Clip, sole: Sole) -> np.ndarray:
+    """(legs, 2, T), when heels and balls should stand: as keys say, else as is found.
+
+    If the action was planted over a part of the frames, its keys say nothing beyond that.
+    """
+    settings = kept_settings(ob)
+    first, after = settings["frames"][:2] if settings else (frames.start, frames.stop)
+    inside = [first <= frame < after for frame in frames]
+    keyed = [keyed_contacts(ob.pose.bones[leg.tip], frames) for leg in legs]
+    found = settled(clip, sole, find_contacts(clip, sole, Options()))
+    pairs = zip(found, keyed, strict=True)
+    return np.array([own if told is None else np.where(inside, told, own) for own, told in pairs])
+
+
+def _entries(
+    legs: Sequence[Leg],
+    frames: range,
+    clip: Clip,
+    before: Clip | None,
+    sole: Sole,
+    contacts: np.ndarray,
+    standing: Standing,
+) -> list[dict]:
+    after = measured(clip, sole, contacts, standing.heights)
+    source = measured(before, sole, contacts, standing.heights) if before else [None] * len(legs)
+    away = distances(clip, before) if before else [{}] * len(legs)
+    return [
+        {
+            "bone": leg.tip,
+            "length": float(clip.reaches[k]),
+            "frames": len(frames),
+            "ground_speed": float(np.linalg.norm(standing.velocity)),
+            "contacts": sum(len(runs(mask)) for mask in contacts[k]),
+            "slide_frames": worst and [frames[row] for row in worst],
+            "pop_frames": [[frames[row] for row in pop] for pop in knee_pops(clip, k)],
+            "before": source[k],
+            "after": after[k] | away[k],
+        }
+        for k, (leg, worst) in enumerate(zip(legs, worst_contact(clip, sole, contacts), strict=True))
+    ]

@@ -1,0 +1,206 @@
+"""Clips: what an armature object can play, one at a time. A clip is an action, or a slot in one."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import bpy
+
+from .animation import bone_of_path, fcurve_collections
+from .armatures import armature_objects
+
+_MADE_FROM = "analytic_ik_made_from"
+_SLOTTED = hasattr(bpy.types, "ActionSlot")
+
+_REST = {
+    "location": (0.0, 0.0, 0.0),
+    "rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
+    "rotation_euler": (0.0, 0.0, 0.0),
+    "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0),
+    "scale": (1.0, 1.0, 1.0),
+}
+"""What places a bone, as it is at rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """What an object plays: the action of this name, of a linked one in this library, and the number of its slot, 0
+    where actions have none.
+
+    By its name: what is brought back after a failure is a copy.
+    """
+
+    name: str
+    library: str = ""
+    slot: int = 0
+
+    @property
+    def action(self) -> bpy.types.Action:
+        """Its action."""
+        key = self.name, self.library or None
+        # The stubs do not know that there is a key for what is not linked.
+        return bpy.data.actions[key]  # pyright: ignore[reportCallIssue]
+
+    @property
+    def curves(self) -> list:
+        """The collections that hold its F-Curves."""
+        return fcurve_collections(self.action, slot_of(self))
+
+
+def clip_in(action: bpy.types.Action, slot: int = 0) -> Clip:
+    """The clip that is an action, or the slot of this number in it."""
+    return Clip(action.name, action.library.filepath if action.library else "", slot)
+
+
+def slot_of(clip: Clip):
+    """The slot of a clip's action; None where actions have none, or not this one any more."""
+    slots = clip.action.slots if _SLOTTED else ()
+    return next((slot for slot in slots if slot.handle == clip.slot), None)
+
+
+def playing_clip(ob: bpy.types.Object) -> Clip | None:
+    """The clip that is assigned to an object."""
+    data = ob.animation_data
+    return clip_in(data.action, getattr(data, "action_slot_handle", 0)) if data and data.action else None
+
+
+def clips_of(ob: bpy.types.Object) -> list[Clip]:
+    """The clips of an armature object: the assigned one, others of its action's slots, those of its NLA strips, muted
+    or not, and actions that nothing plays if no other armature of the file has their bones.
+
+    An action from which another was made by planting or baking counts only as long as a strip plays it.
+    """
+    assigned, data = playing_clip(ob), ob.animation_data
+    found = [assigned] if assigned else []
+    if assigned and _SLOTTED:
+        found += [clip for clip in _slots(assigned.action) if clip != assigned and not _others(clip, ob)]
+    for track in data.nla_tracks if data else ():
+        found += _strip_clips(track.strips)
+    played = {clip for other in bpy.data.objects for clip in _played(other)}
+    sources = {made_from(action) for action in bpy.data.actions}
+    rivals = [each for each in armature_objects() if each != ob]
+    for action in bpy.data.actions:
+        loose = [] if action in sources else _slots(action) if _SLOTTED else [clip_in(action)]
+        for clip in loose:
+            names = _bones(clip)
+            fits = names and names <= set(ob.pose.bones.keys())
+            if fits and clip not in played and not any(names <= set(each.pose.bones.keys()) for each in rivals):
+                found.append(clip)
+    return [clip for clip in dict.fromkeys(found) if _bones(clip) & set(ob.pose.bones.keys())]
+
+
+def clip_name(clip: Clip, clips: Iterable[Clip]) -> str:
+    """What a clip is called: as its action, with the slot where several of these clips are in one."""
+    alone = sum((each.name, each.library) == (clip.name, clip.library) for each in clips) < 2
+    slot = slot_of(clip)
+    return clip.action.name if alone or slot is None else f"{clip.action.name}: {slot.name_display}"
+
+
+def play(ob: bpy.types.Object, clip: Clip | None) -> None:
+    """Assign a clip to an object."""
+    data = ob.animation_data_create()
+    if data.action != (clip.action if clip else None):
+        data.action = clip.action if clip else None
+    if clip and _SLOTTED and data.action_slot_handle != clip.slot:
+        data.action_slot = slot_of(clip)
+
+
+def is_layered(ob: bpy.types.Object) -> bool:
+    """Whether NLA strips have a part in what an object plays."""
+    data = ob.animation_data
+    if data is None or not data.use_nla:
+        return False
+    tracks = list(data.nla_tracks)
+    playing = [track for track in tracks if track.is_solo] or [track for track in tracks if not track.mute]
+    return any(not strip.mute for track in playing for strip in track.strips)
+
+
+@contextmanager
+def playing_alone(obs_clips: Iterable[tuple[bpy.types.Object, Clip | None]]) -> Iterator[None]:
+    """Inside, each of these objects plays its clip alone, without its NLA tracks."""
+    before = []
+    for ob, _ in (given := list(obs_clips)):
+        data = ob.animation_data_create()
+        before.append((ob, playing_clip(ob), data.use_nla))
+    try:
+        for ob, clip in given:
+            ob.animation_data.use_nla = False
+            play(ob, clip)
+        yield
+    finally:
+        for ob, clip, use_nla in before:
+            play(ob, clip)
+            ob.animation_data.use_nla = use_nla
+
+
+def made_from(action: bpy.types.Action) -> bpy.types.Action | None:
+    """The action from which this one was made, by planting or baking; None: from none."""
+    # Asked for where it is not set, Blender would set it.
+    return getattr(action, _MADE_FROM) if action.is_property_set(_MADE_FROM) else None
+
+
+def mark_made(action: bpy.types.Action, source: bpy.types.Action) -> None:
+    """Remember from which action this one was made."""
+    setattr(action, _MADE_FROM, source)
+
+
+def _slots(action: bpy.types.Action) -> list[Clip]:
+    return [clip_in(action, slot.handle) for slot in action.slots]
+
+
+def _others(clip: Clip, ob: bpy.types.Object) -> bool:
+    """Whether another object than this one plays a clip."""
+    return any(user != ob for user in slot_of(clip).users())
+
+
+def _played(ob: bpy.types.Object) -> Iterator[Clip]:
+    data = ob.animation_data
+    if data is not None:
+        assigned = playing_clip(ob)
+        yield from [assigned] if assigned else []
+        for track in data.nla_tracks:
+            yield from _strip_clips(track.strips)
+
+
+def _strip_clips(strips: Iterable[bpy.types.NlaStrip]) -> Iterator[Clip]:
+    for strip in strips:
+        if strip.action is not None:
+            yield clip_in(strip.action, getattr(strip, "action_slot_handle", 0))
+        yield from _strip_clips(strip.strips)
+
+
+def _bones(clip: Clip) -> set[str]:
+    """The bones that a clip moves."""
+    return {name for name, _ in moved_channels(clip)}
+
+
+def moved_channels(clip: Clip) -> set[tuple[str, str]]:
+    """The channels of bones that a clip sets: names of bones, and paths from there."""
+    paths = {curve.data_path for curves in clip.curves for curve in curves}
+    return {found for path in paths if (found := bone_of_path(path))[0]}
+
+
+@contextmanager
+def at_rest(ob: bpy.types.Object, channels: Iterable[tuple[str, str]]) -> Iterator[None]:
+    """Inside, these channels of bones hold their rest values, if they place the bone."""
+    before = []
+    for name, channel in channels:
+        bone = ob.pose.bones.get(name)
+        if bone is not None and channel in _REST:
+            before.append((bone.name, channel, tuple(getattr(bone, channel))))
+            setattr(bone, channel, _REST[channel])
+    try:
+        yield
+    finally:
+        for name, channel, value in before:
+            setattr(ob.pose.bones[name], channel, value)
+
+
+def register() -> None:
+    """Give actions the pointer to what they were made from."""
+    setattr(bpy.types.Action, _MADE_FROM, bpy.props.PointerProperty(type=bpy.types.Action))
+
+
+def unregister() -> None:
+    """Take it away."""
+    delattr(bpy.types.Action, _MADE_FROM)

@@ -1,0 +1,69 @@
+"""Which clips an operator goes through: the one that plays, or those that are ticked in a list."""
+
+import bpy
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, StringProperty
+
+from ... import messages
+from ...bake.clips import rigged_clips
+from ...rig.blender.clips import clip_name
+from ...solvers import ChainError
+from ..classes import registration_of
+
+_IN_A_COLUMN = 10
+"""More clips stand in two columns."""
+
+
+class ANALYTIC_IK_clip(bpy.types.PropertyGroup):
+    """A clip in the list; `name` is its action's."""
+
+    name: StringProperty(name="Name", description="The clip's name")
+    use: BoolProperty(name="Use", description="Include this clip", default=True)
+
+
+class OverClips:
+    """What operators share that can go through several clips of an armature."""
+
+    clips: EnumProperty(
+        name="Clips",
+        description="Which actions of the armature",
+        items=[
+            ("CURRENT", "Current", "The action that the armature plays"),
+            ("ALL", "All", "Every action that moves the controls, each over its own frames"),
+        ],
+    )
+    chosen_clips: CollectionProperty(
+        name="Chosen Clips",
+        description="The clips, and whether each is included",
+        type=ANALYTIC_IK_clip,
+        options={"SKIP_SAVE"},
+    )
+
+    def list_clips(self, ob: bpy.types.Object) -> None:
+        """Fill the list with what there is; all are ticked."""
+        clips = rigged_clips(ob)
+        self.chosen_clips.clear()
+        for clip in clips:
+            self.chosen_clips.add().name = clip_name(clip, clips)
+
+    def clip_names(self, ob: bpy.types.Object) -> list[str] | None:
+        """The names of the clips that are ticked, None for all; ChainError if none is."""
+        if not self.chosen_clips:
+            return None
+        ticked = [item.name for item in self.chosen_clips if item.use]
+        if not ticked:
+            raise ChainError(messages.NO_CLIP_TICKED(armature=ob.name))
+        return ticked
+
+
+def draw_clips(operator: OverClips, layout: bpy.types.UILayout) -> None:
+    """The choice, where there are several, and the list."""
+    if len(operator.chosen_clips) > 1:
+        layout.row().prop(operator, "clips", expand=True)
+    if operator.clips == "ALL":
+        columns = 2 if len(operator.chosen_clips) > _IN_A_COLUMN else 1
+        grid = layout.box().grid_flow(columns=columns, align=True)
+        for item in operator.chosen_clips:
+            grid.prop(item, "use", text=item.name)
+
+
+register, unregister = registration_of(__name__)

@@ -1,0 +1,102 @@
+"""A character with several clips, rigged, and what it shows in each."""
+
+from collections.abc import Iterable
+from math import pi, sin
+
+import bpy
+import numpy as np
+from mathutils import Euler
+
+from ik_addon.authoring.rigging import rig_legs
+
+from ..authoring.skeletons import FAMILIES, armature_of
+from ..rig.rigs import evaluated_copy, update
+from ..scenes import curve_bags, go_to, select
+
+SLOTTED = hasattr(bpy.types, "ActionSlot")
+AMOUNTS = {"walk": 0.5, "run": 0.8, "idle": 0.1}
+FRAMES = range(1, 13)
+LIMBS = ("thigh.L", "shin.L", "foot.L", "thigh.R", "shin.R", "foot.R")
+ROOT = "spine"
+LIFTED = 0.05
+"""How far controls are moved after rigging, so that limbs show them and not their FK pose."""
+
+Shown = dict[str, np.ndarray]
+
+
+def new_character(names: Iterable[str] = AMOUNTS, strips: bool = False) -> bpy.types.Object:
+    """A human with a clip for each of these names, the last one assigned; `strips`: each in a muted NLA track too."""
+    ob = armature_of(FAMILIES[0].bones())
+    for name in names:
+        new_clip(ob, name)
+    if strips:
+        for name in names:
+            track = ob.animation_data.nla_tracks.new()
+            track.name, track.mute = name, True
+            track.strips.new(name, FRAMES.start, bpy.data.actions[name])
+    select(ob)
+    update()
+    return ob
+
+
+def new_clip(ob: bpy.types.Object, name: str, frames: range = FRAMES) -> bpy.types.Action:
+    """Legs that swing, and a body that sways, in an action of this name; it is assigned."""
+    action = bpy.data.actions.new(name)
+    action.use_fake_user = True
+    ob.animation_data_create().action = action
+    amount = AMOUNTS[name.partition(".")[0]]
+    for frame in frames:
+        phase = 2.0 * pi * (frame - frames.start) / len(frames)
+        for side, sign in (("L", 1.0), ("R", -1.0)):
+            for bone, angle in (("thigh", amount * sin(phase) * sign), ("shin", -amount * (1.0 + sin(phase) * sign))):
+                pose_bone = ob.pose.bones[f"{bone}.{side}"]
+                pose_bone.rotation_mode = "QUATERNION"
+                pose_bone.rotation_quaternion = Euler((angle, 0.0, 0.0)).to_quaternion()
+                pose_bone.keyframe_insert("rotation_quaternion", frame=frame)
+        ob.pose.bones[ROOT].location = (0.1 * amount * sin(phase), 0.0, 0.0)
+        ob.pose.bones[ROOT].keyframe_insert("location", frame=frame)
+    return action
+
+
+def rigged_character(as_bones: bool, **given: object) -> bpy.types.Object:
+    """The same, rigged, and its feet lifted a little in every clip."""
+    ob = new_character(**given)
+    rig_legs(bpy.context, ob, as_bones=as_bones)
+    lift_feet()
+    return ob
+
+
+def lift_feet() -> None:
+    for action in bpy.data.actions:
+        for curve in [curve for bag in curve_bags(action).values() for curve in bag.fcurves]:
+            on_empty = curve.data_path == "location"
+            on_bone = "_ik" in curve.data_path and curve.data_path.endswith("location")
+            if (on_empty or on_bone) and curve.array_index == 2:
+                for point in curve.keyframe_points:
+                    point.co.y += LIFTED
+                curve.update()
+
+
+def show(ob: bpy.types.Object, name: str) -> None:
+    """Assign an action, as one does in the Action Editor."""
+    ob.animation_data.action = bpy.data.actions[name]
+    update()
+
+
+def shown(ob: bpy.types.Object, name: str, frames: range = FRAMES) -> np.ndarray:
+    """Where the limbs are at each frame of a clip, in the world: (frames, bones, 3)."""
+    show(ob, name)
+    found = []
+    for frame in frames:
+        go_to(frame)
+        copy = evaluated_copy(ob)
+        found.append([copy.matrix_world @ copy.pose.bones[bone].head for bone in LIMBS])
+    return np.array(found, float)
+
+
+def all_shown(ob: bpy.types.Object, suffix: str = "", names: Iterable[str] = AMOUNTS) -> Shown:
+    return {name: shown(ob, name + suffix) for name in names}
+
+
+def farthest(a: Shown, b: Shown) -> float:
+    return max(float(np.abs(a[name] - b[name]).max()) for name in a)

@@ -1,0 +1,130 @@
+"""Plant Feet over several clips: feet stand in every one, and each is its own copy."""
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from ik_addon.authoring.controls import add_chain
+from ik_addon.authoring.rigging import rig_legs
+from ik_addon.authoring.snap import snap_targets
+from ik_addon.planting import last_report, plant
+from ik_addon.planting.scene.legs import leg_tips
+from ik_addon.rig.blender.clips import clip_name, clips_of
+
+from ..rig.rigs import BoneSpec, evaluated_copy, new_armature, update
+from ..scenes import curve_bags, go_to, select, without_handlers
+
+pytestmark = pytest.mark.versions
+
+as_bones = pytest.mark.parametrize("as_bones", [False, True], ids=["Empties", "bones"])
+FRAMES = range(1, 41)
+
+
+def walker(as_bones: bool) -> bpy.types.Object:
+    """The sliding walk, a second clip that goes less far, and one in which nobody stands."""
+    scene = Path(__file__).parents[2] / "sample_scenes" / "biped_capture.blend"
+    bpy.ops.wm.open_mainfile(filepath=str(scene), load_ui=True)
+    ob = bpy.data.objects["Robot rig"]
+    walk = ob.animation_data.action
+    walk.name, walk.use_fake_user = "walk", True
+    slow = walk.copy()
+    slow.name, slow.use_fake_user = "slow", True
+    flying = walk.copy()
+    flying.name, flying.use_fake_user = "flying", True
+    for action, change in ((slow, lambda co: 0.93 * co), (flying, lambda co: 30.0 * co)):
+        for curve in _root_curves(action):
+            for point in curve.keyframe_points:
+                point.co.y = change(point.co.y)
+            curve.update()
+    select(ob)
+    update()
+    rig_legs(bpy.context, ob, as_bones=as_bones)
+    return ob
+
+
+def _root_curves(action):
+    curves = [curve for bag in curve_bags(action).values() for curve in bag.fcurves]
+    return [curve for curve in curves if curve.data_path.endswith("location")]
+
+
+def ankles(ob: bpy.types.Object, frames=FRAMES) -> np.ndarray:
+    found = []
+    for frame in frames:
+        go_to(frame)
+        copy = evaluated_copy(ob)
+        found.append([copy.matrix_world @ copy.pose.bones[tip.name].tail for tip in leg_tips(ob)])
+    return np.array(found, float)
+
+
+@as_bones
+def test_every_clip_is_planted_and_those_without_a_stand_are_named(as_bones, capfd):
+    ob = walker(as_bones)
+    sources = {clip_name(clip, clips_of(ob)) for clip in clips_of(ob)}
+    assert sources == {"walk", "slow", "flying"}
+    assert bpy.ops.analytic_ik.plant_feet(clips="ALL") == {"FINISHED"}
+    said = capfd.readouterr().out
+    assert "in 2 clips" in said
+    assert "Left out: 'flying'" in said
+    assert ob.animation_data.action.name == "walk planted"
+    assert {"walk planted", "slow planted"} <= set(bpy.data.actions.keys())
+    assert "flying planted" not in bpy.data.actions
+    for name in ("walk planted", "slow planted"):
+        ob.animation_data.action = bpy.data.actions[name]
+        update()
+        live = ankles(ob)
+        assert np.isfinite(live).all()
+        with without_handlers():
+            assert np.abs(ankles(ob) - live).max() > 1e-4
+
+
+def test_one_clip_planted_is_the_same_alone_and_among_others():
+    ob = walker(True)
+    bpy.ops.analytic_ik.plant_feet(clips="ALL")
+    ob.animation_data.action = bpy.data.actions["slow planted"]
+    update()
+    together = ankles(ob)
+    ob = walker(True)
+    ob.animation_data.action = bpy.data.actions["slow"]
+    update()
+    bpy.ops.analytic_ik.plant_feet()
+    assert last_report()["action"] == "slow planted"
+    assert np.abs(ankles(ob) - together).max() < 1e-5
+
+
+def test_a_leg_of_three_links_keeps_its_bend():
+    ob = new_armature(
+        "hind",
+        [
+            BoneSpec("body", (0.0, 0.5, 1.0), (0.0, 0.0, 1.0)),
+            BoneSpec("thigh", (0.0, 0.0, 1.0), (0.0, -0.25, 0.65), "body"),
+            BoneSpec("shin", (0.0, -0.25, 0.65), (0.0, 0.15, 0.35), "thigh"),
+            BoneSpec("cannon", (0.0, 0.15, 0.35), (0.0, 0.1, 0.05), "shin"),
+            BoneSpec("foot", (0.0, 0.1, 0.05), (0.0, -0.05, 0.0), "cannon"),
+        ],
+    )
+    for frame in range(1, 31):
+        ob.pose.bones["body"].location = (0.0, 0.01 * np.sin(0.3 * frame), 0.0)
+        ob.pose.bones["body"].keyframe_insert("location", frame=frame)
+        ob.pose.bones["thigh"].rotation_mode = "XYZ"
+        ob.pose.bones["thigh"].rotation_euler = (0.02 * np.sin(0.3 * frame), 0.0, 0.0)
+        ob.pose.bones["thigh"].keyframe_insert("rotation_euler", frame=frame)
+    select(ob)
+    update()
+    add_chain(bpy.context, ob.pose.bones["cannon"], 3, "AUTO", True)
+    snap_targets(bpy.context, [ob.pose.bones["cannon"]], range(1, 31))
+    tips = leg_tips(ob)
+    joints = ["thigh", "shin", "cannon"]
+
+    def seen():
+        found = []
+        for frame in range(1, 31):
+            go_to(frame)
+            found.append([evaluated_copy(ob).pose.bones[name].tail.copy() for name in joints])
+        return np.array(found, float)
+
+    before = seen()
+    plant(bpy.context, tips, range(1, 31))
+    # It stands still, as nearly as it did: its knees go no other way.
+    assert np.abs(seen() - before).max() < 0.06
