@@ -42,6 +42,8 @@ def any_creature(seed: int) -> Creature:
         direction=random.choice(["DOWN", "DOWN", "NEAREST"]),
         influence=random.choice([1.0, 1.0, 0.6]),
     )
+    if random.random() < 0.5:
+        hang_on_a_bone_between(creature, creature.legs[0])
     ob, hips = creature.ob, creature.hips
     hips.analytic_ik_body_softness = random.choice([0.0, 0.02, 0.05])
     for leg in creature.legs:
@@ -82,6 +84,17 @@ def any_creature(seed: int) -> Creature:
         target.constraints.new("LIMIT_LOCATION")
     update()
     return creature
+
+
+def hang_on_a_bone_between(creature: Creature, leg: str) -> None:
+    bpy.context.view_layer.objects.active = creature.ob
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = creature.ob.data.edit_bones
+    pelvis = bones.new("pelvis")
+    pelvis.head, pelvis.tail, pelvis.parent = (0.1, 0.0, 2.1), (0.1, 0.3, 2.1), bones["hips"]
+    bones[f"thigh.{leg}"].parent = pelvis
+    bpy.ops.object.mode_set(mode="OBJECT")
+    update()
 
 
 def walk(random: Random, creature: Creature, leg: str) -> None:
