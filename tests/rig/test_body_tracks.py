@@ -191,3 +191,18 @@ def test_baked_from_samples_it_plays_as_it_did(seed):
     for frame in frames:
         bpy.context.scene.frame_set(frame)
         assert differ(matrices(creature.ob), poses[frame]) < ROUNDED * 10, frame
+
+
+def test_feet_and_hips_that_are_dragged_leave_the_plan_as_it_is():
+    creature = Creature()
+    live.plan_of(bpy.context)
+    for k in range(6):
+        creature.step(creature.legs[k % 2], (0, -0.15 * k, 0))
+        update()
+        plan = memory.plan_of(bpy.context.scene)
+        creature.hips.location.z += 0.01
+        update()
+        assert memory.plan_of(bpy.context.scene) is plan is not None
+        creature.targets[creature.legs[0]].location.y -= 0.1
+        update()
+        assert memory.plan_of(bpy.context.scene) is plan
