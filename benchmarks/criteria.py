@@ -101,6 +101,17 @@ def over(case: Case, planned: Plan, ground: str) -> float:
     return float(np.abs(points[..., 2] - heights).transpose(0, 2, 1)[flat].max(initial=0.0) / case.clip.size)
 
 
+def on_stairs(case: Case, find_footing: bool) -> float:
+    """The same on stairs of 0.18 by 0.85 in the direction in which a clip goes."""
+    way = case.clip.hips[0, -1] - case.clip.hips[0, 0]
+    heights = test_planning.stairs(case.clip, turn=float(np.arctan2(way[1], way[0])))
+    planned = plan(case.clip, Options(find_footing=find_footing), ground=heights)
+    points = measures.places(case.clip, sole_of(case.clip), planned.ankles, planned.feet)
+    gaps = points[..., 2] - heights(points.reshape(-1, 3)).reshape(points.shape[:-1])
+    flat = planned.contacts.all(axis=1)
+    return float(np.abs(gaps).transpose(0, 2, 1)[flat].max(initial=0.0) / case.clip.size)
+
+
 def of_labels(clip: Clip, truth: np.ndarray, where: slice) -> dict[str, float]:
     """Agreement with labels, and what slides within those of balls."""
     found: dict[str, list[float]] = {}
@@ -206,6 +217,13 @@ def rows(capture: Clip, characters: list[Clip], labeled: list[tuple[Clip, np.nda
             for each in ([capture], characters)
         ]
         yield Row(f"10 flat feet off the {name}, spoiled", limit, *both)
+
+    for on in (False, True):
+        both = [
+            float(np.mean([on_stairs(case, on) for clip in each for case in cases(clip)]))
+            for each in ([capture], characters)
+        ]
+        yield Row(f"flat feet off stairs, mean of clips, {'with' if on else 'without'} Find Footing", 0.01, *both)
 
     def body(clip: Clip) -> np.ndarray:
         shifts = plan(clip, Options()).shifts / clip.size

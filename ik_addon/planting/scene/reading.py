@@ -53,7 +53,7 @@ def captured(
     feet, lengths = np.empty((legs, count, 3, 3)), np.empty((legs, 2))
     held = np.tile(np.eye(3), (legs, 1, 1))
     locations, ways = np.empty((count, 3)), np.empty((count, 3, 3))
-    to_ball, soles = zip(*map(ball_of, tips), strict=True)
+    to_ball, soles = zip(*map(ball_of_chain, tips), strict=True)
     with closing(stepped(context, tips, frames)) as scenes:
         for (done, total), scene in scenes:
             t, reader = done - 1, scene.armature(ob)
