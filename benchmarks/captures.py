@@ -28,6 +28,7 @@ KINDS = {
     "INFLUENCE": "keyed influence",
     "SWIVEL": "keyed swivel",
     "MUTED": "FK keys muted",
+    "BODY": "the body follows",
 }
 """What the legs do, see `build`, in words."""
 _STEP = 32
@@ -68,6 +69,7 @@ def build(contender: str, kind: str = "FOLLOW", skin_vertices: int = 0, frames: 
     INFLUENCE: keyed up and down, the peer's on both of its constraints.
     SWIVEL: keyed; the peer's pole angle.
     MUTED: the F-Curves of the legs' own bones are muted.
+    BODY: targets are out of reach at times, and our hips follow the legs; the peer has nothing for that.
     """
     live.unregister()
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
@@ -82,7 +84,7 @@ def build(contender: str, kind: str = "FOLLOW", skin_vertices: int = 0, frames: 
     for curve in keys.curves_of(ob) if kind == "MUTED" else ():
         curve.mute = any(name in curve.data_path for name in own)
     for limb in limbs:
-        _raise(limb.target.ob, _DROP if kind == "STRETCH" else _LIFT)
+        _raise(limb.target.ob, _DROP if kind in ("STRETCH", "BODY") else _LIFT)
         if contender == "OURS":
             _animate_chain(ob, limb, kind, frames)
             continue
@@ -91,6 +93,7 @@ def build(contender: str, kind: str = "FOLLOW", skin_vertices: int = 0, frames: 
         if contender == "BLENDER":
             _constrain(ob, limb, kind, frames)
     if contender == "OURS":
+        ob.pose.bones["Hips"].analytic_ik_body_influence = 1.0 if kind == "BODY" else 0.0
         live.register()
     scene.frame_set(frames[0])
     return ob

@@ -30,6 +30,7 @@ def build(
     fk_keys: bool = False,
     body_keys: bool = False,
     limit: bool = False,
+    body: bool = False,
     frames: range = FRAMES,
 ) -> bpy.types.Object:
     """A fresh scene with one armature of legs that follow Empties animated over `frames`; returns its object.
@@ -39,7 +40,7 @@ def build(
     skin_vertices: of a grid that the legs deform. constrained: feet follow animated Empties by constraints, every other
     knee by a driver. split: each bone is two in line, the second of which only twists. spare: bones besides the legs.
     fk_keys: the legs' own bones have keys; body_keys: all others have. limit: the first leg's thigh has one of
-    Blender's IK limits.
+    Blender's IK limits. body: the root follows our legs; Blender has nothing for that.
     """
     live.unregister()
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
@@ -79,6 +80,7 @@ def build(
             shin.analytic_ik_chain_count = chain_count
             shin.analytic_ik_enabled = True
     if contender == "OURS":
+        ob.pose.bones["root"].analytic_ik_body_influence = float(body)
         live.register()
     scene.frame_set(frames[0])
     return ob

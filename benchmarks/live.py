@@ -130,6 +130,11 @@ def _slower_rows() -> list[Row]:
         name = "FK keys on the bones of 1 leg" if count == 1 else f"FK keys on the bones of {count} legs"
         rows.append(Row(name, {"legs": count, "fk_keys": True}, frames=few if count == 40 else range(1, 126)))
     rows.append(Row("4 legs, one IK limit on a thigh", {"legs": 4, "limit": True}, frames=range(1, 126)))
+    for legs_below in (2, 8):
+        scene = {"legs": legs_below, "body": True}
+        rows.append(Row(f"{legs_below} legs, the body follows: frames", scene, frames=few))
+        rows.append(Row(f"{legs_below} legs, the body follows: moving a control", scene, by_hand="foot"))
+        rows.append(Row(f"{legs_below} legs, the body follows: moving the hips", scene, by_hand="root"))
     for bones in (150, 400, 1000):
         scene = {"legs": 4, "spare": bones - 9, "body_keys": True}
         rows.append(Row(f"{bones} bones, the body keyed: frames", scene, frames=few))

@@ -456,7 +456,7 @@ def overlay_read(crowd: Crowd) -> float:
 
     def read(_: int) -> None:
         kept = overlay_chains.shown_chains("ALL", depsgraph)
-        objects = [bpy.data.objects[name] for name in kept]
+        objects = [bpy.data.objects[name] for name in kept.armatures]
         overlay_chains.shapes_of(overlay_chains.read_places(kept, objects, depsgraph))
 
     return repeated(read)
@@ -467,7 +467,7 @@ def overlay_moved(crowd: Crowd) -> float:
     bpy.context.scene.frame_set(2)
     depsgraph = bpy.context.view_layer.depsgraph
     kept = overlay_chains.shown_chains("ALL", depsgraph)
-    objects = [bpy.data.objects[name] for name in kept]
+    objects = [bpy.data.objects[name] for name in kept.armatures]
     return repeated(lambda _: overlay_chains.shapes_of(overlay_chains.read_places(kept, objects, depsgraph)))
 
 

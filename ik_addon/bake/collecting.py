@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import bpy
 import numpy as np
@@ -12,7 +13,7 @@ from ..rig.blender.channels import LOCATION, SCALE, Raw, raw_values
 from ..rig.blender.evaluating import evaluate
 from ..rig.blender.rotations import continuous, continuous_numbers
 from ..rig.blender.sampling import Sampler
-from ..rig.data.settings import settings_of
+from ..rig.data.settings import body_settings_of, settings_of
 from ..rig.live import handlers as live
 from ..rig.live.others import others_handle_frames
 from ..rig.live.plan import Plan
@@ -25,7 +26,7 @@ from ..rig.pose.kinematics import FkTrack, joints_of, posed
 from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import PosedLimb, ScenePass
 from ..rig.pose.sources import EvaluatedPlaces, SeenPlaces
-from ..rig.pose.track_reading import TrackReader, is_confirmed
+from ..rig.pose.track_reading import TrackReader, same_wishes
 from ..rig.pose.track_solving import errors_world, solve_each, solve_tracks
 from ..rig.pose.tracks import PlannedChain, PoseTrack, Reading
 from ..rig.status.afterwards import moved_afterwards
@@ -102,10 +103,11 @@ def collect(
     if not alone and len(planned) < len(motions):
         # What the others write at each frame could not be told from what a handler does.
         planned = {}
+    planned = _whole(planned)
     poses: _Poses = {}
     readings = _sampled({chain: own for chain, own in planned.items() if alone and not reasons[chain]}, frames)
-    readings = _sure(readings, poses)
-    planned = {chain: own for chain, own in planned.items() if not isinstance(poses.get(chain), ChainError)}
+    readings = _whole(_sure(readings, poses))
+    planned = _whole({chain: own for chain, own in planned.items() if not isinstance(poses.get(chain), ChainError)})
     if len(planned) == len(motions) and alone:
         tips = [_object(chain.model).pose.bones[chain.model.tip] for chain in planned.values()]
         with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:
@@ -154,6 +156,19 @@ def _object(model: LimbModel) -> bpy.types.Object:
     return armature_named(model.armature)
 
 
+_Chain = TypeVar("_Chain", PlannedChain, Reading)
+
+
+def _whole(chains: dict[ChainName, _Chain]) -> dict[ChainName, _Chain]:
+    """The chains but for those that move with a bone of which not all limbs are among them: it follows all of them."""
+
+    def has_limbs(name: ChainName, own: _Chain) -> bool:
+        body = own.model.body
+        return body is None or all(ChainName(name.armature, limb) in chains for limb in body.limbs)
+
+    return {name: own for name, own in chains.items() if has_limbs(name, own)}
+
+
 def _sampled(chains: dict[ChainName, PlannedChain], frames: range) -> dict[ChainName, Reading]:
     with Sampler(frames, in_bulk=True) as sampler:
         found = TrackReader(sampler, len(frames)).readings((_object(own.model), own) for own in chains.values())
@@ -174,12 +189,15 @@ def _confirmed(
     """The sampled readings that are as Blender evaluates them at the first, the middle and the last frame."""
     for k in {0, len(frames) // 2, len(frames) - 1} if readings else ():
         places = EvaluatedPlaces(go_to(frames[k]))
+        own = [(_object(reading.model), chains[name]) for name, reading in readings.items()]
+        found = dict(zip(readings, TrackReader(places, 1).readings(own), strict=True))
         readings = {
             name: reading
             for name, reading in readings.items()
-            if is_confirmed(places, _object(reading.model), reading.model, reading.goal.at(k), chains[name].length)
+            if isinstance(now := found[name], Reading)
+            and same_wishes(reading.goal.at(k), now.goal.at(0), chains[name].length)
         }
-    return readings
+    return _whole(readings)
 
 
 def _see(
@@ -218,7 +236,7 @@ def _see(
     sure = [(ob, chains[name]) for name, (ob, _) in missing.items() if name not in kept.changed]
     found = TrackReader(seen, len(frames)).readings(sure)
     found = {ChainName(own.model.armature, own.model.tip): own for own in found if isinstance(own, Reading)}
-    readings |= _sure(found, poses)
+    readings |= _whole(_sure(found, poses))
     for name, motion in motions.items():
         rotations, scales, stretches, places, courses = zip(*taken[name], strict=True)
         motion.numbers = [
@@ -250,8 +268,9 @@ class _Kept:
     def _now(self) -> dict[ChainName, tuple]:
         found = {}
         for name, (ob, own) in self._chains.items():
-            tip, bones = ob.pose.bones[own.tip], [ob.pose.bones[bone] for bone in own.bones]
-            found[name] = settings_of(tip), [bone.matrix_basis.copy() for bone in bones]
+            tip, bones = ob.pose.bones[own.tip], [ob.pose.bones[bone] for bone in own.touched]
+            body = body_settings_of(ob.pose.bones[own.led.name]) if own.led else None
+            found[name] = settings_of(tip), body, [bone.matrix_basis.copy() for bone in bones]
         return found
 
 
@@ -298,6 +317,8 @@ def _solved(
         motion.numbers = [_numbers(reading, pose, motion, k) for k in range(len(motion.bones))]
         scales = dict(zip((bone for bone, _ in model.scaled), reading.fk.lengthening, strict=True))
         motion.fk_scales, motion.stretches = [scales[bone] for bone in motion.scaled if scales], pose.stretches
+        if reading.body and motion.carried:
+            motion.places = [np.broadcast_to(reading.body.locations, (reading.count, 3)).astype(np.float32)]
         fk = _shown(reading, pose)
         course = course_of(frames, reading, pose, joints_of(model, fk), errors_world(reading, fk.end, pose))
         motion.record.course, motion.record.solver = course, model.solver_name

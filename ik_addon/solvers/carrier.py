@@ -114,22 +114,43 @@ def eased_shift(
     decide. straight_down: along z, and the more the limbs lean, the more the shortest way. Each limb reaches if
     `nearest_shift` has them reach.
     """
-    offsets, longest, shortest = (np.asarray(each, float) for each in (offsets, longest, shortest))
-    distance = np.sqrt((offsets * offsets).sum(axis=1))
-    if (distance <= longest - 2.0 * ease).all() and (distance >= shortest).all():
-        return np.zeros(3), 0.0
-    shift, part = np.zeros(3), 0.0
+    offsets, longest, shortest = (np.asarray(each, float)[None] for each in (offsets, longest, shortest))
+    shifts, excesses = eased_shifts(offsets, longest, shortest, np.array([ease], float), straight_down)
+    return shifts[0], float(excesses[0])
+
+
+def eased_shifts(
+    offsets: np.ndarray, longest: np.ndarray, shortest: np.ndarray, eases: np.ndarray, straight_down: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """`eased_shift` on each of T frames: moves (T, 3), and by how much the worst limb misses (T,).
+
+    offsets (T, n, 3), longest and shortest (T, n), eases (T,).
+    """
+    shifts, excesses = np.zeros((len(offsets), 3)), np.zeros(len(offsets))
+    distance = np.sqrt((offsets * offsets).sum(axis=2))
+    calm = (distance <= longest - 2.0 * eases[:, None]) & (distance >= shortest)
+    rows = np.flatnonzero(~calm.all(axis=1))
+    if not len(rows):
+        return shifts, excesses
+    offsets, longest, shortest, eases = (each[rows] for each in (offsets, longest, shortest, eases))
+    moves, part = np.zeros((len(rows), 3)), np.zeros(len(rows))
     if straight_down:
-        fall, room = _eased_fall(offsets, longest, ease)
-        upright = np.sqrt(np.maximum(1.0 - (offsets[:, :2] ** 2).sum(axis=1) / longest**2, 0.0)).min()
-        part = _ramp(upright, *_UPRIGHT) * _ramp(room / longest.min(), 0.0, _ROOM)
-        shift[2] = -fall
-    if part < 1.0:
+        falls, room = _eased_falls(offsets, longest, eases)
+        lean = (offsets[..., :2] ** 2).sum(axis=2) / longest**2
+        upright = np.sqrt(np.maximum(1.0 - lean, 0.0)).min(axis=1)
+        part = _ramp(upright, *_UPRIGHT) * _ramp(room / longest.min(axis=1), 0.0, _ROOM)
+        moves[:, 2] = -falls
+    for k in np.flatnonzero(part < 1.0):
         # What all limbs have in common is convex: between two of its points lies another.
-        shift = part * shift + (1.0 - part) * _eased_nearest(offsets, longest, ease)
+        moves[k] = part[k] * moves[k] + (1.0 - part[k]) * _eased_nearest(offsets[k], longest[k], float(eases[k]))
     # Only a limb that cannot fold so far is missed by now, or one of those that no move serves.
-    rest, excess = nearest_shift(offsets - shift, longest, shortest)
-    return shift + rest, excess
+    left = offsets - moves[:, None]
+    slack = SLACK * np.maximum(longest.max(axis=1), np.abs(left).max(axis=(1, 2)))
+    for k in np.flatnonzero(~(_missing(np.zeros(3), left, longest, shortest).max(axis=1) <= slack)):
+        rest, excesses[rows[k]] = nearest_shift(left[k], longest[k], shortest[k])
+        moves[k] += rest
+    shifts[rows] = moves
+    return shifts, excesses
 
 
 def _eased_nearest(offsets: np.ndarray, longest: np.ndarray, ease: float) -> np.ndarray:
@@ -144,43 +165,44 @@ def _eased_nearest(offsets: np.ndarray, longest: np.ndarray, ease: float) -> np.
     return near + part * (early - near)
 
 
-def _eased_fall(offsets: np.ndarray, longest: np.ndarray, ease: float) -> tuple[float, float]:
+def _eased_falls(offsets: np.ndarray, longest: np.ndarray, eases: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """How far down into all balls, and how long the part of the line through the body is that they share; 0: none."""
-    square = longest**2 - (offsets[:, :2] ** 2).sum(axis=1)
-    if (square <= 0.0).any():
-        return 0.0, 0.0
-    half = np.sqrt(square)
-    lows, highs = -offsets[:, 2] - half, -offsets[:, 2] + half
-    room = float(highs.min() - lows.max())
-    if room <= 0.0:
-        return 0.0, 0.0
+    square = longest**2 - (offsets[..., :2] ** 2).sum(axis=2)
+    half = np.sqrt(np.maximum(square, 0.0))
+    lows, highs = -offsets[..., 2] - half, -offsets[..., 2] + half
+    room = np.where((square > 0.0).all(axis=1), np.maximum(highs.min(axis=1) - lows.max(axis=1), 0.0), 0.0)
     # Where the line is short, so is what is eased: else its two ends were in each other's way.
-    ease = min(ease, room / 4.0)
-    return _eased(_soft_maximum(lows, ease), ease) - _eased(_soft_maximum(-highs, ease), ease), room
+    eases = np.minimum(eases, room / 4.0)
+    falls = _eased(_soft_maximum(lows, eases), eases) - _eased(_soft_maximum(-highs, eases), eases)
+    return np.where(room > 0.0, falls, 0.0), room
 
 
-def _ramp(value: float, low: float, high: float) -> float:
+def _ramp(values: np.ndarray, low: float, high: float) -> np.ndarray:
     """From 0 below `low` to 1 above `high`, without a corner."""
-    part = min(max((value - low) / (high - low), 0.0), 1.0)
+    part = np.clip((values - low) / (high - low), 0.0, 1.0)
     return part * part * (3.0 - 2.0 * part)
 
 
-def _soft_maximum(values: np.ndarray, ease: float) -> float:
-    """At least the largest of some values, at most `ease` more, without a corner where two of them are alike."""
+def _soft_maximum(values: np.ndarray, eases: np.ndarray) -> np.ndarray:
+    """At least the largest of each row's values, at most `eases` more, without a corner where two of them are alike."""
     # Not associative: always in the same order, whichever limb is which.
-    values = np.sort(values)[::-1]
-    largest = float(values[0])
-    for value in values[1:].tolist():
-        near = ease - abs(largest - value)
-        largest = max(largest, value) + (near * near / (4.0 * ease) if near > 0.0 else 0.0)
+    values = np.sort(values, axis=1)[:, ::-1]
+    largest = values[:, 0]
+    for value in values[:, 1:].T:
+        near = np.maximum(eases - np.abs(largest - value), 0.0)
+        largest = np.maximum(largest, value) + near * near / (4.0 * _some(eases))
     return largest
 
 
-def _eased(need: float, ease: float) -> float:
-    """0 below -ease, `need` above ease, at least both between, without a corner."""
-    if abs(need) >= ease:
-        return max(need, 0.0)
-    return (need + ease) ** 2 / (4.0 * ease)
+def _eased(needs: np.ndarray, eases: np.ndarray) -> np.ndarray:
+    """0 below -eases, `needs` above eases, at least both between, without a corner."""
+    between = np.abs(needs) < eases
+    return np.where(between, (needs + eases) ** 2 / (4.0 * _some(eases)), np.maximum(needs, 0.0))
+
+
+def _some(lengths: np.ndarray) -> np.ndarray:
+    """Lengths to divide by: 1 where there is none."""
+    return np.where(lengths > 0.0, lengths, 1.0)
 
 
 def _missing(shifts: np.ndarray, offsets: np.ndarray, longest: np.ndarray, shortest: np.ndarray) -> np.ndarray:

@@ -59,8 +59,8 @@ def _overlay() -> None:
     depsgraph = bpy.context.evaluated_depsgraph_get()
     for mode in ("SELECTED", "ALL"):
         kept = overlay_chains.shown_chains(mode, depsgraph)
-        places = overlay_chains.read_places(kept, [bpy.data.objects[name] for name in kept], depsgraph)
-        if places.shown:
+        places = overlay_chains.read_places(kept, [bpy.data.objects[name] for name in kept.armatures], depsgraph)
+        if places.shown or places.bodies:
             overlay_chains.shapes_of(places)
 
 

@@ -430,6 +430,42 @@ def set_target(which: int, other: int, bone: int, choice: int) -> None:
     setattr(found, f"analytic_ik_{sub}", by_bone.name if by_bone else "")
 
 
+def carrier(which: int, bone: int, yes: bool) -> bpy.types.PoseBone | None:
+    """A bone that follows its limbs, or may: yes: the hips, if there are any; else one that does, or any."""
+    ob = armature(which)
+    if ob is None:
+        return None
+    names = ["hips"] if yes else [each.name for each in ob.pose.bones if each.analytic_ik_body_influence > 0.0]
+    found = [ob.pose.bones[name] for name in names if name in ob.pose.bones and name in own_bones(ob)]
+    return found[bone % len(found)] if found else pose_bone(which, bone)
+
+
+def set_body(which: int, bone: int, choice: int, amount: float, yes: bool) -> None:
+    """How a bone follows its limbs, or that it does no more."""
+    found = carrier(which, bone, yes)
+    if found:
+        if choice % 3 < 2:
+            found.analytic_ik_body_influence = (1.0, abs(amount), 0.0)[choice // 3 % 3]
+        elif choice == 11:
+            found.analytic_ik_body_direction = "NEAREST" if yes else "DOWN"
+        else:
+            found.analytic_ik_body_softness = 0.1 * abs(amount)
+
+
+def move_body(which: int, bone: int, x: float, y: float, z: float) -> None:
+    """Hips dragged by hand."""
+    found = carrier(which, bone, True)
+    if found:
+        found.location = (0.2 * x, 0.2 * y, 0.2 * z)
+
+
+def key_body(which: int, bone: int, frame: float, choice: int) -> None:
+    found = carrier(which, bone, bool(choice % 2))
+    if found:
+        names = ("location", "analytic_ik_body_influence", "analytic_ik_body_softness", "analytic_ik_body_direction")
+        found.keyframe_insert(names[choice % 8 // 2], frame=frame)
+
+
 def make_live(which: int, bone: int, other: int, choice: int) -> None:
     """A chain by its properties alone, as scripts make it."""
     found, target = pose_bone(which, bone), goal(other)
@@ -514,11 +550,12 @@ def drop_action(which: int, choice: int) -> None:
 
 
 def drive(which: int, choice: int, yes: bool) -> None:
-    """A driver on a setting of a chain or on its bone's rotation; or none any more."""
-    found = tip(which)
+    """A driver on a setting of a chain or a body, or on its bone's rotation; or none any more."""
+    found = carrier(which, choice, True) if choice > 9 else tip(which)
     if not found:
         return
     path = ("analytic_ik_influence", "analytic_ik_swivel", "analytic_ik_enabled", rotation_channel(found))[choice % 4]
+    path = "analytic_ik_body_influence" if choice > 9 else path
     index = 1 if path.startswith("rotation") else -1
     if yes:
         found.driver_add(path, index).driver.expression = "0.5 + frame * 0.02"
@@ -616,8 +653,8 @@ EDITS = (
     move_goal, turn_goal, move_goal_onto_joint, move_goal_far, move_armature, turn_armature, scale_armature, hide,
     rename_object, delete_object, duplicate, new_goal, parent, unlink, into_collection, pose_by_hand, move_bone,
     scale_bone, rotation_mode, clear_pose, inherit, inherit_scale, rename_bone, limit, add_constraint,
-    change_constraint, rest_position, edit_bones, set_number, set_switch, set_choice, set_count, set_target, make_live,
-    key_bone, key_goal, key_setting, key_armature, change_curve, push_down, drop_action, drive, another_scene,
-    remove_scene, another_layer, time_is_remapped, choose, choose_chain,
+    change_constraint, rest_position, edit_bones, set_number, set_switch, set_choice, set_count, set_target,
+    make_live, set_body, move_body, key_body, key_bone, key_goal, key_setting, key_armature, change_curve, push_down,
+    drop_action, drive, another_scene, remove_scene, another_layer, time_is_remapped, choose, choose_chain,
 )  # fmt: skip
 FRAMES = (1.0, 3.0, 3.25, 5.0, 6.5, 7.0, 9.75, float(LAST_FRAME), 20.0, -3.0)

@@ -11,6 +11,7 @@ from mathutils import Matrix, Vector
 from ik_addon.rig.blender.animation import animated_channels
 from ik_addon.rig.data.relation import place_of
 from ik_addon.rig.data.switch import switched_tips
+from ik_addon.rig.model.body import bodies_of
 from ik_addon.rig.status.problems import warnings_of
 from ik_addon.rig.status.states import States
 
@@ -52,7 +53,8 @@ def left_overs() -> list[str]:
     for ob in bpy.data.objects:
         for bone in ob.pose.bones if ob.pose else ():
             names = [constraint.name for constraint in bone.constraints if constraint.name.startswith(HELPERS)]
-            if names and not bone.analytic_ik_enabled and bone.name not in switched_tips(ob):
+            live = bone.analytic_ik_enabled or bone.name in switched_tips(ob) or bone.name in bodies_of(ob)
+            if names and not live:
                 found.append(f"{names} on {ob.name} {bone.name}, which is the tip of no live chain")
             if len(names) > 2 or not all(bone.constraints[name].mute for name in names):
                 found.append(f"{names} on {ob.name} {bone.name}")
@@ -68,12 +70,12 @@ def ghosts() -> set[str]:
 
 
 def fk_channels() -> dict[tuple[str, str, str], tuple[float, ...]]:
-    """What the rotations and scales of all bones hold that no animation sets, bit for bit."""
+    """What the channels of all bones hold that no animation sets, bit for bit."""
     found = {}
     for ob in bpy.data.objects:
         animated = animated_channels(ob) if ob.pose else {}
         for bone in ob.pose.bones if ob.pose else ():
-            for channel in ("rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale"):
+            for channel in ("rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale", "location"):
                 if not any(channel == name for name, _ in animated.get(bone.name, ())):
                     found[ob.name_full, bone.name, channel] = tuple(getattr(bone, channel))
     return found
@@ -401,6 +403,7 @@ def _owners():
 
 def _taken(ob: bpy.types.Object):
     """Bones that chains may write: their own, and those on their ends."""
+    yield from (ob.pose.bones[name] for name in bodies_of(ob))
     for tip in ob.pose.bones:
         if tip.analytic_ik_enabled or tip.analytic_ik_target is not None:
             yield from chain_of(tip)

@@ -13,7 +13,8 @@ STRANGERS = ("stranger", "prop")
 
 
 def build(rigged: int) -> None:
-    """The file at the start of every sequence. rigged: which of its limbs have chains already, 0 to 7."""
+    """The file at the start of every sequence. rigged: which of its limbs have chains already, 0 to 7; of some its hips
+    follow the legs."""
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, LAST_FRAME
     for name in STRANGERS:
@@ -30,6 +31,7 @@ def build(rigged: int) -> None:
         # A leg that walks, and one on a bone.
         _chain(body, "shin.L", 2, "goal 0")
         _chain(body, "shin.R", 2, "body", "control")
+        body.pose.bones["hips"].analytic_ik_body_influence = 1.0 if rigged > 2 else 0.0
     if rigged // 2 % 2:
         _chain(pet, "tail 4", 4, "goal 2")
         _chain(body, "hand.L", 3, "goal 3")

@@ -150,7 +150,7 @@ def test_a_chain_in_the_list_is_selected_from_its_control():
 def shown_tips() -> list[str]:
     depsgraph = bpy.context.evaluated_depsgraph_get()
     kept = reading.shown_chains("SELECTED", depsgraph, reading.chains_out_of_reach(depsgraph))
-    return [one.tip for chains in kept.values() for one in chains]
+    return [one.tip for chains in kept.chains.values() for one in chains]
 
 
 def test_the_overlay_shows_the_chain_of_a_selected_control():

@@ -14,7 +14,19 @@ from ik_addon.ui.view import chains as reading
 from ik_addon.ui.view import overlay, shapes
 
 from ..rig.joint_laws import limited_rig
-from ..rig.rigs import Control, Rig, leg, new_empty, random_point, random_rig, random_unit, reach, update
+from ..rig.rigs import (
+    Control,
+    Rig,
+    evaluated_copy,
+    leg,
+    new_empty,
+    random_point,
+    random_rig,
+    random_unit,
+    reach,
+    update,
+)
+from ..rig.test_body import WORLDS, Creature
 from ..scenes import enter, select, walking_leg
 
 STATE_NAMES = {**dict(enumerate(Outcome)), shapes.ASTRAY: None}
@@ -27,7 +39,7 @@ def depsgraph() -> bpy.types.Depsgraph:
 
 def places_of(rig: Rig, mode: str = "ALL") -> reading.Places:
     kept = reading.shown_chains(mode, depsgraph())
-    return reading.read_places(kept, [rig.ob] if kept else [], depsgraph())
+    return reading.read_places(kept, [rig.ob], depsgraph())
 
 
 def state_of(rig: Rig) -> Outcome | None:
@@ -272,7 +284,7 @@ def test_a_bone_that_something_moves_after_the_chain_is_astray():
 
 
 def shown(mode: str) -> set[str]:
-    return {one.tip for chains in reading.shown_chains(mode, depsgraph()).values() for one in chains}
+    return {one.tip for chains in reading.shown_chains(mode, depsgraph()).chains.values() for one in chains}
 
 
 @pytest.mark.parametrize("bone", ["thigh", "shin", "foot"])
@@ -322,6 +334,62 @@ def test_chains_of_several_lengths_are_shown_side_by_side():
     together, _ = reading.shapes_of(places)
     apart = np.concatenate([reading.shapes_of(each)[0].points for each in alone])
     assert together.points == pytest.approx(apart, abs=1e-4)
+
+
+# Bones that follow their limbs
+
+
+def bodies_shown(mode: str) -> set[str]:
+    return {one.name for bodies in reading.shown_chains(mode, depsgraph()).bodies.values() for one in bodies}
+
+
+def test_a_body_is_shown_with_its_limbs_or_when_it_is_selected():
+    creature = Creature()
+    enter("POSE", creature.ob, "spine")
+    assert bodies_shown("SELECTED") == set() and bodies_shown("ALL") == {"hips"}
+    enter("POSE", creature.ob, "hips")
+    assert bodies_shown("SELECTED") == {"hips"} and shown("SELECTED") == set()
+    for bone in ("thigh.L", "shin.R"):
+        enter("POSE", creature.ob, bone)
+        assert bodies_shown("SELECTED") == {"hips"}
+    enter("OBJECT", creature.ob)
+    select(creature.targets["L"])
+    assert bodies_shown("SELECTED") == {"hips"} and shown("SELECTED") == {"shin.L"}
+    creature.hips.analytic_ik_body_influence = 0.0
+    update()
+    assert bodies_shown("SELECTED") == bodies_shown("ALL") == set()
+    enter("OBJECT", creature.ob)
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_body_is_shown_from_where_it_was_posed_to_where_it_stands(world):
+    creature = Creature(world=WORLDS[world])
+    creature.hips.location = (0.03, 0.05, -0.01)
+    hips = evaluated_copy(creature.ob)
+    root = hips.matrix_world @ hips.pose.bones["hips"].head
+    for distance in (0.7, 1.5):
+        for name, target in creature.targets.items():
+            target.location = root.lerp(creature.homes[name], distance)
+        update()
+        kept = reading.shown_chains("ALL", depsgraph())
+        kept.chains.clear()
+        lines, fill = reading.shapes_of(reading.read_places(kept, [creature.ob], depsgraph()))
+        assert not len(fill.points)
+        ob = evaluated_copy(creature.ob)
+        rest = creature.ob.data.bones["hips"].matrix_local @ creature.hips.location
+        posed, stands = (np.array(ob.matrix_world @ point) for point in (rest, ob.pose.bones["hips"].head))
+        slack = 1e-5 * creature.scale * (1.0 + np.abs(stands).max())
+        seen = lines.points[lines.colours[:, 3] > 0.0]
+        size = 0.03 * creature.leg_length * creature.scale
+        # Nothing but a mark of its size where it stands, and a straight way there.
+        far = np.linalg.norm(seen - stands, axis=1) > size + slack
+        assert far.any() == (distance > 1.0)
+        if distance > 1.0:
+            assert np.abs(seen[0] - posed).max() < slack
+            way = (stands - posed) / np.linalg.norm(stands - posed)
+            aside = seen[far] - posed
+            aside -= (aside @ way)[:, None] * way
+            assert np.linalg.norm(aside, axis=1).max() < 0.5 * size + slack
 
 
 # The handler

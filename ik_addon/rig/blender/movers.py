@@ -24,6 +24,10 @@ _HOLDING = {
 _OWN_IK = {"IK", "SPLINE_IK"}
 
 
+_TURNING = {"COPY_ROTATION", "COPY_SCALE", "LIMIT_ROTATION", "LIMIT_SCALE", "MAINTAIN_VOLUME"}
+"""Kinds of constraints that turn or size a bone, and do so alike wherever it is."""
+
+
 class Mover(NamedTuple):
     """A constraint that moves a bone after its chain was solved.
 
@@ -65,6 +69,11 @@ def movers_of(bones: Sequence[bpy.types.PoseBone]) -> Iterator[Mover]:
 def is_placed(bones: Sequence[bpy.types.PoseBone]) -> bool:
     """True if a constraint on one of these bones decides where it is or how it is turned."""
     return any(_is_placing(each) and _acts(each) for bone in bones for each in bone.constraints)
+
+
+def goes_along(bone: bpy.types.PoseBone) -> bool:
+    """True if a bone goes as far as its parent does that is not turned, whatever its own constraints do."""
+    return all(each.mute or each.type in _TURNING for each in bone.constraints)
 
 
 def is_rigify(ob: bpy.types.Object) -> bool:

@@ -21,6 +21,8 @@ _SOFTEST = 0.5
 _SOFTEST_BODY = 0.2
 RANGES = {"influence": (0.0, 1.0), "softness": (0.0, _SOFTEST), "stretch_max": (1.0, inf), "toe_angle": (0.0, pi)}
 """Of settings that are numbers, where not all are allowed."""
+BODY_RANGES = {"body_influence": (0.0, 1.0), "body_softness": (0.0, _SOFTEST_BODY)}
+"""Likewise of a bone that follows its limbs."""
 UNREAD = {"enabled", "contact"}
 """Settings that change nothing of how a chain is solved: while it is off it is not."""
 _OF_ANY_BONE = (
@@ -108,12 +110,11 @@ def body_settings_of(pose_bone: bpy.types.PoseBone) -> BodySettings:
 
     Within their ranges, whatever a file holds; what is no number is 0.
     """
-    influence, softness = pose_bone.analytic_ik_body_influence, pose_bone.analytic_ik_body_softness
-    return BodySettings(
-        min(max(influence, 0.0), 1.0) if isfinite(influence) else 0.0,
-        pose_bone.analytic_ik_body_direction or "DOWN",
-        min(max(softness, 0.0), _SOFTEST_BODY) if isfinite(softness) else 0.0,
+    influence, softness = (
+        min(max(value, lowest), highest) if isfinite(value := getattr(pose_bone, PREFIX + name)) else 0.0
+        for name, (lowest, highest) in BODY_RANGES.items()
     )
+    return BodySettings(influence, pose_bone.analytic_ik_body_direction or "DOWN", softness)
 
 
 Update = Callable[[bpy.types.PoseBone, bpy.types.Context], None]

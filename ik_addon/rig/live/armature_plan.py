@@ -22,8 +22,8 @@ from ..pose.channel_values import channel_values
 from ..pose.planned import planned_chain
 from ..pose.posing import PoseWriter, RowWriter, settle
 from ..pose.sources import EvaluatedPlaces
-from ..pose.steady import Wishes
-from ..pose.track_reading import TrackReader, is_confirmed, wishes_at
+from ..pose.steady import SteadyChain, Wishes
+from ..pose.track_reading import TrackReader, body_at, is_confirmed, wishes_at
 from ..pose.track_solving import solve_each, solve_tracks
 from ..pose.tracks import PlannedChain, Reading
 from .glance import glance
@@ -101,11 +101,14 @@ class ArmaturePlan:
         self._placed: dict[int, bool] = {}
         tips = [ob.pose.bones[model.tip] for model in self.models]
         above = {bone.name for tip in tips for bone in tip.parent_recursive}
+        above |= {name for model in self.models if model.body for name in model.body.line}
         beside = {tip.analytic_ik_end_bone for tip in tips} & set(ob.pose.bones.keys())
         self._line = [*{name for model in self.models for name in model.touched} | above | beside]
         self._looked = glance(ob, self.models, self._line)
         # Keys would undo what is written, and what moves its own control would be read where that was written.
-        self._recallable = [not model.keyed_bones and model.tip not in circular for model in self.models]
+        self._recallable = [
+            not model.keyed_bones and model.tip not in circular and model.body is None for model in self.models
+        ]
         self._recalled: dict[float, dict[int, tuple[_Asked, np.ndarray]]] = {}
         self._guessed: dict[int, tuple[_Asked, np.ndarray]] = {}
         self._channels = [model.channels for model in self.models]
@@ -130,6 +133,12 @@ class ArmaturePlan:
             for each in _controls(ob, model):
                 self._readers.setdefault(each.session_uid, set()).add(k)
                 self._named[each.name_full] = each.session_uid
+        together: dict[str, list[int]] = {}
+        for k, model in enumerate(self.models):
+            together.setdefault(model.body.name if model.body else "", []).append(k)
+        # What one of them reads moves the bone that follows it, and with that the others.
+        self._leads = any(model.led for model in self.models)
+        self._together = [together[model.body.name] if model.body else [k] for k, model in enumerate(self.models)]
         self._refused: dict[int, str] = {}
         self._still: dict[int, np.ndarray] = {}
         self._ahead: dict[float, _Ahead] = {}
@@ -164,7 +173,11 @@ class ArmaturePlan:
     def touched(self, uids: Collection[int]) -> list[int]:
         """Which of the chains read one of the objects with these session numbers."""
         found = [self._readers[uid] for uid in uids if uid in self._readers]
-        return sorted(set().union(*found)) if found else []
+        return self._with_others(set().union(*found)) if found else []
+
+    def _with_others(self, which: Iterable[int]) -> list[int]:
+        """Chains, and those that are solved together with them."""
+        return sorted({other for k in which for other in self._together[k]})
 
     def before_frame(self, scene: bpy.types.Scene, graphs: Graphs) -> bool:
         """Write the chains that can be sampled, in all depsgraphs that show the scene. False: the armature is gone."""
@@ -190,8 +203,9 @@ class ArmaturePlan:
         if not ahead.which:
             return True
         self._writer.write(copies_of(ob, graphs), ahead.values[k], ahead.rows)
-        if not self._frames:
-            # What moved while nobody was told is no reason for Blender to evaluate the chain now.
+        if not self._frames or self._leads:
+            # What moved while nobody was told is no reason for Blender to evaluate the chain now; nor is a foot to
+            # evaluate the body that follows it.
             wake(ob, ())
         self.written, self._frame = ahead, frame
         self._frames += 1
@@ -263,6 +277,7 @@ class ArmaturePlan:
                 late.append(k)
         if not late:
             return True
+        late = self._with_others(late)
         solved = self._solve(places, late, frame_changed=True)
         if solved is None:
             return False
@@ -291,7 +306,7 @@ class ArmaturePlan:
         # What animation sets in the same update is seen only afterwards, and during a render nothing is lent.
         self._certain = not is_rendering() and all(each.animation_data is None for each in objects)
         try:
-            solved = self._solved(EvaluatedPlaces(depsgraph, objects), ob, which)
+            solved = self._solved(EvaluatedPlaces(depsgraph, objects), ob, which, by_hand=True)
         except (ChainError, AttributeError, KeyError):
             # The pass that reads everything finds the reason and says it.
             return False
@@ -299,6 +314,8 @@ class ArmaturePlan:
         for k, (wishes, values) in solved.items():
             self._writer.write(copies, values, self._rows[k])
             self.early[k] = wishes, values
+        if any(self.models[k].led for k in solved):
+            wake(ob, ())
         return True
 
     def after_update(self, places: EvaluatedPlaces, changed: set[int]) -> bool:
@@ -318,7 +335,7 @@ class ArmaturePlan:
         sure = bool(trusted) and self._certain
         evaluated = ob.evaluated_get(places.depsgraph)
         late = [k for k in which if k not in early or not self._holds_early(places, evaluated, k, *early[k], sure)]
-        return not late or self._solve(places, late, frame_changed=False) is not None
+        return not late or self._solve(places, self._with_others(late), frame_changed=False) is not None
 
     def _holds_early(
         self,
@@ -348,11 +365,14 @@ class ArmaturePlan:
             return None
         try:
             writer = PoseWriter(ob, ob.evaluated_get(places.depsgraph))
-            solved = {k: values for k, (_, values) in self._solved(places, ob, which).items()}
+            solved = {k: values for k, (_, values) in self._solved(places, ob, which, not frame_changed).items()}
             for k, values in solved.items():
                 for (name, mode), numbers in zip(self._channels[k], values.tolist(), strict=True):
                     writer.write(name, mode, numbers[: channel_of(mode)[1]])
-            writer.commit([self.models[k].tip for k in which], frame_changed)
+            own = [self.models[k] for k in which]
+            writer.commit(
+                [*(model.tip for model in own), *(model.led.name for model in own if model.led)], frame_changed
+            )
             settle(places.depsgraph, frame_changed)
         except (ChainError, AttributeError, KeyError):
             # The pass that reads everything finds the reason and says it.
@@ -360,17 +380,22 @@ class ArmaturePlan:
         return solved
 
     def _solved(
-        self, places: EvaluatedPlaces, ob: bpy.types.Object, which: Iterable[int]
+        self, places: EvaluatedPlaces, ob: bpy.types.Object, which: Iterable[int], by_hand: bool
     ) -> dict[int, tuple[Wishes, np.ndarray]]:
-        """What chains wish just now, and the numbers (channels, 4) of their channels for it."""
-        found, in_arrays = {}, []
-        for k in which:
-            steady = self.chains[k].steady
-            if steady is None:
-                in_arrays.append(k)
-                continue
-            wishes = wishes_at(places, ob, steady.model)
-            values = [(*raw, 0.0)[:4] for raw in steady.raw(*steady.solve(wishes))]
+        """What chains wish just now, and the numbers (channels, 4) of their channels for it. by_hand: no frame was
+        changed."""
+        found, which = {}, [*which]
+        steady = {k: own for k in which if (own := self._steady(k, by_hand)) is not None}
+        in_arrays = [k for k in which if k not in steady]
+        led = [k for k, own in steady.items() if own.model.led]
+        locations, places_now = {}, places.anew() if led else places
+        for k in led:
+            limbs = [steady[other] for other in self._together[k] if self._holds_body(other)]
+            locations[k] = body_at(places_now, ob, limbs)
+        for k, own in steady.items():
+            wishes = wishes_at(places_now, ob, own.model)
+            values = [(*raw, 0.0)[:4] for raw in own.raw(*own.solve(wishes))]
+            values += [(*locations[k], 0.0)] if k in locations else []
             found[k] = wishes, np.array(values, np.float32)
         if in_arrays:
             readings = TrackReader(places, 1).readings((ob, self.chains[k]) for k in in_arrays)
@@ -384,6 +409,19 @@ class ArmaturePlan:
                 found[k] = reading.goal.at(0), values[start:end]
         return found
 
+    def _steady(self, k: int, by_hand: bool) -> SteadyChain | None:
+        """A chain that is solved without arrays, as all are that are solved together with it; not at frames where a
+        body follows: legs are nearly straight then, and single precision would show beside what was solved ahead."""
+        together = self._together[k]
+        if self.models[k].body and not by_hand:
+            return None
+        return self.chains[k].steady if all(self.chains[other].steady for other in together) else None
+
+    def _holds_body(self, k: int) -> bool:
+        """Whether a chain is one of the limbs that its body follows."""
+        body = self.models[k].body
+        return body is not None and self.models[k].tip in body.limbs
+
     def is_up_to_date(self) -> bool:
         """True if the chains are made of what they were made of; those whose FK pose or settings are others are read
         again."""
@@ -393,8 +431,11 @@ class ArmaturePlan:
             if ob is None or now is None or now.structure != self._looked.structure:
                 return False
             for k, (numbers, before) in enumerate(zip(now.numbers, self._looked.numbers, strict=True)):
-                if numbers != before:
+                *own, _ = numbers
+                *own_before, _ = before
+                if own != own_before:
                     self.chains[k] = planned_chain(ob, self.models[k])
+                if numbers != before:
                     self._ahead.clear()
                     self._recalled.clear()
                     self.written, self.settled = None, False
@@ -410,7 +451,9 @@ class ArmaturePlan:
             return False
         ob = self.object
         if self._tied is None and ob is not None:
-            self._tied = all(is_tied(ob.pose.bones[model.tip]) for model in self.models)
+            bones, led = ob.pose.bones, [model.led.name for model in self.models if model.led]
+            self._tied = all(is_tied(bones[model.tip]) for model in self.models)
+            self._tied &= all(is_tied(bones[name], loosely=True) for name in led)
         return self._tied is False
 
     def is_alone(self) -> bool:
@@ -449,10 +492,11 @@ class ArmaturePlan:
         if ob is None:
             return [messages.ARMATURE_GONE()] * len(self.chains)
         judge = Judge()
-        return [
+        found = [
             self._refused.get(k) or self._late.get(model.tip) or _why_not_sampled(ob, model, judge)
             for k, model in enumerate(self.models)
         ]
+        return [next((found[other] for other in (k, *own) if found[other]), "") for k, own in enumerate(self._together)]
 
     def _look_ahead(self, ob: bpy.types.Object, scene: bpy.types.Scene, frame: float) -> _Ahead:
         """Sample and solve the chains that can be at `frame`, and at whole frames around it."""
@@ -482,6 +526,9 @@ class ArmaturePlan:
                 self.ways[k] = str(pose)
             else:
                 poses[k] = pose
+        poses = {k: pose for k, pose in poses.items() if poses.keys() >= {*self._together[k]}}
+        for k in sampled:
+            self.ways[k] = next((self.ways[other] for other in (k, *self._together[k]) if self.ways[other]), "")
         if not poses:
             return _nothing_ahead(frames[0])
         which, own = [*poses], [readings[k] for k in poses]
@@ -506,10 +553,11 @@ class ArmaturePlan:
         for k in some:
             sampled = ahead.readings[ahead.which.index(k)].goal.at(int(self._frame - ahead.first))
             if not is_confirmed(places, ob, self.models[k], sampled, self.chains[k].length):
-                self.ways[k] = self._refused[k] = messages.NOT_WHERE_SAMPLED()
                 found.append(k)
         if found:
             self._ahead.clear()
+            for k in self._with_others(found):
+                self.ways[k] = self._refused[k] = messages.NOT_WHERE_SAMPLED()
         return found
 
 

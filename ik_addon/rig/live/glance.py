@@ -12,7 +12,8 @@ from typing import NamedTuple
 import bpy
 from mathutils import Matrix
 
-from ..data.settings import PREFIX, Settings
+from ..data.settings import BODY_RANGES, PREFIX, Settings
+from ..model.body_model import BodyModel
 from ..model.limb_model import SAMPLED_SETTINGS, LimbModel
 
 _OF_BONE = attrgetter(
@@ -32,7 +33,7 @@ class Glance(NamedTuple):
     """What an armature object looks like to its planned chains, to compare.
 
     structure: what their models are made of. numbers: for each chain its FK pose and the settings that may change from
-    frame to frame, as far as nothing keys them.
+    frame to frame, as far as nothing keys them; then those of the bone that is written with it.
     """
 
     structure: tuple
@@ -49,6 +50,7 @@ def glance(ob: bpy.types.Object, models: Sequence[LimbModel], line: Sequence[str
     tips = [bones[model.tip] for model in models]
     controls = [each for tip in tips for each in (tip.analytic_ik_target, tip.analytic_ik_pole_target) if each]
     above = {bone.name for root in {model.bones[0] for model in models} for bone in bones[root].parent_recursive}
+    led = [model.led.name for model in models if model.led]
     return Glance(
         (
             ob.mode,
@@ -62,6 +64,7 @@ def glance(ob: bpy.types.Object, models: Sequence[LimbModel], line: Sequence[str
                 for tip, model in zip(tips, models, strict=True)
             ],
             [(each.parent, len(each.constraints)) for each in controls],
+            [(_OF_BONE(bones[name]), bones[name].analytic_ik_body_direction) for name in led],
         ),
         [_numbers(bones, *each) for each in zip(models, tips, strict=True)],
     )
@@ -73,9 +76,17 @@ def _rolls(tip: bpy.types.PoseBone, model: LimbModel) -> bool:
 
 def _numbers(
     bones: bpy.types.bpy_prop_collection, model: LimbModel, tip: bpy.types.PoseBone
-) -> tuple[list[Matrix], list[float]]:
-    """What is keyed is read at each frame."""
+) -> tuple[list[Matrix], list[float], list[Matrix | float]]:
+    """What is keyed is read at each frame. The last: of the bone that is written with the chain."""
+    body = model.led
+    watched = model.touched - model.keyed_bones
     return (
-        [bones[name].matrix_basis.copy() for name in model.touched if name not in model.keyed_bones],
+        [bones[name].matrix_basis.copy() for name in watched if not (body and name == body.name)],
         [getattr(tip, PREFIX + name) for name in SAMPLED_SETTINGS if name not in model.keyed_settings],
+        _of_body(bones[body.name], body) if body else [],
     )
+
+
+def _of_body(bone: bpy.types.PoseBone, body: BodyModel) -> list[Matrix | float]:
+    settings = [getattr(bone, PREFIX + name) for name in BODY_RANGES if name not in body.keyed_settings]
+    return settings if body.keyed else [bone.matrix_basis.copy(), *settings]

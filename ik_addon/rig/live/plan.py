@@ -5,7 +5,7 @@ compared (`Plan.holds`) whenever Blender says that something may have. Only plai
 themselves: to find them by name Blender looks through all objects of the file. It tells when one of them is gone.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import bpy
 
@@ -68,18 +68,19 @@ class Plan:
             self._chains[ob.name_full] = {
                 tip: [*dict.fromkeys((*names, *turned[tip]))] for tip, names in order.chains_of(ob.name_full).items()
             }
-            limbs = {}
+            limbs, bodies = {}, _bodies(done, ob, movers)
+            followed = {tip for _, moved in bodies.values() for tip in moved}
             for chain in order.of.get(ob.name_full, ()):
                 posed = done.limbs.get(chain)
                 if posed is None:
                     self.unsteady[chain] = str(done.errors[chain])
-                elif order.movers[chain] or chain in movers:
+                elif chain.tip not in followed and (order.movers[chain] or chain in movers):
                     body = next((mover.tip for mover in order.movers[chain] if mover in order.limbs), "")
                     with_body = messages.MOVES_WITH_BODY(bone=body) if body else ""
                     self.unsteady[chain] = with_body or messages.MOVES_WITH_OTHERS()
                 else:
                     limbs[chain.tip] = posed
-            planned = planned_chains(ob, limbs, animated_bones(ob), depsgraph) if limbs else {}
+            planned = planned_chains(ob, limbs, bodies, animated_bones(ob), depsgraph) if limbs else {}
             for tip, found in planned.items():
                 if isinstance(found, PlannedChain):
                     # A toe may be turned at another frame.
@@ -140,7 +141,8 @@ class Plan:
         for ob in armature_objects():
             tips = tips_of(ob) if ob.pose else ()
             if tips:
-                found[ob.name_full] = (tips, bodies_of(ob), signature(ob, self._chains.get(ob.name_full, {})))
+                bodies = bodies_of(ob)
+                found[ob.name_full] = (tips, bodies, signature(ob, self._chains.get(ob.name_full, {}), bodies))
         return found
 
     def before_frame(self, scene: bpy.types.Scene, graphs: Graphs) -> bool:
@@ -230,6 +232,32 @@ class Plan:
                     return messages.SOLVED_AFTER(why=why) if why else messages.SOLVED_BEFORE()
         # It is off just now.
         return messages.SOLVED_AFTER(why=messages.SWITCH_ANIMATED()) if self.is_switched(chain) else ""
+
+
+def _bodies(
+    done: ScenePass, ob: bpy.types.Object, movers: Collection[ChainName]
+) -> dict[str, tuple[list[str], list[str]]]:
+    """Names of the bones of an armature object that follow their limbs, with the tips of these and of all chains that
+    they move, where these are moved by nothing else and move nothing. movers: chains and bones that do."""
+    order, found = done.order, {}
+    for body, limbs in order.limbs.items():
+        moved = [chain for chain, own in order.movers.items() if body in own]
+        alone = body in done.bodies and not order.movers[body]
+        if (
+            body.armature == ob.name_full
+            and alone
+            and all(
+                chain in done.limbs
+                and chain.armature == body.armature
+                and order.movers[chain] == {body}
+                and not order.far_movers[chain]
+                and chain not in movers
+                and chain not in order.circular
+                for chain in moved
+            )
+        ):
+            found[body.tip] = [limb.tip for limb in limbs], [chain.tip for chain in moved]
+    return found
 
 
 def _switches(ob: bpy.types.Object, tips: Iterable[str]) -> dict[str, bool]:

@@ -1,6 +1,6 @@
 """What the plan of an armature's chains was made of, as plain data to compare: in bulk, for it is asked for often."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
 import bpy
@@ -8,6 +8,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ..blender.armatures import indices_of
+from ..blender.movers import goes_along
 from ..blender.relations import Known, followed_bones
 from ..data.relation import in_any_collection, is_tied
 from ..data.settings import Settings, settings_of
@@ -43,13 +44,14 @@ _SPARSE = 8
 """Where so many bones are there for each that is asked for, those are read one by one."""
 
 
-def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tuple:
+def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]], bodies: Sequence[str]) -> tuple:
     """All of an original armature object that its chains are read from, but for what moves them.
 
-    chains: names of the bones of each, and of those that it turns too, by its tip. None of what may change from frame
-    to frame is in it: no FK pose, and no such setting.
+    chains: names of the bones of each, and of those that it turns too, by its tip. bodies: of those that follow their
+    limbs. None of what may change from frame to frame is in it: no FK pose, and no such setting.
     """
     animated, known = animated_bones(ob), {}
+    chains = {name: [name] for name in bodies} | dict(chains)
     names = [name for bones in chains.values() for name in bones]
     parents = [ob.pose.bones[bones[0]].parent for bones in chains.values() if bones[0] in ob.pose.bones]
     tips = (ob.pose.bones.get(tip) for tip in chains)
@@ -62,9 +64,30 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]]) -> tupl
         _values(ob.data.bones, _REST_PROPERTIES, at_rest),
         [animated.get(name) for name in names],
         [_moved_by(ob, parent.name if parent else "", known) for parent in dict.fromkeys(parents)],
+        [_carried(bone, bodies) for bone in _read(ob, parents, chains)] if bodies else (),
         # Also of tips that have no place in the order: mended, they may take bones from others.
         [_settings(ob.pose.bones.get(tip), animated, known) for tip in dict.fromkeys((*chains, *live_tips(ob)))],
     )
+
+
+def _read(
+    ob: bpy.types.Object, parents: Iterable[bpy.types.PoseBone | None], tips: Iterable[str]
+) -> Iterator[bpy.types.PoseBone]:
+    """The bones of an armature object that its chains are read from."""
+    yield from filter(None, parents)
+    for tip in filter(None, map(ob.pose.bones.get, tips)):
+        for control, name in (
+            (tip.analytic_ik_target, tip.analytic_ik_subtarget),
+            (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
+        ):
+            if control == ob and name in ob.pose.bones:
+                yield ob.pose.bones[name]
+
+
+def _carried(bone: bpy.types.PoseBone, bodies: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Which bodies carry a bone, and which bones of those on the way up need not go where they go."""
+    line = [bone, *bone.parent_recursive]
+    return [each.name for each in line if each.name in bodies], [each.name for each in line if not goes_along(each)]
 
 
 def _values(bones: bpy.types.bpy_prop_collection, properties: Sequence[tuple], names: Iterable[str]) -> object:

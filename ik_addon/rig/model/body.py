@@ -10,6 +10,7 @@ from ...solvers import ChainError
 from ..blender.animation import FOLLOWING, bones_with_animated, is_driven
 from ..blender.armatures import bones_at
 from ..blender.carriers import carriers
+from ..blender.movers import movers_of
 from ..blender.relations import Known, followed_bones
 from .limb import known_bones
 
@@ -62,10 +63,9 @@ def check_movable(bone: bpy.types.PoseBone, evaluated: bpy.types.PoseBone | None
     try:
         if bone.bone.use_connect and bone.parent is not None:
             raise ChainError(messages.BODY_CONNECTED(parent=bone.parent.name))
-        constraints = (evaluated or bone).constraints
-        acting = next((each for each in constraints if each.enabled and each.influence > 0.0), None)
-        if acting is not None:
-            raise ChainError(messages.BODY_CONSTRAINED(constraint=acting.name))
+        mover = next(movers_of([evaluated or bone]), None)
+        if mover is not None:
+            raise ChainError(messages.BODY_CONSTRAINED(constraint=mover.constraint.name))
         if is_driven(bone.id_data, bone, "location"):
             raise ChainError(messages.BODY_DRIVEN())
     except ChainError as error:

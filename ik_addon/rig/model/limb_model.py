@@ -12,9 +12,10 @@ from mathutils import Matrix, Quaternion
 
 from ...solvers import TWO_BONE_SOLVERS
 from ..blender.animation import animation_of, bone_of_path
-from ..blender.channels import SCALE
+from ..blender.channels import LOCATION, SCALE
 from ..blender.rotations import array_of, turns_in
 from ..data.settings import PREFIX, settings_of
+from .body_model import BodyModel
 from .foot import heel_and_axis, possible_end_bones
 from .hinge import bend_axis
 from .lengthening import growth
@@ -73,6 +74,7 @@ class LimbModel:
     solver: as `solve` takes it; solver_name: as it is reported. reach: see the setting.
     scaled: the names of the bones that lengthen it, each with 1, and of those on its end that keep their size, with -1.
     keyed_bones: names of the bones whose FK animation sets; keyed_settings: of those of `SAMPLED_SETTINGS`.
+    body: the bone that moves what the chain reads, and follows its limbs; None: there is none.
     """
 
     armature: str
@@ -100,6 +102,7 @@ class LimbModel:
     scaled: tuple[tuple[str, int], ...]
     keyed_bones: frozenset[str]
     keyed_settings: frozenset[str]
+    body: BodyModel | None = None
 
     @property
     def turned(self) -> tuple[int, ...]:
@@ -112,13 +115,19 @@ class LimbModel:
 
     @property
     def channels(self) -> list[tuple[str, str]]:
-        """The channels that it sets: bones, each with its rotation mode or SCALE."""
-        return [*zip(self.names, self.turned_modes, strict=True), *((name, SCALE) for name, _ in self.scaled)]
+        """The channels that it sets: bones, each with its rotation mode or SCALE, and the LOCATION of its body."""
+        own = [*zip(self.names, self.turned_modes, strict=True), *((name, SCALE) for name, _ in self.scaled)]
+        return [*own, (self.led.name, LOCATION)] if self.led else own
 
     @property
     def touched(self) -> set[str]:
         """Names of all bones that it reads or sets."""
-        return {*self.bones, *(name for name, _ in self.scaled)}
+        return {*self.bones, *(name for name, _ in self.scaled), *([self.led.name] if self.led else [])}
+
+    @property
+    def led(self) -> BodyModel | None:
+        """The body that is written with it: it is the first of its limbs."""
+        return self.body if self.body and self.body.limbs[0] == self.tip else None
 
     @property
     def turned_modes(self) -> list[str]:
@@ -131,12 +140,12 @@ class LimbModel:
 
     @property
     def is_still(self) -> bool:
-        """True if its FK pose and its settings are the same at every frame."""
-        return not self.keyed_bones and not self.keyed_settings
+        """True if its FK pose and its settings are the same at every frame, and those of its body."""
+        return not self.keyed_bones and not self.keyed_settings and (self.body is None or self.body.is_still)
 
 
-def limb_model(ob: bpy.types.Object, limb: Limb, animated: AnimatedBones) -> LimbModel:
-    """The model of a chain of an original armature object, as it was read just now."""
+def limb_model(ob: bpy.types.Object, limb: Limb, animated: AnimatedBones, body: BodyModel | None = None) -> LimbModel:
+    """The model of a chain of an original armature object, as it was read just now. body: see LimbModel."""
     tip = ob.pose.bones[limb.tip]
     settings, own = limb.settings, [reading for link in limb.bones for reading in (link, *link.segments)]
     ends = possible_end_bones(tip) if limb.held else []
@@ -174,8 +183,10 @@ def limb_model(ob: bpy.types.Object, limb: Limb, animated: AnimatedBones) -> Lim
         reach=settings.reach,
         least_motion=settings.least_motion,
         scaled=tuple((name, power) for name, power in scaled.items() if power),
-        keyed_bones=frozenset(name for name in names if FK_CHANNELS & animated.get(name, {}).keys()),
+        keyed_bones=frozenset(name for name in names if FK_CHANNELS & animated.get(name, {}).keys())
+        | ({body.name} if body and body.keyed and body.limbs[0] == limb.tip else set()),
         keyed_settings=frozenset(name for name in SAMPLED_SETTINGS if name in of_tip),
+        body=body,
     )
 
 

@@ -12,7 +12,7 @@ from ... import messages
 from ...solvers import ChainError, Kind
 from ..blender.armatures import bones_at
 from ..blender.carriers import carriers
-from ..blender.movers import is_placed, is_rigify
+from ..blender.movers import goes_along, is_placed, is_rigify
 from ..blender.relations import Known, followed_bones
 from ..data.switch import switched_tips
 from .body import bodies_of, following_bones, movers_of_target
@@ -102,7 +102,10 @@ def chain_order(objects: Iterable[bpy.types.Object]) -> ChainOrder:
     if bodies:
         _place_bodies(order, bodies, tips, chain_of_bone, known)
     for name in order.bones:
-        near, far = _movers(tips[name], order.bones[name][0], chain_of_bone, known)
+        read = [*read_by(tips[name], order.bones[name][0])]
+        near, far = _found(read, chain_of_bone, known)
+        loose = {body for body in near & order.limbs.keys() if not _goes_along(read, body)}
+        near, far = near - loose, far | loose
         if name in near:
             order.carried.add(name)
         elif name in far:
@@ -174,7 +177,7 @@ def _place_bodies(
 ) -> None:
     """Give bones that follow their limbs these and a place in the order. The nearest of them alone follows a limb.
 
-    A chain of one bone is none: it only points at its target.
+    A chain of one bone is none: it only points at its target. Nor is one that constraints keep from going along.
     """
     limbs: dict[ChainName, list[ChainName]] = {name: [] for name in bodies}
     idle = set(bodies)
@@ -183,6 +186,8 @@ def _place_bodies(
             name = ChainName(chain.armature, bone.name)
             if name in chain_of_bone:
                 # Where that chain takes the limb is its own affair.
+                break
+            if not goes_along(bone) and name not in bodies:
                 break
             if name in bodies:
                 idle.discard(name)
@@ -220,26 +225,32 @@ def _read_by_body(
         yield tip.analytic_ik_target, tip.analytic_ik_subtarget, tip.analytic_ik_use_rotation
 
 
-def _movers(
-    tip: bpy.types.PoseBone, root_name: str, chain_of_bone: dict[tuple[str, str], ChainName], known: Known
-) -> tuple[set[ChainName], set[ChainName]]:
-    """The chains that carry a chain's root, its target or its pole, and those that move them in any other way.
-
-    The chain itself may be among them: it is refused when it is read, with the bone that carries its target.
-    """
-    return _found(read_by(tip, root_name), chain_of_bone, known)
-
-
 def _found(
     read: Iterable[tuple[bpy.types.Object, str, bool]], chain_of_bone: dict[tuple[str, str], ChainName], known: Known
 ) -> tuple[set[ChainName], set[ChainName]]:
-    """The chains that carry what is read, and those that move it in any other way."""
+    """The chains that carry what is read, and those that move it in any other way.
+
+    The chain itself may be among them: it is refused when it is read, with the bone that carries its target.
+    """
     near, far = set(), set()
     for ob, bone_name, turned in read:
         near.update(chain_of_bone.get((owner.name_full, bone.name)) for owner, bone in carriers(ob, bone_name))
         found = followed_bones(ob, bone_name, turned, known)
         far.update(chain_of_bone.get((owner.name_full, bone.name)) for owner, bone in found)
     return near - {None}, far - {None}
+
+
+def _goes_along(read: Iterable[tuple[bpy.types.Object, str, bool]], body: ChainName) -> bool:
+    """Whether what is read goes as far as a bone that carries it, no constraint between."""
+    for ob, bone_name, _ in read:
+        between = []
+        for owner, bone in carriers(ob, bone_name):
+            if (owner.name_full, bone.name) == body:
+                if not all(map(goes_along, between)):
+                    return False
+                break
+            between.append(bone)
+    return True
 
 
 def read_by(tip: bpy.types.PoseBone, root_name: str) -> Iterator[tuple[bpy.types.Object, str, bool]]:

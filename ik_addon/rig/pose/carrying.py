@@ -7,7 +7,7 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ...solvers import ChainError
-from ...solvers.carrier import eased_shift
+from ...solvers.carrier import eased_shifts
 from ...solvers.limited import legal_reach
 from ..blender.bones import pose_matrix
 from ..blender.channels import Raw, quaternion_of
@@ -79,26 +79,70 @@ def _limbs(reader: ArmatureReader, tips: Sequence[str]):
 
 def _shift(world: Matrix, limbs: Sequence[Limb], down: bool, softness: float) -> tuple[np.ndarray, float]:
     """How a bone moves so that limbs reach, in armature space, and by how much the worst one misses."""
-    if not limbs:
-        return np.zeros(3), 0.0
-    offsets = np.array([[*limb.target_armature, *limb.root_armature] for limb in limbs])
-    offsets = offsets[:, :3] - offsets[:, 3:]
-    reaches = np.array([legal_reach(limb.chain) for limb in limbs])
-    held = [1.0 - max(limb.settings.softness, _FULL) for limb in limbs]
-    shortest, longest = reaches[:, 0], reaches[:, 1] * held
+    offsets = np.array([[*limb.target_armature, *limb.root_armature] for limb in limbs]).reshape(1, -1, 6)
+    shifts, excesses = body_shifts(
+        offsets[..., :3] - offsets[..., 3:],
+        np.array([legal_reach(limb.chain) for limb in limbs]).reshape(1, -1, 2),
+        np.array([[limb.settings.softness for limb in limbs]]),
+        np.array([[limb.settings.influence for limb in limbs]]),
+        np.array(world)[None],
+        down,
+        np.array([softness]),
+    )
+    return shifts[0], float(excesses[0])
+
+
+def body_shifts(
+    offsets: np.ndarray,
+    reaches: np.ndarray,
+    held: np.ndarray,
+    influences: np.ndarray,
+    worlds: np.ndarray,
+    down: bool,
+    softness: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """How a bone moves over T rows so that its limbs reach, (T, 3), and by how much the worst one misses, (T,).
+
+    offsets: (T, n, 3), from each limb's root to where its end shall go, with the bone in its FK pose. reaches: (T, n,
+    2), its shortest and its longest. held, influences: (T, n), its softness and its influence; of no influence it holds
+    nothing. worlds: (T or 1, 4, 4), of the armature; the rest is in its space. softness: (T,), of the bone.
+    """
+    shifts, excesses = np.zeros((len(offsets), 3)), np.zeros(len(offsets))
+    holding = influences > 0.0
+    for active in holding[:1] if holding.all() else np.unique(holding, axis=0):
+        if not active.any():
+            continue
+        rows = np.flatnonzero((holding == active).all(axis=1))
+        own = np.ix_(rows, active)
+        to_z = _to_z(worlds if len(worlds) == 1 else worlds[rows])
+        moves, excesses[rows] = _of_holding(
+            offsets[own], reaches[own], held[own], influences[own], to_z, down, softness[rows]
+        )
+        shifts[rows] = (to_z.swapaxes(1, 2) @ moves[..., None])[..., 0]
+    return shifts, excesses
+
+
+def _of_holding(
+    offsets: np.ndarray,
+    reaches: np.ndarray,
+    held: np.ndarray,
+    influences: np.ndarray,
+    to_z: np.ndarray,
+    down: bool,
+    softness: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """See `body_shifts`; of limbs that hold all."""
+    shortest, longest = reaches[..., 0], reaches[..., 1] * (1.0 - np.maximum(held, _FULL))
     # A limb that is hardly led by its target hardly holds.
-    influence = np.array([limb.settings.influence for limb in limbs])
-    away = np.maximum(np.linalg.norm(offsets, axis=1) - longest, 0.0)
-    shortest, longest = shortest * influence, longest + (1.0 / influence - 1.0) * (longest + away)
-    to_z = _to_z(world)
-    shift, excess = eased_shift(offsets @ to_z.T, longest, shortest, softness * longest.min(), down)
-    return to_z.T @ shift, excess
+    away = np.maximum(np.linalg.norm(offsets, axis=2) - longest, 0.0)
+    shortest, longest = shortest * influences, longest + (1.0 / influences - 1.0) * (longest + away)
+    return eased_shifts(offsets @ to_z.swapaxes(1, 2), longest, shortest, softness * longest.min(axis=1), down)
 
 
-def _to_z(world: Matrix) -> np.ndarray:
-    """The rotation that takes the direction which is up in the world, seen from the armature, to z."""
-    up = np.array(world.to_3x3().inverted_safe().col[2], float)
-    z = up / np.linalg.norm(up)
-    x = np.cross(np.eye(3)[np.abs(z).argmin()], z)
-    x /= np.linalg.norm(x)
-    return np.array((x, np.cross(z, x), z))
+def _to_z(worlds: np.ndarray) -> np.ndarray:
+    """The rotations (n, 3, 3) that take the direction which is up in the world, seen from the armature, to z."""
+    up = np.array([Matrix(world).to_3x3().inverted_safe().col[2] for world in worlds], float)
+    z = up / np.linalg.norm(up, axis=1, keepdims=True)
+    x = np.cross(np.eye(3)[np.abs(z).argmin(axis=1)], z)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    return np.stack((x, np.cross(z, x), z), axis=1)

@@ -13,7 +13,11 @@ def channel_values(readings: Sequence[Reading], poses: Sequence[PoseTrack]) -> t
     """The FK numbers (n, channels, 4), zeros behind, of the channels that chains set, and those that show their poses:
     each rotation next to its FK rotation."""
     count = readings[0].count
-    numbers = [(*(each.fk.numbers[k] for k in each.model.turned), *each.fk.lengthening) for each in readings]
+    bodies = [[each.body.fk] if each.body else [] for each in readings]
+    numbers = [
+        (*(each.fk.numbers[k] for k in each.model.turned), *each.fk.lengthening, *body)
+        for each, body in zip(readings, bodies, strict=True)
+    ]
     fk = np.stack([_padded(each, count) for own in numbers for each in own], axis=1)
     values, by_mode, at = fk.astype(np.float32), {}, 0
     for reading, pose in zip(readings, poses, strict=True):
@@ -24,6 +28,9 @@ def channel_values(readings: Sequence[Reading], poses: Sequence[PoseTrack]) -> t
         for k, (_, exponent) in enumerate(reading.model.scaled):
             values[:, at + k] *= (pose.stretches**exponent)[:, None]
         at += len(reading.model.scaled)
+        if reading.body:
+            values[:, at, :3] = reading.body.locations
+            at += 1
     for mode, each in by_mode.items():
         rows, width = [row for row, *_ in each], channel_of(mode)[1]
         turns = np.stack([turned for _, turned, _ in each], axis=1)

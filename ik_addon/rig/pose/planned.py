@@ -1,16 +1,18 @@
 """Chains that are not read whole each time: what they are made of is kept, and only what moves is read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import bpy
 from mathutils import Matrix, Quaternion
 
 from ... import messages
 from ...solvers import ChainError
+from ..blender.carriers import carriers
 from ..blender.channels import quaternion_of
 from ..data.settings import UNREAD
+from ..model.body_model import BodyModel, body_model
 from ..model.foot import possible_end_bones
-from ..model.limb import INHERITING
+from ..model.limb import INHERITING, chain_bones
 from ..model.limb_model import FK_CHANNELS, SAMPLED_SETTINGS, AnimatedBones, LimbModel, limb_model, settings_now
 from .solving import PosedLimb
 from .sources import EvaluatedPlaces
@@ -24,15 +26,27 @@ _SAME_ROTATION = 1e-4
 
 
 def planned_chains(
-    ob: bpy.types.Object, limbs: Mapping[str, PosedLimb], animated: AnimatedBones, depsgraph: bpy.types.Depsgraph
+    ob: bpy.types.Object,
+    limbs: Mapping[str, PosedLimb],
+    bodies: Mapping[str, tuple[Sequence[str], Sequence[str]]],
+    animated: AnimatedBones,
+    depsgraph: bpy.types.Depsgraph,
 ) -> dict[str, PlannedChain | str]:
     """By their tips, the chains of an original armature object that were read and solved just now, or what keeps them
-    from being planned."""
+    from being planned. bodies: names of the bones that follow some of them, with the tips of these and of all chains
+    that each moves."""
     found: dict[str, PlannedChain | str] = {tip: _why_not(posed, animated) for tip, posed in limbs.items()}
+    body_of = {}
+    for name, (own, moved) in bodies.items():
+        body = None if any(found[tip] for tip in moved) else _body(ob, name, own, moved, animated)
+        if body is not None:
+            body_of |= dict.fromkeys(moved, body)
+        else:
+            found |= {tip: found[tip] or messages.MOVES_WITH_BODY(bone=name) for tip in moved}
     chains: dict[str, PlannedChain] = {}
     for tip in (tip for tip, why in found.items() if not why):
         try:
-            chains[tip] = planned_chain(ob, limb_model(ob, limbs[tip].limb, animated))
+            chains[tip] = planned_chain(ob, limb_model(ob, limbs[tip].limb, animated, body_of.get(tip)))
         except ChainError:
             found[tip] = messages.SET_UP_UNUSUALLY()
     readings = TrackReader(EvaluatedPlaces(depsgraph), 1).readings((ob, chain) for chain in chains.values())
@@ -46,7 +60,32 @@ def planned_chains(
             found[tip] = messages.SET_UP_UNUSUALLY()
         else:
             found[tip] = chain
+    for name, (_, moved) in bodies.items():
+        if any(isinstance(found[tip], str) for tip in moved):
+            # Where it goes depends on all of its limbs.
+            with_body = messages.MOVES_WITH_BODY(bone=name)
+            found |= {tip: with_body for tip in moved if not isinstance(found[tip], str)}
     return found
+
+
+def _body(
+    ob: bpy.types.Object, name: str, limbs: Sequence[str], moved: Iterable[str], animated: AnimatedBones
+) -> BodyModel | None:
+    """The model of a bone that follows its limbs; None where what it moves may go along with it otherwise."""
+    read = set()
+    for tip in (ob.pose.bones[each] for each in moved):
+        read |= {bone.parent.name for bone in chain_bones(tip)[:1] if bone.parent}
+        for control, bone in (
+            (tip.analytic_ik_target, tip.analytic_ik_subtarget),
+            (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
+        ):
+            if control == ob:
+                read.add(bone)
+            elif control is not None and any(
+                owner == ob and each.name == name for owner, each in carriers(control, bone)
+            ):
+                return None
+    return body_model(ob, name, limbs, animated, read)
 
 
 def planned_chain(ob: bpy.types.Object, model: LimbModel) -> PlannedChain:

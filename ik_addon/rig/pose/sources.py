@@ -8,7 +8,7 @@ from typing import Protocol
 
 import bpy
 import numpy as np
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ..blender.bones import posed_by_channels
 from ..blender.brought import numbers_at, stands_elsewhere
@@ -35,6 +35,16 @@ class EvaluatedPlaces:
         self.depsgraph = depsgraph
         self._moved = moved
         self._kept: dict[tuple[str, str], tuple[Matrix, Matrix]] = {}
+        self._lifts: list[tuple[bpy.types.Object, Collection[str], Matrix]] = []
+
+    def anew(self) -> "EvaluatedPlaces":
+        """The same, with nothing kept and nothing lifted."""
+        return EvaluatedPlaces(self.depsgraph, self._moved)
+
+    def lift(self, ob: bpy.types.Object, bones: Collection[str], offset: Vector) -> None:
+        """From now on bones of an original object are farther by an offset in armature space."""
+        self._lifts.append((ob, bones, Matrix.Translation(offset)))
+        self._kept.clear()
 
     def kept(self, key: tuple[str, str], found: Callable[[], tuple[Matrix, Matrix]]) -> tuple[Matrix, Matrix]:
         """What was found for a key before; chains share what carries them."""
@@ -48,6 +58,13 @@ class EvaluatedPlaces:
 
     def world_and_pose(self, ob: bpy.types.Object, bone: str) -> tuple[Matrix, Matrix | None]:
         """World matrix of an object, and the pose matrix of a bone of it; None without a bone."""
+        world, pose = self._unlifted(ob, bone)
+        for owner, bones, lift in self._lifts:
+            if pose is not None and owner == ob and bone in bones:
+                pose = lift @ pose
+        return world, pose
+
+    def _unlifted(self, ob: bpy.types.Object, bone: str) -> tuple[Matrix, Matrix | None]:
         if ob not in self._moved:
             return place_of(ob, bone, self.depsgraph)
         world = ob.matrix_basis
@@ -83,7 +100,8 @@ class SeenPlaces:
         for ob, model in chains:
             tip = ob.pose.bones[model.tip]
             controls = [(tip.analytic_ik_target, model.target_bone), (tip.analytic_ik_pole_target, model.pole_bone)]
-            for each, bone in ((ob, model.parent), *controls):
+            bodies = [(ob, model.led.name), (ob, model.led.parent)] if model.led else []
+            for each, bone in ((ob, model.parent), *controls, *bodies):
                 if each is not None:
                     self._worlds.setdefault(each, [])
                     if bone:

@@ -1,23 +1,27 @@
 """From a source to what chains read over frames, in the space of each root's parent."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import bpy
 import numpy as np
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ... import messages
 from ...solvers import ChainError
 from ...solvers.arrays import side_by_side
+from ...solvers.limited import legal_reach
 from ..blender.bones import rotation_in
-from ..blender.channels import SCALE, channel_path, raw_values
+from ..blender.channels import SCALE, Raw, channel_path, raw_values
 from ..blender.rotations import quaternions_of, turns_in
-from ..data.settings import RANGES
+from ..data.settings import BODY_RANGES, PREFIX, RANGES, body_settings_of
+from ..model.body_model import BodyModel
 from ..model.limb_model import LimbModel, path_of, settings_now
+from .carrying import body_shifts
 from .kinematics import FkTrack, fk_track
 from .sources import EvaluatedPlaces, Source
-from .steady import SIMILAR, Wishes, is_even
-from .tracks import GoalTrack, PlannedChain, Reading
+from .steady import SIMILAR, SteadyChain, Wishes, is_even
+from .track_carrying import shifts_over
+from .tracks import BodyTrack, GoalTrack, PlannedChain, Reading
 
 _SAME_PLACE = 1e-5
 """Distance, in parts of a chain's reach to it, from where a point was sampled to where Blender has it, for rounding."""
@@ -31,24 +35,87 @@ class UnevenError(ChainError):
 
 
 class TrackReader:
-    """Reads chains over `count` frames from a source."""
+    """Reads chains over `count` frames from a source.
+
+    Bones that follow their limbs are where they go for these, wherever the source has them: their limbs are to be read
+    together.
+    """
 
     def __init__(self, source: Source, count: int) -> None:
         self._source = source
         self._count = count
         self._carried: dict[tuple[str, str], _Carried] = {}
+        self._bodies: dict[tuple[str, str], BodyTrack | ChainError] = {}
+        self._lifts: dict[str, list[tuple[BodyModel, np.ndarray]]] = {}
 
     def readings(self, chains: Iterable[tuple[bpy.types.Object, PlannedChain]]) -> list[Reading | ChainError]:
         """The reading of each chain of an original armature object, or why there is none."""
-        found = []
+        chains = [*chains]
         for ob, chain in chains:
-            model = chain.model
-            try:
-                fk = read_fk(ob, model, self._source) if model.keyed_bones else chain.fk
-                found.append(Reading(model, fk, self._goal(ob, model), self._count))
-            except ChainError as error:
-                found.append(error)
-        return found
+            led = chain.model.led
+            if led:
+                limbs = [other for own, other in chains if own == ob and other.model.tip in led.limbs]
+                self._bodies[chain.model.armature, led.name] = self._followed(ob, led, limbs)
+        return [self._read(ob, chain) for ob, chain in chains]
+
+    def _read(self, ob: bpy.types.Object, chain: PlannedChain) -> Reading | ChainError:
+        model = chain.model
+        body = self._bodies.get((model.armature, model.body.name)) if model.body else None
+        if isinstance(body, ChainError):
+            return body
+        try:
+            fk = read_fk(ob, model, self._source) if model.keyed_bones else chain.fk
+            return Reading(model, fk, self._goal(ob, model), self._count, body if model.led else None)
+        except ChainError as error:
+            return error
+
+    def _followed(self, ob: bpy.types.Object, body: BodyModel, limbs: Sequence[PlannedChain]) -> BodyTrack | ChainError:
+        """Find where a bone goes that follows its limbs, and from now on what it carries there."""
+        bone, poses, lifts = ob.pose.bones[body.name], self._source.poses, self._lifts.setdefault(ob.name_full, [])
+        fk = self._own(ob, bone, "location", bone.location[:], body.keyed)
+        basis = (poses(ob, body.parent) if body.parent else np.eye(4)[None]) @ body.rest
+        turn = basis[:, :3, :3]
+        to_fk = basis[:, :3, 3] + (turn @ fk[..., None])[..., 0] - poses(ob, body.name)[:, :3, 3]
+        lifts.append((body, to_fk))
+        readings = [self._read(ob, limb) for limb in limbs]
+        sound = [each for each in readings if isinstance(each, Reading)]
+        if len(sound) < len(body.limbs):
+            refused = (each for each in readings if isinstance(each, ChainError))
+            return next(refused, ChainError(messages.MOVES_WITH_BODY(bone=body.name)))
+        for limb in sound:
+            if not np.isfinite(limb.goal.targets).all():
+                control = ob.pose.bones[limb.model.tip].analytic_ik_target
+                return ChainError(messages.CONTROL_NO_NUMBER(role="target", control=control.name))
+        now = body_settings_of(bone)
+        settings = {
+            name: self._own(ob, bone, PREFIX + name, [value], name in body.keyed_settings)[:, 0].clip(
+                *BODY_RANGES[name]
+            )
+            for name, value in (("body_influence", now.influence), ("body_softness", now.softness))
+        }
+        parents = [self._pose(ob, limb.model.parent) for limb in limbs]
+        shifts = shifts_over(body, sound, parents, self._source.worlds(ob), settings)
+        moves = (np.linalg.inv(turn) @ shifts[..., None])[..., 0] if shifts.any() else np.zeros((1, 3))
+        locations = np.where(moves.any(axis=1)[:, None], (fk + moves).astype(np.float32), fk)
+        lifts[-1] = body, to_fk + (turn @ (locations - fk)[..., None])[..., 0]
+        self._carried.clear()
+        return BodyTrack(fk, locations)
+
+    def _own(
+        self, ob: bpy.types.Object, bone: bpy.types.PoseBone, name: str, still: Sequence[float], keyed: bool
+    ) -> np.ndarray:
+        """The numbers (n, width) of a property of a bone."""
+        path = f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].{name}'
+        return self._source.channel(ob, path, still) if keyed else np.array([still], float)
+
+    def _pose(self, ob: bpy.types.Object, bone: str) -> np.ndarray:
+        """The pose matrices (n, 4, 4) of a bone, below the bones that follow their limbs."""
+        pose = self._source.poses(ob, bone)
+        for body, lift in self._lifts.get(ob.name_full, ()):
+            if bone in body.carries:
+                pose = np.broadcast_to(pose, (max(len(pose), len(lift)), 4, 4)).copy()
+                pose[:, :3, 3] += lift
+        return pose
 
     def _goal(self, ob: bpy.types.Object, model: LimbModel) -> GoalTrack:
         key = model.armature, model.parent
@@ -83,7 +150,7 @@ class TrackReader:
         if not np.linalg.det(to_world).all():
             raise UnevenError(messages.ARMATURE_WITHOUT_SIZE(armature=ob.name))
         if parent:
-            pose = self._source.poses(ob, parent)
+            pose = self._pose(ob, parent)
             if not _are_even(pose):
                 raise UnevenError(messages.PARENT_UNEVEN(bone=parent))
             to_world = to_world @ pose
@@ -93,7 +160,7 @@ class TrackReader:
         """Where a control is, in the space of the root's parent."""
         if not bone:
             return carried[1] @ self._source.worlds(control)
-        pose = self._source.poses(control, bone)
+        pose = self._pose(control, bone)
         return carried[0] @ pose if control == ob else carried[1] @ self._source.worlds(control) @ pose
 
 
@@ -170,6 +237,45 @@ def _carry_now(places: EvaluatedPlaces, ob: bpy.types.Object, parent: str) -> tu
     if not is_even(pose):
         raise UnevenError(messages.PARENT_UNEVEN(bone=parent))
     return pose.inverted_safe(), (to_world @ pose).inverted_safe()
+
+
+def body_at(places: EvaluatedPlaces, ob: bpy.types.Object, limbs: Sequence[SteadyChain]) -> Raw:
+    """The location of the bone that follows these limbs, all of them; `places` have it there from now on.
+
+    What `TrackReader` finds for one frame, without arrays. Raises ChainError where a target is nowhere.
+    """
+    body = limbs[0].model.body
+    assert body is not None
+    bone = ob.pose.bones[body.name]
+    settings, fk = body_settings_of(bone), bone.location.copy()
+    above = places.world_and_pose(ob, body.parent)[1] if body.parent else None
+    basis = Matrix(body.rest) if above is None else above @ Matrix(body.rest)
+    world, pose = places.world_and_pose(ob, body.name)
+    assert pose is not None
+    places.lift(ob, body.carries, basis @ fk - pose.translation)
+    offsets, reaches = [], []
+    for limb in limbs:
+        parent = places.world_and_pose(ob, limb.model.parent)[1]
+        target = wishes_at(places, ob, limb.model).target
+        assert parent is not None
+        offsets.append((parent.to_3x3() @ (target - limb.root))[:])
+        reaches.append([parent.col[0].length * reach for reach in legal_reach(limb.chain)])
+    if not np.isfinite(offsets).all():
+        raise ChainError(messages.MOVES_WITH_BODY(bone=body.name))
+    shifts, _ = body_shifts(
+        np.array([offsets]),
+        np.array([reaches]),
+        np.array([[limb.goal.softness for limb in limbs]]),
+        np.array([[limb.influence for limb in limbs]]),
+        np.array(world)[None],
+        body.down,
+        np.array([settings.softness]),
+    )
+    turn, location = basis.to_3x3(), fk
+    if shifts.any():
+        location = fk + turn.inverted() @ Vector(shifts[0] * settings.influence)
+        places.lift(ob, body.carries, turn @ (location - fk))
+    return location.to_tuple()
 
 
 def is_confirmed(

@@ -21,18 +21,18 @@ _Turned = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def solve_tracks(readings: Sequence[Reading]) -> list[PoseTrack]:
     """Solve each chain over its frames, all of as many. Raises ChainError as `solve_surely` does."""
-    placed = [_placed(reading) for reading in readings]
+    places = [placed(reading) for reading in readings]
     turned: dict[int, _Turned] = {}
     batches: dict[tuple[int, bool], list[int]] = {}
     for k, reading in enumerate(readings):
         if _goes_in_arrays(reading.model):
             batches.setdefault((len(reading.model.links), reading.fk.is_still), []).append(k)
         else:
-            turned[k] = _one_by_one(reading, placed[k][0])
+            turned[k] = _one_by_one(reading, places[k][0])
     for same in batches.values():
         own = [readings[k] for k in same]
-        turned |= zip(same, _together(own, [placed[k][0] for k in same]), strict=True)
-    return [_completed(reading, *placed[k], *turned[k]) for k, reading in enumerate(readings)]
+        turned |= zip(same, _together(own, [places[k][0] for k in same]), strict=True)
+    return [_completed(reading, *places[k], *turned[k]) for k, reading in enumerate(readings)]
 
 
 def solve_each(readings: Sequence[Reading]) -> list[PoseTrack | ChainError]:
@@ -157,8 +157,8 @@ def _completed(
     )
 
 
-def _placed(reading: Reading) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Where the chain's end goes (n, 3), and how the bones on it are turned (n, 4), for the foot as it rolls."""
+def placed(reading: Reading) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Where a chain's end goes (n, 3), and how the bones on it are turned (n, 4), for the foot as it rolls."""
     model, goal, foot = reading.model, reading.goal, reading.model.foot
     if foot is None:
         return goal.targets, []

@@ -52,17 +52,27 @@ class GoalTrack:
 
 
 @dataclass(frozen=True, slots=True)
+class BodyTrack:
+    """Where a bone goes that follows its limbs. fk, locations: the numbers of its channel, in its FK pose and as shown,
+    (n, 3)."""
+
+    fk: np.ndarray
+    locations: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
-    """All that solving a chain over n frames needs."""
+    """All that solving a chain over n frames needs. body: of the bone that is written with it, if there is one."""
 
     model: LimbModel
     fk: FkTrack
     goal: GoalTrack
     count: int
+    body: BodyTrack | None = None
 
     def at(self, k: int) -> "Reading":
         """The same at one of the frames."""
-        return Reading(self.model, _row(self.fk, k), _row(self.goal, k), 1)
+        return Reading(self.model, _row(self.fk, k), _row(self.goal, k), 1, self.body and _row(self.body, k))
 
 
 def _row(track, k: int):

@@ -14,7 +14,9 @@ from mathutils import Matrix, Vector
 
 from ...authoring.selection import selected_bones
 from ...rig.blender.armatures import armature_objects, is_evaluated_in
+from ...rig.blender.bones import pose_matrix
 from ...rig.data.relation import place_of
+from ...rig.model.body import bodies_of
 from ...rig.model.foot import possible_end_bones
 from ...rig.model.limb import Limb, known_bones, posed_joints
 from ...rig.model.order import ChainName, live_tips
@@ -29,6 +31,7 @@ from .shapes import (
     OFF,
     Chains,
     Lines,
+    body_lines,
     cone_mark,
     fill_of,
     hinge_mark,
@@ -43,8 +46,10 @@ from .shapes import (
 _NOWHERE = (float("nan"),) * 3
 """Always these very numbers: compared with itself even what is no number is the same."""
 _FREE = (-pi, pi)
-_EXTENDED = 0.9999
-"""Part of its length between the ends of a chain that is stretched out."""
+_BODY_SIZE = 0.03
+"""Of the mark of a bone that follows its limbs, in lengths of one of them."""
+_EXTENDED = 0.99999
+"""Part of its length between the ends of a chain that is stretched out; a body that follows keeps it a little bent."""
 
 
 @dataclass(slots=True, eq=False)
@@ -81,13 +86,29 @@ class Shown:
     marks: list[Mark]
 
 
-Kept = dict[str, list[Shown]]
-"""The chains that are shown of each armature object, by its name."""
+@dataclass(slots=True, eq=False)
+class ShownBody:
+    """A bone that is shown because it follows its limbs. size: of its mark, in armature units."""
+
+    name: str
+    size: float
+
+
+@dataclass(slots=True)
+class Kept:
+    """What is shown of each armature object, by its name: chains, and bones that follow their limbs."""
+
+    chains: dict[str, list[Shown]] = field(default_factory=dict)
+    bodies: dict[str, list[ShownBody]] = field(default_factory=dict)
+
+    @property
+    def armatures(self) -> set[str]:
+        return self.chains.keys() | self.bodies.keys()
 
 
 def shown_chains(mode: str, depsgraph: bpy.types.Depsgraph, beyond: Collection[ChainName] = ()) -> Kept:
-    """The chains that the overlay shows in `mode` (SELECTED or ALL), as they are now; beyond: those that are shown in
-    any case, see `chains_out_of_reach`."""
+    """What the overlay shows in `mode` (SELECTED or ALL), as it is now; beyond: the chains that are shown in any case,
+    see `chains_out_of_reach`. A bone that follows its limbs is shown with them, or if it is selected."""
     tips: dict[ChainName, bpy.types.PoseBone] = {}
     chosen = _selected(depsgraph.view_layer) if mode == "SELECTED" else set()
     for ob in _posed(depsgraph):
@@ -96,10 +117,24 @@ def shown_chains(mode: str, depsgraph: bpy.types.Depsgraph, beyond: Collection[C
             chain = ChainName(ob.name_full, tip)
             if mode == "ALL" or chain in beyond or _is_chosen(ob.pose.bones[tip], chosen):
                 tips[chain] = evaluated.pose.bones[tip]
-    found: Kept = {}
+    found = Kept()
+    for ob in _posed(depsgraph):
+        bodies = [*_bodies(ob, mode, chosen, {chain.tip for chain in tips if chain.armature == ob.name_full})]
+        if bodies:
+            found.bodies[ob.name_full] = bodies
     for chain, reading in read_chains(list(tips), depsgraph).items():
-        found.setdefault(chain.armature, []).append(_shown(tips[chain], reading))
+        found.chains.setdefault(chain.armature, []).append(_shown(tips[chain], reading))
     return found
+
+
+def _bodies(ob: bpy.types.Object, mode: str, chosen: "Chosen", shown: Collection[str]) -> Iterator[ShownBody]:
+    """The bones of an original armature object that follow limbs and are shown. shown: tips of the chains that are."""
+    names = bodies_of(ob)
+    for tip in live_tips(ob) if names else ():
+        body = next((each.name for each in ob.pose.bones[tip].parent_recursive if each.name in names), "")
+        if body and (mode == "ALL" or tip in shown or (ob, body) in chosen):
+            names.remove(body)
+            yield ShownBody(body, _BODY_SIZE * sum(each.bone.length for each in known_bones(ob.pose.bones[tip])))
 
 
 def _posed(depsgraph: bpy.types.Depsgraph) -> Iterator[bpy.types.Object]:
@@ -211,7 +246,8 @@ class Places:
     shown: the chains. joints, targets, poles: in armature space, one after the other, joints as many for each as the
     longest has. worlds: matrices of the armatures, row by row; armatures: for each chain the number of its own.
     states: those that are known, else -1. lengths: of links, for chains that are not as long as they look. marks: with
-    the number of their chain; frames: the orientations of the bones before them, row by row.
+    the number of their chain; frames: the orientations of the bones before them, row by row. bodies: of each bone that
+    follows its limbs where it was posed and where it stands, in the world, and the size of its mark there.
     """
 
     shown: list[Shown] = field(default_factory=list)
@@ -224,12 +260,13 @@ class Places:
     lengths: dict[int, tuple[float, ...]] = field(default_factory=dict)
     marks: list[tuple[int, Mark]] = field(default_factory=list)
     frames: list[float] = field(default_factory=list)
+    bodies: list[float] = field(default_factory=list)
 
 
 def read_places(kept: Kept, visible: list[bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> Places:
-    """Where the kept chains of these armature objects are now."""
+    """Where what is kept of these armature objects is now."""
     places = Places()
-    most = max((len(shown.bones) for ob in visible for shown in kept[ob.name_full]), default=0)
+    most = max((len(shown.bones) for ob in visible for shown in kept.chains.get(ob.name_full, ())), default=0)
     scene = SceneReader(depsgraph)
     for number, ob in enumerate(visible):
         evaluated = ob.evaluated_get(depsgraph)
@@ -237,7 +274,9 @@ def read_places(kept: Kept, visible: list[bpy.types.Object], depsgraph: bpy.type
         for row in world:
             places.worlds.extend(row)
         controls = _Controls(ob, world, depsgraph)
-        for shown in kept[ob.name_full]:
+        for body in kept.bodies.get(ob.name_full, ()):
+            _read_body(places, body, ob, evaluated)
+        for shown in kept.chains.get(ob.name_full, ()):
             own = [bones.get(name) for name in shown.bones]
             if None in own:
                 # Its name has just been changed: Blender will say so.
@@ -262,6 +301,19 @@ def read_places(kept: Kept, visible: list[bpy.types.Object], depsgraph: bpy.type
                 for row in bones[mark.parent].matrix.to_3x3() if mark.parent else _AXES:
                     places.frames.extend(row)
     return places
+
+
+def _read_body(places: Places, body: ShownBody, ob: bpy.types.Object, evaluated: bpy.types.Object) -> None:
+    bone = evaluated.pose.bones.get(body.name)
+    if bone is None:
+        # Its name has just been changed.
+        return
+    world, parent = evaluated.matrix_world, bone.parent
+    local = Matrix.Translation(ob.pose.bones[body.name].location)
+    posed = pose_matrix(bone.bone, local, parent.matrix if parent else None).translation
+    for point in (posed, bone.head):
+        places.bodies.extend(world @ point)
+    places.bodies.append(body.size * world.median_scale)
 
 
 _AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -326,10 +378,17 @@ def chains_of(places: Places) -> Chains:
 
 def shapes_of(places: Places) -> tuple[Lines, Lines]:
     """What is drawn: lines and triangles."""
-    chains = chains_of(places)
-    states = states_of(chains)
-    lines, fill = lines_of(chains, states), fill_of(chains, states)
-    return (joined([lines, mark_lines_of(places, chains)]) if places.marks else lines), fill
+    lines, fill = [], Lines(np.empty((0, 3)), np.empty((0, 4)))
+    if places.shown:
+        chains = chains_of(places)
+        states = states_of(chains)
+        lines, fill = [lines_of(chains, states)], fill_of(chains, states)
+        if places.marks:
+            lines.append(mark_lines_of(places, chains))
+    if places.bodies:
+        bodies = np.array(places.bodies).reshape(-1, 7)
+        lines.append(body_lines(bodies[:, :3], bodies[:, 3:6], bodies[:, 6]))
+    return joined(lines), fill
 
 
 def mark_lines_of(places: Places, chains: Chains) -> Lines:

@@ -46,7 +46,7 @@ class _Drawn:
     def __init__(self, scene: bpy.types.Scene, kept: Kept, beyond: frozenset[ChainName]) -> None:
         self.scene, self.mode, self.kept, self.beyond = scene.session_uid, scene.analytic_ik_overlay, kept, beyond
         plan = known_plan(scene)
-        shown = {ChainName(ob, chain.tip) for ob, chains in kept.items() for chain in chains}
+        shown = {ChainName(ob, chain.tip) for ob, chains in kept.chains.items() for chain in chains}
         self.plan = plan if plan is not None and shown <= plan.planned().keys() else None
         self.stale = self.reposed = False
         self.places: Places | None = None
@@ -166,17 +166,17 @@ def batches_of(context: bpy.types.Context) -> tuple:
     wanted = (scene.session_uid, mode, beyond)
     if drawn is None or (drawn.scene, drawn.mode, drawn.beyond) != wanted or _is_stale(drawn, scene):
         drawn = _drawn["now"] = _Drawn(scene, shown_chains(mode, depsgraph, beyond), beyond)
-    if not drawn.kept:
+    if not drawn.kept.armatures:
         return ()
     visible = [
         ob
         for ob in armature_objects()
-        if ob.name_full in drawn.kept and ob.mode != "EDIT" and ob.visible_in_viewport_get(space)
+        if ob.name_full in drawn.kept.armatures and ob.mode != "EDIT" and ob.visible_in_viewport_get(space)
     ]
     places = read_places(drawn.kept, visible, depsgraph)
     if places != drawn.places:
         drawn.places = places
-        drawn.batches = _batches(*shapes_of(places)) if places.shown else ()
+        drawn.batches = _batches(*shapes_of(places)) if places.shown or places.bodies else ()
     return drawn.batches
 
 

@@ -28,6 +28,8 @@ STATE_COLOURS = (
 """Red, green and blue of each state."""
 KNEE_COLOUR = (0.92, 0.70, 0.10)
 """Of the knee's circle and the line to the pole."""
+BODY_COLOUR = (0.20, 0.70, 0.92)
+"""Of a bone that follows its limbs."""
 LIMIT_COLOUR = (0.66, 0.44, 0.92)
 """Of what a joint may do."""
 FILL_ALPHA = 0.10
@@ -363,6 +365,43 @@ _SPOKES = np.array([0, 4, 8, 12, 16, 20, 24, 28, 32])
 _CONE_SPOKES = np.tile([0.05, 0.3], len(_SPOKES))
 _ARC_SPOKES = np.full(2 * len(_SPOKES), 0.12)
 _ARC_SPOKES[[0, 1, -2, -1]] = 0.75
+
+
+# Bones that follow their limbs
+
+
+def body_lines(posed: np.ndarray, stands: np.ndarray, sizes: np.ndarray) -> Lines:
+    """The lines of bones that follow their limbs: a diamond where each stands, and where it was posed a small cross,
+    with a broken line from there; those only where it has moved.
+
+    posed, stands: (m, 3), in the world; sizes: (m,), of the diamonds.
+    """
+    way = stands - posed
+    moved = _norm(way) > _THIN * sizes
+    dashes = posed[:, None] + way[:, None] * _DASHES[:, None]
+    crosses = posed[:, None] + 0.5 * sizes[:, None, None] * _CROSS
+    diamonds = stands[:, None] + sizes[:, None, None] * _DIAMOND
+    points = np.concatenate((dashes, crosses, diamonds), axis=1).astype(np.float32)
+    colours = np.empty((*points.shape[:2], 4), np.float32)
+    colours[..., :3] = BODY_COLOUR
+    colours[..., 3] = 0.95
+    colours[:, : -len(_DIAMOND), 3] = np.where(moved[:, None], 0.85, 0.0)
+    return Lines(points.reshape(-1, 3), colours.reshape(-1, 4))
+
+
+_DASHES = np.array([(k + at) / 7.55 for k in range(8) for at in (0.0, 0.55)])
+_AXES = np.eye(3)
+_CROSS = np.array([side * axis for axis in _AXES for side in (1.0, -1.0)])
+_DIAMOND = np.array(
+    [
+        corner
+        for one, other in ((0, 1), (1, 2), (2, 0))
+        for first in (_AXES[one], -_AXES[one])
+        for second in (_AXES[other], -_AXES[other])
+        for corner in (first, second)
+    ]
+)
+"""Lines, two points each: parts of a way, three axes, and the edges of an octahedron."""
 
 
 def joined(parts: Sequence[Lines]) -> Lines:
