@@ -20,7 +20,7 @@ def _rooms() -> list:
     from .bake import report
     from .planting.scene import sources
     from .rig.blender import clips
-    from .rig.data import control_clips, footprint
+    from .rig.data import control_clips, footprint, hold
     from .rig.live import handlers as live
     from .rig.pose import following
     from .ui import operators, panels, view
@@ -32,6 +32,7 @@ def _rooms() -> list:
         report,
         sources,
         footprint,
+        hold,
         marking,
         selection,
         *operators.FILES,

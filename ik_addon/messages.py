@@ -234,6 +234,27 @@ NO_CONTACT = Refusal(
 )
 NOT_PLANTED = Refusal("Armature '{armature}': its action was not made by Plant Feet. Press Plant Feet first.")
 NO_LEG_TO_CHECK = Refusal("Armature '{armature}': it has no leg that can be found. Add chains to its legs.")
+HELD_GONE = Clause("the object that it is locked to is gone. Choose another object.")
+HELD_BONE_GONE = Clause("object '{object}' has no bone '{bone}' to lock it to. Choose another bone.")
+HELD_BY_LIMB = Clause("its limb moves {held}, so it cannot be locked to it. Choose an object that it does not move.")
+HELD_ON_BODY = Clause(
+    "bone '{body}' follows its limbs and moves {held} with it, so it cannot be locked to it. Set Body Follows of that "
+    "bone to 0."
+)
+HOLDS_IN_CIRCLE = Refusal("Bones {tips} are locked to each other. Lock one of them to another object.")
+LOCK_PLANTED = Clause("its foot is planted, so it cannot be locked too. Choose a limb that is not planted.")
+PLANT_LOCKED = Clause(
+    "its foot is locked to an object. Delete the keys of its Contact and press Update Locks, or plant the other legs "
+    "alone."
+)
+NOTHING_HELD = Refusal(
+    "Armature '{armature}': there is no object to lock to. Select it together with the hand, or choose it in the "
+    "dialog."
+)
+NO_HOLD = Refusal(
+    "Armature '{armature}': no selected limb is in contact with {held} in these frames. Set Contacts to Whole Range."
+)
+NOT_LOCKED = Refusal("Armature '{armature}': its action has no lock. Press Lock to Object first.")
 TOO_FEW_FRAMES = Refusal("The range has fewer than 3 frames. Set a longer one.")
 
 # What wins over a chain, and over keys
@@ -382,6 +403,14 @@ CANCELLED = Done("{work} was cancelled, nothing was changed")
 BAKED = Done("Baked {chains}, frames {first}-{last}{result}")
 PLANTED = Done("Planted {steps} of {legs}, frames {first}-{last}. The body moves by up to {part:.1%} of a leg{result}")
 IN_LEG_LENGTHS = Note("In leg lengths. Slide 0 is automatic.")
+LOCKED = Done("Locked {tips}: {contacts}, frames {first}-{last}{result}")
+LOCK_UNREACHED = Part(
+    ". Out of reach: {frames}, the first is {frame}. Move the object closer, or let Body Follows move the body"
+)
+HELD = Note("{tip}: {contacts} with {held}, frames {first}-{last}")
+HELD_LOST = Note("{tip}: {contacts} with an object that is gone, frames {first}-{last}")
+CONTACTS_ONE = Part("1 contact")
+CONTACTS = Part("{count} contacts")
 SLIDES = Note("{tip}: {steps}, slide {slides}")
 BODY_MOVED = Note("Body '{bone}' moves by up to {shift}")
 IN_PLACE = Note("The clip stays in place. For feet that do not slide, move the character at {speed} per second.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from math import asin, sqrt
+from math import asin, cos, sin, sqrt
 from pathlib import Path
 
 import bpy
@@ -287,13 +287,13 @@ def enter(mode: str, ob: bpy.types.Object, *bones: str) -> None:
     select_bones(ob, *bones)
 
 
-def sliding_walk() -> bpy.types.Object:
-    """A character whose captured feet slide, with a chain on each leg."""
+def sliding_walk(**options: object) -> bpy.types.Object:
+    """A character whose captured feet slide, with a chain on each leg; options: of Rig Legs."""
     scene = Path(__file__).parents[1] / "sample_scenes" / "biped_capture.blend"
     bpy.ops.wm.open_mainfile(filepath=str(scene), load_ui=True)
     ob = bpy.data.objects["Robot rig"]
     select(ob)
-    bpy.ops.analytic_ik.rig_legs()
+    bpy.ops.analytic_ik.rig_legs(**options)
     return ob
 
 
@@ -329,3 +329,44 @@ def second_chain(rig: Rig, tip: str, count: int, name: str = "second") -> bpy.ty
     make_chain(bone, Control(new_empty(name, rig.to_world(Vector(bone.tail)))), chain_count=count)
     update()
     return bone
+
+
+def prop_file(folder: Path) -> Path:
+    """A file of `carrier_of_a_prop`: opened, it is there sooner than made."""
+    path = folder / "prop.blend"
+    carrier_of_a_prop()
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+def opened_prop(file: Path) -> tuple[bpy.types.Object, bpy.types.Object]:
+    """The walker and the prop of such a file."""
+    bpy.ops.wm.open_mainfile(filepath=str(file), load_ui=True)
+    ob = bpy.data.objects["Robot rig"]
+    select(ob)
+    go_to(30)
+    return ob, bpy.data.objects["prop"]
+
+
+def carrier_of_a_prop(**options: object) -> tuple[bpy.types.Object, bpy.types.Object]:
+    """A captured walker with chains on arms and legs, and an Empty that turns and moves where the left hand reaches.
+
+    At frame 30 it is close to the hand.
+    """
+    ob = sliding_walk(arms=True, **options)
+    prop = new_empty("prop")
+
+    def joint(frame: int, bone: str) -> Vector:
+        go_to(frame)
+        shown = evaluated_copy(ob)
+        return shown.matrix_world @ shown.pose.bones[bone].head
+
+    way = 0.92 * (joint(30, "hand.L") - joint(30, "upper_arm.L"))
+    for frame in range(1, 121, 6):
+        arm = joint(frame, "upper_arm.L")
+        prop.location = arm + way + Vector((sin(0.11 * frame), cos(0.07 * frame), sin(0.05 * frame))) * 0.02
+        prop.rotation_euler = (0.04 * frame, 0.6 * sin(0.06 * frame), -0.03 * frame)
+        prop.keyframe_insert("location", frame=frame)
+        prop.keyframe_insert("rotation_euler", frame=frame)
+    go_to(30)
+    return ob, prop

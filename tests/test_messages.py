@@ -32,6 +32,7 @@ DESCRIBED_IN = {
     "rig/data/settings.py",  # items of properties
     "ui/operators/planting.py",  # items of properties
     "ui/operators/control_choice.py",  # items of properties
+    "ui/operators/locking.py",  # items of properties
     "ui/operators/cures.py",  # what each button does
     "ui/view/swivel.py",  # keys in the status bar
     "authoring/finding/bone_names.py",  # words in bones' names

@@ -152,7 +152,13 @@ def unlike_option(names, choices, default, options):
     found = options.get(", ".join(names)) or [own for name in names for own in options.get(name, [])]
     if len(found) < len(names) and ", ".join(names) not in options:
         return f"{names}: there is no such option"
-    first = found[0]
+    # Operators may have options of one label, each with its own row.
+    unlike = [_unlike(own, choices, default) for own in found]
+    return None if None in unlike else unlike[0]
+
+
+def _unlike(first, choices, default):
+    """In what a row differs from one option; None: in nothing."""
     if first.type == "ENUM":
         items = {item.name for item in first.enum_items}
         told = {name for name in in_italics(choices) if name in items}

@@ -183,11 +183,13 @@ def test_a_contact_that_is_edited_changes_its_own_step_alone(walker):
     assert np.abs(frames[changed] - frame).max() < 30
 
 
-def test_closed_in_the_middle_it_leaves_all_as_it_was(walker):
+@pytest.mark.parametrize("count", [70, 150])
+def test_closed_in_the_middle_it_leaves_all_as_it_was(walker, count):
+    """While controls are placed, and after keys were written."""
     tips = leg_tips(walker)
     before, actions = keys_of(walker), sorted(bpy.data.actions.keys())
     steps = planted(bpy.context, tips, FRAMES)
-    for _ in range(70):
+    for _ in range(count):
         next(steps)
     steps.close()
     assert keys_of(walker) == before

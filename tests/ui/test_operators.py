@@ -11,6 +11,7 @@ from ik_addon import ui
 
 from ..rig.rigs import editing, leg, new_empty, update
 from ..scenes import (
+    carrier_of_a_prop,
     curves_of,
     enter,
     key_fk,
@@ -168,6 +169,18 @@ def planted() -> None:
         point.co[1] += 0.1
 
 
+def arm_and_prop() -> None:
+    ob, _ = carrier_of_a_prop()
+    enter("POSE", ob, "hand.L")
+
+
+def arm_on_a_prop() -> None:
+    arm_and_prop()
+    bpy.ops.analytic_ik.lock_to_object(object="prop", frame_start=20, frame_end=40)
+    for point in curves_of(bpy.data.objects["prop"])["location", 2].keyframe_points:
+        point.co[1] += 0.02
+
+
 UNDONE = {
     "add": (without_chain, {}),
     "rig_legs": (without_chain, {}),
@@ -183,6 +196,8 @@ UNDONE = {
     "switch_to_ik": (all_fk, {}),
     "plant_feet": (sliding_walk, {"frame_start": 1, "frame_end": 40}),
     "plant_again": (planted, {}),
+    "lock_to_object": (arm_and_prop, {"object": "prop", "frame_start": 20, "frame_end": 40}),
+    "lock_again": (arm_on_a_prop, {}),
     "unmute": (muted, {}),
     "swivel": (sound, {"angle": 0.7}),
     "cure": (keyed_below, {"kind": "MUTE_KEYS", "bone": "shin"}),
@@ -255,6 +270,8 @@ LACKS = {
     "plant_again": "has no live chain. Add one first",
     "switch_to_fk": "no selected bone belongs to a chain",
     "switch_to_ik": "no selected bone belongs to a chain",
+    "lock_to_object": "has no live chain. Add one first",
+    "lock_again": "has no live chain. Add one first",
 }
 LACKS_RESULTS = {
     "mark_problems": "Armature 'leg' has no report. Check or bake its chains first",

@@ -13,9 +13,10 @@ from .sole import BALL, HEEL, Sole
 
 @dataclass(frozen=True)
 class Lock:
-    """A heel or ball that stands still.
+    """A heel or ball that stands still, or moves with what it is held to.
 
-    leg: its number. point: 0 for the heel, 1 for the ball. first, last: frames. place: (3,), in the world.
+    leg: its number. point: 0 for the heel, 1 for the ball. first, last: frames. place: (3,), in the world; (n, 3) in
+    each of these frames if it moves.
     """
 
     leg: int
@@ -27,9 +28,9 @@ class Lock:
 
 @dataclass(frozen=True)
 class Flat:
-    """A foot of which heel and ball stand still.
+    """A foot of which heel and ball stand still, or move with what it is held to.
 
-    leg: its number. first, last: frames. foot: (3, 3), its orientation.
+    leg: its number. first, last: frames. foot: (3, 3), its orientation; (n, 3, 3) in each of these frames if it moves.
     """
 
     leg: int

@@ -1,6 +1,6 @@
 """Clips in place: the ground passes below the feet as a belt, and they stand on that."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from .in_time import slope
 from .options import LOW, SLOPE_TIME
 from .planning import Ground, Plan
 from .sole import Sole
+from .space import Space
 
 SLOWEST_BELT = 0.3
 """Speed of feet in contact, leg lengths a second, below which they skate and do not walk in place."""
@@ -58,15 +59,12 @@ class Standing:
 
     def seen_from(self, clip: Clip) -> Clip:
         """A clip moved so that the ground stands still."""
-        ways = _ways(clip, -self.velocity)
-        return replace(clip, **{name: getattr(clip, name) + ways for name in ("hips", "knees", "ankles", "balls")})
+        return self._space(clip).seen_from(clip)
 
     def put_back(self, clip: Clip, plan: Plan) -> Plan:
         """A plan for a clip `seen_from` the ground, for the clip as it is."""
-        ways = _ways(clip, self.velocity)
-        moved = {name: getattr(plan, name) + ways for name in ("ankles", "knees", "poles")}
-        return replace(plan, **moved, arcs=plan.arcs + self.velocity / clip.fps)
+        return self._space(clip).put_back(plan)
 
-
-def _ways(clip: Clip, velocity: np.ndarray) -> np.ndarray:
-    return np.arange(clip.frame_count)[:, None] / clip.fps * velocity
+    def _space(self, clip: Clip) -> Space:
+        times = np.arange(clip.frame_count) / clip.fps
+        return Space(times[:, None] * self.velocity, np.broadcast_to(np.eye(3), (clip.frame_count, 3, 3)))

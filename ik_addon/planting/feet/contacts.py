@@ -59,6 +59,22 @@ def find_contacts(clip: Clip, sole: Sole, options: Options) -> np.ndarray:
     return found
 
 
+def find_holds(clip: Clip, near: np.ndarray) -> np.ndarray:
+    """(limbs, T) bool: whether the end of each limb moves with what a clip is seen from, and is close to it.
+
+    near: (limbs, T) bool, whether it is close.
+    """
+    free = np.zeros(clip.frame_count, bool)
+    found = np.zeros(near.shape, bool)
+    for limb, way in enumerate(clip.ankles / clip.size):
+        speed = np.linalg.norm(slope(way, clip.fps, SLOPE_TIME), axis=-1)
+        # What is far away is as what is in the air.
+        found[limb] = _stays(way, np.where(near[limb], 0.0, np.inf), speed, np.inf, free, clip.fps)
+        _split_slides(found[limb], way, speed, SLIDE_RANGE[0], clip.fps)
+        _drop_short(found[limb], clip.fps)
+    return found
+
+
 def _stays(
     way: np.ndarray, height: np.ndarray, speed: np.ndarray, lift: float, held: np.ndarray, fps: float
 ) -> np.ndarray:

@@ -7,6 +7,11 @@ the best dozen found contacts equally well (mean F1 within 0.006), so none of th
 from dataclasses import dataclass
 from typing import Literal
 
+ADDED_SPEED = 0.6
+"""Speed that a blend may add to a foot: blends take longer for larger corrections."""
+ADDED_TURN = 2.5
+"""The same of rotations, radians a second."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -19,6 +24,8 @@ class Options:
     softness: largest extension of a leg, part of its length, unless the capture itself was straighter.
     clearance: height over the ground that a foot keeps in the air, if it had it, leg lengths.
     find_footing: whether a foot that would stand over an edge of the ground stands beside it.
+    added_speed, added_turn: how fast a blend may be beside what the capture does, leg lengths and radians a second;
+    infinite for blends that last as long as `blend` says.
     """
 
     slide: float = 0.0
@@ -28,6 +35,8 @@ class Options:
     softness: float = 0.985
     clearance: float = 0.03
     find_footing: bool = True
+    added_speed: float = ADDED_SPEED
+    added_turn: float = ADDED_TURN
 
 
 # Speed
@@ -103,10 +112,6 @@ POINT_FOOT = 0.02
 
 # Corrections
 
-ADDED_SPEED = 0.6
-"""Speed that a blend may add to a foot: blends take longer for larger corrections."""
-ADDED_TURN = 2.5
-"""The same of rotations, radians a second."""
 CLEARANCE_TIME = 0.1
 """A foot is lifted over the ground so much ahead of time."""
 LIFT_SPEED = 2.0

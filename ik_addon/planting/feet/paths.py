@@ -13,12 +13,14 @@ import numpy as np
 from .anchors import Anchors, Flat, Lock
 from .clip import Clip
 from .in_time import bridged, eased, runs, slope
-from .options import ADDED_SPEED, ADDED_TURN, SLOPE_TIME, Options
+from .options import SLOPE_TIME, Options
 from .sole import Sole
 from .turns import applied, same_way, turns_by, vectors_of
 
 PEAK = 1.5
 """The largest slope of a cubic from rest to rest, of its mean slope."""
+TINY = 1e-300
+"""By which a speed of zero may be divided."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,8 @@ class FootPath:
 def foot_path(clip: Clip, sole: Sole, leg: int, anchors: Anchors, options: Options) -> FootPath:
     """The path of one leg's foot that keeps its anchors; as captured if it has none.
 
-    The speed that a blend adds to a foot, over what the capture has at its ends, is at most ADDED_SPEED unless two
-    contacts leave it less time.
+    The speed that a blend adds to a foot, over what the capture has at its ends, is at most `options.added_speed`
+    unless two contacts leave it less time.
     """
     locks = [lock for lock in anchors.locks if lock.leg == leg]
     if not locks:
@@ -59,7 +61,7 @@ def foot_path(clip: Clip, sole: Sole, leg: int, anchors: Anchors, options: Optio
 def faded_turns(vectors: np.ndarray, known: np.ndarray, clip: Clip, options: Options) -> np.ndarray:
     """The turns (T, 3, 3) by vectors (T, 3) that are known in some frames, faded between these."""
     slopes = _slopes_inside(vectors, known, clip.fps)
-    return turns_by(bridged(vectors, known, slopes, lambda end: _fade(end, ADDED_TURN, clip.fps, options)))
+    return turns_by(bridged(vectors, known, slopes, lambda end: _fade(end, options.added_turn, clip.fps, options)))
 
 
 def _turned(clip: Clip, leg: int, flats: list[Flat], options: Options) -> np.ndarray:
@@ -71,6 +73,10 @@ def _turned(clip: Clip, leg: int, flats: list[Flat], options: Options) -> np.nda
         turns = vectors_of(flat.foot @ clip.feet[leg, span].swapaxes(1, 2))
         # Half a turn has two vectors: those of one foot, and of the next, are on one side.
         vectors[span] = same_way(turns, same_way(turns[0], before))
+        if flat.foot.ndim == 3:
+            # What goes round with a wheel leaves it by the shorter way.
+            late = slice(len(turns) // 2, None)
+            vectors[span][late] = same_way(turns[late], turns[-1])
         before, known[span] = vectors[flat.last], True
     return faded_turns(vectors, known, clip, options) @ clip.feet[leg]
 
@@ -79,18 +85,21 @@ def _placed(clip: Clip, sole: Sole, leg: int, locks: list[Lock], options: Option
     """The pivots (T, 3) of a foot, and their places (T, 3): those of its locks, and what leads from one to the next."""
     count = clip.frame_count
     places, pivots, known = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count, bool)
+    carried = np.zeros((count, 3))
     for lock in locks:
         span = slice(lock.first, lock.last + 1)
         places[span], pivots[span], known[span] = lock.place, sole.points[leg, lock.point], True
+        if lock.place.ndim == 2:
+            carried[span] = slope(lock.place, clip.fps, SLOPE_TIME)
     pivots = _wandering(pivots, known)
     captured = clip.ankles[leg] + applied(clip.feet[leg], pivots)
-    # At the end of a lock the correction changes as fast as the captured pivot moves, the other way.
+    # At the end of a lock the correction changes as fast as the lock moves away from the captured pivot.
     turning = slope(clip.feet[leg], clip.fps, SLOPE_TIME)
-    speeds = slope(clip.ankles[leg], clip.fps, SLOPE_TIME) + applied(turning, pivots)
-    fastest = ADDED_SPEED * clip.size
-    speeds *= np.minimum(1.0, fastest / np.maximum(np.linalg.norm(speeds, axis=1, keepdims=True), fastest))
+    speeds = carried - slope(clip.ankles[leg], clip.fps, SLOPE_TIME) - applied(turning, pivots)
+    fastest = options.added_speed * clip.size
+    speeds *= np.minimum(1.0, fastest / np.maximum(np.linalg.norm(speeds, axis=1, keepdims=True), TINY))
     corrections = bridged(
-        places - captured, known, -speeds / clip.fps, lambda end: _fade(end, fastest, clip.fps, options)
+        places - captured, known, speeds / clip.fps, lambda end: _fade(end, fastest, clip.fps, options)
     )
     return pivots, np.where(known[:, None], places, captured + corrections)
 

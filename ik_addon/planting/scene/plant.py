@@ -9,13 +9,11 @@ from ... import messages
 from ...authoring.fk_frames import checked_controls
 from ...authoring.placing import check_control
 from ...authoring.snap import leave_to_poles
-from ...bake.keys import check_keyable, check_unshared
+from ...bake.keys import check_unshared
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
+from ...rig.data.hold import holds_of
 from ...rig.data.undoing import all_or_nothing
-from ...rig.model.foot import end_bone
-from ...rig.model.limb import chain_bones
-from ...rig.status.problems import check_changeable
 from ...solvers import ChainError
 from ..feet.anchors import Anchors, settled
 from ..feet.belt import Standing, belt_of
@@ -28,13 +26,11 @@ from .carrier_bone import carrier_of
 from .contact_keys import keyed_contacts
 from .footprints import edited, make_footprints
 from .ground import Ground
+from .limbs import check_limbs, ready
 from .reading import captured
 from .report import report_of
 from .sources import source_playing
-from .writing import controls_placed, keyed_control, write_plan
-
-_SETTINGS = {"softness": 0.0, "influence": 1.0}
-"""What planting sets: the body does the softening, and nothing is to be left of the FK pose."""
+from .writing import body_keys, controls_placed, keyed_control, write_plan
 
 
 def planted(
@@ -55,13 +51,17 @@ def planted(
     """
     options, ground = options or Options(), ground or Ground()
     ob = tips[0].id_data
-    _check(tips, frames)
+    check_limbs(tips, frames)
+    locked = {hold.tip for hold in holds_of(ob)}
+    for tip in tips:
+        if tip.name in locked:
+            raise ChainError(messages.PLANT_LOCKED()).of(messages.BONE(bone=tip.name))
     heights = ground.heights(context.evaluated_depsgraph_get())
     found = checked_controls(tips, frames)
     owners = [control.ob for own in found.values() for control in own]
     with all_or_nothing([ob, *owners], keys=True) as undo:
         for tip in tips:
-            _ready(tip)
+            ready(tip)
         controls = checked_controls(tips, frames)
         leave_to_poles(context, tips, controls)
         undo.nothing_more_is_made()
@@ -85,11 +85,11 @@ def planted(
         made = _planned(clip, ground_below, tips, frames, options, with_footprints)
         placing = controls_placed(context, tips, controls, capture, made, frames)
         samples, slopes = yield from part_of(placing, 1, 3)
-        with all_or_nothing([ob, *owners]) as written:
-            write_plan(tips, controls, carrier, capture, made, samples, slopes, frames)
-            written.nothing_more_is_made()
-            tag_pose(ob)
-            after = yield from part_of(captured(context, tips, carrier, frames, solved=True), 2, 3)
+        body = body_keys(carrier, capture, made, frames)
+        with undo.making():
+            write_plan(tips, controls, [body], capture, made, samples, slopes, frames, "planted")
+        tag_pose(ob)
+        after = yield from part_of(captured(context, tips, carrier, frames, solved=True), 2, 3)
         # After the last step: nothing is left of what ends before.
         if footprints:
             make_footprints(context.scene, tips, seen[0], frames, clip, sole_of(clip))
@@ -101,29 +101,6 @@ def planted(
 
 plant = at_once(planted)
 """Plant feet, all at once: see `planted`."""
-
-
-def _check(tips: Sequence[bpy.types.PoseBone], frames: range) -> None:
-    ob = tips[0].id_data
-    check_changeable(ob)
-    if len(frames) < _FEWEST:
-        raise ChainError(messages.TOO_FEW_FRAMES())
-    check_keyable(ob, "COPY")
-    for tip in tips:
-        if len(chain_bones(tip)) < 2:
-            raise ChainError(messages.NO_KNEE()).of(messages.BONE(bone=tip.name))
-
-
-_FEWEST = 3
-"""Frames without which there is no motion."""
-
-
-def _ready(tip: bpy.types.PoseBone) -> None:
-    """Let a leg's control hold its foot, and nothing else bend it."""
-    for name, value in _SETTINGS.items():
-        setattr(tip, f"analytic_ik_{name}", value)
-    if end_bone(tip) is not None and not tip.analytic_ik_use_rotation:
-        tip.analytic_ik_use_rotation = True
 
 
 def _planned(

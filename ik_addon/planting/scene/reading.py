@@ -26,7 +26,7 @@ class Capture:
     """What the FK pose of some legs does over frames, and what carries it.
 
     clip: the legs. held: (legs, 3, 3), how each foot stands against its target. locations: (frames, 3), of the carrying
-    bone; ways: (frames, 3, 3), how it moves with them.
+    bone; ways: (frames, 3, 3), how it moves with them; both are of no meaning if none was asked for.
     """
 
     clip: Clip
@@ -38,27 +38,30 @@ class Capture:
 def captured(
     context: bpy.types.Context,
     tips: Sequence[bpy.types.PoseBone],
-    carrier: bpy.types.PoseBone,
+    carrier: bpy.types.PoseBone | None,
     frames: range,
     solved: bool = False,
 ) -> Steps[Capture]:
     """In steps: read the legs of these chains of one armature in their FK pose, or as they are solved.
 
-    carrier: the bone that carries them. Raises ChainError that names the bone where a chain cannot be read.
+    carrier: the bone that carries them, if that is to be moved. Raises ChainError that names the bone where a chain
+    cannot be read.
     """
-    ob = carrier.id_data
+    ob = tips[0].id_data
     places = {ChainName(ob.name_full, tip.name): k for k, tip in enumerate(tips)}
     count, legs = len(frames), len(tips)
     joints, balls = np.empty((legs, count, 3, 3)), np.empty((legs, count, 3))
     feet, lengths = np.empty((legs, count, 3, 3)), np.empty((legs, 2))
     held = np.tile(np.eye(3), (legs, 1, 1))
-    locations, ways = np.empty((count, 3)), np.empty((count, 3, 3))
+    locations, ways = np.zeros((count, 3)), np.zeros((count, 3, 3))
     to_ball, soles = zip(*map(ball_of_chain, tips), strict=True)
     with closing(stepped(context, tips, frames)) as scenes:
         for (done, total), scene in scenes:
-            t, reader = done - 1, scene.armature(ob)
-            own = reader.tip(carrier.name)
-            locations[t], ways[t] = own.location, way_of(reader, own)
+            t = done - 1
+            if carrier is not None:
+                reader = scene.armature(ob)
+                own = reader.tip(carrier.name)
+                locations[t], ways[t] = own.location, way_of(reader, own)
             for chain, limb in limbs_in_fk(scene, set(places), solved):
                 k = places[chain]
                 poses, foot = _solved(limb) if solved else _in_fk(limb)

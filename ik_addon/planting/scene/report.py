@@ -6,21 +6,34 @@ import bpy
 import numpy as np
 
 from ... import messages
+from ...rig.data.hold import HoldRecord
+from ...rig.model.foot import end_bone
 from ..feet.anchors import Anchors
 from ..feet.belt import Standing
 from ..feet.clip import Clip
+from ..feet.holds import Hold
 from ..feet.measures import distances, measured
 from ..feet.planning import Plan
 from ..feet.sole import sole_of
+from ..feet.space import Space
 from ..feet.stances import stances_of
+from ..feet.turns import vectors_of
 
 _last: list[dict] = [{}]
+_last_locks: list[dict] = [{}]
 _POINTS = ("HEEL", "BALL")
+_MISSED = 1e-4
+"""Part of a limb by which its end may be off a grip that it reaches."""
 
 
 def last_report() -> dict:
     """What `plant` did last; empty before that. Lengths in world units, frames of the scene."""
     return _last[0]
+
+
+def last_lock_report() -> dict:
+    """What `lock` did last; empty before that. Lengths in world units, frames of the scene."""
+    return _last_locks[0]
 
 
 def report_of(
@@ -68,6 +81,56 @@ def report_of(
     return _last[0]
 
 
+def lock_report_of(
+    tips: Sequence[bpy.types.PoseBone],
+    records: Sequence[HoldRecord],
+    before: Clip,
+    holds: Sequence[Hold],
+    ends: Sequence[Space],
+    frames: range,
+) -> dict:
+    """The report of limbs that are held. before: their motion. ends: their hands and feet as Blender shows them now.
+
+    slide_before, slide_after: how far wrist or ankle is from its grip at most. turn: how far hand or foot is turned
+    from it, radians.
+    """
+    found, unreached = [], np.zeros(len(frames), bool)
+    for record, hold in zip(records, holds, strict=True):
+        end, reach = ends[hold.leg], float(before.reaches[hold.leg])
+        off = [
+            np.linalg.norm(places[hold.span] - hold.places, axis=-1) for places in (before.ankles[hold.leg], end.places)
+        ]
+        turns = vectors_of(end.turns[hold.span] @ hold.turns.swapaxes(1, 2))
+        unreached[hold.span] |= off[1] > _MISSED * reach
+        found.append(
+            {
+                "tip": record.tip,
+                "length": reach,
+                "object": record.ob.name,
+                "bone": record.bone,
+                "first": record.first,
+                "last": record.last,
+                "slide_before": float(off[0].max()),
+                "slide_after": float(off[1].max()),
+                "turn": float(np.linalg.norm(turns, axis=-1).max()) if end_bone(tips[hold.leg]) else 0.0,
+            }
+        )
+    ob = tips[0].id_data
+    _last_locks[0] = {
+        "armature": ob.name,
+        "action": ob.animation_data.action.name,
+        "frames": [frames.start, frames[-1], frames.step],
+        "holds": found,
+        "unreached_frames": [frames[k] for k in np.flatnonzero(unreached)],
+    }
+    return _last_locks[0]
+
+
 def steps_words(count: int) -> str:
     """So many steps, in words."""
     return messages.STEPS_ONE() if count == 1 else messages.STEPS(count=count)
+
+
+def contacts_words(count: int) -> str:
+    """So many contacts, in words."""
+    return messages.CONTACTS_ONE() if count == 1 else messages.CONTACTS(count=count)

@@ -1,6 +1,6 @@
 """From a plan to keys: of the controls, of the bone that carries the body, and of the contacts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from ...authoring.fk_frames import keys_of, stepped
 from ...authoring.placing import Control, Placer, depth
 from ...bake.keys import BoneKeys, write_keys
 from ...bake.stepping import Steps
-from ...rig.blender.channels import LOCATION, Raw
+from ...rig.blender.channels import LOCATION, Raw, channel_of
 from ...rig.blender.clips import playing_clip
 from ...rig.data.control_clips import controls_follow, keep_partner, partner
 from ..feet.in_time import runs
@@ -26,7 +26,6 @@ Samples = dict[Control, list[tuple[Raw, ...]]]
 Slopes = dict[Control, list[np.ndarray]]
 """How fast the locations (2, 3) of controls arrive at each frame and leave it, as `arcs` of a plan."""
 
-_PLANTED = "planted"
 _STRAIGHT = 1e-6
 """How far numbers may be from a straight line that single precision draws, part of them or of the leg."""
 
@@ -66,6 +65,8 @@ def controls_placed(
                 else:
                     slopes.setdefault(target, []).append(_slopes(placer, target, place, plan.arcs[k, done - 1]))
                 wanted[keyed], wanted[pole] = place, Matrix.Translation(plan.poles[k, done - 1])
+            if done == 1:
+                _turn_back(wanted)
             for control in sorted(wanted, key=depth):
                 samples.setdefault(control, []).append(placer.place(control, wanted[control]))
             yield done, total
@@ -81,6 +82,17 @@ def _slopes(placer: Placer, control: Control, place: Matrix, ways: np.ndarray) -
     return np.where(np.isnan(ways), np.nan, np.array(there) - here)
 
 
+def _turn_back(controls: Iterable[Control]) -> None:
+    """Let the rotations of controls begin at none, so that keys do not depend on how these are turned now."""
+    for control in controls:
+        for mode in set(control.modes) - {LOCATION}:
+            numbers = _UNTURNED.get(mode, (0.0, 0.0, 0.0))
+            setattr(control.owner, channel_of(mode)[0], numbers)
+
+
+_UNTURNED = {"QUATERNION": (1.0, 0.0, 0.0, 0.0), "AXIS_ANGLE": (0.0, 0.0, 1.0, 0.0)}
+
+
 def _target_worlds(capture: Capture, plan: Plan) -> np.ndarray:
     """Where targets go, (legs, frames, 4, 4): to the ankles, turned as the feet want it."""
     worlds = np.tile(np.eye(4), (*plan.ankles.shape[:2], 1, 1))
@@ -89,20 +101,29 @@ def _target_worlds(capture: Capture, plan: Plan) -> np.ndarray:
     return worlds
 
 
+def body_keys(carrier: bpy.types.PoseBone, capture: Capture, plan: Plan, frames: range) -> BoneKeys:
+    """The keys with which the bone that carries a body moves as planned."""
+    ways = np.linalg.solve(capture.ways, plan.shifts[..., None])[..., 0]
+    return keys_of(carrier.name, LOCATION, (capture.locations + ways).tolist(), frames)
+
+
 def write_plan(
     tips: Sequence[bpy.types.PoseBone],
     controls: dict[bpy.types.PoseBone, list[Control]],
-    carrier: bpy.types.PoseBone,
+    body: Sequence[BoneKeys],
     capture: Capture,
     plan: Plan,
     samples: Samples,
     slopes: Slopes,
     frames: range,
+    made: str,
 ) -> None:
-    """Key a plan: in copies of the actions of controls and armature, or in those that were planted before."""
-    ob = carrier.id_data
-    ways = np.linalg.solve(capture.ways, plan.shifts[..., None])[..., 0]
-    keys = {ob: [keys_of(carrier.name, LOCATION, (capture.locations + ways).tolist(), frames)]}
+    """Key a plan: in copies of the actions of controls and armature, or in those that were planted before.
+
+    body: keys of the bone that carries the limbs. made: what the copies' names say of them.
+    """
+    ob = tips[0].id_data
+    keys = {ob: [*body]}
     for k, tip in enumerate(tips):
         target, pole = keyed_control(tip, controls[tip][0]), controls[tip][1]
         needed = needed_rows(plan.contacts[k], samples[target], float(capture.clip.reaches[k]) / _scale_of(target))
@@ -111,11 +132,7 @@ def write_plan(
             if control in slopes:
                 own[0] = replace(own[0], slopes=np.array(slopes[control])[rows])
             keys.setdefault(control.ob, []).extend(own)
-    _write(ob, keys.pop(ob))
-    # In the copy of a clip they have copies of their slots.
-    controls_follow(ob)
-    for control, channels in keys.items():
-        _write_control(ob, control, channels)
+    write_copies(ob, keys, made)
     for tip, contacts in zip(tips, plan.contacts, strict=True):
         key_contacts(tip, contacts, frames)
 
@@ -152,18 +169,31 @@ def _control_keys(
     ]
 
 
-def _write(ob: bpy.types.Object, channels: Sequence[BoneKeys]) -> None:
+def write_copies(ob: bpy.types.Object, keys: Mapping[bpy.types.Object, Sequence[BoneKeys]], made: str) -> None:
+    """Write keys of an armature object and its controls into copies of their actions, or into those that were made so.
+
+    made: what the copies' names say of them.
+    """
+    _write(ob, keys.get(ob, ()), made)
+    # In the copy of a clip they have copies of their slots.
+    controls_follow(ob)
+    for control, channels in keys.items():
+        if control != ob:
+            _write_control(ob, control, channels, made)
+
+
+def _write(ob: bpy.types.Object, channels: Sequence[BoneKeys], made: str) -> None:
     source = ob.animation_data.action if ob.animation_data else None
     again = is_planted(ob)
-    action = write_keys(ob, channels, "CURRENT" if again else "COPY", _PLANTED)
+    action = write_keys(ob, channels, "CURRENT" if again else "COPY", made)
     if not again:
         mark_planted(action, source)
 
 
-def _write_control(ob: bpy.types.Object, control: bpy.types.Object, channels: Sequence[BoneKeys]) -> None:
+def _write_control(ob: bpy.types.Object, control: bpy.types.Object, channels: Sequence[BoneKeys], made: str) -> None:
     """The same for a control of an armature object that was planted: what belongs to its clip stays with the copy."""
     before = playing_clip(control)
     belonged = before is not None and before == partner(control, playing_clip(ob))
-    _write(control, channels)
+    _write(control, channels, made)
     if belonged:
         keep_partner(control, playing_clip(ob), playing_clip(control))

@@ -48,6 +48,18 @@ def followed_bones(
                 yield other[0], other[0].pose.bones[other[1]]
 
 
+def followed_nodes(ob: bpy.types.Object, bone_name: str = "") -> set[Node]:
+    """An object or bone with all objects and bones that move it: what carries it, its constraints and its drivers."""
+    waiting: list[Node] = [(ob.original, bone_name)]  # pyright: ignore[reportAssignmentType]
+    visited: set[Node] = set()
+    while waiting:
+        node = waiting.pop()
+        if node not in visited:
+            visited.add(node)
+            waiting += [other for other, _ in _look_at(node, True)[1]]
+    return visited
+
+
 def _look_at(node: Node, turned: bool) -> tuple[bpy.types.PoseBone | None, list[tuple[Node, bool]]]:
     """The bone of a node, and what the node follows, each with whether it is where that is."""
     owner, name = node

@@ -224,8 +224,8 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
         "cone": _angle("Max Bend", "Largest angle between this bone and its parent", default=pi, min=0.0, max=pi),
         "use_min_bend": _flag("Min Bend", "Keep this hinge from straightening or bending backward"),
         "min_bend": _angle("Min Bend", "Smallest angle between this bone and its parent", min=0.0, max=pi),
-        # What of a foot stands, keyed by Plant Feet and read by it alone.
-        "contact": _choice("Contact", "Part of the foot that stands still. Plant Feet keys it", items=CONTACT_ITEMS),
+        # What of a foot stands, or whether a hand holds something: keyed and read by what plants and locks them.
+        "contact": _choice("Contact", "Part of the foot or hand in contact. Plant Feet keys it", items=CONTACT_ITEMS),
         # Of a bone that carries the roots of several chains.
         "body_influence": _factor(
             "Body Follows",

@@ -48,6 +48,17 @@ class Undo:
         if self._made is None:
             self._made = {kind: uids - self._before[kind] for kind, uids in _uids().items()}
 
+    @contextmanager
+    def making(self) -> Iterator[None]:
+        """What comes into the file inside is made by the work itself, although nothing more was to be made."""
+        before = _uids()
+        try:
+            yield
+        finally:
+            if self._made is not None:
+                for kind, uids in _uids().items():
+                    self._made[kind] |= uids - before[kind]
+
     def forget(self) -> None:
         """All went well: nothing will be brought back."""
         for _, copy in self._copies:

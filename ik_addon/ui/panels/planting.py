@@ -1,14 +1,17 @@
-"""Plant Feet: the button, and what it did."""
+"""Plant Feet and Lock to Object: the buttons, and what they did."""
 
 import bpy
 
 from ... import messages
 from ...authoring.selection import chain_armature
 from ...bake.report import frames_words
-from ...planting.scene.report import last_report, steps_words
+from ...planting.scene.report import contacts_words, last_lock_report, last_report, steps_words
 from ...planting.scene.sources import kept_settings
+from ...rig.data.hold import HoldRecord, holds_of
 from ...rig.data.kept import has_controls
+from ...rig.pose.reading import control_words
 from ..classes import registration_of
+from ..operators.locking import ANALYTIC_IK_OT_lock_again, ANALYTIC_IK_OT_lock_to_object
 from ..operators.planting import ANALYTIC_IK_OT_plant_again, ANALYTIC_IK_OT_plant_feet
 from ..operators.running import running
 from .muted import draw_muted
@@ -17,7 +20,7 @@ from .sentences import draw_sentence, length_words
 
 
 class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
-    """Feet of a motion capture."""
+    """Feet and hands of a motion capture."""
 
     bl_label = "Motion Capture"
     bl_order = 2
@@ -37,9 +40,39 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
             row.operator(ANALYTIC_IK_OT_plant_again.bl_idname, icon="FILE_REFRESH")
         draw_muted(layout, context, ob)
         report = last_report()
-        action = ob.animation_data and ob.animation_data.action
-        if action and (report.get("armature"), report.get("action")) == (ob.name, action.name):
+        if _is_of(report, ob):
             _draw_report(layout, context, report)
+        row = layout.row(align=True)
+        row.operator(ANALYTIC_IK_OT_lock_to_object.bl_idname, icon="LOCKED")
+        holds = holds_of(ob)
+        if holds:
+            row.operator(ANALYTIC_IK_OT_lock_again.bl_idname, icon="FILE_REFRESH")
+            _draw_holds(layout, context, ob, holds)
+
+
+def _is_of(report: dict, ob: bpy.types.Object) -> bool:
+    """True if a report is of the action that an armature object plays now."""
+    action = ob.animation_data.action if ob.animation_data else None
+    return action is not None and (report.get("armature"), report.get("action")) == (ob.name, action.name)
+
+
+def _draw_holds(
+    layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object, holds: list[HoldRecord]
+) -> None:
+    """What is locked to what, and in which frames it is out of reach."""
+    groups: dict[tuple[str, str], list[HoldRecord]] = {}
+    for hold in holds:
+        held = control_words(hold.ob, hold.bone) if hold.ob is not None else ""
+        groups.setdefault((hold.tip, held), []).append(hold)
+    for (tip, held), own in groups.items():
+        given = {"tip": tip, "contacts": contacts_words(len(own)), "first": own[0].first, "last": own[-1].last}
+        words = messages.HELD(held=held, **given) if held else messages.HELD_LOST(**given)
+        draw_sentence(layout, context, words, "DOT" if held else "ERROR")
+    report = last_lock_report()
+    unreached = report["unreached_frames"] if _is_of(report, ob) else ()
+    if unreached:
+        words = messages.LEGS_UNREACHED(frames=frames_words(len(unreached)), frame=unreached[0])
+        draw_sentence(layout, context, words, "ERROR")
 
 
 def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:
