@@ -38,7 +38,6 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
         row.operator(ANALYTIC_IK_OT_plant_feet.bl_idname, icon="TRACKING_FORWARDS")
         if kept_settings(ob) is not None:
             row.operator(ANALYTIC_IK_OT_plant_again.bl_idname, icon="FILE_REFRESH")
-        draw_muted(layout, context, ob)
         report = last_report()
         if _is_of(report, ob):
             _draw_report(layout, context, report)
@@ -48,6 +47,7 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
         if holds:
             row.operator(ANALYTIC_IK_OT_lock_again.bl_idname, icon="FILE_REFRESH")
             _draw_holds(layout, context, ob, holds)
+        draw_muted(layout, context, ob)
 
 
 def _is_of(report: dict, ob: bpy.types.Object) -> bool:
