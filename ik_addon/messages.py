@@ -237,6 +237,7 @@ NO_LEG_TO_CHECK = Refusal("Armature '{armature}': it has no leg that can be foun
 HELD_GONE = Clause("the object that it is locked to is gone. Choose another object.")
 HELD_BONE_GONE = Clause("object '{object}' has no bone '{bone}' to lock it to. Choose another bone.")
 HELD_BY_LIMB = Clause("its limb moves {held}, so it cannot be locked to it. Choose an object that it does not move.")
+HELD_NO_NUMBER = Clause("the motion of {held} holds values that are not numbers. Delete those keys.")
 HELD_ON_BODY = Clause(
     "bone '{body}' follows its limbs and moves {held} with it, so it cannot be locked to it. Set Body Follows of that "
     "bone to 0."

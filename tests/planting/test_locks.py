@@ -529,6 +529,18 @@ def test_a_prop_that_was_deleted_is_told_when_locks_are_updated(scene):
         lock_again(bpy.context, ob)
 
 
+def test_motion_of_a_prop_that_is_no_number_is_told(scene):
+    ob, prop = scene
+    curve = curves_of(prop)["location", 0]
+    curve.keyframe_points[7].co[1] = float("nan")
+    curve.update()
+    actions = sorted(bpy.data.actions.keys())
+    with pytest.raises(ChainError, match="the motion of 'prop' holds values that are not numbers"):
+        lock(bpy.context, [left(ob)], Control(prop), FRAMES)
+    assert sorted(bpy.data.actions.keys()) == actions
+    assert not holds_of(ob)
+
+
 def test_a_foot_that_is_locked_is_not_planted_too(scene):
     ob, prop = scene
     lock(bpy.context, [ob.pose.bones["shin.L"]], Control(prop), FRAMES, grip="MEAN")

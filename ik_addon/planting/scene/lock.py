@@ -1,7 +1,6 @@
 """Lock to Object: hands and feet that keep their grip on what moves."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import bpy
 import numpy as np
@@ -20,11 +19,11 @@ from ...rig.data.undoing import Undo, all_or_nothing
 from ...solvers import ChainError
 from ..feet.clip import Clip
 from ..feet.contacts import find_holds
-from ..feet.holds import Hold, mean_grip, plan_holds
+from ..feet.holds import plan_holds
 from ..feet.in_time import runs
 from ..feet.options import Options
 from ..feet.space import Space
-from .contact_keys import keyed_contacts
+from .bars import Bar, held_of, hold_of, is_keyed, kept_bars, new_record, record_of
 from .held import check_held, in_order, is_there, limb_bones
 from .limbs import check_limbs, ready
 from .nearness import near_to
@@ -38,19 +37,7 @@ BLEND = 0.25
 """Seconds over which a lock eases in and out."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Bar:
-    """A limb that is held in some frames. leg: its number. first, last: rows. grip: None for the mean of these."""
-
-    leg: int
-    first: int
-    last: int
-    held: Control
-    grip: Matrix | None
-    blend: float
-
-
-_Choice = Callable[[Clip, dict[Control, Space]], list[_Bar]]
+_Choice = Callable[[Clip, dict[Control, Space]], list[Bar]]
 """Which bars are wanted of limbs that were read, and of what they may be held to."""
 
 
@@ -77,23 +64,23 @@ def locked(
     for tip in tips:
         check_held(context, tip, held)
     records = [each for each in holds_of(ob) if each.tip in {tip.name for tip in tips}]
-    _check_circles(ob, [*holds_of(ob), *(_record(tip, held, frames, Matrix(), blend) for tip in tips)])
+    _check_circles(ob, [*holds_of(ob), *(new_record(tip, held, frames, Matrix(), blend) for tip in tips)])
     whole = _all_frames(context, ob, frames)
     depsgraph = context.evaluated_depsgraph_get()
     base = pose_of_held(held)(depsgraph).inverted_safe()
     now = [_as_kept(base @ pose_of_end(tip)(depsgraph), tip, held, records) for tip in tips]
     inside = np.isin(np.array(whole), np.array(frames))
 
-    def choose(clip: Clip, spaces: dict[Control, Space]) -> list[_Bar]:
+    def choose(clip: Clip, spaces: dict[Control, Space]) -> list[Bar]:
         found = _found(clip, spaces[held], near_to(context, held, clip, spaces[held])) if contacts == "FOUND" else None
-        bars: list[_Bar] = []
+        bars: list[Bar] = []
         for leg, tip in enumerate(tips):
-            keyed = _keyed(tip, whole)
+            keyed = is_keyed(tip, whole)
             own = inside if found is None else inside & found[leg]
             new = runs(inside & keyed if contacts == "KEYED" else own)
             grips = now[leg] if contacts == "RANGE" and grip == "CURRENT" else None
-            bars += [_Bar(leg, first, last, held, grips, blend) for first, last in new]
-            kept = _kept_bars(leg, keyed & ~inside, whole, [each for each in records if each.tip == tip.name])
+            bars += [Bar(leg, first, last, held, grips, blend) for first, last in new]
+            kept = kept_bars(leg, keyed & ~inside, whole, [each for each in records if each.tip == tip.name])
             bars += [bar for bar in kept if is_there(context, bar.held)]
         if not any(bar.held == held for bar in bars):
             raise ChainError(messages.NO_HOLD(armature=ob.name, held=held.shown))
@@ -104,7 +91,7 @@ def locked(
         controls = _controls(context, tips)
         undo.nothing_more_is_made()
         yield from _shown_as_fk(context, tips, whole, undo)
-        others = [other for other in map(_held_of, records) if is_there(context, other)]
+        others = [other for other in map(held_of, records) if is_there(context, other)]
         report, kept = yield from _lock(context, controls, whole, [held, *others], choose, undo)
     _keep(ob, kept)
     return report
@@ -122,18 +109,16 @@ def locked_again(context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict
     by_tip: dict[str, list[HoldRecord]] = {}
     for record in holds_of(ob):
         by_tip.setdefault(record.tip, []).append(record)
-    if not by_tip:
-        raise ChainError(messages.NOT_LOCKED(armature=ob.name))
     ordered = _check_circles(ob, holds_of(ob))
     if not ordered:
         raise ChainError(messages.NOT_LOCKED(armature=ob.name))
     wholes: dict[bpy.types.PoseBone, range] = {}
-    bars: dict[bpy.types.PoseBone, list[_Bar]] = {}
+    bars: dict[bpy.types.PoseBone, list[Bar]] = {}
     for tip in ordered:
         records = by_tip[tip.name]
         whole = wholes[tip] = _all_frames(context, ob, range(records[0].first, records[-1].last + 1))
         check_limbs([tip], whole)
-        bars[tip] = list(_kept_bars(0, _keyed(tip, whole), whole, records))
+        bars[tip] = list(kept_bars(0, is_keyed(tip, whole), whole, records))
         for bar in bars[tip]:
             check_held(context, tip, bar.held)
     kept: dict[str, list[HoldRecord]] = {}
@@ -145,7 +130,7 @@ def locked_again(context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict
         undo.nothing_more_is_made()
         for number, tip in enumerate(ordered):
             held = [bar.held for bar in bars[tip]]
-            steps = _lock(context, {tip: controls[tip]}, wholes[tip], held, lambda *_, tip=tip: bars[tip], undo)
+            steps = _lock(context, {tip: controls[tip]}, wholes[tip], held, _these(bars[tip]), undo)
             report, own = yield from part_of(steps, number, len(ordered))
             kept |= own
             holds += report["holds"]
@@ -157,6 +142,11 @@ def locked_again(context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict
 
 lock_again = at_once(locked_again)
 """Lock all that is locked again, all at once: see `locked_again`."""
+
+
+def _these(bars: list[Bar]) -> _Choice:
+    """The choice of bars that are known before."""
+    return lambda _clip, _spaces: bars
 
 
 def _controls(
@@ -208,8 +198,11 @@ def _lock(
     context.view_layer.update()
     seen = yield from part_of(shown_over(context, list(map(pose_of_held, held)), frames), 1, 4)
     spaces = dict(zip(held, seen, strict=True))
+    for control, space in spaces.items():
+        if not np.isfinite(space.places).all():
+            raise ChainError(messages.HELD_NO_NUMBER(held=control.shown)).of(messages.BONE(bone=tips[0].name))
     bars = choose(capture.clip, spaces)
-    holds = [_hold(bar, capture.clip, spaces[bar.held]) for bar in bars]
+    holds = [hold_of(bar, capture.clip, spaces[bar.held]) for bar in bars]
     # A blend lasts as long as it is told to: hands are quick.
     blend = max((bar.blend for bar in bars), default=BLEND)
     plan = plan_holds(capture.clip, holds, Options(blend=blend, added_speed=np.inf, added_turn=np.inf))
@@ -219,7 +212,7 @@ def _lock(
         write_plan(tips, controls, (), capture, plan, samples, slopes, frames, "locked")
     tag_pose(ob)
     ends = yield from part_of(shown_over(context, list(map(pose_of_end, tips)), frames), 3, 4)
-    records = [_record_of(bar, hold, tips, frames) for bar, hold in zip(bars, holds, strict=True)]
+    records = [record_of(bar, hold, tips, frames) for bar, hold in zip(bars, holds, strict=True)]
     kept = {tip.name: [each for each in records if each.tip == tip.name] for tip in tips}
     return lock_report_of(tips, records, capture.clip, holds, ends, frames), kept
 
@@ -238,12 +231,8 @@ def _owners(tips: Sequence[bpy.types.PoseBone]) -> list[bpy.types.Object]:
 def _check_circles(ob: bpy.types.Object, records: Sequence[HoldRecord]) -> list[bpy.types.PoseBone]:
     """The limbs of these holds, each after those that move what it is held to. Raises ChainError where that fails."""
     tips = {record.tip: ob.pose.bones[record.tip] for record in records if record.tip in ob.pose.bones}
-    held = {name: [_held_of(each) for each in records if each.tip == name and each.ob] for name in tips}
+    held = {name: [held_of(each) for each in records if each.tip == name and each.ob] for name in tips}
     return in_order(tips, held)
-
-
-def _held_of(record: HoldRecord) -> Control:
-    return Control(record.ob, record.bone)
 
 
 def _all_frames(context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> range:
@@ -251,34 +240,6 @@ def _all_frames(context: bpy.types.Context, ob: bpy.types.Object, frames: range)
     scene = context.scene
     motion = motion_frames(ob) or range(scene.frame_start, scene.frame_end + 1)
     return range(min(motion.start, frames.start), max(motion.stop, frames.stop))
-
-
-def _keyed(tip: bpy.types.PoseBone, frames: range) -> np.ndarray:
-    """(frames,) bool, where keys of the Contact of a limb say that it is held."""
-    contacts = keyed_contacts(tip, frames)
-    return np.zeros(len(frames), bool) if contacts is None else contacts.any(axis=0)
-
-
-def _kept_bars(leg: int, keyed: np.ndarray, frames: range, records: Sequence[HoldRecord]) -> Iterator[_Bar]:
-    """The bars of one limb that its keys show, each held to what it was held to before."""
-    if not records:
-        return
-    for first, last in runs(keyed):
-        begins, ends = frames[first], frames[last]
-
-        def shared(record: HoldRecord, begins: int = begins, ends: int = ends) -> int:
-            return min(ends, record.last) - max(begins, record.first) + 1
-
-        own = sorted((each for each in records if shared(each) > 0), key=lambda each: each.first)
-        # A bar that somebody has added is held to what is held nearest to it.
-        own = own or [max(records, key=shared)]
-        # Between holds that follow each other there is no end of a bar.
-        starts = [first, *(max(each.first - frames.start, first) for each in own[1:])]
-        stops = [start - 1 for start in starts[1:]] + [last]
-        for each, start, stop in zip(own, starts, stops, strict=True):
-            if start > stop:
-                continue
-            yield _Bar(leg, start, stop, _held_of(each), each.grip if shared(each) > 0 else None, each.blend)
 
 
 def _found(clip: Clip, space: Space, near: np.ndarray) -> np.ndarray:
@@ -289,7 +250,7 @@ def _found(clip: Clip, space: Space, near: np.ndarray) -> np.ndarray:
 def _as_kept(grip: Matrix, tip: bpy.types.PoseBone, held: Control, records: Sequence[HoldRecord]) -> Matrix:
     """A grip as it is shown; if the limb is in one that it keeps, that one to the last digit."""
     for record in records:
-        if record.tip == tip.name and _held_of(record) == held and _is_same(record.grip, grip, tip):
+        if record.tip == tip.name and held_of(record) == held and _is_same(record.grip, grip, tip):
             return record.grip
     return grip
 
@@ -305,26 +266,3 @@ def _is_same(kept: Matrix, shown: Matrix, tip: bpy.types.PoseBone) -> bool:
 
 _SAME = 1e-4
 """Part of a bone's length, and radians, by which a grip that is shown differs from the one that is kept."""
-
-
-def _hold(bar: _Bar, clip: Clip, space: Space) -> Hold:
-    """A bar with its grip, as exactly as a file keeps it."""
-    if bar.grip is None:
-        place, turn = mean_grip(clip, bar.leg, bar.first, bar.last, space)
-        grip = np.eye(4)
-        grip[:3, 3], grip[:3, :3] = place, turn
-    else:
-        grip = np.array(bar.grip, float)
-    grip = grip.astype(np.float32).astype(float)
-    return Hold(bar.leg, bar.first, bar.last, space, grip[:3, 3], grip[:3, :3])
-
-
-def _record_of(bar: _Bar, hold: Hold, tips: Sequence[bpy.types.PoseBone], frames: range) -> HoldRecord:
-    grip = np.eye(4)
-    grip[:3, 3], grip[:3, :3] = hold.place, hold.turn
-    span = range(frames[bar.first], frames[bar.last] + 1)
-    return _record(tips[bar.leg], bar.held, span, Matrix(grip), bar.blend)
-
-
-def _record(tip: bpy.types.PoseBone, held: Control, frames: range, grip: Matrix, blend: float) -> HoldRecord:
-    return HoldRecord(tip.name, held.ob, held.bone, frames.start, frames[-1], grip, blend)
