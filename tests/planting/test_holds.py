@@ -74,9 +74,9 @@ def test_beyond_the_blends_all_is_as_captured():
 def jump(fps: float, spin: float) -> tuple[float, float]:
     """How much the velocity of wrist and hand changes from one frame to the next, at most."""
     clip = arm(fps)
-    first, last, again = (round(second * fps) for second in (2.0, 3.5, 3.7))
+    first, last, again = (round(second * fps) for second in (2.0, 3.0, 3.5))
     space = wheel(clip, spin)
-    holds = [hold(space, first, last), hold(Space(-space.places + (1.5, 0.0, 2.4), space.turns), again, 2 * first, 1)]
+    holds = [hold(space, first, last), hold(wheel(clip, -spin), again, 2 * first, 1)]
     plan = plan_holds(clip, holds, OPTIONS)
     return tuple(np.abs(np.diff(np.diff(way[0], axis=0) * fps, axis=0)).max() for way in (plan.ankles, plan.feet))
 
@@ -85,16 +85,19 @@ def jump(fps: float, spin: float) -> tuple[float, float]:
 def test_into_and_out_of_a_hold_speeds_are_continuous(spin):
     """At eight times the frame rate a change of speed from frame to frame is an eighth; a jump would stay."""
     slow, quick = jump(120.0, spin), jump(960.0, spin)
-    assert quick[0] < 0.3 * slow[0]
-    assert quick[1] < 0.3 * slow[1]
+    assert quick[0] < 0.2 * slow[0]
+    assert quick[1] < 0.2 * slow[1]
 
 
-def test_out_of_a_spinning_space_a_hand_goes_back_the_shorter_way():
+@pytest.mark.parametrize("last", range(200, 260, 6))
+def test_out_of_a_spinning_space_a_hand_goes_back_the_shorter_way(last):
     clip = arm()
-    plan = plan_holds(clip, [hold(wheel(clip, 9.0), 60, 240)], OPTIONS)
-    turns = turned_apart(plan.feet[0, 1:], plan.feet[0, :-1]) * clip.fps
-    # Half a turn in the time of a blend, and what the wheel gives it on its way.
-    assert turns.max() < 1.6 * np.pi / 0.3 + 9.0
+    plan = plan_holds(clip, [hold(wheel(clip, 9.0), 60, last)], OPTIONS)
+    blend = slice(last, last + round(0.3 * clip.fps) + 1)
+    away = plan.feet[0, blend] @ clip.feet[0, blend].swapaxes(1, 2)
+    travelled = turned_apart(away[1:], away[:-1]).sum()
+    # Half a turn, and what the wheel gives it on its way: it swings on by 4/27 of its speed times the blend, and back.
+    assert travelled < np.pi + 2.0 * 4.0 / 27.0 * 9.5 * 0.3
 
 
 def test_a_mean_grip_is_the_grip_of_a_hand_that_is_held():
