@@ -410,8 +410,6 @@ LOCK_UNREACHED = Part(
 )
 HELD = Note("{tip}: {contacts} with {held}, frames {first}-{last}")
 HELD_LOST = Note("{tip}: {contacts} with an object that is gone, frames {first}-{last}")
-CONTACTS_ONE = Part("1 contact")
-CONTACTS = Part("{count} contacts")
 SLIDES = Note("{tip}: {steps}, slide {slides}")
 BODY_MOVED = Note("Body '{bone}' moves by up to {shift}")
 IN_PLACE = Note("The clip stays in place. For feet that do not slide, move the character at {speed} per second.")

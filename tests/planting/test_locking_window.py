@@ -3,8 +3,8 @@
 import bpy
 import pytest
 
+from ik_addon.bake.certificate import contacts_words
 from ik_addon.planting import last_lock_report
-from ik_addon.planting.scene.report import contacts_words
 from ik_addon.rig.data.hold import holds_of
 from ik_addon.ui.panels import planting as panel
 

@@ -129,8 +129,3 @@ def lock_report_of(
 def steps_words(count: int) -> str:
     """So many steps, in words."""
     return messages.STEPS_ONE() if count == 1 else messages.STEPS(count=count)
-
-
-def contacts_words(count: int) -> str:
-    """So many contacts, in words."""
-    return messages.CONTACTS_ONE() if count == 1 else messages.CONTACTS(count=count)

@@ -14,11 +14,11 @@ from ...authoring.selection import (
     selected_bones,
     tip_of_chain,
 )
+from ...bake.certificate import contacts_words
 from ...bake.report import frames_words
 from ...bake.stepping import Steps
 from ...planting.scene.held import moves
 from ...planting.scene.lock import BLEND, locked, locked_again
-from ...planting.scene.report import contacts_words
 from ...rig.blender.motion import motion_frames
 from ...solvers import ChainError
 from ..classes import registration_of

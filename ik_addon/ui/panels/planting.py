@@ -4,8 +4,9 @@ import bpy
 
 from ... import messages
 from ...authoring.selection import chain_armature
+from ...bake.certificate import contacts_words
 from ...bake.report import frames_words
-from ...planting.scene.report import contacts_words, last_lock_report, last_report, steps_words
+from ...planting.scene.report import last_lock_report, last_report, steps_words
 from ...planting.scene.sources import kept_settings
 from ...rig.data.hold import HoldRecord, holds_of
 from ...rig.data.kept import has_controls
