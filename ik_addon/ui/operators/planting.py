@@ -85,7 +85,7 @@ class ANALYTIC_IK_OT_plant_feet(OverClips, ChainsOperator):
 
     find_footing: BoolProperty(
         name="Find Footing",
-        description="Put a foot that would stand over an edge of the ground beside it, up to half a foot away",
+        description="Put a foot that would stand over an edge of the ground beside it",
         default=True,
     )
 

@@ -284,9 +284,7 @@ class ANALYTIC_IK_OT_check(OverClips, ChainsOperator):
     bl_label = "Check Analytic IK"
     label = "Checking"
 
-    feet: BoolProperty(
-        name="Feet", description="Also measure how well the feet stand: slides, skating, floating, sinking, knee pops"
-    )
+    feet: BoolProperty(name="Feet", description="Also measure how well the feet stand")
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         ob = chain_armature(context)
