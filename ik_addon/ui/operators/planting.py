@@ -85,7 +85,7 @@ class ANALYTIC_IK_OT_plant_feet(OverClips, ChainsOperator):
 
     find_footing: BoolProperty(
         name="Find Footing",
-        description="Put a foot that would stand over an edge of the ground beside it",
+        description="Move feet that would stand over an edge of the ground",
         default=True,
     )
 
