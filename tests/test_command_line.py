@@ -213,6 +213,7 @@ def test_a_check_tells_by_its_exit_status_whether_a_tip_missed_by_more(files):
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="a terminal to show it on is made by openpty")
+@pytest.mark.slow
 def test_progress_shows_on_a_terminal(files):
     pytest.importorskip("tqdm")
     import termios
@@ -244,6 +245,7 @@ def read(terminal: int) -> bytes:
         return b""
 
 
+@pytest.mark.slow
 def test_bad_usage_ends_a_process_with_2(files):
     done = ran("bake", "walk.blend", "small.blend", "--output", "out.blend", cwd=files, status=2)
     assert done.stderr.splitlines()[-1].endswith("error: --output takes one FILE. Use --output-dir for several.")

@@ -57,7 +57,7 @@ CHANGING = [
 ]
 # They come last, for what they delete cannot be brought back.
 DELETING = {"_delete_copies", "delete_controls", "remove_animation"}
-PLACES = int(os.environ.get("ANALYTIC_IK_PLACES", "5"))
+PLACES = int(os.environ.get("ANALYTIC_IK_PLACES", "3"))
 """At how many lines each operator is made to fail, spread over all that it goes through; 0: at all of them."""
 
 

@@ -76,6 +76,7 @@ OPTIONS = [option if option in BY_DEFAULT else pytest.param(option, marks=pytest
 
 
 @pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.slow
 def test_the_limbs_of_every_family_are_found_in_an_imported_file(exported, option):
     kind, options = IMPORTS[option]
     import_file(exported[kind], options)

@@ -79,6 +79,7 @@ def test_every_clip_is_planted_and_those_without_a_stand_are_named(as_bones, cap
             assert np.abs(ankles(ob) - live).max() > 1e-4
 
 
+@pytest.mark.slow
 def test_one_clip_planted_is_the_same_alone_and_among_others():
     ob = walker(True)
     bpy.ops.analytic_ik.plant_feet(clips="ALL")

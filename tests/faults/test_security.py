@@ -200,6 +200,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.slow
 def test_while_it_runs_nothing_is_written_but_what_was_named(tmp_path):
     """Python tells of every file that it opens, every program it starts, every connection. What Blender's own code
     writes Python does not see: so the folders are looked at as well."""

@@ -281,6 +281,7 @@ def cross(a: Sequence[float], b: Sequence[float]) -> tuple[float, float, float]:
 
 
 @pytest.mark.parametrize(("solved", "solves"), [(solve_in_blender, SOLVES_IN_BLENDER), (solve_plainly, SOLVES)])
+@pytest.mark.slow
 def test_many_solves_raise_nothing_and_miss_nothing(solved, solves):
     started = perf_counter()
     count = solved(solves, SEED)

@@ -78,6 +78,7 @@ def test_a_slide_is_at_least_that_of_the_toes_seen_from_outside(walker):
 
 
 @pytest.mark.parametrize("after", ["KEEP", "MUTE", "REMOVE"])
+@pytest.mark.slow
 def test_a_bake_changes_no_figure(walker, after):
     plant(bpy.context, leg_tips(walker), FRAMES)
     live = check_feet(bpy.context, walker, FRAMES)
@@ -99,6 +100,7 @@ def test_nothing_changes(walker):
 
 
 @pytest.mark.parametrize("steps", [30, 90, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 59, 60, 61, 119))])
+@pytest.mark.slow
 def test_closed_in_the_middle_nothing_has_changed(walker, steps):
     plant(bpy.context, leg_tips(walker), FRAMES)
     before, here = whole_state(), where_one_stands()

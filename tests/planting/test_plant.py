@@ -290,6 +290,7 @@ def pixels_of(name: str) -> np.ndarray:
     return np.array(image.pixels).reshape(image.size[1], image.size[0], 4)
 
 
+@pytest.mark.slow
 def test_a_footprint_lies_along_the_slope(walker):
     bpy.ops.mesh.primitive_grid_add(size=8.0)
     ground = bpy.context.object
@@ -333,6 +334,7 @@ def test_an_empty_as_ground_is_no_mesh(walker):
 
 
 @pytest.mark.parametrize("scale", [0.01, 100.0])
+@pytest.mark.slow
 def test_of_any_size(walker, scale):
     """An armature as many exporters leave them; its controls lie in the world."""
     root = new_empty("scale")
