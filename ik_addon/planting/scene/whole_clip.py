@@ -44,7 +44,8 @@ def clip_planted(
     with all_or_nothing([ob]) as undo:
         made = []
         if not leg_tips(ob):
-            rigged = rig_legs(context, ob)
+            # Planting reads the bones, and keys the controls: those of other clips stay as they are.
+            rigged = rig_legs(context, ob, follow_motion=False)
             made = [control.ob for limb in rigged.limbs for control in (limb.target, limb.pole)]
         undo.nothing_more_is_made()
         tips = leg_tips(ob)
