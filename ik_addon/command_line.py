@@ -13,24 +13,28 @@ import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import bpy
 
 from . import messages
 from .authoring.rigging import rig_legs
-from .bake import bake, chains_of, check
+from .bake import bake, chains_of
+from .bake.baking import checked
 from .bake.certificate import certificate_text
-from .bake.clips import clips_words
+from .bake.clips import bake_clips, clips_checked, clips_words
 from .bake.formats import BLEND, SUFFIXES, open_blend, open_file, write_file
 from .bake.report import foot_words, words
 from .bake.saving import check_place, first_doubled, save_blend, save_text
-from .bake.stepping import Progress, finish
+from .bake.stepping import Progress, Steps, finish
 from .bake.stopping import Stopped, stop_if_asked, stops_heard
 from .planting import Ground, plant_clip
 from .planting.feet.measures import FIGURES
 from .planting.scene.checking import checked_with_feet
 from .planting.scene.shown import legs_of
+from .rig.blender.armatures import armature_named
+from .rig.model.order import ChainName
 from .solvers import ChainError
 
 try:
@@ -65,7 +69,7 @@ def _carried_out(options: argparse.Namespace) -> int:
     entries, stopped = [], None
     for file in options.files:
         try:
-            entries.append(_process(file, options))
+            entries += _process(file, options)
         except Stopped as stop:
             stopped = stop
             entries.append(_failed(file, messages.STOPPED()))
@@ -90,6 +94,13 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     shared.add_argument("--certificate", type=Path, metavar="FILE.txt", help="write it as text to be read")
     stepped = argparse.ArgumentParser(add_help=False)
     stepped.add_argument("--step", type=_step, default=1, metavar="N", help="every Nth frame")
+    stepped.add_argument(
+        "--clips",
+        type=str.lower,
+        choices=("current", "all"),
+        default="current",
+        help="what plays, or all that armatures may play, each over its own frames",
+    )
     standing = argparse.ArgumentParser(add_help=False)
     standing.add_argument(
         "--ground", type=str.upper, choices=("CAPTURED", "LEVEL", "OBJECT"), help="what the feet stand on"
@@ -176,22 +187,24 @@ def _output(file: Path, options: argparse.Namespace) -> Path:
     return options.output_dir / (file.with_suffix(f".{given}") if given else file).name
 
 
-def _process(file: Path, options: argparse.Namespace) -> dict:
-    """One file; its entry in the report, with the error that stopped it."""
+def _process(file: Path, options: argparse.Namespace) -> list[dict]:
+    """One file; its entries in the report, one for each clip, with the error that stopped it."""
     try:
         stop_if_asked()
-        entry = {"rig": _open_and_rig, "plant": _open_and_plant}.get(options.command, _open_and_step)(file, options)
+        entries = {"rig": _open_and_rig, "plant": _open_and_plant}.get(options.command, _open_and_step)(file, options)
     except (ChainError, OSError, RuntimeError) as error:
-        return _failed(file, error)
+        return [_failed(file, error)]
     except Exception as error:
         # A bug, or no memory: the other files go on.
         traceback.print_exc()
-        return _failed(file, messages.FILE_FAILED(kind=type(error).__name__, error=error))
-    for chain in entry["chains"]:
-        _say(messages.OF(whose=file, said=words(chain)))
-    for foot in entry.get("feet", ()):
-        _say(messages.OF(whose=file, said=foot_words(foot)))
-    return {**entry, "file": str(file)}
+        return [_failed(file, messages.FILE_FAILED(kind=type(error).__name__, error=error))]
+    for entry in entries:
+        whose = messages.OF(whose=file, said=entry["clip"]) if "clip" in entry else file
+        for chain in entry["chains"]:
+            _say(messages.OF(whose=whose, said=words(chain)))
+        for foot in entry.get("feet", ()):
+            _say(messages.OF(whose=whose, said=foot_words(foot)))
+    return [{**entry, "file": str(file)} for entry in entries]
 
 
 def _failed(file: Path, error: Exception | str) -> dict:
@@ -212,7 +225,7 @@ def _say(line: str) -> None:
     print(line.encode(encoding, "backslashreplace").decode(encoding))
 
 
-def _open_and_rig(file: Path, options: argparse.Namespace) -> dict:
+def _open_and_rig(file: Path, options: argparse.Namespace) -> list[dict]:
     """Rig the legs of a file and save it; its entry, with an error if none of its armatures has legs."""
     check_place(options.output)
     compressed = open_blend(file)
@@ -221,7 +234,7 @@ def _open_and_rig(file: Path, options: argparse.Namespace) -> dict:
     if any(rigged):
         stop_if_asked()
         save_blend(options.output, compressed)
-    return {"chains": [], "error": not any(rigged)}
+    return [{"chains": [], "error": not any(rigged)}]
 
 
 def _armatures(name: str | None) -> list[bpy.types.Object]:
@@ -257,7 +270,7 @@ def _legs_of(file: Path, ob: bpy.types.Object, arms: bool, as_bones: bool) -> bo
     return True
 
 
-def _open_and_plant(file: Path, options: argparse.Namespace) -> dict:
+def _open_and_plant(file: Path, options: argparse.Namespace) -> list[dict]:
     """Plant what the armatures of a file play, bake and save it; its entry, with an error if none could be planted."""
     output = _output(file, options)
     _check_output(output, options)
@@ -276,18 +289,19 @@ def _open_and_plant(file: Path, options: argparse.Namespace) -> dict:
             continue
         entries += report["files"]
     if not entries:
-        return {"frames": None, "seconds": 0.0, "chains": [], "error": True}
+        return [{"frames": None, "seconds": 0.0, "chains": [], "error": True}]
     stop_if_asked()
     first, last = min(entry["frames"][0] for entry in entries), max(entry["frames"][1] for entry in entries)
     bpy.context.view_layer.objects.active = scene.objects[entries[0]["feet"][0]["armature"]]
     write_file(output, compressed, range(first, last + 1))
-    return {
+    whole = {
         "frames": [first, last, 1],
         "seconds": sum(entry["seconds"] for entry in entries),
         "chains": [chain for entry in entries for chain in entry["chains"]],
         "feet": [foot for entry in entries for foot in entry["feet"]],
         "error": None,
     }
+    return [whole]
 
 
 def _ground(options: argparse.Namespace) -> Ground | None:
@@ -301,7 +315,7 @@ def _ground(options: argparse.Namespace) -> Ground | None:
     return Ground(options.ground, options.height, ob)
 
 
-def _open_and_step(file: Path, options: argparse.Namespace) -> dict:
+def _open_and_step(file: Path, options: argparse.Namespace) -> list[dict]:
     output = _output(file, options) if options.command == "bake" else None
     if output is not None:
         _check_output(output, options)
@@ -310,23 +324,23 @@ def _open_and_step(file: Path, options: argparse.Namespace) -> dict:
     first, last = options.frames or (scene.frame_start, scene.frame_end)
     frames = range(first, last + 1, options.step)
     chains = chains_of(scene.objects)
-    with_feet = output is None and (options.feet or bool(options.limit))
-    if not chains and not with_feet:
+    if not chains and (output is not None or not _wants_feet(options)):
         raise ChainError(messages.NO_CHAIN_IN_SCENE())
 
     with _shown(file.name, len(frames)) as progress:
-        if with_feet:
-            armatures = [ob for ob in _armatures(None) if legs_of(ob)] or _armatures(None)
-            report = finish(checked_with_feet(bpy.context, chains, armatures, frames, _ground(options)), progress)
-        elif output is None:
-            report = check(bpy.context, chains, frames, progress=progress)
+        if output is None:
+            entries = _checked(chains, frames, options, progress)
         else:
             settings = {name: getattr(options, name) for name in ("action", "after", "tolerance")}
-            report = bake(bpy.context, chains, frames, **settings, progress=progress)
+            if options.clips == "all":
+                report = bake_clips(bpy.context, chains, **settings, strips=True, progress=progress)
+            else:
+                report = bake(bpy.context, chains, frames, **settings, progress=progress)
+            entries = report["files"]
     stop_if_asked()
     if output is not None:
         save_blend(output, compressed)
-    return report["files"][0]
+    return entries
 
 
 def _check_output(output: Path, options: argparse.Namespace) -> None:
@@ -334,6 +348,27 @@ def _check_output(output: Path, options: argparse.Namespace) -> None:
     if options.output_dir:
         options.output_dir.mkdir(parents=True, exist_ok=True)
     check_place(output)
+
+
+def _wants_feet(options: argparse.Namespace) -> bool:
+    return options.feet or bool(options.limit)
+
+
+def _checked(chains: Sequence[ChainName], frames: range, options: argparse.Namespace, progress: Progress) -> list[dict]:
+    """The entries of a check of live chains, and with --feet of feet; with --clips all one for each clip."""
+    armatures = [armature_named(name) for name in dict.fromkeys(chain.armature for chain in chains)]
+    if _wants_feet(options):
+        armatures = [ob for ob in _armatures(None) if legs_of(ob)] or _armatures(None)
+
+    def work(obs: Sequence[bpy.types.Object], over: range) -> Steps[dict]:
+        own = [chain for chain in chains if armature_named(chain.armature) in obs]
+        if _wants_feet(options):
+            return checked_with_feet(bpy.context, own, obs, over, _ground(options))
+        return checked(bpy.context, own, over)
+
+    if options.clips == "current":
+        return finish(work(armatures, frames), progress)["files"]
+    return [entry for ob in armatures for entry in finish(clips_checked(ob, partial(work, [ob])), progress)["files"]]
 
 
 @contextmanager

@@ -294,7 +294,7 @@ def test_bad_usage_is_told(files, capsys, arguments, sentence):
 def test_names_that_differ_by_their_capitals_are_one_where_the_folder_says_so(files, capsys, monkeypatch, is_blind):
     """Whether it does is tried with a file of a name drawn at random, which is found by its capitals, or is not."""
     monkeypatch.setattr(saving.secrets, "token_hex", lambda _: "a")
-    monkeypatch.setattr(command_line, "_process", lambda file, _: {"error": None, "chains": []})
+    monkeypatch.setattr(command_line, "_process", lambda file, _: [{"error": None, "chains": []}])
     if is_blind and not (files / "WALK.BLEND").exists():
         (files / ".ANALYTIC-IK.A.PART").touch()
     before = names(files)
