@@ -85,12 +85,13 @@ def _put_in_place_of_source(ob: bpy.types.Object, actions: set[int]) -> None:
     """
     action, source = ob.animation_data.action, source_of(ob)
     name = source.name if source is not None else action.name
-    if source is not None:
-        source.user_remap(action)
-        bpy.data.actions.remove(source)
-    for name_of_source in ("analytic_ik_planted_from", "analytic_ik_planted_with"):
-        action.property_unset(name_of_source)
+    # First of all what points to them: Blender 5.0 evaluates that too, and ends where it is gone.
+    for pointer in ("analytic_ik_planted_from", "analytic_ik_planted_with", "analytic_ik_made_from"):
+        action.property_unset(pointer)
     for each in list(bpy.data.actions):
         if each.session_uid not in actions and each != action:
             bpy.data.actions.remove(each)
+    if source is not None:
+        source.user_remap(action)
+        bpy.data.actions.remove(source)
     action.name = name
