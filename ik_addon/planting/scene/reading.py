@@ -17,6 +17,8 @@ from ...rig.model.foot import end_bone, toe_of
 from ...rig.model.limb import Limb, chain_bones, end_in_tip
 from ...rig.model.order import ChainName
 from ...rig.pose.solving import solve_limb
+from ...solvers import Chain
+from ...solvers.bending import start_frame
 from ..feet.clip import Clip
 from .carrier_bone import way_of
 
@@ -102,15 +104,19 @@ def _solved(limb: Limb) -> tuple[Sequence[Matrix], Matrix | None]:
 def _joints(limb: Limb, poses: Sequence[Matrix]) -> tuple[np.ndarray, tuple[float, float]]:
     """Hip, knee and ankle of a limb for the pose matrices of its links, in the world, and the lengths between them.
 
-    A leg of more links counts as one of two that are as long as they are together, and its knees as one on the side to
-    which it bends as a whole, which is where its pole is.
+    A leg of more links counts as one of two that are as long as they are together. Its knee is put where it bends as a
+    whole, far enough from its line to tell: to that side its pole is, also where its own knees are on both sides.
     """
     world = np.array(limb.world, float)
-    points = np.array(limb.joints(poses), float) @ world[:3, :3].T + world[:3, 3]
+    places = limb.joints(poses)
+    points = np.array(places, float) @ world[:3, :3].T + world[:3, 3]
     links = np.linalg.norm(np.diff(points, axis=0), axis=1)
-    thigh = links[0] if len(links) == 2 else 0.5 * links.sum()
-    joints = np.array([points[0], points[1:-1].mean(axis=0), points[-1]])
-    return joints, (float(thigh), float(links.sum() - thigh))
+    if len(links) == 2:
+        return points, (float(links[0]), float(links[1]))
+    half = 0.5 * float(links.sum())
+    side = rotation_in(limb.world) @ start_frame(Chain(places)).side
+    points[1] = 0.5 * (points[0] + points[-1]) + 0.5 * half * np.array(side, float)
+    return points[[0, 1, -1]], (half, half)
 
 
 _LONGEST_FOOT = 0.6
