@@ -11,7 +11,7 @@ from ..rig.blender.animation import bone_of_path
 from ..rig.blender.armatures import armature_named
 from ..rig.blender.clips import (
     Clip,
-    at_rest,
+    channels_kept,
     clip_in,
     clip_name,
     clips_of,
@@ -19,6 +19,7 @@ from ..rig.blender.clips import (
     play,
     playing_alone,
     playing_clip,
+    put_at_rest,
     slot_of,
 )
 from ..rig.blender.motion import motion_frames
@@ -44,7 +45,8 @@ def playing(ob: bpy.types.Object, clip: Clip, others: Iterable[tuple[str, str]] 
     partners = [(control, partner(control, clip)) for control in separate_controls(ob)]
     alone = [(ob, clip), *((control, own) for control, own in partners if own is not None)]
     try:
-        with at_rest(ob, {*others} - moved_channels(clip)), playing_alone(alone):
+        with playing_alone(alone), channels_kept(ob, {*others}):
+            put_at_rest(ob, {*others} - moved_channels(clip))
             yield
     finally:
         # Something may have been made for them meanwhile.

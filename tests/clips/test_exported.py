@@ -34,7 +34,10 @@ def exported(ob: bpy.types.Object, path, kind: str) -> dict[str, np.ndarray]:
     back = next(each for each in bpy.data.objects if each.type == "ARMATURE")
     found = {}
     for clip in clips_of(back):
-        name = next((name for name in sorted(AMOUNTS) if name in clip.name.split("|")[-1]), None)
+        # glTF of Blender 4.2 adds the armature's name; its FBX also has the actions of Empties.
+        name = clip.name.split("|")[-1].removesuffix("_skeleton")
+        if name not in AMOUNTS:
+            continue
         first = round(clip.action.frame_range[0])
         with playing_alone([(back, clip)]):
             found[name] = _film(back, range(first, first + len(FRAMES)))

@@ -20,6 +20,8 @@ from ..feet.stances import stances_of
 from ..feet.turns import vectors_of
 
 _last: list[dict] = [{}]
+_by_action: dict[tuple[str, str], dict] = {}
+"""What was planted in this Blender, by the names of armature and action."""
 _last_locks: list[dict] = [{}]
 _POINTS = ("HEEL", "BALL")
 _MISSED = 1e-4
@@ -29,6 +31,12 @@ _MISSED = 1e-4
 def last_report() -> dict:
     """What `plant` did last; empty before that. Lengths in world units, frames of the scene."""
     return _last[0]
+
+
+def planted_report(ob: bpy.types.Object) -> dict | None:
+    """What `plant` did last in the action that an armature object plays now."""
+    action = ob.animation_data.action if ob.animation_data else None
+    return _by_action.get((ob.name, action.name)) if action is not None else None
 
 
 def last_lock_report() -> dict:
@@ -78,6 +86,7 @@ def report_of(
         "body_shift": float(np.linalg.norm(plan.shifts, axis=1).max()),
         "unreached_frames": [frames[k] for k in np.flatnonzero(plan.unreached)],
     }
+    _by_action[_last[0]["armature"], _last[0]["action"]] = _last[0]
     return _last[0]
 
 

@@ -181,19 +181,25 @@ def moved_channels(clip: Clip) -> set[tuple[str, str]]:
 
 
 @contextmanager
-def at_rest(ob: bpy.types.Object, channels: Iterable[tuple[str, str]]) -> Iterator[None]:
-    """Inside, these channels of bones hold their rest values, if they place the bone."""
-    before = []
-    for name, channel in channels:
-        bone = ob.pose.bones.get(name)
-        if bone is not None and channel in _REST:
-            before.append((bone.name, channel, tuple(getattr(bone, channel))))
-            setattr(bone, channel, _REST[channel])
+def channels_kept(ob: bpy.types.Object, channels: Iterable[tuple[str, str]]) -> Iterator[None]:
+    """Afterwards these channels of bones hold what they held before, as far as they place bones."""
+    before = [
+        (name, channel, tuple(getattr(ob.pose.bones[name], channel)))
+        for name, channel in channels
+        if name in ob.pose.bones and channel in _REST
+    ]
     try:
         yield
     finally:
         for name, channel, value in before:
             setattr(ob.pose.bones[name], channel, value)
+
+
+def put_at_rest(ob: bpy.types.Object, channels: Iterable[tuple[str, str]]) -> None:
+    """Let these channels of bones hold their rest values, as far as they place bones."""
+    for name, channel in channels:
+        if name in ob.pose.bones and channel in _REST:
+            setattr(ob.pose.bones[name], channel, _REST[channel])
 
 
 def register() -> None:

@@ -9,7 +9,7 @@ from ...rig.blender.clips import clip_name
 from ...solvers import ChainError
 from ..classes import registration_of
 
-_IN_A_COLUMN = 10
+_IN_A_COLUMN = 16
 """More clips stand in two columns."""
 
 
@@ -61,9 +61,15 @@ def draw_clips(operator: OverClips, layout: bpy.types.UILayout) -> None:
         layout.row().prop(operator, "clips", expand=True)
     if operator.clips == "ALL":
         columns = 2 if len(operator.chosen_clips) > _IN_A_COLUMN else 1
-        grid = layout.box().grid_flow(columns=columns, align=True)
+        box = layout.box()
+        # The boxes stand before their names, without the margin of labels: names of clips are long.
+        box.use_property_split = False
+        grid = box.grid_flow(columns=columns, even_columns=True, align=True)
+        # Importers begin all names with that of the armature.
+        starts = {item.name.partition("|")[0] for item in operator.chosen_clips}
+        shared = f"{starts.pop()}|" if len(starts) == 1 else ""
         for item in operator.chosen_clips:
-            grid.prop(item, "use", text=item.name)
+            grid.prop(item, "use", text=item.name.removeprefix(shared))
 
 
 register, unregister = registration_of(__name__)

@@ -197,15 +197,14 @@ def _draw_rows(
 def _draw_feet(
     layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object, feet: Sequence[FootCertificate]
 ) -> None:
-    """Two lines for each leg: how far its foot slides, with the way there, and what else there is to know."""
+    """Three lines for each leg: its name, how far its foot slides, with the way there, and what else is known."""
     column = layout.box().column(align=True)
     for foot in sorted(feet, key=lambda foot: foot.is_sound)[:_BOXES]:
-        row = column.row(align=True)
-        row.label(text=_name(ob, foot), icon="CHECKMARK" if foot.is_sound else "ERROR")
+        column.label(text=_name(ob, foot), icon="CHECKMARK" if foot.is_sound else "ERROR")
         if foot.slide_frames is not None:
             slides = (figures["slide"] * foot.length for figures in (foot.before, foot.after) if figures)
             text = " → ".join(length_words(context.scene, slide) for slide in slides)
-            _go_to(row, foot.bone, foot.slide_frames[0], f"Slide {text}")
+            _go_to(column.row(align=True), foot.bone, foot.slide_frames[0], f"Slide {text}")
         draw_sentence(column, context, _figures_words(context, foot), "BLANK1")
     if len(feet) > _BOXES:
         column.label(text=f"and {len(feet) - _BOXES} more")

@@ -6,7 +6,7 @@ from ... import messages
 from ...authoring.selection import chain_armature
 from ...bake.certificate import contacts_words
 from ...bake.report import frames_words
-from ...planting.scene.report import last_lock_report, last_report, steps_words
+from ...planting.scene.report import last_lock_report, planted_report, steps_words
 from ...planting.scene.sources import kept_settings
 from ...rig.data.hold import HoldRecord, holds_of
 from ...rig.data.kept import has_controls
@@ -39,8 +39,8 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
         row.operator(ANALYTIC_IK_OT_plant_feet.bl_idname, icon="TRACKING_FORWARDS")
         if kept_settings(ob) is not None:
             row.operator(ANALYTIC_IK_OT_plant_again.bl_idname, icon="FILE_REFRESH")
-        report = last_report()
-        if _is_of(report, ob):
+        report = planted_report(ob)
+        if report is not None:
             _draw_report(layout, context, report)
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_lock_to_object.bl_idname, icon="LOCKED")
