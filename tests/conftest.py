@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import hypothesis
@@ -42,8 +42,8 @@ WITHOUT_SCENE = {
     "docs",
 }
 
-# How many of a test's random cases are not slow.
-QUICK_SEEDS = 2
+# How many of a test's random cases are not slow, and of all its cases.
+QUICK_SEEDS, QUICK_CASES = 2, 10
 
 # After Rigify has generated a rig, Blender 4.2 may crash at a later undo, also without the add-on: these come last.
 LAST = ("test_shown.py", "test_rigify.py")
@@ -61,10 +61,15 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Of many random cases the first are enough for a quick run; the others are slow. Some files come last."""
     seeds_of: defaultdict[tuple, list] = defaultdict(list)
+    cases: Counter[str] = Counter()
     for item in items:
+        test = item.nodeid.partition("[")[0]
+        cases[test] += 1
+        if cases[test] > QUICK_CASES:
+            item.add_marker("slow")
         given = item.callspec.params if hasattr(item, "callspec") else {}
         for name in (name for name in given if name.endswith("seed")):
-            seeds = seeds_of[item.nodeid.partition("[")[0], name]
+            seeds = seeds_of[test, name]
             if given[name] not in seeds:
                 seeds.append(given[name])
             if seeds.index(given[name]) >= QUICK_SEEDS:
