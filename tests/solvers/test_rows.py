@@ -185,7 +185,7 @@ def assert_as_one_by_one(rows, results, solved=batch):
             theirs = link_rotations(case.chain, solution)
             turn = max(between(a, b) for a, b in zip(turns, theirs, strict=True))
             slack = 4 * EPSILON + unsteadiness(case, solution)
-            assert turn <= slack or turn <= slack + 2 * blur(case, solved)
+            assert turn <= slack or turn <= slack + 3 * blur(case, solved)
 
 
 # As one by one
