@@ -618,7 +618,7 @@ def test_a_chain_error_has_no_traceback(files, capsys, monkeypatch):
     def refuses(*_, **__):
         raise ChainError("Bone 'shin': there is no target")
 
-    monkeypatch.setattr(command_line, "check", refuses)
+    monkeypatch.setattr(command_line, "checked", refuses)
     assert command_line.run(["check", f"{files}/plain.blend"]) == 1
     assert capsys.readouterr().err == f"{files}/plain.blend: Bone 'shin': there is no target\n"
 
