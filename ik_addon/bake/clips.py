@@ -36,17 +36,17 @@ Result = TypeVar("Result")
 
 
 @contextmanager
-def playing(ob: bpy.types.Object, clip: Clip, others: Iterable[tuple[str, str]] = ()) -> Iterator[None]:
+def _playing(ob: bpy.types.Object, clip: Clip, channels: set[tuple[str, str]]) -> Iterator[None]:
     """Inside, an armature object plays one of its clips alone, and its controls what belongs to that.
 
-    others: channels that other clips set. Those that this one does not set are at rest, and not as the clip before left
-    them. Afterwards all is as it was.
+    channels: those that any of its clips sets. Those that this one does not set are at rest, and not as the clip before
+    left them. Afterwards all is as it was.
     """
     partners = [(control, partner(control, clip)) for control in separate_controls(ob)]
     alone = [(ob, clip), *((control, own) for control, own in partners if own is not None)]
     try:
-        with playing_alone(alone), channels_kept(ob, {*others}):
-            put_at_rest(ob, {*others} - moved_channels(clip))
+        with playing_alone(alone), channels_kept(ob, channels):
+            put_at_rest(ob, channels - moved_channels(clip))
             yield
     finally:
         # Something may have been made for them meanwhile.
@@ -60,7 +60,7 @@ def over_clips(
     channels = {channel for clip in clips_of(ob) for channel in moved_channels(clip)}
     results = []
     for number, clip in enumerate(clips):
-        with playing(ob, clip, channels):
+        with _playing(ob, clip, channels):
             try:
                 results.append((yield from part_of(work(clip), number, len(clips))))
             except ChainError as error:

@@ -86,6 +86,11 @@ def show(ob: bpy.types.Object, name: str) -> None:
 def shown(ob: bpy.types.Object, name: str, frames: range = FRAMES) -> np.ndarray:
     """Where the limbs are at each frame of a clip, in the world: (frames, bones, 3)."""
     show(ob, name)
+    return film(ob, frames)
+
+
+def film(ob: bpy.types.Object, frames: range) -> np.ndarray:
+    """The same of what plays."""
     found = []
     for frame in frames:
         go_to(frame)

@@ -8,9 +8,7 @@ from ik_addon.bake import chains_of
 from ik_addon.bake.clips import bake_clips
 from ik_addon.rig.blender.clips import clips_of, playing_alone
 
-from ..rig.rigs import evaluated_copy
-from ..scenes import go_to
-from .characters import AMOUNTS, FRAMES, LIMBS, all_shown, rigged_character
+from .characters import AMOUNTS, FRAMES, all_shown, film, rigged_character
 
 pytestmark = [pytest.mark.versions, pytest.mark.slow]
 
@@ -40,17 +38,8 @@ def exported(ob: bpy.types.Object, path, kind: str) -> dict[str, np.ndarray]:
             continue
         first = round(clip.action.frame_range[0])
         with playing_alone([(back, clip)]):
-            found[name] = _film(back, range(first, first + len(FRAMES)))
+            found[name] = film(back, range(first, first + len(FRAMES)))
     return found
-
-
-def _film(ob: bpy.types.Object, frames: range) -> np.ndarray:
-    found = []
-    for frame in frames:
-        go_to(frame)
-        copy = evaluated_copy(ob)
-        found.append([copy.matrix_world @ copy.pose.bones[bone].head for bone in LIMBS])
-    return np.array(found, float)
 
 
 def farthest(shown, found) -> float:

@@ -4,6 +4,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, StringProperty
 
 from ... import messages
+from ...authoring.selection import chain_armature
 from ...bake.clips import rigged_clips
 from ...rig.blender.clips import clip_name
 from ...solvers import ChainError
@@ -38,12 +39,13 @@ class OverClips:
         options={"SKIP_SAVE"},
     )
 
-    def list_clips(self, ob: bpy.types.Object) -> None:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Fill the list with what there is; all are ticked."""
-        clips = rigged_clips(ob)
+        clips = rigged_clips(chain_armature(context))
         self.chosen_clips.clear()
         for clip in clips:
             self.chosen_clips.add().name = clip_name(clip, clips)
+        return super().invoke(context, event)
 
     def clip_names(self, ob: bpy.types.Object) -> list[str] | None:
         """The names of the clips that are ticked, None for all; ChainError if none is."""
@@ -53,6 +55,16 @@ class OverClips:
         if not ticked:
             raise ChainError(messages.NO_CLIP_TICKED(armature=ob.name))
         return ticked
+
+
+class ClipsMade(OverClips):
+    """The same of operators that make another action of each clip."""
+
+    strips: BoolProperty(
+        name="Update NLA Strips",
+        description="Let the NLA strips of these clips play the new actions",
+        default=True,
+    )
 
 
 def draw_clips(operator: OverClips, layout: bpy.types.UILayout) -> None:

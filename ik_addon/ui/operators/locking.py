@@ -100,9 +100,7 @@ class ANALYTIC_IK_OT_lock_again(SteppedOperator):
     bl_label = "Update Locks"
     label = "Locking"
 
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        self._asked = True
-        return self.execute(context)
+    asks = False
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         report = yield from locked_again(context, ob)

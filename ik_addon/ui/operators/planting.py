@@ -19,7 +19,7 @@ from ...rig.blender.clips import Clip, clip_name
 from ...rig.blender.motion import motion_frames
 from ...solvers import ChainError
 from ..classes import registration_of
-from .clip_list import OverClips, draw_clips
+from .clip_list import ClipsMade, draw_clips
 from .ranges import ChainsOperator, SteppedOperator
 
 _GROUNDS = [
@@ -36,7 +36,7 @@ _OF_GROUND = ("ground", "height", "ground_object")
 _SETTINGS = ("slide", "blend", "body", "body_direction", "softness", "clearance", "find_footing")
 
 
-class ANALYTIC_IK_OT_plant_feet(OverClips, ChainsOperator):
+class ANALYTIC_IK_OT_plant_feet(ClipsMade, ChainsOperator):
     """Keep feet still while they touch the ground. The body follows so that every leg reaches"""
 
     bl_idname = "analytic_ik.plant_feet"
@@ -94,16 +94,6 @@ class ANALYTIC_IK_OT_plant_feet(OverClips, ChainsOperator):
         return motion_frames(chain_armature(context)) or super().default_range(context)
 
     offered_range = default_range
-
-    strips: BoolProperty(
-        name="Update NLA Strips",
-        description="Let the NLA strips of these clips play the planted actions",
-        default=True,
-    )
-
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        self.list_clips(chain_armature(context))
-        return super().invoke(context, event)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -168,9 +158,7 @@ class ANALYTIC_IK_OT_plant_again(SteppedOperator):
     bl_label = "Update Feet"
     label = "Planting"
 
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        self._asked = True
-        return self.execute(context)
+    asks = False
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         settings = kept_settings(ob)

@@ -27,7 +27,7 @@ from ...rig.status.problems import bones_left_behind
 from ...solvers import ChainError
 from ..classes import registration_of
 from .chains import ChainOperator
-from .clip_list import OverClips, draw_clips
+from .clip_list import ClipsMade, OverClips, draw_clips
 from .running import Running, end_running, running, start_running
 
 _SECONDS_PER_TICK = 0.1, 0.5
@@ -46,10 +46,11 @@ _LINE = 44
 class SteppedOperator(ChainOperator):
     """Operators whose work goes in steps: at once where a script calls them, some at a time in the window.
 
-    label: what the progress calls the work.
+    label: what the progress calls the work. asks: whether a dialog asks for settings first.
     """
 
     label: ClassVar[str]
+    asks: ClassVar[bool] = True
     # Blender makes no such attributes, and cancels a dialog that never ran anything.
     _asked = False
     _running: Running | None = None
@@ -75,7 +76,7 @@ class SteppedOperator(ChainOperator):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self._asked = True
-        return context.window_manager.invoke_props_dialog(self)
+        return context.window_manager.invoke_props_dialog(self) if self.asks else self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         if not self._asked:
@@ -199,7 +200,7 @@ class ChainsOperator(RangeOperator):
         return chains
 
 
-class ANALYTIC_IK_OT_bake(OverClips, ChainsOperator):
+class ANALYTIC_IK_OT_bake(ClipsMade, ChainsOperator):
     """Bake the live chains to keyframes that play without the add-on"""
 
     bl_idname = "analytic_ik.bake"
@@ -235,19 +236,12 @@ class ANALYTIC_IK_OT_bake(OverClips, ChainsOperator):
         precision=4,
     )
 
-    strips: BoolProperty(
-        name="Update NLA Strips",
-        description="Let the NLA strips of these clips play the baked actions",
-        default=True,
-    )
-
     _warning = ""
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self.set_range(context, self.offered_range)
         try:
             ob = chain_armature(context)
-            self.list_clips(ob)
             self._warning = _warning_before(context, ob, self.chains(ob), self.frames(context))
         except ChainError:
             # The bake says so once its settings are confirmed; others may help.
@@ -287,10 +281,8 @@ class ANALYTIC_IK_OT_check(OverClips, ChainsOperator):
     feet: BoolProperty(name="Feet", description="Also measure how well the feet stand")
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        ob = chain_armature(context)
-        self.list_clips(ob)
         if not self.properties.is_property_set("feet"):
-            self.feet = is_planted(ob)
+            self.feet = is_planted(chain_armature(context))
         return super().invoke(context, event)
 
     def draw(self, context: bpy.types.Context) -> None:
