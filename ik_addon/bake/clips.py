@@ -89,6 +89,10 @@ def clips_made(
         if own in made:
             play(ob, made[own])
             controls_follow(ob)
+        for clip, new in made.items():
+            if new != clip and not new.action.users:
+                # Nothing plays it: without a user it would be lost when the file is saved.
+                new.action.use_fake_user = True
         return results, made
 
 
@@ -106,9 +110,12 @@ def rigged_clips(ob: bpy.types.Object) -> list[Clip]:
     return [clip for clip in clips_of(ob) if clip == own or is_rigged(clip)]
 
 
-def chosen_clips(ob: bpy.types.Object, names: Iterable[str] | None) -> list[Clip]:
-    """The clips of these names of an armature object, or all that are rigged. ChainError names what is none."""
-    clips = rigged_clips(ob)
+def chosen_clips(ob: bpy.types.Object, names: Iterable[str] | None, among: Sequence[Clip] | None = None) -> list[Clip]:
+    """The clips of these names of an armature object, or all. ChainError names what is none.
+
+    among: the clips to choose from; None: those that are rigged.
+    """
+    clips = rigged_clips(ob) if among is None else list(among)
     if names is None:
         if not clips:
             raise ChainError(messages.NO_CLIP(armature=ob.name))
