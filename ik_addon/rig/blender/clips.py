@@ -93,7 +93,28 @@ def clip_name(clip: Clip, clips: Iterable[Clip]) -> str:
     """What a clip is called: as its action, with the slot where several of these clips are in one."""
     alone = sum((each.name, each.library) == (clip.name, clip.library) for each in clips) < 2
     slot = slot_of(clip)
-    return clip.action.name if alone or slot is None else f"{clip.action.name}: {slot.name_display}"
+    return clip.action.name if alone or slot is None else _with_slot(clip.action, slot)
+
+
+def names_of(clip: Clip) -> list[str]:
+    """What a report may call a clip: as its action, with or without its slot; then as what it was made from."""
+    names, action, slot = [], clip.action, slot_of(clip)
+    while action is not None and action.name not in names:
+        names += [action.name] if slot is None else [action.name, _with_slot(action, slot)]
+        action = made_from(action)
+    return names
+
+
+def clip_called(ob: bpy.types.Object, name: str, made: bool = False) -> Clip | None:
+    """The clip of an armature object that a report calls so, the one that it plays if possible; None if it is gone.
+
+    made: rather what was made from it, if there are both.
+    """
+    found = {clip: names.index(name) for clip in clips_of(ob) if name in (names := names_of(clip))}
+    playing = playing_clip(ob)
+    if playing in found:
+        return playing
+    return (max if made else min)(found, key=lambda clip: found[clip], default=None)
 
 
 def play(ob: bpy.types.Object, clip: Clip | None) -> None:
@@ -142,6 +163,10 @@ def made_from(action: bpy.types.Action) -> bpy.types.Action | None:
 def mark_made(action: bpy.types.Action, source: bpy.types.Action) -> None:
     """Remember from which action this one was made."""
     setattr(action, _MADE_FROM, source)
+
+
+def _with_slot(action: bpy.types.Action, slot) -> str:
+    return f"{action.name}: {slot.name_display}"
 
 
 def _slots(action: bpy.types.Action) -> list[Clip]:

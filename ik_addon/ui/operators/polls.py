@@ -9,7 +9,7 @@ from ...authoring.adoptable import adoptable
 from ...authoring.adopted import is_adopted
 from ...authoring.marking import has_marks
 from ...authoring.selection import active_armature, active_bone, chain_armature, chosen_tips
-from ...bake.certificate import read_certificate
+from ...bake.certificate import read_certificates
 from ...planting.scene.sources import is_planted
 from ...rig.blender.armatures import is_changeable
 from ...rig.data.switch import switched_tips
@@ -61,7 +61,7 @@ def nothing_adopted(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
 
 def no_report(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What an armature without a report that can be read lacks."""
-    return "" if read_certificate(ob.analytic_ik_report) else messages.NO_REPORT(armature=ob.name)
+    return "" if read_certificates(ob.analytic_ik_report) else messages.NO_REPORT(armature=ob.name)
 
 
 def not_marked(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
