@@ -64,6 +64,30 @@ def playing_clip(ob: bpy.types.Object) -> Clip | None:
     return clip_in(data.action, getattr(data, "action_slot_handle", 0)) if data and data.action else None
 
 
+def shown_clip(ob: bpy.types.Object) -> Clip | None:
+    """The clip that is assigned to an object; without one, that of the only NLA strip that is not muted, if it plays
+    each frame where the clip has it. Exporters show clips so, one after the other."""
+    data = ob.animation_data
+    if data is None or data.action is not None or not data.use_nla:
+        return playing_clip(ob)
+    strips = heard_strips(data)
+    clip = next(_strip_clips(strips), None) if len(strips) == 1 else None
+    return clip if clip is not None and is_in_place(strips[0]) else None
+
+
+def heard_strips(data: bpy.types.AnimData) -> list[bpy.types.NlaStrip]:
+    """The NLA strips that are not muted, in tracks that are not."""
+    tracks = list(data.nla_tracks)
+    heard = [track for track in tracks if track.is_solo] or [track for track in tracks if not track.mute]
+    return [strip for track in heard for strip in track.strips if not strip.mute]
+
+
+def is_in_place(strip: bpy.types.NlaStrip) -> bool:
+    """Whether an NLA strip plays each frame where its action has it."""
+    plain = strip.type == "CLIP" and not strip.use_reverse and not strip.use_animated_time
+    return plain and strip.scale == 1.0 and strip.repeat == 1.0 and strip.frame_start == strip.action_frame_start
+
+
 def clips_of(ob: bpy.types.Object) -> list[Clip]:
     """The clips of an armature object: the assigned one, others of its action's slots, those of its NLA strips, muted
     or not, and actions that nothing plays if no other armature of the file has their bones.
@@ -129,11 +153,7 @@ def play(ob: bpy.types.Object, clip: Clip | None) -> None:
 def is_layered(ob: bpy.types.Object) -> bool:
     """Whether NLA strips have a part in what an object plays."""
     data = ob.animation_data
-    if data is None or not data.use_nla:
-        return False
-    tracks = list(data.nla_tracks)
-    playing = [track for track in tracks if track.is_solo] or [track for track in tracks if not track.mute]
-    return any(not strip.mute for track in playing for strip in track.strips)
+    return data is not None and data.use_nla and bool(heard_strips(data))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import bpy
 
 from ..blender.armatures import is_changeable
-from ..blender.clips import Clip, clip_in, play, playing_clip
+from ..blender.clips import Clip, clip_in, play, playing_clip, shown_clip
 
 _OF_CONTROLS = "analytic_ik_record_control_actions"
 _SLOTTED = hasattr(bpy.types, "ActionSlot")
@@ -65,7 +65,7 @@ def keep_partner(control: bpy.types.Object, clip: Clip, own: Clip) -> None:
 def controls_follow(ob: bpy.types.Object) -> bool:
     """Let the controls of an armature object play what belongs to the clip that it plays. A control that plays what
     belongs to none of its clips keeps it. Returns whether any plays something else now."""
-    clip, changed = playing_clip(ob), False
+    clip, changed = shown_clip(ob), False
     for control in separate_controls(ob) if clip else ():
         own, wanted = playing_clip(control), partner(control, clip)
         if wanted in (None, own) or not is_changeable(control):
