@@ -565,6 +565,9 @@ BACK_TO_LIVE = Done("The chains are live again in {clips}")
 IN_EXPORT_STATE = Note("Clips are baked for export. Live clips and controls are put aside")
 BAKED_FOR_EXPORT_ALREADY = Refusal("Armature '{armature}' is baked for export already. Click Back to Live first.")
 NOT_BAKED_FOR_EXPORT = Refusal("Armature '{armature}' is not baked for export. Click Bake All Clips for Export first.")
+STRIPS_NOT_FOLLOWED = Refusal(
+    "Armature '{armature}': exported NLA strips show limbs in wrong places: {strips}. Bake all clips for export first."
+)
 CHECKED_CLIPS = Done("Checked {clips} of {chains}{result}")
 CLIPS_LEFT_OUT = Part(". Left out: {clips}. {why}")
 PLANTED_CLIPS = Done("Planted {steps} in {clips}{result}")
@@ -753,5 +756,6 @@ LIMB_LEFT_OUT = Note("{armature}: left out '{bone}': {why}")
 
 FILE_FAILED = Clause("it failed with {kind} ({error}). Please report this.")
 HANDLER_FAILED = Refusal("Analytic IK: a chain could not be solved. Please report this.\n{trace}")
+EXPORT_WARNING_FAILED = Refusal("Analytic IK: an export could not be checked beforehand. Please report this.\n{trace}")
 OVERLAY_FAILED = Refusal("Analytic IK: the overlay could not be drawn. Please report this.\n{trace}")
 GIZMO_FAILED = Refusal("Analytic IK: the swivel gizmo could not be drawn. Please report this.\n{trace}")

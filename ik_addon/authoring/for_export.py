@@ -8,7 +8,8 @@ from .. import messages
 from ..bake.baking import chains_of
 from ..bake.clips import chosen_clips, clips_baked
 from ..bake.stepping import Steps, at_once
-from ..rig.blender.clips import Clip, clips_of, made_from, moved_channels
+from ..rig.blender.armatures import armature_objects
+from ..rig.blender.clips import Clip, clip_in, clips_of, is_in_place, made_from, moved_channels, playing_clip
 from ..rig.data.aside import (
     bring_back,
     has_aside,
@@ -43,17 +44,18 @@ def clips_baked_for_export(context: bpy.types.Context, ob: bpy.types.Object) -> 
     for action in actions:
         if not action.is_editable:
             raise ChainError(messages.ACTION_LINKED(action=action.name))
-    sources, partners = _sources(ob, clips), _partners(ob, clips)
-    with all_or_nothing([ob, *separate_controls(ob)], actions=actions):
+    left_out = list(dict.fromkeys(_left_out(ob)))
+    unseen = [*_sources(ob, clips), *_of_controls(ob, clips, left_out)]
+    with all_or_nothing([ob]):
         copies = {action: live_copy(action) for action in actions}
         report = yield from clips_baked(context, chains, "CURRENT")
     freed = {bone for bone, _ in _channels(ob) - moved}
     put_bones_aside(ob, {name: own for name, own in held.items() if own[0] or own[1] or name in freed})
     for action, copy in copies.items():
         put_copy_aside(ob, action, copy)
-    for action in (*sources, *partners):
+    for action in unseen:
         put_action_aside(ob, action)
-    for control in dict.fromkeys(_left_out(ob)):
+    for control in left_out:
         put_object_aside(ob, control)
     return report
 
@@ -74,6 +76,24 @@ def back_to_live(ob: bpy.types.Object) -> int:
     return count
 
 
+def strips_not_followed(ob: bpy.types.Object) -> list[str]:
+    """The names of NLA strips that an exporter would show with limbs in wrong places, while chains are live.
+
+    Controls that are objects play what belongs to a clip at the clip's own frames, and one clip at a time.
+    """
+    if ob.animation_data is None or not chains_of([ob]):
+        return []
+    controls, found = separate_controls(ob), []
+    for track in ob.animation_data.nla_tracks if controls else ():
+        heard = [strip for strip in track.strips if strip.action is not None and not strip.mute]
+        for strip in heard:
+            clip = clip_in(strip.action, getattr(strip, "action_slot_handle", 0))
+            follows = len(heard) == 1 and strip.blend_type == "REPLACE" and is_in_place(strip)
+            if not follows and any(partner(control, clip) for control in controls):
+                found.append(strip.name)
+    return found
+
+
 def _channels(ob: bpy.types.Object) -> set[tuple[str, str]]:
     """The channels of bones that any clip sets."""
     return {channel for clip in clips_of(ob) for channel in moved_channels(clip)}
@@ -90,15 +110,25 @@ def _sources(ob: bpy.types.Object, clips: Sequence[Clip]) -> list[bpy.types.Acti
     return [action for action in found if action not in played and action.is_editable]
 
 
-def _partners(ob: bpy.types.Object, clips: Sequence[Clip]) -> list[bpy.types.Action]:
-    """The actions that controls play beside clips, where these are actions of their own."""
-    own = (partner(control, clip) for control in separate_controls(ob) for clip in clips)
+def _of_controls(
+    ob: bpy.types.Object, clips: Sequence[Clip], left_out: Sequence[bpy.types.Object]
+) -> list[bpy.types.Action]:
+    """The actions that play on nothing but what is left out: FBX would show them on the armature too."""
+    own = {partner(control, clip) for control in separate_controls(ob) for clip in clips}
+    own |= {playing_clip(control) for control in left_out}
+    rest = [each for each in bpy.data.objects if each not in left_out]
+    played = {clip.action for clip in (*clips, *map(playing_clip, rest)) if clip is not None}
     actions = dict.fromkeys(clip.action for clip in own if clip is not None)
-    return [action for action in actions if action.is_editable and action not in {clip.action for clip in clips}]
+    return [action for action in actions if action not in played and action.is_editable]
 
 
 def _left_out(ob: bpy.types.Object) -> Iterator[bpy.types.Object]:
-    """The objects that nobody needs in a game: Empties that are controls or footprints, and shapes of control bones."""
-    yield from (control for control in separate_controls(ob) if control.type == "EMPTY")
+    """The objects that nobody needs in a game: Empties that are controls or footprints, and shapes of control bones.
+
+    Controls of another armature's live chains stay.
+    """
+    others = [other for other in armature_objects() if other != ob and chains_of([other])]
+    needed = {control for other in others for control in separate_controls(other)}
+    yield from (each for each in separate_controls(ob) if each.type == "EMPTY" and each not in needed)
     yield from (each for each in bpy.data.objects if (kept := footprint_of(each)) and kept.armature == ob)
     yield from (bone.custom_shape for bone in ob.pose.bones if bone.custom_shape and is_widget(bone.custom_shape))

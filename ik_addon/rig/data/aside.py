@@ -1,6 +1,6 @@
 """What an armature object has put aside while its baked clips wait to be exported: live clips, controls, switches.
 
-Actions that are put aside stay in the file, and nothing plays or exports them: the paths of their F-Curves lead nowhere.
+Actions that are put aside stay in the file. Nothing plays or exports them: the paths of their F-Curves lead nowhere.
 """
 
 from collections.abc import Iterator

@@ -6,6 +6,7 @@ from . import (
     clip_list,
     control_choice,
     cures,
+    exporting,
     limb_list,
     locking,
     planting,
@@ -26,6 +27,7 @@ FILES = (
     locking,
     rigs,
     switching,
+    exporting,
     certificates,
     cures,
 )

@@ -12,6 +12,7 @@ from ...authoring.selection import active_armature, active_bone, chain_armature,
 from ...bake.certificate import read_certificates
 from ...planting.scene.sources import is_planted
 from ...rig.blender.armatures import is_changeable
+from ...rig.data.aside import has_aside
 from ...rig.data.switch import switched_tips
 from ...rig.model.order import live_tips
 from ...rig.status.problems import not_changeable
@@ -69,6 +70,16 @@ def not_marked(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
     return "" if has_marks(ob) else messages.NOT_MARKED(armature=ob.name)
 
 
+def nothing_aside(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
+    """What an armature lacks whose clips were not baked for export."""
+    return "" if has_aside(ob) else messages.NOT_BAKED_FOR_EXPORT(armature=ob.name)
+
+
+def baked_already(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
+    """What an armature lacks whose clips were baked for export."""
+    return messages.BAKED_FOR_EXPORT_ALREADY(armature=ob.name) if has_aside(ob) else ""
+
+
 _NEEDS: dict[str, tuple[Need, ...]] = {
     "analytic_ik.add": (not_editable, no_bone),
     "analytic_ik.rig_legs": (not_editable,),
@@ -79,6 +90,8 @@ _NEEDS: dict[str, tuple[Need, ...]] = {
     "analytic_ik.snap_targets": (not_editable, none_chosen),
     "analytic_ik.snap_pose": (not_editable, none_chosen),
     "analytic_ik.bake": (not_editable, none_live),
+    "analytic_ik.bake_for_export": (not_editable, baked_already, none_live),
+    "analytic_ik.back_to_live": (not_editable, nothing_aside),
     "analytic_ik.plant_feet": (not_editable, none_live),
     "analytic_ik.plant_again": (not_editable, none_live),
     "analytic_ik.lock_to_object": (not_editable, none_live),
