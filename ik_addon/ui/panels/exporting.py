@@ -29,7 +29,6 @@ def draw_in_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
     # Its add-on may have been enabled since.
     _show_in_gltf()
     _unharmed(_draw, menu.layout, context)
-    menu.layout.separator()
 
 
 def draw_in_gltf(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
@@ -52,7 +51,8 @@ def _draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         column = layout.column()
         # A dialog is open already.
         column.operator_context = "EXEC_DEFAULT"
-        column.operator(ANALYTIC_IK_OT_bake_for_export.bl_idname, icon="KEYFRAME_HLT").all = True
+        column.operator(ANALYTIC_IK_OT_bake_for_export.bl_idname, icon="EXPORT").all = True
+        layout.separator()
 
 
 def _warn(export_settings: dict) -> None:
