@@ -141,7 +141,9 @@ def _assign(ob: bpy.types.Object, action: str, made: str) -> bpy.types.Action:
     data = ob.animation_data_create()
     if action == "CURRENT":
         _make_own(ob)
-    old = data.action
+    old, slot = data.action, getattr(data, "action_slot", None)
+    # Exporters name clips after it.
+    slot_name = ob.name if slot is None else slot.name_display
     if action == "CURRENT" and old is not None:
         new = old
     elif action == "COPY" and old is not None:
@@ -161,7 +163,7 @@ def _assign(ob: bpy.types.Object, action: str, made: str) -> bpy.types.Action:
         data.action = new
     if _SLOTTED and data.action_slot is None:
         # A slot of its own: the action's other slots may be other objects'.
-        data.action_slot = new.slots.new(id_type=ob.id_type, name=ob.name)
+        data.action_slot = new.slots.new(id_type=ob.id_type, name=slot_name)
     return new
 
 
