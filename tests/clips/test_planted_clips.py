@@ -1,5 +1,6 @@
 """Plant Feet over several clips: feet stand in every one, and each is its own copy."""
 
+import re
 from pathlib import Path
 
 import bpy
@@ -132,3 +133,19 @@ def test_a_leg_of_three_links_keeps_its_bend(front):
     # It stands still, as nearly as it did: its knees go no other way, and none jumps.
     assert np.abs(after - before).max() < 0.1
     assert np.abs(np.diff(after, axis=0)).max() < 2.0 * np.abs(np.diff(before, axis=0)).max()
+
+
+def test_feet_that_no_body_can_reach_at_once_are_said_with_their_clip(capfd):
+    walker(False)
+    # Left of the character a plain, right of it an abyss.
+    mesh = bpy.data.meshes.new("plain")
+    corners = [(x, y, z) for x, z in ((-9, -1.2), (-1e-3, -1.2), (1e-3, 0), (9, 0)) for y in (-99, 99)]
+    mesh.from_pydata(corners, [], [(k, k + 1, k + 3, k + 2) for k in (0, 2, 4)])
+    ground = bpy.data.objects.new("plain", mesh)
+    bpy.context.scene.collection.objects.link(ground)
+    update()
+    given = {"ground": "OBJECT", "ground_object": ground.name, "find_footing": False}
+    assert bpy.ops.analytic_ik.plant_feet(clips="ALL", **given) == {"FINISHED"}
+    said = capfd.readouterr()
+    assert re.search(r"Clip '(walk|slow)': \d+ frames out of reach", said.out + said.err)
+    assert last_report()["unreached_frames"]
