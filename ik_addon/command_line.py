@@ -25,7 +25,7 @@ from .bake.baking import checked
 from .bake.certificate import certificate_text
 from .bake.clips import bake_clips, clips_checked, clips_words
 from .bake.formats import BLEND, SUFFIXES, open_blend, open_file, write_file
-from .bake.report import foot_words, words
+from .bake.report import foot_words, whole_report, words
 from .bake.saving import check_place, first_doubled, save_blend, save_text
 from .bake.stepping import Progress, Steps, finish
 from .bake.stopping import Stopped, stop_if_asked, stops_heard
@@ -74,7 +74,7 @@ def _carried_out(options: argparse.Namespace) -> int:
             stopped = stop
             entries.append(_failed(file, messages.STOPPED()))
             break
-    report = {"blender": bpy.app.version_string.split()[0], "files": entries}
+    report = whole_report(entries)
     written = [not options.report or _written(options.report, json.dumps(report, indent=1))]
     written.append(not options.certificate or _written(options.certificate, certificate_text(report).rstrip()))
     if stopped is not None:
