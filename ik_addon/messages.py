@@ -112,6 +112,7 @@ CONE_WITHOUT_REST = Clause("its max bend leaves out the rest direction of its sw
 # The armature
 
 NO_ARMATURE = Refusal("There is no armature to work on. Make an armature, or a control of a chain, the active object.")
+NOT_AN_ARMATURE = Refusal("Object '{object}' is no armature. Give an armature object.")
 NO_POSE_MODE = Refusal("No armature is in Pose Mode. Make an armature the active object and enter Pose Mode.")
 ARMATURE_LINKED = Refusal("Armature '{armature}' is linked. Make a library override of it first.")
 ARMATURE_NOT_HERE = Refusal("Armature '{armature}' is not in this scene. Link it to the scene.")
@@ -379,6 +380,7 @@ DRIVER_SETS = Part("a driver sets the {channel} of {owner}")
 # Frames and keys
 
 NO_FRAMES = Refusal("The frame range is empty, its last frame is before its first. Swap them.")
+CLIPS_HAVE_FRAMES = Refusal("Clips are gone through over their own frames. Give no frames, or clips='CURRENT'.")
 LAST_BEFORE_FIRST = Refusal("The last frame ({last}) is before the first ({first}). Swap them.")
 FRAME_UNSOLVED = Refusal(
     "Frame {frame}: bone '{bone}' of armature '{armature}' cannot be solved. Look at the keys of its target and pole "

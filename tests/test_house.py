@@ -12,7 +12,7 @@ import pytest
 CHECKOUT = Path(__file__).parents[1]
 
 # Imports point to the left only. Rooms side by side do not know each other.
-ROOMS = [{"messages"}, {"solvers"}, {"rig"}, {"bake"}, {"authoring"}, {"planting"}, {"ui", "command_line"}]
+ROOMS = [{"messages"}, {"solvers"}, {"rig"}, {"bake"}, {"authoring"}, {"planting"}, {"ui", "command_line", "api"}]
 
 # Likewise inside rig/ and ui/.
 INNER_ROOMS = {

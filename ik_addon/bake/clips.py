@@ -65,6 +65,8 @@ def over_clips(
                 results.append((yield from part_of(work(clip), number, len(clips))))
             except ChainError as error:
                 raise error.of(messages.CLIP(clip=clip_name(clip, clips))) from error
+        # Work on what was sampled has no steps of its own.
+        yield number + 1, len(clips)
     return results
 
 
