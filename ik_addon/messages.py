@@ -112,6 +112,7 @@ CONE_WITHOUT_REST = Clause("its max bend leaves out the rest direction of its sw
 # The armature
 
 NO_ARMATURE = Refusal("There is no armature to work on. Make an armature, or a control of a chain, the active object.")
+NO_CHARACTER = Refusal("No armature deforms the active object, or hangs below it alone. Make an armature active.")
 NOT_AN_ARMATURE = Refusal("Object '{object}' is no armature. Give an armature object.")
 NO_POSE_MODE = Refusal("No armature is in Pose Mode. Make an armature the active object and enter Pose Mode.")
 ARMATURE_LINKED = Refusal("Armature '{armature}' is linked. Make a library override of it first.")
@@ -500,6 +501,7 @@ KNEE_ASKEW = Refusal(
 )
 SELECT_LAST_BONE = Note("Select the last bone of a limb, such as a shin, to add a chain to it")
 SELECT_CHAIN = Note("Select a bone or a control of a chain")
+ARMATURE_HERE = Note("Armature '{armature}' moves this object. Select it to rig or to bake")
 SELECT_ARMATURE = Note("Select an armature, or a control of a chain")
 LEAVE_EDIT_MODE = Note("Leave Edit Mode to use chains")
 INSTANCE_HERE = Note(

@@ -19,6 +19,7 @@ from ..scenes import (
     link_from_library,
     rotation_curves,
     select,
+    skin_of,
     sliding_walk,
     walking_leg,
     whole_state,
@@ -157,6 +158,10 @@ def all_fk() -> None:
     enter("POSE", rig.ob, "shin")
 
 
+def skin_active() -> None:
+    select(skin_of(leg().ob))
+
+
 def muted() -> None:
     sound()
     bpy.context.object.pose.bones["shin"].analytic_ik_enabled = False
@@ -203,6 +208,7 @@ UNDONE = {
     "cure": (keyed_below, {"kind": "MUTE_KEYS", "bone": "shin"}),
     "lock_interface": (sound, {}),
     "select_chain": (another_bone_selected, {"tip": "shin"}),
+    "select_armature": (skin_active, {}),
     "go_to_frame": (another_bone_selected, {"frame": 5, "bone": "shin"}),
     "mark_problems": (checked_out_of_reach, {}),
     "clear_marks": (marked, {}),
