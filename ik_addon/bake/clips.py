@@ -25,6 +25,7 @@ from ..rig.blender.clips import (
 from ..rig.blender.motion import motion_frames
 from ..rig.data.control_clips import controls_follow, partner, separate_controls
 from ..rig.data.undoing import all_or_nothing
+from ..rig.live import handlers as live
 from ..rig.model.order import ChainName
 from ..solvers import ChainError
 from .baking import baked, finish_chains
@@ -47,6 +48,8 @@ def _playing(ob: bpy.types.Object, clip: Clip, channels: set[tuple[str, str]]) -
     try:
         with playing_alone(alone), channels_kept(ob, channels):
             put_at_rest(ob, channels - moved_channels(clip))
+            # Not by the handlers: they would solve the chains twice, and see where that was in vain.
+            live.evaluate_solved()
             yield
     finally:
         # Something may have been made for them meanwhile.
