@@ -57,7 +57,7 @@ def rig(
         "seconds": perf_counter() - start,
         "chains": [],
         "limbs": [_limb(ob, one) for one in rigged.limbs],
-        "left_out": [{"bone": out.bone, "why": out.reason} for out in rigged.left_out],
+        "not_rigged": [{"bone": out.bone, "why": out.reason} for out in rigged.left_out],
         "error": None,
     }
     return whole_report([entry])

@@ -700,7 +700,6 @@ IK_GONE = Refusal("Bone '{bone}': its IK constraint '{constraint}' is no longer 
 # The command line
 
 NO_FILE_GIVEN = Clause("no FILE is given. Name at least one FILE.")
-RIG_TAKES_ONE = Clause("rig takes one FILE. Rig one after the other.")
 OUTPUT_TAKES_ONE = Clause("--output takes one FILE. Use --output-dir for several.")
 SAME_OUTPUT = Clause("'{first}' and '{second}' would both be saved to '{output}'. Rename one, or bake them separately.")
 NO_RANGE = Clause("'{text}' is not a range of frames. Write the first and last as 1-250.")
@@ -709,6 +708,12 @@ NO_FIGURE = Clause("'{text}' is not a limit. Write one of {figures} and a number
 NO_FORMAT = Clause("'{output}' is in none of the formats {formats}. Name a file of one of them.")
 NO_GROUND_NAMED = Clause("its scene has no object '{object}' as the ground. Check the name.")
 NO_DISTANCE = Clause("'{text}' is not a distance. Write a number from 0.")
+RIG_IS_BLEND = Clause("'{output}' cannot hold chains and controls. Name a .blend file.")
+KEPT_IN_BLEND = Clause(
+    "'{output}' holds no chains and no second action: --action and --after are for .blend files. Leave them out."
+)
+HOLDS_ONE_CLIP = Clause("'{output}' holds one clip. Use --clips current, or another format.")
+FRAMES_OF_CURRENT = Clause("--frames and --step are of the current clip. Leave them out, or use --clips current.")
 NO_SUCH_FILE = Clause("there is no such file. Check its path.")
 NOT_A_BLEND_FILE = Clause("it is not a .blend file. Name a file that Blender saved.")
 NOT_IMPORTED = Clause("Blender cannot import it ({reason}). Open it in Blender, or export it again.")
@@ -728,7 +733,11 @@ NO_SUCH_CLIP = Refusal(
     "click Follow Motion."
 )
 NO_CLIP_TICKED = Refusal("No clip of armature '{armature}' is ticked. Tick one in the list.")
-CLIP_STILL = Clause("it has no keys over two frames or more. Leave it out.")
+NO_CHAIN_IMPORTED = Clause("files of its format hold no chains. Use the command rig or plant on it first.")
+NOTHING_PLANTED = Part("none of its armatures could be planted")
+NOTHING_RIGGED = Part("none of its armatures could be rigged")
+CLIP_LEFT_OUT = Part("left as it is: {why}")
+ONLY_CURRENT = Note("{armature}: a {suffix} file holds one clip, so only the current one is planted")
 NO_CHAIN_IN_SCENE = Clause("no armature of its scene has a live analytic IK chain. Add one and save the file.")
 NOT_WRITTEN = Clause(
     "'{path}' could not be written ({reason}). Make sure that the disk has room and the folder is writable, or "

@@ -25,6 +25,7 @@ from ..rig.blender.clips import (
 from ..rig.blender.motion import motion_frames
 from ..rig.data.control_clips import controls_follow, partner, separate_controls
 from ..rig.data.undoing import all_or_nothing
+from ..rig.live import handlers as live
 from ..rig.model.order import ChainName
 from ..solvers import ChainError
 from .baking import baked, finish_chains
@@ -47,6 +48,8 @@ def _playing(ob: bpy.types.Object, clip: Clip, channels: set[tuple[str, str]]) -
     try:
         with playing_alone(alone), channels_kept(ob, channels):
             put_at_rest(ob, channels - moved_channels(clip))
+            # Not by the handlers: they would solve the chains twice, and see where that was in vain.
+            live.evaluate_solved()
             yield
     finally:
         # Something may have been made for them meanwhile.
@@ -108,9 +111,12 @@ def rigged_clips(ob: bpy.types.Object) -> list[Clip]:
     return [clip for clip in clips_of(ob) if clip == own or is_rigged(clip)]
 
 
-def chosen_clips(ob: bpy.types.Object, names: Iterable[str] | None) -> list[Clip]:
-    """The clips of these names of an armature object, or all that are rigged. ChainError names what is none."""
-    clips = rigged_clips(ob)
+def chosen_clips(ob: bpy.types.Object, names: Iterable[str] | None, among: Sequence[Clip] | None = None) -> list[Clip]:
+    """The clips of these names of an armature object, or all. ChainError names what is none.
+
+    among: the clips to choose from; None: those that are rigged.
+    """
+    clips = rigged_clips(ob) if among is None else list(among)
     if names is None:
         if not clips:
             raise ChainError(messages.NO_CLIP(armature=ob.name))
@@ -123,11 +129,14 @@ def chosen_clips(ob: bpy.types.Object, names: Iterable[str] | None) -> list[Clip
 
 
 def frames_of(ob: bpy.types.Object) -> range:
-    """The frames of the clip that an armature object plays."""
-    frames = motion_frames(ob)
-    if frames is None:
-        raise ChainError(messages.CLIP_STILL())
-    return frames
+    """The frames of the clip that an armature object plays; of one that holds a pose the frame of its keys."""
+    return motion_frames(ob) or _single_frame(ob)
+
+
+def _single_frame(ob: bpy.types.Object) -> range:
+    clip = playing_clip(ob)
+    frame = round(min((curve.range()[0] for curves in clip.curves for curve in curves), default=0.0)) if clip else 0
+    return range(frame, frame + 1)
 
 
 def clips_baked(
@@ -168,13 +177,16 @@ def clips_baked(
 
 
 def clips_checked(
-    ob: bpy.types.Object, work: Callable[[range], Steps[dict]], names: Iterable[str] | None = None
+    ob: bpy.types.Object,
+    work: Callable[[range], Steps[dict]],
+    names: Iterable[str] | None = None,
+    among: Sequence[Clip] | None = None,
 ) -> Steps[dict]:
     """In steps: check clips of an armature object, each over its own frames; returns the report with an entry for each.
 
-    work: checks the clip that plays. names: those of the clips; None: all.
+    work: checks the clip that plays. names: those of the clips; None: all. among: see `chosen_clips`.
     """
-    clips = chosen_clips(ob, names)
+    clips = chosen_clips(ob, names, among)
     return publish(*_entries((yield from over_clips(ob, clips, lambda _: work(frames_of(ob)))), clips))
 
 

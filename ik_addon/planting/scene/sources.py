@@ -29,6 +29,12 @@ def mark_planted(action: bpy.types.Action, source: bpy.types.Action | None) -> N
     setattr(action, _SOURCE, source)
 
 
+def forget_source(action: bpy.types.Action) -> None:
+    """Let nothing tell any more that an action was planted, or made of another."""
+    for pointer in (_SOURCE, _SETTINGS, "analytic_ik_made_from"):
+        action.property_unset(pointer)
+
+
 def keep_settings(ob: bpy.types.Object, settings: dict) -> None:
     """Remember with which settings the current action of an object was planted."""
     setattr(ob.animation_data.action, _SETTINGS, json.dumps(settings))

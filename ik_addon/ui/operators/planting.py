@@ -6,10 +6,11 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from ... import messages
 from ...authoring.selection import chain_armature, selected_bones
 from ...bake.certificate import chains_words
-from ...bake.clips import chosen_clips, clips_made, clips_words, frames_of, strips_play
+from ...bake.clips import chosen_clips, clips_words, frames_of, strips_play
 from ...bake.report import frames_words
 from ...bake.stepping import Steps
 from ...planting.feet.options import Options
+from ...planting.scene.all_clips import clips_planted
 from ...planting.scene.ground import Ground
 from ...planting.scene.legs import leg_tips
 from ...planting.scene.plant import planted
@@ -132,20 +133,17 @@ class ANALYTIC_IK_OT_plant_feet(ClipsMade, ChainsOperator):
                 return error
 
         clips = chosen_clips(ob, self.clip_names(ob))
-        results, made = yield from clips_made(ob, clips, work)
-        errors = {clip: said for clip, said in zip(clips, results, strict=True) if isinstance(said, ChainError)}
-        if len(errors) == len(clips):
-            raise errors[clips[0]]
+        done = yield from clips_planted(ob, clips, work)
         if self.strips:
-            strips_play(ob, made)
-        reports = {clip: said for clip, said in zip(clips, results, strict=True) if not isinstance(said, ChainError)}
+            strips_play(ob, done.made)
+        reports = done.reports
         result = ""
         worst = max(reports, key=lambda clip: len(reports[clip]["unreached_frames"]))
         if unreached := reports[worst]["unreached_frames"]:
             result += messages.CLIP_UNREACHED(clip=clip_name(worst, clips), frames=frames_words(len(unreached)))
-        if errors:
-            names = messages.quoted(clip_name(clip, clips) for clip in errors)
-            result += messages.CLIPS_LEFT_OUT(clips=names, why=next(iter(errors.values())))
+        if done.left_out:
+            names = messages.quoted(clip_name(clip, clips) for clip in done.left_out)
+            result += messages.CLIPS_LEFT_OUT(clips=names, why=next(iter(done.left_out.values())))
         self.level = "WARNING" if result else "INFO"
         steps = sum(chain["steps"] for report in reports.values() for chain in report["chains"])
         return messages.PLANTED_CLIPS(steps=steps_words(steps), clips=clips_words(len(reports)), result=result)

@@ -1,0 +1,25 @@
+"""What rigging set up, as reports say it."""
+
+import bpy
+
+from .rigging import Rigged
+
+
+def rigged_entry(ob: bpy.types.Object, rigged: Rigged) -> dict:
+    """What was set up on an armature object: see `rigged` in report.schema.json."""
+    return {
+        "armature": ob.name,
+        "limbs": [
+            {
+                "kind": one.limb.kind,
+                "side": one.limb.side,
+                "bones": [*one.limb.bones],
+                "target": one.target.name,
+                "pole_target": one.pole.name,
+            }
+            for one in rigged.limbs
+        ],
+        "left_out": [{"bone": out.bone, "reason": out.reason} for out in rigged.left_out],
+        "frames": [rigged.frames[0], rigged.frames[-1], rigged.frames.step] if rigged.frames else None,
+        "clips": [*rigged.clips],
+    }
