@@ -16,20 +16,21 @@ from typing import Literal
 import bpy
 
 from . import messages
-from .authoring.placing import Control
-from .authoring.rigging import RiggedLimb, rig_legs
+from .authoring.rigging import rig_legs
+from .authoring.rigging_report import rigged_entry
 from .bake.baking import baked, chains_of, checked
 from .bake.clips import clips_baked, clips_checked
 from .bake.report import whole_report
 from .bake.stepping import Progress, Steps, finish
-from .planting import Ground
+from .planting import Ground, Options
 from .planting.scene.checking import checked_with_feet
 from .planting.scene.shown import legs_of
+from .planting.scene.whole_clip import all_clips_planted, clip_planted
 from .rig.blender.motion import motion_frames
 from .rig.model.order import ChainName
 from .solvers import ChainError
 
-__all__ = ["ChainError", "Clips", "Ground", "bake", "check", "rig"]
+__all__ = ["ChainError", "Clips", "Ground", "Options", "bake", "check", "plant", "rig"]
 
 Clips = Literal["CURRENT", "ALL"] | Sequence[str]
 
@@ -45,22 +46,38 @@ def rig(
     """Give the legs of an armature object, with `arms` its arms too, chains and controls. No bone moves, in no clip.
 
     controls: what targets and pole targets are. follow_motion: they get keys that carry every clip. The report's entry
-    has `limbs` in place of `chains`.
+    says in `rigged` which limbs got what, and which were left out.
     """
     _check_armature(ob)
     start = perf_counter()
     rigged = rig_legs(bpy.context, ob, (), arms, follow_motion, controls == "BONES", progress)
-    frames = rigged.frames
-    entry = {
-        "file": bpy.data.filepath,
-        "frames": None if frames is None else [frames.start, frames[-1], frames.step],
-        "seconds": perf_counter() - start,
-        "chains": [],
-        "limbs": [_limb(ob, one) for one in rigged.limbs],
-        "not_rigged": [{"bone": out.bone, "why": out.reason} for out in rigged.left_out],
-        "error": None,
-    }
-    return whole_report([entry])
+    entry = {"file": bpy.data.filepath, "frames": None, "seconds": perf_counter() - start, "chains": []}
+    return whole_report([{**entry, "rigged": [rigged_entry(ob, rigged)], "error": None}])
+
+
+def plant(
+    ob: bpy.types.Object,
+    *,
+    clips: Clips = "CURRENT",
+    frames: range | None = None,
+    ground: Ground | None = None,
+    options: Options | None = None,
+    keep_controls: bool = True,
+    progress: Progress | None = None,
+) -> dict:
+    """Let the feet of an armature object stand where they touch the ground, bake that, and check it.
+
+    Its legs are rigged first if it has no chains. ground: None for as captured. options: how; None for as the operator
+    has it. keep_controls: the chains stay, muted, and so do the clips before; else nothing stays but the planted clips,
+    under the names of these. The report's entries have `feet`, before and after, and `left_out` for a clip in which no
+    foot stands.
+    """
+    _check_armature(ob)
+    if clips == "CURRENT":
+        return finish(clip_planted(bpy.context, ob, frames, options, ground, keep_controls), progress)
+    _no_frames(frames)
+    steps = all_clips_planted(bpy.context, ob, _names(clips), options, ground, keep_controls)
+    return finish(steps, progress)
 
 
 def bake(
@@ -114,22 +131,6 @@ def check(
         return finish(work(_frames(ob, frames)), progress)
     _no_frames(frames)
     return finish(clips_checked(ob, work, _names(clips)), progress)
-
-
-def _limb(ob: bpy.types.Object, rigged: RiggedLimb) -> dict:
-    limb = rigged.limb
-    return {
-        "armature": ob.name,
-        "kind": limb.kind,
-        "side": limb.side,
-        "bones": list(limb.bones),
-        "target": _control(rigged.target),
-        "pole": _control(rigged.pole),
-    }
-
-
-def _control(control: Control) -> dict:
-    return {"object": control.ob.name, "bone": control.bone or None}
 
 
 def _check_armature(ob: bpy.types.Object) -> None:

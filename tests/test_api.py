@@ -8,6 +8,7 @@ from ik_addon import api
 from ik_addon.rig.blender.clips import clip_name, clips_of
 
 from .clips.characters import AMOUNTS, all_shown, farthest, film, new_character
+from .clips.test_planted_clips import walking_clips
 from .every_report import check_report
 from .rig.rigs import new_empty
 from .scenes import go_to, select, without_handlers
@@ -38,9 +39,11 @@ def test_a_character_is_rigged_checked_and_baked_in_all_clips(character, control
     rigged = api.rig(character, controls=controls)
     check_report(rigged)
     [entry] = rigged["files"]
-    assert {limb["bones"][-1] for limb in entry["limbs"]} == {"shin.L", "shin.R"}
-    for limb in entry["limbs"]:
-        for name in ("target", "pole"):
+    [rigged] = entry["rigged"]
+    assert {limb["bones"][-1] for limb in rigged["limbs"]} == {"shin.L", "shin.R"}
+    assert sorted(rigged["clips"]) == sorted(AMOUNTS)
+    for limb in rigged["limbs"]:
+        for name in ("target", "pole_target"):
             control = limb[name]
             ob = bpy.data.objects[control["object"]]
             assert (control["bone"] in ob.pose.bones) if controls == "BONES" else control["bone"] is None
@@ -81,6 +84,25 @@ def test_feet_are_checked_without_chains(character):
     assert not entry["chains"] and {foot["ground"] for foot in entry["feet"]} == {"LEVEL"}
 
 
+def test_clips_are_planted_and_those_without_a_stand_are_named():
+    ob = walking_clips()
+    report = api.plant(ob, clips="ALL", ground=api.Ground("LEVEL", 0.0), keep_controls=False)
+    check_report(report)
+    entries = {entry["clip"]: entry for entry in report["files"]}
+    assert entries.keys() == {"walk", "slow", "flying"}
+    assert "no foot stands still" in entries["flying"]["left_out"]
+    for name in ("walk", "slow"):
+        assert all(foot["after"]["slide"] < 0.01 < foot["before"]["slide"] for foot in entries[name]["feet"])
+
+
+def test_a_clip_is_planted_over_frames_and_keeps_its_controls():
+    ob = walking_clips()
+    report = api.plant(ob, frames=range(1, 61), options=api.Options(body=1.0))
+    check_report(report)
+    assert report["files"][0]["frames"] == [1, 60, 1]
+    assert "walk" in bpy.data.actions and ob.animation_data.action.name != "walk"
+
+
 def test_progress_is_told(character):
     api.rig(character)
     told = []
@@ -95,6 +117,8 @@ def test_progress_is_told(character):
         (lambda ob: api.rig(bpy.data.objects["other"]), "Object 'other' is no armature"),
         (lambda ob: api.check(bpy.data.objects["other"]), "Object 'other' is no armature"),
         (lambda ob: api.bake(bpy.data.objects["other"]), "Object 'other' is no armature"),
+        (lambda ob: api.plant(bpy.data.objects["other"]), "Object 'other' is no armature"),
+        (lambda ob: api.plant(ob, clips="ALL", frames=range(1, 9)), "over their own frames"),
         (lambda ob: api.bake(ob), "Armature 'skeleton': no live chain"),
         (lambda ob: api.check(ob, feet=False), "Armature 'skeleton': no live chain"),
         (lambda ob: (api.rig(ob), api.bake(ob, clips="ALL", frames=range(1, 9))), "over their own frames"),

@@ -2,6 +2,7 @@
 
 import bpy
 
+from .placing import Control
 from .rigging import Rigged
 
 
@@ -14,8 +15,8 @@ def rigged_entry(ob: bpy.types.Object, rigged: Rigged) -> dict:
                 "kind": one.limb.kind,
                 "side": one.limb.side,
                 "bones": [*one.limb.bones],
-                "target": one.target.name,
-                "pole_target": one.pole.name,
+                "target": _control(one.target),
+                "pole_target": _control(one.pole),
             }
             for one in rigged.limbs
         ],
@@ -23,3 +24,7 @@ def rigged_entry(ob: bpy.types.Object, rigged: Rigged) -> dict:
         "frames": [rigged.frames[0], rigged.frames[-1], rigged.frames.step] if rigged.frames else None,
         "clips": [*rigged.clips],
     }
+
+
+def _control(control: Control) -> dict:
+    return {"object": control.ob.name, "bone": control.bone or None}

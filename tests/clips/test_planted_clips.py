@@ -23,7 +23,7 @@ as_bones = pytest.mark.parametrize("as_bones", [False, True], ids=["Empties", "b
 FRAMES = range(1, 41)
 
 
-def walker(as_bones: bool) -> bpy.types.Object:
+def walking_clips() -> bpy.types.Object:
     """The sliding walk, a second clip that goes less far, and one in which nobody stands."""
     scene = Path(__file__).parents[2] / "sample_scenes" / "biped_capture.blend"
     bpy.ops.wm.open_mainfile(filepath=str(scene), load_ui=True)
@@ -41,6 +41,12 @@ def walker(as_bones: bool) -> bpy.types.Object:
             curve.update()
     select(ob)
     update()
+    return ob
+
+
+def walker(as_bones: bool) -> bpy.types.Object:
+    """The same, rigged."""
+    ob = walking_clips()
     rig_legs(bpy.context, ob, as_bones=as_bones)
     return ob
 
