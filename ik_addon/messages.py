@@ -432,7 +432,10 @@ LOCKED = Done("Locked {tips}: {contacts}, frames {first}-{last}{result}")
 LOCK_UNREACHED = Part(
     ". Out of reach: {frames}, the first is {frame}. Move the object closer, or let Body Follows move the body"
 )
-MATCHED = Done("Matched {limbs}, frames {first}-{last}. The body moves by up to {part:.1%} of a limb{result}")
+MATCHED = Done(
+    "Matched {chains} to '{source}', frames {first}-{last}. The body moves by up to {part:.1%} of a limb{result}"
+)
+MATCHED_LIMB = Note("{tip}: off the source by {ways}")
 MATCH_LEFT_OUT = Part(". The source does not have: {tips}")
 HELD = Note("{tip}: {contacts} with {held}, frames {first}-{last}")
 HELD_LOST = Note("{tip}: {contacts} with an object that is gone, frames {first}-{last}")

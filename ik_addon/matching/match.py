@@ -149,10 +149,8 @@ def _match(
     is_arm = np.array([pair.limb.kind == "ARM" for pair in pairs])
     scales = scales_of(*sizes, is_arm, arms)
     ob = pairs[0].tip.id_data
-    places = [
-        place_of(context, source, [pair.source for pair in pairs], frame),
-        place_of(context, ob, [pair.limb for pair in pairs], frame),
-    ]
+    there = place_of(context, source, [pair.source for pair in pairs], frame)
+    here = place_of(context, ob, [pair.limb for pair in pairs], frame)
     # As feet are, where there are any.
     scale = float(scales[~is_arm].mean() if not is_arm.all() else scales.mean())
-    return Match(seen, is_arm, scales, arms, way_between(*places, seen, clip, scale))
+    return Match(seen, is_arm, scales, arms, way_between(there, here, seen, clip, scale))

@@ -55,16 +55,16 @@ def limbs_shown(
 ) -> Steps[Clip]:
     """In steps: limbs of an armature object as shown at each frame, live chains solved; without feet."""
     count = len(frames)
-    joints, lengths = np.empty((len(limbs), count, 3, 3)), np.empty((count, len(limbs), 2))
+    joints, lengths = np.empty((len(limbs), count, 3, 3)), np.empty((len(limbs), count, 2))
     with stepping_shown(context, ob) as go_to:
         for t, frame in enumerate(frames):
             evaluated = ob.evaluated_get(go_to(frame))
             for k, limb in enumerate(limbs):
-                joints[k, t], lengths[t, k] = in_two_links(limb.shown(evaluated))
+                joints[k, t], lengths[k, t] = in_two_links(limb.shown(evaluated))
             yield t + 1, count
     hips, knees, ankles = np.moveaxis(joints, 2, 0)
     feet = np.tile(np.eye(3), (len(limbs), count, 1, 1))
-    return Clip(clip_rate(context.scene, frames), lengths.mean(axis=0), hips, knees, ankles, ankles, feet)
+    return Clip(clip_rate(context.scene, frames), lengths.mean(axis=1), hips, knees, ankles, ankles, feet)
 
 
 def place_of(context: bpy.types.Context, ob: bpy.types.Object, limbs: Iterable[FoundLimb], frame: int) -> Place:

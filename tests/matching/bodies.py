@@ -4,6 +4,7 @@ What a naive retargeter leaves: each bone of a body is turned in the world as th
 from its own rest pose. So hands and feet end up where proportions and rest poses bring them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import cos, pi, sin
 
@@ -33,7 +34,8 @@ _PARENTS = {
     "hand": "forearm",
 }
 NAMES = {
-    "rigify": {name: f"{name}.{{s}}" for name in _LEFT} | {"pelvis": "spine", "chest": "spine.001", "head": "spine.004"},
+    "rigify": {name: f"{name}.{{s}}" for name in _LEFT}
+    | {"pelvis": "spine", "chest": "spine.001", "head": "spine.004"},
     "mixamo": {
         "pelvis": "mixamorig:Hips",
         "chest": "mixamorig:Spine",
@@ -135,7 +137,10 @@ def new_body(build: Build, name: str = "body") -> bpy.types.Object:
     return ob
 
 
-def walk(frame: int) -> tuple[dict[tuple[str, str], Quaternion], Vector]:
+Motion = tuple[dict[tuple[str, str], Quaternion], Vector]
+
+
+def walk(frame: int) -> Motion:
     """How bones are turned in the world from rest at a frame of a walk with busy hands, and where the pelvis goes."""
     phase = 2.0 * pi * (frame - FRAMES.start) / 16.0
     turns = {("pelvis", ""): _turn(0.05 * sin(phase), 0.0, 0.1 * sin(phase))}
@@ -158,32 +163,43 @@ def _turn(x: float, y: float, z: float) -> Quaternion:
     return Euler((x, y, z)).to_quaternion()
 
 
-def animate(ob: bpy.types.Object, build: Build, travel: float, motion=walk, frames: range = FRAMES) -> None:
-    """Key a motion of the world, turned with the body's heading. travel: how far the body goes of it."""
+def animate(
+    ob: bpy.types.Object,
+    build: Build,
+    travel: float = 1.0,
+    motion: Callable[[int], Motion] = walk,
+    frames: range = FRAMES,
+    in_world: bool = False,
+) -> None:
+    """Key a motion. travel: how far the body goes of it. It is turned with the body's heading, or is as `in_world`."""
     ob.animation_data_create().action = bpy.data.actions.new(f"{ob.name} walk")
-    axes = Euler(build.axes).to_quaternion()
+    axes, facing = Euler(build.axes).to_quaternion(), Quaternion()
+    if in_world:
+        heading = Quaternion((0.0, 0.0, 1.0), build.heading)
+        axes, facing = heading @ axes, heading.inverted()
     places = [(bone, side) for bone in _PARENTS for side in (("",) if bone in _MIDDLE else SIDES)]
     for frame in frames:
         turns, way = motion(frame)
         for bone, side in places:
             pose_bone = ob.pose.bones[build.bone(bone, side)]
             rest, above = pose_bone.bone.matrix_local.to_quaternion(), _PARENTS[bone]
-            parent = turns[above, "" if above in _MIDDLE else side] if above else Quaternion()
-            turn = axes.inverted() @ parent.inverted() @ turns[bone, side] @ axes
+            parent = turns[above, "" if above in _MIDDLE else side] if above else None
+            whole = (parent @ facing).inverted() if above else Quaternion()
+            turn = axes.inverted() @ whole @ turns[bone, side] @ facing @ axes
             pose_bone.rotation_mode = "QUATERNION"
             pose_bone.rotation_quaternion = rest.inverted() @ turn @ rest
             pose_bone.keyframe_insert("rotation_quaternion", frame=frame)
-            if bone == "pelvis":
+            if not above:
                 own = axes.inverted() @ (travel * way) / build.size
                 pose_bone.location = rest.inverted() @ own
                 pose_bone.keyframe_insert("location", frame=frame)
     go_to(frames.start)
 
 
-def moving_body(build: Build, name: str, travel: float = 1.0, **given: object) -> bpy.types.Object:
-    """A body that walks."""
+def moving_body(build: Build, name: str, **given: object) -> bpy.types.Object:
+    """A body that walks. given: as in `animate`."""
     ob = new_body(build, name)
-    animate(ob, build, travel, **given)
+    animate(ob, build, **given)
     return ob
 
 

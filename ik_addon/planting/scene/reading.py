@@ -53,7 +53,7 @@ def captured(
     places = {ChainName(ob.name_full, tip.name): k for k, tip in enumerate(tips)}
     count, legs = len(frames), len(tips)
     joints, balls = np.empty((legs, count, 3, 3)), np.empty((legs, count, 3))
-    feet, lengths = np.empty((legs, count, 3, 3)), np.empty((legs, 2))
+    feet, lengths = np.empty((legs, count, 3, 3)), np.empty((legs, count, 2))
     held = np.tile(np.eye(3), (legs, 1, 1))
     locations, ways = np.zeros((count, 3)), np.zeros((count, 3, 3))
     to_ball, soles = zip(*map(ball_of_chain, tips), strict=True)
@@ -67,14 +67,15 @@ def captured(
             for chain, limb in limbs_in_fk(scene, set(places), solved):
                 k = places[chain]
                 poses, foot = _solved(limb) if solved else _in_fk(limb)
-                joints[k, t], lengths[k] = _joints(limb, poses)
+                joints[k, t], lengths[k, t] = _joints(limb, poses)
                 feet[k, t], balls[k, t] = _foot(limb, foot, to_ball[k], joints[k, t, 2])
                 if limb.held is not None:
                     held[k] = limb.held.to_matrix()
             yield done, total
     clip = Clip(
         fps=clip_rate(context.scene, frames),
-        lengths=lengths,
+        # Single precision lengthens limbs by a millionth at a frame.
+        lengths=lengths.mean(axis=1),
         hips=joints[:, :, 0],
         knees=joints[:, :, 1],
         ankles=joints[:, :, 2],

@@ -97,8 +97,8 @@ def source_shown(context: bpy.types.Context, ob: bpy.types.Object, legs: Sequenc
 def stepping_shown(context: bpy.types.Context, ob: bpy.types.Object) -> Iterator[GoTo]:
     """Goes to frames as Blender shows an armature object there, live chains solved."""
     if not chains_of(context.scene.objects):
-        with _stepping_without_chains(context, ob) as go_to:
-            yield go_to
+        with _stepping_without_chains(context, ob) as without_chains:
+            yield without_chains
         return
     with frame_kept(context.scene):
 
