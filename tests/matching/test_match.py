@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
+from ik_addon.authoring.finding.legs import FoundLimb
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.matching import last_match_report, match_source
 from ik_addon.matching.match import source_matched
@@ -17,7 +18,8 @@ from ik_addon.planting.scene.legs import leg_tips
 from ik_addon.planting.scene.sources import source_of
 from ik_addon.solvers import ChainError
 
-from ..rig.rigs import editing, update
+from ..authoring.skeletons import FAMILIES, armature_of
+from ..rig.rigs import editing, evaluated_copy, update
 from ..scenes import action_state, bag_of, curves_of, go_to, whole_state
 from .bodies import FRAMES, SIDES, Build, Motion, animate, moving_body, new_body, walk, world_points
 
@@ -380,6 +382,73 @@ def test_a_source_that_has_chains_itself_is_matched_as_it_is_shown():
     match_source(bpy.context, ob, origin)
     seen = Seen(origin, source, ob, own)
     assert max(seen.misses(limb).max() for limb in LIMBS) < NEAR
+
+
+def links(limb: FoundLimb) -> int:
+    return len(limb.bones) - len(limb.segments)
+
+
+def test_controls_that_are_bones_of_the_character_move_it():
+    """They are in its own action, and no child of what the body moves."""
+    source, own = CASES["tall"]
+    origin, ob = moving_body(source, "source"), moving_body(own, "character", travel=1.7)
+    rig_legs(bpy.context, ob, arms=True, as_bones=True)
+    for _ in range(2):
+        match_source(bpy.context, ob, origin)
+        seen = Seen(origin, source, ob, own)
+        assert max(seen.misses(limb).max() for limb in LIMBS) < NEAR
+        assert max(seen.swivel(limb).max() for limb in LIMBS) < 1e-4
+
+
+BEASTS = [
+    family
+    for family in FAMILIES
+    if family.places == "beast"
+    and {"LEG"} == {limb.kind for limb in family.found()}
+    and 3 in map(links, family.found())
+]
+
+
+@pytest.mark.parametrize(
+    "family",
+    [family if k < 2 else pytest.param(family, marks=pytest.mark.slow) for k, family in enumerate(BEASTS)],
+    ids=str,
+)
+def test_legs_of_three_links_match_theirs(family):
+    """An animal, and a larger one of the same kind whose clip was copied with errors."""
+    frames, rng = range(1, 9), np.random.default_rng(5)
+    limbs = [limb for limb in family.found() if limb.kind == "LEG"]
+    bodies = armature_of(family.bones()), armature_of(family.bones())
+    bodies[1].scale = (1.4, 1.4, 1.4)
+    names = [name for limb in limbs for name in (*limb.bones, limb.end) if name not in limb.segments]
+    turns = {name: rng.uniform(-0.15, 0.15, (len(frames), 3)) for name in names}
+    for ob, error in zip(bodies, (0.0, 0.1), strict=True):
+        for name, angles in turns.items():
+            bone = ob.pose.bones[name]
+            bone.rotation_mode = "XYZ"
+            for frame, own in zip(frames, angles, strict=True):
+                bone.rotation_euler = own + error
+                bone.keyframe_insert("rotation_euler", frame=frame)
+    origin, ob = bodies
+    rig_legs(bpy.context, ob)
+    report = match_source(bpy.context, ob, origin, frames)
+    assert [limb["tip"] for limb in report["limbs"]] == [limb["source_bone"] for limb in report["limbs"]]
+    assert {limb["tip"] for limb in report["limbs"]} == {limb.bones[-1] for limb in limbs}
+    for frame in frames:
+        go_to(frame)
+        there, here = evaluated_copy(origin), evaluated_copy(ob)
+        for limb, told in zip(limbs, report["limbs"], strict=True):
+            ends = []
+            for shown in (there, here):
+                tip = shown.pose.bones[limb.bones[-1]]
+                end = tip.bone.matrix_local.inverted() @ shown.data.bones[limb.end].head_local
+                ends.append(np.array(shown.matrix_world @ tip.matrix @ end))
+            assert told["scale"] == pytest.approx(1.4, rel=1e-5)
+            if frame not in told["unreached_frames"]:
+                assert np.linalg.norm(ends[1] - 1.4 * ends[0]) < NEAR * told["length"]
+    assert all(limb["swivel_error"] < 1e-3 for limb in report["limbs"])
+    assert all(len(limb["unreached_frames"]) < 3 for limb in report["limbs"])
+    assert any(limb["distance_before"] > 0.02 * limb["length"] for limb in report["limbs"])
 
 
 @pytest.mark.parametrize("steps", [5, 40, 90, 115])
