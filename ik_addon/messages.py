@@ -258,6 +258,30 @@ NO_HOLD = Refusal(
     "Armature '{armature}': no selected limb is in contact with {held} in these frames. Set Contacts to Whole Range."
 )
 NOT_LOCKED = Refusal("Armature '{armature}': its action has no lock. Press Lock to Object first.")
+NO_SOURCE = Refusal(
+    "Armature '{armature}': it has no source. Select the armature that the motion comes from too, or choose it in the "
+    "dialog."
+)
+SOURCE_GONE = Refusal("Source '{source}': the scene has no such armature. Choose another one.")
+SOURCE_ITSELF = Refusal(
+    "Source '{source}': it is the character itself. Choose the armature that the motion comes from."
+)
+SOURCE_NO_LIMB = Refusal(
+    "Source '{source}': neither the names nor the shape of its bones show a leg or an arm. Rename them, such as "
+    "thigh.L, shin.L and foot.L."
+)
+SOURCE_NO_SIZE = Refusal(
+    "Source '{source}': its limbs have no length in these frames. Reset the scale of the armature, and delete keys "
+    "that are not numbers."
+)
+MATCH_NO_PAIR = Refusal(
+    "Armature '{armature}': source '{source}' has none of the limbs that its chains move. Add chains to the legs or "
+    "arms that both have."
+)
+MATCH_PLANTED = Refusal(
+    "Armature '{armature}': its action was planted or locked. Assign the action that it was made from, and plant or "
+    "lock again after matching."
+)
 TOO_FEW_FRAMES = Refusal("The range has fewer than 3 frames. Set a longer one.")
 
 # What wins over a chain, and over keys
@@ -411,6 +435,11 @@ LOCKED = Done("Locked {tips}: {contacts}, frames {first}-{last}{result}")
 LOCK_UNREACHED = Part(
     ". Out of reach: {frames}, the first is {frame}. Move the object closer, or let Body Follows move the body"
 )
+MATCHED = Done(
+    "Matched {chains} to '{source}', frames {first}-{last}. The body moves by up to {part:.1%} of a limb{result}"
+)
+MATCHED_LIMB = Note("{tip}: off the source by {ways}")
+MATCH_LEFT_OUT = Part(". The source does not have: {tips}")
 HELD = Note("{tip}: {contacts} with {held}, frames {first}-{last}")
 HELD_LOST = Note("{tip}: {contacts} with an object that is gone, frames {first}-{last}")
 SLIDES = Note("{tip}: {steps}, slide {slides}")

@@ -8,7 +8,9 @@ import bpy
 import pytest
 
 from ik_addon import ui
+from ik_addon.authoring.rigging import rig_legs
 
+from ..matching.bodies import Build, moving_body
 from ..rig.rigs import editing, leg, new_empty, update
 from ..scenes import (
     carrier_of_a_prop,
@@ -186,6 +188,13 @@ def arm_on_a_prop() -> None:
         point.co[1] += 0.02
 
 
+def retargeted() -> None:
+    source, own = Build("mixamo"), Build(legs=1.3)
+    origin, ob = moving_body(source, "source", frames=range(1, 6)), moving_body(own, "character", frames=range(1, 6))
+    rig_legs(bpy.context, ob)
+    select(origin, ob, active=ob)
+
+
 UNDONE = {
     "add": (without_chain, {}),
     "rig_legs": (without_chain, {}),
@@ -203,6 +212,7 @@ UNDONE = {
     "plant_again": (planted, {}),
     "lock_to_object": (arm_and_prop, {"object": "prop", "frame_start": 20, "frame_end": 40}),
     "lock_again": (arm_on_a_prop, {}),
+    "match_source": (retargeted, {}),
     "unmute": (muted, {}),
     "swivel": (sound, {"angle": 0.7}),
     "cure": (keyed_below, {"kind": "MUTE_KEYS", "bone": "shin"}),
@@ -278,6 +288,7 @@ LACKS = {
     "switch_to_ik": "no selected bone belongs to a chain",
     "lock_to_object": "has no live chain. Add one first",
     "lock_again": "has no live chain. Add one first",
+    "match_source": "has no live chain. Add one first",
 }
 LACKS_RESULTS = {
     "mark_problems": "Armature 'leg' has no report. Check or bake its chains first",
