@@ -22,6 +22,8 @@ from .bake.baking import baked, chains_of, checked
 from .bake.clips import clips_baked, clips_checked
 from .bake.report import whole_report
 from .bake.stepping import Progress, Steps, finish
+from .matching.match import source_matched
+from .matching.wanted import Arms
 from .planting import Ground, Options
 from .planting.scene.checking import checked_with_feet
 from .planting.scene.shown import legs_of
@@ -30,7 +32,7 @@ from .rig.blender.motion import motion_frames
 from .rig.model.order import ChainName
 from .solvers import ChainError
 
-__all__ = ["ChainError", "Clips", "Ground", "Options", "bake", "check", "plant", "rig"]
+__all__ = ["ChainError", "Clips", "Ground", "Options", "bake", "check", "match", "plant", "rig"]
 
 Clips = Literal["CURRENT", "ALL"] | Sequence[str]
 
@@ -131,6 +133,27 @@ def check(
         return finish(work(_frames(ob, frames)), progress)
     _no_frames(frames)
     return finish(clips_checked(ob, work, _names(clips)), progress)
+
+
+def match(
+    ob: bpy.types.Object,
+    source: bpy.types.Object,
+    *,
+    frames: range | None = None,
+    scale_frame: int | None = None,
+    arms: Arms = "SHOULDER",
+    body: bool = True,
+    progress: Progress | None = None,
+) -> dict:
+    """Bring ankles and wrists of a retargeted clip back to where its source has them, scaled: see `match_source`.
+
+    The limbs need chains, which `rig` makes. The report's entry says in `matched` how near each limb is.
+    """
+    _check_armature(ob)
+    start = perf_counter()
+    matched = finish(source_matched(bpy.context, ob, source, frames, scale_frame, arms, body), progress)
+    entry = {"file": bpy.data.filepath, "frames": matched["frames"], "seconds": perf_counter() - start, "chains": []}
+    return whole_report([{**entry, "matched": matched, "error": None}])
 
 
 def _check_armature(ob: bpy.types.Object) -> None:

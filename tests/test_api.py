@@ -11,7 +11,7 @@ from .clips.characters import AMOUNTS, all_shown, farthest, film, new_character
 from .clips.test_planted_clips import walking_clips
 from .every_report import check_report
 from .rig.rigs import new_empty
-from .scenes import go_to, select, without_handlers
+from .scenes import go_to, rotation_curves, select, without_handlers
 
 pytestmark = pytest.mark.versions
 
@@ -101,6 +101,25 @@ def test_a_clip_is_planted_over_frames_and_keeps_its_controls():
     check_report(report)
     assert report["files"][0]["frames"] == [1, 60, 1]
     assert "walk" in bpy.data.actions and ob.animation_data.action.name != "walk"
+
+
+def test_a_retargeted_clip_is_matched_to_its_source(character):
+    capture = character.copy()
+    bpy.context.scene.collection.objects.link(capture)
+    capture.name = "capture"
+    # The retargeted one has lost a little of it.
+    character.animation_data.action = character.animation_data.action.copy()
+    for curve in rotation_curves(character, "thigh.L"):
+        for point in curve.keyframe_points:
+            point.co.y *= 0.9 if curve.array_index else 1.0
+        curve.update()
+    api.rig(character)
+    report = api.match(character, capture)
+    check_report(report)
+    left = next(limb for limb in report["files"][0]["matched"]["limbs"] if limb["side"] == "L")
+    assert left["error"] < 1e-5 * left["length"] and left["distance_before"] > 1e-3
+    with pytest.raises(api.ChainError, match="'capture'"):
+        api.match(capture, capture)
 
 
 def test_progress_is_told(character):

@@ -65,6 +65,17 @@ def test_a_folder_of_captures(tmp_path):
     assert {path.name for path in output.iterdir()} == {"walk.json", "walk.fbx"}
 
 
+def test_after_a_retarget(as_extension, tmp_path, capfd):
+    hero = new_character()
+    capture = hero.copy()
+    bpy.context.scene.collection.objects.link(capture)
+    hero.name, capture.name = "Hero", "Capture"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "hero.blend"))
+    run("after_retarget.py")
+    assert len(re.findall(r"^\w+\.[LR]: was off by \d\.\d{3}, is by \d\.\de-\d\d$", capfd.readouterr().out, re.M)) == 4
+    assert (tmp_path / "hero.glb").is_file()
+
+
 def test_an_agent_finds_what_is_wrong(as_extension):
     ob = new_character()
     faults = run("verified.py")["faults"]
