@@ -274,6 +274,9 @@ SOURCE_NO_SIZE = Refusal(
     "Source '{source}': its limbs have no length in these frames. Reset the scale of the armature, and delete keys "
     "that are not numbers."
 )
+SOURCE_NO_CLIP = Refusal(
+    "Source '{source}': it has no clip '{clip}'. Give the action that the clip was retargeted from this name."
+)
 MATCH_NO_PAIR = Refusal(
     "Armature '{armature}': source '{source}' has none of the limbs that its chains move. Add chains to the legs or "
     "arms that both have."
@@ -589,6 +592,7 @@ RIGGED_FOLLOWING = Done("Rigged {limbs}, the controls follow frames {first}-{las
 BAKED_CLIPS = Done("Baked {clips} of {chains}{result}")
 CHECKED_CLIPS = Done("Checked {clips} of {chains}{result}")
 CLIPS_LEFT_OUT = Part(". Left out: {clips}. {why}")
+MATCHED_CLIPS = Done("Matched {chains} to '{source}' in {clips}{result}")
 PLANTED_CLIPS = Done("Planted {steps} in {clips}{result}")
 CLIP_UNREACHED = Part(". Clip '{clip}': {frames} out of reach")
 CLIP_MISSES = Part(". Clip '{clip}': {verdict}. See Certificate")

@@ -37,10 +37,10 @@ Result = TypeVar("Result")
 
 
 @contextmanager
-def _playing(ob: bpy.types.Object, clip: Clip, channels: set[tuple[str, str]]) -> Iterator[None]:
+def clip_playing(ob: bpy.types.Object, clip: Clip, channels: set[tuple[str, str]]) -> Iterator[None]:
     """Inside, an armature object plays one of its clips alone, and its controls what belongs to that.
 
-    channels: those that any of its clips sets. Those that this one does not set are at rest, and not as the clip before
+    channels: `channels_of_clips`. Those that this one does not set are at rest, and not as the clip before
     left them. Afterwards all is as it was.
     """
     partners = [(control, partner(control, clip)) for control in separate_controls(ob)]
@@ -56,14 +56,19 @@ def _playing(ob: bpy.types.Object, clip: Clip, channels: set[tuple[str, str]]) -
         controls_follow(ob)
 
 
+def channels_of_clips(ob: bpy.types.Object) -> set[tuple[str, str]]:
+    """The channels of bones that any clip of an armature object sets."""
+    return {channel for clip in clips_of(ob) for channel in moved_channels(clip)}
+
+
 def over_clips(
     ob: bpy.types.Object, clips: Sequence[Clip], work: Callable[[Clip], Steps[Result]]
 ) -> Steps[list[Result]]:
     """In steps: do some work on each clip of an armature object while it plays; returns what each comes to."""
-    channels = {channel for clip in clips_of(ob) for channel in moved_channels(clip)}
+    channels = channels_of_clips(ob)
     results = []
     for number, clip in enumerate(clips):
-        with _playing(ob, clip, channels):
+        with clip_playing(ob, clip, channels):
             try:
                 results.append((yield from part_of(work(clip), number, len(clips))))
             except ChainError as error:

@@ -1,7 +1,6 @@
 """Match Source: ankles, wrists, knees and elbows against what the source's evaluated bones say, scaled by hand."""
 
 from dataclasses import replace
-from itertools import pairwise
 from math import pi, radians
 
 import bpy
@@ -21,12 +20,11 @@ from ik_addon.solvers import ChainError
 from ..authoring.skeletons import FAMILIES, armature_of
 from ..rig.rigs import editing, evaluated_copy, update
 from ..scenes import action_state, bag_of, curves_of, go_to, whole_state
-from .bodies import FRAMES, SIDES, Build, Motion, animate, moving_body, new_body, walk, world_points
+from .bodies import FRAMES, SIDES, Build, Motion, animate, moving_body, new_body, walk
+from .oracle import ARM, LEG, LIMBS, Seen, joints_over, line_and_side
 
 pytestmark = pytest.mark.versions
 
-LEG, ARM = ("thigh", "shin", "foot"), ("upper_arm", "forearm", "hand")
-LIMBS = [(bones, side) for bones in (LEG, ARM) for side in SIDES]
 LYING = (pi / 2.0, 0.0, 0.0)
 MIXAMO = Build("mixamo", size=0.01, axes=LYING, roll=0.4)
 SHORT = Build("rigify", legs=0.6, arms=0.7, droop=radians(45.0), roll=1.0)
@@ -49,82 +47,6 @@ def rigged(source: Build, own: Build, **given: object) -> tuple[bpy.types.Object
     rig_legs(bpy.context, bodies[1], arms=True)
     update()
     return bodies
-
-
-def joints_over(ob: bpy.types.Object, build: Build, frames: range = FRAMES) -> dict:
-    """The joints of all limbs, (frames, 3, 3) each, as Blender evaluates them."""
-    found = {limb: [] for limb in LIMBS}
-    for frame in frames:
-        go_to(frame)
-        for bones, side in LIMBS:
-            found[bones, side].append(world_points(ob, build, bones, side))
-    return {limb: np.array(rows) for limb, rows in found.items()}
-
-
-def lengths_of(ob: bpy.types.Object, build: Build) -> dict:
-    """How long limbs are at rest, in the world: single precision lengthens them by some millionths in a pose."""
-    found = {}
-    for bones, side in LIMBS:
-        heads = [ob.data.bones[build.bone(bone, side)].head_local for bone in bones]
-        found[bones, side] = sum((b - a).length for a, b in pairwise(heads)) * ob.matrix_world.median_scale
-    return found
-
-
-class Seen:
-    """Both as Blender shows them now, and what the source asks of the character: the oracle."""
-
-    def __init__(self, origin, source: Build, ob, own: Build, arms: str = "SHOULDER", in_world: bool = False) -> None:
-        self.theirs, self.ours = joints_over(origin, source), joints_over(ob, own)
-        self.their_lengths, self.lengths = lengths_of(origin, source), lengths_of(ob, own)
-        self.arms = arms
-        self.turn = np.eye(3)
-        self.places = np.array(source.place), np.array(source.place)
-        if not in_world:
-            self.turn = np.array(Matrix.Rotation(own.heading - source.heading, 3, "Z"))
-            self.places = np.array(source.place), np.array(own.place)
-
-    def scale(self, limb) -> float:
-        bones = LEG if self.arms == "GROUND" else limb[0]
-        ours, theirs = (sum(each[bones, side] for side in SIDES) for each in (self.lengths, self.their_lengths))
-        return ours / theirs
-
-    def wanted(self, limb) -> np.ndarray:
-        """(frames, 3), where the end of a limb should be."""
-        bones, _ = limb
-        ends, scale = self.theirs[limb][:, 2], self.scale(limb)
-        if bones == LEG or self.arms == "GROUND":
-            return self.places[1] + scale * (ends - self.places[0]) @ self.turn.T
-        roots = [each[limb][:, 0] for each in (self.theirs, self.ours)]
-        if self.arms == "CHEST":
-            roots = [sum(each[bones, side][:, 0] for side in SIDES) / 2.0 for each in (self.theirs, self.ours)]
-        return roots[1] + scale * (ends - roots[0]) @ self.turn.T
-
-    def misses(self, limb) -> np.ndarray:
-        """(frames,), in lengths of the limb."""
-        return np.linalg.norm(self.ours[limb][:, 2] - self.wanted(limb), axis=1) / self.lengths[limb]
-
-    def is_in_reach(self, limb) -> np.ndarray:
-        """(frames,) bool: whether the character's hip or shoulder is close enough to where the end should be."""
-        away = np.linalg.norm(self.wanted(limb) - self.ours[limb][:, 0], axis=1)
-        return away < self.lengths[limb] * (1.0 + 1e-6)
-
-    def swivel(self, limb) -> np.ndarray:
-        """(frames,), radians by which knee or elbow is turned about the limb from where the source's is."""
-        return np.array([self._swivel(*rows) for rows in zip(self.theirs[limb], self.ours[limb], strict=True)])
-
-    def _swivel(self, theirs: np.ndarray, ours: np.ndarray) -> float:
-        (line, side), (own_line, own_side) = (_line_and_side(each) for each in (theirs @ self.turn.T, ours))
-        # Half a turn about the bisector of both lines, and one about the own line: the smallest turn between them.
-        middle = (line + own_line) / np.linalg.norm(line + own_line)
-        for axis in (middle, own_line):
-            side = 2.0 * axis * (axis @ side) - side
-        return float(np.arctan2(np.linalg.norm(np.cross(side, own_side)), side @ own_side))
-
-
-def _line_and_side(joints: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    line = (joints[2] - joints[0]) / np.linalg.norm(joints[2] - joints[0])
-    side = joints[1] - joints[0]
-    return line, side - line * (line @ side)
 
 
 def standing(_: int) -> Motion:
@@ -504,7 +426,7 @@ def test_straight_limbs_of_the_source_leave_the_side_to_the_character():
         assert seen.is_in_reach((ARM, side)).all()
         assert seen.misses((ARM, side)).max() < NEAR
         for was, now in zip(before[ARM, side], seen.ours[ARM, side], strict=True):
-            sides = [_line_and_side(each)[1] for each in (was, now)]
+            sides = [line_and_side(each)[1] for each in (was, now)]
             if np.linalg.norm(sides[1]) > 0.01:
                 assert sides[0] @ sides[1] > 0.0
 

@@ -14,6 +14,7 @@ from ..rig.rigs import BoneSpec, new_armature, new_empty, update
 from ..scenes import curves_of, select, whole_state
 from ..ui.layouts import drawn
 from .bodies import SIDES, Build, moving_body, new_body
+from .oracle import LIMBS, Seen
 
 pytestmark = pytest.mark.versions
 
@@ -163,3 +164,62 @@ def test_a_character_without_chains_is_refused(scene):
     other = moving_body(OWN, "other", frames=FRAMES)
     with pytest.raises(ChainError, match="Armature 'other' has no live chain"):
         match_source(bpy.context, other, scene[0])
+
+
+# Clips
+
+
+def named(ob: bpy.types.Object, *names: str) -> None:
+    """The clip of a body under several names, each with another length of step; the last one is assigned."""
+    own = ob.animation_data.action
+    pelvis = next(path for path, _ in curves_of(ob) if path.endswith("location"))
+    for k, name in enumerate(names):
+        action = own.copy()
+        action.name = name
+        action.use_fake_user = True
+        ob.animation_data.action = action
+        if hasattr(action, "slots"):
+            ob.animation_data.action_slot = action.slots[0]
+        for point in curves_of(ob)[pelvis, 1].keyframe_points:
+            point.co[1] *= 1.0 + 0.2 * k
+    bpy.data.actions.remove(own)
+
+
+@pytest.fixture
+def clips(addon) -> tuple[bpy.types.Object, bpy.types.Object]:
+    """A source with two clips, and a character with three, two of them of the same names."""
+    origin, ob = moving_body(SOURCE, "source", frames=FRAMES), moving_body(OWN, "character", frames=FRAMES)
+    named(origin, "mixamo|walk", "run")
+    named(ob, "walk", "run.001", "idle")
+    rig_legs(bpy.context, ob, arms=True)
+    select(origin, ob, active=ob)
+    update()
+    return origin, ob
+
+
+def test_every_clip_is_matched_to_the_one_of_its_name(clips, capfd):
+    origin, ob = clips
+    playing = origin.animation_data.action
+    for _ in range(2):
+        assert bpy.ops.analytic_ik.match_source(clips="ALL") == {"FINISHED"}
+        said = capfd.readouterr().out
+        assert "Matched 4 chains to 'source' in 2 clips. Left out: 'idle" in said
+        assert (
+            "Source 'source': it has no clip 'idle'. Give the action that the clip was retargeted from this name"
+            in said
+        )
+        assert {"walk matched", "run.001 matched"} <= set(bpy.data.actions.keys())
+        assert not any("matched matched" in action.name for action in bpy.data.actions)
+    assert origin.animation_data.action == playing
+    assert ob.animation_data.action.name == "idle"
+    for own, theirs in (("walk matched", "mixamo|walk"), ("run.001 matched", "run")):
+        ob.animation_data.action = bpy.data.actions[own]
+        origin.animation_data.action = bpy.data.actions[theirs]
+        seen = Seen(origin, SOURCE, ob, OWN, frames=FRAMES)
+        assert max(seen.misses(limb).max() for limb in LIMBS) < 1e-5
+
+
+def test_where_no_clip_has_its_name_that_is_told(clips):
+    for name in ("mixamo|walk", "run"):
+        bpy.data.actions[name].name = "other"
+    refused("Source 'source': it has no clip 'walk'", clips="ALL")

@@ -6,12 +6,16 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from ... import messages
 from ...authoring.selection import active_object, chain_armature
 from ...bake.certificate import chains_words
+from ...bake.clips import channels_of_clips, clip_playing, clips_words, frames_of
 from ...bake.report import frames_words
 from ...bake.stepping import Steps
+from ...matching.clips import clip_of_source
 from ...matching.match import source_matched
+from ...rig.blender.clips import Clip
 from ...rig.blender.motion import motion_frames
 from ...solvers import ChainError
 from ..classes import registration_of
+from .clip_list import ClipsMade, draw_clips
 from .ranges import ChainsOperator
 
 _SCALES = [
@@ -31,7 +35,7 @@ def _armatures(operator: "ANALYTIC_IK_OT_match_source", context: bpy.types.Conte
     return [ob.name for ob in _others(context, own) if text.lower() in ob.name.lower()]
 
 
-class ANALYTIC_IK_OT_match_source(ChainsOperator):
+class ANALYTIC_IK_OT_match_source(ClipsMade, ChainsOperator):
     """Bring hands and feet of a retargeted clip back to where its source has them. \
 Select the source first, then the character"""
 
@@ -68,7 +72,11 @@ Select the source first, then the character"""
         layout.prop(self, "scale")
         if self.scale == "FRAME":
             layout.prop(self, "scale_frame")
-        for name in ("arms", "body", "frame_start", "frame_end", "only_selected"):
+        for name in ("arms", "body"):
+            layout.prop(self, name)
+        draw_clips(self, layout)
+        ranged = ("frame_start", "frame_end") if self.clips == "CURRENT" else ("strips",)
+        for name in (*ranged, "only_selected"):
             layout.prop(self, name)
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
@@ -78,18 +86,33 @@ Select the source first, then the character"""
         source = context.scene.objects.get(self.source)
         if source is None:
             raise ChainError(messages.SOURCE_GONE(source=self.source))
-        report = yield from source_matched(
-            context,
-            ob,
-            source,
-            self.frames(context),
-            self.scale_frame if self.scale == "FRAME" else None,
-            self.arms,
-            self.body,
-            [ob.pose.bones[chain.tip] for chain in self.chains(ob)],
-        )
+        if self.clips == "ALL":
+            return (yield from self._all_clips(context, ob, source))
+        report = yield from self._match(context, ob, source, self.frames(context))
         self.level = "WARNING" if report["unreached_frames"] or report["left_out"] else "INFO"
         return _summary(report)
+
+    def _match(
+        self, context: bpy.types.Context, ob: bpy.types.Object, source: bpy.types.Object, frames: range
+    ) -> Steps[dict]:
+        scale_frame = self.scale_frame if self.scale == "FRAME" else None
+        tips = [ob.pose.bones[chain.tip] for chain in self.chains(ob)]
+        return (yield from source_matched(context, ob, source, frames, scale_frame, self.arms, self.body, tips))
+
+    def _all_clips(self, context: bpy.types.Context, ob: bpy.types.Object, source: bpy.types.Object) -> Steps[str]:
+        channels = channels_of_clips(source)
+
+        def work(clip: Clip) -> Steps[dict]:
+            with clip_playing(source, clip_of_source(source, clip), channels):
+                return (yield from self._match(context, ob, source, frames_of(ob)))
+
+        reports, result = yield from self.each_clip(ob, work)
+        return messages.MATCHED_CLIPS(
+            chains=chains_words(len(reports[0]["limbs"])),
+            source=source.name,
+            clips=clips_words(len(reports)),
+            result=result,
+        )
 
     def _take_selected(self, context: bpy.types.Context, ob: bpy.types.Object) -> None:
         """Take the other armature that is selected as the source, if none is given."""
