@@ -59,7 +59,15 @@ def on_still_feet(frame: int) -> Motion:
     return turns | {place: turn for place, turn in still.items() if place[0] in ("foot", "toe")}, way
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case",
+    [
+        "alike",
+        "short",
+        "put up elsewhere",
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("tall", "long arms")),
+    ],
+)
 def test_ankles_and_wrists_are_where_the_scaled_source_has_them(case):
     source, own = CASES[case]
     origin, ob = rigged(source, own)
@@ -88,7 +96,7 @@ def test_ankles_and_wrists_are_where_the_scaled_source_has_them(case):
         )
 
 
-@pytest.mark.parametrize("arms", ["CHEST", "GROUND"])
+@pytest.mark.parametrize("arms", [pytest.param("CHEST", marks=pytest.mark.slow), "GROUND"])
 def test_hands_are_measured_from_where_they_are_asked_to(arms):
     source, own = Build("cmu"), Build("rigify", legs=1.2, arms=1.3, droop=radians(45.0))
     origin, ob = rigged(source, own)
@@ -123,7 +131,14 @@ def test_hands_that_meet_stay_together_between_shoulders():
     assert np.abs((own_left - own_right) - seen.scale((ARM, "L")) * (left - right)).max() < 1e-5
 
 
-@pytest.mark.parametrize(("arms", "body"), [("SHOULDER", False), ("GROUND", True), ("CHEST", True)])
+@pytest.mark.parametrize(
+    ("arms", "body"),
+    [
+        pytest.param("SHOULDER", False, marks=pytest.mark.slow),
+        ("GROUND", True),
+        pytest.param("CHEST", True, marks=pytest.mark.slow),
+    ],
+)
 def test_what_is_out_of_reach_is_told_by_frame(arms, body):
     """Short arms cannot get to the hands of a larger body; legs that the body does not help cannot get to its feet."""
     source, own = Build("cmu", arms=1.2), Build("mixamo", legs=0.9, arms=0.65 if arms == "GROUND" else 1.0)
@@ -373,7 +388,7 @@ def test_legs_of_three_links_match_theirs(family):
     assert any(limb["distance_before"] > 0.02 * limb["length"] for limb in report["limbs"])
 
 
-@pytest.mark.parametrize("steps", [5, 40, 90, 115])
+@pytest.mark.parametrize("steps", [5, 90, *(pytest.param(each, marks=pytest.mark.slow) for each in (40, 115))])
 def test_closed_in_the_middle_it_leaves_all_as_it_was(steps):
     origin, ob = rigged(MIXAMO, SHORT)
     go_to(4)

@@ -222,4 +222,4 @@ def test_every_clip_is_matched_to_the_one_of_its_name(clips, capfd):
 def test_where_no_clip_has_its_name_that_is_told(clips):
     for name in ("mixamo|walk", "run"):
         bpy.data.actions[name].name = "other"
-    refused("Source 'source': it has no clip 'walk'", clips="ALL")
+    refused("Source 'source': it has no clip 'idle'", clips="ALL")
