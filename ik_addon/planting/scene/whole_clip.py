@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from time import perf_counter
 
 import bpy
 
@@ -42,7 +43,7 @@ def clip_planted(
     Raises ChainError that names the armature or bone, with nothing changed.
     """
     options, ground, frames = options or Options(), ground or Ground(), frames or motion_frames(ob)
-    own = playing_clip(ob)
+    own, start = playing_clip(ob), perf_counter()
     if frames is None:
         raise ChainError(messages.NO_MOTION()).of(messages.ARMATURE(armature=ob.name))
     with all_or_nothing([ob], actions=_replaced([own] if own else [], keep_controls)) as undo:
@@ -52,7 +53,7 @@ def clip_planted(
         undo.nothing_more_is_made()
         of_controls = own_actions(ob, [own] if own else [])
         yield from part_of(_planted(context, ob, frames, options, ground), 0, 2)
-        entry = yield from part_of(_baked(context, ob, frames, ground), 1, 2)
+        entry = yield from part_of(_baked(context, ob, frames, ground, start), 1, 2)
         controls = controls_of_chains(ob)
         finish_chains(context, chains_of([ob]), "MUTE" if keep_controls else "REMOVE")
         if not keep_controls:
@@ -84,14 +85,14 @@ def all_clips_planted(
     entries: dict[Clip, dict] = {}
 
     def work(clip: Clip) -> Steps[dict | ChainError]:
-        frames, error = frames_of(ob), None
+        frames, start, error = frames_of(ob), perf_counter(), None
         try:
             yield from part_of(_planted(context, ob, frames, options, ground), 0, 2)
         except ChainError as refusal:
             # Not every clip has feet that stand.
             error = refusal
         if error is None:
-            entries[clip] = yield from part_of(_baked(context, ob, frames, ground), 1, 2)
+            entries[clip] = yield from part_of(_baked(context, ob, frames, ground, start), 1, 2)
             if not keep_controls:
                 _put_in_place_of_source(ob)
             return entries[clip]
@@ -143,11 +144,14 @@ def _planted(
     keep_settings(ob, settings)
 
 
-def _baked(context: bpy.types.Context, ob: bpy.types.Object, frames: range, ground: Ground) -> Steps[dict]:
-    """Bake all chains into the planted action; comes to the entry of the report, with the feet."""
+def _baked(
+    context: bpy.types.Context, ob: bpy.types.Object, frames: range, ground: Ground, start: float
+) -> Steps[dict]:
+    """Bake all chains into the planted action; comes to the entry of the report, with the feet. start: of the clip's
+    time."""
     report = yield from part_of(baked(context, chains_of([ob]), frames, "CURRENT", last=False), 0, 2)
     feet = yield from part_of(feet_checked(context, ob, frames, ground), 1, 2)
-    return {**report["files"][0], "feet": feet}
+    return {**report["files"][0], "seconds": perf_counter() - start, "feet": feet}
 
 
 def _replaced(clips: Sequence[Clip], keep_controls: bool) -> list[bpy.types.Action]:
