@@ -167,6 +167,7 @@ def walker() -> bpy.types.Object:
 
 
 FEET = range(1, 41)
+CARRIER = "hips"
 FEET_BONES = ("thigh.L", "shin.L", "foot.L", "toe.L", "thigh.R", "shin.R", "foot.R", "toe.R")
 
 
@@ -203,7 +204,7 @@ def test_all_clips_of_a_file_are_planted_as_they_came(suffix, tmp_path, capfd):
     assert before.keys() == after.keys()
     for name, own in before.items():
         moved = {bone for bone in own if np.abs(np.array(own[bone]) - after[name][bone]).max() > NEAR}
-        assert not moved if name == "flying" else moved <= set(LIMBS)
+        assert moved == (set() if name == "flying" else {*LIMBS, CARRIER})
     untouched = films(source, FEET[::5])["flying"] - films(output, FEET[::5])["flying"]
     assert np.abs(untouched).max() < 30 * NEAR
 
@@ -250,13 +251,14 @@ def test_many_clips_come_out_under_their_names(family, count, suffix, tmp_path):
     entries = report_of(report)
     assert len(entries) == count
     assert all(foot["after"]["slide"] < 1e-4 for entry in entries for foot in entry["feet"])
-    # What was shown live: the planted file is opened as .blend too, where chains can be asked.
+    # What was shown live: planted into a .blend file, chains can be asked. (Three links go on from their FK pose, which
+    # is what was baked.)
     blend = tmp_path / "planted.blend"
     assert run(["plant", str(source), "--output", str(blend)]) == 0
     bpy.ops.wm.open_mainfile(filepath=str(blend))
     rigged = next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
     for bone in rigged.pose.bones:
-        bone.analytic_ik_enabled = bone.analytic_ik_target is not None
+        bone.analytic_ik_enabled = family == "Rigify metarig" and bone.analytic_ik_target is not None
     names = [bone.name for bone in rigged.data.bones]
     live = {}
     for action in [action for action in bpy.data.actions if action.name.endswith(" planted")]:
@@ -267,7 +269,7 @@ def test_many_clips_come_out_under_their_names(family, count, suffix, tmp_path):
     assert farthest(films(output, SWAYING[::4], names), live) < NEAR * LEG
 
 
-SWAYING = range(1, 25)
+SWAYING = range(1, 17)
 
 
 def swaying_clip(ob: bpy.types.Object, name: str, amount: float) -> None:
@@ -279,7 +281,11 @@ def swaying_clip(ob: bpy.types.Object, name: str, amount: float) -> None:
     for bone in ob.pose.bones:
         bone.rotation_mode = "QUATERNION"
     for frame in SWAYING:
-        root.location = (amount * sin(2.0 * pi * frame / 24.0), 0.5 * amount * sin(4.0 * pi * frame / 24.0), 0.0)
+        root.location = (
+            amount * sin(2.0 * pi * frame / len(SWAYING)),
+            0.5 * amount * sin(4.0 * pi * frame / len(SWAYING)),
+            0.0,
+        )
         root.keyframe_insert("location", frame=frame)
     for bone in ob.pose.bones:
         if bone.name.startswith("spine.0") or "chest" in bone.name:
