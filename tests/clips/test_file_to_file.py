@@ -291,3 +291,109 @@ def swaying_clip(ob: bpy.types.Object, name: str, amount: float) -> None:
         if bone.name.startswith("spine.0") or "chest" in bone.name:
             bone.rotation_quaternion = Euler((0.0, 0.0, 5.0 * amount)).to_quaternion()
             bone.keyframe_insert("rotation_quaternion", frame=1)
+
+
+# check, rig
+
+
+def test_every_clip_of_an_imported_file_is_checked(tmp_path, capsys):
+    """Without chains, and one that is too short to tell is not."""
+    ob = armature_of(FAMILIES[0].bones())
+    swaying_clip(ob, "sway", 0.01)
+    swaying_clip(ob, "more", 0.02)
+    ob.animation_data.action = bpy.data.actions.new("pose")
+    ob.animation_data.action.use_fake_user = True
+    for frame in (1, 2):
+        ob.pose.bones[0].keyframe_insert("location", frame=frame)
+    source, report = exported(tmp_path / "in.glb"), tmp_path / "r.json"
+    given = ["check", str(source), "--feet", "--report", str(report)]
+    assert run(given) == 0
+    entries = {short(entry["clip"]): entry for entry in report_of(report)}
+    assert entries.keys() == {"sway", "more", "pose"}
+    assert len(entries["sway"]["feet"]) == len(entries["more"]["feet"]) == 2
+    assert "fewer than 3 frames" in entries["pose"]["left_out"] and "feet" not in entries["pose"]
+    assert run([*given, "--limit", "slide=0.00001"]) == 1
+    # What is given frames is the current clip.
+    assert run([*given, "--frames", "1-8"]) == 0
+    [entry] = report_of(report)
+    assert "clip" not in entry and entry["frames"] == [1, 8, 1]
+    assert run([*given, "--ground", "object", "--ground-object", "Moon"]) == 1
+    assert "its scene has no object 'Moon'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("suffix", [".glb", pytest.param(".fbx", marks=SLOW), pytest.param(".bvh", marks=SLOW)])
+def test_an_imported_character_is_rigged_with_all_clips(suffix, tmp_path, capsys):
+    ob = armature_of(FAMILIES[0].bones())
+    for name in ("sway", "more"):
+        swaying_clip(ob, name, 0.01 if name == "sway" else 0.03)
+    select(ob)
+    update()
+    source, report = exported(tmp_path / f"in{suffix}"), tmp_path / "r.json"
+    before = films(source, SWAYING[::4], LIMBS)
+    assert run(["rig", str(source), "--output-dir", str(tmp_path / "out"), "--report", str(report)]) == 0
+    [entry] = report_of(report)
+    [rigged] = entry["rigged"]
+    assert [limb["bones"] for limb in rigged["limbs"]] == [["thigh.L", "shin.L"], ["thigh.R", "shin.R"]]
+    several = suffix != ".bvh"
+    assert sorted(map(short, rigged["clips"])) == (["more", "sway"] if several else [])
+    assert ("the controls follow 2 clips: " in capsys.readouterr().out) == several
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out" / "in.blend"))
+    ob = next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
+    assert sum(bone.analytic_ik_enabled for bone in ob.pose.bones) == 2
+    for clip in clips_of(ob):
+        ob.animation_data.action = clip.action
+        update()
+        assert np.abs(heads(ob, SWAYING[::4], LIMBS) - before[short(clip.name)]).max() < 1e-4
+
+
+# How fast a file is
+
+
+@pytest.mark.parametrize("rate", [24, 25, 30, 60])
+def test_gltf_plays_at_its_own_rate(rate, tmp_path):
+    """Its keys lie on whole frames, and come out at the same times."""
+    ob = armature_of(FAMILIES[0].bones())
+    for name in ("sway", "more"):
+        swaying_clip(ob, name, 0.02)
+    bpy.context.scene.render.fps = rate
+    source = exported(tmp_path / "in.glb")
+    back = opened(source)
+    assert bpy.context.scene.render.fps == rate
+    for clip in clips_of(back):
+        times = np.array([key.co.x for curves in clip.curves for curve in curves for key in curve.keyframe_points])
+        assert np.abs(times - times.round()).max() < 1e-2
+        assert clip.action.frame_range[:] == pytest.approx((SWAYING[0], SWAYING[-1]), abs=1e-3)
+
+
+# Usage
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("bake a.blend --output a.glb --after keep", "--action and --after are for .blend files"),
+        ("bake a.blend --output a.glb --action copy", "'a.glb' holds no chains and no second action"),
+        ("bake a.blend --output a.abc", "'a.abc' is in none of the formats"),
+        ("plant a.glb --output a.bvh --clips all", "'a.bvh' holds one clip. Use --clips current, or another format."),
+        ("plant a.glb --output b.glb --clips all --frames 1-9", "--frames and --step are of the current clip."),
+        ("check a.blend --clips all --step 2", "--frames and --step are of the current clip. Leave them out, or use"),
+        ("rig a.glb --output b.glb", "'b.glb' cannot hold chains and controls. Name a .blend file."),
+    ],
+)
+def test_what_makes_no_sense_is_told(arguments, sentence, capsys):
+    assert run(arguments.split()) == 2
+    assert sentence in " ".join(capsys.readouterr().err.split())
+
+
+def test_of_several_clips_a_bvh_file_gets_the_current_one(tmp_path, capsys):
+    ob = armature_of(FAMILIES[0].bones())
+    for name in ("sway", "more"):
+        swaying_clip(ob, name, 0.02)
+    select(ob)
+    update()
+    source, output = tmp_path / "in.blend", tmp_path / "out.bvh"
+    bpy.ops.wm.save_as_mainfile(filepath=str(source))
+    assert run(["plant", str(source), "--output", str(output)]) == 0
+    said = "skeleton: a .bvh file holds one clip, so only the current one is planted"
+    assert f"{source}: {said}\n" in capsys.readouterr().out
+    assert output.exists()
