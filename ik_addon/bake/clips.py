@@ -99,12 +99,18 @@ def clips_made(
         if own in made:
             play(ob, made[own])
             controls_follow(ob)
+        for clip, new in made.items():
+            if new != clip and not new.action.users:
+                # Nothing plays it: without a user it would be lost when the file is saved.
+                new.action.use_fake_user = True
         return results, made
 
 
 def rigged_clips(ob: bpy.types.Object) -> list[Clip]:
     """The clips of an armature object in which the controls of its chains have something to play; the assigned one
-    always."""
+    always. Without controls all of its clips."""
+    if not len(ob.analytic_ik_record_controls):
+        return clips_of(ob)
     own, controls = playing_clip(ob), separate_controls(ob)
     bones = {kept.subtarget for kept in ob.analytic_ik_record_controls if kept.target == ob}
 
@@ -182,16 +188,13 @@ def clips_baked(
 
 
 def clips_checked(
-    ob: bpy.types.Object,
-    work: Callable[[range], Steps[dict]],
-    names: Iterable[str] | None = None,
-    among: Sequence[Clip] | None = None,
+    ob: bpy.types.Object, work: Callable[[range], Steps[dict]], names: Iterable[str] | None = None
 ) -> Steps[dict]:
     """In steps: check clips of an armature object, each over its own frames; returns the report with an entry for each.
 
-    work: checks the clip that plays. names: those of the clips; None: all. among: see `chosen_clips`.
+    work: checks the clip that plays. names: those of the clips; None: all.
     """
-    clips = chosen_clips(ob, names, among)
+    clips = chosen_clips(ob, names)
     return publish(*_entries((yield from over_clips(ob, clips, lambda _: work(frames_of(ob)))), clips))
 
 

@@ -77,8 +77,8 @@ def _write_fbx(path: str, _frames: range) -> None:
     for action in bpy.data.actions:
         while start := next((each for each in starts if action.name.startswith(each)), ""):
             action.name = action.name.removeprefix(start)
-    # Keys that are left out would let a foot slide.
-    bpy.ops.export_scene.fbx(filepath=path, bake_anim_simplify_factor=0.0)
+    # Keys that are left out would let a foot slide, and at each trip the last bones would get one more.
+    bpy.ops.export_scene.fbx(filepath=path, bake_anim_simplify_factor=0.0, add_leaf_bones=False)
 
 
 def _read_gltf(path: str) -> None:

@@ -16,8 +16,6 @@ from ..bake.stopping import stop_if_asked
 from ..planting.scene.checking import checked_with_feet
 from ..planting.scene.shown import legs_of
 from ..rig.blender.armatures import armature_named
-from ..rig.blender.clips import Clip, clips_of
-from ..rig.model.order import ChainName
 from ..solvers import ChainError
 from .baking import live_chains
 from .files import armatures_of_scene, ground_of, is_foreign
@@ -27,14 +25,14 @@ from .saying import shown
 def check_file(file: Path, options: argparse.Namespace) -> list[dict]:
     """Check the chains of a file, and with --feet its feet; its entries in the report."""
     open_file(file)
-    scene, with_feet = bpy.context.scene, options.feet or bool(options.limit)
+    scene, with_feet, ground = bpy.context.scene, options.feet or bool(options.limit), ground_of(options)
     chains = chains_of(scene.objects) if with_feet else live_chains(file)
     armatures = [armature_named(name) for name in dict.fromkeys(chain.armature for chain in chains)]
     if with_feet:
         armatures = [ob for ob in armatures_of_scene() if legs_of(ob)] or armatures_of_scene()
     clips = options.clips
     if clips is None and is_foreign(file) and not (options.frames or options.step):
-        clips = "all" if any(len(_clips(ob, chains)) > 1 for ob in armatures) else None
+        clips = "all" if any(len(rigged_clips(ob)) > 1 for ob in armatures) else None
     first, last = options.frames or (scene.frame_start, scene.frame_end)
     frames = range(first, last + 1, options.step or 1)
 
@@ -42,13 +40,13 @@ def check_file(file: Path, options: argparse.Namespace) -> list[dict]:
         own = [chain for chain in chains if armature_named(chain.armature) in obs]
         if not with_feet:
             return checked(bpy.context, own, over)
-        return checked_with_feet(bpy.context, own, obs, over, ground_of(options))
+        return checked_with_feet(bpy.context, own, obs, over, ground)
 
     def clip_work(ob: bpy.types.Object, over: range) -> Steps[dict]:
         try:
             return (yield from work([ob], over))
         except ChainError as error:
-            if not with_feet:
+            if not with_feet or not legs_of(ob):
                 raise
             # Not every clip has feet that move.
             own = [chain for chain in chains if armature_named(chain.armature) == ob]
@@ -60,12 +58,6 @@ def check_file(file: Path, options: argparse.Namespace) -> list[dict]:
         if clips != "all":
             entries = finish(work(armatures, frames), progress)["files"]
         for ob in armatures if clips == "all" else ():
-            steps = clips_checked(ob, partial(clip_work, ob), among=_clips(ob, chains))
-            entries += finish(steps, progress)["files"]
+            entries += finish(clips_checked(ob, partial(clip_work, ob)), progress)["files"]
     stop_if_asked()
     return entries
-
-
-def _clips(ob: bpy.types.Object, chains: Sequence[ChainName]) -> list[Clip]:
-    """The clips of an armature object that are checked: those in which its chains have something to do, if any."""
-    return rigged_clips(ob) if ob.analytic_ik_record_controls else clips_of(ob)

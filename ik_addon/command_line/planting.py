@@ -10,8 +10,6 @@ from ..bake.clips import rigged_clips
 from ..bake.formats import ONE_CLIP, open_file, write_file
 from ..bake.stopping import stop_if_asked
 from ..planting import Ground, plant_clip, plant_clips
-from ..planting.scene.legs import leg_tips
-from ..rig.blender.clips import clips_of
 from ..solvers import ChainError
 from .files import armatures_of_scene, check_output, ground_of, is_foreign, output_of, span_of
 from .saying import complain, say, shown
@@ -26,7 +24,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
     entries, planted = [], []
     for ob in armatures_of_scene():
         bpy.context.view_layer.objects.active = ob
-        several = len(rigged_clips(ob) if leg_tips(ob) else clips_of(ob)) > 1
+        several = len(rigged_clips(ob)) > 1
         if several and output.suffix.lower() in ONE_CLIP:
             say(messages.OF(whose=file, said=messages.ONLY_CURRENT(armature=ob.name, suffix=output.suffix)))
             several = False

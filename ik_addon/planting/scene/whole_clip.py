@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from time import perf_counter
 
 import bpy
 
@@ -16,6 +17,7 @@ from ...rig.blender.clips import Clip, clip_name, clips_of, playing_clip
 from ...rig.blender.motion import motion_frames
 from ...rig.data.control_clips import own_actions, partner_made, separate_controls
 from ...rig.data.undoing import all_or_nothing
+from ...rig.model.order import ChainName
 from ...solvers import ChainError
 from ..feet.options import Options
 from .all_clips import clips_planted
@@ -42,17 +44,18 @@ def clip_planted(
     Raises ChainError that names the armature or bone, with nothing changed.
     """
     options, ground, frames = options or Options(), ground or Ground(), frames or motion_frames(ob)
-    own = playing_clip(ob)
+    own, start = playing_clip(ob), perf_counter()
     if frames is None:
         raise ChainError(messages.NO_MOTION()).of(messages.ARMATURE(armature=ob.name))
     with all_or_nothing([ob], actions=_replaced([own] if own else [], keep_controls)) as undo:
-        if not leg_tips(ob):
-            # Planting reads the bones, and keys the controls: those of other clips stay as they are.
-            rig_legs(context, ob, follow_motion=False)
+        chains = chains_of([ob])
+        # Planting reads the bones, and keys the controls: those of other clips stay as they are.
+        tips = leg_tips(ob) or _rigged(context, ob, follow_motion=False)
+        chains = _with(chains, tips)
         undo.nothing_more_is_made()
         of_controls = own_actions(ob, [own] if own else [])
-        yield from part_of(_planted(context, ob, frames, options, ground), 0, 2)
-        entry = yield from part_of(_baked(context, ob, frames, ground), 1, 2)
+        yield from part_of(_planted(context, tips, frames, options, ground), 0, 2)
+        entry = yield from part_of(_baked(context, ob, chains, frames, ground, start), 1, 2)
         controls = controls_of_chains(ob)
         finish_chains(context, chains_of([ob]), "MUTE" if keep_controls else "REMOVE")
         if not keep_controls:
@@ -76,7 +79,8 @@ def all_clips_planted(
     in which no foot stands shows what it showed before; its entry in the report says why, in `left_out`. NLA strips
     play what takes the place of their clips. Raises ChainError, with nothing changed, if no clip can be planted.
     """
-    options, ground, is_new = options or Options(), ground or Ground(), not leg_tips(ob)
+    options, ground, tips = options or Options(), ground or Ground(), leg_tips(ob)
+    is_new, chains = not tips, chains_of([ob])
     if is_new and not clips_of(ob):
         raise ChainError(messages.NO_MOTION()).of(messages.ARMATURE(armature=ob.name))
     clips = chosen_clips(ob, names, clips_of(ob) if is_new else None)
@@ -84,27 +88,28 @@ def all_clips_planted(
     entries: dict[Clip, dict] = {}
 
     def work(clip: Clip) -> Steps[dict | ChainError]:
-        frames, error = frames_of(ob), None
+        frames, start, error = frames_of(ob), perf_counter(), None
         try:
-            yield from part_of(_planted(context, ob, frames, options, ground), 0, 2)
+            yield from part_of(_planted(context, tips, frames, options, ground), 0, 2)
         except ChainError as refusal:
             # Not every clip has feet that stand.
             error = refusal
         if error is None:
-            entries[clip] = yield from part_of(_baked(context, ob, frames, ground), 1, 2)
+            entries[clip] = yield from part_of(_baked(context, ob, chains, frames, ground, start), 1, 2)
             if not keep_controls:
                 _put_in_place_of_source(ob)
             return entries[clip]
         entries[clip] = {**file_report(frames, 0.0, []), "left_out": str(error)}
         if not is_new:
             # Without its chains it would show something else.
-            steps = baked(context, chains_of([ob]), frames, "COPY" if keep_controls else "CURRENT", last=False)
+            steps = baked(context, chains, frames, "COPY" if keep_controls else "CURRENT", last=False)
             entries[clip] |= (yield from part_of(steps, 1, 2))["files"][0]
         return error
 
     with all_or_nothing([ob], actions=_replaced(clips, keep_controls)) as undo:
         if is_new:
-            rig_legs(context, ob, follow_motion=keep_controls)
+            tips = _rigged(context, ob, follow_motion=keep_controls)
+            chains = _with(chains, tips)
             for control in separate_controls(ob):
                 for clip in clips:
                     partner_made(control, clip)
@@ -125,11 +130,20 @@ plant_clips = at_once(all_clips_planted)
 """Several clips planted and baked, all at once: see `all_clips_planted`."""
 
 
+def _rigged(context: bpy.types.Context, ob: bpy.types.Object, follow_motion: bool) -> list[bpy.types.PoseBone]:
+    """Rig the legs of an armature object; the tips of those that are planted."""
+    rigged = rig_legs(context, ob, follow_motion=follow_motion)
+    return leg_tips(ob) or [ob.pose.bones[one.limb.bones[-1]] for one in rigged.limbs]
+
+
 def _planted(
-    context: bpy.types.Context, ob: bpy.types.Object, frames: range, options: Options, ground: Ground
+    context: bpy.types.Context,
+    tips: Sequence[bpy.types.PoseBone],
+    frames: range,
+    options: Options,
+    ground: Ground,
 ) -> Steps[None]:
     """Plant the feet of what plays, and remember how, as Update Feet reads it."""
-    tips = leg_tips(ob)
     yield from planted(context, tips, frames, options, ground)
     settings = {
         **asdict(options),
@@ -140,14 +154,27 @@ def _planted(
         "ground_object": ground.ob.name if ground.ob else "",
         "footprints": False,
     }
-    keep_settings(ob, settings)
+    keep_settings(tips[0].id_data, settings)
 
 
-def _baked(context: bpy.types.Context, ob: bpy.types.Object, frames: range, ground: Ground) -> Steps[dict]:
-    """Bake all chains into the planted action; comes to the entry of the report, with the feet."""
-    report = yield from part_of(baked(context, chains_of([ob]), frames, "CURRENT", last=False), 0, 2)
+def _with(chains: Sequence[ChainName], tips: Sequence[bpy.types.PoseBone]) -> list[ChainName]:
+    """Chains, and those of some tips: what was rigged just now and is not planted has no keys, and is not baked."""
+    return list(dict.fromkeys([*chains, *(ChainName(tip.id_data.name_full, tip.name) for tip in tips)]))
+
+
+def _baked(
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    chains: Sequence[ChainName],
+    frames: range,
+    ground: Ground,
+    start: float,
+) -> Steps[dict]:
+    """Bake chains into the planted action; comes to the entry of the report, with the feet. start: of the clip's
+    time."""
+    report = yield from part_of(baked(context, chains, frames, "CURRENT", last=False), 0, 2)
     feet = yield from part_of(feet_checked(context, ob, frames, ground), 1, 2)
-    return {**report["files"][0], "feet": feet}
+    return {**report["files"][0], "seconds": perf_counter() - start, "feet": feet}
 
 
 def _replaced(clips: Sequence[Clip], keep_controls: bool) -> list[bpy.types.Action]:
