@@ -237,12 +237,16 @@ NEVER_ONE = {
     "CONTACTS",
     "CHAINS",
     "CLIPS",
+    "CLIPS_FAULTY",
     "ALL_MEET",
     "MARKED",
     "UNMARKED",
     "HAS_BONES",
     "LEGS",
     "ARMS",
+    # Only several clips are judged together.
+    "CLIPS_SOUND",
+    "ONE_CLIP_FAULTY",
     # Of one there is nothing to say: three controls at least, a chain that lacks a bone, several lines or chains.
     "TOO_MANY_CONTROLS",
     "TOO_FEW_BONES",

@@ -236,6 +236,18 @@ def test_it_is_what_baking_each_clip_alone_gives(as_bones):
         assert keys_of(f"{name} baked") == together[name]
 
 
+@as_bones
+@pytest.mark.parametrize("strips", [False, True])
+def test_every_baked_clip_is_saved(as_bones, strips, tmp_path):
+    ob = rigged_character(as_bones, strips=strips)
+    bake_clips(bpy.context, chains_of([ob]), strips=strips)
+    made = {f"{name} baked" for name in AMOUNTS}
+    assert made <= {action.name for action in bpy.data.actions}
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "baked.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "baked.blend"))
+    assert made <= {action.name for action in bpy.data.actions}
+
+
 def test_the_chosen_clips_alone_are_baked():
     ob = rigged_character(True)
     report = bake_clips(bpy.context, chains_of([ob]), names=["run"])

@@ -16,6 +16,7 @@ from ..scenes import (
     carrier_of_a_prop,
     curves_of,
     enter,
+    go_to,
     key_fk,
     keyed_frames,
     link_from_library,
@@ -137,6 +138,12 @@ def keyed_below() -> None:
     enter("POSE", rig.ob, "shin")
 
 
+def baked_for_export() -> None:
+    keyed_below()
+    assert bpy.ops.analytic_ik.bake_for_export() == {"FINISHED"}
+    go_to(1)
+
+
 def another_bone_selected() -> None:
     enter("POSE", walking_leg().ob, "hips")
 
@@ -205,6 +212,8 @@ UNDONE = {
     "snap_targets": (keyed_below, {"use_range": True, "frame_start": 1, "frame_end": 5}),
     "snap_pose": (sound, {"use_range": True, "frame_start": 1, "frame_end": 5}),
     "bake": (sound, {"frame_start": 1, "frame_end": 5}),
+    "bake_for_export": (keyed_below, {}),
+    "back_to_live": (baked_for_export, {}),
     "check": (sound, {"frame_start": 1, "frame_end": 5}),
     "switch_to_fk": (sound, {}),
     "switch_to_ik": (all_fk, {}),
@@ -282,6 +291,8 @@ LACKS = {
     "snap_pose": "no selected bone belongs to a chain",
     "bake": "has no live chain. Add one first",
     "check": "has no live chain. Add one first",
+    "bake_for_export": "has no live chain. Add one first",
+    "back_to_live": "is not baked for export. Click Bake All Clips for Export first",
     "plant_feet": "has no live chain. Add one first",
     "plant_again": "has no live chain. Add one first",
     "switch_to_fk": "no selected bone belongs to a chain",
@@ -331,7 +342,10 @@ def test_what_has_something_to_act_on_is_not_greyed_out():
     enter("POSE", rig.ob, "shin")
     rig.ob.pose.bones["foot"].constraints.new("IK")
     rig.tip.analytic_ik_record_adopted = "{}"
-    assert all(getattr(bpy.ops.analytic_ik, name).poll() for name in {*LACKS, "rig_legs", "cure", "select_chain"})
+    assert all(
+        getattr(bpy.ops.analytic_ik, name).poll()
+        for name in {*LACKS, "rig_legs", "cure", "select_chain"} - {"back_to_live"}
+    )
 
 
 @pytest.mark.parametrize("bone", ["thigh", "shin", "foot"])

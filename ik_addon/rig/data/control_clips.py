@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 import bpy
 
 from ..blender.armatures import is_changeable
-from ..blender.clips import Clip, clip_in, play, playing_clip, slot_of
+from ..blender.clips import Clip, clip_in, play, playing_clip, shown_clip, slot_of
 
 _OF_CONTROLS = "analytic_ik_record_control_actions"
 _SLOTTED = hasattr(bpy.types, "ActionSlot")
@@ -82,7 +82,7 @@ def own_actions(ob: bpy.types.Object, clips: Iterable[Clip]) -> list[bpy.types.A
 def controls_follow(ob: bpy.types.Object) -> bool:
     """Let the controls of an armature object play what belongs to the clip that it plays. A control that plays what
     belongs to none of its clips keeps it. Returns whether any plays something else now."""
-    clip, changed = playing_clip(ob), False
+    clip, changed = shown_clip(ob), False
     for control in separate_controls(ob) if clip else ():
         own, wanted = playing_clip(control), partner(control, clip)
         if wanted in (None, own) or not is_changeable(control):

@@ -6,6 +6,7 @@ from . import (
     clip_list,
     control_choice,
     cures,
+    exporting,
     limb_list,
     locking,
     matching,
@@ -28,6 +29,7 @@ FILES = (
     matching,
     rigs,
     switching,
+    exporting,
     certificates,
     cures,
 )

@@ -46,11 +46,15 @@ class OverClips:
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Fill the list with what there is; all are ticked."""
-        clips = rigged_clips(chain_armature(context))
+        clips = self.offered_clips(chain_armature(context))
         self.chosen_clips.clear()
         for clip in clips:
             self.chosen_clips.add().name = clip_name(clip, clips)
         return super().invoke(context, event)
+
+    def offered_clips(self, ob: bpy.types.Object) -> list[Clip]:
+        """The clips of an armature object that can be chosen: those that move the controls of its chains."""
+        return rigged_clips(ob)
 
     def clip_names(self, ob: bpy.types.Object) -> list[str] | None:
         """The names of the clips that are ticked, None for all; ChainError if none is."""

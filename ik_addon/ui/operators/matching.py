@@ -20,7 +20,7 @@ from .ranges import ChainsOperator
 
 _SCALES = [
     ("LIMBS", "Limb Lengths", "By the lengths of legs and arms"),
-    ("FRAME", "Measured at Frame", "By how far ankles and wrists are from hips and shoulders in one pose of both"),
+    ("FRAME", "Measured at Frame", "By the same pose of both at one frame"),
 ]
 _ARMS = [
     ("SHOULDER", "Each Shoulder", "Each hand is as far from its shoulder, in arm lengths"),
@@ -36,7 +36,7 @@ def _armatures(operator: "ANALYTIC_IK_OT_match_source", context: bpy.types.Conte
 
 
 class ANALYTIC_IK_OT_match_source(ClipsMade, ChainsOperator):
-    """Bring hands and feet of a retargeted clip back to where its source has them. \
+    """Bring hands and feet of a retargeted clip back to its source. \
 Select the source first, then the character"""
 
     bl_idname = "analytic_ik.match_source"

@@ -19,7 +19,7 @@ from ..operators.planting import ANALYTIC_IK_OT_plant_again, ANALYTIC_IK_OT_plan
 from ..operators.running import running
 from .muted import draw_muted
 from .places import InSidebar
-from .sentences import draw_sentence, length_words
+from .sentences import draw_sentence, length_words, slides_words
 
 
 class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
@@ -96,9 +96,9 @@ def _draw_holds(
 def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:
     """What planting did: largest slides in contacts before and after, and how far the body moved."""
     for chain in report["chains"]:
-        slides = (length_words(context.scene, chain[f"slide_{when}"]) for when in ("before", "after"))
+        slides = slides_words(context.scene, (chain["slide_before"], chain["slide_after"]), chain["length"])
         steps = steps_words(chain["steps"])
-        draw_sentence(layout, context, messages.SLIDES(tip=chain["tip"], steps=steps, slides=" → ".join(slides)), "DOT")
+        draw_sentence(layout, context, messages.SLIDES(tip=chain["tip"], steps=steps, slides=slides), "DOT")
     shift = length_words(context.scene, report["body_shift"])
     draw_sentence(layout, context, messages.BODY_MOVED(bone=report["body"], shift=shift), "DOT")
     if report["ground_speed"]:

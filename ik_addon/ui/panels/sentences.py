@@ -1,6 +1,6 @@
 """Sentences, rows of buttons and lengths as a panel shows them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import blf
 import bpy
@@ -15,6 +15,8 @@ _NARROWEST = 90.0
 """Points that a line has at least, however narrow the sidebar is."""
 _LEAST = 1e-6
 """Metres."""
+_ROUNDING = 1e-5
+"""Part of a leg by which feet that stand still slide where Blender computes with seven digits."""
 
 
 def draw_sentence(layout: bpy.types.UILayout, context: bpy.types.Context, sentence: str, icon: str) -> None:
@@ -73,3 +75,12 @@ def length_words(scene: bpy.types.Scene, length_world: float) -> str:
             units.system, "LENGTH", max(shown, _LEAST) if less else shown, precision=3, split_unit=units.use_separate
         ).strip()
     )
+
+
+def slides_words(scene: bpy.types.Scene, slides: Iterable[float], length: float) -> str:
+    """How far feet slide before and after, in the units that the scene shows; what is rounding is nothing.
+
+    length: of the leg, in world units as the slides are.
+    """
+    seen = (slide if slide > _ROUNDING * length else 0.0 for slide in slides)
+    return " → ".join(length_words(scene, slide) for slide in seen)
