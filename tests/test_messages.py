@@ -33,6 +33,7 @@ DESCRIBED_IN = {
     "ui/operators/planting.py",  # items of properties
     "ui/operators/control_choice.py",  # items of properties
     "ui/operators/locking.py",  # items of properties
+    "ui/operators/matching.py",  # items of properties
     "ui/operators/cures.py",  # what each button does
     "ui/view/swivel.py",  # keys in the status bar
     "authoring/finding/bone_names.py",  # words in bones' names

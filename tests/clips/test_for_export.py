@@ -164,12 +164,14 @@ def test_what_puts_them_aside_is_said_and_cannot_be_done_twice(capfd):
 @as_bones
 def test_what_fails_leaves_everything_as_it_was(as_bones):
     ob = rigged_character(as_bones)
-    still = bpy.data.actions.new("still")
-    ob.animation_data.action = still
-    ob.pose.bones["spine"].keyframe_insert("location", frame=1)
+    folded = bpy.data.actions.new("folded")
+    ob.animation_data.action = folded
+    thigh = ob.pose.bones["thigh.L"]
+    thigh.scale = (0.0, 0.0, 0.0)
+    thigh.keyframe_insert("scale", frame=1)
     update()
     before = whole_state()
-    with pytest.raises(ChainError, match="Clip 'still'"):
+    with pytest.raises(ChainError, match="Clip 'folded'"):
         bake_clips_for_export(bpy.context, ob)
     assert whole_state() == before
 

@@ -108,14 +108,16 @@ def test_clips_without_a_tick_stay_as_they_are(as_bones, operator):
 @as_bones
 def test_what_fails_in_a_later_clip_leaves_everything_as_it_was(as_bones, operator):
     ob = rigged_character(as_bones)
-    still = bpy.data.actions.new("still")
-    ob.animation_data.action = still
-    ob.pose.bones["spine"].keyframe_insert("location", frame=1)
+    folded = bpy.data.actions.new("folded")
+    ob.animation_data.action = folded
+    thigh = ob.pose.bones["thigh.L"]
+    thigh.scale = (0.0, 0.0, 0.0)
+    thigh.keyframe_insert("scale", frame=1)
     show(ob, "walk")
     select_tips(ob)
     before = whole_state()
-    ticks = [{"name": name, "use": True} for name in ("walk", "still")]
-    with pytest.raises(RuntimeError, match="'still'"):
+    ticks = [{"name": name, "use": True} for name in ("walk", "folded")]
+    with pytest.raises(RuntimeError, match="'folded'"):
         getattr(bpy.ops.analytic_ik, operator)(clips="ALL", chosen_clips=ticks)
     assert whole_state() == before
 

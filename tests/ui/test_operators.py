@@ -8,7 +8,9 @@ import bpy
 import pytest
 
 from ik_addon import ui
+from ik_addon.authoring.rigging import rig_legs
 
+from ..matching.bodies import Build, moving_body
 from ..rig.rigs import editing, leg, new_empty, update
 from ..scenes import (
     carrier_of_a_prop,
@@ -20,6 +22,7 @@ from ..scenes import (
     link_from_library,
     rotation_curves,
     select,
+    skin_of,
     sliding_walk,
     walking_leg,
     whole_state,
@@ -164,6 +167,10 @@ def all_fk() -> None:
     enter("POSE", rig.ob, "shin")
 
 
+def skin_active() -> None:
+    select(skin_of(leg().ob))
+
+
 def muted() -> None:
     sound()
     bpy.context.object.pose.bones["shin"].analytic_ik_enabled = False
@@ -188,6 +195,13 @@ def arm_on_a_prop() -> None:
         point.co[1] += 0.02
 
 
+def retargeted() -> None:
+    source, own = Build("mixamo"), Build(legs=1.3)
+    origin, ob = moving_body(source, "source", frames=range(1, 6)), moving_body(own, "character", frames=range(1, 6))
+    rig_legs(bpy.context, ob)
+    select(origin, ob, active=ob)
+
+
 UNDONE = {
     "add": (without_chain, {}),
     "rig_legs": (without_chain, {}),
@@ -207,11 +221,13 @@ UNDONE = {
     "plant_again": (planted, {}),
     "lock_to_object": (arm_and_prop, {"object": "prop", "frame_start": 20, "frame_end": 40}),
     "lock_again": (arm_on_a_prop, {}),
+    "match_source": (retargeted, {}),
     "unmute": (muted, {}),
     "swivel": (sound, {"angle": 0.7}),
     "cure": (keyed_below, {"kind": "MUTE_KEYS", "bone": "shin"}),
     "lock_interface": (sound, {}),
     "select_chain": (another_bone_selected, {"tip": "shin"}),
+    "select_armature": (skin_active, {}),
     "go_to_frame": (another_bone_selected, {"frame": 5, "bone": "shin"}),
     "mark_problems": (checked_out_of_reach, {}),
     "clear_marks": (marked, {}),
@@ -283,6 +299,7 @@ LACKS = {
     "switch_to_ik": "no selected bone belongs to a chain",
     "lock_to_object": "has no live chain. Add one first",
     "lock_again": "has no live chain. Add one first",
+    "match_source": "has no live chain. Add one first",
 }
 LACKS_RESULTS = {
     "mark_problems": "Armature 'leg' has no report. Check or bake its chains first",

@@ -4,12 +4,12 @@ Where actions have slots, each clip's action has one for every control. Without 
 clip, and the clip's action knows it by the control's name.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import bpy
 
 from ..blender.armatures import is_changeable
-from ..blender.clips import Clip, clip_in, play, playing_clip, shown_clip
+from ..blender.clips import Clip, clip_in, play, playing_clip, shown_clip, slot_of
 
 _OF_CONTROLS = "analytic_ik_record_control_actions"
 _SLOTTED = hasattr(bpy.types, "ActionSlot")
@@ -64,6 +64,23 @@ def keep_partner(control: bpy.types.Object, clip: Clip, own: Clip) -> None:
     if not _SLOTTED or control.name in known:
         kept = known.get(control.name) or known.add()
         kept.name, kept.action = control.name, own.action
+
+
+def remove_partner(control: bpy.types.Object, clip: Clip) -> None:
+    """Take away what a control plays beside a clip, if anything was made for it."""
+    own = partner(control, clip)
+    if own is not None and _SLOTTED:
+        clip.action.slots.remove(slot_of(own))
+    elif own is not None:
+        bpy.data.actions.remove(own.action)
+
+
+def own_actions(ob: bpy.types.Object, clips: Iterable[Clip]) -> list[bpy.types.Action]:
+    """The actions that the controls of an armature object play beside clips, where these are no slots of the clips'."""
+    if _SLOTTED:
+        return []
+    found = (partner(control, clip) for control in separate_controls(ob) for clip in clips)
+    return [own.action for own in found if own is not None]
 
 
 def controls_follow(ob: bpy.types.Object) -> bool:

@@ -96,6 +96,7 @@ _NEEDS: dict[str, tuple[Need, ...]] = {
     "analytic_ik.plant_again": (not_editable, none_live),
     "analytic_ik.lock_to_object": (not_editable, none_live),
     "analytic_ik.lock_again": (not_editable, none_live),
+    "analytic_ik.match_source": (not_editable, none_live),
     "analytic_ik.check": (nothing_to_check,),
     "analytic_ik.cure": (not_editable,),
     "analytic_ik.switch_to_fk": (not_editable, none_chosen),

@@ -8,6 +8,7 @@ import bpy
 from ..operators.chains import ANALYTIC_IK_OT_add, ANALYTIC_IK_OT_limit_knees, ANALYTIC_IK_OT_remove
 from ..operators.exporting import ANALYTIC_IK_OT_back_to_live, ANALYTIC_IK_OT_bake_for_export
 from ..operators.locking import ANALYTIC_IK_OT_lock_again, ANALYTIC_IK_OT_lock_to_object
+from ..operators.matching import ANALYTIC_IK_OT_match_source
 from ..operators.planting import ANALYTIC_IK_OT_plant_again, ANALYTIC_IK_OT_plant_feet
 from ..operators.ranges import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
 from ..operators.rigs import (
@@ -25,6 +26,7 @@ _ENTRIES = (
     ((ANALYTIC_IK_OT_adopt, "CONSTRAINT_BONE"), (ANALYTIC_IK_OT_restore, "NONE")),
     ((ANALYTIC_IK_OT_snap_targets, "NONE"), (ANALYTIC_IK_OT_snap_pose, "NONE")),
     ((ANALYTIC_IK_OT_swivel, "CON_ROTLIKE"), (ANALYTIC_IK_OT_limit_knees, "CON_ROTLIMIT")),
+    ((ANALYTIC_IK_OT_match_source, "NONE"),),
     ((ANALYTIC_IK_OT_plant_feet, "NONE"), (ANALYTIC_IK_OT_plant_again, "NONE")),
     ((ANALYTIC_IK_OT_lock_to_object, "NONE"), (ANALYTIC_IK_OT_lock_again, "NONE")),
     ((ANALYTIC_IK_OT_bake, "KEYFRAME_HLT"), (ANALYTIC_IK_OT_check, "NONE")),

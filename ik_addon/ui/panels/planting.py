@@ -1,4 +1,4 @@
-"""Plant Feet and Lock to Object: the buttons, and what they did."""
+"""Match Source, Plant Feet and Lock to Object: the buttons, and what they did."""
 
 import bpy
 
@@ -6,6 +6,7 @@ from ... import messages
 from ...authoring.selection import chain_armature
 from ...bake.certificate import contacts_words
 from ...bake.report import frames_words
+from ...matching.report import last_match_report
 from ...planting.scene.report import last_lock_report, planted_report, steps_words
 from ...planting.scene.sources import kept_settings
 from ...rig.data.hold import HoldRecord, holds_of
@@ -13,6 +14,7 @@ from ...rig.data.kept import has_controls
 from ...rig.pose.reading import control_words
 from ..classes import registration_of
 from ..operators.locking import ANALYTIC_IK_OT_lock_again, ANALYTIC_IK_OT_lock_to_object
+from ..operators.matching import ANALYTIC_IK_OT_match_source
 from ..operators.planting import ANALYTIC_IK_OT_plant_again, ANALYTIC_IK_OT_plant_feet
 from ..operators.running import running
 from .muted import draw_muted
@@ -35,6 +37,10 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout, ob = self.layout, chain_armature(context)
         layout.enabled = running() is None
+        layout.operator(ANALYTIC_IK_OT_match_source.bl_idname, icon="CON_TRANSLIKE")
+        report = last_match_report()
+        if _is_of(report, ob):
+            _draw_match(layout, context, report)
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_plant_feet.bl_idname, icon="TRACKING_FORWARDS")
         if kept_settings(ob) is not None:
@@ -55,6 +61,17 @@ def _is_of(report: dict, ob: bpy.types.Object) -> bool:
     """True if a report is of the action that an armature object plays now."""
     action = ob.animation_data.action if ob.animation_data else None
     return action is not None and (report.get("armature"), report.get("action")) == (ob.name, action.name)
+
+
+def _draw_match(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:
+    """How far the ends of limbs are from where their source has them, before and after, and where they do not reach."""
+    for limb in report["limbs"]:
+        ways = (length_words(context.scene, limb[name]) for name in ("distance_before", "error"))
+        draw_sentence(layout, context, messages.MATCHED_LIMB(tip=limb["tip"], ways=" → ".join(ways)), "DOT")
+        unreached = limb["unreached_frames"]
+        if unreached:
+            words = messages.LEGS_UNREACHED(frames=frames_words(len(unreached)), frame=unreached[0])
+            draw_sentence(layout, context, words, "ERROR")
 
 
 def _draw_holds(
