@@ -36,6 +36,9 @@ def export(path: Path, mode: str, **options: object) -> None:
             filepath=str(path), add_leaf_bones=False, bake_anim_simplify_factor=0.0, **takes, **options
         )
     else:
+        if mode == "ACTIVE_ACTIONS":
+            # Else Blender 4.2 merges all actions of the armature into one, and the first by its name is seen.
+            options["export_anim_single_armature"] = False
         bpy.ops.export_scene.gltf(filepath=str(path), export_animation_mode=mode, **options)
 
 
