@@ -15,7 +15,7 @@ from ..clips.characters import AMOUNTS, FRAMES, rigged_character
 from ..clips.exporting import export, exported
 from ..rig.rigs import update
 from ..scenes import enter
-from .layouts import Layout, drawn
+from .layouts import Layout, context, drawn
 
 pytestmark = pytest.mark.versions
 
@@ -92,9 +92,9 @@ def in_menu() -> Layout:
 def in_gltf(mode: str) -> Layout:
     layout = Layout()
     operator = SimpleNamespace(export_animation_mode=mode)
-    exporting.draw_in_gltf(
-        SimpleNamespace(scene=bpy.context.scene, space_data=SimpleNamespace(active_operator=operator)), layout
-    )
+    shown = context(width=800)
+    shown.space_data = SimpleNamespace(active_operator=operator)
+    exporting.draw_in_gltf(shown, layout)
     return layout
 
 
@@ -117,7 +117,7 @@ def test_nothing_is_said_where_nothing_is_wrong():
 
 def test_the_dialog_of_gltf_says_it_in_the_mode_that_is_concerned():
     character()
-    assert SAYS in in_gltf("NLA_TRACKS").labels
+    assert SAYS in in_gltf("NLA_TRACKS").text()
     for mode in ("ACTIONS", "ACTIVE_ACTIONS", "BROADCAST", "SCENE"):
         assert in_gltf(mode).labels == []
 

@@ -37,9 +37,13 @@ def partner(control: bpy.types.Object, clip: Clip) -> Clip | None:
         data = control.animation_data
         names = [named, *([data.last_slot_identifier] if data else [])]
         slot = next((slot for slot in clip.action.slots if slot.identifier in names and slot.handle != clip.slot), None)
-        return clip_in(clip.action, slot.handle) if slot else None
+        if slot is not None:
+            return clip_in(clip.action, slot.handle)
+    # Also in a file from before there were slots.
     known = getattr(clip.action, _OF_CONTROLS).get(control.name)
-    return clip_in(known.action) if known is not None and known.action is not None else None
+    if known is None or known.action is None:
+        return None
+    return clip_in(known.action, next((slot.handle for slot in getattr(known.action, "slots", ())), 0))
 
 
 def partner_made(control: bpy.types.Object, clip: Clip) -> Clip:
@@ -56,8 +60,8 @@ def partner_made(control: bpy.types.Object, clip: Clip) -> Clip:
 
 def keep_partner(control: bpy.types.Object, clip: Clip, own: Clip) -> None:
     """Remember what a control plays beside a clip, where slots do not tell."""
-    if not _SLOTTED:
-        known = getattr(clip.action, _OF_CONTROLS)
+    known = getattr(clip.action, _OF_CONTROLS)
+    if not _SLOTTED or control.name in known:
         kept = known.get(control.name) or known.add()
         kept.name, kept.action = control.name, own.action
 
@@ -116,8 +120,9 @@ def _is_partner(control: bpy.types.Object, own: Clip) -> bool:
 def _clips_with(own: Clip) -> Iterator[Clip]:
     if _SLOTTED:
         yield from (clip_in(own.action, slot.handle) for slot in own.action.slots if slot.handle != own.slot)
-    else:
-        yield from (clip_in(action) for action in bpy.data.actions if len(getattr(action, _OF_CONTROLS)))
+    for action in bpy.data.actions:
+        if len(getattr(action, _OF_CONTROLS)):
+            yield from [clip_in(action, slot.handle) for slot in action.slots] if _SLOTTED else [clip_in(action)]
 
 
 def register() -> None:

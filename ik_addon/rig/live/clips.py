@@ -20,7 +20,8 @@ def followed_by_controls(obs: Iterable[bpy.types.Object]) -> bool:
         if clip is None:
             continue
         playing = clip.action.session_uid, clip.slot
-        if _seen.get(ob.session_uid) != playing:
+        # A copy in no scene, as exporters make of an armature, has the same controls.
+        if _seen.get(ob.session_uid) != playing and ob.users_scene:
             _seen[ob.session_uid] = playing
             changed |= has_controls(ob) and controls_follow(ob)
     return changed

@@ -9,6 +9,7 @@ import bpy
 from ... import messages
 from ...authoring.for_export import strips_not_followed
 from ..operators.exporting import ANALYTIC_IK_OT_bake_for_export, scene_armatures
+from .sentences import draw_sentence
 
 _NAME = "Analytic IK"
 _GLTF = "io_scene_gltf2"
@@ -35,7 +36,7 @@ def draw_in_gltf(context: bpy.types.Context, layout: bpy.types.UILayout) -> None
     """What glTF's dialog shows in its mode that is concerned."""
     operator = getattr(context.space_data, "active_operator", None)
     if getattr(operator, "export_animation_mode", _BY_TRACK) == _BY_TRACK:
-        _unharmed(_draw, layout, context)
+        _unharmed(_draw_wrapped, layout, context)
 
 
 def warn_in_gltf(export_settings: dict) -> None:
@@ -44,10 +45,19 @@ def warn_in_gltf(export_settings: dict) -> None:
 
 
 def _draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    sentences = wrongly_exported(context.scene)
-    for sentence in sentences:
+    for sentence in wrongly_exported(context.scene):
         layout.label(text=sentence, icon="ERROR")
-    if sentences:
+    _draw_button(layout, context)
+
+
+def _draw_wrapped(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    for sentence in wrongly_exported(context.scene):
+        draw_sentence(layout, context, sentence, "ERROR")
+    _draw_button(layout, context)
+
+
+def _draw_button(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    if wrongly_exported(context.scene):
         column = layout.column()
         # A dialog is open already.
         column.operator_context = "EXEC_DEFAULT"
