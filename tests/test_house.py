@@ -12,12 +12,13 @@ import pytest
 CHECKOUT = Path(__file__).parents[1]
 
 # Imports point to the left only. Rooms side by side do not know each other.
-ROOMS = [{"messages"}, {"solvers"}, {"rig"}, {"bake"}, {"authoring"}, {"planting"}, {"ui", "command_line"}]
+ROOMS = [{"messages"}, {"solvers"}, {"rig"}, {"bake"}, {"authoring"}, {"planting"}, {"travel"}, {"ui", "command_line"}]
 
 # Likewise inside rig/ and ui/.
 INNER_ROOMS = {
     "rig": [{"blender"}, {"data"}, {"model"}, {"pose"}, {"live"}, {"status"}],
     "planting": [{"feet"}, {"scene"}],
+    "travel": [{"motion"}, {"scene"}],
     "ui": [{"operators", "view"}, {"panels"}],
 }
 
@@ -27,8 +28,8 @@ BLENDER |= {"numpy"}
 VERSIONS_IN = "bake/keys.py"
 PROGRESS_IN = "command_line.py"
 ARRAYS_IN = {"solvers/arrays.py", "solvers/carrier.py", "solvers/rows.py"}
-# What planting computes is computed without Blender: in arrays, from the clip that the other room reads.
-FEET = "planting/feet/"
+# What planting and travel compute is computed without Blender: in arrays, from what the other rooms read.
+FEET = ("planting/feet/", "travel/motion/")
 # They put the rooms together: Blender's way in, and the command's.
 DOORS = ["__init__.py", "__main__.py"]
 
@@ -64,7 +65,7 @@ def complaints(sources):
                     yield f"{at} imports what is not there: {ast.unparse(node)}"
                 else:
                     inner[path].add(target)
-                    if path.startswith(FEET) and not target.startswith((FEET, "solvers/", "messages")):
+                    if path.startswith(FEET) and not target.startswith((*FEET, "solvers/", "messages")):
                         yield f"{at} imports {target}, which knows Blender"
                     if not may_import(path, target):
                         yield f"{at} imports {target}, which is not left of it"

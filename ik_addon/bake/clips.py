@@ -106,13 +106,18 @@ def rigged_clips(ob: bpy.types.Object) -> list[Clip]:
     return [clip for clip in clips_of(ob) if clip == own or is_rigged(clip)]
 
 
-def chosen_clips(ob: bpy.types.Object, names: Iterable[str] | None) -> list[Clip]:
-    """The clips of these names of an armature object, or all that are rigged. ChainError names what is none."""
-    clips = rigged_clips(ob)
+def chosen_clips(
+    ob: bpy.types.Object, names: Iterable[str] | None, offered: Sequence[Clip] | None = None
+) -> list[Clip]:
+    """The clips of these names of an armature object, or all that are rigged. ChainError names what is none.
+
+    offered: of which clips, if not of those that are rigged.
+    """
+    clips = rigged_clips(ob) if offered is None else offered
     if names is None:
         if not clips:
             raise ChainError(messages.NO_CLIP(armature=ob.name))
-        return clips
+        return [*clips]
     by_name = {clip_name(clip, clips): clip for clip in clips}
     for name in names:
         if name not in by_name:

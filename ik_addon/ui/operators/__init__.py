@@ -13,6 +13,7 @@ from . import (
     rigs,
     selecting,
     switching,
+    travel,
 )
 
 FILES = (
@@ -24,6 +25,7 @@ FILES = (
     ranges,
     planting,
     locking,
+    travel,
     rigs,
     switching,
     certificates,

@@ -6,7 +6,7 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, StringProp
 from ... import messages
 from ...authoring.selection import chain_armature
 from ...bake.clips import rigged_clips
-from ...rig.blender.clips import clip_name
+from ...rig.blender.clips import Clip, clip_name
 from ...solvers import ChainError
 from ..classes import registration_of
 
@@ -39,9 +39,13 @@ class OverClips:
         options={"SKIP_SAVE"},
     )
 
+    def listed_clips(self, ob: bpy.types.Object) -> list[Clip]:
+        """The clips of an armature object that the list offers."""
+        return rigged_clips(ob)
+
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Fill the list with what there is; all are ticked."""
-        clips = rigged_clips(chain_armature(context))
+        clips = self.listed_clips(chain_armature(context))
         self.chosen_clips.clear()
         for clip in clips:
             self.chosen_clips.add().name = clip_name(clip, clips)

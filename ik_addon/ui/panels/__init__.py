@@ -14,6 +14,7 @@ from . import (
     planting,
     preferences,
     properties,
+    travel,
 )
 
 FILES = (
@@ -24,6 +25,7 @@ FILES = (
     overlay,
     chain_list,
     planting,
+    travel,
     bake,
     certificate,
     properties,

@@ -18,6 +18,7 @@ from ...bake.certificate import (
     read_certificate,
 )
 from ..classes import registration_of
+from ..lengths import length_words
 from ..operators.certificates import (
     ANALYTIC_IK_OT_clear_marks,
     ANALYTIC_IK_OT_copy_certificate,
@@ -25,7 +26,7 @@ from ..operators.certificates import (
     ANALYTIC_IK_OT_mark_problems,
 )
 from .places import InSidebar
-from .sentences import columns_for, draw_sentence, length_words
+from .sentences import columns_for, draw_sentence
 
 _BOXES = 5
 """Chains with a box of their own: the worst ones. More would have to be scrolled through."""
