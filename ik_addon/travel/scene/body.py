@@ -11,6 +11,7 @@ from ...authoring.placing import Control
 from ...authoring.selection import tips_of
 from ...planting.scene.carrier_bone import whole_body
 from ...planting.scene.shown import legs_of
+from ...planting.scene.writing import keyed_control
 from ...solvers import ChainError
 
 
@@ -47,9 +48,9 @@ def line_of(body: bpy.types.PoseBone) -> list[Control]:
 
 
 def chain_controls(ob: bpy.types.Object) -> list[Control]:
-    """The targets and pole targets of the chains of an armature object, live or switched off: its own bones, and
-    objects."""
-    found = [control for tip in tips_of(ob) for control in controls_of(tip)]
+    """What is keyed to move the targets and pole targets of the chains of an armature object, live or switched off: its
+    own bones, and objects."""
+    found = [keyed_control(tip, control) for tip in tips_of(ob) for control in controls_of(tip)]
     own = [control for control in found if not control.bone or control.ob == ob]
     return [*dict.fromkeys(Control(control.ob, control.bone, turns=True) for control in own)]
 

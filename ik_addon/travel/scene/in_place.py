@@ -1,6 +1,7 @@
 """Clips in place and clips that travel: a constant velocity taken off a body and its controls, or given to them."""
 
 import json
+from collections.abc import Sequence
 
 import bpy
 import numpy as np
@@ -11,14 +12,13 @@ from ...bake.stepping import Steps, at_once, part_of
 from ...planting.feet.clip import Clip
 from ...planting.scene.reading import clip_rate
 from ...planting.scene.shown import legs_of, shown
-from ...rig.blender.motion import motion_of
 from ...solvers import ChainError
 from ..motion.speed import standing_velocity
 from ..motion.ways import shifted
 from .body import body_of, carriers_of, chain_controls, line_of, root_of
 from .film import Film
-from .keying import Worlds
-from .making import made_of_clip
+from .keying import Rows, Worlds, rows_for
+from .making import frames_of_clip, made_of_clip
 
 _TAKEN = "analytic_ik_travel_taken"
 _SHARE = 0.5
@@ -40,7 +40,7 @@ def clip_in_place(context: bpy.types.Context, ob: bpy.types.Object, body: str = 
     controls = chain_controls(ob)
     taken: list = []
 
-    def wanted(film: Film) -> Worlds:
+    def moved(film: Film) -> dict[Control, Rows]:
         ways = [_way(film, each) for each in line]
         if np.linalg.norm(ways[-1]) < _SHORTEST * _size(film):
             raise ChainError(messages.IN_PLACE_ALREADY(bone=hips.name)).of(messages.ARMATURE(armature=ob.name))
@@ -49,9 +49,9 @@ def clip_in_place(context: bpy.types.Context, ob: bpy.types.Object, body: str = 
         )
         step = ways[-1] / (len(film.frames) - 1)
         taken.extend((mover, step))
-        return _moved(film, mover, controls, -step)
+        return rows_for(film, _moved(film, mover, controls, -step))
 
-    film = yield from made_of_clip(context, ob, [*line, *controls], wanted, "in place")
+    film = yield from made_of_clip(context, ob, [*line, *controls], moved, "in place")
     mover, step = taken
     setattr(ob.animation_data.action, _TAKEN, json.dumps({"bone": mover.bone, "step": step.tolist()}))
     return _report(context, ob, film, mover, step)
@@ -72,10 +72,10 @@ def clip_travelling(context: bpy.types.Context, ob: bpy.types.Object, body: str 
         mover = mover if mover.bone else Control(ob, hips.name, turns=True)
         step = yield from part_of(_standing_step(context, ob, controls), 0, 2)
 
-    def wanted(film: Film) -> Worlds:
-        return _moved(film, mover, controls, step)
+    def moved(film: Film) -> dict[Control, Rows]:
+        return rows_for(film, _moved(film, mover, controls, step))
 
-    steps = made_of_clip(context, ob, [mover, *controls], wanted, "traveling")
+    steps = made_of_clip(context, ob, [mover, *controls], moved, "traveling")
     film = yield from (steps if known is not None else part_of(steps, 1, 2))
     ob.animation_data.action.property_unset(_TAKEN)
     return _report(context, ob, film, mover, step)
@@ -89,9 +89,7 @@ travel = at_once(clip_travelling)
 
 def _standing_step(context: bpy.types.Context, ob: bpy.types.Object, controls: list[Control]) -> Steps[np.ndarray]:
     """How far (3,) a clip in place has to travel in a frame for its feet to stand."""
-    legs, frames = legs_of(ob), motion_of([ob, *(control.ob for control in controls)])
-    if frames is None:
-        raise ChainError(messages.NO_MOTION()).of(messages.ARMATURE(armature=ob.name))
+    legs, frames = legs_of(ob), frames_of_clip(ob, controls)
     velocity = np.zeros(3)
     if legs and len(frames) > 2:
         clip: Clip = yield from shown(context, ob, legs, frames)
@@ -106,6 +104,18 @@ def _moved(film: Film, mover: Control, controls: list[Control], step: np.ndarray
     moves = np.arange(len(film.frames))[:, None] * step
     free = [control for control in controls if mover not in (control, *carriers_of(control))]
     return {control: shifted(film.world(control), moves) for control in (mover, *free)}
+
+
+def traveler(film: Film, line: Sequence[Control]) -> tuple[Control, np.ndarray] | None:
+    """The first of a line, down to a body, that travels with the body, and how far (3,) that goes over the ground.
+
+    None if the body stays in place.
+    """
+    ways = [_way(film, each) for each in line]
+    if np.linalg.norm(ways[-1]) < _SHORTEST * _size(film):
+        return None
+    least = _SHARE * ways[-1] @ ways[-1]
+    return next(each for each, way in zip(line, ways, strict=True) if way @ ways[-1] >= least), ways[-1]
 
 
 def _way(film: Film, control: Control) -> np.ndarray:

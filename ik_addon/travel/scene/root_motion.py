@@ -13,7 +13,7 @@ from ...solvers import ChainError
 from ..motion.ways import Way, moved_along, way_of
 from .body import body_of, bone_named, chain_controls, hanging_on, root_of
 from .film import Film
-from .keying import Worlds
+from .keying import Rows, rows_for
 from .making import made_of_clip
 
 
@@ -68,12 +68,12 @@ def _moved(
     hips = Control(ob, body.name, turns=True)
     kept = hanging_on(root, chain_controls(ob))
 
-    def wanted(film: Film) -> Worlds:
+    def moved(film: Film) -> dict[Control, Rows]:
         goes = way(film.world(hips))
         own = {control: film.world(control) for control in kept}
-        return {root: moved_along(film.world(root)[0], goes), **own}
+        return rows_for(film, {root: moved_along(film.world(root)[0], goes), **own})
 
-    film = yield from made_of_clip(context, ob, [root, hips, *kept], wanted, made)
+    film = yield from made_of_clip(context, ob, [root, hips, *kept], moved, made)
     goes = way(film.world(hips))
     return {
         "armature": ob.name,

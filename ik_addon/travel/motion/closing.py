@@ -1,0 +1,114 @@
+"""Curves whose end is brought to their beginning, so that a clip repeats without a seam. Frames are the first axis.
+
+Half of the difference is taken at either end. It passes at constant speed, so that the seam is as smooth as the source;
+for a foot it passes while the foot is in the air, so that no contact slides. What is left of the jump in speed at the
+seam fades out beside it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...planting.feet.in_time import frames_in, runs
+from ...planting.feet.turns import applied, turns_by, vectors_of
+
+FADE_TIME = 0.25
+"""Seconds beside the seam in which a jump in speed fades."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """When a difference passes.
+
+    shares: (T,), how much of it, from -1/2 to 1/2. before, after: in how many frames before the seam, and after it, a
+    jump in speed may fade.
+    """
+
+    shares: np.ndarray
+    before: int
+    after: int
+
+
+def passage(count: int, fps: float) -> Passage:
+    """Of what is free at all times, over `count` frames."""
+    fade = min(frames_in(FADE_TIME, fps), (count - 1) // 2)
+    return Passage(np.linspace(-0.5, 0.5, count), fade, fade)
+
+
+def passage_between(locked: np.ndarray, fps: float) -> Passage:
+    """Of a foot that may not move in some frames, (T,) bool. If it is never free, as of what always is."""
+    free = passage(len(locked), fps)
+    weights = _swings(~(locked[1:] & locked[:-1]))
+    if not weights.any():
+        return free
+    shares = np.concatenate(((0.0,), np.cumsum(weights))) / weights.sum() - 0.5
+    stands = np.flatnonzero(locked)
+    if not len(stands):
+        return Passage(shares, free.before, free.after)
+    return Passage(shares, min(free.before, len(locked) - 1 - int(stands[-1])), min(free.after, int(stands[0])))
+
+
+def _swings(moving: np.ndarray) -> np.ndarray:
+    """How much of a difference passes in each step between frames, (T - 1,): smoothly within each swing. moving: which
+    of them are in one. A swing at the end goes on at the beginning."""
+    weights = np.zeros(len(moving))
+    found = [list(range(first, last + 1)) for first, last in runs(moving)]
+    if len(found) > 1 and moving[0] and moving[-1]:
+        found[0] = found.pop() + found[0]
+    for steps in found:
+        weights[steps] = 1.0 - np.cos(2.0 * np.pi * (np.arange(len(steps)) + 0.5) / len(steps))
+    return weights
+
+
+def closed_values(values: np.ndarray, passed: Passage) -> np.ndarray:
+    """Values (T, n), so that the last row is the first one."""
+    values = values + passed.shares[:, None] * (values[0] - values[-1])
+    return values + _faded((values[1] - values[0]) - (values[-1] - values[-2]), passed)
+
+
+def closed_turns(turns: np.ndarray, passed: Passage) -> np.ndarray:
+    """Rotations (T, 3, 3), turned in their own axes."""
+    way = vectors_of(turns[-1].T @ turns[0])
+    turns = turns @ turns_by(passed.shares[:, None] * way)
+    return turns @ turns_by(_faded(_jump(turns), passed))
+
+
+def _jump(turns: np.ndarray) -> np.ndarray:
+    """By how much (3,) the turn from frame to frame differs after the seam and before it."""
+    return vectors_of(turns[0].T @ turns[1]) - vectors_of(turns[-2].T @ turns[-1])
+
+
+def closed_poses(
+    places: np.ndarray, turns: np.ndarray, passed: Passage, locked: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Places (T, 3) and orientations (T, 3, 3) of something that is moved as a whole.
+
+    locked: (T,) bool, when it is a foot in contact. It turns about the middle of each contact, so that each point of
+    it stands as it did.
+    """
+    shares = turns_by(passed.shares[:, None] * vectors_of(turns[0] @ turns[-1].T))
+    pivots = places if locked is None or not locked.any() else _pivots(places, locked)
+    moved = pivots + applied(shares, places - pivots)
+    turns = shares @ turns
+    return closed_values(moved, passed), turns @ turns_by(_faded(_jump(turns), passed))
+
+
+def _pivots(places: np.ndarray, locked: np.ndarray) -> np.ndarray:
+    """The middle of each contact, (T, 3), and between them straight on."""
+    pivots, rows = places.copy(), np.arange(len(places))
+    for first, last in runs(locked):
+        pivots[first : last + 1] = places[first : last + 1].mean(axis=0)
+    known = np.flatnonzero(locked)
+    return np.stack([np.interp(rows, known, column[known]) for column in pivots.T], axis=1)
+
+
+def _faded(jump: np.ndarray, passed: Passage) -> np.ndarray:
+    """What is to be added, (T, n), so that a jump in speed at the seam, by frame (n,), is met on both sides."""
+    added = np.zeros((len(passed.shares), len(jump)))
+    room = passed.before + passed.after
+    for count, rows in ((passed.after, slice(None)), (passed.before, slice(None, None, -1))):
+        if count > 1:
+            t = np.arange(count + 1) / count
+            bump = count * t * (1.0 - t) ** 2 / (1.0 - 1.0 / count) ** 2
+            added[rows][: count + 1] -= count / room * bump[:, None] * jump
+    return added
