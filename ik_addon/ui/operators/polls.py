@@ -86,6 +86,7 @@ _NEEDS: dict[str, tuple[Need, ...]] = {
     "analytic_ik.root_motion": (not_editable,),
     "analytic_ik.in_place": (not_editable,),
     "analytic_ik.travel": (not_editable,),
+    "analytic_ik.make_loop": (not_editable,),
     "analytic_ik.check": (nothing_to_check,),
     "analytic_ik.cure": (not_editable,),
     "analytic_ik.switch_to_fk": (not_editable, none_chosen),

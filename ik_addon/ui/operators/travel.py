@@ -12,6 +12,7 @@ from ...bake.stepping import Steps
 from ...rig.blender.clips import Clip, clip_name, clips_of
 from ...solvers import ChainError
 from ...travel.scene.in_place import clip_in_place, clip_travelling
+from ...travel.scene.loop import clip_looped
 from ...travel.scene.root_motion import moved_to_hips, moved_to_root
 from ..classes import registration_of
 from ..lengths import length_words
@@ -152,6 +153,22 @@ class ANALYTIC_IK_OT_travel(OfClip):
     def words(self, context: bpy.types.Context, report: dict) -> str:
         lengths = {name: _length(context, report[name]) for name in ("distance", "speed")}
         return _said(messages.TRAVELING, report, **lengths)
+
+
+class ANALYTIC_IK_OT_make_loop(OfClip):
+    """Make the last frame of a clip equal to the first, but for the way that it travels. \
+Feet in contact stay where they are"""
+
+    bl_idname = "analytic_ik.make_loop"
+    bl_label = "Make Loop"
+    label = "Loop"
+
+    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
+        return clip_looped(context, ob, self.body)
+
+    def words(self, context: bpy.types.Context, report: dict) -> str:
+        first, last = report["frames"]
+        return messages.LOOPED(first=first, last=last, distance=_length(context, report["difference"]))
 
 
 def _said(message: Callable[..., str], report: dict, **given: object) -> str:

@@ -5,7 +5,12 @@ import bpy
 from ...authoring.selection import chain_armature
 from ..classes import registration_of
 from ..operators.running import running
-from ..operators.travel import ANALYTIC_IK_OT_in_place, ANALYTIC_IK_OT_root_motion, ANALYTIC_IK_OT_travel
+from ..operators.travel import (
+    ANALYTIC_IK_OT_in_place,
+    ANALYTIC_IK_OT_make_loop,
+    ANALYTIC_IK_OT_root_motion,
+    ANALYTIC_IK_OT_travel,
+)
 from .places import InSidebar
 
 
@@ -28,6 +33,7 @@ class ANALYTIC_IK_PT_travel(InSidebar, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_in_place.bl_idname, icon="PINNED")
         row.operator(ANALYTIC_IK_OT_travel.bl_idname, icon="FORWARD")
+        layout.operator(ANALYTIC_IK_OT_make_loop.bl_idname, icon="FILE_REFRESH")
 
 
 register, unregister = registration_of(__name__)
