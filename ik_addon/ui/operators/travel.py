@@ -43,16 +43,8 @@ class OfClip(ClipsMade, SteppedOperator):
         return clips_of(ob)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, ob = self.layout, chain_armature(context)
-        layout.use_property_split, layout.use_property_decorate = True, False
-        draw_clips(self, layout)
-        if self.clips == "ALL":
-            layout.prop(self, "strips")
-        self.draw_settings(layout, ob)
-        layout.prop_search(self, "body", ob.pose, "bones")
-
-    def draw_settings(self, layout: bpy.types.UILayout, ob: bpy.types.Object) -> None:
-        """What else it asks for."""
+        _draw_clips(self)
+        _draw_hips(self, context)
 
     def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
         """Do it in steps to the clip that plays; comes to a report."""
@@ -103,14 +95,17 @@ class ANALYTIC_IK_OT_root_motion(OfClip):
     height: BoolProperty(name="Height", description="The root also moves up and down with the hips")
     heading: BoolProperty(name="Heading", description="The root also turns with the hips, about the vertical")
 
-    def draw_settings(self, layout: bpy.types.UILayout, ob: bpy.types.Object) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        _draw_clips(self)
         for name in ("direction", "root"):
             layout.prop(self, name)
         if self.root == "BONE":
-            layout.prop_search(self, "root_bone", ob.pose, "bones")
+            layout.prop_search(self, "root_bone", chain_armature(context).pose, "bones")
         if self.direction == "TO_ROOT":
             for name in ("path", "height", "heading"):
                 layout.prop(self, name)
+        _draw_hips(self, context)
 
     def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
         if self.root == "BONE" and not self.root_bone:
@@ -169,6 +164,18 @@ Feet in contact stay where they are"""
     def words(self, context: bpy.types.Context, report: dict) -> str:
         first, last = report["frames"]
         return messages.LOOPED(first=first, last=last, distance=_length(context, report["difference"]))
+
+
+def _draw_clips(operator: OfClip) -> None:
+    layout = operator.layout
+    layout.use_property_split, layout.use_property_decorate = True, False
+    draw_clips(operator, layout)
+    if operator.clips == "ALL":
+        layout.prop(operator, "strips")
+
+
+def _draw_hips(operator: OfClip, context: bpy.types.Context) -> None:
+    operator.layout.prop_search(operator, "body", chain_armature(context).pose, "bones")
 
 
 def _said(message: Callable[..., str], report: dict, **given: object) -> str:

@@ -18,7 +18,7 @@ class ANALYTIC_IK_PT_travel(InSidebar, bpy.types.Panel):
     """Where a clip travels. Characters without chains have clips too."""
 
     bl_label = "Root Motion"
-    bl_order = 2
+    bl_order = 3
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
