@@ -83,17 +83,16 @@ def travelled(walk: Walk, frame: int) -> float:
     return STRIDE * (frame - walk.frames.start) / CYCLE
 
 
-def foot_of(walk: Walk, frame: int, side: str) -> tuple[float, float]:
-    """How far ahead an ankle is, and how high."""
+def foot_of(walk: Walk, frame: int, side: str) -> tuple[float, float, float]:
+    """How far ahead an ankle is, how high, and how far its foot is turned about Z."""
     phase = (frame - walk.frames.start) / CYCLE + (0.5 if side == "R" else 0.0) + 0.05
     cycle, share = divmod(phase, 1.0)
     offset = 0.5 if side == "R" else 0.0
     stride = STRIDE + (0.2 if side == "L" else 0.1) * walk.drift
     here = (0.25 - offset) * STRIDE + cycle * stride
-    if share < STANCE:
-        return here, HIGH
-    t = (share - STANCE) / (1.0 - STANCE)
-    return here + stride * t * t * (3.0 - 2.0 * t), HIGH + 0.12 * sin(pi * t) ** 2
+    t = max(0.0, (share - STANCE) / (1.0 - STANCE))
+    step = t * t * (3.0 - 2.0 * t)
+    return here + stride * step, HIGH + 0.12 * sin(pi * t) ** 2, 0.7 * walk.drift * (cycle + step)
 
 
 def _pose(ob: bpy.types.Object, walk: Walk, frame: int) -> None:
@@ -111,9 +110,11 @@ def _pose(ob: bpy.types.Object, walk: Walk, frame: int) -> None:
     poses = {"hips": hips @ bones["hips"].matrix_local.to_3x3().to_4x4()}
     for side in "LR":
         hip = bones[f"thigh.{side}"].head_local
-        ahead, height = foot_of(walk, frame, side)
+        ahead, height, aside = foot_of(walk, frame, side)
         ankle = turn @ (Vector((hip.x, -ahead, height)) + back)
         poses |= _leg(bones, side, hips @ (hip - bones["hips"].head_local), ankle, turn.to_3x3())
+        foot = poses[f"foot.{side}"]
+        poses[f"foot.{side}"] = Matrix.Translation(ankle) @ (Matrix.Rotation(aside, 3, "Z") @ foot.to_3x3()).to_4x4()
     for bone in ob.pose.bones:
         name, above = bone.name, bone.parent
         parent = poses[above.name] if above else None

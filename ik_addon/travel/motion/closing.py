@@ -79,22 +79,26 @@ def _jump(turns: np.ndarray) -> np.ndarray:
 
 
 def closed_poses(
-    places: np.ndarray, turns: np.ndarray, passed: Passage, locked: np.ndarray | None = None
+    places: np.ndarray, turns: np.ndarray, passed: Passage, pivots: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Places (T, 3) and orientations (T, 3, 3) of something that is moved as a whole.
 
-    locked: (T,) bool, when it is a foot in contact. It turns about the middle of each contact, so that each point of
-    it stands as it did.
+    pivots: (T, 3), about which it turns; None for its place. See `pivots_of`.
     """
     shares = turns_by(passed.shares[:, None] * vectors_of(turns[0] @ turns[-1].T))
-    pivots = places if locked is None or not locked.any() else _pivots(places, locked)
-    moved = pivots + applied(shares, places - pivots)
+    moved = places if pivots is None else pivots + applied(shares, places - pivots)
     turns = shares @ turns
     return closed_values(moved, passed), turns @ turns_by(_faded(_jump(turns), passed))
 
 
-def _pivots(places: np.ndarray, locked: np.ndarray) -> np.ndarray:
-    """The middle of each contact, (T, 3), and between them straight on."""
+def pivots_of(places: np.ndarray, locked: np.ndarray) -> np.ndarray:
+    """The middle of each contact of a foot, (T, 3), and between them straight on. About them it turns as a whole, so
+    that each point of it that stands, stands as before.
+
+    places: (T, 3), seen from the ground. locked: (T,) bool, when it is in contact.
+    """
+    if not locked.any():
+        return places
     pivots, rows = places.copy(), np.arange(len(places))
     for first, last in runs(locked):
         pivots[first : last + 1] = places[first : last + 1].mean(axis=0)

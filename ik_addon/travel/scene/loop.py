@@ -22,7 +22,15 @@ from ...rig.blender.rotations import continuous, matrices_of, quaternions_of, tu
 from ...rig.model.order import live_tips
 from ...solvers import ChainError
 from ...solvers.arrays import quaternions
-from ..motion.closing import Passage, closed_poses, closed_turns, closed_values, passage, passage_between
+from ..motion.closing import (
+    Passage,
+    closed_poses,
+    closed_turns,
+    closed_values,
+    passage,
+    passage_between,
+    pivots_of,
+)
 from ..motion.speed import contacts_of
 from .body import body_of, carriers_of, chain_controls, line_of
 from .film import Film
@@ -37,11 +45,19 @@ _FEWEST = 3
 
 @dataclass(frozen=True)
 class _Feet:
-    """The legs as they are shown, and when each foot stands, (legs, T) bool."""
+    """The legs as they are shown.
+
+    locked: (legs, T) bool, when each foot stands. ground: (T, 3), how far the ground below them has passed.
+    """
 
     legs: Sequence[Leg]
     clip: Clip | None
     locked: np.ndarray
+    ground: np.ndarray
+
+    def pivots(self, leg: int, places: np.ndarray) -> np.ndarray:
+        """About which points (T, 3) a foot turns as a whole. places: (T, 3), where it is in the world."""
+        return self.ground + pivots_of(places - self.ground, self.locked[leg])
 
 
 def clip_looped(context: bpy.types.Context, ob: bpy.types.Object, body: str = "") -> Steps[dict]:
@@ -60,8 +76,8 @@ def clip_looped(context: bpy.types.Context, ob: bpy.types.Object, body: str = ""
     clip = None
     if legs:
         clip = yield from part_of(shown(context, ob, legs, frames), 0, 2)
-    feet = _Feet(legs, clip, _locked(ob, legs, clip, frames))
     fps = clip_rate(context.scene, frames)
+    feet = _feet(ob, legs, clip, frames)
     free, paths = passage(len(frames), fps), [path_to(leg, hips) for leg in legs]
     own = [Control(ob, name, turns=True) for name in keyed]
     on_legs = [Control(ob, name, turns=True) for path in paths for name in path]
@@ -106,15 +122,17 @@ def _keyed_channels(ob: bpy.types.Object) -> dict[str, set[str]]:
     return found
 
 
-def _locked(ob: bpy.types.Object, legs: Sequence[Leg], clip: Clip | None, frames: range) -> np.ndarray:
-    """(legs, T) bool, when each foot stands: as its keys say, else as is found."""
+def _feet(ob: bpy.types.Object, legs: Sequence[Leg], clip: Clip | None, frames: range) -> _Feet:
+    """Legs with their contacts: as keys say, else as they are found."""
     if clip is None:
-        return np.zeros((0, len(frames)), bool)
-    seen = Standing(belt_of(clip, sole_of(clip)), None).seen_from(clip)
+        return _Feet(legs, None, np.zeros((0, len(frames)), bool), np.zeros((len(frames), 3)))
+    belt = belt_of(clip, sole_of(clip))
+    seen = Standing(belt, None).seen_from(clip)
     found = contacts_of(seen, sole_of(seen))
     keyed = [keyed_contacts(ob.pose.bones[leg.tip], frames) for leg in legs]
     pairs = zip(found, keyed, strict=True)
-    return np.array([(own if told is None else told).any(axis=0) for own, told in pairs])
+    locked = np.array([(own if told is None else told).any(axis=0) for own, told in pairs])
+    return _Feet(legs, clip, locked, np.arange(len(frames))[:, None] * belt / clip.fps)
 
 
 def _wanted(
@@ -139,9 +157,12 @@ def _wanted(
     for control in controls:
         if hips not in carriers_of(control):
             leg = legs.get((control.ob, control.bone))
-            locked = None if leg is None else feet.locked[leg]
-            passed = passage_between(locked, fps) if locked is not None else free
-            wanted[control] = _closed(film.world(control), goes, passed, locked)
+            worlds = film.world(control)
+            if leg is None:
+                wanted[control] = _closed(worlds, goes, free)
+            else:
+                pivots = feet.pivots(leg, worlds[:, :3, 3])
+                wanted[control] = _closed(worlds, goes, passage_between(feet.locked[leg], fps), pivots)
     return goes, wanted
 
 
@@ -161,11 +182,14 @@ def _moves(film: Film, control: Control) -> bool:
     return any(row != film.channels[control][0] for row in film.channels[control])
 
 
-def _closed(worlds: np.ndarray, goes: np.ndarray, passed: Passage, locked: np.ndarray | None = None) -> np.ndarray:
-    """World matrices (T, 4, 4) that end as they begin, seen from what `goes`."""
-    seen = np.linalg.inv(goes) @ worlds
+def _closed(worlds: np.ndarray, goes: np.ndarray, passed: Passage, pivots: np.ndarray | None = None) -> np.ndarray:
+    """World matrices (T, 4, 4) that end as they begin, seen from what `goes`. pivots: (T, 3), about which they turn."""
+    back = np.linalg.inv(goes)
+    seen = back @ worlds
+    if pivots is not None:
+        pivots = np.einsum("tij,tj->ti", back[:, :3, :3], pivots) + back[:, :3, 3]
     turns = matrices_of(turns_in(seen))
-    places, closed = closed_poses(seen[:, :3, 3], turns, passed, locked)
+    places, closed = closed_poses(seen[:, :3, 3], turns, passed, pivots)
     made = seen.copy()
     made[:, :3, :3] = closed @ turns.swapaxes(1, 2) @ seen[:, :3, :3]
     made[:, :3, 3] = places
@@ -177,7 +201,7 @@ def _closed_foot(feet: _Feet, leg: int, goes: np.ndarray, fps: float) -> tuple[n
     poses = np.tile(np.eye(4), (len(goes), 1, 1))
     poses[:, :3, :3], poses[:, :3, 3] = feet.clip.feet[leg], feet.clip.ankles[leg]
     locked = feet.locked[leg]
-    closed = _closed(poses, goes, passage_between(locked, fps), locked)
+    closed = _closed(poses, goes, passage_between(locked, fps), feet.pivots(leg, poses[:, :3, 3]))
     return closed[:, :3, 3], closed[:, :3, :3] @ poses[:, :3, :3].swapaxes(1, 2)
 
 
