@@ -63,19 +63,14 @@ def _swings(moving: np.ndarray) -> np.ndarray:
 def closed_values(values: np.ndarray, passed: Passage) -> np.ndarray:
     """Values (T, n), so that the last row is the first one."""
     values = values + passed.shares[:, None] * (values[0] - values[-1])
-    return values + _faded((values[1] - values[0]) - (values[-1] - values[-2]), passed)
+    return values + _faded(_jump(np.diff(values, axis=0)), passed)
 
 
 def closed_turns(turns: np.ndarray, passed: Passage) -> np.ndarray:
     """Rotations (T, 3, 3), turned in their own axes."""
     way = vectors_of(turns[-1].T @ turns[0])
     turns = turns @ turns_by(passed.shares[:, None] * way)
-    return turns @ turns_by(_faded(_jump(turns), passed))
-
-
-def _jump(turns: np.ndarray) -> np.ndarray:
-    """By how much (3,) the turn from frame to frame differs after the seam and before it."""
-    return vectors_of(turns[0].T @ turns[1]) - vectors_of(turns[-2].T @ turns[-1])
+    return turns @ turns_by(_faded(_jump(_steps(turns)), passed))
 
 
 def closed_poses(
@@ -88,7 +83,7 @@ def closed_poses(
     shares = turns_by(passed.shares[:, None] * vectors_of(turns[0] @ turns[-1].T))
     moved = places if pivots is None else pivots + applied(shares, places - pivots)
     turns = shares @ turns
-    return closed_values(moved, passed), turns @ turns_by(_faded(_jump(turns), passed))
+    return closed_values(moved, passed), turns @ turns_by(_faded(_jump(_steps(turns)), passed))
 
 
 def pivots_of(places: np.ndarray, locked: np.ndarray) -> np.ndarray:
@@ -104,6 +99,29 @@ def pivots_of(places: np.ndarray, locked: np.ndarray) -> np.ndarray:
         pivots[first : last + 1] = places[first : last + 1].mean(axis=0)
     known = np.flatnonzero(locked)
     return np.stack([np.interp(rows, known, column[known]) for column in pivots.T], axis=1)
+
+
+def _steps(turns: np.ndarray) -> np.ndarray:
+    """By how much rotations (T, 3, 3) turn from frame to frame, (T - 1, 3), in their own axes."""
+    return vectors_of(turns[:-1].swapaxes(1, 2) @ turns[1:])
+
+
+def _jump(steps: np.ndarray) -> np.ndarray:
+    """By how much (n,) steps (T - 1, n) change at the seam beyond what the steps beside it lead to expect.
+
+    As far as that is more than anywhere else in the clip: a clip that is a loop has no jump.
+    """
+    if len(steps) < 4:
+        return steps[0] - steps[-1]
+
+    def unexpected(four: np.ndarray) -> np.ndarray:
+        before, last, first, after = four
+        return (first - last) - 0.5 * ((after - first) + (last - before))
+
+    seam, count = unexpected(steps[[-2, -1, 0, 1]]), len(steps) - 3
+    inside = unexpected(np.array([steps[k : k + count] for k in range(4)]))
+    usual, size = np.linalg.norm(inside, axis=1).max(), np.linalg.norm(seam)
+    return seam * (1.0 - usual / size) if size > usual else np.zeros_like(seam)
 
 
 def _faded(jump: np.ndarray, passed: Passage) -> np.ndarray:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ...authoring.placing import Control
 from ...planting.scene.shown import Leg
@@ -14,7 +14,7 @@ from ...rig.blender.bones import pose_matrix, rotation_in
 from ...rig.blender.channels import LOCATION, SCALE, Raw, quaternion_of, raw_of
 from ...rig.blender.movers import movers_of
 from ...rig.blender.rotations import matrices_of, turns_in
-from ...solvers.rows import GoalRows, solve_rows, start_rows
+from ...solvers import Chain, Goal, link_rotations, solve
 from .film import Film
 from .keying import Rows
 
@@ -60,7 +60,7 @@ def rows_of_leg(film: Film, foot: Foot, bodies: np.ndarray, rows: Mapping[Contro
     tip = foot.path.index(foot.leg.tip)
     joints = [[*(poses[k].translation for k in links), poses[tip] @ foot.leg.ankle] for poses in before]
     goals = np.einsum("tij,tj->ti", to_armature[:, :3, :3], foot.ankles) + to_armature[:, :3, 3]
-    turned = [matrices_of(each) for each in _turns(np.array(joints, float), goals)]
+    turned = [_turns(chain, goal) for chain, goal in zip(joints, goals, strict=True)]
     spun = _in_armature(film, foot.turns)
     found: list[list[Raw]] = [[] for _ in foot.path]
     near = [film.channels[each][0][mode] for each, mode in zip(controls, modes, strict=True)]
@@ -99,19 +99,11 @@ def _basis(film: Film, rows: Mapping[Control, Rows], control: Control, t: int) -
     return Matrix.LocRotScale(location, quaternion_of(channels[mode], mode), channels[SCALE])
 
 
-def _turns(joints: np.ndarray, goals: np.ndarray) -> np.ndarray:
-    """How each link turns, quaternions (T, links, 4), so that chains (T, links + 1, 3) end at goals (T, 3)."""
-    count = np.zeros((1, 1))
-    wishes = GoalRows(
-        targets=goals[None],
-        poles=np.zeros((1, len(goals), 3)),
-        has_pole=np.zeros(1, bool),
-        swivel=count,
-        softness=count,
-        stretch_max=count + 1.0,
-        flip=count > 0.0,
-    )
-    return solve_rows(start_rows(joints[None], np.full((1, 1, 3), np.nan)), wishes).turns[0]
+def _turns(joints: Sequence[Vector], goal: np.ndarray) -> list[np.ndarray]:
+    """How each link of a chain turns, (3, 3), so that its end is at a goal (3,), with as little motion as needed."""
+    chain = Chain(joints)
+    solution = solve(chain, Goal(goal.tolist(), least_motion=True))
+    return [np.array(turn.to_matrix()) for turn in link_rotations(chain, solution)]
 
 
 def _in_armature(film: Film, turns: np.ndarray) -> np.ndarray:
