@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...planting.feet.anchors import settled
-from ...planting.feet.belt import Standing, belt_of
+from ...planting.feet.belt import SPREAD, Standing, belt_of
 from ...planting.feet.clip import Clip
 from ...planting.feet.contacts import find_contacts
 from ...planting.feet.in_time import runs
@@ -26,7 +26,7 @@ def standing_velocity(clip: Clip) -> np.ndarray:
     belt = belt_of(clip, sole_of(clip))
     for _ in range(_PASSES if belt.any() else 0):
         seen = Standing(belt, None).seen_from(clip)
-        belt = belt + drift_of(seen, sole_of(seen))
+        belt = belt + drift_of(seen, sole_of(seen), SPREAD * float(np.linalg.norm(belt)))
     return -belt
 
 
@@ -35,10 +35,10 @@ def contacts_of(clip: Clip, sole: Sole) -> np.ndarray:
     return settled(clip, sole, find_contacts(clip, sole, Options()))
 
 
-def drift_of(clip: Clip, sole: Sole) -> np.ndarray:
+def drift_of(clip: Clip, sole: Sole, most: float) -> np.ndarray:
     """The level velocity (3,) that most contacts share: the median of the lines through their points that fit best.
 
-    A longer contact counts more, as its line is better known.
+    A longer contact counts more, as its line is better known. One that is faster than `most` is on another belt.
     """
     places, contacts = sole.places(clip.ankles, clip.feet), contacts_of(clip, sole)
     slopes, weights = [np.zeros(2)], [0.0]
@@ -49,8 +49,10 @@ def drift_of(clip: Clip, sole: Sole) -> np.ndarray:
             since -= since.mean()
             weight = float(since @ since)
             if weight:
-                slopes.append(since @ places[leg, point, first + edge : last + 1 - edge, :2] / weight)
-                weights.append(weight)
+                slope = since @ places[leg, point, first + edge : last + 1 - edge, :2] / weight
+                if np.linalg.norm(slope) <= most:
+                    slopes.append(slope)
+                    weights.append(weight)
     return np.array((*(_median(column, np.array(weights)) for column in np.transpose(slopes)), 0.0))
 
 
