@@ -7,14 +7,19 @@ from mathutils import Matrix
 
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.bake.stepping import finish
+from ik_addon.planting.feet.belt import belt_of
 from ik_addon.planting.feet.measures import measured
 from ik_addon.planting.feet.sole import sole_of
 from ik_addon.planting.scene.shown import legs_of
 from ik_addon.planting.scene.shown import shown as legs_shown
 from ik_addon.solvers import ChainError
 from ik_addon.travel import put_in_place, to_root, travel
-from ik_addon.travel.motion.speed import contacts_of
+from ik_addon.travel.motion.speed import contacts_of, standing_velocity
 
+from ..planting.clips import CYCLE as CLIP_CYCLE
+from ..planting.clips import STRIDE as CLIP_STRIDE
+from ..planting.clips import every, placed
+from ..planting.clips import walk as made_walk
 from ..rig.rigs import update
 from ..scenes import EXACT, linked, whole_state
 from .test_root_motion import CHAINS, PLACED, character
@@ -81,6 +86,19 @@ def test_a_clip_in_place_travels_so_that_its_feet_stand(chains, fps):
         speed = np.linalg.norm(np.diff(after[f"foot.{side}"][:, :3, 3], axis=0), axis=1) / leg
         assert speed[stands[1:] & stands[:-1]].max() < EXACT
     assert after["root"][-1, 1, 3] == pytest.approx(-2.0 * STRIDE, rel=1e-5)
+
+
+@pytest.mark.parametrize("fps", [24.0, 60.0])
+def test_the_speed_of_feet_that_roll_is_that_of_their_contacts(fps):
+    clip = every(made_walk(fps=120.0)[0], round(120.0 / fps))
+    speed = CLIP_STRIDE / CLIP_CYCLE
+    times = np.arange(clip.frame_count)[:, None] / clip.fps
+    in_place = placed(clip, -times * (speed, 0.0, 0.0))
+    found = standing_velocity(in_place)
+    assert found == pytest.approx((speed, 0.0, 0.0), abs=1e-4 * speed)
+    # The belt that planting finds takes feet that land and leave along.
+    belt = belt_of(in_place, sole_of(in_place))
+    assert np.linalg.norm(belt + found) > 1e-3 * speed
 
 
 def test_feet_that_a_retarget_lets_slide_stand_as_well_as_their_capture_does():

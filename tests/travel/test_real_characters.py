@@ -58,7 +58,9 @@ def opened(case: Case) -> tuple[bpy.types.Object, range, float]:
     ob = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
     clips = clips_of(ob)
     ob.animation_data.use_nla = False
-    play(ob, next(each for each in clips if clip_name(each, clips) == case.clip))
+    # In Blender 4.2 their names end with the object's.
+    names = {case.clip, f"{case.clip}_{ob.name}"}
+    play(ob, next(each for each in clips if clip_name(each, clips) in names))
     frames = motion_frames(ob)
     return ob, frames, float(np.mean([sum(leg.lengths) for leg in legs_of(ob)]))
 
@@ -99,7 +101,7 @@ def test_a_cycle_in_place_travels_with_feet_that_stand_as_well_as_on_their_belt(
     report = travel(bpy.context, ob)
     assert report["root"] == case.root
     on_belt, on_ground = (measured(each, sole, contacts) for each in (seen, legs_in_world(ob, frames)))
-    assert max(leg["slide"] for leg in on_ground) < max(leg["slide"] for leg in on_belt) + 0.02
+    assert max(leg["slide"] for leg in on_ground) < max(leg["slide"] for leg in on_belt) + 1e-4
 
 
 @pytest.mark.parametrize("case", [CAPTURED, *CYCLES], ids=str)

@@ -16,6 +16,9 @@ _PASSES = 2
 _EDGE = 0.25
 """Part of a contact at either end in which a foot may not have come to rest yet, or leave already."""
 
+_AGREED = 0.5
+"""Contacts agree on a drift if without it they slide as little as this part of before."""
+
 
 def standing_velocity(clip: Clip) -> np.ndarray:
     """The velocity (3,), level, world units a second, at which a clip in place travels with feet that stand.
@@ -23,11 +26,13 @@ def standing_velocity(clip: Clip) -> np.ndarray:
     Against the belt below its feet, corrected by how what touches the ground still drifts on that. Zero if the clip
     travels, or if its feet go backward at no common speed.
     """
-    belt = belt_of(clip, sole_of(clip))
-    for _ in range(_PASSES if belt.any() else 0):
-        seen = Standing(belt, None).seen_from(clip)
-        belt = belt + drift_of(seen, sole_of(seen), SPREAD * float(np.linalg.norm(belt)))
-    return -belt
+    belt = found = belt_of(clip, sole_of(clip))
+    if not belt.any():
+        return belt
+    for _ in range(_PASSES):
+        seen = Standing(found, None).seen_from(clip)
+        found = found + drift_of(seen, sole_of(seen), SPREAD * float(np.linalg.norm(belt)))
+    return -found
 
 
 def contacts_of(clip: Clip, sole: Sole) -> np.ndarray:
@@ -38,7 +43,8 @@ def contacts_of(clip: Clip, sole: Sole) -> np.ndarray:
 def drift_of(clip: Clip, sole: Sole, most: float) -> np.ndarray:
     """The level velocity (3,) that most contacts share: the median of the lines through their points that fit best.
 
-    A longer contact counts more, as its line is better known. One that is faster than `most` is on another belt.
+    A longer contact counts more, as its line is better known. One that is faster than `most` is on another belt. Zero
+    if they agree on none.
     """
     places, contacts = sole.places(clip.ankles, clip.feet), contacts_of(clip, sole)
     slopes, weights = [np.zeros(2)], [0.0]
@@ -53,7 +59,9 @@ def drift_of(clip: Clip, sole: Sole, most: float) -> np.ndarray:
                 if np.linalg.norm(slope) <= most:
                     slopes.append(slope)
                     weights.append(weight)
-    return np.array((*(_median(column, np.array(weights)) for column in np.transpose(slopes)), 0.0))
+    drift = np.array([_median(column, np.array(weights)) for column in np.transpose(slopes)])
+    before, after = (np.linalg.norm(np.array(slopes) - way, axis=1) @ weights for way in (np.zeros(2), drift))
+    return np.array((*drift, 0.0)) if after <= _AGREED * before else np.zeros(3)
 
 
 def _median(values: np.ndarray, weights: np.ndarray) -> float:
