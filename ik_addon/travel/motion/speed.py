@@ -16,8 +16,8 @@ _PASSES = 2
 _EDGE = 0.25
 """Part of a contact at either end in which a foot may not have come to rest yet, or leave already."""
 
-_AGREED = 0.5
-"""Contacts agree on a drift if without it they slide as little as this part of before."""
+_AGREED, _SEVERAL = 0.1, 3
+"""So many contacts agree on a drift if without it they slide as little as this part of before."""
 
 
 def standing_velocity(clip: Clip) -> np.ndarray:
@@ -61,7 +61,8 @@ def drift_of(clip: Clip, sole: Sole, most: float) -> np.ndarray:
                     weights.append(weight)
     drift = np.array([_median(column, np.array(weights)) for column in np.transpose(slopes)])
     before, after = (np.linalg.norm(np.array(slopes) - way, axis=1) @ weights for way in (np.zeros(2), drift))
-    return np.array((*drift, 0.0)) if after <= _AGREED * before else np.zeros(3)
+    agree = len(slopes) > _SEVERAL and after <= _AGREED * before
+    return np.array((*drift, 0.0)) if agree else np.zeros(3)
 
 
 def _median(values: np.ndarray, weights: np.ndarray) -> float:
