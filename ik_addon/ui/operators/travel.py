@@ -30,7 +30,7 @@ _DIRECTIONS = [
 ]
 _PATHS = [
     ("HIPS", "As the Hips", "The root moves as the hips do, with all their sway"),
-    ("STRAIGHT", "Straight", "The root moves at constant speed from the first to the last frame"),
+    ("STRAIGHT", "Straight", "The root moves at constant speed to the same end"),
 ]
 
 
@@ -136,7 +136,7 @@ class ANALYTIC_IK_OT_in_place(OfClip):
 
 
 class ANALYTIC_IK_OT_travel(OfClip):
-    """Make a clip in place travel, so that its feet stand still on the ground"""
+    """Make a clip in place travel, so that its feet stand"""
 
     bl_idname = "analytic_ik.travel"
     bl_label = "Travel"
@@ -151,8 +151,8 @@ class ANALYTIC_IK_OT_travel(OfClip):
 
 
 class ANALYTIC_IK_OT_make_loop(OfClip):
-    """Make the last frame of a clip equal to the first, but for the way that it travels. \
-Feet in contact stay where they are"""
+    """Make the last frame of a clip equal to the first. \
+What travels goes on, and feet in contact stay where they are"""
 
     bl_idname = "analytic_ik.make_loop"
     bl_label = "Make Loop"
