@@ -75,6 +75,7 @@ def as_part(refusal: str) -> str:
 OF = Part("{whose}: {said}")
 BONE = Part("Bone '{bone}'")
 ARMATURE = Part("Armature '{armature}'")
+OBJECT = Part("Object '{object}'")
 FRAME = Part("Frame {frame}")
 LINK = Part("link {link}")
 LIMITS_OF_BONE = Part("the limits of bone '{bone}'")
@@ -422,6 +423,23 @@ NLA_BLENDED = Refusal(
     "{kind} '{object}': its action does not replace the NLA strips below it. Set its blending to Replace and its "
     "influence to 1."
 )
+# Root motion
+
+NO_HIPS = Refusal("Armature '{armature}': no bone carries legs that can be found. Choose its body in the dialog.")
+ROOT_NOT_ABOVE = Refusal("Bone '{bone}': body '{body}' does not move with it. Choose a root above the body.")
+NO_ROOT_CHOSEN = Refusal("Armature '{armature}': no root is chosen. Choose its bone in the dialog.")
+TRAVEL_LINKED = Clause("it is linked, so it cannot be kept in place. Make a library override of it first.")
+TRAVEL_CONNECTED = Clause("it is connected to its parent and cannot move. Disconnect it in Edit Mode.")
+TRAVEL_CONSTRAINED = Clause("constraint '{constraint}' moves it, so keys cannot. Mute it, or bake it first.")
+TRAVEL_DRIVEN = Clause("a driver sets its {channel} and would override the keys. Remove that driver.")
+TRAVEL_SHEARED = Clause(
+    "what carries it is scaled unevenly, so it would be sheared. Apply that scale, or turn off Heading."
+)
+IN_PLACE_ALREADY = Clause("its body '{bone}' does not travel in this clip. Choose a clip that travels.")
+NO_BELT = Clause(
+    "its feet do not slide back at one speed, so nothing tells how fast it travels. Choose a clip that walks in place."
+)
+
 ACTION_LINKED = Refusal("Action '{action}' is linked. Bake to a copy or to a new action.")
 ACTION_SHARED = Refusal("Armatures '{first}' and '{second}' share the action '{action}'. Bake to copies.")
 OWN_ACTION_LINKED = Refusal("Bone '{bone}': its action '{action}' is linked. Make it local first.")
@@ -433,6 +451,12 @@ AT_WORK = Refusal("Analytic IK is working. Wait until it is done, or press Esc t
 CANCELLED = Done("{work} was cancelled, nothing was changed")
 BAKED = Done("Baked {chains}, frames {first}-{last}{result}")
 PLANTED = Done("Planted {steps} of {legs}, frames {first}-{last}. The body moves by up to {part:.1%} of a leg{result}")
+TO_ROOT = Done("{root} travels {distance} with '{body}', frames {first}-{last}")
+TO_HIPS = Done("{root} stands still, '{body}' travels, frames {first}-{last}")
+PUT_IN_PLACE = Done("{root} stays in place, frames {first}-{last}. It traveled at {speed} per second")
+TRAVELING = Done("{root} travels {distance} at {speed} per second, frames {first}-{last}")
+LOOPED = Done("Made a loop of frames {first}-{last}, whose ends were {distance} apart")
+TRAVEL_CLIPS = Done("{work}: {clips}{result}")
 IN_LEG_LENGTHS = Note("In leg lengths. Slide 0 is automatic.")
 LOCKED = Done("Locked {tips}: {contacts}, frames {first}-{last}{result}")
 LOCK_UNREACHED = Part(

@@ -19,7 +19,7 @@ ROOMS = [
     {"bake"},
     {"authoring"},
     {"planting"},
-    {"matching"},
+    {"matching", "travel"},
     {"ui", "command_line", "api"},
 ]
 
@@ -27,6 +27,7 @@ ROOMS = [
 INNER_ROOMS = {
     "rig": [{"blender"}, {"data"}, {"model"}, {"pose"}, {"live"}, {"status"}],
     "planting": [{"feet"}, {"scene"}],
+    "travel": [{"motion"}, {"scene"}],
     "ui": [{"operators", "view"}, {"panels"}],
 }
 
@@ -36,8 +37,8 @@ BLENDER |= {"numpy"}
 VERSIONS_IN = "bake/keys.py"
 PROGRESS_IN = "command_line/saying.py"
 ARRAYS_IN = {"solvers/arrays.py", "solvers/carrier.py", "solvers/rows.py"}
-# What planting computes is computed without Blender: in arrays, from the clip that the other room reads.
-FEET = ("planting/feet/", "matching/wanted.py")
+# What planting, matching and travel compute is computed without Blender: in arrays, from what the other rooms read.
+FEET = ("planting/feet/", "matching/wanted.py", "travel/motion/")
 # They put the rooms together: Blender's way in, and the command's.
 DOORS = ["__init__.py", "__main__.py"]
 
