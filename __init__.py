@@ -18,3 +18,10 @@ def unregister():
     from . import ik_addon
 
     ik_addon.unregister()
+
+
+def glTF2_pre_export_callback(export_settings):  # noqa: N802
+    """Called by Blender's glTF exporter before it begins."""
+    from .ik_addon.ui.panels.exporting import warn_in_gltf
+
+    warn_in_gltf(export_settings)

@@ -75,7 +75,7 @@ def build(contender: str, kind: str = "FOLLOW", skin_vertices: int = 0, frames: 
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = frames[0], frames[-1]
-    ob = _walker(scene, frames)
+    ob = walker(scene, frames)
     scene.frame_set(frames[0])
     limbs = _rigged(ob, frames)
     if skin_vertices:
@@ -132,7 +132,8 @@ def error(ob: bpy.types.Object) -> float:
 # The capture
 
 
-def _walker(scene: bpy.types.Scene, frames: range) -> bpy.types.Object:
+def walker(scene: bpy.types.Scene, frames: range) -> bpy.types.Object:
+    """The capture in a scene, without a rig; returns its armature object."""
     armature = bpy.data.armatures.new("Walk")
     ob = bpy.data.objects.new("Walk", armature)
     scene.collection.objects.link(ob)

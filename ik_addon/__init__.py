@@ -20,7 +20,7 @@ def _rooms() -> list:
     from .bake import report
     from .planting.scene import sources
     from .rig.blender import clips
-    from .rig.data import control_clips, footprint, hold
+    from .rig.data import aside, control_clips, footprint, hold
     from .rig.live import handlers as live
     from .rig.pose import following
     from .travel.scene import in_place
@@ -29,6 +29,7 @@ def _rooms() -> list:
     return [
         clips,
         control_clips,
+        aside,
         following,
         report,
         sources,

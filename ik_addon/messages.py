@@ -113,6 +113,8 @@ CONE_WITHOUT_REST = Clause("its max bend leaves out the rest direction of its sw
 # The armature
 
 NO_ARMATURE = Refusal("There is no armature to work on. Make an armature, or a control of a chain, the active object.")
+NO_CHARACTER = Refusal("No armature deforms the active object, or hangs below it alone. Make an armature active.")
+NOT_AN_ARMATURE = Refusal("Object '{object}' is no armature. Give an armature object.")
 NO_POSE_MODE = Refusal("No armature is in Pose Mode. Make an armature the active object and enter Pose Mode.")
 ARMATURE_LINKED = Refusal("Armature '{armature}' is linked. Make a library override of it first.")
 ARMATURE_NOT_HERE = Refusal("Armature '{armature}' is not in this scene. Link it to the scene.")
@@ -257,6 +259,33 @@ NO_HOLD = Refusal(
     "Armature '{armature}': no selected limb is in contact with {held} in these frames. Set Contacts to Whole Range."
 )
 NOT_LOCKED = Refusal("Armature '{armature}': its action has no lock. Press Lock to Object first.")
+NO_SOURCE = Refusal(
+    "Armature '{armature}': it has no source. Select the armature that the motion comes from too, or choose it in the "
+    "dialog."
+)
+SOURCE_GONE = Refusal("Source '{source}': the scene has no such armature. Choose another one.")
+SOURCE_ITSELF = Refusal(
+    "Source '{source}': it is the character itself. Choose the armature that the motion comes from."
+)
+SOURCE_NO_LIMB = Refusal(
+    "Source '{source}': neither the names nor the shape of its bones show a leg or an arm. Rename them, such as "
+    "thigh.L, shin.L and foot.L."
+)
+SOURCE_NO_SIZE = Refusal(
+    "Source '{source}': its limbs have no length in these frames. Reset the scale of the armature, and delete keys "
+    "that are not numbers."
+)
+SOURCE_NO_CLIP = Refusal(
+    "Source '{source}': it has no clip '{clip}'. Give the action that the clip was retargeted from this name."
+)
+MATCH_NO_PAIR = Refusal(
+    "Armature '{armature}': source '{source}' has none of the limbs that its chains move. Add chains to the legs or "
+    "arms that both have."
+)
+MATCH_PLANTED = Refusal(
+    "Armature '{armature}': its action was planted or locked. Assign the action that it was made from, and plant or "
+    "lock again after matching."
+)
 TOO_FEW_FRAMES = Refusal("The range has fewer than 3 frames. Set a longer one.")
 
 # What wins over a chain, and over keys
@@ -380,6 +409,7 @@ DRIVER_SETS = Part("a driver sets the {channel} of {owner}")
 # Frames and keys
 
 NO_FRAMES = Refusal("The frame range is empty, its last frame is before its first. Swap them.")
+CLIPS_HAVE_FRAMES = Refusal("Clips are gone through over their own frames. Give no frames, or clips='CURRENT'.")
 LAST_BEFORE_FIRST = Refusal("The last frame ({last}) is before the first ({first}). Swap them.")
 FRAME_UNSOLVED = Refusal(
     "Frame {frame}: bone '{bone}' of armature '{armature}' cannot be solved. Look at the keys of its target and pole "
@@ -432,6 +462,11 @@ LOCKED = Done("Locked {tips}: {contacts}, frames {first}-{last}{result}")
 LOCK_UNREACHED = Part(
     ". Out of reach: {frames}, the first is {frame}. Move the object closer, or let Body Follows move the body"
 )
+MATCHED = Done(
+    "Matched {chains} to '{source}', frames {first}-{last}. The body moves by up to {part:.1%} of a limb{result}"
+)
+MATCHED_LIMB = Note("{tip}: off the source by {ways}")
+MATCH_LEFT_OUT = Part(". The source does not have: {tips}")
 HELD = Note("{tip}: {contacts} with {held}, frames {first}-{last}")
 HELD_LOST = Note("{tip}: {contacts} with an object that is gone, frames {first}-{last}")
 SLIDES = Note("{tip}: {steps}, slide {slides}")
@@ -485,14 +520,19 @@ FEET_WITHOUT_CONTACT = Note("Feet never touch the ground: {bones}")
 FOOT_FIGURES = Note("{contacts}, skating {skating:.0%}, tiptoe {tiptoe:.0%}{ground}{pops}")
 FOOT_ON_GROUND = Part(", float {floating}, sink {sunken}")
 KNEE_POPS = Part(", knee pops {count}")
+SOUND = Part("sound")
+CLIPS_SOUND = Note("All {count} clips are sound")
+ONE_CLIP_FAULTY = Note("1 of {count} clips needs a look")
+CLIPS_FAULTY = Note("{faulty} of {count} clips need a look")
 CONTACTS = Part("{count} contacts")
 ONE_CONTACT = Part("1 contact")
-NO_FLIP = Note("No bend pops{close}")
-FLIPS = Note("The bend of {chains} flips. Look for pops{close}")
-CLOSE_TO_POP = Part(". Close to a pop: {chains} ({why})")
+NO_FLIP = Note("No bend flips sides{close}")
+FLIPS = Note("The bend of {chains} flips sides{close}")
+CLOSE_TO_POP = Part(". Close to a flip: {chains} ({why})")
 WENT_TO_BONE = Done("Frame {frame}: '{bone}'")
+CLIP_GONE = Refusal("Armature '{armature}' no longer has a clip '{clip}'. Check its clips again.")
 BONE_GONE = Refusal("Armature '{armature}' no longer has a bone '{bone}'. Check its chains again.")
-NOTHING_TO_MARK = Done("Nothing to mark: no chain misses its target or is close to a pop")
+NOTHING_TO_MARK = Done("Nothing to mark: no chain misses its target or is close to a flip")
 MARKED_ONE = Done("1 marker added")
 MARKED = Done("{count} markers added")
 NOT_MARKED = Refusal("No problem of armature '{armature}' is marked. Use Mark Problems first.")
@@ -522,6 +562,7 @@ KNEE_ASKEW = Refusal(
 )
 SELECT_LAST_BONE = Note("Select the last bone of a limb, such as a shin, to add a chain to it")
 SELECT_CHAIN = Note("Select a bone or a control of a chain")
+ARMATURE_HERE = Note("Armature '{armature}' moves this object. Select it to rig or to bake")
 SELECT_ARMATURE = Note("Select an armature, or a control of a chain")
 LEAVE_EDIT_MODE = Note("Leave Edit Mode to use chains")
 INSTANCE_HERE = Note(
@@ -568,6 +609,7 @@ SNAPPED_POSE = Done("Snapped the pose of {chains}{frames}")
 AT_FRAME = Part(" at frame {frame:g}")
 ON_ALL_FRAMES = Part(" on all frames: Influence has no keys")
 OVER_FRAMES = Part(", frames {first}-{last}")
+IN_CLIPS = Part(" in {clips}")
 NO_MOTION = Clause("no keys move it over a range of frames. Key its bones first.")
 SWITCHED_TO_FK = Done("Switched {chains} to FK{frame}")
 SWITCHED_TO_IK = Done("Switched {chains} to IK{frame}")
@@ -578,8 +620,17 @@ UNMUTED = Done("Unmuted {chains}")
 RIGGED = Done("Rigged {limbs}")
 RIGGED_FOLLOWING = Done("Rigged {limbs}, the controls follow frames {first}-{last}")
 BAKED_CLIPS = Done("Baked {clips} of {chains}{result}")
+BAKED_FOR_EXPORT = Done("Baked {clips} for export, controls left out{result}")
+BACK_TO_LIVE = Done("The chains are live again in {clips}")
+IN_EXPORT_STATE = Note("Clips are baked for export. Live clips and controls are put aside")
+BAKED_FOR_EXPORT_ALREADY = Refusal("Armature '{armature}' is baked for export already. Click Back to Live first.")
+NOT_BAKED_FOR_EXPORT = Refusal("Armature '{armature}' is not baked for export. Click Bake All Clips for Export first.")
+STRIPS_NOT_FOLLOWED = Refusal(
+    "Armature '{armature}': exported NLA strips show limbs in wrong places: {strips}. Bake all clips for export first."
+)
 CHECKED_CLIPS = Done("Checked {clips} of {chains}{result}")
 CLIPS_LEFT_OUT = Part(". Left out: {clips}. {why}")
+MATCHED_CLIPS = Done("Matched {chains} to '{source}' in {clips}{result}")
 PLANTED_CLIPS = Done("Planted {steps} in {clips}{result}")
 CLIP_UNREACHED = Part(". Clip '{clip}': {frames} out of reach")
 CLIP_MISSES = Part(". Clip '{clip}': {verdict}. See Certificate")
@@ -720,7 +771,6 @@ IK_GONE = Refusal("Bone '{bone}': its IK constraint '{constraint}' is no longer 
 # The command line
 
 NO_FILE_GIVEN = Clause("no FILE is given. Name at least one FILE.")
-RIG_TAKES_ONE = Clause("rig takes one FILE. Rig one after the other.")
 OUTPUT_TAKES_ONE = Clause("--output takes one FILE. Use --output-dir for several.")
 SAME_OUTPUT = Clause("'{first}' and '{second}' would both be saved to '{output}'. Rename one, or bake them separately.")
 NO_RANGE = Clause("'{text}' is not a range of frames. Write the first and last as 1-250.")
@@ -729,6 +779,12 @@ NO_FIGURE = Clause("'{text}' is not a limit. Write one of {figures} and a number
 NO_FORMAT = Clause("'{output}' is in none of the formats {formats}. Name a file of one of them.")
 NO_GROUND_NAMED = Clause("its scene has no object '{object}' as the ground. Check the name.")
 NO_DISTANCE = Clause("'{text}' is not a distance. Write a number from 0.")
+RIG_IS_BLEND = Clause("'{output}' cannot hold chains and controls. Name a .blend file.")
+KEPT_IN_BLEND = Clause(
+    "'{output}' holds no chains and no second action: --action and --after are for .blend files. Leave them out."
+)
+HOLDS_ONE_CLIP = Clause("'{output}' holds one clip. Use --clips current, or another format.")
+FRAMES_OF_CURRENT = Clause("--frames and --step are of the current clip. Leave them out, or use --clips current.")
 NO_SUCH_FILE = Clause("there is no such file. Check its path.")
 NOT_A_BLEND_FILE = Clause("it is not a .blend file. Name a file that Blender saved.")
 NOT_IMPORTED = Clause("Blender cannot import it ({reason}). Open it in Blender, or export it again.")
@@ -748,7 +804,11 @@ NO_SUCH_CLIP = Refusal(
     "click Follow Motion."
 )
 NO_CLIP_TICKED = Refusal("No clip of armature '{armature}' is ticked. Tick one in the list.")
-CLIP_STILL = Clause("it has no keys over two frames or more. Leave it out.")
+NO_CHAIN_IMPORTED = Clause("files of its format hold no chains. Use the command rig or plant on it first.")
+NOTHING_PLANTED = Part("none of its armatures could be planted")
+NOTHING_RIGGED = Part("none of its armatures could be rigged")
+CLIP_LEFT_OUT = Part("left as it is: {why}")
+ONLY_CURRENT = Note("{armature}: a {suffix} file holds one clip, so only the current one is planted")
 NO_CHAIN_IN_SCENE = Clause("no armature of its scene has a live analytic IK chain. Add one and save the file.")
 NOT_WRITTEN = Clause(
     "'{path}' could not be written ({reason}). Make sure that the disk has room and the folder is writable, or "
@@ -766,5 +826,6 @@ LIMB_LEFT_OUT = Note("{armature}: left out '{bone}': {why}")
 
 FILE_FAILED = Clause("it failed with {kind} ({error}). Please report this.")
 HANDLER_FAILED = Refusal("Analytic IK: a chain could not be solved. Please report this.\n{trace}")
+EXPORT_WARNING_FAILED = Refusal("Analytic IK: an export could not be checked beforehand. Please report this.\n{trace}")
 OVERLAY_FAILED = Refusal("Analytic IK: the overlay could not be drawn. Please report this.\n{trace}")
 GIZMO_FAILED = Refusal("Analytic IK: the swivel gizmo could not be drawn. Please report this.\n{trace}")

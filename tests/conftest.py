@@ -16,6 +16,8 @@ os.environ["BLENDER_USER_RESOURCES"] = USER_FOLDER
 
 import bpy  # noqa: E402  (before anything asks for mathutils, which lives inside it)
 
+from .every_report import check_last_report  # noqa: E402
+
 # No deadline: the first example pays for caches and imports. In CI always the same examples.
 hypothesis.settings.register_profile(
     "analytic-ik",
@@ -89,10 +91,14 @@ def addon():
 
 @pytest.fixture(autouse=True)
 def clean_scene(request):
-    """An empty scene, with the add-on registered, for every test that can see one."""
-    if WITHOUT_SCENE.isdisjoint(request.path.relative_to(Path(__file__).parent).parts):
-        request.getfixturevalue("addon")
-        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    """An empty scene, with the add-on registered, for every test that can see one; what it reports has its shape."""
+    if not WITHOUT_SCENE.isdisjoint(request.path.relative_to(Path(__file__).parent).parts):
+        yield
+        return
+    request.getfixturevalue("addon")
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    yield
+    check_last_report()
 
 
 EXIT_STATUS = pytest.StashKey[int]()

@@ -260,6 +260,14 @@ def readable(value: object) -> object:
 # Selecting
 
 
+def skin_of(ob: bpy.types.Object) -> bpy.types.Object:
+    """A mesh that an armature object deforms."""
+    skin = bpy.data.objects.new("skin", bpy.data.meshes.new("skin"))
+    bpy.context.scene.collection.objects.link(skin)
+    skin.modifiers.new("Armature", "ARMATURE").object = ob
+    return skin
+
+
 def select(*objects: bpy.types.Object, active: bpy.types.Object | None = None) -> None:
     # As a list: selecting brings the layer up to date, which in Blender 4.2 frees what is being gone through.
     for ob in list(bpy.context.view_layer.objects):

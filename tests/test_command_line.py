@@ -14,6 +14,7 @@ import pytest
 from ik_addon import command_line
 from ik_addon.authoring.homes import control_bones
 from ik_addon.bake import saving
+from ik_addon.command_line import baking
 
 from .authoring.skeletons import FAMILIES, armature_of
 from .rig.rigs import new_empty
@@ -351,7 +352,7 @@ def test_a_failure_while_saving_leaves_the_old_output_and_nothing_half_written(f
 
 
 def test_an_output_folder_that_is_missing_is_told_before_anything_is_stepped(files, capsys, monkeypatch):
-    monkeypatch.setattr(command_line, "bake", None)
+    monkeypatch.setattr(baking, "bake", None)
     assert command_line.run(["bake", f"{files}/walk.blend", "--output", f"{files}/nowhere/out.blend"]) == 1
     assert re.search(r"there is no folder '.*nowhere' to save to. Make it first", capsys.readouterr().err)
 
@@ -473,6 +474,8 @@ def test_a_file_without_legs_is_told_and_not_saved(files, capsys):
         assert sentence in capsys.readouterr().err
     assert names(files) == before
     assert command_line.run(["rig", "a.blend", "b.blend", "--output", "c.blend"]) == 2
+    assert command_line.run(["rig", "a.glb", "--output", "c.glb"]) == 2
+    assert "'c.glb' cannot hold chains and controls. Name a .blend file." in capsys.readouterr().err
     assert command_line.run(["rig", str(files / "small.blend")]) == 2
     assert command_line.run(["rig", "a.blend", "--output", "c.blend", "--controls", "sticks"]) == 2
 

@@ -38,7 +38,7 @@ def test_the_manifest_and_the_zip_are_valid(extension_zip):
 
 
 def test_exactly_the_add_on_ships(extension_zip):
-    expected = {"blender_manifest.toml", "__init__.py", "LICENSE", "README.md"}
+    expected = {"blender_manifest.toml", "__init__.py", "LICENSE", "README.md", "ik_addon/report.schema.json"}
     expected |= {path.relative_to(CHECKOUT).as_posix() for path in (CHECKOUT / "ik_addon").rglob("*.py")}
     with zipfile.ZipFile(extension_zip) as archive:
         assert {info.filename for info in archive.infolist() if not info.is_dir()} == expected

@@ -33,6 +33,7 @@ DESCRIBED_IN = {
     "ui/operators/planting.py",  # items of properties
     "ui/operators/control_choice.py",  # items of properties
     "ui/operators/locking.py",  # items of properties
+    "ui/operators/matching.py",  # items of properties
     "ui/operators/travel.py",  # items of properties
     "ui/operators/cures.py",  # what each button does
     "ui/view/swivel.py",  # keys in the status bar
@@ -239,12 +240,16 @@ NEVER_ONE = {
     "CONTACTS",
     "CHAINS",
     "CLIPS",
+    "CLIPS_FAULTY",
     "ALL_MEET",
     "MARKED",
     "UNMARKED",
     "HAS_BONES",
     "LEGS",
     "ARMS",
+    # Only several clips are judged together.
+    "CLIPS_SOUND",
+    "ONE_CLIP_FAULTY",
     # Of one there is nothing to say: three controls at least, a chain that lacks a bone, several lines or chains.
     "TOO_MANY_CONTROLS",
     "TOO_FEW_BONES",

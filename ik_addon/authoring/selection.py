@@ -1,6 +1,6 @@
 """Which chain is shown and which bones an operator acts on: those of the active bone, or of the active control."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import bpy
@@ -56,6 +56,30 @@ def focus(context: bpy.types.Context) -> Focus:
     driven = driven_by(context, ob, bone.name)
     # In Object Mode nobody sees which bone of a control rig is active.
     return _focus_of(context, ob, [tip for tip in driven if tip.id_data == ob or ob.mode == "POSE"])
+
+
+def character_of(context: bpy.types.Context, ob: bpy.types.Object) -> bpy.types.Object | None:
+    """The armature object of the character that an object is part of: the one that deforms it, or the only one that
+    hangs below it, as importers leave characters; None if there is none to be selected."""
+    deforming = {modifier.object for modifier in ob.modifiers if modifier.type == "ARMATURE"}
+    found = deforming or {armature for armature in armature_objects() if ob in _carriers_of(armature)}
+    shown = [each for each in found if each is not None and each.visible_get(view_layer=context.view_layer)]
+    return shown[0] if len(shown) == 1 else None
+
+
+def _carriers_of(ob: bpy.types.Object) -> Iterator[bpy.types.Object]:
+    carrier = ob.parent
+    while carrier is not None:
+        yield carrier
+        carrier = carrier.parent
+
+
+def select_object(context: bpy.types.Context, ob: bpy.types.Object) -> None:
+    """Select an object alone, and make it the active one."""
+    for other in context.selected_objects:
+        other.select_set(False)
+    ob.select_set(True)
+    context.view_layer.objects.active = ob
 
 
 def _focus_of(context: bpy.types.Context, ob: bpy.types.Object | None, driven: list[bpy.types.PoseBone]) -> Focus:
@@ -177,10 +201,7 @@ def chosen_controls(context: bpy.types.Context, ob: bpy.types.Object) -> list[bp
 
     An importer leaves all that it made selected: what the armature deforms, and what it is parented to, is not meant.
     """
-    own, carrier = {ob}, ob.parent
-    while carrier is not None:
-        own.add(carrier)
-        carrier = carrier.parent
+    own = {ob, *_carriers_of(ob)}
     return [other for other in context.selected_objects if other not in own and not _is_skin(other, ob)]
 
 

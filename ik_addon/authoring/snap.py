@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import bpy
 
-from ..bake.keys import check_keyable, check_undriven, check_unshared, write_keys
+from ..bake.keys import check_keyable, check_undriven, write_keys
 from ..bake.stepping import Steps, at_once
 from ..rig.blender.armatures import armature_named, tag_pose
 from ..rig.blender.channels import LOCATION, Raw
@@ -136,8 +136,6 @@ def pose_snapped(
         check_undriven(tip.id_data, [bone.name for bone in bones], "rotation")
         if frames is not None:
             check_keyable(tip.id_data)
-    if frames is not None:
-        check_unshared(list(dict.fromkeys(tip.id_data for tip in tips)))
     tip_of = {chain: armature_named(chain.armature).pose.bones[chain.tip] for chain in chosen}
     rotations: dict[tuple[str, str, str], list[Raw]] = {}
     with closing(stepped(context, tips, frames)) as scenes:

@@ -64,6 +64,11 @@ def widget(scene: bpy.types.Scene, shape: str) -> bpy.types.Object:
     return found
 
 
+def is_widget(ob: bpy.types.Object) -> bool:
+    """Whether an object is the shape of control bones."""
+    return is_local(ob) and any(each.name == _HOME for each in ob.users_collection)
+
+
 def _mesh(name: str, lines: Lines) -> bpy.types.Mesh:
     points, edges = [], []
     for line in lines:

@@ -34,6 +34,19 @@ FOOT_FAULTS: dict[str, tuple[float, messages.Message]] = {
     "knee_pops": (0.0, messages.KNEES_POP),
 }
 """What is seen of feet that do not stand: above which figure, lengths in leg lengths, and how it is said."""
+SHORT = {
+    "unreached_frames": "out of reach",
+    "limited_frames": "limits",
+    "moved_frames": "moved",
+    "flipped_frames": "flips",
+    "aligned_frames": "pole aligned",
+    "straight_frames": "nearly straight",
+    "slide": "feet slide",
+    "floating": "feet float",
+    "sunken": "feet sink",
+    "knee_pops": "knees pop",
+}
+"""All of these in a row, where there is little room."""
 _OF_GROUND = {"floating", "sunken"}
 """Faults of feet on a ground that is known: as captured, its height is that of the feet."""
 _FIGURES = ("slide", "skating", "skating_speed", "floating", "sunken", "tiptoe", "knee_pops")
@@ -47,7 +60,7 @@ _WIDTH = 100
 class ChainCertificate:
     """What a report says of one chain; see `file_report`.
 
-    ranges: for each of TROUBLES that was found, where.
+    ranges: for each of TROUBLES that was found, where. clip: as in `Certificate`.
     """
 
     armature: str
@@ -64,6 +77,7 @@ class ChainCertificate:
     length: float
     keys: int
     ranges: dict[str, list[Range]]
+    clip: str = ""
 
     @property
     def misses(self) -> bool:
@@ -89,7 +103,7 @@ class FootCertificate:
     """What a clip check says of one leg; see `feet_checked`. bone: its last bone.
 
     ground: CAPTURED, LEVEL or OBJECT. slide_frames: its worst contact, None without one. before, after: figures; before
-    is None without a source.
+    is None without a source. clip: as in `Certificate`.
     """
 
     armature: str
@@ -100,6 +114,7 @@ class FootCertificate:
     slide_frames: Range | None
     before: dict[str, float] | None
     after: dict[str, float]
+    clip: str = ""
 
     def has(self, fault: str) -> bool:
         """True if the clip shows one of FOOT_FAULTS; knees may pop as often as in the source."""
@@ -116,7 +131,10 @@ class FootCertificate:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What a report says of one file, or of one armature of it."""
+    """What a report says of one file, of one armature of it, or of one of its clips.
+
+    clip: the name of that clip; "": of what played.
+    """
 
     file: str
     first: int
@@ -125,6 +143,7 @@ class Certificate:
     seconds: float
     chains: tuple[ChainCertificate, ...]
     feet: tuple[FootCertificate, ...] = ()
+    clip: str = ""
 
     @property
     def baked(self) -> bool:
@@ -137,6 +156,18 @@ class Certificate:
         return sorted(self.chains, key=lambda chain: -chain.rank)
 
     @property
+    def rank(self) -> int:
+        """How bad it is, as the worst of its chains; feet that do not stand count as a bend that flips."""
+        feet = [0 if foot.is_sound else 3 for foot in self.feet]
+        chains = [chain.rank for chain in self.chains]
+        return max((*chains, *feet, 0 if self.is_sound else 2))
+
+    @property
+    def is_sound(self) -> bool:
+        """True if every verdict is good."""
+        return all(good for good, _ in self.verdicts)
+
+    @property
     def verdicts(self) -> list[tuple[bool, str]]:
         """Whether all is well, and sentences that say so or why not: of targets, of bends, of feet."""
         chains = (verdict_on_targets(self), verdict_on_bends(self)) if self.chains or not self.feet else ()
@@ -144,24 +175,28 @@ class Certificate:
 
 
 @lru_cache(maxsize=8)
-def read_certificate(text: str) -> Certificate | None:
-    """The certificate in a report as an armature keeps it; None where that was changed into something else."""
+def read_certificates(text: str) -> tuple[Certificate, ...]:
+    """The certificates in a report as an armature keeps it, one for each clip, the worst first; none where that was
+    changed into something else."""
     try:
-        return certificate_of(json.loads(text))
+        report = json.loads(text)
+        found = [certificate_of(entry) for entry in report.get("clips", [report])]
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
-        return None
+        return ()
+    return tuple(sorted(found, key=lambda certificate: -certificate.rank))
 
 
 def certificate_of(file: dict) -> Certificate:
     """The certificate of one file's entry in a report. Raises ValueError, TypeError, KeyError or AttributeError where
     that is none."""
     first, last, step = (_frame(value) for value in file["frames"])
-    chains = tuple(_chain(chain) for chain in file["chains"])
-    feet = tuple(_foot(foot) for foot in file.get("feet", ()))
-    return Certificate(_text(file.get("file", "")), first, last, step, _number(file["seconds"]), chains, feet)
+    seconds, clip = _number(file["seconds"]), _text(file.get("clip", ""))
+    chains = tuple(_chain(chain, clip) for chain in file["chains"])
+    feet = tuple(_foot(foot, clip) for foot in file.get("feet", ()))
+    return Certificate(_text(file.get("file", "")), first, last, step, seconds, chains, feet, clip)
 
 
-def _chain(chain: dict) -> ChainCertificate:
+def _chain(chain: dict, clip: str) -> ChainCertificate:
     return ChainCertificate(
         armature=_text(chain["armature"]),
         bone=_text(chain["bone"]),
@@ -177,10 +212,11 @@ def _chain(chain: dict) -> ChainCertificate:
         length=_number(chain["length"]),
         keys=int(chain["keys"]),
         ranges=_ranges(chain),
+        clip=clip,
     )
 
 
-def _foot(foot: dict) -> FootCertificate:
+def _foot(foot: dict, clip: str) -> FootCertificate:
     def figures(given: dict) -> dict[str, float]:
         return {name: _number(given[name]) for name in _FIGURES}
 
@@ -194,6 +230,7 @@ def _foot(foot: dict) -> FootCertificate:
         slide_frames=None if first is None else (_frame(first), _frame(last)),
         before=None if foot["before"] is None else figures(foot["before"]),
         after=figures(foot["after"]),
+        clip=clip,
     )
 
 
@@ -295,18 +332,36 @@ def verdicts_on_feet(certificate: Certificate) -> list[tuple[bool, str]]:
     return faults or ([(True, messages.FEET_STAND())] if feet else [])
 
 
-def first_miss(certificate: Certificate) -> tuple[str, int] | None:
-    """The first frame at which a chain misses its target, with the chain's tip bone; None if none does."""
+def verdict_on_clips(certificates: Sequence[Certificate]) -> tuple[bool, str]:
+    """Whether all clips are sound, and a sentence that says so or how many are not."""
+    faulty = sum(not certificate.is_sound for certificate in certificates)
+    if not faulty:
+        return True, messages.CLIPS_SOUND(count=len(certificates))
+    words = messages.ONE_CLIP_FAULTY if faulty == 1 else messages.CLIPS_FAULTY
+    return False, words(**({} if faulty == 1 else {"faulty": faulty}), count=len(certificates))
+
+
+def faults_words(certificate: Certificate) -> str:
+    """What is wrong in a clip, in a few words for a row: the worst of chains first, then feet; "": nothing."""
+    kinds = [kind for kind in (*MISSES, "flipped_frames") if any(kind in chain.ranges for chain in certificate.chains)]
+    faults = [fault for fault in FOOT_FAULTS if any(foot.has(fault) for foot in certificate.feet)]
+    words = [SHORT[each] for each in (*kinds, *faults)]
+    if any(not foot.contacts for foot in certificate.feet):
+        words.append("no contact")
+    if not words and not certificate.is_sound:
+        words.append("misses" if any(chain.frames for chain in certificate.chains) else "switched off")
+    return ", ".join(words)
+
+
+def first_miss(certificate: Certificate) -> tuple[ChainCertificate, int] | None:
+    """The chain that misses its target first, and at which frame; None if none does."""
     found = [
-        (chain.ranges[kind][0][0], chain.bone)
-        for chain in certificate.chains
-        for kind in MISSES
-        if kind in chain.ranges
+        (chain.ranges[kind][0][0], chain) for chain in certificate.chains for kind in MISSES if kind in chain.ranges
     ]
     if not found:
         return None
-    frame, bone = min(found)
-    return bone, frame
+    frame, chain = min(found, key=lambda miss: (miss[0], miss[1].bone))
+    return chain, frame
 
 
 def chains_words(count: int) -> str:
@@ -374,14 +429,16 @@ _WORDS = {"armature", "bone", "solver", "clip"}
 
 
 def certificate_text(report: dict) -> str:
-    """A report, or one file's entry in it, as plain text to paste into a message. Lengths in world units."""
+    """A report, or what an armature keeps of it, as plain text to paste into a message. Lengths in world units."""
     blender = f"Blender {report['blender']}" if "blender" in report else ""
-    return "\n\n".join(_file_text(file, blender) for file in report.get("files", [report])) + "\n"
+    entries = report.get("files") or report.get("clips") or [report]
+    return "\n\n".join(_file_text(entry, blender) for entry in entries) + "\n"
 
 
 def _file_text(file: dict, blender: str) -> str:
     name = PurePath(file["file"]).name if file["file"] else "unsaved file"
-    from_where = ", ".join(filter(None, (name, blender)))
+    clip = messages.CLIP(clip=file["clip"]) if file.get("clip") else ""
+    from_where = ", ".join(filter(None, (name, clip, blender)))
     if file.get("error"):
         return f"Analytic IK, {from_where}\n{file['error']}"
     certificate = certificate_of(file)

@@ -25,6 +25,7 @@ from ..rig.blender.clips import (
 from ..rig.blender.motion import motion_frames
 from ..rig.data.control_clips import controls_follow, partner, separate_controls
 from ..rig.data.undoing import all_or_nothing
+from ..rig.live import handlers as live
 from ..rig.model.order import ChainName
 from ..solvers import ChainError
 from .baking import baked, finish_chains
@@ -36,10 +37,10 @@ Result = TypeVar("Result")
 
 
 @contextmanager
-def _playing(ob: bpy.types.Object, clip: Clip, channels: set[tuple[str, str]]) -> Iterator[None]:
+def clip_playing(ob: bpy.types.Object, clip: Clip, channels: set[tuple[str, str]]) -> Iterator[None]:
     """Inside, an armature object plays one of its clips alone, and its controls what belongs to that.
 
-    channels: those that any of its clips sets. Those that this one does not set are at rest, and not as the clip before
+    channels: `channels_of_clips`. Those that this one does not set are at rest, and not as the clip before
     left them. Afterwards all is as it was.
     """
     partners = [(control, partner(control, clip)) for control in separate_controls(ob)]
@@ -47,24 +48,33 @@ def _playing(ob: bpy.types.Object, clip: Clip, channels: set[tuple[str, str]]) -
     try:
         with playing_alone(alone), channels_kept(ob, channels):
             put_at_rest(ob, channels - moved_channels(clip))
+            # Not by the handlers: they would solve the chains twice, and see where that was in vain.
+            live.evaluate_solved()
             yield
     finally:
         # Something may have been made for them meanwhile.
         controls_follow(ob)
 
 
+def channels_of_clips(ob: bpy.types.Object) -> set[tuple[str, str]]:
+    """The channels of bones that any clip of an armature object sets."""
+    return {channel for clip in clips_of(ob) for channel in moved_channels(clip)}
+
+
 def over_clips(
     ob: bpy.types.Object, clips: Sequence[Clip], work: Callable[[Clip], Steps[Result]]
 ) -> Steps[list[Result]]:
     """In steps: do some work on each clip of an armature object while it plays; returns what each comes to."""
-    channels = {channel for clip in clips_of(ob) for channel in moved_channels(clip)}
+    channels = channels_of_clips(ob)
     results = []
     for number, clip in enumerate(clips):
-        with _playing(ob, clip, channels):
+        with clip_playing(ob, clip, channels):
             try:
                 results.append((yield from part_of(work(clip), number, len(clips))))
             except ChainError as error:
                 raise error.of(messages.CLIP(clip=clip_name(clip, clips))) from error
+        # Work on what was sampled has no steps of its own.
+        yield number + 1, len(clips)
     return results
 
 
@@ -89,12 +99,18 @@ def clips_made(
         if own in made:
             play(ob, made[own])
             controls_follow(ob)
+        for clip, new in made.items():
+            if new != clip and not new.action.users:
+                # Nothing plays it: without a user it would be lost when the file is saved.
+                new.action.use_fake_user = True
         return results, made
 
 
 def rigged_clips(ob: bpy.types.Object) -> list[Clip]:
     """The clips of an armature object in which the controls of its chains have something to play; the assigned one
-    always."""
+    always. Without controls all of its clips."""
+    if not len(ob.analytic_ik_record_controls):
+        return clips_of(ob)
     own, controls = playing_clip(ob), separate_controls(ob)
     bones = {kept.subtarget for kept in ob.analytic_ik_record_controls if kept.target == ob}
 
@@ -106,18 +122,16 @@ def rigged_clips(ob: bpy.types.Object) -> list[Clip]:
     return [clip for clip in clips_of(ob) if clip == own or is_rigged(clip)]
 
 
-def chosen_clips(
-    ob: bpy.types.Object, names: Iterable[str] | None, offered: Sequence[Clip] | None = None
-) -> list[Clip]:
-    """The clips of these names of an armature object, or all that are rigged. ChainError names what is none.
+def chosen_clips(ob: bpy.types.Object, names: Iterable[str] | None, among: Sequence[Clip] | None = None) -> list[Clip]:
+    """The clips of these names of an armature object, or all. ChainError names what is none.
 
-    offered: of which clips, if not of those that are rigged.
+    among: the clips to choose from; None: those that are rigged.
     """
-    clips = rigged_clips(ob) if offered is None else offered
+    clips = rigged_clips(ob) if among is None else list(among)
     if names is None:
         if not clips:
             raise ChainError(messages.NO_CLIP(armature=ob.name))
-        return [*clips]
+        return clips
     by_name = {clip_name(clip, clips): clip for clip in clips}
     for name in names:
         if name not in by_name:
@@ -126,11 +140,14 @@ def chosen_clips(
 
 
 def frames_of(ob: bpy.types.Object) -> range:
-    """The frames of the clip that an armature object plays."""
-    frames = motion_frames(ob)
-    if frames is None:
-        raise ChainError(messages.CLIP_STILL())
-    return frames
+    """The frames of the clip that an armature object plays; of one that holds a pose the frame of its keys."""
+    return motion_frames(ob) or _single_frame(ob)
+
+
+def _single_frame(ob: bpy.types.Object) -> range:
+    clip = playing_clip(ob)
+    frame = round(min((curve.range()[0] for curves in clip.curves for curve in curves), default=0.0)) if clip else 0
+    return range(frame, frame + 1)
 
 
 def clips_baked(

@@ -1,25 +1,33 @@
 """Files by their suffix: opened with Blender's importers, and written with its exporters.
 
-All with their own defaults, but where these would lose what a file holds: how fast a capture is, which way is up, and
-keys that a foot needs to stand.
+All with their own defaults, but where these would lose what a file holds: how fast it is, which way is up, keys that a
+foot needs to stand, and the names of clips.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import addon_utils
 import bpy
+import numpy as np
 from bpy_extras.io_utils import axis_conversion
 from mathutils import Matrix
 
 from .. import messages
+from ..rig.blender.animation import fcurve_collections
 from ..rig.blender.bones import rotation_in
 from ..rig.blender.motion import motion_of
 from .saving import save_blend, save_files
 
 BLEND = ".blend"
 _BLEND = b"BLENDER"
+_RATES = (24, 25, 30, 50, 60)
+"""Frames a second."""
+_ON_A_FRAME = 0.02
+"""Part of a frame by which a key may lie beside one: times are rounded to a millisecond by some programs."""
+_ALMOST_ALL = 0.9
+"""Share of keys."""
 _COMPRESSED = (b"\x28\xb5\x2f\xfd", b"\x1f\x8b")
 
 
@@ -64,11 +72,50 @@ def _read_fbx(path: str) -> None:
 
 
 def _write_fbx(path: str, _frames: range) -> None:
-    bpy.ops.export_scene.fbx(filepath=path, bake_anim_simplify_factor=0.0)
+    # The exporter puts the armature's name before each clip's, and the importer leaves it there, or adds it again.
+    starts = tuple(f"{ob.name}|" for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
+    for action in bpy.data.actions:
+        while start := next((each for each in starts if action.name.startswith(each)), ""):
+            action.name = action.name.removeprefix(start)
+    # Keys that are left out would let a foot slide, and at each trip the last bones would get one more.
+    bpy.ops.export_scene.fbx(filepath=path, bake_anim_simplify_factor=0.0, add_leaf_bones=False)
 
 
 def _read_gltf(path: str) -> None:
     bpy.ops.import_scene.gltf(filepath=path)
+    # It knows seconds alone, which are imported at the rate of the scene: keys of another rate lie between its frames.
+    rate = _rate_of_keys(bpy.context.scene.render.fps)
+    if rate != bpy.context.scene.render.fps:
+        _new_scene()
+        bpy.context.scene.render.fps = rate
+        bpy.ops.import_scene.gltf(filepath=path)
+
+
+def _rate_of_keys(rate: int) -> int:
+    """The usual rate with the frames of which almost all keys of the file agree, which was imported at `rate`, else
+    that."""
+    times = [_key_times(curve) / rate for action in bpy.data.actions for curve in _curves_of(action)]
+    seconds = np.unique(np.concatenate(times)) if times else np.zeros(1)
+
+    def share(fps: int) -> float:
+        frames = seconds * fps
+        return float((np.abs(frames - np.round(frames)) < _ON_A_FRAME).mean())
+
+    best = max((rate, *_RATES), key=share)
+    return best if share(best) > _ALMOST_ALL else rate
+
+
+def _key_times(curve: bpy.types.FCurve) -> np.ndarray:
+    """The frames of an F-Curve's keys."""
+    found = np.empty(2 * len(curve.keyframe_points), np.float32)
+    curve.keyframe_points.foreach_get("co", found)
+    return found[::2]
+
+
+def _curves_of(action: bpy.types.Action) -> Iterator[bpy.types.FCurve]:
+    for slot in getattr(action, "slots", (None,)):
+        for curves in fcurve_collections(action, slot):
+            yield from curves
 
 
 def _write_glb(path: str, _frames: range) -> None:
@@ -87,6 +134,8 @@ _FORMATS = {
 }
 SUFFIXES = (BLEND, *_FORMATS)
 """What can be opened and written."""
+ONE_CLIP = (".bvh",)
+"""Those that hold one clip."""
 written_suffixes: set[str] = set()
 """Of what this process has exported."""
 
@@ -117,7 +166,7 @@ def open_file(file: Path) -> bool:
         return open_blend(file)
     if not file.is_file():
         raise FileNotFoundError(messages.NO_SUCH_FILE())
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    _new_scene()
     _check_addon(own)
     try:
         own.read(str(file.absolute()))
@@ -128,6 +177,11 @@ def open_file(file: Path) -> bool:
     if frames is not None:
         scene.frame_start, scene.frame_end = max(frames.start, 0), max(frames[-1], 0)
     return False
+
+
+def _new_scene() -> None:
+    """An empty file."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
 
 
 def write_file(path: Path, compressed: bool, frames: range) -> None:

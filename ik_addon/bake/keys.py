@@ -9,7 +9,7 @@ import numpy as np
 from .. import messages
 from ..rig.blender.animation import is_driven
 from ..rig.blender.channels import channel_of
-from ..rig.blender.clips import mark_made
+from ..rig.blender.clips import Clip, mark_made, play, playing_clip
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 
@@ -100,6 +100,7 @@ def write_keys(
 ) -> bpy.types.Action:
     """Write keys into a NEW (empty), a COPY of the current, or the CURRENT action of `ob`, and make it current.
 
+    A current action that another object plays too is copied first.
     made: what a new action's name says of it.
 
     Keys of other bones, and of the same bones outside their span, stay. The action that was current is
@@ -138,7 +139,11 @@ def write_keys(
 
 def _assign(ob: bpy.types.Object, action: str, made: str) -> bpy.types.Action:
     data = ob.animation_data_create()
-    old = data.action
+    if action == "CURRENT":
+        _make_own(ob)
+    old, slot = data.action, getattr(data, "action_slot", None)
+    # Exporters name clips after it.
+    slot_name = ob.name if slot is None else slot.name_display
     if action == "CURRENT" and old is not None:
         new = old
     elif action == "COPY" and old is not None:
@@ -158,8 +163,15 @@ def _assign(ob: bpy.types.Object, action: str, made: str) -> bpy.types.Action:
         data.action = new
     if _SLOTTED and data.action_slot is None:
         # A slot of its own: the action's other slots may be other objects'.
-        data.action_slot = new.slots.new(id_type=ob.id_type, name=ob.name)
+        data.action_slot = new.slots.new(id_type=ob.id_type, name=slot_name)
     return new
+
+
+def _make_own(ob: bpy.types.Object) -> None:
+    """Let an object play a copy of its action if another object plays the same keys: they would change for both."""
+    clip = playing_clip(ob)
+    if clip is not None and any(other != ob and playing_clip(other) == clip for other in bpy.data.objects):
+        play(ob, Clip(clip.action.copy().name, slot=clip.slot))
 
 
 def _curve_owner(ob: bpy.types.Object, action: bpy.types.Action):

@@ -1,7 +1,8 @@
 """The certificate of a bake or check: what was measured at each frame, as a dict and as words."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from math import degrees
 
@@ -16,6 +17,9 @@ from ..solvers.chain import MET
 from .certificate import MISSES, UNSEEN, contacts_words, range_words
 from .course import NOTHING, Course
 from .radar import Flags, flags_of
+
+SCHEMA = 1
+"""Version of the shape of reports: it changes if something that was there is no longer, or means something else."""
 
 _last: dict = {}
 
@@ -101,15 +105,21 @@ def file_report(frames: range, seconds: float, records: Sequence[ChainRecord]) -
     }
 
 
+def whole_report(entries: Iterable[dict]) -> dict:
+    """A report of these entries of files, in the shape that `ik_addon/report.schema.json` describes."""
+    return {"schema": SCHEMA, "blender": bpy.app.version_string.split()[0], "files": [*entries]}
+
+
 def publish(*files: dict) -> dict:
     """Make the full report of one file, with an entry for each of its clips: for scripts the last report, and on each
     armature its own part, with the entries of its clips beside the first.
 
     files: with an entry "feet" where a clip check was made.
     """
-    report = {"blender": bpy.app.version_string.split()[0], "files": [*files]}
+    report = whole_report(files)
     _last.clear()
-    _last.update(report)
+    # What a script does with its own must not change this one.
+    _last.update(deepcopy(report))
     entries = [entry for file in files for kind in _OF_ARMATURES for entry in file.get(kind, ())]
     for name in dict.fromkeys(entry["armature"] for entry in entries):
         own = [file for file in (_part_of(file, name) for file in files) if any(map(file.get, _OF_ARMATURES))]
@@ -130,7 +140,7 @@ def _part_of(file: dict, armature: str) -> dict:
 
 def last_report() -> dict:
     """The report of the last bake or check in this Blender; empty before the first."""
-    return dict(_last)
+    return deepcopy(_last)
 
 
 def report_of(ob: bpy.types.Object) -> dict | None:

@@ -7,7 +7,7 @@ from .scene.ground import Ground
 from .scene.lock import lock, lock_again
 from .scene.plant import plant
 from .scene.report import last_lock_report, last_report
-from .scene.whole_clip import plant_clip
+from .scene.whole_clip import plant_clip, plant_clips
 
 __all__ = [
     "Ground",
@@ -19,4 +19,5 @@ __all__ = [
     "lock_again",
     "plant",
     "plant_clip",
+    "plant_clips",
 ]

@@ -10,7 +10,7 @@ from ik_addon.bake.certificate import (
     certificate_of,
     certificate_text,
     heading,
-    read_certificate,
+    read_certificates,
     verdict_on_bends,
     verdict_on_targets,
 )
@@ -62,21 +62,21 @@ def test_whether_targets_are_met(chains, good, sentence):
 
 
 BENDS = [
-    ([entry()], (True, "No bend pops")),
+    ([entry()], (True, "No bend flips sides")),
     (
         [entry("a", straight_frames=[[3, 3]]), entry("b")],
-        (True, "No bend pops. Close to a pop: 1 chain (nearly straight)"),
+        (True, "No bend flips sides. Close to a flip: 1 chain (nearly straight)"),
     ),
     (
         [entry("a", aligned_frames=[[3, 3]]), entry("b", straight_frames=[[3, 3]])],
-        (True, "No bend pops. Close to a pop: 2 chains (pole aligned or nearly straight)"),
+        (True, "No bend flips sides. Close to a flip: 2 chains (pole aligned or nearly straight)"),
     ),
-    ([entry("a", flipped_frames=[[3, 3]])], (False, "The bend of 1 chain flips. Look for pops")),
+    ([entry("a", flipped_frames=[[3, 3]])], (False, "The bend of 1 chain flips sides")),
     (
         [entry("a", flipped_frames=[[3, 3]], aligned_frames=[[2, 4]]), entry("b", aligned_frames=[[2, 2]])],
-        (False, "The bend of 1 chain flips. Look for pops. Close to a pop: 1 chain (pole aligned)"),
+        (False, "The bend of 1 chain flips sides. Close to a flip: 1 chain (pole aligned)"),
     ),
-    ([entry(straight_frames=[[3, 4]], unreached_frames=[[2, 5]])], (True, "No bend pops")),
+    ([entry(straight_frames=[[3, 4]], unreached_frames=[[2, 5]])], (True, "No bend flips sides")),
 ]
 
 
@@ -138,7 +138,7 @@ FEET = [
 def test_how_feet_stand(feet, verdicts):
     assert certificate_of(file_of() | {"feet": feet}).verdicts == verdicts
     with_chains = certificate_of(file_of(entry()) | {"feet": feet}).verdicts
-    assert with_chains == [(True, "The chain meets its target"), (True, "No bend pops"), *verdicts]
+    assert with_chains == [(True, "The chain meets its target"), (True, "No bend flips sides"), *verdicts]
 
 
 # As text
@@ -220,7 +220,7 @@ def test_a_real_report_has_one(baking):
     text = certificate_text(last_report())
     assert ("Baked" if baking else "Checked") in text
     assert "unsaved file, Blender " in text
-    own = read_certificate(rig.ob.analytic_ik_report)
+    [own] = read_certificates(rig.ob.analytic_ik_report)
     assert own == certificate_of(last_report()["files"][0])
     assert own.baked is baking
     json.loads(rig.ob.analytic_ik_report)

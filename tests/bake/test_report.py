@@ -65,7 +65,7 @@ def test_its_shape_is_the_promised_one(baking):
     rig = walking_leg()
     frames, chains = range(1, 12, 3), chains_of([rig.ob])
     report = bake(bpy.context, chains, frames) if baking else check(bpy.context, chains, frames)
-    assert list(report) == ["blender", "files"]
+    assert list(report) == ["schema", "blender", "files"]
     assert report["blender"] == ".".join(map(str, bpy.app.version))
     [file] = report["files"]
     assert list(file) == ["file", "frames", "seconds", "chains", "error"]

@@ -1,6 +1,6 @@
 """A character with several clips, rigged, and what it shows in each."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import pi, sin
 
 import bpy
@@ -18,17 +18,25 @@ AMOUNTS = {"walk": 0.5, "run": 0.8, "idle": 0.1}
 FRAMES = range(1, 13)
 LIMBS = ("thigh.L", "shin.L", "foot.L", "thigh.R", "shin.R", "foot.R")
 ROOT = "spine"
+BIPED = (("thigh.L", "shin.L", 1.0), ("thigh.R", "shin.R", -1.0))
+QUADRUPED = (*BIPED, ("front_thigh.L", "front_shin.L", -1.0), ("front_thigh.R", "front_shin.R", 1.0))
+"""The bones of legs that swing, and when."""
 LIFTED = 0.05
 """How far controls are moved after rigging, so that limbs show them and not their FK pose."""
 
 Shown = dict[str, np.ndarray]
 
 
-def new_character(names: Iterable[str] = AMOUNTS, strips: bool = False) -> bpy.types.Object:
-    """A human with a clip for each of these names, the last one assigned; `strips`: each in a muted NLA track too."""
-    ob = armature_of(FAMILIES[0].bones())
+def new_character(names: Iterable[str] = AMOUNTS, strips: bool = False, beast: bool = False) -> bpy.types.Object:
+    """A human, or a beast, with a clip for each of these names, the last one assigned.
+
+    strips: each is in a muted NLA track too.
+    """
+    names = list(names)
+    family = next(each for each in FAMILIES if each.name == "Rigify wolf") if beast else FAMILIES[0]
+    ob = armature_of(family.bones())
     for name in names:
-        new_clip(ob, name)
+        new_clip(ob, name, legs=QUADRUPED if beast else BIPED)
     if strips:
         for name in names:
             track = ob.animation_data.nla_tracks.new()
@@ -39,23 +47,33 @@ def new_character(names: Iterable[str] = AMOUNTS, strips: bool = False) -> bpy.t
     return ob
 
 
-def new_clip(ob: bpy.types.Object, name: str, frames: range = FRAMES) -> bpy.types.Action:
-    """Legs that swing, and a body that sways, in an action of this name; it is assigned."""
+def new_clip(
+    ob: bpy.types.Object, name: str, frames: range = FRAMES, legs: Sequence[tuple[str, str, float]] = BIPED
+) -> bpy.types.Action:
+    """Legs that swing, and a body that sways, in an action of this name; it is assigned. With the number behind its
+    name a clip differs from others of its kind."""
     action = bpy.data.actions.new(name)
     action.use_fake_user = True
     ob.animation_data_create().action = action
-    amount = AMOUNTS[name.partition(".")[0]]
+    kind, _, number = name.partition(".")
+    amount = AMOUNTS[kind] * (1.0 + 0.03 * int(number) if number.isdigit() else 1.0)
     for frame in frames:
         phase = 2.0 * pi * (frame - frames.start) / len(frames)
-        for side, sign in (("L", 1.0), ("R", -1.0)):
-            for bone, angle in (("thigh", amount * sin(phase) * sign), ("shin", -amount * (1.0 + sin(phase) * sign))):
-                pose_bone = ob.pose.bones[f"{bone}.{side}"]
+        for upper, lower, sign in legs:
+            for bone, angle in ((upper, amount * sin(phase) * sign), (lower, -amount * (1.0 + sin(phase) * sign))):
+                pose_bone = ob.pose.bones[bone]
                 pose_bone.rotation_mode = "QUATERNION"
                 pose_bone.rotation_quaternion = Euler((angle, 0.0, 0.0)).to_quaternion()
                 pose_bone.keyframe_insert("rotation_quaternion", frame=frame)
         ob.pose.bones[ROOT].location = (0.1 * amount * sin(phase), 0.0, 0.0)
         ob.pose.bones[ROOT].keyframe_insert("location", frame=frame)
     return action
+
+
+def numbered(count: int) -> list[str]:
+    """So many names of clips, no two of which move alike."""
+    kinds = list(AMOUNTS)
+    return [f"{kinds[k % len(kinds)]}.{k:03}" for k in range(count)]
 
 
 def rigged_character(as_bones: bool, **given: object) -> bpy.types.Object:

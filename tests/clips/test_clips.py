@@ -17,7 +17,7 @@ from ik_addon.solvers import ChainError
 
 from ..authoring.skeletons import FAMILIES, armature_of
 from ..rig.rigs import new_empty, update
-from ..scenes import action_state, curve_bags, go_to, select, without_handlers
+from ..scenes import action_state, curve_bags, curves_of, go_to, select, without_handlers
 from .characters import (
     AMOUNTS,
     FRAMES,
@@ -236,6 +236,18 @@ def test_it_is_what_baking_each_clip_alone_gives(as_bones):
         assert keys_of(f"{name} baked") == together[name]
 
 
+@as_bones
+@pytest.mark.parametrize("strips", [False, True])
+def test_every_baked_clip_is_saved(as_bones, strips, tmp_path):
+    ob = rigged_character(as_bones, strips=strips)
+    bake_clips(bpy.context, chains_of([ob]), strips=strips)
+    made = {f"{name} baked" for name in AMOUNTS}
+    assert made <= {action.name for action in bpy.data.actions}
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "baked.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "baked.blend"))
+    assert made <= {action.name for action in bpy.data.actions}
+
+
 def test_the_chosen_clips_alone_are_baked():
     ob = rigged_character(True)
     report = bake_clips(bpy.context, chains_of([ob]), names=["run"])
@@ -283,13 +295,16 @@ def test_clips_that_are_none_are_named():
         check_clips(ob)
 
 
-def test_a_clip_that_does_not_move_is_named():
+def test_a_clip_that_holds_a_pose_is_checked_and_baked_at_its_frame():
     ob = rigged_character(True)
     still = bpy.data.actions.new("still")
     ob.animation_data.action = still
-    ob.pose.bones["spine"].keyframe_insert("location", frame=1)
-    with pytest.raises(ChainError, match="Clip 'still': it has no keys over two frames"):
-        check_clips(ob, ["still"])
+    ob.pose.bones["spine"].keyframe_insert("location", frame=7)
+    [entry] = check_clips(ob, ["still"])["files"]
+    assert entry["frames"] == [7, 7, 1]
+    bake_clips(bpy.context, chains_of([ob]))
+    frames = {point.co.x for curve in curves_of(ob).values() for point in curve.keyframe_points}
+    assert ob.animation_data.action.name == "still baked" and frames == {7.0}
 
 
 @as_bones

@@ -8,9 +8,9 @@ import pytest
 from ik_addon.command_line import run
 
 from ..scenes import without_handlers
-from .characters import AMOUNTS, all_shown, farthest, rigged_character
+from .characters import AMOUNTS, all_shown, farthest, new_character, rigged_character
 
-pytestmark = [pytest.mark.versions, pytest.mark.slow]
+pytestmark = pytest.mark.versions
 
 
 @pytest.fixture
@@ -22,6 +22,7 @@ def file(tmp_path):
     return path, shown
 
 
+@pytest.mark.slow
 def test_all_clips_of_a_file_are_baked(file, tmp_path, capfd):
     path, shown = file
     report = tmp_path / "report.json"
@@ -48,6 +49,7 @@ def test_all_clips_of_a_file_are_baked(file, tmp_path, capfd):
         assert farthest(shown, all_shown(bpy.data.objects["skeleton"])) < 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("feet", [False, True])
 def test_all_clips_of_a_file_are_checked(file, tmp_path, feet):
     path, _ = file
@@ -58,3 +60,13 @@ def test_all_clips_of_a_file_are_checked(file, tmp_path, feet):
     assert sorted(entry["clip"] for entry in entries) == sorted(AMOUNTS)
     assert all(("feet" in entry) == feet for entry in entries)
     assert run([*given, "--max-error", "0"]) == 1
+
+
+def test_all_clips_of_a_file_are_carried_to_the_controls(tmp_path, capfd):
+    path, output = tmp_path / "clips.blend", tmp_path / "rigged.blend"
+    shown = all_shown(new_character())
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    assert run(["rig", str(path), "--output", str(output)]) == 0
+    assert "the controls follow 3 clips: 'idle', 'run', 'walk'" in capfd.readouterr().out
+    bpy.ops.wm.open_mainfile(filepath=str(output), load_ui=True)
+    assert farthest(shown, all_shown(bpy.data.objects["skeleton"])) < 1e-4

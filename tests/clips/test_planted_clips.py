@@ -1,5 +1,6 @@
 """Plant Feet over several clips: feet stand in every one, and each is its own copy."""
 
+import re
 from pathlib import Path
 
 import bpy
@@ -22,7 +23,7 @@ as_bones = pytest.mark.parametrize("as_bones", [False, True], ids=["Empties", "b
 FRAMES = range(1, 41)
 
 
-def walker(as_bones: bool) -> bpy.types.Object:
+def walking_clips() -> bpy.types.Object:
     """The sliding walk, a second clip that goes less far, and one in which nobody stands."""
     scene = Path(__file__).parents[2] / "sample_scenes" / "biped_capture.blend"
     bpy.ops.wm.open_mainfile(filepath=str(scene), load_ui=True)
@@ -40,6 +41,12 @@ def walker(as_bones: bool) -> bpy.types.Object:
             curve.update()
     select(ob)
     update()
+    return ob
+
+
+def walker(as_bones: bool) -> bpy.types.Object:
+    """The same, rigged."""
+    ob = walking_clips()
     rig_legs(bpy.context, ob, as_bones=as_bones)
     return ob
 
@@ -132,3 +139,19 @@ def test_a_leg_of_three_links_keeps_its_bend(front):
     # It stands still, as nearly as it did: its knees go no other way, and none jumps.
     assert np.abs(after - before).max() < 0.1
     assert np.abs(np.diff(after, axis=0)).max() < 2.0 * np.abs(np.diff(before, axis=0)).max()
+
+
+def test_feet_that_no_body_can_reach_at_once_are_said_with_their_clip(capfd):
+    walker(False)
+    # Left of the character a plain, right of it an abyss.
+    mesh = bpy.data.meshes.new("plain")
+    corners = [(x, y, z) for x, z in ((-9, -1.2), (-1e-3, -1.2), (1e-3, 0), (9, 0)) for y in (-99, 99)]
+    mesh.from_pydata(corners, [], [(k, k + 1, k + 3, k + 2) for k in (0, 2, 4)])
+    ground = bpy.data.objects.new("plain", mesh)
+    bpy.context.scene.collection.objects.link(ground)
+    update()
+    given = {"ground": "OBJECT", "ground_object": ground.name, "find_footing": False}
+    assert bpy.ops.analytic_ik.plant_feet(clips="ALL", **given) == {"FINISHED"}
+    said = capfd.readouterr()
+    assert re.search(r"Clip '(walk|slow)': \d+ frames out of reach", said.out + said.err)
+    assert last_report()["unreached_frames"]

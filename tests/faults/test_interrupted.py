@@ -23,6 +23,7 @@ import pytest
 from ik_addon import command_line
 from ik_addon.bake import bake, chains_of, check, saving
 from ik_addon.bake.stopping import Stopped, stop_if_asked, stops_heard
+from ik_addon.command_line import baking, checking, rigging
 from ik_addon.solvers import ChainError
 
 from ..authoring.skeletons import FAMILIES, armature_of
@@ -150,8 +151,8 @@ def test_a_file_is_whole_only_as_it_is(files):
 @pytest.fixture
 def no_stepping(monkeypatch):
     """What is refused is refused before any work is done."""
-    for name in ("bake", "rig_legs"):
-        monkeypatch.setattr(command_line, name, None)
+    monkeypatch.setattr(baking, "bake", None)
+    monkeypatch.setattr(rigging, "rig_legs", None)
 
 
 def place(files: Path, kind: str) -> Path:
@@ -394,9 +395,9 @@ def test_a_bake_that_is_stopped_writes_nothing(files, capsys, monkeypatch, numbe
         if scene.frame_current == 5:
             signal.raise_signal(number)
 
-    real = command_line.chains_of
+    real = baking.chains_of
     monkeypatch.setattr(
-        command_line, "chains_of", lambda objects: bpy.app.handlers.frame_change_post.append(stop) or real(objects)
+        baking, "chains_of", lambda objects: bpy.app.handlers.frame_change_post.append(stop) or real(objects)
     )
     try:
         assert command_line.run(["bake", f"{files}/long.blend", "--output", f"{files}/out.blend"]) == 128 + number
@@ -419,7 +420,7 @@ def test_what_was_done_before_a_stop_is_in_the_report(files, capsys, monkeypatch
             signal.raise_signal(number)
         return chains_of(objects)
 
-    monkeypatch.setattr(command_line, "chains_of", chains_of_and_stop)
+    monkeypatch.setattr(baking, "chains_of", chains_of_and_stop)
     options = ["--output-dir", f"{files}/made"] if command == "bake" else []
     written = ["--report", f"{files}/r.json", "--certificate", f"{files}/c.txt"]
     assert command_line.run([command, *given, *options, *written]) == 128 + number
@@ -436,9 +437,7 @@ def test_what_was_done_before_a_stop_is_in_the_report(files, capsys, monkeypatch
 
 
 def test_a_report_that_cannot_be_written_after_a_stop_is_told(files, capsys, monkeypatch):
-    monkeypatch.setattr(
-        command_line, "chains_of", lambda objects: signal.raise_signal(signal.SIGINT) or chains_of(objects)
-    )
+    monkeypatch.setattr(baking, "chains_of", lambda objects: signal.raise_signal(signal.SIGINT) or chains_of(objects))
     report = files / "nowhere" / "r.json"
     assert command_line.run(["check", f"{files}/small.blend", "--report", str(report)]) == 130
     said_lines = capsys.readouterr().err.splitlines()
@@ -599,14 +598,14 @@ def test_a_scene_is_as_before_where_progress_ends_it(work, error):
 
 def test_a_mistake_of_ours_in_one_file_leaves_the_others(files, monkeypatch, capsys):
     """No memory, or a bug: it is told which file it was, and the next one is done."""
-    real = command_line.bake
+    real = baking.bake
 
     def fails(context, chains, frames, **options):
         if bpy.data.filepath.endswith("plain.blend"):
             raise MemoryError("no memory")
         return real(context, chains, frames, **options)
 
-    monkeypatch.setattr(command_line, "bake", fails)
+    monkeypatch.setattr(baking, "bake", fails)
     given = [f"{files}/plain.blend", f"{files}/small.blend", "--output-dir", f"{files}/out"]
     assert command_line.run(["bake", *given]) == 1
     complaint = capsys.readouterr().err
@@ -618,7 +617,7 @@ def test_a_chain_error_has_no_traceback(files, capsys, monkeypatch):
     def refuses(*_, **__):
         raise ChainError("Bone 'shin': there is no target")
 
-    monkeypatch.setattr(command_line, "checked", refuses)
+    monkeypatch.setattr(checking, "checked", refuses)
     assert command_line.run(["check", f"{files}/plain.blend"]) == 1
     assert capsys.readouterr().err == f"{files}/plain.blend: Bone 'shin': there is no target\n"
 

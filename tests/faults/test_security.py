@@ -61,7 +61,7 @@ OF_TEXT = {"replace"}
 """Methods of text too, where they are called on anything but a module."""
 NEVER = {"url_open", "driver_namespace", "script", "python_file_run", "app_template", "quit_blender", "popen"}
 NEVER |= {"startfile", "spawn", "as_module", "load_scripts", "addon_enable", "use_scripts_auto_execute"}
-NAMED_BY_A_USER = {("command_line.py", "mkdir"), ("bake/formats.py", "open"), ("__main__.py", "rmtree")}
+NAMED_BY_A_USER = {("command_line/files.py", "mkdir"), ("bake/formats.py", "open"), ("__main__.py", "rmtree")}
 """A folder that --output-dir names; the beginning of a FILE, which is read; this Blender's own temporary folder."""
 
 

@@ -95,7 +95,11 @@ def test_an_object_that_is_named_counts_more_than_what_is_selected(scene):
 
 def test_the_panel_shows_what_is_locked(scene):
     ob, prop = scene
-    assert drawn(panel.ANALYTIC_IK_PT_planting).operators == ["analytic_ik.plant_feet", "analytic_ik.lock_to_object"]
+    assert drawn(panel.ANALYTIC_IK_PT_planting).operators == [
+        "analytic_ik.match_source",
+        "analytic_ik.plant_feet",
+        "analytic_ik.lock_to_object",
+    ]
     pose(ob, "hand.L")
     prop.select_set(True)
     press()

@@ -30,11 +30,20 @@ def refused(said: str, **options) -> None:
 
 def test_the_panel_says_what_was_done(capfd):
     ob = sliding_walk()
-    assert drawn(panel.ANALYTIC_IK_PT_planting).operators == ["analytic_ik.plant_feet", "analytic_ik.lock_to_object"]
+    assert drawn(panel.ANALYTIC_IK_PT_planting).operators == [
+        "analytic_ik.match_source",
+        "analytic_ik.plant_feet",
+        "analytic_ik.lock_to_object",
+    ]
     press()
     assert "Planted" in capfd.readouterr().out
     shown = drawn(panel.ANALYTIC_IK_PT_planting)
-    assert shown.operators == ["analytic_ik.plant_feet", "analytic_ik.plant_again", "analytic_ik.lock_to_object"]
+    assert shown.operators == [
+        "analytic_ik.match_source",
+        "analytic_ik.plant_feet",
+        "analytic_ik.plant_again",
+        "analytic_ik.lock_to_object",
+    ]
     assert [label for label in shown.labels if label.startswith("shin.L: ") and "slide" in label]
     assert "Body 'hips' moves by up to" in shown.text()
     assert bpy.ops.analytic_ik.plant_again() == {"FINISHED"}
@@ -192,8 +201,8 @@ def test_after_a_bake_the_panel_says_why_its_buttons_are_off():
     bpy.ops.analytic_ik.bake(frame_start=1, frame_end=20)
     shown = drawn(panel.ANALYTIC_IK_PT_planting)
     assert "The chains are muted" in shown.text()
-    assert shown.operators[:2] == ["analytic_ik.plant_feet", "analytic_ik.plant_again"]
-    assert shown.operators[2:] == ["analytic_ik.lock_to_object", "analytic_ik.unmute"]
+    assert shown.operators[1:3] == ["analytic_ik.plant_feet", "analytic_ik.plant_again"]
+    assert shown.operators[3:] == ["analytic_ik.lock_to_object", "analytic_ik.unmute"]
     bpy.ops.analytic_ik.unmute()
     assert "are muted" not in drawn(panel.ANALYTIC_IK_PT_planting).text()
     assert bpy.ops.analytic_ik.plant_again() == {"FINISHED"}

@@ -26,8 +26,12 @@ class Layout:
     def split(self, factor=0.0, align=False):
         return self
 
-    def separator(self, factor=1.0):
+    def separator(self, factor=1.0, type="AUTO"):
         pass
+
+    def panel(self, idname, default_closed=False):
+        """Header and body, which is opened."""
+        return self, self
 
     def label(self, text="", icon="NONE"):
         self.say(text, icon)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
+from ik_addon.ui.operators import matching as matching_operator
 from ik_addon.ui.operators import ranges as range_operators
 from ik_addon.ui.operators.running import running
 
@@ -16,7 +17,7 @@ from .layouts import Layout
 
 ik = bpy.ops.analytic_ik
 OPERATORS = ("bake", "check", "snap_targets", "snap_pose")
-RESULT = ("frame_start", "frame_end", "use_range")
+RESULT = ("frame_start", "frame_end", "use_range", "source", "scale_frame")
 
 
 class Dialog:
@@ -29,7 +30,7 @@ class Dialog:
         self.values = {name: getattr(operator, name) for name in RESULT if name in own}
         if hasattr(kind, "draw"):
             state = {"layout": self.shown, "bl_rna": operator.properties.bl_rna, "_warning": ""}
-            read = ("use_range", "_warning", "ground", "clips", "chosen_clips", "root", "direction")
+            read = ("use_range", "_warning", "ground", "clips", "chosen_clips", "scale", "root", "direction")
             state |= {name: getattr(operator, name) for name in read if hasattr(operator, name)}
             kind.draw(SimpleNamespace(**state), bpy.context)
         operator.cancel(bpy.context)
@@ -276,3 +277,27 @@ def test_root_motion_asks_for_what_its_direction_needs(chosen, asked, ask):
 def test_the_others_ask_for_the_hips_alone(name, ask):
     captured()
     assert ask(name).shown.properties == ["body"]
+
+
+# Match Source
+
+
+@pytest.mark.parametrize(("scale", "asked"), [("LIMBS", set()), ("FRAME", {"scale_frame"})])
+def test_match_source_offers_the_one_other_armature_and_the_current_frame(scale, asked, ask):
+    captured()
+    rig = captured()
+    dialog = ask("match_source", scale=scale)
+    assert {"scale_frame"} & set(dialog.shown.properties) == asked
+    assert {"source", "scale", "arms", "body", "frame_start", "frame_end"} <= set(dialog.shown.properties)
+    assert (dialog.values["source"], dialog.values["scale_frame"]) == ("leg", 3)
+    assert dialog.values["source"] != rig.ob.name
+    captured()
+    assert ask("match_source").values["source"] == ""
+
+
+def test_match_source_finds_armatures_by_a_part_of_their_names():
+    captured().ob.name = "Source Walk"
+    captured().ob.name = "Other"
+    captured()
+    assert sorted(matching_operator._armatures(None, bpy.context, "")) == ["Other", "Source Walk"]
+    assert matching_operator._armatures(None, bpy.context, "walk") == ["Source Walk"]

@@ -8,17 +8,21 @@ import bpy
 import pytest
 
 from ik_addon import ui
+from ik_addon.authoring.rigging import rig_legs
 
+from ..matching.bodies import Build, moving_body
 from ..rig.rigs import editing, leg, new_empty, update
 from ..scenes import (
     carrier_of_a_prop,
     curves_of,
     enter,
+    go_to,
     key_fk,
     keyed_frames,
     link_from_library,
     rotation_curves,
     select,
+    skin_of,
     sliding_walk,
     walking_leg,
     whole_state,
@@ -135,6 +139,12 @@ def keyed_below() -> None:
     enter("POSE", rig.ob, "shin")
 
 
+def baked_for_export() -> None:
+    keyed_below()
+    assert bpy.ops.analytic_ik.bake_for_export() == {"FINISHED"}
+    go_to(1)
+
+
 def another_bone_selected() -> None:
     enter("POSE", walking_leg().ob, "hips")
 
@@ -156,6 +166,10 @@ def all_fk() -> None:
     rig = walking_leg()
     rig.tip.analytic_ik_influence = 0.0
     enter("POSE", rig.ob, "shin")
+
+
+def skin_active() -> None:
+    select(skin_of(leg().ob))
 
 
 def muted() -> None:
@@ -182,6 +196,13 @@ def arm_on_a_prop() -> None:
         point.co[1] += 0.02
 
 
+def retargeted() -> None:
+    source, own = Build("mixamo"), Build(legs=1.3)
+    origin, ob = moving_body(source, "source", frames=range(1, 6)), moving_body(own, "character", frames=range(1, 6))
+    rig_legs(bpy.context, ob)
+    select(origin, ob, active=ob)
+
+
 def walking() -> None:
     walker(Walk(drift=0.1, last=25))
 
@@ -200,6 +221,8 @@ UNDONE = {
     "snap_targets": (keyed_below, {"use_range": True, "frame_start": 1, "frame_end": 5}),
     "snap_pose": (sound, {"use_range": True, "frame_start": 1, "frame_end": 5}),
     "bake": (sound, {"frame_start": 1, "frame_end": 5}),
+    "bake_for_export": (keyed_below, {}),
+    "back_to_live": (baked_for_export, {}),
     "check": (sound, {"frame_start": 1, "frame_end": 5}),
     "switch_to_fk": (sound, {}),
     "switch_to_ik": (all_fk, {}),
@@ -207,6 +230,7 @@ UNDONE = {
     "plant_again": (planted, {}),
     "lock_to_object": (arm_and_prop, {"object": "prop", "frame_start": 20, "frame_end": 40}),
     "lock_again": (arm_on_a_prop, {}),
+    "match_source": (retargeted, {}),
     "root_motion": (walking, {}),
     "in_place": (walking, {}),
     "travel": (walking_in_place, {}),
@@ -216,6 +240,7 @@ UNDONE = {
     "cure": (keyed_below, {"kind": "MUTE_KEYS", "bone": "shin"}),
     "lock_interface": (sound, {}),
     "select_chain": (another_bone_selected, {"tip": "shin"}),
+    "select_armature": (skin_active, {}),
     "go_to_frame": (another_bone_selected, {"frame": 5, "bone": "shin"}),
     "mark_problems": (checked_out_of_reach, {}),
     "clear_marks": (marked, {}),
@@ -279,12 +304,15 @@ LACKS = {
     "snap_pose": "no selected bone belongs to a chain",
     "bake": "has no live chain. Add one first",
     "check": "has no live chain. Add one first",
+    "bake_for_export": "has no live chain. Add one first",
+    "back_to_live": "is not baked for export. Click Bake All Clips for Export first",
     "plant_feet": "has no live chain. Add one first",
     "plant_again": "has no live chain. Add one first",
     "switch_to_fk": "no selected bone belongs to a chain",
     "switch_to_ik": "no selected bone belongs to a chain",
     "lock_to_object": "has no live chain. Add one first",
     "lock_again": "has no live chain. Add one first",
+    "match_source": "has no live chain. Add one first",
 }
 TRAVELING = ("root_motion", "in_place", "travel", "make_loop")
 LACKS_RESULTS = {
@@ -328,7 +356,10 @@ def test_what_has_something_to_act_on_is_not_greyed_out():
     enter("POSE", rig.ob, "shin")
     rig.ob.pose.bones["foot"].constraints.new("IK")
     rig.tip.analytic_ik_record_adopted = "{}"
-    assert all(getattr(bpy.ops.analytic_ik, name).poll() for name in {*LACKS, "rig_legs", "cure", "select_chain"})
+    assert all(
+        getattr(bpy.ops.analytic_ik, name).poll()
+        for name in {*LACKS, "rig_legs", "cure", "select_chain"} - {"back_to_live"}
+    )
 
 
 @pytest.mark.parametrize("bone", ["thigh", "shin", "foot"])

@@ -15,7 +15,7 @@ from ik_addon.ui.panels import properties as properties_panel
 from ik_addon.ui.panels.sentences import lines_of
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty
-from ..scenes import enter, link_from_library, second_chain, select, walking_leg
+from ..scenes import enter, link_from_library, second_chain, select, skin_of, walking_leg
 from .layouts import Layout, advanced_panel, chain_panel, chains_panel, context, drawn, is_shown
 from .troubles import (
     deleted_target,
@@ -500,3 +500,27 @@ def test_a_linked_armature_says_that_its_chains_follow_and_how_to_edit_them(tmp_
     shown = drawn(panel.ANALYTIC_IK_PT_sidebar)
     assert "Linked: the chains follow their targets" in shown.text()
     assert "object.make_override_library" in shown.operators
+
+
+@pytest.mark.parametrize("clicked", ["skin", "root"])
+def test_a_click_on_a_character_leads_to_its_armature(clicked):
+    ob = leg().ob
+    if clicked == "skin":
+        part = skin_of(ob)
+    else:
+        part = ob.parent = new_empty("root")
+    select(part)
+    assert "Armature 'leg' moves this object" in drawn(panel.ANALYTIC_IK_PT_sidebar).text()
+    assert bpy.ops.analytic_ik.select_armature() == {"FINISHED"}
+    assert (bpy.context.object, bpy.context.selected_objects) == (ob, [ob])
+    assert "analytic_ik.rig_legs" in drawn(panel.ANALYTIC_IK_PT_sidebar).operators
+
+
+def test_where_a_click_does_not_tell_which_armature_is_meant_none_is_offered():
+    root = new_empty("root")
+    for ob in (leg().ob, leg().ob):
+        ob.parent = root
+    select(root)
+    assert "analytic_ik.select_armature" not in drawn(panel.ANALYTIC_IK_PT_sidebar).operators
+    with pytest.raises(RuntimeError, match="No armature deforms the active object"):
+        bpy.ops.analytic_ik.select_armature()

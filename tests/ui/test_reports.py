@@ -113,7 +113,7 @@ SAID = {
         with_chain(lambda: ik.go_to_frame(frame=7, bone="{gone}")),
         "Armature 'leg' no longer has a bone '{gone}'. Check its chains again",
     ),
-    "nothing to mark": (marked, "Nothing to mark: no chain misses its target or is close to a pop"),
+    "nothing to mark": (marked, "Nothing to mark: no chain misses its target or is close to a flip"),
     "one marker": (lambda: marked((2, 3)), "1 marker added\n"),
     "two markers": (lambda: marked((2, 3), (5, 5)), "2 markers added\n"),
     "one marker off": (lambda: unmarked((2, 3)), "1 marker removed\n"),

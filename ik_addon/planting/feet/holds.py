@@ -7,13 +7,13 @@ import numpy as np
 
 from .anchors import Anchors, Flat, Lock
 from .clip import Clip
-from .knees import knees_and_poles
+from .knees import captured_sides, knees_and_poles
 from .options import Options
 from .paths import foot_path
 from .planning import Plan
-from .sole import BALL, Sole
+from .sole import BALL, Sole, point_soles
 from .space import Space
-from .turns import UP, mean_turn
+from .turns import mean_turn
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,11 @@ def plan_holds(clip: Clip, holds: Sequence[Hold], options: Options) -> Plan:
 
     No frame is known to be out of reach: what carries the limbs may follow them live.
     """
-    sole, count = _ends(clip), clip.frame_count
+    sole, count = point_soles(clip), clip.frame_count
     anchors = _anchors_of(holds, sole)
     paths = [foot_path(clip, sole, leg, anchors, options) for leg in range(clip.leg_count)]
     ankles, feet = np.array([path.ankles for path in paths]), np.array([path.feet for path in paths])
-    knees, poles = knees_and_poles(clip, sole, clip.hips, ankles)
+    knees, poles = knees_and_poles(clip, captured_sides(clip, sole), clip.hips, ankles)
     contacts = np.zeros((clip.leg_count, 2, count), bool)
     for hold in holds:
         contacts[hold.leg, :, hold.span] = True
@@ -78,12 +78,6 @@ def plan_holds(clip: Clip, holds: Sequence[Hold], options: Options) -> Plan:
         arcs=np.full((clip.leg_count, count, 2, 3), np.nan),
         unreached=np.zeros(count, bool),
     )
-
-
-def _ends(clip: Clip) -> Sole:
-    """Soles of limbs that are held at wrist or ankle."""
-    legs = clip.leg_count
-    return Sole(np.zeros((legs, 2, 3)), np.tile(UP, (legs, 1)), np.zeros((legs, clip.frame_count)))
 
 
 def _anchors_of(holds: Sequence[Hold], sole: Sole) -> Anchors:

@@ -9,12 +9,18 @@ from .sole import BALL, Sole
 from .turns import across, applied, directions, turns_between
 
 
-def knees_and_poles(clip: Clip, sole: Sole, hips: np.ndarray, ankles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The knees and poles, (legs, T, 3) each, of legs with new hips and ankles (legs, T, 3)."""
+def knees_and_poles(
+    clip: Clip, sides: np.ndarray, hips: np.ndarray, ankles: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The knees and poles, (legs, T, 3) each, of legs with new hips and ankles (legs, T, 3).
+
+    sides: unit vectors (legs, T, 3) from the line of each captured leg to its knee; the smallest turn from there to the
+    new line carries them along.
+    """
     first, second = clip.lengths[:, :1], clip.lengths[:, 1:]
     lines = ankles - hips
     along = directions(lines)
-    sides = applied(turns_between(directions(clip.ankles - clip.hips), along), _captured_sides(clip, sole))
+    sides = applied(turns_between(directions(clip.ankles - clip.hips), along), sides)
     sides = directions(across(sides, along))
     distances = np.clip(np.linalg.norm(lines, axis=2), np.abs(first - second) + 1e-12 * first, first + second)
     forward = (first**2 - second**2 + distances**2) / (2.0 * distances)
@@ -23,7 +29,7 @@ def knees_and_poles(clip: Clip, sole: Sole, hips: np.ndarray, ankles: np.ndarray
     return knees, knees + sides * (POLE_DISTANCE * clip.reaches)[:, None, None]
 
 
-def _captured_sides(clip: Clip, sole: Sole) -> np.ndarray:
+def captured_sides(clip: Clip, sole: Sole) -> np.ndarray:
     """Unit vectors (legs, T, 3) from the line of each captured leg to its knee.
 
     Where a leg is too straight to show it, the side goes over to the direction of its foot, or for a foot that is a

@@ -11,7 +11,7 @@ from .clearance import carried_over, cleared
 from .clip import Clip
 from .contacts import find_contacts
 from .footing import Ground, under
-from .knees import knees_and_poles
+from .knees import captured_sides, knees_and_poles
 from .options import Options
 from .paths import foot_path
 from .rolling import arcs
@@ -77,6 +77,6 @@ def plan(
         paths = [cleared(clip, sole, leg, *own, options) for leg, own in enumerate(cleared_paths)]
     ankles, feet = np.array([path.ankles for path in paths]), np.array([path.feet for path in paths])
     shifts, unreached = body_shifts(clip, ankles, options)
-    knees, poles = knees_and_poles(clip, sole, clip.hips + shifts, ankles)
+    knees, poles = knees_and_poles(clip, captured_sides(clip, sole), clip.hips + shifts, ankles)
     rolling = arcs(sole, anchors.locks, ankles, feet)
     return Plan(ankles, feet, knees, poles, shifts, contacts, anchors.locks, rolling, unreached)

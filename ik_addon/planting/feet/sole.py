@@ -65,6 +65,12 @@ def sole_of(clip: Clip, points: np.ndarray | None = None) -> Sole:
     return Sole(points, normals, np.array([smooth(lowest(height, 2 * half), half) for height in heights]))
 
 
+def point_soles(clip: Clip) -> Sole:
+    """Soles of limbs that end in a point, at wrist or ankle."""
+    legs = clip.leg_count
+    return Sole(np.zeros((legs, 2, 3)), np.tile(UP, (legs, 1)), np.zeros((legs, clip.frame_count)))
+
+
 def _heel_and_ball(clip: Clip, leg: int, still: np.ndarray) -> np.ndarray:
     """(2, 3), one foot's heel and ball in its own space, as frames show them in which it stands."""
     ankles, balls, to_own = clip.ankles[leg, still], clip.balls[leg, still], clip.feet[leg, still].swapaxes(1, 2)

@@ -1,6 +1,6 @@
 """The bone that carries a body: where it is moved, all legs are."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import bpy
 import numpy as np
@@ -14,20 +14,28 @@ from ...rig.model.body import check_movable
 from ...rig.model.limb import chain_bones
 from ...rig.pose.reading import ArmatureReader
 from ...solvers import ChainError
+from .limbs import keyed_control
 
 _OF_THE_BODY = 2.0 / 3.0
 """Part of an armature's bones that hang on what is the body: on some rigs a pelvis carries the legs alone."""
 
 
-def carrier_of(tips: Sequence[bpy.types.PoseBone], controls: Sequence[Control]) -> bpy.types.PoseBone:
+def carrier_of(
+    tips: Sequence[bpy.types.PoseBone], controls: Mapping[bpy.types.PoseBone, Sequence[Control]]
+) -> bpy.types.PoseBone:
     """The bone that carries the roots of all these chains of one armature, with the body, and none of their controls.
 
+    controls: target and pole of each of them.
     Raises ChainError where there is none, or where it cannot be moved.
     """
     ob = tips[0].id_data
     lines = [[bone.name for bone in chain_bones(tip)[0].parent_recursive] for tip in tips]
     shared = [name for name in lines[0] if all(name in line for line in lines[1:])]
-    held = {bone.name: control for control in controls for own, bone in carriers(control.ob, control.bone) if own == ob}
+    moved = [
+        *(keyed_control(tip, own[0]) for tip, own in controls.items()),
+        *(each for own in controls.values() for each in own),
+    ]
+    held = {bone.name: control for control in moved for own, bone in carriers(control.ob, control.bone) if own == ob}
     free = [ob.pose.bones[name] for name in shared if name not in held]
     if not free:
         if shared:

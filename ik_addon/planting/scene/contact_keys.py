@@ -1,5 +1,7 @@
 """Contacts as keys on tip bones: bars in the Dope Sheet, to be dragged, deleted and added."""
 
+from collections.abc import Sequence
+
 import bpy
 import numpy as np
 
@@ -23,8 +25,13 @@ def keyed_contacts(tip: bpy.types.PoseBone, frames: range) -> np.ndarray | None:
     return np.array([numbers & _HEEL, numbers & _BALL]) > 0
 
 
-def key_contacts(tip: bpy.types.PoseBone, contacts: np.ndarray, frames: range) -> None:
-    """Key what stands of a leg in its armature's current action. contacts: (2, frames), heel and ball."""
+def key_contacts(tips: Sequence[bpy.types.PoseBone], contacts: np.ndarray, frames: range) -> None:
+    """Key what stands of these legs in their armature's current action. contacts: (legs, 2, frames), heel and ball."""
+    for tip, own in zip(tips, contacts, strict=True):
+        _key(tip, own, frames)
+
+
+def _key(tip: bpy.types.PoseBone, contacts: np.ndarray, frames: range) -> None:
     numbers = _HEEL * contacts[0] + _BALL * contacts[1]
     changes = np.diff(numbers, prepend=-1) != 0
     # Between two keys of one value the Dope Sheet draws a bar: a key at the end of each contact too.

@@ -12,7 +12,7 @@ from ...rig.model.body import bodies_of
 from ...rig.model.foot import end_bone
 from ...rig.model.limb import known_bones
 from ...solvers import ChainError
-from .writing import keyed_control
+from .limbs import keyed_control
 
 
 def check_held(context: bpy.types.Context, tip: bpy.types.PoseBone, held: Control) -> None:

@@ -8,9 +8,8 @@ from mathutils import Matrix
 
 from ... import messages
 from ...authoring.fk_frames import checked_controls
-from ...authoring.placing import Control, check_control
-from ...authoring.snap import leave_to_poles, pose_snapped
-from ...bake.keys import check_unshared
+from ...authoring.placing import Control
+from ...authoring.snap import pose_snapped
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
 from ...rig.blender.motion import has_keys, motion_frames
@@ -24,14 +23,15 @@ from ..feet.in_time import runs
 from ..feet.options import Options
 from ..feet.space import Space
 from .bars import Bar, held_of, hold_of, is_keyed, kept_bars, new_record, record_of
+from .contact_keys import key_contacts
 from .held import check_held, in_order, is_there, limb_bones
-from .limbs import check_limbs, ready
+from .limbs import check_limbs, controls_ready
 from .nearness import near_to
 from .poses import pose_of_end, pose_of_held, shown_over
 from .reading import captured
 from .report import lock_report_of
 from .sources import kept_settings
-from .writing import controls_placed, keyed_control, write_copies, write_plan
+from .writing import controls_placed, write_copies, write_plan
 
 BLEND = 0.25
 """Seconds over which a lock eases in and out."""
@@ -158,13 +158,7 @@ def _controls(
     for tip in tips:
         if tip.name in planted:
             raise ChainError(messages.LOCK_PLANTED()).of(messages.BONE(bone=tip.name))
-        ready(tip)
-    controls = checked_controls(tips, range(1))
-    leave_to_poles(context, tips, controls)
-    for tip, (target, _) in controls.items():
-        check_control(keyed_control(tip, target))
-    check_unshared(list(dict.fromkeys([ob, *(control.ob for own in controls.values() for control in own)])))
-    return controls
+    return controls_ready(context, tips)
 
 
 def _shown_as_fk(
@@ -210,6 +204,7 @@ def _lock(
     samples, slopes = yield from part_of(placing, 2, 4)
     with undo.making():
         write_plan(tips, controls, (), capture, plan, samples, slopes, frames, "locked")
+        key_contacts(tips, plan.contacts, frames)
     tag_pose(ob)
     ends = yield from part_of(shown_over(context, list(map(pose_of_end, tips)), frames), 3, 4)
     records = [record_of(bar, hold, tips, frames) for bar, hold in zip(bars, holds, strict=True)]

@@ -7,9 +7,6 @@ import numpy as np
 
 from ... import messages
 from ...authoring.fk_frames import checked_controls
-from ...authoring.placing import check_control
-from ...authoring.snap import leave_to_poles
-from ...bake.keys import check_unshared
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
 from ...rig.data.hold import holds_of
@@ -23,14 +20,14 @@ from ..feet.options import Options
 from ..feet.planning import Footprints, Plan, plan
 from ..feet.sole import sole_of
 from .carrier_bone import carrier_of
-from .contact_keys import keyed_contacts
+from .contact_keys import key_contacts, keyed_contacts
 from .footprints import edited, make_footprints
 from .ground import Ground
-from .limbs import check_limbs, ready
+from .limbs import check_limbs, controls_ready
 from .reading import captured
 from .report import report_of
 from .sources import source_playing
-from .writing import body_keys, controls_placed, keyed_control, write_plan
+from .writing import body_keys, controls_placed, write_plan
 
 
 def planted(
@@ -60,16 +57,9 @@ def planted(
     found = checked_controls(tips, frames)
     owners = [control.ob for own in found.values() for control in own]
     with all_or_nothing([ob, *owners], keys=True) as undo:
-        for tip in tips:
-            ready(tip)
-        controls = checked_controls(tips, frames)
-        leave_to_poles(context, tips, controls)
+        controls = controls_ready(context, tips)
         undo.nothing_more_is_made()
-        keyed = [keyed_control(tip, target) for tip, (target, _) in controls.items()]
-        for control in keyed:
-            check_control(control)
-        carrier = carrier_of(tips, [*keyed, *(control for own in controls.values() for control in own)])
-        check_unshared(list(dict.fromkeys([ob, *(control.ob for own in controls.values() for control in own)])))
+        carrier = carrier_of(tips, controls)
         # What it does live is keyed.
         carrier.analytic_ik_body_influence = 0.0
         with source_playing(ob):
@@ -88,6 +78,7 @@ def planted(
         body = body_keys(carrier, capture, made, frames)
         with undo.making():
             write_plan(tips, controls, [body], capture, made, samples, slopes, frames, "planted")
+            key_contacts(tips, made.contacts, frames)
         tag_pose(ob)
         after = yield from part_of(captured(context, tips, carrier, frames, solved=True), 2, 3)
         # After the last step: nothing is left of what ends before.

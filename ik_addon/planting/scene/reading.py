@@ -53,7 +53,7 @@ def captured(
     places = {ChainName(ob.name_full, tip.name): k for k, tip in enumerate(tips)}
     count, legs = len(frames), len(tips)
     joints, balls = np.empty((legs, count, 3, 3)), np.empty((legs, count, 3))
-    feet, lengths = np.empty((legs, count, 3, 3)), np.empty((legs, 2))
+    feet, lengths = np.empty((legs, count, 3, 3)), np.empty((legs, count, 2))
     held = np.tile(np.eye(3), (legs, 1, 1))
     locations, ways = np.zeros((count, 3)), np.zeros((count, 3, 3))
     to_ball, soles = zip(*map(ball_of_chain, tips), strict=True)
@@ -67,14 +67,15 @@ def captured(
             for chain, limb in limbs_in_fk(scene, set(places), solved):
                 k = places[chain]
                 poses, foot = _solved(limb) if solved else _in_fk(limb)
-                joints[k, t], lengths[k] = _joints(limb, poses)
+                joints[k, t], lengths[k, t] = _joints(limb, poses)
                 feet[k, t], balls[k, t] = _foot(limb, foot, to_ball[k], joints[k, t, 2])
                 if limb.held is not None:
                     held[k] = limb.held.to_matrix()
             yield done, total
     clip = Clip(
         fps=clip_rate(context.scene, frames),
-        lengths=lengths,
+        # Single precision lengthens limbs by a millionth at a frame.
+        lengths=lengths.mean(axis=1),
         hips=joints[:, :, 0],
         knees=joints[:, :, 1],
         ankles=joints[:, :, 2],
@@ -102,21 +103,25 @@ def _solved(limb: Limb) -> tuple[Sequence[Matrix], Matrix | None]:
 
 
 def _joints(limb: Limb, poses: Sequence[Matrix]) -> tuple[np.ndarray, tuple[float, float]]:
-    """Hip, knee and ankle of a limb for the pose matrices of its links, in the world, and the lengths between them.
+    """Hip, knee and ankle of a limb for the pose matrices of its links, in the world, and the lengths between them."""
+    world = np.array(limb.world, float)
+    return in_two_links(np.array(limb.joints(poses), float) @ world[:3, :3].T + world[:3, 3])
 
-    A leg of more links counts as one of two that are as long as they are together. Its knee is put where it bends as a
+
+def in_two_links(points: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
+    """Hip, knee and ankle (3, 3) of a limb with these joints (n, 3), and the lengths between them.
+
+    A limb of more links counts as one of two that are as long as they are together. Its knee is put where it bends as a
     whole, far enough from its line to tell: to that side its pole is, also where its own knees are on both sides.
     """
-    world = np.array(limb.world, float)
-    places = limb.joints(poses)
-    points = np.array(places, float) @ world[:3, :3].T + world[:3, 3]
     links = np.linalg.norm(np.diff(points, axis=0), axis=1)
     if len(links) == 2:
         return points, (float(links[0]), float(links[1]))
     half = 0.5 * float(links.sum())
-    side = rotation_in(limb.world) @ start_frame(Chain(places)).side
-    points[1] = 0.5 * (points[0] + points[-1]) + 0.5 * half * np.array(side, float)
-    return points[[0, 1, -1]], (half, half)
+    # Single precision is finest near zero.
+    side = start_frame(Chain([Vector(point) for point in (points - points[0]).tolist()])).side
+    middle = 0.5 * (points[0] + points[-1]) + 0.5 * half * np.array(side, float)
+    return np.array((points[0], middle, points[-1])), (half, half)
 
 
 _LONGEST_FOOT = 0.6

@@ -1,7 +1,7 @@
 """Legs over frames as Blender shows them: of chains that are live or muted, or of no chain at all."""
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -83,29 +83,37 @@ def _leg(
 
 def shown(context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range) -> Steps[Clip]:
     """In steps: these legs as Blender shows them at each frame, live chains solved."""
+    with stepping_shown(context, ob) as go_to:
+        return (yield from _seen(context, ob, legs, frames, go_to))
+
+
+def source_shown(context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range) -> Steps[Clip]:
+    """In steps: these legs in the action from which the current one was planted, without chains."""
+    with source_playing(ob), _stepping_without_chains(context, ob) as go_to:
+        return (yield from _seen(context, ob, legs, frames, go_to))
+
+
+@contextmanager
+def stepping_shown(context: bpy.types.Context, ob: bpy.types.Object) -> Iterator[GoTo]:
+    """Goes to frames as Blender shows an armature object there, live chains solved."""
     if not chains_of(context.scene.objects):
-        return (yield from _without_chains(context, ob, legs, frames))
+        with _stepping_without_chains(context, ob) as without_chains:
+            yield without_chains
+        return
     with frame_kept(context.scene):
 
         def go_to(frame: int) -> bpy.types.Depsgraph:
             context.scene.frame_set(frame)
             return context.evaluated_depsgraph_get()
 
-        return (yield from _seen(context, ob, legs, frames, go_to))
+        yield go_to
 
 
-def source_shown(context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range) -> Steps[Clip]:
-    """In steps: these legs in the action from which the current one was planted, without chains."""
-    with source_playing(ob):
-        return (yield from _without_chains(context, ob, legs, frames))
-
-
-def _without_chains(
-    context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range
-) -> Steps[Clip]:
+@contextmanager
+def _stepping_without_chains(context: bpy.types.Context, ob: bpy.types.Object) -> Iterator[GoTo]:
     with ExitStack() as stack:
         go_to = None if others_handle_frames() else stack.enter_context(stepping_apart(context, [ob]))
-        return (yield from _seen(context, ob, legs, frames, go_to or stack.enter_context(stepping(context))))
+        yield go_to or stack.enter_context(stepping(context))
 
 
 def _seen(

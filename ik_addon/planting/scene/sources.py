@@ -1,4 +1,5 @@
-"""From which action an action was planted, and how: so that planting again begins where it began the first time."""
+"""From which action an action was planted or matched, and how: so that doing it again begins where it began the first
+time."""
 
 import json
 from collections.abc import Iterator
@@ -6,27 +7,40 @@ from contextlib import contextmanager
 
 import bpy
 
-from ...rig.blender.clips import clip_in, play, playing_clip
+from ...rig.blender.clips import channels_kept, clip_in, moved_channels, play, playing_clip, put_at_rest
 
-_SOURCE = "analytic_ik_planted_from"
+_PLANTED, _MATCHED = "analytic_ik_planted_from", "analytic_ik_matched_from"
+_SOURCES = {"planted": _PLANTED, "locked": _PLANTED, "matched": _MATCHED}
+"""The pointers to sources, by what was made of these. A clip that was matched can be planted."""
 _SETTINGS = "analytic_ik_planted_with"
 
 
-def source_of(ob: bpy.types.Object) -> bpy.types.Action | None:
-    """The action that the current one of an object was planted from; None: it was not, or from none."""
-    return getattr(ob.animation_data.action, _SOURCE) if is_planted(ob) else None
+def source_of(ob: bpy.types.Object, made: str = "planted") -> bpy.types.Action | None:
+    """The action that the current one of an object was planted, or `made`, from; None: it was not, or from none."""
+    return getattr(ob.animation_data.action, _SOURCES[made]) if is_made(ob, made) else None
 
 
 def is_planted(ob: bpy.types.Object) -> bool:
     """Whether the current action of an object is one that was planted."""
+    return is_made(ob, "planted")
+
+
+def is_made(ob: bpy.types.Object, made: str) -> bool:
+    """Whether the current action of an object is one that was "planted", "locked" or "matched"."""
     action = ob.animation_data.action if ob.animation_data else None
     # Asked for where it is not set, Blender would set it.
-    return action is not None and action.is_property_set(_SOURCE)
+    return action is not None and action.is_property_set(_SOURCES[made])
 
 
-def mark_planted(action: bpy.types.Action, source: bpy.types.Action | None) -> None:
-    """Remember from which action this one was planted."""
-    setattr(action, _SOURCE, source)
+def mark_source(action: bpy.types.Action, source: bpy.types.Action | None, made: str) -> None:
+    """Remember from which action this one was made."""
+    setattr(action, _SOURCES[made], source)
+
+
+def forget_source(action: bpy.types.Action) -> None:
+    """Let nothing tell any more that an action was planted or matched, or made of another."""
+    for pointer in (_PLANTED, _MATCHED, _SETTINGS, "analytic_ik_made_from"):
+        action.property_unset(pointer)
 
 
 def keep_settings(ob: bpy.types.Object, settings: dict) -> None:
@@ -46,28 +60,37 @@ def kept_settings(ob: bpy.types.Object) -> dict | None:
 
 
 @contextmanager
-def source_playing(ob: bpy.types.Object) -> Iterator[None]:
-    """The source of an object's planted action plays instead of it."""
-    source = source_of(ob)
+def source_playing(ob: bpy.types.Object, made: str = "planted") -> Iterator[None]:
+    """The source of an object's planted action, or of one that was `made` so, plays instead of it.
+
+    What the action moves beside that is at rest.
+    """
+    source = source_of(ob, made)
     if source is None:
         yield
         return
-    planted = playing_clip(ob)
-    try:
-        # A copy of an action has the same slots.
-        play(ob, clip_in(source, planted.slot))
-        yield
-    finally:
-        play(ob, planted)
+    played = playing_clip(ob)
+    # A copy of an action has the same slots.
+    original = clip_in(source, played.slot)
+    channels = moved_channels(played) - moved_channels(original)
+    with channels_kept(ob, channels):
+        try:
+            play(ob, original)
+            put_at_rest(ob, channels)
+            yield
+        finally:
+            play(ob, played)
 
 
 def register() -> None:
     """Give actions the pointer to their source."""
-    setattr(bpy.types.Action, _SOURCE, bpy.props.PointerProperty(type=bpy.types.Action))
+    for pointer in (_PLANTED, _MATCHED):
+        setattr(bpy.types.Action, pointer, bpy.props.PointerProperty(type=bpy.types.Action))
     setattr(bpy.types.Action, _SETTINGS, bpy.props.StringProperty())
 
 
 def unregister() -> None:
     """Take it away."""
     delattr(bpy.types.Action, _SETTINGS)
-    delattr(bpy.types.Action, _SOURCE)
+    for pointer in (_MATCHED, _PLANTED):
+        delattr(bpy.types.Action, pointer)

@@ -1,24 +1,31 @@
-"""A clip from capture to keys: rigged if it has no chains, planted, baked and checked."""
+"""Clips from capture to keys: rigged if there are no chains, planted, baked and checked."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from time import perf_counter
 
 import bpy
 
 from ... import messages
+from ...authoring.bare import controls_of_chains, remove_controls
 from ...authoring.rigging import rig_legs
-from ...bake.baking import baked, chains_of
-from ...bake.report import publish
+from ...bake.baking import baked, chains_of, finish_chains
+from ...bake.clips import chosen_clips, frames_of, strips_play
+from ...bake.report import file_report, publish
 from ...bake.stepping import Steps, at_once, part_of
+from ...rig.blender.clips import Clip, clip_name, clips_of, playing_clip
 from ...rig.blender.motion import motion_frames
+from ...rig.data.control_clips import own_actions, partner_made, separate_controls
 from ...rig.data.undoing import all_or_nothing
+from ...rig.model.order import ChainName
 from ...solvers import ChainError
 from ..feet.options import Options
+from .all_clips import clips_planted
 from .checking import feet_checked
 from .ground import Ground
 from .legs import leg_tips
 from .plant import planted
-from .sources import keep_settings, source_of
+from .sources import forget_source, keep_settings, source_of
 
 
 def clip_planted(
@@ -32,42 +39,113 @@ def clip_planted(
     """In steps: plant the feet of what an armature object plays, and bake its chains; comes to the report of the bake,
     with the feet as they are checked afterward.
 
-    If it has no chain, its legs are rigged first and the controls follow its motion. frames: None for those over which
-    keys move it. keep_controls: the chains stay, muted, and the actions before too; else nothing stays but the baked
-    action, under the name of the first. Raises ChainError that names the armature or bone, with nothing changed.
+    If it has no chain, its legs are rigged first. frames: None for those over which keys move it. keep_controls: the
+    chains stay, muted, and the action before too; else nothing stays but the baked action, under the name of the first.
+    Raises ChainError that names the armature or bone, with nothing changed.
     """
     options, ground, frames = options or Options(), ground or Ground(), frames or motion_frames(ob)
+    own, start = playing_clip(ob), perf_counter()
     if frames is None:
         raise ChainError(messages.NO_MOTION()).of(messages.ARMATURE(armature=ob.name))
-    actions = {action.session_uid for action in bpy.data.actions}
-    # Nothing below writes into the actions that there are.
-    with all_or_nothing([ob]) as undo:
-        made = []
-        if not leg_tips(ob):
-            # Planting reads the bones, and keys the controls: those of other clips stay as they are.
-            rigged = rig_legs(context, ob, follow_motion=False)
-            made = [control.ob for limb in rigged.limbs for control in (limb.target, limb.pole)]
+    with all_or_nothing([ob], actions=_replaced([own] if own else [], keep_controls)) as undo:
+        chains = chains_of([ob])
+        # Planting reads the bones, and keys the controls: those of other clips stay as they are.
+        tips = leg_tips(ob) or _rigged(context, ob, follow_motion=False)
+        chains = _with(chains, tips)
         undo.nothing_more_is_made()
-        tips = leg_tips(ob)
-        yield from part_of(planted(context, tips, frames, options, ground), 0, 3)
-        keep_settings(ob, _settings(tips, frames, options, ground))
-        after = "MUTE" if keep_controls else "REMOVE"
-        report = yield from part_of(baked(context, chains_of([ob]), frames, after=after), 1, 3)
-        feet = yield from part_of(feet_checked(context, ob, frames, ground), 2, 3)
+        of_controls = own_actions(ob, [own] if own else [])
+        yield from part_of(_planted(context, tips, frames, options, ground), 0, 2)
+        entry = yield from part_of(_baked(context, ob, chains, frames, ground, start), 1, 2)
+        controls = controls_of_chains(ob)
+        finish_chains(context, chains_of([ob]), "MUTE" if keep_controls else "REMOVE")
+        if not keep_controls:
+            _put_in_place_of_source(ob)
     if not keep_controls:
-        for control in made:
-            bpy.data.objects.remove(control)
-        _put_in_place_of_source(ob, actions)
-    return publish({**report["files"][0], "feet": feet})
+        remove_controls(ob, controls, of_controls)
+    return publish(entry)
+
+
+def all_clips_planted(
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    names: Sequence[str] | None = None,
+    options: Options | None = None,
+    ground: Ground | None = None,
+    keep_controls: bool = True,
+) -> Steps[dict]:
+    """In steps: the same for several clips of an armature object, each over its own frames while it plays alone.
+
+    names: those of the clips; None: all, of an armature that has chains those in which its controls have keys. A clip
+    in which no foot stands shows what it showed before; its entry in the report says why, in `left_out`. NLA strips
+    play what takes the place of their clips. Raises ChainError, with nothing changed, if no clip can be planted.
+    """
+    options, ground, tips = options or Options(), ground or Ground(), leg_tips(ob)
+    is_new, chains = not tips, chains_of([ob])
+    if is_new and not clips_of(ob):
+        raise ChainError(messages.NO_MOTION()).of(messages.ARMATURE(armature=ob.name))
+    clips = chosen_clips(ob, names, clips_of(ob) if is_new else None)
+    called = {clip: clip_name(clip, clips) for clip in clips}
+    entries: dict[Clip, dict] = {}
+
+    def work(clip: Clip) -> Steps[dict | ChainError]:
+        frames, start, error = frames_of(ob), perf_counter(), None
+        try:
+            yield from part_of(_planted(context, tips, frames, options, ground), 0, 2)
+        except ChainError as refusal:
+            # Not every clip has feet that stand.
+            error = refusal
+        if error is None:
+            entries[clip] = yield from part_of(_baked(context, ob, chains, frames, ground, start), 1, 2)
+            if not keep_controls:
+                _put_in_place_of_source(ob)
+            return entries[clip]
+        entries[clip] = {**file_report(frames, 0.0, []), "left_out": str(error)}
+        if not is_new:
+            # Without its chains it would show something else.
+            steps = baked(context, chains, frames, "COPY" if keep_controls else "CURRENT", last=False)
+            entries[clip] |= (yield from part_of(steps, 1, 2))["files"][0]
+        return error
+
+    with all_or_nothing([ob], actions=_replaced(clips, keep_controls)) as undo:
+        if is_new:
+            tips = _rigged(context, ob, follow_motion=keep_controls)
+            chains = _with(chains, tips)
+            for control in separate_controls(ob):
+                for clip in clips:
+                    partner_made(control, clip)
+        undo.nothing_more_is_made()
+        of_controls = own_actions(ob, clips)
+        found = yield from clips_planted(ob, clips, work)
+        strips_play(ob, found.made)
+        controls = controls_of_chains(ob)
+        finish_chains(context, chains_of([ob]), "MUTE" if keep_controls else "REMOVE")
+    if not keep_controls:
+        remove_controls(ob, controls, of_controls)
+    return publish(*({**entries[clip], "clip": called[clip]} for clip in clips))
 
 
 plant_clip = at_once(clip_planted)
 """A clip planted and baked, all at once: see `clip_planted`."""
+plant_clips = at_once(all_clips_planted)
+"""Several clips planted and baked, all at once: see `all_clips_planted`."""
 
 
-def _settings(tips: Sequence[bpy.types.PoseBone], frames: range, options: Options, ground: Ground) -> dict:
-    """How a clip was planted, as Update Feet reads it."""
-    return {
+def _rigged(context: bpy.types.Context, ob: bpy.types.Object, follow_motion: bool) -> list[bpy.types.PoseBone]:
+    """Rig the legs of an armature object; the tips of those that are planted."""
+    rigged = rig_legs(context, ob, follow_motion=follow_motion)
+    return leg_tips(ob) or [ob.pose.bones[one.limb.bones[-1]] for one in rigged.limbs]
+
+
+def _planted(
+    context: bpy.types.Context,
+    tips: Sequence[bpy.types.PoseBone],
+    frames: range,
+    options: Options,
+    ground: Ground,
+) -> Steps[None]:
+    """Plant the feet of what plays, and remember how, as Update Feet reads it."""
+    yield from planted(context, tips, frames, options, ground)
+    settings = {
         **asdict(options),
         "tips": [tip.name for tip in tips],
         "frames": [frames.start, frames.stop, frames.step],
@@ -76,22 +154,42 @@ def _settings(tips: Sequence[bpy.types.PoseBone], frames: range, options: Option
         "ground_object": ground.ob.name if ground.ob else "",
         "footprints": False,
     }
+    keep_settings(tips[0].id_data, settings)
 
 
-def _put_in_place_of_source(ob: bpy.types.Object, actions: set[int]) -> None:
-    """Give the current action of an object the name and the users of its source, and remove what else was made.
+def _with(chains: Sequence[ChainName], tips: Sequence[bpy.types.PoseBone]) -> list[ChainName]:
+    """Chains, and those of some tips: what was rigged just now and is not planted has no keys, and is not baked."""
+    return list(dict.fromkeys([*chains, *(ChainName(tip.id_data.name_full, tip.name) for tip in tips)]))
 
-    actions: the session_uids of those that there were before.
-    """
+
+def _baked(
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    chains: Sequence[ChainName],
+    frames: range,
+    ground: Ground,
+    start: float,
+) -> Steps[dict]:
+    """Bake chains into the planted action; comes to the entry of the report, with the feet. start: of the clip's
+    time."""
+    report = yield from part_of(baked(context, chains, frames, "CURRENT", last=False), 0, 2)
+    feet = yield from part_of(feet_checked(context, ob, frames, ground), 1, 2)
+    return {**report["files"][0], "seconds": perf_counter() - start, "feet": feet}
+
+
+def _replaced(clips: Sequence[Clip], keep_controls: bool) -> list[bpy.types.Action]:
+    """The actions of clips that are to be replaced by what is made of them."""
+    return [] if keep_controls else list(dict.fromkeys(clip.action for clip in clips))
+
+
+def _put_in_place_of_source(ob: bpy.types.Object) -> None:
+    """Give the current action of an object, which was planted, the name and the users of its source, which goes."""
     action, source = ob.animation_data.action, source_of(ob)
     name = source.name if source is not None else action.name
-    # First of all what points to them: Blender 5.0 evaluates that too, and ends where it is gone.
-    for pointer in ("analytic_ik_planted_from", "analytic_ik_planted_with", "analytic_ik_made_from"):
-        action.property_unset(pointer)
-    for each in list(bpy.data.actions):
-        if each.session_uid not in actions and each != action:
-            bpy.data.actions.remove(each)
+    # First of all what points to it: Blender 5.0 evaluates that too, and ends where it is gone.
+    forget_source(action)
     if source is not None:
+        action.use_fake_user = source.use_fake_user
         source.user_remap(action)
         bpy.data.actions.remove(source)
     action.name = name

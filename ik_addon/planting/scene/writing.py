@@ -1,4 +1,4 @@
-"""From a plan to keys: of the controls, of the bone that carries the body, and of the contacts."""
+"""From a plan to keys: of the controls, and of the bone that carries the body."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
@@ -17,9 +17,9 @@ from ...rig.blender.clips import playing_clip
 from ...rig.data.control_clips import controls_follow, keep_partner, partner
 from ..feet.in_time import runs
 from ..feet.planning import Plan
-from .contact_keys import key_contacts
+from .limbs import keyed_control
 from .reading import Capture
-from .sources import is_planted, mark_planted
+from .sources import is_made, mark_source
 
 Samples = dict[Control, list[tuple[Raw, ...]]]
 """What the channels of controls hold at each frame."""
@@ -28,19 +28,6 @@ Slopes = dict[Control, list[np.ndarray]]
 
 _STRAIGHT = 1e-6
 """How far numbers may be from a straight line that single precision draws, part of them or of the leg."""
-
-
-def keyed_control(tip: bpy.types.PoseBone, target: Control) -> Control:
-    """What is keyed to move a leg's target: the foot bone that carries it, where a foot does not hang on its leg; else
-    the target itself.
-
-    `rig_legs` sets it up so.
-    """
-    ob = target.ob
-    if target.bone or ob.parent is None or ob.parent_type != "BONE" or not ob.hide_select:
-        return target
-    above = {bone.name for bone in tip.parent_recursive} if ob.parent == tip.id_data else set()
-    return target if ob.parent_bone in above else Control(ob.parent, ob.parent_bone)
 
 
 def controls_placed(
@@ -118,7 +105,7 @@ def write_plan(
     frames: range,
     made: str,
 ) -> None:
-    """Key a plan: in copies of the actions of controls and armature, or in those that were planted before.
+    """Key a plan: in copies of the actions of controls and armature, or in those that were made so before.
 
     body: keys of the bone that carries the limbs. made: what the copies' names say of them.
     """
@@ -133,8 +120,6 @@ def write_plan(
                 own[0] = replace(own[0], slopes=np.array(slopes[control])[rows])
             keys.setdefault(control.ob, []).extend(own)
     write_copies(ob, keys, made)
-    for tip, contacts in zip(tips, plan.contacts, strict=True):
-        key_contacts(tip, contacts, frames)
 
 
 def _scale_of(control: Control) -> float:
@@ -184,10 +169,10 @@ def write_copies(ob: bpy.types.Object, keys: Mapping[bpy.types.Object, Sequence[
 
 def _write(ob: bpy.types.Object, channels: Sequence[BoneKeys], made: str) -> None:
     source = ob.animation_data.action if ob.animation_data else None
-    again = is_planted(ob)
+    again = is_made(ob, made)
     action = write_keys(ob, channels, "CURRENT" if again else "COPY", made)
     if not again:
-        mark_planted(action, source)
+        mark_source(action, source, made)
 
 
 def _write_control(ob: bpy.types.Object, control: bpy.types.Object, channels: Sequence[BoneKeys], made: str) -> None:

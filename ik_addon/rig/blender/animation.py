@@ -52,6 +52,12 @@ def fcurve_homes(ob: bpy.types.Object) -> list:
     return [*current_fcurve_collections(data), *homes_of_strips(strips)]
 
 
+def _homes(ob: bpy.types.Object) -> list:
+    """The same, but those of NLA strips only where the NLA is on: a clip that plays alone is one of many."""
+    data = ob.animation_data
+    return fcurve_homes(ob) if data is None or data.use_nla else current_fcurve_collections(data)
+
+
 def homes_of_strips(strips: Iterable[bpy.types.NlaStrip]) -> Iterator:
     """The collections of F-Curves of strips, and of the strips in those that hold others."""
     for strip in strips:
@@ -115,7 +121,7 @@ def animation_of(ob: bpy.types.Object) -> Iterator[tuple[str, bool]]:
     """The same paths, and whether it is a driver."""
     data = ob.animation_data
     if data is not None:
-        yield from ((path, False) for path, _ in _set_by(fcurve_homes(ob)))
+        yield from ((path, False) for path, _ in _set_by(_homes(ob)))
         yield from ((driver.data_path, True) for driver in data.drivers if not driver.mute)
 
 
@@ -125,7 +131,7 @@ def bones_with_animated(ob: bpy.types.Object, what: str) -> list[str]:
     if data is None:
         return []
     # Most paths end otherwise, and are asked for nothing else.
-    curves = (curve for home in fcurve_homes(ob) for curve in home if curve.data_path.endswith(what))
+    curves = (curve for home in _homes(ob) for curve in home if curve.data_path.endswith(what))
     drivers = (driver for driver in data.drivers if driver.data_path.endswith(what))
     paths = [curve.data_path for curve in curves if plays(curve)] + [
         each.data_path for each in drivers if not each.mute
@@ -140,7 +146,7 @@ def is_animated(ob: bpy.types.Object, path: str) -> bool:
     data = ob.animation_data
     if data is None:
         return False
-    curves = (home.find(path) for home in fcurve_homes(ob))
+    curves = (home.find(path) for home in _homes(ob))
     driver = data.drivers.find(path)
     return any(curve is not None and plays(curve) for curve in curves) or (driver is not None and not driver.mute)
 
@@ -168,13 +174,13 @@ def animated_channels(ob: bpy.types.Object, data_at: bpy.types.AnimData | None =
         getattr(data, "action_slot_handle", 0),
         sum(len(collection) for collection in current_fcurve_collections(data)),
         sum(not driver.mute for driver in data.drivers),
-        len(data.nla_tracks),
+        data.use_nla and len(data.nla_tracks),
         strips and [strip.name for strip in strips],
     )
     known = _channels.get(ob.session_uid)
     if known is None or known[0] != signature:
         channels: Channels = {}
-        homes = fcurve_homes(ob)
+        homes = _homes(ob)
         if strips is not None:
             homes = [*current_fcurve_collections(data), *homes_of_strips(strips)]
         driven = ((driver.data_path, driver.array_index) for driver in data.drivers if not driver.mute)

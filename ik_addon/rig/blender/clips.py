@@ -64,6 +64,30 @@ def playing_clip(ob: bpy.types.Object) -> Clip | None:
     return clip_in(data.action, getattr(data, "action_slot_handle", 0)) if data and data.action else None
 
 
+def shown_clip(ob: bpy.types.Object) -> Clip | None:
+    """The clip that is assigned to an object; without one, that of the only NLA strip that is not muted, if it plays
+    each frame where the clip has it. Exporters show clips so, one after the other."""
+    data = ob.animation_data
+    if data is None or data.action is not None or not data.use_nla:
+        return playing_clip(ob)
+    strips = heard_strips(data)
+    clip = next(_strip_clips(strips), None) if len(strips) == 1 else None
+    return clip if clip is not None and is_in_place(strips[0]) else None
+
+
+def heard_strips(data: bpy.types.AnimData) -> list[bpy.types.NlaStrip]:
+    """The NLA strips that are not muted, in tracks that are not."""
+    tracks = list(data.nla_tracks)
+    heard = [track for track in tracks if track.is_solo] or [track for track in tracks if not track.mute]
+    return [strip for track in heard for strip in track.strips if not strip.mute]
+
+
+def is_in_place(strip: bpy.types.NlaStrip) -> bool:
+    """Whether an NLA strip plays each frame where its action has it."""
+    plain = strip.type == "CLIP" and not strip.use_reverse and not strip.use_animated_time
+    return plain and strip.scale == 1.0 and strip.repeat == 1.0 and strip.frame_start == strip.action_frame_start
+
+
 def clips_of(ob: bpy.types.Object) -> list[Clip]:
     """The clips of an armature object: the assigned one, others of its action's slots, those of its NLA strips, muted
     or not, and actions that nothing plays if no other armature of the file has their bones.
@@ -93,7 +117,28 @@ def clip_name(clip: Clip, clips: Iterable[Clip]) -> str:
     """What a clip is called: as its action, with the slot where several of these clips are in one."""
     alone = sum((each.name, each.library) == (clip.name, clip.library) for each in clips) < 2
     slot = slot_of(clip)
-    return clip.action.name if alone or slot is None else f"{clip.action.name}: {slot.name_display}"
+    return clip.action.name if alone or slot is None else _with_slot(clip.action, slot)
+
+
+def names_of(clip: Clip) -> list[str]:
+    """What a report may call a clip: as its action, with or without its slot; then as what it was made from."""
+    names, action, slot = [], clip.action, slot_of(clip)
+    while action is not None and action.name not in names:
+        names += [action.name] if slot is None else [action.name, _with_slot(action, slot)]
+        action = made_from(action)
+    return names
+
+
+def clip_called(ob: bpy.types.Object, name: str, made: bool = False) -> Clip | None:
+    """The clip of an armature object that a report calls so, the one that it plays if possible; None if it is gone.
+
+    made: rather what was made from it, if there are both.
+    """
+    found = {clip: names.index(name) for clip in clips_of(ob) if name in (names := names_of(clip))}
+    playing = playing_clip(ob)
+    if playing in found:
+        return playing
+    return (max if made else min)(found, key=lambda clip: found[clip], default=None)
 
 
 def play(ob: bpy.types.Object, clip: Clip | None) -> None:
@@ -108,11 +153,7 @@ def play(ob: bpy.types.Object, clip: Clip | None) -> None:
 def is_layered(ob: bpy.types.Object) -> bool:
     """Whether NLA strips have a part in what an object plays."""
     data = ob.animation_data
-    if data is None or not data.use_nla:
-        return False
-    tracks = list(data.nla_tracks)
-    playing = [track for track in tracks if track.is_solo] or [track for track in tracks if not track.mute]
-    return any(not strip.mute for track in playing for strip in track.strips)
+    return data is not None and data.use_nla and bool(heard_strips(data))
 
 
 @contextmanager
@@ -142,6 +183,10 @@ def made_from(action: bpy.types.Action) -> bpy.types.Action | None:
 def mark_made(action: bpy.types.Action, source: bpy.types.Action) -> None:
     """Remember from which action this one was made."""
     setattr(action, _MADE_FROM, source)
+
+
+def _with_slot(action: bpy.types.Action, slot) -> str:
+    return f"{action.name}: {slot.name_display}"
 
 
 def _slots(action: bpy.types.Action) -> list[Clip]:

@@ -4,12 +4,12 @@ Where actions have slots, each clip's action has one for every control. Without 
 clip, and the clip's action knows it by the control's name.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import bpy
 
 from ..blender.armatures import is_changeable
-from ..blender.clips import Clip, clip_in, play, playing_clip
+from ..blender.clips import Clip, clip_in, play, playing_clip, shown_clip, slot_of
 
 _OF_CONTROLS = "analytic_ik_record_control_actions"
 _SLOTTED = hasattr(bpy.types, "ActionSlot")
@@ -37,9 +37,13 @@ def partner(control: bpy.types.Object, clip: Clip) -> Clip | None:
         data = control.animation_data
         names = [named, *([data.last_slot_identifier] if data else [])]
         slot = next((slot for slot in clip.action.slots if slot.identifier in names and slot.handle != clip.slot), None)
-        return clip_in(clip.action, slot.handle) if slot else None
+        if slot is not None:
+            return clip_in(clip.action, slot.handle)
+    # Also in a file from before there were slots.
     known = getattr(clip.action, _OF_CONTROLS).get(control.name)
-    return clip_in(known.action) if known is not None and known.action is not None else None
+    if known is None or known.action is None:
+        return None
+    return clip_in(known.action, next((slot.handle for slot in getattr(known.action, "slots", ())), 0))
 
 
 def partner_made(control: bpy.types.Object, clip: Clip) -> Clip:
@@ -56,16 +60,33 @@ def partner_made(control: bpy.types.Object, clip: Clip) -> Clip:
 
 def keep_partner(control: bpy.types.Object, clip: Clip, own: Clip) -> None:
     """Remember what a control plays beside a clip, where slots do not tell."""
-    if not _SLOTTED:
-        known = getattr(clip.action, _OF_CONTROLS)
+    known = getattr(clip.action, _OF_CONTROLS)
+    if not _SLOTTED or control.name in known:
         kept = known.get(control.name) or known.add()
         kept.name, kept.action = control.name, own.action
+
+
+def remove_partner(control: bpy.types.Object, clip: Clip) -> None:
+    """Take away what a control plays beside a clip, if anything was made for it."""
+    own = partner(control, clip)
+    if own is not None and _SLOTTED:
+        clip.action.slots.remove(slot_of(own))
+    elif own is not None:
+        bpy.data.actions.remove(own.action)
+
+
+def own_actions(ob: bpy.types.Object, clips: Iterable[Clip]) -> list[bpy.types.Action]:
+    """The actions that the controls of an armature object play beside clips, where these are no slots of the clips'."""
+    if _SLOTTED:
+        return []
+    found = (partner(control, clip) for control in separate_controls(ob) for clip in clips)
+    return [own.action for own in found if own is not None]
 
 
 def controls_follow(ob: bpy.types.Object) -> bool:
     """Let the controls of an armature object play what belongs to the clip that it plays. A control that plays what
     belongs to none of its clips keeps it. Returns whether any plays something else now."""
-    clip, changed = playing_clip(ob), False
+    clip, changed = shown_clip(ob), False
     for control in separate_controls(ob) if clip else ():
         own, wanted = playing_clip(control), partner(control, clip)
         if wanted in (None, own) or not is_changeable(control):
@@ -99,8 +120,9 @@ def _is_partner(control: bpy.types.Object, own: Clip) -> bool:
 def _clips_with(own: Clip) -> Iterator[Clip]:
     if _SLOTTED:
         yield from (clip_in(own.action, slot.handle) for slot in own.action.slots if slot.handle != own.slot)
-    else:
-        yield from (clip_in(action) for action in bpy.data.actions if len(getattr(action, _OF_CONTROLS)))
+    for action in bpy.data.actions:
+        if len(getattr(action, _OF_CONTROLS)):
+            yield from [clip_in(action, slot.handle) for slot in action.slots] if _SLOTTED else [clip_in(action)]
 
 
 def register() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import bpy
 
+from ..blender.clips import shown_clip
 from ..data.control_clips import controls_follow
 from ..data.kept import has_controls
 
@@ -15,11 +16,12 @@ def followed_by_controls(obs: Iterable[bpy.types.Object]) -> bool:
     """Let the controls of armature objects play what belongs to their clips. Whether any plays something else now."""
     changed = False
     for ob in obs:
-        data = ob.animation_data
-        if data is None or data.action is None:
+        clip = shown_clip(ob) if ob.animation_data is not None else None
+        if clip is None:
             continue
-        playing = data.action.session_uid, getattr(data, "action_slot_handle", 0)
-        if _seen.get(ob.session_uid) != playing:
+        playing = clip.action.session_uid, clip.slot
+        # A copy in no scene, as exporters make of an armature, has the same controls.
+        if _seen.get(ob.session_uid) != playing and ob.users_scene:
             _seen[ob.session_uid] = playing
             changed |= has_controls(ob) and controls_follow(ob)
     return changed

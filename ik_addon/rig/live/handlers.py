@@ -251,11 +251,16 @@ def _solve_now() -> None:
     if memory.paused:
         memory.missed = True
     elif any(ob.pose and live_tips(ob) for ob in armatures.armature_objects()):
-        _guarded(_evaluate_solved)(bpy.context.scene)
+        _guarded(_show)(bpy.context.scene)
 
 
-def _evaluate_solved(scene: bpy.types.Scene, _: object) -> None:
+def _show(scene: bpy.types.Scene, _: object) -> None:
     prepare(scene, at_load=True)
+    evaluate_solved()
+
+
+def evaluate_solved() -> None:
+    """Evaluate the scene that is shown, with its chains solved once: what plays has just been changed."""
     with paused():
         depsgraph = bpy.context.evaluated_depsgraph_get()
     if solve_scene(depsgraph, frame_changed=False).limbs:

@@ -1,11 +1,16 @@
 """Which clips an operator goes through: the one that plays, or those that are ticked in a list."""
 
+from collections.abc import Callable
+
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, StringProperty
 
 from ... import messages
 from ...authoring.selection import chain_armature
-from ...bake.clips import rigged_clips
+from ...bake.clips import chosen_clips, rigged_clips, strips_play
+from ...bake.report import frames_words
+from ...bake.stepping import Steps
+from ...planting.scene.all_clips import clips_planted
 from ...rig.blender.clips import Clip, clip_name
 from ...solvers import ChainError
 from ..classes import registration_of
@@ -39,17 +44,17 @@ class OverClips:
         options={"SKIP_SAVE"},
     )
 
-    def listed_clips(self, ob: bpy.types.Object) -> list[Clip]:
-        """The clips of an armature object that the list offers."""
-        return rigged_clips(ob)
-
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Fill the list with what there is; all are ticked."""
-        clips = self.listed_clips(chain_armature(context))
+        clips = self.offered_clips(chain_armature(context))
         self.chosen_clips.clear()
         for clip in clips:
             self.chosen_clips.add().name = clip_name(clip, clips)
         return super().invoke(context, event)
+
+    def offered_clips(self, ob: bpy.types.Object) -> list[Clip]:
+        """The clips of an armature object that can be chosen: those that move the controls of its chains."""
+        return rigged_clips(ob)
 
     def clip_names(self, ob: bpy.types.Object) -> list[str] | None:
         """The names of the clips that are ticked, None for all; ChainError if none is."""
@@ -62,13 +67,45 @@ class OverClips:
 
 
 class ClipsMade(OverClips):
-    """The same of operators that make another action of each clip."""
+    """The same of operators that make another action of each clip.
+
+    level: as an operator has it.
+    """
+
+    level: str
 
     strips: BoolProperty(
         name="Update NLA Strips",
         description="Let the NLA strips of these clips play the new actions",
         default=True,
     )
+
+    def each_clip(self, ob: bpy.types.Object, work: Callable[[Clip], Steps[dict]]) -> Steps[tuple[list[dict], str]]:
+        """In steps: do work on each clip that is ticked. Comes to its reports, and to what a sentence says besides of
+        them: frames that are unreached, and clips that were refused and are left out.
+
+        ChainError if all are.
+        """
+
+        def tried(clip: Clip) -> Steps[dict | ChainError]:
+            try:
+                return (yield from work(clip))
+            except ChainError as error:
+                return error
+
+        clips = chosen_clips(ob, self.clip_names(ob))
+        done = yield from clips_planted(ob, clips, tried)
+        if self.strips:
+            strips_play(ob, done.made)
+        reports, result = done.reports, ""
+        worst = max(reports, key=lambda clip: len(reports[clip]["unreached_frames"]))
+        if unreached := reports[worst]["unreached_frames"]:
+            result += messages.CLIP_UNREACHED(clip=clip_name(worst, clips), frames=frames_words(len(unreached)))
+        if done.left_out:
+            names = messages.quoted(clip_name(clip, clips) for clip in done.left_out)
+            result += messages.CLIPS_LEFT_OUT(clips=names, why=next(iter(done.left_out.values())))
+        self.level = "WARNING" if result else "INFO"
+        return list(reports.values()), result
 
 
 def draw_clips(operator: OverClips, layout: bpy.types.UILayout) -> None:

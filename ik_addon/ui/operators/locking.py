@@ -48,7 +48,12 @@ Select the object first, then the hand or its control"""
     contacts: EnumProperty(name="Contacts", description="When the hand or foot is locked", items=_CONTACTS)
     grip: EnumProperty(name="Grip", description="How the hand or foot keeps the object", items=_GRIPS)
     blend: FloatProperty(
-        name="Blend", description="Time to ease in and out of a lock, in seconds", default=BLEND, min=0.0, soft_max=2.0
+        name="Blend",
+        description="Time to ease in and out of a lock",
+        default=BLEND,
+        min=0.0,
+        soft_max=2.0,
+        subtype="TIME_ABSOLUTE",
     )
 
     def default_range(self, context: bpy.types.Context) -> range:

@@ -6,7 +6,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from ... import messages
 from ...authoring.selection import chain_armature, selected_bones
 from ...bake.certificate import chains_words
-from ...bake.clips import chosen_clips, clips_made, clips_words, frames_of, strips_play
+from ...bake.clips import clips_words, frames_of
 from ...bake.report import frames_words
 from ...bake.stepping import Steps
 from ...planting.feet.options import Options
@@ -15,7 +15,6 @@ from ...planting.scene.legs import leg_tips
 from ...planting.scene.plant import planted
 from ...planting.scene.report import steps_words
 from ...planting.scene.sources import keep_settings, kept_settings
-from ...rig.blender.clips import Clip, clip_name
 from ...rig.blender.motion import motion_frames
 from ...solvers import ChainError
 from ..classes import registration_of
@@ -124,30 +123,9 @@ class ANALYTIC_IK_OT_plant_feet(ClipsMade, ChainsOperator):
         return _summary(report)
 
     def _all_clips(self, context: bpy.types.Context, ob: bpy.types.Object, settings: dict) -> Steps[str]:
-        def work(_: Clip) -> Steps[dict | ChainError]:
-            try:
-                return (yield from _plant(context, ob, settings, frames_of(ob)))
-            except ChainError as error:
-                # Not every clip has feet that stand.
-                return error
-
-        clips = chosen_clips(ob, self.clip_names(ob))
-        results, made = yield from clips_made(ob, clips, work)
-        errors = {clip: said for clip, said in zip(clips, results, strict=True) if isinstance(said, ChainError)}
-        if len(errors) == len(clips):
-            raise errors[clips[0]]
-        if self.strips:
-            strips_play(ob, made)
-        reports = {clip: said for clip, said in zip(clips, results, strict=True) if not isinstance(said, ChainError)}
-        result = ""
-        worst = max(reports, key=lambda clip: len(reports[clip]["unreached_frames"]))
-        if unreached := reports[worst]["unreached_frames"]:
-            result += messages.CLIP_UNREACHED(clip=clip_name(worst, clips), frames=frames_words(len(unreached)))
-        if errors:
-            names = messages.quoted(clip_name(clip, clips) for clip in errors)
-            result += messages.CLIPS_LEFT_OUT(clips=names, why=next(iter(errors.values())))
-        self.level = "WARNING" if result else "INFO"
-        steps = sum(chain["steps"] for report in reports.values() for chain in report["chains"])
+        # Not every clip has feet that stand.
+        reports, result = yield from self.each_clip(ob, lambda _: _plant(context, ob, settings, frames_of(ob)))
+        steps = sum(chain["steps"] for report in reports for chain in report["chains"])
         return messages.PLANTED_CLIPS(steps=steps_words(steps), clips=clips_words(len(reports)), result=result)
 
 

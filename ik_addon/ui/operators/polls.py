@@ -9,9 +9,10 @@ from ...authoring.adoptable import adoptable
 from ...authoring.adopted import is_adopted
 from ...authoring.marking import has_marks
 from ...authoring.selection import active_armature, active_bone, chain_armature, chosen_tips
-from ...bake.certificate import read_certificate
+from ...bake.certificate import read_certificates
 from ...planting.scene.sources import is_planted
 from ...rig.blender.armatures import is_changeable
+from ...rig.data.aside import has_aside
 from ...rig.data.switch import switched_tips
 from ...rig.model.order import live_tips
 from ...rig.status.problems import not_changeable
@@ -61,12 +62,22 @@ def nothing_adopted(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
 
 def no_report(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What an armature without a report that can be read lacks."""
-    return "" if read_certificate(ob.analytic_ik_report) else messages.NO_REPORT(armature=ob.name)
+    return "" if read_certificates(ob.analytic_ik_report) else messages.NO_REPORT(armature=ob.name)
 
 
 def not_marked(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What an armature without markers of its problems lacks."""
     return "" if has_marks(ob) else messages.NOT_MARKED(armature=ob.name)
+
+
+def nothing_aside(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
+    """What an armature lacks whose clips were not baked for export."""
+    return "" if has_aside(ob) else messages.NOT_BAKED_FOR_EXPORT(armature=ob.name)
+
+
+def baked_already(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
+    """What an armature lacks whose clips were baked for export."""
+    return messages.BAKED_FOR_EXPORT_ALREADY(armature=ob.name) if has_aside(ob) else ""
 
 
 _NEEDS: dict[str, tuple[Need, ...]] = {
@@ -79,10 +90,13 @@ _NEEDS: dict[str, tuple[Need, ...]] = {
     "analytic_ik.snap_targets": (not_editable, none_chosen),
     "analytic_ik.snap_pose": (not_editable, none_chosen),
     "analytic_ik.bake": (not_editable, none_live),
+    "analytic_ik.bake_for_export": (not_editable, baked_already, none_live),
+    "analytic_ik.back_to_live": (not_editable, nothing_aside),
     "analytic_ik.plant_feet": (not_editable, none_live),
     "analytic_ik.plant_again": (not_editable, none_live),
     "analytic_ik.lock_to_object": (not_editable, none_live),
     "analytic_ik.lock_again": (not_editable, none_live),
+    "analytic_ik.match_source": (not_editable, none_live),
     "analytic_ik.root_motion": (not_editable,),
     "analytic_ik.in_place": (not_editable,),
     "analytic_ik.travel": (not_editable,),

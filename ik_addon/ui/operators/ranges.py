@@ -1,6 +1,6 @@
 """Operators that go through frames. In the window they leave Blender time to draw, and Esc cancels them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from textwrap import wrap
 from time import perf_counter
@@ -321,13 +321,15 @@ def summary(message: messages.Message, report: dict) -> str:
 
 def _clips_summary(message: messages.Message, report: dict) -> str:
     """The same for a report of several clips: the first of them that misses is named."""
-    files, result = report["files"], ""
-    found = next(((file["clip"], faults) for file in files if (faults := _faults(file))), None)
-    if found is not None:
-        clip, faults = found
-        result = messages.CLIP_MISSES(clip=clip, verdict=". ".join(faults))
+    files, result = report["files"], faults_of_clips(report["files"])
     chains = {(chain["armature"], chain["bone"]) for file in files for chain in file["chains"]}
     return message(clips=clips_words(len(files)), chains=chains_words(len(chains)), result=result)
+
+
+def faults_of_clips(files: Sequence[dict]) -> str:
+    """What the first clip that misses anything misses, after another sentence; "": nothing. files: a report's."""
+    found = next(((file["clip"], faults) for file in files if (faults := _faults(file))), None)
+    return messages.CLIP_MISSES(clip=found[0], verdict=". ".join(found[1])) if found else ""
 
 
 def _level(report: dict) -> str:

@@ -22,10 +22,12 @@ from ...authoring.selection import (
     selected_bones,
 )
 from ...authoring.snap import pose_snapped, targets_snapped
+from ...authoring.snap_clips import pose_snapped_in_clips, targets_snapped_in_clips
 from ...authoring.survey import Survey, survey
 from ...bake.certificate import chains_words
-from ...bake.clips import clips_words
+from ...bake.clips import chosen_clips, clips_words
 from ...bake.stepping import Steps
+from ...rig.blender.clips import Clip, clips_of
 from ...rig.blender.motion import has_keys, motion_of
 from ...rig.data.settings import settings_of
 from ...rig.model.limb import chain_bones
@@ -33,6 +35,7 @@ from ...rig.status.problems import bones_left_behind
 from ...solvers import ChainError
 from ..classes import registration_of
 from .chains import ChainOperator
+from .clip_list import OverClips, draw_clips
 from .control_choice import MakesControls
 from .limb_list import ANALYTIC_IK_limb, chosen, draw_limbs, fill
 from .ranges import RangeOperator, at_cursor
@@ -193,8 +196,8 @@ class ANALYTIC_IK_OT_restore(ChainOperator):
         return messages.RESTORED(constraints=messages.quoted(restore(context, tips)))
 
 
-class SnapOperator(RangeOperator):
-    """Operators that go from FK to IK or back, at the current frame or over a range."""
+class SnapOperator(OverClips, RangeOperator):
+    """Operators that go from FK to IK or back, at the current frame, over a range or in several clips."""
 
     use_range: BoolProperty(
         name="Range",
@@ -224,6 +227,9 @@ class SnapOperator(RangeOperator):
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.use_property_split, layout.use_property_decorate = True, False
+        draw_clips(self, layout)
+        if self.clips == "ALL":
+            return
         layout.row().prop(self, "frames_to_snap", expand=True)
         column = layout.column(align=True)
         column.enabled = self.use_range
@@ -237,6 +243,10 @@ class SnapOperator(RangeOperator):
     def motion_frames(self, tips: list[bpy.types.PoseBone]) -> range | None:
         """The frames over which what is snapped to has keys; None if it has none."""
         raise NotImplementedError
+
+    def clips_asked(self, ob: bpy.types.Object) -> list[Clip]:
+        """The clips to snap and key; none: what plays."""
+        return chosen_clips(ob, self.clip_names(ob), self.offered_clips(ob)) if self.clips == "ALL" else []
 
     def frames_asked(self, context: bpy.types.Context) -> range | None:
         """The frames to snap and key; None: the current frame, without keys."""
@@ -258,17 +268,23 @@ class ANALYTIC_IK_OT_snap_targets(MakesControls, SnapOperator):
         return motion_of([tip.id_data for tip in tips])
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        frames = self.frames_asked(context)
-        snapped = yield from targets_snapped(
-            context, chosen_tips(context, ob), frames, as_bones=self.controls == "BONES"
-        )
+        tips, clips, as_bones = chosen_tips(context, ob), self.clips_asked(ob), self.controls == "BONES"
+        frames = None if clips else self.frames_asked(context)
+        if clips:
+            snapped = yield from targets_snapped_in_clips(context, tips, clips, as_bones)
+        else:
+            snapped = yield from targets_snapped(context, tips, frames, as_bones)
         for name, missed in snapped.missed.items():
             if missed > _MOVED:
                 distance = missed * snapped.lengths[name]
                 self.report({"WARNING"}, messages.SNAP_MISSED(bone=name, distance=distance))
         made = "".join(messages.MADE_POLE(pole=words_of(pole)) for pole in snapped.poles)
         chains = chains_words(len(snapped.missed))
-        return messages.SNAPPED_CONTROLS(chains=chains, frames=_frames_words(context, frames), poles=made)
+        return messages.SNAPPED_CONTROLS(chains=chains, frames=_frames_words(context, frames, clips), poles=made)
+
+    def offered_clips(self, ob: bpy.types.Object) -> list[Clip]:
+        """All clips: the keys of bones are snapped to, also where controls have none yet."""
+        return [clip for clip in clips_of(ob) if clip.action.is_editable]
 
 
 class ANALYTIC_IK_OT_snap_pose(SnapOperator):
@@ -284,9 +300,13 @@ class ANALYTIC_IK_OT_snap_pose(SnapOperator):
         return motion_of([*controls, *(tip.id_data for tip in tips)])
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        tips, frames = chosen_tips(context, ob), self.frames_asked(context)
-        yield from pose_snapped(context, tips, frames)
-        return messages.SNAPPED_POSE(chains=chains_words(len(tips)), frames=_frames_words(context, frames))
+        tips, clips = chosen_tips(context, ob), self.clips_asked(ob)
+        frames = None if clips else self.frames_asked(context)
+        if clips:
+            yield from pose_snapped_in_clips(context, tips, clips)
+        else:
+            yield from pose_snapped(context, tips, frames)
+        return messages.SNAPPED_POSE(chains=chains_words(len(tips)), frames=_frames_words(context, frames, clips))
 
 
 def _is_keyed(tip: bpy.types.PoseBone) -> bool:
@@ -299,7 +319,9 @@ def _is_keyed(tip: bpy.types.PoseBone) -> bool:
     return has_keys(tip.id_data, [bone.name for bone in bones])
 
 
-def _frames_words(context: bpy.types.Context, frames: range | None) -> str:
+def _frames_words(context: bpy.types.Context, frames: range | None, clips: Sequence[Clip]) -> str:
+    if clips:
+        return messages.IN_CLIPS(clips=clips_words(len(clips)))
     if frames is None:
         return messages.AT_FRAME(frame=context.scene.frame_current_final)
     return messages.OVER_FRAMES(first=frames[0], last=frames[-1])

@@ -7,7 +7,7 @@ from bpy.props import BoolProperty, StringProperty
 
 from ... import messages
 from ...authoring.adopted import is_adopted, record_of
-from ...authoring.selection import chain_armature, focus, is_tip, select_bone, show_chain
+from ...authoring.selection import chain_armature, character_of, focus, is_tip, select_bone, select_object, show_chain
 from ...rig.status.states import States
 from ...solvers import ChainError
 from ..classes import registration_of
@@ -44,11 +44,11 @@ class ANALYTIC_IK_OT_select_chain(ChainOperator):
         if bone is None or not is_tip(bone):
             raise ChainError(messages.NOT_A_TIP(armature=ob.name, bone=self.tip))
         if ob != context.active_object and ob.name in context.view_layer.objects:
-            if not self.extend:
-                for other in context.selected_objects:
-                    other.select_set(False)
-            ob.select_set(True)
-            context.view_layer.objects.active = ob
+            if self.extend:
+                ob.select_set(True)
+                context.view_layer.objects.active = ob
+            else:
+                select_object(context, ob)
         select_bone(ob, bone.name, self.extend)
         return messages.SELECTED(bone=bone.name)
 
@@ -77,6 +77,30 @@ class ANALYTIC_IK_OT_show_chain(ChainOperator):
             raise ChainError(messages.NOT_A_TIP(armature=ob.name, bone=self.tip))
         show_chain(context, tip)
         return messages.SHOWN(bone=tip.name)
+
+
+class ANALYTIC_IK_OT_select_armature(bpy.types.Operator):
+    """Select the armature of the active object, which it deforms or carries"""
+
+    bl_idname = "analytic_ik.select_armature"
+    bl_label = "Select Armature"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if _character(context) is None:
+            cls.poll_message_set(messages.NO_CHARACTER())
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        select_object(context, _character(context))
+        return {"FINISHED"}
+
+
+def _character(context: bpy.types.Context) -> bpy.types.Object | None:
+    ob = context.active_object
+    return character_of(context, ob) if ob is not None and ob.mode == "OBJECT" else None
 
 
 class ANALYTIC_IK_OT_open_sidebar(bpy.types.Operator):

@@ -6,10 +6,13 @@ from typing import ClassVar
 import bpy
 
 from ... import messages
+from ...authoring.for_export import back_to_live
 from ...authoring.selection import chain_armature, chosen_tips, tips_of
 from ...authoring.switching import switch_to_fk, switch_to_ik, unmute_chains
 from ...bake.certificate import chains_words
+from ...bake.clips import clips_words
 from ...rig.blender.animation import is_animated
+from ...rig.data.aside import has_aside
 from ..classes import registration_of
 from .chains import ChainOperator
 from .control_choice import MakesControls
@@ -73,6 +76,8 @@ class ANALYTIC_IK_OT_unmute(ChainOperator):
     bl_label = "Unmute Chains"
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        if has_aside(ob):
+            return messages.BACK_TO_LIVE(clips=clips_words(back_to_live(ob)))
         return messages.UNMUTED(chains=chains_words(unmute_chains(tips_of(ob))))
 
 

@@ -3,9 +3,12 @@
 import bpy
 
 from ... import messages
+from ...authoring.for_export import strips_not_followed
 from ...authoring.selection import chain_armature
+from ...rig.data.aside import has_aside
 from ...rig.data.kept import has_controls
 from ..classes import registration_of
+from ..operators.exporting import ANALYTIC_IK_OT_back_to_live, ANALYTIC_IK_OT_bake_for_export
 from ..operators.ranges import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
 from ..operators.running import running
 from .muted import draw_muted
@@ -33,6 +36,14 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_bake.bl_idname, text="Bake", icon="KEYFRAME_HLT")
         row.operator(ANALYTIC_IK_OT_check.bl_idname, text="Check", icon="VIEWZOOM")
+        if has_aside(ob):
+            draw_sentence(layout, context, messages.IN_EXPORT_STATE(), "INFO")
+            layout.operator(ANALYTIC_IK_OT_back_to_live.bl_idname, icon="LOOP_BACK")
+            return
+        if strips := strips_not_followed(ob):
+            words = messages.STRIPS_NOT_FOLLOWED(armature=ob.name, strips=messages.few(strips))
+            draw_sentence(layout, context, words, "ERROR")
+        layout.operator(ANALYTIC_IK_OT_bake_for_export.bl_idname, icon="EXPORT")
         draw_muted(layout, context, ob)
 
 

@@ -5,10 +5,12 @@ import bpy
 from ... import messages
 from ...authoring.adoptable import adoptable
 from ...authoring.editing import has_editable_bones
+from ...authoring.selection import character_of
 from ...rig.blender.armatures import is_changeable
 from ...rig.data.kept import has_controls
 from ..operators.chains import ANALYTIC_IK_OT_add, add_label
 from ..operators.rigs import ANALYTIC_IK_OT_adopt, ANALYTIC_IK_OT_rig_legs
+from ..operators.selecting import ANALYTIC_IK_OT_select_armature
 from .sentences import draw_sentence, fits
 
 _LIMBS = "analytic_ik_limbs"
@@ -23,6 +25,11 @@ def draw_elsewhere(layout: bpy.types.UILayout, context: bpy.types.Context) -> No
     if character is not None:
         draw_sentence(layout, context, messages.INSTANCE_HERE(collection=character.name), "LINKED")
         layout.operator(_OVERRIDE, icon="LIBRARY_DATA_OVERRIDE")
+        return
+    armature = character_of(context, ob) if ob is not None and ob.mode == "OBJECT" else None
+    if armature is not None:
+        draw_sentence(layout, context, messages.ARMATURE_HERE(armature=armature.name), "INFO")
+        layout.operator(ANALYTIC_IK_OT_select_armature.bl_idname, icon="ARMATURE_DATA")
         return
     editing = ob is not None and ob.type == "ARMATURE" and ob.mode == "EDIT"
     draw_sentence(layout, context, messages.LEAVE_EDIT_MODE() if editing else messages.SELECT_ARMATURE(), "INFO")

@@ -7,15 +7,18 @@ import bpy
 from ... import messages
 from ...authoring.selection import chain_armature
 from ...bake.certificate import (
+    SHORT,
     Certificate,
     ChainCertificate,
     FootCertificate,
     Range,
     contacts_words,
+    faults_words,
     first_miss,
     heading,
     range_words,
-    read_certificate,
+    read_certificates,
+    verdict_on_clips,
 )
 from ..classes import registration_of
 from ..lengths import length_words
@@ -24,9 +27,10 @@ from ..operators.certificates import (
     ANALYTIC_IK_OT_copy_certificate,
     ANALYTIC_IK_OT_go_to_frame,
     ANALYTIC_IK_OT_mark_problems,
+    shown_certificate,
 )
 from .places import InSidebar
-from .sentences import columns_for, draw_sentence
+from .sentences import columns_for, draw_sentence, slides_words
 
 _BOXES = 5
 """Chains with a box of their own: the worst ones. More would have to be scrolled through."""
@@ -43,16 +47,10 @@ _ROW_NAMES = {
     "aligned_frames": "Pole Aligned",
     "straight_frames": "Nearly Straight",
 }
-_SHORT = {
-    "unreached_frames": "out of reach",
-    "limited_frames": "limits",
-    "moved_frames": "moved",
-    "flipped_frames": "flips",
-    "aligned_frames": "pole aligned",
-    "straight_frames": "nearly straight",
-}
+_CLIPS = 6
+"""Clips that have a row at first: the worst ones."""
 _ICONS = {4: "ERROR", 3: "ERROR", 2: "INFO", 1: "INFO", 0: "CHECKMARK"}
-"""By a chain's rank."""
+"""By the rank of a chain or clip."""
 
 
 class CertificatePanel(InSidebar):
@@ -78,15 +76,19 @@ class ANALYTIC_IK_PT_certificate(CertificatePanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         ob = CertificatePanel.armature(context)
-        certificate = read_certificate(ob.analytic_ik_report)
+        certificate, clips = shown_certificate(ob), read_certificates(ob.analytic_ik_report)
         if certificate is None:
             draw_sentence(layout, context, messages.REPORT_UNREADABLE(armature=ob.name), "ERROR")
             return
+        if len(clips) > 1:
+            _draw_clips(layout, context, clips, certificate)
+            layout.separator(type="LINE")
+            layout.label(text=certificate.clip, icon="ACTION")
         _draw_verdict(layout, context, certificate)
         first = first_miss(certificate)
         if first is not None:
-            bone, frame = first
-            _go_to(layout, bone, frame, f"First Miss: Frame {frame}")
+            chain, frame = first
+            _go_to(layout, chain, frame, f"First Miss: Frame {frame}")
         boxes, others = _shown(certificate)
         for chain in boxes:
             _draw_box(layout, context, ob, chain)
@@ -123,7 +125,7 @@ class ANALYTIC_IK_PT_certificate_others(CertificatePanel, bpy.types.Panel):
 
 def _others(context: bpy.types.Context) -> list[ChainCertificate]:
     ob = CertificatePanel.armature(context)
-    certificate = read_certificate(ob.analytic_ik_report) if ob else None
+    certificate = shown_certificate(ob) if ob else None
     return _shown(certificate)[1] if certificate else []
 
 
@@ -132,6 +134,39 @@ def _shown(certificate: Certificate) -> tuple[list[ChainCertificate], list[Chain
     chains = certificate.worst_first
     boxes = [chain for chain in chains if chain.rank][:_BOXES]
     return boxes, chains[len(boxes) :]
+
+
+def _draw_clips(
+    layout: bpy.types.UILayout, context: bpy.types.Context, clips: Sequence[Certificate], shown: Certificate
+) -> None:
+    """Whether all clips are sound, and a button for each, the worst first."""
+    good, sentence = verdict_on_clips(clips)
+    draw_sentence(layout, context, sentence, "CHECKMARK" if good else "ERROR")
+    _draw_clip_rows(layout, context, clips[:_CLIPS], shown)
+    if others := clips[_CLIPS:]:
+        # The stubs do not know what it returns.
+        header, body = layout.panel(  # pyright: ignore[reportGeneralTypeIssues]
+            "ANALYTIC_IK_other_clips", default_closed=True
+        )
+        header.label(text=f"{len(others)} Other Clips")
+        if body is not None:
+            _draw_clip_rows(body, context, others, shown)
+
+
+def _draw_clip_rows(
+    layout: bpy.types.UILayout, context: bpy.types.Context, clips: Sequence[Certificate], shown: Certificate
+) -> None:
+    """A line for each clip: the way there, and what is wrong."""
+    column = layout.column(align=True)
+    for clip in clips:
+        words = faults_words(clip)
+        # A long name has a line for itself.
+        split = column.split(factor=0.5, align=True) if columns_for(context, [clip.clip], 2) == 2 else column
+        button = split.operator(
+            ANALYTIC_IK_OT_go_to_frame.bl_idname, text=clip.clip, icon=_ICONS[clip.rank], depress=clip == shown
+        )
+        button.frame, button.clip = clip.first, clip.clip
+        split.label(text=words or messages.SOUND())
 
 
 def _draw_verdict(layout: bpy.types.UILayout, context: bpy.types.Context, certificate: Certificate) -> None:
@@ -148,10 +183,10 @@ def _draw_box(
     column = layout.box().column(align=True)
     column.label(text=_name(ob, chain), icon=_ICONS[chain.rank])
     for kind, ranges in chain.ranges.items():
-        _draw_ranges(column, _ROW_NAMES[kind], chain.bone, ranges)
+        _draw_ranges(column, _ROW_NAMES[kind], chain, ranges)
     column.separator(factor=0.5)
     if chain.worst_frame is not None:
-        _go_to(_value(column, "Max Error"), chain.bone, chain.worst_frame, _worst(context, chain))
+        _go_to(_value(column, "Max Error"), chain, chain.worst_frame, _worst(context, chain))
     _value(column, "Mean Error").label(text=length_words(context.scene, chain.mean_error))
     if chain.max_lag:
         _value(column, "Softness").label(text=f"up to {length_words(context.scene, chain.max_lag)}")
@@ -159,18 +194,18 @@ def _draw_box(
     if at is None:
         _value(column, "Max Rotation").label(text=turn)
     else:
-        _go_to(_value(column, "Max Rotation"), chain.bone, at, f"{turn} at {at}")
+        _go_to(_value(column, "Max Rotation"), chain, at, f"{turn} at {at}")
     if chain.keys:
         _value(column, "Keys").label(text=f"{chain.keys:,}")
 
 
-def _draw_ranges(column: bpy.types.UILayout, name: str, bone: str, ranges: list[Range]) -> None:
+def _draw_ranges(column: bpy.types.UILayout, name: str, chain: ChainCertificate, ranges: list[Range]) -> None:
     """A button for each range, as far as they are few."""
     shown = ranges[:_BUTTONS]
     for start in range(0, len(shown), _IN_A_ROW):
         row = _value(column, "" if start else name)
         for each in shown[start : start + _IN_A_ROW]:
-            _go_to(row, bone, each[0], range_words(each, short=True))
+            _go_to(row, chain, each[0], range_words(each, short=True))
     if len(ranges) > len(shown):
         _value(column, "").label(text=f"and {len(ranges) - len(shown)} more")
 
@@ -187,10 +222,10 @@ def _draw_rows(
         split.label(text=name, icon=_ICONS[chain.rank] if chain.frames else "RADIOBUT_OFF")
         if chain.ranges:
             kind, ranges = next(iter(chain.ranges.items()))
-            words = f"{_SHORT[kind]} {range_words(ranges[0], short=True)}"
-            _go_to(split, chain.bone, ranges[0][0], words)
+            words = f"{SHORT[kind]} {range_words(ranges[0], short=True)}"
+            _go_to(split, chain, ranges[0][0], words)
         elif chain.worst_frame is not None:
-            _go_to(split, chain.bone, chain.worst_frame, _worst(context, chain))
+            _go_to(split, chain, chain.worst_frame, _worst(context, chain))
         else:
             split.label(text="switched off")
 
@@ -203,9 +238,9 @@ def _draw_feet(
     for foot in sorted(feet, key=lambda foot: foot.is_sound)[:_BOXES]:
         column.label(text=_name(ob, foot), icon="CHECKMARK" if foot.is_sound else "ERROR")
         if foot.slide_frames is not None:
-            slides = (figures["slide"] * foot.length for figures in (foot.before, foot.after) if figures)
-            text = " → ".join(length_words(context.scene, slide) for slide in slides)
-            _go_to(column.row(align=True), foot.bone, foot.slide_frames[0], f"Slide {text}")
+            slides = [figures["slide"] * foot.length for figures in (foot.before, foot.after) if figures]
+            text = slides_words(context.scene, slides, foot.length)
+            _go_to(column.row(align=True), foot, foot.slide_frames[0], f"Slide {text}")
         draw_sentence(column, context, _figures_words(context, foot), "BLANK1")
     if len(feet) > _BOXES:
         column.label(text=f"and {len(feet) - _BOXES} more")
@@ -240,10 +275,10 @@ def _value(column: bpy.types.UILayout, name: str) -> bpy.types.UILayout:
     return split.row(align=True)
 
 
-def _go_to(layout: bpy.types.UILayout, bone: str, frame: int, text: str) -> None:
-    """A button that goes to a frame and selects a bone."""
+def _go_to(layout: bpy.types.UILayout, limb: ChainCertificate | FootCertificate, frame: int, text: str) -> None:
+    """A button that goes to a frame of the limb's clip and selects its bone."""
     button = layout.operator(ANALYTIC_IK_OT_go_to_frame.bl_idname, text=text)
-    button.frame, button.bone = frame, bone
+    button.frame, button.bone, button.clip = frame, limb.bone, limb.clip
 
 
 def _worst(context: bpy.types.Context, chain: ChainCertificate) -> str:

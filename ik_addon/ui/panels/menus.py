@@ -1,9 +1,14 @@
-"""Pose > Inverse Kinematics: all that can be done with chains, beside Blender's own; F3 finds what is in a menu."""
+"""Pose > Inverse Kinematics: all that can be done with chains, beside Blender's own; F3 finds what is in a menu.
+
+And File > Export: what an exporter would show wrong.
+"""
 
 import bpy
 
 from ..operators.chains import ANALYTIC_IK_OT_add, ANALYTIC_IK_OT_limit_knees, ANALYTIC_IK_OT_remove
+from ..operators.exporting import ANALYTIC_IK_OT_back_to_live, ANALYTIC_IK_OT_bake_for_export
 from ..operators.locking import ANALYTIC_IK_OT_lock_again, ANALYTIC_IK_OT_lock_to_object
+from ..operators.matching import ANALYTIC_IK_OT_match_source
 from ..operators.planting import ANALYTIC_IK_OT_plant_again, ANALYTIC_IK_OT_plant_feet
 from ..operators.ranges import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
 from ..operators.rigs import (
@@ -14,15 +19,18 @@ from ..operators.rigs import (
     ANALYTIC_IK_OT_snap_targets,
 )
 from ..view.swivel import ANALYTIC_IK_OT_swivel
+from .exporting import draw_in_menu
 
 _ENTRIES = (
     ((ANALYTIC_IK_OT_add, "CON_KINEMATIC"), (ANALYTIC_IK_OT_rig_legs, "NONE"), (ANALYTIC_IK_OT_remove, "X")),
     ((ANALYTIC_IK_OT_adopt, "CONSTRAINT_BONE"), (ANALYTIC_IK_OT_restore, "NONE")),
     ((ANALYTIC_IK_OT_snap_targets, "NONE"), (ANALYTIC_IK_OT_snap_pose, "NONE")),
     ((ANALYTIC_IK_OT_swivel, "CON_ROTLIKE"), (ANALYTIC_IK_OT_limit_knees, "CON_ROTLIMIT")),
+    ((ANALYTIC_IK_OT_match_source, "NONE"),),
     ((ANALYTIC_IK_OT_plant_feet, "NONE"), (ANALYTIC_IK_OT_plant_again, "NONE")),
     ((ANALYTIC_IK_OT_lock_to_object, "NONE"), (ANALYTIC_IK_OT_lock_again, "NONE")),
     ((ANALYTIC_IK_OT_bake, "KEYFRAME_HLT"), (ANALYTIC_IK_OT_check, "NONE")),
+    ((ANALYTIC_IK_OT_bake_for_export, "NONE"), (ANALYTIC_IK_OT_back_to_live, "NONE")),
 )
 
 
@@ -35,14 +43,15 @@ def draw_entries(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:
 
 
 def register() -> None:
-    """Append the entries, once."""
+    """Add the entries, once."""
     unregister()
     bpy.types.VIEW3D_MT_pose_ik.append(draw_entries)
+    bpy.types.TOPBAR_MT_file_export.prepend(draw_in_menu)
 
 
 def unregister() -> None:
     """Take the entries off, also those that an earlier load of this module left."""
-    menu = bpy.types.VIEW3D_MT_pose_ik
-    for draw in list(getattr(menu.draw, "_draw_funcs", ())):
-        if (draw.__module__, draw.__name__) == (draw_entries.__module__, draw_entries.__name__):
-            menu.remove(draw)
+    for menu, own in ((bpy.types.VIEW3D_MT_pose_ik, draw_entries), (bpy.types.TOPBAR_MT_file_export, draw_in_menu)):
+        for draw in list(getattr(menu.draw, "_draw_funcs", ())):
+            if (draw.__module__, draw.__name__) == (own.__module__, own.__name__):
+                menu.remove(draw)

@@ -1,4 +1,4 @@
-"""Plant Feet and Lock to Object: the buttons, and what they did."""
+"""Match Source, Plant Feet and Lock to Object: the buttons, and what they did."""
 
 import bpy
 
@@ -6,6 +6,7 @@ from ... import messages
 from ...authoring.selection import chain_armature
 from ...bake.certificate import contacts_words
 from ...bake.report import frames_words
+from ...matching.report import last_match_report
 from ...planting.scene.report import last_lock_report, planted_report, steps_words
 from ...planting.scene.sources import kept_settings
 from ...rig.data.hold import HoldRecord, holds_of
@@ -14,11 +15,12 @@ from ...rig.pose.reading import control_words
 from ..classes import registration_of
 from ..lengths import length_words
 from ..operators.locking import ANALYTIC_IK_OT_lock_again, ANALYTIC_IK_OT_lock_to_object
+from ..operators.matching import ANALYTIC_IK_OT_match_source
 from ..operators.planting import ANALYTIC_IK_OT_plant_again, ANALYTIC_IK_OT_plant_feet
 from ..operators.running import running
 from .muted import draw_muted
 from .places import InSidebar
-from .sentences import draw_sentence
+from .sentences import draw_sentence, slides_words
 
 
 class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
@@ -36,6 +38,10 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout, ob = self.layout, chain_armature(context)
         layout.enabled = running() is None
+        layout.operator(ANALYTIC_IK_OT_match_source.bl_idname, icon="CON_TRANSLIKE")
+        report = last_match_report()
+        if _is_of(report, ob):
+            _draw_match(layout, context, report)
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_plant_feet.bl_idname, icon="TRACKING_FORWARDS")
         if kept_settings(ob) is not None:
@@ -56,6 +62,17 @@ def _is_of(report: dict, ob: bpy.types.Object) -> bool:
     """True if a report is of the action that an armature object plays now."""
     action = ob.animation_data.action if ob.animation_data else None
     return action is not None and (report.get("armature"), report.get("action")) == (ob.name, action.name)
+
+
+def _draw_match(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:
+    """How far the ends of limbs are from where their source has them, before and after, and where they do not reach."""
+    for limb in report["limbs"]:
+        ways = (length_words(context.scene, limb[name]) for name in ("distance_before", "error"))
+        draw_sentence(layout, context, messages.MATCHED_LIMB(tip=limb["tip"], ways=" → ".join(ways)), "DOT")
+        unreached = limb["unreached_frames"]
+        if unreached:
+            words = messages.LEGS_UNREACHED(frames=frames_words(len(unreached)), frame=unreached[0])
+            draw_sentence(layout, context, words, "ERROR")
 
 
 def _draw_holds(
@@ -80,9 +97,9 @@ def _draw_holds(
 def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:
     """What planting did: largest slides in contacts before and after, and how far the body moved."""
     for chain in report["chains"]:
-        slides = (length_words(context.scene, chain[f"slide_{when}"]) for when in ("before", "after"))
+        slides = slides_words(context.scene, (chain["slide_before"], chain["slide_after"]), chain["length"])
         steps = steps_words(chain["steps"])
-        draw_sentence(layout, context, messages.SLIDES(tip=chain["tip"], steps=steps, slides=" → ".join(slides)), "DOT")
+        draw_sentence(layout, context, messages.SLIDES(tip=chain["tip"], steps=steps, slides=slides), "DOT")
     shift = length_words(context.scene, report["body_shift"])
     draw_sentence(layout, context, messages.BODY_MOVED(bone=report["body"], shift=shift), "DOT")
     if report["ground_speed"]:

@@ -1,9 +1,11 @@
 """Sentences and rows of buttons as a panel shows them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import blf
 import bpy
+
+from ..lengths import length_words
 
 _FONT = 0
 """The number of Blender's own font."""
@@ -13,6 +15,8 @@ _EDGES, _BUTTON = 52.0, 34.0
 """Points that the margins of a panel and the tabs take, and those of a button beside its text: an icon and edges."""
 _NARROWEST = 90.0
 """Points that a line has at least, however narrow the sidebar is."""
+_ROUNDING = 1e-5
+"""Part of a leg by which feet that stand still slide where Blender computes with seven digits."""
 
 
 def draw_sentence(layout: bpy.types.UILayout, context: bpy.types.Context, sentence: str, icon: str) -> None:
@@ -55,3 +59,12 @@ def lines_of(sentence: str, width: float, measure: Callable[[str], float]) -> li
             longer = word
         line = longer
     return [*lines, line] if line else lines
+
+
+def slides_words(scene: bpy.types.Scene, slides: Iterable[float], length: float) -> str:
+    """How far feet slide before and after, in the units that the scene shows; what is rounding is nothing.
+
+    length: of the leg, in world units as the slides are.
+    """
+    seen = (slide if slide > _ROUNDING * length else 0.0 for slide in slides)
+    return " → ".join(length_words(scene, slide) for slide in seen)

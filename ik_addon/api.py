@@ -1,0 +1,183 @@
+"""What the add-on does, for scripts, pipelines and agents: functions on armature objects that return a report.
+
+A report is a dict of lists, numbers, strings and None, in the shape that `report.schema.json` beside this file
+describes. It is measured on the bones as Blender shows them. Every function raises ChainError, with nothing changed, if
+it cannot do what is asked; its text names the bone, object or clip, and what to do. Selection, mode and frame stay.
+
+`clips`: "CURRENT" is what the armature plays; "ALL" every clip that moves its controls, each over its own frames; or
+the names of some. `frames`: a range with the scene's frames, for the current clip only; None: those over which keys
+move the armature, else the scene's. `progress`: is called with how many steps are done, and of how many.
+"""
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Literal
+
+import bpy
+
+from . import messages
+from .authoring.rigging import rig_legs
+from .authoring.rigging_report import rigged_entry
+from .bake.baking import baked, chains_of, checked
+from .bake.clips import clips_baked, clips_checked
+from .bake.report import whole_report
+from .bake.stepping import Progress, Steps, finish
+from .matching.match import source_matched
+from .matching.wanted import Arms
+from .planting import Ground, Options
+from .planting.scene.checking import checked_with_feet
+from .planting.scene.shown import legs_of
+from .planting.scene.whole_clip import all_clips_planted, clip_planted
+from .rig.blender.motion import motion_frames
+from .rig.model.order import ChainName
+from .solvers import ChainError
+
+__all__ = ["ChainError", "Clips", "Ground", "Options", "bake", "check", "match", "plant", "rig"]
+
+Clips = Literal["CURRENT", "ALL"] | Sequence[str]
+
+
+def rig(
+    ob: bpy.types.Object,
+    *,
+    arms: bool = False,
+    controls: Literal["EMPTIES", "BONES"] = "EMPTIES",
+    follow_motion: bool = True,
+    progress: Progress | None = None,
+) -> dict:
+    """Give the legs of an armature object, with `arms` its arms too, chains and controls. No bone moves, in no clip.
+
+    controls: what targets and pole targets are. follow_motion: they get keys that carry every clip. The report's entry
+    says in `rigged` which limbs got what, and which were left out.
+    """
+    _check_armature(ob)
+    start = perf_counter()
+    rigged = rig_legs(bpy.context, ob, (), arms, follow_motion, controls == "BONES", progress)
+    entry = {"file": bpy.data.filepath, "frames": None, "seconds": perf_counter() - start, "chains": []}
+    return whole_report([{**entry, "rigged": [rigged_entry(ob, rigged)], "error": None}])
+
+
+def plant(
+    ob: bpy.types.Object,
+    *,
+    clips: Clips = "CURRENT",
+    frames: range | None = None,
+    ground: Ground | None = None,
+    options: Options | None = None,
+    keep_controls: bool = True,
+    progress: Progress | None = None,
+) -> dict:
+    """Let the feet of an armature object stand where they touch the ground, bake that, and check it.
+
+    Its legs are rigged first if it has no chains. ground: None for as captured. options: how; None for as the operator
+    has it. keep_controls: the chains stay, muted, and so do the clips before; else nothing stays but the planted clips,
+    under the names of these. The report's entries have `feet`, before and after, and `left_out` for a clip in which no
+    foot stands.
+    """
+    _check_armature(ob)
+    if clips == "CURRENT":
+        return finish(clip_planted(bpy.context, ob, frames, options, ground, keep_controls), progress)
+    _no_frames(frames)
+    steps = all_clips_planted(bpy.context, ob, _names(clips), options, ground, keep_controls)
+    return finish(steps, progress)
+
+
+def bake(
+    ob: bpy.types.Object,
+    *,
+    clips: Clips = "CURRENT",
+    frames: range | None = None,
+    action: Literal["NEW", "COPY", "CURRENT"] = "COPY",
+    after: Literal["KEEP", "MUTE", "REMOVE"] = "MUTE",
+    tolerance: float = 0.0,
+    strips: bool = True,
+    progress: Progress | None = None,
+) -> dict:
+    """Key the bones of an armature object's chains so that they play as they do live, without the add-on.
+
+    action: the keys go into a new action, into a copy of what plays, or into that itself. after: what becomes of the
+    chains. tolerance: above 0, keys are dropped while the tip stays within it, in armature units. strips: NLA strips
+    play what was made of their clips.
+    """
+    chains = _chains(ob)
+    if clips == "CURRENT":
+        return finish(baked(bpy.context, chains, _frames(ob, frames), action, after, tolerance), progress)
+    _no_frames(frames)
+    return finish(clips_baked(bpy.context, chains, action, after, tolerance, _names(clips), strips), progress)
+
+
+def check(
+    ob: bpy.types.Object,
+    *,
+    clips: Clips = "CURRENT",
+    frames: range | None = None,
+    feet: bool = True,
+    ground: Ground | None = None,
+    progress: Progress | None = None,
+) -> dict:
+    """Measure how well the chains of an armature object meet their targets, and its feet stand. Nothing changes.
+
+    It needs no chains to look at feet. feet: look at them, if it has legs. ground: what they should stand on; None:
+    what they were planted on, else as captured.
+    """
+    _check_armature(ob)
+    has_feet = feet and bool(legs_of(ob))
+    chains = chains_of([ob]) if has_feet else _chains(ob)
+
+    def work(over: range) -> Steps[dict]:
+        if has_feet:
+            return checked_with_feet(bpy.context, chains, [ob], over, ground)
+        return checked(bpy.context, chains, over)
+
+    if clips == "CURRENT":
+        return finish(work(_frames(ob, frames)), progress)
+    _no_frames(frames)
+    return finish(clips_checked(ob, work, _names(clips)), progress)
+
+
+def match(
+    ob: bpy.types.Object,
+    source: bpy.types.Object,
+    *,
+    frames: range | None = None,
+    scale_frame: int | None = None,
+    arms: Arms = "SHOULDER",
+    body: bool = True,
+    progress: Progress | None = None,
+) -> dict:
+    """Bring ankles and wrists of a retargeted clip back to where its source has them, scaled: see `match_source`.
+
+    The limbs need chains, which `rig` makes. The report's entry says in `matched` how near each limb is.
+    """
+    _check_armature(ob)
+    start = perf_counter()
+    matched = finish(source_matched(bpy.context, ob, source, frames, scale_frame, arms, body), progress)
+    entry = {"file": bpy.data.filepath, "frames": matched["frames"], "seconds": perf_counter() - start, "chains": []}
+    return whole_report([{**entry, "matched": matched, "error": None}])
+
+
+def _check_armature(ob: bpy.types.Object) -> None:
+    if ob.type != "ARMATURE":
+        raise ChainError(messages.NOT_AN_ARMATURE(object=ob.name))
+
+
+def _chains(ob: bpy.types.Object) -> list[ChainName]:
+    _check_armature(ob)
+    chains = chains_of([ob])
+    if not chains:
+        raise ChainError(messages.NO_CHAIN_ACTIVE(armature=ob.name))
+    return chains
+
+
+def _frames(ob: bpy.types.Object, frames: range | None) -> range:
+    scene = bpy.context.scene
+    return frames or motion_frames(ob) or range(scene.frame_start, scene.frame_end + 1)
+
+
+def _names(clips: Clips) -> list[str] | None:
+    return None if clips == "ALL" else list(clips)
+
+
+def _no_frames(frames: range | None) -> None:
+    if frames is not None:
+        raise ChainError(messages.CLIPS_HAVE_FRAMES())

@@ -1,0 +1,134 @@
+"""Every clip baked under its own name, ready for an exporter, and the way back to live chains."""
+
+from collections.abc import Iterator, Sequence
+
+import bpy
+
+from .. import messages
+from ..bake.baking import chains_of
+from ..bake.clips import chosen_clips, clips_baked
+from ..bake.stepping import Steps, at_once
+from ..rig.blender.armatures import armature_objects
+from ..rig.blender.clips import Clip, clip_in, clips_of, is_in_place, made_from, moved_channels, playing_clip
+from ..rig.data.aside import (
+    bring_back,
+    has_aside,
+    held_by_bones,
+    live_copy,
+    put_action_aside,
+    put_bones_aside,
+    put_copy_aside,
+    put_object_aside,
+)
+from ..rig.data.control_clips import controls_follow, partner, separate_controls
+from ..rig.data.footprint import footprint_of
+from ..rig.data.undoing import all_or_nothing
+from ..solvers import ChainError
+from .widgets import is_widget
+
+
+def clips_baked_for_export(context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
+    """In steps: bake all clips of an armature object under their own names, and put aside what exporters need not see.
+
+    Its chains are muted. Aside go the live clips, captures that clips were planted from, and controls that are Empties;
+    `back_to_live` brings them back. Returns the report, with an entry for each clip. Raises ChainError, with nothing
+    changed.
+    """
+    if has_aside(ob):
+        raise ChainError(messages.BAKED_FOR_EXPORT_ALREADY(armature=ob.name))
+    chains = chains_of([ob])
+    if not chains:
+        raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
+    clips, held, moved = chosen_clips(ob, None), held_by_bones(ob), _channels(ob)
+    actions = list(dict.fromkeys(clip.action for clip in clips))
+    for action in actions:
+        if not action.is_editable:
+            raise ChainError(messages.ACTION_LINKED(action=action.name))
+    left_out = list(dict.fromkeys(_left_out(ob)))
+    unseen = [*_sources(ob, clips), *_of_controls(ob, clips, left_out)]
+    with all_or_nothing([ob]):
+        copies = {action: live_copy(action) for action in actions}
+        report = yield from clips_baked(context, chains, "CURRENT")
+    freed = {bone for bone, _ in _channels(ob) - moved}
+    put_bones_aside(ob, {name: own for name, own in held.items() if own[0] or own[1] or name in freed})
+    for action, copy in copies.items():
+        put_copy_aside(ob, action, copy)
+    for action in unseen:
+        put_action_aside(ob, action)
+    for control in left_out:
+        put_object_aside(ob, control)
+    return report
+
+
+bake_clips_for_export = at_once(clips_baked_for_export)
+"""Bake all clips for an exporter, all at once: see `clips_baked_for_export`."""
+
+
+def back_to_live(ob: bpy.types.Object) -> int:
+    """Bring the live clips and the controls of an armature object back, and switch its chains on as they were.
+
+    What was baked goes. Returns the number of clips. Raises ChainError if nothing was baked for export.
+    """
+    if not has_aside(ob):
+        raise ChainError(messages.NOT_BAKED_FOR_EXPORT(armature=ob.name))
+    count = bring_back(ob)
+    controls_follow(ob)
+    return count
+
+
+def strips_not_followed(ob: bpy.types.Object) -> list[str]:
+    """The names of NLA strips that an exporter would show with limbs in wrong places, while chains are live.
+
+    Controls that are objects play what belongs to a clip at the clip's own frames, and one clip at a time.
+    """
+    if ob.animation_data is None or not chains_of([ob]):
+        return []
+    controls, found = separate_controls(ob), []
+    for track in ob.animation_data.nla_tracks if controls else ():
+        heard = [strip for strip in track.strips if strip.action is not None and not strip.mute]
+        for strip in heard:
+            clip = clip_in(strip.action, getattr(strip, "action_slot_handle", 0))
+            follows = len(heard) == 1 and strip.blend_type == "REPLACE" and is_in_place(strip)
+            if not follows and any(partner(control, clip) for control in controls):
+                found.append(strip.name)
+    return found
+
+
+def _channels(ob: bpy.types.Object) -> set[tuple[str, str]]:
+    """The channels of bones that any clip sets."""
+    return {channel for clip in clips_of(ob) for channel in moved_channels(clip)}
+
+
+def _sources(ob: bpy.types.Object, clips: Sequence[Clip]) -> list[bpy.types.Action]:
+    """The actions from which clips were made, and that are no clips themselves: exporters would show them beside."""
+    played, found = {clip.action for clip in clips_of(ob)}, []
+    for clip in clips:
+        action = made_from(clip.action)
+        while action is not None and action not in found:
+            found.append(action)
+            action = made_from(action)
+    return [action for action in found if action not in played and action.is_editable]
+
+
+def _of_controls(
+    ob: bpy.types.Object, clips: Sequence[Clip], left_out: Sequence[bpy.types.Object]
+) -> list[bpy.types.Action]:
+    """The actions that play on nothing but what is left out: FBX would show them on the armature too."""
+    own = {partner(control, clip) for control in separate_controls(ob) for clip in clips}
+    own |= {playing_clip(control) for control in left_out}
+    rest = [each for each in bpy.data.objects if each not in left_out]
+    played = {clip.action for clip in (*clips, *map(playing_clip, rest)) if clip is not None}
+    actions = dict.fromkeys(clip.action for clip in own if clip is not None)
+    return [action for action in actions if action not in played and action.is_editable]
+
+
+def _left_out(ob: bpy.types.Object) -> Iterator[bpy.types.Object]:
+    """The objects that nobody needs in a game: Empties that are controls or footprints, and shapes of control bones.
+
+    Controls of another armature's live chains stay.
+    """
+    others = [other for other in armature_objects() if other != ob and chains_of([other])]
+    needed = {control for other in others for control in separate_controls(other)}
+    yield from (each for each in separate_controls(ob) if each.type == "EMPTY" and each not in needed)
+    yield from (each for each in bpy.data.objects if (kept := footprint_of(each)) and kept.armature == ob)
+    yield from (bone.custom_shape for bone in ob.pose.bones if bone.custom_shape and is_widget(bone.custom_shape))

@@ -1,0 +1,60 @@
+"""`bake`: live chains into keys."""
+
+import argparse
+from pathlib import Path
+
+import bpy
+
+from .. import messages
+from ..authoring.bare import controls_of_chains, remove_controls
+from ..bake import bake, chains_of
+from ..bake.clips import bake_clips, rigged_clips
+from ..bake.formats import ONE_CLIP, open_file, write_file
+from ..bake.stopping import stop_if_asked
+from ..rig.blender.armatures import armature_named
+from ..rig.model.order import ChainName
+from ..solvers import ChainError
+from .files import check_output, is_foreign, output_of, span_of
+from .saying import shown
+
+
+def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
+    """Bake the chains of a file and save it; its entries in the report."""
+    output = output_of(file, options)
+    check_output(output, options)
+    compressed, scene = open_file(file), bpy.context.scene
+    chains = live_chains(file)
+    armatures = [armature_named(name) for name in dict.fromkeys(chain.armature for chain in chains)]
+    keeps_chains = not is_foreign(output)
+    settings = {"action": options.action or "COPY", "after": options.after or "MUTE"}
+    if not keeps_chains:
+        # What is made takes the place of what it was made of.
+        settings = {"action": "CURRENT", "after": "REMOVE"}
+    settings["tolerance"] = options.tolerance
+    clips = options.clips
+    if clips is None and not (keeps_chains or options.frames or options.step or output.suffix.lower() in ONE_CLIP):
+        clips = "all" if any(len(rigged_clips(ob)) > 1 for ob in armatures) else None
+    controls = [(ob, controls_of_chains(ob)) for ob in armatures]
+    first, last = options.frames or (scene.frame_start, scene.frame_end)
+    frames = range(first, last + 1, options.step or 1)
+    with shown(file.name, len(frames)) as progress:
+        if clips == "all":
+            report = bake_clips(bpy.context, chains, **settings, strips=True, progress=progress)
+        else:
+            report = bake(bpy.context, chains, frames, **settings, progress=progress)
+    stop_if_asked()
+    if not keeps_chains:
+        for ob, own in controls:
+            remove_controls(ob, own)
+        bpy.context.view_layer.objects.active = armatures[0]
+    write_file(output, compressed, span_of(report["files"]))
+    return report["files"]
+
+
+def live_chains(file: Path) -> list[ChainName]:
+    """The chains of the scene. ChainError says what to do where there is none."""
+    chains = chains_of(bpy.context.scene.objects)
+    if not chains:
+        imported = is_foreign(file)
+        raise ChainError((messages.NO_CHAIN_IMPORTED if imported else messages.NO_CHAIN_IN_SCENE)())
+    return chains

@@ -1,0 +1,173 @@
+"""What can be asked of the command, and whether it makes sense."""
+
+import argparse
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import bpy
+
+from .. import messages
+from ..bake.formats import BLEND, ONE_CLIP, SUFFIXES
+from ..bake.saving import first_doubled
+from ..planting.feet.measures import FIGURES
+from .files import is_foreign, output_of
+
+_FRAMES = re.compile(r"(-?\d+)-(-?\d+)$")
+
+
+def read_options(arguments: Sequence[str], prog: str) -> argparse.Namespace:
+    """The options that arguments say. Raises SystemExit, once it is said, where they make no sense or ask for help."""
+    options = _parser(prog).parse_args(arguments)
+    if not options.files and bpy.data.filepath:
+        options.files = [Path(bpy.data.filepath)]
+    if not options.files:
+        options.usage_error(messages.NO_FILE_GIVEN())
+    if options.command != "check":
+        _check_outputs(options)
+    if getattr(options, "clips", None) == "all" and (options.frames or getattr(options, "step", None)):
+        options.usage_error(messages.FRAMES_OF_CURRENT())
+    return options
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    if options.output and len(options.files) > 1:
+        options.usage_error(messages.OUTPUT_TAKES_ONE())
+    if options.command == "rig" and options.output_dir:
+        options.format = BLEND.removeprefix(".")
+    outputs = [output_of(file, options) for file in options.files]
+    doubled = first_doubled(outputs)
+    if doubled is not None:
+        first, second = (options.files[k] for k in doubled)
+        options.usage_error(messages.SAME_OUTPUT(first=first, second=second, output=outputs[doubled[1]]))
+    for file, output in zip(options.files, outputs, strict=True):
+        suffix = output.suffix.lower()
+        if suffix not in SUFFIXES and suffix != file.suffix.lower():
+            options.usage_error(messages.NO_FORMAT(output=output, formats=", ".join(SUFFIXES)))
+        if not is_foreign(output):
+            continue
+        if options.command == "rig":
+            options.usage_error(messages.RIG_IS_BLEND(output=output))
+        if options.command == "bake" and (options.action or options.after):
+            options.usage_error(messages.KEPT_IN_BLEND(output=output))
+        if suffix in ONE_CLIP and options.clips == "all":
+            options.usage_error(messages.HOLDS_ONE_CLIP(output=output))
+
+
+def _parser(prog: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=prog, description="Analytic inverse kinematics for .blend files, characters and captures."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("files", nargs="*", type=Path, metavar="FILE", help=f"files to open: {', '.join(SUFFIXES)}")
+    shared.add_argument("--report", type=Path, metavar="FILE.json", help="write what was done and measured")
+    measured = argparse.ArgumentParser(add_help=False, parents=[shared])
+    measured.add_argument("--frames", type=_frames, metavar="A-B", help="first and last frame of the current clip")
+    measured.add_argument("--certificate", type=Path, metavar="FILE.txt", help="write it as text to be read")
+    measured.add_argument(
+        "--clips",
+        type=str.lower,
+        choices=("current", "all"),
+        help="what plays, or every clip over its own frames (default: all; bake and check of a .blend file that stays "
+        "one: current)",
+    )
+    stepped = argparse.ArgumentParser(add_help=False)
+    stepped.add_argument("--step", type=_step, metavar="N", help="every Nth frame of the current clip")
+    standing = argparse.ArgumentParser(add_help=False)
+    standing.add_argument(
+        "--ground", type=str.upper, choices=("CAPTURED", "LEVEL", "OBJECT"), help="what the feet stand on"
+    )
+    standing.add_argument("--height", type=float, default=0.0, metavar="H", help="height of level ground")
+    standing.add_argument("--ground-object", metavar="NAME", help="mesh object that the feet stand on")
+    baking = commands.add_parser("bake", parents=[measured, stepped], help="write live chains into keys and save")
+    _add_outputs(baking).add_argument("--in-place", action="store_true", help="save over each FILE")
+    _add_format(baking)
+    baking.add_argument(
+        "--action", type=str.upper, choices=("NEW", "COPY", "CURRENT"), help="of a .blend file (default: COPY)"
+    )
+    baking.add_argument(
+        "--after", type=str.upper, choices=("KEEP", "MUTE", "REMOVE"), help="of a .blend file (default: MUTE)"
+    )
+    baking.add_argument(
+        "--tolerance", type=_distance, default=0.0, metavar="T", help="drop keys while the tip stays within T"
+    )
+    checking = commands.add_parser(
+        "check", parents=[measured, stepped, standing], help="measure live chains, and feet; save nothing"
+    )
+    checking.add_argument(
+        "--max-error", type=_distance, metavar="E", help="exit with 1 where a tip misses its target by more"
+    )
+    checking.add_argument("--feet", action="store_true", help="measure how well feet stand, with or without chains")
+    checking.add_argument(
+        "--limit",
+        type=_limit,
+        action="append",
+        default=[],
+        metavar="FIGURE=VALUE",
+        help=f"exit with 1 where a figure of feet is larger: {', '.join(FIGURES)}",
+    )
+    planting = commands.add_parser(
+        "plant", parents=[measured, standing], help="rig captures, let their feet stand, bake and save"
+    )
+    _add_outputs(planting)
+    _add_format(planting)
+    rigging = commands.add_parser(
+        "rig", parents=[shared], help="give the legs of armatures chains and controls, and save .blend files"
+    )
+    _add_outputs(rigging)
+    rigging.add_argument("--armature", metavar="NAME", help="armature object to rig (default: all of the scene)")
+    rigging.add_argument("--arms", action="store_true", help="rig arms too, where the names of the bones say so")
+    rigging.add_argument(
+        "--controls", type=str.upper, choices=("EMPTIES", "BONES"), default="EMPTIES", help="what the controls are"
+    )
+    rigging.set_defaults(certificate=None, format=None)
+    for command in (baking, checking, planting, rigging):
+        command.set_defaults(usage_error=command.error)
+    return parser
+
+
+def _add_outputs(command: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
+    where = command.add_mutually_exclusive_group(required=True)
+    where.add_argument("--output", type=Path, metavar="PATH", help="file to save to (one FILE), in the format it says")
+    where.add_argument("--output-dir", type=Path, metavar="DIR", help="folder to save to, under the same names")
+    return where
+
+
+def _add_format(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--format",
+        type=str.lower,
+        choices=[suffix.removeprefix(".") for suffix in SUFFIXES],
+        help="of the files in DIR (default: as they came)",
+    )
+
+
+def _frames(text: str) -> tuple[int, int]:
+    match = _FRAMES.match(text)
+    if match is None or int(match[1]) > int(match[2]):
+        raise argparse.ArgumentTypeError(messages.NO_RANGE(text=text))
+    return int(match[1]), int(match[2])
+
+
+def _step(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(messages.NO_STEP(text=text))
+    return int(text)
+
+
+def _limit(text: str) -> tuple[str, float]:
+    figure, _, value = text.partition("=")
+    if figure not in FIGURES:
+        raise argparse.ArgumentTypeError(messages.NO_FIGURE(text=text, figures=", ".join(FIGURES)))
+    return figure, _distance(value)
+
+
+def _distance(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(messages.NO_DISTANCE(text=text))
+    return value

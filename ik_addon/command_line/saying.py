@@ -1,0 +1,57 @@
+"""What the command line says: lines, complaints, files of text, and progress."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .. import messages
+from ..bake.saving import save_text
+from ..bake.stepping import Progress
+from ..bake.stopping import stop_if_asked
+
+try:
+    from tqdm import tqdm
+except ImportError:  # Blender does not ship it: there the frames go by without a bar.
+    tqdm = None
+
+
+def say(line: str) -> None:
+    """Print a line; letters that the terminal, or the pipe, does not know are spelled out."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(line.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def complain(file: Path, error: Exception | str) -> str:
+    """Say on stderr what stopped a file, in one line; returns the reason."""
+    reason = " ".join(str(error).removeprefix("Error: ").split())
+    print(messages.OF(whose=file, said=reason), file=sys.stderr)
+    return reason
+
+
+def written(path: Path, text: str) -> bool:
+    """Write a text file; whether that went well is said on stderr."""
+    try:
+        save_text(path, text)
+    except OSError as error:
+        complain(path, error)
+        return False
+    return True
+
+
+@contextmanager
+def shown(name: str, frames: int) -> Iterator[Progress]:
+    """Progress on a terminal, none in a pipe; between two frames it is heard whether somebody asks to stop."""
+    if tqdm is None or not sys.stderr.isatty():
+        yield lambda *_: stop_if_asked()
+        return
+    with tqdm(desc=name, unit="frame", total=frames) as bar:
+
+        def progress(done: int, total: int) -> None:
+            stop_if_asked()
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield progress
+        # What was sampled had no steps.
+        bar.update(bar.total - bar.n)

@@ -1,0 +1,171 @@
+"""What an armature object has put aside while its baked clips wait to be exported: live clips, controls, switches.
+
+Actions that are put aside stay in the file. Nothing plays or exports them: the paths of their F-Curves lead nowhere.
+"""
+
+from collections.abc import Iterator
+
+import bpy
+
+from ..blender.animation import FOLLOWING, fcurve_collections
+
+_RECORDS = "analytic_ik_record_aside"
+_NOWHERE = "analytic_ik_aside."
+"""What the paths of F-Curves begin with that are put aside."""
+_LIVE = "{} (live)"
+
+
+_CHANNELS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
+_SIZE = sum(_CHANNELS.values())
+
+Held = tuple[bool, float, list[float]]
+"""Whether a bone's chain is on, how far the bone follows limbs, and what its channels hold."""
+
+
+class Aside(bpy.types.PropertyGroup):
+    """One thing that is put aside.
+
+    live: an action; action: the baked one that has its place, None: it has its own. control: an object, with the
+    collection that it was in, or the scene if that was the scene's own. name: of a bone, with its switches and with
+    what its channels held.
+    """
+
+    name: bpy.props.StringProperty()
+    enabled: bpy.props.BoolProperty()
+    following: bpy.props.FloatProperty()
+    channels: bpy.props.FloatVectorProperty(size=_SIZE)
+    live: bpy.props.PointerProperty(type=bpy.types.Action)
+    action: bpy.props.PointerProperty(type=bpy.types.Action)
+    control: bpy.props.PointerProperty(type=bpy.types.Object)
+    collection: bpy.props.PointerProperty(type=bpy.types.Collection)
+    scene: bpy.props.PointerProperty(type=bpy.types.Scene)
+
+
+def has_aside(ob: bpy.types.Object) -> bool:
+    """Whether an armature object has put anything aside."""
+    return ob.is_property_set(_RECORDS) and len(getattr(ob, _RECORDS)) > 0
+
+
+def held_by_bones(ob: bpy.types.Object) -> dict[str, Held]:
+    """What the bones of an armature object hold, by their names."""
+    return {bone.name: (bone.analytic_ik_enabled, getattr(bone, FOLLOWING), _values(bone)) for bone in ob.pose.bones}
+
+
+def put_bones_aside(ob: bpy.types.Object, bones: dict[str, Held]) -> None:
+    """Keep what bones held."""
+    for name, (enabled, following, channels) in bones.items():
+        record = getattr(ob, _RECORDS).add()
+        record.name, record.enabled, record.following, record.channels = name, enabled, following, channels
+
+
+def live_copy(action: bpy.types.Action) -> bpy.types.Action:
+    """A copy of an action that is put aside."""
+    copy = action.copy()
+    copy.name, copy.use_fake_user = _LIVE.format(action.name), True
+    _lead_nowhere(copy)
+    return copy
+
+
+def put_copy_aside(ob: bpy.types.Object, action: bpy.types.Action, copy: bpy.types.Action) -> None:
+    """Keep the live copy of an action that was baked."""
+    record = getattr(ob, _RECORDS).add()
+    record.live, record.action = copy, action
+
+
+def put_action_aside(ob: bpy.types.Object, action: bpy.types.Action) -> None:
+    """Let nothing play or export an action."""
+    _lead_nowhere(action)
+    getattr(ob, _RECORDS).add().live = action
+
+
+def put_object_aside(ob: bpy.types.Object, control: bpy.types.Object) -> None:
+    """Take an object out of all scenes and collections that this file owns."""
+    scenes = {scene.collection: scene for scene in bpy.data.scenes}
+    for collection in control.users_collection:
+        if collection.library is None and collection.override_library is None:
+            record = getattr(ob, _RECORDS).add()
+            record.control = control
+            if collection in scenes:
+                record.scene = scenes[collection]
+            else:
+                record.collection = collection
+            collection.objects.unlink(control)
+
+
+def bring_back(ob: bpy.types.Object) -> int:
+    """Bring all of it back, as far as it is still there; returns how many clips are live again."""
+    count = 0
+    for record in getattr(ob, _RECORDS):
+        if record.live is not None:
+            count += record.action is not None
+            _lead_back(record.live)
+        if record.control is not None:
+            _link_back(record)
+        bone = ob.pose.bones.get(record.name)
+        if bone is not None:
+            bone.analytic_ik_enabled = record.enabled
+            setattr(bone, FOLLOWING, record.following)
+            _hold(bone, list(record.channels))
+    for live, action in [(record.live, record.action) for record in getattr(ob, _RECORDS) if record.live is not None]:
+        if action is not None:
+            _take_place(live, action)
+    ob.property_unset(_RECORDS)
+    ob.update_tag()
+    return count
+
+
+def _values(bone: bpy.types.PoseBone) -> list[float]:
+    return [value for name in _CHANNELS for value in getattr(bone, name)]
+
+
+def _hold(bone: bpy.types.PoseBone, values: list[float]) -> None:
+    for name, size in _CHANNELS.items():
+        setattr(bone, name, values[:size])
+        del values[:size]
+
+
+def _lead_nowhere(action: bpy.types.Action) -> None:
+    for curve in _curves(action):
+        curve.data_path = _NOWHERE + curve.data_path
+
+
+def _lead_back(action: bpy.types.Action) -> None:
+    for curve in _curves(action):
+        curve.data_path = curve.data_path.removeprefix(_NOWHERE)
+        # What was evaluated meanwhile is marked as leading nowhere.
+        curve.is_valid = True
+
+
+def _curves(action: bpy.types.Action) -> Iterator[bpy.types.FCurve]:
+    for slot in getattr(action, "slots", (None,)):
+        for curves in fcurve_collections(action, slot):
+            yield from curves
+
+
+def _take_place(live: bpy.types.Action, action: bpy.types.Action) -> None:
+    """Let a live action have the place and the name of the baked one, which goes."""
+    name, fake_user = action.name, action.use_fake_user
+    action.user_remap(live)
+    bpy.data.actions.remove(action)
+    live.name, live.use_fake_user = name, fake_user
+
+
+def _link_back(record: Aside) -> None:
+    home = record.scene.collection if record.scene is not None else record.collection
+    if home is None:
+        # Its collection was deleted meanwhile.
+        home = bpy.context.scene.collection
+    if record.control.name not in home.objects:
+        home.objects.link(record.control)
+
+
+def register() -> None:
+    """Give armature objects a place for it."""
+    bpy.utils.register_class(Aside)
+    setattr(bpy.types.Object, _RECORDS, bpy.props.CollectionProperty(type=Aside, options={"HIDDEN"}))
+
+
+def unregister() -> None:
+    """Take it away."""
+    delattr(bpy.types.Object, _RECORDS)
+    bpy.utils.unregister_class(Aside)

@@ -1,0 +1,47 @@
+"""Characters of many makers through the command, file to file: all clips come out, and their feet stand."""
+
+import json
+
+import pytest
+
+from ik_addon.command_line import run
+
+from .test_file_to_file import CHARACTERS, ranges_of
+
+pytestmark = [pytest.mark.versions, pytest.mark.slow]
+
+FILES = {
+    # By name: how many clips, and those in which no foot stands or which are too short.
+    "Fox.glb": (3, set()),
+    "RobotExpressive.glb": (14, {"Running"}),
+    "godot_player.glb": (8, {"RESET"}),
+    "kaykit_Med_MovementBasic.glb": (11, {"T-Pose", "Running_B"}),
+    "mannequiny.glb": (10, {"air_jump_root.001"}),
+    "quat_KnightCharacter.glb": (12, {"Run", "Run_swordAttack", "Run_swordRight"}),
+    "quat_Spider.glb": (5, set()),
+    "quat_Wolf.glb": (12, set()),
+    "quat_cyberpunk_22_clips.glb": (22, {"Roll"}),
+}
+STANDS = 0.006
+"""In leg lengths. Most feet stand to 1e-5; a fox in place and a landing that is out of reach at one frame do not."""
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_all_clips_of_a_character_are_planted(name, tmp_path):
+    source, out, report = CHARACTERS / name, tmp_path / "out", tmp_path / "r.json"
+    if not source.exists():
+        pytest.skip(f"{source} is not there")
+    count, left_out = FILES[name]
+    assert run(["plant", str(source), "--output-dir", str(out), "--report", str(report)]) == 0
+    entries = json.loads(report.read_text())["files"]
+    assert len(entries) == count
+    named = {entry["clip"].rpartition("|")[2] for entry in entries if "left_out" in entry}
+    # Blender 4.2 puts the armature's name behind.
+    assert len(named) == len(left_out) and all(any(each.startswith(clip) for clip in left_out) for each in named)
+    slides = [foot["after"]["slide"] for entry in entries for foot in entry.get("feet", ())]
+    assert max(slides) < STANDS
+    before, after = ranges_of(source), ranges_of(out / name)
+    assert after.keys() == before.keys()
+    for clip, (first, last) in before.items():
+        # Keys between frames are written at whole ones.
+        assert abs(after[clip][0] - first) < 1.0 and abs(after[clip][1] - last) < 1.0

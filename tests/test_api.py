@@ -1,0 +1,152 @@
+"""The functions for scripts: on armature objects, with reports of the promised shape, and nothing else is changed."""
+
+import bpy
+import numpy as np
+import pytest
+
+from ik_addon import api
+from ik_addon.rig.blender.clips import clip_name, clips_of
+
+from .clips.characters import AMOUNTS, all_shown, farthest, film, new_character
+from .clips.test_planted_clips import walking_clips
+from .every_report import check_report
+from .rig.rigs import new_empty
+from .scenes import go_to, rotation_curves, select, without_handlers
+
+pytestmark = pytest.mark.versions
+
+NEAR = 1e-4
+
+
+@pytest.fixture
+def character():
+    """With three clips; the cube is active, so that nothing leans on the context."""
+    ob = new_character()
+    select(new_empty("other", (0.0, 0.0, 0.0)))
+    go_to(5)
+    return ob
+
+
+def state() -> tuple:
+    view = bpy.context.view_layer
+    return view.objects.active.name, [ob.name for ob in bpy.context.selected_objects], bpy.context.scene.frame_current
+
+
+@pytest.mark.parametrize("controls", ["EMPTIES", "BONES"])
+def test_a_character_is_rigged_checked_and_baked_in_all_clips(character, controls):
+    shown = all_shown(character)
+    before = state()
+    rigged = api.rig(character, controls=controls)
+    check_report(rigged)
+    [entry] = rigged["files"]
+    [rigged] = entry["rigged"]
+    assert {limb["bones"][-1] for limb in rigged["limbs"]} == {"shin.L", "shin.R"}
+    assert sorted(rigged["clips"]) == sorted(AMOUNTS)
+    for limb in rigged["limbs"]:
+        for name in ("target", "pole_target"):
+            control = limb[name]
+            ob = bpy.data.objects[control["object"]]
+            assert (control["bone"] in ob.pose.bones) if controls == "BONES" else control["bone"] is None
+    checked = api.check(character, clips="ALL", feet=False)
+    check_report(checked)
+    assert sorted(entry["clip"] for entry in checked["files"]) == sorted(AMOUNTS)
+    assert all(chain["max_error"] < NEAR for entry in checked["files"] for chain in entry["chains"])
+    baked = api.bake(character, clips="ALL", action="CURRENT")
+    check_report(baked)
+    assert all(chain["keys"] for entry in baked["files"] for chain in entry["chains"])
+    assert state() == before
+    with without_handlers():
+        assert farthest(shown, all_shown(character)) < NEAR
+
+
+def test_what_plays_is_baked_over_its_own_frames_or_those_that_are_given(character):
+    api.rig(character)
+    assert api.check(character)["files"][0]["frames"] == [1, 12, 1]
+    frames = range(3, 9, 2)
+    live = film(character, frames)
+    report = api.bake(character, frames=frames, after="REMOVE")
+    check_report(report)
+    assert report["files"][0]["frames"] == [3, 7, 2]
+    with without_handlers():
+        assert np.abs(film(character, frames) - live).max() < NEAR
+
+
+def test_clips_are_chosen_by_name(character):
+    api.rig(character)
+    report = api.bake(character, clips=["run"], after="KEEP")
+    assert [entry["clip"] for entry in report["files"]] == ["run"]
+
+
+def test_feet_are_checked_without_chains(character):
+    report = api.check(character, ground=api.Ground("LEVEL", 0.0))
+    check_report(report)
+    [entry] = report["files"]
+    assert not entry["chains"] and {foot["ground"] for foot in entry["feet"]} == {"LEVEL"}
+
+
+def test_clips_are_planted_and_those_without_a_stand_are_named():
+    ob = walking_clips()
+    report = api.plant(ob, clips="ALL", ground=api.Ground("LEVEL", 0.0), keep_controls=False)
+    check_report(report)
+    entries = {entry["clip"]: entry for entry in report["files"]}
+    assert entries.keys() == {"walk", "slow", "flying"}
+    assert "no foot stands still" in entries["flying"]["left_out"]
+    for name in ("walk", "slow"):
+        assert all(foot["after"]["slide"] < 0.01 < foot["before"]["slide"] for foot in entries[name]["feet"])
+
+
+def test_a_clip_is_planted_over_frames_and_keeps_its_controls():
+    ob = walking_clips()
+    report = api.plant(ob, frames=range(1, 61), options=api.Options(body=1.0))
+    check_report(report)
+    assert report["files"][0]["frames"] == [1, 60, 1]
+    assert "walk" in bpy.data.actions and ob.animation_data.action.name != "walk"
+
+
+def test_a_retargeted_clip_is_matched_to_its_source(character):
+    capture = character.copy()
+    bpy.context.scene.collection.objects.link(capture)
+    capture.name = "capture"
+    # The retargeted one has lost a little of it.
+    character.animation_data.action = character.animation_data.action.copy()
+    for curve in rotation_curves(character, "thigh.L"):
+        for point in curve.keyframe_points:
+            point.co.y *= 0.9 if curve.array_index else 1.0
+        curve.update()
+    api.rig(character)
+    report = api.match(character, capture)
+    check_report(report)
+    left = next(limb for limb in report["files"][0]["matched"]["limbs"] if limb["side"] == "L")
+    assert left["error"] < 1e-5 * left["length"] and left["distance_before"] > 1e-3
+    with pytest.raises(api.ChainError, match="'capture'"):
+        api.match(capture, capture)
+
+
+def test_progress_is_told(character):
+    api.rig(character)
+    told = []
+    api.bake(character, clips="ALL", after="KEEP", progress=lambda *step: told.append(step))
+    parts = [done / total for done, total in told]
+    assert parts == sorted(parts) and parts[-1] == 1.0 and len(parts) >= len(AMOUNTS)
+
+
+@pytest.mark.parametrize(
+    ("ask", "sentence"),
+    [
+        (lambda ob: api.rig(bpy.data.objects["other"]), "Object 'other' is no armature"),
+        (lambda ob: api.check(bpy.data.objects["other"]), "Object 'other' is no armature"),
+        (lambda ob: api.bake(bpy.data.objects["other"]), "Object 'other' is no armature"),
+        (lambda ob: api.plant(bpy.data.objects["other"]), "Object 'other' is no armature"),
+        (lambda ob: api.plant(ob, clips="ALL", frames=range(1, 9)), "over their own frames"),
+        (lambda ob: api.bake(ob), "Armature 'skeleton': no live chain"),
+        (lambda ob: api.check(ob, feet=False), "Armature 'skeleton': no live chain"),
+        (lambda ob: (api.rig(ob), api.bake(ob, clips="ALL", frames=range(1, 9))), "over their own frames"),
+        (lambda ob: (api.rig(ob), api.check(ob, clips=["hop"])), "'hop'"),
+    ],
+)
+def test_what_cannot_be_done_is_said_and_changes_nothing(character, ask, sentence):
+    before, clips = state(), [clip_name(clip, clips_of(character)) for clip in clips_of(character)]
+    with pytest.raises(api.ChainError, match=sentence):
+        ask(character)
+    assert state() == before
+    assert [clip_name(clip, clips_of(character)) for clip in clips_of(character)] == clips
