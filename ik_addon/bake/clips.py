@@ -131,7 +131,7 @@ def chosen_clips(ob: bpy.types.Object, names: Iterable[str] | None, among: Seque
     if names is None:
         if not clips:
             raise ChainError(messages.NO_CLIP(armature=ob.name))
-        return [*clips]
+        return clips
     by_name = {clip_name(clip, clips): clip for clip in clips}
     for name in names:
         if name not in by_name:

@@ -7,8 +7,9 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ... import messages
 from ...authoring.selection import chain_armature
-from ...bake.clips import chosen_clips, clips_made, clips_words, strips_play
+from ...bake.clips import chosen_clips, clips_words, strips_play
 from ...bake.stepping import Steps
+from ...planting.scene.all_clips import clips_planted
 from ...rig.blender.clips import Clip, clip_name, clips_of
 from ...solvers import ChainError
 from ...travel.scene.in_place import clip_in_place, clip_travelling
@@ -66,18 +67,15 @@ class OfClip(ClipsMade, SteppedOperator):
                 return error
 
         clips = chosen_clips(ob, self.clip_names(ob), self.offered_clips(ob))
-        results, made = yield from clips_made(ob, clips, work)
-        errors = {clip: said for clip, said in zip(clips, results, strict=True) if isinstance(said, ChainError)}
-        if len(errors) == len(clips):
-            raise errors[clips[0]]
+        done = yield from clips_planted(ob, clips, work)
         if self.strips:
-            strips_play(ob, {clip: new for clip, new in made.items() if clip not in errors})
+            strips_play(ob, done.made)
         result = ""
-        if errors:
-            names = messages.quoted(clip_name(clip, clips) for clip in errors)
-            result = messages.CLIPS_LEFT_OUT(clips=names, why=next(iter(errors.values())))
+        if done.left_out:
+            names = messages.quoted(clip_name(clip, clips) for clip in done.left_out)
+            result = messages.CLIPS_LEFT_OUT(clips=names, why=next(iter(done.left_out.values())))
         self.level = "WARNING" if result else "INFO"
-        count = clips_words(len(clips) - len(errors))
+        count = clips_words(len(done.reports))
         return messages.TRAVEL_CLIPS(work=self.bl_label, clips=count, result=result)
 
 
