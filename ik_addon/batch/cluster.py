@@ -13,7 +13,7 @@ from .. import messages
 from ..bake.stopping import stop_if_asked
 from .task import carry_out, version
 
-_TIMEOUT = 10.0
+_TIMEOUT = _LOOK = 10.0
 """Seconds after which a scheduler that does not answer is not there, and between two looks for workers."""
 _PAUSE = 0.1
 """Seconds between two looks whether somebody asks to stop."""
@@ -59,16 +59,17 @@ def answers(
 
         for index in range(len(requests)):
             submit(index, 1)
-        looked = monotonic()
+        looked, is_waiting = monotonic(), False
         try:
             while waiting:
                 stop_if_asked()
                 try:
                     key = done.get(timeout=_PAUSE).key
                 except Empty:
-                    if monotonic() - looked > _TIMEOUT and client.status == "running":
+                    if monotonic() - looked > _LOOK and client.status == "running":
+                        was_waiting, is_waiting = is_waiting, not client.nthreads()
                         looked = monotonic()
-                        if not client.nthreads():
+                        if is_waiting and not was_waiting:
                             note(messages.NO_WORKER(address=address))
                     continue
                 future, index, attempt = waiting.pop(key)

@@ -92,9 +92,9 @@ class Crew:
         finally:
             self._stopped.set()
             self._kill()
-        while not self._tasks.empty():
-            # No process could be started.
-            task = self._tasks.get()
+        # Where no process could be started tasks are left.
+        left = [self._tasks.get() for _ in range(self._tasks.qsize())]
+        for task in sorted(left, key=lambda task: task.index):
             yield task.index, {"error": messages.NO_WORKER_STARTS(reason=self._reason), "attempts": task.attempt}
 
     def _next(self) -> Iterator[tuple[int, dict] | None]:

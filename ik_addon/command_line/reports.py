@@ -78,7 +78,7 @@ def read_report(path: Path) -> dict:
 def entries_kept(options: argparse.Namespace) -> dict[int, list[dict]]:
     """With --resume the entries of files that are done, by their places in the list; raises ChainError as above.
 
-    Done is a file of which the report has no error, and whose output is there.
+    Done is a file of which the report has no error, and whose output is there and not older than the file.
     """
     if not options.resume or not options.report.exists():
         return {}
@@ -88,8 +88,15 @@ def entries_kept(options: argparse.Namespace) -> dict[int, list[dict]]:
         for index, file in enumerate(options.files)
         if str(file) in known
         and not any(entry["error"] for entry in known[str(file)])
-        and (options.command == "check" or output_of(file, options).exists())
+        and (options.command == "check" or _is_up_to_date(output_of(file, options), file))
     }
+
+
+def _is_up_to_date(output: Path, file: Path) -> bool:
+    try:
+        return output.stat().st_mtime_ns >= file.stat().st_mtime_ns
+    except OSError:
+        return False
 
 
 def merge(options: argparse.Namespace) -> int:

@@ -130,6 +130,17 @@ def test_what_is_done_is_left_out_and_stays_in_the_report(folder, monkeypatch):
     assert read(folder / "report.json") == second
 
 
+def test_what_was_changed_meanwhile_is_baked_again(folder, monkeypatch):
+    run(BAKE)
+    os.utime("shot_3.blend", (2e9, 2e9))
+    baked = []
+    monkeypatch.setitem(
+        command_line._WORK, "bake", lambda file, _: baked.append(file.name) or baking.bake_file(file, _)
+    )
+    run(f"{BAKE} --resume")
+    assert baked == ["shot_3.blend"]
+
+
 def test_what_is_left_out_counts_for_the_exit_status(folder):
     run("check shot_0.blend --report report.json")
     run("check shot_0.blend --report report.json --resume --max-error 0", 1)
