@@ -89,14 +89,12 @@ def test_the_flamenco_job_type_refuses_what_makes_no_sense(files, complaint):
 
 
 @pytest.mark.slow
-def test_what_flamenco_workers_run_bakes(folder):
-    """Its workers run programs without a shell."""
+def test_what_flamenco_workers_run_bakes(folder, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", PATH)
     files = ";".join(f"{folder}/{shot}.blend" for shot in SHOTS)
     settings = {"output_dir": f"{folder}/out", "chunk_size": 3, "after": "MUTE", "action": "COPY", "frames": "1-6"}
-    tasks = json.loads(compiled({"files": files, "exe": f"{folder}/analytic-ik", "tolerance": 0.001, **settings}))
-    for task in tasks:
-        given = task["commands"][0]["parameters"]
-        ran(given["exe"], *given["args"])
+    for task in json.loads(compiled({"files": files, "tolerance": 0.001, **settings})):
+        assert command_line.run(task["commands"][0]["parameters"]["args"]) == 0
     assert_baked(folder, 2)
 
 
@@ -120,9 +118,6 @@ def test_the_openjd_template_bakes(folder):
     parameters = [part for name, value in given.items() for part in ("-p", f"{name}={value}")]
     openjd("run", FARM / "openjd/template.yaml", *parameters, "--extensions", "TASK_CHUNKING")
     assert_baked(folder, 2)
-    before = {file: file.stat().st_mtime_ns for file in (folder / "out").glob("*.blend")}
-    openjd("run", FARM / "openjd/template.yaml", *parameters, "--extensions", "TASK_CHUNKING")
-    assert {file: file.stat().st_mtime_ns for file in (folder / "out").glob("*.blend")} == before
 
 
 # Slurm
@@ -138,11 +133,13 @@ def test_the_slurm_script_is_valid():
 
 @bash
 @pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="the program is a shell script")
-def test_the_slurm_script_bakes(folder):
-    given = {"LIST": "list.txt", "OUT": "out", "CHUNK": "3", "ANALYTIC_IK": "./analytic-ik"}
+def test_the_slurm_script_bakes(folder, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", PATH)
     for task in ("0", "1"):
-        ran("bash", FARM / "slurm/bake.sbatch", env=os.environ | given | {"SLURM_ARRAY_TASK_ID": task})
+        # In place of the command a program that says how it is called.
+        given = {"LIST": "list.txt", "OUT": "out", "CHUNK": "3", "ANALYTIC_IK": "echo", "SLURM_ARRAY_TASK_ID": task}
+        said = ran("bash", FARM / "slurm/bake.sbatch", env=os.environ | given)
+        assert command_line.run(said.split()) == 0
     assert_baked(folder, 2)
 
 
