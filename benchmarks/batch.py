@@ -1,4 +1,4 @@
-"""What worker processes gain and cost: `python -m benchmarks.batch [--short N] [--long N] [--jobs 1,2,4,8] [--rounds N]`.
+"""What worker processes gain and cost: `python -m benchmarks.batch [--short N] [--long N] [--jobs N,N] [--rounds N]`.
 
 The same files are baked by one process and with `--jobs`. Beside the seconds that it takes there is the processor time
 of all processes: one process is no single thread, for Blender has threads of its own, so two workers on two cores
