@@ -8,7 +8,7 @@ import bpy
 from .. import messages
 from ..authoring.bare import controls_of_chains, remove_controls
 from ..bake import bake, chains_of
-from ..bake.certificate import read_certificate
+from ..bake.certificate import read_certificates
 from ..bake.clips import bake_clips, rigged_clips
 from ..bake.formats import ONE_CLIP, open_file, write_file
 from ..bake.stopping import stop_if_asked
@@ -69,5 +69,4 @@ def live_chains(file: Path) -> list[ChainName]:
 
 def was_baked(ob: bpy.types.Object) -> bool:
     """True if the last report that an object keeps is that of a bake."""
-    certificate = read_certificate(ob.analytic_ik_report)
-    return certificate is not None and certificate.baked
+    return any(certificate.baked for certificate in read_certificates(ob.analytic_ik_report))
