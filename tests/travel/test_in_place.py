@@ -23,7 +23,7 @@ from ..planting.clips import walk as made_walk
 from ..rig.rigs import update
 from ..scenes import EXACT, linked, whole_state
 from .test_root_motion import CHAINS, PLACED, character
-from .walkers import CYCLE, LEG, STANCE, STRIDE, Walk, apart, shown, walker
+from .walkers import CYCLE, LEG, STANCE, STRIDE, Walk, apart, shown, some_slow, walker
 
 pytestmark = pytest.mark.versions
 
@@ -37,7 +37,7 @@ WALKS = {
 
 
 @pytest.mark.parametrize("chains", CHAINS)
-@pytest.mark.parametrize("name", WALKS)
+@pytest.mark.parametrize("name", some_slow(WALKS))
 def test_in_place_and_traveling_again_it_is_the_same_clip(name, chains):
     walk, on_root = WALKS[name]
     ob, leg = character(walk, chains)

@@ -21,7 +21,7 @@ from ik_addon.travel.motion.speed import contacts_of
 
 from ..scenes import EXACT, whole_state
 from .test_root_motion import CHAINS, character
-from .walkers import LEG, Walk, shown, walker
+from .walkers import LEG, Walk, shown, some_slow, walker
 
 pytestmark = pytest.mark.versions
 
@@ -69,9 +69,9 @@ def slides(clip: Clip, source: Clip) -> list[float]:
     return [leg["slide"] for leg in measured(clip, sole, contacts_of(source, sole))]
 
 
-@pytest.mark.parametrize("root", [False, True])
+@pytest.mark.parametrize("root", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("chains", CHAINS)
-@pytest.mark.parametrize("name", WALKS)
+@pytest.mark.parametrize("name", some_slow(WALKS))
 def test_the_ends_meet_and_feet_stand_as_they_did(name, chains, root):
     walk = WALKS[name]
     ob, leg = character(walk, chains)

@@ -15,7 +15,7 @@ from ik_addon.travel import to_hips, to_root
 
 from ..rig.rigs import update
 from ..scenes import EXACT, whole_state
-from .walkers import LEG, Walk, apart, shown, shown_objects, walker
+from .walkers import LEG, Walk, apart, shown, shown_objects, some_slow, walker
 
 pytestmark = pytest.mark.versions
 
@@ -38,7 +38,7 @@ def character(walk: Walk, chains: str) -> tuple[bpy.types.Object, float]:
 
 
 @pytest.mark.parametrize("chains", CHAINS)
-@pytest.mark.parametrize("name", WALKS)
+@pytest.mark.parametrize("name", some_slow(WALKS))
 def test_all_but_the_root_stays_where_it_is_in_the_world_and_the_root_goes_with_the_hips(name, chains):
     walk = WALKS[name]
     ob, leg = character(walk, chains)

@@ -1,10 +1,12 @@
 """Characters that walk: built here, with feet that stand exactly, and what Blender shows of them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import acos, cos, pi, sin
 
 import bpy
 import numpy as np
+import pytest
 from mathutils import Euler, Matrix, Vector
 
 from ik_addon.rig.blender.bones import pose_matrix
@@ -182,3 +184,8 @@ def apart(a: Shown, b: Shown, length: float = LEG, but: tuple[str, ...] = ()) ->
             size = np.linalg.norm(axes[0], axis=1).max()
             worst = max(worst, float(np.abs(axes[0] - axes[1]).max()) / size)
     return worst
+
+
+def some_slow(names: Iterable[str], quick: int = 2) -> list:
+    """Cases of a test, of which those after the first ones are slow."""
+    return [name if k < quick else pytest.param(name, marks=pytest.mark.slow) for k, name in enumerate(names)]
