@@ -24,6 +24,7 @@ from .characters import (
     SLOTTED,
     all_shown,
     farthest,
+    film,
     new_character,
     new_clip,
     rigged_character,
@@ -130,6 +131,19 @@ def test_bones_that_a_clip_leaves_alone_are_at_rest_in_it():
     with without_handlers():
         in_fk = shown(ob, "walk")
     assert np.abs(shown(ob, "walk") - in_fk).max() < NEAR
+
+
+def test_a_copy_in_no_scene_does_not_lead_the_controls():
+    """FBX makes one of each object that it exports, and leaves it with the action from before."""
+    ob = rigged_character(False)
+    lifted = all_shown(ob)
+    show(ob, "idle")
+    copy = ob.copy()
+    ob.animation_data.action = bpy.data.actions["walk"]
+    go_to(FRAMES[0])
+    found = film(ob, FRAMES)
+    assert copy.animation_data.action.name == "idle"
+    assert np.abs(found - lifted["walk"]).max() < 1e-6
 
 
 def test_a_control_that_plays_something_of_its_own_keeps_it():
