@@ -23,6 +23,7 @@ def _rooms() -> list:
     from .rig.data import aside, control_clips, footprint, hold
     from .rig.live import handlers as live
     from .rig.pose import following
+    from .travel.scene import in_place
     from .ui import operators, panels, view
 
     return [
@@ -32,6 +33,7 @@ def _rooms() -> list:
         following,
         report,
         sources,
+        in_place,
         footprint,
         hold,
         marking,

@@ -75,6 +75,7 @@ def as_part(refusal: str) -> str:
 OF = Part("{whose}: {said}")
 BONE = Part("Bone '{bone}'")
 ARMATURE = Part("Armature '{armature}'")
+OBJECT = Part("Object '{object}'")
 FRAME = Part("Frame {frame}")
 LINK = Part("link {link}")
 LIMITS_OF_BONE = Part("the limits of bone '{bone}'")
@@ -422,6 +423,23 @@ NLA_BLENDED = Refusal(
     "{kind} '{object}': its action does not replace the NLA strips below it. Set its blending to Replace and its "
     "influence to 1."
 )
+# Root motion
+
+NO_HIPS = Refusal("Armature '{armature}': no bone carries legs that can be found. Choose its body in the dialog.")
+ROOT_NOT_ABOVE = Refusal("Bone '{bone}': body '{body}' does not move with it. Choose a root above the body.")
+NO_ROOT_CHOSEN = Refusal("Armature '{armature}': no root is chosen. Choose its bone in the dialog.")
+TRAVEL_LINKED = Clause("it is linked, so it cannot be kept in place. Make a library override of it first.")
+TRAVEL_CONNECTED = Clause("it is connected to its parent and cannot move. Disconnect it in Edit Mode.")
+TRAVEL_CONSTRAINED = Clause("constraint '{constraint}' moves it, so keys cannot. Mute it, or bake it first.")
+TRAVEL_DRIVEN = Clause("a driver sets its {channel} and would override the keys. Remove that driver.")
+TRAVEL_SHEARED = Clause(
+    "what carries it is scaled unevenly, so it would be sheared. Apply that scale, or turn off Heading."
+)
+IN_PLACE_ALREADY = Clause("its body '{bone}' does not travel in this clip. Choose a clip that travels.")
+NO_BELT = Clause(
+    "its feet do not slide back at one speed, so nothing tells how fast it travels. Choose a clip that walks in place."
+)
+
 ACTION_LINKED = Refusal("Action '{action}' is linked. Bake to a copy or to a new action.")
 ACTION_SHARED = Refusal("Armatures '{first}' and '{second}' share the action '{action}'. Bake to copies.")
 OWN_ACTION_LINKED = Refusal("Bone '{bone}': its action '{action}' is linked. Make it local first.")
@@ -433,6 +451,12 @@ AT_WORK = Refusal("Analytic IK is working. Wait until it is done, or press Esc t
 CANCELLED = Done("{work} was cancelled, nothing was changed")
 BAKED = Done("Baked {chains}, frames {first}-{last}{result}")
 PLANTED = Done("Planted {steps} of {legs}, frames {first}-{last}. The body moves by up to {part:.1%} of a leg{result}")
+TO_ROOT = Done("{root} travels {distance} with '{body}', frames {first}-{last}")
+TO_HIPS = Done("{root} stands still, '{body}' travels, frames {first}-{last}")
+PUT_IN_PLACE = Done("{root} stays in place, frames {first}-{last}. It traveled at {speed} per second")
+TRAVELING = Done("{root} travels {distance} at {speed} per second, frames {first}-{last}")
+LOOPED = Done("Made a loop of frames {first}-{last}, whose ends were {distance} apart")
+TRAVEL_CLIPS = Done("{work}: {clips}{result}")
 IN_LEG_LENGTHS = Note("In leg lengths. Slide 0 is automatic.")
 LOCKED = Done("Locked {tips}: {contacts}, frames {first}-{last}{result}")
 LOCK_UNREACHED = Part(
@@ -761,6 +785,19 @@ KEPT_IN_BLEND = Clause(
 )
 HOLDS_ONE_CLIP = Clause("'{output}' holds one clip. Use --clips current, or another format.")
 FRAMES_OF_CURRENT = Clause("--frames and --step are of the current clip. Leave them out, or use --clips current.")
+NO_LINES = Clause("'{text}' is not a range of lines. Write the first and last as 1-100.")
+LINES_OF_LIST = Clause("--lines are those of a list. Add --files-from.")
+FILES_AND_LIST = Clause("both FILE and --files-from are given. Leave one of them out.")
+LIST_ENDS = Clause("'{path}' ends at line {count}, before --lines {first}-{last}. Name lines that it has.")
+NO_JOBS = Clause("'{text}' is not a number of processes. Write a whole number from 1, or auto.")
+NO_TRIES = Clause("'{text}' is not a number of attempts. Write a whole number from 1.")
+NO_SECONDS = Clause("'{text}' is not a time. Write a number of seconds, at most a million.")
+RESUME_WITHOUT_REPORT = Clause("--resume reads from the report which files are done. Add --report.")
+FOR_WORKERS = Clause("{option} is for worker processes. Add --jobs or --cluster.")
+NOT_ON_CLUSTER = Clause("{option} does not go with --cluster, which may repeat a file. Use --output-dir.")
+UNREADABLE = Clause("it cannot be read ({reason}). Check its path.")
+NOT_A_REPORT = Clause("it is not a report. Name a file that --report wrote.")
+OTHER_SCHEMA = Clause("it is a report of schema {schema}, and {known} is known. Update Analytic IK.")
 NO_SUCH_FILE = Clause("there is no such file. Check its path.")
 NOT_A_BLEND_FILE = Clause("it is not a .blend file. Name a file that Blender saved.")
 NOT_IMPORTED = Clause("Blender cannot import it ({reason}). Open it in Blender, or export it again.")
@@ -793,6 +830,20 @@ NOT_WRITTEN = Clause(
 NOT_FINISHED = Part("Blender could not finish it")
 INCOMPLETE = Part("the written file is incomplete")
 STOPPED = Part("stopped before the end, and nothing was written")
+ALREADY_BAKED = Part("its chains are baked already")
+BAKED_AGAIN = Part("its chains were baked before and kept live, and are baked again")
+BLENDER_DIED = Clause("Blender ended with {how}. Open it in Blender, or leave it out.")
+BLENDER_TOO_LONG = Clause("Blender took longer than {seconds:g} s. Raise --time-limit, or leave it out.")
+SAVED_AND_DIED = Clause("Blender saved it, and ended before it was done. Check the saved file.")
+NO_WORKER_STARTS = Clause("no worker process can start ({reason}). Run the command without --jobs and --cluster.")
+NO_DISTRIBUTED = Clause("the package 'distributed' is missing. Install analytic-ik[cluster].")
+NO_SCHEDULER = Clause("no Dask scheduler answers at '{address}' ({reason}). Start it, or check the address.")
+OTHER_VERSION = Clause(
+    "worker '{worker}' has another version of Analytic IK. Install the same one on all machines and restart it."
+)
+NO_WORKER = Note("No Dask worker is connected to '{address}' yet")
+CLUSTER_LOST = Clause("the Dask scheduler was lost before it was done. Start it again and add --resume.")
+CLUSTER_GAVE_UP = Clause("the cluster gave it up ({reason}). Open it in Blender, or leave it out.")
 LIMB_FOLLOWS = Done("{armature}: '{first}' to '{last}' follow '{target}' and '{pole}'")
 MOTION_FOLLOWED = Done("{armature}: the controls follow frames {first}-{last}")
 CLIPS_FOLLOWED = Done("{armature}: the controls follow {clips}: {names}")

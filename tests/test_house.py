@@ -19,7 +19,8 @@ ROOMS = [
     {"bake"},
     {"authoring"},
     {"planting"},
-    {"matching"},
+    {"matching", "travel"},
+    {"batch"},
     {"ui", "command_line", "api"},
 ]
 
@@ -27,6 +28,7 @@ ROOMS = [
 INNER_ROOMS = {
     "rig": [{"blender"}, {"data"}, {"model"}, {"pose"}, {"live"}, {"status"}],
     "planting": [{"feet"}, {"scene"}],
+    "travel": [{"motion"}, {"scene"}],
     "ui": [{"operators", "view"}, {"panels"}],
 }
 
@@ -34,10 +36,13 @@ STDLIB = set(sys.stdlib_module_names)
 BLENDER = {"bpy", "addon_utils", "bpy_extras", "bpy_types", "mathutils", "bl_math", "bl_ui", "blf", "gpu", "gpu_extras"}
 BLENDER |= {"numpy"}
 VERSIONS_IN = "bake/keys.py"
-PROGRESS_IN = "command_line/saying.py"
+# What Blender does not bring, and the one file that may ask for it: it goes without where it is missing.
+OPTIONAL = {"tqdm": "command_line/saying.py", "distributed": "batch/cluster.py"}
+# What a worker of a cluster runs, which has no Blender.
+WITHOUT_BLENDER = {"batch/resident.py", "batch/task.py"}
 ARRAYS_IN = {"solvers/arrays.py", "solvers/carrier.py", "solvers/rows.py"}
-# What planting computes is computed without Blender: in arrays, from the clip that the other room reads.
-FEET = ("planting/feet/", "matching/wanted.py")
+# What planting, matching and travel compute is computed without Blender: in arrays, from what the other rooms read.
+FEET = ("planting/feet/", "matching/wanted.py", "travel/motion/")
 # They put the rooms together: Blender's way in, and the command's.
 DOORS = ["__init__.py", "__main__.py"]
 
@@ -55,7 +60,7 @@ def complaints(sources):
             if asks_for_the_version(node) and path != VERSIONS_IN:
                 yield f"{at} asks for Blender's version: only {VERSIONS_IN} may"
             for name in outer_imports(node):
-                if name == "tqdm" and path == PROGRESS_IN:
+                if path == OPTIONAL.get(name):
                     if node not in expected_to_fail:
                         yield f"{at} needs {name}, which Blender does not bring: expect an ImportError"
                 elif name == "numpy" and path in ARRAYS_IN:
@@ -66,6 +71,8 @@ def complaints(sources):
                     yield f"{at} imports {name}: solvers know the standard library and mathutils"
                 elif room_of(path) == "messages" and name not in STDLIB:
                     yield f"{at} imports {name}: messages know the standard library alone"
+                elif path in WITHOUT_BLENDER and name not in STDLIB:
+                    yield f"{at} imports {name}: a worker of a cluster knows the standard library alone"
                 elif name not in STDLIB | BLENDER:
                     yield f"{at} imports {name}, which Blender does not bring"
             for target in inner_imports(path, node, sources):
@@ -73,6 +80,8 @@ def complaints(sources):
                     yield f"{at} imports what is not there: {ast.unparse(node)}"
                 else:
                     inner[path].add(target)
+                    if path in WITHOUT_BLENDER and not target.startswith(("batch/", "messages")):
+                        yield f"{at} imports {target}, which knows Blender"
                     if path.startswith(FEET) and not target.startswith((*FEET, "solvers/", "messages")):
                         yield f"{at} imports {target}, which knows Blender"
                     if not may_import(path, target):
@@ -189,6 +198,10 @@ HOUSE = {
     "planting/feet/body.py": "import numpy as np\nfrom ...solvers import Chain\nfrom .clip import Clip",
     "planting/feet/clip.py": "import numpy as np",
     "planting/scene/reading.py": "import bpy\nfrom ...bake import bake\nfrom ..feet.clip import Clip\nread = bake",
+    "batch/__init__.py": "",
+    "batch/cluster.py": "try:\n    import distributed\nexcept ImportError:\n    pass\nfrom .task import carry_out",
+    "batch/resident.py": "import subprocess\nfrom .. import messages",
+    "batch/task.py": "from .resident import Resident\ncarry_out = Resident",
     "ui/__init__.py": "",
     "ui/operators/chains.py": "from ...authoring import legs",
     "ui/panels/chain.py": "import gpu\nfrom gpu_extras.batch import batch_for_shader\nfrom ..operators import chains",
@@ -234,6 +247,10 @@ def test_a_tidy_house_gives_no_complaint():
         ("rig/settings.py", "import bpy\nNEW = bpy.app.version[0] > 4", "asks for Blender's version"),
         ("rig/settings.py", "from bpy import app\nNEW = app.version > (4, 4)", "asks for Blender's version"),
         ("bake/report.py", "from bpy.app import version", "asks for Blender's version"),
+        ("batch/task.py", "import bpy", "a worker of a cluster knows the standard library alone"),
+        ("batch/resident.py", "from ..bake import keys", "imports bake/keys.py, which knows Blender"),
+        ("batch/task.py", "from distributed import Client", "imports distributed"),
+        ("batch/cluster.py", "from ..command_line import saying", "command_line/saying.py, which is not left"),
         ("solvers/chain.py", "from . import solve", "solvers/__init__.py -> solvers/chain.py -> solvers"),
         ("bake/keys.py", "def late():\n    from . import bake", "bake/__init__.py -> bake/keys.py -> bake"),
     ],

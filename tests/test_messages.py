@@ -34,6 +34,7 @@ DESCRIBED_IN = {
     "ui/operators/control_choice.py",  # items of properties
     "ui/operators/locking.py",  # items of properties
     "ui/operators/matching.py",  # items of properties
+    "ui/operators/travel.py",  # items of properties
     "ui/operators/cures.py",  # what each button does
     "ui/view/swivel.py",  # keys in the status bar
     "authoring/finding/bone_names.py",  # words in bones' names
@@ -221,7 +222,9 @@ def test_a_message_begins_as_it_is_used(name):
     message = MESSAGES[name]
     assert type(message) is not Message, "of which kind is it?"
     first = message.words[0]
-    if isinstance(message, Clause) or (isinstance(message, Part) and name not in ("BONE", "ARMATURE", "FRAME", "CLIP")):
+    if isinstance(message, Clause) or (
+        isinstance(message, Part) and name not in ("BONE", "ARMATURE", "OBJECT", "FRAME", "CLIP")
+    ):
         assert first in "{'-,;." or not first.isupper() or message.words.startswith(("Blender ", "Blender's "))
     else:
         assert first in "{1" or first.isupper()

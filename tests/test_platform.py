@@ -32,6 +32,10 @@ NO_MODULES = {
     "pip": "installing packages",
     "ensurepip": "installing packages",
 }
+WORKERS_IN = "batch/"
+"""Worker processes of the command line, which the window never starts: here are threads that wait for them."""
+DIGEST_IN = "batch/task.py"
+"""It reads the sources of a worker of a cluster, which has no Blender, to compare them with ours."""
 NO_NAMES = {
     "keyconfigs": "changing the keymap",
     "addon_install": "installing add-ons",
@@ -84,10 +88,16 @@ def of_sources(sources: dict[str, str]) -> list[str]:
                 modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
                 if isinstance(node, ast.Import) or not node.level:
                     roots = {module.partition(".")[0] for module in modules}
+                    roots -= {"threading"} if path.startswith(WORKERS_IN) else set()
                     found += [f"{at} imports {root}: {NO_MODULES[root]}" for root in roots & NO_MODULES.keys()]
             if isinstance(node, ast.Attribute) and node.attr in NO_NAMES:
                 found.append(f"{at} asks for {node.attr}: {NO_NAMES[node.attr]}")
-            if isinstance(node, ast.Name) and node.id == "__file__" and id(node) not in to_manifest:
+            if (
+                isinstance(node, ast.Name)
+                and node.id == "__file__"
+                and id(node) not in to_manifest
+                and path != DIGEST_IN
+            ):
                 found.append(f"{at} looks at its own folder, which an update replaces")
             if isinstance(node, ast.ClassDef):
                 found += [f"{at} {complaint}" for complaint in of_class(node, popovers)]

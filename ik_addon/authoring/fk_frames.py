@@ -14,7 +14,7 @@ from ..bake.stepping import stepping, stepping_apart
 from ..rig.blender.animation import animated_paths
 from ..rig.blender.armatures import armature_named, armature_objects, posed_armatures
 from ..rig.blender.bones import rotation_in
-from ..rig.blender.channels import LOCATION, Raw
+from ..rig.blender.channels import LOCATION, SCALE, Raw
 from ..rig.blender.rotations import continuous_numbers
 from ..rig.data.settings import settings_of
 from ..rig.live.others import others_handle_frames
@@ -174,6 +174,6 @@ def key_controls(samples: dict[Control, list[tuple[Raw, ...]]], frames: range) -
 
 def keys_of(bone: str, mode: str, raws: Sequence[Raw], frames: Sequence[int]) -> BoneKeys:
     """Keys of a bone's channel, or of the object's where `bone` is "", at frames of the scene. mode: of the channel."""
-    numbers = raws if mode == LOCATION else continuous_numbers(raws, mode)
+    numbers = raws if mode in (LOCATION, SCALE) else continuous_numbers(raws, mode)
     times = key_times(frames)
     return BoneKeys(bone, mode, times, np.array(numbers, np.float32), (float(times[0]), float(times[-1])))

@@ -441,6 +441,9 @@ def _file_text(file: dict, blender: str) -> str:
     from_where = ", ".join(filter(None, (name, clip, blender)))
     if file.get("error"):
         return f"Analytic IK, {from_where}\n{file['error']}"
+    if file["frames"] is None:
+        # Nothing was measured: it was rigged, or left as it is.
+        return "\n".join(filter(None, (f"Analytic IK, {from_where}", file.get("left_out"))))
     certificate = certificate_of(file)
     lines = [
         f"Analytic IK, {from_where}",

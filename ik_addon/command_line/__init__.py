@@ -1,13 +1,13 @@
-"""The command line: bake, check, plant and rig files without a window.
+"""The command line: bake, check, plant and rig files without a window, and merge reports.
 
 `analytic-ik COMMAND …` from the Python package (`__main__.py`), `blender FILE --command analytic_ik COMMAND …` from
 Blender.
 Exit status: 0 done; 1 a file failed, a chain missed its target by more than --max-error, a figure of feet is beyond its
---limit, or `rig` or `plant` found no leg; 2 bad usage; 130 stopped by Ctrl+C, 143 by whoever ended the process.
+--limit, or `rig` or `plant` found no leg; 2 bad usage, or no cluster; 130 stopped by Ctrl+C, 143 by whoever ended the
+process.
 """
 
 import argparse
-import json
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,16 +15,18 @@ from pathlib import Path
 import bpy
 
 from .. import messages
-from ..bake.certificate import certificate_text
-from ..bake.report import foot_words, whole_report, words
+from ..bake.report import foot_words, words
 from ..bake.stopping import Stopped, stop_if_asked, stops_heard
+from ..batch.cluster import NoClusterError
 from ..solvers import ChainError
 from .baking import bake_file
 from .checking import check_file
 from .options import read_options
 from .planting import plant_file
+from .reports import Ledger, entries_kept, merge
 from .rigging import rig_file
-from .saying import complain, say, written
+from .saying import complain, say
+from .working import WORK, failed, work, worked_on
 
 _WORK = {"bake": bake_file, "check": check_file, "plant": plant_file, "rig": rig_file}
 _handles: list[object] = []
@@ -32,14 +34,15 @@ _handles: list[object] = []
 
 def run(arguments: Sequence[str], prog: str = "analytic-ik") -> int:
     """Carry out one command; returns the exit status and raises nothing."""
-    try:
-        options = read_options(arguments, prog)
-    except SystemExit as stop:
-        # argparse has said what is wrong, or shown the help.
-        return int(stop.code or 0)
     with stops_heard():
         try:
-            return _carried_out(options)
+            if [*arguments] == [WORK]:
+                return work(_process)
+            options = read_options(arguments, prog)
+            return merge(options) if options.command == "merge" else _carried_out(options)
+        except SystemExit as stop:
+            # argparse has said what is wrong, or shown the help.
+            return int(stop.code or 0)
         except Stopped as stop:
             return 128 + stop.number
 
@@ -49,20 +52,23 @@ def _carried_out(options: argparse.Namespace) -> int:
 
     Raises Stopped if somebody asked to stop, after the report of what was done until then is written.
     """
-    entries, stopped = [], None
-    for file in options.files:
-        try:
-            entries += _process(file, options)
-        except Stopped as stop:
-            stopped = stop
-            entries.append(_failed(file, messages.STOPPED()))
-            break
-    report = whole_report(entries)
-    well = [not options.report or written(options.report, json.dumps(report, indent=1))]
-    well.append(not options.certificate or written(options.certificate, certificate_text(report).rstrip()))
-    if stopped is not None:
-        raise stopped
-    return max(int(not all(well)), *(_status(entry, options) for entry in entries))
+    try:
+        kept = entries_kept(options)
+    except ChainError as error:
+        complain(options.report, error)
+        return 2
+    ledger = Ledger(options, kept)
+    places = [index for index in range(len(options.files)) if index not in kept]
+    try:
+        for index, entries in worked_on([options.files[index] for index in places], options, _process):
+            ledger.add(places[index], entries)
+    except NoClusterError as error:
+        complain("--cluster", error)
+        return 2
+    except Stopped:
+        ledger.write()
+        raise
+    return max(int(not ledger.write()), *(_status(entry, options) for entry in ledger.entries), 0)
 
 
 def _process(file: Path, options: argparse.Namespace) -> list[dict]:
@@ -71,11 +77,11 @@ def _process(file: Path, options: argparse.Namespace) -> list[dict]:
         stop_if_asked()
         entries = _WORK[options.command](file, options)
     except (ChainError, OSError, RuntimeError) as error:
-        return [_failed(file, error)]
+        return [failed(file, error)]
     except Exception as error:
         # A bug, or no memory: the other files go on.
         traceback.print_exc()
-        return [_failed(file, messages.FILE_FAILED(kind=type(error).__name__, error=error))]
+        return [failed(file, messages.FILE_FAILED(kind=type(error).__name__, error=error))]
     for entry in entries:
         _say_entry(file, entry)
     return [{**entry, "file": str(file)} for entry in entries]
@@ -89,11 +95,6 @@ def _say_entry(file: Path, entry: dict) -> None:
         lines.append(messages.CLIP_LEFT_OUT(why=messages.as_part(entry["left_out"])))
     for line in lines:
         say(messages.OF(whose=whose, said=line))
-
-
-def _failed(file: Path, error: Exception | str) -> dict:
-    """Say what stopped a file; returns its entry in the report."""
-    return {"file": str(file), "frames": None, "seconds": 0.0, "chains": [], "error": complain(file, error)}
 
 
 def _status(entry: dict, options: argparse.Namespace) -> int:

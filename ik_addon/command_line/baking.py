@@ -8,6 +8,7 @@ import bpy
 from .. import messages
 from ..authoring.bare import controls_of_chains, remove_controls
 from ..bake import bake, chains_of
+from ..bake.certificate import read_certificates
 from ..bake.clips import bake_clips, rigged_clips
 from ..bake.formats import ONE_CLIP, open_file, write_file
 from ..bake.stopping import stop_if_asked
@@ -15,7 +16,7 @@ from ..rig.blender.armatures import armature_named
 from ..rig.model.order import ChainName
 from ..solvers import ChainError
 from .files import check_output, is_foreign, output_of, span_of
-from .saying import shown
+from .saying import say, shown
 
 
 def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
@@ -23,6 +24,12 @@ def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
     output = output_of(file, options)
     check_output(output, options)
     compressed, scene = open_file(file), bpy.context.scene
+    if options.in_place and any(map(was_baked, scene.objects)):
+        if not chains_of(scene.objects):
+            # A farm may give a file to two workers, one after the other.
+            left_out = messages.ALREADY_BAKED()
+            return [{"frames": None, "seconds": 0.0, "chains": [], "left_out": left_out, "error": None}]
+        say(messages.OF(whose=file, said=messages.BAKED_AGAIN()))
     chains = live_chains(file)
     armatures = [armature_named(name) for name in dict.fromkeys(chain.armature for chain in chains)]
     keeps_chains = not is_foreign(output)
@@ -58,3 +65,8 @@ def live_chains(file: Path) -> list[ChainName]:
         imported = is_foreign(file)
         raise ChainError((messages.NO_CHAIN_IMPORTED if imported else messages.NO_CHAIN_IN_SCENE)())
     return chains
+
+
+def was_baked(ob: bpy.types.Object) -> bool:
+    """True if the last report that an object keeps is that of a bake."""
+    return any(certificate.baked for certificate in read_certificates(ob.analytic_ik_report))

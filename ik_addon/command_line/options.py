@@ -12,6 +12,7 @@ from ..bake.formats import BLEND, ONE_CLIP, SUFFIXES
 from ..bake.saving import first_doubled
 from ..planting.feet.measures import FIGURES
 from .files import is_foreign, output_of
+from .many import DEFAULTS, check_run, many_options, read_list, take_lines
 
 _FRAMES = re.compile(r"(-?\d+)-(-?\d+)$")
 
@@ -19,7 +20,11 @@ _FRAMES = re.compile(r"(-?\d+)-(-?\d+)$")
 def read_options(arguments: Sequence[str], prog: str) -> argparse.Namespace:
     """The options that arguments say. Raises SystemExit, once it is said, where they make no sense or ask for help."""
     options = _parser(prog).parse_args(arguments)
-    if not options.files and bpy.data.filepath:
+    if options.command == "merge":
+        return options
+    read_list(options)
+    check_run(options)
+    if not options.files and bpy.data.filepath and not options.files_from:
         options.files = [Path(bpy.data.filepath)]
     if not options.files:
         options.usage_error(messages.NO_FILE_GIVEN())
@@ -27,6 +32,7 @@ def read_options(arguments: Sequence[str], prog: str) -> argparse.Namespace:
         _check_outputs(options)
     if getattr(options, "clips", None) == "all" and (options.frames or getattr(options, "step", None)):
         options.usage_error(messages.FRAMES_OF_CURRENT())
+    take_lines(options)
     return options
 
 
@@ -62,7 +68,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("files", nargs="*", type=Path, metavar="FILE", help=f"files to open: {', '.join(SUFFIXES)}")
     shared.add_argument("--report", type=Path, metavar="FILE.json", help="write what was done and measured")
-    measured = argparse.ArgumentParser(add_help=False, parents=[shared])
+    measured = argparse.ArgumentParser(add_help=False, parents=[shared, many_options()])
     measured.add_argument("--frames", type=_frames, metavar="A-B", help="first and last frame of the current clip")
     measured.add_argument("--certificate", type=Path, metavar="FILE.txt", help="write it as text to be read")
     measured.add_argument(
@@ -121,8 +127,12 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     rigging.add_argument(
         "--controls", type=str.upper, choices=("EMPTIES", "BONES"), default="EMPTIES", help="what the controls are"
     )
-    rigging.set_defaults(certificate=None, format=None)
-    for command in (baking, checking, planting, rigging):
+    rigging.set_defaults(certificate=None, format=None, **DEFAULTS)
+    merging = commands.add_parser("merge", help="make one report of several")
+    merging.add_argument("files", nargs="+", type=Path, metavar="REPORT.json", help="reports of parts of a run")
+    merging.add_argument("--report", type=Path, metavar="ALL.json", required=True, help="report to write")
+    merging.add_argument("--certificate", type=Path, metavar="ALL.txt", help="write it as text to be read")
+    for command in (baking, checking, planting, rigging, merging):
         command.set_defaults(usage_error=command.error)
     return parser
 

@@ -1,8 +1,8 @@
 """What the command line says: lines, complaints, files of text, and progress."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from .. import messages
@@ -22,7 +22,7 @@ def say(line: str) -> None:
     print(line.encode(encoding, "backslashreplace").decode(encoding))
 
 
-def complain(file: Path, error: Exception | str) -> str:
+def complain(file: Path | str, error: Exception | str) -> str:
     """Say on stderr what stopped a file, in one line; returns the reason."""
     reason = " ".join(str(error).removeprefix("Error: ").split())
     print(messages.OF(whose=file, said=reason), file=sys.stderr)
@@ -55,3 +55,27 @@ def shown(name: str, frames: int) -> Iterator[Progress]:
         yield progress
         # What was sampled had no steps.
         bar.update(bar.total - bar.n)
+
+
+@contextmanager
+def counted(files: int) -> Iterator[Callable[[bool], AbstractContextManager]]:
+    """A bar over files on a terminal, none in a pipe; yields what counts one, told whether it failed.
+
+    What is printed inside the context that it returns does not get in the way of the bar.
+    """
+    if tqdm is None or not sys.stderr.isatty():
+        yield lambda _: nullcontext()
+        return
+    with tqdm(unit="file", total=files) as bar:
+        fails = 0
+
+        @contextmanager
+        def count(has_failed: bool) -> Iterator[None]:
+            nonlocal fails
+            with bar.external_write_mode():
+                yield
+            fails += has_failed
+            bar.set_postfix(failed=fails, refresh=False)
+            bar.update()
+
+        yield count

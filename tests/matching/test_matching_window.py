@@ -11,7 +11,7 @@ from ik_addon.solvers import ChainError
 from ik_addon.ui.panels import planting as panel
 
 from ..rig.rigs import BoneSpec, new_armature, new_empty, update
-from ..scenes import curves_of, select, whole_state
+from ..scenes import curves_of, go_to, select, whole_state
 from ..ui.layouts import drawn
 from .bodies import SIDES, Build, moving_body, new_body
 from .oracle import LIMBS, Seen
@@ -193,7 +193,7 @@ def clips(addon) -> tuple[bpy.types.Object, bpy.types.Object]:
     named(ob, "walk", "run.001", "idle")
     rig_legs(bpy.context, ob, arms=True)
     select(origin, ob, active=ob)
-    update()
+    go_to(1)
     return origin, ob
 
 

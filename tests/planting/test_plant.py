@@ -14,7 +14,7 @@ from ik_addon.planting.scene.writing import needed_rows
 from ik_addon.solvers import ChainError
 
 from ..rig.rigs import evaluated_copy, new_empty, update
-from ..scenes import curves_of, go_to, select, sliding_walk
+from ..scenes import bag_of, curves_of, go_to, select, sliding_walk
 
 pytestmark = pytest.mark.versions
 
@@ -142,8 +142,14 @@ def test_no_leg_is_out_of_reach(walker):
         assert not chain["unreached_frames"]
 
 
-def test_run_twice_it_gives_the_same_keys(walker):
+@pytest.mark.parametrize("is_body_keyed", [True, False])
+def test_run_twice_it_gives_the_same_keys(walker, is_body_keyed):
     tips = leg_tips(walker)
+    if not is_body_keyed:
+        for curve in [curve for (path, _), curve in curves_of(walker).items() if path.endswith("location")]:
+            bag_of(walker).fcurves.remove(curve)
+        for bone in walker.pose.bones:
+            bone.location = (0.0, 0.0, 0.0)
     plant(bpy.context, tips, FRAMES)
     controls = [tip.analytic_ik_target for tip in tips] + [tip.analytic_ik_pole_target for tip in tips]
     before, actions = [keys_of(ob) for ob in (walker, *controls)], len(bpy.data.actions)

@@ -30,7 +30,7 @@ class Dialog:
         self.values = {name: getattr(operator, name) for name in RESULT if name in own}
         if hasattr(kind, "draw"):
             state = {"layout": self.shown, "bl_rna": operator.properties.bl_rna, "_warning": ""}
-            read = ("use_range", "_warning", "ground", "clips", "chosen_clips", "scale")
+            read = ("use_range", "_warning", "ground", "clips", "chosen_clips", "scale", "root", "direction")
             state |= {name: getattr(operator, name) for name in read if hasattr(operator, name)}
             kind.draw(SimpleNamespace(**state), bpy.context)
         operator.cancel(bpy.context)
@@ -246,7 +246,7 @@ def test_plant_feet_asks_for_its_ground_and_says_what_is_in_leg_lengths(ground, 
     assert "In leg lengths. Slide 0 is automatic." in shown.labels
 
 
-@pytest.mark.parametrize("name", ["bake", "check", "plant_feet"])
+@pytest.mark.parametrize("name", ["bake", "check", "plant_feet", "root_motion", "in_place", "travel", "make_loop"])
 def test_clips_are_listed_where_there_are_several(ask, name):
     rigged_character(True)
     shown = ask(name, clips="ALL").shown
@@ -279,3 +279,25 @@ def test_match_source_finds_armatures_by_a_part_of_their_names():
     captured()
     assert sorted(matching_operator._armatures(None, bpy.context, "")) == ["Other", "Source Walk"]
     assert matching_operator._armatures(None, bpy.context, "walk") == ["Source Walk"]
+
+
+# Root Motion
+
+
+@pytest.mark.parametrize(
+    ("chosen", "asked"),
+    [
+        ({}, {"direction", "root", "path", "height", "heading", "body"}),
+        ({"root": "BONE"}, {"direction", "root", "root_bone", "path", "height", "heading", "body"}),
+        ({"direction": "TO_HIPS"}, {"direction", "root", "body"}),
+    ],
+)
+def test_root_motion_asks_for_what_its_direction_needs(chosen, asked, ask):
+    captured()
+    assert set(ask("root_motion", **chosen).shown.properties) == asked
+
+
+@pytest.mark.parametrize("name", ["in_place", "travel", "make_loop"])
+def test_the_others_ask_for_the_hips_alone(name, ask):
+    captured()
+    assert ask(name).shown.properties == ["body"]

@@ -27,6 +27,7 @@ from ..scenes import (
     walking_leg,
     whole_state,
 )
+from ..travel.walkers import Walk, walker
 
 pytestmark = pytest.mark.versions
 
@@ -202,6 +203,14 @@ def retargeted() -> None:
     select(origin, ob, active=ob)
 
 
+def walking() -> None:
+    walker(Walk(drift=0.1, last=25))
+
+
+def walking_in_place() -> None:
+    walker(Walk(in_place=True, last=25))
+
+
 UNDONE = {
     "add": (without_chain, {}),
     "rig_legs": (without_chain, {}),
@@ -222,6 +231,10 @@ UNDONE = {
     "lock_to_object": (arm_and_prop, {"object": "prop", "frame_start": 20, "frame_end": 40}),
     "lock_again": (arm_on_a_prop, {}),
     "match_source": (retargeted, {}),
+    "root_motion": (walking, {}),
+    "in_place": (walking, {}),
+    "travel": (walking_in_place, {}),
+    "make_loop": (walking, {}),
     "unmute": (muted, {}),
     "swivel": (sound, {"angle": 0.7}),
     "cure": (keyed_below, {"kind": "MUTE_KEYS", "bone": "shin"}),
@@ -301,6 +314,7 @@ LACKS = {
     "lock_again": "has no live chain. Add one first",
     "match_source": "has no live chain. Add one first",
 }
+TRAVELING = ("root_motion", "in_place", "travel", "make_loop")
 LACKS_RESULTS = {
     "mark_problems": "Armature 'leg' has no report. Check or bake its chains first",
     "copy_certificate": "Armature 'leg' has no report. Check or bake its chains first",
@@ -328,7 +342,7 @@ def test_an_operator_is_greyed_out_with_what_it_lacks(name):
         call()
 
 
-@pytest.mark.parametrize("name", sorted({*LACKS, "rig_legs", "cure"} - {"check"}))
+@pytest.mark.parametrize("name", sorted({*LACKS, *TRAVELING, "rig_legs", "cure"} - {"check"}))
 def test_what_is_linked_is_told_before_anything_is_pressed(name, tmp_path):
     rig = walking_leg()
     rig.ob.data.bones.active = rig.ob.data.bones["shin"]

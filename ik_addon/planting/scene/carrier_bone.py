@@ -42,12 +42,17 @@ def carrier_of(
             control = held[shared[0]]
             raise ChainError(messages.CONTROL_ON_BODY(control=control.shown, bone=shared[0]))
         raise ChainError(messages.NO_BODY(armature=ob.name))
-    most = len(free[-1].children_recursive)
-    whole = next(bone for bone in free if len(bone.children_recursive) >= _OF_THE_BODY * most)
+    whole = whole_body(free)
     # A connected bone cannot move, and what it is connected to can.
     carrier = next((bone for bone in free[free.index(whole) :] if not bone.bone.use_connect), whole)
     check_movable(carrier)
     return carrier
+
+
+def whole_body(line: Sequence[bpy.types.PoseBone]) -> bpy.types.PoseBone:
+    """Of bones above each other, nearest to the legs first, the first one that carries most of the body."""
+    most = len(line[-1].children_recursive)
+    return next(bone for bone in line if len(bone.children_recursive) >= _OF_THE_BODY * most)
 
 
 def way_of(reader: ArmatureReader, bone: bpy.types.PoseBone) -> np.ndarray:

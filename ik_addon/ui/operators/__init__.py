@@ -15,6 +15,7 @@ from . import (
     rigs,
     selecting,
     switching,
+    travel,
 )
 
 FILES = (
@@ -27,6 +28,7 @@ FILES = (
     planting,
     locking,
     matching,
+    travel,
     rigs,
     switching,
     exporting,

@@ -9,7 +9,7 @@ from ... import messages
 from ...authoring.selection import chain_armature
 from ...bake.clips import chosen_clips, rigged_clips, strips_play
 from ...bake.report import frames_words
-from ...bake.stepping import Steps
+from ...bake.stepping import Steps, frame_kept
 from ...planting.scene.all_clips import clips_planted
 from ...rig.blender.clips import Clip, clip_name
 from ...solvers import ChainError
@@ -80,7 +80,9 @@ class ClipsMade(OverClips):
         default=True,
     )
 
-    def each_clip(self, ob: bpy.types.Object, work: Callable[[Clip], Steps[dict]]) -> Steps[tuple[list[dict], str]]:
+    def each_clip(
+        self, context: bpy.types.Context, ob: bpy.types.Object, work: Callable[[Clip], Steps[dict]]
+    ) -> Steps[tuple[list[dict], str]]:
         """In steps: do work on each clip that is ticked. Comes to its reports, and to what a sentence says besides of
         them: frames that are unreached, and clips that were refused and are left out.
 
@@ -94,7 +96,9 @@ class ClipsMade(OverClips):
                 return error
 
         clips = chosen_clips(ob, self.clip_names(ob))
-        done = yield from clips_planted(ob, clips, tried)
+        with frame_kept(context.scene):
+            # Also if none is done, controls are back where the clip that plays has them.
+            done = yield from clips_planted(ob, clips, tried)
         if self.strips:
             strips_play(ob, done.made)
         reports, result = done.reports, ""

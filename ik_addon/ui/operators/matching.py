@@ -106,7 +106,7 @@ Select the source first, then the character"""
             with clip_playing(source, clip_of_source(source, clip), channels):
                 return (yield from self._match(context, ob, source, frames_of(ob)))
 
-        reports, result = yield from self.each_clip(ob, work)
+        reports, result = yield from self.each_clip(context, ob, work)
         return messages.MATCHED_CLIPS(
             chains=chains_words(len(reports[0]["limbs"])),
             source=source.name,

@@ -124,7 +124,7 @@ class ANALYTIC_IK_OT_plant_feet(ClipsMade, ChainsOperator):
 
     def _all_clips(self, context: bpy.types.Context, ob: bpy.types.Object, settings: dict) -> Steps[str]:
         # Not every clip has feet that stand.
-        reports, result = yield from self.each_clip(ob, lambda _: _plant(context, ob, settings, frames_of(ob)))
+        reports, result = yield from self.each_clip(context, ob, lambda _: _plant(context, ob, settings, frames_of(ob)))
         steps = sum(chain["steps"] for report in reports for chain in report["chains"])
         return messages.PLANTED_CLIPS(steps=steps_words(steps), clips=clips_words(len(reports)), result=result)
 

@@ -15,6 +15,7 @@ from . import (
     planting,
     preferences,
     properties,
+    travel,
 )
 
 FILES = (
@@ -25,6 +26,7 @@ FILES = (
     overlay,
     chain_list,
     planting,
+    travel,
     bake,
     certificate,
     properties,

@@ -20,7 +20,7 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
     """What is done with all chains of the armature."""
 
     bl_label = "Bake"
-    bl_order = 3
+    bl_order = 4
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

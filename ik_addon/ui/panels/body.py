@@ -6,8 +6,9 @@ from ... import messages
 from ...authoring.selection import active_armature, active_bone, focus
 from ...rig.status.bodies import body_of, state_of_body
 from ..classes import registration_of
+from ..lengths import length_words
 from .places import InBoneTab, InSidebar
-from .sentences import draw_sentence, length_words
+from .sentences import draw_sentence
 
 
 def shown_body(context: bpy.types.Context) -> bpy.types.PoseBone | None:

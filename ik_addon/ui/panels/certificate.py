@@ -21,6 +21,7 @@ from ...bake.certificate import (
     verdict_on_clips,
 )
 from ..classes import registration_of
+from ..lengths import length_words, slides_words
 from ..operators.certificates import (
     ANALYTIC_IK_OT_clear_marks,
     ANALYTIC_IK_OT_copy_certificate,
@@ -29,7 +30,7 @@ from ..operators.certificates import (
     shown_certificate,
 )
 from .places import InSidebar
-from .sentences import columns_for, draw_sentence, length_words, slides_words
+from .sentences import columns_for, draw_sentence
 
 _BOXES = 5
 """Chains with a box of their own: the worst ones. More would have to be scrolled through."""
@@ -66,7 +67,7 @@ class ANALYTIC_IK_PT_certificate(CertificatePanel, bpy.types.Panel):
     """What the last bake or check of the armature has measured."""
 
     bl_label = "Certificate"
-    bl_order = 4
+    bl_order = 5
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -9,11 +9,12 @@ from ...authoring.selection import chain_armature, focus, is_tip, select_bone, t
 from ...rig.data.kept import has_controls
 from ...rig.status.states import ChainState, States
 from ..classes import registration_of
+from ..lengths import length_words
 from ..operators.selecting import ANALYTIC_IK_OT_select_chain
 from .overlay import ANALYTIC_IK_PT_overlay
 from .places import InSidebar
 from .problems import draw_problem
-from .sentences import draw_sentence, length_words
+from .sentences import draw_sentence
 from .status import icon_of
 
 _ROWS = 8

@@ -13,13 +13,14 @@ from ...rig.data.hold import HoldRecord, holds_of
 from ...rig.data.kept import has_controls
 from ...rig.pose.reading import control_words
 from ..classes import registration_of
+from ..lengths import length_words, slides_words
 from ..operators.locking import ANALYTIC_IK_OT_lock_again, ANALYTIC_IK_OT_lock_to_object
 from ..operators.matching import ANALYTIC_IK_OT_match_source
 from ..operators.planting import ANALYTIC_IK_OT_plant_again, ANALYTIC_IK_OT_plant_feet
 from ..operators.running import running
 from .muted import draw_muted
 from .places import InSidebar
-from .sentences import draw_sentence, length_words, slides_words
+from .sentences import draw_sentence
 
 
 class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):

@@ -1,6 +1,6 @@
-"""Sentences, rows of buttons and lengths as a panel shows them."""
+"""Sentences and rows of buttons as a panel shows them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import blf
 import bpy
@@ -13,10 +13,6 @@ _EDGES, _BUTTON = 52.0, 34.0
 """Points that the margins of a panel and the tabs take, and those of a button beside its text: an icon and edges."""
 _NARROWEST = 90.0
 """Points that a line has at least, however narrow the sidebar is."""
-_LEAST = 1e-6
-"""Metres."""
-_ROUNDING = 1e-5
-"""Part of a leg by which feet that stand still slide where Blender computes with seven digits."""
 
 
 def draw_sentence(layout: bpy.types.UILayout, context: bpy.types.Context, sentence: str, icon: str) -> None:
@@ -59,28 +55,3 @@ def lines_of(sentence: str, width: float, measure: Callable[[str], float]) -> li
             longer = word
         line = longer
     return [*lines, line] if line else lines
-
-
-def length_words(scene: bpy.types.Scene, length_world: float) -> str:
-    """A length in the units that the scene shows."""
-    units = scene.unit_settings
-    if units.system == "NONE":
-        return f"{length_world:.3g}"
-    shown = length_world * units.scale_length
-    # Blender would write a shorter one as nothing at all.
-    less = "< " if 0.0 < shown < _LEAST else ""
-    return (
-        less
-        + bpy.utils.units.to_string(
-            units.system, "LENGTH", max(shown, _LEAST) if less else shown, precision=3, split_unit=units.use_separate
-        ).strip()
-    )
-
-
-def slides_words(scene: bpy.types.Scene, slides: Iterable[float], length: float) -> str:
-    """How far feet slide before and after, in the units that the scene shows; what is rounding is nothing.
-
-    length: of the leg, in world units as the slides are.
-    """
-    seen = (slide if slide > _ROUNDING * length else 0.0 for slide in slides)
-    return " → ".join(length_words(scene, slide) for slide in seen)

@@ -5,10 +5,10 @@ import bpy
 from ... import messages
 from ...rig.status.bending import bends_backwards
 from ...rig.status.states import ChainState
+from ..lengths import length_words
 from ..operators.cures import BUTTONS, ANALYTIC_IK_OT_cure
 from ..operators.running import running
 from ..operators.selecting import ANALYTIC_IK_OT_select_chain
-from .sentences import length_words
 
 _ICONS = {
     "OFF": "PAUSE",

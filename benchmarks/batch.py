@@ -1,0 +1,74 @@
+"""What worker processes gain and cost: `python -m benchmarks.batch [--short N] [--long N] [--jobs N,N] [--rounds N]`.
+
+The same files are baked by one process and with `--jobs`. Beside the seconds that it takes there is the processor time
+of all processes: one process is no single thread, for Blender has threads of its own, so two workers on two cores
+cannot be twice as fast. The own work of the files is the processor time of one process without that of its start.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+from shutil import copyfile
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+CHECKOUT = Path(__file__).parents[1]
+SAMPLE = CHECKOUT / "sample_scenes" / "biped_walk.blend"
+LONG = ("--frames", "1-2000")
+
+
+def taken(*arguments: str) -> tuple[float, float]:
+    """Seconds that a command takes, and the processor time of its process and of those that it starts."""
+    before, begin = os.times(), perf_counter()
+    given = [sys.executable, "-m", "ik_addon", *arguments]
+    subprocess.run(given, check=True, cwd=CHECKOUT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    seconds, after = perf_counter() - begin, os.times()
+    return seconds, sum(after[2:4]) - sum(before[2:4])
+
+
+def rows(files: list[Path], options: tuple[str, ...], jobs: list[int], rounds: int) -> list[str]:
+    """A line of the table for one process, and for each number of workers; medians over alternating rounds."""
+    found: dict[int, list[tuple[float, float]]] = {count: [] for count in (0, *jobs)}
+    starts = []
+    with TemporaryDirectory() as folder:
+        for _ in range(rounds):
+            starts.append(taken("--help")[1])
+            for count, times in found.items():
+                workers = ("--jobs", str(count)) if count else ()
+                times.append(taken("bake", *map(str, files), "--output-dir", folder, *options, *workers))
+    seconds = {count: median(time[0] for time in times) for count, times in found.items()}
+    processor = {count: median(time[1] for time in times) for count, times in found.items()}
+    own = processor[0] - median(starts)
+    return [
+        f"| {count or 'one process'} | {seconds[count]:.1f} | {len(files) / seconds[count]:.2f} | "
+        f"{seconds[0] / seconds[count]:.2f} | {processor[count]:.1f} | {processor[count] / own:.2f} |"
+        for count in found
+    ]
+
+
+def main() -> None:
+    """Measure, and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--short", type=int, default=200, help="short files (default 200)")
+    parser.add_argument("--long", type=int, default=24, help="files of 2000 frames (default 24)")
+    parser.add_argument("--jobs", default="1,2,4,8", help="numbers of workers (default 1,2,4,8)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds (default 3)")
+    options = parser.parse_args()
+    jobs = [int(count) for count in options.jobs.split(",")]
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    for name, count, given in (("short", options.short, ()), ("long", options.long, LONG)):
+        with TemporaryDirectory() as folder:
+            files = [Path(folder) / f"{name}_{k:04}.blend" for k in range(count)]
+            for file in files:
+                copyfile(SAMPLE, file)
+            print(f"\n{count} {name} files\n")
+            print("| --jobs | s | files/s | speed | processor s | of own work |")
+            print("| --- | --- | --- | --- | --- | --- |")
+            print("\n".join(rows(files, given, jobs, options.rounds)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

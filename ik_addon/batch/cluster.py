@@ -1,0 +1,92 @@
+"""Requests as tasks of a Dask cluster that somebody else has started: its scheduler, its workers, its storage.
+
+At least once: a cluster repeats what it has lost with a worker. So each file is written whole or not at all, and again.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from time import monotonic
+
+from .. import messages
+from ..bake.stopping import stop_if_asked
+from .task import carry_out, version
+
+_TIMEOUT = _LOOK = 10.0
+"""Seconds after which a scheduler that does not answer is not there, and between two looks for workers."""
+_PAUSE = 0.1
+"""Seconds between two looks whether somebody asks to stop."""
+
+
+class NoClusterError(Exception):
+    """There is no cluster to work on; nothing was begun."""
+
+
+def answers(
+    address: str, requests: Sequence[dict], tries: int, limit: float | None, note: Callable[[str], object]
+) -> Iterator[tuple[int, dict]]:
+    """Answers to requests, as (index, answer), in the order in which they come; see `crew.Crew.answers`.
+
+    address: of the scheduler, or the file that it wrote. limit: as there. note: is told that there is no worker. Each
+    answer also has the "host" and "blender". Raises NoClusterError, and Stopped if somebody asks to stop.
+    """
+    try:
+        from distributed import CancelledError, Client
+    except ImportError as error:
+        raise NoClusterError(messages.NO_DISTRIBUTED()) from error
+    # What it says of a scheduler that is lost is said once, by us.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    from_file = address.endswith(".json") or Path(address).is_file()
+    try:
+        client = Client(
+            **{"scheduler_file" if from_file else "address": address}, timeout=_TIMEOUT, set_as_default=False
+        )
+    except (OSError, ValueError) as error:
+        raise NoClusterError(messages.NO_SCHEDULER(address=address, reason=error)) from error
+    with client:
+        for worker, theirs in client.run(version, on_error="return").items():
+            if theirs != version():
+                raise NoClusterError(messages.OTHER_VERSION(worker=worker))
+        done: SimpleQueue = SimpleQueue()
+        waiting: dict = {}
+
+        def submit(index: int, attempt: int) -> None:
+            # Never the result of an equal task: a file may have changed.
+            future = client.submit(carry_out, requests[index], limit, version(), pure=False)
+            waiting[future.key] = future, index, attempt
+            future.add_done_callback(done.put)
+
+        for index in range(len(requests)):
+            submit(index, 1)
+        looked, is_waiting = monotonic(), False
+        try:
+            while waiting:
+                stop_if_asked()
+                try:
+                    key = done.get(timeout=_PAUSE).key
+                except Empty:
+                    if monotonic() - looked > _LOOK and client.status == "running":
+                        was_waiting, is_waiting = is_waiting, not client.nthreads()
+                        looked = monotonic()
+                        if is_waiting and not was_waiting:
+                            note(messages.NO_WORKER(address=address))
+                    continue
+                future, index, attempt = waiting.pop(key)
+                try:
+                    answer = future.result()
+                except CancelledError:
+                    answer = {"error": messages.CLUSTER_LOST()}
+                except Exception as error:
+                    answer = {"error": messages.CLUSTER_GAVE_UP(reason=f"{type(error).__name__}: {error}")}
+                # Else a result that is lost with its worker is made again, though it is here.
+                future.release()
+                if "died" in answer:
+                    if attempt < tries:
+                        submit(index, attempt + 1)
+                        continue
+                    answer["error"] = answer.pop("died")
+                yield index, {**answer, "attempts": attempt}
+        finally:
+            if waiting and client.status == "running":
+                client.cancel([future for future, _, _ in waiting.values()])

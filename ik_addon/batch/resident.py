@@ -1,0 +1,116 @@
+"""A process with a Blender in it, seen from outside: a request a line goes in, an answer a line comes out.
+
+It may crash or never answer. Nothing here needs Blender: a worker of a cluster has none.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Sequence
+
+from .. import messages
+
+_APART = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+"""On Windows what `start_new_session` is elsewhere: Ctrl+C is heard by the parent alone, which passes it on."""
+
+
+class DiedError(Exception):
+    """A process ended before it answered; the message says how, and what to do about the file."""
+
+
+class Resident:
+    """A process that answers one request after the other. about: what it says of itself, once it has started.
+
+    command: starts it; see `worker.py` for the other side.
+    """
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self.about: dict = {}
+        self._expired = False
+        # What Blender and its libraries print, which nobody reads but after a crash.
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the process)
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            creationflags=_APART,
+            start_new_session=True,
+        )
+
+    def start(self) -> None:
+        """Wait until it has started. Raises DiedError if it cannot."""
+        self.about = self._answer(None)
+
+    def ask(self, request: dict, limit: float | None) -> dict:
+        """The answer to a request. Raises DiedError if the process ends first, or was ended after `limit` seconds."""
+        try:
+            self._stdin.write(json.dumps(request) + "\n")
+            self._stdin.flush()
+        except OSError:
+            # It has ended; `_answer` says how.
+            return self._answer(limit)
+        timer = threading.Timer(limit, self._expire) if limit else None
+        if timer is None:
+            return self._answer(None)
+        timer.start()
+        try:
+            return self._answer(limit)
+        finally:
+            timer.cancel()
+
+    def stop(self, number: int) -> None:
+        """Ask it to stop between two frames. number: of the signal. Windows has none: there the file is finished."""
+        if os.name == "posix":
+            self._process.send_signal(number)
+
+    def kill(self) -> None:
+        """End it now, whatever it does."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """Let it end: it has no request left."""
+        try:
+            self._stdin.close()
+        except OSError:
+            # It has ended, with a request that it has not read.
+            self._process.kill()
+        self._process.wait()
+        self._stdout.close()
+        self._log.close()
+
+    def last_words(self) -> str:
+        """The last line that it printed."""
+        self._log.seek(0)
+        lines = self._log.read().decode(errors="replace").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+    def _answer(self, limit: float | None) -> dict:
+        # Blender the application prints its version first.
+        line = next((line for line in self._stdout if line.startswith("{")), "")
+        if line.endswith("\n"):
+            return json.loads(line)
+        code = self._process.wait()
+        if self._expired:
+            raise DiedError(messages.BLENDER_TOO_LONG(seconds=limit))
+        raise DiedError(messages.BLENDER_DIED(how=signal.Signals(-code).name if code < 0 else f"exit status {code}"))
+
+    def _expire(self) -> None:
+        self._expired = True
+        self._process.kill()
+
+    @property
+    def _stdin(self):
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+    @property
+    def _stdout(self):
+        assert self._process.stdout is not None
+        return self._process.stdout

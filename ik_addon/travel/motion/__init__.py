@@ -1,0 +1,1 @@
+"""Travel over frames in arrays: no scene, no bpy."""

@@ -1,0 +1,1 @@
+"""From bones and controls to such arrays, and back to keys."""

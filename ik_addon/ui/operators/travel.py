@@ -1,0 +1,190 @@
+"""The operators of root motion: on a root or on the hips, in place or traveling."""
+
+from collections.abc import Callable
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+
+from ... import messages
+from ...authoring.selection import chain_armature
+from ...bake.clips import chosen_clips, clips_words, strips_play
+from ...bake.stepping import Steps
+from ...planting.scene.all_clips import clips_planted
+from ...rig.blender.clips import Clip, clip_name, clips_of
+from ...solvers import ChainError
+from ...travel.scene.in_place import clip_in_place, clip_travelling
+from ...travel.scene.loop import clip_looped
+from ...travel.scene.root_motion import moved_to_hips, moved_to_root
+from ..classes import registration_of
+from ..lengths import length_words
+from .clip_list import ClipsMade, draw_clips
+from .ranges import SteppedOperator
+
+_ROOTS = [
+    ("AUTO", "Automatic", "The topmost bone above the hips. The armature object if there is none"),
+    ("BONE", "Bone", "A bone that carries the hips"),
+    ("OBJECT", "Object", "The armature object"),
+]
+_DIRECTIONS = [
+    ("TO_ROOT", "Hips to Root", "The root travels with the hips"),
+    ("TO_HIPS", "Root to Hips", "The root stands still, and the hips travel"),
+]
+_PATHS = [
+    ("HIPS", "As the Hips", "The root moves as the hips do, with all their sway"),
+    ("STRAIGHT", "Straight", "The root moves at constant speed to the same end"),
+]
+
+
+class OfClip(ClipsMade, SteppedOperator):
+    """What the operators share: each makes a new action of a clip, or of several."""
+
+    body: StringProperty(name="Hips", description="Bone that carries the body. If empty, the one that carries the legs")
+
+    def offered_clips(self, ob: bpy.types.Object) -> list[Clip]:
+        return clips_of(ob)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        _draw_clips(self)
+        _draw_hips(self, context)
+
+    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
+        """Do it in steps to the clip that plays; comes to a report."""
+        raise NotImplementedError
+
+    def words(self, context: bpy.types.Context, report: dict) -> str:
+        """What was done to one clip, as a sentence."""
+        raise NotImplementedError
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        if self.clips == "CURRENT":
+            return self.words(context, (yield from self.clip_steps(context, ob)))
+
+        def work(_: Clip) -> Steps[dict | ChainError]:
+            try:
+                return (yield from self.clip_steps(context, ob))
+            except ChainError as error:
+                # Not every clip travels, or walks in place.
+                return error
+
+        clips = chosen_clips(ob, self.clip_names(ob), self.offered_clips(ob))
+        done = yield from clips_planted(ob, clips, work)
+        if self.strips:
+            strips_play(ob, done.made)
+        result = ""
+        if done.left_out:
+            names = messages.quoted(clip_name(clip, clips) for clip in done.left_out)
+            result = messages.CLIPS_LEFT_OUT(clips=names, why=next(iter(done.left_out.values())))
+        self.level = "WARNING" if result else "INFO"
+        count = clips_words(len(done.reports))
+        return messages.TRAVEL_CLIPS(work=self.bl_label, clips=count, result=result)
+
+
+class ANALYTIC_IK_OT_root_motion(OfClip):
+    """Move the travel of the hips to a root, or back. Nothing else moves in the world"""
+
+    bl_idname = "analytic_ik.root_motion"
+    bl_label = "Root Motion"
+    label = "Root motion"
+
+    direction: EnumProperty(name="Direction", description="Where the travel goes", items=_DIRECTIONS)
+    root: EnumProperty(name="Root", description="What travels", items=_ROOTS)
+    root_bone: StringProperty(name="Root Bone", description="Bone that carries the hips")
+    path: EnumProperty(name="Path", description="How the root moves", items=_PATHS)
+    height: BoolProperty(name="Height", description="The root also moves up and down with the hips")
+    heading: BoolProperty(name="Heading", description="The root also turns with the hips, about the vertical")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        _draw_clips(self)
+        for name in ("direction", "root"):
+            layout.prop(self, name)
+        if self.root == "BONE":
+            layout.prop_search(self, "root_bone", chain_armature(context).pose, "bones")
+        if self.direction == "TO_ROOT":
+            for name in ("path", "height", "heading"):
+                layout.prop(self, name)
+        _draw_hips(self, context)
+
+    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
+        if self.root == "BONE" and not self.root_bone:
+            raise ChainError(messages.NO_ROOT_CHOSEN(armature=ob.name))
+        root = {"AUTO": None, "BONE": self.root_bone, "OBJECT": ""}[self.root]
+        if self.direction == "TO_HIPS":
+            return moved_to_hips(context, ob, root, self.body)
+        return moved_to_root(context, ob, root, self.body, self.height, self.heading, self.path == "STRAIGHT")
+
+    def words(self, context: bpy.types.Context, report: dict) -> str:
+        if self.direction == "TO_HIPS":
+            return _said(messages.TO_HIPS, report, body=report["body"])
+        return _said(messages.TO_ROOT, report, body=report["body"], distance=_length(context, report["distance"]))
+
+
+class ANALYTIC_IK_OT_in_place(OfClip):
+    """Make a clip walk in place. Feet that stand slide back at constant speed"""
+
+    bl_idname = "analytic_ik.in_place"
+    bl_label = "In Place"
+    label = "In place"
+
+    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
+        return clip_in_place(context, ob, self.body)
+
+    def words(self, context: bpy.types.Context, report: dict) -> str:
+        return _said(messages.PUT_IN_PLACE, report, speed=_length(context, report["speed"]))
+
+
+class ANALYTIC_IK_OT_travel(OfClip):
+    """Make a clip in place travel, so that its feet stand"""
+
+    bl_idname = "analytic_ik.travel"
+    bl_label = "Travel"
+    label = "Travel"
+
+    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
+        return clip_travelling(context, ob, self.body)
+
+    def words(self, context: bpy.types.Context, report: dict) -> str:
+        lengths = {name: _length(context, report[name]) for name in ("distance", "speed")}
+        return _said(messages.TRAVELING, report, **lengths)
+
+
+class ANALYTIC_IK_OT_make_loop(OfClip):
+    """Make the last frame of a clip equal to the first. \
+What travels goes on, and feet in contact stay where they are"""
+
+    bl_idname = "analytic_ik.make_loop"
+    bl_label = "Make Loop"
+    label = "Loop"
+
+    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
+        return clip_looped(context, ob, self.body)
+
+    def words(self, context: bpy.types.Context, report: dict) -> str:
+        first, last = report["frames"]
+        return messages.LOOPED(first=first, last=last, distance=_length(context, report["difference"]))
+
+
+def _draw_clips(operator: OfClip) -> None:
+    layout = operator.layout
+    layout.use_property_split, layout.use_property_decorate = True, False
+    draw_clips(operator, layout)
+    if operator.clips == "ALL":
+        layout.prop(operator, "strips")
+
+
+def _draw_hips(operator: OfClip, context: bpy.types.Context) -> None:
+    operator.layout.prop_search(operator, "body", chain_armature(context).pose, "bones")
+
+
+def _said(message: Callable[..., str], report: dict, **given: object) -> str:
+    bone, armature = report["root"], report["armature"]
+    root = messages.BONE(bone=bone) if bone else messages.OBJECT(object=armature)
+    first, last = report["frames"]
+    return message(root=root, first=first, last=last, **given)
+
+
+def _length(context: bpy.types.Context, length_world: float) -> str:
+    return length_words(context.scene, length_world)
+
+
+register, unregister = registration_of(__name__)

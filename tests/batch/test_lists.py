@@ -1,0 +1,266 @@
+"""Files from a list, a part of it, what is done already, and reports that are merged."""
+
+import io
+import json
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from ik_addon import command_line
+from ik_addon.command_line import baking, reports
+
+from .shots import keys_of, measured, names, read, save_shots
+
+SHOTS = [f"shot_{k}" for k in range(4)]
+
+
+@pytest.fixture
+def folder(addon, tmp_path, monkeypatch) -> Path:
+    """Four shots and a list of them, in the current folder."""
+    save_shots(tmp_path, SHOTS)
+    (tmp_path / "list.txt").write_text("\n".join(f"{shot}.blend" for shot in SHOTS) + "\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(line: str, status: int = 0) -> None:
+    assert command_line.run(line.split()) == status
+
+
+BAKE = "bake --files-from list.txt --output-dir out --report report.json"
+
+
+def test_files_come_from_a_list(folder):
+    run(BAKE)
+    assert names(folder / "out") == [f"{shot}.blend" for shot in SHOTS]
+    assert [entry["file"] for entry in read(folder / "report.json")] == [f"{shot}.blend" for shot in SHOTS]
+
+
+def test_files_come_from_standard_input(folder, monkeypatch):
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"shot_0.blend\r\n\r\n  shot_2.blend")))
+    run("check --files-from - --report report.json")
+    assert [entry["file"] for entry in read(folder / "report.json")] == ["shot_0.blend", "shot_2.blend"]
+
+
+def test_lines_are_counted_as_an_editor_counts_them(folder):
+    """Empty ones and a mark at the beginning of the file too; the last line may lie beyond the end."""
+    (folder / "list.txt").write_bytes(b"\xef\xbb\xbfshot_0.blend\n\nshot_1.blend\n\nshot_2.blend\nshot_3.blend")
+    run(f"{BAKE} --lines 3-5")
+    assert names(folder / "out") == ["shot_1.blend", "shot_2.blend"]
+    run(f"{BAKE} --lines 6-99")
+    assert names(folder / "out") == ["shot_1.blend", "shot_2.blend", "shot_3.blend"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names on Windows are Unicode")
+def test_a_name_need_not_be_utf_8(folder):
+    path = os.fsencode(folder) + b"/sh\xf6t.blend"
+    try:
+        os.rename(folder / "shot_0.blend", path)
+    except OSError:
+        pytest.skip("this file system takes UTF-8 alone")
+    (folder / "list.txt").write_bytes(path)
+    run("check --files-from list.txt")
+
+
+USAGE = [
+    ("check --lines 1-2 shot_0.blend", "--lines are those of a list. Add --files-from."),
+    ("check --files-from list.txt shot_0.blend", "both FILE and --files-from are given. Leave one of them out."),
+    ("check --files-from gone.txt", "gone.txt: it cannot be read (No such file or directory). Check its path."),
+    ("check --files-from list.txt --lines 9-12", "'list.txt' ends at line 4, before --lines 9-12. Name lines that it"),
+    ("check --files-from list.txt --lines 3-2", "'3-2' is not a range of lines. Write the first and last as 1-100."),
+    ("check --files-from list.txt --lines 0-2", "'0-2' is not a range of lines"),
+    ("check --files-from empty.txt", "no FILE is given. Name at least one FILE."),
+    ("check --files-from list.txt --resume", "--resume reads from the report which files are done. Add --report."),
+    ("check shot_0.blend --jobs 0", "'0' is not a number of processes. Write a whole number from 1, or auto."),
+    ("check shot_0.blend --tries 0 --jobs 1", "'0' is not a number of attempts. Write a whole number from 1."),
+    ("check shot_0.blend --tries 3", "--tries is for worker processes. Add --jobs or --cluster."),
+    ("check shot_0.blend --time-limit 60", "--time-limit is for worker processes. Add --jobs or --cluster."),
+    ("check shot_0.blend --jobs 1 --time-limit -1", "'-1' is not a time. Write a number of seconds, at most a million"),
+    ("check shot_0.blend --jobs 1 --time-limit soon", "'soon' is not a time."),
+    ("check shot_0.blend --jobs 1 --cluster x:1", "not allowed with argument"),
+    (
+        "bake shot_0.blend --in-place --cluster x:1",
+        "--in-place does not go with --cluster, which may repeat a file. Use",
+    ),
+    ("bake shot_0.blend --output out.blend --cluster x:1", "--output does not go with --cluster"),
+    ("rig shot_0.blend --output out.blend --jobs 2", "unrecognized arguments: --jobs 2"),
+    ("merge report.json", "the following arguments are required: --report"),
+]
+
+
+@pytest.mark.parametrize(("line", "sentence"), USAGE, ids=[line for line, _ in USAGE])
+def test_bad_usage_is_said(folder, capsys, line, sentence):
+    (folder / "empty.txt").write_text("\n\n")
+    before = names(folder)
+    run(line, 2)
+    assert sentence in " ".join(capsys.readouterr().err.split())
+    assert names(folder) == before
+
+
+def test_the_whole_list_is_checked_and_not_its_part(folder, capsys):
+    """Two workers with a part each would bake two shots of one name over each other."""
+    (folder / "list.txt").write_text("shot_0.blend\nother/shot_0.blend\n")
+    run(f"{BAKE} --lines 1-1", 2)
+    assert "would both be saved to" in " ".join(capsys.readouterr().err.split())
+
+
+# What is done already
+
+
+def test_what_is_done_is_left_out_and_stays_in_the_report(folder, monkeypatch):
+    (folder / "shot_2.blend").write_text("This is a shopping list.")
+    run(BAKE, 1)
+    first = read(folder / "report.json")
+    (folder / "out" / "shot_1.blend").unlink()
+    save_shots(folder, ["shot_2"])
+    baked = []
+    monkeypatch.setitem(
+        command_line._WORK, "bake", lambda file, _: baked.append(file.name) or baking.bake_file(file, _)
+    )
+    run(f"{BAKE} --resume")
+    assert baked == ["shot_1.blend", "shot_2.blend"]
+    second = read(folder / "report.json")
+    assert [second[0], second[3]] == [first[0], first[3]]
+    assert [entry["error"] for entry in second] == [None] * 4
+    assert [entry["file"] for entry in second] == [f"{shot}.blend" for shot in SHOTS]
+    run(f"{BAKE} --resume")
+    assert baked == ["shot_1.blend", "shot_2.blend"]
+    assert read(folder / "report.json") == second
+
+
+def test_what_was_changed_meanwhile_is_baked_again(folder, monkeypatch):
+    run(BAKE)
+    os.utime("shot_3.blend", (2e9, 2e9))
+    baked = []
+    monkeypatch.setitem(
+        command_line._WORK, "bake", lambda file, _: baked.append(file.name) or baking.bake_file(file, _)
+    )
+    run(f"{BAKE} --resume")
+    assert baked == ["shot_3.blend"]
+
+
+def test_what_is_left_out_counts_for_the_exit_status(folder):
+    run("check shot_0.blend --report report.json")
+    run("check shot_0.blend --report report.json --resume --max-error 0", 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("no report", "it is not a report. Name a file that --report wrote."),
+        ("[]", "it is not a report."),
+        ('{"schema": 1, "blender": "5.2.3", "files": [{"file": 7}]}', "it is not a report."),
+        ('{"schema": 9, "blender": "5.2.3", "files": []}', "it is a report of schema 9, and 1 is known. Update"),
+    ],
+)
+def test_a_report_that_cannot_be_read_is_kept(folder, capsys, content, sentence):
+    (folder / "report.json").write_text(content)
+    run(f"{BAKE} --resume", 2)
+    assert f"report.json: {sentence}" in capsys.readouterr().err
+    assert (folder / "report.json").read_text() == content
+    assert not (folder / "out").exists()
+
+
+def test_the_report_is_written_as_it_grows(folder, monkeypatch):
+    monkeypatch.setattr(reports, "_INTERVAL", 0.0)
+    seen = []
+
+    def look(file, options):
+        seen.append(len(read(folder / "report.json")) if (folder / "report.json").exists() else None)
+        return baking.bake_file(file, options)
+
+    monkeypatch.setattr(reports, "monotonic", iter(range(0, 100_000, 1000)).__next__)
+    monkeypatch.setitem(command_line._WORK, "bake", look)
+    run(BAKE)
+    assert seen[:2] == [None, 1]
+    assert len(read(folder / "report.json")) == 4
+
+
+# The same command once more
+
+
+def test_a_second_run_gives_the_same(folder):
+    run(BAKE)
+    first, keys = measured(folder / "report.json"), keys_of(folder / "out" / "shot_0.blend")
+    run(BAKE)
+    assert measured(folder / "report.json") == first
+    assert keys_of(folder / "out" / "shot_0.blend") == keys
+    assert names(folder / "out") == [f"{shot}.blend" for shot in SHOTS]
+
+
+@pytest.mark.parametrize("after", ["mute", "remove"])
+def test_a_file_that_is_baked_in_place_is_left_as_it_is(folder, capsys, after):
+    line = f"bake shot_0.blend --in-place --after {after} --report report.json --certificate certificate.txt"
+    run(line)
+    content = (folder / "shot_0.blend").read_bytes()
+    capsys.readouterr()
+    run(line)
+    assert capsys.readouterr().out.splitlines()[-1] == "shot_0.blend: left as it is: its chains are baked already"
+    assert (folder / "shot_0.blend").read_bytes() == content
+    assert [entry["left_out"] for entry in read(folder / "report.json")] == ["its chains are baked already"]
+    assert "its chains are baked already" in (folder / "certificate.txt").read_text()
+
+
+def test_a_file_that_is_baked_in_place_and_live_says_that_it_is_baked_again(folder, capsys):
+    run("bake shot_0.blend --in-place --after keep")
+    assert "baked before" not in capsys.readouterr().out
+    run("bake shot_0.blend --in-place --after keep")
+    assert "shot_0.blend: its chains were baked before and kept live, and are baked again" in capsys.readouterr().out
+
+
+# Merged
+
+
+def test_reports_of_parts_are_merged_to_that_of_the_whole(folder):
+    run(BAKE)
+    whole = measured(folder / "report.json")
+    for lines in ("1-2", "3-4"):
+        run(f"bake --files-from list.txt --lines {lines} --output-dir out --report part-{lines}.json")
+    run("merge part-1-2.json part-3-4.json --report all.json --certificate all.txt")
+    assert measured(folder / "all.json") == whole
+    assert all(f"{shot}.blend" in (folder / "all.txt").read_text() for shot in SHOTS)
+
+
+def test_the_later_entry_of_a_file_counts(folder, capsys):
+    (folder / "shot_1.blend").write_text("torn")
+    run("check shot_0.blend shot_1.blend --report first.json", 1)
+    save_shots(folder, ["shot_1"])
+    run("check shot_1.blend --report second.json")
+    run("merge first.json second.json --report all.json")
+    assert [(entry["file"], entry["error"]) for entry in read(folder / "all.json")] == [
+        ("shot_0.blend", None),
+        ("shot_1.blend", None),
+    ]
+    run("merge second.json first.json --report all.json", 1)
+    capsys.readouterr()
+    run("merge second.json gone.json list.txt --report all.json", 1)
+    assert capsys.readouterr().err.splitlines() == [
+        "gone.json: it cannot be read (No such file or directory). Check its path.",
+        "list.txt: it is not a report. Name a file that --report wrote.",
+    ]
+    assert len(read(folder / "all.json")) == 1
+
+
+def test_merged_entries_say_by_which_blender_they_were_made(folder):
+    run("check shot_0.blend --report first.json")
+    other = json.loads((folder / "first.json").read_text())
+    other["blender"], other["files"][0]["file"] = "4.2.0", "other.blend"
+    (folder / "second.json").write_text(json.dumps(other))
+    run("merge first.json second.json --report all.json")
+    versions = [entry["blender"] for entry in read(folder / "all.json")]
+    assert versions[1] == "4.2.0" != versions[0]
+
+
+def test_reports_of_rigged_files_are_merged_too(folder):
+    import bpy
+
+    from ..authoring.skeletons import FAMILIES, armature_of
+
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    armature_of(FAMILIES[0].bones())
+    bpy.ops.wm.save_as_mainfile(filepath="body.blend")
+    run("rig body.blend --output rigged.blend --report rigged.json")
+    run("merge rigged.json --report all.json --certificate all.txt")
+    assert "body.blend" in (folder / "all.txt").read_text()

@@ -1,0 +1,167 @@
+"""Loops: the last frame shows what the first one does, without a jump in speed, and feet that stand stand as before."""
+
+from dataclasses import replace
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from ik_addon.bake.stepping import finish
+from ik_addon.planting.feet.belt import Standing, belt_of
+from ik_addon.planting.feet.clip import Clip
+from ik_addon.planting.feet.measures import measured
+from ik_addon.planting.feet.sole import sole_of
+from ik_addon.planting.scene.shown import legs_of
+from ik_addon.planting.scene.shown import shown as legs_shown
+from ik_addon.solvers import ChainError
+from ik_addon.travel import make_loop, put_in_place, to_root, travel
+from ik_addon.travel.motion.closing import closed_poses, passage, passage_between, pivots_of
+from ik_addon.travel.motion.speed import contacts_of
+
+from ..scenes import EXACT, whole_state
+from .test_root_motion import CHAINS, character
+from .walkers import LEG, Walk, shown, some_slow, walker
+
+pytestmark = pytest.mark.versions
+
+CLOSED = 1e-6
+"""How far the ends of a loop may be apart, part of the leg or of a matrix's elements: what single precision leaves."""
+LEVEL = Matrix.Translation((0.4, 0.3, 0.2)) @ Matrix.Rotation(0.8, 4, "Z")
+DRIFTING = Walk(drift=0.15)
+WALKS = {
+    "two cycles": DRIFTING,
+    "less than two cycles": replace(DRIFTING, last=45, mode="XYZ"),
+    "no root": replace(DRIFTING, root="", mode="ZXY", fps=30),
+    "in place": replace(DRIFTING, in_place=True, drift=0.1),
+    "placed and scaled": replace(DRIFTING, world=LEVEL @ Matrix.Scale(0.1, 4)),
+}
+
+
+def ends_apart(motion: dict[str, np.ndarray], leg: float, still: tuple[str, ...]) -> tuple[float, float]:
+    """How far the last frame is from the first but for a way over the ground, and how far their speeds are, by frame.
+
+    The second as part of the largest change of speed anywhere in the clip.
+    """
+    way = motion["hips"][-1, :3, 3] - motion["hips"][0, :3, 3]
+    way[2] = 0.0
+    apart, jump = 0.0, 0.0
+    for name, worlds in motion.items():
+        if name in still:
+            continue
+        places, axes = worlds[:, :3, 3] / leg, worlds[:, :3, :3] / np.linalg.norm(worlds[0, :3, 0])
+        apart = max(apart, np.abs(places[-1] - way / leg - places[0]).max(), np.abs(axes[-1] - axes[0]).max())
+        steps = np.diff(places, axis=0)
+        usual = np.linalg.norm(np.diff(steps, axis=0), axis=1).max()
+        jump = max(jump, np.linalg.norm(steps[0] - steps[-1]) / max(usual, 1e-3))
+    return float(apart), float(jump)
+
+
+def seen_on_ground(ob: bpy.types.Object, frames: range) -> Clip:
+    """The legs, seen from the ground that they walk on."""
+    clip = finish(legs_shown(bpy.context, ob, legs_of(ob), frames))
+    return Standing(belt_of(clip, sole_of(clip)), None).seen_from(clip)
+
+
+def slides(clip: Clip, source: Clip) -> list[float]:
+    """How far each foot slides at most in a contact of the source."""
+    sole = sole_of(source)
+    return [leg["slide"] for leg in measured(clip, sole, contacts_of(source, sole))]
+
+
+@pytest.mark.parametrize("root", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("chains", CHAINS)
+@pytest.mark.parametrize("name", some_slow(WALKS))
+def test_the_ends_meet_and_feet_stand_as_they_did(name, chains, root):
+    walk = WALKS[name]
+    ob, leg = character(walk, chains)
+    if root and not walk.in_place:
+        to_root(bpy.context, ob)
+    still = ("root", "prop")
+    before, source = shown(ob, walk.frames), seen_on_ground(ob, walk.frames)
+    report = make_loop(bpy.context, ob)
+    after = shown(ob, walk.frames)
+    assert ends_apart(before, leg, still)[0] > 0.1
+    apart, jump = ends_apart(after, leg, still)
+    assert apart < CLOSED * max(1.0, np.abs(after["hips"][:, :3, 3]).max() / leg)
+    assert jump < 1.0
+    assert report["difference"] > 0.01 * leg
+    for one, other in zip(slides(source, source), slides(seen_on_ground(ob, walk.frames), source), strict=True):
+        assert other < one + 1e-4
+    # As little as closes it: half of the difference at either end.
+    away = max(np.abs(after[each] - before[each])[:, :3, 3].max() for each in before if each not in still)
+    assert root or away < 0.2 * leg
+
+
+def test_a_clip_that_is_a_loop_stays_as_it_is():
+    # 48 frames are two cycles: the last frame is the first one, two strides on.
+    walk = Walk()
+    ob = walker(walk)
+    before = shown(ob, walk.frames)
+    make_loop(bpy.context, ob)
+    after = shown(ob, walk.frames)
+    away = max(np.abs(after[each] - before[each])[:, :3, 3].max() for each in before)
+    assert away < EXACT * LEG
+
+
+def test_a_loop_in_place_travels_again():
+    walk = DRIFTING
+    ob = walker(walk)
+    put_in_place(bpy.context, ob)
+    make_loop(bpy.context, ob)
+    assert ends_apart(shown(ob, walk.frames), LEG, ("root", "prop"))[0] < CLOSED
+    travel(bpy.context, ob)
+    after = shown(ob, walk.frames)
+    assert after["hips"][-1, 1, 3] == pytest.approx(-2.0, abs=0.1)
+    assert ends_apart(after, LEG, ("root", "prop"))[0] < 3.0 * CLOSED
+    clip = seen_on_ground(ob, walk.frames)
+    assert max(slides(clip, clip)) < 1e-3
+
+
+def test_contacts_that_are_keyed_count():
+    walk = replace(DRIFTING, last=25)
+    ob, _ = character(walk, "Empties")
+    tip = ob.pose.bones["shin.L"]
+    for frame, contact in ((1, "NONE"), (10, "FLAT"), (20, "NONE")):
+        tip.analytic_ik_contact = contact
+        tip.keyframe_insert("analytic_ik_contact", frame=frame)
+    before = shown(ob, walk.frames)["foot.L"]
+    make_loop(bpy.context, ob)
+    # In contact the foot is put elsewhere as a whole, and there it does what it did.
+    moved = shown(ob, walk.frames)["foot.L"] @ np.linalg.inv(before)
+    steps = np.abs(np.diff(moved, axis=0)).max(axis=(1, 2))
+    assert steps[9:18].max() < 1e-5
+    assert steps.max() > 1e-3
+
+
+def test_a_body_without_any_contact_and_one_that_stands_throughout_are_closed():
+    rng = np.random.default_rng(1)
+    places, turns = rng.normal(size=(30, 3)), np.tile(np.eye(3), (30, 1, 1))
+    for locked in (np.zeros(30, bool), np.ones(30, bool)):
+        closed, _ = closed_poses(places, turns, passage_between(locked, 24.0), pivots_of(places, locked))
+        assert closed[0] == pytest.approx(closed[-1], abs=1e-12)
+    assert passage(3, 24.0).shares == pytest.approx([-0.5, 0.0, 0.5])
+
+
+def test_a_foot_that_rolls_in_its_contact_keeps_every_point_in_place():
+    # Heel and ankle turn about the ball, which stands; the whole foot is put elsewhere, and turned.
+    count = 20
+    angles = np.linspace(0.0, 0.8, count)
+    turns = np.array([Matrix.Rotation(angle, 3, "X") for angle in angles], float)
+    ball = np.array((0.1, -0.2, 0.0))
+    arm = np.array((0.0, -0.15, -0.08))
+    places = ball - turns @ arm
+    turns[15:] = [Matrix.Rotation(0.3, 3, "Z") @ Matrix(turn) for turn in turns[15:].tolist()]
+    locked = np.arange(count) < 15
+    closed, turned = closed_poses(places, turns, passage_between(locked, 24.0), pivots_of(places, locked))
+    balls = closed + turned @ arm
+    assert np.ptp(balls[:14], axis=0).max() < 1e-9
+    assert np.abs(closed - places).max() > 1e-3
+
+
+def test_a_clip_of_two_frames_is_none():
+    ob = walker(Walk(last=2))
+    before = whole_state()
+    with pytest.raises(ChainError, match="fewer than 3 frames"):
+        make_loop(bpy.context, ob)
+    assert whole_state() == before

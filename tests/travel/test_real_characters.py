@@ -1,0 +1,125 @@
+"""Root motion, clips in place and loops of downloaded captures and game characters."""
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+import pytest
+
+from ik_addon.bake.stepping import finish
+from ik_addon.planting.feet.belt import Standing, belt_of
+from ik_addon.planting.feet.clip import Clip
+from ik_addon.planting.feet.measures import measured
+from ik_addon.planting.feet.sole import sole_of
+from ik_addon.planting.scene.shown import legs_of
+from ik_addon.planting.scene.shown import shown as legs_shown
+from ik_addon.rig.blender.clips import clip_name, clips_of, play
+from ik_addon.rig.blender.motion import motion_frames
+from ik_addon.travel import make_loop, put_in_place, to_hips, to_root, travel
+from ik_addon.travel.motion.speed import contacts_of
+
+from ..planting.clips import capture
+from ..scenes import EXACT
+from .walkers import apart, shown
+
+pytestmark = [pytest.mark.versions, pytest.mark.slow]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A clip of a file. root: the bone that travels, "" for the object."""
+
+    file: str
+    clip: str
+    root: str
+
+    def __str__(self) -> str:
+        return f"{self.file}-{self.clip}"
+
+
+CAPTURED = Case("cmu_131_01_walk.bvh", "cmu_131_01_walk", "")
+CYCLES = [
+    Case("characters/quat_Wolf.glb", "AnimalArmature|Walk", "Body"),
+    Case("characters/quat_Wolf.glb", "AnimalArmature|Idle", "Body"),
+    Case("characters/kaykit_Med_MovementBasic.glb", "Rig_Medium|Walking_A", "root"),
+    Case("characters/kaykit_Med_MovementBasic.glb", "Rig_Medium|Running_B", "root"),
+    Case("characters/Fox.glb", "Walk", "_rootJoint"),
+    Case("characters/Fox.glb", "Run", "_rootJoint"),
+]
+
+
+def opened(case: Case) -> tuple[bpy.types.Object, range, float]:
+    """An armature that plays a clip, the clip's frames, and the length of a leg."""
+    path = str(capture(case.file))
+    if path.endswith("bvh"):
+        bpy.ops.import_anim.bvh(filepath=path, update_scene_fps=True)
+    else:
+        bpy.ops.import_scene.gltf(filepath=path)
+    ob = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+    clips = clips_of(ob)
+    ob.animation_data.use_nla = False
+    # In Blender 4.2 their names end with the object's.
+    names = {case.clip, f"{case.clip}_{ob.name}"}
+    play(ob, next(each for each in clips if clip_name(each, clips) in names))
+    frames = motion_frames(ob)
+    return ob, frames, float(np.mean([sum(leg.lengths) for leg in legs_of(ob)]))
+
+
+@pytest.mark.parametrize("case", [CAPTURED, *CYCLES], ids=str)
+def test_nothing_but_the_root_moves(case):
+    ob, frames, leg = opened(case)
+    frames = frames[:: max(1, len(frames) // 50)]
+    before = shown(ob, frames)
+    assert to_root(bpy.context, ob, height=True, heading=True)["root"] == case.root
+    assert apart(before, shown(ob, frames), leg, but=(case.root,)) < EXACT
+    to_hips(bpy.context, ob)
+    assert apart(before, shown(ob, frames), leg, but=(case.root,)) < EXACT
+
+
+def test_a_capture_in_place_travels_again():
+    ob, frames, leg = opened(CAPTURED)
+    frames = frames[::20]
+    before = shown(ob, frames)
+    put_in_place(bpy.context, ob)
+    still = shown(ob, frames)
+    assert np.linalg.norm((before["Hips"] - still["Hips"])[-1, :3, 3]) > 3.0 * leg
+    travel(bpy.context, ob)
+    assert apart(before, shown(ob, frames), leg) < EXACT
+
+
+def legs_in_world(ob: bpy.types.Object, frames: range) -> Clip:
+    return finish(legs_shown(bpy.context, ob, legs_of(ob), frames))
+
+
+@pytest.mark.parametrize("case", [each for each in CYCLES if "Idle" not in each.clip], ids=str)
+def test_a_cycle_in_place_travels_with_feet_that_stand_as_well_as_on_their_belt(case):
+    ob, frames, _ = opened(case)
+    clip = legs_in_world(ob, frames)
+    seen = Standing(belt_of(clip, sole_of(clip)), None).seen_from(clip)
+    sole = sole_of(seen)
+    contacts = contacts_of(seen, sole)
+    report = travel(bpy.context, ob)
+    assert report["root"] == case.root
+    on_belt, on_ground = (measured(each, sole, contacts) for each in (seen, legs_in_world(ob, frames)))
+    assert max(leg["slide"] for leg in on_ground) < max(leg["slide"] for leg in on_belt) + 1e-4
+
+
+@pytest.mark.parametrize("case", [CAPTURED, *CYCLES], ids=str)
+def test_a_loop_is_closed_and_no_contact_slides_more(case):
+    ob, frames, leg = opened(case)
+    before, clip = shown(ob, frames), legs_in_world(ob, frames)
+    ground = Standing(belt_of(clip, sole_of(clip)), None)
+    seen = ground.seen_from(clip)
+    sole = sole_of(seen)
+    contacts = contacts_of(seen, sole)
+    body = make_loop(bpy.context, ob)["body"]
+    after = shown(ob, frames)
+    way = (after[body][-1] - after[body][0])[:3, 3] * (1.0, 1.0, 0.0)
+    ends = [np.abs(after[name][-1, :3, 3] - way - after[name][0, :3, 3]).max() for name in after if name != case.root]
+    assert max(ends) < 1e-6 * leg
+    slides = [measured(each, sole, contacts) for each in (seen, ground.seen_from(legs_in_world(ob, frames)))]
+    for one, other in zip(*slides, strict=True):
+        assert other["slide"] < one["slide"] + 1e-3
+    if "Run" in case.clip:
+        # It was a loop.
+        assert apart(before, after, leg) < 1e-3
