@@ -16,8 +16,9 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 CHECKOUT = Path(__file__).parents[1]
-SAMPLE = CHECKOUT / "sample_scenes" / "biped_walk.blend"
-LONG = ("--frames", "1-2000")
+SHORT = ("biped_walk", "biped_control_bones", "paper_arm", "spider", "tentacle")
+LONG = ("spider",)
+LONG_FRAMES = ("--frames", "1-20000")
 
 
 def taken(*arguments: str) -> tuple[float, float]:
@@ -53,17 +54,18 @@ def main() -> None:
     """Measure, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--short", type=int, default=200, help="short files (default 200)")
-    parser.add_argument("--long", type=int, default=24, help="files of 2000 frames (default 24)")
+    parser.add_argument("--long", type=int, default=24, help="files of 20000 frames (default 24)")
     parser.add_argument("--jobs", default="1,2,4,8", help="numbers of workers (default 1,2,4,8)")
     parser.add_argument("--rounds", type=int, default=3, help="rounds (default 3)")
     options = parser.parse_args()
     jobs = [int(count) for count in options.jobs.split(",")]
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-    for name, count, given in (("short", options.short, ()), ("long", options.long, LONG)):
+    kinds = (("short", SHORT, options.short, ()), ("long", LONG, options.long, LONG_FRAMES))
+    for name, samples, count, given in kinds:
         with TemporaryDirectory() as folder:
             files = [Path(folder) / f"{name}_{k:04}.blend" for k in range(count)]
-            for file in files:
-                copyfile(SAMPLE, file)
+            for k, file in enumerate(files):
+                copyfile(CHECKOUT / "sample_scenes" / f"{samples[k % len(samples)]}.blend", file)
             print(f"\n{count} {name} files\n")
             print("| --jobs | s | files/s | speed | processor s | of own work |")
             print("| --- | --- | --- | --- | --- | --- |")
