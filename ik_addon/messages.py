@@ -124,6 +124,39 @@ BONES_LINKED = Refusal("Armature '{armature}' is linked and gets no new bones. C
 BONES_OVERRIDDEN = Refusal(
     "Armature '{armature}' has a library override and gets no new bones. Choose Empties as its controls."
 )
+NATIVE_LINKED = Refusal(
+    "Armature '{armature}' gets no new bones, for it is linked or overridden. Make its chains native in its own file."
+)
+NATIVE_SHARED = Refusal(
+    "Armature '{armature}' shares its bones with '{other}'. Make its data single-user (Object > Relations) first."
+)
+NATIVE_SETTING_ANIMATED = Clause("setting '{setting}' is animated. Mute its keys or driver, or bake the chain.")
+NATIVE_NAME_TAKEN = Clause("it already has a custom property '{name}'. Rename or remove that first.")
+NATIVE_ACTION_LINKED = Clause(
+    "action '{action}' has keys of its settings and is linked. Make it local, or make the chain native in its own file."
+)
+NATIVE_BODY = Clause("bone '{body}' follows its limbs. Bake it, or set its Body Follows to 0.")
+NATIVE_CCD = Clause("CCD has no native form. Set Solver to Automatic, or bake the chain.")
+NATIVE_FLIP = Clause("Flip Bend has no native form for this chain. Switch it off, or bake the chain.")
+NATIVE_LEAST_MOTION = Clause("Preserve FK Shape has no native form. Switch it off, or bake the chain.")
+NATIVE_CONE = Clause("Max Bend of bone '{limited}' has no native form. Switch it off, or bake the chain.")
+NATIVE_LIMITS = Clause(
+    "the IK limits of bone '{limited}' have no native form: only a knee of two bones may be a hinge. "
+    "Remove them, or bake the chain."
+)
+NATIVE_UNEVEN = Clause("bone '{uneven}' is scaled unevenly or mirrored. Scale it evenly, or bake the chain.")
+NATIVE_ROTATION_NOT_INHERITED = Clause(
+    "bone '{free}' does not inherit rotation. Switch on its Inherit Rotation, or bake the chain."
+)
+NATIVE_DRIVEN = Clause("a driver moves bone '{driven}'. Mute the driver, or bake the chain.")
+NATIVE_FK_KEYS = Clause("bone '{keyed}' has FK keys below the chain. Mute them, or bake the chain.")
+NATIVE_CONSTRAINED = Clause("constraint '{constraint}' moves bone '{moved}'. Mute it, or bake the chain.")
+NATIVE_OFF = Clause(
+    "as constraints it would be off by {part:.1e} of its length, and {allowed:.0e} is allowed. Bake the chain."
+)
+NATIVE_RECORD_UNREADABLE = Refusal(
+    "Bone '{bone}': what it keeps of its live chain was changed by hand. Undo that, or remove the chain."
+)
 REST_POSITION = Refusal("Armature '{armature}' is in Rest Position. Switch it to Pose Position.")
 PARENT_UNEVEN = Refusal("Bone '{bone}' is scaled unevenly. Scale it evenly.")
 NO_SUCH_BONE = Refusal("Armature '{armature}' has no bone '{bone}'. Choose one of its bones.")

@@ -28,6 +28,7 @@ UNREAD = {"enabled", "contact"}
 _OF_ANY_BONE = (
     *("rigid", "use_cone", "cone", "use_min_bend", "min_bend"),
     *("body_influence", "body_direction", "body_softness"),
+    *("record_helps", "record_removed"),
 )
 """Settings of a bone's joint, or of what it carries: no part of the chain whose tip the bone may be."""
 NAME_RECORD = PREFIX + "record_name"
@@ -253,6 +254,11 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
         "record_rotation": _record(bpy.props.FloatVectorProperty, size=4),
         # The Blender IK constraint that a chain was made of, and the FK pose before that, as JSON (adopt.py).
         "record_adopted": _record(bpy.props.StringProperty),
+        # What a native chain keeps on its tip, of which chain a bone is a helper, and constraints taken off meanwhile,
+        # as JSON (native/marks.py).
+        "record_native": _record(bpy.props.StringProperty),
+        "record_helps": _record(bpy.props.StringProperty),
+        "record_removed": _record(bpy.props.StringProperty),
         # Under which name a tip or a control bone was last seen, and in which armature object (renamed.py).
         "record_name": _record(bpy.props.StringProperty),
     }
