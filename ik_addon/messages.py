@@ -165,6 +165,8 @@ IS_CONTROL = Refusal("Bone '{bone}' is a control of a chain. Select the last bon
 NO_PARENT = Refusal("Bone '{bone}' has no parent to make a chain with. Select the last bone of a limb, such as a shin.")
 NO_TIP = Refusal("Armature '{armature}': no selected bone belongs to a chain. Select a bone or a control of one.")
 NO_LIVE_CHAIN = Refusal("Armature '{armature}' has no live chain. Add one first.")
+NATIVE_FIRST = Refusal("Bone '{bone}': its chain is native. Press Make Live first.")
+NO_NATIVE_CHAIN = Refusal("Armature '{armature}' has no native chain. Press Make Native first, or select its tip bone.")
 NO_LIVE_CHAIN_SELECTED = Refusal(
     "Armature '{armature}': no selected bone is the tip bone of a live chain. Select one, or bake all."
 )
@@ -527,6 +529,8 @@ FRAMES = Part("{count} frames")
 RESULT_MISSES = Part(", {what} at {frames}")
 RESULT_HELD_BACK = Part(", up to {distance:.3g} short by softness")
 FOOT_RESULT = Note("{bone}: {contacts}, slide {slides}, skating {skating}, knee pops {pops}")
+STATUS_NATIVE = Note("Native")
+BAKE_OR_NATIVE = Note("Bake makes keys. Make Native keeps the controls")
 ALL_MUTED = Note("The chains are muted")
 INTERFACE_UNLOCKED = Note("Rendering live chains? Lock the interface first")
 INTERFACE_LOCKED_ALREADY = Refusal("The interface is already locked while rendering. Nothing needs to be done.")
@@ -646,6 +650,8 @@ IN_CLIPS = Part(" in {clips}")
 NO_MOTION = Clause("no keys move it over a range of frames. Key its bones first.")
 SWITCHED_TO_FK = Done("Switched {chains} to FK{frame}")
 SWITCHED_TO_IK = Done("Switched {chains} to IK{frame}")
+MADE_NATIVE = Done("Made {chains} native with {bones} helper bones, within {part:.1e} of the length")
+MADE_LIVE = Done("Made {chains} live")
 UNMUTED = Done("Unmuted {chains}")
 
 # Legs

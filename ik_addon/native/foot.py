@@ -15,7 +15,8 @@ class Foot:
     """Names of its helpers; "": it is not needed.
 
     control: goes where the target is. heel, tip, ball: each below the one before, at these points of the foot, with the
-    roll axis as X. foot, toe: how foot and toe stand.
+    roll axis as X. foot, toe: how foot and toe stand. local_toe: the toe below `foot`, as it is below the foot at rest:
+    influence blends it in its own space.
     """
 
     control: str
@@ -24,6 +25,7 @@ class Foot:
     ball: str
     foot: str
     toe: str
+    local_toe: str
 
     @property
     def followed(self) -> str:
@@ -38,7 +40,7 @@ def lay(mechanism: Mechanism, shape: Shape, uses: Uses) -> Foot:
     stands = placed(ankle, held)
     control = mechanism.bone("control", placed(ankle), shape.root_parent)
     if not uses.rolls:
-        return Foot(control, "", "", "", mechanism.bone("foot", stands, control, 0.8, own.foot), "")
+        return Foot(control, "", "", "", mechanism.bone("foot", stands, control, 0.8, own.foot), "", "")
     # As the foot is sized, which a helper is not.
     sized = Matrix.LocRotScale(ankle, held, own.size)
     rolling = _with_x(held @ own.axis)
@@ -47,7 +49,8 @@ def lay(mechanism: Mechanism, shape: Shape, uses: Uses) -> Foot:
     ball = mechanism.bone("ball", placed(sized @ own.ball, rolling), tip, 0.5)
     foot = mechanism.bone("foot", stands, ball, 0.8, own.foot)
     toe = mechanism.bone("toe", unscaled(sized @ own.toe_pose), tip, 0.5, own.toe) if own.toe else ""
-    return Foot(control, heel, tip, ball, foot, toe)
+    local_toe = mechanism.bone("toe", stands @ own.toe_rest, foot, 0.4, own.toe) if own.toe else ""
+    return Foot(control, heel, tip, ball, foot, toe, local_toe)
 
 
 def wire(mechanism: Mechanism, shape: Shape, foot: Foot) -> None:
@@ -57,6 +60,8 @@ def wire(mechanism: Mechanism, shape: Shape, foot: Foot) -> None:
         mechanism.follow(foot.control, kind, "target", settings.target, settings.subtarget)
     if not foot.heel:
         return
+    if foot.toe:
+        mechanism.copy(foot.local_toe, foot.toe, "COPY_TRANSFORMS")
     roll, toe_angle = variable(tip, "foot_roll"), variable(tip, "toe_angle")
     for bone, expression, read in (
         (foot.heel, "min(r,0)", {"r": roll}),

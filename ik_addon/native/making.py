@@ -8,11 +8,12 @@ import bpy
 
 from .. import messages
 from ..rig.data.relation import forget_trigger
+from ..rig.data.settings import NATIVE_RECORD, native_tips
 from ..rig.model.foot import end_bone, toe_of
 from ..rig.pose.reading import ArmatureReader, SceneReader
 from ..solvers import ChainError
 from . import marks
-from .marks import RECORD, Record
+from .marks import Record
 from .measuring import ALLOWED, measure
 from .mechanism import make_bones, remove_bones
 from .properties import to_live
@@ -59,7 +60,7 @@ def make_native(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) 
         wirings = _made(context, ob, shapes)
         figures = measure(context, wirings)
     except BaseException:
-        _take_back(context, ob, [tip.name for tip in marks.native_tips(ob) if tip.name in {s.tip for s in shapes}])
+        _take_back(context, ob, [tip.name for tip in native_tips(ob) if tip.name in {s.tip for s in shapes}])
         raise
     # Written so that a figure that is not a number counts as well.
     off = [name for name, figure in figures.items() if not figure <= ALLOWED]
@@ -152,7 +153,7 @@ def _take_back(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence
             _remove_constraint(bone, constraint)
         put_back(ob, record.key)
         to_live(tip)
-        tip.property_unset(RECORD)
+        tip.property_unset(NATIVE_RECORD)
         tip.analytic_ik_enabled = True
     if not names:
         return

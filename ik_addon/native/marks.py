@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 import bpy
 
 from .. import messages
-from ..rig.data.settings import PREFIX
+from ..rig.data.settings import NATIVE_RECORD, PREFIX, native_tips
 from ..solvers import ChainError
 
 HELPER_PREFIX = "IK-"
@@ -20,8 +20,6 @@ CONSTRAINT_PREFIX = "Native IK"
 """Those of constraints too."""
 MECHANISM = "IK Mechanism"
 """The hidden bone collection of helper bones."""
-RECORD = PREFIX + "record_native"
-"""What a tip keeps of its chain, as JSON."""
 HELPS = PREFIX + "record_helps"
 """The key of the chain that a helper bone belongs to."""
 REMOVED = PREFIX + "record_removed"
@@ -41,25 +39,15 @@ class Record:
     figure: float = 0.0
 
 
-def is_native(tip: bpy.types.PoseBone) -> bool:
-    """Whether the chain of a bone is native."""
-    return bool(getattr(tip, RECORD))
-
-
-def native_tips(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
-    """The tips of an armature object's native chains."""
-    return [bone for bone in ob.pose.bones if is_native(bone)]
-
-
 def keep(tip: bpy.types.PoseBone, record: Record) -> None:
     """Write a record on the tip of a chain."""
-    setattr(tip, RECORD, json.dumps(asdict(record)))
+    setattr(tip, NATIVE_RECORD, json.dumps(asdict(record)))
 
 
 def record_of(tip: bpy.types.PoseBone) -> Record:
     """What a tip keeps of its native chain. Raises ChainError if that was changed by hand."""
     try:
-        kept = json.loads(getattr(tip, RECORD))
+        kept = json.loads(getattr(tip, NATIVE_RECORD))
         record = Record(str(kept["key"]), bool(kept["had_animation"]), float(kept["figure"]))
         if not record.key:
             raise ValueError(kept)

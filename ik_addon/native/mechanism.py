@@ -122,9 +122,12 @@ class Mechanism:
         """
         evaluated = self.ob.evaluated_get(depsgraph)
         for bone, constraint in self._copies:
-            world = constraint.owner_space == "WORLD"
-            matrix = evaluated.pose.bones[bone.name].matrix
-            rotation = (evaluated.matrix_world @ matrix if world else matrix).to_quaternion()
+            rotation = evaluated.convert_space(
+                pose_bone=evaluated.pose.bones[bone.name],
+                matrix=evaluated.pose.bones[bone.name].matrix,
+                from_space="POSE",
+                to_space=constraint.owner_space,
+            ).to_quaternion()
             constraint.euler_order = min(
                 _EULER_ORDERS, key=lambda order: abs(rotation.to_euler(order)["XYZ".index(order[1])])
             )

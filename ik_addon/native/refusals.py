@@ -83,6 +83,8 @@ def check_bones(limb: Limb, shape: Shape) -> None:
     for k, link in enumerate(limb.bones):
         if not link.bone.use_inherit_rotation and link.bone.parent is not None and (k or limb.pole_armature is None):
             raise ChainError(messages.NATIVE_ROTATION_NOT_INHERITED(free=link.name))
+    if shape.foot and shape.foot.toe and not ob.data.bones[shape.foot.toe].use_inherit_rotation:
+        raise ChainError(messages.NATIVE_ROTATION_NOT_INHERITED(free=shape.foot.toe))
     animated = animated_channels(ob)
     for name in names:
         bone = ob.pose.bones[name]

@@ -19,7 +19,7 @@ class FootShape:
     """The bones on a chain's end. Points, axis and matrix in the foot's own space.
 
     foot, toe: their names ("": it has none). size: the foot's scale. heel, ball, tip: the points over which it rolls;
-    axis: about which. toe_pose: the FK pose of the toe.
+    axis: about which. toe_pose, toe_rest: the toe in its FK pose, and at rest.
     """
 
     foot: str
@@ -30,6 +30,7 @@ class FootShape:
     ball: Vector
     tip: Vector
     toe_pose: Matrix
+    toe_rest: Matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,10 @@ def _foot_shape(to_rest: Matrix, foot: BoneReading, toe: BoneReading | None) -> 
     toe_pose = foot_pose.inverted() @ to_rest @ toe.pose_armature if toe else Matrix()
     tip = toe_pose @ Vector((0.0, (toe or foot).bone.length, 0.0))
     ball = toe_pose.translation if toe else tip
-    return FootShape(foot.name, toe.name if toe else "", foot_pose.to_scale(), heel, axis, ball, tip, toe_pose)
+    toe_rest = foot.bone.matrix_local.inverted() @ toe.bone.matrix_local if toe else Matrix()
+    return FootShape(
+        foot.name, toe.name if toe else "", foot_pose.to_scale(), heel, axis, ball, tip, toe_pose, toe_rest
+    )
 
 
 def is_even(matrix: Matrix) -> bool:

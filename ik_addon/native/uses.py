@@ -1,6 +1,7 @@
 """Which parts a native chain needs, and whether a chain can be native at all."""
 
 from dataclasses import dataclass
+from math import tau
 
 import bpy
 from mathutils import Quaternion, Vector
@@ -85,8 +86,11 @@ def hinge_bend(shape: Shape) -> HingeBend | None:
     carried, joint = to_rest @ limb.chain.limits[0].start, limb.chain.limits[1]
     axis, zero = carried @ joint.axis, carried @ joint.zero
     level, amplitude, middle = cosine_wave(zero, axis, shape.directions[0])
+    center = (joint.lowest + joint.highest) / 2.0
+    # Within half a turn of the range.
+    middle += tau * round((center - middle) / tau)
     turn = carried @ joint.start.inverted() @ carried.inverted()
-    at = (joint.lowest + joint.highest) / 2.0 - middle
+    at = center - middle
     if joint.lowest < middle < joint.highest:
         # Both sides are legal: it bends as in the FK pose.
         at = (axis.cross(zero)).dot(shape.directions[1])

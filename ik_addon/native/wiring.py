@@ -16,6 +16,8 @@ from .shape import Shape
 from .two_bones import Pair
 from .uses import Uses
 
+_SIZE = 0.5
+"""Of helpers, in lengths of the chain: Blender keeps head and tail of a bone, and a short one rounds its direction."""
 _HELD = 1e-6
 """By what part of its length a chain that keeps its FK pose out of reach still counts as reaching."""
 
@@ -38,7 +40,7 @@ class Wiring:
 
 def lay(shape: Shape, uses: Uses, key: str, others: Sequence[Mechanism] = ()) -> Wiring:
     """Ask for all bones of a chain. others: of the same armature, that are made with it."""
-    mechanism = Mechanism(shape.ob, key, shape.tip, 0.1 * shape.length, others)
+    mechanism = Mechanism(shape.ob, key, shape.tip, _SIZE * shape.length, others)
     standing = foot.lay(mechanism, shape, uses) if shape.foot else None
     aim = aiming.lay(mechanism, shape, uses, standing.followed if standing else "")
     pair = len(shape.links) == 2
@@ -70,18 +72,21 @@ def wire(wiring: Wiring) -> None:
 def _follow(wiring: Wiring, tip: bpy.types.PoseBone) -> None:
     """Let the chain's own bones follow the helpers, before whatever constraints they have."""
     mechanism, shape = wiring.mechanism, wiring.shape
-    pairs = [(link, source, "COPY_TRANSFORMS") for link, source in zip(shape.links, wiring.links.sources, strict=True)]
+    pairs = [
+        (link, source, "COPY_TRANSFORMS", "POSE")
+        for link, source in zip(shape.links, wiring.links.sources, strict=True)
+    ]
     if wiring.foot and shape.foot:
-        pairs.append((shape.foot.foot, wiring.foot.foot, "COPY_ROTATION"))
+        pairs.append((shape.foot.foot, wiring.foot.foot, "COPY_ROTATION", "POSE"))
         if wiring.foot.toe:
-            pairs.append((shape.foot.toe, wiring.foot.toe, "COPY_ROTATION"))
+            pairs.append((shape.foot.toe, wiring.foot.local_toe, "COPY_ROTATION", "LOCAL"))
     read = {"i": variable(tip, "influence")}
     expression = "i"
     if wiring.uses.hold:
         far, near = shape.length * (1.0 + _HELD), shape.nearest * (1.0 - _HELD)
         expression, read = f"i*(d<={far:.9g})*(d>={near:.9g})", read | {"d": wiring.aim.given}
-    for bone, source, kind in pairs:
-        constraint = mechanism.copy(bone, source, kind, first=True)
+    for bone, source, kind, space in pairs:
+        constraint = mechanism.copy(bone, source, kind, space, first=True)
         mechanism.drive(constraint, "influence", expression, **read)
 
 

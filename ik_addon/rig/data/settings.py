@@ -34,6 +34,9 @@ _OF_ANY_BONE = (
 NAME_RECORD = PREFIX + "record_name"
 """The record of a bone's own name, by which it is found again (renamed.py)."""
 
+NATIVE_RECORD = PREFIX + "record_native"
+"""What a tip keeps of its chain while Blender's own constraints stand for it (native/marks.py)."""
+
 
 SOLVER_ITEMS = (
     ("AUTO", "Automatic", "Vector for two bones, Triangulation for other numbers"),
@@ -262,6 +265,16 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
         # Under which name a tip or a control bone was last seen, and in which armature object (renamed.py).
         "record_name": _record(bpy.props.StringProperty),
     }
+
+
+def is_native(tip: bpy.types.PoseBone) -> bool:
+    """Whether Blender's own constraints stand for the chain of a bone; its settings are kept, and it is off."""
+    return bool(tip.analytic_ik_record_native)
+
+
+def native_tips(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
+    """The tips of an armature object's native chains."""
+    return [bone for bone in ob.pose.bones if is_native(bone)]
 
 
 def named_bones(tip: bpy.types.PoseBone) -> list[tuple[bpy.types.Object, str]]:
