@@ -10,7 +10,7 @@ from mathutils import Quaternion
 
 from ik_addon.authoring.knees import limit_knees
 
-from ..rig.rigs import bends_generically, reachable_point, set_rotation, update
+from ..rig.rigs import Rig, bends_generically, reachable_point, set_rotation, update
 from .natives import FLIPPED, MANY, PAIR, any_footed, any_rig, differences, pose_somehow, scale_evenly
 
 POSES = 10
@@ -73,17 +73,23 @@ def test_a_knee_turns_about_its_own_axis_within_its_limits(seed):
         # Its FK pose is legal, as that of a character is.
         set_rotation(rig.tip, Quaternion())
         update()
-        if bends_generically(rig.joints()):
+        if bends_generically(rig.joints()) and not _is_folded(rig):
             rig.enable()
             rig.place_target(reachable_point(rig))
             (knee,) = limit_knees(bpy.context, [rig.tip], radians(30.0), radians(130.0))
             # Farther askew the limb has a straightest pose of its own, and the live chain finds that within the square
             # root of a rounding.
-            if knee.askew < 25.0:
+            if knee.askew < 15.0:
                 break
         seed += 1000
     update()
-    check_worst(differences(rig, POSES), PAIR)
+    check_worst(differences(rig, POSES), FLIPPED)
+
+
+def _is_folded(rig: Rig) -> bool:
+    """Whether its second bone points back."""
+    root, knee, end = rig.joints()
+    return (knee - root).dot(end - knee) < 0.0
 
 
 @pytest.mark.parametrize("count", [1, 3, 5, 12])
