@@ -35,7 +35,7 @@ Controls and keys stay"""
 
 
 class ANALYTIC_IK_OT_make_live(ChainOperator):
-    """Turn native chains back into live ones, with their settings, keys and constraints"""
+    """Turn native chains back into live ones, with settings and keys"""
 
     bl_idname = "analytic_ik.make_live"
     bl_label = "Make Live"
