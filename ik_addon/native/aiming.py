@@ -109,7 +109,9 @@ def _cosine(hinge: HingeBend, way: float) -> float:
 
 
 def _drive_stretch(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, tip: bpy.types.PoseBone) -> None:
-    expression = f"1+i*(max(1,min(d/max(min(h,{shape.length:.9g}),1e-9),m))-1)"
-    read = {"d": aim.given, "h": aim.held, "i": variable(tip, "influence"), "m": variable(tip, "stretch_max")}
+    weight, settings = uses.weight
+    expression = f"1+{weight}*(max(1,min(d/max(min(h,{shape.length:.9g}),1e-9),m))-1)"
+    read = {"d": aim.given, "h": aim.held, "m": variable(tip, "stretch_max")}
+    read |= {name[0]: variable(tip, name) for name in settings}
     for axis in range(3):
         mechanism.drive(mechanism.pose(aim.stretch), "scale", expression, axis, **read)

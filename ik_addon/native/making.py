@@ -16,7 +16,7 @@ from . import marks
 from .marks import Record
 from .measuring import ALLOWED, measure
 from .mechanism import make_bones, remove_bones
-from .properties import to_live
+from .properties import native_settings, to_live, to_native
 from .refusals import check_armature, check_bones, check_chain, check_limb
 from .removed import put_back, remove_still_ik
 from .shape import Shape, shape_of
@@ -127,6 +127,7 @@ def _made(context: bpy.types.Context, ob: bpy.types.Object, shapes: Sequence[Sha
     make_bones([wiring.mechanism for wiring in wirings])
     for wiring in wirings:
         shape, tip = wiring.shape, ob.pose.bones[wiring.shape.tip]
+        to_native(tip, wiring.uses.settings)
         tip.analytic_ik_enabled = False
         moved = [*shape.own, *((shape.foot.foot, shape.foot.toe) if shape.foot else ())]
         remove_still_ik(ob, moved, wiring.mechanism.key)
@@ -152,9 +153,10 @@ def _take_back(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence
         for bone, constraint in list(marks.constraints_on(ob, own)):
             _remove_constraint(bone, constraint)
         put_back(ob, record.key)
-        to_live(tip)
         tip.property_unset(NATIVE_RECORD)
-        tip.analytic_ik_enabled = True
+        # What animates the switch sets it itself.
+        tip.analytic_ik_enabled = "enabled" not in native_settings(tip)
+        to_live(tip)
     if not names:
         return
     _remove_drivers(ob, tuple(ob.pose.bones[name].path_from_id() for name in helpers))

@@ -60,7 +60,9 @@ def difference(wiring: Wiring, depsgraph: bpy.types.Depsgraph, settings: Setting
 
 def native_values(tip: bpy.types.PoseBone) -> Settings:
     """The settings of a native chain, as its custom properties have them. tip: evaluated."""
-    return replace(settings_of(tip), **{name: value_of(tip, name) for name in native_settings(tip)})
+    settings = replace(settings_of(tip), **{name: value_of(tip, name) for name in native_settings(tip)})
+    # Off, its bones have their FK pose.
+    return replace(settings, influence=0.0) if "enabled" in native_settings(tip) and not settings.enabled else settings
 
 
 def _end_poses(posed: PosedLimb) -> Iterator[tuple[str, Matrix]]:

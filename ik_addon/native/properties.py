@@ -17,6 +17,7 @@ NATIVE_PREFIX = "ik_"
 _FACTOR: dict[str, object] = {"subtype": "FACTOR", "min": 0.0, "max": 1.0, "soft_min": 0.0, "soft_max": 1.0}
 _ANGLE: dict[str, object] = {"subtype": "ANGLE", "soft_min": -pi, "soft_max": pi}
 _OPTIONS: dict[str, dict[str, object]] = {
+    "enabled": {},
     "influence": _FACTOR | {"default": 1.0},
     "swivel": _ANGLE,
     "flip": {},

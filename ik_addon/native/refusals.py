@@ -15,7 +15,7 @@ from .properties import NAMES, homes_of, key_of, live_path
 from .shape import Shape, is_even
 
 _FIXED = (
-    *("enabled", "target", "subtarget", "pole_target", "pole_subtarget", "chain_count", "end_bone", "solver"),
+    *("target", "subtarget", "pole_target", "pole_subtarget", "chain_count", "end_bone", "solver"),
     *("straight_axis", "reach", "least_motion", "use_rotation"),
 )
 """Settings that a native chain has as they are when it is made."""

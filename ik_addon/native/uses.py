@@ -45,6 +45,11 @@ class Uses:
     hinge: HingeBend | None
 
     @property
+    def weight(self) -> tuple[str, tuple[str, ...]]:
+        """How much of the pose is the chain's: an expression, and the settings that it reads by their first letters."""
+        return ("i*e", ("influence", "enabled")) if "enabled" in self.settings else ("i", ("influence",))
+
+    @property
     def softens(self) -> bool:
         return "softness" in self.settings
 
@@ -65,6 +70,8 @@ def rolls(tip: bpy.types.PoseBone) -> bool:
 def uses_of(tip: bpy.types.PoseBone, shape: Shape) -> Uses:
     """What of the settings of a chain matters. tip: the original one."""
     settings, names = shape.limb.settings, ["influence", "swivel"]
+    if is_animated(tip.id_data, live_path(tip, "enabled")):
+        names.insert(0, "enabled")
     hinge = hinge_bend(shape) if len(shape.links) == 2 else None
     if len(shape.links) == 2 and hinge is None:
         names.append("flip")

@@ -11,7 +11,7 @@ from .aiming import Aim
 from .foot import Foot
 from .many_bones import Links
 from .mechanism import Mechanism
-from .properties import to_native, variable
+from .properties import variable
 from .shape import Shape
 from .two_bones import Pair
 from .uses import Uses
@@ -49,10 +49,9 @@ def lay(shape: Shape, uses: Uses, key: str, others: Sequence[Mechanism] = ()) ->
 
 
 def wire(wiring: Wiring) -> None:
-    """Once the bones are there: properties, constraints and drivers."""
+    """Once the bones and the custom properties are there: constraints and drivers."""
     mechanism, shape, uses = wiring.mechanism, wiring.shape, wiring.uses
     tip = mechanism.pose(shape.tip)
-    to_native(tip, uses.settings)
     if wiring.foot:
         foot.wire(mechanism, shape, wiring.foot)
     aiming.wire(mechanism, shape, uses, wiring.aim, wiring.foot.followed if wiring.foot else "")
@@ -80,11 +79,11 @@ def _follow(wiring: Wiring, tip: bpy.types.PoseBone) -> None:
         pairs.append((shape.foot.foot, wiring.foot.foot, "COPY_ROTATION", "POSE"))
         if wiring.foot.toe:
             pairs.append((shape.foot.toe, wiring.foot.local_toe, "COPY_ROTATION", "LOCAL"))
-    read = {"i": variable(tip, "influence")}
-    expression = "i"
+    expression, settings = wiring.uses.weight
+    read = {name[0]: variable(tip, name) for name in settings}
     if wiring.uses.hold:
         far, near = shape.length * (1.0 + _HELD), shape.nearest * (1.0 - _HELD)
-        expression, read = f"i*(d<={far:.9g})*(d>={near:.9g})", read | {"d": wiring.aim.given}
+        expression, read = f"{expression}*(d<={far:.9g})*(d>={near:.9g})", read | {"d": wiring.aim.given}
     for bone, source, kind, space in pairs:
         constraint = mechanism.copy(bone, source, kind, space, first=True)
         mechanism.drive(constraint, "influence", expression, **read)

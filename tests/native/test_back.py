@@ -165,6 +165,26 @@ def test_keys_and_drivers_move_along():
         assert reader.location.z == pytest.approx(evaluated_copy(rig.ob).pose.bones["shin"]["ik_swivel"], abs=1e-6)
 
 
+def test_a_keyed_switch_switches_the_native_chain():
+    rig = walking_leg()
+    for frame, enabled in ((1, True), (6, False), (9, True)):
+        rig.tip.analytic_ik_enabled = enabled
+        rig.tip.keyframe_insert("analytic_ik_enabled", frame=frame)
+    frames = (1, 5, 6, 8, 9, 12)
+    go_to(1)
+    before, shown = all_there_is(rig.ob), played(rig.ob, frames)
+    go_to(1)
+    native(rig)
+    for frame in frames:
+        go_to(frame)
+        after = user_pose(rig.ob)
+        assert apart({name: shown[frame][name] for name in after}, after, 2.0) < 1e-5
+    go_to(1)
+    live(rig)
+    update()
+    assert changed(before, all_there_is(rig.ob)) == {}
+
+
 def test_what_was_changed_while_it_was_native_is_kept():
     rig = walking_leg(softness=0.1)
     native(rig)

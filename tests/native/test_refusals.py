@@ -131,7 +131,7 @@ def half_by_an_uneven_object() -> Rig:
 
 REFUSED = {
     "shared": (shared, "Armature 'leg' shares its bones with 'twin'. Make its data single-user"),
-    "switched": (lambda: setting_keyed("enabled"), "Bone 'shin': setting 'Analytic IK' is animated. Mute its keys"),
+    "reach": (lambda: setting_keyed("reach"), "Bone 'shin': setting 'Out of Reach' is animated. Mute its keys"),
     "rotation": (lambda: setting_keyed("use_rotation"), "Bone 'shin': setting 'Follow Rotation' is animated"),
     "name": (name_taken, "Bone 'shin': it already has a custom property 'ik_swivel'. Rename or remove that first"),
     "body": (body, "Bone 'shin': bone 'hips' follows its limbs. Bake it, or set its Body Follows to 0"),
