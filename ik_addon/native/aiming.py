@@ -90,7 +90,10 @@ def _drive_reach(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, tip: 
         expression = f"(d if d<{farthest:.9g}-{span} else {farthest:.9g}-{span}*exp(({farthest:.9g}-d)/{span}-1))"
         read["s"] = variable(tip, "softness")
     if uses.hinge:
-        expression = f"min(max({expression},{nearest:.9g}),{farthest:.9g})"
+        expression = f"max({expression},{nearest:.9g})"
+        # Straight, the law of cosines clamps by itself: a rounding below it would be a bend of its square root.
+        if farthest < shape.length * (1.0 - 1e-6):
+            expression = f"min({expression},{farthest:.9g})"
     mechanism.drive(mechanism.pose(aim.reach), "location", f"max({expression},0)", 1, **read)
 
 

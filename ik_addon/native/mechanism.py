@@ -156,11 +156,13 @@ class Mechanism:
         self.drivers += 1
 
     def turn_about(self, bone: str, axis, expression: str, **variables: Variable) -> None:
-        """Drive a helper's angle about a constant axis in its own space: one driver instead of four."""
+        """Drive a helper's angle about a constant axis in its own space: one driver instead of four; without variables
+        the angle is constant."""
         owner = self.pose(bone)
         owner.rotation_mode = "AXIS_ANGLE"
-        owner.rotation_axis_angle = (0.0, *axis)
-        self.drive(owner, "rotation_axis_angle", expression, 0, **variables)
+        owner.rotation_axis_angle = (0.0 if variables else float(expression), *axis)
+        if variables:
+            self.drive(owner, "rotation_axis_angle", expression, 0, **variables)
 
 
 POSE = {"owner_space": "POSE", "target_space": "POSE"}

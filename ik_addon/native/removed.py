@@ -5,7 +5,7 @@ another would be a dependency cycle.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import bpy
 
@@ -60,10 +60,11 @@ def _data(ob: bpy.types.Object, bone: bpy.types.PoseBone, index: int, constraint
         else:
             values[name] = value
     active = bone.constraints.active == constraint
-    # They would find nothing to drive.
-    drivers = [curve.data_path for curve in _drivers_of(ob, constraint) if not curve.mute]
-    for curve in _drivers_of(ob, constraint):
-        curve.mute = True
+    # Blender removes the drivers of what is removed: elsewhere, muted, they wait.
+    away, drivers = _away(bone, constraint.name), []
+    for curve in _drivers_below(ob, constraint.path_from_id()):
+        drivers.append([curve.data_path.removeprefix(constraint.path_from_id()), curve.mute])
+        curve.data_path, curve.mute = away + drivers[-1][0], True
     data = {"name": constraint.name, "index": index, "active": active}
     return data | {"values": values, "objects": objects, "drivers": drivers}
 
@@ -80,13 +81,18 @@ def _put_back(ob: bpy.types.Object, bone: bpy.types.PoseBone, data: dict) -> Non
         setattr(constraint, name, value)
     stack.move(len(stack) - 1, min(data["index"], len(stack) - 1))
     stack.active = stack[data["name"]] if data["active"] else active
-    for curve in _drivers_of(ob, stack[data["name"]]):
-        if curve.data_path in data["drivers"]:
-            curve.mute = False
+    path = stack[data["name"]].path_from_id()
+    muted = dict(data["drivers"])
+    for curve in _drivers_below(ob, _away(bone, data["name"])):
+        what = curve.data_path.removeprefix(_away(bone, data["name"]))
+        curve.data_path, curve.mute = path + what, muted.get(what, False)
 
 
-def _drivers_of(ob: bpy.types.Object, constraint: bpy.types.Constraint) -> Iterator[bpy.types.FCurve]:
-    path = constraint.path_from_id() + "."
-    yield from (
-        curve for curve in (ob.animation_data.drivers if ob.animation_data else ()) if curve.data_path.startswith(path)
-    )
+def _away(bone: bpy.types.PoseBone, constraint: str) -> str:
+    """Where drivers of a constraint wait while it is off: a path that leads nowhere, and is renamed with the bone."""
+    return f'{bone.path_from_id()}.{REMOVED}["{bpy.utils.escape_identifier(constraint)}"]'
+
+
+def _drivers_below(ob: bpy.types.Object, path: str) -> list[bpy.types.FCurve]:
+    drivers = ob.animation_data.drivers if ob.animation_data else ()
+    return [curve for curve in drivers if curve.data_path.startswith(path + ".")]

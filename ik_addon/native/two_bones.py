@@ -12,6 +12,9 @@ from .properties import variable
 from .shape import Shape, placed, unscaled
 from .uses import HingeBend, Uses
 
+_SQUARE = 1e-5
+"""Cosine of the angle of a hinge to its links below which it is square to them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -74,6 +77,12 @@ def _wire_hinge(mechanism: Mechanism, shape: Shape, hinge: HingeBend, held: Vari
     mechanism.turn_about(knee, _under(mechanism, shape, knee, axis), "t", t=theta)
     along = shape.directions[0]
     down = -(shape.side - along * shape.side.dot(along)).normalized()
+    if max(abs(hinge.axis.dot(along)), abs(hinge.axis.dot(hinge.zero))) < _SQUARE:
+        # The limb lies in one plane at every angle; straight, only this tells in which.
+        side = hinge.axis.cross(along) * hinge.sign
+        turn = atan2(side.dot(along.cross(down)), side.dot(down))
+        mechanism.turn_about(root, _inside(mechanism, root, along), f"{-turn:.9g}")
+        return
     waves = [cosine_wave(hinge.zero, hinge.axis, axis) for axis in (along.cross(down), down)]
     parts = [f"{level:.9g}+{amplitude:.9g}*cos(t-({middle:.9g}))" for level, amplitude, middle in waves]
     expression = f"-atan2({parts[0]},{parts[1]})"

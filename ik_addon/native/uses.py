@@ -1,7 +1,7 @@
 """Which parts a native chain needs, and whether a chain can be native at all."""
 
 from dataclasses import dataclass
-from math import tau
+from math import atan2, tau
 
 import bpy
 from mathutils import Quaternion, Vector
@@ -100,7 +100,10 @@ def hinge_bend(shape: Shape) -> HingeBend | None:
     at = center - middle
     if joint.lowest < middle < joint.highest:
         # Both sides are legal: it bends as in the FK pose.
-        at = (axis.cross(zero)).dot(shape.directions[1])
+        across = zero - axis * zero.dot(axis)
+        shown = shape.directions[1]
+        at = atan2(shown.dot(axis.cross(across)), shown.dot(across)) - middle
+        at -= tau * round(at / tau)
     return HingeBend(
         axis, zero, turn, joint.lowest, joint.highest, middle, level, amplitude, 1.0 if at >= 0.0 else -1.0
     )
