@@ -124,6 +124,39 @@ BONES_LINKED = Refusal("Armature '{armature}' is linked and gets no new bones. C
 BONES_OVERRIDDEN = Refusal(
     "Armature '{armature}' has a library override and gets no new bones. Choose Empties as its controls."
 )
+NATIVE_LINKED = Refusal(
+    "Armature '{armature}' gets no new bones, for it is linked or overridden. Make its chains native in its own file."
+)
+NATIVE_SHARED = Refusal(
+    "Armature '{armature}' shares its bones with '{other}'. Make its data single-user (Object > Relations) first."
+)
+NATIVE_SETTING_ANIMATED = Clause("setting '{setting}' is animated. Mute its keys or driver, or bake the chain.")
+NATIVE_NAME_TAKEN = Clause("it already has a custom property '{name}'. Rename or remove that first.")
+NATIVE_ACTION_LINKED = Clause(
+    "action '{action}' has keys of its settings and is linked. Make it local, or make the chain native in its own file."
+)
+NATIVE_BODY = Clause("bone '{body}' follows its limbs. Bake it, or set its Body Follows to 0.")
+NATIVE_CCD = Clause("CCD has no native form. Set Solver to Automatic, or bake the chain.")
+NATIVE_FLIP = Clause("Flip Bend has no native form for this chain. Switch it off, or bake the chain.")
+NATIVE_LEAST_MOTION = Clause("Preserve FK Shape has no native form. Switch it off, or bake the chain.")
+NATIVE_CONE = Clause("Max Bend of bone '{limited}' has no native form. Switch it off, or bake the chain.")
+NATIVE_LIMITS = Clause(
+    "the IK limits of bone '{limited}' have no native form: only a knee of two bones may be a hinge. "
+    "Remove them, or bake the chain."
+)
+NATIVE_UNEVEN = Clause("bone '{uneven}' is scaled unevenly or mirrored. Scale it evenly, or bake the chain.")
+NATIVE_ROTATION_NOT_INHERITED = Clause(
+    "bone '{free}' does not inherit rotation. Switch on its Inherit Rotation, or bake the chain."
+)
+NATIVE_DRIVEN = Clause("a driver moves bone '{driven}'. Mute the driver, or bake the chain.")
+NATIVE_FK_KEYS = Clause("bone '{keyed}' has FK keys below the chain. Mute them, or bake the chain.")
+NATIVE_CONSTRAINED = Clause("constraint '{constraint}' moves bone '{moved}'. Mute it, or bake the chain.")
+NATIVE_OFF = Clause(
+    "as constraints it would be off by {part:.1e} of its length, and {allowed:.0e} is allowed. Bake the chain."
+)
+NATIVE_RECORD_UNREADABLE = Refusal(
+    "Bone '{bone}': what it keeps of its live chain was changed by hand. Undo that, or remove the chain."
+)
 REST_POSITION = Refusal("Armature '{armature}' is in Rest Position. Switch it to Pose Position.")
 PARENT_UNEVEN = Refusal("Bone '{bone}' is scaled unevenly. Scale it evenly.")
 NO_SUCH_BONE = Refusal("Armature '{armature}' has no bone '{bone}'. Choose one of its bones.")
@@ -132,6 +165,8 @@ IS_CONTROL = Refusal("Bone '{bone}' is a control of a chain. Select the last bon
 NO_PARENT = Refusal("Bone '{bone}' has no parent to make a chain with. Select the last bone of a limb, such as a shin.")
 NO_TIP = Refusal("Armature '{armature}': no selected bone belongs to a chain. Select a bone or a control of one.")
 NO_LIVE_CHAIN = Refusal("Armature '{armature}' has no live chain. Add one first.")
+NATIVE_FIRST = Refusal("Bone '{bone}': its chain is native. Press Make Live first.")
+NO_NATIVE_CHAIN = Refusal("Armature '{armature}' has no native chain. Press Make Native first, or select its tip bone.")
 NO_LIVE_CHAIN_SELECTED = Refusal(
     "Armature '{armature}': no selected bone is the tip bone of a live chain. Select one, or bake all."
 )
@@ -494,6 +529,8 @@ FRAMES = Part("{count} frames")
 RESULT_MISSES = Part(", {what} at {frames}")
 RESULT_HELD_BACK = Part(", up to {distance:.3g} short by softness")
 FOOT_RESULT = Note("{bone}: {contacts}, slide {slides}, skating {skating}, knee pops {pops}")
+STATUS_NATIVE = Note("Native")
+BAKE_OR_NATIVE = Note("Bake makes keys. Make Native keeps the controls")
 ALL_MUTED = Note("The chains are muted")
 INTERFACE_UNLOCKED = Note("Rendering live chains? Lock the interface first")
 INTERFACE_LOCKED_ALREADY = Refusal("The interface is already locked while rendering. Nothing needs to be done.")
@@ -613,6 +650,8 @@ IN_CLIPS = Part(" in {clips}")
 NO_MOTION = Clause("no keys move it over a range of frames. Key its bones first.")
 SWITCHED_TO_FK = Done("Switched {chains} to FK{frame}")
 SWITCHED_TO_IK = Done("Switched {chains} to IK{frame}")
+MADE_NATIVE = Done("Made {chains} native with {bones} helper bones, within {part:.1e} of the length")
+MADE_LIVE = Done("Made {chains} live")
 UNMUTED = Done("Unmuted {chains}")
 
 # Legs

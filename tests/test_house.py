@@ -18,7 +18,7 @@ ROOMS = [
     {"rig"},
     {"bake"},
     {"authoring"},
-    {"planting"},
+    {"planting", "native"},
     {"matching", "travel"},
     {"batch"},
     {"ui", "command_line", "api"},

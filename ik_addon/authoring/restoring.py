@@ -6,6 +6,7 @@ import bpy
 
 from .. import messages
 from ..rig.blender.channels import raw_values
+from ..rig.data.settings import is_native
 from ..rig.data.switch import check_switchable
 from ..rig.data.undoing import all_or_nothing
 from ..rig.pose.posing import write_fk
@@ -49,6 +50,8 @@ def _constraint_of(tip: bpy.types.PoseBone) -> bpy.types.Constraint:
     if not is_adopted(tip):
         raise ChainError(messages.NOT_ADOPTED(bone=tip.name))
     check_changeable(tip.id_data)
+    if is_native(tip):
+        raise ChainError(messages.NATIVE_FIRST(bone=tip.name))
     record = record_of(tip)
     owner = tip.id_data.pose.bones.get(record.bone)
     constraint = owner.constraints.get(record.constraint) if owner else None

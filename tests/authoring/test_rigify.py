@@ -269,3 +269,22 @@ def test_an_override_is_converted_too_and_survives_a_file(rig, generated, tmp_pa
     assert apart(deforming(ob), before) < CLOSE
     assert sorted(live_tips(ob)) == sorted(LIMBS)
     assert max(apart(a, b) for a, b in zip(with_and_without_pole(ob), by_blender, strict=True)) < CLOSE
+
+
+def test_its_converted_limbs_become_native_without_a_dependency_cycle_and_come_back(rig, capfd):
+    convert(rig)
+    animate(rig)
+    live, before = played(rig), whole_state()
+    capfd.readouterr()
+    enter("POSE", rig)
+    assert bpy.ops.analytic_ik.make_native() == {"FINISHED"}
+    assert not live_tips(rig)
+    native = played(rig)
+    said = capfd.readouterr()
+    assert "Made 4 chains native" in said.out
+    assert "Dependency cycle" not in said.out + said.err
+    assert farthest(live, native) < CLOSE
+    bpy.ops.analytic_ik.make_live()
+    assert len(live_tips(rig)) == 4
+    assert farthest(live, played(rig)) < EXACT
+    assert whole_state()["actions"] == before["actions"]

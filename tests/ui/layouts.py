@@ -42,7 +42,8 @@ class Layout:
         self.icons.append(icon)
 
     def prop(self, owner, name, text=None, icon="NONE", toggle=-1, expand=False):
-        assert name in owner.bl_rna.properties
+        custom = name.startswith('["')
+        assert name[2:-2] in owner if custom else name in owner.bl_rna.properties
         self.properties.append(name)
         self.say(text or "", icon)
 

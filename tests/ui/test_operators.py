@@ -211,6 +211,11 @@ def walking_in_place() -> None:
     walker(Walk(in_place=True, last=25))
 
 
+def native() -> None:
+    sound()
+    bpy.ops.analytic_ik.make_native()
+
+
 UNDONE = {
     "add": (without_chain, {}),
     "rig_legs": (without_chain, {}),
@@ -235,6 +240,8 @@ UNDONE = {
     "in_place": (walking, {}),
     "travel": (walking_in_place, {}),
     "make_loop": (walking, {}),
+    "make_native": (sound, {}),
+    "make_live": (native, {"only_selected": True}),
     "unmute": (muted, {}),
     "swivel": (sound, {"angle": 0.7}),
     "cure": (keyed_below, {"kind": "MUTE_KEYS", "bone": "shin"}),
@@ -313,6 +320,8 @@ LACKS = {
     "lock_to_object": "has no live chain. Add one first",
     "lock_again": "has no live chain. Add one first",
     "match_source": "has no live chain. Add one first",
+    "make_native": "has no live chain. Add one first",
+    "make_live": "has no native chain. Press Make Native first",
 }
 TRAVELING = ("root_motion", "in_place", "travel", "make_loop")
 LACKS_RESULTS = {
@@ -356,6 +365,7 @@ def test_what_has_something_to_act_on_is_not_greyed_out():
     enter("POSE", rig.ob, "shin")
     rig.ob.pose.bones["foot"].constraints.new("IK")
     rig.tip.analytic_ik_record_adopted = "{}"
+    rig.ob.pose.bones["hips"].analytic_ik_record_native = "{}"
     assert all(
         getattr(bpy.ops.analytic_ik, name).poll()
         for name in {*LACKS, "rig_legs", "cure", "select_chain"} - {"back_to_live"}

@@ -119,6 +119,11 @@ SAID = {
     "one marker off": (lambda: unmarked((2, 3)), "1 marker removed\n"),
     "two markers off": (lambda: unmarked((2, 3), (5, 5)), "2 markers removed\n"),
     "copy": (lambda: copied("TEXT"), " lines copied"),
+    "make native": (
+        with_chain(lambda: ik.make_native()),
+        "Made 1 chain native with 6 helper bones, within ",
+    ),
+    "make live": (with_chain(lambda: (ik.make_native(), ik.make_live(only_selected=True))), "Made 1 chain live\n"),
     "lock": (unlocked_interface, "The interface is locked while rendering\n"),
 }
 

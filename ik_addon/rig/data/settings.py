@@ -28,10 +28,14 @@ UNREAD = {"enabled", "contact"}
 _OF_ANY_BONE = (
     *("rigid", "use_cone", "cone", "use_min_bend", "min_bend"),
     *("body_influence", "body_direction", "body_softness"),
+    *("record_helps", "record_removed"),
 )
 """Settings of a bone's joint, or of what it carries: no part of the chain whose tip the bone may be."""
 NAME_RECORD = PREFIX + "record_name"
 """The record of a bone's own name, by which it is found again (renamed.py)."""
+
+NATIVE_RECORD = PREFIX + "record_native"
+"""What a tip keeps of its chain while Blender's own constraints stand for it (native/marks.py)."""
 
 
 SOLVER_ITEMS = (
@@ -253,9 +257,24 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
         "record_rotation": _record(bpy.props.FloatVectorProperty, size=4),
         # The Blender IK constraint that a chain was made of, and the FK pose before that, as JSON (adopt.py).
         "record_adopted": _record(bpy.props.StringProperty),
+        # What a native chain keeps on its tip, of which chain a bone is a helper, and constraints taken off meanwhile,
+        # as JSON (native/marks.py).
+        "record_native": _record(bpy.props.StringProperty),
+        "record_helps": _record(bpy.props.StringProperty),
+        "record_removed": _record(bpy.props.StringProperty),
         # Under which name a tip or a control bone was last seen, and in which armature object (renamed.py).
         "record_name": _record(bpy.props.StringProperty),
     }
+
+
+def is_native(tip: bpy.types.PoseBone) -> bool:
+    """Whether Blender's own constraints stand for the chain of a bone; its settings are kept, and it is off."""
+    return bool(tip.analytic_ik_record_native)
+
+
+def native_tips(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
+    """The tips of an armature object's native chains."""
+    return [bone for bone in ob.pose.bones if is_native(bone)]
 
 
 def named_bones(tip: bpy.types.PoseBone) -> list[tuple[bpy.types.Object, str]]:

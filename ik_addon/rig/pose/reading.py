@@ -217,7 +217,7 @@ class ArmatureReader:
             parent_pose = self.parent_pose(chain[0])
             bones, ends = self.links(chain), end_bones(tip)
             solver = solver_for(len(bones), settings.solver)
-            riding = self._riding(ends, bones[-1].last_pose(bones[-1].pose_armature))
+            riding = self.riding(ends, bones[-1].last_pose(bones[-1].pose_armature))
             target_armature, placed = self._point(settings.target, settings.subtarget, "target"), ()
             held = self._held_rotation(tip, ends[0], settings) if ends else None
             if held is not None:
@@ -264,7 +264,7 @@ class ArmatureReader:
                 links.append([reading])
         return tuple(replace(first, segments=tuple(segments)) for first, *segments in links)
 
-    def _riding(self, ends: Iterable[bpy.types.PoseBone], parent_pose: Matrix) -> tuple[BoneReading, ...]:
+    def riding(self, ends: Iterable[bpy.types.PoseBone], parent_pose: Matrix) -> tuple[BoneReading, ...]:
         """Read evaluated bones on a chain's end, one below the other, in their FK pose below that of its tip."""
         readings = []
         for pose_bone in ends:

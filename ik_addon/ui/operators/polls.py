@@ -13,6 +13,7 @@ from ...bake.certificate import read_certificates
 from ...planting.scene.sources import is_planted
 from ...rig.blender.armatures import is_changeable
 from ...rig.data.aside import has_aside
+from ...rig.data.settings import is_native, native_tips
 from ...rig.data.switch import switched_tips
 from ...rig.model.order import live_tips
 from ...rig.status.problems import not_changeable
@@ -32,8 +33,17 @@ def no_bone(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
 
 
 def none_chosen(context: bpy.types.Context, ob: bpy.types.Object) -> str:
-    """What a selection without a chain lacks."""
-    return "" if chosen_tips(context, ob) else messages.NO_TIP(armature=ob.name)
+    """What a selection without a chain lacks, or one with a native chain."""
+    tips = chosen_tips(context, ob)
+    native = next((tip.name for tip in tips if is_native(tip)), None)
+    if native is not None:
+        return messages.NATIVE_FIRST(bone=native)
+    return "" if tips else messages.NO_TIP(armature=ob.name)
+
+
+def none_native(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
+    """What an armature without native chains lacks."""
+    return "" if native_tips(ob) else messages.NO_NATIVE_CHAIN(armature=ob.name)
 
 
 def none_live(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
@@ -89,6 +99,8 @@ _NEEDS: dict[str, tuple[Need, ...]] = {
     "analytic_ik.limit_knees": (not_editable, none_chosen),
     "analytic_ik.snap_targets": (not_editable, none_chosen),
     "analytic_ik.snap_pose": (not_editable, none_chosen),
+    "analytic_ik.make_native": (not_editable, none_live),
+    "analytic_ik.make_live": (not_editable, none_native),
     "analytic_ik.bake": (not_editable, none_live),
     "analytic_ik.bake_for_export": (not_editable, baked_already, none_live),
     "analytic_ik.back_to_live": (not_editable, nothing_aside),

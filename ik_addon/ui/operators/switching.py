@@ -13,6 +13,7 @@ from ...bake.certificate import chains_words
 from ...bake.clips import clips_words
 from ...rig.blender.animation import is_animated
 from ...rig.data.aside import has_aside
+from ...rig.data.settings import is_native
 from ..classes import registration_of
 from .chains import ChainOperator
 from .control_choice import MakesControls
@@ -78,7 +79,7 @@ class ANALYTIC_IK_OT_unmute(ChainOperator):
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         if has_aside(ob):
             return messages.BACK_TO_LIVE(clips=clips_words(back_to_live(ob)))
-        return messages.UNMUTED(chains=chains_words(unmute_chains(tips_of(ob))))
+        return messages.UNMUTED(chains=chains_words(unmute_chains(tip for tip in tips_of(ob) if not is_native(tip))))
 
 
 register, unregister = registration_of(__name__)

@@ -4,16 +4,19 @@ import bpy
 
 from ... import messages
 from ...authoring.for_export import strips_not_followed
-from ...authoring.selection import chain_armature
+from ...authoring.selection import chain_armature, tips_of
 from ...rig.data.aside import has_aside
 from ...rig.data.kept import has_controls
+from ...rig.data.settings import native_tips
 from ..classes import registration_of
 from ..operators.exporting import ANALYTIC_IK_OT_back_to_live, ANALYTIC_IK_OT_bake_for_export
+from ..operators.native import ANALYTIC_IK_OT_make_live, ANALYTIC_IK_OT_make_native
 from ..operators.ranges import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
 from ..operators.running import running
 from .muted import draw_muted
 from .places import InSidebar
 from .sentences import draw_sentence
+from .status import NATIVE_ICON
 
 
 class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
@@ -44,6 +47,14 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
             words = messages.STRIPS_NOT_FOLLOWED(armature=ob.name, strips=messages.few(strips))
             draw_sentence(layout, context, words, "ERROR")
         layout.operator(ANALYTIC_IK_OT_bake_for_export.bl_idname, icon="EXPORT")
+        native = native_tips(ob)
+        row = layout.row(align=True)
+        if any(tip not in native for tip in tips_of(ob)):
+            row.operator(ANALYTIC_IK_OT_make_native.bl_idname, icon=NATIVE_ICON)
+        if native:
+            row.operator(ANALYTIC_IK_OT_make_live.bl_idname, icon="LOOP_BACK")
+        else:
+            draw_sentence(layout, context, messages.BAKE_OR_NATIVE(), "INFO")
         draw_muted(layout, context, ob)
 
 

@@ -5,7 +5,8 @@ import bpy
 from ... import messages
 from ...authoring.adopted import is_adopted
 from ...authoring.selection import Focus, focus
-from ...rig.data.settings import settings_of
+from ...native.properties import key_of, native_settings
+from ...rig.data.settings import PREFIX, is_native, settings_of
 from ...rig.live.state import way_of
 from ...rig.model.foot import end_bone, possible_end_bones
 from ...rig.model.order import ChainName
@@ -13,6 +14,7 @@ from ...rig.status.problems import notes_of, warnings_of
 from ...rig.status.states import states_of
 from ..classes import registration_of
 from ..operators.chains import ANALYTIC_IK_OT_remove
+from ..operators.native import ANALYTIC_IK_OT_make_live
 from ..operators.rigs import ANALYTIC_IK_OT_restore, ANALYTIC_IK_OT_snap_pose, ANALYTIC_IK_OT_snap_targets
 from ..operators.running import running
 from ..operators.selecting import ANALYTIC_IK_OT_show_chain
@@ -50,7 +52,10 @@ class ChainPanel(BonePanel):
         draw_linked(layout, context, shown.armature)
         draw_choice(layout, context, shown)
         draw_state(layout, context, tip)
-        draw_animation_settings(layout, tip)
+        if is_native(tip):
+            draw_native_settings(layout, tip)
+        else:
+            draw_animation_settings(layout, tip)
         own = (tip, *tip.parent_recursive, *possible_end_bones(tip))
         if bone is not None and not shown.driven and bone not in own:
             draw_add(layout, context, "ADD")
@@ -75,7 +80,10 @@ def draw_state(layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.
     draw_name(row, tip)
     remove = row.row(align=True)
     remove.alignment = "RIGHT"
-    remove.operator(ANALYTIC_IK_OT_remove.bl_idname, text="", icon="X")
+    if is_native(tip):
+        remove.operator(ANALYTIC_IK_OT_make_live.bl_idname, text="", icon="LOOP_BACK").only_selected = True
+    else:
+        remove.operator(ANALYTIC_IK_OT_remove.bl_idname, text="", icon="X")
     ob = tip.id_data
     state = states_of(ob, [tip.name], context.view_layer.depsgraph)[tip.name]
     draw_status(column, context, tip, state)
@@ -100,6 +108,13 @@ def draw_animation_settings(layout: bpy.types.UILayout, tip: bpy.types.PoseBone)
             column.prop(tip, "analytic_ik_foot_roll")
             # The whole label has no room in a sidebar of the default width.
             column.prop(tip, "analytic_ik_toe_angle", text="Roll Break")
+
+
+def draw_native_settings(layout: bpy.types.UILayout, tip: bpy.types.PoseBone) -> None:
+    """The settings that a native chain has: custom properties, which Blender shows without the add-on too."""
+    column = layout.column()
+    for name in native_settings(tip):
+        column.prop(tip, f'["{key_of(name)}"]', text=tip.bl_rna.properties[PREFIX + name].name)
 
 
 class SnapPanel(PartOfChainPanel):

@@ -7,6 +7,7 @@ from ... import messages
 from ...authoring.adopted import is_adopted
 from ...authoring.selection import chain_armature, focus, is_tip, select_bone, tips_of
 from ...rig.data.kept import has_controls
+from ...rig.data.settings import is_native
 from ...rig.status.states import ChainState, States
 from ..classes import registration_of
 from ..lengths import length_words
@@ -15,7 +16,7 @@ from .overlay import ANALYTIC_IK_PT_overlay
 from .places import InSidebar
 from .problems import draw_problem
 from .sentences import draw_sentence
-from .status import icon_of
+from .status import NATIVE_ICON, icon_of
 
 _ROWS = 8
 """Rows that are shown at most; the list scrolls."""
@@ -37,8 +38,9 @@ class ANALYTIC_IK_UL_chains(bpy.types.UIList):
     def draw_item(self, context, layout, _data, item, _icon, _active_data, _active_property, *_) -> None:
         state = _states[-1].of(item.name) if _states else ChainState("OFF")
         row = layout.row(align=True)
-        row.active = state.kind != "OFF"
-        words = short(context.scene, state)
+        native = is_native(item)
+        row.active = native or state.kind != "OFF"
+        words = "" if native else short(context.scene, state)
         # A name has the row for itself where nothing is to be said.
         split = row.split(factor=_NAME if words else 1.0, align=True)
         name = split.row(align=True)
@@ -46,14 +48,18 @@ class ANALYTIC_IK_UL_chains(bpy.types.UIList):
         if is_adopted(item):
             name.label(text="", icon="CONSTRAINT_BONE")
         name.operator(
-            ANALYTIC_IK_OT_select_chain.bl_idname, text=item.name, icon=icon_of(state), emboss=False
+            ANALYTIC_IK_OT_select_chain.bl_idname,
+            text=item.name,
+            icon=NATIVE_ICON if native else icon_of(state),
+            emboss=False,
         ).tip = item.name
         if words:
             right = split.row(align=True)
             right.alignment = "RIGHT"
             right.label(text=words)
         row.separator(factor=0.5)
-        row.prop(item, "analytic_ik_enabled", text="")
+        if not native:
+            row.prop(item, "analytic_ik_enabled", text="")
 
     def filter_items(self, _context, data, property_name: str) -> tuple[list[int], list[int]]:
         bones = getattr(data, property_name)

@@ -9,6 +9,7 @@ from ..operators.chains import ANALYTIC_IK_OT_add, ANALYTIC_IK_OT_limit_knees, A
 from ..operators.exporting import ANALYTIC_IK_OT_back_to_live, ANALYTIC_IK_OT_bake_for_export
 from ..operators.locking import ANALYTIC_IK_OT_lock_again, ANALYTIC_IK_OT_lock_to_object
 from ..operators.matching import ANALYTIC_IK_OT_match_source
+from ..operators.native import ANALYTIC_IK_OT_make_live, ANALYTIC_IK_OT_make_native
 from ..operators.planting import ANALYTIC_IK_OT_plant_again, ANALYTIC_IK_OT_plant_feet
 from ..operators.ranges import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
 from ..operators.rigs import (
@@ -31,6 +32,7 @@ _ENTRIES = (
     ((ANALYTIC_IK_OT_lock_to_object, "NONE"), (ANALYTIC_IK_OT_lock_again, "NONE")),
     ((ANALYTIC_IK_OT_bake, "KEYFRAME_HLT"), (ANALYTIC_IK_OT_check, "NONE")),
     ((ANALYTIC_IK_OT_bake_for_export, "NONE"), (ANALYTIC_IK_OT_back_to_live, "NONE")),
+    ((ANALYTIC_IK_OT_make_native, "NONE"), (ANALYTIC_IK_OT_make_live, "NONE")),
 )
 
 

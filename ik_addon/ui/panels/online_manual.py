@@ -44,6 +44,7 @@ _OPERATORS = {
     "snap_*": "fkik",
     "adopt": "blenders-ik",
     "restore": "blenders-ik",
+    "make_*": "make-native",
     "bake": "bake",
     "check": "bake",
     "*": "panels",

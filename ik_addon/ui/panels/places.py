@@ -3,6 +3,7 @@
 import bpy
 
 from ...authoring.selection import active_armature, active_bone, focus
+from ...rig.data.settings import is_native
 from .tab import DEFAULT
 
 
@@ -42,4 +43,6 @@ class PartOfChainPanel(BonePanel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return cls.tip(context) is not None
+        tip = cls.tip(context)
+        # Of a native chain nothing but its custom properties says anything.
+        return tip is not None and not is_native(tip)

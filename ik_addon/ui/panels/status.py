@@ -3,6 +3,7 @@
 import bpy
 
 from ... import messages
+from ...rig.data.settings import is_native
 from ...rig.status.bending import bends_backwards
 from ...rig.status.states import ChainState
 from ..lengths import length_words
@@ -19,6 +20,8 @@ _ICONS = {
     "SOFT": "SPHERECURVE",
     "BLENDED": "MOD_OPACITY",
 }
+NATIVE_ICON = "CONSTRAINT"
+"""Of a chain that Blender's own constraints stand for."""
 _AWAY = {
     "TOO_FAR": messages.STATUS_TOO_FAR,
     "TOO_NEAR": messages.STATUS_TOO_NEAR,
@@ -44,8 +47,9 @@ def status_words(scene: bpy.types.Scene, state: ChainState) -> str:
 
 
 def draw_name(layout: bpy.types.UILayout, tip: bpy.types.PoseBone) -> None:
-    """A chain's switch, a checkbox, and beside it the name, which selects the chain as it does in the list."""
-    layout.prop(tip, "analytic_ik_enabled", text="")
+    """A chain's switch, unless it is native, and its name, which selects the chain as it does in the list."""
+    if not is_native(tip):
+        layout.prop(tip, "analytic_ik_enabled", text="")
     name = layout.row(align=True)
     name.alignment = "LEFT"
     button = name.operator(ANALYTIC_IK_OT_select_chain.bl_idname, text=tip.name, icon="CON_KINEMATIC", emboss=False)
@@ -65,6 +69,8 @@ def draw_status(
         fix = "STRETCH"
     elif state.kind == "MET" and bends_backwards(tip.id_data, tip.name, context.view_layer.depsgraph):
         words, icon, fix = messages.STATUS_BACKWARDS(), "CON_ROTLIKE", "FLIP_BEND"
+    if is_native(tip):
+        words, icon, fix = messages.STATUS_NATIVE(), NATIVE_ICON, ""
     row = layout.row(align=True)
     said = row.row(align=True)
     said.alignment = "LEFT"

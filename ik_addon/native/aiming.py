@@ -1,0 +1,120 @@
+"""The helpers that every native chain has: they aim at the target, roll to the pole, and say how far it is."""
+
+from dataclasses import dataclass
+from math import cos, pi
+
+import bpy
+
+from .mechanism import POSE, Mechanism, Variable, distance
+from .properties import variable
+from .shape import Shape, aimed, placed
+from .uses import HingeBend, Uses
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """Names of these helpers; "": it is not needed.
+
+    aim: at the root, its Y towards the target. target: a child of it, on the target. reach: likewise, where the chain's
+    end is to be. swivel: a child of `aim` that turns about its Y. stretch: a child whose scale is how much the chain is
+    lengthened. control, pole: where target ("": a foot goes there) and pole target ("": there is none) are. An armature
+    object may be scaled unevenly; in its own space, where the others look at these, nothing is sheared.
+    """
+
+    aim: str
+    target: str
+    reach: str
+    swivel: str
+    stretch: str
+    control: str
+    pole: str
+
+    @property
+    def base(self) -> str:
+        """What the chain's links hang on."""
+        return self.swivel
+
+    @property
+    def held(self) -> Variable:
+        """The distance from the root at which the chain's end is to be."""
+        return distance(self.reach or self.target)
+
+    @property
+    def given(self) -> Variable:
+        """The distance of the target from the root."""
+        return distance(self.target)
+
+
+def lay(mechanism: Mechanism, shape: Shape, uses: Uses, followed: str) -> Aim:
+    """Ask for the bones. followed: the helper that the chain's end goes to, "": there is none yet."""
+    rest = aimed(shape.joints[0], shape.along, shape.side)
+    aim = mechanism.bone("aim", rest, shape.root_parent, 2.0)
+    staged = uses.softens or uses.stretches or uses.hinge is not None or len(shape.links) != 2
+    return Aim(
+        aim=aim,
+        target=mechanism.bone("target", rest, aim),
+        reach=mechanism.bone("reach", rest, aim, 0.8) if staged else "",
+        swivel=mechanism.bone("swivel", rest, aim, 1.8),
+        stretch=mechanism.bone("stretch", rest, aim, 0.6) if uses.stretches else "",
+        control=mechanism.bone("control", placed(shape.joints[-1]), shape.root_parent) if not followed else "",
+        pole=mechanism.bone("pole", placed(shape.joints[-1]), shape.root_parent) if uses.pole else "",
+    )
+
+
+def wire(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, followed: str) -> None:
+    """Constraints and drivers. followed: the helper that the chain's end goes to, "": the target itself."""
+    settings, tip = shape.limb.settings, shape.ob.pose.bones[shape.tip]
+    if aim.control:
+        mechanism.follow(aim.control, "COPY_LOCATION", "target", settings.target, settings.subtarget)
+    there = {"target": shape.ob, "subtarget": followed or aim.control, **POSE}
+    mechanism.constrain(aim.target, "COPY_LOCATION", **there)
+    mechanism.constrain(aim.aim, "DAMPED_TRACK", track_axis="TRACK_Y", **there)
+    if aim.pole:
+        mechanism.follow(aim.pole, "COPY_LOCATION", "pole_target", settings.pole_target, settings.pole_subtarget)
+        there["subtarget"] = aim.pole
+        mechanism.constrain(aim.aim, "LOCKED_TRACK", track_axis="TRACK_Z", lock_axis="LOCK_Y", **there)
+    mechanism.pose(aim.swivel).rotation_mode = "XYZ"
+    mechanism.drive(mechanism.pose(aim.swivel), "rotation_euler", "s", 1, s=variable(tip, "swivel"))
+    if aim.reach:
+        _drive_reach(mechanism, shape, uses, aim, tip)
+    if aim.stretch:
+        _drive_stretch(mechanism, shape, uses, aim, tip)
+
+
+def _drive_reach(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, tip: bpy.types.PoseBone) -> None:
+    nearest, farthest = hinge_reach(shape, uses.hinge) if uses.hinge else (0.0, shape.length)
+    expression, read = "d", {"d": aim.given}
+    if uses.softens:
+        # Without softness the exponential is 0.
+        span = f"max(s*{farthest:.9g},1e-9)"
+        expression = f"(d if d<{farthest:.9g}-{span} else {farthest:.9g}-{span}*exp(({farthest:.9g}-d)/{span}-1))"
+        read["s"] = variable(tip, "softness")
+    if uses.hinge:
+        expression = f"max({expression},{nearest:.9g})"
+        # Straight, the law of cosines clamps by itself: a rounding below it would be a bend of its square root.
+        if farthest < shape.length * (1.0 - 1e-6):
+            expression = f"min({expression},{farthest:.9g})"
+    mechanism.drive(mechanism.pose(aim.reach), "location", f"max({expression},0)", 1, **read)
+
+
+def hinge_reach(shape: Shape, hinge: HingeBend) -> tuple[float, float]:
+    """The nearest and the farthest that the limits of a knee let its chain reach."""
+    first, second = shape.lengths
+    ways = sorted(hinge.sign * (angle - hinge.middle) for angle in (hinge.lowest, hinge.highest))
+    cosines = [_cosine(hinge, min(max(way, 0.0), pi)) for way in ways]
+    squares = [first * first + second * second + 2.0 * first * second * cosine for cosine in cosines]
+    farthest, nearest = (max(0.0, square) ** 0.5 for square in squares)
+    return nearest, farthest
+
+
+def _cosine(hinge: HingeBend, way: float) -> float:
+    return hinge.level + hinge.amplitude * cos(way)
+
+
+def _drive_stretch(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, tip: bpy.types.PoseBone) -> None:
+    weight, settings = uses.weight
+    expression = f"1+{weight}*(max(1,min(d/max(min(h,{shape.length:.9g}),1e-9),m))-1)"
+    read = {"d": aim.given, "h": aim.held, "m": variable(tip, "stretch_max")}
+    read |= {name[0]: variable(tip, name) for name in settings}
+    for axis in range(3):
+        mechanism.drive(mechanism.pose(aim.stretch), "scale", expression, axis, **read)

@@ -1,0 +1,83 @@
+"""What is native on an armature, and how it is found again after bones were renamed, appended or joined.
+
+The settings of a native chain stay on its tip, switched off. Helper bones carry the key of their chain, and what else
+was made for it is found by what it points to: Blender renames that itself.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+import bpy
+
+from .. import messages
+from ..rig.data.settings import NATIVE_RECORD, PREFIX, native_tips
+from ..solvers import ChainError
+
+HELPER_PREFIX = "IK-"
+"""The names of helper bones begin so."""
+CONSTRAINT_PREFIX = "Native IK"
+"""Those of constraints too."""
+MECHANISM = "IK Mechanism"
+"""The hidden bone collection of helper bones."""
+HELPS = PREFIX + "record_helps"
+"""The key of the chain that a helper bone belongs to."""
+REMOVED = PREFIX + "record_removed"
+"""Constraints that were taken off a bone, as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a tip keeps of its chain while that is native.
+
+    key: of its helpers. had_animation: whether the armature object had animation data before. figure: what was measured
+    when it was made, as a part of the chain's length.
+    """
+
+    key: str
+    had_animation: bool
+    figure: float = 0.0
+
+
+def keep(tip: bpy.types.PoseBone, record: Record) -> None:
+    """Write a record on the tip of a chain."""
+    setattr(tip, NATIVE_RECORD, json.dumps(asdict(record)))
+
+
+def record_of(tip: bpy.types.PoseBone) -> Record:
+    """What a tip keeps of its native chain. Raises ChainError if that was changed by hand."""
+    try:
+        kept = json.loads(getattr(tip, NATIVE_RECORD))
+        record = Record(str(kept["key"]), bool(kept["had_animation"]), float(kept["figure"]))
+        if not record.key:
+            raise ValueError(kept)
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+        raise ChainError(messages.NATIVE_RECORD_UNREADABLE(bone=tip.name)) from error
+    return record
+
+
+def new_key(ob: bpy.types.Object, tip: bpy.types.PoseBone) -> str:
+    """A key for a chain that no other one of the armature has."""
+    taken = {getattr(bone, HELPS) for bone in ob.pose.bones} | {record_of(bone).key for bone in native_tips(ob)}
+    key, number = f"{ob.name}/{tip.name}", 0
+    while key in taken:
+        number += 1
+        key = f"{ob.name}/{tip.name}/{number}"
+    return key
+
+
+def helpers_of(ob: bpy.types.Object, key: str) -> list[str]:
+    """Names of the helper bones of a chain."""
+    return [bone.name for bone in ob.pose.bones if getattr(bone, HELPS) == key]
+
+
+def constraints_on(
+    ob: bpy.types.Object, helpers: set[str]
+) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
+    """The constraints by which bones that are no helpers follow these helper bones, each with its bone."""
+    for bone in ob.pose.bones:
+        if bone.name in helpers:
+            continue
+        for constraint in bone.constraints:
+            if getattr(constraint, "target", None) == ob and getattr(constraint, "subtarget", "") in helpers:
+                yield bone, constraint

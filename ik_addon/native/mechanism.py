@@ -1,0 +1,212 @@
+"""Helper bones, constraints and drivers of one native chain, while they are made."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+import bpy
+from mathutils import Matrix
+
+from ..authoring.editing import edit_bones
+from .marks import CONSTRAINT_PREFIX, HELPER_PREFIX, HELPS, MECHANISM
+
+_LONGEST_NAME = 63
+"""Bytes that Blender keeps of a bone's name."""
+_SHORTEST = 1e-4
+_EULER_ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
+
+Role = Literal["target", "pole_target"]
+
+
+class Variable(NamedTuple):
+    """What a driver reads: a transform channel of a helper, or a property at an RNA path of the armature object."""
+
+    kind: str
+    what: str
+
+
+class _Bone(NamedTuple):
+    name: str
+    rest: Matrix
+    length: float
+    parent: str
+
+
+class Mechanism:
+    """The helpers of one chain. Bones are collected first and made all at once; constraints and drivers come then.
+
+    followers: the constraints that follow the chain's controls, with the role of the control.
+    """
+
+    def __init__(
+        self, ob: bpy.types.Object, key: str, base: str, size: float, others: Sequence["Mechanism"] = ()
+    ) -> None:
+        self.ob, self.key, self._base, self._size = ob, key, base, size
+        self._taken = {*ob.data.bones.keys(), *(name for other in others for name in other.names)}
+        self._bones: list[_Bone] = []
+        self._copies: list[tuple[bpy.types.PoseBone, bpy.types.Constraint]] = []
+        self.followers: list[tuple[bpy.types.Constraint, Role]] = []
+        self.drivers = self.constraints = 0
+
+    # Bones
+
+    def bone(self, role: str, rest: Matrix, parent: str, size: float = 1.0, of: str = "") -> str:
+        """Ask for a helper bone; its name. size: of its drawing, as a part of the chain's own helpers' size; of: the
+        bone that it helps, if not the tip."""
+        name = self._free(f"{HELPER_PREFIX}{role}-{of or self._base}")
+        self._bones.append(_Bone(name, rest.copy(), max(self._size * size, _SHORTEST), parent))
+        return name
+
+    def _free(self, wanted: str) -> str:
+        taken, number = self._taken | set(self.names), 0
+        name = _cut(wanted, _LONGEST_NAME)
+        while name in taken:
+            number += 1
+            name = _cut(wanted, _LONGEST_NAME - 4) + f".{number:03}"
+        return name
+
+    @property
+    def names(self) -> list[str]:
+        return [bone.name for bone in self._bones]
+
+    def rest(self, name: str) -> Matrix:
+        """Where a bone is at rest, as Blender keeps it."""
+        return self.ob.data.bones[name].matrix_local
+
+    def pose(self, name: str) -> bpy.types.PoseBone:
+        return self.ob.pose.bones[name]
+
+    # Constraints
+
+    def constrain(self, bone: str, kind: str, what: str = "", first: bool = False, **values: object):
+        """Give a bone a constraint. what: the word in its name. first: before those that the bone has."""
+        stack = self.pose(bone).constraints
+        active = stack.active
+        constraint = stack.new(kind)
+        constraint.name = f"{CONSTRAINT_PREFIX} {what}".strip()
+        constraint.show_expanded = False
+        for name, value in values.items():
+            setattr(constraint, name, value)
+        if active is not None:
+            stack.active = active
+        if first:
+            stack.move(len(stack) - 1, 0)
+        self.constraints += 1
+        return constraint
+
+    def follow(self, bone: str, kind: str, role: Role, control: bpy.types.Object, subtarget: str, **values: object):
+        """A constraint by which a helper follows a control of the chain."""
+        where = {"target": control}
+        if control.type == "ARMATURE":
+            where["subtarget"] = subtarget
+        constraint = self.constrain(bone, kind, **where, **(POSE if control == self.ob else {}), **values)
+        self.followers.append((constraint, role))
+        if kind == "COPY_ROTATION":
+            self._copies.append((self.pose(bone), constraint))
+        return constraint
+
+    def copy(
+        self, bone: str, source: str, kind: str, space: str = "POSE", what: str = "", first: bool = False, **values
+    ):
+        """A constraint by which a bone copies a helper, or a helper another bone."""
+        constraint = self.constrain(
+            bone, kind, what, first, target=self.ob, subtarget=source, owner_space=space, target_space=space, **values
+        )
+        if kind == "COPY_ROTATION":
+            self._copies.append((self.pose(bone), constraint))
+        return constraint
+
+    def choose_orders(self, depsgraph: bpy.types.Depsgraph) -> None:
+        """Let each Copy Rotation work in the order of Euler angles whose middle angle is smallest just now.
+
+        It works by these angles, and near the middle one's 90 degrees it loses digits.
+        """
+        evaluated = self.ob.evaluated_get(depsgraph)
+        for bone, constraint in self._copies:
+            rotation = evaluated.convert_space(
+                pose_bone=evaluated.pose.bones[bone.name],
+                matrix=evaluated.pose.bones[bone.name].matrix,
+                from_space="POSE",
+                to_space=constraint.owner_space,
+            ).to_quaternion()
+            constraint.euler_order = min(
+                _EULER_ORDERS, key=lambda order: abs(rotation.to_euler(order)["XYZ".index(order[1])])
+            )
+
+    # Drivers
+
+    def drive(self, owner: bpy.types.bpy_struct, path: str, expression: str, index: int = -1, **variables: Variable):
+        """Drive a property by a simple expression, which needs no permission to run Python."""
+        curve = owner.driver_add(path, index) if index >= 0 else owner.driver_add(path)
+        for modifier in list(curve.modifiers):
+            curve.modifiers.remove(modifier)
+        driver = curve.driver
+        driver.type = "SCRIPTED"
+        for name, (kind, what) in variables.items():
+            variable = driver.variables.new()
+            variable.name = name
+            if kind == "PROPERTY":
+                variable.type = "SINGLE_PROP"
+                variable.targets[0].id, variable.targets[0].data_path = self.ob, what
+            else:
+                variable.type = "TRANSFORMS"
+                target = variable.targets[0]
+                target.id, target.bone_target = self.ob, what
+                target.transform_type, target.transform_space = kind, "LOCAL_SPACE"
+        driver.expression = expression
+        self.drivers += 1
+
+    def turn_about(self, bone: str, axis, expression: str, **variables: Variable) -> None:
+        """Drive a helper's angle about a constant axis in its own space: one driver instead of four; without variables
+        the angle is constant."""
+        owner = self.pose(bone)
+        owner.rotation_mode = "AXIS_ANGLE"
+        owner.rotation_axis_angle = (0.0 if variables else float(expression), *axis)
+        if variables:
+            self.drive(owner, "rotation_axis_angle", expression, 0, **variables)
+
+
+POSE = {"owner_space": "POSE", "target_space": "POSE"}
+
+
+def distance(bone: str) -> Variable:
+    """How far a helper is from its rest along its own Y, in the size of its parent, with its constraints."""
+    return Variable("LOC_Y", bone)
+
+
+def make_bones(mechanisms: Sequence[Mechanism]) -> None:
+    """Make the bones that were asked for, all of one armature object at once, in the hidden bone collection."""
+    ob = mechanisms[0].ob
+    with edit_bones(ob) as bones:
+        for each in (bone for mechanism in mechanisms for bone in mechanism._bones):
+            bone = bones.new(each.name)
+            bone.tail = (0.0, each.length, 0.0)
+            bone.matrix = each.rest
+            bone.length = each.length
+            bone.use_deform = bone.use_connect = False
+            bone.parent = bones.get(each.parent)
+    home = ob.data.collections_all.get(MECHANISM) or ob.data.collections.new(MECHANISM)
+    home.is_visible = False
+    for mechanism in mechanisms:
+        for name in mechanism.names:
+            bone = ob.data.bones[name]
+            for other in list(bone.collections):
+                other.unassign(bone)
+            home.assign(bone)
+            bone.hide_select = True
+            setattr(ob.pose.bones[name], HELPS, mechanism.key)
+
+
+def remove_bones(ob: bpy.types.Object, names: Iterable[str]) -> None:
+    """Delete helper bones, and their bone collection if that leaves it empty."""
+    going = [name for name in names if name in ob.data.bones]
+    if going:
+        with edit_bones(ob) as bones:
+            for name in going:
+                bones.remove(bones[name])
+    home = ob.data.collections_all.get(MECHANISM)
+    if home is not None and not home.bones and not home.children:
+        ob.data.collections.remove(home)
+
+
+def _cut(name: str, size: int) -> str:
+    return name.encode()[:size].decode(errors="ignore")

@@ -1,0 +1,100 @@
+"""Two links: the law of cosines, at the root and at the knee."""
+
+from dataclasses import dataclass
+from math import atan2
+
+from mathutils import Matrix, Vector
+
+from ..solvers.vectors import cosine_wave
+from .aiming import Aim
+from .mechanism import Mechanism, Variable
+from .properties import variable
+from .shape import Shape, placed, unscaled
+from .uses import HingeBend, Uses
+
+_SQUARE = 1e-5
+"""Cosine of the angle of a hinge to its links below which it is square to them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Names of the helpers. sources: those that the chain's bones copy. hip: turns in the plane of the bend. angle: "",
+    or what holds the angle of a knee with an axis of its own."""
+
+    sources: list[str]
+    hip: str
+    angle: str
+
+
+def lay(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim) -> Pair:
+    """Ask for the bones."""
+    first, second = unscaled(shape.poses[0]), shape.poses[1]
+    hip = root = mechanism.bone("ik", first, aim.base, 1.5, shape.links[0])
+    angle = ""
+    if uses.hinge:
+        angle = mechanism.bone("hinge", first, aim.aim, 0.5, shape.links[1])
+        root = mechanism.bone("roll", first, hip, 1.2, shape.links[0])
+        second = placed(second.translation, uses.hinge.turn @ second.to_quaternion())
+    # A child of the chain's own bone, so that influence blends the knee in its own space, as the live chain does.
+    rest = mechanism.ob.data.bones[shape.carriers[1]].matrix_local @ shape.carrier_poses[1].inverted() @ second
+    knee = mechanism.bone("ik", unscaled(rest), shape.carriers[1], 1.5, shape.links[1])
+    return Pair([root, knee], hip, angle)
+
+
+def wire(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, pair: Pair) -> None:
+    """Drive the angles of both links."""
+    tip = mechanism.pose(shape.tip)
+    (first, second), (_, knee) = shape.lengths, pair.sources
+    sign, read = "", {"d": aim.held}
+    if "flip" in uses.settings:
+        sign, read = "(1-2*f)*", read | {"f": variable(tip, "flip")}
+    thigh, shin = (b - a for a, b in zip(shape.joints, shape.joints[1:], strict=False))
+    at_root = atan2(thigh.dot(shape.side), thigh.dot(shape.along))
+    at_end = atan2(-shin.dot(shape.side), shin.dot(shape.along))
+    cosine = f"(d*d+{first * first - second * second:.9g})/({2.0 * first:.9g}*max(d,1e-9))"
+    expression = f"{at_root:.9g}-{sign}acos(max(-1,min(1,{cosine})))"
+    mechanism.turn_about(pair.hip, _inside(mechanism, pair.hip, shape.normal), expression, **read)
+    bend = f"(d*d-{first * first + second * second:.9g})/{2.0 * first * second:.9g}"
+    if uses.hinge:
+        _wire_hinge(mechanism, shape, uses.hinge, read["d"], bend, pair)
+        return
+    normal = shape.carrier_poses[1].to_quaternion().inverted() @ shape.normal
+    expression = f"{sign}acos(max(-1,min(1,{bend})))-{at_root + at_end:.9g}"
+    mechanism.turn_about(knee, _under(mechanism, shape, knee, normal), expression, **read)
+
+
+def _wire_hinge(mechanism: Mechanism, shape: Shape, hinge: HingeBend, held: Variable, bend: str, pair: Pair) -> None:
+    """A knee that turns about its own axis: the angle at which the cosine of the bend is as wished, and the roll of the
+    first link with which the limb then lies in its plane."""
+    root, knee = pair.sources
+    cosine = f"({bend}-{hinge.level:.9g})/{max(hinge.amplitude, 1e-6):.9g}"
+    sign = "+" if hinge.sign > 0.0 else "-"
+    expression = f"{hinge.middle:.9g}{sign}acos(max(-1,min(1,{cosine})))"
+    # On a channel of a helper, for two drivers read it.
+    mechanism.drive(mechanism.pose(pair.angle), "location", expression, 0, d=held)
+    theta = Variable("LOC_X", pair.angle)
+    axis = shape.carrier_poses[1].to_quaternion().inverted() @ hinge.axis
+    mechanism.turn_about(knee, _under(mechanism, shape, knee, axis), "t", t=theta)
+    along = shape.directions[0]
+    down = -(shape.side - along * shape.side.dot(along)).normalized()
+    if max(abs(hinge.axis.dot(along)), abs(hinge.axis.dot(hinge.zero))) < _SQUARE:
+        # The limb lies in one plane at every angle; straight, only this tells in which.
+        side = hinge.axis.cross(along) * hinge.sign
+        turn = atan2(side.dot(along.cross(down)), side.dot(down))
+        mechanism.turn_about(root, _inside(mechanism, root, along), f"{-turn:.9g}")
+        return
+    waves = [cosine_wave(hinge.zero, hinge.axis, axis) for axis in (along.cross(down), down)]
+    parts = [f"{level:.9g}+{amplitude:.9g}*cos(t-({middle:.9g}))" for level, amplitude, middle in waves]
+    expression = f"-atan2({parts[0]},{parts[1]})"
+    mechanism.turn_about(root, _inside(mechanism, root, along), expression, t=theta)
+
+
+def _inside(mechanism: Mechanism, bone: str, vector: Vector) -> Vector:
+    """A direction of the FK pose in the space of a helper whose rest pose is that."""
+    return mechanism.rest(bone).to_quaternion().inverted() @ vector
+
+
+def _under(mechanism: Mechanism, shape: Shape, bone: str, inside_carrier: Vector) -> Vector:
+    """A direction that is given in the FK pose of the bone above, in the space of a helper below that bone."""
+    carrier: Matrix = mechanism.rest(shape.carriers[1])
+    return mechanism.rest(bone).to_quaternion().inverted() @ (carrier.to_quaternion() @ inside_carrier)

@@ -1,0 +1,109 @@
+"""Which parts a native chain needs, and whether a chain can be native at all."""
+
+from dataclasses import dataclass
+from math import atan2, tau
+
+import bpy
+from mathutils import Quaternion, Vector
+
+from ..rig.blender.animation import is_animated
+from ..solvers.vectors import cosine_wave
+from .properties import live_path
+from .shape import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class HingeBend:
+    """A knee with an axis of its own, in the FK pose of the bone above it.
+
+    axis: of the hinge. zero: of the second link at angle 0. turn: from the FK orientation of the second bone to its
+    orientation at angle 0. lowest, highest: angles. middle: at which the limb is straightest. level, amplitude: the
+    cosine of the bend is level + amplitude * cos(angle - middle). sign: the side of the middle on which the knee bends.
+    """
+
+    axis: Vector
+    zero: Vector
+    turn: Quaternion
+    lowest: float
+    highest: float
+    middle: float
+    level: float
+    amplitude: float
+    sign: float
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """What of a chain's settings matters.
+
+    settings: names of those that become custom properties. hinge: of the knee.
+    """
+
+    settings: tuple[str, ...]
+    pole: bool
+    hold: bool
+    hinge: HingeBend | None
+
+    @property
+    def weight(self) -> tuple[str, tuple[str, ...]]:
+        """How much of the pose is the chain's: an expression, and the settings that it reads by their first letters."""
+        return ("i*e", ("influence", "enabled")) if "enabled" in self.settings else ("i", ("influence",))
+
+    @property
+    def softens(self) -> bool:
+        return "softness" in self.settings
+
+    @property
+    def stretches(self) -> bool:
+        return "stretch_max" in self.settings
+
+    @property
+    def rolls(self) -> bool:
+        return "foot_roll" in self.settings
+
+
+def rolls(tip: bpy.types.PoseBone) -> bool:
+    """Whether a chain's foot rolls, now or at another frame. Where it never does, its toe is the animator's."""
+    return tip.analytic_ik_foot_roll != 0.0 or is_animated(tip.id_data, live_path(tip, "foot_roll"))
+
+
+def uses_of(tip: bpy.types.PoseBone, shape: Shape) -> Uses:
+    """What of the settings of a chain matters. tip: the original one."""
+    settings, names = shape.limb.settings, ["influence", "swivel"]
+    if is_animated(tip.id_data, live_path(tip, "enabled")):
+        names.insert(0, "enabled")
+    hinge = hinge_bend(shape) if len(shape.links) == 2 else None
+    if len(shape.links) == 2 and hinge is None:
+        names.append("flip")
+    if settings.softness or is_animated(tip.id_data, live_path(tip, "softness")):
+        names.append("softness")
+    if settings.reach == "STRETCH":
+        names.append("stretch_max")
+    if shape.foot and rolls(tip):
+        names += ["foot_roll", "toe_angle"]
+    return Uses(tuple(names), shape.limb.pole_armature is not None, settings.reach == "HOLD", hinge)
+
+
+def hinge_bend(shape: Shape) -> HingeBend | None:
+    """The hinge of a limb of two links in the space of its shape; None where its knee is free."""
+    limb = shape.limb
+    if limb.chain.limits is None:
+        return None
+    to_rest = shape.poses[0].to_quaternion() @ limb.bones[0].orientation(limb.bones[0].pose_armature).inverted()
+    carried, joint = to_rest @ limb.chain.limits[0].start, limb.chain.limits[1]
+    axis, zero = carried @ joint.axis, carried @ joint.zero
+    level, amplitude, middle = cosine_wave(zero, axis, shape.directions[0])
+    center = (joint.lowest + joint.highest) / 2.0
+    # Within half a turn of the range.
+    middle += tau * round((center - middle) / tau)
+    turn = carried @ joint.start.inverted() @ carried.inverted()
+    at = center - middle
+    if joint.lowest < middle < joint.highest:
+        # Both sides are legal: it bends as in the FK pose.
+        across = zero - axis * zero.dot(axis)
+        shown = shape.directions[1]
+        at = atan2(shown.dot(axis.cross(across)), shown.dot(across)) - middle
+        at -= tau * round(at / tau)
+    return HingeBend(
+        axis, zero, turn, joint.lowest, joint.highest, middle, level, amplitude, 1.0 if at >= 0.0 else -1.0
+    )

@@ -1,0 +1,137 @@
+"""Rigs of any kind with a chain that can be native, posed at random, live and native."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import bpy
+from mathutils import Matrix, Vector
+
+from ik_addon.native.making import Native, make_live, make_native
+from ik_addon.native.marks import HELPER_PREFIX
+
+from ..rig.rigs import (
+    Rig,
+    evaluated_copy,
+    pole_point,
+    random_point,
+    random_rig,
+    random_rotation,
+    reachable_point,
+    set_rotation,
+    update,
+)
+from ..rig.test_foot import random_footed, turn_target
+from ..scenes import apart
+
+CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle")
+PAIR, FLIPPED, MANY = 2e-5, 1e-4, 1e-4
+"""What is promised: of two bones, of which at most one rig in twenty comes past half of it; of two that are flipped or
+blended; of more, for joints in chain lengths."""
+
+
+def fit(rig: Rig) -> Rig:
+    """Let a random rig have what every native chain needs: even scales, and rotations that are inherited."""
+    for bone in rig.ob.pose.bones:
+        bone.scale = [abs(bone.scale[0])] * 3
+    for bone in rig.ob.data.bones:
+        bone.use_inherit_rotation = bone.use_inherit_rotation or any(
+            bone.name in rig.bones for bone in bone.parent_recursive
+        )
+        bone.use_inherit_rotation = bone.use_inherit_rotation or bone.name in rig.bones
+    update()
+    return rig
+
+
+def any_rig(seed: int, count: int = 2, with_pole: bool | None = None, straight: str = "") -> Rig:
+    rig = fit(random_rig(seed, count, with_pole, straight=straight))
+    rig.place_target(reachable_point(rig))
+    if rig.pole:
+        rig.place_pole(pole_point(rig, rig.to_armature(rig.target)))
+    return rig
+
+
+def any_footed(seed: int) -> Rig:
+    """With a foot that follows the target."""
+    rig = fit(random_footed(seed))
+    scale_evenly(rig)
+    return rig
+
+
+def scale_evenly(rig: Rig) -> None:
+    """Let no object be scaled unevenly or mirrored: Blender blends constraints, and copies rotations, in the world."""
+    for ob in filter(None, (rig.ob, rig.ob.parent, rig.target.ob)):
+        ob.scale = [abs(ob.scale[0])] * 3
+    update()
+
+
+def user_pose(ob: bpy.types.Object) -> dict[str, Matrix]:
+    """Pose matrices of all bones that are no helpers, as Blender evaluates them."""
+    bones = evaluated_copy(ob).pose.bones
+    return {bone.name: bone.matrix.copy() for bone in bones if not bone.name.startswith(HELPER_PREFIX)}
+
+
+def pose_somehow(rig: Rig, out_of_reach: bool = False) -> None:
+    """Put target and pole somewhere; the target and the bone above the root are turned too."""
+    above = rig.ob.pose.bones[rig.bones[0]].parent
+    if above is not None:
+        set_rotation(above, random_rotation(rig.random, 1.0))
+        update()
+    turn_target(rig, random_rotation(rig.random))
+    length = sum(rig.lengths())
+    at = rig.joints()[0] + random_point(rig.random, 1.02, 1.6) * length if out_of_reach else reachable_point(rig)
+    rig.place_target(at)
+    if rig.pole:
+        rig.place_pole(pole_point(rig, at))
+
+
+def native(rig: Rig) -> Native:
+    return make_native(bpy.context, [rig.tip])
+
+
+def live(rig: Rig) -> None:
+    make_live(bpy.context, [rig.tip])
+
+
+def differences(rig: Rig, poses: int, pose: Callable[[Rig], None] = pose_somehow, joints: bool = False) -> list[float]:
+    """How far the native chain is from the live one, in each of so many random poses.
+
+    joints: of the heads of its bones and of its end alone, in chain lengths; else of all bones, axes too. The angles of
+    two links are arc cosines: nearly straight or folded these make a rounding larger, by the sine of the bend.
+    """
+    length, seen = sum(rig.lengths()), []
+    for _ in range(poses):
+        pose(rig)
+        seen.append((_placed(rig), user_pose(rig.ob), rig.joints()))
+    native(rig)
+    found = []
+    for places, shown, points in seen:
+        _place_again(rig, places)
+        if joints:
+            found.append(max((a - b).length for a, b in zip(points, rig.joints(), strict=True)) / length)
+        else:
+            found.append(apart(shown, user_pose(rig.ob), length) * min(1.0, 10.0 * _sine(points)))
+    return found
+
+
+def _sine(joints: list[Vector]) -> float:
+    """Of the sharpest or the straightest bend of a chain's joints."""
+    links = [b - a for a, b in pairwise(joints)]
+    return min(a.cross(b).length / (a.length * b.length) for a, b in pairwise(links))
+
+
+def _owners(rig: Rig) -> list[bpy.types.bpy_struct]:
+    """What `pose_somehow` moves."""
+    controls = [control for control in (rig.target, rig.pole) if control]
+    owners = [control.ob.pose.bones[control.bone] if control.bone else control.ob for control in controls]
+    return [*owners, *filter(None, [rig.ob.pose.bones[rig.bones[0]].parent])]
+
+
+def _placed(rig: Rig) -> list[dict[str, tuple[float, ...]]]:
+    return [{name: tuple(getattr(owner, name)) for name in CHANNELS} for owner in _owners(rig)]
+
+
+def _place_again(rig: Rig, places: list[dict[str, tuple[float, ...]]]) -> None:
+    for owner, values in zip(_owners(rig), places, strict=True):
+        for name, value in values.items():
+            setattr(owner, name, value)
+    update()

@@ -1,0 +1,257 @@
+"""Native and live again: everything is as before, bit for bit."""
+
+import bpy
+import pytest
+
+from ik_addon.native.making import make_live
+from ik_addon.rig.data.relation import is_tie
+from ik_addon.solvers import ChainError
+
+from ..rig.rigs import Control, Rig, editing, evaluated_copy, make_chain, matrix_difference, new_empty, update
+from ..rig.test_foot import follow, footed_leg
+from ..scenes import action_state, apart, curves_of, go_to, played, readable, walking_leg, whole_state
+from .natives import any_footed, any_rig, live, native, user_pose
+
+pytestmark = pytest.mark.versions
+seeds = pytest.mark.parametrize("seed", range(100))
+
+OPTIONS = ({}, {"swivel": 0.4}, {"reach": "STRETCH"}, {"softness": 0.2, "flip": True})
+
+
+def constraint_state(constraint: bpy.types.Constraint) -> dict:
+    names = [rna.identifier for rna in constraint.bl_rna.properties if rna.type not in ("COLLECTION",)]
+    pointers = {"rna_type", "space_object", "target", "pole_target"}
+    values = {name: readable(getattr(constraint, name)) for name in names if name not in pointers}
+    return values | {name: readable(getattr(constraint, name, None)) for name in ("target", "pole_target")}
+
+
+def driver_state(curve: bpy.types.FCurve) -> tuple:
+    driver = curve.driver
+    variables = [
+        (each.name, each.type, [(target.id and target.id.name, target.data_path) for target in each.targets])
+        for each in driver.variables
+    ]
+    return (curve.data_path, curve.array_index, curve.mute, driver.type, driver.expression, variables)
+
+
+def all_there_is(ob: bpy.types.Object) -> dict:
+    """What of an armature could have changed, and of the file."""
+    data = ob.animation_data
+    bones = [
+        (
+            bone.name,
+            bone.parent and bone.parent.name,
+            bone.use_deform,
+            bone.hide_select,
+            tuple(map(tuple, bone.matrix_local)),
+        )
+        for bone in ob.data.bones
+    ]
+    return {
+        **whole_state(),
+        "rest": bones,
+        "collections": [(each.name, each.is_visible) for each in ob.data.collections_all],
+        "constraints": {
+            bone.name: [constraint_state(each) for each in bone.constraints if not is_tie(each)]
+            for bone in ob.pose.bones
+        },
+        "set": {
+            bone.name: [
+                rna.identifier
+                for rna in bone.bl_rna.properties
+                if rna.identifier.startswith("analytic_ik_") and bone.is_property_set(rna.identifier)
+            ]
+            for bone in ob.pose.bones
+        },
+        "custom": {
+            bone.name: [key for key, _ in bone.items() if not key.startswith("analytic_ik")] for bone in ob.pose.bones
+        },
+        "drivers": data and sorted(driver_state(curve) for curve in data.drivers),
+        "animated": data is not None,
+        "objects of the file": sorted(each.name for each in bpy.data.objects),
+    }
+
+
+def changed(before: dict, after: dict) -> dict:
+    return {name: (before[name], after[name]) for name in before if before[name] != after[name]}
+
+
+def there_and_back(rig: Rig) -> None:
+    update()
+    before, shown = all_there_is(rig.ob), user_pose(rig.ob)
+    native(rig)
+    assert changed(before, all_there_is(rig.ob))
+    live(rig)
+    update()
+    assert changed(before, all_there_is(rig.ob)) == {}
+    after = user_pose(rig.ob)
+    assert max(matrix_difference(after[name], shown[name]) for name in shown) < 1e-5
+
+
+@seeds
+def test_two_bones_come_back_as_they_were(seed):
+    rig = any_rig(seed)
+    rig.enable(**OPTIONS[seed % len(OPTIONS)])
+    there_and_back(rig)
+
+
+@seeds
+def test_more_bones_come_back_as_they_were(seed):
+    rig = any_rig(seed, 3 + seed % 4)
+    rig.enable(swivel=0.3)
+    there_and_back(rig)
+
+
+@seeds
+def test_a_foot_comes_back_as_it_was(seed):
+    rig = any_footed(seed)
+    rig.enable(foot_roll=0.2 * (seed % 3))
+    rig.tip.analytic_ik_use_rotation = True
+    there_and_back(rig)
+
+
+def keyed_and_driven() -> Rig:
+    """With keys and a driver on its settings, a driver that reads one, constraints, and a strip that plays another."""
+    rig = walking_leg()
+    tip, path = rig.tip, rig.tip.path_from_id()
+    for frame, swivel, influence, flip in ((1, 0.0, 1.0, False), (6, 0.7, 0.8, True), (12, -0.4, 1.0, False)):
+        tip.analytic_ik_swivel, tip.analytic_ik_influence, tip.analytic_ik_flip = swivel, influence, flip
+        for name in ("swivel", "influence", "flip"):
+            tip.keyframe_insert(f"analytic_ik_{name}", frame=frame)
+    # What an action keys that only a strip plays.
+    first = rig.ob.animation_data.action
+    track = rig.ob.animation_data.nla_tracks.new()
+    track.strips.new("other", 40, first.copy())
+    tip.analytic_ik_softness = 0.1
+    curve = tip.driver_add("analytic_ik_softness")
+    curve.driver.expression = "0.05 + var * 0.1"
+    variable = curve.driver.variables.new()
+    variable.name, variable.type = "var", "SINGLE_PROP"
+    variable.targets[0].id, variable.targets[0].data_path = rig.ob, "location[0]"
+    reader = new_empty("reads the swivel")
+    read = reader.driver_add("location", 2).driver
+    read.expression = "v"
+    given = read.variables.new()
+    given.name, given.type = "v", "SINGLE_PROP"
+    given.targets[0].id, given.targets[0].data_path = rig.ob, f"{path}.analytic_ik_swivel"
+    muted = rig.tip.constraints.new("IK")
+    muted.target, muted.chain_count, muted.mute, muted.influence = rig.target.ob, 2, True, 0.3
+    rig.ob.pose.bones["thigh"].constraints.new("LIMIT_SCALE").mute = True
+    rig.ob.pose.bones["shin"].constraints.active = muted
+    go_to(1)
+    return rig
+
+
+def test_keys_drivers_strips_and_constraints_come_back_as_they_were():
+    there_and_back(keyed_and_driven())
+
+
+def test_keys_and_drivers_move_along():
+    rig = keyed_and_driven()
+    frames = (1, 3, 6, 9, 12)
+    shown = played(rig.ob, frames)
+    reader = bpy.data.objects["reads the swivel"]
+    native(rig)
+    path = rig.tip.path_from_id()
+    paths = {curve.data_path for curve in rig.ob.animation_data.drivers} | {path for path, _ in curves_of(rig.ob)}
+    assert {f'{path}["ik_{name}"]' for name in ("swivel", "influence", "flip", "softness")} <= paths
+    assert not [each for each in paths if "analytic_ik" in each]
+    strip = rig.ob.animation_data.nla_tracks[0].strips[0]
+    assert not [each for _, each, _ in action_state(strip.action) if "analytic_ik" in each]
+    for frame in frames:
+        go_to(frame)
+        after = user_pose(rig.ob)
+        assert apart({name: shown[frame][name] for name in after}, after, 2.0) < 1e-4
+        assert reader.location.z == pytest.approx(evaluated_copy(rig.ob).pose.bones["shin"]["ik_swivel"], abs=1e-6)
+
+
+def test_a_keyed_switch_switches_the_native_chain():
+    rig = walking_leg()
+    for frame, enabled in ((1, True), (6, False), (9, True)):
+        rig.tip.analytic_ik_enabled = enabled
+        rig.tip.keyframe_insert("analytic_ik_enabled", frame=frame)
+    frames = (1, 5, 6, 8, 9, 12)
+    go_to(1)
+    before, shown = all_there_is(rig.ob), played(rig.ob, frames)
+    go_to(1)
+    native(rig)
+    for frame in frames:
+        go_to(frame)
+        after = user_pose(rig.ob)
+        assert apart({name: shown[frame][name] for name in after}, after, 2.0) < 1e-5
+    go_to(1)
+    live(rig)
+    update()
+    assert changed(before, all_there_is(rig.ob)) == {}
+
+
+def test_what_was_changed_while_it_was_native_is_kept():
+    rig = walking_leg(softness=0.1)
+    native(rig)
+    rig.tip["ik_swivel"], rig.tip["ik_softness"], rig.tip["ik_flip"] = 0.25, 0.2, True
+    live(rig)
+    assert (rig.tip.analytic_ik_swivel, rig.tip.analytic_ik_flip) == (0.25, True)
+    assert rig.tip.analytic_ik_softness == pytest.approx(0.2)
+    assert not [key for key, _ in rig.tip.items() if key.startswith("ik_")]
+
+
+def test_it_comes_back_after_bones_were_renamed(tmp_path):
+    rig = footed_leg()
+    follow(rig, foot_roll=0.3)
+    make_chain(rig.tip, Control(rig.ob, bone_target(rig.ob)))
+    update()
+    native(rig)
+    for old, new in (("shin", "Unterschenkel"), ("thigh", "Oberschenkel"), ("foot", "Fuß"), ("goal", "Ziel")):
+        rig.ob.data.bones[old].name = new
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "renamed.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "renamed.blend"))
+    ob = bpy.data.objects["leg"]
+    update()
+    shown = user_pose(ob)
+    make_live(bpy.context, [ob.pose.bones["Unterschenkel"]])
+    update()
+    tip = ob.pose.bones["Unterschenkel"]
+    assert (tip.analytic_ik_enabled, tip.analytic_ik_subtarget) == (True, "Ziel")
+    after = user_pose(ob)
+    assert max(matrix_difference(after[name], shown[name]) for name in shown) < 1e-5
+    assert not [bone.name for bone in ob.data.bones if bone.name.startswith("IK-")]
+
+
+def bone_target(ob: bpy.types.Object) -> str:
+    with editing(ob) as bones:
+        bone = bones.new("goal")
+        bone.head, bone.tail = (0.0, -0.2, 0.5), (0.0, -0.2, 0.7)
+    update()
+    return "goal"
+
+
+def test_an_appended_one_comes_back(tmp_path):
+    rig = walking_leg(swivel=0.3)
+    shown = user_pose(rig.ob)
+    native(rig)
+    file = str(tmp_path / "native.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=file)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(file) as (_, into):
+        into.objects = ["leg", "leg target"]
+    for ob in into.objects:
+        bpy.context.scene.collection.objects.link(ob)
+    ob = bpy.data.objects["leg"]
+    update()
+    for _ in range(2):
+        after = user_pose(ob)
+        assert max(matrix_difference(after[name], shown[name]) for name in shown) < 1e-5
+        if not ob.pose.bones["shin"].analytic_ik_enabled:
+            make_live(bpy.context, [ob.pose.bones["shin"]])
+            update()
+    assert ob.pose.bones["shin"].analytic_ik_enabled
+
+
+def test_a_record_that_was_changed_by_hand_is_refused():
+    rig = walking_leg()
+    native(rig)
+    rig.tip.analytic_ik_record_native = "{"
+    before = all_there_is(rig.ob)
+    with pytest.raises(ChainError, match="Bone 'shin': what it keeps of its live chain was changed by hand"):
+        live(rig)
+    assert changed(before, all_there_is(rig.ob)) == {}
