@@ -22,6 +22,7 @@ import ik_addon  # noqa: E402
 from sample_scenes import (  # noqa: E402
     biped_capture,
     biped_control_bones,
+    biped_native,
     biped_unrigged,
     biped_walk,
     paper_arm,
@@ -35,6 +36,7 @@ SCENES = {
     "biped_walk": biped_walk.build,
     "biped_capture": biped_capture.build,
     "biped_control_bones": biped_control_bones.build,
+    "biped_native": biped_native.build,
     "spider": spider.build,
     "tentacle": tentacle.build,
     "paper_arm": paper_arm.build,

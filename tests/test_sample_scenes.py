@@ -5,19 +5,22 @@ from math import radians
 from pathlib import Path
 
 import bpy
+import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
 from ik_addon.bake import bake, chains_of, check
 from ik_addon.rig.blender.motion import has_keys, motion_frames
 
-from .scenes import curves_of
+from .rig.rigs import evaluated_copy
+from .scenes import curves_of, go_to, without_handlers
 
 pytestmark = pytest.mark.versions
 
 FOLDER = Path(__file__).parents[1] / "sample_scenes"
 SCENES = ("biped_walk", "biped_control_bones", "spider", "tentacle", "paper_arm")
 WITHOUT_CHAINS = ("biped_unrigged", "biped_capture")
+NATIVE = "biped_native"
 LARGEST_FILE = 500_000
 MET = 1e-5
 
@@ -95,7 +98,7 @@ def test_a_scene_plays_the_same_baked(name):
             assert (posed.matrix_world @ bone.tail - target).length <= report["max_error"] + 1e-5
 
 
-@pytest.mark.parametrize("name", [*SCENES, *WITHOUT_CHAINS])
+@pytest.mark.parametrize("name", [*SCENES, *WITHOUT_CHAINS, NATIVE])
 def test_a_scene_opens_small_with_its_text_the_tab_and_a_chain(name, tmp_path):
     ob = opened(name)
     assert (FOLDER / f"{name}.blend").stat().st_size < LARGEST_FILE
@@ -117,6 +120,8 @@ def test_a_scene_opens_small_with_its_text_the_tab_and_a_chain(name, tmp_path):
     if name in WITHOUT_CHAINS:
         assert active is None
         assert not bpy.context.selected_pose_bones
+    elif name == NATIVE:
+        assert active.name == "foot_ik.L"
     else:
         controls = {bone.analytic_ik_subtarget for bone in ob.pose.bones if bone.analytic_ik_enabled}
         assert active.analytic_ik_enabled or active.name in controls
@@ -165,6 +170,35 @@ def test_the_biped_with_control_bones_is_all_in_one_action():
             feet[side].add(tuple(round(number, 4) for number in posed.pose.bones[f"foot.{side}"].head))
     assert len(feet["R"]) == 1
     assert len(feet["L"]) > 1
+
+
+def test_the_native_biped_waves_as_the_live_one_without_the_add_on():
+    ob = opened("biped_control_bones")
+    frames = range(1, bpy.context.scene.frame_end + 1, 5)
+    names = [name for name in ob.pose.bones.keys() if not ob.pose.bones[name].bone.hide_select]
+
+    def shown() -> np.ndarray:
+        found = []
+        for frame in frames:
+            go_to(frame)
+            copy = evaluated_copy(bpy.context.object)
+            found.append([[list(row) for row in copy.pose.bones[name].matrix] for name in names])
+        return np.array(found, float)
+
+    live = shown()
+    ob = opened(NATIVE)
+    assert not chains_of([ob])
+    with without_handlers():
+        assert np.abs(shown() - live).max() < 1e-4
+    # Blender shows its settings by itself.
+    assert ob.pose.bones["shin.L"]["ik_influence"] == 1.0
+
+
+def test_the_native_biped_becomes_live_again():
+    ob = opened(NATIVE)
+    assert bpy.ops.analytic_ik.make_live() == {"FINISHED"}
+    assert len(chains_of([ob])) == 4
+    assert missed_by_more_than_it_must(ob) < MET
 
 
 def test_the_capture_has_keys_on_every_frame_and_nothing_else():
