@@ -175,7 +175,7 @@ def test_the_biped_with_control_bones_is_all_in_one_action():
 def test_the_native_biped_waves_as_the_live_one_without_the_add_on():
     ob = opened("biped_control_bones")
     frames = range(1, bpy.context.scene.frame_end + 1, 5)
-    names = [name for name in ob.pose.bones.keys() if not ob.pose.bones[name].bone.hide_select]
+    names = [name for name, bone in ob.pose.bones.items() if not bone.bone.hide_select]
 
     def shown() -> np.ndarray:
         found = []
