@@ -20,7 +20,7 @@ _ALONG = 1e-6
 @dataclass(frozen=True, slots=True)
 class Links:
     """Names of the helpers. bent: one below the other, bent as the solver bends the links. turned: of each, the same
-    turn below the chain's own bone. sources: those that the chain's bones copy."""
+    turn below the chain's own bone ("": that bone turns so itself). sources: those that the chain's bones copy."""
 
     bent: list[str]
     turned: list[str]
@@ -43,12 +43,24 @@ def lay(mechanism: Mechanism, shape: Shape, aim: Aim) -> Links:
             links.turned.append(above)
             links.sources.append(mechanism.bone("ik", pose, above, 1.2, link))
             continue
+        if is_along and _is_at_rest(mechanism, shape, k):
+            links.turned.append("")
+            links.sources.append(above)
+            continue
         # Below the chain's own bone, so that influence blends each in its own space.
         to_own = mechanism.ob.data.bones[shape.carriers[k]].matrix_local @ shape.carrier_poses[k].inverted()
         links.turned.append(mechanism.bone("turn", unscaled(to_own @ own), shape.carriers[k], 1.2, link))
         at = links.turned[k]
         links.sources.append(at if is_along else mechanism.bone("ik", unscaled(to_own @ pose), at, 1.0, link))
     return links
+
+
+def _is_at_rest(mechanism: Mechanism, shape: Shape, k: int) -> bool:
+    """Whether a link's FK rotation is none: then what turns the link turns its bone."""
+    bones = mechanism.ob.data.bones
+    rest = bones[shape.carriers[k]].matrix_local.inverted() @ bones[shape.links[k]].matrix_local
+    off = shape.relative(k).to_3x3().normalized() - rest.to_3x3()
+    return max(abs(value) for row in off for value in row) < _ALONG
 
 
 def wire(mechanism: Mechanism, shape: Shape, aim: Aim, links: Links) -> None:
@@ -73,6 +85,6 @@ def wire(mechanism: Mechanism, shape: Shape, aim: Aim, links: Links) -> None:
             mechanism.turn_about(bone, own, expression, d=aim.held)
             mechanism.drive(track, "influence", f"{cosine}>=1", d=aim.held)
         before += length
-        if k:
+        if k and links.turned[k]:
             # What turns a link in the shape of the FK pose turns it below its own bone.
             mechanism.copy(links.turned[k], bone, "COPY_TRANSFORMS", "LOCAL", mix_mode="BEFORE_SPLIT")
