@@ -120,4 +120,5 @@ def test_twist_bones_keep_their_pose_on_their_link(seed):
         rig.ob.pose.bones[name].rotation_mode = "QUATERNION"
     rig.enable()
     found = differences(rig, POSES, partial(pose_somehow, out_of_reach=Random(seed).random() < 0.5))
-    check_worst(found, PAIR)
+    # Of nearly straight limbs too: the joints between the parts of a link do not show how it bends.
+    check_worst(found, 2.0 * FLIPPED)
