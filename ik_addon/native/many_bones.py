@@ -6,6 +6,8 @@ link's angle, computed as if it were that one, says by its own value which of th
 
 from dataclasses import dataclass
 
+from mathutils import Vector
+
 from .aiming import Aim
 from .mechanism import POSE, Mechanism
 from .shape import Shape, placed, unscaled
@@ -66,14 +68,21 @@ def _is_at_rest(mechanism: Mechanism, shape: Shape, k: int) -> bool:
 def wire(mechanism: Mechanism, shape: Shape, aim: Aim, links: Links) -> None:
     """Bend the links, and let the sources turn as they do."""
     lengths, directions = shape.lengths, shape.directions
-    before = 0.0
+    before, straight = 0.0, False
     for k, bone in enumerate(links.bent):
         length, rest = lengths[k], sum(lengths[k + 1 :])
+        if k and links.turned[k]:
+            # What turns a link in the shape of the FK pose turns it below its own bone.
+            mechanism.copy(links.turned[k], bone, "COPY_TRANSFORMS", "LOCAL", mix_mode="BEFORE_SPLIT")
+        if straight:
+            _straighten(mechanism, bone, directions[k - 1], directions[k], shape.normal)
+            continue
+        # From a link on that can never bend all lie in line.
+        straight = before >= length + rest - _ROUNDING * shape.length
         track = mechanism.constrain(
             bone, "DAMPED_TRACK", target=mechanism.ob, subtarget=aim.reach, track_axis="TRACK_Y", **POSE
         )
-        may_bend = k < len(links.bent) - 1 and before < length + rest - _ROUNDING * shape.length
-        if may_bend:
+        if not straight and k < len(links.bent) - 1:
             # From where the target is seen while this link is the one that bends.
             seen = -directions[k - 1] if k else shape.along
             axis = seen.cross(directions[k])
@@ -85,6 +94,11 @@ def wire(mechanism: Mechanism, shape: Shape, aim: Aim, links: Links) -> None:
             mechanism.turn_about(bone, own, expression, d=aim.held)
             mechanism.drive(track, "influence", f"{cosine}>=1", d=aim.held)
         before += length
-        if k and links.turned[k]:
-            # What turns a link in the shape of the FK pose turns it below its own bone.
-            mechanism.copy(links.turned[k], bone, "COPY_TRANSFORMS", "LOCAL", mix_mode="BEFORE_SPLIT")
+
+
+def _straighten(mechanism: Mechanism, bone: str, before: Vector, along: Vector, normal: Vector) -> None:
+    """Let a link lie in line with the one before it, for good."""
+    axis = along.cross(before)
+    axis = axis.normalized() if axis.length > _ROUNDING else normal
+    own = mechanism.rest(bone).to_quaternion().inverted() @ axis
+    mechanism.turn_about(bone, own, f"{before.angle(along):.9g}")
