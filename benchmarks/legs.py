@@ -6,6 +6,7 @@ from math import asin, ceil, cos, pi, sin, sqrt
 import bpy
 from mathutils import Quaternion, Vector
 
+from ik_addon.native.making import make_native
 from ik_addon.rig.live import handlers as live
 
 from . import keys
@@ -31,6 +32,7 @@ def build(
     body_keys: bool = False,
     limit: bool = False,
     body: bool = False,
+    native: bool = False,
     frames: range = FRAMES,
 ) -> bpy.types.Object:
     """A fresh scene with one armature of legs that follow Empties animated over `frames`; returns its object.
@@ -40,7 +42,8 @@ def build(
     skin_vertices: of a grid that the legs deform. constrained: feet follow animated Empties by constraints, every other
     knee by a driver. split: each bone is two in line, the second of which only twists. spare: bones besides the legs.
     fk_keys: the legs' own bones have keys; body_keys: all others have. limit: the first leg's thigh has one of
-    Blender's IK limits. body: the root follows our legs; Blender has nothing for that.
+    Blender's IK limits. body: the root follows our legs; Blender has nothing for that. native: our chains are made
+    native, and play without our handlers.
     """
     live.unregister()
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
@@ -83,6 +86,10 @@ def build(
         ob.pose.bones["root"].analytic_ik_body_influence = float(body)
         live.register()
     scene.frame_set(frames[0])
+    if native and contender == "OURS":
+        make_native(bpy.context, [ob.pose.bones[f"shin.{leg}"] for leg in range(legs)])
+        live.unregister()
+        scene.frame_set(frames[0])
     return ob
 
 

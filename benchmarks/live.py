@@ -108,6 +108,9 @@ def _rows() -> list[Row]:
         ]
     for bones, frames in ((2, some), (5, some), (20, some), (100, few)):
         rows.append(Row(f"4 chains of {bones} bones", {"legs": 4, "bones": bones, "poles": False}, frames=frames))
+    for bones in (2, 20):
+        poles = {"legs": 4, "bones": bones, "poles": bones == 2, "animated_root": bones == 2}
+        rows.append(Row(f"4 chains of {bones} bones, native", {**poles, "native": True}, frames=some))
     rows.append(Row("dragging 1 of 40 legs", {"legs": 40}, by_hand="foot"))
     rows.append(Row("dragging 1 of 40 legs, 2000 other objects", {"legs": 40, "others": 2000}, by_hand="foot"))
     for vertices, covered in ((0, ""), (50_000, ", 50k-vertex skin")):

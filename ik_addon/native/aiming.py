@@ -32,7 +32,7 @@ class Aim:
     @property
     def base(self) -> str:
         """What the chain's links hang on."""
-        return self.swivel
+        return self.swivel or self.aim
 
     @property
     def held(self) -> Variable:
@@ -54,7 +54,7 @@ def lay(mechanism: Mechanism, shape: Shape, uses: Uses, followed: str) -> Aim:
         aim=aim,
         target=mechanism.bone("target", rest, aim),
         reach=mechanism.bone("reach", rest, aim, 0.8) if staged else "",
-        swivel=mechanism.bone("swivel", rest, aim, 1.8),
+        swivel=mechanism.bone("swivel", rest, aim, 1.8) if uses.swivels else "",
         stretch=mechanism.bone("stretch", rest, aim, 0.6) if uses.stretches else "",
         control=mechanism.bone("control", placed(shape.joints[-1]), shape.root_parent) if not followed else "",
         pole=mechanism.bone("pole", placed(shape.joints[-1]), shape.root_parent) if uses.pole else "",
@@ -73,8 +73,9 @@ def wire(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, followed: str
         mechanism.follow(aim.pole, "COPY_LOCATION", "pole_target", settings.pole_target, settings.pole_subtarget)
         there["subtarget"] = aim.pole
         mechanism.constrain(aim.aim, "LOCKED_TRACK", track_axis="TRACK_Z", lock_axis="LOCK_Y", **there)
-    mechanism.pose(aim.swivel).rotation_mode = "XYZ"
-    mechanism.drive(mechanism.pose(aim.swivel), "rotation_euler", "s", 1, s=variable(tip, "swivel"))
+    if aim.swivel:
+        mechanism.pose(aim.swivel).rotation_mode = "XYZ"
+        mechanism.drive(mechanism.pose(aim.swivel), "rotation_euler", "s", 1, s=variable(tip, "swivel"))
     if aim.reach:
         _drive_reach(mechanism, shape, uses, aim, tip)
     if aim.stretch:

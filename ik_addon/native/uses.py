@@ -50,6 +50,14 @@ class Uses:
         return ("i*e", ("influence", "enabled")) if "enabled" in self.settings else ("i", ("influence",))
 
     @property
+    def blends(self) -> bool:
+        return "influence" in self.settings
+
+    @property
+    def swivels(self) -> bool:
+        return "swivel" in self.settings
+
+    @property
     def softens(self) -> bool:
         return "softness" in self.settings
 
@@ -69,13 +77,22 @@ def rolls(tip: bpy.types.PoseBone) -> bool:
 
 def uses_of(tip: bpy.types.PoseBone, shape: Shape) -> Uses:
     """What of the settings of a chain matters. tip: the original one."""
-    settings, names = shape.limb.settings, ["influence", "swivel"]
+    settings, names, pair = shape.limb.settings, [], len(shape.links) == 2
+
+    def is_used(name: str, rest: float) -> bool:
+        return getattr(settings, name) != rest or is_animated(tip.id_data, live_path(tip, name))
+
     if is_animated(tip.id_data, live_path(tip, "enabled")):
-        names.insert(0, "enabled")
-    hinge = hinge_bend(shape) if len(shape.links) == 2 else None
-    if len(shape.links) == 2 and hinge is None:
+        names.append("enabled")
+    # Of many bones each would need a driver of its own for it.
+    if pair or names or is_used("influence", 1.0) or settings.reach != "CLAMP":
+        names.append("influence")
+    if is_used("swivel", 0.0):
+        names.append("swivel")
+    hinge = hinge_bend(shape) if pair else None
+    if pair and hinge is None:
         names.append("flip")
-    if settings.softness or is_animated(tip.id_data, live_path(tip, "softness")):
+    if is_used("softness", 0.0):
         names.append("softness")
     if settings.reach == "STRETCH":
         names.append("stretch_max")

@@ -37,6 +37,10 @@ class Wiring:
     def is_pair(self) -> bool:
         return isinstance(self.links, Pair)
 
+    def turns_itself(self, source: str) -> bool:
+        """Whether a bone turns as this helper of another parent does, and keeps its own place and size."""
+        return isinstance(self.links, Links) and source in self.links.bent
+
 
 def lay(shape: Shape, uses: Uses, key: str, others: Sequence[Mechanism] = ()) -> Wiring:
     """Ask for all bones of a chain. others: of the same armature, that are made with it."""
@@ -60,6 +64,8 @@ def wire(wiring: Wiring) -> None:
     else:
         many_bones.wire(mechanism, shape, wiring.aim, wiring.links)
     for link, source, scale in zip(shape.links, wiring.links.sources, shape.scales, strict=True):
+        if wiring.turns_itself(source):
+            continue
         # Sized as the bone itself, below the same bone: so their whole matrices are the same.
         mechanism.pose(source).bone.inherit_scale = mechanism.pose(link).bone.inherit_scale
         mechanism.pose(source).scale = scale
@@ -72,7 +78,7 @@ def _follow(wiring: Wiring, tip: bpy.types.PoseBone) -> None:
     """Let the chain's own bones follow the helpers, before whatever constraints they have."""
     mechanism, shape = wiring.mechanism, wiring.shape
     pairs = [
-        (link, source, "COPY_TRANSFORMS", "POSE")
+        (link, source, "COPY_TRANSFORMS", "LOCAL" if wiring.turns_itself(source) else "POSE")
         for link, source in zip(shape.links, wiring.links.sources, strict=True)
     ]
     if wiring.foot and shape.foot:
@@ -86,7 +92,10 @@ def _follow(wiring: Wiring, tip: bpy.types.PoseBone) -> None:
         expression, read = f"{expression}*(d<={far:.9g})*(d>={near:.9g})", read | {"d": wiring.aim.given}
     for bone, source, kind, space in pairs:
         constraint = mechanism.copy(bone, source, kind, space, first=True)
-        mechanism.drive(constraint, "influence", expression, **read)
+        if (kind, space) == ("COPY_TRANSFORMS", "LOCAL"):
+            constraint.mix_mode = "BEFORE_SPLIT"
+        if wiring.uses.blends:
+            mechanism.drive(constraint, "influence", expression, **read)
 
 
 def _stretch(wiring: Wiring) -> None:

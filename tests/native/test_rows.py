@@ -96,6 +96,14 @@ def _is_folded(rig: Rig) -> bool:
 @seeds
 def test_the_joints_of_many_links_are_where_the_live_chain_has_them(count, seed):
     rig = any_rig(seed, count)
+    if seed % 4 > 1:
+        # Its bones are at rest below the first, as those of a tail are.
+        for name in rig.bones[1:]:
+            set_rotation(rig.ob.pose.bones[name], Quaternion())
+        update()
+    if seed % 5 == 4:
+        scale_evenly(rig)
+        rig.tip.analytic_ik_influence = 0.6
     rig.enable(swivel=(0.0, 0.6)[seed % 2], reach=REACHES[count > 1][seed % 3], softness=(0.0, 0.1)[seed % 4 == 0])
     beyond = partial(pose_somehow, out_of_reach=seed % 3 == 0)
     check_worst(differences(rig, POSES, beyond, joints=True), MANY)
@@ -108,6 +116,9 @@ def test_twist_bones_keep_their_pose_on_their_link(seed):
     rig.ob.pose.bones[rig.bones[3]].analytic_ik_rigid = True
     for name in rig.bones:
         rig.ob.data.bones[name].inherit_scale = "FULL"
+        # Near the gimbal lock of Euler angles the live chain itself rounds more.
+        rig.ob.pose.bones[name].rotation_mode = "QUATERNION"
     rig.enable()
     found = differences(rig, POSES, partial(pose_somehow, out_of_reach=Random(seed).random() < 0.5))
-    check_worst(found, PAIR)
+    # Of nearly straight limbs too: the joints between the parts of a link do not show how it bends.
+    check_worst(found, 2.0 * FLIPPED)
