@@ -57,10 +57,11 @@ def answers(
             waiting[future.key] = future, index, attempt
             future.add_done_callback(done.put)
 
-        for index in range(len(requests)):
-            submit(index, 1)
         looked, is_waiting = monotonic(), False
         try:
+            for index in range(len(requests)):
+                stop_if_asked()
+                submit(index, 1)
             while waiting:
                 stop_if_asked()
                 try:

@@ -124,6 +124,8 @@ class Crew:
                 if place not in self._residents and not self._started(place):
                     self._tasks.put(task)
                     break
+                if self._stopped.is_set():
+                    break
                 answer = self._asked(place, task)
                 if answer is not None:
                     self._results.put((task.index, {**answer, "attempts": task.attempt}))

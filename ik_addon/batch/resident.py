@@ -16,6 +16,9 @@ from .. import messages
 _APART = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 """On Windows what `start_new_session` is elsewhere: Ctrl+C is heard by the parent alone, which passes it on."""
 
+_SECONDS_TO_END = 30.0
+"""Seconds after which a process that has nothing to do, and does not end, is ended."""
+
 
 class DiedError(Exception):
     """A process ended before it answered; the message says how, and what to do about the file."""
@@ -78,8 +81,9 @@ class Resident:
         """Let it end: it has no request left."""
         try:
             self._stdin.close()
-        except OSError:
-            # It has ended, with a request that it has not read.
+            self._process.wait(_SECONDS_TO_END)
+        except (OSError, subprocess.TimeoutExpired):
+            # It has ended, with a request that it has not read; or it does not end.
             self._process.kill()
         self._process.wait()
         self._stdout.close()

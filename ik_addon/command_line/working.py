@@ -73,6 +73,6 @@ def _elsewhere(files: Sequence[Path], options: argparse.Namespace) -> Iterator[t
 
 def _worker_command() -> list[str]:
     """What starts a worker process: this Python with Blender as a module, or Blender the application."""
-    if bpy.app.module:
+    if not bpy.app.binary_path:
         return [sys.executable, "-m", "ik_addon", WORK]
     return [bpy.app.binary_path, "--command", "analytic_ik", WORK]

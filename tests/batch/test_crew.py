@@ -1,5 +1,6 @@
 """Worker processes: the same results as one process, and what a crash, a hang, Ctrl+C and a killed parent cost."""
 
+import io
 import os
 import signal
 import sys
@@ -10,6 +11,7 @@ import pytest
 
 from ik_addon import command_line
 from ik_addon.batch import crew
+from ik_addon.command_line import saying
 
 from .shots import PATH, keys_of, measured, names, read, save_shots, started
 
@@ -134,6 +136,24 @@ def test_as_many_as_suit_the_machine(monkeypatch):
     assert 1 <= crew.suitable_jobs(1000) <= (os.cpu_count() or 1)
 
 
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_bar_counts_files_on_a_terminal(monkeypatch, capsys):
+    pytest.importorskip("tqdm")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with saying.counted(3) as count:
+        for has_failed in (False, True, False):
+            with count(has_failed):
+                print("a line")
+    assert "3/3" in terminal.getvalue()
+    assert "failed=1" in terminal.getvalue()
+    assert capsys.readouterr().out == "a line\n" * 3
+
+
 # Stopped, and killed
 
 
@@ -150,23 +170,22 @@ def outputs(folder: Path) -> list[Path]:
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "jobs"), [(signal.SIGINT, 2), (signal.SIGTERM, 1)])
-def test_who_stops_it_gets_the_report_of_what_is_done(folder, number, jobs):
+def test_who_stops_it_gets_the_report_of_what_is_done(folder):
     shots = [f"shot_{k:02}" for k in range(16)]
     save_shots(folder, shots, frames=200)
     files = [f"{shot}.blend" for shot in shots]
-    process = started("bake", *files, *WORKS.split(), "--jobs", jobs, cwd=folder)
+    process = started("bake", *files, *WORKS.split(), "--jobs", 2, cwd=folder)
     wait_for(lambda: len(outputs(folder)) > 3)
-    process.send_signal(number)
+    process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=60)
-    assert process.returncode == 128 + number
+    assert process.returncode == 130
     entries = read(folder / "report.json")
     done = [entry["file"] for entry in entries if entry["error"] is None]
     stopped = [entry for entry in entries if entry["error"] is not None]
     assert 3 < len(done) < 16
     assert names(folder / "out") == sorted(done)
     assert {entry["error"] for entry in stopped} <= {"stopped before the end, and nothing was written"}
-    assert len(stopped) <= jobs
+    assert len(stopped) <= 2
     assert "Traceback" not in complaint
     # And on from there.
     assert command_line.run(["bake", *files, *WORKS.split(), "--resume", "--jobs", "2"]) == 0

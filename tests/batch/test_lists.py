@@ -260,7 +260,7 @@ def test_reports_of_rigged_files_are_merged_too(folder):
 
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     armature_of(FAMILIES[0].bones())
-    bpy.ops.wm.save_as_mainfile(filepath="body.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "body.blend"))
     run("rig body.blend --output rigged.blend --report rigged.json")
     run("merge rigged.json --report all.json --certificate all.txt")
     assert "body.blend" in (folder / "all.txt").read_text()
