@@ -1,4 +1,4 @@
-"""The command line: bake, check, plant and rig files without a window, and merge reports.
+"""The command line: bake, check, plant, rig files and make them native without a window, and merge reports.
 
 `analytic-ik COMMAND …` from the Python package (`__main__.py`), `blender FILE --command analytic_ik COMMAND …` from
 Blender.
@@ -21,6 +21,7 @@ from ..batch.cluster import NoClusterError
 from ..solvers import ChainError
 from .baking import bake_file
 from .checking import check_file
+from .native import native_file
 from .options import read_options
 from .planting import plant_file
 from .reports import Ledger, entries_kept, merge
@@ -28,7 +29,7 @@ from .rigging import rig_file
 from .saying import complain, say
 from .working import WORK, failed, work, worked_on
 
-_WORK = {"bake": bake_file, "check": check_file, "plant": plant_file, "rig": rig_file}
+_WORK = {"bake": bake_file, "check": check_file, "native": native_file, "plant": plant_file, "rig": rig_file}
 _handles: list[object] = []
 
 

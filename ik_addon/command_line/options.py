@@ -14,6 +14,8 @@ from ..planting.feet.measures import FIGURES
 from .files import is_foreign, output_of
 from .many import DEFAULTS, check_run, many_options, read_list, take_lines
 
+_OF_CHAINS = ("rig", "native")
+"""Commands whose work only a .blend file can hold."""
 _FRAMES = re.compile(r"(-?\d+)-(-?\d+)$")
 
 
@@ -39,7 +41,7 @@ def read_options(arguments: Sequence[str], prog: str) -> argparse.Namespace:
 def _check_outputs(options: argparse.Namespace) -> None:
     if options.output and len(options.files) > 1:
         options.usage_error(messages.OUTPUT_TAKES_ONE())
-    if options.command == "rig" and options.output_dir:
+    if options.command in _OF_CHAINS and options.output_dir:
         options.format = BLEND.removeprefix(".")
     outputs = [output_of(file, options) for file in options.files]
     doubled = first_doubled(outputs)
@@ -52,7 +54,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
             options.usage_error(messages.NO_FORMAT(output=output, formats=", ".join(SUFFIXES)))
         if not is_foreign(output):
             continue
-        if options.command == "rig":
+        if options.command in _OF_CHAINS:
             options.usage_error(messages.RIG_IS_BLEND(output=output))
         if options.command == "bake" and (options.action or options.after):
             options.usage_error(messages.KEPT_IN_BLEND(output=output))
@@ -128,11 +130,16 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         "--controls", type=str.upper, choices=("EMPTIES", "BONES"), default="EMPTIES", help="what the controls are"
     )
     rigging.set_defaults(certificate=None, format=None, **DEFAULTS)
+    converting = commands.add_parser(
+        "native", parents=[shared, many_options()], help="turn live chains into Blender's own constraints and save"
+    )
+    _add_outputs(converting).add_argument("--in-place", action="store_true", help="save over each FILE")
+    converting.set_defaults(certificate=None, format=None)
     merging = commands.add_parser("merge", help="make one report of several")
     merging.add_argument("files", nargs="+", type=Path, metavar="REPORT.json", help="reports of parts of a run")
     merging.add_argument("--report", type=Path, metavar="ALL.json", required=True, help="report to write")
     merging.add_argument("--certificate", type=Path, metavar="ALL.txt", help="write it as text to be read")
-    for command in (baking, checking, planting, rigging, merging):
+    for command in (baking, checking, planting, rigging, converting, merging):
         command.set_defaults(usage_error=command.error)
     return parser
 
