@@ -136,10 +136,10 @@ NATIVE_ACTION_LINKED = Clause(
     "action '{action}' has keys of its settings and is linked. Make it local, or make the chain native in its own file."
 )
 NATIVE_BODY = Clause("bone '{body}' follows its limbs. Bake it, or set its Body Follows to 0.")
-NATIVE_CCD = Clause("CCD has no native form. Set Solver to Automatic, or bake the chain.")
-NATIVE_FLIP = Clause("Flip Bend has no native form for this chain. Switch it off, or bake the chain.")
-NATIVE_LEAST_MOTION = Clause("Preserve FK Shape has no native form. Switch it off, or bake the chain.")
-NATIVE_CONE = Clause("Max Bend of bone '{limited}' has no native form. Switch it off, or bake the chain.")
+NATIVE_CCD = Clause("its Solver is CCD, which has no native form. Set it to Automatic, or bake the chain.")
+NATIVE_FLIP = Clause("its Flip Bend has no native form. Switch it off, or bake the chain.")
+NATIVE_LEAST_MOTION = Clause("its Preserve FK Shape has no native form. Switch it off, or bake the chain.")
+NATIVE_CONE = Clause("the Max Bend of bone '{limited}' has no native form. Switch it off, or bake the chain.")
 NATIVE_LIMITS = Clause(
     "the IK limits of bone '{limited}' have no native form: only a knee of two bones may be a hinge. "
     "Remove them, or bake the chain."

@@ -45,7 +45,9 @@ DESCRIBED_IN = {
 OF_NOBODY = {
     "NO_ARMATURE": "the active object",
     "NO_POSE_MODE": "the mode",
+    "NO_CHARACTER": "the active object",
     "NO_FRAMES": "the frames",
+    "CLIPS_HAVE_FRAMES": "the frames",
     "NO_VIEW": "the window",
     "NO_GROUND": "the ground",
     "TOO_FEW_FRAMES": "the range",

@@ -1,15 +1,17 @@
 """Every clip baked under its own name, ready for an exporter, and the way back to live chains."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import bpy
 
 from .. import messages
 from ..bake.baking import chains_of
 from ..bake.clips import chosen_clips, clips_baked
+from ..bake.report import publish
 from ..bake.stepping import Steps, at_once
 from ..rig.blender.armatures import armature_objects
-from ..rig.blender.clips import Clip, clip_in, clips_of, is_in_place, made_from, moved_channels, playing_clip
+from ..rig.blender.clips import Clip, clip_in, clip_name, clips_of, is_in_place, made_from, moved_channels, playing_clip
 from ..rig.data.aside import (
     bring_back,
     has_aside,
@@ -19,6 +21,7 @@ from ..rig.data.aside import (
     put_bones_aside,
     put_copy_aside,
     put_object_aside,
+    take_name,
 )
 from ..rig.data.control_clips import controls_follow, partner, separate_controls
 from ..rig.data.footprint import footprint_of
@@ -57,7 +60,10 @@ def clips_baked_for_export(context: bpy.types.Context, ob: bpy.types.Object) -> 
         put_action_aside(ob, action)
     for control in left_out:
         put_object_aside(ob, control)
-    return report
+    names, called = [clip_name(clip, clips) for clip in clips], _take_names(actions, unseen)
+    clips = [replace(clip, name=called.get(clip.name, clip.name)) for clip in clips]
+    now = dict(zip(names, (clip_name(clip, clips) for clip in clips), strict=True))
+    return publish(*({**entry, "clip": now[entry["clip"]]} for entry in report["files"]))
 
 
 bake_clips_for_export = at_once(clips_baked_for_export)
@@ -108,6 +114,24 @@ def _sources(ob: bpy.types.Object, clips: Sequence[Clip]) -> list[bpy.types.Acti
             found.append(action)
             action = made_from(action)
     return [action for action in found if action not in played and action.is_editable]
+
+
+def _take_names(actions: Sequence[bpy.types.Action], unseen: Sequence[bpy.types.Action]) -> dict[str, str]:
+    """Let what was made of a clip that nobody sees have its name: games ask for "walk", and not for "walk planted".
+
+    Returns the new names by those of before.
+    """
+    free, called = list(unseen), {}
+    for action in actions:
+        source = made_from(action)
+        while source is not None and made_from(source) in free:
+            source = made_from(source)
+        if source in free:
+            free.remove(source)
+            name = action.name
+            take_name(action, source)
+            called[name] = action.name
+    return called
 
 
 def _of_controls(

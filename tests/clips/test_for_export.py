@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 
 from ik_addon.authoring.for_export import back_to_live, bake_clips_for_export
-from ik_addon.rig.blender.clips import clips_of
+from ik_addon.rig.blender.clips import clip_name, clips_of
 from ik_addon.solvers import ChainError
 
 from ..rig.rigs import update
 from ..scenes import enter, go_to, whole_state, without_handlers
 from .characters import AMOUNTS, FRAMES, SLOTTED, all_shown, farthest, numbered, rigged_character, show
 from .exporting import MODES, OF_ONE_CLIP, exported, film
+from .test_planted_clips import walker
 
 pytestmark = pytest.mark.versions
 
@@ -238,8 +239,8 @@ def test_what_was_deleted_meanwhile_is_no_obstacle():
     bpy.data.actions.remove(bpy.data.actions["idle"])
     bpy.data.objects.remove(bpy.data.objects["Foot.L"])
     assert back_to_live(ob) == 1
-    assert {"walk", "run", "idle (live)"} <= set(bpy.data.actions.keys())
-    ob.animation_data.action = bpy.data.actions["idle (live)"]
+    assert {"walk", "run", "idle"} <= set(bpy.data.actions.keys())
+    ob.animation_data.action = bpy.data.actions["idle"]
     assert len(clips_of(ob)) == 3
     assert live
 
@@ -270,3 +271,33 @@ def test_control_bones_are_left_out_where_deforming_bones_alone_are_asked_for(mo
     bake_clips_for_export(bpy.context, ob)
     only = {"use_armature_deform_only": True} if mode.startswith("FBX") else {"export_def_bones": True}
     assert exported(tmp_path, mode, sorted(own), FRAMES, **only).bones == own
+
+
+def test_empties_that_ride_on_bones_are_not_exported_and_ride_on_them_again(tmp_path):
+    ob = rigged_character(False)
+    foot = bpy.data.objects["Foot.L"]
+    foot.parent, foot.parent_type, foot.parent_bone = ob, "BONE", "spine"
+    foot.matrix_parent_inverse[0][3] = 0.25
+    update()
+    rode = foot.parent, foot.parent_type, foot.parent_bone, [list(row) for row in foot.matrix_parent_inverse]
+    bake_clips_for_export(bpy.context, ob)
+    back_to_live(ob)
+    assert rode == (foot.parent, foot.parent_type, foot.parent_bone, [list(row) for row in foot.matrix_parent_inverse])
+    bake_clips_for_export(bpy.context, ob)
+    names = exported(tmp_path, "ACTIONS", own_bones(ob), FRAMES).objects
+    assert not [name for name in names if name.startswith("Foot")]
+
+
+def test_planted_clips_are_exported_under_the_names_of_their_captures():
+    ob = walker(False)
+    bpy.ops.analytic_ik.plant_feet(clips="ALL")
+    before = {clip_name(clip, clips_of(ob)) for clip in clips_of(ob)}
+    assert "walk planted" in before
+    report = bake_clips_for_export(bpy.context, ob)
+    assert {"walk", "slow"} <= {entry["clip"] for entry in report["files"]}
+    assert {clip_name(clip, clips_of(ob)) for clip in clips_of(ob)} == {entry["clip"] for entry in report["files"]}
+    assert ob.animation_data.action.name == "walk"
+    back_to_live(ob)
+    assert {clip_name(clip, clips_of(ob)) for clip in clips_of(ob)} == before
+    assert {"walk", "walk planted"} <= set(bpy.data.actions.keys())
+    assert not [name for name in set(bpy.data.actions.keys()) if "(source)" in name or "(live)" in name]

@@ -6,13 +6,14 @@ Actions that are put aside stay in the file. Nothing plays or exports them: the 
 from collections.abc import Iterator
 
 import bpy
+from mathutils import Matrix
 
 from ..blender.animation import FOLLOWING, fcurve_collections
 
 _RECORDS = "analytic_ik_record_aside"
 _NOWHERE = "analytic_ik_aside."
 """What the paths of F-Curves begin with that are put aside."""
-_LIVE = "{} (live)"
+_LIVE, _SOURCE = "{} (live)", "{} (source)"
 
 
 _CHANNELS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
@@ -25,9 +26,9 @@ Held = tuple[bool, float, list[float]]
 class Aside(bpy.types.PropertyGroup):
     """One thing that is put aside.
 
-    live: an action; action: the baked one that has its place, None: it has its own. control: an object, with the
-    collection that it was in, or the scene if that was the scene's own. name: of a bone, with its switches and with
-    what its channels held.
+    live: an action and what it was called; action: the baked one that has its place, None: it has its own. control: an
+    object, with the collection that it was in, or the scene if that was the scene's own, and with its parent. name: of
+    a bone, with its switches and with what its channels held.
     """
 
     name: bpy.props.StringProperty()
@@ -35,10 +36,15 @@ class Aside(bpy.types.PropertyGroup):
     following: bpy.props.FloatProperty()
     channels: bpy.props.FloatVectorProperty(size=_SIZE)
     live: bpy.props.PointerProperty(type=bpy.types.Action)
+    called: bpy.props.StringProperty()
     action: bpy.props.PointerProperty(type=bpy.types.Action)
     control: bpy.props.PointerProperty(type=bpy.types.Object)
     collection: bpy.props.PointerProperty(type=bpy.types.Collection)
     scene: bpy.props.PointerProperty(type=bpy.types.Scene)
+    parent: bpy.props.PointerProperty(type=bpy.types.Object)
+    parent_type: bpy.props.StringProperty()
+    parent_bone: bpy.props.StringProperty()
+    parent_inverse: bpy.props.FloatVectorProperty(size=16)
 
 
 def has_aside(ob: bpy.types.Object) -> bool:
@@ -69,27 +75,41 @@ def live_copy(action: bpy.types.Action) -> bpy.types.Action:
 def put_copy_aside(ob: bpy.types.Object, action: bpy.types.Action, copy: bpy.types.Action) -> None:
     """Keep the live copy of an action that was baked."""
     record = getattr(ob, _RECORDS).add()
-    record.live, record.action = copy, action
+    record.live, record.action, record.called = copy, action, action.name
 
 
 def put_action_aside(ob: bpy.types.Object, action: bpy.types.Action) -> None:
     """Let nothing play or export an action."""
     _lead_nowhere(action)
-    getattr(ob, _RECORDS).add().live = action
+    record = getattr(ob, _RECORDS).add()
+    record.live, record.called = action, action.name
+
+
+def take_name(action: bpy.types.Action, source: bpy.types.Action) -> None:
+    """Let a baked action have the name of the one that it was made of, which is put aside."""
+    name = source.name
+    source.name = _SOURCE.format(name)
+    action.name = name
 
 
 def put_object_aside(ob: bpy.types.Object, control: bpy.types.Object) -> None:
-    """Take an object out of all scenes and collections that this file owns."""
+    """Take an object out of all scenes and collections that this file owns, and off its parent.
+
+    Exporters find what is parented to a bone in whatever collection it is.
+    """
     scenes = {scene.collection: scene for scene in bpy.data.scenes}
     for collection in control.users_collection:
         if collection.library is None and collection.override_library is None:
             record = getattr(ob, _RECORDS).add()
-            record.control = control
+            record.control, record.parent = control, control.parent
+            record.parent_type, record.parent_bone = control.parent_type, control.parent_bone
+            record.parent_inverse = [value for row in control.matrix_parent_inverse for value in row]
             if collection in scenes:
                 record.scene = scenes[collection]
             else:
                 record.collection = collection
             collection.objects.unlink(control)
+    control.parent = None
 
 
 def bring_back(ob: bpy.types.Object) -> int:
@@ -109,6 +129,8 @@ def bring_back(ob: bpy.types.Object) -> int:
     for live, action in [(record.live, record.action) for record in getattr(ob, _RECORDS) if record.live is not None]:
         if action is not None:
             _take_place(live, action)
+    for live, called in [(record.live, record.called) for record in getattr(ob, _RECORDS) if record.live is not None]:
+        live.name = called
     ob.property_unset(_RECORDS)
     ob.update_tag()
     return count
@@ -143,11 +165,11 @@ def _curves(action: bpy.types.Action) -> Iterator[bpy.types.FCurve]:
 
 
 def _take_place(live: bpy.types.Action, action: bpy.types.Action) -> None:
-    """Let a live action have the place and the name of the baked one, which goes."""
-    name, fake_user = action.name, action.use_fake_user
+    """Let a live action have the place of the baked one, which goes."""
+    fake_user = action.use_fake_user
     action.user_remap(live)
     bpy.data.actions.remove(action)
-    live.name, live.use_fake_user = name, fake_user
+    live.use_fake_user = fake_user
 
 
 def _link_back(record: Aside) -> None:
@@ -157,6 +179,11 @@ def _link_back(record: Aside) -> None:
         home = bpy.context.scene.collection
     if record.control.name not in home.objects:
         home.objects.link(record.control)
+    if record.parent is not None and record.control.parent is None:
+        record.control.parent = record.parent
+        record.control.parent_type, record.control.parent_bone = record.parent_type, record.parent_bone
+        values = list(record.parent_inverse)
+        record.control.matrix_parent_inverse = Matrix([values[k : k + 4] for k in range(0, 16, 4)])
 
 
 def register() -> None:
