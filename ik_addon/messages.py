@@ -854,12 +854,11 @@ NO_CLIP = Refusal(
     "Motion."
 )
 NO_SUCH_CLIP = Refusal(
-    "Armature '{armature}' has no clip '{clip}' in which the controls have keys. Choose another clip, or assign it and "
-    "click Follow Motion."
+    "Armature '{armature}' has no clip '{clip}', or its controls have no keys in it. Look at the name, or assign the "
+    "clip and click Follow Motion."
 )
 NO_CLIP_TICKED = Refusal("No clip of armature '{armature}' is ticked. Tick one in the list.")
 NO_CHAIN_IMPORTED = Clause("files of its format hold no chains. Use the command rig or plant on it first.")
-NOTHING_PLANTED = Part("none of its armatures could be planted")
 NOTHING_RIGGED = Part("none of its armatures could be rigged")
 CLIP_LEFT_OUT = Part("left as it is: {why}")
 ONLY_CURRENT = Note("{armature}: a {suffix} file holds one clip, so only the current one is planted")

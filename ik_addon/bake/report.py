@@ -176,11 +176,12 @@ def words(chain: dict) -> str:
 
 
 def foot_words(foot: dict) -> str:
-    """One line that says what a leg's entry of a clip check means."""
-    figures = foot["before"], foot["after"]
-    slides = " > ".join(f"{each['slide'] * foot['length']:.3g}" for each in figures if each)
-    skating = " > ".join(f"{each['skating']:.0%}" for each in figures if each)
-    pops = " > ".join(f"{each['knee_pops']}" for each in figures if each)
+    """One line that says what a leg's entry of a clip check means, in leg lengths as the report and limits of it."""
+    figures = [each for each in (foot["before"], foot["after"]) if each]
+    slides, skating, pops = (
+        " -> ".join(form.format(each[name]) for each in figures)
+        for name, form in (("slide", "{:.4f}"), ("skating", "{:.0%}"), ("knee_pops", "{}"))
+    )
     contacts = contacts_words(foot["contacts"])
     return messages.FOOT_RESULT(bone=foot["bone"], contacts=contacts, slides=slides, skating=skating, pops=pops)
 

@@ -21,7 +21,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
     check_output(output, options)
     compressed = open_file(file)
     ground, keep = ground_of(options) or Ground(), not is_foreign(output)
-    entries, planted = [], []
+    entries, planted, reasons = [], [], []
     for ob in armatures_of_scene():
         bpy.context.view_layer.objects.active = ob
         several = len(rigged_clips(ob)) > 1
@@ -36,12 +36,12 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
                     frames = options.frames and range(options.frames[0], options.frames[1] + 1)
                     report = plant_clip(bpy.context, ob, frames, None, ground, keep, progress=progress)
         except ChainError as error:
-            complain(file, error)
+            reasons.append(complain(file, error))
             continue
         entries += report["files"]
         planted.append((ob, span_of(report["files"])))
     if not planted:
-        return [{"frames": None, "seconds": 0.0, "chains": [], "error": messages.NOTHING_PLANTED()}]
+        return [{"frames": None, "seconds": 0.0, "chains": [], "error": " ".join(reasons)}]
     stop_if_asked()
     bpy.context.view_layer.objects.active = planted[0][0]
     write_file(output, compressed, planted[0][1])

@@ -300,7 +300,7 @@ def test_checking_measures_each_clip_and_changes_nothing():
 
 def test_clips_that_are_none_are_named():
     ob = rigged_character(True)
-    with pytest.raises(ChainError, match="Armature 'skeleton' has no clip 'jump' in which"):
+    with pytest.raises(ChainError, match="Armature 'skeleton' has no clip 'jump', or its controls"):
         bake_clips(bpy.context, chains_of([ob]), names=["jump"])
     ob.animation_data.action = None
     for action in list(bpy.data.actions):
