@@ -138,7 +138,7 @@ REFUSED = {
     "CCD": (ccd, "Bone 'shin': its Solver is CCD, which has no native form. Set it to Automatic, or bake the chain"),
     "flip": (lambda: many(flip=True), "its Flip Bend has no native form. Switch it off"),
     "least motion": (lambda: many(least_motion=True), "Preserve FK Shape has no native form. Switch it off"),
-    "cone": (cone, "Bone 'shin': Max Bend of bone 'shin' has no native form"),
+    "cone": (cone, "Bone 'shin': the Max Bend of bone 'shin' has no native form"),
     "root": (limited_root, "Bone 'shin': the IK limits of bone 'thigh' have no native form"),
     "flipped knee": (flipped_knee, "Bone 'shin': its Flip Bend has no native form"),
     "uneven": (uneven, "Bone 'shin': bone 'hips' is scaled unevenly or mirrored. Scale it evenly"),
