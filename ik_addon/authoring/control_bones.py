@@ -13,7 +13,7 @@ from ..rig.pose.reading import ArmatureReader, SceneReader
 from ..solvers import Chain
 from ..solvers.bending import is_straight, start_frame
 from .control_names import control_names, side_of
-from .editing import check_editable_bones, edit_bones
+from .editing import check_editable_bones, delete_bones, edit_bones
 from .finding.legs import FoundLimb, find_limbs
 from .homes import CONTROL_BONES, control_bones
 from .places import pole_place, target_place
@@ -258,16 +258,8 @@ def new_bones_taken_back(*armatures: bpy.types.Object) -> Iterator[None]:
 
 def remove_bones(ob: bpy.types.Object, names: Iterable[str]) -> None:
     """Delete bones of an armature object, and the bone collection of control bones if that leaves it empty."""
-    going = [name for name in names if name in ob.data.bones]
-    if not going:
-        return
-    with edit_bones(ob) as bones:
-        for name in going:
-            bones.remove(bones[name])
-    home = ob.data.collections_all.get(CONTROL_BONES)
-    if home is not None and not home.bones and not home.children:
-        ob.data.collections.remove(home)
-    remove_unused_widgets()
+    if delete_bones(ob, names, CONTROL_BONES):
+        remove_unused_widgets()
 
 
 def is_unused_bone(control: Control) -> bool:

@@ -1,6 +1,6 @@
 """Edit Mode of an armature for a moment, without touching what the user has selected, or any other object's mode."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import bpy
@@ -56,6 +56,20 @@ def edit_bones(ob: bpy.types.Object) -> Iterator[bpy.types.ArmatureEditBones]:
         bpy.data.scenes.remove(scene)
         ob.hide_viewport, ob.data.use_mirror_x = hidden, mirror
         _select(ob, selected, active_name)
+
+
+def delete_bones(ob: bpy.types.Object, names: Iterable[str], home: str) -> bool:
+    """Delete bones of an armature object, and the bone collection of this name if that is empty then; whether there was
+    any bone to delete."""
+    going = [name for name in names if name in ob.data.bones]
+    if going:
+        with edit_bones(ob) as bones:
+            for name in going:
+                bones.remove(bones[name])
+    collection = ob.data.collections_all.get(home)
+    if collection is not None and not collection.bones and not collection.children:
+        ob.data.collections.remove(collection)
+    return bool(going)
 
 
 def _select(ob: bpy.types.Object, names: set[str], active: str) -> None:

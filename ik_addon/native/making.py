@@ -7,6 +7,7 @@ from typing import NamedTuple
 import bpy
 
 from .. import messages
+from ..authoring.editing import delete_bones
 from ..rig.data.relation import forget_trigger
 from ..rig.data.settings import NATIVE_RECORD, native_tips
 from ..rig.model.foot import end_bone, toe_of
@@ -15,7 +16,7 @@ from ..solvers import ChainError
 from . import marks
 from .marks import Record
 from .measuring import ALLOWED, measure
-from .mechanism import make_bones, remove_bones
+from .mechanism import make_bones
 from .properties import native_settings, to_live, to_native
 from .refusals import check_armature, check_bones, check_chain, check_limb
 from .removed import put_back, remove_still_ik
@@ -160,7 +161,7 @@ def _take_back(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence
     if not names:
         return
     _remove_drivers(ob, tuple(ob.pose.bones[name].path_from_id() for name in helpers))
-    remove_bones(ob, helpers)
+    delete_bones(ob, helpers, marks.MECHANISM)
     data = ob.animation_data
     if not had_animation and data and not (data.action or data.drivers or data.nla_tracks):
         ob.animation_data_clear()

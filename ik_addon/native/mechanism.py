@@ -1,6 +1,6 @@
 """Helper bones, constraints and drivers of one native chain, while they are made."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import bpy
@@ -194,18 +194,6 @@ def make_bones(mechanisms: Sequence[Mechanism]) -> None:
             home.assign(bone)
             bone.hide_select = True
             setattr(ob.pose.bones[name], HELPS, mechanism.key)
-
-
-def remove_bones(ob: bpy.types.Object, names: Iterable[str]) -> None:
-    """Delete helper bones, and their bone collection if that leaves it empty."""
-    going = [name for name in names if name in ob.data.bones]
-    if going:
-        with edit_bones(ob) as bones:
-            for name in going:
-                bones.remove(bones[name])
-    home = ob.data.collections_all.get(MECHANISM)
-    if home is not None and not home.bones and not home.children:
-        ob.data.collections.remove(home)
 
 
 def _cut(name: str, size: int) -> str:
