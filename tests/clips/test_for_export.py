@@ -65,7 +65,9 @@ characters = pytest.mark.parametrize(
         pytest.param(13, True, marks=pytest.mark.slow, id="quadruped, 13 clips"),
     ],
 )
-in_every_mode = pytest.mark.parametrize("mode", MODES)
+in_every_mode = pytest.mark.parametrize(
+    "mode", [pytest.param(mode, marks=[] if mode == "ACTIONS" else pytest.mark.slow) for mode in MODES]
+)
 
 
 @in_every_mode
