@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TypeVar
 
 import bpy
@@ -104,6 +105,40 @@ def clips_made(
                 # Nothing plays it: without a user it would be lost when the file is saved.
                 new.action.use_fake_user = True
         return results, made
+
+
+@dataclass(frozen=True, slots=True)
+class ClipsDone:
+    """What was done to clips. reports: of those to which it could be. left_out: why the others were refused. made: what
+    takes the place of each."""
+
+    reports: Mapping[Clip, dict]
+    left_out: Mapping[Clip, ChainError]
+    made: Mapping[Clip, Clip]
+
+
+def clips_tried(
+    ob: bpy.types.Object, clips: Sequence[Clip], work: Callable[[Clip], Steps[dict | ChainError]]
+) -> Steps[ClipsDone]:
+    """The same for work that some clips may refuse: these stay as they are, and the others are done.
+
+    work: returns its report, or raises or returns why the clip is left out. Raises the first ChainError, with nothing
+    changed, if all are.
+    """
+
+    def tried(clip: Clip) -> Steps[dict | ChainError]:
+        try:
+            return (yield from work(clip))
+        except ChainError as error:
+            return error
+
+    results, made = yield from clips_made(ob, clips, tried)
+    found = dict(zip(clips, results, strict=True))
+    left_out = {clip: said for clip, said in found.items() if isinstance(said, ChainError)}
+    reports = {clip: said for clip, said in found.items() if not isinstance(said, ChainError)}
+    if not reports:
+        raise left_out[clips[0]]
+    return ClipsDone(reports, left_out, made)
 
 
 def rigged_clips(ob: bpy.types.Object) -> list[Clip]:

@@ -38,8 +38,8 @@ def mark_source(action: bpy.types.Action, source: bpy.types.Action | None, made:
 
 
 def forget_source(action: bpy.types.Action) -> None:
-    """Let nothing tell any more that an action was planted or matched, or made of another."""
-    for pointer in (_PLANTED, _MATCHED, _SETTINGS, "analytic_ik_made_from"):
+    """Let nothing tell any more that an action was planted or matched, so that doing it again begins with itself."""
+    for pointer in (_PLANTED, _MATCHED, _SETTINGS):
         action.property_unset(pointer)
 
 

@@ -10,17 +10,16 @@ from ... import messages
 from ...authoring.bare import controls_of_chains, remove_controls
 from ...authoring.rigging import rig_legs
 from ...bake.baking import baked, chains_of, finish_chains
-from ...bake.clips import chosen_clips, frames_of, strips_play
+from ...bake.clips import chosen_clips, clips_tried, frames_of, strips_play
 from ...bake.report import file_report, publish
 from ...bake.stepping import Steps, at_once, part_of
-from ...rig.blender.clips import Clip, clip_name, clips_of, playing_clip
+from ...rig.blender.clips import Clip, clip_name, clips_of, forget_made, playing_clip
 from ...rig.blender.motion import motion_frames
 from ...rig.data.control_clips import own_actions, partner_made, separate_controls
 from ...rig.data.undoing import all_or_nothing
 from ...rig.model.order import ChainName
 from ...solvers import ChainError
 from ..feet.options import Options
-from .all_clips import clips_planted
 from .checking import feet_checked
 from .ground import Ground
 from .legs import leg_tips
@@ -115,7 +114,7 @@ def all_clips_planted(
                     partner_made(control, clip)
         undo.nothing_more_is_made()
         of_controls = own_actions(ob, clips)
-        found = yield from clips_planted(ob, clips, work)
+        found = yield from clips_tried(ob, clips, work)
         strips_play(ob, found.made)
         controls = controls_of_chains(ob)
         finish_chains(context, chains_of([ob]), "MUTE" if keep_controls else "REMOVE")
@@ -188,6 +187,7 @@ def _put_in_place_of_source(ob: bpy.types.Object) -> None:
     name = source.name if source is not None else action.name
     # First of all what points to it: Blender 5.0 evaluates that too, and ends where it is gone.
     forget_source(action)
+    forget_made(action)
     if source is not None:
         action.use_fake_user = source.use_fake_user
         source.user_remap(action)

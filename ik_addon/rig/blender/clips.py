@@ -185,6 +185,11 @@ def mark_made(action: bpy.types.Action, source: bpy.types.Action) -> None:
     setattr(action, _MADE_FROM, source)
 
 
+def forget_made(action: bpy.types.Action) -> None:
+    """Let nothing tell any more that an action was made from another."""
+    action.property_unset(_MADE_FROM)
+
+
 def _with_slot(action: bpy.types.Action, slot) -> str:
     return f"{action.name}: {slot.name_display}"
 

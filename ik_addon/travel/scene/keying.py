@@ -10,6 +10,7 @@ from ... import messages
 from ...authoring.fk_frames import keys_of
 from ...authoring.placing import Control, depth
 from ...bake.keys import BoneKeys, write_keys
+from ...planting.scene.sources import forget_source
 from ...rig.blender.armatures import is_changeable
 from ...rig.blender.bones import pose_matrix, rotation_in
 from ...rig.blender.channels import LOCATION, SCALE, Raw, channel_of, quaternion_of, raw_of
@@ -28,7 +29,6 @@ _SAME = 1e-6
 """Numbers this close are the same: of a matrix's elements, and of locations by `Film.size_of`."""
 _SHEARED = 1e-4
 """How far a matrix's elements may be from what location, rotation and scale make."""
-_PLANTED = ("analytic_ik_planted_from", "analytic_ik_planted_with")
 
 
 def rows_for(film: Film, wanted: Worlds) -> dict[Control, Rows]:
@@ -140,9 +140,8 @@ def write_rows(film: Film, found: Mapping[Control, Rows], made: str) -> bpy.type
         own = [keys_of(control.bone, mode, raws, film.frames) for mode, raws in rows.items()]
         keys.setdefault(control.ob, []).extend(own)
     action = write_keys(film.ob, keys[film.ob], "COPY", made)
-    for pointer in _PLANTED:
-        # What it was planted from moves otherwise.
-        action.property_unset(pointer)
+    # What it was planted or matched from moves otherwise.
+    forget_source(action)
     # In the copy of a clip they have copies of their slots.
     controls_follow(film.ob)
     for ob, channels in keys.items():

@@ -7,10 +7,9 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, StringProp
 
 from ... import messages
 from ...authoring.selection import chain_armature
-from ...bake.clips import chosen_clips, rigged_clips, strips_play
+from ...bake.clips import chosen_clips, clips_tried, rigged_clips, strips_play
 from ...bake.report import frames_words
 from ...bake.stepping import Steps, frame_kept
-from ...planting.scene.all_clips import clips_planted
 from ...rig.blender.clips import Clip, clip_name
 from ...solvers import ChainError
 from ..classes import registration_of
@@ -88,22 +87,16 @@ class ClipsMade(OverClips):
 
         ChainError if all are.
         """
-
-        def tried(clip: Clip) -> Steps[dict | ChainError]:
-            try:
-                return (yield from work(clip))
-            except ChainError as error:
-                return error
-
-        clips = chosen_clips(ob, self.clip_names(ob))
+        clips = chosen_clips(ob, self.clip_names(ob), self.offered_clips(ob))
         with frame_kept(context.scene):
             # Also if none is done, controls are back where the clip that plays has them.
-            done = yield from clips_planted(ob, clips, tried)
+            done = yield from clips_tried(ob, clips, work)
         if self.strips:
             strips_play(ob, done.made)
         reports, result = done.reports, ""
-        worst = max(reports, key=lambda clip: len(reports[clip]["unreached_frames"]))
-        if unreached := reports[worst]["unreached_frames"]:
+        unreached_by = {clip: report.get("unreached_frames", ()) for clip, report in reports.items()}
+        worst = max(unreached_by, key=lambda clip: len(unreached_by[clip]))
+        if unreached := unreached_by[worst]:
             result += messages.CLIP_UNREACHED(clip=clip_name(worst, clips), frames=frames_words(len(unreached)))
         if done.left_out:
             names = messages.quoted(clip_name(clip, clips) for clip in done.left_out)

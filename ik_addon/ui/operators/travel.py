@@ -7,10 +7,9 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ... import messages
 from ...authoring.selection import chain_armature
-from ...bake.clips import chosen_clips, clips_words, strips_play
+from ...bake.clips import clips_words
 from ...bake.stepping import Steps
-from ...planting.scene.all_clips import clips_planted
-from ...rig.blender.clips import Clip, clip_name, clips_of
+from ...rig.blender.clips import Clip, clips_of
 from ...solvers import ChainError
 from ...travel.scene.in_place import clip_in_place, clip_travelling
 from ...travel.scene.loop import clip_looped
@@ -58,25 +57,9 @@ class OfClip(ClipsMade, SteppedOperator):
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         if self.clips == "CURRENT":
             return self.words(context, (yield from self.clip_steps(context, ob)))
-
-        def work(_: Clip) -> Steps[dict | ChainError]:
-            try:
-                return (yield from self.clip_steps(context, ob))
-            except ChainError as error:
-                # Not every clip travels, or walks in place.
-                return error
-
-        clips = chosen_clips(ob, self.clip_names(ob), self.offered_clips(ob))
-        done = yield from clips_planted(ob, clips, work)
-        if self.strips:
-            strips_play(ob, done.made)
-        result = ""
-        if done.left_out:
-            names = messages.quoted(clip_name(clip, clips) for clip in done.left_out)
-            result = messages.CLIPS_LEFT_OUT(clips=names, why=next(iter(done.left_out.values())))
-        self.level = "WARNING" if result else "INFO"
-        count = clips_words(len(done.reports))
-        return messages.TRAVEL_CLIPS(work=self.bl_label, clips=count, result=result)
+        # Not every clip travels, or walks in place.
+        reports, result = yield from self.each_clip(context, ob, lambda _: self.clip_steps(context, ob))
+        return messages.TRAVEL_CLIPS(work=self.bl_label, clips=clips_words(len(reports)), result=result)
 
 
 class ANALYTIC_IK_OT_root_motion(OfClip):
