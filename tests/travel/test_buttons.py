@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from ik_addon.authoring.rigging import rig_legs
+from ik_addon.planting.scene.sources import is_made, mark_source
 
 from ..clips.characters import new_character
 from ..rig.rigs import update
@@ -118,3 +119,12 @@ def test_a_planted_clip_in_place_is_not_updated_from_its_source():
     assert not ob.animation_data.action.is_property_set("analytic_ik_planted_from")
     with pytest.raises(RuntimeError, match="its action was not made by Plant Feet"):
         ik.plant_again()
+
+
+def test_what_a_matched_clip_was_made_from_is_forgotten():
+    """Else matching again would begin before the loop, and write over it."""
+    ob = walker(SHORT)
+    mark_source(ob.animation_data.action, ob.animation_data.action.copy(), "matched")
+    assert is_made(ob, "matched")
+    ik.make_loop()
+    assert not is_made(ob, "matched")
