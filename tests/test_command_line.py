@@ -17,7 +17,7 @@ from ik_addon.bake import saving
 from ik_addon.command_line import baking
 
 from .authoring.skeletons import FAMILIES, armature_of
-from .rig.rigs import new_empty
+from .rig.rigs import BoneSpec, new_armature, new_empty
 from .scenes import (
     EXACT,
     Poses,
@@ -472,7 +472,12 @@ def test_a_file_without_legs_is_told_and_not_saved(files, capsys):
         )
         assert status == 1
         assert sentence in capsys.readouterr().err
-    assert names(files) == before
+    save_scene(files / "plank.blend", lambda: new_armature("plank", [BoneSpec("plank", (0, 0, 0), (0, 0, 1))]))
+    arguments = ["rig", str(files / "plank.blend"), "--output", str(files / "out.blend")]
+    assert command_line.run([*arguments, "--report", str(files / "report.json")]) == 1
+    assert "none of its armatures could be rigged" in (files / "report.json").read_text()
+    assert "plank" in capsys.readouterr().err
+    assert names(files) == before | {"plank.blend", "report.json"}
     assert command_line.run(["rig", "a.blend", "b.blend", "--output", "c.blend"]) == 2
     assert command_line.run(["rig", "a.glb", "--output", "c.glb"]) == 2
     assert "'c.glb' cannot hold chains and controls. Name a .blend file." in capsys.readouterr().err
