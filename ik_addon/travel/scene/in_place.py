@@ -41,13 +41,11 @@ def clip_in_place(context: bpy.types.Context, ob: bpy.types.Object, body: str = 
     taken: list = []
 
     def moved(film: Film) -> dict[Control, Rows]:
-        ways = [_way(film, each) for each in line]
-        if np.linalg.norm(ways[-1]) < _SHORTEST * _size(film):
+        found = traveler(film, line)
+        if found is None:
             raise ChainError(messages.IN_PLACE_ALREADY(bone=hips.name)).of(messages.ARMATURE(armature=ob.name))
-        mover = next(
-            each for each, way in zip(line, ways, strict=True) if way @ ways[-1] >= _SHARE * ways[-1] @ ways[-1]
-        )
-        step = ways[-1] / (len(film.frames) - 1)
+        mover, way = found
+        step = way / (len(film.frames) - 1)
         taken.extend((mover, step))
         return rows_for(film, _moved(film, mover, controls, -step))
 
