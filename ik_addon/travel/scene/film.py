@@ -17,6 +17,11 @@ Channels = dict[str, Raw]
 """What the channels of a bone or object hold, by their modes: location, rotation and scale."""
 
 
+def turn_of(channels: Channels) -> str:
+    """The rotation mode of channels."""
+    return next(mode for mode in channels if mode not in (LOCATION, SCALE))
+
+
 @dataclass(frozen=True)
 class Film:
     """What is seen over T frames.

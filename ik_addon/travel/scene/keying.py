@@ -18,7 +18,7 @@ from ...rig.blender.clips import playing_clip
 from ...rig.data.control_clips import controls_follow, keep_partner, partner
 from ...solvers import ChainError
 from .body import carriers_of
-from .film import Channels, Film
+from .film import Channels, Film, turn_of
 
 Rows = dict[str, list[Raw]]
 """What the channels of a control are to hold at each frame, by their modes."""
@@ -73,7 +73,7 @@ def _of_bone(film: Film, wanted: Worlds, ways: Worlds, control: Control) -> list
 def _changed(film: Film, control: Control, bases: Sequence[Matrix]) -> Rows:
     """The channels that have to hold something else for these basis matrices."""
     before = film.channels[control]
-    mode = next(mode for mode in before[0] if mode not in (LOCATION, SCALE))
+    mode = turn_of(before[0])
     locations, rotations = [], []
     near = before[0][mode]
     for row, basis in zip(before, bases, strict=True):
@@ -103,7 +103,7 @@ def _apart(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> float:
 
 
 def _basis(channels: Channels) -> Matrix:
-    mode = next(mode for mode in channels if mode not in (LOCATION, SCALE))
+    mode = turn_of(channels)
     return Matrix.LocRotScale(channels[LOCATION], quaternion_of(channels[mode], mode), channels[SCALE])
 
 

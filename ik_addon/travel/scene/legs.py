@@ -15,7 +15,7 @@ from ...rig.blender.channels import LOCATION, SCALE, Raw, quaternion_of, raw_of
 from ...rig.blender.movers import movers_of
 from ...rig.blender.rotations import matrices_of, turns_in
 from ...solvers import Chain, Goal, link_rotations, solve
-from .film import Film
+from .film import Film, turn_of
 from .keying import Rows
 
 
@@ -52,7 +52,7 @@ def rows_of_leg(film: Film, foot: Foot, bodies: np.ndarray, rows: Mapping[Contro
     """
     bones = [film.ob.pose.bones[name].bone for name in foot.path]
     controls = [Control(film.ob, name, turns=True) for name in foot.path]
-    modes = [next(mode for mode in film.channels[each][0] if mode not in (LOCATION, SCALE)) for each in controls]
+    modes = [turn_of(film.channels[each][0]) for each in controls]
     links = [foot.path.index(name) for name in foot.leg.links]
     to_armature = np.linalg.inv(film.worlds[film.ob])
     tops = [Matrix(pose) for pose in to_armature @ bodies]
@@ -94,7 +94,7 @@ def _basis(film: Film, rows: Mapping[Control, Rows], control: Control, t: int) -
     """What the channels of a bone make at a row, those that are to be keyed and the others."""
     own = {mode: raws[t] for mode, raws in rows.get(control, {}).items()}
     channels = {**film.channels[control][t], **own}
-    mode = next(mode for mode in channels if mode not in (LOCATION, SCALE))
+    mode = turn_of(channels)
     location = (0.0, 0.0, 0.0) if control.owner.bone.use_connect else channels[LOCATION]
     return Matrix.LocRotScale(location, quaternion_of(channels[mode], mode), channels[SCALE])
 
