@@ -44,8 +44,8 @@ WITHOUT_SCENE = {
     "docs",
 }
 
-# How many of a test's random cases are not slow, and of all its cases.
-QUICK_SEEDS, QUICK_CASES = 2, 10
+# How many of a test's random cases are not slow, and of all its cases; how many random cases are not deep.
+QUICK_SEEDS, QUICK_CASES, SEEDS = 2, 6, 10
 
 # After Rigify has generated a rig, Blender 4.2 may crash at a later undo, also without the add-on: these come last.
 LAST = ("test_shown.py", "test_rigify.py")
@@ -61,7 +61,8 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of many random cases the first are enough for a quick run; the others are slow. Some files come last."""
+    """Of many random cases the first are enough for a quick run; the others are slow, and after some more of them deep.
+    What is deep is slow. Some files come last."""
     seeds_of: defaultdict[tuple, list] = defaultdict(list)
     cases: Counter[str] = Counter()
     for item in items:
@@ -76,6 +77,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 seeds.append(given[name])
             if seeds.index(given[name]) >= QUICK_SEEDS:
                 item.add_marker("slow")
+            if seeds.index(given[name]) >= SEEDS:
+                item.add_marker("deep")
+        if item.get_closest_marker("deep"):
+            item.add_marker("slow")
     items.sort(key=lambda item: item.path.name in LAST)
 
 

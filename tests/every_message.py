@@ -38,8 +38,10 @@ def said_messages() -> Counter[Message]:
 
 
 def pytest_deselected(items):
-    for item in items[:1]:
-        item.config.stash[_LEFT_OUT] = True
+    # What is deep only repeats what the others show, on more cases.
+    for item in items:
+        if item.get_closest_marker("deep") is None:
+            item.config.stash[_LEFT_OUT] = True
 
 
 def pytest_testnodedown(node):

@@ -403,6 +403,7 @@ def test_without_a_name_the_file_that_blender_has_open_is_taken(files):
     assert (files / "out.blend").exists()
 
 
+@pytest.mark.slow
 def test_the_legs_of_a_file_are_rigged(tmp_path):
     save_scene(tmp_path / "body.blend", lambda: armature_of(FAMILIES[0].bones()))
     source = (tmp_path / "body.blend").read_bytes()

@@ -17,7 +17,9 @@ SETTINGS = f"""
 [pytest]
 addopts = --import-mode=importlib --dist=loadfile
 pythonpath = . {TESTS.parent.as_posix()}
-markers = slow
+markers =
+    slow
+    deep
 """
 # Two files, each of which meets one half of the messages, so that of two processes none meets them all.
 HALF = f"""
@@ -30,6 +32,10 @@ def test_half():
 
 @pytest.mark.slow
 def test_slow():
+    pass
+
+@pytest.mark.deep
+def test_deep():
     pass
 """
 
@@ -51,11 +57,17 @@ def ends(folder, *options):
 def test_one_that_no_process_meets_fails_the_run_by_name(tmp_path, processes):
     status, said = ends(tmp_path, "-n", processes)
     assert f"no test meets {UNMET} of messages.py" in said
-    assert "1 failed, 4 passed" in said.splitlines()[-1]
+    assert "1 failed, 6 passed" in said.splitlines()[-1]
     assert status == 1
 
 
 def test_a_part_of_a_suite_is_not_judged(tmp_path):
     status, said = ends(tmp_path, "-n", "0", "-m", "not slow")
-    assert "2 passed, 2 deselected" in said.splitlines()[-1]
+    assert "2 passed, 4 deselected" in said.splitlines()[-1]
     assert status == 0
+
+
+def test_without_what_is_deep_it_is_whole(tmp_path):
+    status, said = ends(tmp_path, "-n", "0", "-m", "not deep")
+    assert "1 failed, 4 passed, 2 deselected" in said.splitlines()[-1]
+    assert status == 1

@@ -148,6 +148,7 @@ def test_the_manifest_passes_review():
     assert of_manifest(tomllib.loads(MANIFEST.read_text()), names_in(SOURCES)) == []
 
 
+@pytest.mark.slow
 def test_the_sources_pass_review():
     assert "ui/panels/chain.py" in SOURCES
     assert of_sources(SOURCES) == []

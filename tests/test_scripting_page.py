@@ -50,6 +50,7 @@ def test_every_clip_of_a_character(as_extension, capfd):
         assert re.search(rf"^{name}: frames \[1, 12, 1\], off by \d\.\de-\d\d of the limb$", said, re.M)
 
 
+@pytest.mark.slow
 def test_a_folder_of_captures(tmp_path):
     source, output = tmp_path / "captures", tmp_path / "planted"
     source.mkdir()

@@ -112,6 +112,7 @@ def test_the_cost_counts_every_joint_once_from_where_it_was():
     assert setup.cost(elbow_bent, turned) == pytest.approx(degrees(pi), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_anyone_can_run_it():
     command = [
         sys.executable,

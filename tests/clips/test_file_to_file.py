@@ -235,9 +235,16 @@ def test_a_blend_file_keeps_the_captures_and_the_rig(tmp_path):
         assert np.abs(heads(ob, FEET[::5]) - seen).max() < (30 if name == "flying" else 1) * NEAR
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".glb", ".fbx"])
-@pytest.mark.parametrize(("family", "count"), [("Rigify metarig", 20), ("Rigify horse", 13)])
+@pytest.mark.parametrize(
+    ("family", "count"),
+    [
+        pytest.param("Rigify metarig", 3, marks=SLOW),
+        pytest.param("Rigify horse", 3, marks=SLOW),
+        pytest.param("Rigify metarig", 20, marks=pytest.mark.deep),
+        pytest.param("Rigify horse", 13, marks=pytest.mark.deep),
+    ],
+)
 def test_many_clips_come_out_under_their_names(family, count, suffix, tmp_path):
     """Rigged once, planted, baked, exported and imported again."""
     ob = armature_of(next(each for each in FAMILIES if each.name == family).bones())

@@ -61,8 +61,9 @@ characters = pytest.mark.parametrize(
     ("count", "beast"),
     [
         pytest.param(3, False, id="biped, 3 clips"),
-        pytest.param(20, False, marks=pytest.mark.slow, id="biped, 20 clips"),
-        pytest.param(13, True, marks=pytest.mark.slow, id="quadruped, 13 clips"),
+        pytest.param(3, True, marks=pytest.mark.slow, id="quadruped, 3 clips"),
+        pytest.param(20, False, marks=pytest.mark.deep, id="biped, 20 clips"),
+        pytest.param(13, True, marks=pytest.mark.deep, id="quadruped, 13 clips"),
     ],
 )
 in_every_mode = pytest.mark.parametrize(

@@ -172,6 +172,7 @@ def test_the_other_arm_and_the_legs_stay(scene):
         assert np.abs(np.array(after) - worlds).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_run_twice_it_gives_the_same_keys(scene):
     ob, held = scene[0], Control(scene[1])
     lock(bpy.context, [left(ob)], held, FRAMES)

@@ -173,6 +173,7 @@ def test_where_there_is_no_edge_no_footing_is_looked_for(ground):
     assert (without.ankles == found.ankles).all()
 
 
+@pytest.mark.slow
 def test_where_no_place_is_even_the_foot_stays():
     clip = SOURCES["clean"]()
 
@@ -354,6 +355,7 @@ def test_a_foot_that_goes_from_heel_to_ball_at_once_touches_with_both_between():
 
 
 @pytest.mark.parametrize("apart", [(0.0, 3.0, 0.0), (0.0, 0.0, 3.0), (1.0, 2.0, 1.5)], ids=["aside", "up", "askew"])
+@pytest.mark.slow
 def test_what_no_body_can_reach_is_said_and_shared(apart):
     clip, truth = clips.walk(60.0)
 

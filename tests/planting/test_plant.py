@@ -91,6 +91,7 @@ def test_a_ball_that_is_locked_stands_on_evaluated_bones(walker):
     assert last_report() == report
 
 
+@pytest.mark.slow
 def test_a_foot_that_rolls_stands_between_two_frames(walker):
     """Every third frame alone is keyed: its foot turns far from one to the next, and a chord would leave the lock."""
     report = plant(bpy.context, leg_tips(walker), range(1, 122, 3))
@@ -168,6 +169,7 @@ def test_the_source_keeps_every_key(walker):
     assert keys_of(walker) == before
 
 
+@pytest.mark.slow
 def test_a_contact_that_is_edited_changes_its_own_step_alone(walker):
     tips = leg_tips(walker)
     report = plant(bpy.context, tips, FRAMES)

@@ -67,6 +67,7 @@ def drag(creature: Creature, place: Vector) -> np.ndarray:
 
 
 @pytest.mark.parametrize("legs", LEGS)
+@pytest.mark.slow
 def test_hips_dragged_anywhere_keep_the_feet_and_stop_where_the_legs_end(legs):
     creature, random, stopped = Creature(legs, direction="NEAREST"), Random(legs), 0
     creature.hips.analytic_ik_body_softness = 0.0

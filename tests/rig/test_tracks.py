@@ -125,6 +125,8 @@ def test_sampled_or_evaluated_one_frame_or_many_the_pose_is_the_same():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(20, 2020, 100))
+@pytest.mark.parametrize(
+    "first", [20, *(pytest.param(first, marks=pytest.mark.deep) for first in range(120, 2020, 100))]
+)
 def test_and_so_with_two_thousand_rigs(first):
     check(range(first, first + 100))

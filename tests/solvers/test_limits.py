@@ -68,7 +68,10 @@ KINDS = {
     "swings": ["swing"],
     "all sorts": ["cone", "hinge", "swing", None],
 }
-every_kind = pytest.mark.parametrize("kinds", KINDS.values(), ids=KINDS)
+every_kind = pytest.mark.parametrize(
+    "kinds",
+    [pytest.param(kinds, marks=[] if len(kinds) > 2 else pytest.mark.slow, id=name) for name, kinds in KINDS.items()],
+)
 seeds = st.integers(0, 2**32 - 1)
 
 
