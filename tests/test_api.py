@@ -84,6 +84,7 @@ def test_feet_are_checked_without_chains(character):
     assert not entry["chains"] and {foot["ground"] for foot in entry["feet"]} == {"LEVEL"}
 
 
+@pytest.mark.slow
 def test_clips_are_planted_and_those_without_a_stand_are_named():
     ob = walking_clips()
     report = api.plant(ob, clips="ALL", ground=api.Ground("LEVEL", 0.0), keep_controls=False)

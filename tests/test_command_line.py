@@ -180,6 +180,7 @@ def test_bad_files_are_named_and_the_others_go_on(files):
     assert entries[0]["frames"] == [3, 9, 2]
 
 
+@pytest.mark.slow
 def test_a_file_is_baked_in_place_and_stays_compressed(files):
     expected, before = live_poses(files / "small.blend"), names(files)
     ran("bake", "small.blend", "--in-place", "--action", "CURRENT", "--tolerance", "0.05", "--after", "keep", cwd=files)
@@ -197,6 +198,7 @@ def test_a_file_is_baked_in_place_and_stays_compressed(files):
     assert bpy.data.images["skin"].filepath == "//textures/skin.png"
 
 
+@pytest.mark.slow
 def test_a_check_tells_by_its_exit_status_whether_a_tip_missed_by_more(files):
     before, content = names(files), (files / "far.blend").read_bytes()
     given = ["check", "far.blend", "walk.blend", "--report", "r.json", "--max-error"]

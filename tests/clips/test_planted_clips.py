@@ -19,7 +19,9 @@ from ..scenes import curve_bags, go_to, select, without_handlers
 
 pytestmark = pytest.mark.versions
 
-as_bones = pytest.mark.parametrize("as_bones", [False, True], ids=["Empties", "bones"])
+as_bones = pytest.mark.parametrize(
+    "as_bones", [pytest.param(False, id="Empties"), pytest.param(True, marks=pytest.mark.slow, id="bones")]
+)
 FRAMES = range(1, 41)
 
 

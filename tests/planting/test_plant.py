@@ -357,6 +357,7 @@ def test_of_any_size(walker, scale):
     assert not report["unreached_frames"]
 
 
+@pytest.mark.slow
 def test_contacts_beyond_the_frames_that_are_planted_again_stay(walker):
     tips = leg_tips(walker)
     plant(bpy.context, tips, range(1, 121))

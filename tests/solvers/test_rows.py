@@ -47,7 +47,9 @@ pytestmark = pytest.mark.filterwarnings("error")
 few = settings(max_examples=15)
 twos = st.just(2)
 more = st.sampled_from([1, 3, 4, 5, 8])
-counts = pytest.mark.parametrize("counts", [twos, more], ids=["two", "more"])
+counts = pytest.mark.parametrize(
+    "counts", [pytest.param(twos, id="two"), pytest.param(more, marks=pytest.mark.slow, id="more")]
+)
 LEG = ((0.0, 0.0, 2.0), (0.0, -0.1, 1.0), (0.0, 0.0, 0.0))
 stretches = st.just(1.0) | reals(1.0, 2.0)
 
