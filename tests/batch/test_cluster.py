@@ -26,13 +26,15 @@ SHOTS = [f"shot_{k}" for k in range(8)]
 class Dask:
     """A scheduler, and workers with one thread each, which tests share: they take seconds to start."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **environment: str) -> None:
         self.folder, self.file = folder, folder / "scheduler.json"
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
         port = self.address.rpartition(":")[2]
-        self.scheduler = self._started("scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard")
+        self.scheduler = self._started(
+            "scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard", **environment
+        )
         self.workers: list[subprocess.Popen] = []
 
     def use(self, count: int) -> None:
@@ -146,6 +148,29 @@ def test_the_files_of_a_killed_worker_go_to_another(folder, dask, monkeypatch):
     assert watched.done
     assert [entry["error"] for entry in read(folder / "report.json")] == [None] * 8
     assert outputs(folder) == [f"{shot}.blend" for shot in SHOTS]
+
+
+def test_a_file_of_which_workers_die_is_given_up(folder, request, monkeypatch):
+    """Dask counts the workers that died of a task; here the first one is too many."""
+    dask = Dask(folder, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")
+    request.addfinalizer(dask.end)
+    dask.use(1)
+    shots = [*SHOTS[:3], "held"]
+    save_shots(folder, shots)
+
+    def act() -> None:
+        end(dask.workers[0])
+        # A result that was not fetched yet is made again.
+        dask.add_worker()
+
+    watched = Watched(monkeypatch, (folder / "held.begun").exists, act)
+    assert bake(shots, dask.address) == 1
+    assert watched.done
+    *others, held = [entry["error"] for entry in read(folder / "report.json")]
+    assert others == [None] * 3
+    assert held.startswith("the cluster gave it up (KilledWorker: ")
+    assert held.endswith("). Open it in Blender, or leave it out.")
+    assert outputs(folder) == [f"{shot}.blend" for shot in SHOTS[:3]]
 
 
 def test_a_scheduler_that_is_lost_is_reported(folder, monkeypatch, capfd, request):
