@@ -15,7 +15,7 @@ import pytest
 from ik_addon import command_line
 from ik_addon.batch import cluster
 
-from .shots import CHECKOUT, PATH, keys_of, measured, names, read, save_shots
+from .shots import CHECKOUT, PATH, keys_of, measured, names, read, save_shots, started, wait_for
 
 pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals")]
@@ -197,6 +197,22 @@ def test_who_stops_it_gets_the_report_of_what_is_done(folder, dask, monkeypatch)
     entries = read(folder / "report.json")
     assert 0 < len(entries) < 8
     assert {entry["error"] for entry in entries} == {None}
+
+
+def test_who_is_killed_leaves_no_work_behind(folder, dask):
+    dask.use(1)
+    shots = ["shot_0", "held", *SHOTS[1:]]
+    save_shots(folder, shots)
+    files = [f"{shot}.blend" for shot in shots]
+    process = started("bake", *files, "--output-dir", "out", "--cluster", dask.address, cwd=folder)
+    begun = folder / "held.begun"
+    wait_for(begun.exists)
+    process.kill()
+    process.communicate(timeout=60)
+    begun.unlink()
+    # The worker finishes the file that it is in. What it would do after that would come before what is asked for now.
+    assert bake(["shot_0"], dask.address) == 0
+    assert outputs(folder) == ["held.blend", "shot_0.blend"]
 
 
 def test_without_a_worker_it_is_said_and_waited_for(folder, dask, monkeypatch, capfd):

@@ -28,11 +28,13 @@ if sys.orig_argv[-3:] == ["-m", "ik_addon", "work"]:
                 marker.touch()
                 os.kill(os.getpid(), signal.SIGKILL)
         if "held" in file.name:
-            Path(file).with_suffix(".begun").touch()
-            parent = os.getppid()
-            while os.getppid() == parent:
+            # Until its parent dies, or somebody lets it go on.
+            marker, parent = Path(file).with_suffix(".begun"), os.getppid()
+            marker.touch()
+            while marker.exists():
+                if os.getppid() != parent:
+                    os._exit(1)
                 time.sleep(0.05)
-            os._exit(1)
         entries = process(file, options)
         if "late" in file.name:
             os.kill(os.getpid(), signal.SIGKILL)
