@@ -7,27 +7,16 @@ cannot be twice as fast. The own work of the files is the processor time of one 
 
 import argparse
 import os
-import subprocess
-import sys
 from pathlib import Path
 from shutil import copyfile
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter
 
-CHECKOUT = Path(__file__).parents[1]
+from .processes import CHECKOUT, taken
+
 SHORT = ("biped_walk", "biped_control_bones", "paper_arm", "spider", "tentacle")
 LONG = ("spider",)
 LONG_FRAMES = ("--frames", "1-20000")
-
-
-def taken(*arguments: str) -> tuple[float, float]:
-    """Seconds that a command takes, and the processor time of its process and of those that it starts."""
-    before, begin = os.times(), perf_counter()
-    given = [sys.executable, "-m", "ik_addon", *arguments]
-    subprocess.run(given, check=True, cwd=CHECKOUT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    seconds, after = perf_counter() - begin, os.times()
-    return seconds, sum(after[2:4]) - sum(before[2:4])
 
 
 def rows(files: list[Path], options: tuple[str, ...], jobs: list[int], rounds: int) -> list[str]:
@@ -35,11 +24,13 @@ def rows(files: list[Path], options: tuple[str, ...], jobs: list[int], rounds: i
     found: dict[int, list[tuple[float, float]]] = {count: [] for count in (0, *jobs)}
     starts = []
     with TemporaryDirectory() as folder:
+        # The first one compiles.
+        taken("bake", files[0], "--output-dir", folder)
         for _ in range(rounds):
             starts.append(taken("--help")[1])
             for count, times in found.items():
                 workers = ("--jobs", str(count)) if count else ()
-                times.append(taken("bake", *map(str, files), "--output-dir", folder, *options, *workers))
+                times.append(taken("bake", *files, "--output-dir", folder, *options, *workers))
     seconds = {count: median(time[0] for time in times) for count, times in found.items()}
     processor = {count: median(time[1] for time in times) for count, times in found.items()}
     own = processor[0] - median(starts)
@@ -61,7 +52,7 @@ def main() -> None:
     jobs = [int(count) for count in options.jobs.split(",")]
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     kinds = (("short", SHORT, options.short, ()), ("long", LONG, options.long, LONG_FRAMES))
-    for name, samples, count, given in kinds:
+    for name, samples, count, given in (kind for kind in kinds if kind[2]):
         with TemporaryDirectory() as folder:
             files = [Path(folder) / f"{name}_{k:04}.blend" for k in range(count)]
             for k, file in enumerate(files):

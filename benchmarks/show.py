@@ -21,7 +21,8 @@ from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
 
-CHECKOUT = Path(__file__).parents[1]
+from .processes import CHECKOUT, taken
+
 SAMPLES = CHECKOUT / "sample_scenes"
 WORKERS = (1, 10, 30, 100, 300, 1000)
 CHUNKS = (1, 3, 10, 30, 100, 300, 1000)
@@ -144,11 +145,7 @@ def measured(command: Sequence[str], sample: Path) -> Costs:
         for count in (1, MANY):
             best = inf
             for _ in range(3):
-                before = os.times()
-                out = ["--output-dir", str(place / "out")]
-                given = [sys.executable, "-m", "ik_addon", *command, *map(str, names[:count]), *out]
-                subprocess.run(given, check=True, cwd=CHECKOUT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                best = min(best, sum(os.times()[2:4]) - sum(before[2:4]))
+                best = min(best, taken(*command, *names[:count], "--output-dir", place / "out")[1])
             seconds[count] = best
         sizes = sample.stat().st_size + (place / "out" / names[0].name).stat().st_size
     work = (seconds[MANY] - seconds[1]) / (MANY - 1)
@@ -193,7 +190,7 @@ def main() -> None:
         costs = {
             f"{options.shots} shots": (
                 options.shots,
-                measured(["bake", "--frames", "1-1000"], SAMPLES / "biped_walk.blend"),
+                measured(SHOT, SAMPLES / "biped_walk.blend"),
             ),
             f"{options.clips} clips": (options.clips, measured(["plant"], _capture(Path(folder)))),
         }

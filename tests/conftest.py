@@ -13,6 +13,9 @@ import pytest
 # Blender reads it when bpy is imported. Without it the tests would see, and write, the user's own settings.
 USER_FOLDER = tempfile.mkdtemp(prefix="analytic-ik-tests-")
 os.environ["BLENDER_USER_RESOURCES"] = USER_FOLDER
+# Where Python may keep no bytecode each process that a test starts would compile Blender's scripts once more.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+    os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(USER_FOLDER) / "compiled"))
 
 import bpy  # noqa: E402  (before anything asks for mathutils, which lives inside it)
 

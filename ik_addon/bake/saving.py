@@ -6,6 +6,8 @@ import shutil
 import struct
 import unicodedata
 from collections.abc import Callable, Iterable
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import bpy
@@ -37,7 +39,9 @@ def save_blend(output: Path, compressed: bool) -> None:
         # Blender would keep what is there as an earlier version.
         beside.unlink()
         try:
-            bpy.ops.wm.save_as_mainfile(filepath=str(beside), compress=compressed, copy=True)
+            # Blender would print a name that is gone a moment later.
+            with redirect_stdout(StringIO()):
+                bpy.ops.wm.save_as_mainfile(filepath=str(beside), compress=compressed, copy=True)
         except RuntimeError as error:
             # Blender gives whatever the system said last, such as "Success".
             raise OSError(messages.NOT_FINISHED()) from error

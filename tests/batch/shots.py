@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import bpy
@@ -71,3 +73,11 @@ def keys_of(file: Path) -> list[list[float]]:
             curve.keyframe_points.foreach_get("co", points)
             found.append(points)
     return found
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Until it holds; fails if that takes too long."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)

@@ -15,7 +15,7 @@ import pytest
 from ik_addon import command_line
 from ik_addon.batch import cluster
 
-from .shots import CHECKOUT, PATH, keys_of, measured, names, read, save_shots
+from .shots import CHECKOUT, PATH, keys_of, measured, names, read, save_shots, started, wait_for
 
 pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals")]
@@ -26,13 +26,15 @@ SHOTS = [f"shot_{k}" for k in range(8)]
 class Dask:
     """A scheduler, and workers with one thread each, which tests share: they take seconds to start."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **environment: str) -> None:
         self.folder, self.file = folder, folder / "scheduler.json"
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
         port = self.address.rpartition(":")[2]
-        self.scheduler = self._started("scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard")
+        self.scheduler = self._started(
+            "scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard", **environment
+        )
         self.workers: list[subprocess.Popen] = []
 
     def use(self, count: int) -> None:
@@ -148,6 +150,29 @@ def test_the_files_of_a_killed_worker_go_to_another(folder, dask, monkeypatch):
     assert outputs(folder) == [f"{shot}.blend" for shot in SHOTS]
 
 
+def test_a_file_of_which_workers_die_is_given_up(folder, request, monkeypatch):
+    """Dask counts the workers that died of a task; here the first one is too many."""
+    dask = Dask(folder, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")
+    request.addfinalizer(dask.end)
+    dask.use(1)
+    shots = [*SHOTS[:3], "held"]
+    save_shots(folder, shots)
+
+    def act() -> None:
+        end(dask.workers[0])
+        # A result that was not fetched yet is made again.
+        dask.add_worker()
+
+    watched = Watched(monkeypatch, (folder / "held.begun").exists, act)
+    assert bake(shots, dask.address) == 1
+    assert watched.done
+    *others, held = [entry["error"] for entry in read(folder / "report.json")]
+    assert others == [None] * 3
+    assert held.startswith("the cluster gave it up (KilledWorker: ")
+    assert held.endswith("). Open it in Blender, or leave it out.")
+    assert outputs(folder) == [f"{shot}.blend" for shot in SHOTS[:3]]
+
+
 def test_a_scheduler_that_is_lost_is_reported(folder, monkeypatch, capfd, request):
     dask = Dask(folder)
     request.addfinalizer(dask.end)
@@ -172,6 +197,22 @@ def test_who_stops_it_gets_the_report_of_what_is_done(folder, dask, monkeypatch)
     entries = read(folder / "report.json")
     assert 0 < len(entries) < 8
     assert {entry["error"] for entry in entries} == {None}
+
+
+def test_who_is_killed_leaves_no_work_behind(folder, dask):
+    dask.use(1)
+    shots = ["shot_0", "held", *SHOTS[1:]]
+    save_shots(folder, shots)
+    files = [f"{shot}.blend" for shot in shots]
+    process = started("bake", *files, "--output-dir", "out", "--cluster", dask.address, cwd=folder)
+    begun = folder / "held.begun"
+    wait_for(begun.exists)
+    process.kill()
+    process.communicate(timeout=60)
+    begun.unlink()
+    # The worker finishes the file that it is in. What it would do after that would come before what is asked for now.
+    assert bake(["shot_0"], dask.address) == 0
+    assert outputs(folder) == ["held.blend", "shot_0.blend"]
 
 
 def test_without_a_worker_it_is_said_and_waited_for(folder, dask, monkeypatch, capfd):

@@ -4,16 +4,16 @@ import io
 import os
 import signal
 import sys
-import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from ik_addon import command_line
 from ik_addon.batch import crew
-from ik_addon.command_line import saying
+from ik_addon.command_line import saying, working
 
-from .shots import PATH, keys_of, measured, names, read, save_shots, started
+from .shots import PATH, keys_of, measured, names, read, save_shots, started, wait_for
 
 WORKS = "--output-dir out --report report.json"
 FEW = ["shot_0", "shot_1", "shot_2", "shot_3"]
@@ -70,11 +70,11 @@ def test_a_crash_or_a_hang_costs_the_attempt_at_that_file(folder, capfd):
     save_shots(folder, shots)
     (folder / "torn.blend").write_bytes((folder / "shot_0.blend").read_bytes()[:5000])
     (folder / "gone.blend").unlink()
-    run(f"bake {WORKS} --jobs 2 --time-limit 5", shots, 1)
+    run(f"bake {WORKS} --jobs 2 --time-limit 3", shots, 1)
     found = errors(folder / "report.json")
     assert list(found) == shots
     assert found["poison"] == ("Blender ended with SIGSEGV. Open it in Blender, or leave it out.", 2)
-    assert found["endless"] == ("Blender took longer than 5 s. Raise --time-limit, or leave it out.", 2)
+    assert found["endless"] == ("Blender took longer than 3 s. Raise --time-limit, or leave it out.", 2)
     assert found["stumble"] == (None, 2)
     assert found["gone"] == ("there is no such file. Check its path.", 1)
     assert found["torn"][0] and found["torn"][1] == 1
@@ -126,6 +126,21 @@ def test_a_program_that_is_not_there_is_reported_too(folder, capsys, monkeypatch
     assert "no worker process can start (" in capsys.readouterr().err
 
 
+@pytest.mark.skipif(os.name == "nt", reason="the program is a shell script")
+@pytest.mark.slow
+def test_in_blender_the_application_workers_are_that_application(folder, monkeypatch):
+    """It prints its version before anything of ours."""
+    program = folder / "blender"
+    worker = f'exec "{sys.executable}" -m ik_addon work'
+    program.write_text(f'#!/bin/sh\necho "Blender 5.2.3"\ntest "$*" = "--command analytic_ik work" && {worker}\n')
+    program.chmod(0o755)
+    save_shots(folder, FEW[:2])
+    app = SimpleNamespace(binary_path=str(program))
+    monkeypatch.setattr(working, "bpy", SimpleNamespace(app=app))
+    run(f"bake {WORKS} --jobs 1", FEW[:2])
+    assert names(folder / "out") == ["shot_0.blend", "shot_1.blend"]
+
+
 def test_as_many_as_suit_the_machine(monkeypatch):
     monkeypatch.setattr(crew.os, "sched_getaffinity", lambda _: range(8), raising=False)
     monkeypatch.setattr(crew, "_free_memory", lambda: 3 * crew.MEMORY + 1)
@@ -155,13 +170,6 @@ def test_a_bar_counts_files_on_a_terminal(monkeypatch, capsys):
 
 
 # Stopped, and killed
-
-
-def wait_for(condition, seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def outputs(folder: Path) -> list[Path]:
