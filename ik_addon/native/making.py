@@ -86,13 +86,12 @@ def make_native(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) 
 def make_live(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> list[str]:
     """Turn native chains of one armature object back into live ones: settings, keys, drivers and constraints as before.
 
-    Returns the names of their tips. Raises ChainError, with nothing changed, where what was kept cannot be read.
+    Copies of a chain have its helpers and become live with it. Returns the names of the tips. Raises ChainError, with
+    nothing changed, where what was kept cannot be read.
     """
     ob = tips[0].id_data
     check_armature(ob)
-    for tip in tips:
-        marks.record_of(tip)
-    names = [tip.name for tip in tips]
+    names = list(dict.fromkeys(each.name for tip in tips for each in marks.alike(tip)))
     _take_back(context, ob, names)
     return names
 
@@ -145,6 +144,8 @@ def _made(context: bpy.types.Context, ob: bpy.types.Object, shapes: Sequence[Sha
 def _take_back(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence[str]) -> None:
     """Remove all that was made for the chains of some tips, and switch these on."""
     helpers, had_animation = set(), True
+    for name in names:
+        marks.follow_controls(ob.pose.bones[name])
     for name in names:
         tip = ob.pose.bones[name]
         record = marks.record_of(tip)
