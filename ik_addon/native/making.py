@@ -130,7 +130,7 @@ def _made(context: bpy.types.Context, ob: bpy.types.Object, shapes: Sequence[Sha
         to_native(tip, wiring.uses.settings)
         tip.analytic_ik_enabled = False
         moved = [*shape.own, *((shape.foot.foot, shape.foot.toe) if shape.foot else ())]
-        remove_still_ik(ob, moved, wiring.mechanism.key)
+        remove_still_ik(tip, moved, wiring.mechanism.key)
         wire(wiring)
     forget_trigger(ob)
     context.view_layer.update()
@@ -154,7 +154,7 @@ def _take_back(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence
         had_animation = had_animation and record.had_animation
         for bone, constraint in list(marks.constraints_on(ob, own)):
             _remove_constraint(bone, constraint)
-        put_back(ob, record.key)
+        put_back(tip, record.key)
         tip.property_unset(NATIVE_RECORD)
         # What animates the switch sets it itself.
         tip.analytic_ik_enabled = "enabled" not in native_settings(tip)
