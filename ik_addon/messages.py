@@ -154,6 +154,12 @@ NATIVE_CONSTRAINED = Clause("constraint '{constraint}' moves bone '{moved}'. Mut
 NATIVE_OFF = Clause(
     "as constraints it would be off by {part:.1e} of its length, and {allowed:.0e} is allowed. Bake the chain."
 )
+NATIVE_COPIED = Clause("bone '{other}' follows its helper bones too. Press Make Live, then Make Native again.")
+NATIVE_CHANGED = Clause(
+    "its bones or constraints were changed since Make Native, and it is not where it should be. "
+    "Press Make Live, then Make Native again."
+)
+NATIVE_UNSOUND = Part("{said} Press Make Live first.")
 NATIVE_RECORD_UNREADABLE = Refusal(
     "Bone '{bone}': what it keeps of its live chain was changed by hand. Undo that, or remove the chain."
 )

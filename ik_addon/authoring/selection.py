@@ -9,6 +9,7 @@ from bpy.app.handlers import persistent
 from ..rig.blender.armatures import armature_named, armature_objects
 from ..rig.data import kept as kept_controls
 from ..rig.data.footprint import footprint_of
+from ..rig.data.settings import is_native
 from ..rig.model.foot import end_bone
 from ..rig.model.order import live_tips
 
@@ -254,12 +255,12 @@ def _driven_tips(
 
 
 def is_tip(bone: bpy.types.PoseBone) -> bool:
-    """True if a bone is the tip of a chain, live or switched off."""
-    return bone.analytic_ik_enabled or bone.analytic_ik_target is not None
+    """True if a bone is the tip of a chain, live, native or switched off."""
+    return bone.analytic_ik_enabled or bone.analytic_ik_target is not None or is_native(bone)
 
 
 def tips_of(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
-    """The tips of an armature's chains, live or switched off."""
+    """The tips of an armature's chains, live, native or switched off."""
     return [bone for bone in ob.pose.bones if is_tip(bone)]
 
 

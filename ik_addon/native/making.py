@@ -86,13 +86,12 @@ def make_native(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) 
 def make_live(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> list[str]:
     """Turn native chains of one armature object back into live ones: settings, keys, drivers and constraints as before.
 
-    Returns the names of their tips. Raises ChainError, with nothing changed, where what was kept cannot be read.
+    Copies of a chain have its helpers and become live with it. Returns the names of the tips. Raises ChainError, with
+    nothing changed, where what was kept cannot be read.
     """
     ob = tips[0].id_data
     check_armature(ob)
-    for tip in tips:
-        marks.record_of(tip)
-    names = [tip.name for tip in tips]
+    names = list(dict.fromkeys(each.name for tip in tips for each in marks.alike(tip)))
     _take_back(context, ob, names)
     return names
 
@@ -131,7 +130,7 @@ def _made(context: bpy.types.Context, ob: bpy.types.Object, shapes: Sequence[Sha
         to_native(tip, wiring.uses.settings)
         tip.analytic_ik_enabled = False
         moved = [*shape.own, *((shape.foot.foot, shape.foot.toe) if shape.foot else ())]
-        remove_still_ik(ob, moved, wiring.mechanism.key)
+        remove_still_ik(tip, moved, wiring.mechanism.key)
         wire(wiring)
     forget_trigger(ob)
     context.view_layer.update()
@@ -146,6 +145,8 @@ def _take_back(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence
     """Remove all that was made for the chains of some tips, and switch these on."""
     helpers, had_animation = set(), True
     for name in names:
+        marks.follow_controls(ob.pose.bones[name])
+    for name in names:
         tip = ob.pose.bones[name]
         record = marks.record_of(tip)
         own = set(marks.helpers_of(ob, record.key))
@@ -153,7 +154,7 @@ def _take_back(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence
         had_animation = had_animation and record.had_animation
         for bone, constraint in list(marks.constraints_on(ob, own)):
             _remove_constraint(bone, constraint)
-        put_back(ob, record.key)
+        put_back(tip, record.key)
         tip.property_unset(NATIVE_RECORD)
         # What animates the switch sets it itself.
         tip.analytic_ik_enabled = "enabled" not in native_settings(tip)

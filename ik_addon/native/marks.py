@@ -12,12 +12,15 @@ import bpy
 
 from .. import messages
 from ..rig.data.settings import NATIVE_RECORD, PREFIX, native_tips
+from ..rig.model.limb import known_bones
 from ..solvers import ChainError
 
 HELPER_PREFIX = "IK-"
 """The names of helper bones begin so."""
 CONSTRAINT_PREFIX = "Native IK"
 """Those of constraints too."""
+FOLLOWERS = {"target": f"{CONSTRAINT_PREFIX} target", "pole_target": f"{CONSTRAINT_PREFIX} pole"}
+"""Those of the constraints by which helper bones follow a chain's controls."""
 MECHANISM = "IK Mechanism"
 """The hidden bone collection of helper bones."""
 HELPS = PREFIX + "record_helps"
@@ -66,9 +69,50 @@ def new_key(ob: bpy.types.Object, tip: bpy.types.PoseBone) -> str:
     return key
 
 
+def alike(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
+    """The tip of a native chain, and those that have the same key: copies of it, or it is one of them."""
+    key = record_of(tip).key
+    return [tip, *(each for each in native_tips(tip.id_data) if each != tip and record_of(each).key == key)]
+
+
 def helpers_of(ob: bpy.types.Object, key: str) -> list[str]:
     """Names of the helper bones of a chain."""
     return [bone.name for bone in ob.pose.bones if getattr(bone, HELPS) == key]
+
+
+def followed_by(tip: bpy.types.PoseBone) -> set[str]:
+    """Names of the helper bones that the bones of a native chain follow."""
+    helpers = set(helpers_of(tip.id_data, record_of(tip).key))
+    return {getattr(each, "subtarget", "") for bone in known_bones(tip) for each in bone.constraints} & helpers
+
+
+def follow_controls(tip: bpy.types.PoseBone) -> None:
+    """Let a chain's settings have the controls that its helper bones follow: in constraints Blender itself keeps them
+    right, also where armatures are joined."""
+    own = {each.name: each for name in _mechanism_of(tip) for each in tip.id_data.pose.bones[name].constraints}
+    for role, name in FOLLOWERS.items():
+        control = own[name].target if name in own else None
+        if control is None:
+            continue
+        wanted = {role: control}
+        if control.type == "ARMATURE":
+            wanted[role.replace("target", "subtarget")] = own[name].subtarget
+        for setting, value in wanted.items():
+            if getattr(tip, PREFIX + setting) != value:
+                setattr(tip, PREFIX + setting, value)
+
+
+def _mechanism_of(tip: bpy.types.PoseBone) -> set[str]:
+    """Names of the helper bones that move a native chain: of armatures that were joined two may have the same key."""
+    bones, helpers = tip.id_data.pose.bones, set(helpers_of(tip.id_data, record_of(tip).key))
+    names, found = set(), followed_by(tip)
+    while found:
+        names |= found
+        near = [bones[name] for name in found]
+        met = {each.name for bone in near for each in (bone.parent, *bone.children) if each is not None}
+        met |= {getattr(each, "subtarget", "") for bone in near for each in bone.constraints}
+        found = (met & helpers) - names
+    return names
 
 
 def constraints_on(

@@ -14,7 +14,7 @@ from ..bake.stepping import stepping_apart
 from ..rig.blender.channels import quaternion_of
 from ..rig.data.settings import Settings, settings_of
 from ..rig.live import handlers as live
-from ..rig.pose.reading import SceneReader
+from ..rig.pose.reading import ArmatureReader, SceneReader
 from ..rig.pose.solving import PosedLimb, solve_limb
 from .properties import native_settings, value_of
 from .wiring import Wiring
@@ -33,26 +33,25 @@ def measure(context: bpy.types.Context, wirings: Sequence[Wiring]) -> dict[str, 
     random places of their controls. The chains are switched off."""
     figures = {wiring.shape.tip: 0.0 for wiring in wirings}
     for wiring, depsgraph, settings in chain(_at_frames(context, wirings), _at_random(context, wirings)):
-        off = difference(wiring, depsgraph, settings)
+        reader, tip = SceneReader(depsgraph).armature(wiring.shape.ob), wiring.shape.tip
+        off = difference(reader, tip, settings or native_values(reader.tip(tip)))
         figures[wiring.shape.tip] = max(figures[wiring.shape.tip], off)
     return figures
 
 
-def difference(wiring: Wiring, depsgraph: bpy.types.Depsgraph, settings: Settings | None = None) -> float:
+def difference(reader: ArmatureReader, tip: str, settings: Settings) -> float:
     """How far the bones of a native chain, as evaluated, are from where the live chain puts them.
 
-    Of two links joints, in chain lengths, and axes; of more the joints alone. settings: others than it has.
+    Of two links joints, in chain lengths, and axes; of more the joints alone. settings: those of the live chain.
     """
-    ob, tip = wiring.shape.ob, wiring.shape.tip
-    reader = SceneReader(depsgraph).armature(ob)
     evaluated = reader.evaluated.pose.bones
-    posed = solve_limb(reader.limb(tip, settings or native_values(evaluated[tip])))
-    shown = [evaluated[name].matrix for name in wiring.shape.links]
-    size = (posed.limb.parent_pose or Matrix()).median_scale * wiring.shape.length
+    posed = solve_limb(reader.limb(tip, settings))
+    shown = [evaluated[link.name].matrix for link in posed.limb.bones]
     pairs = list(zip(shown, posed.poses_armature, strict=True))
-    ways = [(a.translation - b.translation).length / size for a, b in pairs]
-    ways.append((posed.limb.end_of(shown) - posed.limb.end_of(posed.poses_armature)).length / size)
-    if wiring.is_pair:
+    ways = [(a.translation - b.translation).length for a, b in pairs]
+    ways.append((posed.limb.end_of(shown) - posed.limb.end_of(posed.poses_armature)).length)
+    ways = [way / posed.limb.chain.length for way in ways]
+    if len(posed.limb.bones) == 2:
         pairs += [(evaluated[name].matrix, pose) for name, pose in _end_poses(posed)]
         ways += [_apart(a, b) for a, b in pairs]
     return max(ways)

@@ -7,7 +7,7 @@ import bpy
 from mathutils import Matrix
 
 from ..authoring.editing import edit_bones
-from .marks import CONSTRAINT_PREFIX, HELPER_PREFIX, HELPS, MECHANISM
+from .marks import CONSTRAINT_PREFIX, FOLLOWERS, HELPER_PREFIX, HELPS, MECHANISM
 
 _LONGEST_NAME = 63
 """Bytes that Blender keeps of a bone's name."""
@@ -98,7 +98,9 @@ class Mechanism:
         where = {"target": control}
         if control.type == "ARMATURE":
             where["subtarget"] = subtarget
-        constraint = self.constrain(bone, kind, **where, **(POSE if control == self.ob else {}), **values)
+        space = POSE if control == self.ob else {}
+        constraint = self.constrain(bone, kind, **where, **space, **values)
+        constraint.name = FOLLOWERS[role]
         self.followers.append((constraint, role))
         if kind == "COPY_ROTATION":
             self._copies.append((self.pose(bone), constraint))

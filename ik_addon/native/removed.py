@@ -11,31 +11,40 @@ import bpy
 
 from ..rig.blender.movers import taken_by
 from ..rig.data.relation import is_tie
+from ..rig.data.settings import PREFIX
 from .marks import REMOVED
 
+_ROLES = ("target", "pole_target")
 _NOT_KEPT = {"name", "type", "is_valid", "error_location", "error_rotation", "is_override_data", "active"}
 
 
-def remove_still_ik(ob: bpy.types.Object, names: Iterable[str], key: str) -> None:
-    """Take off the IK constraints without effect that would pose one of these bones, and keep what they were."""
-    wanted = set(names)
+def remove_still_ik(tip: bpy.types.PoseBone, names: Iterable[str], key: str) -> None:
+    """Take off the IK constraints without effect that would pose one of these bones, and keep what they were. tip: of
+    the chain for which that is done."""
+    ob, wanted = tip.id_data, set(names)
     for bone in ob.pose.bones:
         kept = _kept(bone)
         for index, constraint in reversed(list(enumerate(bone.constraints))):
             if constraint.type == "IK" and not is_tie(constraint) and wanted & taken_by(constraint, bone):
-                kept.append(_data(ob, bone, index, constraint) | {"key": key})
+                same = [role for role in _ROLES if _control(constraint, role) == _control(tip, role, PREFIX)]
+                kept.append(_data(ob, bone, index, constraint) | {"key": key, "same": same})
                 bone.constraints.remove(constraint)
         if kept:
             setattr(bone, REMOVED, json.dumps(kept))
 
 
-def put_back(ob: bpy.types.Object, key: str) -> None:
-    """Put back what was taken off for a chain."""
+def put_back(tip: bpy.types.PoseBone, key: str) -> None:
+    """Put back what was taken off for the chain of a tip, whose controls may have other names now."""
+    ob = tip.id_data
     for bone in ob.pose.bones:
         kept = _kept(bone)
         # The last that was taken off is the first to be put back.
         for data in reversed([each for each in kept if each["key"] == key]):
-            _put_back(ob, bone, data)
+            constraint = _put_back(ob, bone, data)
+            for role in data["same"]:
+                control, subtarget = _control(tip, role, PREFIX)
+                setattr(constraint, role, control)
+                setattr(constraint, _subtarget(role), subtarget)
         left = [each for each in kept if each["key"] != key]
         if left:
             setattr(bone, REMOVED, json.dumps(left))
@@ -69,7 +78,7 @@ def _data(ob: bpy.types.Object, bone: bpy.types.PoseBone, index: int, constraint
     return data | {"values": values, "objects": objects, "drivers": drivers}
 
 
-def _put_back(ob: bpy.types.Object, bone: bpy.types.PoseBone, data: dict) -> None:
+def _put_back(ob: bpy.types.Object, bone: bpy.types.PoseBone, data: dict) -> bpy.types.Constraint:
     stack = bone.constraints
     active = stack.active
     constraint = stack.new("IK")
@@ -86,6 +95,16 @@ def _put_back(ob: bpy.types.Object, bone: bpy.types.PoseBone, data: dict) -> Non
     for curve in _drivers_below(ob, _away(bone, data["name"])):
         what = curve.data_path.removeprefix(_away(bone, data["name"]))
         curve.data_path, curve.mute = path + what, muted.get(what, False)
+    return stack[data["name"]]
+
+
+def _control(owner: bpy.types.bpy_struct, role: str, prefix: str = "") -> tuple[bpy.types.Object | None, str]:
+    """Target or pole target of an IK constraint or, with the prefix, of a chain: an object, and a bone of it."""
+    return getattr(owner, prefix + role), getattr(owner, prefix + _subtarget(role))
+
+
+def _subtarget(role: str) -> str:
+    return role.replace("target", "subtarget")
 
 
 def _away(bone: bpy.types.PoseBone, constraint: str) -> str:

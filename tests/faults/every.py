@@ -15,6 +15,7 @@ from .cases import (
     keys,
     libraries,
     modes,
+    native,
     nla,
     overrides,
     parenting,
@@ -33,6 +34,7 @@ _IN_ORDER = (
     *(duplicating, renaming, deleting, control_bones, hiding, modes, posing, parenting, scaling),
     *(constraints, drivers, keys, nla, timing),
     *(several_scenes, shared_data, instances, handlers, exports),
+    native,
 )
 _PLACES = [case.__name__ for case in _IN_ORDER]
 

@@ -13,6 +13,8 @@ from math import radians
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
+from ik_addon.native.standing import problem_of
+from ik_addon.rig.data.settings import is_native
 from ik_addon.rig.status.problems import notes_of, problems_of, warnings_of
 
 from ..rig.rigs import Rig, evaluated_copy, leg, matrix_difference, new_empty, update
@@ -313,6 +315,10 @@ class Stage:
         if any(matrix_difference(now[name], own[name]) > NEAR[OURS] for name in own):
             self.note(when, lost="the FK pose")
 
+    def missed(self) -> float:
+        """How far the worst leg is from where it should be, in chain lengths."""
+        return max(map(_missed, self.limbs))
+
     def sentences(self) -> list[str]:
         """What the panel says of the first leg."""
         return _said_of(self.limbs[0]) if self.ours else []
@@ -411,6 +417,8 @@ def _missed(limb: Limb) -> float:
 def _said_of(limb: Limb) -> list[str]:
     """What the panel says of a limb that is not where it should be."""
     ob, tip = bpy.data.objects[limb.ob], limb.bones[-1]
+    if is_native(limb.tip):
+        return [sentence for sentence in [problem_of(limb.tip, limb.depsgraph)] if sentence]
     problem = problems_of(ob, [tip], limb.depsgraph).get(tip)
     return [problem] if problem else [warning.sentence for warning in warnings_of(ob, tip)]
 

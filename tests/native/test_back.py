@@ -217,6 +217,22 @@ def test_it_comes_back_after_bones_were_renamed(tmp_path):
     assert not [bone.name for bone in ob.data.bones if bone.name.startswith("IK-")]
 
 
+def test_a_muted_ik_constraint_comes_back_to_controls_that_were_renamed(tmp_path):
+    rig = footed_leg()
+    make_chain(rig.tip, Control(rig.ob, bone_target(rig.ob)), Control(new_empty("pole", (0.0, -2.0, 1.0))))
+    muted = rig.tip.constraints.new("IK")
+    muted.target, muted.subtarget, muted.pole_target = rig.ob, "goal", bpy.data.objects["pole"]
+    muted.chain_count, muted.mute = 2, True
+    update()
+    native(rig)
+    assert "IK" not in [each.type for each in rig.tip.constraints]
+    rig.ob.data.bones["goal"].name = "Ziel"
+    bpy.data.objects["pole"].name = "Pol"
+    live(rig)
+    back = rig.tip.constraints["IK"]
+    assert (back.target, back.subtarget, back.pole_target.name) == (rig.ob, "Ziel", "Pol")
+
+
 def bone_target(ob: bpy.types.Object) -> str:
     with editing(ob) as bones:
         bone = bones.new("goal")

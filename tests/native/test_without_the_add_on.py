@@ -1,64 +1,75 @@
-"""A native rig in a process that has no add-on and may run no scripts: opened, linked, linked and overridden."""
+"""A native rig in a process that has no add-on and may run no scripts: opened, linked, overridden, rendered."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import bpy
+import numpy as np
 import pytest
 
-from ..rig.rigs import Control, new_empty
+from ik_addon.bake.baking import bake, chains_of
+
+from ..pictures import picture_at
+from ..rig.rigs import Control, Rig, editing, new_empty, update
 from ..rig.test_foot import follow, footed_leg
+from ..rig.test_render import filmed_leg
 from ..scenes import go_to, slide
-from .natives import native, user_pose
+from .natives import live, native, user_pose
 
 pytestmark = pytest.mark.versions
 
 FRAMES = (1, 4, 8, 12)
-SHOW = """
-import json, sys
-import bpy
-file, how, frames = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
-assert not hasattr(bpy.types.PoseBone, "analytic_ik_enabled")
-if how == "opened":
-    bpy.ops.wm.open_mainfile(filepath=file, use_scripts=False)
-    ob = bpy.data.objects["leg"]
-else:
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(file, link=True) as (_, into):
-        into.collections = ["character"]
-    collection = into.collections[0]
-    if how == "linked":
-        bpy.context.scene.collection.children.link(collection)
-    else:
-        collection = collection.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
-        if collection.name not in bpy.context.scene.collection.children:
-            bpy.context.scene.collection.children.link(collection)
-    ob = next(each for each in collection.all_objects if each.type == "ARMATURE")
-if how == "overridden":
-    ob.pose.bones["shin"]["ik_swivel"]  # a setting that a user may set and key
-found = {}
-for frame in frames:
-    bpy.context.scene.frame_set(frame)
-    shown = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
-    found[frame] = {bone.name: [list(row) for row in bone.matrix] for bone in shown}
-print("SHOWN", json.dumps(found))
-sys.stdout.flush()
-import os
-os._exit(0)
-"""
+EEVEE = "BLENDER_EEVEE" if bpy.app.version >= (5, 0) else "BLENDER_EEVEE_NEXT"
+WAYS = ("opened", "linked", "overridden")
+Matrices = dict[str, list[list[float]]]
 
 
-def performance(folder: Path):
-    """A foot that follows a turning target and rolls, with keyed swivel and influence; saved native in a collection."""
+def run(jobs: list[dict], folder: Path) -> bool:
+    """Do jobs in such a process, see without_the_add_on.py; whether it came to its end."""
+    (folder / "jobs.json").write_text(json.dumps(jobs))
+    script = Path(__file__).with_name("without_the_add_on.py")
+    # With the settings of nobody: those of the factory.
+    done = subprocess.run(
+        [sys.executable, str(script), str(folder / "jobs.json")],
+        env=os.environ | {"BLENDER_USER_RESOURCES": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    for words in ("Dependency cycle", "Error:", "Traceback"):
+        assert words not in done.stdout + done.stderr
+    return done.returncode == 0
+
+
+def performer(controls: str) -> Rig:
+    """A foot that follows a turning target and rolls, and a pole target: objects, or bones of the same armature."""
     rig = footed_leg(heel=True)
-    rig.pole = Control(new_empty("pole", (0.2, -2.0, 1.0)))
-    slide(rig.target.ob, (0.0, -0.5, 0.4), (0.2, 0.4, 0.3))
+    target, pole = rig.target.ob, new_empty("pole", (0.2, -2.0, 1.0))
+    rig.pole = Control(pole)
+    if controls == "bones":
+        bpy.data.objects.remove(target)
+        bpy.data.objects.remove(pole)
+        with editing(rig.ob) as bones:
+            for name, place in (("goal", (0.0, 0.0, 0.0)), ("knee goal", (0.2, -2.0, 1.0))):
+                bone = bones.new(name)
+                bone.head, bone.tail = place, (place[0], place[1] + 0.2, place[2])
+        rig.target, rig.pole = Control(rig.ob, "goal"), Control(rig.ob, "knee goal")
+        target = rig.ob.pose.bones["goal"]
+        target.rotation_mode = "XYZ"
+    slide(target, (0.0, -0.5, 0.4), (0.2, 0.4, 0.3))
     for frame, angle in ((1, 0.0), (12, 0.8)):
-        rig.target.ob.rotation_euler = (angle, 0.3 * angle, 0.0)
-        rig.target.ob.keyframe_insert("rotation_euler", frame=frame)
+        target.rotation_euler = (angle, 0.3 * angle, 0.0)
+        target.keyframe_insert("rotation_euler", frame=frame)
     go_to(1)
+    return rig
+
+
+def performance(folder: Path, controls: str = "objects") -> tuple[Path, dict[int, Matrices]]:
+    """With keyed swivel and influence; saved native in a collection. The file, and how the live leg plays."""
+    rig = performer(controls)
     follow(rig, foot_roll=0.0)
     for name, values in {"swivel": (0.0, 0.7), "influence": (1.0, 0.6), "foot_roll": (-0.3, 1.1)}.items():
         for frame, value in zip((1, 12), values, strict=True):
@@ -67,38 +78,59 @@ def performance(folder: Path):
     shown = {}
     for frame in FRAMES:
         go_to(frame)
-        shown[frame] = user_pose(rig.ob)
+        shown[frame] = {name: [list(row) for row in matrix] for name, matrix in user_pose(rig.ob).items()}
     native(rig)
     home = bpy.data.collections.new("character")
     bpy.context.scene.collection.children.link(home)
-    for ob in (rig.ob, rig.target.ob, rig.pole.ob):
+    for ob in {rig.ob, rig.target.ob, rig.pole.ob}:
         home.objects.link(ob)
         bpy.context.scene.collection.objects.unlink(ob)
-    file = folder / "native.blend"
-    bpy.ops.wm.save_as_mainfile(filepath=str(file))
-    return file, shown
+    return save(folder / f"{controls}.blend"), shown
 
 
-@pytest.mark.parametrize("how", ["opened", "linked", "overridden"])
-def test_it_plays_without_the_add_on(how, tmp_path):
-    file, shown = performance(tmp_path)
-    process = subprocess.run(
-        [sys.executable, "-c", SHOW, str(file), how, json.dumps(FRAMES)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    said = next(line for line in process.stdout.splitlines() if line.startswith("SHOWN "))
-    played = json.loads(said.removeprefix("SHOWN "))
-    for frame in FRAMES:
-        for name, matrix in shown[frame].items():
-            found = played[str(frame)][name]
-            off = max(
-                abs(a - b) for row, other in zip(matrix, found, strict=True) for a, b in zip(row, other, strict=True)
-            )
-            assert off < 1e-4, (frame, name)
-    for words in ("Dependency cycle", "Error", "Traceback"):
-        assert words not in process.stdout + process.stderr
+def save(path: Path) -> Path:
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+@pytest.mark.parametrize("controls", ["objects", "bones"])
+def test_it_plays_without_the_add_on(controls, tmp_path):
+    file, expected = performance(tmp_path, controls)
+    jobs = [{"file": str(file), "how": how, "frames": FRAMES, "shown": str(tmp_path / how)} for how in WAYS]
+    assert run(jobs, tmp_path)
+    for how in WAYS:
+        found = json.loads((tmp_path / how).read_text())
+        for frame in FRAMES:
+            for name, matrix in expected[frame].items():
+                off = np.abs(np.subtract(matrix, found[str(frame)][name])).max()
+                assert off < 1e-4, (how, frame, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["CYCLES", "BLENDER_WORKBENCH", EEVEE])
+def test_it_is_rendered_without_the_add_on_as_its_bake_is(engine, tmp_path):
+    rig = filmed_leg()
+    scene = bpy.context.scene
+    scene.render.engine = engine
+    scene.render.resolution_x = scene.render.resolution_y = 32
+    scene.cycles.samples = scene.eevee.taa_render_samples = 1
+    update()
+    native(rig)
+    files = {"native": save(tmp_path / "native.blend")}
+    live(rig)
+    bake(bpy.context, chains_of([rig.ob]), range(1, 13))
+    files["baked"] = save(tmp_path / "baked.blend")
+    jobs = []
+    for name, file in files.items():
+        (tmp_path / name).mkdir()
+        jobs.append({"file": str(file), "how": "opened", "frames": [1, 5], "shown": str(tmp_path / name)})
+    if not run(jobs, tmp_path):
+        assert engine != "CYCLES"
+        pytest.skip("Blender cannot draw here: there is no OpenGL")
+    pictures = {name: [picture_at(tmp_path / name / f"{frame}.png") for frame in (1, 5)] for name in files}
+    for ours, bakes in zip(pictures["native"], pictures["baked"], strict=True):
+        assert np.abs(ours - bakes).max() <= 3.0 / 255.0
+    assert np.mean(np.abs(np.subtract(*pictures["native"])) > 0.1) > 0.02, "the limb has not moved"
 
 
 def test_nothing_of_it_needs_python(tmp_path):

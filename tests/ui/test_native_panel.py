@@ -42,6 +42,35 @@ def test_its_panel_shows_its_custom_properties_and_the_way_back():
         assert not is_shown(part)
 
 
+def test_its_panel_says_what_keeps_it_from_being_as_the_live_one():
+    rig = native_leg()
+    assert not chain_panel(rig).icons.count("ERROR")
+    rig.ob.pose.bones["thigh"].constraints["Native IK"].mute = True
+    update()
+    said = "Bone 'shin': its bones or constraints were changed since Make Native, and it is not where it should be."
+    assert f"{said} Press Make Live, then Make Native again." in chain_panel(rig).text()
+    rig.tip.analytic_ik_target = None
+    update()
+    said = "Bone 'shin': there is no target. Choose an object as its Target. Press Make Live first."
+    assert said in chain_panel(rig).text()
+
+
+def test_a_copied_chain_says_whose_helper_bones_it_follows():
+    rig = native_leg()
+    enter("EDIT", rig.ob)
+    for bone in rig.ob.data.edit_bones:
+        bone.select = bone.select_head = bone.select_tail = bone.name in rig.bones
+    bpy.ops.armature.duplicate()
+    enter("POSE", rig.ob, "shin.001")
+    said = "follows its helper bones too. Press Make Live, then Make Native again."
+    for tip, other in (("shin.001", "shin"), ("shin", "shin.001")):
+        assert f"Bone '{tip}': bone '{other}' {said}" in drawn(panel.ANALYTIC_IK_PT_sidebar).text()
+        enter("POSE", rig.ob, "shin")
+    # Its helpers are the copy's too.
+    bpy.ops.analytic_ik.make_live(only_selected=True)
+    assert [rig.ob.pose.bones[name].analytic_ik_enabled for name in ("shin", "shin.001")] == [True, True]
+
+
 def test_make_native_is_beside_bake_with_the_difference_in_a_line():
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")

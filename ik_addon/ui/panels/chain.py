@@ -6,11 +6,12 @@ from ... import messages
 from ...authoring.adopted import is_adopted
 from ...authoring.selection import Focus, focus
 from ...native.properties import key_of, native_settings
+from ...native.standing import problem_of
 from ...rig.data.settings import PREFIX, is_native, settings_of
 from ...rig.live.state import way_of
 from ...rig.model.foot import end_bone, possible_end_bones
 from ...rig.model.order import ChainName
-from ...rig.status.problems import notes_of, warnings_of
+from ...rig.status.problems import Problem, notes_of, warnings_of
 from ...rig.status.states import states_of
 from ..classes import registration_of
 from ..operators.chains import ANALYTIC_IK_OT_remove
@@ -87,6 +88,8 @@ def draw_state(layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.
     ob = tip.id_data
     state = states_of(ob, [tip.name], context.view_layer.depsgraph)[tip.name]
     draw_status(column, context, tip, state)
+    if is_native(tip) and (sentence := problem_of(tip, context.view_layer.depsgraph)):
+        draw_problem(layout, context, Problem(sentence))
     if not tip.analytic_ik_enabled or running() is not None:
         return
     if state.problem is not None:

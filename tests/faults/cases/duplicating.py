@@ -10,7 +10,7 @@ from ..stage import Limb, Stage
 GROUP = "Duplicating and mirroring"
 
 
-def _copies(stage: Stage, *objects: bpy.types.Object, linked: bool = False) -> list[bpy.types.Object]:
+def copies(stage: Stage, *objects: bpy.types.Object, linked: bool = False) -> list[bpy.types.Object]:
     """Duplicate objects as Shift+D and Alt+D do; the copies in the order of what they are copies of."""
     names = [f"{ob.name}.001" for ob in objects]
     select(*objects)
@@ -20,7 +20,7 @@ def _copies(stage: Stage, *objects: bpy.types.Object, linked: bool = False) -> l
 
 @works(GROUP, "The armature is duplicated, its target is not")
 def the_armature_alone(stage: Stage) -> None:
-    copy = _copies(stage, stage.ob)[0]
+    copy = copies(stage, stage.ob)[0]
     stage.limbs.append(Limb(copy.name, ["thigh", "shin"], stage.target.name))
     stage.look("duplicated")
     copy.location = (0.3, 0.0, 0.0)
@@ -30,7 +30,7 @@ def the_armature_alone(stage: Stage) -> None:
 
 @works(GROUP, "Armature and target are duplicated together")
 def armature_and_target(stage: Stage) -> None:
-    copy, target = _copies(stage, stage.ob, stage.target)
+    copy, target = copies(stage, stage.ob, stage.target)
     stage.limbs.append(Limb(copy.name, ["thigh", "shin"], target.name))
     copy.location = (0.3, 0.0, 0.0)
     update()
@@ -39,7 +39,7 @@ def armature_and_target(stage: Stage) -> None:
 
 @works(GROUP, "The armature is duplicated with linked data (Alt+D), and the target with it")
 def linked_duplicates(stage: Stage) -> None:
-    copy, target = _copies(stage, stage.ob, stage.target, linked=True)
+    copy, target = copies(stage, stage.ob, stage.target, linked=True)
     assert copy.data == stage.ob.data
     stage.limbs.append(Limb(copy.name, ["thigh", "shin"], target.name))
     copy.location = (0.3, 0.0, 0.0)
@@ -49,14 +49,14 @@ def linked_duplicates(stage: Stage) -> None:
 
 @works(GROUP, "Linked duplicates: the chain of one of them is switched off")
 def one_linked_duplicate_is_switched_off(stage: Stage) -> None:
-    copy = _copies(stage, stage.ob, linked=True)[0]
+    copy = copies(stage, stage.ob, linked=True)[0]
     stage.unsolve(Limb(copy.name, ["thigh", "shin"], ""))
     stage.follow("afterwards")
 
 
 @works(GROUP, "Linked duplicates: bones are edited in one of them")
 def bones_of_linked_duplicates_are_edited(stage: Stage) -> None:
-    copy, target = _copies(stage, stage.ob, stage.target, linked=True)
+    copy, target = copies(stage, stage.ob, stage.target, linked=True)
     stage.limbs.append(Limb(copy.name, ["thigh", "shin"], target.name))
     stage.fk_pose = None
     with stage.edit_bones() as bones:
@@ -66,7 +66,7 @@ def bones_of_linked_duplicates_are_edited(stage: Stage) -> None:
 
 @works(GROUP, "A linked duplicate is made single user")
 def a_linked_duplicate_is_made_single_user(stage: Stage) -> None:
-    copy, target = _copies(stage, stage.ob, stage.target, linked=True)
+    copy, target = copies(stage, stage.ob, stage.target, linked=True)
     stage.limbs.append(Limb(copy.name, ["thigh", "shin"], target.name))
     select(copy)
     bpy.ops.object.make_single_user(object=True, obdata=True)
@@ -117,7 +117,7 @@ def a_collection_is_instanced(stage: Stage) -> None:
 @works(GROUP, "Bones of the chain and its target bone are duplicated in edit mode")
 def bones_are_duplicated(stage: Stage) -> None:
     limb = stage.follow_bones(pole="knee ik")
-    _select_bones(stage, "thigh", "shin", "foot ik", "knee ik")
+    select_edit_bones(stage, "thigh", "shin", "foot ik", "knee ik")
     bpy.ops.armature.duplicate()
     bpy.ops.object.mode_set(mode="OBJECT")
     update()
@@ -130,7 +130,7 @@ def bones_are_duplicated(stage: Stage) -> None:
 @works(GROUP, "Bones of the chain are duplicated in edit mode, its target bone is not")
 def the_chain_alone_is_duplicated(stage: Stage) -> None:
     stage.follow_bones()
-    _select_bones(stage, "thigh", "shin")
+    select_edit_bones(stage, "thigh", "shin")
     bpy.ops.armature.duplicate()
     bpy.ops.object.mode_set(mode="OBJECT")
     update()
@@ -142,7 +142,7 @@ def the_chain_alone_is_duplicated(stage: Stage) -> None:
 def bones_are_duplicated_twice(stage: Stage) -> None:
     stage.follow_bones()
     for number in ("001", "002"):
-        _select_bones(stage, "thigh", "shin", "foot ik")
+        select_edit_bones(stage, "thigh", "shin", "foot ik")
         bpy.ops.armature.duplicate()
         stage.limbs.append(
             Limb("leg", [f"thigh.{number}", f"shin.{number}"], "leg", True, f"foot ik.{number}"),
@@ -154,8 +154,8 @@ def bones_are_duplicated_twice(stage: Stage) -> None:
 
 @works(GROUP, "A leg is symmetrized with its target bone and pole bone")
 def symmetrized(stage: Stage) -> None:
-    limb = _left_leg(stage, pole="knee ik.L")
-    _select_bones(stage, "thigh.L", "shin.L", "foot ik.L", "knee ik.L")
+    limb = left_leg(stage, pole="knee ik.L")
+    select_edit_bones(stage, "thigh.L", "shin.L", "foot ik.L", "knee ik.L")
     bpy.ops.armature.symmetrize()
     bpy.ops.object.mode_set(mode="OBJECT")
     update()
@@ -165,9 +165,9 @@ def symmetrized(stage: Stage) -> None:
 
 @works(GROUP, "A leg is symmetrized whose target bone has a mirrored one already")
 def symmetrized_to_a_target_that_was_there(stage: Stage) -> None:
-    _left_leg(stage)
+    left_leg(stage)
     stage.add_bone("foot ik.R", (-0.2, -0.3, 0.4))
-    _select_bones(stage, "thigh.L", "shin.L")
+    select_edit_bones(stage, "thigh.L", "shin.L")
     bpy.ops.armature.symmetrize()
     bpy.ops.object.mode_set(mode="OBJECT")
     update()
@@ -178,7 +178,7 @@ def symmetrized_to_a_target_that_was_there(stage: Stage) -> None:
 @works(GROUP, "Two armatures with chains are joined; one follows a bone, one an object")
 def armatures_are_joined(stage: Stage) -> None:
     stage.follow_bones()
-    other = _copies(stage, stage.ob)[0]
+    other = copies(stage, stage.ob)[0]
     other.location = (0.3, 0.0, 0.0)
     update()
     select(stage.ob, other, active=stage.ob)
@@ -209,7 +209,7 @@ def joined_into_another(stage: Stage) -> None:
 @works(GROUP, "A chain's bones are separated into an armature of their own, its target bone is not")
 def separated(stage: Stage) -> None:
     limb = stage.follow_bones()
-    _select_bones(stage, "hips", "thigh", "shin", "foot")
+    select_edit_bones(stage, "hips", "thigh", "shin", "foot")
     bpy.ops.armature.separate()
     bpy.ops.object.mode_set(mode="OBJECT")
     update()
@@ -220,7 +220,7 @@ def separated(stage: Stage) -> None:
 @works(GROUP, "A chain's bones and its target bone are separated into an armature of their own")
 def separated_with_target(stage: Stage) -> None:
     limb = stage.follow_bones()
-    _select_bones(stage, "hips", "thigh", "shin", "foot", "foot ik")
+    select_edit_bones(stage, "hips", "thigh", "shin", "foot", "foot ik")
     bpy.ops.armature.separate()
     bpy.ops.object.mode_set(mode="OBJECT")
     update()
@@ -230,7 +230,7 @@ def separated_with_target(stage: Stage) -> None:
     stage.look("dragged")
 
 
-def _left_leg(stage: Stage, pole: str = "") -> Limb:
+def left_leg(stage: Stage, pole: str = "") -> Limb:
     """The leg on the left side, its bones named so, following bones."""
     limb = stage.follow_bones("foot ik.L", pole)
     with stage.edit_bones() as bones:
@@ -247,7 +247,7 @@ def _left_leg(stage: Stage, pole: str = "") -> Limb:
     return limb
 
 
-def _select_bones(stage: Stage, *names: str) -> None:
+def select_edit_bones(stage: Stage, *names: str) -> None:
     """Go to the armature's edit mode with these bones selected."""
     if stage.ob.mode != "EDIT":
         enter("EDIT", stage.ob)
