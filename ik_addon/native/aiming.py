@@ -7,7 +7,7 @@ import bpy
 
 from .mechanism import POSE, Mechanism, Variable, distance
 from .properties import variable
-from .shape import Shape, aimed, placed
+from .shape import Shape, aimed
 from .uses import HingeBend, Uses
 
 
@@ -16,9 +16,8 @@ class Aim:
     """Names of these helpers; "": it is not needed.
 
     aim: at the root, its Y towards the target. target: a child of it, on the target. reach: likewise, where the chain's
-    end is to be. swivel: a child of `aim` that turns about its Y. stretch: a child whose scale is how much the chain is
-    lengthened. control, pole: where target ("": a foot goes there) and pole target ("": there is none) are. An armature
-    object may be scaled unevenly; in its own space, where the others look at these, nothing is sheared.
+    end is to be, if not on the target. swivel: a child of `aim` that turns about its Y. stretch: a child whose scale is
+    how much the chain is lengthened.
     """
 
     aim: str
@@ -26,8 +25,6 @@ class Aim:
     reach: str
     swivel: str
     stretch: str
-    control: str
-    pole: str
 
     @property
     def base(self) -> str:
@@ -35,9 +32,14 @@ class Aim:
         return self.swivel or self.aim
 
     @property
+    def end(self) -> str:
+        """Where the chain's end is to be."""
+        return self.reach or self.target
+
+    @property
     def held(self) -> Variable:
         """The distance from the root at which the chain's end is to be."""
-        return distance(self.reach or self.target)
+        return distance(self.end)
 
     @property
     def given(self) -> Variable:
@@ -45,34 +47,32 @@ class Aim:
         return distance(self.target)
 
 
-def lay(mechanism: Mechanism, shape: Shape, uses: Uses, followed: str) -> Aim:
-    """Ask for the bones. followed: the helper that the chain's end goes to, "": there is none yet."""
+def lay(mechanism: Mechanism, shape: Shape, uses: Uses) -> Aim:
+    """Ask for the bones."""
     rest = aimed(shape.joints[0], shape.along, shape.side)
     aim = mechanism.bone("aim", rest, shape.root_parent, 2.0)
-    staged = uses.softens or uses.stretches or uses.hinge is not None or len(shape.links) != 2
+    staged = uses.softens or uses.stretches or uses.hinge is not None
     return Aim(
         aim=aim,
         target=mechanism.bone("target", rest, aim),
         reach=mechanism.bone("reach", rest, aim, 0.8) if staged else "",
         swivel=mechanism.bone("swivel", rest, aim, 1.8) if uses.swivels else "",
         stretch=mechanism.bone("stretch", rest, aim, 0.6) if uses.stretches else "",
-        control=mechanism.bone("control", placed(shape.joints[-1]), shape.root_parent) if not followed else "",
-        pole=mechanism.bone("pole", placed(shape.joints[-1]), shape.root_parent) if uses.pole else "",
     )
 
 
 def wire(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, followed: str) -> None:
     """Constraints and drivers. followed: the helper that the chain's end goes to, "": the target itself."""
     settings, tip = shape.limb.settings, shape.ob.pose.bones[shape.tip]
-    if aim.control:
-        mechanism.follow(aim.control, "COPY_LOCATION", "target", settings.target, settings.subtarget)
-    there = {"target": shape.ob, "subtarget": followed or aim.control, **POSE}
-    mechanism.constrain(aim.target, "COPY_LOCATION", **there)
-    mechanism.constrain(aim.aim, "DAMPED_TRACK", track_axis="TRACK_Y", **there)
-    if aim.pole:
-        mechanism.follow(aim.pole, "COPY_LOCATION", "pole_target", settings.pole_target, settings.pole_subtarget)
-        there["subtarget"] = aim.pole
-        mechanism.constrain(aim.aim, "LOCKED_TRACK", track_axis="TRACK_Z", lock_axis="LOCK_Y", **there)
+    for bone, kind, values in ((aim.target, "COPY_LOCATION", {}), (aim.aim, "DAMPED_TRACK", {"track_axis": "TRACK_Y"})):
+        if followed:
+            mechanism.constrain(bone, kind, target=shape.ob, subtarget=followed, **POSE, **values)
+        else:
+            mechanism.follow(bone, kind, "target", settings.target, settings.subtarget, **values)
+    if uses.pole:
+        pole, subtarget = settings.pole_target, settings.pole_subtarget
+        to_pole = {"track_axis": "TRACK_Z", "lock_axis": "LOCK_Y"}
+        mechanism.follow(aim.aim, "LOCKED_TRACK", "pole_target", pole, subtarget, **to_pole)
     if aim.swivel:
         mechanism.pose(aim.swivel).rotation_mode = "XYZ"
         mechanism.drive(mechanism.pose(aim.swivel), "rotation_euler", "s", 1, s=variable(tip, "swivel"))

@@ -6,99 +6,102 @@ link's angle, computed as if it were that one, says by its own value which of th
 
 from dataclasses import dataclass
 
-from mathutils import Vector
+import bpy
+from mathutils import Matrix
 
 from .aiming import Aim
-from .mechanism import POSE, Mechanism
+from .mechanism import Mechanism
 from .shape import Shape, placed, unscaled
+from .uses import Uses
 
 _IN_LINE = 1e-3
 """Sine of the angle between a link and the one before it below which these do not tell about which axis it bends."""
 _ROUNDING = 1e-6
-_ALONG = 1e-6
-"""How far from a link a bone's Y axis may be and still count as along it."""
+_ALONG = 1e-5
+"""How far from a link a bone's Y axis may be and still count as along it: places of short bones round so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Names of the helpers. bent: one below the other, bent as the solver bends the links. turned: of each, the same
-    turn below the chain's own bone ("": that bone turns so itself). sources: those that the chain's bones copy."""
+    """Names of the helpers of each link; "": it needs none. Where influence blends, links bend in a shape of their own,
+    and the chain's bones turn as they do; else each hangs on the chain's own bone above it.
 
+    straight: which link is the first that can never bend, as none after it: they lie in line with the target. bent:
+    bent as the solver bends the links. turned: of each the same turn below the chain's own bone. sources: those that
+    the chain's bones copy; "": that bone tracks the target itself.
+    """
+
+    straight: int
     bent: list[str]
     turned: list[str]
     sources: list[str]
 
 
-def lay(mechanism: Mechanism, shape: Shape, aim: Aim) -> Links:
+def lay(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim) -> Links:
     """Ask for the bones; the Y axis of each lies along its link, which that of the chain's own bone need not."""
-    links = Links([], [], [])
-    above = aim.base
+    links = Links(_first_straight(shape), [], [], [])
     for k, link in enumerate(shape.links):
-        pose, along = unscaled(shape.poses[k]), shape.directions[k]
+        pose, along, hung = unscaled(shape.poses[k]), shape.directions[k], shape.hung(k)
         swung = pose.col[1].xyz.rotation_difference(along).to_matrix().to_4x4()
         is_along = (pose.col[1].xyz - along).length < _ALONG
         own = pose if is_along else placed(pose.translation, (swung @ pose).to_quaternion())
-        above = mechanism.bone("bend", own, above, 1.5, link)
-        links.bent.append(above)
-        if k == 0:
-            # It carries the first link itself.
-            links.turned.append(above)
-            links.sources.append(mechanism.bone("ik", pose, above, 1.2, link))
-            continue
-        if is_along and _is_at_rest(mechanism, shape, k):
-            links.turned.append("")
-            links.sources.append(above)
-            continue
-        # Below the chain's own bone, so that influence blends each in its own space.
-        to_own = mechanism.ob.data.bones[shape.carriers[k]].matrix_local @ shape.carrier_poses[k].inverted()
-        links.turned.append(mechanism.bone("turn", unscaled(to_own @ own), shape.carriers[k], 1.2, link))
-        at = links.turned[k]
-        links.sources.append(at if is_along else mechanism.bone("ik", unscaled(to_own @ pose), at, 1.0, link))
+        bent = turned = source = ""
+        if k == 0 or (uses.blends and k <= links.straight):
+            bent = mechanism.bone("bend", own, links.bent[-1] if k else aim.base, 1.5, link)
+        if k and (uses.blends or k < links.straight or not is_along):
+            turned = mechanism.bone("turn", unscaled(hung @ own), shape.carriers[k], 1.2, link)
+        if turned or bent:
+            source = turned or bent
+            # A bent link is not sized: it carries the next.
+            if not is_along or (uses.blends and not turned):
+                source = mechanism.bone("ik", unscaled(hung @ pose), source, 1.0, link)
+        links.bent.append(bent)
+        links.turned.append(turned)
+        links.sources.append(source)
     return links
 
 
-def _is_at_rest(mechanism: Mechanism, shape: Shape, k: int) -> bool:
-    """Whether a link's FK rotation is none: then what turns the link turns its bone."""
-    bones = mechanism.ob.data.bones
-    rest = bones[shape.carriers[k]].matrix_local.inverted() @ bones[shape.links[k]].matrix_local
-    off = shape.relative(k).to_3x3().normalized() - rest.to_3x3()
-    return max(abs(value) for row in off for value in row) < _ALONG
+def _first_straight(shape: Shape) -> int:
+    """The first link that is not longer than all before it are less than all after it; else the last."""
+    lengths = shape.lengths
+    longer = (sum(lengths[:k]) >= sum(lengths[k:]) - _ROUNDING * shape.length for k in range(len(lengths) - 1))
+    return next((k for k, is_longer in enumerate(longer) if is_longer), len(lengths) - 1)
 
 
-def wire(mechanism: Mechanism, shape: Shape, aim: Aim, links: Links) -> None:
+def wire(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, links: Links) -> None:
     """Bend the links, and let the sources turn as they do."""
-    lengths, directions = shape.lengths, shape.directions
-    before, straight = 0.0, False
-    for k, bone in enumerate(links.bent):
-        length, rest = lengths[k], sum(lengths[k + 1 :])
-        if k and links.turned[k]:
+    for k, (bent, turned) in enumerate(zip(links.bent, links.turned, strict=True)):
+        if bent and turned:
             # What turns a link in the shape of the FK pose turns it below its own bone.
-            mechanism.copy(links.turned[k], bone, "COPY_TRANSFORMS", "LOCAL", mix_mode="BEFORE_SPLIT")
-        if straight:
-            _straighten(mechanism, bone, directions[k - 1], directions[k], shape.normal)
-            continue
-        # From a link on that can never bend all lie in line.
-        straight = before >= length + rest - _ROUNDING * shape.length
-        track = mechanism.constrain(
-            bone, "DAMPED_TRACK", target=mechanism.ob, subtarget=aim.reach, track_axis="TRACK_Y", **POSE
-        )
-        if not straight and k < len(links.bent) - 1:
-            # From where the target is seen while this link is the one that bends.
-            seen = -directions[k - 1] if k else shape.along
-            axis = seen.cross(directions[k])
-            axis = axis.normalized() if axis.length > _IN_LINE else -shape.normal
-            away = f"(d+{before:.9g})"
-            cosine = f"({away}*{away}+{length * length - rest * rest:.9g})/({2.0 * length:.9g}*max({away},1e-9))"
-            expression = f"acos(max({cosine},-1))-{seen.angle(directions[k]):.9g} if {cosine}<1 else 0"
-            own = mechanism.rest(bone).to_quaternion().inverted() @ axis
-            mechanism.turn_about(bone, own, expression, d=aim.held)
-            mechanism.drive(track, "influence", f"{cosine}>=1", d=aim.held)
-        before += length
+            mechanism.copy(turned, bent, "COPY_TRANSFORMS", "LOCAL", mix_mode="BEFORE_SPLIT")
+        if uses.blends and k > links.straight:
+            _straighten(mechanism, shape, k, turned)
+        elif bent or turned:
+            track = mechanism.copy(bent or turned, aim.end, "DAMPED_TRACK", track_axis="TRACK_Y")
+            if k < links.straight:
+                _bend(mechanism, shape, aim, k, bent or turned, Matrix() if bent else shape.hung(k), track)
 
 
-def _straighten(mechanism: Mechanism, bone: str, before: Vector, along: Vector, normal: Vector) -> None:
+def _bend(
+    mechanism: Mechanism, shape: Shape, aim: Aim, k: int, bone: str, hung: Matrix, track: bpy.types.Constraint
+) -> None:
+    """Let a link bend, or point away, by how far the target is. Where a link before it bends it tracks the target."""
+    lengths, directions = shape.lengths, shape.directions
+    before, length, rest = sum(lengths[:k]), lengths[k], sum(lengths[k + 1 :])
+    # From where the target is seen while this link is the one that bends.
+    seen = -directions[k - 1] if k else shape.along
+    axis = seen.cross(directions[k])
+    axis = axis.normalized() if axis.length > _IN_LINE else -shape.normal
+    away = f"(d+{before:.9g})"
+    cosine = f"({away}*{away}+{length * length - rest * rest:.9g})/({2.0 * length:.9g}*max({away},1e-9))"
+    expression = f"acos(max({cosine},-1))-{seen.angle(directions[k]):.9g} if {cosine}<1 else 0"
+    mechanism.turn_about(bone, axis, expression, hung, d=aim.held)
+    mechanism.drive(track, "influence", f"{cosine}>=1", d=aim.held)
+
+
+def _straighten(mechanism: Mechanism, shape: Shape, k: int, bone: str) -> None:
     """Let a link lie in line with the one before it, for good."""
+    before, along = shape.directions[k - 1], shape.directions[k]
     axis = along.cross(before)
-    axis = axis.normalized() if axis.length > _ROUNDING else normal
-    own = mechanism.rest(bone).to_quaternion().inverted() @ axis
-    mechanism.turn_about(bone, own, f"{before.angle(along):.9g}")
+    axis = axis.normalized() if axis.length > _ROUNDING else shape.normal
+    mechanism.turn_about(bone, axis, f"{before.angle(along):.9g}", shape.hung(k))

@@ -133,17 +133,14 @@ def _stand_ins(context: bpy.types.Context, wirings: Sequence[Wiring]) -> Iterato
                 each.rotation_mode = "QUATERNION"
                 context.scene.collection.objects.link(each)
             for constraint, role in wiring.mechanism.followers:
-                spaces = constraint.owner_space, constraint.target_space
-                before.append((constraint, constraint.target, getattr(constraint, "subtarget", ""), spaces))
+                before.append((constraint, constraint.target, getattr(constraint, "subtarget", "")))
                 constraint.target = pair[role == "pole_target"]
-                constraint.owner_space = constraint.target_space = "WORLD"
         yield made
     finally:
-        for constraint, target, subtarget, (owner_space, target_space) in before:
+        for constraint, target, subtarget in before:
             constraint.target = target
             if target.type == "ARMATURE":
                 constraint.subtarget = subtarget
-            constraint.owner_space, constraint.target_space = owner_space, target_space
         for each in (each for pair in made.values() for each in pair):
             bpy.data.objects.remove(each)
 

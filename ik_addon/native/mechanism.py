@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import bpy
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ..authoring.editing import edit_bones
 from .marks import CONSTRAINT_PREFIX, FOLLOWERS, HELPER_PREFIX, HELPS, MECHANISM
@@ -34,11 +34,12 @@ class _Bone(NamedTuple):
 class Mechanism:
     """The helpers of one chain. Bones are collected first and made all at once; constraints and drivers come then.
 
+    above: the bone above the chain's root, "" if there is none. others: of the same armature, that are made with it.
     followers: the constraints that follow the chain's controls, with the role of the control.
     """
 
     def __init__(
-        self, ob: bpy.types.Object, key: str, base: str, size: float, others: Sequence["Mechanism"] = ()
+        self, ob: bpy.types.Object, key: str, base: str, above: str, size: float, others: Sequence["Mechanism"] = ()
     ) -> None:
         self.ob, self.key, self._base, self._size = ob, key, base, size
         self._taken = {*ob.data.bones.keys(), *(name for other in others for name in other.names)}
@@ -46,6 +47,7 @@ class Mechanism:
         self._copies: list[tuple[bpy.types.PoseBone, bpy.types.Constraint]] = []
         self.followers: list[tuple[bpy.types.Constraint, Role]] = []
         self.drivers = self.constraints = 0
+        self._space = above or self.bone("space", Matrix(), "")
 
     # Bones
 
@@ -94,17 +96,19 @@ class Mechanism:
         return constraint
 
     def follow(self, bone: str, kind: str, role: Role, control: bpy.types.Object, subtarget: str, **values: object):
-        """A constraint by which a helper follows a control of the chain."""
-        where = {"target": control}
+        """A constraint by which a helper follows a control of the chain.
+
+        The armature object may be scaled unevenly; in the space of one of its bones nothing is sheared.
+        """
+        space = {"space_object": self.ob, "space_subtarget": self._space}
+        where = {"target": control, "owner_space": "CUSTOM", "target_space": "CUSTOM", **space}
         if control.type == "ARMATURE":
             where["subtarget"] = subtarget
-        space = POSE if control == self.ob else {}
-        constraint = self.constrain(bone, kind, **where, **space, **values)
+        constraint = self.constrain(bone, kind, **where, **values)
         constraint.name = FOLLOWERS[role]
         self.followers.append((constraint, role))
         if kind == "COPY_ROTATION":
             self._copies.append((self.pose(bone), constraint))
-        return constraint
 
     def copy(
         self, bone: str, source: str, kind: str, space: str = "POSE", what: str = "", first: bool = False, **values
@@ -128,7 +132,7 @@ class Mechanism:
                 pose_bone=evaluated.pose.bones[bone.name],
                 matrix=evaluated.pose.bones[bone.name].matrix,
                 from_space="POSE",
-                to_space=constraint.owner_space,
+                to_space="LOCAL" if constraint.owner_space == "LOCAL" else "POSE",
             ).to_quaternion()
             constraint.euler_order = min(
                 _EULER_ORDERS, key=lambda order: abs(rotation.to_euler(order)["XYZ".index(order[1])])
@@ -157,9 +161,12 @@ class Mechanism:
         driver.expression = expression
         self.drivers += 1
 
-    def turn_about(self, bone: str, axis, expression: str, **variables: Variable) -> None:
-        """Drive a helper's angle about a constant axis in its own space: one driver instead of four; without variables
-        the angle is constant."""
+    def turn_about(
+        self, bone: str, axis: Vector, expression: str, hung: Matrix | None = None, **variables: Variable
+    ) -> None:
+        """Drive a helper's angle about a constant axis: one driver instead of four; without variables the angle is
+        constant. axis: a direction of the FK pose. hung: what takes that pose to the helper's rest, if they differ."""
+        axis = self.rest(bone).to_quaternion().inverted() @ (hung.to_quaternion() @ axis if hung else axis)
         owner = self.pose(bone)
         owner.rotation_mode = "AXIS_ANGLE"
         owner.rotation_axis_angle = (0.0 if variables else float(expression), *axis)

@@ -77,10 +77,12 @@ class Shape:
     def directions(self) -> list[Vector]:
         return [(b - a).normalized() for a, b in pairwise(self.joints)]
 
-    def relative(self, k: int) -> Matrix:
-        """The FK pose of a link in that of the bone above it."""
+    def hung(self, k: int) -> Matrix:
+        """What takes the FK pose of a link to where it is below the bone above it at rest."""
         above = self.carrier_poses[k]
-        return above.inverted() @ self.poses[k] if above is not None else self.poses[k]
+        if above is None:
+            return Matrix()
+        return self.ob.data.bones[self.carriers[k]].matrix_local @ above.inverted()
 
 
 def shape_of(limb: Limb, foot: BoneReading | None, toe: BoneReading | None) -> Shape:

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from math import atan2
 
-from mathutils import Matrix, Vector
-
 from ..solvers.vectors import cosine_wave
 from .aiming import Aim
 from .mechanism import Mechanism, Variable
@@ -36,8 +34,7 @@ def lay(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim) -> Pair:
         root = mechanism.bone("roll", first, hip, 1.2, shape.links[0])
         second = placed(second.translation, uses.hinge.turn @ second.to_quaternion())
     # A child of the chain's own bone, so that influence blends the knee in its own space, as the live chain does.
-    rest = mechanism.ob.data.bones[shape.carriers[1]].matrix_local @ shape.carrier_poses[1].inverted() @ second
-    knee = mechanism.bone("ik", unscaled(rest), shape.carriers[1], 1.5, shape.links[1])
+    knee = mechanism.bone("ik", unscaled(shape.hung(1) @ second), shape.carriers[1], 1.5, shape.links[1])
     return Pair([root, knee], hip, angle)
 
 
@@ -53,14 +50,13 @@ def wire(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, pair: Pair) -
     at_end = atan2(-shin.dot(shape.side), shin.dot(shape.along))
     cosine = f"(d*d+{first * first - second * second:.9g})/({2.0 * first:.9g}*max(d,1e-9))"
     expression = f"{at_root:.9g}-{sign}acos(max(-1,min(1,{cosine})))"
-    mechanism.turn_about(pair.hip, _inside(mechanism, pair.hip, shape.normal), expression, **read)
+    mechanism.turn_about(pair.hip, shape.normal, expression, **read)
     bend = f"(d*d-{first * first + second * second:.9g})/{2.0 * first * second:.9g}"
     if uses.hinge:
         _wire_hinge(mechanism, shape, uses.hinge, read["d"], bend, pair)
         return
-    normal = shape.carrier_poses[1].to_quaternion().inverted() @ shape.normal
     expression = f"{sign}acos(max(-1,min(1,{bend})))-{at_root + at_end:.9g}"
-    mechanism.turn_about(knee, _under(mechanism, shape, knee, normal), expression, **read)
+    mechanism.turn_about(knee, shape.normal, expression, shape.hung(1), **read)
 
 
 def _wire_hinge(mechanism: Mechanism, shape: Shape, hinge: HingeBend, held: Variable, bend: str, pair: Pair) -> None:
@@ -73,28 +69,16 @@ def _wire_hinge(mechanism: Mechanism, shape: Shape, hinge: HingeBend, held: Vari
     # On a channel of a helper, for two drivers read it.
     mechanism.drive(mechanism.pose(pair.angle), "location", expression, 0, d=held)
     theta = Variable("LOC_X", pair.angle)
-    axis = shape.carrier_poses[1].to_quaternion().inverted() @ hinge.axis
-    mechanism.turn_about(knee, _under(mechanism, shape, knee, axis), "t", t=theta)
+    mechanism.turn_about(knee, hinge.axis, "t", shape.hung(1), t=theta)
     along = shape.directions[0]
     down = -(shape.side - along * shape.side.dot(along)).normalized()
     if max(abs(hinge.axis.dot(along)), abs(hinge.axis.dot(hinge.zero))) < _SQUARE:
         # The limb lies in one plane at every angle; straight, only this tells in which.
         side = hinge.axis.cross(along) * hinge.sign
         turn = atan2(side.dot(along.cross(down)), side.dot(down))
-        mechanism.turn_about(root, _inside(mechanism, root, along), f"{-turn:.9g}")
+        mechanism.turn_about(root, along, f"{-turn:.9g}")
         return
     waves = [cosine_wave(hinge.zero, hinge.axis, axis) for axis in (along.cross(down), down)]
     parts = [f"{level:.9g}+{amplitude:.9g}*cos(t-({middle:.9g}))" for level, amplitude, middle in waves]
     expression = f"-atan2({parts[0]},{parts[1]})"
-    mechanism.turn_about(root, _inside(mechanism, root, along), expression, t=theta)
-
-
-def _inside(mechanism: Mechanism, bone: str, vector: Vector) -> Vector:
-    """A direction of the FK pose in the space of a helper whose rest pose is that."""
-    return mechanism.rest(bone).to_quaternion().inverted() @ vector
-
-
-def _under(mechanism: Mechanism, shape: Shape, bone: str, inside_carrier: Vector) -> Vector:
-    """A direction that is given in the FK pose of the bone above, in the space of a helper below that bone."""
-    carrier: Matrix = mechanism.rest(shape.carriers[1])
-    return mechanism.rest(bone).to_quaternion().inverted() @ (carrier.to_quaternion() @ inside_carrier)
+    mechanism.turn_about(root, along, expression, t=theta)

@@ -37,18 +37,14 @@ class Wiring:
     def is_pair(self) -> bool:
         return isinstance(self.links, Pair)
 
-    def turns_itself(self, source: str) -> bool:
-        """Whether a bone turns as this helper of another parent does, and keeps its own place and size."""
-        return isinstance(self.links, Links) and source in self.links.bent
-
 
 def lay(shape: Shape, uses: Uses, key: str, others: Sequence[Mechanism] = ()) -> Wiring:
     """Ask for all bones of a chain. others: of the same armature, that are made with it."""
-    mechanism = Mechanism(shape.ob, key, shape.tip, _SIZE * shape.length, others)
+    mechanism = Mechanism(shape.ob, key, shape.tip, shape.root_parent, _SIZE * shape.length, others)
     standing = foot.lay(mechanism, shape, uses) if shape.foot else None
-    aim = aiming.lay(mechanism, shape, uses, standing.followed if standing else "")
+    aim = aiming.lay(mechanism, shape, uses)
     pair = len(shape.links) == 2
-    links = two_bones.lay(mechanism, shape, uses, aim) if pair else many_bones.lay(mechanism, shape, aim)
+    links = two_bones.lay(mechanism, shape, uses, aim) if pair else many_bones.lay(mechanism, shape, uses, aim)
     return Wiring(mechanism, shape, uses, aim, standing, links)
 
 
@@ -62,13 +58,12 @@ def wire(wiring: Wiring) -> None:
     if isinstance(wiring.links, Pair):
         two_bones.wire(mechanism, shape, uses, wiring.aim, wiring.links)
     else:
-        many_bones.wire(mechanism, shape, wiring.aim, wiring.links)
+        many_bones.wire(mechanism, shape, uses, wiring.aim, wiring.links)
     for link, source, scale in zip(shape.links, wiring.links.sources, shape.scales, strict=True):
-        if wiring.turns_itself(source):
-            continue
-        # Sized as the bone itself, below the same bone: so their whole matrices are the same.
-        mechanism.pose(source).bone.inherit_scale = mechanism.pose(link).bone.inherit_scale
-        mechanism.pose(source).scale = scale
+        if source:
+            # Sized as the bone itself, below the same bone: so their whole matrices are the same.
+            mechanism.pose(source).bone.inherit_scale = mechanism.pose(link).bone.inherit_scale
+            mechanism.pose(source).scale = scale
     _follow(wiring, tip)
     if wiring.aim.stretch:
         _stretch(wiring)
@@ -78,7 +73,7 @@ def _follow(wiring: Wiring, tip: bpy.types.PoseBone) -> None:
     """Let the chain's own bones follow the helpers, before whatever constraints they have."""
     mechanism, shape = wiring.mechanism, wiring.shape
     pairs = [
-        (link, source, "COPY_TRANSFORMS", "LOCAL" if wiring.turns_itself(source) else "POSE")
+        (link, source, "COPY_TRANSFORMS", "POSE") if source else (link, wiring.aim.end, "DAMPED_TRACK", "POSE")
         for link, source in zip(shape.links, wiring.links.sources, strict=True)
     ]
     if wiring.foot and shape.foot:
@@ -91,9 +86,8 @@ def _follow(wiring: Wiring, tip: bpy.types.PoseBone) -> None:
         far, near = shape.length * (1.0 + _HELD), shape.nearest * (1.0 - _HELD)
         expression, read = f"{expression}*(d<={far:.9g})*(d>={near:.9g})", read | {"d": wiring.aim.given}
     for bone, source, kind, space in pairs:
-        constraint = mechanism.copy(bone, source, kind, space, first=True)
-        if (kind, space) == ("COPY_TRANSFORMS", "LOCAL"):
-            constraint.mix_mode = "BEFORE_SPLIT"
+        values = {"track_axis": "TRACK_Y"} if kind == "DAMPED_TRACK" else {}
+        constraint = mechanism.copy(bone, source, kind, space, first=True, **values)
         if wiring.uses.blends:
             mechanism.drive(constraint, "influence", expression, **read)
 
