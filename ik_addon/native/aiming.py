@@ -64,6 +64,8 @@ def lay(mechanism: Mechanism, shape: Shape, uses: Uses) -> Aim:
 def wire(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, followed: str) -> None:
     """Constraints and drivers. followed: the helper that the chain's end goes to, "": the target itself."""
     settings, tip = shape.limb.settings, shape.ob.pose.bones[shape.tip]
+    # There it stays if somebody deletes the target: the chain has its FK pose.
+    mechanism.pose(aim.target).location.y = (shape.joints[-1] - shape.joints[0]).length
     for bone, kind, values in ((aim.target, "COPY_LOCATION", {}), (aim.aim, "DAMPED_TRACK", {"track_axis": "TRACK_Y"})):
         if followed:
             mechanism.constrain(bone, kind, target=shape.ob, subtarget=followed, **POSE, **values)
