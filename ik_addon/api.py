@@ -10,6 +10,7 @@ move the armature, else the scene's. `progress`: is called with how many steps a
 """
 
 from collections.abc import Sequence
+from functools import partial
 from time import perf_counter
 from typing import Literal
 
@@ -21,11 +22,11 @@ from .authoring.rigging_report import rigged_entry
 from .bake.baking import baked, chains_of, checked
 from .bake.clips import clips_baked, clips_checked
 from .bake.report import whole_report
-from .bake.stepping import Progress, Steps, finish
+from .bake.stepping import Progress, finish
 from .matching.match import source_matched
 from .matching.wanted import Arms
 from .planting import Ground, Options
-from .planting.scene.checking import checked_with_feet
+from .planting.scene.checking import checked_with_feet, clips_checked_with_feet
 from .planting.scene.shown import legs_of
 from .planting.scene.whole_clip import all_clips_planted, clip_planted
 from .rig.blender.motion import motion_frames
@@ -124,15 +125,15 @@ def check(
     has_feet = feet and bool(legs_of(ob))
     chains = chains_of([ob]) if has_feet else _chains(ob)
 
-    def work(over: range) -> Steps[dict]:
-        if has_feet:
-            return checked_with_feet(bpy.context, chains, [ob], over, ground)
-        return checked(bpy.context, chains, over)
-
     if clips == "CURRENT":
-        return finish(work(_frames(ob, frames)), progress)
+        over = _frames(ob, frames)
+        if has_feet:
+            return finish(checked_with_feet(bpy.context, chains, [ob], over, ground), progress)
+        return finish(checked(bpy.context, chains, over), progress)
     _no_frames(frames)
-    return finish(clips_checked(ob, work, _names(clips)), progress)
+    if has_feet:
+        return finish(clips_checked_with_feet(bpy.context, chains, ob, _names(clips), ground), progress)
+    return finish(clips_checked(ob, partial(checked, bpy.context, chains), _names(clips)), progress)
 
 
 def match(

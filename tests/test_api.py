@@ -71,6 +71,19 @@ def test_what_plays_is_baked_over_its_own_frames_or_those_that_are_given(charact
         assert np.abs(film(character, frames) - live).max() < NEAR
 
 
+def test_of_a_clip_that_is_too_short_for_feet_the_chains_are_checked(character):
+    pose = bpy.data.actions.new("pose")
+    pose.use_fake_user, character.animation_data.action = True, pose
+    character.pose.bones["thigh.L"].keyframe_insert("rotation_quaternion", frame=1)
+    api.rig(character)
+    entries = {entry["clip"]: entry for entry in api.check(character, clips="ALL")["files"]}
+    assert "fewer than 3 frames" in entries["pose"]["left_out"]
+    assert "feet" not in entries["pose"] and len(entries["pose"]["chains"]) == 2
+    assert all(len(entries[name]["feet"]) == 2 and "left_out" not in entries[name] for name in AMOUNTS)
+    select(character)
+    assert bpy.ops.analytic_ik.check(clips="ALL", feet=True) == {"FINISHED"}
+
+
 def test_clips_are_chosen_by_name(character):
     api.rig(character)
     report = api.bake(character, clips=["run"], after="KEEP")

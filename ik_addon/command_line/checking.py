@@ -1,7 +1,6 @@
 """`check`: live chains, and feet, measured; nothing is saved."""
 
 import argparse
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -13,10 +12,9 @@ from ..bake.clips import clips_checked, rigged_clips
 from ..bake.formats import open_file
 from ..bake.stepping import Steps, finish
 from ..bake.stopping import stop_if_asked
-from ..planting.scene.checking import checked_with_feet
+from ..planting.scene.checking import checked_with_feet, clips_checked_with_feet
 from ..planting.scene.shown import legs_of
 from ..rig.blender.armatures import armature_named
-from ..solvers import ChainError
 from .baking import live_chains
 from .files import armatures_of_scene, ground_of, is_foreign
 from .saying import shown
@@ -36,28 +34,22 @@ def check_file(file: Path, options: argparse.Namespace) -> list[dict]:
     first, last = options.frames or (scene.frame_start, scene.frame_end)
     frames = range(first, last + 1, options.step or 1)
 
-    def work(obs: Sequence[bpy.types.Object], over: range) -> Steps[dict]:
-        own = [chain for chain in chains if armature_named(chain.armature) in obs]
-        if not with_feet:
-            return checked(bpy.context, own, over)
-        return checked_with_feet(bpy.context, own, obs, over, ground)
+    def work() -> Steps[dict]:
+        if with_feet:
+            return checked_with_feet(bpy.context, chains, armatures, frames, ground)
+        return checked(bpy.context, chains, frames)
 
-    def clip_work(ob: bpy.types.Object, over: range) -> Steps[dict]:
-        try:
-            return (yield from work([ob], over))
-        except ChainError as error:
-            if not with_feet or not legs_of(ob):
-                raise
-            # Not every clip has feet that move.
-            own = [chain for chain in chains if armature_named(chain.armature) == ob]
-            report = yield from checked(bpy.context, own, over)
-            return {**report, "files": [{**entry, "left_out": str(error)} for entry in report["files"]]}
+    def clips_work(ob: bpy.types.Object) -> Steps[dict]:
+        own = [chain for chain in chains if armature_named(chain.armature) == ob]
+        if with_feet:
+            return clips_checked_with_feet(bpy.context, own, ob, ground=ground)
+        return clips_checked(ob, partial(checked, bpy.context, own))
 
     entries = []
     with shown(file.name, len(frames)) as progress:
         if clips != "all":
-            entries = finish(work(armatures, frames), progress)["files"]
+            entries = finish(work(), progress)["files"]
         for ob in armatures if clips == "all" else ():
-            entries += finish(clips_checked(ob, partial(clip_work, ob)), progress)["files"]
+            entries += finish(clips_work(ob), progress)["files"]
     stop_if_asked()
     return entries

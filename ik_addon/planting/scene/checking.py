@@ -8,6 +8,7 @@ import numpy as np
 
 from ... import messages
 from ...bake.baking import checked
+from ...bake.clips import clips_checked
 from ...bake.report import publish
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.model.order import ChainName
@@ -82,6 +83,29 @@ def checked_with_feet(
     for k, ob in enumerate(armatures):
         feet += yield from part_of(feet_checked(context, ob, frames, ground), 1 + k, parts)
     return publish({**report["files"][0], "seconds": perf_counter() - start, "feet": feet})
+
+
+def clips_checked_with_feet(
+    context: bpy.types.Context,
+    chains: Sequence[ChainName],
+    ob: bpy.types.Object,
+    names: Iterable[str] | None = None,
+    ground: Ground | None = None,
+) -> Steps[dict]:
+    """In steps: the same for clips of an armature object, each over its own frames.
+
+    Of a clip that is too short for feet the chains alone are checked, and "left_out" says so. names: those of the clips;
+    None: all.
+    """
+
+    def work(frames: range) -> Steps[dict]:
+        if len(frames) >= _FEWEST:
+            return (yield from checked_with_feet(context, chains, [ob], frames, ground))
+        report = yield from checked(context, chains, frames)
+        why = messages.TOO_FEW_FRAMES()
+        return {**report, "files": [{**entry, "left_out": why} for entry in report["files"]]}
+
+    return (yield from clips_checked(ob, work, names))
 
 
 def _planted_on(context: bpy.types.Context, ob: bpy.types.Object) -> Ground:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from textwrap import wrap
 from time import perf_counter
 from typing import ClassVar
@@ -18,7 +19,7 @@ from ...bake.certificate import MISSES, certificate_of, chains_words, verdict_on
 from ...bake.clips import clips_baked, clips_checked, clips_words
 from ...bake.forecast import part_out_of_reach
 from ...bake.stepping import Progress, Steps, finish
-from ...planting.scene.checking import checked_with_feet
+from ...planting.scene.checking import checked_with_feet, clips_checked_with_feet
 from ...planting.scene.sources import is_planted
 from ...rig.blender.motion import motion_of
 from ...rig.blender.rendering import is_rendering
@@ -297,14 +298,17 @@ class ANALYTIC_IK_OT_check(OverClips, ChainsOperator):
         # Feet are measured where chains are muted too.
         chains = self.chains(ob) if chains_of([ob]) or not self.feet else []
 
-        def work(frames: range) -> Steps[dict]:
-            return checked_with_feet(context, chains, [ob], frames) if self.feet else checked(context, chains, frames)
-
         if self.clips == "ALL":
-            report = yield from clips_checked(ob, work, self.clip_names(ob))
+            names = self.clip_names(ob)
+            if self.feet:
+                report = yield from clips_checked_with_feet(context, chains, ob, names)
+            else:
+                report = yield from clips_checked(ob, partial(checked, context, chains), names)
             self.level = _level(report)
             return _clips_summary(messages.CHECKED_CLIPS, report)
-        report = yield from work(self.frames(context))
+        frames = self.frames(context)
+        steps = checked_with_feet(context, chains, [ob], frames) if self.feet else checked(context, chains, frames)
+        report = yield from steps
         self.level = _level(report)
         return summary(messages.CHECKED, report)
 
