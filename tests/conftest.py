@@ -44,6 +44,7 @@ WITHOUT_SCENE = {
     "test_turns.py",
     "test_contacts.py",
     "test_planning.py",
+    "test_show.py",
     "docs",
 }
 
