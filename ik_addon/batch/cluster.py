@@ -44,6 +44,7 @@ def answers(
         )
     except (OSError, ValueError) as error:
         raise NoClusterError(messages.NO_SCHEDULER(address=address, reason=error)) from error
+    # Its end takes back what is waiting.
     with client:
         for worker, theirs in client.run(version, on_error="return").items():
             if theirs != version():
@@ -58,36 +59,32 @@ def answers(
             future.add_done_callback(done.put)
 
         looked, is_waiting = monotonic(), False
-        try:
-            for index in range(len(requests)):
-                stop_if_asked()
-                submit(index, 1)
-            while waiting:
-                stop_if_asked()
-                try:
-                    key = done.get(timeout=_PAUSE).key
-                except Empty:
-                    if monotonic() - looked > _LOOK and client.status == "running":
-                        was_waiting, is_waiting = is_waiting, not client.nthreads()
-                        looked = monotonic()
-                        if is_waiting and not was_waiting:
-                            note(messages.NO_WORKER(address=address))
+        for index in range(len(requests)):
+            stop_if_asked()
+            submit(index, 1)
+        while waiting:
+            stop_if_asked()
+            try:
+                key = done.get(timeout=_PAUSE).key
+            except Empty:
+                if monotonic() - looked > _LOOK and client.status == "running":
+                    was_waiting, is_waiting = is_waiting, not client.nthreads()
+                    looked = monotonic()
+                    if is_waiting and not was_waiting:
+                        note(messages.NO_WORKER(address=address))
+                continue
+            future, index, attempt = waiting.pop(key)
+            try:
+                answer = future.result()
+            except CancelledError:
+                answer = {"error": messages.CLUSTER_LOST()}
+            except Exception as error:
+                answer = {"error": messages.CLUSTER_GAVE_UP(reason=f"{type(error).__name__}: {error}")}
+            # Else a result that is lost with its worker is made again, though it is here.
+            future.release()
+            if "died" in answer:
+                if attempt < tries:
+                    submit(index, attempt + 1)
                     continue
-                future, index, attempt = waiting.pop(key)
-                try:
-                    answer = future.result()
-                except CancelledError:
-                    answer = {"error": messages.CLUSTER_LOST()}
-                except Exception as error:
-                    answer = {"error": messages.CLUSTER_GAVE_UP(reason=f"{type(error).__name__}: {error}")}
-                # Else a result that is lost with its worker is made again, though it is here.
-                future.release()
-                if "died" in answer:
-                    if attempt < tries:
-                        submit(index, attempt + 1)
-                        continue
-                    answer["error"] = answer.pop("died")
-                yield index, {**answer, "attempts": attempt}
-        finally:
-            if waiting and client.status == "running":
-                client.cancel([future for future, _, _ in waiting.values()])
+                answer["error"] = answer.pop("died")
+            yield index, {**answer, "attempts": attempt}
