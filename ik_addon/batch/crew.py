@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
@@ -53,6 +54,7 @@ class Crew:
     def __init__(self, command: Sequence[str], tries: int, limit: float | None) -> None:
         self._command, self._tries, self._limit = command, tries, limit
         self._tasks: SimpleQueue[_Task] = SimpleQueue()
+        # None: a thread has ended.
         self._results: SimpleQueue[tuple[int, dict] | None] = SimpleQueue()
         self._residents: dict[int, Resident] = {}
         self._stopped = threading.Event()
@@ -69,26 +71,27 @@ class Crew:
         threads = [threading.Thread(target=self._work, args=(k,), daemon=True) for k in range(min(jobs, len(requests)))]
         for thread in threads:
             thread.start()
-        working = len(threads)
+        working, asked, deadline = len(threads), None, inf
         try:
-            try:
-                while working:
-                    stop_if_asked()
-                    for result in self._next():
-                        working -= result is None
-                        if result is not None:
-                            yield result
-            except Stopped as stop:
-                self._stop(stop.number)
-                deadline = monotonic() + _GRACE
-                while working:
-                    for result in self._next():
-                        working -= result is None
-                        if result is not None:
-                            yield result
-                    if monotonic() > deadline:
-                        self._kill()
-                raise
+            while working:
+                try:
+                    if asked is None:
+                        stop_if_asked()
+                except Stopped as stop:
+                    asked, deadline = stop, monotonic() + _GRACE
+                    self._stop(stop.number)
+                if monotonic() > deadline:
+                    self._kill()
+                try:
+                    result = self._results.get(timeout=_PAUSE)
+                except Empty:
+                    continue
+                if result is None:
+                    working -= 1
+                else:
+                    yield result
+            if asked is not None:
+                raise asked
         finally:
             self._stopped.set()
             self._kill()
@@ -96,13 +99,6 @@ class Crew:
         left = [self._tasks.get() for _ in range(self._tasks.qsize())]
         for task in sorted(left, key=lambda task: task.index):
             yield task.index, {"error": messages.NO_WORKER_STARTS(reason=self._reason), "attempts": task.attempt}
-
-    def _next(self) -> Iterator[tuple[int, dict] | None]:
-        """What comes next, None for a thread that has ended; nothing if that takes too long."""
-        try:
-            yield self._results.get(timeout=_PAUSE)
-        except Empty:
-            return
 
     def _stop(self, number: int) -> None:
         self._stopped.set()
