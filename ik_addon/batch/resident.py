@@ -59,10 +59,9 @@ class Resident:
         except OSError:
             # It has ended; `_answer` says how.
             return self._answer(limit)
-        timer = threading.Timer(limit, self._expire) if limit else None
-        if timer is None:
-            return self._answer(None)
-        timer.start()
+        timer = threading.Timer(limit or 0.0, self._expire)
+        if limit:
+            timer.start()
         try:
             return self._answer(limit)
         finally:

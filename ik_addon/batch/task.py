@@ -34,16 +34,15 @@ def carry_out(request: dict, limit: float | None, wanted: str) -> dict:
     host = {"host": platform.node()}
     if version() != wanted:
         return {"died": messages.OTHER_VERSION(worker=platform.node()), **host}
-    resident: Resident | None = getattr(_of_thread, "resident", None)
+    resident = getattr(_of_thread, "resident", None) or Resident([sys.executable, "-m", "ik_addon", "work"])
     _of_thread.resident = None
     try:
-        if resident is None:
-            resident = Resident([sys.executable, "-m", "ik_addon", "work"])
+        if not resident.about:
             resident.start()
         answer = resident.ask(request, limit)
     except DiedError as died:
-        if resident is None or resident.about:
-            return {"died": str(died), **host}
-        return {"died": messages.NO_WORKER_STARTS(reason=resident.last_words()), **host}
+        reason = str(died) if resident.about else messages.NO_WORKER_STARTS(reason=resident.last_words())
+        resident.close()
+        return {"died": reason, **host}
     _of_thread.resident = resident
     return {**answer, **host, "blender": resident.about["blender"]}

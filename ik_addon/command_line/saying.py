@@ -16,10 +16,10 @@ except ImportError:  # Blender does not ship it: there the frames go by without 
     tqdm = None
 
 
-def say(line: str) -> None:
-    """Print a line; letters that the terminal, or the pipe, does not know are spelled out."""
+def say(text: str, end: str = "\n") -> None:
+    """Print a line, or several; letters that the terminal, or the pipe, does not know are spelled out."""
     encoding = sys.stdout.encoding or "utf-8"
-    print(line.encode(encoding, "backslashreplace").decode(encoding))
+    print(text.encode(encoding, "backslashreplace").decode(encoding), end=end, flush=True)
 
 
 def complain(file: Path | str, error: Exception | str) -> str:

@@ -13,7 +13,7 @@ from ..batch import cluster
 from ..batch.crew import Crew, suitable_jobs
 from ..batch.worker import serve
 from .many import from_request, to_request
-from .saying import complain, counted
+from .saying import complain, counted, say
 
 Process = Callable[[Path, argparse.Namespace], list[dict]]
 """Works on one file, says what there is to say, and returns its entries in the report."""
@@ -64,8 +64,8 @@ def _elsewhere(files: Sequence[Path], options: argparse.Namespace) -> Iterator[t
     with counted(len(files)) as count:
         for index, answer in answers:
             with count(bool(answer.get("error")) or any(entry["error"] for entry in answer["entries"])):
-                for text, stream in ((answer.get("out"), sys.stdout), (answer.get("err"), sys.stderr)):
-                    print(text or "", end="", file=stream, flush=True)
+                say(answer.get("out", ""), end="")
+                print(answer.get("err", ""), end="", file=sys.stderr)
                 entries = [failed(files[index], answer["error"])] if "error" in answer else answer["entries"]
             of_run = {name: answer[name] for name in ("attempts", "host", "blender") if name in answer}
             yield index, [{**entry, "file": str(files[index]), **of_run} for entry in entries]

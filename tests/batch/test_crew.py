@@ -126,6 +126,15 @@ def test_a_program_that_is_not_there_is_reported_too(folder, capsys, monkeypatch
     assert "no worker process can start (" in capsys.readouterr().err
 
 
+@pytest.mark.slow
+def test_letters_that_a_pipe_does_not_know_are_spelled_out(folder, monkeypatch):
+    save_shots(folder, FEW[:1])
+    pipe = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", pipe)
+    run("check --jobs 1", FEW[:1])
+    assert b"\\xb0 per frame" in pipe.buffer.getvalue()
+
+
 @pytest.mark.skipif(os.name == "nt", reason="the program is a shell script")
 @pytest.mark.slow
 def test_in_blender_the_application_workers_are_that_application(folder, monkeypatch):
