@@ -1,4 +1,4 @@
-"""Each command that takes many files: by worker processes, in parts, merged, and gone on with, it says the same."""
+"""Other commands than `bake` that take many files: by worker processes, in parts, merged, and gone on with, it says the same."""
 
 from pathlib import Path
 
@@ -12,7 +12,8 @@ from .shots import PATH, measured, names, read, save_shots
 
 pytestmark = pytest.mark.slow
 
-COMMANDS = ["bake", "check", "native", "plant"]
+COMMANDS = ["check", "native", "plant"]
+"""`bake` is shown in test_crew.py and test_lists.py."""
 
 
 @pytest.fixture(params=COMMANDS)
