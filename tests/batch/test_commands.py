@@ -1,4 +1,4 @@
-"""Other commands than `bake` that take many files: by worker processes, in parts, merged, and gone on with, it says the same."""
+"""Other commands than `bake` with many files: by workers, in parts, merged, and gone on with, they say the same."""
 
 from pathlib import Path
 
