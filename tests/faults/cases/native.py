@@ -5,7 +5,7 @@ from collections.abc import Callable
 import bpy
 
 from ik_addon.native.making import make_live, make_native
-from ik_addon.native.marks import HELPER_PREFIX, MECHANISM
+from ik_addon.native.marks import HELPER_PREFIX, MECHANISM, followed_by
 from ik_addon.rig.data.settings import native_tips
 from ik_addon.solvers import ChainError
 from ik_addon.ui.operators.polls import missing_for
@@ -23,7 +23,7 @@ BONES = ["thigh", "shin"]
 
 
 def native(stage: Stage, bones: bool = False, pole: bool = False, swivel: float = 0.0) -> Limb:
-    """The first leg made native. bones: its controls are bones; pole: it has a pole bone too. swivel: a setting of it."""
+    """The first leg made native. bones: its controls are bones; pole: it has a pole bone too. swivel: its setting."""
     limb = stage.limbs[0]
     if bones:
         stage.follow_bones(pole="knee ik" if pole else "")
@@ -319,12 +319,13 @@ def the_collection_of_helpers_is_deleted(stage: Stage) -> None:
     live_again(stage)
 
 
-@fault(GROUP, "A helper bone is deleted, and Make Live mends it")
+@fault(GROUP, "A helper bone that the leg copies is deleted, and Make Live mends it")
 def a_helper_is_deleted(stage: Stage) -> None:
-    native(stage)
+    limb = native(stage)
     if stage.ours:
+        followed = min(followed_by(limb.tip))
         with stage.edit_bones() as bones:
-            bones.remove(bones["IK-ik-shin"])
+            bones.remove(bones[followed])
     update()
     stage.follow("deleted")
     live_again(stage)
