@@ -152,7 +152,7 @@ NATIVE_DRIVEN = Clause("a driver moves bone '{driven}'. Mute the driver, or bake
 NATIVE_FK_KEYS = Clause("bone '{keyed}' has FK keys below the chain. Mute them, or bake the chain.")
 NATIVE_CONSTRAINED = Clause("constraint '{constraint}' moves bone '{moved}'. Mute it, or bake the chain.")
 NATIVE_OFF = Clause(
-    "as constraints it would be off by {part:.1e} of its length, and {allowed:.0e} is allowed. Bake the chain."
+    "as constraints it would be off by {percent:.2g}% of its length, and {allowed:.2g}% is allowed. Bake the chain."
 )
 NATIVE_COPIED = Clause("bone '{other}' follows its helper bones too. Press Make Live, then Make Native again.")
 NATIVE_CHANGED = Clause(
@@ -656,7 +656,7 @@ IN_CLIPS = Part(" in {clips}")
 NO_MOTION = Clause("no keys move it over a range of frames. Key its bones first.")
 SWITCHED_TO_FK = Done("Switched {chains} to FK{frame}")
 SWITCHED_TO_IK = Done("Switched {chains} to IK{frame}")
-MADE_NATIVE = Done("Made {chains} native with {bones} helper bones, within {part:.1e} of the length")
+MADE_NATIVE = Done("Made {chains} native with {bones} helper bones, within {percent:.1g}% of the length")
 MADE_LIVE = Done("Made {chains} live")
 UNMUTED = Done("Unmuted {chains}")
 

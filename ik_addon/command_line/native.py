@@ -53,7 +53,7 @@ def _made(file: Path, ob: bpy.types.Object, names: list[str]) -> dict:
         done = make_native(bpy.context, [ob.pose.bones[name] for name in names])
     except ChainError as error:
         return {**entry, "stay_live": [complain(file, error)]}
-    line = messages.MADE_NATIVE(chains=chains_words(len(done.tips)), part=done.figure, bones=done.helpers)
+    line = messages.MADE_NATIVE(chains=chains_words(len(done.tips)), percent=100.0 * done.figure, bones=done.helpers)
     say(messages.OF(whose=file, said=line))
     for sentence in done.left:
         complain(file, sentence)

@@ -66,7 +66,10 @@ def make_native(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) 
     # Written so that a figure that is not a number counts as well.
     off = [name for name, figure in figures.items() if not figure <= ALLOWED]
     _take_back(context, ob, off)
-    left += [_of(name, ChainError(messages.NATIVE_OFF(part=figures[name], allowed=ALLOWED))) for name in off]
+    left += [
+        _of(name, ChainError(messages.NATIVE_OFF(percent=100.0 * figures[name], allowed=100.0 * ALLOWED)))
+        for name in off
+    ]
     done = [wiring for wiring in wirings if wiring.shape.tip not in off]
     if not done:
         raise left[0]

@@ -1,5 +1,6 @@
 """Rigs of any kind with a chain that can be native, posed at random, live and native."""
 
+import os
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -23,6 +24,8 @@ from ..rig.rigs import (
 from ..rig.test_foot import random_footed, turn_target
 from ..scenes import apart
 
+RIGS = int(os.environ.get("ANALYTIC_IK_NATIVE_RIGS", "15"))
+"""How many random rigs each law is tried on; 100 is what the documentation speaks of."""
 CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle")
 PAIR, FLIPPED, MANY = 2e-5, 1e-4, 1e-4
 """What is promised: of two bones, of which at most one rig in twenty comes past half of it; of two that are flipped or

@@ -93,7 +93,7 @@ def save(path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("controls", ["objects", "bones"])
+@pytest.mark.parametrize("controls", ["objects", pytest.param("bones", marks=pytest.mark.slow)])
 def test_it_plays_without_the_add_on(controls, tmp_path):
     file, expected = performance(tmp_path, controls)
     jobs = [{"file": str(file), "how": how, "frames": FRAMES, "shown": str(tmp_path / how)} for how in WAYS]

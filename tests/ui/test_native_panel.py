@@ -5,7 +5,7 @@ import pytest
 
 from ik_addon.ui.panels import bake as bake_panel
 from ik_addon.ui.panels import chain as panel
-from ik_addon.ui.panels import chain_list
+from ik_addon.ui.panels import chain_list, limits
 
 from ..rig.rigs import Rig, update
 from ..scenes import enter, second_chain, walking_leg
@@ -31,14 +31,15 @@ def test_it_has_an_icon_of_its_own_and_no_switch():
 
 
 def test_its_panel_shows_its_custom_properties_and_the_way_back():
-    rig = native_leg(softness=0.1, swivel=0.2)
+    rig = native_leg(influence=0.9, swivel=0.2, flip=True, softness=0.1)
     shown = chain_panel(rig)
     assert "Native" in shown.text()
     assert shown.properties == [f'["ik_{name}"]' for name in ("influence", "swivel", "flip", "softness")]
     assert {"Influence", "Swivel", "Flip Bend", "Softness"} <= set(shown.labels)
     assert "analytic_ik.make_live" in shown.operators
     assert "analytic_ik.remove" not in shown.operators
-    for part in (panel.ANALYTIC_IK_PT_setup, panel.ANALYTIC_IK_PT_advanced, panel.ANALYTIC_IK_PT_snap):
+    parts = (panel.ANALYTIC_IK_PT_setup, panel.ANALYTIC_IK_PT_advanced, panel.ANALYTIC_IK_PT_snap)
+    for part in (*parts, limits.ANALYTIC_IK_PT_limits):
         assert not is_shown(part)
 
 

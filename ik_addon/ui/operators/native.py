@@ -31,7 +31,9 @@ Controls and keys stay"""
         done = make_native(context, tips)
         for sentence in done.left:
             self.report({"WARNING"}, sentence)
-        return messages.MADE_NATIVE(chains=chains_words(len(done.tips)), part=done.figure, bones=done.helpers)
+        return messages.MADE_NATIVE(
+            chains=chains_words(len(done.tips)), percent=100.0 * done.figure, bones=done.helpers
+        )
 
 
 class ANALYTIC_IK_OT_make_live(ChainOperator):

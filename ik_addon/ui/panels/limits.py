@@ -2,6 +2,7 @@
 
 import bpy
 
+from ...rig.data.settings import is_native
 from ..classes import registration_of
 from ..operators.chains import ANALYTIC_IK_OT_limit_knees
 from .places import BonePanel, InBoneTab, InSidebar
@@ -16,7 +17,9 @@ class LimitsPanel(BonePanel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return cls.bone(context) is not None
+        tip = cls.tip(context)
+        # What a native chain does not follow any more is not there to be set.
+        return cls.bone(context) is not None and not (tip is not None and is_native(tip))
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, bone = self.layout, self.bone(context)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import bpy
 
 from ik_addon.native.making import make_live, make_native
-from ik_addon.native.marks import HELPER_PREFIX, MECHANISM
+from ik_addon.native.marks import HELPER_PREFIX, MECHANISM, followed_by
 from ik_addon.rig.data.settings import native_tips
 from ik_addon.solvers import ChainError
 from ik_addon.ui.operators.polls import missing_for
@@ -22,12 +22,13 @@ GROUP = "Native rigs"
 BONES = ["thigh", "shin"]
 
 
-def native(stage: Stage, bones: bool = False, pole: bool = False) -> Limb:
-    """The first leg made native. bones: its controls are bones; pole: it has a pole bone too."""
+def native(stage: Stage, bones: bool = False, pole: bool = False, swivel: float = 0.0) -> Limb:
+    """The first leg made native. bones: its controls are bones; pole: it has a pole bone too. swivel: its setting."""
     limb = stage.limbs[0]
     if bones:
         stage.follow_bones(pole="knee ik" if pole else "")
     if stage.ours:
+        limb.tip.analytic_ik_swivel = swivel
         make_native(bpy.context, [limb.tip])
     update()
     stage.look("native")
@@ -109,16 +110,16 @@ def a_drag_of_a_native_leg_is_undone(stage: Stage) -> None:
 
 @works(GROUP, "A setting of a native leg is changed, undone and redone")
 def a_native_setting_is_undone(stage: Stage) -> None:
-    limb = native(stage)
+    limb = native(stage, swivel=0.2)
 
-    def blend() -> None:
+    def turn() -> None:
         if stage.ours:
-            limb.tip["ik_influence"] = 0.5
+            limb.tip["ik_swivel"] = 0.4
         else:
             stage.constraint_of(limb).influence = 0.5
         stage.ob.update_tag()
 
-    _undone_and_redone(stage, blend)
+    _undone_and_redone(stage, turn)
     bpy.ops.ed.undo()
     live_again(stage)
 
@@ -318,12 +319,13 @@ def the_collection_of_helpers_is_deleted(stage: Stage) -> None:
     live_again(stage)
 
 
-@fault(GROUP, "A helper bone is deleted, and Make Live mends it")
+@fault(GROUP, "A helper bone that the leg copies is deleted, and Make Live mends it")
 def a_helper_is_deleted(stage: Stage) -> None:
-    native(stage)
+    limb = native(stage)
     if stage.ours:
+        followed = min(followed_by(limb.tip))
         with stage.edit_bones() as bones:
-            bones.remove(bones["IK-ik-shin"])
+            bones.remove(bones[followed])
     update()
     stage.follow("deleted")
     live_again(stage)
@@ -454,7 +456,7 @@ def a_native_leg_is_overridden(stage: Stage) -> None:
 
 @fault(GROUP, "A native leg with control bones is overridden, and a setting; saved and loaded")
 def a_native_leg_with_control_bones_is_overridden(stage: Stage) -> None:
-    limb = native(stage, bones=True, pole=True)
+    limb = native(stage, bones=True, pole=True, swivel=0.2)
     collection = linked_collection(save_library(stage))
     show(collection)
     collection.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
@@ -462,13 +464,10 @@ def a_native_leg_with_control_bones_is_overridden(stage: Stage) -> None:
     stage.fk_pose = None
     stage.follow("overridden")
     if stage.ours:
-        limb.tip["ik_influence"] = 0.5
+        limb.tip["ik_swivel"] = 0.5
         stage.ob.update_tag()
         save_and_load(stage)
-        assert limb.tip["ik_influence"] == 0.5, "the influence is not kept"
-        limb.tip["ik_influence"] = 1.0
-        stage.ob.update_tag()
-        update()
+        assert limb.tip["ik_swivel"] == 0.5, "the swivel is not kept"
     stage.follow("saved and loaded")
 
 
