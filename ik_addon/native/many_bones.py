@@ -60,7 +60,7 @@ def lay(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim) -> Links:
 
 
 def _first_straight(shape: Shape) -> int:
-    """The first link that is not longer than all before it are less than all after it; else the last."""
+    """The first link from which on the chain is no longer than before it; at the latest the last."""
     lengths = shape.lengths
     longer = (sum(lengths[:k]) >= sum(lengths[k:]) - _ROUNDING * shape.length for k in range(len(lengths) - 1))
     return next((k for k, is_longer in enumerate(longer) if is_longer), len(lengths) - 1)

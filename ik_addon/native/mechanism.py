@@ -174,9 +174,6 @@ class Mechanism:
             self.drive(owner, "rotation_axis_angle", expression, 0, **variables)
 
 
-POSE = {"owner_space": "POSE", "target_space": "POSE"}
-
-
 def distance(bone: str) -> Variable:
     """How far a helper is from its rest along its own Y, in the size of its parent, with its constraints."""
     return Variable("LOC_Y", bone)

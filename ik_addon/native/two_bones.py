@@ -31,21 +31,16 @@ def lay(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim) -> Pair:
     """Ask for the bones."""
     first, second = unscaled(shape.poses[0]), shape.poses[1]
     hip = root = mechanism.bone("ik", first, aim.base, 1.5, shape.links[0])
-    angle = ""
+    angle, bend = "", shape.directions[0].cross(shape.directions[1]).length
     if uses.hinge:
         angle = mechanism.bone("hinge", first, aim.aim, 0.5, shape.links[1])
         root = mechanism.bone("roll", first, hip, 1.2, shape.links[0])
         second = placed(second.translation, uses.hinge.turn @ second.to_quaternion())
-    elif uses.direct and shape.is_along(1) and "flip" not in uses.settings and _bend(shape) > _BENT:
+    elif uses.direct and shape.is_along(1) and "flip" not in uses.settings and bend > _BENT:
         return Pair([root, ""], hip, "")
     # A child of the chain's own bone, so that influence blends the knee in its own space, as the live chain does.
     knee = mechanism.bone("ik", unscaled(shape.hung(1) @ second), shape.carriers[1], 1.5, shape.links[1])
     return Pair([root, knee], hip, angle)
-
-
-def _bend(shape: Shape) -> float:
-    first, second = shape.directions
-    return first.cross(second).length
 
 
 def wire(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, pair: Pair) -> None:
@@ -55,7 +50,7 @@ def wire(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, pair: Pair) -
     sign, read = "", {"d": aim.held}
     if "flip" in uses.settings:
         sign, read = "(1-2*f)*", read | {"f": variable(tip, "flip")}
-    thigh, shin = (b - a for a, b in zip(shape.joints, shape.joints[1:], strict=False))
+    thigh, shin = shape.directions
     at_root = atan2(thigh.dot(shape.side), thigh.dot(shape.along))
     at_end = atan2(-shin.dot(shape.side), shin.dot(shape.along))
     cosine = f"(d*d+{first * first - second * second:.9g})/({2.0 * first:.9g}*max(d,1e-9))"

@@ -1,7 +1,7 @@
 """Which parts a native chain needs, and whether a chain can be native at all."""
 
 from dataclasses import dataclass
-from math import atan2, tau
+from math import atan2, cos, pi, tau
 
 import bpy
 from mathutils import Quaternion, Vector
@@ -30,6 +30,13 @@ class HingeBend:
     level: float
     amplitude: float
     sign: float
+
+    def reach(self, first: float, second: float) -> tuple[float, float]:
+        """The nearest and the farthest that links of these lengths reach within the limits."""
+        ways = (self.sign * (angle - self.middle) for angle in (self.lowest, self.highest))
+        cosines = [self.level + self.amplitude * cos(min(max(way, 0.0), pi)) for way in ways]
+        squares = [max(0.0, first * first + second * second + 2.0 * first * second * cosine) for cosine in cosines]
+        return min(squares) ** 0.5, max(squares) ** 0.5
 
 
 @dataclass(frozen=True, slots=True)
