@@ -25,7 +25,7 @@ from ..scenes import apart
 
 CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle")
 PAIR, FLIPPED, MANY = 2e-5, 1e-4, 1e-4
-"""What is promised of two bones; of two that are flipped or blended, and of feet and hinges; of more, for joints in chain
+"""What is promised of two bones; of two that are flipped or blended, of feet and hinges; of more, for joints in chain
 lengths."""
 
 

@@ -31,7 +31,7 @@ def test_it_has_an_icon_of_its_own_and_no_switch():
 
 
 def test_its_panel_shows_its_custom_properties_and_the_way_back():
-    rig = native_leg(softness=0.1, swivel=0.2)
+    rig = native_leg(softness=0.1, swivel=0.2, influence=0.5, flip=True)
     shown = chain_panel(rig)
     assert "Native" in shown.text()
     assert shown.properties == [f'["ik_{name}"]' for name in ("influence", "swivel", "flip", "softness")]
