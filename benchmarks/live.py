@@ -8,7 +8,8 @@ frames or steps; times are medians over alternating rounds, ratios medians of th
 what counts. Errors are the largest distances of a tip from its target in leg lengths, at some of the frames, after the
 timing.
 
-The rows of a capture and of a Rigify character say in `captures` and `rigify` what Blender's contender does there.
+The rows of feet, of a capture and of a Rigify character say in `feet`, `captures` and `rigify` what Blender's contender
+does there.
 """
 
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from types import ModuleType
 
 import bpy
 
-from . import captures, legs, rigify
+from . import captures, feet, legs, rigify
 from .rounds import ratio, run, turns
 
 CONTENDERS = ("BARE", "BLENDER", "OURS")
@@ -111,6 +112,7 @@ def _rows() -> list[Row]:
     for bones in (2, 20):
         poles = {"legs": 4, "bones": bones, "poles": bones == 2, "animated_root": bones == 2}
         rows.append(Row(f"4 chains of {bones} bones, native", {**poles, "native": True}, frames=some))
+    rows.append(Row("4 legs with feet that roll, native", {"count": 4, "native": True}, of=feet, frames=some))
     rows.append(Row("dragging 1 of 40 legs", {"legs": 40}, by_hand="foot"))
     rows.append(Row("dragging 1 of 40 legs, 2000 other objects", {"legs": 40, "others": 2000}, by_hand="foot"))
     for vertices, covered in ((0, ""), (50_000, ", 50k-vertex skin")):

@@ -1,14 +1,13 @@
 """The helpers that every native chain has: they aim at the target, roll to the pole, and say how far it is."""
 
 from dataclasses import dataclass
-from math import cos, pi
 
 import bpy
 
-from .mechanism import POSE, Mechanism, Variable, distance
+from .mechanism import Mechanism, Variable, distance
 from .properties import variable
 from .shape import Shape, aimed
-from .uses import HingeBend, Uses
+from .uses import Uses
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ def wire(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, followed: str
     mechanism.pose(aim.target).location.y = (shape.joints[-1] - shape.joints[0]).length
     for bone, kind, values in ((aim.target, "COPY_LOCATION", {}), (aim.aim, "DAMPED_TRACK", {"track_axis": "TRACK_Y"})):
         if followed:
-            mechanism.constrain(bone, kind, target=shape.ob, subtarget=followed, **POSE, **values)
+            mechanism.copy(bone, followed, kind, **values)
         else:
             mechanism.follow(bone, kind, "target", settings.target, settings.subtarget, **values)
     if uses.pole:
@@ -85,7 +84,7 @@ def wire(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, followed: str
 
 
 def _drive_reach(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, tip: bpy.types.PoseBone) -> None:
-    nearest, farthest = hinge_reach(shape, uses.hinge) if uses.hinge else (0.0, shape.length)
+    nearest, farthest = uses.hinge.reach(*shape.lengths) if uses.hinge else (0.0, shape.length)
     expression, read = "d", {"d": aim.given}
     if uses.softens:
         # Without softness the exponential is 0.
@@ -98,20 +97,6 @@ def _drive_reach(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, tip: 
         if farthest < shape.length * (1.0 - 1e-6):
             expression = f"min({expression},{farthest:.9g})"
     mechanism.drive(mechanism.pose(aim.reach), "location", f"max({expression},0)", 1, **read)
-
-
-def hinge_reach(shape: Shape, hinge: HingeBend) -> tuple[float, float]:
-    """The nearest and the farthest that the limits of a knee let its chain reach."""
-    first, second = shape.lengths
-    ways = sorted(hinge.sign * (angle - hinge.middle) for angle in (hinge.lowest, hinge.highest))
-    cosines = [_cosine(hinge, min(max(way, 0.0), pi)) for way in ways]
-    squares = [first * first + second * second + 2.0 * first * second * cosine for cosine in cosines]
-    farthest, nearest = (max(0.0, square) ** 0.5 for square in squares)
-    return nearest, farthest
-
-
-def _cosine(hinge: HingeBend, way: float) -> float:
-    return hinge.level + hinge.amplitude * cos(way)
 
 
 def _drive_stretch(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, tip: bpy.types.PoseBone) -> None:

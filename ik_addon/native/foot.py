@@ -15,8 +15,8 @@ class Foot:
     """Names of its helpers; "": it is not needed.
 
     control: goes where the target is. heel, tip, ball: each below the one before, at these points of the foot, with the
-    roll axis as X. foot, toe: how foot and toe stand. local_toe: the toe below `foot`, as it is below the foot at rest:
-    influence blends it in its own space.
+    roll axis as X. foot, toe: how foot and toe stand. local_toe: where influence blends, the toe below `foot`, as it is
+    below the foot at rest: it is blended in its own space.
     """
 
     control: str
@@ -49,7 +49,8 @@ def lay(mechanism: Mechanism, shape: Shape, uses: Uses) -> Foot:
     ball = mechanism.bone("ball", placed(sized @ own.ball, rolling), tip, 0.5)
     foot = mechanism.bone("foot", stands, ball, 0.8, own.foot)
     toe = mechanism.bone("toe", unscaled(sized @ own.toe_pose), tip, 0.5, own.toe) if own.toe else ""
-    local_toe = mechanism.bone("toe", stands @ own.toe_rest, foot, 0.4, own.toe) if own.toe else ""
+    blended = own.toe and not uses.direct
+    local_toe = mechanism.bone("toe", stands @ own.toe_rest, foot, 0.4, own.toe) if blended else ""
     return Foot(control, heel, tip, ball, foot, toe, local_toe)
 
 
@@ -60,7 +61,7 @@ def wire(mechanism: Mechanism, shape: Shape, foot: Foot) -> None:
         mechanism.follow(foot.control, kind, "target", settings.target, settings.subtarget)
     if not foot.heel:
         return
-    if foot.toe:
+    if foot.local_toe:
         mechanism.copy(foot.local_toe, foot.toe, "COPY_TRANSFORMS")
     roll, toe_angle = variable(tip, "foot_roll"), variable(tip, "toe_angle")
     for bone, expression, read in (

@@ -17,14 +17,12 @@ from .uses import Uses
 _IN_LINE = 1e-3
 """Sine of the angle between a link and the one before it below which these do not tell about which axis it bends."""
 _ROUNDING = 1e-6
-_ALONG = 1e-5
-"""How far from a link a bone's Y axis may be and still count as along it: places of short bones round so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Names of the helpers of each link; "": it needs none. Where influence blends, links bend in a shape of their own,
-    and the chain's bones turn as they do; else each hangs on the chain's own bone above it.
+    """Names of the helpers of each link; "": it needs none. Where influence blends, or the chain stretches, links bend
+    in a shape of their own, and the chain's bones turn as they do; else each hangs on the chain's own bone above it.
 
     straight: which link is the first that can never bend, as none after it: they lie in line with the target. bent:
     bent as the solver bends the links. turned: of each the same turn below the chain's own bone. sources: those that
@@ -43,17 +41,17 @@ def lay(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim) -> Links:
     for k, link in enumerate(shape.links):
         pose, along, hung = unscaled(shape.poses[k]), shape.directions[k], shape.hung(k)
         swung = pose.col[1].xyz.rotation_difference(along).to_matrix().to_4x4()
-        is_along = (pose.col[1].xyz - along).length < _ALONG
+        is_along = shape.is_along(k)
         own = pose if is_along else placed(pose.translation, (swung @ pose).to_quaternion())
         bent = turned = source = ""
-        if k == 0 or (uses.blends and k <= links.straight):
+        if k == 0 or (k <= links.straight and not uses.direct):
             bent = mechanism.bone("bend", own, links.bent[-1] if k else aim.base, 1.5, link)
-        if k and (uses.blends or k < links.straight or not is_along):
+        if k and (k < links.straight or not (uses.direct and is_along)):
             turned = mechanism.bone("turn", unscaled(hung @ own), shape.carriers[k], 1.2, link)
         if turned or bent:
             source = turned or bent
             # A bent link is not sized: it carries the next.
-            if not is_along or (uses.blends and not turned):
+            if not is_along or (not uses.direct and not turned):
                 source = mechanism.bone("ik", unscaled(hung @ pose), source, 1.0, link)
         links.bent.append(bent)
         links.turned.append(turned)
@@ -62,7 +60,7 @@ def lay(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim) -> Links:
 
 
 def _first_straight(shape: Shape) -> int:
-    """The first link that is not longer than all before it are less than all after it; else the last."""
+    """The first link from which on the chain is no longer than before it; at the latest the last."""
     lengths = shape.lengths
     longer = (sum(lengths[:k]) >= sum(lengths[k:]) - _ROUNDING * shape.length for k in range(len(lengths) - 1))
     return next((k for k, is_longer in enumerate(longer) if is_longer), len(lengths) - 1)
@@ -74,7 +72,7 @@ def wire(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, links: Links)
         if bent and turned:
             # What turns a link in the shape of the FK pose turns it below its own bone.
             mechanism.copy(turned, bent, "COPY_TRANSFORMS", "LOCAL", mix_mode="BEFORE_SPLIT")
-        if uses.blends and k > links.straight:
+        if k > links.straight and not uses.direct:
             _straighten(mechanism, shape, k, turned)
         elif bent or turned:
             track = mechanism.copy(bent or turned, aim.end, "DAMPED_TRACK", track_axis="TRACK_Y")

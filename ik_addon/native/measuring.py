@@ -29,10 +29,11 @@ _NEAR, _FAR = 0.1, 1.1
 
 
 def measure(context: bpy.types.Context, wirings: Sequence[Wiring]) -> dict[str, float]:
-    """By tip the largest difference between native chains and live ones: at frames of the scene with keys, and at
-    random places of their controls. The chains are switched off."""
+    """By tip the largest difference between native chains and live ones: as they are, at frames of the scene with keys,
+    and at random places of their controls. The chains are switched off."""
     figures = {wiring.shape.tip: 0.0 for wiring in wirings}
-    for wiring, depsgraph, settings in chain(_at_frames(context, wirings), _at_random(context, wirings)):
+    as_they_are = ((wiring, context.evaluated_depsgraph_get(), None) for wiring in wirings)
+    for wiring, depsgraph, settings in chain(as_they_are, _at_frames(context, wirings), _at_random(context, wirings)):
         reader, tip = SceneReader(depsgraph).armature(wiring.shape.ob), wiring.shape.tip
         off = difference(reader, tip, settings or native_values(reader.tip(tip)))
         figures[wiring.shape.tip] = max(figures[wiring.shape.tip], off)

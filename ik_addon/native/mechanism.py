@@ -128,12 +128,12 @@ class Mechanism:
         """
         evaluated = self.ob.evaluated_get(depsgraph)
         for bone, constraint in self._copies:
-            rotation = evaluated.convert_space(
-                pose_bone=evaluated.pose.bones[bone.name],
-                matrix=evaluated.pose.bones[bone.name].matrix,
-                from_space="POSE",
-                to_space="LOCAL" if constraint.owner_space == "LOCAL" else "POSE",
-            ).to_quaternion()
+            own, space = evaluated.pose.bones[bone.name], constraint.owner_space
+            if space == "CUSTOM":
+                seen = evaluated.pose.bones[self._space].matrix.inverted() @ own.matrix
+            else:
+                seen = evaluated.convert_space(pose_bone=own, matrix=own.matrix, from_space="POSE", to_space=space)
+            rotation = seen.to_quaternion()
             constraint.euler_order = min(
                 _EULER_ORDERS, key=lambda order: abs(rotation.to_euler(order)["XYZ".index(order[1])])
             )
@@ -172,9 +172,6 @@ class Mechanism:
         owner.rotation_axis_angle = (0.0 if variables else float(expression), *axis)
         if variables:
             self.drive(owner, "rotation_axis_angle", expression, 0, **variables)
-
-
-POSE = {"owner_space": "POSE", "target_space": "POSE"}
 
 
 def distance(bone: str) -> Variable:

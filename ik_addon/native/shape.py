@@ -12,6 +12,8 @@ from ..solvers.bending import start_frame
 
 OUT_OF_PLACE = 1e-4
 """How unevenly a bone may be scaled, as a part of its size, where that is rounding."""
+_ALONG = 1e-5
+"""How far from a link its bone's Y axis may be, of one, where that is rounding: of the places of short bones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,10 @@ class Shape:
     @property
     def directions(self) -> list[Vector]:
         return [(b - a).normalized() for a, b in pairwise(self.joints)]
+
+    def is_along(self, k: int) -> bool:
+        """Whether the Y axis of a link's bone lies along the link."""
+        return (self.poses[k].col[1].xyz.normalized() - self.directions[k]).length < _ALONG
 
     def hung(self, k: int) -> Matrix:
         """What takes the FK pose of a link to where it is below the bone above it at rest."""

@@ -12,12 +12,15 @@ from .uses import HingeBend, Uses
 
 _SQUARE = 1e-5
 """Cosine of the angle of a hinge to its links below which it is square to them."""
+_BENT = 0.05
+"""Sine of the bend in the FK pose from which the second link may track the target: folded or straight it then turns by
+less than half a turn, and so about one axis."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Names of the helpers. sources: those that the chain's bones copy. hip: turns in the plane of the bend. angle: "",
-    or what holds the angle of a knee with an axis of its own."""
+    """Names of the helpers. sources: those that the chain's bones copy; "": that bone tracks the target itself. hip:
+    turns in the plane of the bend. angle: "", or what holds the angle of a knee with an axis of its own."""
 
     sources: list[str]
     hip: str
@@ -28,11 +31,13 @@ def lay(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim) -> Pair:
     """Ask for the bones."""
     first, second = unscaled(shape.poses[0]), shape.poses[1]
     hip = root = mechanism.bone("ik", first, aim.base, 1.5, shape.links[0])
-    angle = ""
+    angle, bend = "", shape.directions[0].cross(shape.directions[1]).length
     if uses.hinge:
         angle = mechanism.bone("hinge", first, aim.aim, 0.5, shape.links[1])
         root = mechanism.bone("roll", first, hip, 1.2, shape.links[0])
         second = placed(second.translation, uses.hinge.turn @ second.to_quaternion())
+    elif uses.direct and shape.is_along(1) and "flip" not in uses.settings and bend > _BENT:
+        return Pair([root, ""], hip, "")
     # A child of the chain's own bone, so that influence blends the knee in its own space, as the live chain does.
     knee = mechanism.bone("ik", unscaled(shape.hung(1) @ second), shape.carriers[1], 1.5, shape.links[1])
     return Pair([root, knee], hip, angle)
@@ -45,7 +50,7 @@ def wire(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, pair: Pair) -
     sign, read = "", {"d": aim.held}
     if "flip" in uses.settings:
         sign, read = "(1-2*f)*", read | {"f": variable(tip, "flip")}
-    thigh, shin = (b - a for a, b in zip(shape.joints, shape.joints[1:], strict=False))
+    thigh, shin = shape.directions
     at_root = atan2(thigh.dot(shape.side), thigh.dot(shape.along))
     at_end = atan2(-shin.dot(shape.side), shin.dot(shape.along))
     cosine = f"(d*d+{first * first - second * second:.9g})/({2.0 * first:.9g}*max(d,1e-9))"
@@ -55,8 +60,9 @@ def wire(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, pair: Pair) -
     if uses.hinge:
         _wire_hinge(mechanism, shape, uses.hinge, read["d"], bend, pair)
         return
-    expression = f"{sign}acos(max(-1,min(1,{bend})))-{at_root + at_end:.9g}"
-    mechanism.turn_about(knee, shape.normal, expression, shape.hung(1), **read)
+    if knee:
+        expression = f"{sign}acos(max(-1,min(1,{bend})))-{at_root + at_end:.9g}"
+        mechanism.turn_about(knee, shape.normal, expression, shape.hung(1), **read)
 
 
 def _wire_hinge(mechanism: Mechanism, shape: Shape, hinge: HingeBend, held: Variable, bend: str, pair: Pair) -> None:

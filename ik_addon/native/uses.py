@@ -1,7 +1,7 @@
 """Which parts a native chain needs, and whether a chain can be native at all."""
 
 from dataclasses import dataclass
-from math import atan2, tau
+from math import atan2, cos, pi, tau
 
 import bpy
 from mathutils import Quaternion, Vector
@@ -31,6 +31,13 @@ class HingeBend:
     amplitude: float
     sign: float
 
+    def reach(self, first: float, second: float) -> tuple[float, float]:
+        """The nearest and the farthest that links of these lengths reach within the limits."""
+        ways = (self.sign * (angle - self.middle) for angle in (self.lowest, self.highest))
+        cosines = [self.level + self.amplitude * cos(min(max(way, 0.0), pi)) for way in ways]
+        squares = [max(0.0, first * first + second * second + 2.0 * first * second * cosine) for cosine in cosines]
+        return min(squares) ** 0.5, max(squares) ** 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class Uses:
@@ -47,11 +54,17 @@ class Uses:
     @property
     def weight(self) -> tuple[str, tuple[str, ...]]:
         """How much of the pose is the chain's: an expression, and the settings that it reads by their first letters."""
-        return ("i*e", ("influence", "enabled")) if "enabled" in self.settings else ("i", ("influence",))
+        names = tuple(name for name in ("influence", "enabled") if name in self.settings)
+        return "*".join(name[0] for name in names) or "1", names
 
     @property
     def blends(self) -> bool:
-        return "influence" in self.settings
+        return self.hold or bool(self.weight[1])
+
+    @property
+    def direct(self) -> bool:
+        """Whether the chain's own bones are always where the solution has them: helpers can then hang on these."""
+        return not self.blends and not self.stretches
 
     @property
     def swivels(self) -> bool:
@@ -77,20 +90,19 @@ def rolls(tip: bpy.types.PoseBone) -> bool:
 
 def uses_of(tip: bpy.types.PoseBone, shape: Shape) -> Uses:
     """What of the settings of a chain matters. tip: the original one."""
-    settings, names, pair = shape.limb.settings, [], len(shape.links) == 2
+    settings, names = shape.limb.settings, []
 
     def is_used(name: str, rest: float) -> bool:
         return getattr(settings, name) != rest or is_animated(tip.id_data, live_path(tip, name))
 
     if is_animated(tip.id_data, live_path(tip, "enabled")):
         names.append("enabled")
-    # Of many bones each would need a driver of its own for it.
-    if pair or names or is_used("influence", 1.0) or settings.reach != "CLAMP":
+    if is_used("influence", 1.0):
         names.append("influence")
     if is_used("swivel", 0.0):
         names.append("swivel")
-    hinge = hinge_bend(shape) if pair else None
-    if pair and hinge is None:
+    hinge = hinge_bend(shape) if len(shape.links) == 2 else None
+    if is_used("flip", False):
         names.append("flip")
     if is_used("softness", 0.0):
         names.append("softness")

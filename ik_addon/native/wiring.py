@@ -79,7 +79,8 @@ def _follow(wiring: Wiring, tip: bpy.types.PoseBone) -> None:
     if wiring.foot and shape.foot:
         pairs.append((shape.foot.foot, wiring.foot.foot, "COPY_ROTATION", "POSE"))
         if wiring.foot.toe:
-            pairs.append((shape.foot.toe, wiring.foot.local_toe, "COPY_ROTATION", "LOCAL"))
+            toe, local = wiring.foot.toe, wiring.foot.local_toe
+            pairs.append((shape.foot.toe, local or toe, "COPY_ROTATION", "LOCAL" if local else "POSE"))
     expression, settings = wiring.uses.weight
     read = {name[0]: variable(tip, name) for name in settings}
     if wiring.uses.hold:

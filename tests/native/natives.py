@@ -28,8 +28,8 @@ RIGS = int(os.environ.get("ANALYTIC_IK_NATIVE_RIGS", "15"))
 """How many random rigs each law is tried on; 100 is what the documentation speaks of."""
 CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle")
 PAIR, FLIPPED, MANY = 2e-5, 1e-4, 1e-4
-"""What is promised: of two bones, of which at most one rig in twenty comes past half of it; of two that are flipped or
-blended; of more, for joints in chain lengths."""
+"""What is promised of two bones; of two that are flipped or blended, of feet and hinges; of more, for joints in chain
+lengths."""
 
 
 def fit(rig: Rig) -> Rig:

@@ -129,6 +129,15 @@ def half_by_an_uneven_object() -> Rig:
     return rig
 
 
+def foot_on_a_mirrored_target() -> Rig:
+    """Blender copies the rotation of a mirrored object otherwise than its axes are turned."""
+    rig = footed_leg()
+    rig.target.ob.scale = (-1.0, 1.0, 1.0)
+    rig.target.ob.rotation_euler = (0.3, 0.5, 0.2)
+    follow(rig)
+    return rig
+
+
 REFUSED = {
     "shared": (shared, "Armature 'leg' shares its bones with 'twin'. Make its data single-user"),
     "reach": (lambda: setting_keyed("reach"), "Bone 'shin': setting 'Out of Reach' is animated. Mute its keys"),
@@ -147,6 +156,7 @@ REFUSED = {
     "driven": (driven, "Bone 'shin': a driver moves bone 'thigh'. Mute the driver, or bake the chain"),
     "keyed": (keyed, "Bone 'shin': bone 'thigh' has FK keys below the chain. Mute them, or bake the chain"),
     "constrained": (constrained, "Bone 'shin': constraint 'Limit Rotation' moves bone 'thigh'. Mute it, or bake"),
+    "foot": (foot_on_a_mirrored_target, "Bone 'shin': as constraints it would be off by"),
     "measured": (half_by_an_uneven_object, "Bone 'shin': as constraints it would be off by"),
 }
 
