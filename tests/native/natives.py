@@ -1,6 +1,5 @@
 """Rigs of any kind with a chain that can be native, posed at random, live and native."""
 
-import os
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -24,8 +23,6 @@ from ..rig.rigs import (
 from ..rig.test_foot import random_footed, turn_target
 from ..scenes import apart
 
-RIGS = int(os.environ.get("ANALYTIC_IK_NATIVE_RIGS", "15"))
-"""How many random rigs each law is tried on; 100 is what the documentation speaks of."""
 CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle")
 PAIR, FLIPPED, MANY = 2e-5, 1e-4, 1e-4
 """What is promised of two bones; of two that are flipped or blended, of feet and hinges; of more, for joints in chain

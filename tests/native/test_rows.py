@@ -11,15 +11,11 @@ from mathutils import Quaternion
 from ik_addon.authoring.knees import limit_knees
 
 from ..rig.rigs import Rig, bends_generically, reachable_point, set_rotation, update
-from .natives import FLIPPED, MANY, PAIR, RIGS, any_footed, any_rig, differences, pose_somehow, scale_evenly
+from .natives import FLIPPED, MANY, PAIR, any_footed, any_rig, differences, pose_somehow, scale_evenly
 
 POSES = 10
-<<<<<<< HEAD
-seeds = pytest.mark.parametrize("seed", range(RIGS))
-=======
 # One rig of each row on every version of Blender: what constraints and drivers do may differ.
 seeds = pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.versions), *range(1, 60)])
->>>>>>> native-body
 
 # Of one bone either every target is in reach or none.
 REACHES = (("CLAMP", "STRETCH", "CLAMP"), ("CLAMP", "STRETCH", "HOLD"))

@@ -94,7 +94,7 @@ def clips_checked_with_feet(
 ) -> Steps[dict]:
     """In steps: the same for clips of an armature object, each over its own frames.
 
-    Of a clip that is too short for feet the chains alone are checked, and "left_out" says so. names: None for all clips.
+    Of a clip that is too short for feet the chains alone are checked, and "left_out" says so. names: None for all.
     """
 
     def work(frames: range) -> Steps[dict]:
