@@ -24,7 +24,9 @@ PIVOTS |= {"tip": (FOOT + TOE, f"max(r-{TOE_ANGLE},0)"), "ball": (FOOT, f"min(ma
 """From the ankle to where a foot rolls, each below the one before, and by how much there."""
 
 
-def build(count: int, contender: str, native: bool, frames: range = legs.FRAMES) -> bpy.types.Object:
+def build(
+    count: int, contender: str, native: bool, switch: bool = False, frames: range = legs.FRAMES
+) -> bpy.types.Object:
     """A fresh scene with one armature of so many legs with feet; see `legs.build`."""
     ob = legs.build(count, "BARE", animated_root=True, frames=frames)
     _add_bones(ob, count, contender == "BLENDER")
@@ -43,7 +45,7 @@ def build(count: int, contender: str, native: bool, frames: range = legs.FRAMES)
         live.register()
     bpy.context.scene.frame_set(frames[0])
     if native and contender == "OURS":
-        make_native(bpy.context, [ob.pose.bones[f"shin.{leg}"] for leg in range(count)])
+        make_native(bpy.context, [ob.pose.bones[f"shin.{leg}"] for leg in range(count)], switch)
         live.unregister()
         bpy.context.scene.frame_set(frames[0])
     return ob

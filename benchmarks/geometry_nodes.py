@@ -201,7 +201,7 @@ def make_constraints(leg: Leg) -> None:
     """The same, made native."""
     make_live(leg)
     bpy.context.view_layer.objects.active = leg.ob
-    make_native(bpy.context, [leg.ob.pose.bones["shin"]])
+    make_native(bpy.context, [leg.ob.pose.bones["shin"]], switch=False)
 
 
 def make_blenders(leg: Leg) -> None:

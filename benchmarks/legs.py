@@ -33,6 +33,7 @@ def build(
     limit: bool = False,
     body: bool = False,
     native: bool = False,
+    switch: bool = False,
     frames: range = FRAMES,
 ) -> bpy.types.Object:
     """A fresh scene with one armature of legs that follow Empties animated over `frames`; returns its object.
@@ -43,7 +44,7 @@ def build(
     knee by a driver. split: each bone is two in line, the second of which only twists. spare: bones besides the legs.
     fk_keys: the legs' own bones have keys; body_keys: all others have. limit: the first leg's thigh has one of
     Blender's IK limits. body: the root follows our legs; Blender has nothing for that. native: our chains are made
-    native, and play without our handlers.
+    native, and play without our handlers; switch: with FK/IK Switch.
     """
     live.unregister()
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
@@ -87,7 +88,7 @@ def build(
         live.register()
     scene.frame_set(frames[0])
     if native and contender == "OURS":
-        make_native(bpy.context, [ob.pose.bones[f"shin.{leg}"] for leg in range(legs)])
+        make_native(bpy.context, [ob.pose.bones[f"shin.{leg}"] for leg in range(legs)], switch)
         live.unregister()
         scene.frame_set(frames[0])
     return ob

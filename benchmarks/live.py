@@ -93,6 +93,9 @@ def _move(ob: bpy.types.Object, what: str) -> int:
     return STEPS
 
 
+SWITCH = ("", " with FK/IK Switch")
+
+
 def _rows() -> list[Row]:
     some, few = range(1, 126), range(1, 51)
     others, skin = {"legs": 4, "others": 2000}, {"legs": 4, "skin_vertices": 200_000}
@@ -111,8 +114,12 @@ def _rows() -> list[Row]:
         rows.append(Row(f"4 chains of {bones} bones", {"legs": 4, "bones": bones, "poles": False}, frames=frames))
     for bones in (2, 20):
         poles = {"legs": 4, "bones": bones, "poles": bones == 2, "animated_root": bones == 2}
-        rows.append(Row(f"4 chains of {bones} bones, native", {**poles, "native": True}, frames=some))
-    rows.append(Row("4 legs with feet that roll, native", {"count": 4, "native": True}, of=feet, frames=some))
+        for switch in (False, True):
+            name = f"4 chains of {bones} bones, native{SWITCH[switch]}"
+            rows.append(Row(name, {**poles, "native": True, "switch": switch}, frames=some))
+    for switch in (False, True):
+        name = f"4 legs with feet that roll, native{SWITCH[switch]}"
+        rows.append(Row(name, {"count": 4, "native": True, "switch": switch}, of=feet, frames=some))
     rows.append(Row("dragging 1 of 40 legs", {"legs": 40}, by_hand="foot"))
     rows.append(Row("dragging 1 of 40 legs, 2000 other objects", {"legs": 40, "others": 2000}, by_hand="foot"))
     for vertices, covered in ((0, ""), (50_000, ", 50k-vertex skin")):

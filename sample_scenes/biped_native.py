@@ -20,8 +20,5 @@ def build() -> Opening:
     """Build the scene."""
     opening = biped_control_bones.build()
     bpy.context.scene.name = "biped_native"
-    for tip in [bone for bone in opening.rig.pose.bones if bone.analytic_ik_enabled]:
-        # So that Influence is a setting of the native chain too.
-        tip.keyframe_insert("analytic_ik_influence", frame=1)
     bpy.ops.analytic_ik.make_native()
     return Opening(opening.rig, READ_ME, "foot_ik.L")

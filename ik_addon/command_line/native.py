@@ -35,7 +35,8 @@ def native_file(file: Path, options: argparse.Namespace) -> list[dict]:
         return [{**entry, "left_out": messages.ALREADY_NATIVE(), "error": None}]
     names = dict.fromkeys(chain.armature for chain in chains)
     found = [
-        _made(file, armature_named(name), [chain.tip for chain in chains if chain.armature == name]) for name in names
+        _made(file, armature_named(name), [chain.tip for chain in chains if chain.armature == name], options.switch)
+        for name in names
     ]
     made = [each for each in found if each["tips"]]
     if made:
@@ -45,12 +46,12 @@ def native_file(file: Path, options: argparse.Namespace) -> list[dict]:
     return [{**entry, "seconds": perf_counter() - start, "native": found, "error": error}]
 
 
-def _made(file: Path, ob: bpy.types.Object, names: list[str]) -> dict:
+def _made(file: Path, ob: bpy.types.Object, names: list[str], switch: bool) -> dict:
     """Make chains of one armature object native, and say it; what the report says of it."""
     entry = {"armature": ob.name, "tips": [], "difference": 0.0, "stay_live": []}
     bpy.context.view_layer.objects.active = ob
     try:
-        done = make_native(bpy.context, [ob.pose.bones[name] for name in names])
+        done = make_native(bpy.context, [ob.pose.bones[name] for name in names], switch)
     except ChainError as error:
         return {**entry, "stay_live": [complain(file, error)]}
     line = messages.MADE_NATIVE(chains=chains_words(len(done.tips)), percent=100.0 * done.figure, bones=done.helpers)

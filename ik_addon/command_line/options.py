@@ -134,6 +134,12 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         "native", parents=[shared, many_options()], help="turn live chains into Blender's own constraints and save"
     )
     _add_outputs(converting).add_argument("--in-place", action="store_true", help="save over each FILE")
+    converting.add_argument(
+        "--no-switch",
+        dest="switch",
+        action="store_false",
+        help="where Influence is not in use, keep no setting for it: frames cost less",
+    )
     converting.set_defaults(certificate=None, format=None)
     merging = commands.add_parser("merge", help="make one report of several")
     merging.add_argument("files", nargs="+", type=Path, metavar="REPORT.json", help="reports of parts of a run")

@@ -40,10 +40,11 @@ class Native(NamedTuple):
     left: tuple[str, ...]
 
 
-def make_native(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> Native:
+def make_native(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], switch: bool = True) -> Native:
     """Turn live chains of one armature object into helper bones, constraints and drivers.
 
-    Chains that cannot be native stay live. Raises ChainError, with nothing changed, if none can be.
+    switch: whether Influence becomes a setting where it is not in use as well, to switch between FK and IK. Chains that
+    cannot be native stay live. Raises ChainError, with nothing changed, if none can be.
     """
     ob = tips[0].id_data
     check_armature(ob)
@@ -58,7 +59,7 @@ def make_native(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) 
     if not shapes:
         raise left[0]
     try:
-        wirings = _made(context, ob, shapes)
+        wirings = _made(context, ob, shapes, switch)
         figures = measure(context, wirings)
     except BaseException:
         _take_back(context, ob, [tip.name for tip in native_tips(ob) if tip.name in {s.tip for s in shapes}])
@@ -118,14 +119,14 @@ def _checked(reader: ArmatureReader, tip: bpy.types.PoseBone) -> Shape:
     return shape
 
 
-def _made(context: bpy.types.Context, ob: bpy.types.Object, shapes: Sequence[Shape]) -> list[Wiring]:
+def _made(context: bpy.types.Context, ob: bpy.types.Object, shapes: Sequence[Shape], switch: bool) -> list[Wiring]:
     """Make the helpers of chains, and let the bones follow them."""
     had_animation = ob.animation_data is not None
     wirings = []
     for shape in shapes:
         tip = ob.pose.bones[shape.tip]
         record = Record(marks.new_key(ob, tip), had_animation)
-        wirings.append(lay(shape, uses_of(tip, shape), record.key, [each.mechanism for each in wirings]))
+        wirings.append(lay(shape, uses_of(tip, shape, switch), record.key, [each.mechanism for each in wirings]))
         marks.keep(tip, record)
     make_bones([wiring.mechanism for wiring in wirings])
     for wiring in wirings:

@@ -88,8 +88,8 @@ def rolls(tip: bpy.types.PoseBone) -> bool:
     return tip.analytic_ik_foot_roll != 0.0 or is_animated(tip.id_data, live_path(tip, "foot_roll"))
 
 
-def uses_of(tip: bpy.types.PoseBone, shape: Shape) -> Uses:
-    """What of the settings of a chain matters. tip: the original one."""
+def uses_of(tip: bpy.types.PoseBone, shape: Shape, switch: bool) -> Uses:
+    """What of the settings of a chain matters. tip: the original one. switch: whether Influence does in any case."""
     settings, names = shape.limb.settings, []
 
     def is_used(name: str, rest: float) -> bool:
@@ -97,7 +97,7 @@ def uses_of(tip: bpy.types.PoseBone, shape: Shape) -> Uses:
 
     if is_animated(tip.id_data, live_path(tip, "enabled")):
         names.append("enabled")
-    if is_used("influence", 1.0):
+    if switch or is_used("influence", 1.0):
         names.append("influence")
     if is_used("swivel", 0.0):
         names.append("swivel")

@@ -84,25 +84,28 @@ def pose_somehow(rig: Rig, out_of_reach: bool = False) -> None:
         rig.place_pole(pole_point(rig, at))
 
 
-def native(rig: Rig) -> Native:
-    return make_native(bpy.context, [rig.tip])
+def native(rig: Rig, switch: bool = True) -> Native:
+    return make_native(bpy.context, [rig.tip], switch)
 
 
 def live(rig: Rig) -> None:
     make_live(bpy.context, [rig.tip])
 
 
-def differences(rig: Rig, poses: int, pose: Callable[[Rig], None] = pose_somehow, joints: bool = False) -> list[float]:
+def differences(
+    rig: Rig, poses: int, pose: Callable[[Rig], None] = pose_somehow, joints: bool = False, switch: bool = False
+) -> list[float]:
     """How far the native chain is from the live one, in each of so many random poses.
 
-    joints: of the heads of its bones and of its end alone, in chain lengths; else of all bones, axes too. The angles of
-    two links are arc cosines: nearly straight or folded these make a rounding larger, by the sine of the bend.
+    switch: whether Influence becomes a setting in any case. joints: of the heads of its bones and of its end alone, in
+    chain lengths; else of all bones, axes too. The angles of two links are arc cosines: nearly straight or folded these
+    make a rounding larger, by the sine of the bend.
     """
     length, seen = sum(rig.lengths()), []
     for _ in range(poses):
         pose(rig)
         seen.append((_placed(rig), user_pose(rig.ob), rig.joints()))
-    native(rig)
+    native(rig, switch)
     found = []
     for places, shown, points in seen:
         _place_again(rig, places)

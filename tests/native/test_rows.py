@@ -6,12 +6,24 @@ from random import Random
 
 import bpy
 import pytest
-from mathutils import Quaternion
+from mathutils import Matrix, Quaternion
 
 from ik_addon.authoring.knees import limit_knees
 
 from ..rig.rigs import Rig, bends_generically, reachable_point, set_rotation, update
-from .natives import FLIPPED, MANY, PAIR, any_footed, any_rig, differences, pose_somehow, scale_evenly
+from ..scenes import apart
+from .natives import (
+    FLIPPED,
+    MANY,
+    PAIR,
+    any_footed,
+    any_rig,
+    differences,
+    native,
+    pose_somehow,
+    scale_evenly,
+    user_pose,
+)
 
 POSES = 10
 # One rig of each row on every version of Blender: what constraints and drivers do may differ.
@@ -54,7 +66,7 @@ def test_two_bones_are_where_the_live_chain_has_them(row, seed):
         scale_evenly(rig)
     rig.enable(**settings)
     beyond = partial(pose_somehow, out_of_reach=seed % 3 == 0)
-    check_worst(differences(rig, POSES, beyond), allowed)
+    check_worst(differences(rig, POSES, beyond, switch=seed % 2 == 1), allowed)
 
 
 @pytest.mark.parametrize("roll", [0.0, 0.4, 1.2, -0.4])
@@ -64,7 +76,7 @@ def test_a_foot_follows_and_rolls_as_on_the_live_chain(roll, seed):
     rig.enable(foot_roll=roll, toe_angle=0.7, reach=("CLAMP", "STRETCH")[seed % 2], influence=(1.0, 0.5)[seed % 4 == 3])
     rig.tip.analytic_ik_use_rotation = True
     update()
-    check_worst(differences(rig, POSES), FLIPPED)
+    check_worst(differences(rig, POSES, switch=seed % 2 == 1), FLIPPED)
 
 
 @seeds
@@ -84,7 +96,7 @@ def test_a_knee_turns_about_its_own_axis_within_its_limits(seed):
                 break
         seed += 1000
     update()
-    check_worst(differences(rig, POSES), FLIPPED)
+    check_worst(differences(rig, POSES, switch=seed % 2 == 1), FLIPPED)
 
 
 def _is_folded(rig: Rig) -> bool:
@@ -107,7 +119,27 @@ def test_the_joints_of_many_links_are_where_the_live_chain_has_them(count, seed)
         rig.tip.analytic_ik_influence = 0.6
     rig.enable(swivel=(0.0, 0.6)[seed % 2], reach=REACHES[count > 1][seed % 3], softness=(0.0, 0.1)[seed % 4 == 0])
     beyond = partial(pose_somehow, out_of_reach=seed % 3 == 0)
-    check_worst(differences(rig, POSES, beyond, joints=True), MANY)
+    check_worst(differences(rig, POSES, beyond, joints=True, switch=seed % 2 == 1), MANY)
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+@seeds
+def test_influence_switches_between_the_solution_and_the_fk_pose(count, seed):
+    rig = any_rig(seed, count)
+    rig.place_target(reachable_point(rig))
+    fk = _own_pose(rig)
+    rig.enable()
+    solved = _own_pose(rig)
+    native(rig)
+    for influence, expected in ((0.0, fk), (1.0, solved)):
+        rig.tip["ik_influence"] = influence
+        rig.ob.update_tag()
+        update()
+        assert apart(expected, _own_pose(rig), sum(rig.lengths())) < MANY
+
+
+def _own_pose(rig: Rig) -> dict[str, Matrix]:
+    return {name: pose for name, pose in user_pose(rig.ob).items() if name in rig.bones}
 
 
 @seeds

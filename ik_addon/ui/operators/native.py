@@ -22,13 +22,18 @@ Controls and keys stay"""
     bl_label = "Make Native"
 
     only_selected: BoolProperty(name="Only Selected", description="Convert only chains with a selected tip bone")
+    switch: BoolProperty(
+        name="FK/IK Switch",
+        description="Keep Influence as a setting. Without, frames cost less",
+        default=True,
+    )
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         live = [ob.pose.bones[name] for name in dict.fromkeys(tips_of(ob))]
         tips = [tip for tip in live if not self.only_selected or tip in chosen_tips(context, ob)]
         if not tips:
             raise ChainError(messages.NO_LIVE_CHAIN_SELECTED(armature=ob.name))
-        done = make_native(context, tips)
+        done = make_native(context, tips, self.switch)
         for sentence in done.left:
             self.report({"WARNING"}, sentence)
         return messages.MADE_NATIVE(
