@@ -120,6 +120,18 @@ def test_files_are_the_same_as_by_one_process(folder, dask, capfd):
     assert sorted(Path(line.partition(":")[0]).name for line in said) == ["poison.blend", "torn.blend"]
 
 
+@pytest.mark.parametrize("command", ["check", "native"])
+def test_other_commands_say_the_same_there(folder, dask, command):
+    dask.use(1)
+    save_shots(folder, SHOTS[:2])
+    files = [f"{shot}.blend" for shot in SHOTS[:2]]
+    for way, more in (("here", []), ("there", ["--cluster", str(dask.file)])):
+        saves = [] if command == "check" else ["--output-dir", way]
+        assert command_line.run([command, *files, *saves, "--report", f"{way}.json", *more]) == 0
+        assert command == "check" or names(folder / way) == files
+    assert measured(folder / "there.json") == measured(folder / "here.json")
+
+
 class Watched:
     """Does something once, when so many outputs are there: the command looks all the time whether it is to stop."""
 
