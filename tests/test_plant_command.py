@@ -84,7 +84,7 @@ def here(*arguments: object, cwd: Path) -> None:
 PLACES = {"--output", "--output-dir", "--report"}
 
 
-@pytest.mark.parametrize("run", [here, pytest.param(ran, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("run", [here, pytest.param(ran, marks=pytest.mark.deep)])
 @pytest.mark.slow
 def test_a_capture_comes_back_planted_in_each_format(folder, run):
     """The balls stand in the frames that are keyed in the .blend file, in every file."""

@@ -25,7 +25,6 @@ from ..scenes import (
     whole_state,
 )
 
-pytestmark = pytest.mark.versions
 
 FRAMES = range(20, 61)
 ARM = 0.463
