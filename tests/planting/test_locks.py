@@ -25,7 +25,6 @@ from ..scenes import (
     whole_state,
 )
 
-
 FRAMES = range(20, 61)
 ARM = 0.463
 BETWEEN = np.arange(20.0, 60.01, 0.25)
