@@ -19,7 +19,6 @@ def _rooms() -> list:
     from .authoring import marking, selection
     from .bake import report
     from .planting.scene import sources
-    from .rig.blender import clips
     from .rig.data import aside, control_clips, footprint, hold
     from .rig.live import handlers as live
     from .rig.pose import following
@@ -27,7 +26,6 @@ def _rooms() -> list:
     from .ui import operators, panels, view
 
     return [
-        clips,
         control_clips,
         aside,
         following,

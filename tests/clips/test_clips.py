@@ -10,7 +10,9 @@ from ik_addon.bake import chains_of
 from ik_addon.bake.baking import bake, checked
 from ik_addon.bake.clips import bake_clips, clips_checked, rigged_clips
 from ik_addon.bake.stepping import finish
-from ik_addon.rig.blender.clips import clip_name, clips_of
+from ik_addon.planting.scene.sources import is_planted, mark_source, source_of
+from ik_addon.rig.blender.armatures import armature_objects
+from ik_addon.rig.blender.clips import clip_name, clips_of, made_from, mark_made
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.status.problems import bones_left_behind
 from ik_addon.solvers import ChainError
@@ -361,3 +363,23 @@ def test_handlers_are_as_they_were():
     ob = rigged_character(False)
     bake_clips(bpy.context, chains_of([ob]))
     assert live.frame_change_post in bpy.app.handlers.frame_change_post
+
+
+@pytest.mark.parametrize("undone", [False, True])
+def test_an_action_that_is_deleted_is_the_source_of_none(undone):
+    ob = new_character()
+    source = ob.animation_data.action
+    made = source.copy()
+    made.use_fake_user, ob.animation_data.action = True, made
+    mark_made(made, source)
+    mark_source(made, source, "planted")
+    if undone:
+        bpy.ops.ed.undo_push(message="made")
+        bpy.ops.ed.undo_push(message="nothing")
+        bpy.ops.ed.undo()
+    source, made = made_from(bpy.data.actions[made.name]), bpy.data.actions[made.name]
+    (ob,) = armature_objects()
+    assert source_of(ob) == source
+    bpy.data.actions.remove(source)
+    assert made_from(made) is None
+    assert is_planted(ob) and source_of(ob) is None

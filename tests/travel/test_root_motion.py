@@ -123,7 +123,7 @@ def test_the_source_is_kept_and_bones_that_do_not_change_keep_their_keys():
     to_root(bpy.context, ob)
     made = ob.animation_data.action
     assert (made.name, source.name, source.use_fake_user) == ("walk root motion", "walk", True)
-    assert made.analytic_ik_made_from == source
+    assert made["analytic_ik_made_from"] == source
     ob.animation_data.action = source
     assert np.abs(shown(ob, walk.frames)["root"] - shown(ob, [1])["root"]).max() < EXACT
 

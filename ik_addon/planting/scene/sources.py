@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import bpy
 
-from ...rig.blender.clips import channels_kept, clip_in, moved_channels, play, playing_clip, put_at_rest
+from ...rig.blender.clips import channels_kept, clip_in, linked_action, moved_channels, play, playing_clip, put_at_rest
 
 _PLANTED, _MATCHED = "analytic_ik_planted_from", "analytic_ik_matched_from"
 _SOURCES = {"planted": _PLANTED, "locked": _PLANTED, "matched": _MATCHED}
@@ -17,7 +17,7 @@ _SETTINGS = "analytic_ik_planted_with"
 
 def source_of(ob: bpy.types.Object, made: str = "planted") -> bpy.types.Action | None:
     """The action that the current one of an object was planted, or `made`, from; None: it was not, or from none."""
-    return getattr(ob.animation_data.action, _SOURCES[made]) if is_made(ob, made) else None
+    return linked_action(ob.animation_data.action, _SOURCES[made]) if is_made(ob, made) else None
 
 
 def is_planted(ob: bpy.types.Object) -> bool:
@@ -28,19 +28,19 @@ def is_planted(ob: bpy.types.Object) -> bool:
 def is_made(ob: bpy.types.Object, made: str) -> bool:
     """Whether the current action of an object is one that was "planted", "locked" or "matched"."""
     action = ob.animation_data.action if ob.animation_data else None
-    # Asked for where it is not set, Blender would set it.
-    return action is not None and action.is_property_set(_SOURCES[made])
+    return action is not None and _SOURCES[made] in action
 
 
 def mark_source(action: bpy.types.Action, source: bpy.types.Action | None, made: str) -> None:
     """Remember from which action this one was made."""
-    setattr(action, _SOURCES[made], source)
+    action[_SOURCES[made]] = source
 
 
 def forget_source(action: bpy.types.Action) -> None:
     """Let nothing tell any more that an action was planted or matched, so that doing it again begins with itself."""
-    for pointer in (_PLANTED, _MATCHED, _SETTINGS):
-        action.property_unset(pointer)
+    for pointer in (_PLANTED, _MATCHED):
+        action.pop(pointer, None)
+    action.property_unset(_SETTINGS)
 
 
 def keep_settings(ob: bpy.types.Object, settings: dict) -> None:
@@ -83,14 +83,10 @@ def source_playing(ob: bpy.types.Object, made: str = "planted") -> Iterator[None
 
 
 def register() -> None:
-    """Give actions the pointer to their source."""
-    for pointer in (_PLANTED, _MATCHED):
-        setattr(bpy.types.Action, pointer, bpy.props.PointerProperty(type=bpy.types.Action))
+    """Let actions keep their settings."""
     setattr(bpy.types.Action, _SETTINGS, bpy.props.StringProperty())
 
 
 def unregister() -> None:
     """Take it away."""
     delattr(bpy.types.Action, _SETTINGS)
-    for pointer in (_MATCHED, _PLANTED):
-        delattr(bpy.types.Action, pointer)

@@ -176,18 +176,26 @@ def playing_alone(obs_clips: Iterable[tuple[bpy.types.Object, Clip | None]]) -> 
 
 def made_from(action: bpy.types.Action) -> bpy.types.Action | None:
     """The action from which this one was made, by planting or baking; None: from none."""
-    # Asked for where it is not set, Blender would set it.
-    return getattr(action, _MADE_FROM) if action.is_property_set(_MADE_FROM) else None
+    return linked_action(action, _MADE_FROM)
+
+
+def linked_action(action: bpy.types.Action, name: str) -> bpy.types.Action | None:
+    """The action to which a custom property of another points; None: to none.
+
+    Not a registered property: where an action is deleted, Blender 5.0 leaves those of other actions as they are.
+    """
+    found = action.get(name)
+    return found if isinstance(found, bpy.types.Action) else None
 
 
 def mark_made(action: bpy.types.Action, source: bpy.types.Action) -> None:
     """Remember from which action this one was made."""
-    setattr(action, _MADE_FROM, source)
+    action[_MADE_FROM] = source
 
 
 def forget_made(action: bpy.types.Action) -> None:
     """Let nothing tell any more that an action was made from another."""
-    action.property_unset(_MADE_FROM)
+    action.pop(_MADE_FROM, None)
 
 
 def _with_slot(action: bpy.types.Action, slot) -> str:
@@ -250,13 +258,3 @@ def put_at_rest(ob: bpy.types.Object, channels: Iterable[tuple[str, str]]) -> No
     for name, channel in channels:
         if name in ob.pose.bones and channel in _REST:
             setattr(ob.pose.bones[name], channel, _REST[channel])
-
-
-def register() -> None:
-    """Give actions the pointer to what they were made from."""
-    setattr(bpy.types.Action, _MADE_FROM, bpy.props.PointerProperty(type=bpy.types.Action))
-
-
-def unregister() -> None:
-    """Take it away."""
-    delattr(bpy.types.Action, _MADE_FROM)
