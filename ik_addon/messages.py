@@ -697,6 +697,10 @@ LEFT_OUT = Note("Left out {bones}")
 LEFT_OUT_MORE = Note("Left out {bones}, and {count} more")
 LEFT_OUT_BONE = Part("'{bone}': {why}")
 NO_LEG = Refusal("Armature '{armature}': no leg to rig was found{why}. Add chains to its limbs by hand.")
+LIMBS_HAVE_CHAINS = Refusal(
+    "Armature '{armature}': the limbs that were found have chains already. Select a control to see its chain, or "
+    "switch it on if it is muted."
+)
 NO_LEG_OR_ARM = Refusal("Armature '{armature}': no leg or arm to rig was found{why}. Add chains to its limbs by hand.")
 NO_LEG_SELECTED = Refusal(
     "Armature '{armature}': no leg to rig was found among its selected bones{why}. Clear the selection to search all "
@@ -867,6 +871,9 @@ NO_CLIP_TICKED = Refusal("No clip of armature '{armature}' is ticked. Tick one i
 NO_CHAIN_IMPORTED = Clause("files of its format hold no chains. Use the command rig or plant on it first.")
 NOTHING_RIGGED = Part("none of its armatures could be rigged")
 CLIP_LEFT_OUT = Part("left as it is: {why}")
+OVER_LIMIT = Note("{bone}: {figure} {value:.3g} is over the limit of {limit:g}")
+FILES_DONE = Done("Files: {done} done, {failed} failed")
+FILES_DONE_BUT_CLIPS = Done("Files: {done} done, {failed} failed. Clips left as they are: {clips}")
 ONLY_CURRENT = Note("{armature}: a {suffix} file holds one clip, so only the current one is planted")
 NO_CHAIN_IN_SCENE = Clause("no armature of its scene has a live analytic IK chain. Add one and save the file.")
 NOT_WRITTEN = Clause(

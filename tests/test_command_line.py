@@ -205,7 +205,8 @@ def test_a_check_tells_by_its_exit_status_whether_a_tip_missed_by_more(files):
     done = ran(*given, "0.001", cwd=files, status=1)
     assert "far.blend: shin: 12 frames, max error" in done.stdout
     assert "out of reach at" in done.stdout
-    assert done.stderr == ""
+    assert re.fullmatch(r"far\.blend: shin: max_error \S+ is over the limit of 0\.001\n", done.stderr)
+    assert done.stdout.endswith("Files: 2 done, 0 failed\n")
     assert names(files) == before | {"r.json"}
     assert (files / "far.blend").read_bytes() == content
     chains = [entry["chains"][0] for entry in json.loads((files / "r.json").read_text())["files"]]
@@ -297,7 +298,7 @@ def test_bad_usage_is_told(files, capsys, arguments, sentence):
 def test_names_that_differ_by_their_capitals_are_one_where_the_folder_says_so(files, capsys, monkeypatch, is_blind):
     """Whether it does is tried with a file of a name drawn at random, which is found by its capitals, or is not."""
     monkeypatch.setattr(saving.secrets, "token_hex", lambda _: "a")
-    monkeypatch.setattr(command_line, "_process", lambda file, _: [{"error": None, "chains": []}])
+    monkeypatch.setattr(command_line, "_process", lambda file, _: [{"file": str(file), "error": None, "chains": []}])
     if is_blind and not (files / "WALK.BLEND").exists():
         (files / ".ANALYTIC-IK.A.PART").touch()
     before = names(files)

@@ -31,7 +31,7 @@ from .homes import controls_home
 from .knees import nearest_axis
 from .placing import Control
 from .snap import snap_targets, targets_snapped
-from .survey import Survey, survey
+from .survey import Survey, have_chains, survey
 from .unmoved import bones_stay
 
 _NONE_FOUND = {
@@ -103,6 +103,8 @@ def none_found(ob: bpy.types.Object, found: Survey, is_selected: bool, arms: boo
     """Why no limb of an armature object can be rigged, as a sentence. is_selected: of selected bones."""
     if found.left_out and is_rigify(ob):
         return messages.RIGIFY_MOVES_LIMBS(armature=ob.name)
+    if have_chains(ob, found):
+        return messages.LIMBS_HAVE_CHAINS(armature=ob.name)
     why = "".join(messages.IS_NONE(bone=out.bone, why=messages.as_part(out.reason)) for out in found.left_out[:4])
     return _NONE_FOUND[is_selected, arms](armature=ob.name, why=why)
 

@@ -45,14 +45,23 @@ def survey(ob: bpy.types.Object, selected: Sequence[bpy.types.PoseBone] = (), ar
 def _why_taken(ob: bpy.types.Object, limb: FoundLimb) -> str:
     """Why a limb is not free for a chain; "" if it is."""
     bones = [ob.pose.bones[name] for name in (*limb.bones, limb.end) if name]
-    for bone in bones:
-        if bone.analytic_ik_enabled or bone.analytic_ik_target is not None:
-            return messages.HAS_CHAIN(bone=bone.name)
+    for bone in filter(_has_chain, bones):
+        return messages.HAS_CHAIN(bone=bone.name)
     try:
         check_unmoved(bones)
     except ChainError as error:
         return str(error)
     return ""
+
+
+def _has_chain(bone: bpy.types.PoseBone) -> bool:
+    return bone.analytic_ik_enabled or bone.analytic_ik_target is not None
+
+
+def have_chains(ob: bpy.types.Object, found: Survey) -> bool:
+    """Whether all limbs that were found have chains already, live or muted."""
+    limbs = [limb for limb, _ in found.taken]
+    return bool(limbs) and all(any(_has_chain(ob.pose.bones[name]) for name in limb.bones) for limb in limbs)
 
 
 def corrected(ob: bpy.types.Object, limb: FoundLimb, first: str, tip: str, end: str, side: str) -> FoundLimb:

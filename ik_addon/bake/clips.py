@@ -247,8 +247,27 @@ def _entries(reports: Sequence[dict], clips: Sequence[Clip]) -> list[dict]:
 
 
 def strips_play(ob: bpy.types.Object, made: Mapping[Clip, Clip]) -> None:
-    """Let the NLA strips of an armature object play what was made of their clips."""
-    for track in ob.animation_data.nla_tracks:
+    """Let the NLA strips of an armature object play what was made of their clips.
+
+    What else has slots in the actions of clips, such as shape keys, plays its own slots in what was made of these.
+    """
+    _strips_play(ob.animation_data, made)
+    others: dict[bpy.types.ID, dict[Clip, Clip]] = {}
+    for clip, new in made.items():
+        kept = {slot.handle for slot in getattr(new.action, "slots", ())}
+        for slot in getattr(clip.action, "slots", ()):
+            for other in slot.users() if slot.handle in kept and slot.handle != clip.slot else ():
+                others.setdefault(other, {})[clip_in(clip.action, slot.handle)] = clip_in(new.action, slot.handle)
+    # Controls play what belongs to the clip that plays.
+    for other in others.keys() - {ob, *separate_controls(ob)}:
+        if not other.is_editable:
+            continue
+        _strips_play(other.animation_data, others[other])
+        play(other, others[other].get(playing_clip(other), playing_clip(other)))
+
+
+def _strips_play(data: bpy.types.AnimData, made: Mapping[Clip, Clip]) -> None:
+    for track in data.nla_tracks:
         for strip in track.strips:
             if strip.action is None:
                 continue

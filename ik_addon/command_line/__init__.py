@@ -9,7 +9,7 @@ process.
 
 import argparse
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import bpy
@@ -69,7 +69,12 @@ def _carried_out(options: argparse.Namespace) -> int:
     except Stopped:
         ledger.write()
         raise
-    return max(int(not ledger.write()), *(_status(entry, options) for entry in ledger.entries), 0)
+    _say_sum(ledger.entries)
+    over = [line for entry in ledger.entries for line in _over_limits(entry, options)]
+    for file, line in over:
+        complain(file, line)
+    failed = bool(over) or any(entry["error"] for entry in ledger.entries)
+    return int(not ledger.write() or failed)
 
 
 def _process(file: Path, options: argparse.Namespace) -> list[dict]:
@@ -98,14 +103,27 @@ def _say_entry(file: Path, entry: dict) -> None:
         say(messages.OF(whose=whose, said=line))
 
 
-def _status(entry: dict, options: argparse.Namespace) -> int:
-    if entry["error"]:
-        return 1
-    limit = getattr(options, "max_error", None)
-    if limit is not None and any(chain["max_error"] > limit for chain in entry["chains"]):
-        return 1
-    limits, feet = getattr(options, "limit", ()), entry.get("feet", ())
-    return int(any(foot["after"][figure] > most for foot in feet for figure, most in limits))
+def _say_sum(entries: Sequence[dict]) -> None:
+    """Print how many files are done, where there are several, or several clips."""
+    if len(entries) > 1:
+        failed = {entry["file"] for entry in entries if entry["error"]}
+        sums = {"done": len({entry["file"] for entry in entries} - failed), "failed": len(failed)}
+        left = sum("left_out" in entry and "clip" in entry for entry in entries)
+        say(messages.FILES_DONE_BUT_CLIPS(**sums, clips=left) if left else messages.FILES_DONE(**sums))
+
+
+def _over_limits(entry: dict, options: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """The figures of a file, or of a clip in it, that are over the limits of the options: its name, and a sentence."""
+    whose = messages.OF(whose=entry["file"], said=entry["clip"]) if "clip" in entry else entry["file"]
+    most = getattr(options, "max_error", None)
+    found = (
+        [] if most is None else [(chain["bone"], "max_error", chain["max_error"], most) for chain in entry["chains"]]
+    )
+    for foot in entry.get("feet", ()):
+        found += [(foot["bone"], name, foot["after"][name], most) for name, most in getattr(options, "limit", ())]
+    for bone, figure, value, most in found:
+        if value > most:
+            yield whose, messages.OVER_LIMIT(bone=bone, figure=figure, value=value, limit=most)
 
 
 def register() -> None:

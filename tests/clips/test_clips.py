@@ -383,3 +383,40 @@ def test_an_action_that_is_deleted_is_the_source_of_none(undone):
     bpy.data.actions.remove(source)
     assert made_from(made) is None
     assert is_planted(ob) and source_of(ob) is None
+
+
+def strips_of(owner) -> list:
+    return [strip for track in owner.animation_data.nla_tracks for strip in track.strips]
+
+
+@pytest.mark.skipif(not hasattr(bpy.types, "ActionSlot"), reason="actions have no slots")
+@pytest.mark.parametrize("clips", ["ALL", "CURRENT"])
+def test_what_else_an_action_moves_goes_with_what_is_made_of_it(clips):
+    """Shape keys in slots of their own, as importers of glTF make them."""
+    ob = rigged_character(True, strips=True)
+    face = bpy.data.objects.new("face", bpy.data.meshes.new("face"))
+    bpy.context.scene.collection.objects.link(face)
+    for name in ("Basis", "smile"):
+        face.shape_key_add(name=name)
+    keys = face.data.shape_keys
+    data = keys.animation_data_create()
+    for strip in strips_of(ob):
+        data.action = strip.action
+        data.action_slot = strip.action.slots.new("KEY", "face")
+        keys.key_blocks["smile"].keyframe_insert("value", frame=1)
+        own = data.nla_tracks.new().strips.new(strip.name, 1, strip.action)
+        own.action_slot = data.action_slot
+    data.action = ob.animation_data.action
+    data.action_slot = next(slot for slot in data.action.slots if slot.target_id_type == "KEY")
+    before = [strip.action for strip in strips_of(ob)]
+    select(ob)
+    for mode in ("make_loop", "bake"):
+        if mode == "bake" and clips == "CURRENT":
+            continue
+        assert getattr(bpy.ops.analytic_ik, mode)(clips=clips) == {"FINISHED"}
+    assert data.action == ob.animation_data.action and data.action_slot.target_id_type == "KEY"
+    after = [strip.action for strip in strips_of(ob)]
+    changed = [new != old for old, new in zip(before, after, strict=True)]
+    assert all(changed) if clips == "ALL" else sum(changed) == 1
+    assert [strip.action for strip in strips_of(keys)] == after
+    assert all(strip.action_slot.target_id_type == "KEY" for strip in strips_of(keys))

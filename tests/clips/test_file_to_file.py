@@ -1,6 +1,7 @@
 """File in, file out: a character with several clips goes through the command; all come out under their own names."""
 
 import json
+import re
 from collections.abc import Iterable
 from math import pi, sin
 from pathlib import Path
@@ -343,7 +344,10 @@ def test_every_clip_of_an_imported_file_is_checked(tmp_path, capsys):
     assert entries.keys() == {"sway", "more", "pose"}
     assert len(entries["sway"]["feet"]) == len(entries["more"]["feet"]) == 2
     assert "fewer than 3 frames" in entries["pose"]["left_out"] and "feet" not in entries["pose"]
+    assert "Files: 1 done, 0 failed. Clips left as they are: 1\n" in capsys.readouterr().out
     assert run([*given, "--limit", "slide=0.00001"]) == 1
+    over = capsys.readouterr().err.splitlines()
+    assert over and all(re.search(r"in\.glb: .*: .+: slide \S+ is over the limit of 1e-05$", line) for line in over)
     # What is given frames is the current clip.
     assert run([*given, "--frames", "1-8"]) == 0
     [entry] = report_of(report)

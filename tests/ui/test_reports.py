@@ -121,7 +121,7 @@ SAID = {
     "copy": (lambda: copied("TEXT"), " lines copied"),
     "make native": (
         with_chain(lambda: ik.make_native()),
-        "Made 1 chain native with 5 helper bones, within ",
+        "Made 1 chain native with 4 helper bones, within ",
     ),
     "make live": (with_chain(lambda: (ik.make_native(), ik.make_live(only_selected=True))), "Made 1 chain live\n"),
     "lock": (unlocked_interface, "The interface is locked while rendering\n"),

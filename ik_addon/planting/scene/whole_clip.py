@@ -59,6 +59,8 @@ def clip_planted(
         finish_chains(context, chains_of([ob]), "MUTE" if keep_controls else "REMOVE")
         if not keep_controls:
             _put_in_place_of_source(ob)
+        elif own is not None:
+            strips_play(ob, {own: playing_clip(ob)})
     if not keep_controls:
         remove_controls(ob, controls, of_controls)
     return publish(entry)

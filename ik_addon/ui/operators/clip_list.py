@@ -10,7 +10,7 @@ from ...authoring.selection import chain_armature
 from ...bake.clips import chosen_clips, clips_tried, rigged_clips, strips_play
 from ...bake.report import frames_words
 from ...bake.stepping import Steps, frame_kept
-from ...rig.blender.clips import Clip, clip_name
+from ...rig.blender.clips import Clip, clip_name, playing_clip
 from ...solvers import ChainError
 from ..classes import registration_of
 
@@ -79,6 +79,14 @@ class ClipsMade(OverClips):
         default=True,
     )
 
+    def current_clip(self, ob: bpy.types.Object, work: Steps[dict]) -> Steps[dict]:
+        """In steps: do work on what an armature object plays; comes to its report."""
+        clip = playing_clip(ob)
+        report = yield from work
+        if self.strips and clip is not None:
+            strips_play(ob, {clip: playing_clip(ob)})
+        return report
+
     def each_clip(
         self, context: bpy.types.Context, ob: bpy.types.Object, work: Callable[[Clip], Steps[dict]]
     ) -> Steps[tuple[list[dict], str]]:
@@ -103,6 +111,13 @@ class ClipsMade(OverClips):
             result += messages.CLIPS_LEFT_OUT(clips=names, why=next(iter(done.left_out.values())))
         self.level = "WARNING" if result else "INFO"
         return list(reports.values()), result
+
+
+def strips_asked(operator: ClipsMade, context: bpy.types.Context) -> list[str]:
+    """The option for NLA strips, if the armature may have some that play what the operator replaces."""
+    data = chain_armature(context).animation_data
+    has_strips = data is not None and any(track.strips for track in data.nla_tracks)
+    return ["strips"] if operator.clips == "ALL" or has_strips else []
 
 
 def draw_clips(operator: OverClips, layout: bpy.types.UILayout) -> None:

@@ -15,7 +15,7 @@ from ...rig.blender.clips import Clip
 from ...rig.blender.motion import motion_frames
 from ...solvers import ChainError
 from ..classes import registration_of
-from .clip_list import ClipsMade, draw_clips
+from .clip_list import ClipsMade, draw_clips, strips_asked
 from .ranges import ChainsOperator
 
 _SCALES = [
@@ -68,15 +68,15 @@ Select the source first, then the character"""
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.use_property_split, layout.use_property_decorate = True, False
+        draw_clips(self, layout)
         layout.prop(self, "source", icon="ARMATURE_DATA")
         layout.prop(self, "scale")
         if self.scale == "FRAME":
             layout.prop(self, "scale_frame")
         for name in ("arms", "body"):
             layout.prop(self, name)
-        draw_clips(self, layout)
-        ranged = ("frame_start", "frame_end") if self.clips == "CURRENT" else ("strips",)
-        for name in (*ranged, "only_selected"):
+        ranged = ("frame_start", "frame_end") if self.clips == "CURRENT" else ()
+        for name in (*ranged, *strips_asked(self, context), "only_selected"):
             layout.prop(self, name)
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
@@ -88,7 +88,7 @@ Select the source first, then the character"""
             raise ChainError(messages.SOURCE_GONE(source=self.source))
         if self.clips == "ALL":
             return (yield from self._all_clips(context, ob, source))
-        report = yield from self._match(context, ob, source, self.frames(context))
+        report = yield from self.current_clip(ob, self._match(context, ob, source, self.frames(context)))
         self.level = "WARNING" if report["unreached_frames"] or report["left_out"] else "INFO"
         return _summary(report)
 

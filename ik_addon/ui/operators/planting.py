@@ -18,7 +18,7 @@ from ...planting.scene.sources import keep_settings, kept_settings
 from ...rig.blender.motion import motion_frames
 from ...solvers import ChainError
 from ..classes import registration_of
-from .clip_list import ClipsMade, draw_clips
+from .clip_list import ClipsMade, draw_clips, strips_asked
 from .ranges import ChainsOperator, SteppedOperator
 
 _GROUNDS = [
@@ -98,8 +98,8 @@ class ANALYTIC_IK_OT_plant_feet(ClipsMade, ChainsOperator):
         layout = self.layout
         layout.use_property_split, layout.use_property_decorate = True, False
         draw_clips(self, layout)
-        ranged = ("frame_start", "frame_end") if self.clips == "CURRENT" else ("strips",)
-        for name in (*ranged, "only_selected", "ground"):
+        ranged = ("frame_start", "frame_end") if self.clips == "CURRENT" else ()
+        for name in (*ranged, *strips_asked(self, context), "only_selected", "ground"):
             layout.prop(self, name)
         if self.ground == "LEVEL":
             layout.prop(self, "height")
@@ -118,7 +118,7 @@ class ANALYTIC_IK_OT_plant_feet(ClipsMade, ChainsOperator):
         settings |= {"tips": [tip.name for tip in _legs(ob, self.only_selected)]}
         if self.clips == "ALL":
             return (yield from self._all_clips(context, ob, settings))
-        report = yield from _plant(context, ob, settings, self.frames(context))
+        report = yield from self.current_clip(ob, _plant(context, ob, settings, self.frames(context)))
         self.level = "WARNING" if report["unreached_frames"] else "INFO"
         return _summary(report)
 

@@ -16,7 +16,7 @@ from ...travel.scene.loop import clip_looped
 from ...travel.scene.root_motion import moved_to_hips, moved_to_root
 from ..classes import registration_of
 from ..lengths import length_words
-from .clip_list import ClipsMade, draw_clips
+from .clip_list import ClipsMade, draw_clips, strips_asked
 from .ranges import SteppedOperator
 
 _ROOTS = [
@@ -43,7 +43,7 @@ class OfClip(ClipsMade, SteppedOperator):
         return clips_of(ob)
 
     def draw(self, context: bpy.types.Context) -> None:
-        _draw_clips(self)
+        _draw_clips(self, context)
         _draw_hips(self, context)
 
     def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
@@ -56,7 +56,7 @@ class OfClip(ClipsMade, SteppedOperator):
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         if self.clips == "CURRENT":
-            return self.words(context, (yield from self.clip_steps(context, ob)))
+            return self.words(context, (yield from self.current_clip(ob, self.clip_steps(context, ob))))
         # Not every clip travels, or walks in place.
         reports, result = yield from self.each_clip(context, ob, lambda _: self.clip_steps(context, ob))
         return messages.TRAVEL_CLIPS(work=self.bl_label, clips=clips_words(len(reports)), result=result)
@@ -78,7 +78,7 @@ class ANALYTIC_IK_OT_root_motion(OfClip):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
-        _draw_clips(self)
+        _draw_clips(self, context)
         for name in ("direction", "root"):
             layout.prop(self, name)
         if self.root == "BONE":
@@ -147,12 +147,12 @@ What travels goes on, and feet in contact stay where they are"""
         return messages.LOOPED(first=first, last=last, distance=_length(context, report["difference"]))
 
 
-def _draw_clips(operator: OfClip) -> None:
+def _draw_clips(operator: OfClip, context: bpy.types.Context) -> None:
     layout = operator.layout
     layout.use_property_split, layout.use_property_decorate = True, False
     draw_clips(operator, layout)
-    if operator.clips == "ALL":
-        layout.prop(operator, "strips")
+    for name in strips_asked(operator, context):
+        layout.prop(operator, name)
 
 
 def _draw_hips(operator: OfClip, context: bpy.types.Context) -> None:
