@@ -7,10 +7,13 @@ import numpy as np
 
 from ..planting.feet.clip import Clip
 from ..planting.feet.planning import Plan
+from ..planting.scene.report import of_action
 from .pairs import Pair
 from .wanted import Match, swivel_errors
 
 _last: list[dict] = [{}]
+_by_action: dict[tuple[str, str], dict] = {}
+"""What was matched in this Blender, by the names of armature and action."""
 _MISSED = 1e-4
 """Part of a limb by which its end may be off a place that it reaches."""
 
@@ -18,6 +21,11 @@ _MISSED = 1e-4
 def last_match_report() -> dict:
     """What `match_source` did last; empty before that. World units, radians, frames of the scene."""
     return _last[0]
+
+
+def matched_report(ob: bpy.types.Object) -> dict | None:
+    """What `match_source` did last in the action that an armature object plays now."""
+    return of_action(ob, _by_action)
 
 
 def match_report_of(
@@ -67,4 +75,5 @@ def match_report_of(
         "body_shift": float(np.linalg.norm(plan.shifts, axis=1).max()),
         "unreached_frames": [frames[t] for t in np.flatnonzero(~reached.all(axis=0))],
     }
+    _by_action[ob.name, _last[0]["action"]] = _last[0]
     return _last[0]

@@ -217,6 +217,8 @@ def test_every_clip_is_matched_to_the_one_of_its_name(clips, capfd):
         origin.animation_data.action = bpy.data.actions[theirs]
         seen = Seen(origin, SOURCE, ob, OWN, frames=FRAMES)
         assert max(seen.misses(limb).max() for limb in LIMBS) < 1e-5
+        # Whichever of them plays.
+        assert sum("off the source" in text for text in drawn(panel.ANALYTIC_IK_PT_planting).labels) == 4
 
 
 def test_where_no_clip_has_its_name_that_is_told(clips):

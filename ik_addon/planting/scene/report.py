@@ -1,6 +1,6 @@
 """What planting did, as a dict: contacts of each leg, slides before and after, and how far the body moved."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import bpy
 import numpy as np
@@ -35,8 +35,13 @@ def last_report() -> dict:
 
 def planted_report(ob: bpy.types.Object) -> dict | None:
     """What `plant` did last in the action that an armature object plays now."""
+    return of_action(ob, _by_action)
+
+
+def of_action(ob: bpy.types.Object, reports: Mapping[tuple[str, str], dict]) -> dict | None:
+    """Of reports by armature and action that of the action that an armature object plays now."""
     action = ob.animation_data.action if ob.animation_data else None
-    return _by_action.get((ob.name, action.name)) if action is not None else None
+    return reports.get((ob.name, action.name)) if action is not None else None
 
 
 def last_lock_report() -> dict:

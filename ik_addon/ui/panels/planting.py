@@ -6,7 +6,7 @@ from ... import messages
 from ...authoring.selection import chain_armature
 from ...bake.certificate import contacts_words
 from ...bake.report import frames_words
-from ...matching.report import last_match_report
+from ...matching.report import matched_report
 from ...planting.scene.report import last_lock_report, planted_report, steps_words
 from ...planting.scene.sources import kept_settings
 from ...rig.data.hold import HoldRecord, holds_of
@@ -39,8 +39,8 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
         layout, ob = self.layout, chain_armature(context)
         layout.enabled = running() is None
         layout.operator(ANALYTIC_IK_OT_match_source.bl_idname, icon="CON_TRANSLIKE")
-        report = last_match_report()
-        if _is_of(report, ob):
+        report = matched_report(ob)
+        if report is not None:
             _draw_match(layout, context, report)
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_plant_feet.bl_idname, icon="TRACKING_FORWARDS")
