@@ -263,7 +263,9 @@ def strips_play(ob: bpy.types.Object, made: Mapping[Clip, Clip]) -> None:
         if not other.is_editable:
             continue
         _strips_play(other.animation_data, others[other])
-        play(other, others[other].get(playing_clip(other), playing_clip(other)))
+        clip = playing_clip(other)
+        if clip in others[other]:
+            play(other, others[other][clip])
 
 
 def _strips_play(data: bpy.types.AnimData, made: Mapping[Clip, Clip]) -> None:

@@ -11,7 +11,7 @@ from mathutils import Matrix, Quaternion
 from ik_addon.authoring.knees import limit_knees
 
 from ..rig.rigs import Rig, bends_generically, reachable_point, set_rotation, update
-from ..scenes import apart
+from ..scenes import apart, go_to
 from .natives import (
     FLIPPED,
     MANY,
@@ -155,3 +155,15 @@ def test_twist_bones_keep_their_pose_on_their_link(seed):
     found = differences(rig, POSES, partial(pose_somehow, out_of_reach=Random(seed).random() < 0.5))
     # Of nearly straight limbs too: the joints between the parts of a link do not show how it bends.
     check_worst(found, 2.0 * FLIPPED)
+
+
+@seeds
+def test_a_foot_that_rolls_onto_its_toe_at_other_frames_is_measured_with_its_toe(seed):
+    rig = any_footed(seed)
+    rig.enable(toe_angle=0.5)
+    rig.tip.analytic_ik_use_rotation = True
+    for frame, roll in ((1, 0.0), (10, 1.2)):
+        rig.tip.analytic_ik_foot_roll = roll
+        rig.tip.keyframe_insert("analytic_ik_foot_roll", frame=frame)
+    go_to(1)
+    assert native(rig).figure < FLIPPED

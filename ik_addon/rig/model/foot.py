@@ -8,6 +8,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ...solvers.arrays import multiply, rotated
 from ..blender.animation import is_animated
+from ..data.settings import Settings
 from .limb import BoneReading, EndBone
 
 _TOE_NAMES = ("toe", "ball")
@@ -38,12 +39,12 @@ def toe_of(foot: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
     return toe
 
 
-def end_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
-    """The bones that a chain turns besides its own: a foot that follows its target, and its toe where the foot rolls.
+def end_bones(tip: bpy.types.PoseBone, settings: Settings) -> list[bpy.types.PoseBone]:
+    """The bones that a chain with these settings turns besides its own.
 
-    tip: an evaluated bone.
+    A foot that follows its target, and its toe where the foot rolls. tip: an evaluated bone.
     """
-    return _riding(tip, tip.analytic_ik_use_rotation, tip.analytic_ik_foot_roll != 0.0)
+    return _riding(tip, settings.use_rotation, settings.foot_roll != 0.0)
 
 
 def possible_end_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:

@@ -14,6 +14,7 @@ from ..blender.armatures import bones_at
 from ..blender.carriers import carriers
 from ..blender.movers import goes_along, is_placed, is_rigify
 from ..blender.relations import Known, followed_bones
+from ..data.settings import settings_of
 from ..data.switch import switched_tips
 from .body import bodies_of, following_bones, movers_of_target
 from .foot import end_bones
@@ -156,7 +157,7 @@ def _place(
     """Give a chain its bones, unless it has too few or another chain has one of them."""
     try:
         bones = chain_bones(tip)
-        names, ends = [bone.name for bone in bones], [bone.name for bone in end_bones(tip)]
+        names, ends = [bone.name for bone in bones], [bone.name for bone in end_bones(tip, settings_of(tip))]
         shared = next((bone for bone in names + ends if (name.armature, bone) in chain_of_bone), None)
         if shared is not None:
             tip_name = chain_of_bone[name.armature, shared].tip

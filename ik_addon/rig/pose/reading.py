@@ -215,7 +215,7 @@ class ArmatureReader:
             chain = chain_bones(tip, settings.chain_count)
             check_targets(self.ob, chain, settings)
             parent_pose = self.parent_pose(chain[0])
-            bones, ends = self.links(chain), end_bones(tip)
+            bones, ends = self.links(chain), end_bones(tip, settings)
             solver = solver_for(len(bones), settings.solver)
             riding = self.riding(ends, bones[-1].last_pose(bones[-1].pose_armature))
             target_armature, placed = self._point(settings.target, settings.subtarget, "target"), ()
