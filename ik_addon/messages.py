@@ -172,6 +172,7 @@ NO_PARENT = Refusal("Bone '{bone}' has no parent to make a chain with. Select th
 NO_TIP = Refusal("Armature '{armature}': no selected bone belongs to a chain. Select a bone or a control of one.")
 NO_LIVE_CHAIN = Refusal("Armature '{armature}' has no live chain. Add one first.")
 NATIVE_FIRST = Refusal("Bone '{bone}': its chain is native. Press Make Live first.")
+ALL_NATIVE = Refusal("Armature '{armature}': its chains are native. Press Make Live first.")
 NO_NATIVE_CHAIN = Refusal("Armature '{armature}' has no native chain. Press Make Native first, or select its tip bone.")
 NO_LIVE_CHAIN_SELECTED = Refusal(
     "Armature '{armature}': no selected bone is the tip bone of a live chain. Select one, or bake all."

@@ -94,6 +94,19 @@ def test_what_changes_a_chain_asks_to_make_it_live_first(name):
         getattr(bpy.ops.analytic_ik, name)()
 
 
+@pytest.mark.parametrize("name", ["bake", "check", "bake_for_export", "plant_feet", "make_native"])
+def test_what_needs_live_chains_says_that_they_are_native(name):
+    native_leg()
+    with pytest.raises(RuntimeError, match="Armature 'leg': its chains are native. Press Make Live first"):
+        getattr(bpy.ops.analytic_ik, name)()
+
+
+def test_its_options_can_be_changed_once_all_chains_are_native():
+    """Blender asks for them where the operator could run again, and undoes the step before it does."""
+    native_leg()
+    assert bpy.ops.analytic_ik.make_native.poll()
+
+
 def test_only_selected_chains_become_native_and_live():
     rig = walking_leg()
     second = second_chain(rig, "foot", 1)

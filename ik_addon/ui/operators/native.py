@@ -31,6 +31,8 @@ Controls and keys stay"""
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         live = [ob.pose.bones[name] for name in dict.fromkeys(tips_of(ob))]
         tips = [tip for tip in live if not self.only_selected or tip in chosen_tips(context, ob)]
+        if not live:
+            raise ChainError(messages.ALL_NATIVE(armature=ob.name))
         if not tips:
             raise ChainError(messages.NO_LIVE_CHAIN_SELECTED(armature=ob.name))
         done = make_native(context, tips, self.switch)

@@ -48,8 +48,14 @@ def none_native(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
 
 def none_live(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What an armature without a live chain lacks."""
-    found = live_tips(ob) or switched_tips(ob)
-    return "" if found else messages.NO_LIVE_CHAIN(armature=ob.name)
+    if live_tips(ob) or switched_tips(ob):
+        return ""
+    return (messages.ALL_NATIVE if native_tips(ob) else messages.NO_LIVE_CHAIN)(armature=ob.name)
+
+
+def neither_live_nor_native(context: bpy.types.Context, ob: bpy.types.Object) -> str:
+    """What an armature without chains lacks. Once all are native, Blender still asks for the options of that step."""
+    return "" if native_tips(ob) else none_live(context, ob)
 
 
 def nothing_to_check(context: bpy.types.Context, ob: bpy.types.Object) -> str:
@@ -99,7 +105,7 @@ _NEEDS: dict[str, tuple[Need, ...]] = {
     "analytic_ik.limit_knees": (not_editable, none_chosen),
     "analytic_ik.snap_targets": (not_editable, none_chosen),
     "analytic_ik.snap_pose": (not_editable, none_chosen),
-    "analytic_ik.make_native": (not_editable, none_live),
+    "analytic_ik.make_native": (not_editable, neither_live_nor_native),
     "analytic_ik.make_live": (not_editable, none_native),
     "analytic_ik.bake": (not_editable, none_live),
     "analytic_ik.bake_for_export": (not_editable, baked_already, none_live),
