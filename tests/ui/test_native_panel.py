@@ -97,7 +97,7 @@ def test_what_changes_a_chain_asks_to_make_it_live_first(name):
 @pytest.mark.parametrize("name", ["bake", "check", "bake_for_export", "plant_feet", "make_native"])
 def test_what_needs_live_chains_says_that_they_are_native(name):
     native_leg()
-    with pytest.raises(RuntimeError, match="Armature 'leg': its chains are native. Press Make Live first"):
+    with pytest.raises(RuntimeError, match=r"Armature 'leg': its chains are native\. Press Make Live first"):
         getattr(bpy.ops.analytic_ik, name)()
 
 
