@@ -42,6 +42,22 @@ def said(capfd) -> str:
     return capfd.readouterr().out
 
 
+@pytest.mark.parametrize("clips", ["CURRENT", "ALL"])
+def test_a_loop_of_a_fall_is_a_warning(clips, capfd):
+    ob = walker(SHORT)
+    tip = max(ob.pose.bones, key=lambda bone: bone.tail.z)
+    for frame, angle in ((1, 0.0), (25, 2.0)):
+        top = tip.parent_recursive[-1]
+        top.rotation_mode = "XYZ"
+        top.rotation_euler = (angle, 0.0, 0.0)
+        top.keyframe_insert("rotation_euler", frame=frame)
+    update()
+    ik.make_loop(clips=clips)
+    told = said(capfd)
+    assert "Warning: " in told
+    assert ("apart: look whether it is a cycle" if clips == "CURRENT" else "Look whether these are cycles") in told
+
+
 def test_each_says_what_it_did(capfd):
     bpy.context.scene.unit_settings.system = "METRIC"
     walker(SHORT)

@@ -110,7 +110,7 @@ def traveler(film: Film, line: Sequence[Control]) -> tuple[Control, np.ndarray] 
     None if the body stays in place.
     """
     ways = [_way(film, each) for each in line]
-    if np.linalg.norm(ways[-1]) < _SHORTEST * _size(film):
+    if np.linalg.norm(ways[-1]) < _SHORTEST * size_of(film):
         return None
     least = _SHARE * ways[-1] @ ways[-1]
     return next(each for each, way in zip(line, ways, strict=True) if way @ ways[-1] >= least), ways[-1]
@@ -122,7 +122,7 @@ def _way(film: Film, control: Control) -> np.ndarray:
     return (places[-1] - places[0]) * (1.0, 1.0, 0.0)
 
 
-def _size(film: Film) -> float:
+def size_of(film: Film) -> float:
     """The extent of an armature at its first frame, world units."""
     places = np.array([(film.worlds[film.ob][0] @ pose[0])[:3, 3] for pose in film.poses.values()])
     return float(np.ptp(places, axis=0).max())

@@ -34,11 +34,13 @@ from ..motion.closing import (
 from ..motion.speed import contacts_of
 from .body import body_of, carriers_of, chain_controls, line_of
 from .film import Film
-from .in_place import traveler
+from .in_place import size_of, traveler
 from .keying import Rows, Worlds, rows_for
 from .legs import Foot, path_to, rows_of_leg
 from .making import frames_of_clip, made_of_clip
 
+_FAR = 0.25
+"""Part of the armature's size: ends farther apart are hardly those of a cycle."""
 _FEWEST = 3
 """Frames of a clip that has a beginning, an end, and something between them."""
 
@@ -65,8 +67,8 @@ def clip_looped(context: bpy.types.Context, ob: bpy.types.Object, body: str = ""
 
     This goes for all keyed bones and for the chains' controls; what travels goes on as it does. Feet move while they
     are in the air, so that contacts, found or keyed, stand as before. Legs without live chains are turned to their
-    feet. body: the bone that travels; "" for the one that carries the legs. Comes to a report. Raises ChainError, with
-    nothing changed.
+    feet. body: the bone that travels; "" for the one that carries the legs. Comes to a report; "is_far" tells that the
+    ends were too far apart for a cycle. Raises ChainError, with nothing changed.
     """
     hips, legs, controls = body_of(ob, body), legs_of(ob), chain_controls(ob)
     line, keyed = line_of(hips), _keyed_channels(ob)
@@ -106,6 +108,7 @@ def clip_looped(context: bpy.types.Context, ob: bpy.types.Object, body: str = ""
         "body": hips.name,
         "frames": [film.frames.start, film.frames.stop - 1],
         "difference": differences[0],
+        "is_far": differences[0] > _FAR * size_of(film),
     }
 
 
@@ -221,7 +224,11 @@ def _closed_channels(film: Film, control: Control, keyed: set[str], passed: Pass
 
 
 def _difference(film: Film, goes: np.ndarray) -> float:
-    """The farthest that a bone is at the end from where it is at the beginning, seen from what `goes`, world units."""
+    """The farthest that a bone is at the end from where it is at the beginning, world units.
+
+    Seen from what `goes`; of a bone that does not go along, in the world.
+    """
     back, world = np.linalg.inv(goes[-1]), film.worlds[film.ob]
-    ways = [(back @ world[-1] @ pose[-1] - world[0] @ pose[0])[:3, 3] for pose in film.poses.values()]
-    return float(np.linalg.norm(ways, axis=1).max())
+    ends = [(world[0] @ pose[0], world[-1] @ pose[-1]) for pose in film.poses.values()]
+    ways = [min(np.linalg.norm((seen - first)[:3, 3]) for seen in (last, back @ last)) for first, last in ends]
+    return float(max(ways))

@@ -1,6 +1,6 @@
 """The operators of root motion: on a root or on the hips, in place or traveling."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
@@ -54,11 +54,16 @@ class OfClip(ClipsMade, SteppedOperator):
         """What was done to one clip, as a sentence."""
         raise NotImplementedError
 
+    def remark(self, reports: Sequence[dict]) -> str:
+        """What is worth a look in what was done to several clips, as the end of a sentence."""
+        return ""
+
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         if self.clips == "CURRENT":
             return self.words(context, (yield from self.current_clip(ob, self.clip_steps(context, ob))))
         # Not every clip travels, or walks in place.
         reports, result = yield from self.each_clip(context, ob, lambda _: self.clip_steps(context, ob))
+        result += self.remark(reports)
         return messages.TRAVEL_CLIPS(work=self.bl_label, clips=clips_words(len(reports)), result=result)
 
 
@@ -144,7 +149,16 @@ What travels goes on, and feet in contact stay where they are"""
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
         first, last = report["frames"]
-        return messages.LOOPED(first=first, last=last, distance=_length(context, report["difference"]))
+        self.level = "WARNING" if report["is_far"] else "INFO"
+        said = messages.LOOPED_FAR if report["is_far"] else messages.LOOPED
+        return said(first=first, last=last, distance=_length(context, report["difference"]))
+
+    def remark(self, reports: Sequence[dict]) -> str:
+        far = [report["action"] for report in reports if report["is_far"]]
+        if not far:
+            return ""
+        self.level = "WARNING"
+        return messages.LOOPS_FAR(actions=messages.quoted(far))
 
 
 def _draw_clips(operator: OfClip, context: bpy.types.Context) -> None:
