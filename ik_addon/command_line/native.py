@@ -31,7 +31,9 @@ def native_file(file: Path, options: argparse.Namespace) -> list[dict]:
     except ChainError:
         if not any(native_tips(ob) for ob in bpy.context.scene.objects if ob.type == "ARMATURE"):
             raise
-        # A farm may give a file to two workers, one after the other.
+        # A farm may give a file to two workers, one after the other. Elsewhere whoever asked for it finds each file.
+        if output.resolve() != file.resolve():
+            save_blend(output, compressed)
         return [{**entry, "left_out": messages.ALREADY_NATIVE(), "error": None}]
     names = dict.fromkeys(chain.armature for chain in chains)
     found = [

@@ -36,7 +36,24 @@ def test_a_file_becomes_native_and_a_second_time_nothing(file, tmp_path, capfd):
     before = output.read_bytes()
     assert run(["native", str(output), "--in-place"]) == 0
     assert "native already" in capfd.readouterr().out
+    assert run(["native", str(output), "--output", str(output)]) == 0
     assert output.read_bytes() == before
+
+
+def test_a_folder_gets_what_is_native_already_too(file, tmp_path, capfd):
+    assert run(["native", str(file), "--in-place"]) == 0
+    folder, report = tmp_path / "native", tmp_path / "report.json"
+    line = ["native", str(file), "--output-dir", str(folder), "--report", str(report)]
+    before = file.read_bytes()
+    capfd.readouterr()
+    assert run(line) == 0
+    assert "native already" in capfd.readouterr().out
+    bpy.ops.wm.open_mainfile(filepath=str(folder / file.name))
+    assert [tip.name for tip in native_tips(bpy.data.objects["leg"])] == ["shin"]
+    assert file.read_bytes() == before
+    # So nothing is left to do.
+    assert run([*line, "--resume"]) == 0
+    assert "native already" not in capfd.readouterr().out
 
 
 def test_what_cannot_be_native_is_told_and_nothing_is_saved(tmp_path, capfd):
