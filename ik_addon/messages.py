@@ -829,7 +829,7 @@ NO_FORMAT = Clause("'{output}' is in none of the formats {formats}. Name a file 
 NO_GROUND_NAMED = Clause("its scene has no object '{object}' as the ground. Check the name.")
 NO_DISTANCE = Clause("'{text}' is not a distance. Write a number from 0.")
 ALREADY_NATIVE = Part("its chains are native already")
-NOTHING_NATIVE = Clause("none of its chains can be native. See the lines above.")
+NOTHING_NATIVE = Clause("none of its chains can be native. {refusal}")
 RIG_IS_BLEND = Clause("'{output}' cannot hold chains and controls. Name a .blend file.")
 KEPT_IN_BLEND = Clause(
     "'{output}' holds no chains and no second action: --action and --after are for .blend files. Leave them out."

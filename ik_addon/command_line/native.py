@@ -44,7 +44,8 @@ def native_file(file: Path, options: argparse.Namespace) -> list[dict]:
     if made:
         stop_if_asked()
         save_blend(output, compressed)
-    error = None if made else messages.NOTHING_NATIVE()
+    reasons = dict.fromkeys(reason for each in found for reason in each["stay_live"])
+    error = None if made else messages.NOTHING_NATIVE(refusal=" ".join(reasons))
     return [{**entry, "seconds": perf_counter() - start, "native": found, "error": error}]
 
 

@@ -61,10 +61,14 @@ def test_what_cannot_be_native_is_told_and_nothing_is_saved(tmp_path, capfd):
     rig.tip.analytic_ik_solver = "CCD"
     path = tmp_path / "leg.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
-    output = tmp_path / "native.blend"
-    assert run(["native", str(path), "--output", str(output)]) == 1
-    assert "CCD" in capfd.readouterr().err
+    output, report = tmp_path / "native.blend", tmp_path / "report.json"
+    assert run(["native", str(path), "--output", str(output), "--report", str(report)]) == 1
+    why = "Bone 'shin': its Solver is CCD, which has no native form. Set it to Automatic, or bake the chain."
+    assert capfd.readouterr().err == f"{path}: {why}\n"
     assert not output.exists()
+    [entry] = json.loads(report.read_text())["files"]
+    assert entry["error"] == f"none of its chains can be native. {why}"
+    assert entry["native"][0]["stay_live"] == [why]
 
 
 def test_what_holds_no_constraints_is_refused(file, tmp_path):
