@@ -26,7 +26,7 @@ from .options import read_options
 from .planting import plant_file
 from .reports import Ledger, entries_kept, merge
 from .rigging import rig_file
-from .saying import complain, say
+from .saying import complain, say, say_sum
 from .working import WORK, failed, work, worked_on
 
 _WORK = {"bake": bake_file, "check": check_file, "native": native_file, "plant": plant_file, "rig": rig_file}
@@ -69,7 +69,8 @@ def _carried_out(options: argparse.Namespace) -> int:
     except Stopped:
         ledger.write()
         raise
-    _say_sum(ledger.entries)
+    if kept or len(ledger.entries) > 1:
+        say_sum(ledger.entries, {str(options.files[index]) for index in kept})
     over = [line for entry in ledger.entries for line in _over_limits(entry, options)]
     for file, line in over:
         complain(file, line)
@@ -101,15 +102,6 @@ def _say_entry(file: Path, entry: dict) -> None:
         lines.append(messages.CLIP_LEFT_OUT(why=messages.as_part(entry["left_out"])))
     for line in lines:
         say(messages.OF(whose=whose, said=line))
-
-
-def _say_sum(entries: Sequence[dict]) -> None:
-    """Print how many files are done, where there are several, or several clips."""
-    if len(entries) > 1:
-        failed = {entry["file"] for entry in entries if entry["error"]}
-        sums = {"done": len({entry["file"] for entry in entries} - failed), "failed": len(failed)}
-        left = sum("left_out" in entry and "clip" in entry for entry in entries)
-        say(messages.FILES_DONE_BUT_CLIPS(**sums, clips=left) if left else messages.FILES_DONE(**sums))
 
 
 def _over_limits(entry: dict, options: argparse.Namespace) -> Iterator[tuple[str, str]]:

@@ -31,7 +31,9 @@ def native_file(file: Path, options: argparse.Namespace) -> list[dict]:
     except ChainError:
         if not any(native_tips(ob) for ob in bpy.context.scene.objects if ob.type == "ARMATURE"):
             raise
-        # A farm may give a file to two workers, one after the other.
+        # A farm may give a file to two workers, one after the other. Elsewhere whoever asked for it finds each file.
+        if output.resolve() != file.resolve():
+            save_blend(output, compressed)
         return [{**entry, "left_out": messages.ALREADY_NATIVE(), "error": None}]
     names = dict.fromkeys(chain.armature for chain in chains)
     found = [
@@ -42,7 +44,8 @@ def native_file(file: Path, options: argparse.Namespace) -> list[dict]:
     if made:
         stop_if_asked()
         save_blend(output, compressed)
-    error = None if made else messages.NOTHING_NATIVE()
+    reasons = dict.fromkeys(reason for each in found for reason in each["stay_live"])
+    error = None if made else messages.NOTHING_NATIVE(refusal=" ".join(reasons))
     return [{**entry, "seconds": perf_counter() - start, "native": found, "error": error}]
 
 

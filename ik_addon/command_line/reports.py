@@ -11,7 +11,7 @@ from ..bake.certificate import certificate_text
 from ..bake.report import SCHEMA, whole_report
 from ..solvers import ChainError
 from .files import output_of
-from .saying import complain, written
+from .saying import complain, say_sum, written
 
 _INTERVAL = 5.0
 """Seconds between two times that a report is written; more where writing it takes more than a twentieth of them."""
@@ -114,6 +114,7 @@ def merge(options: argparse.Namespace) -> int:
         of_report = {"blender": report["blender"]} if len(versions) > 1 else {}
         entries |= {file: [of_report | entry for entry in own] for file, own in _by_file(report).items()}
     merged = [entry for own in entries.values() for entry in own]
+    say_sum(merged)
     well &= write_report(
         {"schema": SCHEMA, "blender": ", ".join(sorted(versions)), "files": merged}, options.report, options.certificate
     )

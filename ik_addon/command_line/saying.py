@@ -1,7 +1,7 @@
 """What the command line says: lines, complaints, files of text, and progress."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
@@ -27,6 +27,19 @@ def complain(file: Path | str, error: Exception | str) -> str:
     reason = " ".join(str(error).removeprefix("Error: ").split())
     print(messages.OF(whose=file, said=reason), file=sys.stderr)
     return reason
+
+
+def say_sum(entries: Sequence[dict], before: Set[str] = frozenset()) -> None:
+    """Print how many files are done, and clips left as they are. before: names of files that were done already."""
+    failed = {entry["file"] for entry in entries if entry["error"]}
+    done = {entry["file"] for entry in entries} - failed - before
+    parts = [messages.FILES_DONE(done=len(done), failed=len(failed))]
+    if before:
+        parts.append(messages.FILES_BEFORE(before=len(before)))
+    clips = sum("left_out" in entry and "clip" in entry for entry in entries)
+    if clips:
+        parts.append(messages.CLIPS_LEFT(clips=clips))
+    say("".join(parts))
 
 
 def written(path: Path, text: str) -> bool:

@@ -90,13 +90,13 @@ def make_native(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], 
 def make_live(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> list[str]:
     """Turn native chains of one armature object back into live ones: settings, keys, drivers and constraints as before.
 
-    Copies of a chain have its helpers and become live with it. Returns the names of the tips. Raises ChainError, with
-    nothing changed, where what was kept cannot be read.
+    Copies of a chain have its helpers and become live with it. Helpers that no native chain uses go too. Returns the
+    names of the tips. Raises ChainError, with nothing changed, where what was kept cannot be read.
     """
     ob = tips[0].id_data
     check_armature(ob)
     names = list(dict.fromkeys(each.name for tip in tips for each in marks.alike(tip)))
-    _take_back(context, ob, names)
+    _take_back(context, ob, names, unused=True)
     return names
 
 
@@ -145,8 +145,9 @@ def _made(context: bpy.types.Context, ob: bpy.types.Object, shapes: Sequence[Sha
     return wirings
 
 
-def _take_back(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence[str]) -> None:
-    """Remove all that was made for the chains of some tips, and switch these on."""
+def _take_back(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence[str], unused: bool = False) -> None:
+    """Remove all that was made for the chains of some tips, and switch these on. unused: helpers that are of no native
+    chain then go too."""
     helpers, had_animation = set(), True
     for name in names:
         marks.follow_controls(ob.pose.bones[name])
@@ -156,8 +157,7 @@ def _take_back(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence
         own = set(marks.helpers_of(ob, record.key))
         helpers |= own
         had_animation = had_animation and record.had_animation
-        for bone, constraint in list(marks.constraints_on(ob, own)):
-            _remove_constraint(bone, constraint)
+        _release(ob, own)
         put_back(tip, record.key)
         tip.property_unset(NATIVE_RECORD)
         # What animates the switch sets it itself.
@@ -165,12 +165,22 @@ def _take_back(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence
         to_live(tip)
     if not names:
         return
+    if unused:
+        left = marks.unused_helpers(ob) - helpers
+        _release(ob, left)
+        helpers |= left
     _remove_drivers(ob, tuple(ob.pose.bones[name].path_from_id() for name in helpers))
     delete_bones(ob, helpers, marks.MECHANISM)
     data = ob.animation_data
     if not had_animation and data and not (data.action or data.drivers or data.nla_tracks):
         ob.animation_data_clear()
     context.view_layer.update()
+
+
+def _release(ob: bpy.types.Object, helpers: set[str]) -> None:
+    """Let no bone follow these helpers."""
+    for bone, constraint in list(marks.constraints_on(ob, helpers)):
+        _remove_constraint(bone, constraint)
 
 
 def _remove_constraint(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> None:

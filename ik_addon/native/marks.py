@@ -80,6 +80,17 @@ def helpers_of(ob: bpy.types.Object, key: str) -> list[str]:
     return [bone.name for bone in ob.pose.bones if getattr(bone, HELPS) == key]
 
 
+def unused_helpers(ob: bpy.types.Object) -> set[str]:
+    """Names of the helper bones of which no native chain has the key or follows one: of chains whose tip has become a
+    copy of another one, or is gone."""
+    keys = {bone.name: getattr(bone, HELPS) for bone in ob.pose.bones if getattr(bone, HELPS)}
+    used = set()
+    for tip in native_tips(ob):
+        followed = {getattr(each, "subtarget", "") for bone in known_bones(tip) for each in bone.constraints}
+        used |= {record_of(tip).key} | {keys[name] for name in followed & keys.keys()}
+    return {name for name, key in keys.items() if key not in used}
+
+
 def followed_by(tip: bpy.types.PoseBone) -> set[str]:
     """Names of the helper bones that the bones of a native chain follow."""
     helpers = set(helpers_of(tip.id_data, record_of(tip).key))

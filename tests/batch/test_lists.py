@@ -109,9 +109,10 @@ def test_the_whole_list_is_checked_and_not_its_part(folder, capsys):
 # What is done already
 
 
-def test_what_is_done_is_left_out_and_stays_in_the_report(folder, monkeypatch):
+def test_what_is_done_is_left_out_and_stays_in_the_report(folder, monkeypatch, capsys):
     (folder / "shot_2.blend").write_text("This is a shopping list.")
     run(BAKE, 1)
+    assert capsys.readouterr().out.endswith("\nFiles: 3 done, 1 failed\n")
     first = read(folder / "report.json")
     (folder / "out" / "shot_1.blend").unlink()
     save_shots(folder, ["shot_2"])
@@ -121,12 +122,14 @@ def test_what_is_done_is_left_out_and_stays_in_the_report(folder, monkeypatch):
     )
     run(f"{BAKE} --resume")
     assert baked == ["shot_1.blend", "shot_2.blend"]
+    assert capsys.readouterr().out.endswith("\nFiles: 2 done, 0 failed, 2 done before\n")
     second = read(folder / "report.json")
     assert [second[0], second[3]] == [first[0], first[3]]
     assert [entry["error"] for entry in second] == [None] * 4
     assert [entry["file"] for entry in second] == [f"{shot}.blend" for shot in SHOTS]
     run(f"{BAKE} --resume")
     assert baked == ["shot_1.blend", "shot_2.blend"]
+    assert capsys.readouterr().out == "Files: 0 done, 0 failed, 4 done before\n"
     assert read(folder / "report.json") == second
 
 
@@ -141,9 +144,11 @@ def test_what_was_changed_meanwhile_is_baked_again(folder, monkeypatch):
     assert baked == ["shot_3.blend"]
 
 
-def test_what_is_left_out_counts_for_the_exit_status(folder):
+def test_what_is_left_out_counts_for_the_exit_status(folder, capsys):
     run("check shot_0.blend --report report.json")
+    assert "Files:" not in capsys.readouterr().out
     run("check shot_0.blend --report report.json --resume --max-error 0", 1)
+    assert capsys.readouterr().out == "Files: 0 done, 0 failed, 1 done before\n"
 
 
 @pytest.mark.parametrize(
@@ -228,13 +233,15 @@ def test_the_later_entry_of_a_file_counts(folder, capsys):
     run("check shot_0.blend shot_1.blend --report first.json", 1)
     save_shots(folder, ["shot_1"])
     run("check shot_1.blend --report second.json")
+    capsys.readouterr()
     run("merge first.json second.json --report all.json")
+    assert capsys.readouterr().out == "Files: 2 done, 0 failed\n"
     assert [(entry["file"], entry["error"]) for entry in read(folder / "all.json")] == [
         ("shot_0.blend", None),
         ("shot_1.blend", None),
     ]
     run("merge second.json first.json --report all.json", 1)
-    capsys.readouterr()
+    assert capsys.readouterr().out == "Files: 1 done, 1 failed\n"
     run("merge second.json gone.json list.txt --report all.json", 1)
     assert capsys.readouterr().err.splitlines() == [
         "gone.json: it cannot be read (No such file or directory). Check its path.",

@@ -3,13 +3,26 @@
 import bpy
 import pytest
 
-from ik_addon.native.making import make_live
+from ik_addon.native.making import make_live, make_native
+from ik_addon.native.marks import HELPER_PREFIX, MECHANISM
 from ik_addon.rig.data.relation import is_tie
+from ik_addon.rig.data.settings import is_native
 from ik_addon.solvers import ChainError
 
-from ..rig.rigs import Control, Rig, editing, evaluated_copy, make_chain, matrix_difference, new_empty, update
+from ..rig.rigs import (
+    BoneSpec,
+    Control,
+    Rig,
+    editing,
+    evaluated_copy,
+    make_chain,
+    matrix_difference,
+    new_armature,
+    new_empty,
+    update,
+)
 from ..rig.test_foot import follow, footed_leg
-from ..scenes import action_state, apart, curves_of, go_to, played, readable, walking_leg, whole_state
+from ..scenes import action_state, apart, curves_of, enter, go_to, played, readable, walking_leg, whole_state
 from .natives import any_footed, any_rig, live, native, user_pose
 
 pytestmark = pytest.mark.versions
@@ -261,6 +274,66 @@ def test_an_appended_one_comes_back(tmp_path):
             make_live(bpy.context, [ob.pose.bones["shin"]])
             update()
     assert ob.pose.bones["shin"].analytic_ik_enabled
+
+
+def two_native_legs() -> bpy.types.Object:
+    """On one armature; Flip Bend and the driver that it needs are of the first alone."""
+    specs = [BoneSpec("hips", (0.0, 0.5, 2.0), (0.0, 0.0, 2.0))]
+    for side, x in (("L", 0.3), ("R", -0.3)):
+        specs.append(BoneSpec(f"thigh.{side}", (x, 0.0, 2.0), (x, -0.2, 1.0), "hips"))
+        specs.append(BoneSpec(f"shin.{side}", (x, -0.2, 1.0), (x, 0.0, 0.0), f"thigh.{side}", connect=True))
+    ob = new_armature("legs", specs)
+    for side, x in (("L", 0.3), ("R", -0.3)):
+        make_chain(ob.pose.bones[f"shin.{side}"], Control(new_empty(f"goal {side}", (x, -0.3, 0.4))), chain_count=2)
+    ob.pose.bones["shin.L"].analytic_ik_flip = True
+    update()
+    make_native(bpy.context, [ob.pose.bones["shin.L"], ob.pose.bones["shin.R"]])
+    update()
+    return ob
+
+
+def symmetrized(ob: bpy.types.Object, to: str) -> None:
+    """The left leg onto the right one, or the other way round: the tip there has the record of this one then."""
+    enter("EDIT", ob)
+    for bone in ob.data.edit_bones:
+        bone.select = bone.select_head = bone.select_tail = not bone.name.startswith(HELPER_PREFIX)
+    bpy.ops.armature.symmetrize(direction=to)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    update()
+
+
+@pytest.mark.parametrize("to", ["POSITIVE_X", "NEGATIVE_X"])
+def test_after_symmetrizing_no_helper_is_left(to):
+    ob = two_native_legs()
+    symmetrized(ob, to)
+    make_live(bpy.context, [tip for tip in ob.pose.bones if is_native(tip)])
+    assert [bone.name for bone in ob.pose.bones if bone.analytic_ik_enabled] == ["shin.L", "shin.R"]
+    assert not [bone.name for bone in ob.data.bones if bone.name.startswith(HELPER_PREFIX)]
+    assert MECHANISM not in ob.data.collections_all
+    assert not [each.name for bone in ob.pose.bones for each in bone.constraints if not is_tie(each)]
+    assert not (ob.animation_data and len(ob.animation_data.drivers))
+
+
+def test_helpers_that_another_native_chain_uses_stay():
+    ob = two_native_legs()
+    with editing(ob) as bones:
+        bones.new("tail")
+        bones["tail"].head, bones["tail"].tail = (0.0, 1.0, 2.0), (0.0, 2.0, 2.0)
+    tail = ob.pose.bones["tail"]
+    make_chain(tail, Control(new_empty("goal of the tail", (0.4, 1.8, 2.0))), chain_count=1)
+    update()
+    make_native(bpy.context, [tail])
+    update()
+    symmetrized(ob, "NEGATIVE_X")
+
+    def followed() -> set[str]:
+        shins = [bone for bone in ob.pose.bones if bone.name.startswith("shin")]
+        return {each.subtarget for bone in shins for each in bone.constraints}
+
+    before = followed()
+    make_live(bpy.context, [ob.pose.bones["tail"]])
+    assert before == followed() <= {bone.name for bone in ob.data.bones}
+    assert not [bone.name for bone in ob.data.bones if bone.name.endswith("-tail")]
 
 
 def test_a_record_that_was_changed_by_hand_is_refused():

@@ -36,7 +36,24 @@ def test_a_file_becomes_native_and_a_second_time_nothing(file, tmp_path, capfd):
     before = output.read_bytes()
     assert run(["native", str(output), "--in-place"]) == 0
     assert "native already" in capfd.readouterr().out
+    assert run(["native", str(output), "--output", str(output)]) == 0
     assert output.read_bytes() == before
+
+
+def test_a_folder_gets_what_is_native_already_too(file, tmp_path, capfd):
+    assert run(["native", str(file), "--in-place"]) == 0
+    folder, report = tmp_path / "native", tmp_path / "report.json"
+    line = ["native", str(file), "--output-dir", str(folder), "--report", str(report)]
+    before = file.read_bytes()
+    capfd.readouterr()
+    assert run(line) == 0
+    assert "native already" in capfd.readouterr().out
+    bpy.ops.wm.open_mainfile(filepath=str(folder / file.name))
+    assert [tip.name for tip in native_tips(bpy.data.objects["leg"])] == ["shin"]
+    assert file.read_bytes() == before
+    # So nothing is left to do.
+    assert run([*line, "--resume"]) == 0
+    assert "native already" not in capfd.readouterr().out
 
 
 def test_what_cannot_be_native_is_told_and_nothing_is_saved(tmp_path, capfd):
@@ -44,10 +61,14 @@ def test_what_cannot_be_native_is_told_and_nothing_is_saved(tmp_path, capfd):
     rig.tip.analytic_ik_solver = "CCD"
     path = tmp_path / "leg.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
-    output = tmp_path / "native.blend"
-    assert run(["native", str(path), "--output", str(output)]) == 1
-    assert "CCD" in capfd.readouterr().err
+    output, report = tmp_path / "native.blend", tmp_path / "report.json"
+    assert run(["native", str(path), "--output", str(output), "--report", str(report)]) == 1
+    why = "Bone 'shin': its Solver is CCD, which has no native form. Set it to Automatic, or bake the chain."
+    assert capfd.readouterr().err == f"{path}: {why}\n"
     assert not output.exists()
+    [entry] = json.loads(report.read_text())["files"]
+    assert entry["error"] == f"none of its chains can be native. {why}"
+    assert entry["native"][0]["stay_live"] == [why]
 
 
 def test_what_holds_no_constraints_is_refused(file, tmp_path):
