@@ -37,6 +37,7 @@ def errors(report: Path) -> dict[str, tuple[str | None, int]]:
     return {Path(entry["file"]).stem: (entry["error"], entry["attempts"]) for entry in read(report)}
 
 
+@pytest.mark.slow
 def test_files_are_told_together_and_the_report_is_in_their_order(folder, capfd):
     save_shots(folder, FEW)
     (folder / "shot_1.blend").write_text("This is a shopping list.")

@@ -179,6 +179,7 @@ def curves_in(action: bpy.types.Action) -> list[bpy.types.FCurve]:
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.slow
 def test_all_clips_of_a_file_are_planted_as_they_came(suffix, tmp_path, capfd):
     walker()
     for ob in [ob for ob in bpy.data.objects if ob.name != "Robot rig"]:

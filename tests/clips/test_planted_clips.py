@@ -68,6 +68,7 @@ def ankles(ob: bpy.types.Object, frames=FRAMES) -> np.ndarray:
 
 
 @as_bones
+@pytest.mark.slow
 def test_every_clip_is_planted_and_those_without_a_stand_are_named(as_bones, capfd):
     ob = walker(as_bones)
     sources = {clip_name(clip, clips_of(ob)) for clip in clips_of(ob)}

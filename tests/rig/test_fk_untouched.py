@@ -222,6 +222,7 @@ def test_a_copied_pose_is_the_fk_pose():
     assert rig.missed() < EXACT
 
 
+@pytest.mark.slow
 def test_a_saved_file_holds_the_fk_pose(tmp_path):
     rig = footed()
     drag(rig)
