@@ -175,9 +175,8 @@ def symmetrized_to_a_target_that_was_there(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@works(GROUP, "Two armatures with chains are joined; one follows a bone, one an object")
-def armatures_are_joined(stage: Stage) -> None:
-    stage.follow_bones()
+def join_a_copy(stage: Stage) -> None:
+    """Join the armature with a copy of it that stands beside; its leg follows a bone of its own."""
     other = copies(stage, stage.ob)[0]
     other.location = (0.3, 0.0, 0.0)
     update()
@@ -185,6 +184,12 @@ def armatures_are_joined(stage: Stage) -> None:
     bpy.ops.object.join()
     update()
     stage.limbs.append(Limb("leg", ["thigh.001", "shin.001"], "leg", True, "foot ik.001"))
+
+
+@works(GROUP, "Two armatures with chains are joined; one follows a bone, one an object")
+def armatures_are_joined(stage: Stage) -> None:
+    stage.follow_bones()
+    join_a_copy(stage)
     stage.look("joined")
     stage.follow("afterwards")
 

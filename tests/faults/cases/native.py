@@ -14,7 +14,7 @@ from ...rig.rigs import evaluated_copy, matrix_difference, update
 from ...scenes import go_to, select
 from ..faults import fault, works
 from ..stage import NEAR, Limb, Stage
-from .duplicating import copies, left_leg, select_edit_bones
+from .duplicating import copies, join_a_copy, left_leg, select_edit_bones
 from .files import without_the_add_on
 from .libraries import CHARACTER, append, linked_collection, save_and_load, save_library, show
 
@@ -235,13 +235,7 @@ def _rewired(stage: Stage, copy: Limb) -> None:
 @works(GROUP, "Two native armatures are joined")
 def native_armatures_are_joined(stage: Stage) -> None:
     native(stage, bones=True)
-    other = copies(stage, stage.ob)[0]
-    other.location = (0.3, 0.0, 0.0)
-    update()
-    select(stage.ob, other, active=stage.ob)
-    bpy.ops.object.join()
-    update()
-    stage.limbs.append(Limb("leg", ["thigh.001", "shin.001"], "leg", True, "foot ik.001"))
+    join_a_copy(stage)
     stage.follow("joined")
     live_again(stage)
 
