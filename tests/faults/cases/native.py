@@ -293,14 +293,20 @@ def the_target_bone_of_a_native_leg_is_deleted(stage: Stage) -> None:
     stage.look("deleted")
 
 
-@fault(GROUP, "The pole bone of a native leg is deleted")
-def the_pole_bone_of_a_native_leg_is_deleted(stage: Stage) -> None:
-    native(stage, bones=True, pole=True)
-    with stage.edit_bones() as bones:
-        bones.remove(bones["knee ik"])
+def _delete_bone(stage: Stage, name: str) -> None:
+    """Delete a bone in Edit Mode, "": none; the leg follows, and so it does when it is live again."""
+    if name:
+        with stage.edit_bones() as bones:
+            bones.remove(bones[name])
     update()
     stage.follow("deleted")
     live_again(stage)
+
+
+@fault(GROUP, "The pole bone of a native leg is deleted")
+def the_pole_bone_of_a_native_leg_is_deleted(stage: Stage) -> None:
+    native(stage, bones=True, pole=True)
+    _delete_bone(stage, "knee ik")
 
 
 @works(GROUP, "The bone collection of the helpers is deleted")
@@ -316,24 +322,13 @@ def the_collection_of_helpers_is_deleted(stage: Stage) -> None:
 @fault(GROUP, "A helper bone that the leg copies is deleted, and Make Live mends it")
 def a_helper_is_deleted(stage: Stage) -> None:
     limb = native(stage)
-    if stage.ours:
-        followed = min(followed_by(limb.tip))
-        with stage.edit_bones() as bones:
-            bones.remove(bones[followed])
-    update()
-    stage.follow("deleted")
-    live_again(stage)
+    _delete_bone(stage, min(followed_by(limb.tip)) if stage.ours else "")
 
 
 @fault(GROUP, "The helper bone that aims is deleted, and Make Live mends it")
 def the_aiming_helper_is_deleted(stage: Stage) -> None:
     native(stage)
-    if stage.ours:
-        with stage.edit_bones() as bones:
-            bones.remove(bones["IK-aim-shin"])
-    update()
-    stage.follow("deleted")
-    live_again(stage)
+    _delete_bone(stage, "IK-aim-shin" if stage.ours else "")
 
 
 @fault(GROUP, "The constraints on the bones of a native leg are removed, and Make Live mends it")
