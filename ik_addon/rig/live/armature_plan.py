@@ -19,8 +19,9 @@ from ..blender.simple import Judge, not_simple, time_is_plain
 from ..data.relation import is_tied, wake
 from ..model.limb_model import LimbModel, settings_now
 from ..pose.channel_values import channel_values
+from ..pose.lending import loans
 from ..pose.planned import planned_chain
-from ..pose.posing import PoseWriter, RowWriter, settle
+from ..pose.posing import PoseWriter, RowWriter
 from ..pose.sources import EvaluatedPlaces
 from ..pose.steady import SteadyChain, Wishes
 from ..pose.track_reading import TrackReader, body_at, is_confirmed, wishes_at
@@ -373,7 +374,7 @@ class ArmaturePlan:
             writer.commit(
                 [*(model.tip for model in own), *(model.led.name for model in own if model.led)], frame_changed
             )
-            settle(places.depsgraph, frame_changed)
+            loans.settle(places.depsgraph, frame_changed)
         except (ChainError, AttributeError, KeyError):
             # The pass that reads everything finds the reason and says it.
             return None

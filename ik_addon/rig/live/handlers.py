@@ -1,7 +1,7 @@
 """The application handlers: chains follow their targets while dragging, scrubbing, playing and rendering."""
 
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial, wraps
 
 import bpy
@@ -11,16 +11,17 @@ from ... import messages
 from ..blender import animation, armatures, silencing
 from ..blender.armatures import armature_named, is_evaluated_in, tag_pose
 from ..blender.brought import went_to_frame
-from ..blender.evaluating import evaluate, is_evaluating, is_shown, next_graph, shown_graphs
+from ..blender.evaluating import evaluate_waiting, is_evaluating, is_shown, next_graph, shown_graphs
 from ..blender.rendering import is_render_thread, is_rendering
 from ..data.kept import keep_all
 from ..model.order import ChainName, live_tips
 from ..pose import posing
-from ..pose.posing import lend_shown, shown_armatures, take_back
+from ..pose.lending import loans
+from ..pose.posing import shown_armatures, shown_numbers
 from ..pose.solving import solve_scene
 from ..pose.sources import EvaluatedPlaces
 from . import clips, newly_shown
-from .others import come_last, moved_meanwhile, others_handle, others_handle_frames
+from .handler_lists import HandlerLists, others_handle, others_handle_frames
 from .plan import Plan
 from .preparing import bring_chains_up_to_date, prepare
 from .state import memory, paused
@@ -43,17 +44,22 @@ def plan_of(context: bpy.types.Context) -> Plan:
 
 
 def _guarded(handler):
-    """A handler that does nothing while paused, and whose errors go to the console, once, and never to the user."""
+    """A handler that does nothing while paused, and whose errors go to the console, once, and never to the user.
 
-    @persistent
+    Whatever stops it, Ctrl+C too, leaves nothing half done: the FK pose is in the channels, keys play, and all chains
+    are read again.
+    """
+
     @wraps(handler)
     def guarded(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -> None:
         if memory.paused or is_evaluating():
             return
         try:
             handler(scene, depsgraph)
-        except Exception:
-            memory.plans.clear()
+        except BaseException as error:
+            memory.start_again()
+            if not isinstance(error, Exception):
+                raise
             text = traceback.format_exc()
             if text not in memory.reported:
                 memory.reported.add(text)
@@ -62,20 +68,25 @@ def _guarded(handler):
     return guarded
 
 
-@_guarded
-def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
+def frame_change_pre(scene: bpy.types.Scene, _: object = None, *, is_last: bool) -> None:
     """Before a frame is evaluated: write the chains whose controls can be sampled. So it is evaluated only once."""
-    take_back()
+    loans.take_back()
     if is_render_thread():
         # What the window shows may be drawn at this moment.
         return
-    _keep_order("frame_change_post", frame_change_post)
+    _before_frame(scene)
+    loans.lend_wanted(is_last)
+
+
+@_guarded
+def _before_frame(scene: bpy.types.Scene, _: object) -> None:
     try:
         _write_before(scene)
     finally:
         # What is not written before this frame has its keys played.
         plan = memory.plan_of(scene)
         silencing.restore(scene, but=plan.silences() if plan is not None else ())
+    memory.prepared.append(("FRAME", scene.session_uid, scene.frame_current_final))
 
 
 def _write_before(scene: bpy.types.Scene) -> None:
@@ -102,15 +113,22 @@ def _write_before(scene: bpy.types.Scene) -> None:
         _lend([*filter(plan.knows_chains_of, tagged), *plan.tag_untied()], depsgraph)
 
 
-@_guarded
-def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *, is_last: bool) -> None:
     """After a frame was evaluated: solve the other chains. What they write is evaluated in the same frame change."""
+    loans.take_back()
+    _after_frame(scene, depsgraph)
+
+
+@_guarded
+def _after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     newly_shown.solved_in(depsgraph)
     plan, others = memory.plan_of(scene), others_handle_frames()
     if depsgraph.mode == "VIEWPORT":
         went_to_frame(scene)
+    if not memory.was_prepared("FRAME", scene.session_uid, scene.frame_current_final):
+        plan = None
     if others_handle("frame_change_post"):
-        evaluate(depsgraph)
+        evaluate_waiting(depsgraph)
     if not is_shown(depsgraph, scene):
         # That of a render, or of motion paths: nothing was written there before.
         solve_scene(depsgraph, frame_changed=True)
@@ -128,11 +146,16 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
         solve_scene(depsgraph, True, lambda tip: _name_of(tip) in plan.unsteady, plan.orders)
 
 
-@_guarded
-def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
+def depsgraph_update_pre(scene: bpy.types.Scene, _: object = None, *, is_last: bool) -> None:
     """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
-    take_back()
-    _keep_order("depsgraph_update_post", depsgraph_update_post)
+    if not is_evaluating():
+        loans.take_back()
+    _before_update(scene)
+    loans.lend_wanted(is_last)
+
+
+@_guarded
+def _before_update(scene: bpy.types.Scene, _: object) -> None:
     plan, graphs = memory.plan_of(scene), shown_graphs(scene)
     depsgraph = next_graph(graphs)
     other_layer = plan is not None and depsgraph is not None and plan.layer != depsgraph.view_layer.name
@@ -162,12 +185,26 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     if plan is not None and depsgraph is not None:
         known = tagged if looks_the_same else filter(plan.knows_chains_of, tagged)
         _lend([*known, *plan.tag_untied()], depsgraph)
+    memory.prepared.append(("UPDATE", scene.session_uid))
+
+
+def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *, is_last: bool) -> None:
+    """After something changed within a frame: solve the chains that read it."""
+    loans.take_back()
+    _after_update(scene, depsgraph)
 
 
 @_guarded
-def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    """After something changed within a frame: solve the chains that read it."""
+def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     newly_shown.solved_in(depsgraph)
+    prepared = memory.was_prepared("UPDATE", scene.session_uid)
+    # First of all: of what they have removed not even the name can be asked for.
+    if (others_handle("depsgraph_update_post") and evaluate_waiting(depsgraph)) or not prepared:
+        # Blender may have copied the FK pose meanwhile.
+        animation.forget()
+        if memory.plan_of(scene) or any(ob.pose and live_tips(ob) for ob in armatures.armature_objects()):
+            _solve_anew(scene, depsgraph, frame_changed=False)
+        return
     keys_changed = depsgraph.id_type_updated("ACTION")
     if keys_changed or depsgraph.id_type_updated("ARMATURE"):
         animation.forget()
@@ -186,10 +223,6 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
         for plan in memory.plans.values():
             plan.doubtful = True
     plan = known = memory.plan_of(scene)
-    if others_handle("depsgraph_update_post") and moved_meanwhile(depsgraph):
-        evaluate(depsgraph)
-        _solve_anew(scene, depsgraph, frame_changed=False)
-        return
     # Of what a window shows it was seen before the update.
     unseen = not is_shown(depsgraph, scene) and any(map(depsgraph.id_type_updated, _STRUCTURE))
     if plan is not None and (plan.doubtful or unseen) and not plan.holds():
@@ -210,26 +243,23 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
 
 
 @persistent
-def take_back_first(_scene: bpy.types.Scene, _depsgraph: object = None) -> None:
+def take_back_first(*_: object) -> None:
     """After an evaluation, before any other handler: the originals hold the FK pose again."""
-    take_back()
+    loans.take_back()
 
 
-@persistent
-def before_saving(*_: object) -> None:
+def before_saving(*_: object, is_last: bool) -> None:
     """What is saved is the FK pose."""
-    take_back()
+    loans.take_back()
 
 
-@persistent
-def before_undoing(*_: object) -> None:
+def before_undoing(*_: object, is_last: bool) -> None:
     """What is undone to is the FK pose. Evaluated copies of what is not undone stay, and with them what is silent."""
-    take_back()
+    loans.take_back()
     silencing.restore_all()
 
 
-@persistent
-def load_post(*_: object) -> None:
+def load_post(*_: object, is_last: bool) -> None:
     """Another file, or another state of it: it shows the FK pose, and Blender calls no other handler for that."""
     memory.reset()
     for ob in armatures.armature_objects():
@@ -239,8 +269,7 @@ def load_post(*_: object) -> None:
     _solve_now()
 
 
-@persistent
-def undo_post(*_: object) -> None:
+def undo_post(*_: object, is_last: bool) -> None:
     """Another state of the file: nothing that was known holds."""
     memory.reset()
     _solve_now()
@@ -264,8 +293,7 @@ def evaluate_solved() -> None:
     with paused():
         depsgraph = bpy.context.evaluated_depsgraph_get()
     if solve_scene(depsgraph, frame_changed=False).limbs:
-        evaluate(depsgraph)
-    take_back()
+        loans.evaluate(depsgraph)
 
 
 def _tagged_armatures(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
@@ -288,21 +316,12 @@ def _tagged_armatures(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
 
 
 def _lend(obs: Iterable[bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> None:
-    """Lend armature objects that will be copied anew what they show; not while a render copies them too."""
+    """Have armature objects that will be copied anew lent what they show; not while a render copies them too."""
     if is_rendering():
         return
     for ob in obs:
         if ob.mode != "EDIT" and is_evaluated_in(ob, depsgraph):
-            lend_shown(ob, ob.evaluated_get(depsgraph))
-
-
-def _keep_order(event: str, own: Callable) -> None:
-    """Have the FK pose taken back before other add-ons' handlers of an event, and chains solved after them."""
-    come_last(event, own)
-    handlers = getattr(bpy.app.handlers, event)
-    if handlers[0] is not take_back_first and take_back_first in handlers:
-        handlers.remove(take_back_first)
-        handlers.insert(0, take_back_first)
+            loans.want(ob, shown_numbers(ob, ob.evaluated_get(depsgraph)))
 
 
 def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> None:
@@ -341,26 +360,28 @@ def _reads(plan: Plan, moved: set, reposed: set, tip: bpy.types.PoseBone) -> boo
     )
 
 
-_HANDLERS = {
-    "frame_change_pre": [frame_change_pre],
-    "frame_change_post": [take_back_first, frame_change_post],
-    "depsgraph_update_pre": [depsgraph_update_pre],
-    "depsgraph_update_post": [take_back_first, depsgraph_update_post],
-    "save_pre": [before_saving],
-    "undo_pre": [before_undoing],
-    "redo_pre": [before_undoing],
-    "load_post": [load_post],
-    "undo_post": [undo_post],
-    "redo_post": [undo_post],
-}
+_lists = HandlerLists(
+    {
+        "frame_change_pre": frame_change_pre,
+        "frame_change_post": frame_change_post,
+        "depsgraph_update_pre": depsgraph_update_pre,
+        "depsgraph_update_post": depsgraph_update_post,
+        "save_pre": before_saving,
+        "undo_pre": before_undoing,
+        "redo_pre": before_undoing,
+        "load_post": load_post,
+        "undo_post": undo_post,
+        "redo_post": undo_post,
+    },
+    first={"frame_change_post": take_back_first, "depsgraph_update_post": take_back_first},
+)
 
 
 def register() -> None:
     """Put the handlers on, once."""
     unregister()
-    for event, own in _HANDLERS.items():
-        getattr(bpy.app.handlers, event).extend(own)
-    newly_shown.register()
+    _lists.put_on()
+    newly_shown.register(_lists.put_back)
     # While an add-on is being enabled Blender may not show its data yet.
     if hasattr(bpy.data, "objects"):
         _look_at_the_file()
@@ -378,16 +399,11 @@ def _look_at_the_file() -> None:
 
 def unregister() -> None:
     """Take the handlers off, also those that an earlier load of this module left. The FK pose is shown."""
-    own = {(handler.__module__, handler.__name__) for handlers in _HANDLERS.values() for handler in handlers}
-    for event in _HANDLERS:
-        handlers = getattr(bpy.app.handlers, event)
-        for other in list(handlers):
-            if (other.__module__, other.__name__) in own:
-                handlers.remove(other)
+    _lists.take_off()
     if bpy.app.timers.is_registered(_look_at_the_file):
         bpy.app.timers.unregister(_look_at_the_file)
     newly_shown.unregister()
-    take_back()
+    loans.take_back()
     silencing.stop()
     for ob in shown_armatures():
         tag_pose(ob)

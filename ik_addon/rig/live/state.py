@@ -9,6 +9,7 @@ import bpy
 from ..blender import animation, armatures, brought, silencing
 from ..model.order import ChainName
 from ..pose import posing
+from ..pose.lending import loans
 from . import clips, newly_shown
 from .plan import Plan
 
@@ -17,13 +18,29 @@ from .plan import Plan
 class LiveState:
     """plans: by the scene's session number how its chains are solved. paused: for each that has the handlers do
     nothing, a token. missed: a file was undone or opened while paused, and shows the FK pose. reported: errors that
-    were printed.
+    were printed. prepared: what was prepared for, in handlers before an evaluation whose end is not there yet.
     """
 
     plans: dict[int, Plan] = field(default_factory=dict)
     paused: list[object] = field(default_factory=list)
     missed: bool = False
     reported: set[str] = field(default_factory=set)
+    prepared: list[tuple] = field(default_factory=list)
+
+    def was_prepared(self, *evaluation: object) -> bool:
+        """Whether the handlers before an evaluation, whose end this is, have run to their end."""
+        if evaluation in self.prepared[-1:]:
+            self.prepared.pop()
+            return True
+        self.prepared.clear()
+        return False
+
+    def start_again(self) -> None:
+        """Something went wrong, or was interrupted: the FK pose is in the channels, keys play, and nothing is known."""
+        self.prepared.clear()
+        self.plans.clear()
+        loans.take_back()
+        silencing.restore_all()
 
     def reset(self) -> None:
         """Another state of the file: nothing that was known holds. Who has paused goes on pausing."""
@@ -31,6 +48,7 @@ class LiveState:
             room.forget()
         self.reported.clear()
         self.plans.clear()
+        self.prepared.clear()
 
     def plan_of(self, scene: bpy.types.Scene) -> Plan | None:
         """How the chains of a scene were solved last; that may have changed since."""

@@ -11,13 +11,13 @@ from ... import messages
 from ...solvers import ChainError, Goal, Outcome, blend, link_rotations, solve
 from ..blender.armatures import posed_armatures
 from ..blender.channels import LOCATION, SCALE, Raw, quaternion_of, raw_of
-from ..blender.evaluating import evaluate
 from ..model.chains import chain_of
 from ..model.lengthening import factors
 from ..model.limb import Limb
 from ..model.order import ChainName, ChainOrder, KnownOrders
 from .carrying import PosedBody, follow
-from .posing import PoseWriter, settle, shown_bones
+from .lending import loans
+from .posing import PoseWriter, shown_bones
 from .reading import ArmatureReader, SceneReader
 
 _UNEVEN_SCALE_PASSES = 48
@@ -199,7 +199,7 @@ def solve_scene(
     if any(_is_constrained(armature.ob) for armature in released):
         # What a constraint makes of a bone that has its FK pose back only Blender knows.
         if _commit(armatures, order, frame_changed):
-            evaluate(depsgraph)
+            loans.evaluate(depsgraph)
         armatures = _armatures(objects, depsgraph, frame_changed)
     moved: set[ChainName] = set()
     written: set[ChainName] = set()
@@ -212,7 +212,7 @@ def solve_scene(
         if order.far_movers[chain] & written:
             # Between them lies what only Blender works out: constraints and drivers.
             if _commit(armatures, order, frame_changed):
-                evaluate(depsgraph)
+                loans.evaluate(depsgraph)
             armatures = _armatures(objects, depsgraph, frame_changed)
             written.clear()
         armature = armatures[chain.armature]
@@ -236,7 +236,7 @@ def solve_scene(
         if posed.limb.settings.reach == "STRETCH" or armature.scaled:
             _lengthen(armature, order.bones[chain], posed.stretch)
     _commit(armatures, order, frame_changed)
-    settle(depsgraph, frame_changed)
+    loans.settle(depsgraph, frame_changed)
     return done
 
 
