@@ -10,6 +10,7 @@ import bpy
 from .. import messages
 from ..rig.blender.animation import bone_of_path
 from ..rig.blender.armatures import armature_named
+from ..rig.blender.cleanup import surely
 from ..rig.blender.clips import (
     Clip,
     channels_kept,
@@ -46,15 +47,12 @@ def clip_playing(ob: bpy.types.Object, clip: Clip, channels: set[tuple[str, str]
     """
     partners = [(control, partner(control, clip)) for control in separate_controls(ob)]
     alone = [(ob, clip), *((control, own) for control, own in partners if own is not None)]
-    try:
-        with playing_alone(alone), channels_kept(ob, channels):
-            put_at_rest(ob, channels - moved_channels(clip))
-            # Not by the handlers: they would solve the chains twice, and see where that was in vain.
-            live.evaluate_solved()
-            yield
-    finally:
-        # Something may have been made for them meanwhile.
-        controls_follow(ob)
+    # Something may be made for them meanwhile.
+    with surely(lambda: controls_follow(ob)), playing_alone(alone), channels_kept(ob, channels):
+        put_at_rest(ob, channels - moved_channels(clip))
+        # Not by the handlers: they would solve the chains twice, and see where that was in vain.
+        live.evaluate_solved()
+        yield
 
 
 def channels_of_clips(ob: bpy.types.Object) -> set[tuple[str, str]]:

@@ -8,6 +8,8 @@ import bpy
 Graphs = Sequence[bpy.types.Depsgraph]
 """The depsgraphs that show a scene."""
 
+_FINDS_OBJECTS = (5, 2, 0)
+"""Before, Blender crashes if objects come or go in a handler, and what is shown is evaluated in the next one."""
 _busy: list[list[bool]] = []
 """For each evaluation in the middle of a pass whether handlers were called."""
 
@@ -32,13 +34,16 @@ def evaluate(depsgraph: bpy.types.Depsgraph) -> None:
 def evaluate_waiting(depsgraph: bpy.types.Depsgraph) -> bool:
     """Evaluate what other handlers have changed since the depsgraph was evaluated, if anything; whether it was.
 
-    Nothing tells that beforehand, but Blender's own question of scripts for what is shown to them; elsewhere it is
-    evaluated once more in any case.
+    Nothing tells beforehand whether anything waits, but Blender's own question of scripts for what is shown to them;
+    elsewhere, and before Blender 5.2, it is evaluated once more in any case.
     """
     layer = bpy.context.view_layer
     if layer is None or layer.depsgraph != depsgraph:
         evaluate(depsgraph)
         return True
+    if bpy.app.version < _FINDS_OBJECTS:
+        # Copied again, the scene has the list by which it looks them up.
+        layer.id_data.update_tag()
     with _evaluating() as called:
         bpy.context.evaluated_depsgraph_get()
         return called[0]

@@ -32,8 +32,7 @@ def others_handle_frames() -> bool:
 class HandlerLists:
     """Keeps the add-on's handlers in Blender's lists, and calls each behind those of others.
 
-    work: by event what is done: called with the handler's arguments, and with whether no handler follows. first: by
-    event a handler that comes before those of others.
+    work: by event what its handler does. first: by event a handler that comes before those of others.
     """
 
     def __init__(self, work: Mapping[str, Callable[..., None]], first: Mapping[str, Handler]) -> None:
@@ -74,6 +73,10 @@ class HandlerLists:
                 handlers.remove(own[0])
                 handlers.insert(0, own[0])
 
+    def is_last(self, event: str) -> bool:
+        """True if no handler of others follows while the work of an event is done."""
+        return getattr(bpy.app.handlers, event)[-1:] == [self._own[event][-1]]
+
     def _handler(self, event: str, work: Callable[..., None]) -> Handler:
         @persistent
         @wraps(work)
@@ -88,7 +91,7 @@ class HandlerLists:
         One more, for two that are the same could not tell which of them is called.
         """
         handlers, own, more = getattr(bpy.app.handlers, event), self._own[event][-1], self._more[event]
-        is_last = bool(handlers) and handlers[-1] is handler
+        is_last = handlers[-1:] == [handler]
         if is_last and more:
             # Blender has been past all others, and ends here.
             handlers[:] = [*(each for each in handlers if each is not own and each not in more), own]
@@ -102,7 +105,7 @@ class HandlerLists:
                 handlers.append(more[-1])
                 return
         self.put_back(event)
-        work(*given, is_last=is_last)
+        work(*given)
 
 
 def _name(handler: object) -> tuple[str, str]:

@@ -9,8 +9,9 @@ from bpy.app.handlers import persistent
 
 from ... import messages
 from ..blender import animation, armatures, silencing
-from ..blender.armatures import armature_named, is_evaluated_in, tag_pose
+from ..blender.armatures import armature_named, is_evaluated_in, posed_armatures, tag_pose
 from ..blender.brought import went_to_frame
+from ..blender.cleanup import clean_since, waiting
 from ..blender.evaluating import evaluate_waiting, is_evaluating, is_shown, next_graph, shown_graphs
 from ..blender.rendering import is_render_thread, is_rendering
 from ..data.kept import keep_all
@@ -54,9 +55,11 @@ def _guarded(handler):
     def guarded(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -> None:
         if memory.paused or is_evaluating():
             return
+        begun = waiting()
         try:
             handler(scene, depsgraph)
         except BaseException as error:
+            clean_since(begun)
             memory.start_again()
             if not isinstance(error, Exception):
                 raise
@@ -68,14 +71,14 @@ def _guarded(handler):
     return guarded
 
 
-def frame_change_pre(scene: bpy.types.Scene, _: object = None, *, is_last: bool) -> None:
+def frame_change_pre(scene: bpy.types.Scene, _: object = None) -> None:
     """Before a frame is evaluated: write the chains whose controls can be sampled. So it is evaluated only once."""
     loans.take_back()
     if is_render_thread():
         # What the window shows may be drawn at this moment.
         return
     _before_frame(scene)
-    loans.lend_wanted(is_last)
+    loans.lend_wanted(_lists.is_last("frame_change_pre"))
 
 
 @_guarded
@@ -113,7 +116,7 @@ def _write_before(scene: bpy.types.Scene) -> None:
         _lend([*filter(plan.knows_chains_of, tagged), *plan.tag_untied()], depsgraph)
 
 
-def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *, is_last: bool) -> None:
+def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After a frame was evaluated: solve the other chains. What they write is evaluated in the same frame change."""
     loans.take_back()
     _after_frame(scene, depsgraph)
@@ -146,12 +149,12 @@ def _after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None
         solve_scene(depsgraph, True, lambda tip: _name_of(tip) in plan.unsteady, plan.orders)
 
 
-def depsgraph_update_pre(scene: bpy.types.Scene, _: object = None, *, is_last: bool) -> None:
+def depsgraph_update_pre(scene: bpy.types.Scene, _: object = None) -> None:
     """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
     if not is_evaluating():
         loans.take_back()
     _before_update(scene)
-    loans.lend_wanted(is_last)
+    loans.lend_wanted(_lists.is_last("depsgraph_update_pre"))
 
 
 @_guarded
@@ -188,7 +191,7 @@ def _before_update(scene: bpy.types.Scene, _: object) -> None:
     memory.prepared.append(("UPDATE", scene.session_uid))
 
 
-def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *, is_last: bool) -> None:
+def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """After something changed within a frame: solve the chains that read it."""
     loans.take_back()
     _after_update(scene, depsgraph)
@@ -198,12 +201,17 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
 def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     newly_shown.solved_in(depsgraph)
     prepared = memory.was_prepared("UPDATE", scene.session_uid)
-    # First of all: of what they have removed not even the name can be asked for.
-    if (others_handle("depsgraph_update_post") and evaluate_waiting(depsgraph)) or not prepared:
+    has_chains = memory.plan_of(scene) is not None or any(map(live_tips, posed_armatures(depsgraph)))
+    if others_handle("depsgraph_update_post"):
+        # First of all: of what they have removed not even the name can be asked for.
+        if not has_chains:
+            armatures.forget()
+            return
+        prepared &= not evaluate_waiting(depsgraph)
+    if has_chains and not prepared:
         # Blender may have copied the FK pose meanwhile.
         animation.forget()
-        if memory.plan_of(scene) or any(ob.pose and live_tips(ob) for ob in armatures.armature_objects()):
-            _solve_anew(scene, depsgraph, frame_changed=False)
+        _solve_anew(scene, depsgraph, frame_changed=False)
         return
     keys_changed = depsgraph.id_type_updated("ACTION")
     if keys_changed or depsgraph.id_type_updated("ARMATURE"):
@@ -248,18 +256,18 @@ def take_back_first(*_: object) -> None:
     loans.take_back()
 
 
-def before_saving(*_: object, is_last: bool) -> None:
+def before_saving(*_: object) -> None:
     """What is saved is the FK pose."""
     loans.take_back()
 
 
-def before_undoing(*_: object, is_last: bool) -> None:
+def before_undoing(*_: object) -> None:
     """What is undone to is the FK pose. Evaluated copies of what is not undone stay, and with them what is silent."""
     loans.take_back()
     silencing.restore_all()
 
 
-def load_post(*_: object, is_last: bool) -> None:
+def load_post(*_: object) -> None:
     """Another file, or another state of it: it shows the FK pose, and Blender calls no other handler for that."""
     memory.reset()
     for ob in armatures.armature_objects():
@@ -269,7 +277,7 @@ def load_post(*_: object, is_last: bool) -> None:
     _solve_now()
 
 
-def undo_post(*_: object, is_last: bool) -> None:
+def undo_post(*_: object) -> None:
     """Another state of the file: nothing that was known holds."""
     memory.reset()
     _solve_now()

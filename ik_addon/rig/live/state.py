@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import bpy
 
 from ..blender import animation, armatures, brought, silencing
+from ..blender.cleanup import surely
 from ..model.order import ChainName
 from ..pose import posing
 from ..pose.lending import loans
@@ -77,15 +78,17 @@ def paused() -> Iterator[None]:
     They are told of nothing that changes meanwhile, so what was known is doubtful afterwards.
     """
     token = object()
-    memory.paused.append(token)
-    silencing.restore_all()
-    try:
-        yield
-    finally:
-        memory.paused.remove(token)
+
+    def go_on() -> None:
+        memory.paused[:] = [each for each in memory.paused if each is not token]
         animation.forget()
         for plan in memory.plans.values():
             plan.doubtful = True
         if memory.missed and not memory.paused:
-            memory.missed = False
             newly_shown.evaluate_chains()
+            memory.missed = False
+
+    with surely(go_on):
+        memory.paused.append(token)
+        silencing.restore_all()
+        yield
