@@ -193,7 +193,7 @@ def come_to_rest(frame: int) -> None:
     update()
 
 
-class silent:  # noqa: N801
+class silent:
     """What is printed inside is not shown."""
 
     def __enter__(self) -> io.StringIO:

@@ -17,9 +17,9 @@ from mathutils import Vector
 
 from ik_addon.bake.baking import bake, chains_of
 from ik_addon.rig.live import handlers as live
-from ik_addon.rig.pose.lending import Loans
 from ik_addon.rig.live import state as live_state
 from ik_addon.rig.model.order import ChainName
+from ik_addon.rig.pose.lending import Loans
 
 from ..pictures import Pictures, layers_at, picture_at
 from ..rig.keys import key
