@@ -46,13 +46,13 @@ class _Task:
 
 
 class Crew:
-    """Residents that share a list of requests. command: starts one. tries: attempts at a request whose process dies.
+    """Residents that share a list of requests. tries: attempts at a request whose process dies.
 
     limit: seconds after which an attempt is given up, None if it may take as long as it does.
     """
 
-    def __init__(self, command: Sequence[str], tries: int, limit: float | None) -> None:
-        self._command, self._tries, self._limit = command, tries, limit
+    def __init__(self, tries: int, limit: float | None) -> None:
+        self._tries, self._limit = tries, limit
         self._tasks: SimpleQueue[_Task] = SimpleQueue()
         # None: a thread has ended.
         self._results: SimpleQueue[tuple[int, dict] | None] = SimpleQueue()
@@ -133,7 +133,7 @@ class Crew:
 
     def _started(self, place: int) -> bool:
         try:
-            resident = self._residents[place] = Resident(self._command)
+            resident = self._residents[place] = Resident()
         except OSError as error:
             self._reason = str(error)
             return False

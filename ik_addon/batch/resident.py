@@ -7,11 +7,14 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
-from collections.abc import Sequence
 
 from .. import messages
+
+WORK = "work"
+"""The command of a worker process. Nobody types it, and no help names it."""
 
 _APART = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 """On Windows what `start_new_session` is elsewhere: Ctrl+C is heard by the parent alone, which passes it on."""
@@ -25,18 +28,18 @@ class DiedError(Exception):
 
 
 class Resident:
-    """A process that answers one request after the other. about: what it says of itself, once it has started.
+    """A process that answers one request after the other; see `worker.py` for the other side.
 
-    command: starts it; see `worker.py` for the other side.
+    about: what it says of itself, once it has started.
     """
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self) -> None:
         self.about: dict = {}
         self._expired = False
         # What Blender and its libraries print, which nobody reads but after a crash.
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the process)
         self._process = subprocess.Popen(
-            command,
+            [sys.executable, "-m", "ik_addon", WORK],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
@@ -95,7 +98,7 @@ class Resident:
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     def _answer(self, limit: float | None) -> dict:
-        # Blender the application prints its version first.
+        # What Blender prints before the worker has turned its stdout away is no answer.
         line = next((line for line in self._stdout if line.startswith("{")), "")
         if line.endswith("\n"):
             return json.loads(line)

@@ -5,7 +5,6 @@ Blender never lives in the Dask worker, so a crash of Blender is no death of the
 
 import hashlib
 import platform
-import sys
 import threading
 from functools import cache
 from pathlib import Path
@@ -34,7 +33,7 @@ def carry_out(request: dict, limit: float | None, wanted: str) -> dict:
     host = {"host": platform.node()}
     if version() != wanted:
         return {"died": messages.OTHER_VERSION(worker=platform.node()), **host}
-    resident = getattr(_of_thread, "resident", None) or Resident([sys.executable, "-m", "ik_addon", "work"])
+    resident = getattr(_of_thread, "resident", None) or Resident()
     _of_thread.resident = None
     try:
         if not resident.about:

@@ -5,15 +5,13 @@ import os
 import signal
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from ik_addon import command_line
 from ik_addon.batch import crew
-from ik_addon.command_line import saying, working
+from ik_addon.command_line import saying
 
-from .shots import PATH, keys_of, measured, names, read, save_shots, started, wait_for
+from .shots import PATH, keys_of, measured, names, read, save_shots, started, status_of, wait_for
 
 WORKS = "--output-dir out --report report.json"
 FEW = ["shot_0", "shot_1", "shot_2", "shot_3"]
@@ -29,7 +27,7 @@ def folder(addon, tmp_path, monkeypatch) -> Path:
 
 def run(line: str, files: list[str], status: int = 0) -> None:
     command, *options = line.split()
-    assert command_line.run([command, *(f"{file}.blend" for file in files), *options]) == status
+    assert status_of([command, *(f"{file}.blend" for file in files), *options]) == status
 
 
 def errors(report: Path) -> dict[str, tuple[str | None, int]]:
@@ -136,21 +134,6 @@ def test_letters_that_a_pipe_does_not_know_are_spelled_out(folder, monkeypatch):
     assert b"\\xb0 per frame" in pipe.buffer.getvalue()
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the program is a shell script")
-@pytest.mark.slow
-def test_in_blender_the_application_workers_are_that_application(folder, monkeypatch):
-    """It prints its version before anything of ours."""
-    program = folder / "blender"
-    worker = f'exec "{sys.executable}" -m ik_addon work'
-    program.write_text(f'#!/bin/sh\necho "Blender 5.2.3"\ntest "$*" = "--command analytic_ik work" && {worker}\n')
-    program.chmod(0o755)
-    save_shots(folder, FEW[:2])
-    app = SimpleNamespace(binary_path=str(program))
-    monkeypatch.setattr(working, "bpy", SimpleNamespace(app=app))
-    run(f"bake {WORKS} --jobs 1", FEW[:2])
-    assert names(folder / "out") == ["shot_0.blend", "shot_1.blend"]
-
-
 def test_as_many_as_suit_the_machine(monkeypatch):
     monkeypatch.setattr(crew.os, "sched_getaffinity", lambda _: range(8), raising=False)
     monkeypatch.setattr(crew, "_free_memory", lambda: 3 * crew.MEMORY + 1)
@@ -206,7 +189,7 @@ def test_who_stops_it_gets_the_report_of_what_is_done(folder):
     assert len(stopped) <= 2
     assert "Traceback" not in complaint
     # And on from there.
-    assert command_line.run(["bake", *files, *WORKS.split(), "--resume", "--jobs", "2"]) == 0
+    assert status_of(["bake", *files, *WORKS.split(), "--resume", "--jobs", "2"]) == 0
     assert [entry["file"] for entry in read(folder / "report.json")] == files
 
 

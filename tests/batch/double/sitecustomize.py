@@ -15,7 +15,7 @@ if sys.orig_argv[-3:] == ["-m", "ik_addon", "work"]:
 
     from ik_addon import command_line
 
-    process = command_line._process
+    process = command_line.process
 
     def fall_over(file, options):
         if "poison" in file.name:
@@ -40,4 +40,4 @@ if sys.orig_argv[-3:] == ["-m", "ik_addon", "work"]:
             os.kill(os.getpid(), signal.SIGKILL)
         return entries
 
-    command_line._process = fall_over
+    command_line.process = fall_over
