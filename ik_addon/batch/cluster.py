@@ -12,6 +12,7 @@ from time import monotonic
 from .. import messages
 from ..bake.stopping import stop_if_asked
 from ..command_line.working import NoClusterError
+from .request import remove_leftovers
 from .task import carry_out, version
 
 _TIMEOUT = _LOOK = 10.0
@@ -85,3 +86,5 @@ def answers(
                     continue
                 answer["error"] = answer.pop("died")
             yield index, {**answer, "attempts": attempt}
+    # Not if it is stopped: workers finish the files that they are in.
+    remove_leftovers(requests)

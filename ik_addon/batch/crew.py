@@ -11,7 +11,8 @@ from time import monotonic
 
 from .. import messages
 from ..bake.stopping import Stopped, stop_if_asked
-from .resident import DiedError, Resident
+from .request import remove_leftovers
+from .resident import DiedError, Resident, TooLongError
 
 MEMORY = 500_000_000
 """Bytes that a process is given where their number is chosen."""
@@ -95,6 +96,9 @@ class Crew:
         finally:
             self._stopped.set()
             self._kill()
+            for thread in threads:
+                thread.join()
+            remove_leftovers(requests)
         # Where no process could be started tasks are left.
         left = [self._tasks.get() for _ in range(self._tasks.qsize())]
         for task in sorted(left, key=lambda task: task.index):
@@ -159,7 +163,7 @@ class Crew:
             if _state(task.request) != task.state:
                 # It was saved, and must not be baked a second time.
                 return {"error": messages.SAVED_AND_DIED()}
-            if task.attempt < self._tries:
+            if task.attempt < self._tries and not isinstance(died, TooLongError):
                 task.attempt += 1
                 self._tasks.put(task)
                 return None

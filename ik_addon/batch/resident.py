@@ -19,12 +19,19 @@ WORK = "work"
 _APART = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 """On Windows what `start_new_session` is elsewhere: Ctrl+C is heard by the parent alone, which passes it on."""
 
+_GRACE = 60.0
+"""Seconds over its limit that a process has to hear of it between two frames, and to save what is done."""
+
 _SECONDS_TO_END = 30.0
 """Seconds after which a process that has nothing to do, and does not end, is ended."""
 
 
 class DiedError(Exception):
     """A process ended before it answered; the message says how, and what to do about the file."""
+
+
+class TooLongError(DiedError):
+    """It was ended because it took too long, and would again."""
 
 
 class Resident:
@@ -55,14 +62,17 @@ class Resident:
         self.about = self._answer(None)
 
     def ask(self, request: dict, limit: float | None) -> dict:
-        """The answer to a request. Raises DiedError if the process ends first, or was ended after `limit` seconds."""
+        """The answer to a request. Raises DiedError if the process ends first.
+
+        limit: seconds after which the process itself is to stop; if it does not, it is ended, and that is TooLongError.
+        """
         try:
             self._stdin.write(json.dumps(request) + "\n")
             self._stdin.flush()
         except OSError:
             # It has ended; `_answer` says how.
             return self._answer(limit)
-        timer = threading.Timer(limit or 0.0, self._expire)
+        timer = threading.Timer((limit or 0.0) + _GRACE, self._expire)
         if limit:
             timer.start()
         try:
@@ -104,7 +114,7 @@ class Resident:
             return json.loads(line)
         code = self._process.wait()
         if self._expired:
-            raise DiedError(messages.BLENDER_TOO_LONG(seconds=limit))
+            raise TooLongError(messages.TOO_LONG(seconds=limit))
         raise DiedError(messages.BLENDER_DIED(how=signal.Signals(-code).name if code < 0 else f"exit status {code}"))
 
     def _expire(self) -> None:

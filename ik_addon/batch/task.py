@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from .. import messages
-from .resident import DiedError, Resident
+from .resident import DiedError, Resident, TooLongError
 
 _of_thread = threading.local()
 
@@ -42,6 +42,6 @@ def carry_out(request: dict, limit: float | None, wanted: str) -> dict:
     except DiedError as died:
         reason = str(died) if resident.about else messages.NO_WORKER_STARTS(reason=resident.last_words())
         resident.close()
-        return {"died": reason, **host}
+        return {"error" if isinstance(died, TooLongError) else "died": reason, **host}
     _of_thread.resident = resident
     return {**answer, **host, "blender": resident.about["blender"]}

@@ -9,6 +9,7 @@ from contextlib import redirect_stderr, redirect_stdout
 import bpy
 
 from .. import command_line
+from ..bake.saving import mark_unfinished
 from ..bake.stopping import Stopped, stops_heard
 from .request import from_request
 
@@ -44,7 +45,9 @@ def _work() -> int:
         out, err = io.StringIO(), io.StringIO()
         try:
             with redirect_stdout(out), redirect_stderr(err):
-                entries = command_line.process(*from_request(json.loads(line)))
+                request = json.loads(line)
+                mark_unfinished(request["mark"])
+                entries = command_line.process(*from_request(request))
         except Stopped:
             answer({"stopped": True})
             raise

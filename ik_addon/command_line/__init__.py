@@ -16,7 +16,7 @@ import bpy
 
 from .. import messages
 from ..bake.report import foot_words, words
-from ..bake.stopping import Stopped, stop_if_asked, stops_heard
+from ..bake.stopping import Stopped, stop_if_asked, stops_heard, time_limit
 from ..solvers import ChainError
 from .baking import bake_file
 from .checking import check_file
@@ -79,7 +79,8 @@ def process(file: Path, options: argparse.Namespace) -> list[dict]:
     """One file; its entries in the report, one for each clip, with the error that stopped it."""
     try:
         stop_if_asked()
-        entries = _WORK[options.command](file, options)
+        with time_limit(options.time_limit):
+            entries = _WORK[options.command](file, options)
     except (ChainError, OSError, RuntimeError) as error:
         return [failed(file, error)]
     except Exception as error:
@@ -88,6 +89,8 @@ def process(file: Path, options: argparse.Namespace) -> list[dict]:
         return [failed(file, messages.FILE_FAILED(kind=type(error).__name__, error=error))]
     for entry in entries:
         _say_entry(file, entry)
+    for reason in dict.fromkeys(entry["error"] for entry in entries if "left_out" in entry and entry["error"]):
+        complain(file, reason)
     return [{**entry, "file": str(file)} for entry in entries]
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from .. import messages
 
 _LINES = re.compile(r"([1-9]\d*)-([1-9]\d*)$")
-_OF_WORKERS = ("jobs", "cluster", "tries", "time_limit")
+_OF_WORKERS = ("jobs", "cluster", "tries")
 """Options for which there must be worker processes."""
-DEFAULTS = {"files_from": None, "lines": None, "resume": False, "jobs": None, "cluster": None}
+DEFAULTS = {"files_from": None, "lines": None, "resume": False, "time_limit": None, "jobs": None, "cluster": None}
 """What these options are for commands that do not have them."""
 
 
@@ -24,14 +24,17 @@ def many_options() -> argparse.ArgumentParser:
     many.add_argument(
         "--resume", action="store_true", help="leave out what --report lists without an error, if its output is there"
     )
+    many.add_argument(
+        "--time-limit",
+        type=_seconds,
+        metavar="S",
+        help="seconds after which a file is given up; plant and check keep the clips that are done (default: none)",
+    )
     workers = parser.add_argument_group("worker processes", description="Only the Python package has them.")
     workers.add_argument("--jobs", type=_jobs, metavar="N", help="worker processes on this machine, or auto")
     workers.add_argument("--cluster", metavar="ADDRESS", help="Dask scheduler, or the file that it wrote")
     workers.add_argument(
         "--tries", type=_tries, metavar="K", help="attempts at a file on which the worker process crashes (default: 2)"
-    )
-    workers.add_argument(
-        "--time-limit", type=_seconds, metavar="S", help="seconds after which a worker process is ended (default: none)"
     )
     return parser
 

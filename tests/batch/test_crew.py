@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from ik_addon.batch import crew
+from ik_addon.batch import crew, resident
 from ik_addon.command_line import saying
 
 from .shots import PATH, keys_of, measured, names, read, save_shots, started, status_of, wait_for
 
 WORKS = "--output-dir out --report report.json"
+KILLS = int(os.environ.get("ANALYTIC_IK_KILLS", "10"))
 FEW = ["shot_0", "shot_1", "shot_2", "shot_3"]
 
 
@@ -63,17 +64,19 @@ def test_forty_files_are_the_same_as_by_one_process(folder):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 @pytest.mark.slow
-def test_a_crash_or_a_hang_costs_the_attempt_at_that_file(folder, capfd):
+def test_a_crash_or_a_hang_costs_the_attempt_at_that_file(folder, capfd, monkeypatch):
     """Blender crashes on one file, is killed once on another, never ends on a third; two are no files of Blender's."""
     shots = ["shot_0", "poison", "stumble", "endless", "torn", "gone", "shot_1", "shot_2"]
     save_shots(folder, shots)
     (folder / "torn.blend").write_bytes((folder / "shot_0.blend").read_bytes()[:5000])
     (folder / "gone.blend").unlink()
-    run(f"bake {WORKS} --jobs 2 --time-limit 3", shots, 1)
+    monkeypatch.setattr(resident, "_GRACE", 0.5)
+    run(f"bake {WORKS} --jobs 2 --time-limit 6", shots, 1)
     found = errors(folder / "report.json")
     assert list(found) == shots
     assert found["poison"] == ("Blender ended with SIGSEGV. Open it in Blender, or leave it out.", 2)
-    assert found["endless"] == ("Blender took longer than 3 s. Raise --time-limit, or leave it out.", 2)
+    # Who took too long would again.
+    assert found["endless"] == ("it took longer than 6 s. Raise --time-limit, or leave it out.", 1)
     assert found["stumble"] == (None, 2)
     assert found["gone"] == ("there is no such file. Check its path.", 1)
     assert found["torn"][0] and found["torn"][1] == 1
@@ -87,6 +90,34 @@ def test_a_crash_or_a_hang_costs_the_attempt_at_that_file(folder, capfd):
         "torn.blend",
     ]
     assert names(folder / "out") == ["shot_0.blend", "shot_1.blend", "shot_2.blend", "stumble.blend"]
+
+
+@pytest.mark.slow
+def test_a_worker_hears_the_time_limit_itself_and_goes_on(folder, monkeypatch):
+    """It is neither ended nor started again. For a tolerance it looks at each frame."""
+    monkeypatch.setattr(resident, "_GRACE", 1e6)
+    save_shots(folder, ["long"], frames=200_000)
+    save_shots(folder, FEW[:2])
+    run(f"bake {WORKS} --jobs 1 --time-limit 3 --tolerance 0.001", ["long", *FEW[:2]], 1)
+    sentence = "it took longer than 3 s. Raise --time-limit, or leave it out."
+    assert errors(folder / "report.json") == {"long": (sentence, 1), "shot_0": (None, 1), "shot_1": (None, 1)}
+    assert names(folder / "out") == ["shot_0.blend", "shot_1.blend"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", ["blend", "glb"])
+def test_a_worker_that_is_killed_while_it_saves_leaves_nothing(folder, suffix):
+    """At a random moment of each save; some are done by then."""
+    shots = [f"falling_{k:02}" for k in range(KILLS)]
+    save_shots(folder, shots)
+    run(f"bake {WORKS} --jobs 2 --tries 1 --format {suffix}", shots, 1)
+    found = [error for error, _ in errors(folder / "report.json").values()]
+    killed = [error for error in found if error is not None]
+    assert len(killed) > KILLS // 3
+    assert all(error.startswith("Blender ended with SIGALRM") for error in killed)
+    assert {Path(name).suffix for name in names(folder / "out")} <= {f".{suffix}"}
+    assert len(names(folder / "out")) >= found.count(None)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")

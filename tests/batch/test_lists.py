@@ -76,7 +76,6 @@ USAGE = [
     ("check shot_0.blend --jobs 0", "'0' is not a number of processes. Write a whole number from 1, or auto."),
     ("check shot_0.blend --tries 0 --jobs 1", "'0' is not a number of attempts. Write a whole number from 1."),
     ("check shot_0.blend --tries 3", "--tries is for worker processes. Add --jobs or --cluster."),
-    ("check shot_0.blend --time-limit 60", "--time-limit is for worker processes. Add --jobs or --cluster."),
     ("check shot_0.blend --jobs 1 --time-limit -1", "'-1' is not a time. Write a number of seconds, at most a million"),
     ("check shot_0.blend --jobs 1 --time-limit soon", "'soon' is not a time."),
     ("check shot_0.blend --jobs 1 --cluster x:1", "both --jobs and --cluster are given. Leave one of them out."),
