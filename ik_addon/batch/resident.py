@@ -19,8 +19,9 @@ WORK = "work"
 _APART = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 """On Windows what `start_new_session` is elsewhere: Ctrl+C is heard by the parent alone, which passes it on."""
 
-_GRACE = 60.0
-"""Seconds over its limit that a process has to hear of it between two frames, and to save what is done."""
+_GRACE = 120.0
+"""Seconds over its limit that a process has at least to hear of it between two frames, and to save what is done: a
+character with many clips takes long. Else it has as long again."""
 
 _SECONDS_TO_END = 30.0
 """Seconds after which a process that has nothing to do, and does not end, is ended."""
@@ -72,7 +73,7 @@ class Resident:
         except OSError:
             # It has ended; `_answer` says how.
             return self._answer(limit)
-        timer = threading.Timer((limit or 0.0) + _GRACE, self._expire)
+        timer = threading.Timer(max(limit + _GRACE, 2.0 * limit) if limit else 0.0, self._expire)
         if limit:
             timer.start()
         try:

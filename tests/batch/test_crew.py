@@ -71,12 +71,12 @@ def test_a_crash_or_a_hang_costs_the_attempt_at_that_file(folder, capfd, monkeyp
     (folder / "torn.blend").write_bytes((folder / "shot_0.blend").read_bytes()[:5000])
     (folder / "gone.blend").unlink()
     monkeypatch.setattr(resident, "_GRACE", 0.5)
-    run(f"bake {WORKS} --jobs 2 --time-limit 6", shots, 1)
+    run(f"bake {WORKS} --jobs 2 --time-limit 5", shots, 1)
     found = errors(folder / "report.json")
     assert list(found) == shots
     assert found["poison"] == ("Blender ended with SIGSEGV. Open it in Blender, or leave it out.", 2)
     # Who took too long would again.
-    assert found["endless"] == ("it took longer than 6 s. Raise --time-limit, or leave it out.", 1)
+    assert found["endless"] == ("it took longer than 5 s. Raise --time-limit, or leave it out.", 1)
     assert found["stumble"] == (None, 2)
     assert found["gone"] == ("there is no such file. Check its path.", 1)
     assert found["torn"][0] and found["torn"][1] == 1
