@@ -131,6 +131,15 @@ def test_other_commands_say_the_same_there(folder, dask, command):
     assert measured(folder / "there.json") == measured(folder / "here.json")
 
 
+def test_what_is_left_by_blenders_that_are_killed_while_they_save_is_removed(folder, dask):
+    dask.use(2)
+    shots = [f"falling_{k}" for k in range(8)]
+    save_shots(folder, shots)
+    assert bake(shots, dask.file, "--tries", "1") == 1
+    assert any(entry["error"] for entry in read(folder / "report.json"))
+    assert [name for name in outputs(folder) if not name.endswith(".blend")] == []
+
+
 class Watched:
     """Does something once, when so many outputs are there: the command looks all the time whether it is to stop."""
 
