@@ -114,7 +114,7 @@ def test_a_worker_that_is_killed_while_it_saves_leaves_nothing(folder, suffix):
     run(f"bake {WORKS} --jobs 2 --tries 1 --format {suffix}", shots, 1)
     found = [error for error, _ in errors(folder / "report.json").values()]
     killed = [error for error in found if error is not None]
-    assert len(killed) > KILLS // 3
+    assert killed
     assert all(error.startswith("Blender ended with SIGALRM") for error in killed)
     assert {Path(name).suffix for name in names(folder / "out")} <= {f".{suffix}"}
     assert len(names(folder / "out")) >= found.count(None)

@@ -19,7 +19,7 @@ if sys.orig_argv[-3:] == ["-m", "ik_addon", "work"]:
 
     process = command_line.process
     # Seconds that a save takes, and a little more.
-    FALLS_WITHIN = 0.06
+    FALLS_WITHIN = 0.03
 
     def fall_over(file, options):
         if "poison" in file.name:
