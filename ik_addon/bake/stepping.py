@@ -13,6 +13,7 @@ import bpy
 
 from ..rig.blender.cleanup import Scratch, all_clean, surely
 from ..rig.live import handlers as live
+from .stopping import check_time
 
 Result = TypeVar("Result")
 Steps = Generator[tuple[int, int], None, Result]
@@ -37,6 +38,18 @@ def part_of(steps: Steps[Result], number: int, count: int) -> Steps[Result]:
             except StopIteration as end:
                 return end.value
             yield (number * total + done) // count, total
+
+
+def in_time(steps: Steps[Result]) -> Steps[Result]:
+    """The same steps. Raises TimeLimitError before one for which there is no time."""
+    with closing(steps):
+        while True:
+            check_time()
+            try:
+                step = next(steps)
+            except StopIteration as end:
+                return end.value
+            yield step
 
 
 def finish(steps: Steps[Result], progress: Progress | None = None) -> Result:
