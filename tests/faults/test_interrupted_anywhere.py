@@ -10,7 +10,7 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from random import Random
 from types import FrameType
 
@@ -161,11 +161,8 @@ def test_an_interrupt_at_any_instruction_loses_nothing(work):
         ob, do = work()
         come_to_rest(frame)
         before = state_of(ob)
-        with Interrupting(at, error), silent():
-            try:
-                do()
-            except error:
-                pass
+        with Interrupting(at, error), silent(), suppress(error):
+            do()
         where = f"{work.__name__}, interrupt {k} at instruction {at}"
         come_to_rest(frame)
         # All of it was done, or nothing.
