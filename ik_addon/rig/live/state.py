@@ -10,7 +10,7 @@ from ..blender import animation, armatures, brought, silencing
 from ..model.order import ChainName
 from ..pose import posing
 from . import clips, newly_shown
-from .plan import Plan
+from .scene_plan import Plan
 
 
 @dataclass(slots=True)
