@@ -179,7 +179,7 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     keys_changed = depsgraph.id_type_updated("ACTION")
     if keys_changed or depsgraph.id_type_updated("ARMATURE"):
         animation.forget()
-    moved, reposed = set(), set()
+    moved, reposed, data_changed = set(), set(), set()
     if depsgraph.id_type_updated("OBJECT"):
         for update in depsgraph.updates:
             data = update.id
@@ -188,6 +188,8 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
                     moved.add(data.original)
                 if update.is_updated_geometry and data.type == "ARMATURE":
                     reposed.add(data.original)
+            elif isinstance(data, bpy.types.Armature):
+                data_changed.add(data.original)
     if reposed and not reposed <= set(armatures.armature_objects()):
         # One came while another object went: the file has as many as before.
         armatures.forget()
@@ -203,8 +205,9 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     if plan is not None and (plan.doubtful or unseen):
         plan.holds()
     if plan is not None and not keys_changed:
-        # What is evaluated anew because something else moved has not changed itself.
-        reposed -= plan.waked(depsgraph, reposed) - moved - plan.tagged
+        # What is evaluated anew because something else moved has not changed itself. With its data it is copied anew.
+        copied = {ob for ob in reposed if ob.data in data_changed}
+        reposed -= plan.waked(depsgraph, reposed) - moved - plan.tagged - copied
     if not (moved or reposed or (plan is not None and plan.stale)):
         return
     changed = {ob.session_uid for ob in moved | reposed}
