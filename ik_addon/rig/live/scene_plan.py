@@ -42,6 +42,7 @@ class Plan:
         self._without: set[int] = set()
         self._not_evaluated: list[bpy.types.Object] = []
         self._writing: list[ArmaturePlan] = []
+        self._early: list[ArmaturePlan] = []
         self._index()
 
     def _index(self) -> None:
@@ -195,17 +196,19 @@ class Plan:
         """See ArmaturePlan. False where the plan holds no more."""
         parts = dict.fromkeys(part for name in moved for part in self._reading.get(name, ()))
         self._writing = [armature for part in parts for armature in part.armatures]
-        return all([armature.before_update(depsgraph, moved, graphs) for armature in self._writing])
+        held = all([armature.before_update(depsgraph, moved, graphs) for armature in self._writing])
+        self._early = [armature for armature in self._writing if armature.early]
+        return held
 
     def update(self, places: EvaluatedPlaces, changed: set[int]) -> bool:
         """Solve the chains that read one of the objects with these session numbers. False: the plan holds no more."""
         self._look_at_switches(places)
         following = (armature for uid in changed for armature in self._following.get(uid, ()))
-        concerned = dict.fromkeys((*following, *self._writing))
+        concerned = dict.fromkeys((*following, *self._early))
         if self._stale:
             known = {*map(id, self._known())}
             concerned = [armature for armature in concerned if id(armature) in known]
-        self._writing = []
+        self._early = []
         return all([armature.after_update(places, changed) for armature in concerned])
 
     def _known(self) -> list[ArmaturePlan]:
