@@ -97,7 +97,7 @@ class LinkedPlan:
                 circular = {chain.tip for chain in order.circular if chain.armature == ob.name_full}
                 self.armatures.append(ArmaturePlan(ob, found, late, circular))
         self.unsteady |= {chain: str(error) for chain, error in self.misplaced.items()}
-        self._signature, self._look = self._made_of(), self._looks()
+        self._signature, self._look = self._made_of(), self._looks(depsgraph.view_layer)
 
     @property
     def is_switching(self) -> bool:
@@ -127,14 +127,14 @@ class LinkedPlan:
         """Whether everything that the plan was made of is as it was."""
         return self._made_of() == self._signature and all([armature.is_up_to_date() for armature in self.armatures])
 
-    def is_where_it_was(self) -> bool:
+    def looks_as_before(self, layer: bpy.types.ViewLayer) -> bool:
         """Whether what it is read from is as it was in those things that Blender changes without naming an object:
         animation that was cleared, and collections."""
-        return self._looks() == self._look
+        return self._looks(layer) == self._look
 
-    def _looks(self) -> list[tuple] | None:
+    def _looks(self, layer: bpy.types.ViewLayer) -> list[tuple] | None:
         try:
-            return [_look_at(ob) for ob in self._read]
+            return [_look_at(ob, layer) for ob in self._read]
         except ReferenceError:
             # One of them is gone.
             return None
@@ -177,10 +177,11 @@ def _names(ob: bpy.types.Object) -> Iterator[str]:
             yield from (action.name_full for action in (data.action, *strips) if action is not None)
 
 
-def _look_at(ob: bpy.types.Object) -> tuple:
+def _look_at(ob: bpy.types.Object, layer: bpy.types.ViewLayer) -> tuple:
     data = ob.animation_data
     animated = data and (data.action, len(data.drivers), len(data.nla_tracks), data.action and data.action.users)
-    return animated, in_any_collection(ob)
+    # The first answers at once.
+    return animated, ob.visible_get(view_layer=layer) or in_any_collection(ob)
 
 
 def _bodies(

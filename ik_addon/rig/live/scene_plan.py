@@ -35,6 +35,7 @@ class Plan:
         self.settled = self.doubtful = self.pending = False
         self.tagged: set[bpy.types.Object] = set()
         self.layer = depsgraph.view_layer.name
+        self._scene = depsgraph.scene.name_full
         self._plain_time = time_is_plain(depsgraph.scene)
         self._parts: list[LinkedPlan] = []
         self._stale: list[LinkedPlan] = []
@@ -103,7 +104,11 @@ class Plan:
         if told is None:
             return self._parts
         found = dict.fromkeys(part for name in told for part in self._reading.get(name, ()))
-        return [*found, *(part for part in self._parts if part not in found and not part.is_where_it_was())]
+        layer = bpy.context.view_layer
+        if self._scene in told and layer is not None:
+            # What depends on what has changed.
+            found |= dict.fromkeys(part for part in self._parts if not part.looks_as_before(layer))
+        return [*found]
 
     def holds(self, told: Collection[str] | None = None) -> bool:
         """See `hold`, of what is concerned."""
