@@ -4,11 +4,13 @@ When something changes only those plans are looked at that are made of it, and o
 anew. So rigging the hundredth character costs what the first one cost.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 
 import bpy
 
 from ... import messages
+from ...solvers import ChainError
 from ..blender.armatures import armature_objects, is_evaluated_in
 from ..blender.evaluating import Graphs
 from ..blender.simple import time_is_plain
@@ -44,49 +46,77 @@ class Plan:
         self._not_evaluated: list[bpy.types.Object] = []
         self._writing: list[ArmaturePlan] = []
         self._early: list[ArmaturePlan] = []
-        self._index()
-
-    def _index(self) -> None:
-        """What is asked of all parts, once."""
-        parts = self._parts
-        self.orders = KnownOrders()
-        self.armatures = [armature for part in parts for armature in part.armatures]
-        self.unsteady = {chain: why for part in parts for chain, why in part.unsteady.items()}
-        self.solved = frozenset(chain for part in parts for chain in part.solved)
-        self.unsolved = frozenset(chain for part in parts for chain in part.unsolved)
-        self.misplaced = {chain: error for part in parts for chain, error in part.misplaced.items()}
-        self.limbs = {body: limbs for part in parts for body, limbs in part.limbs.items()}
-        self.unfit = {body: error for part in parts for body, error in part.unfit.items()}
-        self.tied = all(part.tied for part in parts)
-        self._switching = [part for part in parts if part.is_switching]
         self._reading: dict[str, list[LinkedPlan]] = {}
         self._part_of: dict[int, LinkedPlan] = {}
         self._following: dict[int, list[ArmaturePlan]] = {}
-        for part in parts:
+        self._replace([], [])
+
+    @cached_property
+    def solved(self) -> frozenset[ChainName]:
+        """See LinkedPlan."""
+        return frozenset(chain for part in self._parts for chain in part.solved)
+
+    @cached_property
+    def unsolved(self) -> frozenset[ChainName]:
+        """See LinkedPlan."""
+        return frozenset(chain for part in self._parts for chain in part.unsolved)
+
+    @cached_property
+    def misplaced(self) -> dict[ChainName, ChainError]:
+        """See LinkedPlan."""
+        return {chain: error for part in self._parts for chain, error in part.misplaced.items()}
+
+    @cached_property
+    def limbs(self) -> dict[ChainName, list[ChainName]]:
+        """See LinkedPlan."""
+        return {body: limbs for part in self._parts for body, limbs in part.limbs.items()}
+
+    @cached_property
+    def unfit(self) -> dict[ChainName, ChainError]:
+        """See LinkedPlan."""
+        return {body: error for part in self._parts for body, error in part.unfit.items()}
+
+    def _replace(self, old: Collection[LinkedPlan], new: Sequence[LinkedPlan]) -> None:
+        """Take parts out, and others in."""
+        for part in old:
+            for name in part.names:
+                self._reading[name].remove(part)
+            for uid in [uid for uid, each in self._part_of.items() if each is part]:
+                del self._part_of[uid]
+            for armature in part.armatures:
+                for uid in armature.reads:
+                    self._following[uid].remove(armature)
+        for part in new:
             for name in part.names:
                 self._reading.setdefault(name, []).append(part)
             self._part_of |= {ob.session_uid: part for ob in part.objects}
             for armature in part.armatures:
                 for uid in armature.reads:
                     self._following.setdefault(uid, []).append(armature)
+        self._parts = [*(part for part in self._parts if part not in old), *new]
+        self._stale, self._new = [], set()
+        self.orders = KnownOrders()
+        self.armatures = [armature for part in self._parts for armature in part.armatures]
+        self.unsteady = {chain: why for part in self._parts for chain, why in part.unsteady.items()}
+        self.tied = all(part.tied for part in self._parts)
+        self._switching = [part for part in self._parts if part.is_switching]
         among = sum(armature.bones for armature in self.armatures)
         for place, armature in enumerate(self.armatures):
             armature.among, armature.place = among, place
+        for name in ("solved", "unsolved", "misplaced", "limbs", "unfit"):
+            self.__dict__.pop(name, None)
 
     def renew(
         self, done: ScenePass, depsgraph: bpy.types.Depsgraph, obs: Collection[bpy.types.Object]
     ) -> list[ArmaturePlan]:
         """Plan armature objects that one pass has just read: all, or what was to be planned. Returns their plans."""
-        kept = [part for part in self._parts if part not in self._stale and not _has(part, obs)]
         read = {ob: objects_read(ob) for ob in obs if ob.pose and tips_of(ob)}
         new = [LinkedPlan(done, depsgraph, *each) for each in _linked(read)]
-        self._parts = kept + new
+        self._replace([part for part in self._parts if part in self._stale or _has(part, obs)], new)
         self._without |= {ob.session_uid for ob in obs}
         self._without -= {ob.session_uid for ob in read}
         self._not_evaluated = [ob for ob in self._not_evaluated if _exists(ob) and ob not in obs]
         self._not_evaluated += [ob for ob in read if not is_evaluated_in(ob, depsgraph)]
-        self._stale, self._new = [], set()
-        self._index()
         return [armature for part in new for armature in part.armatures]
 
     # What no longer holds
