@@ -593,6 +593,10 @@ ADDED_STRAIGHT = Done(
     "Added a {count}-bone chain {bones}{end}. Move '{target}' to pose it. The limb is straight and bends around its "
     "hinge. Use Flip Bend to bend it the other way"
 )
+MOVED_BY_ROUNDING = Note(
+    "'{bone}' moved by {distance}: so far from the origin, Blender's numbers are this coarse. "
+    "Rig it closer to the origin"
+)
 LED = Note(
     "Bone '{bone}' belongs to the limb {bones}, so the chain ends at '{tip}'. Turn on Use This Bone to change that"
 )

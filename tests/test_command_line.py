@@ -471,6 +471,19 @@ def test_what_was_rigged_and_what_was_left_out_is_told(tmp_path, capsys):
     assert f"{file}: skeleton: left out '{right.bones[-1]}': {why}\n" in said
 
 
+def test_a_bone_that_rounding_moves_visibly_is_told(tmp_path, capsys):
+    def far_away() -> None:
+        armature_of(FAMILIES[0].bones()).location = (3e5, 4e5, 0.0)
+
+    save_scene(tmp_path / "far.blend", far_away)
+    report = tmp_path / "report.json"
+    arguments = ["rig", str(tmp_path / "far.blend"), "--output", str(tmp_path / "out.blend"), "--report", str(report)]
+    assert command_line.run(arguments) == 0
+    [warning, *_] = json.loads(report.read_text())["files"][0]["rigged"][0]["warnings"]
+    assert re.match(r"'[\w.]+' moved by [\d.]+: so far from the origin, Blender's numbers are this coarse. ", warning)
+    assert f"skeleton: {warning}" in capsys.readouterr().out
+
+
 def test_a_file_without_legs_is_told_and_not_saved(files, capsys):
     before = names(files)
     for arguments, sentence in (

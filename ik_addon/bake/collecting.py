@@ -15,7 +15,7 @@ from ..rig.blender.sampling import Sampler
 from ..rig.data.settings import body_settings_of, settings_of
 from ..rig.live import handlers as live
 from ..rig.live.handler_lists import others_handle_frames
-from ..rig.live.plan import Plan
+from ..rig.live.scene_plan import Plan
 from ..rig.model.foot import possible_end_bones
 from ..rig.model.lengthening import scaled_bones
 from ..rig.model.limb import link_bones, missed_world

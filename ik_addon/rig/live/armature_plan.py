@@ -149,6 +149,11 @@ class ArmaturePlan:
         self._silenced: tuple[list[int], list[int]] | None = None
 
     @property
+    def reads(self) -> Collection[int]:
+        """Session numbers of the objects that its chains read."""
+        return self._readers.keys()
+
+    @property
     def object(self) -> bpy.types.Object | None:
         """The armature object; None: it is gone."""
         try:

@@ -23,8 +23,8 @@ from ..pose.solving import solve_scene
 from ..pose.sources import EvaluatedPlaces
 from . import clips, newly_shown
 from .handler_lists import HandlerLists, others_handle, others_handle_frames
-from .plan import Plan
 from .preparing import bring_chains_up_to_date, prepare
+from .scene_plan import Plan
 from .state import memory, paused
 
 _STRUCTURE = {"ACTION", "ARMATURE", "COLLECTION", "SCENE"}
@@ -105,15 +105,18 @@ def _write_before(scene: bpy.types.Scene) -> None:
     # A script may have changed something that has not been evaluated yet: no handler was told of it.
     pending = plan.doubtful or depsgraph is None or bool(depsgraph.updates)
     tagged = _tagged_armatures(depsgraph) if depsgraph and pending else []
-    plan.doubtful |= clips.followed_by_controls(tagged)
-    if (pending and not _holds(plan)) or not plan.before_frame(scene, graphs):
+    clips.followed_by_controls(tagged)
+    if pending and not _holds(plan, _told(depsgraph)):
+        prepare(scene, plan.to_be_planned())
+    if not plan.before_frame(scene, graphs):
         # What is copied anew shows the FK pose until the chains are read.
         memory.plans.pop(scene.session_uid, None)
         prepare(scene)
     elif depsgraph:
         plan.settled &= not pending
         plan.pending = pending
-        _lend([*filter(plan.knows_chains_of, tagged), *plan.tag_untied()], depsgraph)
+        known = () if plan.stale else filter(plan.knows_chains_of, tagged)
+        _lend([*known, *plan.tag_untied()], depsgraph)
 
 
 def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
@@ -145,8 +148,11 @@ def _after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None
     places = EvaluatedPlaces(depsgraph)
     if plan is None or plan.misses(depsgraph) or not plan.after_frame(places, plan.pending or others):
         _solve_anew(scene, depsgraph, frame_changed=True)
-    elif plan.unsteady:
-        solve_scene(depsgraph, True, lambda tip: _name_of(tip) in plan.unsteady, plan.orders)
+        return
+    if plan.unsteady:
+        solve_scene(depsgraph, True, lambda tip: _name_of(tip) in plan.unsteady, plan.orders, plan.unsteady_among())
+    if plan.stale:
+        _solve_anew(scene, depsgraph, True, plan)
 
 
 def depsgraph_update_pre(scene: bpy.types.Scene, _: object = None) -> None:
@@ -169,13 +175,15 @@ def _before_update(scene: bpy.types.Scene, _: object) -> None:
     changed = bool(tagged) or (depsgraph is not None and any(map(depsgraph.id_type_updated, _STRUCTURE)))
     holds = plan is not None and plan.tied and not other_layer
     posed = depsgraph is not None and not any(map(depsgraph.id_type_updated, _STRUCTURE - {"ARMATURE"}))
-    holds = holds and not clips.followed_by_controls(tagged)
+    posed = posed and not (holds and clips.followed_by_controls(tagged))
     looks_the_same = holds and changed and posed and not plan.doubtful and plan.looks_the_same(tagged)
     if holds and changed and not looks_the_same:
         # Bones may have other names, each another's.
-        holds = not bring_chains_up_to_date() and _holds(plan)
-    if not holds or depsgraph is None:
+        holds = _holds(plan, _told(depsgraph), follow=True)
+    if plan is not None and plan.stale:
         # In time for this update.
+        prepare(scene, plan.to_be_planned())
+    elif not holds or depsgraph is None:
         prepare(scene)
         if plan is not None:
             plan.doubtful = plan.tied = True
@@ -216,7 +224,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
     keys_changed = depsgraph.id_type_updated("ACTION")
     if keys_changed or depsgraph.id_type_updated("ARMATURE"):
         animation.forget()
-    moved, reposed = set(), set()
+    moved, reposed, data_changed = set(), set(), set()
     if depsgraph.id_type_updated("OBJECT"):
         for update in depsgraph.updates:
             data = update.id
@@ -225,29 +233,33 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
                     moved.add(data.original)
                 if update.is_updated_geometry and data.type == "ARMATURE":
                     reposed.add(data.original)
+            elif isinstance(data, bpy.types.Armature):
+                data_changed.add(data.original)
     if reposed and not reposed <= set(armatures.armature_objects()):
         # One came while another object went: the file has as many as before.
         armatures.forget()
         for plan in memory.plans.values():
             plan.doubtful = True
-    plan = known = memory.plan_of(scene)
+    plan = memory.plan_of(scene)
     # Of what a window shows it was seen before the update.
     unseen = not is_shown(depsgraph, scene) and any(map(depsgraph.id_type_updated, _STRUCTURE))
-    if plan is not None and (plan.doubtful or unseen) and not plan.holds():
-        plan = None
+    if plan is not None and (plan.doubtful or unseen):
+        plan.holds()
     if plan is not None and not keys_changed:
-        # What is evaluated anew because something else moved has not changed itself.
-        reposed -= plan.waked(depsgraph) - moved - plan.tagged
-    if plan is None:
-        if moved or reposed or known:
-            _solve_anew(scene, depsgraph, frame_changed=False)
-    elif moved or reposed:
-        changed = {ob.session_uid for ob in moved | reposed}
-        if plan.misses(depsgraph) or not plan.update(EvaluatedPlaces(depsgraph), changed):
-            _solve_anew(scene, depsgraph, frame_changed=False)
-        elif plan.unsteady:
-            read = partial(_reads, plan, moved, reposed)
-            solve_scene(depsgraph, False, read, plan.orders)
+        # What is evaluated anew because something else moved has not changed itself. With its data it is copied anew.
+        copied = {ob for ob in reposed if ob.data in data_changed}
+        reposed -= plan.waked(depsgraph, reposed) - moved - plan.tagged - copied
+    if not (moved or reposed or (plan is not None and plan.stale)):
+        return
+    changed = {ob.session_uid for ob in moved | reposed}
+    if plan is None or plan.misses(depsgraph) or not plan.update(EvaluatedPlaces(depsgraph), changed):
+        _solve_anew(scene, depsgraph, frame_changed=False)
+        return
+    if plan.unsteady:
+        read = partial(_reads, plan, moved, reposed)
+        solve_scene(depsgraph, False, read, plan.orders, plan.unsteady_among(moved | reposed))
+    if plan.stale:
+        _solve_anew(scene, depsgraph, False, plan)
 
 
 @persistent
@@ -304,6 +316,11 @@ def evaluate_solved() -> None:
         loans.evaluate(depsgraph)
 
 
+def _told(depsgraph: bpy.types.Depsgraph | None) -> set[str] | None:
+    """The full names of what was changed since a depsgraph was evaluated, as they were then; None: it is not known."""
+    return {update.id.name_full for update in depsgraph.updates} if depsgraph is not None else None
+
+
 def _tagged_armatures(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
     """The original armature objects that were changed since a depsgraph was evaluated, and will be copied anew."""
     if not (depsgraph.id_type_updated("OBJECT") or depsgraph.id_type_updated("ARMATURE")):
@@ -332,22 +349,33 @@ def _lend(obs: Iterable[bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> No
             loans.want(ob, shown_numbers(ob, ob.evaluated_get(depsgraph)))
 
 
-def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> None:
-    """Read and solve everything, and keep what stays the same."""
+def _solve_anew(
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool, plan: Plan | None = None
+) -> None:
+    """Read and solve what is to be planned anew, without a plan everything, and keep what stays the same."""
     memory.plans.pop(scene.session_uid, None)
-    followed = bring_chains_up_to_date()
-    done = solve_scene(depsgraph, frame_changed)
+    among = plan.to_be_planned() if plan is not None else armatures.armature_objects()
+    followed = bring_chains_up_to_date(among)
+    done = solve_scene(depsgraph, frame_changed, None, None, among)
     if not followed:
         # Else what was solved is what was said of the chains before.
-        plan = memory.plans[scene.session_uid] = Plan(done, depsgraph)
+        plan = memory.plans[scene.session_uid] = plan or Plan(depsgraph)
+        new = plan.renew(done, depsgraph, among)
         if frame_changed:
             # To the last digit what every later visit to the frame gives.
-            plan.after_frame(EvaluatedPlaces(depsgraph), anew=False)
+            places = EvaluatedPlaces(depsgraph)
+            for armature in new:
+                armature.after_frame(places, anew=False)
 
 
-def _holds(plan: Plan) -> bool:
+def _holds(plan: Plan, told: set[str] | None, follow: bool = False) -> bool:
+    """Whether a plan holds where data-blocks of these names have changed; None: any may have. follow: chains follow
+    bones that have other names first, and where one does the plan does not hold."""
     animation.forget()
-    return plan.holds()
+    parts = plan.concerned(told)
+    if follow and bring_chains_up_to_date(plan.objects_of(parts)):
+        plan.drop(parts)
+    return plan.hold(parts)
 
 
 def _name_of(tip: bpy.types.PoseBone) -> ChainName:

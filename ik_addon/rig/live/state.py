@@ -12,7 +12,7 @@ from ..model.order import ChainName
 from ..pose import posing
 from ..pose.lending import loans
 from . import clips, newly_shown
-from .plan import Plan
+from .scene_plan import Plan
 
 
 @dataclass(slots=True)

@@ -1,6 +1,6 @@
 """Read, solve, rotate, write: one chain, and all chains of a scene, each after those that move it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -184,14 +184,16 @@ def solve_scene(
     frame_changed: bool,
     touched: Touched | None = None,
     orders: KnownOrders | None = None,
+    among: Iterable[bpy.types.Object] | None = None,
 ) -> ScenePass:
     """Solve the live chains of a scene, each after the chains that move it, and write what that makes of their bones.
 
     frame_changed: the scene has just gone to a frame. touched: only chains of which it says so are solved, and
-    those that they move; None: all. orders: those that are known. A chain that cannot be solved is skipped with its
-    reason, and its bones get their FK pose back.
+    those that they move; None: all. orders: those that are known. among: the armature objects to look at, which no
+    chain of others moves; None: all. A chain that cannot be solved is skipped with its reason, and its bones get their
+    FK pose back.
     """
-    objects = {ob.name_full: ob for ob in posed_armatures(depsgraph)}
+    objects = {ob.name_full: ob for ob in posed_armatures(depsgraph, among)}
     order = (orders or KnownOrders()).of(ob.evaluated_get(depsgraph) for ob in objects.values())
     done = ScenePass(order, unfit=dict(order.unfit), errors=dict(order.errors))
     armatures = _armatures(objects, depsgraph, frame_changed)
