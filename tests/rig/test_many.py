@@ -248,3 +248,18 @@ def test_whatever_happens_to_several_legs_they_are_where_they_are_read_anew(seed
             found = farthest_from_anew()
             assert found < SAME, (step, found)
     assert all(evaluated_copy(rig.ob) for rig in rigs)
+
+
+def test_a_copy_that_was_in_no_scene_and_is_removed_leaves_nothing(capfd):
+    rigs = crowd(2)
+    copy = rigs[0].ob.copy()
+    rigs[1].tip.analytic_ik_flip = True
+    update()
+    bpy.data.objects.remove(copy)
+    for z in (0.4, 0.5):
+        rigs[0].target.place((0.0, -0.3, z))
+        rigs[1].tip.analytic_ik_flip = z == 0.4
+        update()
+    go_to(3)
+    assert all(rig.missed() < SAME for rig in rigs)
+    assert "Traceback" not in capfd.readouterr().out

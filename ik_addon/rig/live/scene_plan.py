@@ -156,7 +156,8 @@ class Plan:
 
     def objects_of(self, parts: Iterable[LinkedPlan]) -> list[bpy.types.Object]:
         """The armature objects of parts, and those that are in none and are to be planned."""
-        return [*(ob for part in parts for ob in part.objects if _exists(ob)), *self._new]
+        # Exporters make copies and remove them.
+        return [ob for ob in (*(ob for part in parts for ob in part.objects), *self._new) if _exists(ob)]
 
     def _unplanned(self, told: Collection[str] | None) -> set[bpy.types.Object]:
         """Armature objects that have chains and are in no part, of those that may have changed."""
@@ -204,7 +205,7 @@ class Plan:
 
     def misses(self, depsgraph: bpy.types.Depsgraph) -> bool:
         """Whether armatures are evaluated here that were not where the plan was made: in another view layer."""
-        return any(is_evaluated_in(ob, depsgraph) for ob in self._not_evaluated)
+        return any(_exists(ob) and is_evaluated_in(ob, depsgraph) for ob in self._not_evaluated)
 
     # Before and after frames and updates
 
@@ -262,7 +263,8 @@ class Plan:
         parts = self._parts
         if changed is not None:
             parts = dict.fromkeys(part for ob in changed for part in self._reading.get(ob.name_full, ()))
-        return [ob for part in parts if part.unsteady and part not in self._stale for ob in part.objects]
+        parts = [part for part in parts if part.unsteady and part not in self._stale]
+        return [ob for part in parts for ob in part.objects if _exists(ob)]
 
     def tag_untied(self) -> list[bpy.types.Object]:
         """Have armature objects evaluated of which chains were written that nothing ties to their controls."""
