@@ -9,10 +9,14 @@ import bpy
 from . import register, unregister
 from .bake.formats import written_suffixes
 from .command_line import run
+from .command_line.saying import take_process
+from .command_line.working import WORK
 
 
 def main() -> int:
     """Carry out the command line of this process; returns the exit status."""
+    if sys.argv[1:] != [WORK]:
+        take_process()
     register()
     try:
         status = run(sys.argv[1:])

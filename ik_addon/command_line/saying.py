@@ -1,14 +1,18 @@
 """What the command line says: lines, complaints, files of text, and progress."""
 
+import io
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence, Set
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import TextIO
 
 from .. import messages
 from ..bake.saving import save_text
 from ..bake.stepping import Progress
 from ..bake.stopping import stop_if_asked
+from ..messages import one_line
 
 try:
     from tqdm import tqdm
@@ -16,16 +20,87 @@ except ImportError:  # Blender does not ship it: there the frames go by without 
     tqdm = None
 
 
-def say(text: str, end: str = "\n") -> None:
-    """Print a line, or several; letters that the terminal, or the pipe, does not know are spelled out."""
-    encoding = sys.stdout.encoding or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding), end=end, flush=True)
+class _Nowhere(io.TextIOBase):
+    """Takes what nobody is to read. Never closed: loggers of importers keep it."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+_NOWHERE = _Nowhere()
+_heard: list[tuple[TextIO, TextIO]] = []
+"""Where results and complaints go while what others print goes elsewhere."""
+_taken: list[int] = []
+"""The descriptors of this process that results and complaints no longer go by."""
+
+
+def take_process() -> None:
+    """From now on results go where stdout led, and what Blender prints there from C goes to stderr.
+
+    For a process that ends with the command: C keeps some of what it prints until then, so it is not given back.
+    """
+    try:
+        streams = [
+            os.fdopen(os.dup(number), "w", encoding=stream.encoding, errors=stream.errors)
+            for number, stream in ((1, sys.stdout), (2, sys.stderr))
+        ]
+        os.dup2(2, 1)
+    except (OSError, AttributeError):
+        # There is no stdout or no stderr.
+        return
+    sys.stdout.flush()
+    sys.stdout, sys.stderr = streams
+    _taken[:] = [1, 2]
+
+
+@contextmanager
+def noise_apart(is_quiet: bool) -> Iterator[None]:
+    """Inside, what others print on stdout goes to stderr, and if `is_quiet` nowhere, as what they print on stderr."""
+    voices = sys.stdout, sys.stderr
+    noise = _NOWHERE if is_quiet else sys.stderr
+    if is_quiet:
+        _silence()
+    _heard.append(voices)
+    try:
+        with redirect_stdout(noise), redirect_stderr(noise):
+            yield
+    finally:
+        _heard.pop()
+
+
+def _silence() -> None:
+    """Have what is printed from C go nowhere, if this process is ours."""
+    if _taken:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        while _taken:
+            os.dup2(nowhere, _taken.pop())
+        os.close(nowhere)
+
+
+def _voices() -> tuple[TextIO, TextIO]:
+    return _heard[-1] if _heard else (sys.stdout, sys.stderr)
+
+
+def say(text: str) -> None:
+    """Print one line on stdout; characters that a terminal would obey, or that it does not know, are spelled out."""
+    _print(text, _voices()[0])
+
+
+def remark(text: str) -> None:
+    """Print one line on stderr, likewise."""
+    _print(text, _voices()[1])
+
+
+def _print(text: str, stream: TextIO | None) -> None:
+    if stream is not None:
+        encoding = stream.encoding or "utf-8"
+        print(one_line(text).encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
 
 
 def complain(file: Path | str, error: Exception | str) -> str:
     """Say on stderr what stopped a file, in one line; returns the reason."""
     reason = " ".join(str(error).removeprefix("Error: ").split())
-    print(messages.OF(whose=file, said=reason), file=sys.stderr)
+    remark(messages.OF(whose=file, said=reason))
     return reason
 
 
@@ -58,7 +133,7 @@ def shown(name: str, frames: int) -> Iterator[Progress]:
     if tqdm is None or not sys.stderr.isatty():
         yield lambda *_: stop_if_asked()
         return
-    with tqdm(desc=name, unit="frame", total=frames) as bar:
+    with tqdm(desc=one_line(name), unit="frame", total=frames) as bar:
 
         def progress(done: int, total: int) -> None:
             stop_if_asked()
@@ -71,12 +146,12 @@ def shown(name: str, frames: int) -> Iterator[Progress]:
 
 
 @contextmanager
-def counted(files: int) -> Iterator[Callable[[bool], AbstractContextManager]]:
-    """A bar over files on a terminal, none in a pipe; yields what counts one, told whether it failed.
+def counted(files: int, is_quiet: bool) -> Iterator[Callable[[bool], AbstractContextManager]]:
+    """A bar over files on a terminal, none in a pipe or if `is_quiet`; yields what counts one, told whether it failed.
 
     What is printed inside the context that it returns does not get in the way of the bar.
     """
-    if tqdm is None or not sys.stderr.isatty():
+    if tqdm is None or is_quiet or not sys.stderr.isatty():
         yield lambda _: nullcontext()
         return
     with tqdm(unit="file", total=files) as bar:

@@ -13,7 +13,7 @@ from ..batch import cluster
 from ..batch.crew import Crew, suitable_jobs
 from ..batch.worker import serve
 from .many import from_request, to_request
-from .saying import complain, counted, say
+from .saying import complain, counted, remark, say
 
 Process = Callable[[Path, argparse.Namespace], list[dict]]
 """Works on one file, says what there is to say, and returns its entries in the report."""
@@ -60,12 +60,14 @@ def _elsewhere(files: Sequence[Path], options: argparse.Namespace) -> Iterator[t
         jobs = options.jobs or suitable_jobs(len(files))
         answers = Crew(_worker_command(), **limits).answers(requests, jobs)
     else:
-        answers = cluster.answers(options.cluster, requests, **limits, note=lambda said: print(said, file=sys.stderr))
-    with counted(len(files)) as count:
+        answers = cluster.answers(options.cluster, requests, **limits, note=remark)
+    with counted(len(files), options.quiet) as count:
         for index, answer in answers:
             with count(bool(answer.get("error")) or any(entry["error"] for entry in answer["entries"])):
-                say(answer.get("out", ""), end="")
-                print(answer.get("err", ""), end="", file=sys.stderr)
+                for line in answer.get("out", "").splitlines():
+                    say(line)
+                for line in answer.get("err", "").splitlines():
+                    remark(line)
                 entries = [failed(files[index], answer["error"])] if "error" in answer else answer["entries"]
             of_run = {name: answer[name] for name in ("attempts", "host", "blender") if name in answer}
             yield index, [{**entry, "file": str(files[index]), **of_run} for entry in entries]

@@ -237,12 +237,12 @@ def test_a_file_keeps_who_may_read_it(files):
     assert (files / "small.blend").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_link_leads_to_where_the_file_is(files):
-    (files / "elsewhere").mkdir()
-    (files / "link.blend").symlink_to(files / "elsewhere" / "out.blend")
-    assert command_line.run(["bake", f"{files}/small.blend", "--output", f"{files}/link.blend"]) == 0
+def test_a_link_to_a_file_is_baked_in_place_where_the_file_is(files):
+    (files / "link.blend").symlink_to(files / "small.blend")
+    before = (files / "small.blend").read_bytes()
+    assert command_line.run(["bake", f"{files}/link.blend", "--in-place"]) == 0
     assert (files / "link.blend").is_symlink()
-    assert [path.name for path in (files / "elsewhere").iterdir()] == ["out.blend"]
+    assert (files / "small.blend").read_bytes() != before
 
 
 def test_a_report_goes_down_a_pipe(files):
