@@ -888,7 +888,7 @@ NO_DECODER = Clause(
 NO_DECODER_AT_ALL = Clause(
     "it is compressed with {compression}, which this Blender cannot read. Export it without compression."
 )
-VRM_IS_GLTF = Note("saved as glTF: expressions, spring bones and whatever else VRM adds are left out")
+VRM_IS_GLTF = Part("saved as glTF: expressions, spring bones and whatever else VRM adds are left out")
 FILE_BESIDE = Part("'{name}' next to it belongs to another file")
 NO_ADDON = Clause("Blender's add-on '{addon}' cannot be enabled. Enable it in Blender's preferences.")
 NO_FOLDER = Clause("there is no folder '{folder}' to save to. Make it first.")

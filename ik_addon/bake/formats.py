@@ -168,7 +168,8 @@ written_suffixes: set[str] = set()
 def check_readable(file: Path) -> None:
     """Raise OSError, with its cure, if there is no file to open."""
     if file.is_dir():
-        raise IsADirectoryError(messages.IS_A_FOLDER(files=file / f"*{BLEND}"))
+        suffix = next((suffix for suffix in SUFFIXES if any(file.glob(f"*{suffix}"))), BLEND)
+        raise IsADirectoryError(messages.IS_A_FOLDER(files=file / f"*{suffix}"))
     if not file.exists():
         raise FileNotFoundError(messages.NO_SUCH_FILE())
     if not file.is_file():

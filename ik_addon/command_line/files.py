@@ -17,7 +17,7 @@ def output_of(file: Path, options: argparse.Namespace) -> Path:
     """Where what is made of a file goes."""
     if options.output_dir is None:
         return options.output or file
-    return options.output_dir / (file.with_suffix(f".{options.format}") if options.format else file).name
+    return options.output_dir / (f"{file.stem}.{options.format}" if options.format else file.name)
 
 
 def is_foreign(path: Path) -> bool:
