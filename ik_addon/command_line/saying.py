@@ -20,16 +20,26 @@ except ImportError:  # Blender does not ship it: there the frames go by without 
     tqdm = None
 
 
-class _Nowhere(io.TextIOBase):
-    """Takes what nobody is to read. Never closed: loggers of importers keep it."""
+class _Noise(io.TextIOBase):
+    """Where what others print goes: to a stream, or nowhere. Never closed, for loggers of importers keep it."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream, self._is_in_line = stream, False
 
     def write(self, text: str) -> int:
+        if self._stream is not None and text:
+            self._stream.write("\n".join(one_line(line.expandtabs()) for line in text.split("\n")))
+            self._is_in_line = not text.endswith("\n")
         return len(text)
 
+    def end_line(self) -> None:
+        """Go on in a new line, so that what is said is one of its own."""
+        if self._is_in_line:
+            self.write("\n")
 
-_NOWHERE = _Nowhere()
-_heard: list[tuple[TextIO, TextIO]] = []
-"""Where results and complaints go while what others print goes elsewhere."""
+
+_heard: list[tuple[TextIO, TextIO, _Noise]] = []
+"""Where results, complaints and what others print go while these are apart."""
 _taken: list[int] = []
 """The descriptors of this process that results and complaints no longer go by."""
 
@@ -57,14 +67,15 @@ def take_process() -> None:
 def noise_apart(is_quiet: bool) -> Iterator[None]:
     """Inside, what others print on stdout goes to stderr, and if `is_quiet` nowhere, as what they print on stderr."""
     voices = sys.stdout, sys.stderr
-    noise = _NOWHERE if is_quiet else sys.stderr
+    noise = _Noise(None if is_quiet else sys.stderr)
     if is_quiet:
         _silence()
-    _heard.append(voices)
+    _heard.append((*voices, noise))
     try:
-        with redirect_stdout(noise), redirect_stderr(noise):
+        with redirect_stdout(noise), redirect_stderr(noise) if is_quiet else nullcontext():
             yield
     finally:
+        noise.end_line()
         _heard.pop()
 
 
@@ -77,18 +88,16 @@ def _silence() -> None:
         os.close(nowhere)
 
 
-def _voices() -> tuple[TextIO, TextIO]:
-    return _heard[-1] if _heard else (sys.stdout, sys.stderr)
-
-
 def say(text: str) -> None:
     """Print one line on stdout; characters that a terminal would obey, or that it does not know, are spelled out."""
-    _print(text, _voices()[0])
+    _print(text, _heard[-1][0] if _heard else sys.stdout)
 
 
 def remark(text: str) -> None:
     """Print one line on stderr, likewise."""
-    _print(text, _voices()[1])
+    if _heard:
+        _heard[-1][2].end_line()
+    _print(text, _heard[-1][1] if _heard else sys.stderr)
 
 
 def _print(text: str, stream: TextIO | None) -> None:
