@@ -79,6 +79,7 @@ def test_names_in_lines_and_complaints_are_spelled_out(capsys, tmp_path):
     file = tmp_path / f"a{EVIL}.blend".replace("/", "")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
     os.rename(tmp_path / "a.blend", file)
+    capsys.readouterr()
     assert command_line.run(["check", str(file), "--frames", "1-3", "--certificate", str(tmp_path / "c.txt")]) == 0
     assert command_line.run(["check", f"{tmp_path}/gone{EVIL}"]) == 1
     assert command_line.run(["check", str(file), "--report", f"{tmp_path}/{EVIL}.glb"]) == 2
@@ -122,8 +123,8 @@ def test_the_name_of_a_bar_is_spelled_out(monkeypatch):
 
 def noisy(file: Path, options) -> list[dict]:
     """As importers are."""
-    print("INFO:\ton stdout\x1b[31m ... ", end="")
     print("INFO: on stderr", file=sys.stderr)
+    print("INFO:\ton stdout\x1b[31m ... ", end="")
     saying.say("a result")
     saying.complain(file, "a complaint")
     print("...", end="")
@@ -136,7 +137,7 @@ def test_what_others_print_is_no_result(monkeypatch, capsys, is_quiet):
     assert command_line.run(["check", "a.blend", *["--quiet"] * is_quiet]) == 0
     said = capsys.readouterr()
     assert said.out == "a result\n"
-    noise = [] if is_quiet else [r"INFO:   on stdout\x1b[31m ... INFO: on stderr"]
+    noise = [] if is_quiet else ["INFO: on stderr", r"INFO:   on stdout\x1b[31m ... "]
     assert said.err.splitlines() == [*noise, "a.blend: a complaint", *["..."] * (not is_quiet)]
 
 
