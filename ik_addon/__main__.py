@@ -9,20 +9,18 @@ import bpy
 from . import register, unregister
 from .bake.formats import written_suffixes
 from .command_line import run
-from .command_line.saying import take_process
-from .command_line.working import WORK
+from .command_line.noise import leave_noise
 
 
 def main() -> int:
     """Carry out the command line of this process; returns the exit status."""
-    if sys.argv[1:] != [WORK]:
-        take_process()
     register()
     try:
         status = run(sys.argv[1:])
     finally:
         # Older Blenders crash at exit while Python is still registered with them.
         unregister()
+    leave_noise()
     if written_suffixes & {".glb", ".gltf"}:
         _leave(status)
     return status

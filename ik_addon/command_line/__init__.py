@@ -23,11 +23,12 @@ from ..solvers import ChainError
 from .baking import bake_file
 from .checking import check_file
 from .native import native_file
+from .noise import leave_noise, noise_apart
 from .options import read_options
 from .planting import plant_file
 from .reports import Ledger, entries_kept, merge
 from .rigging import rig_file
-from .saying import complain, noise_apart, remark, say, say_sum, take_process
+from .saying import complain, remark, say, say_sum
 from .working import WORK, failed, work, worked_on
 
 _WORK = {"bake": bake_file, "check": check_file, "native": native_file, "plant": plant_file, "rig": rig_file}
@@ -125,9 +126,9 @@ def _over_limits(entry: dict, options: argparse.Namespace) -> Iterator[tuple[str
 
 def _run_in_blender(arguments: Sequence[str]) -> int:
     """Carry out what follows `blender --command analytic_ik`, with which that process ends."""
-    if [*arguments] != [WORK]:
-        take_process()
-    return run(arguments, "blender --command analytic_ik")
+    status = run(arguments, "blender --command analytic_ik")
+    leave_noise()
+    return status
 
 
 def register() -> None:

@@ -48,7 +48,8 @@ def check_replaced(options: argparse.Namespace, outputs: Sequence[Path]) -> None
         try:
             check_replaceable(output)
         except OSError as error:
-            options.usage_error(error if error.strerror is None else messages.OF(whose=output, said=error.strerror))
+            is_said = error.strerror is None
+            options.usage_error(error if is_said else messages.NOT_WRITTEN(path=output, reason=error.strerror))
 
 
 def check_texts(options: argparse.Namespace, outputs: Sequence[Path]) -> None:
