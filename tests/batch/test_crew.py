@@ -71,7 +71,7 @@ def test_a_crash_or_a_hang_costs_the_attempt_at_that_file(folder, capfd):
     save_shots(folder, shots)
     (folder / "torn.blend").write_bytes((folder / "shot_0.blend").read_bytes()[:5000])
     (folder / "gone.blend").unlink()
-    run(f"bake {WORKS} --jobs 2 --time-limit 3", shots, 1)
+    run(f"bake {WORKS} --jobs 2 --time-limit 3 --quiet", shots, 1)
     found = errors(folder / "report.json")
     assert list(found) == shots
     assert found["poison"] == ("Blender ended with SIGSEGV. Open it in Blender, or leave it out.", 2)
@@ -170,7 +170,7 @@ def test_a_bar_counts_files_on_a_terminal(monkeypatch, capsys):
     pytest.importorskip("tqdm")
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    with saying.counted(3) as count:
+    with saying.counted(3, False) as count:
         for has_failed in (False, True, False):
             with count(has_failed):
                 print("a line")

@@ -34,7 +34,6 @@ from ..test_command_line import ENVIRONMENT
 
 pytestmark = pytest.mark.slow
 
-CHECKOUT = Path(__file__).parents[2]
 COMMAND = "import sys; from ik_addon.__main__ import main; sys.exit(main())"
 COMMAND_AMONG_OTHERS = (
     "import os, sys; from ik_addon.__main__ import main; status = main(); sys.stdout.flush(); os._exit(status)"
