@@ -12,6 +12,7 @@ from .batch.resident import WORK
 from .batch.worker import work
 from .batch.workers import worked_on
 from .command_line import run
+from .command_line.noise import leave_noise
 
 
 def main() -> int:
@@ -22,6 +23,7 @@ def main() -> int:
     finally:
         # Older Blenders crash at exit while Python is still registered with them.
         unregister()
+    leave_noise()
     if written_suffixes & {".glb", ".gltf"}:
         _leave(status)
     return status

@@ -52,6 +52,14 @@ class Part(Message):
 
 _NAMED = 2
 """Names in a sentence of a panel, which has no room for all."""
+_CONTROLS = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+"""Characters that a terminal obeys, or that end or reorder a line."""
+_SPELLED_OUT = {code: chr(code).encode("unicode_escape").decode() for code in _CONTROLS}
+
+
+def one_line(text: object) -> str:
+    """Text as one line that a terminal shows and does not obey. Names of bones and files may hold any character."""
+    return str(text).translate(_SPELLED_OUT)
 
 
 def quoted(names: Iterable[str]) -> str:
@@ -409,6 +417,10 @@ BONE_KEYED = Note("Bone '{bone}' has keys, and the controls do not follow them. 
 BONES_KEYED = Note("Bones {bones} have keys, and the controls do not follow them. Snap the controls, or mute the keys")
 MOTION_PATHS = Note(
     "Blender calculates the motion paths of {bones} without the chain. Bake it to see the path of the animation"
+)
+CHANNELS_READ = Note(
+    "A driver of '{owner}' reads the channels of '{bone}', which change with the chain. "
+    "Read a custom property, or the bone's transform in Local Space"
 )
 SWITCH_KEYED = Note("Bone '{bone}': keys turn its chain on and off. Mute them to set it by hand")
 
@@ -829,6 +841,19 @@ IK_GONE = Refusal("Bone '{bone}': its IK constraint '{constraint}' is no longer 
 NO_FILE_GIVEN = Clause("no FILE is given. Name at least one FILE.")
 OUTPUT_TAKES_ONE = Clause("--output takes one FILE. Use --output-dir for several.")
 SAME_OUTPUT = Clause("'{first}' and '{second}' would both be saved to '{output}'. Rename one, or bake them separately.")
+OUTPUT_IS_READ = Clause("'{output}' is {what}, and would be replaced. Save to another file or folder.")
+OUTPUT_NEEDS_IN_PLACE = Clause(
+    "'{output}' is {what}, and would be replaced. Save to another file or folder, or use --in-place."
+)
+AN_INPUT = Part("a file that is read")
+THE_LIST = Part("the list of files")
+AN_OUTPUT = Part("an output")
+NOT_A_FOLDER = Clause("'{folder}' is a file. Name a folder.")
+IS_A_LINK = Clause("'{path}' is a link. Name the file that it leads to, or delete the link.")
+OTHER_FILE_THERE = Clause("'{path}' is there already and is not a {suffix} file. Choose another name, or delete it.")
+TEXT_IS_TAKEN = Clause("{option} '{path}' is also {what}. Choose another name.")
+TEXT_HAS_SUFFIX = Clause("{option} '{path}' ends as files do that are opened. Choose another suffix.")
+OTHER_TEXT_THERE = Clause("'{path}' is there already and is not a {kind}. Choose another name, or delete it.")
 NO_RANGE = Clause("'{text}' is not a range of frames. Write the first and last as 1-250.")
 NO_STEP = Clause("'{text}' is not a step. Write a whole number from 1.")
 NO_FIGURE = Clause("'{text}' is not a limit. Write one of {figures} and a number, as slide=0.01.")
@@ -858,9 +883,23 @@ NOT_ON_CLUSTER = Clause("{option} does not go with --cluster, which may repeat a
 UNREADABLE = Clause("it cannot be read ({reason}). Check its path.")
 NOT_A_REPORT = Clause("it is not a report. Name a file that --report wrote.")
 OTHER_SCHEMA = Clause("it is a report of schema {schema}, and {known} is known. Update Analytic IK.")
+NOT_A_LIST = Clause("it is not a list, or longer than {most} MB. Name a text file with a path on each line.")
+NOTHING_TO_MERGE = Clause("no file is in these reports. Name reports of files.")
 NO_SUCH_FILE = Clause("there is no such file. Check its path.")
+IS_A_FOLDER = Clause("it is a folder. Name the files in it: {files}.")
+IS_NOT_A_FILE = Clause("it is a device or a pipe. Name a file.")
+NO_KNOWN_FORMAT = Clause("it is in none of the formats {formats}. Name a file of one of them.")
 NOT_A_BLEND_FILE = Clause("it is not a .blend file. Name a file that Blender saved.")
 NOT_IMPORTED = Clause("Blender cannot import it ({reason}). Open it in Blender, or export it again.")
+NO_DECODER = Clause(
+    "it is compressed with {compression}, which Blender as a Python package cannot read. Use Blender itself (blender "
+    "--command analytic_ik), or export it without compression."
+)
+NO_DECODER_AT_ALL = Clause(
+    "it is compressed with {compression}, which this Blender cannot read. Export it without compression."
+)
+VRM_IS_GLTF = Part("saved as glTF: expressions, spring bones and whatever else VRM adds are left out")
+FILE_BESIDE = Part("'{name}' next to it belongs to another file")
 NO_ADDON = Clause("Blender's add-on '{addon}' cannot be enabled. Enable it in Blender's preferences.")
 NO_FOLDER = Clause("there is no folder '{folder}' to save to. Make it first.")
 NO_PLACE_FOR_A_FILE = Clause("'{path}' is a folder or a device. Name a file to save to.")

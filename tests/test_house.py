@@ -34,7 +34,7 @@ INNER_ROOMS = {
 
 STDLIB = set(sys.stdlib_module_names)
 BLENDER = {"bpy", "addon_utils", "bpy_extras", "bpy_types", "mathutils", "bl_math", "bl_ui", "blf", "gpu", "gpu_extras"}
-BLENDER |= {"numpy"}
+BLENDER |= {"numpy", "io_scene_gltf2"}
 VERSIONS_IN = ("bake/keys.py", "rig/blender/evaluating.py")
 """How keys are kept, and what crashes an older Blender: elsewhere it is asked whether something is there."""
 # What Blender does not bring, and the one file that may ask for it: it goes without where it is missing.

@@ -201,8 +201,8 @@ def _chain(chain: dict, clip: str) -> ChainCertificate:
         armature=_text(chain["armature"]),
         bone=_text(chain["bone"]),
         solver=_text(chain["solver"]),
-        chain_count=int(chain["chain_count"]),
-        frames=int(chain["frames"]),
+        chain_count=_count(chain["chain_count"]),
+        frames=_count(chain["frames"]),
         max_error=_number(chain["max_error"]),
         mean_error=_number(chain["mean_error"]),
         worst_frame=_frame_or_none(chain["worst_frame"]),
@@ -210,7 +210,7 @@ def _chain(chain: dict, clip: str) -> ChainCertificate:
         max_step_degrees=_number(chain["max_step_degrees"]),
         max_step_frame=_frame_or_none(chain["max_step_frame"]),
         length=_number(chain["length"]),
-        keys=int(chain["keys"]),
+        keys=_count(chain["keys"]),
         ranges=_ranges(chain),
         clip=clip,
     )
@@ -226,7 +226,7 @@ def _foot(foot: dict, clip: str) -> FootCertificate:
         bone=_text(foot["bone"]),
         length=_number(foot["length"]),
         ground=_text(foot["ground"]),
-        contacts=int(foot["contacts"]),
+        contacts=_count(foot["contacts"]),
         slide_frames=None if first is None else (_frame(first), _frame(last)),
         before=None if foot["before"] is None else figures(foot["before"]),
         after=figures(foot["after"]),
@@ -255,6 +255,12 @@ def _number(value: float) -> float:
     if not isfinite(value):
         raise ValueError(f"{value} is not finite")
     return float(value)
+
+
+def _count(value: int) -> int:
+    if not isinstance(value, int) or value < 0:
+        raise ValueError(f"{value!r} is no count")
+    return value
 
 
 def _frame(value: int) -> int:
@@ -424,6 +430,8 @@ _OF_FEET = (
     "Float is the mean height over the ground in contact, sink the largest depth.",
     "Tiptoe is the share of frames in contact whose heel is high.",
 )
+FIRST_WORDS = "Analytic IK, "
+"""How a certificate as text begins."""
 _WORDS = {"armature", "bone", "solver", "clip"}
 """Columns of words stand to the left; numbers to the right, so that they can be compared."""
 
@@ -440,13 +448,13 @@ def _file_text(file: dict, blender: str) -> str:
     clip = messages.CLIP(clip=file["clip"]) if file.get("clip") else ""
     from_where = ", ".join(filter(None, (name, clip, blender)))
     if file.get("error"):
-        return f"Analytic IK, {from_where}\n{file['error']}"
+        return _page([FIRST_WORDS + from_where, file["error"]])
     if file["frames"] is None:
         # Nothing was measured: it was rigged, or left as it is.
-        return "\n".join(filter(None, (f"Analytic IK, {from_where}", file.get("left_out"))))
+        return _page(filter(None, (FIRST_WORDS + from_where, file.get("left_out"))))
     certificate = certificate_of(file)
     lines = [
-        f"Analytic IK, {from_where}",
+        FIRST_WORDS + from_where,
         f"{heading(certificate)} in {certificate.seconds:.2f} s",
         *(f"{'[ok]' if good else '[!!]'} {sentence}" for good, sentence in certificate.verdicts),
     ]
@@ -467,7 +475,11 @@ def _file_text(file: dict, blender: str) -> str:
             if figures
         ]
         lines += ["", *_table(clips, _FOOT_COLUMNS), "", *_OF_FEET]
-    return "\n".join(lines)
+    return _page(lines)
+
+
+def _page(lines: Iterable[str]) -> str:
+    return "\n".join(map(messages.one_line, lines))
 
 
 _Row = TypeVar("_Row")
@@ -475,7 +487,10 @@ _Row = TypeVar("_Row")
 
 def _table(entries: Sequence[_Row], columns: Sequence[tuple[str, Callable[[_Row], str]]]) -> Iterable[str]:
     """A line for each entry, under headings."""
-    rows = [[title for title, _ in columns], *([cell(entry) for _, cell in columns] for entry in entries)]
+    rows = [
+        [title for title, _ in columns],
+        *([messages.one_line(cell(entry)) for _, cell in columns] for entry in entries),
+    ]
     widths = [max(len(row[k]) for row in rows) for k in range(len(columns))]
     for row in rows:
         cells = (

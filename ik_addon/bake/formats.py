@@ -4,6 +4,7 @@ All with their own defaults, but where these would lose what a file holds: how f
 foot needs to stand, and the names of clips.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +19,14 @@ from .. import messages
 from ..rig.blender.animation import fcurve_collections
 from ..rig.blender.bones import rotation_in
 from ..rig.blender.motion import motion_of
+from . import gltf
+from .reading import beginning
 from .saving import save_blend, save_files
 
 BLEND = ".blend"
+VRM = ".vrm"
+"""glTF, with what VRM adds for avatars, which Blender neither reads nor writes."""
+_GLTF = "io_scene_gltf2"
 _BLEND = b"BLENDER"
 _RATES = (24, 25, 30, 50, 60)
 """Frames a second."""
@@ -33,11 +39,15 @@ _COMPRESSED = (b"\x28\xb5\x2f\xfd", b"\x1f\x8b")
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """addon: Blender's, which has the operators. read: imports a path. write: exports to a path, and these frames."""
+    """addon: Blender's, which has the operators. read: imports a path. write: exports to a path, and these frames.
+
+    is_one: whether a file is of this format, as far as its beginning says.
+    """
 
     addon: str
     read: Callable[[str], object]
     write: Callable[[str, range], object]
+    is_one: Callable[[Path], bool]
 
 
 def _read_bvh(path: str) -> None:
@@ -126,11 +136,26 @@ def _write_gltf(path: str, _frames: range) -> None:
     bpy.ops.export_scene.gltf(filepath=path, export_format="GLTF_SEPARATE", export_optimize_animation_size=False)
 
 
+def _write_vrm(path: str, frames: range) -> None:
+    # The exporter ends each name as it sees fit.
+    glb = f"{path}.glb"
+    _write_glb(glb, frames)
+    os.replace(glb, path)
+
+
+def _begins(*starts: bytes) -> Callable[[Path], bool]:
+    """A test whether a file begins as one of these."""
+
+    return lambda file: beginning(file, max(map(len, starts))).startswith(starts)
+
+
+_is_blend = _begins(_BLEND, *_COMPRESSED)
 _FORMATS = {
-    ".bvh": _Format("io_anim_bvh", _read_bvh, _write_bvh),
-    ".fbx": _Format("io_scene_fbx", _read_fbx, _write_fbx),
-    ".glb": _Format("io_scene_gltf2", _read_gltf, _write_glb),
-    ".gltf": _Format("io_scene_gltf2", _read_gltf, _write_gltf),
+    ".bvh": _Format("io_anim_bvh", _read_bvh, _write_bvh, _begins(b"HIERARCHY")),
+    ".fbx": _Format("io_scene_fbx", _read_fbx, _write_fbx, _begins(b"Kaydara FBX Binary")),
+    ".glb": _Format(_GLTF, _read_gltf, _write_glb, _begins(b"glTF")),
+    ".gltf": _Format(_GLTF, _read_gltf, _write_gltf, gltf.is_gltf),
+    VRM: _Format(_GLTF, _read_gltf, _write_vrm, _begins(b"glTF")),
 }
 SUFFIXES = (BLEND, *_FORMATS)
 """What can be opened and written."""
@@ -140,38 +165,62 @@ written_suffixes: set[str] = set()
 """Of what this process has exported."""
 
 
-def open_blend(file: Path) -> bool:
-    """Open a .blend file; returns whether it is compressed, as what is saved from it should be.
-
-    Raises OSError, with its cure, where it is none, and RuntimeError where Blender cannot read it.
-    """
-    if not file.is_file():
+def check_readable(file: Path) -> None:
+    """Raise OSError, with its cure, if there is no file to open."""
+    if file.is_dir():
+        suffix = next((suffix for suffix in SUFFIXES if any(file.glob(f"*{suffix}"))), BLEND)
+        raise IsADirectoryError(messages.IS_A_FOLDER(files=file / f"*{suffix}"))
+    if not file.exists():
         raise FileNotFoundError(messages.NO_SUCH_FILE())
-    with file.open("rb") as stream:
-        start = stream.read(len(_BLEND))
-    if not start.startswith((_BLEND, *_COMPRESSED)):
-        raise OSError(messages.NOT_A_BLEND_FILE())
+    if not file.is_file():
+        raise OSError(messages.IS_NOT_A_FILE())
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise OSError, with its cure, if what is at a path cannot be an earlier output: a file of its format.
+
+    An empty file holds nothing that could be lost.
+    """
+    own = _FORMATS.get(path.suffix.lower())
+    if path.is_symlink():
+        raise OSError(messages.IS_A_LINK(path=path))
+    if path.exists() and not path.is_file():
+        raise OSError(messages.NO_PLACE_FOR_A_FILE(path=path))
+    if path.exists() and path.stat().st_size and not (_is_blend if own is None else own.is_one)(path):
+        raise OSError(messages.OTHER_FILE_THERE(path=path, suffix=BLEND if own is None else path.suffix.lower()))
+
+
+def _open_blend(file: Path) -> bool:
+    """Open a .blend file; returns whether it is compressed, as what is saved from it should be."""
+    if not _is_blend(file):
+        is_named_so = file.suffix.lower() == BLEND
+        raise OSError(
+            messages.NOT_A_BLEND_FILE() if is_named_so else messages.NO_KNOWN_FORMAT(formats=", ".join(SUFFIXES))
+        )
     bpy.ops.wm.open_mainfile(filepath=str(file.absolute()))
-    return start != _BLEND
+    return not _begins(_BLEND)(file)
 
 
 def open_file(file: Path) -> bool:
     """Open a file of any of `SUFFIXES`; returns whether it is a compressed .blend file.
 
     What is imported is alone in an empty scene, whose range is that of its keys. Raises OSError, with its cure, and
-    RuntimeError as `open_blend` does.
+    RuntimeError where Blender cannot read it.
     """
+    check_readable(file)
     own = _FORMATS.get(file.suffix.lower())
     if own is None:
-        return open_blend(file)
-    if not file.is_file():
-        raise FileNotFoundError(messages.NO_SUCH_FILE())
+        return _open_blend(file)
     _new_scene()
     _check_addon(own)
+    undecoded = gltf.no_decoder(file, not bpy.app.binary_path) if own.addon == _GLTF else None
+    if undecoded:
+        raise OSError(undecoded)
     try:
         own.read(str(file.absolute()))
     except RuntimeError as error:
-        raise OSError(messages.NOT_IMPORTED(reason=_last_line(error))) from error
+        undecoded = gltf.unknown_compression(file) if own.addon == _GLTF else None
+        raise OSError(undecoded or messages.NOT_IMPORTED(reason=_last_line(error))) from error
     scene = bpy.context.scene
     frames = motion_of(scene.objects)
     if frames is not None:
@@ -202,7 +251,16 @@ def write_file(path: Path, compressed: bool, frames: range) -> None:
         except RuntimeError as error:
             raise OSError(_last_line(error)) from error
 
-    save_files(path, write)
+    save_files(path, write, lambda there: _belongs_to(path.resolve(), there))
+
+
+def _belongs_to(path: Path, file: Path) -> bool:
+    """Whether a file belongs to what was saved to a path before, and to no other file of that folder."""
+    if path.suffix.lower() != ".gltf" or not path.is_file() or file not in gltf.files_beside(path):
+        return False
+    # The exporter names the buffer after its file, and images as it finds them.
+    others = path.parent.glob("*.gltf") if file.stem != path.stem else ()
+    return not any(file in gltf.files_beside(other) for other in others if other != path)
 
 
 def _check_addon(own: _Format) -> None:

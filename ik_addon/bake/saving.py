@@ -1,10 +1,10 @@
 """Files that are written whole or not at all: beside their place first, and renamed once they are complete."""
 
+import filecmp
 import os
 import secrets
 import shutil
 import struct
-import unicodedata
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout, suppress
 from io import StringIO
@@ -55,11 +55,12 @@ def save_blend(output: Path, compressed: bool) -> None:
     _complete(output, write)
 
 
-def save_files(path: Path, write: Callable[[Path], object]) -> None:
+def save_files(path: Path, write: Callable[[Path], object], is_own: Callable[[Path], bool]) -> None:
     """Have a file, and others beside it, written in a folder of their own, and put them in their places once all are
     complete, the file itself last. Raises OSError, with its cure, and leaves what was there before.
 
-    write: is told where to write the file.
+    write: is told where to write the file. is_own: whether a file that is there already may be replaced by one of the
+    others.
     """
     place = path.resolve()
     folder = _beside(place.parent)
@@ -70,8 +71,12 @@ def save_files(path: Path, write: Callable[[Path], object]) -> None:
             written = sorted(folder.iterdir(), key=lambda file: file.name == place.name)
             if not written or written[-1].name != place.name:
                 raise OSError(messages.NOT_FINISHED())
-            for file in written:
-                os.replace(file, place.with_name(file.name))
+            moves = {file: place.with_name(file.name) for file in written}
+            for file, there in moves.items():
+                if there != place and there.exists() and not filecmp.cmp(file, there, False) and not is_own(there):
+                    raise OSError(messages.FILE_BESIDE(name=file.name))
+            for file, there in moves.items():
+                os.replace(file, there)
         finally:
             shutil.rmtree(folder)
     except OSError as error:
@@ -165,25 +170,9 @@ def remove_unfinished(mark: str, folders: Iterable[str]) -> None:
                 left.unlink()
 
 
-def first_doubled(paths: Iterable[Path]) -> tuple[int, int] | None:
-    """The indices of the first two paths that lead to one file, also where capitals make no difference; None: none.
-
-    paths: of files that need not exist.
-    """
-    alike: dict[str, list[tuple[int, str]]] = {}
-    for k, path in enumerate(paths):
-        place = os.path.realpath(path)
-        same = alike.setdefault(unicodedata.normalize("NFC", place).casefold(), [])
-        for other, other_place in same:
-            if place == other_place or _ignores_case(Path(place).parent):
-                return other, k
-        same.append((k, place))
-    return None
-
-
-def _ignores_case(folder: Path) -> bool:
+def ignores_case(folder: Path) -> bool:
     """Whether a file in a folder, or in the nearest one above it that exists, is found by a name in capitals."""
-    while not folder.is_dir():
+    while not os.path.isdir(folder):
         folder = folder.parent
     trial = _beside(folder)
     try:

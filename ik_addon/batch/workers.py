@@ -1,11 +1,10 @@
 """Files to worker processes and their entries back: what --jobs and --cluster do."""
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..command_line.saying import counted, say
+from ..command_line.saying import counted, remark, say
 from ..command_line.working import Entries, failed
 from . import cluster
 from .crew import Crew, suitable_jobs
@@ -19,12 +18,14 @@ def worked_on(files: Sequence[Path], options: argparse.Namespace) -> Entries:
     if options.cluster is None:
         answers = Crew(**limits).answers(requests, options.jobs or suitable_jobs(len(files)))
     else:
-        answers = cluster.answers(options.cluster, requests, **limits, note=lambda said: print(said, file=sys.stderr))
-    with counted(len(files)) as count:
+        answers = cluster.answers(options.cluster, requests, **limits, note=remark)
+    with counted(len(files), options.quiet) as count:
         for index, answer in answers:
             with count(bool(answer.get("error")) or any(entry["error"] for entry in answer["entries"])):
-                say(answer.get("out", ""), end="")
-                print(answer.get("err", ""), end="", file=sys.stderr)
+                for line in answer.get("out", "").splitlines():
+                    say(line)
+                for line in answer.get("err", "").splitlines():
+                    remark(line)
                 entries = [failed(files[index], answer["error"])] if "error" in answer else answer["entries"]
             of_run = {name: answer[name] for name in ("attempts", "host", "blender") if name in answer}
             yield index, [{**entry, "file": str(files[index]), **of_run} for entry in entries]

@@ -8,6 +8,7 @@ process.
 """
 
 import argparse
+import json
 import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,11 +22,12 @@ from ..solvers import ChainError
 from .baking import bake_file
 from .checking import check_file
 from .native import native_file
+from .noise import leave_noise, noise_apart
 from .options import read_options
 from .planting import plant_file
 from .reports import Ledger, entries_kept, merge
 from .rigging import rig_file
-from .saying import complain, say, say_sum
+from .saying import complain, remark, say, say_sum
 from .working import NoClusterError, Workers, failed, worked_on
 
 _WORK = {"bake": bake_file, "check": check_file, "native": native_file, "plant": plant_file, "rig": rig_file}
@@ -79,13 +81,16 @@ def process(file: Path, options: argparse.Namespace) -> list[dict]:
     """One file; its entries in the report, one for each clip, with the error that stopped it."""
     try:
         stop_if_asked()
-        with time_limit(options.time_limit):
+        with noise_apart(options.quiet), time_limit(options.time_limit):
             entries = _WORK[options.command](file, options)
+        # A figure that is none could not be written to the report.
+        json.dumps(entries, allow_nan=False)
     except (ChainError, OSError, RuntimeError) as error:
         return [failed(file, error)]
     except Exception as error:
         # A bug, or no memory: the other files go on.
-        traceback.print_exc()
+        for line in [] if options.quiet else traceback.format_exc().splitlines():
+            remark(line)
         return [failed(file, messages.FILE_FAILED(kind=type(error).__name__, error=error))]
     for entry in entries:
         _say_entry(file, entry)
@@ -118,11 +123,16 @@ def _over_limits(entry: dict, options: argparse.Namespace) -> Iterator[tuple[str
             yield whose, messages.OVER_LIMIT(bone=bone, figure=figure, value=value, limit=most)
 
 
+def _run_in_blender(arguments: Sequence[str]) -> int:
+    """Carry out what follows `blender --command analytic_ik`, with which that process ends."""
+    status = run(arguments, "blender --command analytic_ik")
+    leave_noise()
+    return status
+
+
 def register() -> None:
     """Make Blender's own command line know `--command analytic_ik`."""
-    _handles.append(
-        bpy.utils.register_cli_command("analytic_ik", lambda arguments: run(arguments, "blender --command analytic_ik"))
-    )
+    _handles.append(bpy.utils.register_cli_command("analytic_ik", lambda arguments: _run_in_blender(arguments)))
 
 
 def unregister() -> None:

@@ -11,21 +11,20 @@ from ..bake import chains_of
 from ..bake.baking import baked
 from ..bake.certificate import read_certificates
 from ..bake.clips import clips_baked, rigged_clips
-from ..bake.formats import ONE_CLIP, open_file, write_file
+from ..bake.formats import ONE_CLIP
 from ..bake.stepping import finish, in_time
 from ..bake.stopping import stop_if_asked
 from ..rig.blender.armatures import armature_named
 from ..rig.model.order import ChainName
 from ..solvers import ChainError
-from .files import check_output, is_foreign, output_of, span_of
+from .files import is_foreign, opened, save_output, span_of
 from .saying import say, shown
 
 
 def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
     """Bake the chains of a file and save it; its entries in the report."""
-    output = output_of(file, options)
-    check_output(output, options)
-    compressed, scene = open_file(file), bpy.context.scene
+    output, compressed = opened(file, options)
+    scene = bpy.context.scene
     if options.in_place and any(map(was_baked, scene.objects)):
         if not chains_of(scene.objects):
             # A farm may give a file to two workers, one after the other.
@@ -57,7 +56,7 @@ def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
         for ob, own in controls:
             remove_controls(ob, own)
         bpy.context.view_layer.objects.active = armatures[0]
-    write_file(output, compressed, span_of(report["files"]))
+    save_output(file, output, compressed, span_of(report["files"]))
     return report["files"]
 
 

@@ -3,12 +3,14 @@
 import argparse
 import os
 import re
-import sys
 from pathlib import Path
 
 from .. import messages
+from ..bake.reading import text_of
 
 _LINES = re.compile(r"([1-9]\d*)-([1-9]\d*)$")
+_LONGEST_LIST = 100_000_000
+"""Bytes of a list of files."""
 _OF_WORKERS = ("jobs", "cluster", "tries")
 """Options for which there must be worker processes."""
 DEFAULTS = {"files_from": None, "lines": None, "resume": False, "time_limit": None, "jobs": None, "cluster": None}
@@ -51,10 +53,13 @@ def read_list(options: argparse.Namespace) -> None:
     if options.files:
         options.usage_error(messages.FILES_AND_LIST())
     try:
-        content = sys.stdin.buffer.read() if options.files_from == "-" else Path(options.files_from).read_bytes()
+        content = text_of(None if options.files_from == "-" else Path(options.files_from), _LONGEST_LIST)
     except OSError as error:
         reason = error.strerror or error
         options.usage_error(messages.OF(whose=options.files_from, said=messages.UNREADABLE(reason=reason)))
+    if content is None:
+        said = messages.NOT_A_LIST(most=_LONGEST_LIST // 1_000_000)
+        options.usage_error(messages.OF(whose=options.files_from, said=said))
     # A name need not be UTF-8.
     lines = [os.fsdecode(line.strip()) for line in content.removeprefix(b"\xef\xbb\xbf").splitlines()]
     options.files = [Path(line) for line in lines if line]

@@ -8,7 +8,6 @@ import bpy
 
 from .. import messages
 from ..bake.certificate import chains_words
-from ..bake.formats import open_file
 from ..bake.saving import save_blend
 from ..bake.stopping import check_time, stop_if_asked
 from ..native.making import make_native
@@ -16,15 +15,14 @@ from ..rig.blender.armatures import armature_named
 from ..rig.data.settings import native_tips
 from ..solvers import ChainError
 from .baking import live_chains
-from .files import check_output, output_of
+from .files import opened
 from .saying import complain, say
 
 
 def native_file(file: Path, options: argparse.Namespace) -> list[dict]:
     """Make the chains of a file native and save it; its entry, with an error if none of them could be."""
-    output, start = output_of(file, options), perf_counter()
-    check_output(output, options)
-    compressed = open_file(file)
+    start = perf_counter()
+    output, compressed = opened(file, options)
     entry = {"frames": None, "seconds": 0.0, "chains": []}
     try:
         chains = live_chains(file)
@@ -32,7 +30,7 @@ def native_file(file: Path, options: argparse.Namespace) -> list[dict]:
         if not any(native_tips(ob) for ob in bpy.context.scene.objects if ob.type == "ARMATURE"):
             raise
         # A farm may give a file to two workers, one after the other. Elsewhere whoever asked for it finds each file.
-        if output.resolve() != file.resolve():
+        if not options.in_place:
             save_blend(output, compressed)
         return [{**entry, "left_out": messages.ALREADY_NATIVE(), "error": None}]
     names = dict.fromkeys(chain.armature for chain in chains)

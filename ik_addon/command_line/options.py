@@ -3,16 +3,19 @@
 import argparse
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import bpy
 
 from .. import messages
-from ..bake.formats import BLEND, ONE_CLIP, SUFFIXES
-from ..bake.saving import first_doubled
+from ..bake.formats import BLEND, ONE_CLIP, SUFFIXES, VRM
+from ..messages import one_line
 from ..planting.feet.measures import FIGURES
 from .files import is_foreign, output_of
 from .many import DEFAULTS, check_run, many_options, read_list, take_lines
+from .paths import check_outputs, check_replaced, check_texts
 
 _OF_CHAINS = ("rig", "native")
 """Commands whose work only a .blend file can hold."""
@@ -26,6 +29,7 @@ def read_options(arguments: Sequence[str], prog: str, has_workers: bool) -> argp
     """
     options = _parser(prog).parse_args(arguments)
     if options.command == "merge":
+        check_texts(options, ())
         return options
     read_list(options)
     check_run(options, has_workers)
@@ -33,24 +37,24 @@ def read_options(arguments: Sequence[str], prog: str, has_workers: bool) -> argp
         options.files = [Path(bpy.data.filepath)]
     if not options.files:
         options.usage_error(messages.NO_FILE_GIVEN())
-    if options.command != "check":
-        _check_outputs(options)
+    outputs = [] if options.command == "check" else _outputs(options)
+    check_texts(options, outputs)
     if getattr(options, "clips", None) == "all" and (options.frames or getattr(options, "step", None)):
         options.usage_error(messages.FRAMES_OF_CURRENT())
     take_lines(options)
+    if outputs:
+        check_replaced(options, list(map(partial(output_of, options=options), options.files)))
     return options
 
 
-def _check_outputs(options: argparse.Namespace) -> None:
+def _outputs(options: argparse.Namespace) -> list[Path]:
+    """Where what is made of each file goes. Exits as argparse does if that makes no sense."""
     if options.output and len(options.files) > 1:
         options.usage_error(messages.OUTPUT_TAKES_ONE())
     if options.command in _OF_CHAINS and options.output_dir:
         options.format = BLEND.removeprefix(".")
     outputs = [output_of(file, options) for file in options.files]
-    doubled = first_doubled(outputs)
-    if doubled is not None:
-        first, second = (options.files[k] for k in doubled)
-        options.usage_error(messages.SAME_OUTPUT(first=first, second=second, output=outputs[doubled[1]]))
+    check_outputs(options, outputs)
     for file, output in zip(options.files, outputs, strict=True):
         suffix = output.suffix.lower()
         if suffix not in SUFFIXES and suffix != file.suffix.lower():
@@ -63,16 +67,23 @@ def _check_outputs(options: argparse.Namespace) -> None:
             options.usage_error(messages.KEPT_IN_BLEND(output=output))
         if suffix in ONE_CLIP and options.clips == "all":
             options.usage_error(messages.HOLDS_ONE_CLIP(output=output))
+    return outputs
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser, also of commands, whose complaints keep to one line whatever the names of files are."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(one_line(message))
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=prog, description="Analytic inverse kinematics for .blend files, characters and captures."
-    )
+    parser = _Parser(prog=prog, description="Analytic inverse kinematics for .blend files, characters and captures.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("files", nargs="*", type=Path, metavar="FILE", help=f"files to open: {', '.join(SUFFIXES)}")
     shared.add_argument("--report", type=Path, metavar="FILE.json", help="write what was done and measured")
+    shared.add_argument("--quiet", action="store_true", help="print results alone: nothing of what Blender prints")
     measured = argparse.ArgumentParser(add_help=False, parents=[shared, many_options()])
     measured.add_argument("--frames", type=_frames, metavar="A-B", help="first and last frame of the current clip")
     measured.add_argument("--certificate", type=Path, metavar="FILE.txt", help="write it as text to be read")
@@ -145,6 +156,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     )
     converting.set_defaults(certificate=None, format=None)
     merging = commands.add_parser("merge", help="make one report of several")
+    merging.add_argument("--quiet", action="store_true", help="print results alone")
     merging.add_argument("files", nargs="+", type=Path, metavar="REPORT.json", help="reports of parts of a run")
     merging.add_argument("--report", type=Path, metavar="ALL.json", required=True, help="report to write")
     merging.add_argument("--certificate", type=Path, metavar="ALL.txt", help="write it as text to be read")
@@ -164,7 +176,7 @@ def _add_format(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--format",
         type=str.lower,
-        choices=[suffix.removeprefix(".") for suffix in SUFFIXES],
+        choices=[suffix.removeprefix(".") for suffix in SUFFIXES if suffix != VRM],
         help="of the files in DIR (default: as they came)",
     )
 

@@ -7,21 +7,19 @@ import bpy
 
 from .. import messages
 from ..bake.clips import rigged_clips
-from ..bake.formats import ONE_CLIP, open_file, write_file
+from ..bake.formats import ONE_CLIP
 from ..bake.stepping import finish, in_time
 from ..bake.stopping import TimeLimitError, stop_if_asked
 from ..planting import Ground, plant_clips
 from ..planting.scene.whole_clip import clip_planted
 from ..solvers import ChainError
-from .files import armatures_of_scene, check_output, ground_of, is_foreign, output_of, span_of
+from .files import armatures_of_scene, ground_of, is_foreign, opened, save_output, span_of
 from .saying import complain, say, shown
 
 
 def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
     """Plant the armatures of a file, bake and save it; its entries, with an error if none could be planted."""
-    output = output_of(file, options)
-    check_output(output, options)
-    compressed = open_file(file)
+    output, compressed = opened(file, options)
     ground, keep = ground_of(options) or Ground(), not is_foreign(output)
     entries, planted, reasons, late = [], [], [], []
     for ob in armatures_of_scene():
@@ -48,5 +46,5 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
         return [{"frames": None, "seconds": 0.0, "chains": [], "error": " ".join(reasons)}]
     stop_if_asked()
     bpy.context.view_layer.objects.active = planted[0][0]
-    write_file(output, compressed, planted[0][1])
+    save_output(file, output, compressed, planted[0][1])
     return entries + late

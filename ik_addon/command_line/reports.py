@@ -2,19 +2,28 @@
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from math import isfinite
 from pathlib import Path
 from time import monotonic
 
 from .. import messages
-from ..bake.certificate import certificate_text
+from ..bake.certificate import certificate_of, certificate_text
+from ..bake.reading import text_of
 from ..bake.report import SCHEMA, whole_report
 from ..solvers import ChainError
 from .files import output_of
+from .paths import why_not_replaced
 from .saying import complain, say_sum, written
 
 _INTERVAL = 5.0
 """Seconds between two times that a report is written; more where writing it takes more than a twentieth of them."""
+
+
+_LONGEST_REPORT = 2_000_000_000
+"""Bytes of it."""
+_LEVELS = 20
+"""Lists and objects in one another; a report has half as many."""
 
 
 class Ledger:
@@ -34,7 +43,7 @@ class Ledger:
         self._entries[index] = entries
         begin = monotonic()
         if self._report and self._is_written and begin >= self._next:
-            self._is_written = written(self._report, json.dumps(self.report(), indent=1))
+            self._is_written = write_report(self.report(), self._report, None)
             self._next = monotonic() + max(_INTERVAL, 20.0 * (monotonic() - begin))
 
     @property
@@ -53,26 +62,62 @@ class Ledger:
 
 def write_report(report: dict, path: Path | None, certificate: Path | None) -> bool:
     """Write a report, and its certificate as text; True if that went well, else it is said on stderr."""
-    well = [path is None or written(path, json.dumps(report, indent=1))]
-    well.append(certificate is None or written(certificate, certificate_text(report).rstrip()))
+    well = [path is None or _written(path, "report", lambda: json.dumps(report, indent=1, allow_nan=False))]
+    well.append(certificate is None or _written(certificate, "certificate", lambda: certificate_text(report).rstrip()))
     return all(well)
 
 
+def _written(path: Path, kind: str, text: Callable[[], str]) -> bool:
+    # Once more: it may have been hours since it was looked whether that may be replaced.
+    refusal = why_not_replaced(path, kind)
+    if refusal is not None:
+        complain(f"--{kind}", refusal)
+    return refusal is None and written(path, text())
+
+
 def read_report(path: Path) -> dict:
-    """A report from a file. Raises ChainError, with the reason, if it cannot be read or is none."""
+    """A report from a file. Raises ChainError, with the reason, if it cannot be read or is none.
+
+    All numbers in it are finite, so that it can be written again, and what was measured can be read as a certificate.
+    """
     try:
-        report = json.loads(path.read_text(encoding="utf-8"))
+        text = text_of(path, _LONGEST_REPORT) or b""
+        report = json.loads(text.decode("utf-8"), parse_float=_finite, parse_constant=_finite)
         is_known = report["schema"] == SCHEMA
-        entries = [(entry["file"], entry["error"], entry["chains"], entry["frames"]) for entry in report["files"]]
-        if not all(isinstance(name, str) for name in (report["blender"], *(entry[0] for entry in entries))):
+        if not isinstance(report["blender"], str) or not _is_shallow(report, _LEVELS):
             raise TypeError(path)
+        for entry in report["files"] if is_known else ():
+            _check_entry(entry)
     except OSError as error:
         raise ChainError(messages.UNREADABLE(reason=error.strerror or error)) from error
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ChainError(messages.NOT_A_REPORT()) from error
     if not is_known:
         raise ChainError(messages.OTHER_SCHEMA(schema=report["schema"], known=SCHEMA))
     return report
+
+
+def _finite(text: str) -> float:
+    """A number. Raises ValueError for NaN, Infinity and 1e999, which JSON has not."""
+    value = float(text)
+    if not isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def _is_shallow(value: object, levels: int) -> bool:
+    """Whether so many lists and objects at most are in one another: what is deeper could be read and not written."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return inner is None or (levels > 0 and all(_is_shallow(each, levels - 1) for each in inner))
+
+
+def _check_entry(entry: dict) -> None:
+    """Raise an error of Python's, which one does not matter, if an entry of a report is none."""
+    texts = entry["file"], entry["error"] or "", entry.get("left_out", ""), entry.get("clip", "")
+    if not all(isinstance(text, str) for text in texts) or not isinstance(entry["chains"], list):
+        raise TypeError(entry)
+    if not entry["error"] and entry["frames"] is not None:
+        certificate_of(entry)
 
 
 def entries_kept(options: argparse.Namespace) -> dict[int, list[dict]]:
@@ -114,6 +159,10 @@ def merge(options: argparse.Namespace) -> int:
         of_report = {"blender": report["blender"]} if len(versions) > 1 else {}
         entries |= {file: [of_report | entry for entry in own] for file, own in _by_file(report).items()}
     merged = [entry for own in entries.values() for entry in own]
+    if not merged:
+        # A report of an earlier merge is worth more than one of nothing.
+        complain("merge", messages.NOTHING_TO_MERGE())
+        return 1
     say_sum(merged)
     well &= write_report(
         {"schema": SCHEMA, "blender": ", ".join(sorted(versions)), "files": merged}, options.report, options.certificate

@@ -10,19 +10,17 @@ from .. import messages
 from ..authoring.rigging import rig_legs
 from ..authoring.rigging_report import rigged_entry
 from ..bake.clips import clips_words
-from ..bake.formats import open_file
 from ..bake.saving import save_blend
 from ..bake.stopping import stop_if_asked
 from ..solvers import ChainError
-from .files import armatures_of_scene, check_output, output_of
+from .files import armatures_of_scene, opened
 from .saying import complain, say
 
 
 def rig_file(file: Path, options: argparse.Namespace) -> list[dict]:
     """Rig the legs of a file and save it; its entry, with an error if none of its armatures has legs."""
-    output, start = output_of(file, options), perf_counter()
-    check_output(output, options)
-    compressed = open_file(file)
+    start = perf_counter()
+    output, compressed = opened(file, options)
     found = [_legs_of(file, ob, options) for ob in armatures_of_scene(options.armature)]
     rigged = [entry for entry in found if entry is not None]
     if rigged:

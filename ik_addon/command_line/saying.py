@@ -4,11 +4,14 @@ import sys
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from typing import TextIO
 
 from .. import messages
 from ..bake.saving import save_text
 from ..bake.stepping import Progress
 from ..bake.stopping import stop_if_asked
+from ..messages import one_line
+from .noise import voices
 
 try:
     from tqdm import tqdm
@@ -16,16 +19,26 @@ except ImportError:  # Blender does not ship it: there the frames go by without 
     tqdm = None
 
 
-def say(text: str, end: str = "\n") -> None:
-    """Print a line, or several; letters that the terminal, or the pipe, does not know are spelled out."""
-    encoding = sys.stdout.encoding or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding), end=end, flush=True)
+def say(text: str) -> None:
+    """Print one line on stdout; characters that a terminal would obey, or that it does not know, are spelled out."""
+    _print(text, voices()[0])
+
+
+def remark(text: str) -> None:
+    """Print one line on stderr, likewise."""
+    _print(text, voices()[1])
+
+
+def _print(text: str, stream: TextIO | None) -> None:
+    if stream is not None:
+        encoding = stream.encoding or "utf-8"
+        print(one_line(text).encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
 
 
 def complain(file: Path | str, error: Exception | str) -> str:
     """Say on stderr what stopped a file, in one line; returns the reason."""
     reason = " ".join(str(error).removeprefix("Error: ").split())
-    print(messages.OF(whose=file, said=reason), file=sys.stderr)
+    remark(messages.OF(whose=file, said=reason))
     return reason
 
 
@@ -58,7 +71,7 @@ def shown(name: str, frames: int) -> Iterator[Progress]:
     if tqdm is None or not sys.stderr.isatty():
         yield lambda *_: stop_if_asked()
         return
-    with tqdm(desc=name, unit="frame", total=frames) as bar:
+    with tqdm(desc=one_line(name), unit="frame", total=frames) as bar:
 
         def progress(done: int, total: int) -> None:
             stop_if_asked()
@@ -71,12 +84,12 @@ def shown(name: str, frames: int) -> Iterator[Progress]:
 
 
 @contextmanager
-def counted(files: int) -> Iterator[Callable[[bool], AbstractContextManager]]:
-    """A bar over files on a terminal, none in a pipe; yields what counts one, told whether it failed.
+def counted(files: int, is_quiet: bool) -> Iterator[Callable[[bool], AbstractContextManager]]:
+    """A bar over files on a terminal, none in a pipe or if `is_quiet`; yields what counts one, told whether it failed.
 
     What is printed inside the context that it returns does not get in the way of the bar.
     """
-    if tqdm is None or not sys.stderr.isatty():
+    if tqdm is None or is_quiet or not sys.stderr.isatty():
         yield lambda _: nullcontext()
         return
     with tqdm(unit="file", total=files) as bar:

@@ -45,11 +45,11 @@ def saved(report: str) -> list[str]:
 
 
 def test_a_command_is_the_same_by_workers_and_in_parts(command, capfd):
-    run(command, "whole")
+    run(command, "whole", "--quiet")
     whole, said = measured(Path("whole.json")), capfd.readouterr()
     assert [entry["error"] is None for entry in whole] == [True, True, False, True]
     assert len(saved("whole")) == (0 if command == "check" else 3)
-    run(command, "workers", "--jobs 2")
+    run(command, "workers", "--jobs 2 --quiet")
     assert measured(Path("workers.json")) == whole
     assert saved("workers") == saved("whole")
     by_workers = capfd.readouterr()

@@ -71,7 +71,7 @@ def test_a_crash_or_a_hang_costs_the_attempt_at_that_file(folder, capfd, monkeyp
     (folder / "torn.blend").write_bytes((folder / "shot_0.blend").read_bytes()[:5000])
     (folder / "gone.blend").unlink()
     monkeypatch.setattr(resident, "_GRACE", 0.5)
-    run(f"bake {WORKS} --jobs 2 --time-limit 5", shots, 1)
+    run(f"bake {WORKS} --jobs 2 --time-limit 5 --quiet", shots, 1)
     found = errors(folder / "report.json")
     assert list(found) == shots
     assert found["poison"] == ("Blender ended with SIGSEGV. Open it in Blender, or leave it out.", 2)
@@ -184,7 +184,7 @@ def test_a_bar_counts_files_on_a_terminal(monkeypatch, capsys):
     pytest.importorskip("tqdm")
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    with saying.counted(3) as count:
+    with saying.counted(3, False) as count:
         for has_failed in (False, True, False):
             with count(has_failed):
                 print("a line")

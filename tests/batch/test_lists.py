@@ -153,16 +153,16 @@ def test_what_is_left_out_counts_for_the_exit_status(folder, capsys):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("no report", "it is not a report. Name a file that --report wrote."),
-        ("[]", "it is not a report."),
-        ('{"schema": 1, "blender": "5.2.3", "files": [{"file": 7}]}', "it is not a report."),
-        ('{"schema": 9, "blender": "5.2.3", "files": []}', "it is a report of schema 9, and 1 is known. Update"),
+        ("no report", "'report.json' is there already and is not a report. Choose another name, or delete it."),
+        ("[]", "'report.json' is there already and is not a report."),
+        ('{"schema": 1, "blender": "5.2.3", "files": [{"file": 7}]}', "report.json: it is not a report. Name a file"),
+        ('{"schema": 9, "blender": "5.2.3", "files": []}', "report.json: it is a report of schema 9, and"),
     ],
 )
 def test_a_report_that_cannot_be_read_is_kept(folder, capsys, content, sentence):
     (folder / "report.json").write_text(content)
     run(f"{BAKE} --resume", 2)
-    assert f"report.json: {sentence}" in capsys.readouterr().err
+    assert sentence in " ".join(capsys.readouterr().err.split())
     assert (folder / "report.json").read_text() == content
     assert not (folder / "out").exists()
 

@@ -339,7 +339,7 @@ def test_every_clip_of_an_imported_file_is_checked(tmp_path, capsys):
     for frame in (1, 2):
         ob.pose.bones[0].keyframe_insert("location", frame=frame)
     source, report = exported(tmp_path / "in.glb"), tmp_path / "r.json"
-    given = ["check", str(source), "--feet", "--report", str(report)]
+    given = ["check", str(source), "--feet", "--report", str(report), "--quiet"]
     assert run(given) == 0
     entries = {short(entry["clip"]): entry for entry in report_of(report)}
     assert entries.keys() == {"sway", "more", "pose"}

@@ -66,8 +66,10 @@ OF_TEXT = {"replace"}
 DRIVERS_IN = "native/mechanism.py"
 NEVER = {"url_open", "driver_namespace", "script", "python_file_run", "app_template", "quit_blender", "popen"}
 NEVER |= {"startfile", "spawn", "as_module", "load_scripts", "addon_enable", "use_scripts_auto_execute"}
-NAMED_BY_A_USER = {("command_line/files.py", "mkdir"), ("bake/formats.py", "open"), ("__main__.py", "rmtree")}
-"""A folder that --output-dir names; the beginning of a FILE, which is read; this Blender's own temporary folder."""
+NAMED_BY_A_USER = {("command_line/files.py", "mkdir"), ("bake/reading.py", "open"), ("__main__.py", "rmtree")}
+"""A folder that --output-dir names; a FILE or a list, which is read; this Blender's own temporary folder."""
+NAMED_BY_A_USER |= {("command_line/noise.py", "open"), ("bake/formats.py", "replace")}
+"""Nowhere, where --quiet sends what Blender prints; what was just exported, in a folder of its own."""
 
 
 def complaints(sources: dict[str, str]) -> Iterator[str]:
@@ -171,6 +173,9 @@ def watch(event, arguments):
         seen.append((event, str(arguments[:2])))
     elif event in ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.symlink", "os.truncate", "os.link"):
         seen.append((event, *(str(each) for each in arguments if isinstance(each, (str, os.PathLike)))))
+    elif event == "open" and isinstance(arguments[0], int):
+        # What is open already.
+        pass
     elif event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
         seen.append((event, str(arguments[0])))
     elif event in ("exec", "compile"):

@@ -36,7 +36,6 @@ def test_a_file_becomes_native_and_a_second_time_nothing(file, tmp_path, capfd):
     before = output.read_bytes()
     assert run(["native", str(output), "--in-place"]) == 0
     assert "native already" in capfd.readouterr().out
-    assert run(["native", str(output), "--output", str(output)]) == 0
     assert output.read_bytes() == before
 
 

@@ -9,8 +9,20 @@ from ik_addon.rig.pose.solving import solve_scene
 from ik_addon.rig.status.problems import notes_of, warnings_of
 from ik_addon.rig.status.states import States
 
-from ..scenes import enter
-from .rigs import BoneSpec, Rig, editing, leg, matrix_difference, new_armature, new_empty, pose_values, update
+from ..scenes import enter, go_to
+from .keys import key
+from .rigs import (
+    BoneSpec,
+    Rig,
+    editing,
+    evaluated_copy,
+    leg,
+    matrix_difference,
+    new_armature,
+    new_empty,
+    pose_values,
+    update,
+)
 
 
 def no_target(rig: Rig) -> tuple[str, ...]:
@@ -296,6 +308,34 @@ def test_bones_that_are_being_renamed_are_in_nobodys_way():
     bpy.ops.object.mode_set(mode="EDIT")
     rig.ob.data.edit_bones["foot"].name = "paw"
     assert warnings_of(rig.ob, "shin") == []
+
+
+@pytest.mark.parametrize("kind", ["SINGLE_PROP", "TRANSFORM_SPACE", "LOCAL_SPACE"])
+def test_a_driver_that_reads_the_channels_of_a_chain_is_noted(kind):
+    """With Blender's IK it gets the FK pose. In local space it gets the solution, with both."""
+    rig = leg()
+    rig.enable()
+    skin = new_empty("skin")
+    skin.parent = rig.ob
+    driver = skin.driver_add("location", 0).driver
+    driver.type = "SUM"
+    variable = driver.variables.new()
+    variable.type = kind if kind == "SINGLE_PROP" else "TRANSFORMS"
+    (target,) = variable.targets
+    target.id = rig.ob
+    if kind == "SINGLE_PROP":
+        target.data_path = 'pose.bones["thigh"].rotation_quaternion[1]'
+    else:
+        target.bone_target, target.transform_type, target.transform_space = "thigh", "ROT_X", kind
+    key(rig.target.ob, "location", [(0.0, -0.3, 0.4), (0.1, 0.2, 0.5), (0.0, -0.5, 0.6), (0.0, 0.0, 0.3)])
+    for frame in (3, 9, 2, 9, 3):
+        go_to(frame)
+        thigh = evaluated_copy(rig.ob).pose.bones["thigh"].rotation_quaternion
+        if kind == "LOCAL_SPACE":
+            assert evaluated_copy(skin).location.x == pytest.approx(thigh.to_euler().x, abs=1e-5)
+    notes = [note.sentence for note in notes_of(rig.ob, "shin")]
+    assert len(notes) == (kind != "LOCAL_SPACE")
+    assert all("A driver of 'skin' reads the channels of 'thigh'" in note for note in notes)
 
 
 def test_motion_paths_are_said_to_be_without_the_chain_where_blender_asks_nobody(monkeypatch):

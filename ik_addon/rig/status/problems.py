@@ -10,6 +10,7 @@ from ... import messages
 from ...solvers import ChainError, Kind
 from ..blender.animation import animated_channels, animated_paths, current_fcurve_collections, is_animated, is_driven
 from ..blender.armatures import armature_named, bones_below, is_changeable, is_evaluated_in, posed_armatures
+from ..blender.channel_readers import reader_of
 from ..blender.motion import has_own_motion
 from ..blender.movers import movers_of, why_placed
 from ..blender.relations import followed_bones
@@ -132,6 +133,9 @@ def notes_of(ob: bpy.types.Object, tip: str) -> list[Problem]:
     drawn = [bone.name for bone in (*bones, *bones_below(pose_bone)) if bone.motion_path]
     if drawn and _PATHS_WITHOUT_HANDLERS:
         notes.append(Problem(messages.MOTION_PATHS(bones=messages.few(drawn))))
+    read = reader_of(ob, [bone.name for bone in bones])
+    if read is not None:
+        notes.append(Problem(messages.CHANNELS_READ(owner=read[0], bone=read[1])))
     switch = f"{path}.analytic_ik_enabled"
     if any(home.find(switch) is not None for home in _own_curves(ob)) and switch in animated:
         notes.append(Problem(messages.SWITCH_KEYED(bone=tip), (Cure("MUTE_SWITCH", tip),)))

@@ -34,7 +34,7 @@ def after_an_update(title: str) -> Callable:
 
     def enter(change: Callable[[Stage], None]) -> Callable[[Stage], None]:
         def deed(stage: Stage) -> None:
-            """The armature moves, a bone above the leg is posed, the target is dragged, and the handler comes each time."""
+            """The armature moves, a bone above the leg is posed, the target is dragged; the handler comes each time."""
             before = _channels(stage.ob)
             for step, move in enumerate((_move_the_armature, _pose_the_hips, stage.drag)):
                 waiting = [True]
