@@ -8,6 +8,9 @@ import bpy
 
 from . import register, unregister
 from .bake.formats import written_suffixes
+from .batch.resident import WORK
+from .batch.worker import work
+from .batch.workers import worked_on
 from .command_line import run
 from .command_line.noise import leave_noise
 
@@ -16,7 +19,7 @@ def main() -> int:
     """Carry out the command line of this process; returns the exit status."""
     register()
     try:
-        status = run(sys.argv[1:])
+        status = work() if sys.argv[1:] == [WORK] else run(sys.argv[1:], workers=worked_on)
     finally:
         # Older Blenders crash at exit while Python is still registered with them.
         unregister()

@@ -601,6 +601,10 @@ ADDED_STRAIGHT = Done(
     "Added a {count}-bone chain {bones}{end}. Move '{target}' to pose it. The limb is straight and bends around its "
     "hinge. Use Flip Bend to bend it the other way"
 )
+MOVED_BY_ROUNDING = Note(
+    "'{bone}' moved by {distance}: so far from the origin, Blender's numbers are this coarse. "
+    "Rig it closer to the origin"
+)
 LED = Note(
     "Bone '{bone}' belongs to the limb {bones}, so the chain ends at '{tip}'. Turn on Use This Bone to change that"
 )
@@ -869,6 +873,8 @@ NO_TRIES = Clause("'{text}' is not a number of attempts. Write a whole number fr
 NO_SECONDS = Clause("'{text}' is not a time. Write a number of seconds, at most a million.")
 RESUME_WITHOUT_REPORT = Clause("--resume reads from the report which files are done. Add --report.")
 FOR_WORKERS = Clause("{option} is for worker processes. Add --jobs or --cluster.")
+JOBS_AND_CLUSTER = Clause("both --jobs and --cluster are given. Leave one of them out.")
+NO_WORKERS_HERE = Clause("{option} needs the Python package. Leave it out, or install analytic-ik with pip.")
 NOT_ON_CLUSTER = Clause("{option} does not go with --cluster, which may repeat a file. Use --output-dir.")
 UNREADABLE = Clause("it cannot be read ({reason}). Check its path.")
 NOT_A_REPORT = Clause("it is not a report. Name a file that --report wrote.")
@@ -925,7 +931,7 @@ STOPPED = Part("stopped before the end, and nothing was written")
 ALREADY_BAKED = Part("its chains are baked already")
 BAKED_AGAIN = Part("its chains were baked before and kept live, and are baked again")
 BLENDER_DIED = Clause("Blender ended with {how}. Open it in Blender, or leave it out.")
-BLENDER_TOO_LONG = Clause("Blender took longer than {seconds:g} s. Raise --time-limit, or leave it out.")
+TOO_LONG = Clause("it took longer than {seconds:g} s. Raise --time-limit, or leave it out.")
 SAVED_AND_DIED = Clause("Blender saved it, and ended before it was done. Check the saved file.")
 NO_WORKER_STARTS = Clause("no worker process can start ({reason}). Run the command without --jobs and --cluster.")
 NO_DISTRIBUTED = Clause("the package 'distributed' is missing. Install analytic-ik[cluster].")

@@ -54,7 +54,7 @@ QUICK_SEEDS, QUICK_CASES, SEEDS = 1, 4, 10
 # After Rigify has generated a rig, Blender 4.2 may crash at a later undo, also without the add-on: these come last.
 LAST = ("test_shown.py", "test_rigify.py")
 
-pytest_plugins = ["tests.every_message"]
+pytest_plugins = ["tests.every_message", "tests.shipped"]
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:

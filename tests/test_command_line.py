@@ -285,6 +285,13 @@ USAGE = [
     ),
     ("bake {0}/walk.blend {0}/far.blend --output {0}/out.blend", "--output takes one FILE. Use --output-dir for sev"),
     ("bake --in-place", "Name at least one FILE"),
+    # Here the command runs as in the extension.
+    (
+        "check {0}/walk.blend --jobs 2",
+        "--jobs needs the Python package. Leave it out, or install analytic-ik with pip.",
+    ),
+    ("check {0}/walk.blend --cluster x:1", "--cluster needs the Python package."),
+    ("check {0}/walk.blend --tries 3", "--tries needs the Python package."),
     ("check", "Name at least one FILE"),
     ("dance {0}/walk.blend", "invalid choice: 'dance'"),
     ("", "the following arguments are required: COMMAND"),
@@ -303,7 +310,7 @@ def test_bad_usage_is_told(files, capsys, arguments, sentence):
 def test_names_that_differ_by_their_capitals_are_one_where_the_folder_says_so(files, capsys, monkeypatch, is_blind):
     """Whether it does is tried with a file of a name drawn at random, which is found by its capitals, or is not."""
     monkeypatch.setattr(saving.secrets, "token_hex", lambda _: "a")
-    monkeypatch.setattr(command_line, "_process", lambda file, _: [{"file": str(file), "error": None, "chains": []}])
+    monkeypatch.setattr(command_line, "process", lambda file, _: [{"file": str(file), "error": None, "chains": []}])
     if is_blind and not (files / "WALK.BLEND").exists():
         (files / ".ANALYTIC-IK.A.PART").touch()
     before = names(files)
@@ -360,7 +367,7 @@ def test_a_failure_while_saving_leaves_the_old_output_and_nothing_half_written(f
 
 
 def test_an_output_folder_that_is_missing_is_told_before_anything_is_stepped(files, capsys, monkeypatch):
-    monkeypatch.setattr(baking, "bake", None)
+    monkeypatch.setattr(baking, "baked", None)
     assert command_line.run(["bake", f"{files}/walk.blend", "--output", f"{files}/nowhere/out.blend"]) == 1
     assert re.search(r"there is no folder '.*nowhere' to save to. Make it first", capsys.readouterr().err)
 
@@ -467,6 +474,19 @@ def test_what_was_rigged_and_what_was_left_out_is_told(tmp_path, capsys):
     assert f"{file}: skeleton: the controls follow frames 1-7\n" in said
     why = f"constraint 'leg {{IK}}' of bone '{right.bones[-1]}' already is an IK. Use Convert Blender IK instead"
     assert f"{file}: skeleton: left out '{right.bones[-1]}': {why}\n" in said
+
+
+def test_a_bone_that_rounding_moves_visibly_is_told(tmp_path, capsys):
+    def far_away() -> None:
+        armature_of(FAMILIES[0].bones()).location = (3e5, 4e5, 0.0)
+
+    save_scene(tmp_path / "far.blend", far_away)
+    report = tmp_path / "report.json"
+    arguments = ["rig", str(tmp_path / "far.blend"), "--output", str(tmp_path / "out.blend"), "--report", str(report)]
+    assert command_line.run(arguments) == 0
+    [warning, *_] = json.loads(report.read_text())["files"][0]["rigged"][0]["warnings"]
+    assert re.match(r"'[\w.]+' moved by [\d.]+: so far from the origin, Blender's numbers are this coarse. ", warning)
+    assert f"skeleton: {warning}" in capsys.readouterr().out
 
 
 def test_a_file_without_legs_is_told_and_not_saved(files, capsys):

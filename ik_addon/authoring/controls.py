@@ -33,15 +33,17 @@ from .homes import home_of, is_controls_home, is_local
 from .influence import remove_animation
 from .places import pole_place, target_place
 from .placing import Control
-from .unmoved import bones_stay
+from .unmoved import Moved, bones_stay
 
 
 class Added(NamedTuple):
-    """What `add_chain` set up. straight: the limb does not show where it bends, so its hinge decided."""
+    """What `add_chain` set up. straight: the limb does not show where it bends, so its hinge decided. moved: the bone
+    that rounding moved farthest, if that can be seen."""
 
     target: Control
     pole: Control | None
     straight: bool
+    moved: Sequence[Moved]
 
 
 def add_chain(
@@ -71,7 +73,7 @@ def add_chain(
     with (
         all_or_nothing([ob, *controls]),
         new_bones_taken_back(ob) if as_bones else nullcontext(),
-        nullcontext() if controls else bones_stay(context, tip),
+        nullcontext([]) if controls else bones_stay(context, tip) as moved,
     ):
         home = home_of(ob, context.scene)
         reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
@@ -104,7 +106,7 @@ def add_chain(
         tip.analytic_ik_least_motion = len(bones) > 2
         tip.analytic_ik_enabled = True
         tip.analytic_ik_use_rotation = bool(end) and (limb is None or limb.rides) and _is_free_end(tip)
-        return Added(target, pole, straight)
+    return Added(target, pole, straight, moved)
 
 
 def _make_empties(

@@ -17,7 +17,7 @@ from ..rig.blender.bones import rotation_in
 from ..rig.blender.channels import LOCATION, SCALE, Raw
 from ..rig.blender.rotations import continuous_numbers
 from ..rig.data.settings import settings_of
-from ..rig.live.others import others_handle_frames
+from ..rig.live.handler_lists import others_handle_frames
 from ..rig.model.limb import Limb, chain_bones, fk_joints
 from ..rig.model.order import ChainName, chain_order, live_tips, objects_of
 from ..rig.pose.carrying import follow

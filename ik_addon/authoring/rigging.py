@@ -32,7 +32,7 @@ from .knees import nearest_axis
 from .placing import Control
 from .snap import snap_targets, targets_snapped
 from .survey import Survey, have_chains, survey
-from .unmoved import bones_stay
+from .unmoved import Moved, bones_stay
 
 _NONE_FOUND = {
     (False, False): messages.NO_LEG,
@@ -68,12 +68,14 @@ class RiggedLimb:
 class Rigged:
     """What `rig_legs` set up, and which bones it left out, with the reason.
 
+    moved: bones that rounding moved so far that it can be seen, one for each limb at most.
     frames: those over which the controls have keys that carry the limbs' motion; None if they have no keys. clips: the
     names of all the clips in which they do, if there are several.
     """
 
     limbs: tuple[RiggedLimb, ...]
     left_out: tuple[LeftOut, ...]
+    moved: tuple[Moved, ...] = ()
     frames: range | None = None
     clips: tuple[str, ...] = ()
 
@@ -127,21 +129,23 @@ def rig_limbs(
     check_changeable(ob)
     if as_bones:
         check_editable_bones(ob)
-    left, rigged = list(left_out), []
+    left, rigged, moved = list(left_out), [], []
     taken_back = new_bones_taken_back if as_bones else nullcontext
     with all_or_nothing([ob]), taken_back(ob):
         for limb in limbs:
             try:
-                with all_or_nothing([ob]), taken_back(ob), bones_stay(context, ob.pose.bones[limb.bones[-1]]):
+                tip = ob.pose.bones[limb.bones[-1]]
+                with all_or_nothing([ob]), taken_back(ob), bones_stay(context, tip) as seen:
                     made = _rig(context, ob, limb, as_bones)
             except ChainError as error:
                 left.append(LeftOut(limb.bones[-1], str(error)))
             else:
                 rigged.append(made)
+                moved += seen
         if not rigged:
             raise ChainError(left[-1].reason).of(messages.ARMATURE(armature=ob.name))
         frames, clips = _follow_motion(context, ob, rigged, progress) if follow_motion else (None, ())
-        return Rigged(tuple(rigged), tuple(left), frames, clips)
+        return Rigged(tuple(rigged), tuple(left), tuple(moved), frames, clips)
 
 
 def _follow_motion(

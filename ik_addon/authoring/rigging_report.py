@@ -2,6 +2,7 @@
 
 import bpy
 
+from .. import messages
 from .placing import Control
 from .rigging import Rigged
 
@@ -21,6 +22,9 @@ def rigged_entry(ob: bpy.types.Object, rigged: Rigged) -> dict:
             for one in rigged.limbs
         ],
         "left_out": [{"bone": out.bone, "reason": out.reason} for out in rigged.left_out],
+        "warnings": [
+            messages.MOVED_BY_ROUNDING(bone=moved.bone, distance=f"{moved.distance:.3g}") for moved in rigged.moved
+        ],
         "frames": [rigged.frames[0], rigged.frames[-1], rigged.frames.step] if rigged.frames else None,
         "clips": [*rigged.clips],
     }

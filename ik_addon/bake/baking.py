@@ -13,7 +13,7 @@ from ..rig.data.settings import clear_settings
 from ..rig.data.switch import check_switchable, mute_following, mute_switch, switched_tips
 from ..rig.data.undoing import all_or_nothing
 from ..rig.live import handlers as live
-from ..rig.live.plan import Plan
+from ..rig.live.scene_plan import Plan
 from ..rig.model.lengthening import growth, may_stretch, scaled_bones
 from ..rig.model.limb import chain_bones
 from ..rig.model.order import ChainName, live_tips

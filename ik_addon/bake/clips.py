@@ -10,6 +10,7 @@ import bpy
 from .. import messages
 from ..rig.blender.animation import bone_of_path
 from ..rig.blender.armatures import armature_named
+from ..rig.blender.cleanup import surely
 from ..rig.blender.clips import (
     Clip,
     channels_kept,
@@ -31,8 +32,9 @@ from ..rig.model.order import ChainName
 from ..solvers import ChainError
 from .baking import baked, finish_chains
 from .keys import check_keyable
-from .report import publish
-from .stepping import Steps, at_once, part_of
+from .report import file_report, left_out, publish
+from .stepping import Steps, at_once, in_time, part_of
+from .stopping import TimeLimitError
 
 Result = TypeVar("Result")
 
@@ -46,15 +48,12 @@ def clip_playing(ob: bpy.types.Object, clip: Clip, channels: set[tuple[str, str]
     """
     partners = [(control, partner(control, clip)) for control in separate_controls(ob)]
     alone = [(ob, clip), *((control, own) for control, own in partners if own is not None)]
-    try:
-        with playing_alone(alone), channels_kept(ob, channels):
-            put_at_rest(ob, channels - moved_channels(clip))
-            # Not by the handlers: they would solve the chains twice, and see where that was in vain.
-            live.evaluate_solved()
-            yield
-    finally:
-        # Something may have been made for them meanwhile.
-        controls_follow(ob)
+    # Something may be made for them meanwhile.
+    with surely(lambda: controls_follow(ob)), playing_alone(alone), channels_kept(ob, channels):
+        put_at_rest(ob, channels - moved_channels(clip))
+        # Not by the handlers: they would solve the chains twice, and see where that was in vain.
+        live.evaluate_solved()
+        yield
 
 
 def channels_of_clips(ob: bpy.types.Object) -> set[tuple[str, str]]:
@@ -227,10 +226,19 @@ def clips_checked(
 ) -> Steps[dict]:
     """In steps: check clips of an armature object, each over its own frames; returns the report with an entry for each.
 
-    work: checks the clip that plays. names: those of the clips; None: all.
+    work: checks the clip that plays. names: those of the clips; None: all. Clips for which there is no time are left
+    out.
     """
     clips = chosen_clips(ob, names)
-    return publish(*_entries((yield from over_clips(ob, clips, lambda _: work(frames_of(ob)))), clips))
+
+    def in_its_time(_: Clip) -> Steps[dict]:
+        frames = frames_of(ob)
+        try:
+            return (yield from in_time(work(frames)))
+        except TimeLimitError as error:
+            return {"files": [file_report(frames, 0.0, []) | left_out(error)]}
+
+    return publish(*_entries((yield from over_clips(ob, clips, in_its_time)), clips))
 
 
 bake_clips = at_once(clips_baked)

@@ -10,19 +10,19 @@ import numpy as np
 from .. import messages
 from ..rig.blender.armatures import armature_named
 from ..rig.blender.channels import LOCATION, SCALE, Raw, raw_values
-from ..rig.blender.evaluating import evaluate
 from ..rig.blender.rotations import continuous, continuous_numbers
 from ..rig.blender.sampling import Sampler
 from ..rig.data.settings import body_settings_of, settings_of
 from ..rig.live import handlers as live
-from ..rig.live.others import others_handle_frames
-from ..rig.live.plan import Plan
+from ..rig.live.handler_lists import others_handle_frames
+from ..rig.live.scene_plan import Plan
 from ..rig.model.foot import possible_end_bones
 from ..rig.model.lengthening import scaled_bones
 from ..rig.model.limb import link_bones, missed_world
 from ..rig.model.limb_model import LimbModel, animated_bones
 from ..rig.model.order import ChainName, objects_of
 from ..rig.pose.kinematics import FkTrack, joints_of, posed
+from ..rig.pose.lending import loans
 from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import PosedLimb, ScenePass
 from ..rig.pose.sources import EvaluatedPlaces, SeenPlaces
@@ -228,7 +228,7 @@ def _see(
         else:
             solved = live.solve_scene(depsgraph, frame_changed=True)
             if measured:
-                evaluate(depsgraph)
+                loans.evaluate(depsgraph)
             shown = SceneReader(depsgraph) if measured else None
             for name, motion in motions.items():
                 taken[name].append(_take(motion, name, frame, solved, shown))

@@ -11,12 +11,13 @@ import numpy as np
 
 from .. import messages
 from ..rig.blender.armatures import armature_named
-from ..solvers import Outcome
+from ..solvers import ChainError, Outcome
 from ..solvers.arrays import conjugate, multiply
 from ..solvers.chain import MET
 from .certificate import MISSES, UNSEEN, contacts_words, range_words
 from .course import NOTHING, Course
 from .radar import Flags, flags_of
+from .stopping import TimeLimitError
 
 SCHEMA = 1
 """Version of the shape of reports: it changes if something that was there is no longer, or means something else."""
@@ -103,6 +104,11 @@ def file_report(frames: range, seconds: float, records: Sequence[ChainRecord]) -
         "chains": [_entry(*each, frames.step) for each in zip(records, flags, strict=True)],
         "error": None,
     }
+
+
+def left_out(error: ChainError) -> dict:
+    """What the entry of a clip says that was left as it is. For want of time that is an error, and not what it is."""
+    return {"left_out": str(error), "error": str(error) if isinstance(error, TimeLimitError) else None}
 
 
 def whole_report(entries: Iterable[dict]) -> dict:

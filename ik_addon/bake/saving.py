@@ -5,8 +5,8 @@ import os
 import secrets
 import shutil
 import struct
-from collections.abc import Callable
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterable
+from contextlib import redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
 
@@ -19,6 +19,9 @@ _ENDS = (24, 32)
 _SEEK_TABLE = struct.Struct("<IBI")
 """The end of a compressed file: how many frames it has, flags, and a number that says that this is a seek table."""
 _SEEK_TABLE_MAGIC = 0x8F92EAB1
+_UNFINISHED = ".analytic-ik."
+"""How the names of files begin that are not finished."""
+_mark = ""
 
 
 def check_place(path: Path) -> None:
@@ -146,7 +149,25 @@ def _beside(folder: Path) -> Path:
 
     It is drawn at random: of several machines that write to one folder, two may give their processes the same number.
     """
-    return folder / f".analytic-ik.{secrets.token_hex(8)}.part"
+    return folder / f"{_UNFINISHED}{_mark}{secrets.token_hex(8)}.part"
+
+
+def mark_unfinished(mark: str) -> None:
+    """Have this process put a mark into the names of files that are not finished, for `remove_unfinished`."""
+    global _mark
+    _mark = mark
+
+
+def remove_unfinished(mark: str, folders: Iterable[str]) -> None:
+    """Remove from folders what processes with this mark were saving when they were killed."""
+    for folder in map(Path, folders):
+        for left in folder.glob(f"{_UNFINISHED}{mark}*"):
+            if left.is_dir():
+                shutil.rmtree(left, ignore_errors=True)
+                continue
+            # Who may not remove it finds it by its name; the run is not about that.
+            with suppress(OSError):
+                left.unlink()
 
 
 def ignores_case(folder: Path) -> bool:

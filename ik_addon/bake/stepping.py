@@ -11,7 +11,9 @@ from typing import TypeVar
 
 import bpy
 
+from ..rig.blender.cleanup import Scratch, all_clean, surely
 from ..rig.live import handlers as live
+from .stopping import check_time
 
 Result = TypeVar("Result")
 Steps = Generator[tuple[int, int], None, Result]
@@ -38,9 +40,21 @@ def part_of(steps: Steps[Result], number: int, count: int) -> Steps[Result]:
             yield (number * total + done) // count, total
 
 
+def in_time(steps: Steps[Result]) -> Steps[Result]:
+    """The same steps. Raises TimeLimitError before one for which there is no time."""
+    with closing(steps):
+        while True:
+            check_time()
+            try:
+                step = next(steps)
+            except StopIteration as end:
+                return end.value
+            yield step
+
+
 def finish(steps: Steps[Result], progress: Progress | None = None) -> Result:
     """Go through all steps at once; returns what they come to. An exception of `progress` closes them."""
-    with closing(steps):
+    with all_clean(), closing(steps):
         while True:
             try:
                 step = next(steps)
@@ -64,10 +78,8 @@ def at_once(work: Callable[..., Steps[Result]]) -> Callable[..., Result]:
 def frame_kept(scene: bpy.types.Scene) -> Iterator[None]:
     """Afterwards the scene is at the frame again at which it was, whatever happens."""
     frame, subframe = scene.frame_current, scene.frame_subframe
-    try:
+    with surely(lambda: scene.frame_set(frame, subframe=subframe)):
         yield
-    finally:
-        scene.frame_set(frame, subframe=subframe)
 
 
 @contextmanager
@@ -93,8 +105,9 @@ def stepping_apart(context: bpy.types.Context, objects: Iterable[bpy.types.Objec
     if not _plays_anywhere(objects):
         yield None
         return
-    scene = bpy.data.scenes.new("Analytic IK")
-    try:
+    scratch = Scratch(bpy.data.scenes)
+    with surely(scratch.remove):
+        scene = scratch.made(lambda: bpy.data.scenes.new("Analytic IK"))
         for name in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
             setattr(scene.render, name, getattr(context.scene.render, name))
         for ob in objects:
@@ -107,8 +120,6 @@ def stepping_apart(context: bpy.types.Context, objects: Iterable[bpy.types.Objec
 
         with live.paused():
             yield go_to
-    finally:
-        bpy.data.scenes.remove(scene)
 
 
 def _plays_anywhere(objects: Iterable[bpy.types.Object]) -> bool:

@@ -1,4 +1,5 @@
-"""Asked to stop, by Ctrl+C or by whoever ends the process: heard between two steps, where nothing is half done.
+"""Asked to stop, by Ctrl+C, by whoever ends the process, or by a time limit: heard between two steps, where nothing is
+half done.
 
 Python would raise it wherever it is. Inside a handler or a driver Blender prints that and goes on as if nothing were.
 """
@@ -6,9 +7,16 @@ Python would raise it wherever it is. Inside a handler or a driver Blender print
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
+from time import monotonic
 from types import FrameType
 
+from .. import messages
+from ..solvers import ChainError
+
 _asked: list[int] = []
+_limits: list[tuple[float, float]] = []
+"""Of the work that is going on: when it has to end, and how many seconds it was given."""
 
 
 class Stopped(KeyboardInterrupt):
@@ -17,6 +25,26 @@ class Stopped(KeyboardInterrupt):
     def __init__(self, number: int) -> None:
         super().__init__("stopped")
         self.number = number
+
+
+class TimeLimitError(ChainError):
+    """The time is up. What was done until then is kept, by whoever can."""
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Inside, `check_time` raises TimeLimitError after so many seconds; None: never."""
+    _limits.append((inf, inf) if seconds is None else (monotonic() + seconds, seconds))
+    try:
+        yield
+    finally:
+        _limits.pop()
+
+
+def check_time() -> None:
+    """Raise TimeLimitError where the time is up."""
+    if _limits and monotonic() > _limits[-1][0]:
+        raise TimeLimitError(messages.TOO_LONG(seconds=_limits[-1][1]))
 
 
 @contextmanager

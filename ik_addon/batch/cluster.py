@@ -11,16 +11,14 @@ from time import monotonic
 
 from .. import messages
 from ..bake.stopping import stop_if_asked
+from ..command_line.working import NoClusterError
+from .request import remove_leftovers
 from .task import carry_out, version
 
 _TIMEOUT = _LOOK = 10.0
 """Seconds after which a scheduler that does not answer is not there, and between two looks for workers."""
 _PAUSE = 0.1
 """Seconds between two looks whether somebody asks to stop."""
-
-
-class NoClusterError(Exception):
-    """There is no cluster to work on; nothing was begun."""
 
 
 def answers(
@@ -88,3 +86,5 @@ def answers(
                     continue
                 answer["error"] = answer.pop("died")
             yield index, {**answer, "attempts": attempt}
+    # Not if it is stopped: workers finish the files that they are in.
+    remove_leftovers(requests)

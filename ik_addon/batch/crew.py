@@ -11,7 +11,8 @@ from time import monotonic
 
 from .. import messages
 from ..bake.stopping import Stopped, stop_if_asked
-from .resident import DiedError, Resident
+from .request import remove_leftovers
+from .resident import DiedError, Resident, TooLongError
 
 MEMORY = 500_000_000
 """Bytes that a process is given where their number is chosen."""
@@ -46,13 +47,13 @@ class _Task:
 
 
 class Crew:
-    """Residents that share a list of requests. command: starts one. tries: attempts at a request whose process dies.
+    """Residents that share a list of requests. tries: attempts at a request whose process dies.
 
     limit: seconds after which an attempt is given up, None if it may take as long as it does.
     """
 
-    def __init__(self, command: Sequence[str], tries: int, limit: float | None) -> None:
-        self._command, self._tries, self._limit = command, tries, limit
+    def __init__(self, tries: int, limit: float | None) -> None:
+        self._tries, self._limit = tries, limit
         self._tasks: SimpleQueue[_Task] = SimpleQueue()
         # None: a thread has ended.
         self._results: SimpleQueue[tuple[int, dict] | None] = SimpleQueue()
@@ -95,6 +96,9 @@ class Crew:
         finally:
             self._stopped.set()
             self._kill()
+            for thread in threads:
+                thread.join()
+            remove_leftovers(requests)
         # Where no process could be started tasks are left.
         left = [self._tasks.get() for _ in range(self._tasks.qsize())]
         for task in sorted(left, key=lambda task: task.index):
@@ -133,7 +137,7 @@ class Crew:
 
     def _started(self, place: int) -> bool:
         try:
-            resident = self._residents[place] = Resident(self._command)
+            resident = self._residents[place] = Resident()
         except OSError as error:
             self._reason = str(error)
             return False
@@ -159,7 +163,7 @@ class Crew:
             if _state(task.request) != task.state:
                 # It was saved, and must not be baked a second time.
                 return {"error": messages.SAVED_AND_DIED()}
-            if task.attempt < self._tries:
+            if task.attempt < self._tries and not isinstance(died, TooLongError):
                 task.attempt += 1
                 self._tasks.put(task)
                 return None

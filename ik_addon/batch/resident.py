@@ -7,14 +7,21 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
-from collections.abc import Sequence
 
 from .. import messages
 
+WORK = "work"
+"""The command of a worker process. Nobody types it, and no help names it."""
+
 _APART = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 """On Windows what `start_new_session` is elsewhere: Ctrl+C is heard by the parent alone, which passes it on."""
+
+_GRACE = 120.0
+"""Seconds over its limit that a process has at least to hear of it between two frames, and to save what is done: a
+character with many clips takes long. Else it has as long again."""
 
 _SECONDS_TO_END = 30.0
 """Seconds after which a process that has nothing to do, and does not end, is ended."""
@@ -24,19 +31,23 @@ class DiedError(Exception):
     """A process ended before it answered; the message says how, and what to do about the file."""
 
 
-class Resident:
-    """A process that answers one request after the other. about: what it says of itself, once it has started.
+class TooLongError(DiedError):
+    """It was ended because it took too long, and would again."""
 
-    command: starts it; see `worker.py` for the other side.
+
+class Resident:
+    """A process that answers one request after the other; see `worker.py` for the other side.
+
+    about: what it says of itself, once it has started.
     """
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self) -> None:
         self.about: dict = {}
         self._expired = False
         # What Blender and its libraries print, which nobody reads but after a crash.
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the process)
         self._process = subprocess.Popen(
-            command,
+            [sys.executable, "-m", "ik_addon", WORK],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
@@ -52,14 +63,17 @@ class Resident:
         self.about = self._answer(None)
 
     def ask(self, request: dict, limit: float | None) -> dict:
-        """The answer to a request. Raises DiedError if the process ends first, or was ended after `limit` seconds."""
+        """The answer to a request. Raises DiedError if the process ends first.
+
+        limit: seconds after which the process itself is to stop; if it does not, it is ended, and that is TooLongError.
+        """
         try:
             self._stdin.write(json.dumps(request) + "\n")
             self._stdin.flush()
         except OSError:
             # It has ended; `_answer` says how.
             return self._answer(limit)
-        timer = threading.Timer(limit or 0.0, self._expire)
+        timer = threading.Timer(max(limit + _GRACE, 2.0 * limit) if limit else 0.0, self._expire)
         if limit:
             timer.start()
         try:
@@ -95,13 +109,13 @@ class Resident:
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     def _answer(self, limit: float | None) -> dict:
-        # Blender the application prints its version first.
+        # What Blender prints before the worker has turned its stdout away is no answer.
         line = next((line for line in self._stdout if line.startswith("{")), "")
         if line.endswith("\n"):
             return json.loads(line)
         code = self._process.wait()
         if self._expired:
-            raise DiedError(messages.BLENDER_TOO_LONG(seconds=limit))
+            raise TooLongError(messages.TOO_LONG(seconds=limit))
         raise DiedError(messages.BLENDER_DIED(how=signal.Signals(-code).name if code < 0 else f"exit status {code}"))
 
     def _expire(self) -> None:

@@ -5,13 +5,12 @@ Blender never lives in the Dask worker, so a crash of Blender is no death of the
 
 import hashlib
 import platform
-import sys
 import threading
 from functools import cache
 from pathlib import Path
 
 from .. import messages
-from .resident import DiedError, Resident
+from .resident import DiedError, Resident, TooLongError
 
 _of_thread = threading.local()
 
@@ -34,7 +33,7 @@ def carry_out(request: dict, limit: float | None, wanted: str) -> dict:
     host = {"host": platform.node()}
     if version() != wanted:
         return {"died": messages.OTHER_VERSION(worker=platform.node()), **host}
-    resident = getattr(_of_thread, "resident", None) or Resident([sys.executable, "-m", "ik_addon", "work"])
+    resident = getattr(_of_thread, "resident", None) or Resident()
     _of_thread.resident = None
     try:
         if not resident.about:
@@ -43,6 +42,6 @@ def carry_out(request: dict, limit: float | None, wanted: str) -> dict:
     except DiedError as died:
         reason = str(died) if resident.about else messages.NO_WORKER_STARTS(reason=resident.last_words())
         resident.close()
-        return {"died": reason, **host}
+        return {"error" if isinstance(died, TooLongError) else "died": reason, **host}
     _of_thread.resident = resident
     return {**answer, **host, "blender": resident.about["blender"]}

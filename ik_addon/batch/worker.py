@@ -4,18 +4,33 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 
-from ..bake.stopping import Stopped
+import bpy
+
+from .. import command_line
+from ..bake.saving import mark_unfinished
+from ..bake.stopping import Stopped, stops_heard
+from .request import from_request
 
 
-def serve(work: Callable[[dict], list[dict]], about: dict) -> int:
+def work() -> int:
     """Answer requests until there are no more; returns the exit status.
 
-    work: does what a request asks for and returns its entries in the report. about: what is said first. An answer has
-    the "entries", with what was printed meanwhile as "out" and "err", or is {"stopped": true}.
+    First it says which Blender it is. An answer has the "entries" of the report, with what was printed meanwhile as
+    "out" and "err", or is {"stopped": true}.
     """
+    with stops_heard():
+        try:
+            return _work()
+        except Stopped as stop:
+            return 128 + stop.number
+        except BrokenPipeError:
+            # Nobody waits for answers any longer: whoever started it has died.
+            return 1
+
+
+def _work() -> int:
     sys.stdout.flush()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     # Blender prints from C as well, and must not print between the answers.
@@ -25,18 +40,16 @@ def serve(work: Callable[[dict], list[dict]], about: dict) -> int:
         answers.write(json.dumps(content) + "\n")
         answers.flush()
 
-    try:
-        answer(about)
-        for line in sys.stdin:
-            out, err = io.StringIO(), io.StringIO()
-            try:
-                with redirect_stdout(out), redirect_stderr(err):
-                    entries = work(json.loads(line))
-            except Stopped as stop:
-                answer({"stopped": True})
-                return 128 + stop.number
-            answer({"entries": entries, "out": out.getvalue(), "err": err.getvalue()})
-    except BrokenPipeError:
-        # Nobody waits for answers any longer: whoever started it has died.
-        return 1
+    answer({"blender": bpy.app.version_string.split()[0]})
+    for line in sys.stdin:
+        out, err = io.StringIO(), io.StringIO()
+        try:
+            with redirect_stdout(out), redirect_stderr(err):
+                request = json.loads(line)
+                mark_unfinished(request["mark"])
+                entries = command_line.process(*from_request(request))
+        except Stopped:
+            answer({"stopped": True})
+            raise
+        answer({"entries": entries, "out": out.getvalue(), "err": err.getvalue()})
     return 0

@@ -17,8 +17,7 @@ import bpy
 
 from .. import messages
 from ..bake.report import foot_words, words
-from ..bake.stopping import Stopped, stop_if_asked, stops_heard
-from ..batch.cluster import NoClusterError
+from ..bake.stopping import Stopped, stop_if_asked, stops_heard, time_limit
 from ..solvers import ChainError
 from .baking import bake_file
 from .checking import check_file
@@ -29,20 +28,18 @@ from .planting import plant_file
 from .reports import Ledger, entries_kept, merge
 from .rigging import rig_file
 from .saying import complain, remark, say, say_sum
-from .working import WORK, failed, work, worked_on
+from .working import NoClusterError, Workers, failed, worked_on
 
 _WORK = {"bake": bake_file, "check": check_file, "native": native_file, "plant": plant_file, "rig": rig_file}
 _handles: list[object] = []
 
 
-def run(arguments: Sequence[str], prog: str = "analytic-ik") -> int:
-    """Carry out one command; returns the exit status and raises nothing."""
+def run(arguments: Sequence[str], prog: str = "analytic-ik", workers: Workers | None = None) -> int:
+    """Carry out one command; returns the exit status and raises nothing. workers: None where there are none."""
     with stops_heard():
         try:
-            if [*arguments] == [WORK]:
-                return work(_process)
-            options = read_options(arguments, prog)
-            return merge(options) if options.command == "merge" else _carried_out(options)
+            options = read_options(arguments, prog, workers is not None)
+            return merge(options) if options.command == "merge" else _carried_out(options, workers)
         except SystemExit as stop:
             # argparse has said what is wrong, or shown the help.
             return int(stop.code or 0)
@@ -50,7 +47,7 @@ def run(arguments: Sequence[str], prog: str = "analytic-ik") -> int:
             return 128 + stop.number
 
 
-def _carried_out(options: argparse.Namespace) -> int:
+def _carried_out(options: argparse.Namespace, workers: Workers | None) -> int:
     """Do what the options say; returns the exit status.
 
     Raises Stopped if somebody asked to stop, after the report of what was done until then is written.
@@ -63,7 +60,7 @@ def _carried_out(options: argparse.Namespace) -> int:
     ledger = Ledger(options, kept)
     places = [index for index in range(len(options.files)) if index not in kept]
     try:
-        for index, entries in worked_on([options.files[index] for index in places], options, _process):
+        for index, entries in worked_on([options.files[index] for index in places], options, process, workers):
             ledger.add(places[index], entries)
     except NoClusterError as error:
         complain("--cluster", error)
@@ -80,11 +77,11 @@ def _carried_out(options: argparse.Namespace) -> int:
     return int(not ledger.write() or failed)
 
 
-def _process(file: Path, options: argparse.Namespace) -> list[dict]:
+def process(file: Path, options: argparse.Namespace) -> list[dict]:
     """One file; its entries in the report, one for each clip, with the error that stopped it."""
     try:
         stop_if_asked()
-        with noise_apart(options.quiet):
+        with noise_apart(options.quiet), time_limit(options.time_limit):
             entries = _WORK[options.command](file, options)
         # A figure that is none could not be written to the report.
         json.dumps(entries, allow_nan=False)
@@ -97,6 +94,8 @@ def _process(file: Path, options: argparse.Namespace) -> list[dict]:
         return [failed(file, messages.FILE_FAILED(kind=type(error).__name__, error=error))]
     for entry in entries:
         _say_entry(file, entry)
+    for reason in dict.fromkeys(entry["error"] for entry in entries if "left_out" in entry and entry["error"]):
+        complain(file, reason)
     return [{**entry, "file": str(file)} for entry in entries]
 
 
@@ -133,7 +132,7 @@ def _run_in_blender(arguments: Sequence[str]) -> int:
 
 def register() -> None:
     """Make Blender's own command line know `--command analytic_ik`."""
-    _handles.append(bpy.utils.register_cli_command("analytic_ik", lambda arguments: _run_in_blender(arguments)))
+    _handles.append(bpy.utils.register_cli_command("analytic_ik", _run_in_blender))
 
 
 def unregister() -> None:

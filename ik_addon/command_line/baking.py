@@ -7,10 +7,12 @@ import bpy
 
 from .. import messages
 from ..authoring.bare import controls_of_chains, remove_controls
-from ..bake import bake, chains_of
+from ..bake import chains_of
+from ..bake.baking import baked
 from ..bake.certificate import read_certificates
-from ..bake.clips import bake_clips, rigged_clips
+from ..bake.clips import clips_baked, rigged_clips
 from ..bake.formats import ONE_CLIP
+from ..bake.stepping import finish, in_time
 from ..bake.stopping import stop_if_asked
 from ..rig.blender.armatures import armature_named
 from ..rig.model.order import ChainName
@@ -45,9 +47,10 @@ def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
     frames = range(first, last + 1, options.step or 1)
     with shown(file.name, len(frames)) as progress:
         if clips == "all":
-            report = bake_clips(bpy.context, chains, **settings, strips=True, progress=progress)
+            steps = clips_baked(bpy.context, chains, **settings, strips=True)
         else:
-            report = bake(bpy.context, chains, frames, **settings, progress=progress)
+            steps = baked(bpy.context, chains, frames, **settings)
+        report = finish(in_time(steps), progress)
     stop_if_asked()
     if not keeps_chains:
         for ob, own in controls:

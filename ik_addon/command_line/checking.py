@@ -10,7 +10,7 @@ from ..bake import chains_of
 from ..bake.baking import checked
 from ..bake.clips import clips_checked, rigged_clips
 from ..bake.formats import open_file
-from ..bake.stepping import Steps, finish
+from ..bake.stepping import Steps, finish, in_time
 from ..bake.stopping import stop_if_asked
 from ..planting.scene.checking import checked_with_feet, clips_checked_with_feet
 from ..planting.scene.shown import legs_of
@@ -48,7 +48,7 @@ def check_file(file: Path, options: argparse.Namespace) -> list[dict]:
     entries = []
     with shown(file.name, len(frames)) as progress:
         if clips != "all":
-            entries = finish(work(), progress)["files"]
+            entries = finish(in_time(work()), progress)["files"]
         for ob in armatures if clips == "all" else ():
             entries += finish(clips_work(ob), progress)["files"]
     stop_if_asked()

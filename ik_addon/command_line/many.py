@@ -11,13 +11,9 @@ from ..bake.reading import text_of
 _LINES = re.compile(r"([1-9]\d*)-([1-9]\d*)$")
 _LONGEST_LIST = 100_000_000
 """Bytes of a list of files."""
-_OF_RUN = {
-    *("files", "files_from", "lines", "report", "certificate", "resume"),
-    *("jobs", "cluster", "tries", "time_limit", "usage_error"),
-}
-"""Options of the run as a whole, which no worker needs."""
-_PATHS = {"output", "output_dir"}
-DEFAULTS = {"files_from": None, "lines": None, "resume": False, "jobs": None, "cluster": None}
+_OF_WORKERS = ("jobs", "cluster", "tries")
+"""Options for which there must be worker processes."""
+DEFAULTS = {"files_from": None, "lines": None, "resume": False, "time_limit": None, "jobs": None, "cluster": None}
 """What these options are for commands that do not have them."""
 
 
@@ -30,14 +26,17 @@ def many_options() -> argparse.ArgumentParser:
     many.add_argument(
         "--resume", action="store_true", help="leave out what --report lists without an error, if its output is there"
     )
-    where = many.add_mutually_exclusive_group()
-    where.add_argument("--jobs", type=_jobs, metavar="N", help="worker processes on this machine, or auto")
-    where.add_argument("--cluster", metavar="ADDRESS", help="Dask scheduler, or the file that it wrote")
     many.add_argument(
-        "--tries", type=_tries, metavar="K", help="attempts at a file on which the worker process crashes (default: 2)"
+        "--time-limit",
+        type=_seconds,
+        metavar="S",
+        help="seconds after which a file is given up; plant and check keep the clips that are done (default: none)",
     )
-    many.add_argument(
-        "--time-limit", type=_seconds, metavar="S", help="seconds after which a worker process is ended (default: none)"
+    workers = parser.add_argument_group("worker processes", description="Only the Python package has them.")
+    workers.add_argument("--jobs", type=_jobs, metavar="N", help="worker processes on this machine, or auto")
+    workers.add_argument("--cluster", metavar="ADDRESS", help="Dask scheduler, or the file that it wrote")
+    workers.add_argument(
+        "--tries", type=_tries, metavar="K", help="attempts at a file on which the worker process crashes (default: 2)"
     )
     return parser
 
@@ -77,33 +76,27 @@ def take_lines(options: argparse.Namespace) -> None:
         options.files = options.files[slice(*options.lines)]
 
 
-def check_run(options: argparse.Namespace) -> None:
-    """Exit as argparse does if these options do not go together."""
+def is_for_workers(options: argparse.Namespace) -> bool:
+    """Whether other processes are to work on the files."""
+    return options.jobs is not None or options.cluster is not None
+
+
+def check_run(options: argparse.Namespace, has_workers: bool) -> None:
+    """Exit as argparse does if these options do not go together, or need worker processes where there are none."""
     if options.resume and options.report is None:
         options.usage_error(messages.RESUME_WITHOUT_REPORT())
-    if options.jobs is None and options.cluster is None:
-        for name in ("tries", "time_limit"):
-            if getattr(options, name, None) is not None:
-                options.usage_error(messages.FOR_WORKERS(option=f"--{name.replace('_', '-')}"))
+    for name in (name for name in _OF_WORKERS if getattr(options, name, None) is not None):
+        option = f"--{name.replace('_', '-')}"
+        if not has_workers:
+            options.usage_error(messages.NO_WORKERS_HERE(option=option))
+        if not is_for_workers(options):
+            options.usage_error(messages.FOR_WORKERS(option=option))
     if options.cluster is not None:
+        if options.jobs is not None:
+            options.usage_error(messages.JOBS_AND_CLUSTER())
         for name in ("in_place", "output"):
             if getattr(options, name, None):
                 options.usage_error(messages.NOT_ON_CLUSTER(option=f"--{name.replace('_', '-')}"))
-
-
-def to_request(file: Path, options: argparse.Namespace) -> dict:
-    """What a worker is told, fit for JSON. On a cluster paths are absolute: its workers have other current folders."""
-    path = str if options.cluster is None else os.path.abspath
-    given = {name: value for name, value in vars(options).items() if name not in _OF_RUN}
-    paths = {name: path(given[name]) for name in _PATHS & given.keys() if given[name] is not None}
-    return {"file": path(file), "options": given | paths}
-
-
-def from_request(request: dict) -> tuple[Path, argparse.Namespace]:
-    """The file and the options of `to_request`."""
-    given = request["options"]
-    paths = {name: Path(given[name]) for name in _PATHS & given.keys() if given[name] is not None}
-    return Path(request["file"]), argparse.Namespace(**given | paths)
 
 
 def _lines(text: str) -> tuple[int, int]:

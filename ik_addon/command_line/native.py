@@ -9,7 +9,7 @@ import bpy
 from .. import messages
 from ..bake.certificate import chains_words
 from ..bake.saving import save_blend
-from ..bake.stopping import stop_if_asked
+from ..bake.stopping import check_time, stop_if_asked
 from ..native.making import make_native
 from ..rig.blender.armatures import armature_named
 from ..rig.data.settings import native_tips
@@ -49,6 +49,7 @@ def native_file(file: Path, options: argparse.Namespace) -> list[dict]:
 
 def _made(file: Path, ob: bpy.types.Object, names: list[str], switch: bool) -> dict:
     """Make chains of one armature object native, and say it; what the report says of it."""
+    check_time()
     entry = {"armature": ob.name, "tips": [], "difference": 0.0, "stay_live": []}
     bpy.context.view_layer.objects.active = ob
     try:

@@ -22,14 +22,17 @@ _OF_CHAINS = ("rig", "native")
 _FRAMES = re.compile(r"(-?\d+)-(-?\d+)$")
 
 
-def read_options(arguments: Sequence[str], prog: str) -> argparse.Namespace:
-    """The options that arguments say. Raises SystemExit, once it is said, where they make no sense or ask for help."""
+def read_options(arguments: Sequence[str], prog: str, has_workers: bool) -> argparse.Namespace:
+    """The options that arguments say. Raises SystemExit, once it is said, where they make no sense or ask for help.
+
+    has_workers: False where there are no worker processes for --jobs and --cluster.
+    """
     options = _parser(prog).parse_args(arguments)
     if options.command == "merge":
         check_texts(options, ())
         return options
     read_list(options)
-    check_run(options)
+    check_run(options, has_workers)
     if not options.files and bpy.data.filepath and not options.files_from:
         options.files = [Path(bpy.data.filepath)]
     if not options.files:

@@ -8,8 +8,10 @@ import bpy
 from .. import messages
 from ..bake.clips import rigged_clips
 from ..bake.formats import ONE_CLIP
-from ..bake.stopping import stop_if_asked
-from ..planting import Ground, plant_clip, plant_clips
+from ..bake.stepping import finish, in_time
+from ..bake.stopping import TimeLimitError, stop_if_asked
+from ..planting import Ground, plant_clips
+from ..planting.scene.whole_clip import clip_planted
 from ..solvers import ChainError
 from .files import armatures_of_scene, ground_of, is_foreign, opened, save_output, span_of
 from .saying import complain, say, shown
@@ -19,7 +21,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
     """Plant the armatures of a file, bake and save it; its entries, with an error if none could be planted."""
     output, compressed = opened(file, options)
     ground, keep = ground_of(options) or Ground(), not is_foreign(output)
-    entries, planted, reasons = [], [], []
+    entries, planted, reasons, late = [], [], [], []
     for ob in armatures_of_scene():
         bpy.context.view_layer.objects.active = ob
         several = len(rigged_clips(ob)) > 1
@@ -32,9 +34,11 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
                     report = plant_clips(bpy.context, ob, None, None, ground, keep, progress=progress)
                 else:
                     frames = options.frames and range(options.frames[0], options.frames[1] + 1)
-                    report = plant_clip(bpy.context, ob, frames, None, ground, keep, progress=progress)
+                    report = finish(in_time(clip_planted(bpy.context, ob, frames, None, ground, keep)), progress)
         except ChainError as error:
             reasons.append(complain(file, error))
+            if isinstance(error, TimeLimitError):
+                late.append({"frames": None, "seconds": 0.0, "chains": [], "error": str(error)})
             continue
         entries += report["files"]
         planted.append((ob, span_of(report["files"])))
@@ -43,4 +47,4 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
     stop_if_asked()
     bpy.context.view_layer.objects.active = planted[0][0]
     save_output(file, output, compressed, planted[0][1])
-    return entries
+    return entries + late

@@ -48,6 +48,7 @@ def _legs_of(file: Path, ob: bpy.types.Object, options: argparse.Namespace) -> d
         lines.append(messages.MOTION_FOLLOWED(armature=ob.name, first=rigged.frames[0], last=rigged.frames[-1]))
     for out in rigged.left_out:
         lines.append(messages.LIMB_LEFT_OUT(armature=ob.name, bone=out.bone, why=messages.as_part(out.reason)))
-    for line in lines:
+    entry = rigged_entry(ob, rigged)
+    for line in (*lines, *(messages.OF(whose=ob.name, said=warning) for warning in entry["warnings"])):
         say(messages.OF(whose=file, said=line))
-    return rigged_entry(ob, rigged)
+    return entry

@@ -1,14 +1,16 @@
 """Adding a chain is checked: where it moves a bone it is taken back, with a sentence that says which and how far."""
 
+import random
 import re
+from itertools import pairwise
 from math import radians
 
 import bpy
 import pytest
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 from ik_addon.authoring import controls, rigging
-from ik_addon.authoring.unmoved import ALLOWED
+from ik_addon.authoring.unmoved import ALLOWED, VISIBLE
 
 from ..rig.rigs import leg, new_empty, update
 from ..scenes import pose_of, select, select_bones
@@ -135,3 +137,81 @@ def test_a_bone_anywhere_that_turns_counts_by_the_way_of_its_end(monkeypatch):
     assert float(found[2]) == pytest.approx(radians(2.0) * head.bone.length, rel=0.02)
     left = differences(before, everything())
     assert all(line.endswith("became ('XYZ', True)") for line in left), "its rotation mode alone is not ours"
+
+
+def a_body_anywhere(rng: random.Random) -> tuple[bpy.types.Object, float]:
+    """A body with two legs of 1.9 cm to 190 m, at most 100 km from the origin, turned and posed; and a leg's length,
+    in armature space."""
+    scale = rng.choice((1.0, 0.01))
+    length = 1.9 * 10.0 ** rng.uniform(-2.0, 2.0) / scale
+    bend = rng.choice((0.0, 10.0 ** rng.uniform(-4.0, -0.5)))
+    data = bpy.data.armatures.new("body")
+    ob = bpy.data.objects.new("body", data)
+    bpy.context.collection.objects.link(ob)
+    select(ob)
+    bpy.ops.object.mode_set(mode="EDIT")
+    joints = {"thigh": (0.0, 1.0), "shin": (-bend, 0.5), "foot": (0.0, 0.06), "toe": (-0.12, 0.01), "": (-0.2, 0.0)}
+    root = data.edit_bones.new("hips")
+    root.head, root.tail = (0.0, 0.0, length), (0.0, 0.0, 1.2 * length)
+    for side, x in (("L", 0.1), ("R", -0.1)):
+        parent, names = root, [*joints]
+        for name, after in pairwise(names):
+            bone = data.edit_bones.new(f"{name}.{side}")
+            bone.head, bone.tail = (Vector((x, *joints[each])) * length for each in (name, after))
+            bone.parent = parent
+            parent = bone
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+    def direction() -> Vector:
+        return Vector([rng.gauss(0.0, 1.0) for _ in range(3)]).normalized()
+
+    far = rng.choice((0.0, 10.0 ** rng.uniform(0.0, 5.0)))
+    ob.location, ob.scale, ob.rotation_mode = far * direction(), (scale,) * 3, "QUATERNION"
+    ob.rotation_quaternion = Quaternion(direction(), rng.choice((0.0, rng.uniform(0.0, 3.0))))
+    if rng.random() < 0.6:
+        for bone in ob.pose.bones:
+            bone.rotation_quaternion = Quaternion(direction(), rng.uniform(0.0, 0.4))
+    update()
+    pose = pose_of(ob)
+    chain = [pose[f"{name}.L"].translation for name in ("thigh", "shin", "foot")]
+    return ob, (chain[1] - chain[0]).length + (chain[2] - chain[1]).length
+
+
+def farthest_move(ob: bpy.types.Object, before: dict, length: float) -> float:
+    """How far joints and ends of axes are from where they were, in lengths of the leg."""
+    after, moves = pose_of(ob), []
+    for name, pose in before.items():
+        reach = min(ob.data.bones[name].length, length)
+        moves += [(after[name].translation - pose.translation).length]
+        moves += [reach * (after[name].col[k].xyz - pose.col[k].xyz).length for k in range(3)]
+    return max(moves) / length
+
+
+@pytest.mark.parametrize("block_seed", range(20))
+def test_rounding_is_never_refused_and_said_where_it_can_be_seen(block_seed, capfd):
+    said = []
+    for number in range(50):
+        rng = random.Random(50 * block_seed + number)
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        ob, length = a_body_anywhere(rng)
+        before, controls_as = pose_of(ob), rng.choice(("EMPTIES", "BONES"))
+        capfd.readouterr()
+        tips = rng.choice((["shin.L"], ["shin.L", "shin.R"]))
+        if len(tips) == 1:
+            select_bones(ob, *tips)
+            bpy.ops.analytic_ik.add(controls=controls_as)
+        else:
+            select_bones(ob)
+            bpy.ops.analytic_ik.rig_legs(controls=controls_as)
+        update()
+        out = capfd.readouterr().out
+        assert {bone.name for bone in ob.pose.bones if bone.analytic_ik_enabled} == {*tips}, out
+        moved = farthest_move(ob, before, length)
+        warned = re.search(r"Warning: '[\w.]+' moved by [\d.e+-]+ ?\w*: so far from the origin", out)
+        # After the second leg the first is rounded otherwise.
+        either_way = 1.02 if len(tips) == 1 else 2.0
+        if not 1.0 / either_way < moved / VISIBLE < either_way:
+            assert bool(warned) == (moved > VISIBLE), (number, moved, out)
+        said.append(bool(warned))
+    assert any(said)
+    assert not all(said)

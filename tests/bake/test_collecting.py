@@ -13,7 +13,7 @@ from mathutils import Vector
 from ik_addon.bake import bake, baking, chains_of, check, collecting, stepping
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.live import state as live_state
-from ik_addon.rig.live.plan import Plan
+from ik_addon.rig.live.scene_plan import Plan
 from ik_addon.rig.pose import sources
 from ik_addon.rig.pose.track_reading import TrackReader
 from ik_addon.solvers import ChainError

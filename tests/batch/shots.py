@@ -5,10 +5,13 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import bpy
+
+from ik_addon import command_line
+from ik_addon.batch.workers import worked_on
 
 from ..every_report import check_report
 from ..scenes import walking_leg
@@ -31,6 +34,11 @@ def save_shots(folder: Path, names: list[str], frames: int = 12) -> None:
     bpy.ops.wm.save_as_mainfile(filepath=str(first), compress=False)
     for other in others:
         other.write_bytes(first.read_bytes())
+
+
+def status_of(arguments: Sequence[str]) -> int:
+    """The exit status of the command, as the Python package runs it."""
+    return command_line.run(arguments, workers=worked_on)
 
 
 def started(*arguments: object, cwd: Path) -> subprocess.Popen:

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from ik_addon import command_line
 from ik_addon.batch import cluster
 
-from .shots import CHECKOUT, PATH, keys_of, measured, names, read, save_shots, started, wait_for
+from .shots import CHECKOUT, PATH, keys_of, measured, names, read, save_shots, started, status_of, wait_for
 
 pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals")]
@@ -88,7 +87,7 @@ def folder(addon, tmp_path, monkeypatch) -> Path:
 
 def bake(files: list[str], address: str | Path, *options: str) -> int:
     given = [f"{file}.blend" for file in files]
-    return command_line.run(
+    return status_of(
         ["bake", *given, "--output-dir", "out", "--report", "report.json", "--cluster", str(address), *options]
     )
 
@@ -104,7 +103,7 @@ def test_files_are_the_same_as_by_one_process(folder, dask, capfd):
     shots = [*(name.removesuffix(".blend") for name in good), "poison", "torn"]
     save_shots(folder, shots)
     (folder / "torn.blend").write_text("This is a shopping list.")
-    assert command_line.run(["bake", *good, "--output-dir", "one", "--report", "one.json"]) == 0
+    assert status_of(["bake", *good, "--output-dir", "one", "--report", "one.json"]) == 0
     capfd.readouterr()
     assert bake(shots, dask.file) == 1
     entries = read(folder / "report.json")
@@ -127,9 +126,18 @@ def test_other_commands_say_the_same_there(folder, dask, command):
     files = [f"{shot}.blend" for shot in SHOTS[:2]]
     for way, more in (("here", []), ("there", ["--cluster", str(dask.file)])):
         saves = [] if command == "check" else ["--output-dir", way]
-        assert command_line.run([command, *files, *saves, "--report", f"{way}.json", *more]) == 0
+        assert status_of([command, *files, *saves, "--report", f"{way}.json", *more]) == 0
         assert command == "check" or names(folder / way) == files
     assert measured(folder / "there.json") == measured(folder / "here.json")
+
+
+def test_what_is_left_by_blenders_that_are_killed_while_they_save_is_removed(folder, dask):
+    dask.use(2)
+    shots = [f"falling_{k}" for k in range(8)]
+    save_shots(folder, shots)
+    assert bake(shots, dask.file, "--tries", "1") == 1
+    assert any(entry["error"] for entry in read(folder / "report.json"))
+    assert [name for name in outputs(folder) if not name.endswith(".blend")] == []
 
 
 class Watched:

@@ -8,7 +8,7 @@ from ik_addon import command_line
 
 from ..planting import bvh, clips
 from ..test_plant_command import sliding
-from .shots import PATH, measured, names, read, save_shots
+from .shots import PATH, measured, names, read, save_shots, status_of
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +37,7 @@ def run(command: str, report: str, options: str = "", status: int = 1) -> None:
     """Do the command with the list. Where it saves it has the report's name for a folder."""
     out = "" if command == "check" else f"--output-dir {report}"
     line = f"{command} --files-from list.txt {out} --report {report}.json {options}"
-    assert command_line.run(line.split()) == status
+    assert status_of(line.split()) == status
 
 
 def saved(report: str) -> list[str]:
@@ -59,9 +59,9 @@ def test_a_command_is_the_same_by_workers_and_in_parts(command, capfd):
     for lines, status in (("1-2", 0), ("3-4", 1)):
         out = "" if command == "check" else "--output-dir parts"
         line = f"{command} --files-from list.txt --lines {lines} {out} --report part-{lines}.json"
-        assert command_line.run(line.split()) == status
+        assert status_of(line.split()) == status
     merged = "merge part-1-2.json part-3-4.json --report all.json --certificate all.txt"
-    assert command_line.run(merged.split()) == 1
+    assert status_of(merged.split()) == 1
     assert measured(Path("all.json")) == whole
     assert saved("parts") == saved("whole")
     text = Path("all.txt").read_text()
@@ -78,8 +78,8 @@ def test_a_command_goes_on_with_what_is_not_done(command, monkeypatch):
     first = read(Path("report.json"))
     good = next(Path().glob("one.*"))
     Path(first[2]["file"]).write_bytes(good.read_bytes())
-    done, process = [], command_line._process
-    monkeypatch.setattr(command_line, "_process", lambda file, options: done.append(file) or process(file, options))
+    done, process = [], command_line.process
+    monkeypatch.setattr(command_line, "process", lambda file, options: done.append(file) or process(file, options))
     run(command, "report", "--resume", status=0)
     assert [file.stem for file in done] == ["torn"]
     second = read(Path("report.json"))

@@ -12,7 +12,7 @@ import pytest
 
 from ik_addon import command_line
 
-from .shots import CHECKOUT, PATH, names, read, save_shots
+from .shots import CHECKOUT, PATH, names, read, save_shots, status_of
 
 FARM = CHECKOUT / "farm"
 SHOTS = [f"shot_{k}" for k in range(5)]
@@ -40,7 +40,7 @@ def assert_baked(folder: Path, parts: int) -> None:
     """All shots are baked, and the reports of so many parts are merged to that of the whole."""
     reports = sorted(map(str, (folder / "out").glob("report-*.json")))
     assert len(reports) == parts
-    assert command_line.run(["merge", *reports, "--report", str(folder / "all.json")]) == 0
+    assert status_of(["merge", *reports, "--report", str(folder / "all.json")]) == 0
     assert sorted(Path(entry["file"]).stem for entry in read(folder / "all.json")) == SHOTS
     assert [name for name in names(folder / "out") if name.endswith(".blend")] == [f"{shot}.blend" for shot in SHOTS]
 
@@ -94,7 +94,7 @@ def test_what_flamenco_workers_run_bakes(folder, monkeypatch):
     files = ";".join(f"{folder}/{shot}.blend" for shot in SHOTS)
     settings = {"output_dir": f"{folder}/out", "chunk_size": 3, "after": "MUTE", "action": "COPY", "frames": "1-6"}
     for task in json.loads(compiled({"files": files, "tolerance": 0.001, **settings})):
-        assert command_line.run(task["commands"][0]["parameters"]["args"]) == 0
+        assert status_of(task["commands"][0]["parameters"]["args"]) == 0
     assert_baked(folder, 2)
 
 
@@ -139,7 +139,7 @@ def test_the_slurm_script_bakes(folder, monkeypatch):
         # In place of the command a program that says how it is called.
         given = {"LIST": "list.txt", "OUT": "out", "CHUNK": "3", "ANALYTIC_IK": "echo", "SLURM_ARRAY_TASK_ID": task}
         said = ran("bash", FARM / "slurm/bake.sbatch", env=os.environ | given)
-        assert command_line.run(said.split()) == 0
+        assert status_of(said.split()) == 0
     assert_baked(folder, 2)
 
 

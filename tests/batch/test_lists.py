@@ -11,7 +11,7 @@ import pytest
 from ik_addon import command_line
 from ik_addon.command_line import baking, reports
 
-from .shots import keys_of, measured, names, read, save_shots
+from .shots import keys_of, measured, names, read, save_shots, status_of
 
 SHOTS = [f"shot_{k}" for k in range(4)]
 
@@ -26,7 +26,7 @@ def folder(addon, tmp_path, monkeypatch) -> Path:
 
 
 def run(line: str, status: int = 0) -> None:
-    assert command_line.run(line.split()) == status
+    assert status_of(line.split()) == status
 
 
 BAKE = "bake --files-from list.txt --output-dir out --report report.json"
@@ -76,10 +76,9 @@ USAGE = [
     ("check shot_0.blend --jobs 0", "'0' is not a number of processes. Write a whole number from 1, or auto."),
     ("check shot_0.blend --tries 0 --jobs 1", "'0' is not a number of attempts. Write a whole number from 1."),
     ("check shot_0.blend --tries 3", "--tries is for worker processes. Add --jobs or --cluster."),
-    ("check shot_0.blend --time-limit 60", "--time-limit is for worker processes. Add --jobs or --cluster."),
     ("check shot_0.blend --jobs 1 --time-limit -1", "'-1' is not a time. Write a number of seconds, at most a million"),
     ("check shot_0.blend --jobs 1 --time-limit soon", "'soon' is not a time."),
-    ("check shot_0.blend --jobs 1 --cluster x:1", "not allowed with argument"),
+    ("check shot_0.blend --jobs 1 --cluster x:1", "both --jobs and --cluster are given. Leave one of them out."),
     (
         "bake shot_0.blend --in-place --cluster x:1",
         "--in-place does not go with --cluster, which may repeat a file. Use",

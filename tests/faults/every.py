@@ -17,6 +17,7 @@ from .cases import (
     modes,
     native,
     nla,
+    other_add_ons,
     overrides,
     parenting,
     posing,
@@ -33,7 +34,7 @@ _IN_ORDER = (
     *(undo, files, addon, libraries, overrides),
     *(duplicating, renaming, deleting, control_bones, hiding, modes, posing, parenting, scaling),
     *(constraints, drivers, keys, nla, timing),
-    *(several_scenes, shared_data, instances, handlers, exports),
+    *(several_scenes, shared_data, instances, handlers, other_add_ons, exports),
     native,
 )
 _PLACES = [case.__name__ for case in _IN_ORDER]

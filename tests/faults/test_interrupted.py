@@ -151,7 +151,7 @@ def test_a_file_is_whole_only_as_it_is(files):
 @pytest.fixture
 def no_stepping(monkeypatch):
     """What is refused is refused before any work is done."""
-    monkeypatch.setattr(baking, "bake", None)
+    monkeypatch.setattr(baking, "baked", None)
     monkeypatch.setattr(rigging, "rig_legs", None)
 
 
@@ -598,14 +598,14 @@ def test_a_scene_is_as_before_where_progress_ends_it(work, error):
 
 def test_a_mistake_of_ours_in_one_file_leaves_the_others(files, monkeypatch, capsys):
     """No memory, or a bug: it is told which file it was, and the next one is done."""
-    real = baking.bake
+    real = baking.baked
 
     def fails(context, chains, frames, **options):
         if bpy.data.filepath.endswith("plain.blend"):
             raise MemoryError("no memory")
         return real(context, chains, frames, **options)
 
-    monkeypatch.setattr(baking, "bake", fails)
+    monkeypatch.setattr(baking, "baked", fails)
     given = [f"{files}/plain.blend", f"{files}/small.blend", "--output-dir", f"{files}/out"]
     assert command_line.run(["bake", *given]) == 1
     complaint = capsys.readouterr().err

@@ -19,6 +19,7 @@ from ik_addon.bake.baking import bake, chains_of
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.live import state as live_state
 from ik_addon.rig.model.order import ChainName
+from ik_addon.rig.pose.lending import Loans
 
 from ..pictures import Pictures, layers_at, picture_at
 from ..rig.keys import key
@@ -410,7 +411,7 @@ def test_what_is_changed_while_the_window_renders_is_followed_and_nothing_is_len
     update()
     monkeypatch.setattr(live, "is_rendering", lambda: True)
     lent = []
-    monkeypatch.setattr(live, "lend_shown", lambda *given: lent.append(given))
+    monkeypatch.setattr(Loans, "lend", lambda *given: lent.append(given))
     before = [tuple(rig.ob.pose.bones[name].rotation_quaternion) for name in rig.bones]
     rig.target.ob.location.z += 0.3
     rig.tip.analytic_ik_swivel = 0.4

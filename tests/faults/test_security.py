@@ -44,7 +44,7 @@ MODULES = {
     "xmlrpc",
 }
 PROCESSES_IN = "batch/resident.py"
-"""The one file that starts a program: this Python or this Blender once more, for --jobs."""
+"""The one file that starts a program: this Python once more, for --jobs and --cluster. It does not ship."""
 OF_PROCESSES = {"subprocess", "tempfile"}
 RUNS_TEXT = {"eval", "exec", "compile", "__import__", "globals", "breakpoint"}
 WRITING = {

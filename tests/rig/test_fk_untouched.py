@@ -14,7 +14,8 @@ from ik_addon.rig.blender import evaluating
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.live import newly_shown
 from ik_addon.rig.model.order import live_tips
-from ik_addon.rig.pose import posing, solving
+from ik_addon.rig.pose import lending
+from ik_addon.rig.pose.lending import loans
 
 from ..scenes import EXACT, apart, enter, go_to, key_fk, played, pose_of, select
 from .keys import FRAMES, animated_rig, fcurves, key
@@ -310,7 +311,7 @@ def test_a_handler_that_fails_leaves_the_fk_pose(monkeypatch, capsys):
         update()
         rig.ob.update_tag()
         go_to(5)
-    assert held(rig.ob) == before and not posing._lent
+    assert held(rig.ob) == before and not loans.is_anything_lent
     assert "planted" in capsys.readouterr().out
     go_to(6)
     assert rig.missed() < EXACT
@@ -324,8 +325,8 @@ def test_nothing_is_evaluated_within_a_frame_change(monkeypatch, stretches):
     lowest = -0.5 if stretches else 0.3
     key(rig.target.ob, "location", [(0.0, -0.3, 0.4), (0.1, 0.2, 0.5), (0.0, -0.5, lowest), (0.0, 0.0, 0.3)])
     called = []
-    for module in (live, posing, solving):
-        monkeypatch.setattr(module, "evaluate", lambda depsgraph: called.append(depsgraph))
+    monkeypatch.setattr(lending, "evaluate", called.append)
+    monkeypatch.setattr(live, "evaluate_waiting", called.append)
     for frame in (2, 3, 4, 9, 12, 5):
         go_to(frame)
         assert rig.missed() < 1e-5

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_addon.rig.live.others import others_handle
+from ik_addon.rig.live.handler_lists import others_handle
 from ik_addon.rig.pose.solving import solve_scene
 from ik_addon.solvers import Outcome
 from ik_addon.ui.view import chains as reading

@@ -14,7 +14,7 @@ from ...authoring.selection import tips_of
 from ...bake.baking import chains_of
 from ...bake.stepping import GoTo, Steps, frame_kept, stepping, stepping_apart
 from ...rig.blender.bones import rotation_in
-from ...rig.live.others import others_handle_frames
+from ...rig.live.handler_lists import others_handle_frames
 from ...rig.model.foot import end_bone
 from ...rig.model.limb import end_in_tip, known_bones, link_bones
 from ..feet.clip import Clip

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import bpy
 
+from ...rig.blender.cleanup import surely
 from ...rig.blender.clips import channels_kept, clip_in, linked_action, moved_channels, play, playing_clip, put_at_rest
 
 _PLANTED, _MATCHED = "analytic_ik_planted_from", "analytic_ik_matched_from"
@@ -73,13 +74,10 @@ def source_playing(ob: bpy.types.Object, made: str = "planted") -> Iterator[None
     # A copy of an action has the same slots.
     original = clip_in(source, played.slot)
     channels = moved_channels(played) - moved_channels(original)
-    with channels_kept(ob, channels):
-        try:
-            play(ob, original)
-            put_at_rest(ob, channels)
-            yield
-        finally:
-            play(ob, played)
+    with channels_kept(ob, channels), surely(lambda: play(ob, played)):
+        play(ob, original)
+        put_at_rest(ob, channels)
+        yield
 
 
 def register() -> None:

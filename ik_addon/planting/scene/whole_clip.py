@@ -11,8 +11,8 @@ from ...authoring.bare import controls_of_chains, remove_controls
 from ...authoring.rigging import rig_legs
 from ...bake.baking import baked, chains_of, finish_chains
 from ...bake.clips import chosen_clips, clips_tried, frames_of, strips_play
-from ...bake.report import file_report, publish
-from ...bake.stepping import Steps, at_once, part_of
+from ...bake.report import file_report, left_out, publish
+from ...bake.stepping import Steps, at_once, in_time, part_of
 from ...rig.blender.clips import Clip, clip_name, clips_of, forget_made, playing_clip
 from ...rig.blender.motion import motion_frames
 from ...rig.data.control_clips import own_actions, partner_made, separate_controls
@@ -77,7 +77,8 @@ def all_clips_planted(
     """In steps: the same for several clips of an armature object, each over its own frames while it plays alone.
 
     names: those of the clips; None: all, of an armature that has chains those in which its controls have keys. A clip
-    in which no foot stands shows what it showed before; its entry in the report says why, in `left_out`. NLA strips
+    in which no foot stands, or for which there is no time, shows what it showed before; its entry in the report says
+    why, in `left_out`. NLA strips
     play what takes the place of their clips. Raises ChainError, with nothing changed, if no clip can be planted.
     """
     options, ground, tips = options or Options(), ground or Ground(), leg_tips(ob)
@@ -91,20 +92,20 @@ def all_clips_planted(
     def work(clip: Clip) -> Steps[dict | ChainError]:
         frames, start, error = frames_of(ob), perf_counter(), None
         try:
-            yield from part_of(_planted(context, tips, frames, options, ground), 0, 2)
+            yield from part_of(in_time(_planted(context, tips, frames, options, ground)), 0, 2)
         except ChainError as refusal:
-            # Not every clip has feet that stand.
+            # Not every clip has feet that stand, or there is no time for all of them.
             error = refusal
         if error is None:
             entries[clip] = yield from part_of(_baked(context, ob, chains, frames, ground, start), 1, 2)
             if not keep_controls:
                 _put_in_place_of_source(ob)
             return entries[clip]
-        entries[clip] = {**file_report(frames, 0.0, []), "left_out": str(error)}
+        entries[clip] = file_report(frames, 0.0, []) | left_out(error)
         if not is_new:
             # Without its chains it would show something else.
             steps = baked(context, chains, frames, "COPY" if keep_controls else "CURRENT", last=False)
-            entries[clip] |= (yield from part_of(steps, 1, 2))["files"][0]
+            entries[clip] = (yield from part_of(steps, 1, 2))["files"][0] | left_out(error)
         return error
 
     with all_or_nothing([ob], actions=_replaced(clips, keep_controls)) as undo:

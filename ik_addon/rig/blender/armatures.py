@@ -1,6 +1,6 @@
 """The armature objects of a scene, found without visiting every object each time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 
 import bpy
@@ -85,11 +85,14 @@ def tag_pose(ob: bpy.types.Object) -> None:
     ob.update_tag(refresh={"OBJECT"})
 
 
-def posed_armatures(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
-    """The armature objects that `depsgraph` evaluates in a pose: not being edited, not in rest position."""
+def posed_armatures(
+    depsgraph: bpy.types.Depsgraph, among: Iterable[bpy.types.Object] | None = None
+) -> list[bpy.types.Object]:
+    """The armature objects that `depsgraph` evaluates in a pose: not being edited, not in rest position. among: look
+    only at these; None: at all."""
     return [
         ob
-        for ob in armature_objects()
+        for ob in (armature_objects() if among is None else among)
         if ob.mode != "EDIT" and ob.data.pose_position == "POSE" and is_evaluated_in(ob, depsgraph)
     ]
 

@@ -8,6 +8,7 @@ import bpy
 
 from .animation import bone_of_path, fcurve_collections
 from .armatures import armature_objects
+from .cleanup import surely
 
 _MADE_FROM = "analytic_ik_made_from"
 _SLOTTED = hasattr(bpy.types, "ActionSlot")
@@ -163,15 +164,17 @@ def playing_alone(obs_clips: Iterable[tuple[bpy.types.Object, Clip | None]]) -> 
     for ob, _ in (given := list(obs_clips)):
         data = ob.animation_data_create()
         before.append((ob, playing_clip(ob), data.use_nla))
-    try:
+
+    def play_again() -> None:
+        for ob, clip, use_nla in before:
+            play(ob, clip)
+            ob.animation_data.use_nla = use_nla
+
+    with surely(play_again):
         for ob, clip in given:
             ob.animation_data.use_nla = False
             play(ob, clip)
         yield
-    finally:
-        for ob, clip, use_nla in before:
-            play(ob, clip)
-            ob.animation_data.use_nla = use_nla
 
 
 def made_from(action: bpy.types.Action) -> bpy.types.Action | None:
@@ -246,11 +249,13 @@ def channels_kept(ob: bpy.types.Object, channels: Iterable[tuple[str, str]]) -> 
         for name, channel in channels
         if name in ob.pose.bones and channel in _REST
     ]
-    try:
-        yield
-    finally:
+
+    def hold_again() -> None:
         for name, channel, value in before:
             setattr(ob.pose.bones[name], channel, value)
+
+    with surely(hold_again):
+        yield
 
 
 def put_at_rest(ob: bpy.types.Object, channels: Iterable[tuple[str, str]]) -> None:

@@ -1,23 +1,52 @@
 """The depsgraphs that show a scene, and one evaluated in the middle of a pass without calling the add-on's handlers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import bpy
 
 Graphs = Sequence[bpy.types.Depsgraph]
 """The depsgraphs that show a scene."""
 
-_busy: list[object] = []
+_FINDS_OBJECTS = (5, 2, 0)
+"""Before, Blender crashes if objects come or go in a handler, and what is shown is evaluated in the next one."""
+_busy: list[list[bool]] = []
+"""For each evaluation in the middle of a pass whether handlers were called."""
+
+
+@contextmanager
+def _evaluating() -> Iterator[list[bool]]:
+    called = [False]
+    try:
+        _busy.append(called)
+        yield called
+    finally:
+        # By identity: two of them may be equal.
+        _busy[:] = [each for each in _busy if each is not called]
 
 
 def evaluate(depsgraph: bpy.types.Depsgraph) -> None:
     """Evaluate all that has changed since the depsgraph was. What was taken from it before is gone afterwards."""
-    token = object()
-    _busy.append(token)
-    try:
+    with _evaluating():
         depsgraph.update()
-    finally:
-        _busy.remove(token)
+
+
+def evaluate_waiting(depsgraph: bpy.types.Depsgraph) -> bool:
+    """Evaluate what other handlers have changed since the depsgraph was evaluated, if anything; whether it was.
+
+    Nothing tells beforehand whether anything waits, but Blender's own question of scripts for what is shown to them;
+    elsewhere, and before Blender 5.2, it is evaluated once more in any case.
+    """
+    layer = bpy.context.view_layer
+    if layer is None or layer.depsgraph != depsgraph:
+        evaluate(depsgraph)
+        return True
+    if bpy.app.version < _FINDS_OBJECTS:
+        # Copied again, the scene has the list by which it looks them up.
+        layer.id_data.update_tag()
+    with _evaluating() as called:
+        bpy.context.evaluated_depsgraph_get()
+        return called[0]
 
 
 def shown_layers(scene: bpy.types.Scene) -> list[bpy.types.ViewLayer]:
@@ -53,5 +82,7 @@ def is_shown(depsgraph: bpy.types.Depsgraph, scene: bpy.types.Scene) -> bool:
 
 
 def is_evaluating() -> bool:
-    """Whether handlers are called on behalf of `evaluate`."""
+    """Whether handlers, which ask, are called on behalf of one of these."""
+    if _busy:
+        _busy[-1][0] = True
     return bool(_busy)

@@ -48,10 +48,13 @@ def followed_bones(
                 yield other[0], other[0].pose.bones[other[1]]
 
 
-def followed_nodes(ob: bpy.types.Object, bone_name: str = "") -> set[Node]:
-    """An object or bone with all objects and bones that move it: what carries it, its constraints and its drivers."""
+def followed_nodes(ob: bpy.types.Object, bone_name: str = "", visited: set[Node] | None = None) -> set[Node]:
+    """An object or bone with all objects and bones that move it: what carries it, its constraints and its drivers.
+
+    visited: nodes that were found before, which are added to.
+    """
     waiting: list[Node] = [(ob.original, bone_name)]  # pyright: ignore[reportAssignmentType]
-    visited: set[Node] = set()
+    visited = set() if visited is None else visited
     while waiting:
         node = waiting.pop()
         if node not in visited:

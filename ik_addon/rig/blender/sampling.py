@@ -5,6 +5,7 @@ Hidden objects, which Blender may not evaluate at all, are sampled like any othe
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 import bpy
@@ -14,6 +15,7 @@ from mathutils import Matrix
 from .animation import current_fcurve_collections, fcurve_collections, plays
 from .bones import pose_matrix
 from .channels import channel_of
+from .cleanup import Scratch, surely
 from .rotations import array_of, matrices_of, quaternions_of
 
 
@@ -40,20 +42,24 @@ class Sampler:
         self._poses: dict[bpy.types.PoseBone, np.ndarray] = {}
         self._curves: dict[bpy.types.Object, _Curves] = {}
         self._copies: dict[bpy.types.Action, bpy.types.Action | None] = {}
+        self._scratch = Scratch(bpy.data.actions)
+        self._questions = ExitStack()
         self._depth = 0
 
     def __enter__(self) -> "Sampler":
+        if not self._depth:
+            self._questions.enter_context(surely(self._forget_copies))
         self._depth += 1
         return self
 
     def __exit__(self, *_: object) -> None:
         self._depth -= 1
         if not self._depth:
-            copies = [copy for copy in self._copies.values() if copy is not None]
-            if copies:
-                # All at once: for each call Blender looks through the whole file for who uses them.
-                bpy.data.batch_remove(copies)
-            self._copies.clear()
+            self._questions.close()
+
+    def _forget_copies(self) -> None:
+        self._scratch.remove()
+        self._copies.clear()
 
     def worlds(self, ob: bpy.types.Object) -> np.ndarray:
         """The world matrices of an object."""
@@ -182,7 +188,7 @@ class Sampler:
         try:
             if data.action not in self._copies:
                 self._copies[data.action] = None
-                self._copies[data.action] = data.action.copy()
+                self._copies[data.action] = self._scratch.made(data.action.copy)
             copy = self._copies[data.action]
             if copy is None:
                 return None

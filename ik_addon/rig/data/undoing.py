@@ -7,7 +7,8 @@ import bpy
 
 from ..blender import animation, armatures
 from ..blender.animation import fcurve_homes
-from ..blender.clips import clip_in
+from ..blender.cleanup import Scratch, surely
+from ..blender.clips import Clip, clip_in
 from .kept import KeptControls
 from .settings import PREFIX
 
@@ -37,11 +38,20 @@ class Undo:
     ) -> None:
         self._objects = [(ob, _Held(ob)) for ob in dict.fromkeys(objects)]
         own = (action for ob, _ in self._objects for action in _actions(ob)) if keys else ()
-        actions = dict.fromkeys((*actions, *own))
-        # By its name: a copy may take its place before.
-        self._copies = [(clip_in(action), _copy(action)) for action in actions]
+        self._actions = dict.fromkeys((*actions, *own))
+        self._scratch = Scratch(bpy.data.actions)
+        self._copies: list[tuple[Clip, bpy.types.Action]] = []
         self._before = _uids()
         self._made: dict[str, set[int]] | None = None
+
+    def note_keys(self) -> None:
+        """Copy the actions whose keys count."""
+        for action in self._actions:
+            copy = self._scratch.made(action.copy)
+            copy.use_fake_user = action.use_fake_user
+            # By its name: a copy may take its place before.
+            self._copies.append((clip_in(action), copy))
+        self._before = _uids()
 
     def nothing_more_is_made(self) -> None:
         """What comes into the file from here on, in the steps of a window, is somebody else's and stays."""
@@ -60,10 +70,8 @@ class Undo:
                     self._made[kind] |= uids - before[kind]
 
     def forget(self) -> None:
-        """All went well: nothing will be brought back."""
-        for _, copy in self._copies:
-            bpy.data.actions.remove(copy)
-        self._copies = []
+        """Nothing will be brought back any more."""
+        self._scratch.remove()
 
     def bring_back(self) -> None:
         """Bring all of it back, and take away what was made."""
@@ -71,6 +79,7 @@ class Undo:
         for ob, held in self._objects:
             held.bring_back(ob)
         for clip, copy in self._copies:
+            self._scratch.keep(copy)
             _replace(clip.action, copy)
         self._copies = []
         for kind, uids in self._made.items():
@@ -87,12 +96,13 @@ def all_or_nothing(
 ) -> Iterator[Undo]:
     """Whatever is raised inside leaves objects and the file as they were before: see `Undo`."""
     undo = Undo(objects, keys, actions)
-    try:
-        yield undo
-    except BaseException:
-        undo.bring_back()
-        raise
-    undo.forget()
+    with surely(undo.forget):
+        try:
+            undo.note_keys()
+            yield undo
+        except BaseException:
+            undo.bring_back()
+            raise
 
 
 class _Held:
@@ -247,12 +257,6 @@ def _actions(ob: bpy.types.Object) -> Iterator[bpy.types.Action]:
     for action in [*own, *homes]:
         if action is not None and action.library is None and action.override_library is None:
             yield action
-
-
-def _copy(action: bpy.types.Action) -> bpy.types.Action:
-    copy = action.copy()
-    copy.use_fake_user = action.use_fake_user
-    return copy
 
 
 def _replace(action: bpy.types.Action, copy: bpy.types.Action) -> None:

@@ -19,8 +19,9 @@ from ..blender.simple import Judge, not_simple, time_is_plain
 from ..data.relation import is_tied, wake
 from ..model.limb_model import LimbModel, settings_now
 from ..pose.channel_values import channel_values
+from ..pose.lending import loans
 from ..pose.planned import planned_chain
-from ..pose.posing import PoseWriter, RowWriter, settle
+from ..pose.posing import PoseWriter, RowWriter
 from ..pose.sources import EvaluatedPlaces
 from ..pose.steady import SteadyChain, Wishes
 from ..pose.track_reading import TrackReader, body_at, is_confirmed, wishes_at
@@ -146,6 +147,11 @@ class ArmaturePlan:
         self._frames = self._updates = 0
         self._certain = False
         self._silenced: tuple[list[int], list[int]] | None = None
+
+    @property
+    def reads(self) -> Collection[int]:
+        """Session numbers of the objects that its chains read."""
+        return self._readers.keys()
 
     @property
     def object(self) -> bpy.types.Object | None:
@@ -373,7 +379,7 @@ class ArmaturePlan:
             writer.commit(
                 [*(model.tip for model in own), *(model.led.name for model in own if model.led)], frame_changed
             )
-            settle(places.depsgraph, frame_changed)
+            loans.settle(places.depsgraph, frame_changed)
         except (ChainError, AttributeError, KeyError):
             # The pass that reads everything finds the reason and says it.
             return None

@@ -1,7 +1,7 @@
 """The application handlers: chains follow their targets while dragging, scrubbing, playing and rendering."""
 
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial, wraps
 
 import bpy
@@ -9,20 +9,22 @@ from bpy.app.handlers import persistent
 
 from ... import messages
 from ..blender import animation, armatures, silencing
-from ..blender.armatures import armature_named, is_evaluated_in, tag_pose
+from ..blender.armatures import armature_named, is_evaluated_in, posed_armatures, tag_pose
 from ..blender.brought import went_to_frame
-from ..blender.evaluating import evaluate, is_evaluating, is_shown, next_graph, shown_graphs
+from ..blender.cleanup import clean_since, waiting
+from ..blender.evaluating import evaluate_waiting, is_evaluating, is_shown, next_graph, shown_graphs
 from ..blender.rendering import is_render_thread, is_rendering
 from ..data.kept import keep_all
 from ..model.order import ChainName, live_tips
 from ..pose import posing
-from ..pose.posing import lend_shown, shown_armatures, take_back
+from ..pose.lending import loans
+from ..pose.posing import shown_armatures, shown_numbers
 from ..pose.solving import solve_scene
 from ..pose.sources import EvaluatedPlaces
 from . import clips, newly_shown
-from .others import come_last, moved_meanwhile, others_handle, others_handle_frames
-from .plan import Plan
+from .handler_lists import HandlerLists, others_handle, others_handle_frames
 from .preparing import bring_chains_up_to_date, prepare
+from .scene_plan import Plan
 from .state import memory, paused
 
 _STRUCTURE = {"ACTION", "ARMATURE", "COLLECTION", "SCENE"}
@@ -43,17 +45,24 @@ def plan_of(context: bpy.types.Context) -> Plan:
 
 
 def _guarded(handler):
-    """A handler that does nothing while paused, and whose errors go to the console, once, and never to the user."""
+    """A handler that does nothing while paused, and whose errors go to the console, once, and never to the user.
 
-    @persistent
+    Whatever stops it, Ctrl+C too, leaves nothing half done: the FK pose is in the channels, keys play, and all chains
+    are read again.
+    """
+
     @wraps(handler)
     def guarded(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -> None:
         if memory.paused or is_evaluating():
             return
+        begun = waiting()
         try:
             handler(scene, depsgraph)
-        except Exception:
-            memory.plans.clear()
+        except BaseException as error:
+            clean_since(begun)
+            memory.start_again()
+            if not isinstance(error, Exception):
+                raise
             text = traceback.format_exc()
             if text not in memory.reported:
                 memory.reported.add(text)
@@ -62,20 +71,25 @@ def _guarded(handler):
     return guarded
 
 
-@_guarded
-def frame_change_pre(scene: bpy.types.Scene, _: object) -> None:
+def frame_change_pre(scene: bpy.types.Scene, _: object = None) -> None:
     """Before a frame is evaluated: write the chains whose controls can be sampled. So it is evaluated only once."""
-    take_back()
+    loans.take_back()
     if is_render_thread():
         # What the window shows may be drawn at this moment.
         return
-    _keep_order("frame_change_post", frame_change_post)
+    _before_frame(scene)
+    loans.lend_wanted(_lists.is_last("frame_change_pre"))
+
+
+@_guarded
+def _before_frame(scene: bpy.types.Scene, _: object) -> None:
     try:
         _write_before(scene)
     finally:
         # What is not written before this frame has its keys played.
         plan = memory.plan_of(scene)
         silencing.restore(scene, but=plan.silences() if plan is not None else ())
+    memory.prepared.append(("FRAME", scene.session_uid, scene.frame_current_final))
 
 
 def _write_before(scene: bpy.types.Scene) -> None:
@@ -91,26 +105,36 @@ def _write_before(scene: bpy.types.Scene) -> None:
     # A script may have changed something that has not been evaluated yet: no handler was told of it.
     pending = plan.doubtful or depsgraph is None or bool(depsgraph.updates)
     tagged = _tagged_armatures(depsgraph) if depsgraph and pending else []
-    plan.doubtful |= clips.followed_by_controls(tagged)
-    if (pending and not _holds(plan)) or not plan.before_frame(scene, graphs):
+    clips.followed_by_controls(tagged)
+    if pending and not _holds(plan, _told(depsgraph)):
+        prepare(scene, plan.to_be_planned())
+    if not plan.before_frame(scene, graphs):
         # What is copied anew shows the FK pose until the chains are read.
         memory.plans.pop(scene.session_uid, None)
         prepare(scene)
     elif depsgraph:
         plan.settled &= not pending
         plan.pending = pending
-        _lend([*filter(plan.knows_chains_of, tagged), *plan.tag_untied()], depsgraph)
+        known = () if plan.stale else filter(plan.knows_chains_of, tagged)
+        _lend([*known, *plan.tag_untied()], depsgraph)
+
+
+def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """After a frame was evaluated: solve the other chains. What they write is evaluated in the same frame change."""
+    loans.take_back()
+    _after_frame(scene, depsgraph)
 
 
 @_guarded
-def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    """After a frame was evaluated: solve the other chains. What they write is evaluated in the same frame change."""
+def _after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     newly_shown.solved_in(depsgraph)
     plan, others = memory.plan_of(scene), others_handle_frames()
     if depsgraph.mode == "VIEWPORT":
         went_to_frame(scene)
+    if not memory.was_prepared("FRAME", scene.session_uid, scene.frame_current_final):
+        plan = None
     if others_handle("frame_change_post"):
-        evaluate(depsgraph)
+        evaluate_waiting(depsgraph)
     if not is_shown(depsgraph, scene):
         # That of a render, or of motion paths: nothing was written there before.
         solve_scene(depsgraph, frame_changed=True)
@@ -124,15 +148,23 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
     places = EvaluatedPlaces(depsgraph)
     if plan is None or plan.misses(depsgraph) or not plan.after_frame(places, plan.pending or others):
         _solve_anew(scene, depsgraph, frame_changed=True)
-    elif plan.unsteady:
-        solve_scene(depsgraph, True, lambda tip: _name_of(tip) in plan.unsteady, plan.orders)
+        return
+    if plan.unsteady:
+        solve_scene(depsgraph, True, lambda tip: _name_of(tip) in plan.unsteady, plan.orders, plan.unsteady_among())
+    if plan.stale:
+        _solve_anew(scene, depsgraph, True, plan)
+
+
+def depsgraph_update_pre(scene: bpy.types.Scene, _: object = None) -> None:
+    """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
+    if not is_evaluating():
+        loans.take_back()
+    _before_update(scene)
+    loans.lend_wanted(_lists.is_last("depsgraph_update_pre"))
 
 
 @_guarded
-def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
-    """Before something that was moved by hand is evaluated: write the chains that follow it, where that is certain."""
-    take_back()
-    _keep_order("depsgraph_update_post", depsgraph_update_post)
+def _before_update(scene: bpy.types.Scene, _: object) -> None:
     plan, graphs = memory.plan_of(scene), shown_graphs(scene)
     depsgraph = next_graph(graphs)
     other_layer = plan is not None and depsgraph is not None and plan.layer != depsgraph.view_layer.name
@@ -143,13 +175,15 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     changed = bool(tagged) or (depsgraph is not None and any(map(depsgraph.id_type_updated, _STRUCTURE)))
     holds = plan is not None and plan.tied and not other_layer
     posed = depsgraph is not None and not any(map(depsgraph.id_type_updated, _STRUCTURE - {"ARMATURE"}))
-    holds = holds and not clips.followed_by_controls(tagged)
+    posed = posed and not (holds and clips.followed_by_controls(tagged))
     looks_the_same = holds and changed and posed and not plan.doubtful and plan.looks_the_same(tagged)
     if holds and changed and not looks_the_same:
         # Bones may have other names, each another's.
-        holds = not bring_chains_up_to_date() and _holds(plan)
-    if not holds or depsgraph is None:
+        holds = _holds(plan, _told(depsgraph), follow=True)
+    if plan is not None and plan.stale:
         # In time for this update.
+        prepare(scene, plan.to_be_planned())
+    elif not holds or depsgraph is None:
         prepare(scene)
         if plan is not None:
             plan.doubtful = plan.tied = True
@@ -162,16 +196,35 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object) -> None:
     if plan is not None and depsgraph is not None:
         known = tagged if looks_the_same else filter(plan.knows_chains_of, tagged)
         _lend([*known, *plan.tag_untied()], depsgraph)
+    memory.prepared.append(("UPDATE", scene.session_uid))
+
+
+def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """After something changed within a frame: solve the chains that read it."""
+    loans.take_back()
+    _after_update(scene, depsgraph)
 
 
 @_guarded
-def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    """After something changed within a frame: solve the chains that read it."""
+def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     newly_shown.solved_in(depsgraph)
+    prepared = memory.was_prepared("UPDATE", scene.session_uid)
+    has_chains = memory.plan_of(scene) is not None or any(map(live_tips, posed_armatures(depsgraph)))
+    if others_handle("depsgraph_update_post"):
+        # First of all: of what they have removed not even the name can be asked for.
+        if not has_chains:
+            armatures.forget()
+            return
+        prepared &= not evaluate_waiting(depsgraph)
+    if has_chains and not prepared:
+        # Blender may have copied the FK pose meanwhile.
+        animation.forget()
+        _solve_anew(scene, depsgraph, frame_changed=False)
+        return
     keys_changed = depsgraph.id_type_updated("ACTION")
     if keys_changed or depsgraph.id_type_updated("ARMATURE"):
         animation.forget()
-    moved, reposed = set(), set()
+    moved, reposed, data_changed = set(), set(), set()
     if depsgraph.id_type_updated("OBJECT"):
         for update in depsgraph.updates:
             data = update.id
@@ -180,55 +233,52 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
                     moved.add(data.original)
                 if update.is_updated_geometry and data.type == "ARMATURE":
                     reposed.add(data.original)
+            elif isinstance(data, bpy.types.Armature):
+                data_changed.add(data.original)
     if reposed and not reposed <= set(armatures.armature_objects()):
         # One came while another object went: the file has as many as before.
         armatures.forget()
         for plan in memory.plans.values():
             plan.doubtful = True
-    plan = known = memory.plan_of(scene)
-    if others_handle("depsgraph_update_post") and moved_meanwhile(depsgraph):
-        evaluate(depsgraph)
-        _solve_anew(scene, depsgraph, frame_changed=False)
-        return
+    plan = memory.plan_of(scene)
     # Of what a window shows it was seen before the update.
     unseen = not is_shown(depsgraph, scene) and any(map(depsgraph.id_type_updated, _STRUCTURE))
-    if plan is not None and (plan.doubtful or unseen) and not plan.holds():
-        plan = None
+    if plan is not None and (plan.doubtful or unseen):
+        plan.holds()
     if plan is not None and not keys_changed:
-        # What is evaluated anew because something else moved has not changed itself.
-        reposed -= plan.waked(depsgraph) - moved - plan.tagged
-    if plan is None:
-        if moved or reposed or known:
-            _solve_anew(scene, depsgraph, frame_changed=False)
-    elif moved or reposed:
-        changed = {ob.session_uid for ob in moved | reposed}
-        if plan.misses(depsgraph) or not plan.update(EvaluatedPlaces(depsgraph), changed):
-            _solve_anew(scene, depsgraph, frame_changed=False)
-        elif plan.unsteady:
-            read = partial(_reads, plan, moved, reposed)
-            solve_scene(depsgraph, False, read, plan.orders)
+        # What is evaluated anew because something else moved has not changed itself. With its data it is copied anew.
+        copied = {ob for ob in reposed if ob.data in data_changed}
+        reposed -= plan.waked(depsgraph, reposed) - moved - plan.tagged - copied
+    if not (moved or reposed or (plan is not None and plan.stale)):
+        return
+    changed = {ob.session_uid for ob in moved | reposed}
+    if plan is None or plan.misses(depsgraph) or not plan.update(EvaluatedPlaces(depsgraph), changed):
+        _solve_anew(scene, depsgraph, frame_changed=False)
+        return
+    if plan.unsteady:
+        read = partial(_reads, plan, moved, reposed)
+        solve_scene(depsgraph, False, read, plan.orders, plan.unsteady_among(moved | reposed))
+    if plan.stale:
+        _solve_anew(scene, depsgraph, False, plan)
 
 
 @persistent
-def take_back_first(_scene: bpy.types.Scene, _depsgraph: object = None) -> None:
+def take_back_first(*_: object) -> None:
     """After an evaluation, before any other handler: the originals hold the FK pose again."""
-    take_back()
+    loans.take_back()
 
 
-@persistent
 def before_saving(*_: object) -> None:
     """What is saved is the FK pose."""
-    take_back()
+    loans.take_back()
 
 
-@persistent
 def before_undoing(*_: object) -> None:
     """What is undone to is the FK pose. Evaluated copies of what is not undone stay, and with them what is silent."""
-    take_back()
+    loans.take_back()
     silencing.restore_all()
 
 
-@persistent
 def load_post(*_: object) -> None:
     """Another file, or another state of it: it shows the FK pose, and Blender calls no other handler for that."""
     memory.reset()
@@ -239,7 +289,6 @@ def load_post(*_: object) -> None:
     _solve_now()
 
 
-@persistent
 def undo_post(*_: object) -> None:
     """Another state of the file: nothing that was known holds."""
     memory.reset()
@@ -264,8 +313,12 @@ def evaluate_solved() -> None:
     with paused():
         depsgraph = bpy.context.evaluated_depsgraph_get()
     if solve_scene(depsgraph, frame_changed=False).limbs:
-        evaluate(depsgraph)
-    take_back()
+        loans.evaluate(depsgraph)
+
+
+def _told(depsgraph: bpy.types.Depsgraph | None) -> set[str] | None:
+    """The full names of what was changed since a depsgraph was evaluated, as they were then; None: it is not known."""
+    return {update.id.name_full for update in depsgraph.updates} if depsgraph is not None else None
 
 
 def _tagged_armatures(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
@@ -288,39 +341,41 @@ def _tagged_armatures(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
 
 
 def _lend(obs: Iterable[bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> None:
-    """Lend armature objects that will be copied anew what they show; not while a render copies them too."""
+    """Have armature objects that will be copied anew lent what they show; not while a render copies them too."""
     if is_rendering():
         return
     for ob in obs:
         if ob.mode != "EDIT" and is_evaluated_in(ob, depsgraph):
-            lend_shown(ob, ob.evaluated_get(depsgraph))
+            loans.want(ob, shown_numbers(ob, ob.evaluated_get(depsgraph)))
 
 
-def _keep_order(event: str, own: Callable) -> None:
-    """Have the FK pose taken back before other add-ons' handlers of an event, and chains solved after them."""
-    come_last(event, own)
-    handlers = getattr(bpy.app.handlers, event)
-    if handlers[0] is not take_back_first and take_back_first in handlers:
-        handlers.remove(take_back_first)
-        handlers.insert(0, take_back_first)
-
-
-def _solve_anew(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> None:
-    """Read and solve everything, and keep what stays the same."""
+def _solve_anew(
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool, plan: Plan | None = None
+) -> None:
+    """Read and solve what is to be planned anew, without a plan everything, and keep what stays the same."""
     memory.plans.pop(scene.session_uid, None)
-    followed = bring_chains_up_to_date()
-    done = solve_scene(depsgraph, frame_changed)
+    among = plan.to_be_planned() if plan is not None else armatures.armature_objects()
+    followed = bring_chains_up_to_date(among)
+    done = solve_scene(depsgraph, frame_changed, None, None, among)
     if not followed:
         # Else what was solved is what was said of the chains before.
-        plan = memory.plans[scene.session_uid] = Plan(done, depsgraph)
+        plan = memory.plans[scene.session_uid] = plan or Plan(depsgraph)
+        new = plan.renew(done, depsgraph, among)
         if frame_changed:
             # To the last digit what every later visit to the frame gives.
-            plan.after_frame(EvaluatedPlaces(depsgraph), anew=False)
+            places = EvaluatedPlaces(depsgraph)
+            for armature in new:
+                armature.after_frame(places, anew=False)
 
 
-def _holds(plan: Plan) -> bool:
+def _holds(plan: Plan, told: set[str] | None, follow: bool = False) -> bool:
+    """Whether a plan holds where data-blocks of these names have changed; None: any may have. follow: chains follow
+    bones that have other names first, and where one does the plan does not hold."""
     animation.forget()
-    return plan.holds()
+    parts = plan.concerned(told)
+    if follow and bring_chains_up_to_date(plan.objects_of(parts)):
+        plan.drop(parts)
+    return plan.hold(parts)
 
 
 def _name_of(tip: bpy.types.PoseBone) -> ChainName:
@@ -341,26 +396,28 @@ def _reads(plan: Plan, moved: set, reposed: set, tip: bpy.types.PoseBone) -> boo
     )
 
 
-_HANDLERS = {
-    "frame_change_pre": [frame_change_pre],
-    "frame_change_post": [take_back_first, frame_change_post],
-    "depsgraph_update_pre": [depsgraph_update_pre],
-    "depsgraph_update_post": [take_back_first, depsgraph_update_post],
-    "save_pre": [before_saving],
-    "undo_pre": [before_undoing],
-    "redo_pre": [before_undoing],
-    "load_post": [load_post],
-    "undo_post": [undo_post],
-    "redo_post": [undo_post],
-}
+_lists = HandlerLists(
+    {
+        "frame_change_pre": frame_change_pre,
+        "frame_change_post": frame_change_post,
+        "depsgraph_update_pre": depsgraph_update_pre,
+        "depsgraph_update_post": depsgraph_update_post,
+        "save_pre": before_saving,
+        "undo_pre": before_undoing,
+        "redo_pre": before_undoing,
+        "load_post": load_post,
+        "undo_post": undo_post,
+        "redo_post": undo_post,
+    },
+    first={"frame_change_post": take_back_first, "depsgraph_update_post": take_back_first},
+)
 
 
 def register() -> None:
     """Put the handlers on, once."""
     unregister()
-    for event, own in _HANDLERS.items():
-        getattr(bpy.app.handlers, event).extend(own)
-    newly_shown.register()
+    _lists.put_on()
+    newly_shown.register(_lists.put_back)
     # While an add-on is being enabled Blender may not show its data yet.
     if hasattr(bpy.data, "objects"):
         _look_at_the_file()
@@ -378,16 +435,11 @@ def _look_at_the_file() -> None:
 
 def unregister() -> None:
     """Take the handlers off, also those that an earlier load of this module left. The FK pose is shown."""
-    own = {(handler.__module__, handler.__name__) for handlers in _HANDLERS.values() for handler in handlers}
-    for event in _HANDLERS:
-        handlers = getattr(bpy.app.handlers, event)
-        for other in list(handlers):
-            if (other.__module__, other.__name__) in own:
-                handlers.remove(other)
+    _lists.take_off()
     if bpy.app.timers.is_registered(_look_at_the_file):
         bpy.app.timers.unregister(_look_at_the_file)
     newly_shown.unregister()
-    take_back()
+    loans.take_back()
     silencing.stop()
     for ob in shown_armatures():
         tag_pose(ob)

@@ -1,5 +1,7 @@
 """Scenes and view layers that a window has just begun to show: Blender evaluated them and called no handler."""
 
+from collections.abc import Callable
+
 import bpy
 
 from ..blender.armatures import armature_objects, tag_pose
@@ -25,7 +27,8 @@ def _key(depsgraph: bpy.types.Depsgraph) -> tuple[int, str]:
     return depsgraph.as_pointer(), f"{depsgraph.scene.name}/{depsgraph.view_layer.name}"
 
 
-def _before_drawing() -> None:
+def _before_drawing(look: Callable[[], None]) -> None:
+    look()
     depsgraph = bpy.context.view_layer.depsgraph
     if depsgraph is not None and _key(depsgraph) not in _seen:
         solved_in(depsgraph)
@@ -41,11 +44,11 @@ def evaluate_chains() -> None:
             tag_pose(ob)
 
 
-def register() -> None:
-    """Look at each depsgraph that is drawn in a 3D view; without a window nothing is drawn."""
+def register(look: Callable[[], None]) -> None:
+    """Look at each depsgraph that is drawn in a 3D view; without a window nothing is drawn. look: called before."""
     unregister()
     if not bpy.app.background:
-        _handlers.append(bpy.types.SpaceView3D.draw_handler_add(_before_drawing, (), "WINDOW", "PRE_VIEW"))
+        _handlers.append(bpy.types.SpaceView3D.draw_handler_add(_before_drawing, (look,), "WINDOW", "PRE_VIEW"))
 
 
 def unregister() -> None:

@@ -1,6 +1,6 @@
 """What must be done before chains are read: names and clips are followed, and chains tied to their controls."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import bpy
 
@@ -10,22 +10,25 @@ from ..model.order import ChainName, ChainOrder, chain_order, tips_of
 from ..model.renamed import follow_bones
 from . import clips
 
+Armatures = Sequence[bpy.types.Object] | None
+"""The armature objects to look at, with those whose chains move theirs or are moved by theirs; None: all."""
 
-def bring_chains_up_to_date() -> bool:
+
+def bring_chains_up_to_date(among: Armatures = None) -> bool:
     """Let chains follow bones that have other names now. Whether a chain follows another bone than before: that is
     evaluated at the next update."""
-    return follow_bones([ob for ob in armature_objects() if ob.pose])
+    return follow_bones([ob for ob in (armature_objects() if among is None else among) if ob.pose])
 
 
-def prepare(scene: bpy.types.Scene, at_load: bool = False) -> None:
+def prepare(scene: bpy.types.Scene, among: Armatures = None, at_load: bool = False) -> None:
     """Before something is evaluated: bring the chains and what their controls play up to date, and tie them."""
-    bring_chains_up_to_date()
-    clips.followed_by_controls(armature_objects())
+    bring_chains_up_to_date(among)
+    clips.followed_by_controls(armature_objects() if among is None else among)
     layer = bpy.context.view_layer
     depsgraph = layer.depsgraph if layer is not None and layer.id_data == scene else None
     # In a scene that a window switches to, what depends on what must not change before it is evaluated: 4.2 ends there.
     if at_load or (depsgraph is not None and depsgraph.view_layer_eval is not None):
-        _tie_chains()
+        _tie_chains(among)
 
 
 def tieable_tips(order: ChainOrder, armatures: Iterable[bpy.types.Object]) -> Iterator[tuple[bpy.types.PoseBone, bool]]:
@@ -46,8 +49,8 @@ def tieable_tips(order: ChainOrder, armatures: Iterable[bpy.types.Object]) -> It
                 yield ob.pose.bones[body.tip], True
 
 
-def _tie_chains() -> None:
-    armatures = [*_shown_armatures()]
+def _tie_chains(among: Armatures) -> None:
+    armatures = [*_shown_armatures(among)]
     order = chain_order(armatures)
     for tip, loosely in tieable_tips(order, armatures):
         if not is_tied(tip, loosely):
@@ -64,12 +67,12 @@ def _tie_chains() -> None:
                 untie(bone)
 
 
-def _shown_armatures() -> Iterator[bpy.types.Object]:
+def _shown_armatures(among: Armatures) -> Iterator[bpy.types.Object]:
     """The armature objects that the shown view layer has or evaluates in a pose."""
     layer = bpy.context.view_layer
     if layer is None:
         return
-    for ob in armature_objects():
+    for ob in armature_objects() if among is None else among:
         shown = ob.visible_get(view_layer=layer) or (layer.depsgraph and is_evaluated_in(ob, layer.depsgraph))
         # A copy that was never evaluated has pose bones that do not know their bones yet.
         if shown and ob.pose and ob.mode != "EDIT" and all(bone.bone for bone in ob.pose.bones[:1]):

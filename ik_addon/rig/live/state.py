@@ -7,23 +7,41 @@ from dataclasses import dataclass, field
 import bpy
 
 from ..blender import animation, armatures, brought, silencing
+from ..blender.cleanup import surely
 from ..model.order import ChainName
 from ..pose import posing
+from ..pose.lending import loans
 from . import clips, newly_shown
-from .plan import Plan
+from .scene_plan import Plan
 
 
 @dataclass(slots=True)
 class LiveState:
     """plans: by the scene's session number how its chains are solved. paused: for each that has the handlers do
     nothing, a token. missed: a file was undone or opened while paused, and shows the FK pose. reported: errors that
-    were printed.
+    were printed. prepared: what was prepared for, in handlers before an evaluation whose end is not there yet.
     """
 
     plans: dict[int, Plan] = field(default_factory=dict)
     paused: list[object] = field(default_factory=list)
     missed: bool = False
     reported: set[str] = field(default_factory=set)
+    prepared: list[tuple] = field(default_factory=list)
+
+    def was_prepared(self, *evaluation: object) -> bool:
+        """Whether the handlers before an evaluation, whose end this is, have run to their end."""
+        if evaluation in self.prepared[-1:]:
+            self.prepared.pop()
+            return True
+        self.prepared.clear()
+        return False
+
+    def start_again(self) -> None:
+        """Something went wrong, or was interrupted: the FK pose is in the channels, keys play, and nothing is known."""
+        self.prepared.clear()
+        self.plans.clear()
+        loans.take_back()
+        silencing.restore_all()
 
     def reset(self) -> None:
         """Another state of the file: nothing that was known holds. Who has paused goes on pausing."""
@@ -31,6 +49,7 @@ class LiveState:
             room.forget()
         self.reported.clear()
         self.plans.clear()
+        self.prepared.clear()
 
     def plan_of(self, scene: bpy.types.Scene) -> Plan | None:
         """How the chains of a scene were solved last; that may have changed since."""
@@ -59,15 +78,17 @@ def paused() -> Iterator[None]:
     They are told of nothing that changes meanwhile, so what was known is doubtful afterwards.
     """
     token = object()
-    memory.paused.append(token)
-    silencing.restore_all()
-    try:
-        yield
-    finally:
-        memory.paused.remove(token)
+
+    def go_on() -> None:
+        memory.paused[:] = [each for each in memory.paused if each is not token]
         animation.forget()
         for plan in memory.plans.values():
             plan.doubtful = True
         if memory.missed and not memory.paused:
-            memory.missed = False
             newly_shown.evaluate_chains()
+            memory.missed = False
+
+    with surely(go_on):
+        memory.paused.append(token)
+        silencing.restore_all()
+        yield

@@ -13,7 +13,7 @@ from ...solvers import ChainError, Kind
 from ..blender.armatures import bones_at
 from ..blender.carriers import carriers
 from ..blender.movers import goes_along, is_placed, is_rigify
-from ..blender.relations import Known, followed_bones
+from ..blender.relations import Known, Node, followed_bones, followed_nodes
 from ..data.settings import settings_of
 from ..data.switch import switched_tips
 from .body import bodies_of, following_bones, movers_of_target
@@ -264,6 +264,22 @@ def read_by(tip: bpy.types.PoseBone, root_name: str) -> Iterator[tuple[bpy.types
         yield tip.analytic_ik_target, tip.analytic_ik_subtarget, tip.analytic_ik_use_rotation
     if tip.analytic_ik_pole_target is not None:
         yield tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget, False
+
+
+def objects_read(ob: bpy.types.Object) -> set[bpy.types.Object]:
+    """What an armature object's chains are read from, now or at another frame: itself, the controls, and all objects
+    that carry or move these."""
+    found: set[Node] = followed_nodes(ob)
+    for name in (*tips_of(ob), *bodies_of(ob)):
+        tip = ob.pose.bones[name]
+        followed_nodes(ob, name, found)
+        for control, bone in (
+            (tip.analytic_ik_target, tip.analytic_ik_subtarget),
+            (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
+        ):
+            if control is not None:
+                followed_nodes(control, bone, found)
+    return {owner for owner, _ in found}
 
 
 def objects_of(tip: bpy.types.PoseBone) -> list[bpy.types.Object]:

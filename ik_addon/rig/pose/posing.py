@@ -15,9 +15,9 @@ from ..blender.animation import animated_channels
 from ..blender.armatures import armature_objects
 from ..blender.brought import numbers_at, stands_elsewhere
 from ..blender.channels import LOCATION, SCALE, Raw, channel_of, channel_path, raw_values
-from ..blender.evaluating import evaluate
 from ..blender.silencing import silent_channels
 from ..data.relation import wake
+from .lending import Shown, loans, shown_by
 
 _ROUNDING = 5e-7
 """What the numbers of a rotation or scale differ by that was solved before the frame and after it."""
@@ -28,8 +28,6 @@ Channel = tuple[str, str]
 _shown: dict[str, set[Channel]] = {}
 """By the name of an armature object the channels that hold a solution in its evaluated bones, or held one: another
 depsgraph may show it still."""
-_lent: list[tuple[bpy.types.Object, list[tuple[str, str, Raw, Raw]]]] = []
-"""Armature objects that were lent the solution: of which bones and properties, their FK values, and these."""
 
 
 def put(bones: bpy.types.bpy_prop_collection, channel: Channel, numbers: Sequence[float]) -> None:
@@ -126,7 +124,7 @@ class PoseWriter:
         for channel, numbers in changed.items():
             put(bones, channel, numbers)
         if changed and (ended or not wake(self._ob, tips)):
-            lend_shown(self._ob, self._evaluated)
+            loans.want(self._ob, shown_numbers(self._ob, self._evaluated))
             self._ob.update_tag(refresh={"OBJECT"})
         return bool(changed)
 
@@ -183,61 +181,16 @@ def shown_armatures() -> list[bpy.types.Object]:
     return [ob for ob in armature_objects() if _shown.get(ob.name_full)] if _shown else []
 
 
-def lend_shown(ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> None:
-    """Lend an original armature object, which Blender is about to copy anew, what its evaluated bones show.
-
-    `take_back` ends it.
-    """
-    bones, evaluated, lent = ob.pose.bones, ob_evaluated.pose.bones, []
-    for name, mode in _shown.get(ob.name_full, ()):
-        bone, shown_bone = bones.get(name), evaluated.get(name)
-        if bone is None or shown_bone is None or not _has(bone, mode):
-            continue
-        channel = channel_of(mode)[0]
-        own = bone.path_resolve(channel, False)
-        fk, shown = tuple(own), tuple(shown_bone.path_resolve(channel, False))
-        if fk != shown and shown_bone.rotation_mode == bone.rotation_mode:
-            own.foreach_set(shown)
-            lent.append((name, channel, fk, shown))
-    if lent:
-        _lent.append((ob, lent))
-
-
-def settle(depsgraph: bpy.types.Depsgraph, frame_changed: bool) -> None:
-    """Have what was lent after an evaluation evaluated at once, and take it back.
-
-    Not within a change of frames, which evaluates it by itself: Blender 4.2 and 4.5 may crash there. No handler is
-    called after that.
-    """
-    if _lent and not frame_changed:
-        evaluate(depsgraph)
-        take_back()
-    elif _lent and not bpy.app.timers.is_registered(take_back):
-        bpy.app.timers.register(take_back, first_interval=0.0)
-
-
-def take_back() -> None:
-    """Give the originals their FK values again, but for numbers that animation has set meanwhile."""
-    while _lent:
-        ob, lent = _lent.pop()
-        try:
-            bones = ob.pose.bones
-        except ReferenceError:
-            continue
-        for name, channel, fk, shown in lent:
-            bone = bones.get(name)
-            if bone is not None:
-                own = bone.path_resolve(channel, False)
-                present = tuple(own)
-                if present != shown:
-                    fk = [mine if now == was else now for now, was, mine in zip(present, shown, fk, strict=True)]
-                own.foreach_set(fk)
+def shown_numbers(ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> Shown:
+    """What the evaluated bones of an armature object show of a solution, to be lent to the original."""
+    own, bones = _shown.get(ob.name_full, ()), ob.pose.bones
+    return shown_by(ob_evaluated, ob, (each for each in own if each[0] in bones and _has(bones[each[0]], each[1])))
 
 
 def forget() -> None:
     """Another state of the file: nothing is shown yet, and nothing is lent."""
     _shown.clear()
-    _lent.clear()
+    loans.forget()
 
 
 def write_fk(ob: bpy.types.Object, numbers: Mapping[Channel, Raw]) -> None:

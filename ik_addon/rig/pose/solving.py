@@ -1,6 +1,6 @@
 """Read, solve, rotate, write: one chain, and all chains of a scene, each after those that move it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -11,13 +11,13 @@ from ... import messages
 from ...solvers import ChainError, Goal, Outcome, blend, link_rotations, solve
 from ..blender.armatures import posed_armatures
 from ..blender.channels import LOCATION, SCALE, Raw, quaternion_of, raw_of
-from ..blender.evaluating import evaluate
 from ..model.chains import chain_of
 from ..model.lengthening import factors
 from ..model.limb import Limb
 from ..model.order import ChainName, ChainOrder, KnownOrders
 from .carrying import PosedBody, follow
-from .posing import PoseWriter, settle, shown_bones
+from .lending import loans
+from .posing import PoseWriter, shown_bones
 from .reading import ArmatureReader, SceneReader
 
 _UNEVEN_SCALE_PASSES = 48
@@ -184,14 +184,16 @@ def solve_scene(
     frame_changed: bool,
     touched: Touched | None = None,
     orders: KnownOrders | None = None,
+    among: Iterable[bpy.types.Object] | None = None,
 ) -> ScenePass:
     """Solve the live chains of a scene, each after the chains that move it, and write what that makes of their bones.
 
     frame_changed: the scene has just gone to a frame. touched: only chains of which it says so are solved, and
-    those that they move; None: all. orders: those that are known. A chain that cannot be solved is skipped with its
-    reason, and its bones get their FK pose back.
+    those that they move; None: all. orders: those that are known. among: the armature objects to look at, which no
+    chain of others moves; None: all. A chain that cannot be solved is skipped with its reason, and its bones get their
+    FK pose back.
     """
-    objects = {ob.name_full: ob for ob in posed_armatures(depsgraph)}
+    objects = {ob.name_full: ob for ob in posed_armatures(depsgraph, among)}
     order = (orders or KnownOrders()).of(ob.evaluated_get(depsgraph) for ob in objects.values())
     done = ScenePass(order, unfit=dict(order.unfit), errors=dict(order.errors))
     armatures = _armatures(objects, depsgraph, frame_changed)
@@ -199,7 +201,7 @@ def solve_scene(
     if any(_is_constrained(armature.ob) for armature in released):
         # What a constraint makes of a bone that has its FK pose back only Blender knows.
         if _commit(armatures, order, frame_changed):
-            evaluate(depsgraph)
+            loans.evaluate(depsgraph)
         armatures = _armatures(objects, depsgraph, frame_changed)
     moved: set[ChainName] = set()
     written: set[ChainName] = set()
@@ -212,7 +214,7 @@ def solve_scene(
         if order.far_movers[chain] & written:
             # Between them lies what only Blender works out: constraints and drivers.
             if _commit(armatures, order, frame_changed):
-                evaluate(depsgraph)
+                loans.evaluate(depsgraph)
             armatures = _armatures(objects, depsgraph, frame_changed)
             written.clear()
         armature = armatures[chain.armature]
@@ -236,7 +238,7 @@ def solve_scene(
         if posed.limb.settings.reach == "STRETCH" or armature.scaled:
             _lengthen(armature, order.bones[chain], posed.stretch)
     _commit(armatures, order, frame_changed)
-    settle(depsgraph, frame_changed)
+    loans.settle(depsgraph, frame_changed)
     return done
 
 

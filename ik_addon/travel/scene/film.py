@@ -11,7 +11,7 @@ from ...authoring.placing import Control
 from ...bake.stepping import Steps, stepping, stepping_apart
 from ...rig.blender.channels import LOCATION, SCALE, Raw, raw_values
 from ...rig.blender.rotations import array_of
-from ...rig.live.others import others_handle_frames
+from ...rig.live.handler_lists import others_handle_frames
 
 Channels = dict[str, Raw]
 """What the channels of a bone or object hold, by their modes: location, rotation and scale."""

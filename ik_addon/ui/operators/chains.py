@@ -1,5 +1,6 @@
 """The operators: they check, call one function, and say what was done or what is in the way."""
 
+from collections.abc import Sequence
 from math import pi, radians
 
 import bpy
@@ -11,12 +12,14 @@ from ...authoring.homes import control_bones
 from ...authoring.knees import limit_knees
 from ...authoring.proposal import chain_words, proposed_chain
 from ...authoring.selection import active_armature, active_bone, chosen_controls, chosen_tips
+from ...authoring.unmoved import Moved
 from ...rig.data.settings import SOLVER_ITEMS
 from ...rig.data.switch import check_switchable
 from ...rig.data.undoing import all_or_nothing
 from ...rig.model.limb import chain_bones
 from ...solvers import ChainError
 from ..classes import registration_of
+from ..lengths import length_words
 from .control_choice import MakesControls
 from .polls import armature_for, missing_for
 
@@ -49,6 +52,15 @@ class ChainOperator(bpy.types.Operator):
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         """Do it; returns the sentence that says what was done. Raises ChainError."""
         raise NotImplementedError
+
+    def with_moved(self, context: bpy.types.Context, said: str, moved: Sequence[Moved]) -> str:
+        """The last sentence, where rounding may have moved bones so far that it can be seen; `said` without."""
+        if not moved:
+            return said
+        self.report({self.level}, said)
+        self.level = "WARNING"
+        farthest = max(moved, key=lambda each: each.distance)
+        return messages.MOVED_BY_ROUNDING(bone=farthest.bone, distance=length_words(context.scene, farthest.distance))
 
 
 class ANALYTIC_IK_OT_add(MakesControls, ChainOperator):
@@ -110,7 +122,8 @@ Selected objects become target and pole target, or new ones are made"""
         end = messages.ENDING_AT(end=tip.analytic_ik_end_bone) if tip.analytic_ik_end_bone else ""
         message = messages.ADDED_STRAIGHT if added.straight and tip.parent is not None else messages.ADDED
         names = tuple(each.name for each in chain_bones(tip, self.chain_count))
-        return message(count=len(names), bones=chain_words(names), target=added.target.name, end=end)
+        said = message(count=len(names), bones=chain_words(names), target=added.target.name, end=end)
+        return self.with_moved(context, said, added.moved)
 
 
 def add_label(context: bpy.types.Context) -> str:

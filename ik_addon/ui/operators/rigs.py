@@ -12,7 +12,7 @@ from ...authoring.adoptable import Held, adoptable, resting
 from ...authoring.adopted import adopted_tips
 from ...authoring.new_controls import words_of
 from ...authoring.restoring import restore
-from ...authoring.rigging import RiggedLimb, none_found, rig_limbs
+from ...authoring.rigging import Rigged, RiggedLimb, none_found, rig_limbs
 from ...authoring.selection import (
     active_armature,
     active_bone,
@@ -133,6 +133,10 @@ No bone moves"""
             more = len(rigged.left_out) - _NAMED
             said = messages.LEFT_OUT_MORE(bones=bones, count=more) if more > 0 else messages.LEFT_OUT(bones=bones)
             self.report({"INFO"}, said)
+        return self.with_moved(context, self._said(ob, rigged), rigged.moved)
+
+    def _said(self, ob: bpy.types.Object, rigged: Rigged) -> str:
+        """What was rigged, and whether the controls follow keys."""
         said = messages.RIGGED(limbs=", ".join(_words(limb) for limb in rigged.limbs))
         if rigged.frames is None and not rigged.clips:
             left = sum(bool(bones_left_behind(ob, one.limb.bones[-1])) for one in rigged.limbs)

@@ -5,6 +5,7 @@ import sys
 
 if sys.orig_argv[-3:] == ["-m", "ik_addon", "work"]:
     import ctypes
+    import random
     import signal
     import time
     from pathlib import Path
@@ -14,12 +15,17 @@ if sys.orig_argv[-3:] == ["-m", "ik_addon", "work"]:
         os._exit(3)
 
     from ik_addon import command_line
+    from ik_addon.bake import saving
 
-    process = command_line._process
+    process = command_line.process
+    # Seconds that a save takes, and a little more.
+    FALLS_WITHIN = 0.03
 
     def fall_over(file, options):
         if "poison" in file.name:
             ctypes.string_at(0)
+        if "falling" in file.name:
+            fall_while_saving()
         if "endless" in file.name:
             time.sleep(1e6)
         if "stumble" in file.name:
@@ -40,4 +46,16 @@ if sys.orig_argv[-3:] == ["-m", "ik_addon", "work"]:
             os.kill(os.getpid(), signal.SIGKILL)
         return entries
 
-    command_line._process = fall_over
+    def fall_while_saving():
+        """Whoever draws a name for the second time saves; the first one has looked at the place."""
+        drawn, beside = [], saving._beside
+
+        def timed(folder):
+            drawn.append(folder)
+            if len(drawn) == 2:
+                signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, FALLS_WITHIN))
+            return beside(folder)
+
+        saving._beside = timed
+
+    command_line.process = fall_over

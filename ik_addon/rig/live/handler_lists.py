@@ -1,0 +1,112 @@
+"""The add-on's handlers in Blender's lists, and those of other add-ons beside them.
+
+Others add, remove and clear handlers at any time. What must run first or last is put there from another event, for
+Blender goes through a list by numbers: moved within its own event, a handler is called twice or another one not at all.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+
+import bpy
+from bpy.app.handlers import persistent
+
+Handler = Callable[..., None]
+
+_OWN = __name__.rpartition(".rig.")[0]
+"""How the names of the add-on's own modules begin."""
+_TURNS = 3
+"""So often a handler lets those behind it go first within one event: others may want to be last too."""
+
+
+def others_handle(event: str) -> bool:
+    """Whether there are handlers of others for such events."""
+    handlers = getattr(bpy.app.handlers, event)
+    return len(handlers) > 1 and not all(getattr(each, "__module__", "").startswith(_OWN) for each in handlers)
+
+
+def others_handle_frames() -> bool:
+    """Whether there are handlers that may move what no F-Curve moves."""
+    return others_handle("frame_change_pre") or others_handle("frame_change_post")
+
+
+class HandlerLists:
+    """Keeps the add-on's handlers in Blender's lists, and calls each behind those of others.
+
+    work: by event what its handler does. first: by event a handler that comes before those of others.
+    """
+
+    def __init__(self, work: Mapping[str, Callable[..., None]], first: Mapping[str, Handler]) -> None:
+        self._own = {
+            event: (*((first[event],) if event in first else ()), self._handler(event, each))
+            for event, each in work.items()
+        }
+        self._more: dict[str, list[Handler]] = {event: [] for event in work}
+        self._are_on = False
+
+    def put_on(self) -> None:
+        """Put all of them on, once."""
+        self.take_off()
+        self._are_on = True
+        for event, own in self._own.items():
+            getattr(bpy.app.handlers, event).extend(own)
+
+    def take_off(self) -> None:
+        """Take them off, also those that an earlier load of the add-on left."""
+        self._are_on = False
+        names = {_name(handler) for own in self._own.values() for handler in own}
+        for event in self._own:
+            handlers = getattr(bpy.app.handlers, event)
+            handlers[:] = [each for each in handlers if _name(each) not in names]
+            self._more[event].clear()
+
+    def put_back(self, now: str = "") -> None:
+        """Put back what others have removed from the lists of other events than the one at hand, and to the front what
+        comes first."""
+        if not self._are_on:
+            return
+        for event, own in self._own.items():
+            handlers = getattr(bpy.app.handlers, event)
+            if event == now or (own[-1] in handlers and (len(own) == 1 or handlers[0] is own[0])):
+                continue
+            handlers.extend(each for each in own if each not in handlers)
+            if len(own) > 1 and handlers[0] is not own[0]:
+                handlers.remove(own[0])
+                handlers.insert(0, own[0])
+
+    def is_last(self, event: str) -> bool:
+        """True if no handler of others follows while the work of an event is done."""
+        return getattr(bpy.app.handlers, event)[-1:] == [self._own[event][-1]]
+
+    def _handler(self, event: str, work: Callable[..., None]) -> Handler:
+        @persistent
+        @wraps(work)
+        def handler(*given: object) -> None:
+            self._called(event, handler, work, given)
+
+        return handler
+
+    def _called(self, event: str, handler: Handler, work: Callable[..., None], given: Sequence) -> None:
+        """A handler is called. If others follow, one more is put behind them, and does the work in its stead.
+
+        One more, for two that are the same could not tell which of them is called.
+        """
+        handlers, own, more = getattr(bpy.app.handlers, event), self._own[event][-1], self._more[event]
+        is_last = handlers[-1:] == [handler]
+        if is_last and more:
+            # Blender has been past all others, and ends here.
+            handlers[:] = [*(each for each in handlers if each is not own and each not in more), own]
+            more.clear()
+        elif handlers and not is_last and self._are_on:
+            if handlers[-1] is own or handlers[-1] in more:
+                return
+            more[:] = [each for each in more if each in handlers]
+            if len(more) < _TURNS:
+                more.append(self._handler(event, work))
+                handlers.append(more[-1])
+                return
+        self.put_back(event)
+        work(*given)
+
+
+def _name(handler: object) -> tuple[str, str]:
+    return getattr(handler, "__module__", ""), getattr(handler, "__name__", "")
