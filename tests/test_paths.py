@@ -165,7 +165,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("line", "sentence"), REFUSED, ids=[line for line, _ in REFUSED])
 def test_what_would_lose_a_file_is_refused_before_anything_is_opened(folder, monkeypatch, capsys, line, sentence):
-    monkeypatch.setattr(command_line, "_process", None)
+    monkeypatch.setattr(command_line, "process", None)
     before = contents(folder)
     assert command_line.run(line.split()) == 2
     assert sentence in capsys.readouterr().err
@@ -187,7 +187,7 @@ ALLOWED = [
 @pytest.mark.parametrize("line", ALLOWED)
 def test_what_loses_nothing_is_done(folder, monkeypatch, line):
     done = []
-    monkeypatch.setattr(command_line, "_process", lambda file, options: done.append(file) or failed(file))
+    monkeypatch.setattr(command_line, "process", lambda file, options: done.append(file) or failed(file))
     assert command_line.run(line.split()) == 1
     assert done
 

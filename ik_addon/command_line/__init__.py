@@ -132,7 +132,7 @@ def _run_in_blender(arguments: Sequence[str]) -> int:
 
 def register() -> None:
     """Make Blender's own command line know `--command analytic_ik`."""
-    _handles.append(bpy.utils.register_cli_command("analytic_ik", lambda arguments: _run_in_blender(arguments)))
+    _handles.append(bpy.utils.register_cli_command("analytic_ik", _run_in_blender))
 
 
 def unregister() -> None:

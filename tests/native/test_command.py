@@ -61,7 +61,7 @@ def test_what_cannot_be_native_is_told_and_nothing_is_saved(tmp_path, capfd):
     path = tmp_path / "leg.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     output, report = tmp_path / "native.blend", tmp_path / "report.json"
-    assert run(["native", str(path), "--output", str(output), "--report", str(report)]) == 1
+    assert run(["native", str(path), "--output", str(output), "--report", str(report), "--quiet"]) == 1
     why = "Bone 'shin': its Solver is CCD, which has no native form. Set it to Automatic, or bake the chain."
     assert capfd.readouterr().err == f"{path}: {why}\n"
     assert not output.exists()
