@@ -7,9 +7,10 @@ from random import Random
 import bpy
 import pytest
 
+from ik_addon.rig.blender.animation import fcurve_homes
 from ik_addon.rig.blender.armatures import tag_pose
 from ik_addon.rig.live import armature_plan, handlers, plan, preparing
-from ik_addon.rig.live.state import memory
+from ik_addon.rig.live.state import memory, paused
 
 from ..scenes import apart, go_to, pose_of, select, select_bones, walking_leg
 from .rigs import Rig, evaluated_copy, leg, new_empty, update
@@ -122,6 +123,37 @@ def test_keys_that_change_are_sampled_anew_in_one_alone(asked):
     ]
     assert kept == [True, False, True, True, True]
     assert all(rig.missed() < SAME for rig in rigs)
+
+
+def test_what_is_read_by_a_new_way_is_followed_when_it_changes():
+    rigs = crowd(3)
+    target, holder = rigs[1].target.ob, new_empty("holder", (2.0, -0.3, 0.4))
+    with paused():
+        for frame, z in ((1, 0.4), (9, 0.6)):
+            target.location.z = z
+            target.keyframe_insert("location", frame=frame)
+        update()
+    for frame in (2, 3, 4):
+        go_to(frame)
+    (curve,) = (curve for home in fcurve_homes(target) for curve in home if curve.array_index == 2)
+    curve.keyframe_points[-1].co.y = 0.3
+    curve.update()
+    # Where it begins nothing has changed.
+    for frame in (1, 2, 7, 9):
+        go_to(frame)
+        assert rigs[1].missed() < SAME
+    target.animation_data_clear()
+    target.parent = holder
+    update()
+    holder.keyframe_insert("location", frame=1)
+    for frame in (6, 7, 8):
+        go_to(frame)
+    holder.constraints.new("COPY_LOCATION").target = rigs[2].target.ob
+    target.location = (0.0, 0.0, 0.0)
+    rigs[1].ob.location.x += 2.0
+    update()
+    rigs[2].target.place((4.0, -0.2, 0.5))
+    assert rigs[1].missed() < SAME
 
 
 # What links them

@@ -175,8 +175,8 @@ def _before_update(scene: bpy.types.Scene, _: object) -> None:
     changed = bool(tagged) or (depsgraph is not None and any(map(depsgraph.id_type_updated, _STRUCTURE)))
     holds = plan is not None and plan.tied and not other_layer
     posed = depsgraph is not None and not any(map(depsgraph.id_type_updated, _STRUCTURE - {"ARMATURE"}))
-    posed = posed and not (holds and clips.followed_by_controls(tagged))
-    looks_the_same = holds and changed and posed and not plan.doubtful and plan.looks_the_same(tagged)
+    followed = holds and clips.followed_by_controls(tagged)
+    looks_the_same = holds and changed and posed and not (plan.doubtful or followed) and plan.looks_the_same(tagged)
     if holds and changed and not looks_the_same:
         # Bones may have other names, each another's.
         holds = _holds(plan, _told(depsgraph), follow=True)

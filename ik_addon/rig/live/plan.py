@@ -17,7 +17,7 @@ from ..data.relation import in_any_collection, is_tied
 from ..data.switch import switched_tips
 from ..model.body import bodies_of, following_bones
 from ..model.limb_model import animated_bones
-from ..model.order import ChainName, live_tips, tips_of
+from ..model.order import ChainName, live_tips, objects_read, tips_of
 from ..pose.planned import planned_chains
 from ..pose.solving import ScenePass
 from ..pose.tracks import PlannedChain
@@ -46,7 +46,7 @@ class LinkedPlan:
         """objects: original armature objects that a pass has just read; read: all objects that they are read from."""
         self.objects = [*objects]
         self._read = [*read]
-        self.names = frozenset(name for ob in read for name in _names(ob))
+        self.names = _names_of(read)
         self.unsteady: dict[ChainName, str] = {}
         self.armatures: list[ArmaturePlan] = []
         self.chains: dict[str, dict[str, list[str]]] = {}
@@ -124,8 +124,23 @@ class LinkedPlan:
         )
 
     def intact(self) -> bool:
-        """Whether everything that the plan was made of is as it was."""
-        return self._made_of() == self._signature and all([armature.is_up_to_date() for armature in self.armatures])
+        """Whether everything that the plan was made of is as it was, and Blender will name it where it changes."""
+        return (
+            self._reads_the_same()
+            and self._made_of() == self._signature
+            and all([armature.is_up_to_date() for armature in self.armatures])
+        )
+
+    def _reads_the_same(self) -> bool:
+        try:
+            return _names_of(set().union(*map(objects_read, self.objects))) == self.names
+        except ReferenceError:
+            # One of them is gone.
+            return False
+
+    def look_again(self, layer: bpy.types.ViewLayer) -> None:
+        """What it is read from is as it was, however it looks."""
+        self._look = self._looks(layer)
 
     def looks_as_before(self, layer: bpy.types.ViewLayer) -> bool:
         """Whether what it is read from is as it was in those things that Blender changes without naming an object:
@@ -163,6 +178,10 @@ class LinkedPlan:
         except (ReferenceError, KeyError):
             # The armature, or one of its tips, is gone.
             return False
+
+
+def _names_of(objects: Iterable[bpy.types.Object]) -> frozenset[str]:
+    return frozenset(name for ob in objects for name in _names(ob))
 
 
 def _names(ob: bpy.types.Object) -> Iterator[str]:

@@ -147,11 +147,13 @@ class Plan:
     def hold(self, parts: Iterable[LinkedPlan]) -> bool:
         """Whether everything that parts were made of is as it was; what is sampled of that is to be seen anew. What
         does not hold any more is to be planned anew."""
-        self.doubtful = False
+        self.doubtful, layer = False, bpy.context.view_layer
         for part in parts:
             part.restructured()
             if not part.intact():
                 self.drop([part])
+            elif layer is not None:
+                part.look_again(layer)
         return not self.stale
 
     def objects_of(self, parts: Iterable[LinkedPlan]) -> list[bpy.types.Object]:
