@@ -48,7 +48,7 @@ class Plan:
         self.armatures: list[ArmaturePlan] = []
         self._armature_of: dict[int, ArmaturePlan] = {}
         self._chains: dict[str, dict[str, list[str]]] = {}
-        self._switched: dict[bpy.types.Object, dict[str, bool]] = {}
+        self._switched: dict[bpy.types.Object, dict[str, bool | None]] = {}
         order = done.order
         self.solved = frozenset(done.limbs)
         self.unsolved = frozenset(done.errors)
@@ -172,8 +172,8 @@ class Plan:
         """True if all chains that animation switches are on or off as they were when the plan was made."""
         try:
             return all(_switches(ob.evaluated_get(places.depsgraph), own) == own for ob, own in self._switched.items())
-        except (ReferenceError, KeyError):
-            # The armature, or one of its tips, is gone.
+        except ReferenceError:
+            # The armature is gone.
             return False
 
     def before_update(self, depsgraph: bpy.types.Depsgraph, moved: set[str], graphs: Graphs) -> bool:
@@ -260,6 +260,7 @@ def _bodies(
     return found
 
 
-def _switches(ob: bpy.types.Object, tips: Iterable[str]) -> dict[str, bool]:
-    """Which chains of an evaluated armature object are on."""
-    return {tip: ob.pose.bones[tip].analytic_ik_enabled for tip in tips}
+def _switches(ob: bpy.types.Object, tips: Iterable[str]) -> dict[str, bool | None]:
+    """Which chains of an evaluated armature object are on. None: it has no bone of that name, as a copy that Blender
+    made before a bone was renamed in Edit Mode."""
+    return {tip: getattr(ob.pose.bones.get(tip), "analytic_ik_enabled", None) for tip in tips}
