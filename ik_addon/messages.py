@@ -906,6 +906,10 @@ MOTION_FOLLOWED = Done("{armature}: the controls follow frames {first}-{last}")
 CLIPS_FOLLOWED = Done("{armature}: the controls follow {clips}: {names}")
 LIMB_LEFT_OUT = Note("{armature}: left out '{bone}': {why}")
 
+# Another copy of the add-on
+
+SECOND_COPY = Refusal("Add-on '{own}' is not enabled: '{other}' is another copy of Analytic IK. Disable one of them.")
+
 # What should not happen
 
 FILE_FAILED = Clause("it failed with {kind} ({error}). Please report this.")
