@@ -14,6 +14,9 @@ def evaluate(depsgraph: bpy.types.Depsgraph) -> None:
     """Evaluate all that has changed since the depsgraph was. What was taken from it before is gone afterwards."""
     token = object()
     _busy.append(token)
+    if depsgraph.id_type_updated("SCENE"):
+        # Up to 5.0 Blender copies the scene once more and forgets which objects it has: it crashes when one is tagged.
+        depsgraph.scene.update_tag()
     try:
         depsgraph.update()
     finally:
