@@ -74,6 +74,8 @@ class Plan:
                 posed = done.limbs.get(chain)
                 if posed is None:
                     self.unsteady[chain] = str(done.errors[chain])
+                elif chain in order.circular:
+                    self.unsteady[chain] = messages.MOVES_ITSELF()
                 elif chain.tip not in followed and (order.movers[chain] or chain in movers):
                     body = next((mover.tip for mover in order.movers[chain] if mover in order.limbs), "")
                     with_body = messages.MOVES_WITH_BODY(bone=body) if body else ""
@@ -94,8 +96,7 @@ class Plan:
                 self._switched[ob] = _switches(ob.evaluated_get(depsgraph), switched)
             if own:
                 late = {tip: messages.SWITCH_ANIMATED() for tip in switched}
-                circular = {chain.tip for chain in order.circular if chain.armature == ob.name_full}
-                self.armatures.append(ArmaturePlan(ob, own, late, circular))
+                self.armatures.append(ArmaturePlan(ob, own, late))
                 self._armature_of[ob.session_uid] = self.armatures[-1]
         among = sum(armature.bones for armature in self.armatures)
         for place, armature in enumerate(self.armatures):

@@ -99,7 +99,7 @@ def chain_order(objects: Iterable[bpy.types.Object]) -> ChainOrder:
             name = ChainName(ob.name_full, tip)
             tips[name] = ob.pose.bones[tip]
             _place(order, name, tips[name], chain_of_bone)
-    known: Known = {}
+    known = Known()
     if bodies:
         _place_bodies(order, bodies, tips, chain_of_bone, known)
     for name in order.bones:
