@@ -431,6 +431,7 @@ SOLVED_AFTER = Note("After the Frame ({why})")
 SOLVED_BEFORE = Note("Ahead of the Frame")
 EVALUATION = Note("Evaluation: {way}")
 MOVES_WITH_OTHERS = Part("it moves with another chain, or moves one")
+MOVES_ITSELF = Part("it moves what it follows")
 MOVES_WITH_BODY = Part("it moves with bone '{bone}', which follows its limbs")
 SET_UP_UNUSUALLY = Part("its bones are set up in an unusual way")
 SWITCH_ANIMATED = Part("its switch is animated")
@@ -950,6 +951,10 @@ LIMB_FOLLOWS = Done("{armature}: '{first}' to '{last}' follow '{target}' and '{p
 MOTION_FOLLOWED = Done("{armature}: the controls follow frames {first}-{last}")
 CLIPS_FOLLOWED = Done("{armature}: the controls follow {clips}: {names}")
 LIMB_LEFT_OUT = Note("{armature}: left out '{bone}': {why}")
+
+# Another copy of the add-on
+
+SECOND_COPY = Refusal("Add-on '{own}' is not enabled: '{other}' is another copy of Analytic IK. Disable one of them.")
 
 # What should not happen
 

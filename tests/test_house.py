@@ -35,8 +35,7 @@ INNER_ROOMS = {
 STDLIB = set(sys.stdlib_module_names)
 BLENDER = {"bpy", "addon_utils", "bpy_extras", "bpy_types", "mathutils", "bl_math", "bl_ui", "blf", "gpu", "gpu_extras"}
 BLENDER |= {"numpy", "io_scene_gltf2"}
-VERSIONS_IN = ("bake/keys.py", "rig/blender/evaluating.py")
-"""How keys are kept, and what crashes an older Blender: elsewhere it is asked whether something is there."""
+VERSIONS_IN = "bake/keys.py"
 # What Blender does not bring, and the one file that may ask for it: it goes without where it is missing.
 OPTIONAL = {"tqdm": "command_line/saying.py", "distributed": "batch/cluster.py"}
 # What a worker of a cluster runs, which has no Blender.
@@ -58,8 +57,8 @@ def complaints(sources):
             yield f"{path} is in no room of the house"
         for node in ast.walk(tree):
             at = f"{path}:{getattr(node, 'lineno', '')}"
-            if asks_for_the_version(node) and path not in VERSIONS_IN:
-                yield f"{at} asks for Blender's version: only {' and '.join(VERSIONS_IN)} may"
+            if asks_for_the_version(node) and path != VERSIONS_IN:
+                yield f"{at} asks for Blender's version: only {VERSIONS_IN} may"
             for name in outer_imports(node):
                 if path == OPTIONAL.get(name):
                     if node not in expected_to_fail:

@@ -259,3 +259,19 @@ def test_armatures_that_move_each_others_targets_are_refused_by_name():
     for rig in (a, b):
         (said,) = errors(rig.ob).values()
         assert said.startswith("Bone 'shin': ") and "each other" in said
+
+
+def test_an_object_that_comes_while_a_chain_moves_its_own_target_ends_no_blender():
+    """Up to 5.0 Blender crashed at the next tag of any object."""
+    rig = leg()
+    rig.enable()
+    copy = rig.target.ob.constraints.new("COPY_LOCATION")
+    copy.target, copy.subtarget, copy.use_offset, copy.influence = rig.ob, "foot", True, 0.1
+    for k in range(3):
+        new = new_empty(f"new {k}")
+        update()
+        new.update_tag()
+        update()
+        bpy.context.scene.frame_set(k + 2)
+        rig.target.ob.update_tag()
+        update()

@@ -71,6 +71,11 @@ def moving_another(rig: Rig) -> None:
     second_chain(rig, "foot", 1)
 
 
+def moving_its_own_target(rig: Rig) -> None:
+    copy = rig.target.ob.constraints.new("COPY_LOCATION")
+    copy.target, copy.subtarget, copy.use_offset, copy.influence = rig.ob, "foot", True, 0.1
+
+
 def without_target(rig: Rig) -> None:
     rig.tip.analytic_ik_target = None
 
@@ -84,6 +89,7 @@ def without_target(rig: Rig) -> None:
         (inheriting_less, "bone 'shin' does not inherit all of its parent's motion"),
         (uneven, "its bones, or those above, are scaled unevenly"),
         (moving_another, "it moves with another chain, or moves one"),
+        (moving_its_own_target, "it moves what it follows"),
         (without_target, "Bone 'shin': there is no target. Choose an object as its Target."),
     ],
 )

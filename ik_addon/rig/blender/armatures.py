@@ -101,7 +101,14 @@ def is_evaluated_in(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> boo
     """Whether an object is part of the evaluated scene; one that is not is its own evaluated copy."""
     evaluated = ob.evaluated_get(depsgraph)
     # Before its first evaluation a depsgraph has nothing but a placeholder, which is no object.
-    return evaluated.is_evaluated and isinstance(evaluated, bpy.types.Object) and evaluated.pose is not None
+    if not (evaluated.is_evaluated and isinstance(evaluated, bpy.types.Object) and evaluated.pose is not None):
+        return False
+    # Until Edit Mode is left, the copy has bones as they were called before, and Blender does not animate them.
+    return not ob.data.is_editmode or [*_names(ob)] == [*_names(evaluated)]
+
+
+def _names(ob: bpy.types.Object) -> Iterator[str]:
+    return (bone.name for bone in ob.pose.bones)
 
 
 def is_changeable(ob: bpy.types.Object) -> bool:

@@ -8,8 +8,6 @@ import bpy
 Graphs = Sequence[bpy.types.Depsgraph]
 """The depsgraphs that show a scene."""
 
-_FINDS_OBJECTS = (5, 2, 0)
-"""Before, Blender crashes if objects come or go in a handler, and what is shown is evaluated in the next one."""
 _busy: list[list[bool]] = []
 """For each evaluation in the middle of a pass whether handlers were called."""
 
@@ -27,6 +25,7 @@ def _evaluating() -> Iterator[list[bool]]:
 
 def evaluate(depsgraph: bpy.types.Depsgraph) -> None:
     """Evaluate all that has changed since the depsgraph was. What was taken from it before is gone afterwards."""
+    _keep_objects(depsgraph)
     with _evaluating():
         depsgraph.update()
 
@@ -35,18 +34,23 @@ def evaluate_waiting(depsgraph: bpy.types.Depsgraph) -> bool:
     """Evaluate what other handlers have changed since the depsgraph was evaluated, if anything; whether it was.
 
     Nothing tells beforehand whether anything waits, but Blender's own question of scripts for what is shown to them;
-    elsewhere, and before Blender 5.2, it is evaluated once more in any case.
+    elsewhere it is evaluated once more in any case.
     """
     layer = bpy.context.view_layer
     if layer is None or layer.depsgraph != depsgraph:
         evaluate(depsgraph)
         return True
-    if bpy.app.version < _FINDS_OBJECTS:
-        # Copied again, the scene has the list by which it looks them up.
-        layer.id_data.update_tag()
+    _keep_objects(depsgraph)
     with _evaluating() as called:
         bpy.context.evaluated_depsgraph_get()
         return called[0]
+
+
+def _keep_objects(depsgraph: bpy.types.Depsgraph) -> None:
+    """Up to 5.0 Blender copies a scene that has changed once more, and forgets which objects it has: it crashes when
+    one is tagged. Tagged itself, the scene knows them."""
+    if depsgraph.id_type_updated("SCENE"):
+        depsgraph.scene.update_tag()
 
 
 def shown_layers(scene: bpy.types.Scene) -> list[bpy.types.ViewLayer]:

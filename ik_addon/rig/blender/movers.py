@@ -1,6 +1,6 @@
 """What moves a limb's bones besides a chain: constraints on them, Blender's own IK below them, drivers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 import bpy
@@ -107,6 +107,13 @@ def why_placed(mover: Mover) -> str:
 def _acts(constraint: bpy.types.Constraint) -> bool:
     # One that has nothing to read, for example, is not valid and moves nothing.
     return constraint.enabled and constraint.is_valid and constraint.influence > 0.0
+
+
+def may_act(constraint: bpy.types.Constraint, animated: Container[str]) -> bool:
+    """Whether a constraint acts, or may at another frame. animated: the paths that animation sets."""
+    path = constraint.path_from_id()
+    is_on = not constraint.mute or f"{path}.mute" in animated or f"{path}.enabled" in animated
+    return is_on and (constraint.influence > 0.0 or f"{path}.influence" in animated)
 
 
 def _is_placing(constraint: bpy.types.Constraint) -> bool:

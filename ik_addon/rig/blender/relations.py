@@ -1,10 +1,12 @@
 """The bones that an object or a bone follows by constraints and drivers, besides those that carry it (carriers.py)."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import bpy
 
 from .animation import animated_paths, bone_of_path, placing_drivers
+from .movers import may_act, taken_by
 
 _TURNING = {"COPY_ROTATION", "LIMIT_ROTATION", "DAMPED_TRACK", "LOCKED_TRACK", "TRACK_TO"}
 """Kinds of constraints that only turn their owner, and leave it where it is."""
@@ -13,8 +15,15 @@ _READ_OF_CHAINS = ("rotation", "scale", "matrix")
 
 Node = tuple[bpy.types.Object, str]
 """An original object, or with a name that bone of it."""
-Known = dict[Node, tuple[bpy.types.PoseBone | None, list[tuple[Node, bool]]]]
-"""Of nodes that were looked at already the bone, and what they follow."""
+
+
+@dataclass(slots=True)
+class Known:
+    """What was looked at already. nodes: of each the bone, and what it follows. solvers: of armature objects the bones
+    with Blender's own IK, each with the names of those that it poses."""
+
+    nodes: dict[Node, tuple[bpy.types.PoseBone | None, list[tuple[Node, bool]]]] = field(default_factory=dict)
+    solvers: dict[bpy.types.Object, list[tuple[str, set[str]]]] = field(default_factory=dict)
 
 
 def followed_bones(
@@ -26,7 +35,7 @@ def followed_bones(
     turned: whether it also counts what only turns it on the spot. known: to be shared by several questions at one time.
     """
     start: Node = (ob.original, bone_name)  # pyright: ignore[reportAssignmentType]
-    known = {} if known is None else known
+    known = known or Known()
     waiting, visited = [start], set()
     while waiting:
         node = waiting.pop()
@@ -34,11 +43,11 @@ def followed_bones(
             continue
         visited.add(node)
         if node == start and not turned:
-            bone, followed = _look_at(node, turned)
+            bone, followed = _look_at(node, turned, known)
         else:
-            if node not in known:
-                known[node] = _look_at(node, True)
-            bone, followed = known[node]
+            if node not in known.nodes:
+                known.nodes[node] = _look_at(node, True, known)
+            bone, followed = known.nodes[node]
         if bone is not None:
             yield node[0], bone
         for other, is_place in followed:
@@ -55,21 +64,23 @@ def followed_nodes(ob: bpy.types.Object, bone_name: str = "", visited: set[Node]
     """
     waiting: list[Node] = [(ob.original, bone_name)]  # pyright: ignore[reportAssignmentType]
     visited = set() if visited is None else visited
+    known = Known()
     while waiting:
         node = waiting.pop()
         if node not in visited:
             visited.add(node)
-            waiting += [other for other, _ in _look_at(node, True)[1]]
+            waiting += [other for other, _ in _look_at(node, True, known)[1]]
     return visited
 
 
-def _look_at(node: Node, turned: bool) -> tuple[bpy.types.PoseBone | None, list[tuple[Node, bool]]]:
+def _look_at(node: Node, turned: bool, known: Known) -> tuple[bpy.types.PoseBone | None, list[tuple[Node, bool]]]:
     """The bone of a node, and what the node follows, each with whether it is where that is."""
     owner, name = node
     bone = owner.pose.bones.get(name) if name and owner.pose else None
     if name and bone is None:
         return None, []
-    return bone, [*((above, True) for above in _carriers(owner, bone)), *_followed(owner, bone, turned)]
+    followed = [*_carriers(owner, bone), *_solvers(owner, bone, known)]
+    return bone, [*((each, True) for each in followed), *_followed(owner, bone, turned)]
 
 
 def _carriers(owner: bpy.types.Object, bone: bpy.types.PoseBone | None) -> list[Node]:
@@ -79,6 +90,22 @@ def _carriers(owner: bpy.types.Object, bone: bpy.types.PoseBone | None) -> list[
     if owner.parent is None:
         return []
     return [(owner.parent, owner.parent_bone if owner.parent_type == "BONE" else "")]
+
+
+def _solvers(owner: bpy.types.Object, bone: bpy.types.PoseBone | None, known: Known) -> Iterator[Node]:
+    """The bones whose own IK by Blender poses a bone above them too: it begins with how they are posed."""
+    # Also True of IK that is off. It is asked first because it costs little.
+    if bone is None or not bone.is_in_ik_chain:
+        return
+    if owner not in known.solvers:
+        animated = set(animated_paths(owner))
+        known.solvers[owner] = [
+            (each.name, taken_by(constraint, each))
+            for each in owner.pose.bones
+            for constraint in each.constraints
+            if constraint.type == "IK" and may_act(constraint, animated)
+        ]
+    yield from ((owner, solver) for solver, taken in known.solvers[owner] if bone.name in taken)
 
 
 def _followed(owner: bpy.types.Object, bone: bpy.types.PoseBone | None, turned: bool) -> Iterator[tuple[Node, bool]]:

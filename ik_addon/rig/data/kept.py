@@ -78,17 +78,19 @@ def forget_controls(ob: bpy.types.Object, tip: str) -> None:
         _count()
 
 
-def restore_controls(ob: bpy.types.Object) -> list[str]:
-    """Give the chains of an armature object back what they have lost; the names of their tips."""
-    found = []
-    for own in ob.analytic_ik_record_controls:
-        if _lost(ob, own):
-            # All at once: setting one of them tells the others here.
-            given = {name: getattr(own, name) for name in _CONTROLS}
-            for name, value in given.items():
-                setattr(ob.pose.bones[own.name], f"analytic_ik_{name}", value)
-            found.append(own.name)
-    return found
+def lost_controls(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
+    """The tips of an armature object that name none of the controls that were kept for them."""
+    named = ((ob.pose.bones.get(own.name), own) for own in ob.analytic_ik_record_controls)
+    return [tip for tip, own in named if tip is not None and _lost(tip, own)]
+
+
+def restore_controls(tip: bpy.types.PoseBone) -> None:
+    """Give the chain of a tip back what it has lost."""
+    own = tip.id_data.analytic_ik_record_controls[tip.name]
+    # All at once: setting one of them tells the others here.
+    given = {name: getattr(own, name) for name in _CONTROLS}
+    for name, value in given.items():
+        setattr(tip, f"analytic_ik_{name}", value)
 
 
 def keep_all(ob: bpy.types.Object) -> None:
@@ -101,11 +103,8 @@ def keep_all(ob: bpy.types.Object) -> None:
         keep_controls(bones[own.name])
 
 
-def _lost(ob: bpy.types.Object, own: KeptControls) -> bool:
-    tip = ob.pose.bones.get(own.name)
-    return tip is not None and any(
-        getattr(own, what) is not None and getattr(tip, f"analytic_ik_{what}") is None for what in _WHAT
-    )
+def _lost(tip: bpy.types.PoseBone, own: KeptControls) -> bool:
+    return any(getattr(own, what) is not None and getattr(tip, f"analytic_ik_{what}") is None for what in _WHAT)
 
 
 def register() -> None:

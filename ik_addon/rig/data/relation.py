@@ -7,14 +7,18 @@ Empty in no collection, one for each armature object, that is tagged to have the
 A control must not be tagged for that: in a render it would go to where it stands in the window.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import bpy
 from mathutils import Matrix
 
 _NAMES = {"target": "Analytic IK", "pole_target": "Analytic IK pole"}
+_MARK = "analytic_ik"
+"""The pole bone of a tie, which has no meaning where the pole target is an Empty: a name is anybody's."""
 _TRIGGER = "Analytic IK trigger"
 _RECORD = "analytic_ik_record_trigger"
+_Values = tuple[bpy.types.Object | None, str, bpy.types.Object | None, int]
+"""Of a tie the target with its bone, the pole target, and how many bones it has Blender evaluate."""
 
 
 def trigger_of(ob: bpy.types.Object) -> bpy.types.Object | None:
@@ -25,20 +29,26 @@ def trigger_of(ob: bpy.types.Object) -> bpy.types.Object | None:
 
 def is_tie(constraint: bpy.types.Constraint) -> bool:
     """Whether a constraint of a bone is what ties a chain to one of its controls."""
-    return constraint.type == "IK" and constraint.name in _NAMES.values()
+    if constraint.type != "IK":
+        return False
+    return constraint.pole_subtarget == _MARK or _reads_trigger(constraint)
 
 
-def ties_of(tip: bpy.types.PoseBone) -> Iterator[bpy.types.Constraint]:
-    """The constraints that tie a tip to its controls."""
-    found = (tip.constraints.get(name) for name in _NAMES.values())
-    yield from (constraint for constraint in found if constraint is not None and constraint.type == "IK")
+def _reads_trigger(constraint: bpy.types.Constraint) -> bool:
+    """Tells a tie in files from before there was a mark."""
+    trigger = trigger_of(constraint.id_data)
+    return trigger is not None and trigger in (constraint.pole_target, constraint.target)
+
+
+def ties_of(tip: bpy.types.PoseBone) -> list[bpy.types.Constraint]:
+    """The constraints that tie a tip to its controls, in the order of `_wanted`."""
+    return [constraint for constraint in tip.constraints if is_tie(constraint)]
 
 
 def is_tied(tip: bpy.types.PoseBone, loosely: bool = False) -> bool:
     """True if an original tip is tied to its controls as they are now, and to the trigger; loosely: to that alone."""
-    return (not loosely or trigger_of(tip.id_data) is not None) and all(
-        _is_as_wanted(tip.constraints.get(name), tip, what, loosely) for what, name in _NAMES.items()
-    )
+    wanted = [values for _, values in _wanted(tip, loosely)]
+    return (not wanted or trigger_of(tip.id_data) is not None) and [*map(_values, ties_of(tip))] == wanted
 
 
 def tie(tip: bpy.types.PoseBone, loosely: bool = False) -> None:
@@ -49,40 +59,40 @@ def tie(tip: bpy.types.PoseBone, loosely: bool = False) -> None:
     ob = tip.id_data
     if trigger_of(ob) is None:
         ob.analytic_ik_record_trigger = bpy.data.objects.new(_TRIGGER, None)
-    trigger = ob.analytic_ik_record_trigger
-    for what, name in _NAMES.items():
-        constraint = tip.constraints.get(name)
-        if _is_as_wanted(constraint, tip, what, loosely):
-            continue
-        control = _control_of(tip, what, loosely)
-        if control is None:
-            tip.constraints.remove(constraint)
-            continue
-        if constraint is None:
+    ties, wanted = ties_of(tip), _wanted(tip, loosely)
+    for constraint in ties[len(wanted) :]:
+        _remove(constraint, tip)
+    for index, (name, values) in enumerate(wanted):
+        if index < len(ties):
+            constraint = ties[index]
+            if _values(constraint) == values:
+                continue
+        else:
             active = tip.constraints.active
             constraint = tip.constraints.new("IK")
             tip.constraints.active = active
-            constraint.mute, constraint.show_expanded, constraint.name = True, False, name
-        constraint.target = control
-        if control.type == "ARMATURE":
-            constraint.subtarget = _bone_of(tip, what)
-        constraint.pole_target = None if loosely else trigger
-        constraint.chain_count = tip.analytic_ik_chain_count
+            constraint.mute, constraint.show_expanded = True, False
+        constraint.name, constraint.pole_subtarget = name, _MARK
+        constraint.target, constraint.subtarget, constraint.pole_target, constraint.chain_count = values
 
 
 def untie(tip: bpy.types.PoseBone) -> None:
     """Take that off a tip."""
-    for constraint in [*ties_of(tip)]:
-        others = [each for each in tip.constraints if each != constraint and each.active]
-        tip.constraints.remove(constraint)
-        # Blender removes that mark too.
-        tip.constraints.active = others[0] if others else None
+    for constraint in ties_of(tip):
+        _remove(constraint, tip)
+
+
+def _remove(constraint: bpy.types.Constraint, tip: bpy.types.PoseBone) -> None:
+    others = [each for each in tip.constraints if each != constraint and each.active]
+    tip.constraints.remove(constraint)
+    # Blender removes that mark too.
+    tip.constraints.active = others[0] if others else None
 
 
 def forget_trigger(ob: bpy.types.Object) -> None:
     """Delete the trigger of an armature object if no tip is tied to it any more."""
     trigger = trigger_of(ob)
-    tied = [bone for bone in ob.pose.bones if len(bone.constraints) and any(True for _ in ties_of(bone))]
+    tied = [bone for bone in ob.pose.bones if len(bone.constraints) and ties_of(bone)]
     if trigger is None or any(bone.analytic_ik_target is not None for bone in tied):
         return
     for bone in tied:
@@ -107,30 +117,24 @@ def _wakes(tip: bpy.types.PoseBone) -> bool:
     return (tip.analytic_ik_target is not None and is_tied(tip)) or is_tied(tip, loosely=True)
 
 
-def _is_as_wanted(constraint: bpy.types.Constraint | None, tip: bpy.types.PoseBone, what: str, loosely: bool) -> bool:
-    control = _control_of(tip, what, loosely)
-    if constraint is None or constraint.type != "IK" or control is None:
-        return constraint is control
-    trigger = trigger_of(tip.id_data)
-    return (
-        trigger is not None
-        and constraint.target == control
-        and (control.type != "ARMATURE" or constraint.subtarget == _bone_of(tip, what))
-        and constraint.chain_count == tip.analytic_ik_chain_count
-        and constraint.pole_target == (None if loosely else trigger)
-    )
+def _values(constraint: bpy.types.Constraint) -> _Values:
+    return constraint.target, constraint.subtarget, constraint.pole_target, constraint.chain_count
 
 
-def _control_of(tip: bpy.types.PoseBone, what: str, loosely: bool) -> bpy.types.Object | None:
+def _wanted(tip: bpy.types.PoseBone, loosely: bool) -> list[tuple[str, _Values]]:
+    """What ties a tip to its controls as they are now, each with the name that a new tie gets."""
+    trigger, count = trigger_of(tip.id_data), tip.analytic_ik_chain_count
     if loosely:
-        return trigger_of(tip.id_data) if what == "target" else None
-    return getattr(tip, f"analytic_ik_{what}")
+        return [(_NAMES["target"], (trigger, "", None, count))]
+    controls = ((name, getattr(tip, f"analytic_ik_{what}"), _bone_of(tip, what)) for what, name in _NAMES.items())
+    return [(name, (control, bone, trigger, count)) for name, control, bone in controls if control is not None]
 
 
 def _bone_of(tip: bpy.types.PoseBone, what: str) -> str:
     """The control bone that a tip names, "" if there is none: of a missing one Blender complains in the console."""
-    name, control = (getattr(tip, f"analytic_ik_{each}") for each in (what.replace("target", "subtarget"), what))
-    return name if name in control.pose.bones else ""
+    name = getattr(tip, f"analytic_ik_{what.replace('target', 'subtarget')}")
+    control = getattr(tip, f"analytic_ik_{what}") if name else None
+    return name if control is not None and control.pose and name in control.pose.bones else ""
 
 
 def in_any_collection(ob: bpy.types.Object) -> bool:

@@ -80,15 +80,12 @@ class ArmaturePlan:
     written: what was written before this frame. settled: after it there is nothing to solve and nothing to compare.
     silences: F-Curves are silent for what was written.
     early: what chains that were solved before an update wished, and what was written.
-    late: by tips what keeps chains from being solved before the frame, besides what is found here. circular: tips of
-    chains that move their own controls.
+    late: by tips what keeps chains from being solved before the frame, besides what is found here.
     bones: how many channels they set; among: how many those of all armatures set, and place: the number of this
     armature among them.
     """
 
-    def __init__(
-        self, ob: bpy.types.Object, chains: Sequence[PlannedChain], late: Mapping[str, str], circular: Collection[str]
-    ) -> None:
+    def __init__(self, ob: bpy.types.Object, chains: Sequence[PlannedChain], late: Mapping[str, str]) -> None:
         self.chains = [*chains]
         self._late = late
         self.models = [chain.model for chain in chains]
@@ -106,10 +103,8 @@ class ArmaturePlan:
         beside = {tip.analytic_ik_end_bone for tip in tips} & set(ob.pose.bones.keys())
         self._line = [*{name for model in self.models for name in model.touched} | above | beside]
         self._looked = glance(ob, self.models, self._line)
-        # Keys would undo what is written, and what moves its own control would be read where that was written.
-        self._recallable = [
-            not model.keyed_bones and model.tip not in circular and model.body is None for model in self.models
-        ]
+        # Keys would undo what is written.
+        self._recallable = [not model.keyed_bones and model.body is None for model in self.models]
         self._recalled: dict[float, dict[int, tuple[_Asked, np.ndarray]]] = {}
         self._guessed: dict[int, tuple[_Asked, np.ndarray]] = {}
         self._channels = [model.channels for model in self.models]

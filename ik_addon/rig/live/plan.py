@@ -50,7 +50,7 @@ class LinkedPlan:
         self.unsteady: dict[ChainName, str] = {}
         self.armatures: list[ArmaturePlan] = []
         self.chains: dict[str, dict[str, list[str]]] = {}
-        self._switched: dict[bpy.types.Object, dict[str, bool]] = {}
+        self._switched: dict[bpy.types.Object, dict[str, bool | None]] = {}
         order = done.order
         own = {ob.name_full for ob in objects}
         chains = [chain for name in own for chain in order.of.get(name, ())]
@@ -74,6 +74,8 @@ class LinkedPlan:
                 posed = done.limbs.get(chain)
                 if posed is None:
                     self.unsteady[chain] = str(done.errors[chain])
+                elif chain in order.circular:
+                    self.unsteady[chain] = messages.MOVES_ITSELF()
                 elif chain.tip not in followed and (order.movers[chain] or chain in movers):
                     body = next((mover.tip for mover in order.movers[chain] if mover in order.limbs), "")
                     with_body = messages.MOVES_WITH_BODY(bone=body) if body else ""
@@ -94,8 +96,7 @@ class LinkedPlan:
                 self._switched[ob] = _switches(ob.evaluated_get(depsgraph), switched)
             if found:
                 late = {tip: messages.SWITCH_ANIMATED() for tip in switched}
-                circular = {chain.tip for chain in order.circular if chain.armature == ob.name_full}
-                self.armatures.append(ArmaturePlan(ob, found, late, circular))
+                self.armatures.append(ArmaturePlan(ob, found, late))
         self.unsteady |= {chain: str(error) for chain, error in self.misplaced.items()}
         self._signature, self._look = self._made_of(), self._looks(depsgraph.view_layer)
 
@@ -175,8 +176,8 @@ class LinkedPlan:
         """True if all chains that animation switches are on or off as they were when the plan was made."""
         try:
             return all(_switches(ob.evaluated_get(depsgraph), own) == own for ob, own in self._switched.items())
-        except (ReferenceError, KeyError):
-            # The armature, or one of its tips, is gone.
+        except ReferenceError:
+            # The armature is gone.
             return False
 
 
@@ -228,6 +229,7 @@ def _bodies(
     return found
 
 
-def _switches(ob: bpy.types.Object, tips: Iterable[str]) -> dict[str, bool]:
-    """Which chains of an evaluated armature object are on."""
-    return {tip: ob.pose.bones[tip].analytic_ik_enabled for tip in tips}
+def _switches(ob: bpy.types.Object, tips: Iterable[str]) -> dict[str, bool | None]:
+    """Which chains of an evaluated armature object are on. None: it has no bone of that name, as a copy that Blender
+    made before a bone was renamed in Edit Mode."""
+    return {tip: getattr(ob.pose.bones.get(tip), "analytic_ik_enabled", None) for tip in tips}

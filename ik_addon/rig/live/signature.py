@@ -50,7 +50,7 @@ def signature(ob: bpy.types.Object, chains: Mapping[str, Sequence[str]], bodies:
     chains: names of the bones of each, and of those that it turns too, by its tip. bodies: of those that follow their
     limbs. None of what may change from frame to frame is in it: no FK pose, and no such setting.
     """
-    animated, known = animated_bones(ob), {}
+    animated, known = animated_bones(ob), Known()
     chains = {name: [name] for name in bodies} | dict(chains)
     names = [name for bones in chains.values() for name in bones]
     parents = [ob.pose.bones[bones[0]].parent for bones in chains.values() if bones[0] in ob.pose.bones]

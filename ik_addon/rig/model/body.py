@@ -44,7 +44,7 @@ def movers_of_target(tip: bpy.types.PoseBone, known: Known | None = None) -> Mov
 def possible_bodies(ob: bpy.types.Object, tips: Mapping[str, bpy.types.PoseBone]) -> dict[str, list[str]]:
     """By their names, topmost first, the bones of an armature object that carry the roots of several chains and not
     their targets, each with the tips of these. tips: of its chains."""
-    known: Known = {}
+    known = Known()
     found: dict[str, list[str]] = {}
     for name, tip in tips.items():
         bones = known_bones(tip)

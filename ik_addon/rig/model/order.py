@@ -83,8 +83,8 @@ def live_tips(ob: bpy.types.Object) -> list[str]:
 
 
 def tips_of(ob: bpy.types.Object) -> tuple[str, ...]:
-    """The tips of the chains that an armature object has, or may have at another frame."""
-    return (*live_tips(ob), *switched_tips(ob))
+    """The tips of the chains that an armature object has, or may have at another frame, each once."""
+    return tuple(dict.fromkeys((*live_tips(ob), *switched_tips(ob))))
 
 
 def chain_order(objects: Iterable[bpy.types.Object]) -> ChainOrder:
@@ -99,7 +99,7 @@ def chain_order(objects: Iterable[bpy.types.Object]) -> ChainOrder:
             name = ChainName(ob.name_full, tip)
             tips[name] = ob.pose.bones[tip]
             _place(order, name, tips[name], chain_of_bone)
-    known: Known = {}
+    known = Known()
     if bodies:
         _place_bodies(order, bodies, tips, chain_of_bone, known)
     for name in order.bones:

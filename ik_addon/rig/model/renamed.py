@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import bpy
 
-from ..data.kept import keep_all, keep_controls, restore_controls
+from ..data.kept import keep_all, keep_controls, lost_controls, restore_controls
 from ..data.relation import in_any_collection
 from ..data.settings import NAME_RECORD, named_bones
 from .order import tips_of
@@ -33,7 +33,9 @@ def follow_bones(objects: Iterable[bpy.types.Object]) -> bool:
     Whether that changed any chain's settings: they are evaluated at the next update.
     """
     posed = [ob for ob in objects if ob.is_editable and ob.mode != "EDIT"]
-    restored = {(ob, tip) for ob in posed for tip in restore_controls(ob)}
+    restored = {(ob, tip.name) for ob in posed for tip in lost_controls(ob) if not _has_name_of_another(tip)}
+    for ob, tip in restored:
+        restore_controls(ob.pose.bones[tip])
     followed = bool(restored)
     tips = [ob.pose.bones[tip] for ob in posed for tip in tips_of(ob)]
     for tip in tips:
@@ -139,6 +141,12 @@ def _bone_now(
     if together or len(others) == 1:
         return (together or others)[0]
     return name if own is not None else None
+
+
+def _has_name_of_another(bone: bpy.types.PoseBone) -> bool:
+    """Whether a bone has the name by which another one was last seen, that has a new name too."""
+    others = (other for other in bone.id_data.pose.bones if other != bone)
+    return _seen(bone).bone != bone.name and any(_seen(other).bone == bone.name for other in others)
 
 
 def _copied_from(tip: bpy.types.PoseBone) -> str | None:

@@ -198,7 +198,7 @@ def solve_scene(
     done = ScenePass(order, unfit=dict(order.unfit), errors=dict(order.errors))
     armatures = _armatures(objects, depsgraph, frame_changed)
     released = [armature for armature in armatures.values() if _release_others(armature, order)]
-    if any(_is_constrained(armature.ob) for armature in released):
+    if any(order.circular or _is_constrained(armature.ob) for armature in released):
         # What a constraint makes of a bone that has its FK pose back only Blender knows.
         if _commit(armatures, order, frame_changed):
             loans.evaluate(depsgraph)
@@ -206,7 +206,7 @@ def solve_scene(
     moved: set[ChainName] = set()
     written: set[ChainName] = set()
     for chain in order.steps:
-        if touched is not None and not order.movers[chain] & moved:
+        if touched is not None and not order.movers[chain] & moved and chain not in order.circular:
             armature = armatures[chain.armature]
             own = order.limbs.get(chain, [chain])
             if not any(touched(armature.reader.tip(limb.tip)) for limb in own):
@@ -331,7 +331,10 @@ def _lengthen(armature: _Armature, names: Sequence[str], ratio: float) -> None:
 
 
 def _release_others(armature: _Armature, order: ChainOrder) -> bool:
-    """Give the bones of an armature that no chain turns, or scales, any more their FK pose back; whether any are."""
+    """Give the bones of an armature that no chain turns, or scales, any more their FK pose back; whether any are.
+
+    So too those of chains that move what they follow: else they would be read from what was shown last.
+    """
     if not armature.turned and not armature.scaled and not armature.moved:
         return False
     released = [name for name in armature.moved if ChainName(armature.ob.name_full, name) not in order.limbs]
@@ -352,7 +355,9 @@ def _release_others(armature: _Armature, order: ChainOrder) -> bool:
             if above is not None and above.name not in chains:
                 # It may have hung on the end of a chain until now.
                 armature.reader.rescale(root, Vector(armature.reader.fk.scale(root)))
-    in_chains = {name for names in order.turned_by(armature.ob.name_full).values() for name in names}
+    turned = order.turned_by(armature.ob.name_full)
+    own = (names for tip, names in turned.items() if ChainName(armature.ob.name_full, tip) not in order.circular)
+    in_chains = {name for names in own for name in names}
     turned_back = [name for name in armature.turned if name not in in_chains]
     _release(armature, turned_back)
     return bool(released or turned_back)

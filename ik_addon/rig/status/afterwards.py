@@ -7,7 +7,7 @@ import bpy
 from ..blender.animation import animated_paths, placing_drivers
 from ..blender.armatures import armature_named
 from ..blender.carriers import carriers
-from ..blender.movers import taken_by
+from ..blender.movers import may_act, taken_by
 from ..blender.relations import Known, followed_bones
 from ..data.relation import is_tie
 from ..model.order import ChainName, read_by
@@ -23,7 +23,7 @@ def moved_afterwards(chains: Mapping[ChainName, Sequence[str]], with_idle: bool)
     """
     turned = {(chain.armature, name) for chain, names in chains.items() for name in names}
     constraints: dict[str, list[tuple[bpy.types.PoseBone, bpy.types.Constraint]]] = {}
-    known: Known = {}
+    known = Known()
     found = set()
     for chain, names in chains.items():
         ob, own = armature_named(chain.armature), set(names)
@@ -44,12 +44,7 @@ def _constraints(ob: bpy.types.Object, with_idle: bool) -> Iterator[tuple[bpy.ty
         (bone, each) for bone in ob.pose.bones if len(bone.constraints) for each in bone.constraints if not is_tie(each)
     ]
     animated = set(animated_paths(ob)) if found else set()
-    for bone, constraint in found:
-        path = constraint.path_from_id()
-        switched = not animated.isdisjoint((f"{path}.mute", f"{path}.enabled"))
-        weighed = f"{path}.influence" in animated
-        if with_idle or ((not constraint.mute or switched) and (constraint.influence > 0.0 or weighed)):
-            yield bone, constraint
+    yield from (each for each in found if with_idle or may_act(each[1], animated))
 
 
 def _follows(tip: bpy.types.PoseBone, root: str, turned: set[tuple[str, str]], known: Known) -> bool:

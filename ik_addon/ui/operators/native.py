@@ -29,7 +29,7 @@ Controls and keys stay"""
     )
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        live = [ob.pose.bones[name] for name in dict.fromkeys(tips_of(ob))]
+        live = [ob.pose.bones[name] for name in tips_of(ob)]
         tips = [tip for tip in live if not self.only_selected or tip in chosen_tips(context, ob)]
         if not live:
             raise ChainError(messages.ALL_NATIVE(armature=ob.name))

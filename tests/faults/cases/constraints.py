@@ -101,6 +101,39 @@ def both_kinds_of_ik_at_once(stage: Stage) -> None:
     _with_it_and_muted(stage, constraint)
 
 
+@fault(GROUP, "Blender's own IK on the thigh that poses the hips too, on which another leg hangs")
+def blenders_ik_reaches_the_other_leg(stage: Stage) -> None:
+    _two_legs_on_one_armature(stage)
+    stage.fk_pose = None
+    _mover(start=(0.2, -0.6, 1.0), end=(0.1, -0.4, 1.2))
+    constraint = _constrain(stage.ob.pose.bones["thigh"], "IK", "mover", chain_count=2)
+    _with_it_and_muted(stage, constraint)
+
+
+@fault(GROUP, "IK constraints of one's own that are called as the add-on calls its own")
+def constraints_with_the_add_ons_names(stage: Stage) -> None:
+    _mover()
+    stage.add_bone("prop", (1.0, 0.0, 0.0))
+    for bone in ("shin", "thigh", "prop"):
+        for name in ("Analytic IK", "Analytic IK pole"):
+            own = _constrain(stage.ob.pose.bones[bone], "IK", "mover", chain_count=1, mute=bone != "prop")
+            own.iterations, own.name = 77, name
+
+    def users() -> list[tuple]:
+        found = [(bone.name, each) for bone in stage.ob.pose.bones for each in bone.constraints if each.type == "IK"]
+        return [(name, each.name, each.target, each.mute) for name, each in found if each.iterations == 77]
+
+    before = users()
+    stage.follow("with them")
+    stage.add_leg("other")
+    stage.follow("with another chain")
+    for limb in reversed(stage.limbs):
+        stage.unsolve(limb)
+    if stage.ours and users() != before:
+        stage.note("without chains", lost="constraints of one's own")
+    stage.limbs.clear()
+
+
 @fault(GROUP, "Spline IK on the same bones")
 def spline_ik_on_the_same_bones(stage: Stage) -> None:
     _new_path("spline", (0.0, 1.0, 2.0), (0.0, 1.5, 1.0), (0.0, 2.0, 1.0))

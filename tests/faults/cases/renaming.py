@@ -42,6 +42,19 @@ def the_tip_in_edit_mode(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
+@works(GROUP, "The tip, whose switch has keys, in edit mode")
+def a_tip_with_a_keyed_switch(stage: Stage) -> None:
+    limb = stage.limbs[0]
+    switch = (limb.tip, "analytic_ik_enabled") if stage.ours else (stage.constraint_of(limb), "enabled")
+    switch[0].keyframe_insert(switch[1], frame=1)
+    stage.follow("with keys")
+    with stage.edit_bones() as bones:
+        bones["shin"].name = limb.bones[1] = "lower"
+    stage.fk_pose["lower"] = stage.fk_pose.pop("shin")
+    stage.look("renamed")
+    stage.follow("afterwards")
+
+
 @works(GROUP, "Bones swap their names")
 def bones_swap_names(stage: Stage) -> None:
     _rename_bones(stage, [("thigh", "x"), ("shin", "thigh"), ("x", "shin")])
