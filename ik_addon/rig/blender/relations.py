@@ -94,14 +94,15 @@ def _carriers(owner: bpy.types.Object, bone: bpy.types.PoseBone | None) -> list[
 
 def _solvers(owner: bpy.types.Object, bone: bpy.types.PoseBone | None, known: Known) -> Iterator[Node]:
     """The bones whose own IK by Blender poses a bone above them too: it begins with how they are posed."""
-    # Also True of IK that is off. It is asked first because it costs little.
-    if bone is None or not bone.is_in_ik_chain:
+    if bone is None:
         return
+    # Blender's own answer, is_in_ik_chain, ends 4.2 to 5.0 where bones have come or gone that were not evaluated yet.
     if owner not in known.solvers:
         animated = set(animated_paths(owner))
         known.solvers[owner] = [
             (each.name, taken_by(constraint, each))
             for each in owner.pose.bones
+            if each.constraints
             for constraint in each.constraints
             if constraint.type == "IK" and may_act(constraint, animated)
         ]
