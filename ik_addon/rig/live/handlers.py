@@ -82,7 +82,7 @@ def frame_change_pre(scene: bpy.types.Scene, _: object = None) -> None:
 
 
 @_guarded
-def _before_frame(scene: bpy.types.Scene, _: object) -> None:
+def _before_frame(scene: bpy.types.Scene, _: object = None) -> None:
     try:
         _write_before(scene)
     finally:
@@ -164,7 +164,7 @@ def depsgraph_update_pre(scene: bpy.types.Scene, _: object = None) -> None:
 
 
 @_guarded
-def _before_update(scene: bpy.types.Scene, _: object) -> None:
+def _before_update(scene: bpy.types.Scene, _: object = None) -> None:
     plan, graphs = memory.plan_of(scene), shown_graphs(scene)
     depsgraph = next_graph(graphs)
     other_layer = plan is not None and depsgraph is not None and plan.layer != depsgraph.view_layer.name
