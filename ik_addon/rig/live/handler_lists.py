@@ -41,6 +41,7 @@ class HandlerLists:
             for event, each in work.items()
         }
         self._more: dict[str, list[Handler]] = {event: [] for event in work}
+        self._lists: list[tuple[list, str, Handler, Handler]] = []
         self._are_on = False
 
     def put_on(self) -> None:
@@ -48,11 +49,14 @@ class HandlerLists:
         self.take_off()
         self._are_on = True
         for event, own in self._own.items():
-            getattr(bpy.app.handlers, event).extend(own)
+            handlers = getattr(bpy.app.handlers, event)
+            handlers.extend(own)
+            self._lists.append((handlers, event, own[0], own[-1]))
 
     def take_off(self) -> None:
         """Take them off, also those that an earlier load of the add-on left."""
         self._are_on = False
+        self._lists.clear()
         names = {_name(handler) for own in self._own.values() for handler in own}
         for event in self._own:
             handlers = getattr(bpy.app.handlers, event)
@@ -62,16 +66,16 @@ class HandlerLists:
     def put_back(self, now: str = "") -> None:
         """Put back what others have removed from the lists of other events than the one at hand, and to the front what
         comes first."""
-        if not self._are_on:
-            return
-        for event, own in self._own.items():
-            handlers = getattr(bpy.app.handlers, event)
-            if event == now or (own[-1] in handlers and (len(own) == 1 or handlers[0] is own[0])):
+        # At each event: where nobody else has handlers one look at both ends is enough.
+        for handlers, event, first, last in self._lists:
+            if handlers and handlers[-1] is last and handlers[0] is first:
                 continue
-            handlers.extend(each for each in own if each not in handlers)
-            if len(own) > 1 and handlers[0] is not own[0]:
-                handlers.remove(own[0])
-                handlers.insert(0, own[0])
+            if event == now or (last in handlers and (first is last or handlers[0] is first)):
+                continue
+            handlers.extend(each for each in self._own[event] if each not in handlers)
+            if first is not last and handlers[0] is not first:
+                handlers.remove(first)
+                handlers.insert(0, first)
 
     def is_last(self, event: str) -> bool:
         """True if no handler of others follows while the work of an event is done."""

@@ -133,7 +133,7 @@ def _after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None
         went_to_frame(scene)
     if not memory.was_prepared("FRAME", scene.session_uid, scene.frame_current_final):
         plan = None
-    if others_handle("frame_change_post"):
+    if others and others_handle("frame_change_post"):
         evaluate_waiting(depsgraph)
     if not is_shown(depsgraph, scene):
         # That of a render, or of motion paths: nothing was written there before.
