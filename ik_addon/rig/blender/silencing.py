@@ -19,6 +19,11 @@ _silent: dict[tuple[int, int], list[int]] = {}
 are silent in what shows the scene."""
 
 
+def is_anything_silent() -> bool:
+    """Whether any F-Curves are silent."""
+    return bool(_silent)
+
+
 def silent_channels(ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> set[tuple[str, str, int]]:
     """Bone, property and index of what the evaluated copy of an armature object does not take from F-Curves."""
     curves = {k for (uid, _), own in _silent.items() if uid == ob.session_uid for k in own}

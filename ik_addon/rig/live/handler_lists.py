@@ -20,8 +20,11 @@ _TURNS = 3
 
 def others_handle(event: str) -> bool:
     """Whether there are handlers of others for such events."""
-    handlers = getattr(bpy.app.handlers, event)
-    return len(handlers) > 1 and not all(getattr(each, "__module__", "").startswith(_OWN) for each in handlers)
+    # At each frame: a loop, for `any` takes longer.
+    for each in getattr(bpy.app.handlers, event):
+        if not getattr(each, "__module__", "").startswith(_OWN):
+            return True
+    return False
 
 
 def others_handle_frames() -> bool:
@@ -36,27 +39,26 @@ class HandlerLists:
     """
 
     def __init__(self, work: Mapping[str, Callable[..., None]], first: Mapping[str, Handler]) -> None:
+        self._more: dict[str, list[Handler]] = {event: [] for event in work}
         self._own = {
             event: (*((first[event],) if event in first else ()), self._handler(event, each))
             for event, each in work.items()
         }
-        self._more: dict[str, list[Handler]] = {event: [] for event in work}
-        self._lists: list[tuple[list, str, Handler, Handler]] = []
+        self._lists = [getattr(bpy.app.handlers, event) for event in work]
+        self._left: list[list[Handler]] = []
         self._are_on = False
 
     def put_on(self) -> None:
         """Put all of them on, once."""
         self.take_off()
         self._are_on = True
-        for event, own in self._own.items():
-            handlers = getattr(bpy.app.handlers, event)
+        for handlers, own in zip(self._lists, self._own.values(), strict=True):
             handlers.extend(own)
-            self._lists.append((handlers, event, own[0], own[-1]))
 
     def take_off(self) -> None:
         """Take them off, also those that an earlier load of the add-on left."""
         self._are_on = False
-        self._lists.clear()
+        self._left.clear()
         names = {_name(handler) for own in self._own.values() for handler in own}
         for event in self._own:
             handlers = getattr(bpy.app.handlers, event)
@@ -66,50 +68,58 @@ class HandlerLists:
     def put_back(self, now: str = "") -> None:
         """Put back what others have removed from the lists of other events than the one at hand, and to the front what
         comes first."""
-        # At each event: where nobody else has handlers one look at both ends is enough.
-        for handlers, event, first, last in self._lists:
-            if handlers and handlers[-1] is last and handlers[0] is first:
+        # At each event: one look is enough where all are as they were left.
+        if self._lists == self._left or not self._are_on:
+            return
+        is_done = True
+        for handlers, (event, own) in zip(self._lists, self._own.items(), strict=True):
+            if all(each in handlers for each in own) and (len(own) == 1 or handlers[0] is own[0]):
                 continue
-            if event == now or (last in handlers and (first is last or handlers[0] is first)):
+            if event == now:
+                is_done = False
                 continue
-            handlers.extend(each for each in self._own[event] if each not in handlers)
-            if first is not last and handlers[0] is not first:
-                handlers.remove(first)
-                handlers.insert(0, first)
+            handlers.extend(each for each in own if each not in handlers)
+            if len(own) > 1:
+                handlers.remove(own[0])
+                handlers.insert(0, own[0])
+        self._left = [[*handlers] for handlers in self._lists] if is_done else []
 
     def is_last(self, event: str) -> bool:
         """True if no handler of others follows while the work of an event is done."""
         return getattr(bpy.app.handlers, event)[-1:] == [self._own[event][-1]]
 
     def _handler(self, event: str, work: Callable[..., None]) -> Handler:
+        handlers, more = getattr(bpy.app.handlers, event), self._more[event]
+
         @persistent
         @wraps(work)
         def handler(*given: object) -> None:
-            self._called(event, handler, work, given)
+            if (more or handlers[-1:] != [handler]) and not self._works(event, handler, work):
+                return
+            self.put_back(event)
+            work(*given)
 
         return handler
 
-    def _called(self, event: str, handler: Handler, work: Callable[..., None], given: Sequence) -> None:
-        """A handler is called. If others follow, one more is put behind them, and does the work in its stead.
+    def _works(self, event: str, handler: Handler, work: Callable[..., None]) -> bool:
+        """Whether a handler does the work. If others follow, one more is put behind them, and does it in its stead.
 
         One more, for two that are the same could not tell which of them is called.
         """
         handlers, own, more = getattr(bpy.app.handlers, event), self._own[event][-1], self._more[event]
-        is_last = handlers[-1:] == [handler]
-        if is_last and more:
+        if handlers[-1:] == [handler]:
             # Blender has been past all others, and ends here.
             handlers[:] = [*(each for each in handlers if each is not own and each not in more), own]
             more.clear()
-        elif handlers and not is_last and self._are_on:
+        elif handlers and self._are_on:
             if handlers[-1] is own or handlers[-1] in more:
-                return
+                return False
             more[:] = [each for each in more if each in handlers]
             if len(more) < _TURNS:
                 more.append(self._handler(event, work))
                 handlers.append(more[-1])
-                return
-        self.put_back(event)
-        work(*given)
+                return False
+        return True
 
 
 def _name(handler: object) -> tuple[str, str]:

@@ -87,8 +87,9 @@ def _before_frame(scene: bpy.types.Scene, _: object = None) -> None:
         _write_before(scene)
     finally:
         # What is not written before this frame has its keys played.
-        plan = memory.plan_of(scene)
-        silencing.restore(scene, but=plan.silences() if plan is not None else ())
+        if silencing.is_anything_silent():
+            plan = memory.plan_of(scene)
+            silencing.restore(scene, but=plan.silences() if plan is not None else ())
     memory.prepared.append(("FRAME", scene.session_uid, scene.frame_current_final))
 
 
