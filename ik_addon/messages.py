@@ -607,7 +607,7 @@ ADDED_STRAIGHT = Done(
     "hinge. Use Flip Bend to bend it the other way"
 )
 MOVED_BY_ROUNDING = Note(
-    "'{bone}' moved by {distance}: so far from the origin, Blender's numbers are this coarse. "
+    "Bone '{bone}' moved by {distance}: so far from the origin, Blender's numbers are this coarse. "
     "Rig it closer to the origin"
 )
 LED = Note(

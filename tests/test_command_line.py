@@ -485,7 +485,9 @@ def test_a_bone_that_rounding_moves_visibly_is_told(tmp_path, capsys):
     arguments = ["rig", str(tmp_path / "far.blend"), "--output", str(tmp_path / "out.blend"), "--report", str(report)]
     assert command_line.run(arguments) == 0
     [warning, *_] = json.loads(report.read_text())["files"][0]["rigged"][0]["warnings"]
-    assert re.match(r"'[\w.]+' moved by [\d.]+: so far from the origin, Blender's numbers are this coarse. ", warning)
+    assert re.match(
+        r"Bone '[\w.]+' moved by [\d.]+: so far from the origin, Blender's numbers are this coarse. ", warning
+    )
     assert f"skeleton: {warning}" in capsys.readouterr().out
 
 

@@ -207,7 +207,7 @@ def test_rounding_is_never_refused_and_said_where_it_can_be_seen(block_seed, cap
         out = capfd.readouterr().out
         assert {bone.name for bone in ob.pose.bones if bone.analytic_ik_enabled} == {*tips}, out
         moved = farthest_move(ob, before, length)
-        warned = re.search(r"Warning: '[\w.]+' moved by [\d.e+-]+ ?\w*: so far from the origin", out)
+        warned = re.search(r"Warning: Bone '[\w.]+' moved by [\d.e+-]+ ?\w*: so far from the origin", out)
         # After the second leg the first is rounded otherwise.
         either_way = 1.02 if len(tips) == 1 else 2.0
         if not 1.0 / either_way < moved / VISIBLE < either_way:

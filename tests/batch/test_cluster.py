@@ -217,9 +217,9 @@ def test_who_stops_it_gets_the_report_of_what_is_done(folder, dask, monkeypatch)
     entries = read(folder / "report.json")
     assert 0 < len(entries) < 8
     assert {entry["error"] for entry in entries} == {None}
-    # The worker finishes the file that it is in, and no other.
+    # The worker finishes the file that it is in, and no other; of the one before word may have been on its way.
     assert bake(["shot_0"], dask.address) == 0
-    assert len(outputs(folder)) <= len(entries) + 1
+    assert len(outputs(folder)) <= len(entries) + 2
 
 
 def test_who_is_killed_leaves_no_work_behind(folder, dask):

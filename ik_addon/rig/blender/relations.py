@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import bpy
 
-from .animation import animated_paths, bone_of_path, placing_drivers
+from .animation import animated_paths, bone_of_path, is_animated, placing_drivers
 from .movers import may_act, taken_by
 
 _TURNING = {"COPY_ROTATION", "LIMIT_ROTATION", "DAMPED_TRACK", "LOCKED_TRACK", "TRACK_TO"}
@@ -57,14 +57,16 @@ def followed_bones(
                 yield other[0], other[0].pose.bones[other[1]]
 
 
-def followed_nodes(ob: bpy.types.Object, bone_name: str = "", visited: set[Node] | None = None) -> set[Node]:
+def followed_nodes(
+    ob: bpy.types.Object, bone_name: str = "", visited: set[Node] | None = None, known: Known | None = None
+) -> set[Node]:
     """An object or bone with all objects and bones that move it: what carries it, its constraints and its drivers.
 
-    visited: nodes that were found before, which are added to.
+    visited: nodes that were found before, which are added to. known: to be shared by several questions at one time.
     """
     waiting: list[Node] = [(ob.original, bone_name)]  # pyright: ignore[reportAssignmentType]
     visited = set() if visited is None else visited
-    known = Known()
+    known = known or Known()
     while waiting:
         node = waiting.pop()
         if node not in visited:
@@ -137,4 +139,4 @@ def _followed(owner: bpy.types.Object, bone: bpy.types.PoseBone | None, turned: 
 
 def _is_idle(owner: bpy.types.Object, constraint: bpy.types.Constraint) -> bool:
     """Whether a constraint has no influence, nor ever gets any."""
-    return constraint.influence == 0.0 and f"{constraint.path_from_id()}.influence" not in animated_paths(owner)
+    return constraint.influence == 0.0 and not is_animated(owner, f"{constraint.path_from_id()}.influence")

@@ -4,7 +4,7 @@ Others add, remove and clear handlers at any time. What must run first or last i
 Blender goes through a list by numbers: moved within its own event, a handler is called twice or another one not at all.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import wraps
 
 import bpy
@@ -20,8 +20,8 @@ _TURNS = 3
 
 def others_handle(event: str) -> bool:
     """Whether there are handlers of others for such events."""
-    # At each frame: a loop, for `any` takes longer.
-    for each in getattr(bpy.app.handlers, event):
+    # At each frame: `any` takes longer.
+    for each in getattr(bpy.app.handlers, event):  # noqa: SIM110
         if not getattr(each, "__module__", "").startswith(_OWN):
             return True
     return False

@@ -269,16 +269,17 @@ def read_by(tip: bpy.types.PoseBone, root_name: str) -> Iterator[tuple[bpy.types
 def objects_read(ob: bpy.types.Object) -> set[bpy.types.Object]:
     """What an armature object's chains are read from, now or at another frame: itself, the controls, and all objects
     that carry or move these."""
-    found: set[Node] = followed_nodes(ob)
+    known = Known()
+    found: set[Node] = followed_nodes(ob, known=known)
     for name in (*tips_of(ob), *bodies_of(ob)):
         tip = ob.pose.bones[name]
-        followed_nodes(ob, name, found)
+        followed_nodes(ob, name, found, known)
         for control, bone in (
             (tip.analytic_ik_target, tip.analytic_ik_subtarget),
             (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
         ):
             if control is not None:
-                followed_nodes(control, bone, found)
+                followed_nodes(control, bone, found, known)
     return {owner for owner, _ in found}
 
 
