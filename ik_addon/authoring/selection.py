@@ -259,7 +259,7 @@ def is_tip(bone: bpy.types.PoseBone) -> bool:
     return bone.analytic_ik_enabled or bone.analytic_ik_target is not None or is_native(bone)
 
 
-def tips_of(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
+def all_tips(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
     """The tips of an armature's chains, live, native or switched off."""
     return [bone for bone in ob.pose.bones if is_tip(bone)]
 

@@ -10,7 +10,7 @@ import numpy as np
 from mathutils import Vector
 
 from ...authoring.finding.legs import find_limbs
-from ...authoring.selection import tips_of
+from ...authoring.selection import all_tips
 from ...bake.baking import chains_of
 from ...bake.stepping import GoTo, Steps, frame_kept, stepping, stepping_apart
 from ...rig.blender.bones import rotation_in
@@ -43,7 +43,7 @@ class Leg:
 
 def legs_of(ob: bpy.types.Object) -> list[Leg]:
     """The legs of an armature object that have chains, live or muted; if none has, those that its bones show."""
-    tips = legs_among(ob, (tip for tip in tips_of(ob) if len(known_bones(tip)) > 1))
+    tips = legs_among(ob, (tip for tip in all_tips(ob) if len(known_bones(tip)) > 1))
     if tips:
         return [_leg(known_bones(tip), link_bones(known_bones(tip)), end_bone(tip), end_in_tip(tip)) for tip in tips]
     found, pose = [], ob.pose.bones

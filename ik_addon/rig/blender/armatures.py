@@ -1,13 +1,13 @@
 """The armature objects of a scene, found without visiting every object each time."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import compress
 
 import bpy
 
 _known: dict[str, tuple] = {}
-"""Under "now": counts of the file's objects and armatures, and its armature objects then. To find them by name Blender
-looks through all objects of the file, for each; it tells when one of them is gone."""
+"""Under "now": counts of the file's objects and armatures, its armature objects then, and their session numbers. To
+find them by name Blender looks through all objects of the file, for each; it tells when one of them is gone."""
 _named: dict[str, bpy.types.Object] = {}
 """Armature objects by the full names that they had when one was last looked for in vain."""
 _FEW = 6
@@ -20,12 +20,18 @@ def armature_objects() -> list[bpy.types.Object]:
     """All armature objects of the file. They are looked for anew when objects come or go."""
     objects = bpy.data.objects
     counts = (len(objects), len(bpy.data.armatures))
-    known_counts, found = _known.get("now", (None, []))
+    known_counts, found, _ = _known.get("now", (None, [], ()))
     if known_counts == counts and _are_armatures(found):
         return list(found)
     found = [ob for ob in objects if ob.type == "ARMATURE"]
-    _known["now"] = (counts, found)
+    _known["now"] = (counts, found, {ob.session_uid for ob in found})
     return list(found)
+
+
+def are_known(obs: Collection[bpy.types.Object]) -> bool:
+    """Whether armature objects are among those that were found, or are now."""
+    _, _, uids = _known.get("now", (None, [], ()))
+    return all(ob.session_uid in uids for ob in obs) or set(obs) <= set(armature_objects())
 
 
 def armature_named(name_full: str) -> bpy.types.Object:

@@ -236,7 +236,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
                     reposed.add(data.original)
             elif isinstance(data, bpy.types.Armature):
                 data_changed.add(data.original)
-    if reposed and not reposed <= set(armatures.armature_objects()):
+    if reposed and not armatures.are_known(reposed):
         # One came while another object went: the file has as many as before.
         armatures.forget()
         for plan in memory.plans.values():

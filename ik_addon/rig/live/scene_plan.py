@@ -78,11 +78,10 @@ class Plan:
 
     def _replace(self, old: Collection[LinkedPlan], new: Sequence[LinkedPlan]) -> None:
         """Take parts out, and others in."""
+        self._part_of = {uid: part for uid, part in self._part_of.items() if part not in old}
         for part in old:
             for name in part.names:
                 self._reading[name].remove(part)
-            for uid in [uid for uid, each in self._part_of.items() if each is part]:
-                del self._part_of[uid]
             for armature in part.armatures:
                 for uid in armature.reads:
                     self._following[uid].remove(armature)
@@ -112,7 +111,8 @@ class Plan:
         """Plan armature objects that one pass has just read: all, or what was to be planned. Returns their plans."""
         read = {ob: objects_read(ob) for ob in obs if ob.pose and tips_of(ob)}
         new = [LinkedPlan(done, depsgraph, *each) for each in _linked(read)]
-        self._replace([part for part in self._parts if part in self._stale or _has(part, obs)], new)
+        known = (self._part_of.get(ob.session_uid) for ob in obs)
+        self._replace({*self._stale, *(part for part in known if part is not None)}, new)
         self._without |= {ob.session_uid for ob in obs}
         self._without -= {ob.session_uid for ob in read}
         self._not_evaluated = [ob for ob in self._not_evaluated if _exists(ob) and ob not in obs]
@@ -350,10 +350,6 @@ def _exists(ob: bpy.types.Object) -> bool:
         return ob.pose is not None
     except ReferenceError:
         return False
-
-
-def _has(part: LinkedPlan, obs: Collection[bpy.types.Object]) -> bool:
-    return any(_exists(ob) and ob in obs for ob in part.objects)
 
 
 def _is_told(ob: bpy.types.Object, told: Collection[str]) -> bool:

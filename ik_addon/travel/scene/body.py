@@ -8,7 +8,7 @@ import bpy
 from ... import messages
 from ...authoring.controls import controls_of
 from ...authoring.placing import Control
-from ...authoring.selection import tips_of
+from ...authoring.selection import all_tips
 from ...planting.scene.carrier_bone import whole_body
 from ...planting.scene.shown import legs_of
 from ...planting.scene.writing import keyed_control
@@ -50,7 +50,7 @@ def line_of(body: bpy.types.PoseBone) -> list[Control]:
 def chain_controls(ob: bpy.types.Object) -> list[Control]:
     """What is keyed to move the targets and pole targets of the chains of an armature object, live or switched off: its
     own bones, and objects."""
-    found = [keyed_control(tip, control) for tip in tips_of(ob) for control in controls_of(tip)]
+    found = [keyed_control(tip, control) for tip in all_tips(ob) for control in controls_of(tip)]
     own = [control for control in found if not control.bone or control.ob == ob]
     return [*dict.fromkeys(Control(control.ob, control.bone, turns=True) for control in own)]
 

@@ -12,7 +12,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ... import messages
 from ...authoring.controls import controls_of
-from ...authoring.selection import chain_armature, selected_bones, tips_of
+from ...authoring.selection import all_tips, chain_armature, selected_bones
 from ...bake import chains_of
 from ...bake.baking import baked, checked
 from ...bake.certificate import MISSES, certificate_of, chains_words, verdict_on_targets, verdicts_on_feet
@@ -186,7 +186,7 @@ class ChainsOperator(RangeOperator):
     def offered_range(self, context: bpy.types.Context) -> range:
         """The frames over which keys move the armature or its controls; the scene's range if none do."""
         ob = chain_armature(context)
-        controls = [control.ob for tip in tips_of(ob) for control in controls_of(tip)]
+        controls = [control.ob for tip in all_tips(ob) for control in controls_of(tip)]
         return motion_of([ob, *controls]) or super().offered_range(context)
 
     def chains(self, ob: bpy.types.Object) -> list[ChainName]:

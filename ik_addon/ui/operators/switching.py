@@ -7,7 +7,7 @@ import bpy
 
 from ... import messages
 from ...authoring.for_export import back_to_live
-from ...authoring.selection import chain_armature, chosen_tips, tips_of
+from ...authoring.selection import all_tips, chain_armature, chosen_tips
 from ...authoring.switching import switch_to_fk, switch_to_ik, unmute_chains
 from ...bake.certificate import chains_words
 from ...bake.clips import clips_words
@@ -79,7 +79,7 @@ class ANALYTIC_IK_OT_unmute(ChainOperator):
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         if has_aside(ob):
             return messages.BACK_TO_LIVE(clips=clips_words(back_to_live(ob)))
-        return messages.UNMUTED(chains=chains_words(unmute_chains(tip for tip in tips_of(ob) if not is_native(tip))))
+        return messages.UNMUTED(chains=chains_words(unmute_chains(tip for tip in all_tips(ob) if not is_native(tip))))
 
 
 register, unregister = registration_of(__name__)

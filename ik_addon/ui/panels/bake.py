@@ -4,7 +4,7 @@ import bpy
 
 from ... import messages
 from ...authoring.for_export import strips_not_followed
-from ...authoring.selection import chain_armature, tips_of
+from ...authoring.selection import all_tips, chain_armature
 from ...rig.data.aside import has_aside
 from ...rig.data.kept import has_controls
 from ...rig.data.settings import native_tips
@@ -49,7 +49,7 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
         layout.operator(ANALYTIC_IK_OT_bake_for_export.bl_idname, icon="EXPORT")
         native = native_tips(ob)
         row = layout.row(align=True)
-        if any(tip not in native for tip in tips_of(ob)):
+        if any(tip not in native for tip in all_tips(ob)):
             row.operator(ANALYTIC_IK_OT_make_native.bl_idname, icon=NATIVE_ICON)
         if native:
             row.operator(ANALYTIC_IK_OT_make_live.bl_idname, icon="LOOP_BACK")

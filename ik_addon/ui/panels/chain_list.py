@@ -5,7 +5,7 @@ from bpy.props import IntProperty
 
 from ... import messages
 from ...authoring.adopted import is_adopted
-from ...authoring.selection import chain_armature, focus, is_tip, select_bone, tips_of
+from ...authoring.selection import all_tips, chain_armature, focus, is_tip, select_bone
 from ...rig.data.kept import has_controls
 from ...rig.data.settings import is_native
 from ...rig.status.states import ChainState, States
@@ -96,7 +96,7 @@ class ANALYTIC_IK_PT_chains(InSidebar, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout, shown = self.layout, focus(context)
         ob = shown.armature
-        tips = tips_of(ob)
+        tips = all_tips(ob)
         states = States(ob, context.view_layer.depsgraph)
         _states.append(states)
         try:
