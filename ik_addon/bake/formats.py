@@ -19,7 +19,7 @@ from .. import messages
 from ..rig.blender.animation import fcurve_collections
 from ..rig.blender.bones import rotation_in
 from ..rig.blender.motion import motion_of
-from . import gltf
+from .gltf import files_beside, is_gltf, no_decoder, unknown_compression
 from .reading import beginning
 from .saving import save_blend, save_files
 
@@ -154,7 +154,7 @@ _FORMATS = {
     ".bvh": _Format("io_anim_bvh", _read_bvh, _write_bvh, _begins(b"HIERARCHY")),
     ".fbx": _Format("io_scene_fbx", _read_fbx, _write_fbx, _begins(b"Kaydara FBX Binary")),
     ".glb": _Format(_GLTF, _read_gltf, _write_glb, _begins(b"glTF")),
-    ".gltf": _Format(_GLTF, _read_gltf, _write_gltf, gltf.is_gltf),
+    ".gltf": _Format(_GLTF, _read_gltf, _write_gltf, is_gltf),
     VRM: _Format(_GLTF, _read_gltf, _write_vrm, _begins(b"glTF")),
 }
 SUFFIXES = (BLEND, *_FORMATS)
@@ -213,13 +213,13 @@ def open_file(file: Path) -> bool:
         return _open_blend(file)
     _new_scene()
     _check_addon(own)
-    undecoded = gltf.no_decoder(file, not bpy.app.binary_path) if own.addon == _GLTF else None
+    undecoded = no_decoder(file, not bpy.app.binary_path) if own.addon == _GLTF else None
     if undecoded:
         raise OSError(undecoded)
     try:
         own.read(str(file.absolute()))
     except RuntimeError as error:
-        undecoded = gltf.unknown_compression(file) if own.addon == _GLTF else None
+        undecoded = unknown_compression(file) if own.addon == _GLTF else None
         raise OSError(undecoded or messages.NOT_IMPORTED(reason=_last_line(error))) from error
     scene = bpy.context.scene
     frames = motion_of(scene.objects)
@@ -256,11 +256,11 @@ def write_file(path: Path, compressed: bool, frames: range) -> None:
 
 def _belongs_to(path: Path, file: Path) -> bool:
     """Whether a file belongs to what was saved to a path before, and to no other file of that folder."""
-    if path.suffix.lower() != ".gltf" or not path.is_file() or file not in gltf.files_beside(path):
+    if path.suffix.lower() != ".gltf" or not path.is_file() or file not in files_beside(path):
         return False
     # The exporter names the buffer after its file, and images as it finds them.
     others = path.parent.glob("*.gltf") if file.stem != path.stem else ()
-    return not any(file in gltf.files_beside(other) for other in others if other != path)
+    return not any(file in files_beside(other) for other in others if other != path)
 
 
 def _check_addon(own: _Format) -> None:

@@ -46,7 +46,7 @@ class Aim:
         return distance(self.target)
 
 
-def lay(mechanism: Mechanism, shape: Shape, uses: Uses) -> Aim:
+def lay_aim(mechanism: Mechanism, shape: Shape, uses: Uses) -> Aim:
     """Ask for the bones."""
     rest = aimed(shape.joints[0], shape.along, shape.side)
     aim = mechanism.bone("aim", rest, shape.root_parent, 2.0)
@@ -60,7 +60,7 @@ def lay(mechanism: Mechanism, shape: Shape, uses: Uses) -> Aim:
     )
 
 
-def wire(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, followed: str) -> None:
+def wire_aim(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, followed: str) -> None:
     """Constraints and drivers. followed: the helper that the chain's end goes to, "": the target itself."""
     settings, tip = shape.limb.settings, shape.ob.pose.bones[shape.tip]
     # There it stays if somebody deletes the target: the chain has its FK pose.

@@ -33,7 +33,7 @@ class Foot:
         return self.foot if self.heel else self.control
 
 
-def lay(mechanism: Mechanism, shape: Shape, uses: Uses) -> Foot:
+def lay_foot(mechanism: Mechanism, shape: Shape, uses: Uses) -> Foot:
     """Ask for the bones; at rest the target lies on the chain's end, turned as the armature."""
     ankle, held, own = shape.joints[-1], shape.limb.held, shape.foot
     assert held is not None and own is not None
@@ -54,7 +54,7 @@ def lay(mechanism: Mechanism, shape: Shape, uses: Uses) -> Foot:
     return Foot(control, heel, tip, ball, foot, toe, local_toe)
 
 
-def wire(mechanism: Mechanism, shape: Shape, foot: Foot) -> None:
+def wire_foot(mechanism: Mechanism, shape: Shape, foot: Foot) -> None:
     """Constraints and drivers of the helpers."""
     settings, tip = shape.limb.settings, mechanism.pose(shape.tip)
     for kind in ("COPY_LOCATION", "COPY_ROTATION"):

@@ -35,7 +35,7 @@ class Links:
     sources: list[str]
 
 
-def lay(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim) -> Links:
+def lay_links(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim) -> Links:
     """Ask for the bones; the Y axis of each lies along its link, which that of the chain's own bone need not."""
     links = Links(_first_straight(shape), [], [], [])
     for k, link in enumerate(shape.links):
@@ -66,7 +66,7 @@ def _first_straight(shape: Shape) -> int:
     return next((k for k, is_longer in enumerate(longer) if is_longer), len(lengths) - 1)
 
 
-def wire(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, links: Links) -> None:
+def wire_links(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, links: Links) -> None:
     """Bend the links, and let the sources turn as they do."""
     for k, (bent, turned) in enumerate(zip(links.bent, links.turned, strict=True)):
         if bent and turned:

@@ -27,7 +27,7 @@ class Pair:
     angle: str
 
 
-def lay(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim) -> Pair:
+def lay_pair(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim) -> Pair:
     """Ask for the bones."""
     first, second = unscaled(shape.poses[0]), shape.poses[1]
     hip = root = mechanism.bone("ik", first, aim.base, 1.5, shape.links[0])
@@ -43,7 +43,7 @@ def lay(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim) -> Pair:
     return Pair([root, knee], hip, angle)
 
 
-def wire(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, pair: Pair) -> None:
+def wire_pair(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, pair: Pair) -> None:
     """Drive the angles of both links."""
     tip = mechanism.pose(shape.tip)
     (first, second), (_, knee) = shape.lengths, pair.sources

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 import bpy
 
 from ..rig.model.lengthening import growth
-from . import aiming, foot, many_bones, two_bones
-from .aiming import Aim
-from .foot import Foot
-from .many_bones import Links
+from .aiming import Aim, lay_aim, wire_aim
+from .foot import Foot, lay_foot, wire_foot
+from .many_bones import Links, lay_links, wire_links
 from .mechanism import Mechanism
 from .properties import variable
 from .shape import Shape
-from .two_bones import Pair
+from .two_bones import Pair, lay_pair, wire_pair
 from .uses import Uses
 
 _SIZE = 0.5
@@ -41,10 +40,10 @@ class Wiring:
 def lay(shape: Shape, uses: Uses, key: str, others: Sequence[Mechanism] = ()) -> Wiring:
     """Ask for all bones of a chain. others: of the same armature, that are made with it."""
     mechanism = Mechanism(shape.ob, key, shape.tip, shape.root_parent, _SIZE * shape.length, others)
-    standing = foot.lay(mechanism, shape, uses) if shape.foot else None
-    aim = aiming.lay(mechanism, shape, uses)
+    standing = lay_foot(mechanism, shape, uses) if shape.foot else None
+    aim = lay_aim(mechanism, shape, uses)
     pair = len(shape.links) == 2
-    links = two_bones.lay(mechanism, shape, uses, aim) if pair else many_bones.lay(mechanism, shape, uses, aim)
+    links = lay_pair(mechanism, shape, uses, aim) if pair else lay_links(mechanism, shape, uses, aim)
     return Wiring(mechanism, shape, uses, aim, standing, links)
 
 
@@ -53,12 +52,12 @@ def wire(wiring: Wiring) -> None:
     mechanism, shape, uses = wiring.mechanism, wiring.shape, wiring.uses
     tip = mechanism.pose(shape.tip)
     if wiring.foot:
-        foot.wire(mechanism, shape, wiring.foot)
-    aiming.wire(mechanism, shape, uses, wiring.aim, wiring.foot.followed if wiring.foot else "")
+        wire_foot(mechanism, shape, wiring.foot)
+    wire_aim(mechanism, shape, uses, wiring.aim, wiring.foot.followed if wiring.foot else "")
     if isinstance(wiring.links, Pair):
-        two_bones.wire(mechanism, shape, uses, wiring.aim, wiring.links)
+        wire_pair(mechanism, shape, uses, wiring.aim, wiring.links)
     else:
-        many_bones.wire(mechanism, shape, uses, wiring.aim, wiring.links)
+        wire_links(mechanism, shape, uses, wiring.aim, wiring.links)
     for link, source, scale in zip(shape.links, wiring.links.sources, shape.scales, strict=True):
         if source:
             # Sized as the bone itself, below the same bone: so their whole matrices are the same.

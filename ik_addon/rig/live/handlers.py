@@ -21,7 +21,8 @@ from ..pose.lending import loans
 from ..pose.posing import shown_armatures, shown_numbers
 from ..pose.solving import solve_scene
 from ..pose.sources import EvaluatedPlaces
-from . import clips, newly_shown
+from . import newly_shown
+from .clips import followed_by_controls
 from .handler_lists import HandlerLists, others_handle, others_handle_frames
 from .preparing import bring_chains_up_to_date, prepare
 from .scene_plan import Plan
@@ -106,7 +107,7 @@ def _write_before(scene: bpy.types.Scene) -> None:
     # A script may have changed something that has not been evaluated yet: no handler was told of it.
     pending = plan.doubtful or depsgraph is None or bool(depsgraph.updates)
     tagged = _tagged_armatures(depsgraph) if depsgraph and pending else []
-    clips.followed_by_controls(tagged)
+    followed_by_controls(tagged)
     if pending and not _holds(plan, _told(depsgraph)):
         prepare(scene, plan.to_be_planned())
     if not plan.before_frame(scene, graphs):
@@ -176,7 +177,7 @@ def _before_update(scene: bpy.types.Scene, _: object = None) -> None:
     changed = bool(tagged) or (depsgraph is not None and any(map(depsgraph.id_type_updated, _STRUCTURE)))
     holds = plan is not None and plan.tied and not other_layer
     posed = depsgraph is not None and not any(map(depsgraph.id_type_updated, _STRUCTURE - {"ARMATURE"}))
-    followed = holds and clips.followed_by_controls(tagged)
+    followed = holds and followed_by_controls(tagged)
     looks_the_same = holds and changed and posed and not (plan.doubtful or followed) and plan.looks_the_same(tagged)
     if holds and changed and not looks_the_same:
         # Bones may have other names, each another's.

@@ -8,7 +8,7 @@ from ..blender.armatures import armature_named, armature_objects, is_changeable,
 from ..data.relation import is_tied, tie, trigger_of, untie
 from ..model.order import ChainName, ChainOrder, chain_order, tips_of
 from ..model.renamed import follow_bones
-from . import clips
+from .clips import followed_by_controls
 
 Armatures = Sequence[bpy.types.Object] | None
 """The armature objects to look at, with those whose chains move theirs or are moved by theirs; None: all."""
@@ -23,7 +23,7 @@ def bring_chains_up_to_date(among: Armatures = None) -> bool:
 def prepare(scene: bpy.types.Scene, among: Armatures = None, at_load: bool = False) -> None:
     """Before something is evaluated: bring the chains and what their controls play up to date, and tie them."""
     bring_chains_up_to_date(among)
-    clips.followed_by_controls(armature_objects() if among is None else among)
+    followed_by_controls(armature_objects() if among is None else among)
     layer = bpy.context.view_layer
     depsgraph = layer.depsgraph if layer is not None and layer.id_data == scene else None
     # In a scene that a window switches to, what depends on what must not change before it is evaluated: 4.2 ends there.
