@@ -16,10 +16,10 @@ from time import perf_counter
 import bpy
 import numpy as np
 
-from ik_addon.planting.feet.clip import Clip
+from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.contacts import find_contacts
 from ik_addon.planting.feet.options import Options
-from ik_addon.planting.feet.planning import Plan, plan
+from ik_addon.planting.feet.planning import FootPlan, plan
 from ik_addon.planting.feet.sole import sole_of
 
 SPOILED = [(1.1, 0), (0.9, 0), (1.1, 1), (0.9, 1)]
@@ -59,19 +59,19 @@ class Row:
 class Case:
     """A clip, as captured or spoiled, and the captured one."""
 
-    clip: Clip
-    captured: Clip
+    clip: LegMotion
+    captured: LegMotion
     spoiled: bool
 
 
-def cases(clip: Clip) -> Iterator[Case]:
+def cases(clip: LegMotion) -> Iterator[Case]:
     """A clip, clean and spoiled."""
     yield Case(clip, clip, False)
     for factor, seed in SPOILED:
         yield Case(clips.degraded(clip, factor, seed), clip, True)
 
 
-def ratios(case: Case, planned: Plan) -> np.ndarray:
+def ratios(case: Case, planned: FootPlan) -> np.ndarray:
     """Of knee speed, knee acceleration, foot speed."""
     knees = measures.knee_ratios(case.clip, case.clip.hips + planned.shifts, planned.ankles, case.captured)
     return np.array((*knees, measures.top_speed(planned.ankles) / measures.top_speed(case.clip.ankles)))
@@ -86,14 +86,14 @@ def of_naive(case: Case) -> np.ndarray:
     return np.array((*knees, measures.top_speed(ankles) / measures.top_speed(case.clip.ankles)))
 
 
-def below(case: Case, planned: Plan, ground: str) -> float:
+def below(case: Case, planned: FootPlan, ground: str) -> float:
     """How deep heel or ball is in the ground, at any frame."""
     points = measures.places(case.clip, sole_of(case.clip), planned.ankles, planned.feet)
     heights = test_planning.ground_of(ground, case.clip)(points.reshape(-1, 3)).reshape(points.shape[:-1])
     return float((heights - points[..., 2]).max() / case.clip.size)
 
 
-def over(case: Case, planned: Plan, ground: str) -> float:
+def over(case: Case, planned: FootPlan, ground: str) -> float:
     """How far off the ground heel or ball of a flat foot is."""
     points = measures.places(case.clip, sole_of(case.clip), planned.ankles, planned.feet)
     heights = test_planning.ground_of(ground, case.clip)(points.reshape(-1, 3)).reshape(points.shape[:-1])
@@ -112,7 +112,7 @@ def on_stairs(case: Case, find_footing: bool) -> float:
     return float(np.abs(gaps).transpose(0, 2, 1)[flat].max(initial=0.0) / case.clip.size)
 
 
-def of_labels(clip: Clip, truth: np.ndarray, where: slice) -> dict[str, float]:
+def of_labels(clip: LegMotion, truth: np.ndarray, where: slice) -> dict[str, float]:
     """Agreement with labels, and what slides within those of balls."""
     found: dict[str, list[float]] = {}
     for case in cases(clip):
@@ -135,12 +135,12 @@ def of_labels(clip: Clip, truth: np.ndarray, where: slice) -> dict[str, float]:
     return {kind: float(np.mean(figures)) for kind, figures in found.items()}
 
 
-def worst(clips_of: list[Clip], figure: Callable[[Case], np.ndarray | float], spoiled: bool) -> np.ndarray:
+def worst(clips_of: list[LegMotion], figure: Callable[[Case], np.ndarray | float], spoiled: bool) -> np.ndarray:
     """The largest of a figure over clips, clean or spoiled."""
     return np.max([figure(case) for clip in clips_of for case in cases(clip) if case.spoiled == spoiled], axis=0)
 
 
-def rows(capture: Clip, characters: list[Clip], labeled: list[tuple[Clip, np.ndarray]]) -> Iterator[Row]:
+def rows(capture: LegMotion, characters: list[LegMotion], labeled: list[tuple[LegMotion, np.ndarray]]) -> Iterator[Row]:
     """All figures."""
     truth = labels.cmu_labels(capture.frame_count)
     truth[1, 1, :447] = False
@@ -155,7 +155,7 @@ def rows(capture: Clip, characters: list[Clip], labeled: list[tuple[Clip, np.nda
     naive = own["spoiled naive"]
     yield Row("1 the same, spoiled, mean", 0.86, own["spoiled"], mean("spoiled"), naive, False)
 
-    def counts(clip: Clip) -> float:
+    def counts(clip: LegMotion) -> float:
         each = [clips.every(clip, step) for step in (1, 2, 4, 5)]
         numbers = [measures.lock_count(find_contacts(one, sole_of(one), Options())) for one in each]
         return float(max(numbers) - min(numbers))
@@ -170,7 +170,7 @@ def rows(capture: Clip, characters: list[Clip], labeled: list[tuple[Clip, np.nda
     covered = own["spoiled covered"]
     yield Row("7 the same, spoiled", 0.78, covered, mean("spoiled covered"), most=False)
 
-    def planned(case: Case, ground: str) -> Plan:
+    def planned(case: Case, ground: str) -> FootPlan:
         return plan(case.clip, Options(), ground=test_planning.ground_of(ground, case.clip))
 
     def unreached(case: Case) -> float:
@@ -225,7 +225,7 @@ def rows(capture: Clip, characters: list[Clip], labeled: list[tuple[Clip, np.nda
         ]
         yield Row(f"flat feet off stairs, mean of clips, {'with' if on else 'without'} Find Footing", 0.01, *both)
 
-    def body(clip: Clip) -> np.ndarray:
+    def body(clip: LegMotion) -> np.ndarray:
         shifts = plan(clip, Options()).shifts / clip.size
         bumps = np.diff(shifts, 2, axis=0) * clip.fps**2 * 0.85
         return np.array((np.linalg.norm(shifts, axis=1).max(), np.linalg.norm(bumps, axis=1).max()))
@@ -249,7 +249,7 @@ def rows(capture: Clip, characters: list[Clip], labeled: list[tuple[Clip, np.nda
     yield Row(f"19 planning {capture.frame_count} frames, seconds", 0.5, perf_counter() - began, np.nan)
 
 
-def harms(clip: Clip) -> tuple[float, float, float]:
+def harms(clip: LegMotion) -> tuple[float, float, float]:
     """What planting changes of a clip that it has planted: feet, body, and feet if contacts are found anew."""
     first = plan(clip, Options())
     feet = first.feet @ clip.feet.swapaxes(-1, -2)

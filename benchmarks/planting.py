@@ -15,9 +15,9 @@ import numpy as np
 
 import ik_addon
 from ik_addon.planting import last_report
-from ik_addon.planting.feet.clip import Clip
+from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.measures import measured
-from ik_addon.planting.feet.sole import Sole, sole_of
+from ik_addon.planting.feet.sole import HeelAndBall, sole_of
 from ik_addon.planting.scene.legs import leg_tips
 from ik_addon.planting.scene.reading import ball_of_chain
 from ik_addon.rig.model.foot import end_bone
@@ -55,7 +55,7 @@ class Legs:
         links = np.linalg.norm(np.diff(joints, axis=0), axis=1) * self.ob.matrix_world.median_scale
         return float(links[0]), float(links[1:].sum())
 
-    def seen(self, times: Sequence[float]) -> Clip:
+    def seen(self, times: Sequence[float]) -> LegMotion:
         """The legs at some times of the scene."""
         scene, found = bpy.context.scene, []
         for time in times:
@@ -65,7 +65,7 @@ class Legs:
         rows = [np.array([[leg[k] for leg in row] for row in found]).swapaxes(0, 1) for k in range(5)]
         hips, knees, ankles, balls, feet = rows
         fps = scene.render.fps / scene.render.fps_base / (times[1] - times[0])
-        return Clip(fps, self.lengths, hips, knees, ankles, balls, feet)
+        return LegMotion(fps, self.lengths, hips, knees, ankles, balls, feet)
 
     def _leg(self, shown: bpy.types.Object, tip: bpy.types.PoseBone) -> tuple[np.ndarray, ...]:
         world, bones = np.array(shown.matrix_world, float), shown.pose.bones
@@ -88,7 +88,7 @@ class Legs:
         )
 
 
-def _slides(clip: Clip, sole: Sole, report: dict, times: np.ndarray) -> float:
+def _slides(clip: LegMotion, sole: HeelAndBall, report: dict, times: np.ndarray) -> float:
     """The farthest that a locked point is from itself in one of its locks, seen from the ground."""
     places = sole.places(clip.ankles, clip.feet)
     places = places - (np.arange(len(times)) / clip.fps)[:, None] * np.array(report["ground_velocity"])

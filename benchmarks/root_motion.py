@@ -15,7 +15,7 @@ from ik_addon.authoring.rigging import rig_legs
 from ik_addon.bake.stepping import finish
 from ik_addon.planting import plant
 from ik_addon.planting.feet.belt import Standing, belt_of
-from ik_addon.planting.feet.clip import Clip
+from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.measures import measured
 from ik_addon.planting.feet.sole import sole_of
 from ik_addon.planting.scene.contact_keys import keyed_contacts
@@ -80,7 +80,7 @@ def film(ob: bpy.types.Object) -> Motion:
     return {name: np.array(places) for name, places in found.items()}
 
 
-def feet(ob: bpy.types.Object) -> Clip:
+def feet(ob: bpy.types.Object) -> LegMotion:
     """Its legs, seen from the ground that they walk on."""
     clip = finish(shown(bpy.context, ob, legs_of(ob), FRAMES))
     return Standing(belt_of(clip, sole_of(clip)), None).seen_from(clip)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ik_addon import command_line
 from ik_addon.bake import gltf
-from ik_addon.bake.places import Places
+from ik_addon.bake.places import KnownPaths
 from ik_addon.bake.saving import save_files
 from ik_addon.command_line.files import is_in_place, output_of
 from ik_addon.command_line.files import opened as really_opened
@@ -96,7 +96,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     "path", ["a.blend", "./a.blend", "sub/../a.blend", "link.blend", "same/a.blend", "linked/../a.blend", "hard.blend"]
 )
 def test_one_file_has_many_paths(folder, path):
-    places = Places()
+    places = KnownPaths()
     places.add(Path(path), "it")
     for other in ("a.blend", folder / "a.blend", "same/same/link.blend", "out/../hard.blend"):
         assert places.at(Path(other)) == "it"
@@ -106,7 +106,7 @@ def test_one_file_has_many_paths(folder, path):
 
 
 def test_a_file_that_is_not_there_yet_has_a_place_too(folder):
-    places = Places()
+    places = KnownPaths()
     places.add(Path("new.blend"), "it")
     assert places.at(Path("same/new.blend")) == "it"
     assert places.at(Path("sub/new.blend")) is None

@@ -13,7 +13,7 @@ from ..rig.data.settings import clear_settings
 from ..rig.data.switch import check_switchable, mute_following, mute_switch, switched_tips
 from ..rig.data.undoing import all_or_nothing
 from ..rig.live import handlers as live
-from ..rig.live.scene_plan import Plan
+from ..rig.live.scene_plan import ScenePlan
 from ..rig.model.lengthening import growth, may_stretch, scaled_bones
 from ..rig.model.limb import chain_bones
 from ..rig.model.order import ChainName, live_tips
@@ -125,7 +125,7 @@ check = at_once(checked)
 
 def _checked(
     context: bpy.types.Context, chains: Sequence[ChainName], frames: range
-) -> tuple[Plan, dict[ChainName, list[str]]]:
+) -> tuple[ScenePlan, dict[ChainName, list[str]]]:
     """How chains are solved at present, and the bones of each; ChainError where one cannot be, as it is set up."""
     if not frames:
         raise ChainError(messages.NO_FRAMES())

@@ -15,7 +15,7 @@ from ..rig.blender.sampling import Sampler
 from ..rig.data.settings import body_settings_of, settings_of
 from ..rig.live import handlers as live
 from ..rig.live.handler_lists import others_handle_frames
-from ..rig.live.scene_plan import Plan
+from ..rig.live.scene_plan import ScenePlan
 from ..rig.model.foot import possible_end_bones
 from ..rig.model.lengthening import scaled_bones
 from ..rig.model.limb import link_bones, missed_world
@@ -66,7 +66,7 @@ class Motion:
 
 def collect(
     context: bpy.types.Context,
-    plan: Plan,
+    plan: ScenePlan,
     bones_of: dict[ChainName, list[str]],
     frames: range,
     each_frame: bool,
@@ -125,7 +125,7 @@ def collect(
     return _solved(motions, readings, poses, frames)
 
 
-def _doubted(context: bpy.types.Context, plan: Plan, motions: dict[ChainName, Motion]) -> set[ChainName]:
+def _doubted(context: bpy.types.Context, plan: ScenePlan, motions: dict[ChainName, Motion]) -> set[ChainName]:
     """The chains of the scene that may end elsewhere than they are solved to: only Blender knows where."""
     turned = plan.turned() | {chain: [*motion.chain, *motion.bones] for chain, motion in motions.items()}
     # A handler may switch any constraint on.

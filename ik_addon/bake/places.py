@@ -8,7 +8,7 @@ from pathlib import Path
 from .saving import ignores_case
 
 
-class Places:
+class KnownPaths:
     """Paths, each with what it is. Links are followed, and capitals make no difference where the folder says so."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Places:
 
 def first_doubled(paths: Iterable[Path]) -> tuple[int, int] | None:
     """The indices of the first two paths that lead to one file; None if no two do."""
-    places = Places()
+    places = KnownPaths()
     for k, path in enumerate(paths):
         other = places.at(path, hard_links=False)
         if other is not None:

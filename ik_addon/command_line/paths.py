@@ -14,7 +14,7 @@ from pathlib import Path
 from .. import messages
 from ..bake.certificate import FIRST_WORDS
 from ..bake.formats import SUFFIXES, check_replaceable
-from ..bake.places import Places, first_doubled
+from ..bake.places import KnownPaths, first_doubled
 from ..bake.reading import beginning
 from .files import is_in_place
 
@@ -97,9 +97,9 @@ def _texts(options: argparse.Namespace) -> Iterator[tuple[str, Path]]:
             yield f"--{name}", path
 
 
-def _places_read(options: argparse.Namespace) -> Places:
+def _places_read(options: argparse.Namespace) -> KnownPaths:
     """All files that the run reads, each with what it is."""
-    places = Places()
+    places = KnownPaths()
     for file in options.files:
         places.add(file, messages.AN_INPUT())
     listed = getattr(options, "files_from", None)

@@ -9,7 +9,7 @@ from .. import messages
 from ..authoring.fk_frames import checked_controls
 from ..authoring.snap import pose_snapped
 from ..bake.stepping import Steps, at_once, part_of
-from ..planting.feet.clip import Clip
+from ..planting.feet.clip import LegMotion
 from ..planting.scene.carrier_bone import carrier_of
 from ..planting.scene.limbs import check_limbs, controls_ready
 from ..planting.scene.reading import Capture, captured
@@ -20,7 +20,7 @@ from ..rig.blender.motion import motion_frames
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.order import live_tips
 from ..solvers import ChainError
-from .pairs import Pair, pairs_of
+from .pairs import LimbPair, pairs_of
 from .reading import joints_of_chain, joints_of_limb, limbs_shown, place_of
 from .report import match_report_of
 from .wanted import Arms, Match, plan_match, scales_of, way_between
@@ -111,11 +111,11 @@ _Sizes = tuple[np.ndarray, np.ndarray]
 def _read(
     context: bpy.types.Context,
     source: bpy.types.Object,
-    pairs: Sequence[Pair],
+    pairs: Sequence[LimbPair],
     carrier: bpy.types.PoseBone | None,
     frames: range,
     scale_frame: int | None,
-) -> Steps[tuple[Capture, Clip, _Sizes]]:
+) -> Steps[tuple[Capture, LegMotion, _Sizes]]:
     """In steps: the limbs of a character as they were retargeted, those of its source, and how large they are."""
     tips = [pair.tip for pair in pairs]
     theirs = [joints_of_limb(source, pair.source) for pair in pairs]
@@ -138,9 +138,9 @@ def _read(
 def _match(
     context: bpy.types.Context,
     source: bpy.types.Object,
-    pairs: Sequence[Pair],
-    clip: Clip,
-    seen: Clip,
+    pairs: Sequence[LimbPair],
+    clip: LegMotion,
+    seen: LegMotion,
     sizes: _Sizes,
     arms: Arms,
     frame: int,

@@ -11,7 +11,7 @@ from ..solvers import ChainError
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class LimbPair:
     """A limb of a character and the same one of its source. tip: of its chain; limb: as it was found there."""
 
     tip: bpy.types.PoseBone
@@ -19,7 +19,7 @@ class Pair:
     source: FoundLimb
 
 
-def pairs_of(tips: Sequence[bpy.types.PoseBone], source: bpy.types.Object) -> list[Pair]:
+def pairs_of(tips: Sequence[bpy.types.PoseBone], source: bpy.types.Object) -> list[LimbPair]:
     """The limbs of these tips of one armature object for which its source has the same one.
 
     Raises ChainError where there is none.
@@ -30,7 +30,7 @@ def pairs_of(tips: Sequence[bpy.types.PoseBone], source: bpy.types.Object) -> li
         raise ChainError(messages.SOURCE_NO_LIMB(source=source.name))
     own = _by_kind(limb for limb in _limbs(ob) if limb.bones[-1] in {tip.name for tip in tips})
     by_tip = {limb.bones[-1]: (limb, theirs[kind]) for kind, limb in own.items() if kind in theirs}
-    pairs = [Pair(tip, *by_tip[tip.name]) for tip in tips if tip.name in by_tip]
+    pairs = [LimbPair(tip, *by_tip[tip.name]) for tip in tips if tip.name in by_tip]
     if not pairs:
         raise ChainError(messages.MATCH_NO_PAIR(armature=ob.name, source=source.name))
     return pairs

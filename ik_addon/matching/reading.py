@@ -9,7 +9,7 @@ from mathutils import Vector
 
 from ..authoring.finding.legs import FoundLimb
 from ..bake.stepping import Steps
-from ..planting.feet.clip import Clip
+from ..planting.feet.clip import LegMotion
 from ..planting.scene.reading import clip_rate, in_two_links
 from ..planting.scene.shown import stepping_shown
 from ..rig.blender.bones import rotation_in
@@ -52,7 +52,7 @@ def joints_of_limb(ob: bpy.types.Object, limb: FoundLimb) -> Joints:
 
 def limbs_shown(
     context: bpy.types.Context, ob: bpy.types.Object, limbs: Sequence[Joints], frames: range
-) -> Steps[Clip]:
+) -> Steps[LegMotion]:
     """In steps: limbs of an armature object as shown at each frame, live chains solved; without feet."""
     count = len(frames)
     joints, lengths = np.empty((len(limbs), count, 3, 3)), np.empty((len(limbs), count, 2))
@@ -64,7 +64,7 @@ def limbs_shown(
             yield t + 1, count
     hips, knees, ankles = np.moveaxis(joints, 2, 0)
     feet = np.tile(np.eye(3), (len(limbs), count, 1, 1))
-    return Clip(clip_rate(context.scene, frames), lengths.mean(axis=1), hips, knees, ankles, ankles, feet)
+    return LegMotion(clip_rate(context.scene, frames), lengths.mean(axis=1), hips, knees, ankles, ankles, feet)
 
 
 def place_of(context: bpy.types.Context, ob: bpy.types.Object, limbs: Iterable[FoundLimb], frame: int) -> Place:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ..planting.feet.clip import Clip
-from ..planting.feet.planning import Plan
+from ..planting.feet.clip import LegMotion
+from ..planting.feet.planning import FootPlan
 from ..planting.scene.report import of_action
-from .pairs import Pair
+from .pairs import LimbPair
 from .wanted import Match, swivel_errors
 
 _last: list[dict] = [{}]
@@ -29,13 +29,13 @@ def matched_report(ob: bpy.types.Object) -> dict | None:
 
 
 def match_report_of(
-    pairs: Sequence[Pair],
+    pairs: Sequence[LimbPair],
     left_out: Sequence[bpy.types.PoseBone],
     source: bpy.types.Object,
     carrier: bpy.types.PoseBone | None,
-    before: Clip,
-    after: Clip,
-    plan: Plan,
+    before: LegMotion,
+    after: LegMotion,
+    plan: FootPlan,
     match: Match,
     frames: range,
 ) -> dict:

@@ -9,11 +9,11 @@ from typing import Literal
 import numpy as np
 
 from ..planting.feet.body import body_shifts
-from ..planting.feet.clip import Clip
+from ..planting.feet.clip import LegMotion
 from ..planting.feet.in_time import frames_in, smooth
 from ..planting.feet.knees import captured_sides, knees_and_poles
 from ..planting.feet.options import BODY_TIME, STRAIGHT_SIDE, Options
-from ..planting.feet.planning import Plan
+from ..planting.feet.planning import FootPlan
 from ..planting.feet.sole import point_soles
 from ..planting.feet.turns import UP, across, applied, directions, turns_between, turns_by
 
@@ -38,7 +38,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Way:
+class Transfer:
     """The way from a source to a character: about the source's origin turned and scaled, and then brought to another.
 
     turn: (3, 3), about the vertical.
@@ -67,11 +67,11 @@ class Match:
     arms: from where wrists are measured.
     """
 
-    source: Clip
+    source: LegMotion
     is_arm: np.ndarray
     scales: np.ndarray
     arms: Arms
-    way: Way
+    way: Transfer
 
     @property
     def is_on_ground(self) -> np.ndarray:
@@ -111,16 +111,16 @@ def scales_of(sizes: np.ndarray, source: np.ndarray, is_arm: np.ndarray, arms: A
     return np.where(is_arm, ratio(is_arm), legs)
 
 
-def way_between(source: Place, own: Place, seen: Clip, clip: Clip, scale: float) -> Way:
+def way_between(source: Place, own: Place, seen: LegMotion, clip: LegMotion, scale: float) -> Transfer:
     """The way from a source to a character: from its place to the character's, or in place.
 
     A retargeter moves a character in its own space, or in the world: what brings the roots of the limbs seen in the
     source nearer to those of the clip.
     """
     turn = turns_by(UP * _angle(source.left, own.left))
-    ways = Way(source.origin, own.origin, turn), Way(source.origin, source.origin, np.eye(3))
+    ways = Transfer(source.origin, own.origin, turn), Transfer(source.origin, source.origin, np.eye(3))
 
-    def miss(way: Way) -> float:
+    def miss(way: Transfer) -> float:
         away = way.points(seen.hips, np.full(clip.leg_count, scale)) - clip.hips
         return float((away[..., :2] ** 2).sum())
 
@@ -135,7 +135,7 @@ def _angle(first: np.ndarray, second: np.ndarray) -> float:
     return float(np.arctan2(first[0] * second[1] - first[1] * second[0], first @ second))
 
 
-def plan_match(clip: Clip, match: Match, body: bool) -> Plan:
+def plan_match(clip: LegMotion, match: Match, body: bool) -> FootPlan:
     """The plan of limbs that do what those of a source do. body: whether the body follows, so that limbs reach."""
     shifts = _shifts(clip, match) if body else np.zeros((clip.frame_count, 3))
     roots = clip.hips + shifts
@@ -144,7 +144,7 @@ def plan_match(clip: Clip, match: Match, body: bool) -> Plan:
     # The source's lines, and the lengths of the character's limbs.
     model = replace(clip, **{name: match.way.vectors(getattr(source, name)) for name in ("hips", "knees", "ankles")})
     knees, poles = knees_and_poles(model, _trusted_sides(clip, match, model), roots, ends)
-    return Plan(
+    return FootPlan(
         ankles=ends,
         feet=clip.feet,
         knees=knees,
@@ -158,7 +158,7 @@ def plan_match(clip: Clip, match: Match, body: bool) -> Plan:
     )
 
 
-def _shifts(clip: Clip, match: Match) -> np.ndarray:
+def _shifts(clip: LegMotion, match: Match) -> np.ndarray:
     """The moves (T, 3) of the body: with the ankles, slowly, and as far as limbs that have a place must reach."""
     ends, standing = match.ends(clip.hips), ~match.is_arm
     shifts = np.zeros((clip.frame_count, 3))
@@ -172,18 +172,18 @@ def _shifts(clip: Clip, match: Match) -> np.ndarray:
     return shifts + body_shifts(_only(moved, reaching), ends[reaching], Options(body=0.0))[0]
 
 
-def _only(clip: Clip, chosen: np.ndarray) -> Clip:
+def _only(clip: LegMotion, chosen: np.ndarray) -> LegMotion:
     """Some of a clip's limbs. chosen: (limbs,) bool."""
     arrays = {each.name: getattr(clip, each.name) for each in fields(clip)}
     return replace(clip, **{name: array[chosen] for name, array in arrays.items() if isinstance(array, np.ndarray)})
 
 
-def _sides(clip: Clip) -> np.ndarray:
+def _sides(clip: LegMotion) -> np.ndarray:
     """(limbs, T, 3), from the line of each limb to its knee, not of length one."""
     return across(clip.knees - clip.hips, directions(clip.ankles - clip.hips))
 
 
-def _trusted_sides(clip: Clip, match: Match, model: Clip) -> np.ndarray:
+def _trusted_sides(clip: LegMotion, match: Match, model: LegMotion) -> np.ndarray:
     """Unit vectors (limbs, T, 3) from the lines of the source's limbs, `model`, to their knees.
 
     If a limb is too straight to show its side, it goes over to the one that the character's own has.
@@ -196,7 +196,7 @@ def _trusted_sides(clip: Clip, match: Match, model: Clip) -> np.ndarray:
     return directions(trust * directions(shown) + (1.0 - trust) * directions(across(own, lines[1])))
 
 
-def swivel_errors(after: Clip, match: Match) -> np.ndarray:
+def swivel_errors(after: LegMotion, match: Match) -> np.ndarray:
     """(limbs, T), radians between the side to which a limb bends and that of its source, where both show one; else 0.
 
     after: the limbs of the character as shown.

@@ -11,7 +11,7 @@ from .uses import Uses
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class AimHelpers:
     """Names of these helpers; "": it is not needed.
 
     aim: at the root, its Y towards the target. target: a child of it, on the target. reach: likewise, where the chain's
@@ -46,12 +46,12 @@ class Aim:
         return distance(self.target)
 
 
-def lay_aim(mechanism: Mechanism, shape: Shape, uses: Uses) -> Aim:
+def lay_aim(mechanism: Mechanism, shape: Shape, uses: Uses) -> AimHelpers:
     """Ask for the bones."""
     rest = aimed(shape.joints[0], shape.along, shape.side)
     aim = mechanism.bone("aim", rest, shape.root_parent, 2.0)
     staged = uses.softens or uses.stretches or uses.hinge is not None
-    return Aim(
+    return AimHelpers(
         aim=aim,
         target=mechanism.bone("target", rest, aim),
         reach=mechanism.bone("reach", rest, aim, 0.8) if staged else "",
@@ -60,7 +60,7 @@ def lay_aim(mechanism: Mechanism, shape: Shape, uses: Uses) -> Aim:
     )
 
 
-def wire_aim(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, followed: str) -> None:
+def wire_aim(mechanism: Mechanism, shape: Shape, uses: Uses, aim: AimHelpers, followed: str) -> None:
     """Constraints and drivers. followed: the helper that the chain's end goes to, "": the target itself."""
     settings, tip = shape.limb.settings, shape.ob.pose.bones[shape.tip]
     # There it stays if somebody deletes the target: the chain has its FK pose.
@@ -83,7 +83,7 @@ def wire_aim(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, followed:
         _drive_stretch(mechanism, shape, uses, aim, tip)
 
 
-def _drive_reach(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, tip: bpy.types.PoseBone) -> None:
+def _drive_reach(mechanism: Mechanism, shape: Shape, uses: Uses, aim: AimHelpers, tip: bpy.types.PoseBone) -> None:
     nearest, farthest = uses.hinge.reach(*shape.lengths) if uses.hinge else (0.0, shape.length)
     expression, read = "d", {"d": aim.given}
     if uses.softens:
@@ -99,7 +99,7 @@ def _drive_reach(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, tip: 
     mechanism.drive(mechanism.pose(aim.reach), "location", f"max({expression},0)", 1, **read)
 
 
-def _drive_stretch(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, tip: bpy.types.PoseBone) -> None:
+def _drive_stretch(mechanism: Mechanism, shape: Shape, uses: Uses, aim: AimHelpers, tip: bpy.types.PoseBone) -> None:
     weight, settings = uses.weight
     expression = f"1+{weight}*(max(1,min(d/max(min(h,{shape.length:.9g}),1e-9),m))-1)"
     read = {"d": aim.given, "h": aim.held, "m": variable(tip, "stretch_max")}

@@ -11,7 +11,7 @@ from .uses import Uses
 
 
 @dataclass(frozen=True, slots=True)
-class Foot:
+class FootHelpers:
     """Names of its helpers; "": it is not needed.
 
     control: goes where the target is. heel, tip, ball: each below the one before, at these points of the foot, with the
@@ -33,14 +33,14 @@ class Foot:
         return self.foot if self.heel else self.control
 
 
-def lay_foot(mechanism: Mechanism, shape: Shape, uses: Uses) -> Foot:
+def lay_foot(mechanism: Mechanism, shape: Shape, uses: Uses) -> FootHelpers:
     """Ask for the bones; at rest the target lies on the chain's end, turned as the armature."""
     ankle, held, own = shape.joints[-1], shape.limb.held, shape.foot
     assert held is not None and own is not None
     stands = placed(ankle, held)
     control = mechanism.bone("control", placed(ankle), shape.root_parent)
     if not uses.rolls:
-        return Foot(control, "", "", "", mechanism.bone("foot", stands, control, 0.8, own.foot), "", "")
+        return FootHelpers(control, "", "", "", mechanism.bone("foot", stands, control, 0.8, own.foot), "", "")
     # As the foot is sized, which a helper is not.
     sized = Matrix.LocRotScale(ankle, held, own.size)
     rolling = _with_x(held @ own.axis)
@@ -51,10 +51,10 @@ def lay_foot(mechanism: Mechanism, shape: Shape, uses: Uses) -> Foot:
     toe = mechanism.bone("toe", unscaled(sized @ own.toe_pose), tip, 0.5, own.toe) if own.toe else ""
     blended = own.toe and not uses.direct
     local_toe = mechanism.bone("toe", stands @ own.toe_rest, foot, 0.4, own.toe) if blended else ""
-    return Foot(control, heel, tip, ball, foot, toe, local_toe)
+    return FootHelpers(control, heel, tip, ball, foot, toe, local_toe)
 
 
-def wire_foot(mechanism: Mechanism, shape: Shape, foot: Foot) -> None:
+def wire_foot(mechanism: Mechanism, shape: Shape, foot: FootHelpers) -> None:
     """Constraints and drivers of the helpers."""
     settings, tip = shape.limb.settings, mechanism.pose(shape.tip)
     for kind in ("COPY_LOCATION", "COPY_ROTATION"):

@@ -14,7 +14,7 @@ from ..rig.model.foot import end_bone, toe_of
 from ..rig.pose.reading import ArmatureReader, SceneReader
 from ..solvers import ChainError
 from . import marks
-from .marks import Record
+from .marks import NativeRecord
 from .measuring import ALLOWED, measure
 from .mechanism import make_bones
 from .properties import native_settings, to_live, to_native
@@ -125,7 +125,7 @@ def _made(context: bpy.types.Context, ob: bpy.types.Object, shapes: Sequence[Sha
     wirings = []
     for shape in shapes:
         tip = ob.pose.bones[shape.tip]
-        record = Record(marks.new_key(ob, tip), had_animation)
+        record = NativeRecord(marks.new_key(ob, tip), had_animation)
         wirings.append(lay(shape, uses_of(tip, shape, switch), record.key, [each.mechanism for each in wirings]))
         marks.keep(tip, record)
     make_bones([wiring.mechanism for wiring in wirings])

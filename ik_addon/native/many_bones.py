@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import bpy
 from mathutils import Matrix
 
-from .aiming import Aim
+from .aiming import AimHelpers
 from .mechanism import Mechanism
 from .shape import Shape, placed, unscaled
 from .uses import Uses
@@ -20,7 +20,7 @@ _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Links:
+class LinkHelpers:
     """Names of the helpers of each link; "": it needs none. Where influence blends, or the chain stretches, links bend
     in a shape of their own, and the chain's bones turn as they do; else each hangs on the chain's own bone above it.
 
@@ -35,9 +35,9 @@ class Links:
     sources: list[str]
 
 
-def lay_links(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim) -> Links:
+def lay_links(mechanism: Mechanism, shape: Shape, uses: Uses, aim: AimHelpers) -> LinkHelpers:
     """Ask for the bones; the Y axis of each lies along its link, which that of the chain's own bone need not."""
-    links = Links(_first_straight(shape), [], [], [])
+    links = LinkHelpers(_first_straight(shape), [], [], [])
     for k, link in enumerate(shape.links):
         pose, along, hung = unscaled(shape.poses[k]), shape.directions[k], shape.hung(k)
         swung = pose.col[1].xyz.rotation_difference(along).to_matrix().to_4x4()
@@ -66,7 +66,7 @@ def _first_straight(shape: Shape) -> int:
     return next((k for k, is_longer in enumerate(longer) if is_longer), len(lengths) - 1)
 
 
-def wire_links(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, links: Links) -> None:
+def wire_links(mechanism: Mechanism, shape: Shape, uses: Uses, aim: AimHelpers, links: LinkHelpers) -> None:
     """Bend the links, and let the sources turn as they do."""
     for k, (bent, turned) in enumerate(zip(links.bent, links.turned, strict=True)):
         if bent and turned:
@@ -81,7 +81,7 @@ def wire_links(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, links: 
 
 
 def _bend(
-    mechanism: Mechanism, shape: Shape, aim: Aim, k: int, bone: str, hung: Matrix, track: bpy.types.Constraint
+    mechanism: Mechanism, shape: Shape, aim: AimHelpers, k: int, bone: str, hung: Matrix, track: bpy.types.Constraint
 ) -> None:
     """Let a link bend, or point away, by how far the target is. Where a link before it bends it tracks the target."""
     lengths, directions = shape.lengths, shape.directions

@@ -30,7 +30,7 @@ REMOVED = PREFIX + "record_removed"
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class NativeRecord:
     """What a tip keeps of its chain while that is native.
 
     key: of its helpers. had_animation: whether the armature object had animation data before. figure: what was measured
@@ -42,16 +42,16 @@ class Record:
     figure: float = 0.0
 
 
-def keep(tip: bpy.types.PoseBone, record: Record) -> None:
+def keep(tip: bpy.types.PoseBone, record: NativeRecord) -> None:
     """Write a record on the tip of a chain."""
     setattr(tip, NATIVE_RECORD, json.dumps(asdict(record)))
 
 
-def record_of(tip: bpy.types.PoseBone) -> Record:
+def record_of(tip: bpy.types.PoseBone) -> NativeRecord:
     """What a tip keeps of its native chain. Raises ChainError if that was changed by hand."""
     try:
         kept = json.loads(getattr(tip, NATIVE_RECORD))
-        record = Record(str(kept["key"]), bool(kept["had_animation"]), float(kept["figure"]))
+        record = NativeRecord(str(kept["key"]), bool(kept["had_animation"]), float(kept["figure"]))
         if not record.key:
             raise ValueError(kept)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import atan2
 
 from ..solvers.vectors import cosine_wave
-from .aiming import Aim
+from .aiming import AimHelpers
 from .mechanism import Mechanism, Variable
 from .properties import variable
 from .shape import Shape, placed, unscaled
@@ -18,7 +18,7 @@ less than half a turn, and so about one axis."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class PairHelpers:
     """Names of the helpers. sources: those that the chain's bones copy; "": that bone tracks the target itself. hip:
     turns in the plane of the bend. angle: "", or what holds the angle of a knee with an axis of its own."""
 
@@ -27,7 +27,7 @@ class Pair:
     angle: str
 
 
-def lay_pair(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim) -> Pair:
+def lay_pair(mechanism: Mechanism, shape: Shape, uses: Uses, aim: AimHelpers) -> PairHelpers:
     """Ask for the bones."""
     first, second = unscaled(shape.poses[0]), shape.poses[1]
     hip = root = mechanism.bone("ik", first, aim.base, 1.5, shape.links[0])
@@ -37,13 +37,13 @@ def lay_pair(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim) -> Pair:
         root = mechanism.bone("roll", first, hip, 1.2, shape.links[0])
         second = placed(second.translation, uses.hinge.turn @ second.to_quaternion())
     elif uses.direct and shape.is_along(1) and "flip" not in uses.settings and bend > _BENT:
-        return Pair([root, ""], hip, "")
+        return PairHelpers([root, ""], hip, "")
     # A child of the chain's own bone, so that influence blends the knee in its own space, as the live chain does.
     knee = mechanism.bone("ik", unscaled(shape.hung(1) @ second), shape.carriers[1], 1.5, shape.links[1])
-    return Pair([root, knee], hip, angle)
+    return PairHelpers([root, knee], hip, angle)
 
 
-def wire_pair(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, pair: Pair) -> None:
+def wire_pair(mechanism: Mechanism, shape: Shape, uses: Uses, aim: AimHelpers, pair: PairHelpers) -> None:
     """Drive the angles of both links."""
     tip = mechanism.pose(shape.tip)
     (first, second), (_, knee) = shape.lengths, pair.sources
@@ -65,7 +65,9 @@ def wire_pair(mechanism: Mechanism, shape: Shape, uses: Uses, aim: Aim, pair: Pa
         mechanism.turn_about(knee, shape.normal, expression, shape.hung(1), **read)
 
 
-def _wire_hinge(mechanism: Mechanism, shape: Shape, hinge: HingeBend, held: Variable, bend: str, pair: Pair) -> None:
+def _wire_hinge(
+    mechanism: Mechanism, shape: Shape, hinge: HingeBend, held: Variable, bend: str, pair: PairHelpers
+) -> None:
     """A knee that turns about its own axis: the angle at which the cosine of the bend is as wished, and the roll of the
     first link with which the limb then lies in its plane."""
     root, knee = pair.sources

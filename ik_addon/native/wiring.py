@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import bpy
 
 from ..rig.model.lengthening import growth
-from .aiming import Aim, lay_aim, wire_aim
-from .foot import Foot, lay_foot, wire_foot
-from .many_bones import Links, lay_links, wire_links
+from .aiming import AimHelpers, lay_aim, wire_aim
+from .foot import FootHelpers, lay_foot, wire_foot
+from .many_bones import LinkHelpers, lay_links, wire_links
 from .mechanism import Mechanism
 from .properties import variable
 from .shape import Shape
-from .two_bones import Pair, lay_pair, wire_pair
+from .two_bones import PairHelpers, lay_pair, wire_pair
 from .uses import Uses
 
 _SIZE = 0.5
@@ -28,13 +28,13 @@ class Wiring:
     mechanism: Mechanism
     shape: Shape
     uses: Uses
-    aim: Aim
-    foot: Foot | None
-    links: Pair | Links
+    aim: AimHelpers
+    foot: FootHelpers | None
+    links: PairHelpers | LinkHelpers
 
     @property
     def is_pair(self) -> bool:
-        return isinstance(self.links, Pair)
+        return isinstance(self.links, PairHelpers)
 
 
 def lay(shape: Shape, uses: Uses, key: str, others: Sequence[Mechanism] = ()) -> Wiring:
@@ -54,7 +54,7 @@ def wire(wiring: Wiring) -> None:
     if wiring.foot:
         wire_foot(mechanism, shape, wiring.foot)
     wire_aim(mechanism, shape, uses, wiring.aim, wiring.foot.followed if wiring.foot else "")
-    if isinstance(wiring.links, Pair):
+    if isinstance(wiring.links, PairHelpers):
         wire_pair(mechanism, shape, uses, wiring.aim, wiring.links)
     else:
         wire_links(mechanism, shape, uses, wiring.aim, wiring.links)

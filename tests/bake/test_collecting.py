@@ -13,7 +13,7 @@ from mathutils import Vector
 from ik_addon.bake import bake, baking, chains_of, check, collecting, stepping
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.live import state as live_state
-from ik_addon.rig.live.scene_plan import Plan
+from ik_addon.rig.live.scene_plan import ScenePlan
 from ik_addon.rig.pose import sources
 from ik_addon.rig.pose.track_reading import TrackReader
 from ik_addon.solvers import ChainError
@@ -1089,7 +1089,7 @@ def test_sampling_that_blender_contradicts_is_found_by_three_frames(wrong_at, mo
         constraint.keyframe_insert("influence", frame=frame)
     expected = played(rig.ob, FRAMES)
     with monkeypatch.context() as patch:
-        patch.setattr(Plan, "reasons", lambda self, scene: dict.fromkeys(self.planned(), ""))
+        patch.setattr(ScenePlan, "reasons", lambda self, scene: dict.fromkeys(self.planned(), ""))
         with frames_gone_to() as frames_seen:
             baked(rig)
     assert way_of(frames_seen) == APART
@@ -1107,7 +1107,7 @@ def test_that_is_so_for_a_pole_and_an_orientation_too(moved, monkeypatch):
         held_by(rig.target.ob, turning(), "COPY_ROTATION")
     expected = played(rig.ob, FRAMES)
     with monkeypatch.context() as patch:
-        patch.setattr(Plan, "reasons", lambda self, scene: dict.fromkeys(self.planned(), ""))
+        patch.setattr(ScenePlan, "reasons", lambda self, scene: dict.fromkeys(self.planned(), ""))
         baked(rig)
     assert_plays_as(rig, expected)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ik_addon.planting.feet.clip import Clip
+from ik_addon.planting.feet.clip import LegMotion
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ _LEG = """JOINT %(side)sUpLeg { OFFSET %(aside)f 0 0 CHANNELS 3 Zrotation Xrotat
           End Site { OFFSET 0 0 0.06 } } } } }"""
 
 
-def write(path: Path, clip: Clip) -> Path:
+def write(path: Path, clip: LegMotion) -> Path:
     """Write a clip of two legs that walks along X, with all its joints bent about Y alone, as a BVH file with Y up."""
     own = clip.feet[:, 0].swapaxes(1, 2) @ (clip.balls - clip.ankles)[:, 0, :, None]
     legs = [

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ik_addon.planting.feet.clip import Clip
+from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.in_time import eased
 from ik_addon.planting.feet.turns import UP, across, applied, directions, turns_by
 
@@ -44,7 +44,9 @@ def walk(fps=60.0, seconds=6.0, size=1.0, terrain=lambda x: 0.0, turn=0.0, legs=
     lengths = np.tile((0.53, 0.52), (legs, 1))
     lengths *= max(1.0, 1.01 * np.linalg.norm(ankles - hips, axis=2).max() / 1.05)
     about = turns_by(turn * UP)
-    clip = Clip(fps, lengths, *(applied(about, x) for x in (hips, hips, ankles, ankles + feet @ BALL)), about @ feet)
+    clip = LegMotion(
+        fps, lengths, *(applied(about, x) for x in (hips, hips, ankles, ankles + feet @ BALL)), about @ feet
+    )
     return scaled(with_knees(clip), size), truth
 
 
@@ -133,7 +135,7 @@ def degraded(clip, factor, seed=0):
 def of_joints(fps, hips, knees, ankles, balls, feet):
     """A clip of captured joints: its lengths are their distances in the median."""
     thighs, shins = (np.median(np.linalg.norm(b - a, axis=2), axis=1) for a, b in ((hips, knees), (knees, ankles)))
-    return Clip(fps, np.stack((thighs, shins), axis=1), hips, knees, ankles, balls, feet)
+    return LegMotion(fps, np.stack((thighs, shins), axis=1), hips, knees, ankles, balls, feet)
 
 
 def capture(name):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ik_addon.planting.feet.belt import Standing
-from ik_addon.planting.feet.clip import Clip
+from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.contacts import find_holds
 from ik_addon.planting.feet.holds import Hold, mean_grip, plan_holds
 from ik_addon.planting.feet.options import Options
@@ -20,7 +20,7 @@ OPTIONS = Options(blend=0.3, added_speed=np.inf, added_turn=np.inf)
 ARM = 0.6
 
 
-def arm(fps: float = 60.0, seconds: float = 6.0) -> Clip:
+def arm(fps: float = 60.0, seconds: float = 6.0) -> LegMotion:
     """An arm whose hand goes its own smooth way."""
     t = np.arange(round(seconds * fps) + 1)[:, None] / fps
     shoulder = np.hstack((0.5 * t, 0.0 * t, 1.4 + 0.02 * np.sin(5.0 * t)))
@@ -28,10 +28,10 @@ def arm(fps: float = 60.0, seconds: float = 6.0) -> Clip:
     elbow = (shoulder + wrist) / 2.0 - (0.0, 0.0, 0.15)
     hands = turns_by(np.hstack((0.4 * np.sin(1.1 * t), 0.3 * np.cos(2.0 * t), 0.2 * t)))
     points = (each[None] for each in (shoulder, elbow, wrist, wrist))
-    return Clip(fps, np.full((1, 2), ARM / 2.0), *points, hands[None])
+    return LegMotion(fps, np.full((1, 2), ARM / 2.0), *points, hands[None])
 
 
-def wheel(clip: Clip, spin: float = 1.5) -> Space:
+def wheel(clip: LegMotion, spin: float = 1.5) -> Space:
     """A space that goes along with the arm, swings and spins, radians a second."""
     t = np.arange(clip.frame_count)[:, None] / clip.fps
     places = np.hstack((0.5 * t + 0.3, 0.1 * np.sin(1.7 * t), 1.2 + 0.1 * np.cos(0.9 * t)))

@@ -8,33 +8,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ik_addon.planting.feet import measures
-from ik_addon.planting.feet.clip import Clip
+from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.measures import distances, knee_pops, measured, worst_contact
-from ik_addon.planting.feet.sole import Sole, sole_of
+from ik_addon.planting.feet.sole import HeelAndBall, sole_of
 from ik_addon.planting.feet.turns import turns_by
 
 from . import clips
 
 HEEL, BALL = np.array((-0.1, 0.0, -0.1)), np.array((0.2, 0.0, -0.1))
-SOLE = Sole(np.array([[HEEL, BALL]]), np.array([[0.0, 0.0, 1.0]]), np.zeros((1, 1)))
+SOLE = HeelAndBall(np.array([[HEEL, BALL]]), np.array([[0.0, 0.0, 1.0]]), np.zeros((1, 1)))
 RATES = [24.0, 30.0, 60.0, 120.0]
 
 
-def foot(fps: float, way: np.ndarray, pitch: np.ndarray | float = 0.0) -> Clip:
+def foot(fps: float, way: np.ndarray, pitch: np.ndarray | float = 0.0) -> LegMotion:
     """A foot (T, 3) of a leg of length 1. way: of its ball from a place on the ground. pitch: its heel goes up."""
     feet = turns_by(np.broadcast_to(pitch, len(way))[:, None] * (0.0, 1.0, 0.0))
     balls = way + np.array((0.2, 0.0, 0.0))
     ankles = (balls - feet @ BALL)[None]
     hips = ankles + np.array((0.0, 0.0, 0.9))
-    clip = Clip(fps, np.array([[0.5, 0.5]]), hips, hips, ankles, balls[None], feet[None])
+    clip = LegMotion(fps, np.array([[0.5, 0.5]]), hips, hips, ankles, balls[None], feet[None])
     return clips.with_knees(clip)
 
 
-def sole_for(clip: Clip) -> Sole:
+def sole_for(clip: LegMotion) -> HeelAndBall:
     return replace(SOLE, floors=np.zeros((1, clip.frame_count)))
 
 
-def figures(clip: Clip, contacts: np.ndarray | None = None, heights=None) -> dict[str, float]:
+def figures(clip: LegMotion, contacts: np.ndarray | None = None, heights=None) -> dict[str, float]:
     contacts = np.ones((1, 2, clip.frame_count), bool) if contacts is None else contacts
     return measured(clip, sole_for(clip), contacts, heights)[0]
 
@@ -122,13 +122,13 @@ def test_tiptoe_is_the_part_of_the_contact_with_a_high_heel():
     assert figures(foot(30.0, still(40), 0.5 * pitch), contacts)["tiptoe"] == 0.0
 
 
-def bending(fps: float, bends: np.ndarray) -> Clip:
+def bending(fps: float, bends: np.ndarray) -> LegMotion:
     """A leg that hangs and whose knee is bent by so much."""
     nothing = np.zeros((1, len(bends), 3))
     thigh, shin = (0.0, 0.0, -0.5), 0.5 * np.stack((-np.sin(bends), 0.0 * bends, -np.cos(bends)), axis=1)
     knees = nothing + thigh
     ankles = knees + shin
-    return Clip(
+    return LegMotion(
         fps, np.array([[0.5, 0.5]]), nothing, knees, ankles, ankles + BALL, np.tile(np.eye(3), (1, len(bends), 1, 1))
     )
 
@@ -181,7 +181,9 @@ def test_distances_are_from_the_source():
 def test_figures_are_the_same_for_a_character_of_any_size(size):
     clip, truth = clips.walk(fps=30.0, seconds=3.0)
     clip = clips.retargeted(clip, 0.9)
-    sole = Sole(np.tile([HEEL, BALL], (2, 1, 1)), np.tile((0.0, 0.0, 1.0), (2, 1)), np.zeros((2, clip.frame_count)))
+    sole = HeelAndBall(
+        np.tile([HEEL, BALL], (2, 1, 1)), np.tile((0.0, 0.0, 1.0), (2, 1)), np.zeros((2, clip.frame_count))
+    )
     large = replace(sole, points=size * sole.points)
     own, other = measured(clip, sole, truth), measured(clips.scaled(clip, size), large, truth)
     for leg, larger in zip(own, other, strict=True):

@@ -9,7 +9,7 @@ from mathutils import Matrix
 
 from ik_addon.bake.stepping import finish
 from ik_addon.planting.feet.belt import Standing, belt_of
-from ik_addon.planting.feet.clip import Clip
+from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.measures import measured
 from ik_addon.planting.feet.sole import sole_of
 from ik_addon.planting.scene.shown import legs_of
@@ -57,13 +57,13 @@ def ends_apart(motion: dict[str, np.ndarray], leg: float, still: tuple[str, ...]
     return float(apart), float(jump)
 
 
-def seen_on_ground(ob: bpy.types.Object, frames: range) -> Clip:
+def seen_on_ground(ob: bpy.types.Object, frames: range) -> LegMotion:
     """The legs, seen from the ground that they walk on."""
     clip = finish(legs_shown(bpy.context, ob, legs_of(ob), frames))
     return Standing(belt_of(clip, sole_of(clip)), None).seen_from(clip)
 
 
-def slides(clip: Clip, source: Clip) -> list[float]:
+def slides(clip: LegMotion, source: LegMotion) -> list[float]:
     """How far each foot slides at most in a contact of the source."""
     sole = sole_of(source)
     return [leg["slide"] for leg in measured(clip, sole, contacts_of(source, sole))]

@@ -8,7 +8,7 @@ import pytest
 
 from ik_addon.bake.stepping import finish
 from ik_addon.planting.feet.belt import Standing, belt_of
-from ik_addon.planting.feet.clip import Clip
+from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.measures import measured
 from ik_addon.planting.feet.sole import sole_of
 from ik_addon.planting.scene.shown import legs_of
@@ -87,7 +87,7 @@ def test_a_capture_in_place_travels_again():
     assert apart(before, shown(ob, frames), leg) < EXACT
 
 
-def legs_in_world(ob: bpy.types.Object, frames: range) -> Clip:
+def legs_in_world(ob: bpy.types.Object, frames: range) -> LegMotion:
     return finish(legs_shown(bpy.context, ob, legs_of(ob), frames))
 
 

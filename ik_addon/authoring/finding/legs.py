@@ -7,7 +7,7 @@ import bpy
 from mathutils import Vector
 
 from .body import Body
-from .limb_shape import Limb, heel_of
+from .limb_shape import LimbCandidate, heel_of
 from .named_limbs import limbs_by_name
 from .nameless_legs import legs_by_shape
 from .stance import in_their_stance
@@ -87,7 +87,7 @@ def find_limbs(bones: Iterable[bpy.types.Bone], arms: bool = False, posed: Mappi
     )
 
 
-def _found(limb: Limb, body: Body) -> FoundLimb:
+def _found(limb: LimbCandidate, body: Body) -> FoundLimb:
     heel = heel_of(limb.end, body) if limb.end else None
     return FoundLimb(
         limb.kind,

@@ -22,7 +22,7 @@ ON_TOES = radians(40.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Limb:
+class LimbCandidate:
     """A limb of an armature.
 
     kind: LEG or ARM.

@@ -10,7 +10,18 @@ from mathutils import Vector
 from ... import messages
 from .body import Body
 from .bone_names import BoneName
-from .limb_shape import IN_LINE, ON_TOES, SPLIT, Limb, Reasons, bend, foot_and_toes, is_in_line, is_part, is_plain
+from .limb_shape import (
+    IN_LINE,
+    ON_TOES,
+    SPLIT,
+    LimbCandidate,
+    Reasons,
+    bend,
+    foot_and_toes,
+    is_in_line,
+    is_part,
+    is_plain,
+)
 
 _ABOVE = {
     "END": {"LOWER": "LOWER", "LIMB": "LIMB"},
@@ -63,21 +74,21 @@ class _Tip:
         return self.foot[0].head_local if self.foot else self.bone.tail_local
 
 
-def limbs_by_name(body: Body) -> tuple[list[Limb], Reasons, Reasons]:
+def limbs_by_name(body: Body) -> tuple[list[LimbCandidate], Reasons, Reasons]:
     """All limbs that names show, why other bones of such names are none, and why helpers are none.
 
     The last includes bones that twist along and second copies of limbs. It is of interest if nothing is found.
     """
     expected = {bone.name: reason for bone in body.bones if (reason := _why_never(bone, body))}
     reasons = {bone.name: reason for bone in body.bones if (reason := _why_no_limb(bone, body))}
-    complete: list[Limb] = []
+    complete: list[LimbCandidate] = []
     for tip in _tips(body):
         limb, lacks = _climb(tip, body)
         if reason := _why_incomplete(limb, lacks):
             reasons[(limb.end or tip.bone).name] = reason
         else:
             complete.append(limb)
-    limbs: list[Limb] = []
+    limbs: list[LimbCandidate] = []
     for limb in sorted(_without_hip_bones(complete, body), key=lambda limb: _quality(limb, body), reverse=True):
         if same := next((other for other in limbs if _is_same(limb, other)), None):
             expected |= dict.fromkeys(limb.own, messages.SAME_LIMB(bone=same.bones[0].name))
@@ -112,7 +123,7 @@ def _why_no_limb(bone: bpy.types.Bone, body: Body) -> str:
     return messages.LACKS_ABOVE(part=_COMMON[name.kind, "LOWER" if name.part == "END" else "UPPER"])
 
 
-def _why_incomplete(limb: Limb, lacks: str) -> str:
+def _why_incomplete(limb: LimbCandidate, lacks: str) -> str:
     if lacks:
         return messages.LACKS_ABOVE(part=_COMMON[limb.kind, lacks])
     length = sum(limb.lengths)
@@ -260,7 +271,7 @@ def _apart(shin: bpy.types.Bone, foot: bpy.types.Bone) -> float:
 # From there upward
 
 
-def _climb(tip: _Tip, body: Body) -> tuple[Limb, str]:
+def _climb(tip: _Tip, body: Body) -> tuple[LimbCandidate, str]:
     """A limb of all bones above a tip that can be of it, and what it lacks: UPPER, LOWER or ""."""
     name = body.name(tip.foot[0] if tip.foot and body.name(tip.foot[0]).part == "END" else tip.bone)
     side = body.name(tip.bone).side
@@ -287,7 +298,7 @@ def _climb(tip: _Tip, body: Body) -> tuple[Limb, str]:
         del line[0], parts[0]
     place = _place([body.name(bone) for bone in line]) if name.kind == "LEG" else ""
     segments |= _numbered_segments(line, segments, tip, body)
-    limb = Limb(
+    limb = LimbCandidate(
         name.kind,
         side,
         place,
@@ -351,7 +362,7 @@ def _place(leg: Sequence[BoneName]) -> str:
 # All together
 
 
-def _without_hip_bones(limbs: Sequence[Limb], body: Body) -> list[Limb]:
+def _without_hip_bones(limbs: Sequence[LimbCandidate], body: Body) -> list[LimbCandidate]:
     """Limbs without the bones that lead to a hip, which on both sides begin in the middle of the body.
 
     Without it either a whole leg is left, or its bones are named after the joints at their tails. Then the shin is the
@@ -360,14 +371,14 @@ def _without_hip_bones(limbs: Sequence[Limb], body: Body) -> list[Limb]:
     return [_from_hip(limb, body) if any(_share_hip(limb, other) for other in limbs) else limb for limb in limbs]
 
 
-def _share_hip(limb: Limb, other: Limb) -> bool:
+def _share_hip(limb: LimbCandidate, other: LimbCandidate) -> bool:
     if limb.kind != other.kind or limb.side == other.side or len(limb.bones) != len(other.bones):
         return False
     roots, next_ones = ((a - b).length for a, b in zip(limb.joints[:2], other.joints[:2], strict=True))
     return roots < _TOGETHER * next_ones and limb.lengths[0] < _HIP * limb.lengths[1]
 
 
-def _from_hip(limb: Limb, body: Body) -> Limb:
+def _from_hip(limb: LimbCandidate, body: Body) -> LimbCandidate:
     rest = limb.bones[1:]
     if len(limb.bones) - len(limb.segments) > 2:
         return replace(limb, bones=rest, segments=tuple(bone for bone in limb.segments if bone != rest[0]))
@@ -378,7 +389,7 @@ def _from_hip(limb: Limb, body: Body) -> Limb:
     return replace(limb, bones=(*rest, limb.end), rides=len(toes) == 1, **fields)
 
 
-def _quality(limb: Limb, body: Body) -> tuple:
+def _quality(limb: LimbCandidate, body: Body) -> tuple:
     end = limb.end or limb.bones[-1]
     own = [*limb.bones, end]
     return (
@@ -389,7 +400,7 @@ def _quality(limb: Limb, body: Body) -> tuple:
     )
 
 
-def _is_same(limb: Limb, other: Limb) -> bool:
+def _is_same(limb: LimbCandidate, other: LimbCandidate) -> bool:
     """True if two limbs are one: rigs keep a limb several times, to deform, to control and as a reference."""
     if not limb.own.isdisjoint(other.own):
         return True

@@ -9,7 +9,7 @@ from mathutils import Vector
 
 from ... import messages
 from .body import Body
-from .limb_shape import Limb, Reasons, foot_and_toes
+from .limb_shape import LimbCandidate, Reasons, foot_and_toes
 
 _SYMMETRIC = 0.05
 """Of a limb's length: how well two limbs must mirror each other."""
@@ -22,7 +22,7 @@ _NO_PAIR = "no pair"
 _Line = list[bpy.types.Bone]
 
 
-def legs_by_shape(body: Body) -> tuple[list[Limb], Reasons]:
+def legs_by_shape(body: Body) -> tuple[list[LimbCandidate], Reasons]:
     """The one pair of legs that shape alone shows, and why other pairs that look like it are none."""
     joints = [point for bone in body.bones for point in _points([bone], body)]
     pairs, reasons = [], {}
@@ -99,11 +99,11 @@ def _has_foot(line: _Line) -> bool:
     return (shin.head_local - thigh.head_local).length > 0.0 and down.angle(_foot(line), 0.0) > _FOOT_TURNS
 
 
-def _pair_of_legs(first: _Line, second: _Line, body: Body) -> Iterable[Limb]:
+def _pair_of_legs(first: _Line, second: _Line, body: Body) -> Iterable[LimbCandidate]:
     """Two lines as legs. If names show no side, left is where a body has it that looks where its feet point."""
     pair = (first, second)
     down = sum((line[2].head_local - line[0].head_local for line in pair), Vector())
     left = sum((_foot(line) for line in pair), Vector()).cross(down)
     for line, other in (pair, pair[::-1]):
         side = "L" if left.dot(line[0].head_local - other[0].head_local) > 0.0 else "R"
-        yield Limb("LEG", body.name(line[0]).side or side, "", tuple(line[:2]), **foot_and_toes(line[2], body))
+        yield LimbCandidate("LEG", body.name(line[0]).side or side, "", tuple(line[:2]), **foot_and_toes(line[2], body))

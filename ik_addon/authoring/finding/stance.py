@@ -8,7 +8,7 @@ import bpy
 from mathutils import Vector
 
 from .body import Body
-from .limb_shape import ON_TOES, Limb, bend, foot_and_toes, middle_of
+from .limb_shape import ON_TOES, LimbCandidate, bend, foot_and_toes, middle_of
 
 _NO_STANCE = radians(4.0)
 """The same angle in a rest pose in which all bones point the same way, as some captures have it."""
@@ -24,7 +24,9 @@ _LYING = radians(45.0)
 Head = Callable[[bpy.types.Bone], Vector]
 
 
-def in_their_stance(limbs: Sequence[Limb], body: Body, posed: Mapping[str, Vector] | None = None) -> list[Limb]:
+def in_their_stance(
+    limbs: Sequence[LimbCandidate], body: Body, posed: Mapping[str, Vector] | None = None
+) -> list[LimbCandidate]:
     """Limbs as the body stands on them. posed: heads of all bones in the pose, for a rest pose that is no stance."""
     legs = [limb for limb in limbs if limb.kind == "LEG"]
     arms = [limb for limb in limbs if limb.kind == "ARM"]
@@ -36,7 +38,7 @@ def in_their_stance(limbs: Sequence[Limb], body: Body, posed: Mapping[str, Vecto
     ground = max(_lowest(leg, down, head) for leg in legs)
     height = ground - min(down.dot(head(leg.bones[0])) for leg in legs)
 
-    def stands(limb: Limb) -> bool:
+    def stands(limb: LimbCandidate) -> bool:
         return ground - _lowest(limb, down, head) < _STANDS * height
 
     small = [] if all(leg.place == "FRONT" for leg in legs) else [leg for leg in legs if leg.place == "FRONT"]
@@ -50,7 +52,7 @@ def in_their_stance(limbs: Sequence[Limb], body: Body, posed: Mapping[str, Vecto
     return [*_with_places(legs), *rest]
 
 
-def _stance(legs: Sequence[Limb], posed: Mapping[str, Vector] | None) -> Head | None:
+def _stance(legs: Sequence[LimbCandidate], posed: Mapping[str, Vector] | None) -> Head | None:
     """Where the bones begin as the body stands, at rest or posed; None if neither shows it or there are no legs."""
 
     def at_rest(bone: bpy.types.Bone) -> Vector:
@@ -66,31 +68,33 @@ def _stance(legs: Sequence[Limb], posed: Mapping[str, Vector] | None) -> Head | 
     return None
 
 
-def _end(limb: Limb, head: Head) -> Vector:
+def _end(limb: LimbCandidate, head: Head) -> Vector:
     return head(limb.end) if limb.end else limb.joints[-1]
 
 
-def _ball(limb: Limb, head: Head) -> Vector:
+def _ball(limb: LimbCandidate, head: Head) -> Vector:
     """Where a body stands on a limb, be it on its soles or on its toes."""
     return middle_of(limb.toes, head) if limb.toes else _end(limb, head)
 
 
-def _lowest(limb: Limb, down: Vector, head: Head) -> float:
+def _lowest(limb: LimbCandidate, down: Vector, head: Head) -> float:
     """How far down a limb reaches."""
     return max(down.dot(point) for point in (_end(limb, head), *map(head, (*limb.foot, *limb.toes))))
 
 
-def _is_lying(arms: Sequence[Limb], legs: Sequence[Limb], down: Vector, head: Head) -> bool:
+def _is_lying(arms: Sequence[LimbCandidate], legs: Sequence[LimbCandidate], down: Vector, head: Head) -> bool:
     """True if a body's trunk, from its hips to its shoulders, is that of an animal on four legs."""
     hips, shoulders = (middle_of([limb.bones[0] for limb in limbs], head) for limbs in (legs, arms))
     return abs((shoulders - hips).angle(down, 0.0) - pi / 2.0) < _LYING
 
 
-def _bend_of_foot(leg: Limb, head: Head) -> float:
+def _bend_of_foot(leg: LimbCandidate, head: Head) -> float:
     return bend(head(leg.bones[0]), head(leg.end), _ball(leg, head))
 
 
-def _on_its_toes(leg: Limb, legs: Sequence[Limb], has_hands: bool, head: Head, body: Body) -> Limb:
+def _on_its_toes(
+    leg: LimbCandidate, legs: Sequence[LimbCandidate], has_hands: bool, head: Head, body: Body
+) -> LimbCandidate:
     """A leg that stands on its toes, with its metatarsus as a link of the chain; else the leg as it is.
 
     has_hands: True if the body has hands besides its legs, as birds have not.
@@ -108,12 +112,12 @@ def _on_its_toes(leg: Limb, legs: Sequence[Limb], has_hands: bool, head: Head, b
     return replace(leg, bones=bones, segments=segments, rides=leg.toe is not None, **fields)
 
 
-def _is_birds(leg: Limb, head: Head) -> bool:
+def _is_birds(leg: LimbCandidate, head: Head) -> bool:
     foot, above = _ball(leg, head) - head(leg.end), head(leg.end) - head(leg.bones[0])
     return len(leg.toes) >= _TOES and foot.length > _TARSUS * above.length
 
 
-def _with_places(legs: Sequence[Limb]) -> list[Limb]:
+def _with_places(legs: Sequence[LimbCandidate]) -> list[LimbCandidate]:
     """Legs with their places where an animal has several pairs."""
     if len({leg.place == "FRONT" for leg in legs}) < 2:
         return [leg if "MID" in leg.place else replace(leg, place="") for leg in legs]

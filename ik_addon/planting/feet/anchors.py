@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .clip import Clip
+from .clip import LegMotion
 from .footing import Ground, flat_foot, on_ground, pivoted, under, way_to_footing
 from .in_time import frames_in, runs
 from .options import SETTLE_RADIUS, SETTLE_TIME, SHORTEST_GAP
-from .sole import BALL, HEEL, Sole
+from .sole import BALL, HEEL, HeelAndBall
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Anchors:
     flats: tuple[Flat, ...]
 
 
-def settled(clip: Clip, sole: Sole, contacts: np.ndarray) -> np.ndarray:
+def settled(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.ndarray:
     """Contacts (legs, 2, T) without the frames at either end in which the captured point has not come to rest."""
     result = contacts.copy()
     places = sole.places(clip.ankles, clip.feet)
@@ -59,7 +59,7 @@ def settled(clip: Clip, sole: Sole, contacts: np.ndarray) -> np.ndarray:
     return result
 
 
-def _unsettled(way: np.ndarray, clip: Clip) -> tuple[int, int]:
+def _unsettled(way: np.ndarray, clip: LegMotion) -> tuple[int, int]:
     """In how many frames at the beginning and the end of a contact its point (n, 3) is not at its resting place."""
     count, quarter = len(way), len(way) // 4
     most = min(int(SETTLE_TIME * clip.fps), quarter)
@@ -74,7 +74,7 @@ def _unsettled(way: np.ndarray, clip: Clip) -> tuple[int, int]:
     return int(np.argmax(before)), int(np.argmax(after))
 
 
-def joined(clip: Clip, sole: Sole, contacts: np.ndarray) -> np.ndarray:
+def joined(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.ndarray:
     """Contacts of heel and ball of one stance, made to overlap, since a foot cannot go from one to the other at once.
 
     Both are one for a foot that is a point. Contacts that overlap already are left as they are.
@@ -95,7 +95,7 @@ def joined(clip: Clip, sole: Sole, contacts: np.ndarray) -> np.ndarray:
 
 
 def anchors_of(
-    clip: Clip, sole: Sole, contacts: np.ndarray, ground: Ground | None, find_footing: bool = False
+    clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray, ground: Ground | None, find_footing: bool = False
 ) -> Anchors:
     """The places of all contacts (legs, 2, T): on the ground, or if there is none as captured in the mean.
 
@@ -126,8 +126,8 @@ def anchors_of(
 
 
 def _flats_of(
-    clip: Clip,
-    sole: Sole,
+    clip: LegMotion,
+    sole: HeelAndBall,
     leg: int,
     places: np.ndarray,
     spans: list[list[tuple[int, int]]],

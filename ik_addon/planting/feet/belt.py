@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .clip import Clip
+from .clip import LegMotion
 from .in_time import slope
 from .options import LOW, SLOPE_TIME
-from .planning import Ground, Plan
-from .sole import Sole
+from .planning import FootPlan, Ground
+from .sole import HeelAndBall
 from .space import Space
 
 SLOWEST_BELT = 0.3
@@ -21,7 +21,7 @@ SAMPLES = 400
 """So many velocities are compared with each other."""
 
 
-def belt_of(clip: Clip, sole: Sole) -> np.ndarray:
+def belt_of(clip: LegMotion, sole: HeelAndBall) -> np.ndarray:
     """The velocity (3,) at which the ground passes below a clip in place, world units a second; zero if it travels.
 
     It is the densest velocity of low points of the feet. The speed that a game gives the character for its feet not to
@@ -57,14 +57,14 @@ class Standing:
     velocity: np.ndarray
     heights: Ground | None
 
-    def seen_from(self, clip: Clip) -> Clip:
+    def seen_from(self, clip: LegMotion) -> LegMotion:
         """A clip moved so that the ground stands still."""
         return self._space(clip).seen_from(clip)
 
-    def put_back(self, clip: Clip, plan: Plan) -> Plan:
+    def put_back(self, clip: LegMotion, plan: FootPlan) -> FootPlan:
         """A plan for a clip `seen_from` the ground, for the clip as it is."""
         return self._space(clip).put_back(plan)
 
-    def _space(self, clip: Clip) -> Space:
+    def _space(self, clip: LegMotion) -> Space:
         times = np.arange(clip.frame_count) / clip.fps
         return Space(times[:, None] * self.velocity, np.broadcast_to(np.eye(3), (clip.frame_count, 3, 3)))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...solvers.carrier import lowering, nearest_shift
-from .clip import Clip
+from .clip import LegMotion
 from .in_time import above, eased, frames_in, smooth
 from .options import BODY_TIME, REACH_TIME, STRAIGHTEST, Options
 from .turns import UP
@@ -22,7 +22,7 @@ DEEP = 0.02
 ASIDE = np.array((1.0, 1.0, 0.0))
 
 
-def body_shifts(clip: Clip, ankles: np.ndarray, options: Options) -> tuple[np.ndarray, np.ndarray]:
+def body_shifts(clip: LegMotion, ankles: np.ndarray, options: Options) -> tuple[np.ndarray, np.ndarray]:
     """The moves (T, 3) of the body with which the legs reach new ankles (legs, T, 3), and where none has (T,) bool.
 
     The body follows the mean of the feet slowly, and makes way where a leg would not reach: down, or the nearest way.
@@ -65,7 +65,7 @@ def _covering(moves: np.ndarray, half: int) -> np.ndarray:
     return above(moves.clip(0.0), half) - above((-moves).clip(0.0), half)
 
 
-def _limits(clip: Clip, options: Options) -> tuple[np.ndarray, np.ndarray]:
+def _limits(clip: LegMotion, options: Options) -> tuple[np.ndarray, np.ndarray]:
     """(legs, T) each, the longest and the shortest distance from hip to ankle that each leg may have."""
     near, far = _ends(clip)
     extensions = np.linalg.norm(clip.ankles - clip.hips, axis=2) / far
@@ -73,7 +73,7 @@ def _limits(clip: Clip, options: Options) -> tuple[np.ndarray, np.ndarray]:
     return longest, np.broadcast_to(near * (2.0 - STRAIGHTEST), longest.shape)
 
 
-def _ends(clip: Clip) -> tuple[np.ndarray, np.ndarray]:
+def _ends(clip: LegMotion) -> tuple[np.ndarray, np.ndarray]:
     """(legs, 1) each, the distances from hip to ankle of legs that are folded, and straight."""
     return np.abs(clip.lengths[:, :1] - clip.lengths[:, 1:]), clip.reaches[:, None]
 

@@ -4,19 +4,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from .clip import Clip
+from .clip import LegMotion
 from .footing import Ground, turns_to_heights, under
 from .in_time import above, eased, frames_in, no_steeper, smooth
 from .options import BODY_TIME, CLEARANCE_TIME, LIFT_SPEED, PITCH_SPEED, Options
 from .paths import FootPath, faded_turns
-from .sole import BALL, HEEL, Sole
+from .sole import BALL, HEEL, HeelAndBall
 from .turns import UP, applied, directions, turns_by, vectors_of
 
 PITCH_STEPS = 3
 """Pitched, the other point is over another place of the ground; each step leaves about a tenth of the error."""
 
 
-def carried_over(clip: Clip, sole: Sole, ground: Ground | None) -> Clip:
+def carried_over(clip: LegMotion, sole: HeelAndBall, ground: Ground | None) -> LegMotion:
     """The clip with each foot raised and lowered smoothly with the ground below it.
 
     A foot far from its contacts is as high over this ground as it was over the captured floor.
@@ -30,7 +30,7 @@ def carried_over(clip: Clip, sole: Sole, ground: Ground | None) -> Clip:
 
 
 def cleared(
-    clip: Clip, sole: Sole, leg: int, path: FootPath, contacts: np.ndarray, ground: Ground, options: Options
+    clip: LegMotion, sole: HeelAndBall, leg: int, path: FootPath, contacts: np.ndarray, ground: Ground, options: Options
 ) -> FootPath:
     """The path of one leg's foot, nowhere below the ground.
 
@@ -43,7 +43,7 @@ def cleared(
 
 
 def _pitched(
-    clip: Clip, points: np.ndarray, path: FootPath, contacts: np.ndarray, ground: Ground, options: Options
+    clip: LegMotion, points: np.ndarray, path: FootPath, contacts: np.ndarray, ground: Ground, options: Options
 ) -> FootPath:
     """The path with the foot turned about heel or ball, where it touches with one alone, until the other is not below.
 
@@ -68,7 +68,7 @@ def _pitched(
 
 
 def _lifted(
-    clip: Clip, sole: Sole, leg: int, path: FootPath, touching: np.ndarray, ground: Ground, options: Options
+    clip: LegMotion, sole: HeelAndBall, leg: int, path: FootPath, touching: np.ndarray, ground: Ground, options: Options
 ) -> FootPath:
     """The path with the foot lifted in the air, ahead of time, where it would be too low."""
     free = np.flatnonzero(~touching)

@@ -6,7 +6,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Clip:
+class LegMotion:
     """Legs over T frames, in the world with z up, float64.
 
     fps: frames per second.

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .clip import Clip
+from .clip import LegMotion
 from .in_time import frames_in, highest, lowest, runs, slope
 from .options import (
     FASTEST_STAND,
@@ -30,10 +30,10 @@ from .options import (
     SPLIT_TIME,
     Options,
 )
-from .sole import BALL, HEEL, Sole
+from .sole import BALL, HEEL, HeelAndBall
 
 
-def find_contacts(clip: Clip, sole: Sole, options: Options) -> np.ndarray:
+def find_contacts(clip: LegMotion, sole: HeelAndBall, options: Options) -> np.ndarray:
     """(legs, 2, T) bool: whether the heel and the ball of each foot touch the ground.
 
     A contact is a run of slowish and lowish frames with a slow and low one among them, as far as the point then stays
@@ -59,7 +59,7 @@ def find_contacts(clip: Clip, sole: Sole, options: Options) -> np.ndarray:
     return found
 
 
-def find_holds(clip: Clip, near: np.ndarray) -> np.ndarray:
+def find_holds(clip: LegMotion, near: np.ndarray) -> np.ndarray:
     """(limbs, T) bool: whether the end of each limb moves with what a clip is seen from, and is close to it.
 
     near: (limbs, T) bool, whether it is close.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .clip import Clip
+from .clip import LegMotion
 from .options import BEHIND, EDGE, FOOTING, SOLE_WIDTH, STEEP, TOES
 from .sole import BALL, HEEL
 from .turns import UP, directions, mean_turn, turns_between
@@ -19,7 +19,7 @@ FOOTING_RINGS = 12
 """So many distances are tried for a footing, in eight directions each."""
 
 
-def under(clip: Clip, leg: int, ground: Ground | None) -> Ground | None:
+def under(clip: LegMotion, leg: int, ground: Ground | None) -> Ground | None:
     """The ground as high as heel and ball of one foot are over it while its skin stands on it."""
     if ground is None or clip.soles is None:
         return ground

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from .anchors import Anchors, Flat, Lock
-from .clip import Clip
+from .clip import LegMotion
 from .knees import captured_sides, knees_and_poles
 from .options import Options
 from .paths import foot_path
-from .planning import Plan
-from .sole import BALL, Sole, point_soles
+from .planning import FootPlan
+from .sole import BALL, HeelAndBall, point_soles
 from .space import Space
 from .turns import mean_turn
 
@@ -47,13 +47,13 @@ class Hold:
         return self.space.turns[self.span] @ self.turn
 
 
-def mean_grip(clip: Clip, leg: int, first: int, last: int, space: Space) -> tuple[np.ndarray, np.ndarray]:
+def mean_grip(clip: LegMotion, leg: int, first: int, last: int, space: Space) -> tuple[np.ndarray, np.ndarray]:
     """Place (3,) and orientation (3, 3) in a space that are nearest to what a limb's end does there over frames."""
     span, seen = slice(first, last + 1), space.seen_from(clip)
     return seen.ankles[leg, span].mean(axis=0), mean_turn(seen.feet[leg, span])
 
 
-def plan_holds(clip: Clip, holds: Sequence[Hold], options: Options) -> Plan:
+def plan_holds(clip: LegMotion, holds: Sequence[Hold], options: Options) -> FootPlan:
     """The plan of limbs that are held to spaces, and as captured else. The body stays where it is.
 
     No frame is known to be out of reach: what carries the limbs may follow them live.
@@ -66,7 +66,7 @@ def plan_holds(clip: Clip, holds: Sequence[Hold], options: Options) -> Plan:
     contacts = np.zeros((clip.leg_count, 2, count), bool)
     for hold in holds:
         contacts[hold.leg, :, hold.span] = True
-    return Plan(
+    return FootPlan(
         ankles=ankles,
         feet=feet,
         knees=knees,
@@ -80,7 +80,7 @@ def plan_holds(clip: Clip, holds: Sequence[Hold], options: Options) -> Plan:
     )
 
 
-def _anchors_of(holds: Sequence[Hold], sole: Sole) -> Anchors:
+def _anchors_of(holds: Sequence[Hold], sole: HeelAndBall) -> Anchors:
     """What holds ask of the paths of their limbs."""
     locks, flats = [], []
     for hold in holds:

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from .clip import Clip
+from .clip import LegMotion
 from .in_time import frames_in, smooth
 from .options import POLE_DISTANCE, REACH_TIME, STRAIGHT_SIDE
-from .sole import BALL, Sole
+from .sole import BALL, HeelAndBall
 from .turns import across, applied, directions, turns_between
 
 
 def knees_and_poles(
-    clip: Clip, sides: np.ndarray, hips: np.ndarray, ankles: np.ndarray
+    clip: LegMotion, sides: np.ndarray, hips: np.ndarray, ankles: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The knees and poles, (legs, T, 3) each, of legs with new hips and ankles (legs, T, 3).
 
@@ -29,7 +29,7 @@ def knees_and_poles(
     return knees, knees + sides * (POLE_DISTANCE * clip.reaches)[:, None, None]
 
 
-def captured_sides(clip: Clip, sole: Sole) -> np.ndarray:
+def captured_sides(clip: LegMotion, sole: HeelAndBall) -> np.ndarray:
     """Unit vectors (legs, T, 3) from the line of each captured leg to its knee.
 
     Where a leg is too straight to show it, the side goes over to the direction of its foot, or for a foot that is a

@@ -5,11 +5,11 @@ Lengths are in lengths of the leg, so that figures of characters of any size com
 
 import numpy as np
 
-from .clip import Clip
+from .clip import LegMotion
 from .footing import Ground, under
 from .in_time import frames_in, runs, slope
 from .options import LOW, SLOPE_TIME
-from .sole import BALL, HEEL, Sole
+from .sole import BALL, HEEL, HeelAndBall
 
 SKATING = 0.24
 """Speed of a low ball from which on a foot skates, leg lengths a second: 0.2 m/s for a human of 1.7 m, whose legs
@@ -33,7 +33,9 @@ FIGURES = (
 """What `measured` measures of each leg."""
 
 
-def measured(clip: Clip, sole: Sole, contacts: np.ndarray, heights: Ground | None = None) -> list[dict[str, float]]:
+def measured(
+    clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray, heights: Ground | None = None
+) -> list[dict[str, float]]:
     """Figures of each leg of a clip.
 
     contacts: (legs, 2, T), where heel and ball should stand. heights: of the ground; None: the feet's own floor.
@@ -53,7 +55,7 @@ def measured(clip: Clip, sole: Sole, contacts: np.ndarray, heights: Ground | Non
     return [_of_leg(clip, leg, places[leg], floors[leg], contacts[leg]) for leg in range(clip.leg_count)]
 
 
-def distances(clip: Clip, source: Clip) -> list[dict[str, float]]:
+def distances(clip: LegMotion, source: LegMotion) -> list[dict[str, float]]:
     """How far each leg of a clip is at most from where it is in its source: its ankle, and its hip with the body."""
     ways = [np.linalg.norm(getattr(clip, name) - getattr(source, name), axis=-1) for name in ("ankles", "hips")]
     return [
@@ -62,7 +64,7 @@ def distances(clip: Clip, source: Clip) -> list[dict[str, float]]:
     ]
 
 
-def worst_contact(clip: Clip, sole: Sole, contacts: np.ndarray) -> list[tuple[int, int] | None]:
+def worst_contact(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> list[tuple[int, int] | None]:
     """The first and the last frame of the contact in which each foot slides farthest; None if it has no contact."""
     places = sole.places(clip.ankles, clip.feet)
     found = []
@@ -74,7 +76,7 @@ def worst_contact(clip: Clip, sole: Sole, contacts: np.ndarray) -> list[tuple[in
     return found
 
 
-def knee_pops(clip: Clip, leg: int) -> list[tuple[int, int]]:
+def knee_pops(clip: LegMotion, leg: int) -> list[tuple[int, int]]:
     """The first and the last frame of each pop of a knee, at which it bends as no smooth motion does."""
     bends, step = _bends(clip, leg), frames_in(POP_TIME, clip.fps)
     if len(bends) <= 4 * step:
@@ -89,7 +91,7 @@ def knee_pops(clip: Clip, leg: int) -> list[tuple[int, int]]:
     return pops
 
 
-def _floors(clip: Clip, places: np.ndarray, sole: Sole, heights: Ground | None) -> np.ndarray:
+def _floors(clip: LegMotion, places: np.ndarray, sole: HeelAndBall, heights: Ground | None) -> np.ndarray:
     """(legs, 2, T), the height at which heels and balls stand on the ground."""
     if heights is None:
         return np.repeat(sole.floors[:, None] / clip.size, 2, axis=1)
@@ -99,7 +101,7 @@ def _floors(clip: Clip, places: np.ndarray, sole: Sole, heights: Ground | None) 
     return np.array(found).reshape(places.shape[:-1]) / clip.size
 
 
-def _of_leg(clip: Clip, leg: int, ways: np.ndarray, floors: np.ndarray, contacts: np.ndarray) -> dict[str, float]:
+def _of_leg(clip: LegMotion, leg: int, ways: np.ndarray, floors: np.ndarray, contacts: np.ndarray) -> dict[str, float]:
     speeds = np.array([np.linalg.norm(slope(way[:, :2], clip.fps, SLOPE_TIME), axis=-1) for way in ways])
     over = ways[..., 2] - floors
     stands = contacts.any(axis=0)
@@ -140,7 +142,7 @@ def _extent(way: np.ndarray) -> float:
     return max(float(np.linalg.norm(outer - point, axis=1).max()) for point in outer)
 
 
-def _bends(clip: Clip, leg: int) -> np.ndarray:
+def _bends(clip: LegMotion, leg: int) -> np.ndarray:
     """How far a knee is bent at each frame, radians."""
     thigh, shin = clip.knees[leg] - clip.hips[leg], clip.ankles[leg] - clip.knees[leg]
     sine = np.linalg.norm(np.cross(thigh, shin), axis=-1)

@@ -11,10 +11,10 @@ from math import ceil
 import numpy as np
 
 from .anchors import Anchors, Flat, Lock
-from .clip import Clip
+from .clip import LegMotion
 from .in_time import bridged, eased, runs, slope
 from .options import SLOPE_TIME, Options
-from .sole import Sole
+from .sole import HeelAndBall
 from .turns import applied, same_way, turns_by, vectors_of
 
 PEAK = 1.5
@@ -45,7 +45,7 @@ class FootPath:
         return self.places + applied(self.feet, sole_points[:, None] - self.pivots)
 
 
-def foot_path(clip: Clip, sole: Sole, leg: int, anchors: Anchors, options: Options) -> FootPath:
+def foot_path(clip: LegMotion, sole: HeelAndBall, leg: int, anchors: Anchors, options: Options) -> FootPath:
     """The path of one leg's foot that keeps its anchors; as captured if it has none.
 
     The speed that a blend adds to a foot, over what the capture has at its ends, is at most `options.added_speed`
@@ -58,13 +58,13 @@ def foot_path(clip: Clip, sole: Sole, leg: int, anchors: Anchors, options: Optio
     return FootPath(*_placed(clip, sole, leg, locks, options), _turned(clip, leg, flats, options))
 
 
-def faded_turns(vectors: np.ndarray, known: np.ndarray, clip: Clip, options: Options) -> np.ndarray:
+def faded_turns(vectors: np.ndarray, known: np.ndarray, clip: LegMotion, options: Options) -> np.ndarray:
     """The turns (T, 3, 3) by vectors (T, 3) that are known in some frames, faded between these."""
     slopes = _slopes_inside(vectors, known, clip.fps)
     return turns_by(bridged(vectors, known, slopes, lambda end: _fade(end, options.added_turn, clip.fps, options)))
 
 
-def _turned(clip: Clip, leg: int, flats: list[Flat], options: Options) -> np.ndarray:
+def _turned(clip: LegMotion, leg: int, flats: list[Flat], options: Options) -> np.ndarray:
     """The orientations (T, 3, 3) of a foot: its flat ones, and the captured ones where it is not near them."""
     vectors, known = np.zeros((clip.frame_count, 3)), np.zeros(clip.frame_count, bool)
     before = np.zeros(3)
@@ -81,7 +81,9 @@ def _turned(clip: Clip, leg: int, flats: list[Flat], options: Options) -> np.nda
     return faded_turns(vectors, known, clip, options) @ clip.feet[leg]
 
 
-def _placed(clip: Clip, sole: Sole, leg: int, locks: list[Lock], options: Options) -> tuple[np.ndarray, np.ndarray]:
+def _placed(
+    clip: LegMotion, sole: HeelAndBall, leg: int, locks: list[Lock], options: Options
+) -> tuple[np.ndarray, np.ndarray]:
     """The pivots (T, 3) of a foot, and their places (T, 3): those of its locks, and what leads from one to the next."""
     count = clip.frame_count
     places, pivots, known = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count, bool)

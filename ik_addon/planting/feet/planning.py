@@ -8,23 +8,23 @@ import numpy as np
 from .anchors import Anchors, Lock, anchors_of, joined, settled
 from .body import body_shifts
 from .clearance import carried_over, cleared
-from .clip import Clip
+from .clip import LegMotion
 from .contacts import find_contacts
 from .footing import Ground, under
 from .knees import captured_sides, knees_and_poles
 from .options import Options
 from .paths import foot_path
 from .rolling import arcs
-from .sole import Sole, sole_of
+from .sole import HeelAndBall, sole_of
 
-__all__ = ["Footprints", "Ground", "Lock", "Plan", "plan"]
+__all__ = ["FootPlan", "Footprints", "Ground", "Lock", "plan"]
 
 Footprints = Callable[[Anchors], Anchors]
 """Moves, turns or raises anchors; see stances.py. Frames, legs and points stay."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class FootPlan:
     """Where everything goes, in the world over the T frames of a clip.
 
     ankles, feet: (legs, T, 3) and (legs, T, 3, 3).
@@ -49,13 +49,13 @@ class Plan:
 
 
 def plan(
-    clip: Clip,
+    clip: LegMotion,
     options: Options,
     contacts: np.ndarray | None = None,
     ground: Ground | None = None,
     footprints: Footprints | None = None,
-    sole: Sole | None = None,
-) -> Plan:
+    sole: HeelAndBall | None = None,
+) -> FootPlan:
     """Plan feet that stand still in every contact and a body with which all legs reach them.
 
     contacts: (legs, 2, T) bool, to be used as they are; None to find them, less the frames in which feet still settle.
@@ -79,4 +79,4 @@ def plan(
     shifts, unreached = body_shifts(clip, ankles, options)
     knees, poles = knees_and_poles(clip, captured_sides(clip, sole), clip.hips + shifts, ankles)
     rolling = arcs(sole, anchors.locks, ankles, feet)
-    return Plan(ankles, feet, knees, poles, shifts, contacts, anchors.locks, rolling, unreached)
+    return FootPlan(ankles, feet, knees, poles, shifts, contacts, anchors.locks, rolling, unreached)

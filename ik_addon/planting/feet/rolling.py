@@ -3,11 +3,11 @@
 import numpy as np
 
 from .anchors import Lock
-from .sole import Sole
+from .sole import HeelAndBall
 from .turns import applied, vectors_of
 
 
-def arcs(sole: Sole, locks: tuple[Lock, ...], ankles: np.ndarray, feet: np.ndarray) -> np.ndarray:
+def arcs(sole: HeelAndBall, locks: tuple[Lock, ...], ankles: np.ndarray, feet: np.ndarray) -> np.ndarray:
     """(legs, T, 2, 3): how far an ankle would go in one frame as fast as it arrives at each frame, and as it leaves it.
 
     NaN where no point of the foot stands from that frame to the next one, or from the last, and where the foot does not

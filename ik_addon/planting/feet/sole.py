@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .clip import Clip
+from .clip import LegMotion
 from .in_time import frames_in, lowest, slope, smooth
 from .options import FLOOR_TIME, HEEL_BEHIND, POINT_FOOT, SLOPE_TIME
 from .turns import UP, across, applied, directions
@@ -21,7 +21,7 @@ HEIGHT_SCALE = 0.05
 
 
 @dataclass(frozen=True)
-class Sole:
+class HeelAndBall:
     """Heel and ball of each foot.
 
     points: (legs, 2, 3), heel and ball relative to the ankle, in the foot's own space; equal for a foot that is a
@@ -48,7 +48,7 @@ class Sole:
         return ankles[:, None] + applied(feet[:, None], self.points[:, :, None])
 
 
-def sole_of(clip: Clip, points: np.ndarray | None = None) -> Sole:
+def sole_of(clip: LegMotion, points: np.ndarray | None = None) -> HeelAndBall:
     """The soles of a clip's feet, from its stillest and lowest frames.
 
     points: (legs, 2, 3), heels and balls where they are known, as in `Sole`; else the heel is put behind the ankle, as
@@ -60,18 +60,18 @@ def sole_of(clip: Clip, points: np.ndarray | None = None) -> Sole:
     along = directions(points[:, BALL] - points[:, HEEL])
     up = [applied(clip.feet[leg, frames].swapaxes(1, 2), UP).mean(axis=0) for leg, frames in enumerate(still)]
     normals = directions(across(np.array(up), along))
-    heights = Sole(points, normals, np.empty(0)).places(clip.ankles, clip.feet)[..., 2].min(axis=1)
+    heights = HeelAndBall(points, normals, np.empty(0)).places(clip.ankles, clip.feet)[..., 2].min(axis=1)
     half = frames_in(FLOOR_TIME, clip.fps)
-    return Sole(points, normals, np.array([smooth(lowest(height, 2 * half), half) for height in heights]))
+    return HeelAndBall(points, normals, np.array([smooth(lowest(height, 2 * half), half) for height in heights]))
 
 
-def point_soles(clip: Clip) -> Sole:
+def point_soles(clip: LegMotion) -> HeelAndBall:
     """Soles of limbs that end in a point, at wrist or ankle."""
     legs = clip.leg_count
-    return Sole(np.zeros((legs, 2, 3)), np.tile(UP, (legs, 1)), np.zeros((legs, clip.frame_count)))
+    return HeelAndBall(np.zeros((legs, 2, 3)), np.tile(UP, (legs, 1)), np.zeros((legs, clip.frame_count)))
 
 
-def _heel_and_ball(clip: Clip, leg: int, still: np.ndarray) -> np.ndarray:
+def _heel_and_ball(clip: LegMotion, leg: int, still: np.ndarray) -> np.ndarray:
     """(2, 3), one foot's heel and ball in its own space, as frames show them in which it stands."""
     ankles, balls, to_own = clip.ankles[leg, still], clip.balls[leg, still], clip.feet[leg, still].swapaxes(1, 2)
     ball = np.median(applied(to_own, balls - ankles), axis=0)
@@ -83,7 +83,7 @@ def _heel_and_ball(clip: Clip, leg: int, still: np.ndarray) -> np.ndarray:
     return np.array((np.median(applied(to_own, heels - ankles), axis=0), ball))
 
 
-def _still_frames(clip: Clip, leg: int) -> np.ndarray:
+def _still_frames(clip: LegMotion, leg: int) -> np.ndarray:
     """The frames in which a foot stands most probably: slow and low."""
     ankles, balls = clip.ankles[leg], clip.balls[leg]
     speeds = np.maximum(*(np.linalg.norm(slope(way, clip.fps, SLOPE_TIME), axis=1) for way in (ankles, balls)))

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .clip import Clip
-from .planning import Plan
+from .clip import LegMotion
+from .planning import FootPlan
 from .turns import applied
 
 _POINTS = ("hips", "knees", "ankles", "balls")
@@ -29,12 +29,12 @@ class Space:
         """Points (..., T, 3) of the space, or one (3,) that stands in it, in the world."""
         return self.places + applied(self.turns, points)
 
-    def seen_from(self, clip: Clip) -> Clip:
+    def seen_from(self, clip: LegMotion) -> LegMotion:
         """A clip as it is in the space, where what moves with the space stands still."""
         points = {name: self.seen(getattr(clip, name)) for name in _POINTS}
         return replace(clip, feet=self.turns.swapaxes(1, 2) @ clip.feet, **points)
 
-    def put_back(self, plan: Plan) -> Plan:
+    def put_back(self, plan: FootPlan) -> FootPlan:
         """A plan for a clip that is `seen_from` the space, for the clip as it is."""
         points = {name: self.world(getattr(plan, name)) for name in ("ankles", "knees", "poles")}
         ways = np.gradient(self.places, axis=0)[:, None]

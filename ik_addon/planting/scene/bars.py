@@ -9,7 +9,7 @@ from mathutils import Matrix
 
 from ...authoring.placing import Control
 from ...rig.data.hold import HoldRecord
-from ..feet.clip import Clip
+from ..feet.clip import LegMotion
 from ..feet.holds import Hold, mean_grip
 from ..feet.in_time import runs
 from ..feet.space import Space
@@ -56,7 +56,7 @@ def kept_bars(leg: int, keyed: np.ndarray, frames: range, records: Sequence[Hold
             yield Bar(leg, start, stop, held_of(each), each.grip if shared(each) > 0 else None, each.blend)
 
 
-def hold_of(bar: Bar, clip: Clip, space: Space) -> Hold:
+def hold_of(bar: Bar, clip: LegMotion, space: Space) -> Hold:
     """A bar with its grip, as exactly as a file keeps it."""
     if bar.grip is None:
         place, turn = mean_grip(clip, bar.leg, bar.first, bar.last, space)

@@ -15,12 +15,12 @@ from ...rig.model.order import ChainName
 from ...solvers import ChainError
 from ..feet.anchors import settled
 from ..feet.belt import Standing, belt_of
-from ..feet.clip import Clip
+from ..feet.clip import LegMotion
 from ..feet.contacts import find_contacts
 from ..feet.in_time import runs
 from ..feet.measures import distances, knee_pops, measured, worst_contact
 from ..feet.options import Options
-from ..feet.sole import Sole, sole_of
+from ..feet.sole import HeelAndBall, sole_of
 from .contact_keys import keyed_contacts
 from .ground import Ground
 from .shown import Leg, legs_of, shown, source_shown
@@ -115,7 +115,9 @@ def _planted_on(context: bpy.types.Context, ob: bpy.types.Object) -> Ground:
     return Ground(settings["ground"], settings["height"], context.scene.objects.get(settings["ground_object"]))
 
 
-def _contacts(ob: bpy.types.Object, legs: Sequence[Leg], frames: range, clip: Clip, sole: Sole) -> np.ndarray:
+def _contacts(
+    ob: bpy.types.Object, legs: Sequence[Leg], frames: range, clip: LegMotion, sole: HeelAndBall
+) -> np.ndarray:
     """(legs, 2, T), when heels and balls should stand: as keys say, else as is found.
 
     If the action was planted over a part of the frames, its keys say nothing beyond that.
@@ -132,9 +134,9 @@ def _contacts(ob: bpy.types.Object, legs: Sequence[Leg], frames: range, clip: Cl
 def _entries(
     legs: Sequence[Leg],
     frames: range,
-    clip: Clip,
-    before: Clip | None,
-    sole: Sole,
+    clip: LegMotion,
+    before: LegMotion | None,
+    sole: HeelAndBall,
     contacts: np.ndarray,
     standing: Standing,
 ) -> list[dict]:

@@ -11,8 +11,8 @@ from ...authoring.homes import controls_home
 from ...rig.data.footprint import footprint_of, new_footprint
 from ...rig.model.foot import end_bone
 from ..feet.anchors import Anchors
-from ..feet.clip import Clip
-from ..feet.sole import BALL, HEEL, Sole
+from ..feet.clip import LegMotion
+from ..feet.sole import BALL, HEEL, HeelAndBall
 from ..feet.stances import Stance, anchors_in, moved, stances_of
 from ..feet.turns import UP, directions
 from .footprint_image import footprint_image
@@ -25,7 +25,7 @@ _POINT = 0.2
 """Of the footprint of a foot that is a point, in leg lengths."""
 
 
-def base_of(stance: Stance, sole: Sole, feet: np.ndarray) -> Matrix:
+def base_of(stance: Stance, sole: HeelAndBall, feet: np.ndarray) -> Matrix:
     """Where a stance is in the world: in the middle of its locks, its Y axis from heel to ball, along the slope.
 
     feet: (T, 3, 3), how its foot is turned in the capture: where it points if only one of both stands.
@@ -88,7 +88,12 @@ def footprints_of(tip: bpy.types.PoseBone) -> Iterator[bpy.types.Object]:
 
 
 def make_footprints(
-    scene: bpy.types.Scene, tips: Sequence[bpy.types.PoseBone], anchors: Anchors, frames: range, clip: Clip, sole: Sole
+    scene: bpy.types.Scene,
+    tips: Sequence[bpy.types.PoseBone],
+    anchors: Anchors,
+    frames: range,
+    clip: LegMotion,
+    sole: HeelAndBall,
 ) -> None:
     """Give each stance a footprint, if it has none; those of stances that are no more go.
 

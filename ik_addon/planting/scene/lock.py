@@ -16,7 +16,7 @@ from ...rig.blender.motion import has_keys, motion_frames
 from ...rig.data.hold import HoldRecord, holds_of, keep_holds
 from ...rig.data.undoing import Undo, all_or_nothing
 from ...solvers import ChainError
-from ..feet.clip import Clip
+from ..feet.clip import LegMotion
 from ..feet.contacts import find_holds
 from ..feet.holds import plan_holds
 from ..feet.in_time import runs
@@ -37,7 +37,7 @@ BLEND = 0.25
 """Seconds over which a lock eases in and out."""
 
 
-_Choice = Callable[[Clip, dict[Control, Space]], list[Bar]]
+_Choice = Callable[[LegMotion, dict[Control, Space]], list[Bar]]
 """Which bars are wanted of limbs that were read, and of what they may be held to."""
 
 
@@ -71,7 +71,7 @@ def locked(
     now = [_as_kept(base @ pose_of_end(tip)(depsgraph), tip, held, records) for tip in tips]
     inside = np.isin(np.array(whole), np.array(frames))
 
-    def choose(clip: Clip, spaces: dict[Control, Space]) -> list[Bar]:
+    def choose(clip: LegMotion, spaces: dict[Control, Space]) -> list[Bar]:
         found = _found(clip, spaces[held], near_to(context, held, clip, spaces[held])) if contacts == "FOUND" else None
         bars: list[Bar] = []
         for leg, tip in enumerate(tips):
@@ -237,7 +237,7 @@ def _all_frames(context: bpy.types.Context, ob: bpy.types.Object, frames: range)
     return range(min(motion.start, frames.start), max(motion.stop, frames.stop))
 
 
-def _found(clip: Clip, space: Space, near: np.ndarray) -> np.ndarray:
+def _found(clip: LegMotion, space: Space, near: np.ndarray) -> np.ndarray:
     """(limbs, T) bool, where limbs move with a space and are near."""
     return find_holds(space.seen_from(clip), near)
 

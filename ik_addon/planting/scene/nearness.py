@@ -7,14 +7,14 @@ from mathutils.bvhtree import BVHTree
 
 from ...authoring.placing import Control
 from ...rig.blender.bones import rotation_in
-from ..feet.clip import Clip
+from ..feet.clip import LegMotion
 from ..feet.space import Space
 
 _CLOSE = 0.35
 """Distance from wrist or ankle to what it holds, part of the limb's length: a hand's length, and some more."""
 
 
-def near_to(context: bpy.types.Context, held: Control, clip: Clip, space: Space) -> np.ndarray:
+def near_to(context: bpy.types.Context, held: Control, clip: LegMotion, space: Space) -> np.ndarray:
     """(limbs, T) bool: whether the end of each limb of a clip is close to what it may hold, as that is shaped now.
 
     space: where that is over the frames of the clip.

@@ -14,10 +14,10 @@ from ...rig.data.undoing import all_or_nothing
 from ...solvers import ChainError
 from ..feet.anchors import Anchors, settled
 from ..feet.belt import Standing, belt_of
-from ..feet.clip import Clip
+from ..feet.clip import LegMotion
 from ..feet.contacts import find_contacts
 from ..feet.options import Options
-from ..feet.planning import Footprints, Plan, plan
+from ..feet.planning import FootPlan, Footprints, plan
 from ..feet.sole import sole_of
 from .carrier_bone import carrier_of
 from .contact_keys import key_contacts, keyed_contacts
@@ -95,13 +95,13 @@ plant = at_once(planted)
 
 
 def _planned(
-    captured_clip: Clip,
+    captured_clip: LegMotion,
     ground: Standing,
     tips: Sequence[bpy.types.PoseBone],
     frames: range,
     options: Options,
     footprints: Footprints,
-) -> Plan:
+) -> FootPlan:
     """The plan for what was captured, with the contacts that keys tell."""
     clip = ground.seen_from(captured_clip)
     sole = sole_of(clip)

@@ -19,7 +19,7 @@ from ...rig.model.order import ChainName
 from ...rig.pose.solving import solve_limb
 from ...solvers import Chain
 from ...solvers.bending import start_frame
-from ..feet.clip import Clip
+from ..feet.clip import LegMotion
 from .carrier_bone import way_of
 
 
@@ -31,7 +31,7 @@ class Capture:
     bone; ways: (frames, 3, 3), how it moves with them; both are of no meaning if none was asked for.
     """
 
-    clip: Clip
+    clip: LegMotion
     held: np.ndarray
     locations: np.ndarray
     ways: np.ndarray
@@ -72,7 +72,7 @@ def captured(
                 if limb.held is not None:
                     held[k] = limb.held.to_matrix()
             yield done, total
-    clip = Clip(
+    clip = LegMotion(
         fps=clip_rate(context.scene, frames),
         # Single precision lengthens limbs by a millionth at a frame.
         lengths=lengths.mean(axis=1),

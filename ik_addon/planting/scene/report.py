@@ -10,10 +10,10 @@ from ...rig.data.hold import HoldRecord
 from ...rig.model.foot import end_bone
 from ..feet.anchors import Anchors
 from ..feet.belt import Standing
-from ..feet.clip import Clip
+from ..feet.clip import LegMotion
 from ..feet.holds import Hold
 from ..feet.measures import distances, measured
-from ..feet.planning import Plan
+from ..feet.planning import FootPlan
 from ..feet.sole import sole_of
 from ..feet.space import Space
 from ..feet.stances import stances_of
@@ -52,9 +52,9 @@ def last_lock_report() -> dict:
 def report_of(
     tips: Sequence[bpy.types.PoseBone],
     carrier: bpy.types.PoseBone,
-    before: Clip,
-    after: Clip,
-    plan: Plan,
+    before: LegMotion,
+    after: LegMotion,
+    plan: FootPlan,
     ground: Standing,
     frames: range,
 ) -> dict:
@@ -98,7 +98,7 @@ def report_of(
 def lock_report_of(
     tips: Sequence[bpy.types.PoseBone],
     records: Sequence[HoldRecord],
-    before: Clip,
+    before: LegMotion,
     holds: Sequence[Hold],
     ends: Sequence[Space],
     frames: range,

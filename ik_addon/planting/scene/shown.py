@@ -17,7 +17,7 @@ from ...rig.blender.bones import rotation_in
 from ...rig.live.handler_lists import others_handle_frames
 from ...rig.model.foot import end_bone
 from ...rig.model.limb import end_in_tip, known_bones, link_bones
-from ..feet.clip import Clip
+from ..feet.clip import LegMotion
 from .legs import legs_among
 from .reading import ball_of, clip_rate
 from .sources import source_playing
@@ -81,13 +81,15 @@ def _leg(
     )
 
 
-def shown(context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range) -> Steps[Clip]:
+def shown(context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range) -> Steps[LegMotion]:
     """In steps: these legs as Blender shows them at each frame, live chains solved."""
     with stepping_shown(context, ob) as go_to:
         return (yield from _seen(context, ob, legs, frames, go_to))
 
 
-def source_shown(context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range) -> Steps[Clip]:
+def source_shown(
+    context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range
+) -> Steps[LegMotion]:
     """In steps: these legs in the action from which the current one was planted, without chains."""
     with source_playing(ob), _stepping_without_chains(context, ob) as go_to:
         return (yield from _seen(context, ob, legs, frames, go_to))
@@ -118,7 +120,7 @@ def _stepping_without_chains(context: bpy.types.Context, ob: bpy.types.Object) -
 
 def _seen(
     context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range, go_to: GoTo
-) -> Steps[Clip]:
+) -> Steps[LegMotion]:
     joints, feet = np.empty((4, len(legs), len(frames), 3)), np.empty((len(legs), len(frames), 3, 3))
     for t, frame in enumerate(frames):
         evaluated = ob.evaluated_get(go_to(frame))
@@ -127,7 +129,7 @@ def _seen(
         yield t + 1, len(frames)
     hips, knees, ankles, balls = joints
     lengths, soles = np.array([leg.lengths for leg in legs]), np.array([leg.sole for leg in legs])
-    return Clip(clip_rate(context.scene, frames), lengths, hips, knees, ankles, balls, feet, soles)
+    return LegMotion(clip_rate(context.scene, frames), lengths, hips, knees, ankles, balls, feet, soles)
 
 
 def _posed(ob: bpy.types.Object, leg: Leg) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,7 @@ from ...rig.blender.channels import LOCATION, Raw, channel_of
 from ...rig.blender.clips import playing_clip
 from ...rig.data.control_clips import controls_follow, keep_partner, partner
 from ..feet.in_time import runs
-from ..feet.planning import Plan
+from ..feet.planning import FootPlan
 from .limbs import keyed_control
 from .reading import Capture
 from .sources import is_made, mark_source
@@ -35,7 +35,7 @@ def controls_placed(
     tips: Sequence[bpy.types.PoseBone],
     controls: dict[bpy.types.PoseBone, list[Control]],
     capture: Capture,
-    plan: Plan,
+    plan: FootPlan,
     frames: range,
 ) -> Steps[tuple[Samples, Slopes]]:
     """In steps: put the controls of these legs where a plan wants them at each frame."""
@@ -80,7 +80,7 @@ def _turn_back(controls: Iterable[Control]) -> None:
 _UNTURNED = {"QUATERNION": (1.0, 0.0, 0.0, 0.0), "AXIS_ANGLE": (0.0, 0.0, 1.0, 0.0)}
 
 
-def _target_worlds(capture: Capture, plan: Plan) -> np.ndarray:
+def _target_worlds(capture: Capture, plan: FootPlan) -> np.ndarray:
     """Where targets go, (legs, frames, 4, 4): to the ankles, turned as the feet want it."""
     worlds = np.tile(np.eye(4), (*plan.ankles.shape[:2], 1, 1))
     worlds[..., :3, :3] = plan.feet @ capture.held.swapaxes(-1, -2)[:, None]
@@ -88,7 +88,7 @@ def _target_worlds(capture: Capture, plan: Plan) -> np.ndarray:
     return worlds
 
 
-def body_keys(carrier: bpy.types.PoseBone, capture: Capture, plan: Plan, frames: range) -> BoneKeys:
+def body_keys(carrier: bpy.types.PoseBone, capture: Capture, plan: FootPlan, frames: range) -> BoneKeys:
     """The keys with which the bone that carries a body moves as planned."""
     ways = np.linalg.solve(capture.ways, plan.shifts[..., None])[..., 0]
     return keys_of(carrier.name, LOCATION, (capture.locations + ways).tolist(), frames)
@@ -99,7 +99,7 @@ def write_plan(
     controls: dict[bpy.types.PoseBone, list[Control]],
     body: Sequence[BoneKeys],
     capture: Capture,
-    plan: Plan,
+    plan: FootPlan,
     samples: Samples,
     slopes: Slopes,
     frames: range,

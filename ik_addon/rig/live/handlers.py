@@ -25,14 +25,14 @@ from . import newly_shown
 from .clips import followed_by_controls
 from .handler_lists import HandlerLists, others_handle, others_handle_frames
 from .preparing import bring_chains_up_to_date, prepare
-from .scene_plan import Plan
+from .scene_plan import ScenePlan
 from .state import memory, paused
 
 _STRUCTURE = {"ACTION", "ARMATURE", "COLLECTION", "SCENE"}
 """Kinds of data whose change may change how chains are solved; objects that only move do not."""
 
 
-def plan_of(context: bpy.types.Context) -> Plan:
+def plan_of(context: bpy.types.Context) -> ScenePlan:
     """How the chains of the scene are solved as it stands; they are solved where that is not known."""
     animation.forget()
     depsgraph = context.evaluated_depsgraph_get()
@@ -352,7 +352,7 @@ def _lend(obs: Iterable[bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> No
 
 
 def _solve_anew(
-    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool, plan: Plan | None = None
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, frame_changed: bool, plan: ScenePlan | None = None
 ) -> None:
     """Read and solve what is to be planned anew, without a plan everything, and keep what stays the same."""
     memory.plans.pop(scene.session_uid, None)
@@ -361,7 +361,7 @@ def _solve_anew(
     done = solve_scene(depsgraph, frame_changed, None, None, among)
     if not followed:
         # Else what was solved is what was said of the chains before.
-        plan = memory.plans[scene.session_uid] = plan or Plan(depsgraph)
+        plan = memory.plans[scene.session_uid] = plan or ScenePlan(depsgraph)
         new = plan.renew(done, depsgraph, among)
         if frame_changed:
             # To the last digit what every later visit to the frame gives.
@@ -370,7 +370,7 @@ def _solve_anew(
                 armature.after_frame(places, anew=False)
 
 
-def _holds(plan: Plan, told: set[str] | None, follow: bool = False) -> bool:
+def _holds(plan: ScenePlan, told: set[str] | None, follow: bool = False) -> bool:
     """Whether a plan holds where data-blocks of these names have changed; None: any may have. follow: chains follow
     bones that have other names first, and where one does the plan does not hold."""
     animation.forget()
@@ -384,7 +384,7 @@ def _name_of(tip: bpy.types.PoseBone) -> ChainName:
     return ChainName(tip.id_data.original.name_full, tip.name)
 
 
-def _reads(plan: Plan, moved: set, reposed: set, tip: bpy.types.PoseBone) -> bool:
+def _reads(plan: ScenePlan, moved: set, reposed: set, tip: bpy.types.PoseBone) -> bool:
     """True if the chain of `tip` is read whole each time, and reads an object that moved, or a bone of an armature that
     was posed again."""
     ob = tip.id_data.original

@@ -22,7 +22,7 @@ from .armature_plan import ArmaturePlan
 from .plan import LinkedPlan
 
 
-class Plan:
+class ScenePlan:
     """How the chains of a scene are solved.
 
     unsteady, solved, unsolved, misplaced, limbs, unfit, tied: see LinkedPlan; of all of them.

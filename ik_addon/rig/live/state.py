@@ -12,7 +12,7 @@ from ..model.order import ChainName
 from ..pose import posing
 from ..pose.lending import loans
 from . import clips, newly_shown
-from .scene_plan import Plan
+from .scene_plan import ScenePlan
 
 
 @dataclass(slots=True)
@@ -22,7 +22,7 @@ class LiveState:
     were printed. prepared: what was prepared for, in handlers before an evaluation whose end is not there yet.
     """
 
-    plans: dict[int, Plan] = field(default_factory=dict)
+    plans: dict[int, ScenePlan] = field(default_factory=dict)
     paused: list[object] = field(default_factory=list)
     missed: bool = False
     reported: set[str] = field(default_factory=set)
@@ -51,7 +51,7 @@ class LiveState:
         self.plans.clear()
         self.prepared.clear()
 
-    def plan_of(self, scene: bpy.types.Scene) -> Plan | None:
+    def plan_of(self, scene: bpy.types.Scene) -> ScenePlan | None:
         """How the chains of a scene were solved last; that may have changed since."""
         return self.plans.get(scene.session_uid)
 
@@ -59,7 +59,7 @@ class LiveState:
 memory = LiveState()
 
 
-def known_plan(scene: bpy.types.Scene) -> Plan | None:
+def known_plan(scene: bpy.types.Scene) -> ScenePlan | None:
     """How the chains of a scene are solved, where that is certain; nothing is read for it."""
     plan = memory.plan_of(scene)
     return plan if plan is not None and not plan.doubtful and not memory.paused else None

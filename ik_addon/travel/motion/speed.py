@@ -4,11 +4,11 @@ import numpy as np
 
 from ...planting.feet.anchors import settled
 from ...planting.feet.belt import SPREAD, Standing, belt_of
-from ...planting.feet.clip import Clip
+from ...planting.feet.clip import LegMotion
 from ...planting.feet.contacts import find_contacts
 from ...planting.feet.in_time import runs
 from ...planting.feet.options import Options
-from ...planting.feet.sole import Sole, sole_of
+from ...planting.feet.sole import HeelAndBall, sole_of
 
 _PASSES = 2
 """Contacts are found again once the ground stands better."""
@@ -20,7 +20,7 @@ _AGREED, _SEVERAL = 0.1, 3
 """So many contacts agree on a drift if without it they slide as little as this part of before."""
 
 
-def standing_velocity(clip: Clip) -> np.ndarray:
+def standing_velocity(clip: LegMotion) -> np.ndarray:
     """The velocity (3,), level, world units a second, at which a clip in place travels with feet that stand.
 
     Against the belt below its feet, corrected by how what touches the ground still drifts on that. Zero if the clip
@@ -35,12 +35,12 @@ def standing_velocity(clip: Clip) -> np.ndarray:
     return -found
 
 
-def contacts_of(clip: Clip, sole: Sole) -> np.ndarray:
+def contacts_of(clip: LegMotion, sole: HeelAndBall) -> np.ndarray:
     """(legs, 2, T) bool, when heels and balls rest on the ground."""
     return settled(clip, sole, find_contacts(clip, sole, Options()))
 
 
-def drift_of(clip: Clip, sole: Sole, most: float) -> np.ndarray:
+def drift_of(clip: LegMotion, sole: HeelAndBall, most: float) -> np.ndarray:
     """The level velocity (3,) that most contacts share: the median of the lines through their points that fit best.
 
     A longer contact counts more, as its line is better known. One that is faster than `most` is on another belt. Zero

@@ -8,7 +8,7 @@ from ...solvers.arrays import multiply, rotated
 
 
 @dataclass(frozen=True)
-class Way:
+class RootPath:
     """How far something has come since the first frame.
 
     moves: (T, 3), world units. headings: (T,), radians about world Z, continuous.
@@ -18,13 +18,13 @@ class Way:
     headings: np.ndarray
 
     @property
-    def straight(self) -> "Way":
+    def straight(self) -> "RootPath":
         """The way to the same end at constant speed."""
         shares = np.linspace(0.0, 1.0, len(self.headings))
-        return Way(shares[:, None] * self.moves[-1], shares * self.headings[-1])
+        return RootPath(shares[:, None] * self.moves[-1], shares * self.headings[-1])
 
 
-def way_of(places: np.ndarray, turns: np.ndarray, height: bool = False, heading: bool = False) -> Way:
+def way_of(places: np.ndarray, turns: np.ndarray, height: bool = False, heading: bool = False) -> RootPath:
     """The way of a body over the ground. places: (T, 3). turns: its orientations, quaternions (T, 4).
 
     height: whether the way goes up and down as well. heading: whether it turns.
@@ -32,7 +32,7 @@ def way_of(places: np.ndarray, turns: np.ndarray, height: bool = False, heading:
     moves = places - places[0]
     if not height:
         moves = moves * (1.0, 1.0, 0.0)
-    return Way(moves, headings_of(turns) if heading else np.zeros(len(places)))
+    return RootPath(moves, headings_of(turns) if heading else np.zeros(len(places)))
 
 
 def headings_of(turns: np.ndarray) -> np.ndarray:
@@ -44,7 +44,7 @@ def headings_of(turns: np.ndarray) -> np.ndarray:
     return np.unwrap(2.0 * np.arctan2(since[:, 3], since[:, 0]), period=2.0 * np.pi)
 
 
-def moved_along(first: np.ndarray, way: Way) -> np.ndarray:
+def moved_along(first: np.ndarray, way: RootPath) -> np.ndarray:
     """The poses (T, 4, 4) of something that is at `first` (4, 4), and goes a way. It turns about its own origin."""
     poses = np.tile(first, (len(way.headings), 1, 1))
     half = 0.5 * way.headings

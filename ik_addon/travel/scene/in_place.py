@@ -9,7 +9,7 @@ import numpy as np
 from ... import messages
 from ...authoring.placing import Control
 from ...bake.stepping import Steps, at_once, part_of
-from ...planting.feet.clip import Clip
+from ...planting.feet.clip import LegMotion
 from ...planting.scene.reading import clip_rate
 from ...planting.scene.shown import legs_of, shown
 from ...solvers import ChainError
@@ -90,7 +90,7 @@ def _standing_step(context: bpy.types.Context, ob: bpy.types.Object, controls: l
     legs, frames = legs_of(ob), frames_of_clip(ob, controls)
     velocity = np.zeros(3)
     if legs and len(frames) > 2:
-        clip: Clip = yield from shown(context, ob, legs, frames)
+        clip: LegMotion = yield from shown(context, ob, legs, frames)
         velocity = standing_velocity(clip) / clip.fps
     if not velocity.any():
         raise ChainError(messages.NO_BELT()).of(messages.ARMATURE(armature=ob.name))

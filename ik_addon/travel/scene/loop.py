@@ -10,7 +10,7 @@ from ... import messages
 from ...authoring.placing import Control
 from ...bake.stepping import Steps, at_once, part_of
 from ...planting.feet.belt import Standing, belt_of
-from ...planting.feet.clip import Clip
+from ...planting.feet.clip import LegMotion
 from ...planting.feet.sole import sole_of
 from ...planting.scene.contact_keys import keyed_contacts
 from ...planting.scene.reading import clip_rate
@@ -36,7 +36,7 @@ from .body import body_of, carriers_of, chain_controls, line_of
 from .film import Film
 from .in_place import size_of, traveler
 from .keying import Rows, Worlds, rows_for
-from .legs import Foot, path_to, rows_of_leg
+from .legs import FootPath, path_to, rows_of_leg
 from .making import frames_of_clip, made_of_clip
 
 _FAR = 0.25
@@ -53,7 +53,7 @@ class _Feet:
     """
 
     legs: Sequence[Leg]
-    clip: Clip | None
+    clip: LegMotion | None
     locked: np.ndarray
     ground: np.ndarray
 
@@ -95,7 +95,7 @@ def clip_looped(context: bpy.types.Context, ob: bpy.types.Object, body: str = ""
         live = set(live_tips(ob))
         for k, (leg, path) in enumerate(zip(legs, paths, strict=True)):
             if path and leg.tip not in live:
-                foot = Foot(leg, path, *_closed_foot(feet, k, goes, fps))
+                foot = FootPath(leg, path, *_closed_foot(feet, k, goes, fps))
                 rows |= rows_of_leg(film, foot, wanted[line[-1]], rows)
         return rows
 
@@ -125,7 +125,7 @@ def _keyed_channels(ob: bpy.types.Object) -> dict[str, set[str]]:
     return found
 
 
-def _feet(ob: bpy.types.Object, legs: Sequence[Leg], clip: Clip | None, frames: range) -> _Feet:
+def _feet(ob: bpy.types.Object, legs: Sequence[Leg], clip: LegMotion | None, frames: range) -> _Feet:
     """Legs with their contacts: as keys say, else as they are found."""
     if clip is None:
         return _Feet(legs, None, np.zeros((0, len(frames)), bool), np.zeros((len(frames), 3)))

@@ -10,7 +10,7 @@ from ...authoring.placing import Control
 from ...bake.stepping import Steps, at_once
 from ...rig.blender.rotations import turns_in
 from ...solvers import ChainError
-from ..motion.ways import Way, moved_along, way_of
+from ..motion.ways import RootPath, moved_along, way_of
 from .body import body_of, bone_named, chain_controls, hanging_on, root_of
 from .film import Film
 from .keying import Rows, rows_for
@@ -34,7 +34,7 @@ def moved_to_root(
     report. Raises ChainError that names bone or object, with nothing changed.
     """
 
-    def way(worlds: np.ndarray) -> Way:
+    def way(worlds: np.ndarray) -> RootPath:
         found = way_of(worlds[:, :3, 3], turns_in(worlds), height, heading)
         return found.straight if straight else found
 
@@ -47,8 +47,8 @@ def moved_to_hips(
     """In steps: let the root of an armature object stand still as at the first frame, and all below it keep its motion
     in the world. See `moved_to_root`."""
 
-    def way(worlds: np.ndarray) -> Way:
-        return Way(np.zeros((len(worlds), 3)), np.zeros(len(worlds)))
+    def way(worlds: np.ndarray) -> RootPath:
+        return RootPath(np.zeros((len(worlds), 3)), np.zeros(len(worlds)))
 
     return (yield from _moved(context, ob, root, body, way, "root still"))
 
@@ -58,7 +58,7 @@ def _moved(
     ob: bpy.types.Object,
     root_name: str | None,
     body_name: str,
-    way: Callable[[np.ndarray], Way],
+    way: Callable[[np.ndarray], RootPath],
     made: str,
 ) -> Steps[dict]:
     body = body_of(ob, body_name)

@@ -240,7 +240,7 @@ def _marks(limb: Limb) -> Iterator[Mark]:
 
 
 @dataclass(slots=True)
-class Places:
+class ShownPlaces:
     """Where the chains that are shown are now: numbers alone, in lists, so that one comparison tells whether any moved.
 
     shown: the chains. joints, targets, poles: in armature space, one after the other, joints as many for each as the
@@ -263,9 +263,9 @@ class Places:
     bodies: list[float] = field(default_factory=list)
 
 
-def read_places(kept: Kept, visible: list[bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> Places:
+def read_places(kept: Kept, visible: list[bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> ShownPlaces:
     """Where what is kept of these armature objects is now."""
-    places = Places()
+    places = ShownPlaces()
     most = max((len(shown.bones) for ob in visible for shown in kept.chains.get(ob.name_full, ())), default=0)
     scene = SceneReader(depsgraph)
     for number, ob in enumerate(visible):
@@ -303,7 +303,7 @@ def read_places(kept: Kept, visible: list[bpy.types.Object], depsgraph: bpy.type
     return places
 
 
-def _read_body(places: Places, body: ShownBody, ob: bpy.types.Object, evaluated: bpy.types.Object) -> None:
+def _read_body(places: ShownPlaces, body: ShownBody, ob: bpy.types.Object, evaluated: bpy.types.Object) -> None:
     bone = evaluated.pose.bones.get(body.name)
     if bone is None:
         # Its name has just been changed.
@@ -340,7 +340,7 @@ class _Controls:
         return (self._to_armature @ (world @ pose.translation)).to_tuple()
 
 
-def _read_anew(places: Places, reader: ArmatureReader, shown: Shown, most: int) -> None:
+def _read_anew(places: ShownPlaces, reader: ArmatureReader, shown: Shown, most: int) -> None:
     """Read and solve a chain as the handlers do."""
     try:
         posed = solve_limb(reader.limb(shown.tip))
@@ -356,7 +356,7 @@ def _read_anew(places: Places, reader: ArmatureReader, shown: Shown, most: int) 
     places.states.append(posed.outcome)
 
 
-def chains_of(places: Places) -> Chains:
+def chains_of(places: ShownPlaces) -> Chains:
     """The same as arrays."""
     shown, count = places.shown, len(places.shown)
     joints = np.array(places.joints).reshape(count, -1, 3)
@@ -376,7 +376,7 @@ def chains_of(places: Places) -> Chains:
     )
 
 
-def shapes_of(places: Places) -> tuple[Lines, Lines]:
+def shapes_of(places: ShownPlaces) -> tuple[Lines, Lines]:
     """What is drawn: lines and triangles."""
     lines, fill = [], Lines(np.empty((0, 3)), np.empty((0, 4)))
     if places.shown:
@@ -391,7 +391,7 @@ def shapes_of(places: Places) -> tuple[Lines, Lines]:
     return joined(lines), fill
 
 
-def mark_lines_of(places: Places, chains: Chains) -> Lines:
+def mark_lines_of(places: ShownPlaces, chains: Chains) -> Lines:
     """What the joints of the chains may do, as lines."""
     of_chain = [chain for chain, _ in places.marks]
     marks = [mark for _, mark in places.marks]

@@ -15,7 +15,7 @@ from ... import messages
 from ...rig.blender.armatures import armature_objects
 from ...rig.live.state import known_plan
 from ...rig.model.order import ChainName
-from .chains import Kept, Places, chains_out_of_reach, read_places, shapes_of, shown_chains
+from .chains import Kept, ShownPlaces, chains_out_of_reach, read_places, shapes_of, shown_chains
 from .shapes import Lines
 
 _LINE_WIDTH = 1.6
@@ -49,7 +49,7 @@ class _Drawn:
         shown = {ChainName(ob, chain.tip) for ob, chains in kept.chains.items() for chain in chains}
         self.plan = plan if plan is not None and shown <= plan.planned().keys() else None
         self.stale = self.reposed = False
-        self.places: Places | None = None
+        self.places: ShownPlaces | None = None
         self.batches: tuple[gpu.types.GPUBatch, ...] = ()
 
 
