@@ -20,7 +20,7 @@ from .keying import Rows
 
 
 @dataclass(frozen=True)
-class Foot:
+class FootPath:
     """Where the foot of a leg is wanted over T frames, in the world.
 
     path: the bones from the body to the foot. ankles: (T, 3). turns: (T, 3, 3), from how the foot is turned as seen.
@@ -44,7 +44,7 @@ def path_to(leg: Leg, body: bpy.types.PoseBone) -> list[str]:
     return [] if moved else [bone.name for bone in path]
 
 
-def rows_of_leg(film: Film, foot: Foot, bodies: np.ndarray, rows: Mapping[Control, Rows]) -> dict[Control, Rows]:
+def rows_of_leg(film: Film, foot: FootPath, bodies: np.ndarray, rows: Mapping[Control, Rows]) -> dict[Control, Rows]:
     """The rotations with which a leg puts its foot there.
 
     bodies: (T, 4, 4), the body in the world. rows: what is to be keyed of bones; the leg bends as they have it, and is
