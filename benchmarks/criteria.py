@@ -17,10 +17,9 @@ import bpy
 import numpy as np
 
 from ik_addon.planting.feet.clip import LegMotion
-from ik_addon.planting.feet.contacts import find_contacts
+from ik_addon.planting.feet.contacts import find_contacts, sole_of
 from ik_addon.planting.feet.options import Options
 from ik_addon.planting.feet.planning import FootPlan, plan
-from ik_addon.planting.feet.sole import sole_of
 
 SPOILED = [(1.1, 0), (0.9, 0), (1.1, 1), (0.9, 1)]
 WALKS = [

@@ -17,8 +17,7 @@ import numpy as np
 from mathutils import Quaternion, Vector
 
 from ik_addon.solvers import TWO_BONE_SOLVERS, Chain, Goal, Hinge, Swing, solve
-from ik_addon.solvers.lookahead import look_ahead
-from ik_addon.solvers.shapes import Shapes, links
+from ik_addon.solvers.shapes import Shapes, links, look_ahead
 
 from .mathematics import (
     FOLDED,

@@ -17,8 +17,7 @@ import numpy as np
 from mathutils import Vector
 
 from ik_addon.solvers import Chain, Goal, Hinge, Outcome, Solution, Swing, solve
-from ik_addon.solvers.lookahead import look_ahead
-from ik_addon.solvers.shapes import Shapes, end_of
+from ik_addon.solvers.shapes import Shapes, end_of, look_ahead
 
 ORIGIN = Vector((0.0, 0.0, 0.0))
 SOFTNESSES = (0.05, 0.1, 0.2)
@@ -123,7 +122,7 @@ def any_direction(random: Random) -> Vector:
 
 def ccd_residuals(lengths: Sequence[float], share: float, sweeps: Iterable[int]) -> list[float]:
     """Distance left by CCD after so many sweeps, as a part of the length; the target is in line with the chain."""
-    module = sys.modules["ik_addon.solvers.ccd"]
+    module = sys.modules["ik_addon.solvers.any_chain"]
     usual, size = module.MAX_SWEEPS, sum(lengths)
     left = []
     for count in sweeps:

@@ -17,7 +17,9 @@ import bpy
 import ik_addon
 from benchmarks.legs import build
 from ik_addon.authoring.selection import select_bone
-from ik_addon.ui.panels import bake, certificate, chain, chain_list, limits
+from ik_addon.ui.panels import certificate, chain, chain_list
+from ik_addon.ui.panels import chain as limits
+from ik_addon.ui.panels import motion as bake
 
 REDRAWS = 20
 """In a round."""

@@ -13,7 +13,7 @@ import bpy
 import ik_addon
 from ik_addon.planting import Ground, last_report, plant
 from ik_addon.planting.feet.options import Options
-from ik_addon.planting.scene.legs import leg_tips
+from ik_addon.planting.scene.reading import leg_tips
 
 CHECKOUT = Path(__file__).parents[1]
 FRAMES = range(1, 121)

@@ -14,13 +14,12 @@ import ik_addon
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.bake.stepping import finish
 from ik_addon.planting import plant
-from ik_addon.planting.feet.belt import Standing, belt_of
 from ik_addon.planting.feet.clip import LegMotion
+from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.measures import measured
-from ik_addon.planting.feet.sole import sole_of
-from ik_addon.planting.scene.contact_keys import keyed_contacts
-from ik_addon.planting.scene.legs import leg_tips
-from ik_addon.planting.scene.shown import legs_of, shown
+from ik_addon.planting.feet.treadmill import Standing, belt_of
+from ik_addon.planting.scene.limbs import keyed_contacts
+from ik_addon.planting.scene.reading import leg_tips, legs_of, shown
 from ik_addon.travel import make_loop, put_in_place, to_hips, to_root, travel
 
 SAMPLE = Path(__file__).parents[1] / "sample_scenes" / "biped_capture.blend"

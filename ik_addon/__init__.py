@@ -69,25 +69,24 @@ def _sweep() -> None:
 def _rooms() -> list:
     # Imported here: `ik_addon.solvers` alone needs no bpy.
     from . import command_line
-    from .authoring import marking, selection
+    from .authoring import keys, selection
     from .bake import report
-    from .planting.scene import sources
-    from .rig.data import aside, control_clips, footprint, hold
+    from .planting.scene import limbs
+    from .rig.data import control_clips, export_stash, held_feet
     from .rig.live import handlers as live
-    from .rig.pose import following
-    from .travel.scene import in_place
+    from .rig.pose import reading
+    from .travel import root_motion
     from .ui import operators, panels, view
 
     return [
         control_clips,
-        aside,
-        following,
+        export_stash,
+        reading,
         report,
-        sources,
-        in_place,
-        footprint,
-        hold,
-        marking,
+        limbs,
+        root_motion,
+        held_feet,
+        keys,
         selection,
         *operators.FILES,
         *panels.FILES,

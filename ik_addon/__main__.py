@@ -12,7 +12,7 @@ from .batch.resident import WORK
 from .batch.worker import work
 from .batch.workers import worked_on
 from .command_line import run
-from .command_line.noise import leave_noise
+from .command_line.console import leave_noise
 
 
 def main() -> int:

@@ -17,19 +17,18 @@ from typing import Literal
 import bpy
 
 from . import messages
-from .authoring.rigging import rig_legs
-from .authoring.rigging_report import rigged_entry
+from .authoring.rigging import rig_legs, rigged_entry
 from .bake.baking import baked, chains_of, checked
 from .bake.clips import clips_baked, clips_checked
 from .bake.report import whole_report
 from .bake.stepping import Progress, finish
 from .matching.match import source_matched
-from .matching.wanted import Arms
+from .matching.match_plan import Arms
 from .planting import Ground, Options
 from .planting.scene.checking import checked_with_feet, clips_checked_with_feet
-from .planting.scene.shown import legs_of
+from .planting.scene.reading import legs_of
 from .planting.scene.whole_clip import all_clips_planted, clip_planted
-from .rig.blender.motion import motion_frames
+from .rig.blender.clips import motion_frames
 from .rig.model.order import ChainName
 from .solvers import ChainError
 

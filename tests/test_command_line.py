@@ -12,9 +12,10 @@ import bpy
 import pytest
 
 from ik_addon import command_line
-from ik_addon.authoring.homes import control_bones
-from ik_addon.bake import places, saving
-from ik_addon.command_line import baking
+from ik_addon.authoring.control_collections import control_bones
+from ik_addon.bake import saving
+from ik_addon.bake import saving as places
+from ik_addon.command_line import commands as baking
 
 from .authoring.skeletons import FAMILIES, armature_of
 from .rig.rigs import BoneSpec, new_armature, new_empty

@@ -28,7 +28,6 @@ ROOMS = [
 INNER_ROOMS = {
     "rig": [{"blender"}, {"data"}, {"model"}, {"pose"}, {"live"}, {"status"}],
     "planting": [{"feet"}, {"scene"}],
-    "travel": [{"motion"}, {"scene"}],
     "ui": [{"operators", "view"}, {"panels"}],
 }
 
@@ -37,12 +36,12 @@ BLENDER = {"bpy", "addon_utils", "bpy_extras", "bpy_types", "mathutils", "bl_mat
 BLENDER |= {"numpy", "io_scene_gltf2"}
 VERSIONS_IN = "bake/keys.py"
 # What Blender does not bring, and the one file that may ask for it: it goes without where it is missing.
-OPTIONAL = {"tqdm": "command_line/saying.py", "distributed": "batch/cluster.py"}
+OPTIONAL = {"tqdm": "command_line/console.py", "distributed": "batch/cluster.py"}
 # What a worker of a cluster runs, which has no Blender.
 WITHOUT_BLENDER = {"batch/resident.py", "batch/task.py"}
 ARRAYS_IN = {"solvers/arrays.py", "solvers/carrier.py", "solvers/rows.py"}
 # What planting, matching and travel compute is computed without Blender: in arrays, from what the other rooms read.
-FEET = ("planting/feet/", "matching/wanted.py", "travel/motion/")
+FEET = ("planting/feet/", "matching/match_plan.py", "travel/motion.py")
 # They put the rooms together: Blender's way in, and the command's.
 DOORS = ["__init__.py", "__main__.py"]
 
@@ -201,14 +200,14 @@ HOUSE = {
     "batch/__init__.py": "",
     "batch/cluster.py": "try:\n    import distributed\nexcept ImportError:\n    pass\nfrom .task import carry_out",
     "batch/resident.py": "import subprocess\nfrom .. import messages",
-    "batch/workers.py": "from ..command_line import saying\nfrom . import cluster",
+    "batch/workers.py": "from ..command_line import console\nfrom . import cluster",
     "batch/task.py": "from .resident import Resident\ncarry_out = Resident",
     "ui/__init__.py": "",
     "ui/operators/chains.py": "from ...authoring import legs",
     "ui/panels/chain.py": "import gpu\nfrom gpu_extras.batch import batch_for_shader\nfrom ..operators import chains",
     "command_line/__init__.py": "from .baking import bake_file",
-    "command_line/baking.py": "from ..bake import bake\nfrom .saying import tqdm\nbake_file = bake",
-    "command_line/saying.py": "try:\n    import tqdm\nexcept ImportError:\n    tqdm = None",
+    "command_line/baking.py": "from ..bake import bake\nfrom .console import tqdm\nbake_file = bake",
+    "command_line/console.py": "try:\n    import tqdm\nexcept ImportError:\n    tqdm = None",
 }
 
 
@@ -243,15 +242,15 @@ def test_a_tidy_house_gives_no_complaint():
         ("rig/settings.py", "import scipy.optimize", "imports scipy, which Blender does not bring"),
         ("rig/settings.py", "from tqdm import tqdm", "imports tqdm, which Blender does not bring"),
         ("rig/settings.py", "from ik_addon.solvers import Chain", "imports ik_addon"),
-        ("command_line/saying.py", "from tqdm import tqdm", "expect an ImportError"),
-        ("command_line/saying.py", "try:\n    import tqdm\nexcept OSError:\n    pass", "expect an ImportError"),
+        ("command_line/console.py", "from tqdm import tqdm", "expect an ImportError"),
+        ("command_line/console.py", "try:\n    import tqdm\nexcept OSError:\n    pass", "expect an ImportError"),
         ("rig/settings.py", "import bpy\nNEW = bpy.app.version[0] > 4", "asks for Blender's version"),
         ("rig/settings.py", "from bpy import app\nNEW = app.version > (4, 4)", "asks for Blender's version"),
         ("bake/report.py", "from bpy.app import version", "asks for Blender's version"),
         ("batch/task.py", "import bpy", "a worker of a cluster knows the standard library alone"),
         ("batch/resident.py", "from ..bake import keys", "imports bake/keys.py, which knows Blender"),
         ("batch/task.py", "from distributed import Client", "imports distributed"),
-        ("command_line/saying.py", "from ..batch import cluster", "batch/cluster.py, which is not left"),
+        ("command_line/console.py", "from ..batch import cluster", "batch/cluster.py, which is not left"),
         ("ui/panels/chain.py", "from ...batch import task", "batch/task.py, which is not left"),
         ("solvers/chain.py", "from . import solve", "solvers/__init__.py -> solvers/chain.py -> solvers"),
         ("bake/keys.py", "def late():\n    from . import bake", "bake/__init__.py -> bake/keys.py -> bake"),

@@ -30,14 +30,12 @@ DESCRIBING = {"name", "description", "items", "help"}
 DESCRIBED_IN = {
     "solvers/limits.py",  # what a number is called
     "rig/data/settings.py",  # items of properties
-    "ui/operators/planting.py",  # items of properties
-    "ui/operators/control_choice.py",  # items of properties
-    "ui/operators/locking.py",  # items of properties
-    "ui/operators/matching.py",  # items of properties
+    "ui/operators/feet.py",  # items of properties
+    "ui/operators/polls.py",  # items of properties
     "ui/operators/travel.py",  # items of properties
-    "ui/operators/cures.py",  # what each button does
+    "ui/operators/certificates.py",  # what each button does
     "ui/view/swivel.py",  # keys in the status bar
-    "authoring/finding/bone_names.py",  # words in bones' names
+    "authoring/finding/names.py",  # words in bones' names
     "bake/certificate.py",  # the certificate as a page
 }
 

@@ -9,7 +9,7 @@ import bpy
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_addon.authoring.finding.legs import find_limbs
+from ik_addon.authoring.finding.limbs import find_limbs
 
 from .scenes import angle_between, curves_of, played, played_without_the_add_on, select_bones
 

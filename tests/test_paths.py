@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ik_addon import command_line
-from ik_addon.bake import gltf
-from ik_addon.bake.places import KnownPaths
-from ik_addon.bake.saving import save_files
+from ik_addon.bake import formats as gltf
+from ik_addon.bake.saving import KnownPaths, save_files
 from ik_addon.command_line.files import is_in_place, output_of
 from ik_addon.command_line.files import opened as really_opened
 

@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ik_addon import command_line, messages
-from ik_addon.bake import formats, gltf
+from ik_addon.bake import formats
+from ik_addon.bake import formats as gltf
 from ik_addon.bake.certificate import certificate_text
 from ik_addon.bake.report import last_report
-from ik_addon.command_line import saying
+from ik_addon.command_line import console as saying
 
 from .bake.entries import entry, foot_entry
 from .planting import bvh, clips

@@ -10,7 +10,7 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_addon.bake import bake, chains_of, check
-from ik_addon.rig.blender.motion import has_keys, motion_frames
+from ik_addon.rig.blender.clips import has_keys, motion_frames
 
 from .rig.rigs import evaluated_copy
 from .scenes import curves_of, go_to, without_handlers

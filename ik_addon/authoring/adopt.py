@@ -1,33 +1,171 @@
-"""Blender's own IK constraints become chains without moving a bone."""
+"""Blender's own IK constraints become chains without moving a bone, and back again."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import atan2, inf
+from typing import NamedTuple
 
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from .. import messages
 from ..bake.stepping import stepping_apart
-from ..rig.blender.animation import animated_channels
+from ..rig.blender.animation import animated_channels, current_fcurve_collections
 from ..rig.blender.armatures import bones_below
-from ..rig.blender.channels import Raw, quaternion_of, raw_values
-from ..rig.blender.movers import movers_of
+from ..rig.blender.dependencies import movers_of
+from ..rig.blender.rotations import Raw, quaternion_of, raw_of, raw_values
 from ..rig.data import settings
-from ..rig.data.settings import Settings
+from ..rig.data.settings import Settings, check_switchable, is_native
 from ..rig.data.undoing import all_or_nothing
-from ..rig.model.limb import Limb
+from ..rig.model.limb import Limb, fk_chain
 from ..rig.pose.posing import write_fk
 from ..rig.pose.reading import ArmatureReader, SceneReader
-from ..rig.pose.solving import solve_limb
-from ..solvers import ChainError
-from .adoptable import Held, chain_names, check, influence_path, mute_path
-from .adopted import Record, keep, setting_path
-from .comparing import Difference, Places, difference, keyed_frames, place
-from .controls import new_empty
-from .fitting import fitted, swivel_to, with_fk
-from .homes import home_of
-from .influence import copy_animation, driver_at
+from ..rig.pose.solving import pose_limb, solve_limb
+from ..rig.status.problems import check_changeable
+from ..solvers import ChainError, Goal
+from ..solvers.bending import aim_at, start_frame
+from .blender_ik import (
+    Held,
+    Record,
+    animated_by_adopting,
+    chain_names,
+    check,
+    influence_path,
+    is_adopted,
+    keep,
+    mute_path,
+    record_of,
+    setting_path,
+)
+from .control_collections import home_of
+from .controls import new_empty, take_off
+from .keys import copy_animation, driver_at, remove_animation
+
+_MOST_FRAMES = 60
+"""More keyed frames than this are thinned out evenly: each is evaluated."""
+
+Places = dict[str, tuple[Vector, ...]]
+"""By bone its head and tail, and its axes, in armature space."""
+
+
+class Difference(NamedTuple):
+    """How far bones are from where they were.
+
+    distance: of a head or tail, in armature space.
+    turned: of an axis, in radians.
+    frame: at which that is.
+    """
+
+    distance: float
+    turned: float
+    frame: int
+
+
+def place(pose: Matrix, length: float) -> tuple[Vector, ...]:
+    """Head, tail and axes of a bone with this pose matrix and this rest length."""
+    return pose.to_translation(), pose @ Vector((0.0, length, 0.0)), *pose.to_3x3().normalized().col
+
+
+def difference(before: Places, after: Places, frame: int) -> Difference:
+    """The longest way and the largest turn of any bone of `before`."""
+    ways = [[(b - a).length for a, b in zip(before[name], after[name], strict=True)] for name in before]
+    return Difference(max(max(way[:2]) for way in ways), max(max(way[2:]) for way in ways), frame)
+
+
+def keyed_frames(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object]) -> list[int]:
+    """The frames of a scene's range at which objects, or those that they are parented to, have keys.
+
+    Strips of the NLA count with their ends.
+    """
+    frames, waiting = set(), list(objects)
+    for ob in waiting:
+        if ob.parent is not None and ob.parent not in waiting:
+            waiting.append(ob.parent)
+        data = ob.animation_data
+        for curves in current_fcurve_collections(data) if data else ():
+            for curve in curves:
+                frames.update(round(key.co.x) for key in curve.keyframe_points)
+        for track in data.nla_tracks if data else ():
+            frames.update(round(end) for strip in track.strips for end in (strip.frame_start, strip.frame_end))
+    found = sorted(frame for frame in frames if scene.frame_start <= frame <= scene.frame_end)
+    if len(found) <= _MOST_FRAMES:
+        return found
+    return [found[k * (len(found) - 1) // (_MOST_FRAMES - 1)] for k in range(_MOST_FRAMES)]
+
+
+_SAME = 1e-5
+"""Radians between two rotations of a bone that are the same pose."""
+_CORRECTIONS = {True: (10, 1.0), False: (200, 0.5)}
+"""How often an FK pose is corrected by what its solution misses, and by which part of it; at full influence, and below,
+where what is blended depends on the correction too."""
+
+
+def at_full_influence(limb: Limb) -> Limb:
+    """The limb as if its influence were 1."""
+    return replace(limb, settings=replace(limb.settings, influence=1.0))
+
+
+def swivel_to(limb: Limb, visual: Sequence[Quaternion]) -> float:
+    """The angle that turns the plane in which the chain would bend into the one in which the visual limb bends.
+
+    Blender leaves no limb quite straight that bends in its FK pose, so that its plane is told also out of reach.
+    """
+    if limb.pole_armature is None and len(limb.bones) > 2:
+        # Least motion starts from the FK pose, which becomes the visual one.
+        return 0.0
+    normal = start_frame(with_fk(limb, visual).chain).normal
+    root = limb.root_armature
+    pole = limb.pole_armature - root if limb.pole_armature else None
+    aim = aim_at(limb.chain, Goal(limb.target_armature - root, pole), limb.chain.length)
+    return atan2(aim.along.dot(aim.normal.cross(normal)), aim.normal.dot(normal))
+
+
+def fitted(limb: Limb, wanted: Sequence[Quaternion]) -> Limb:
+    """The limb with an FK pose of which `wanted`, local rotations, is the solution, or nearest to it.
+
+    The FK pose that it has serves, with other rolls, unless there is a clearly better one: the visual pose, or that
+    brought to the target from which Blender left it.
+    """
+    error, own = _corrected(limb, wanted)
+    if error <= _SAME:
+        return own
+    shown = with_fk(limb, wanted)
+    at_target = solve_limb(replace(at_full_influence(shown), solver="CCD"))
+    reached = [quaternion_of(raw, reading.mode) for raw, reading in zip(at_target.rotations, limb.bones, strict=True)]
+    others = [_corrected(shown, wanted), _corrected(with_fk(limb, reached), wanted)]
+    best_error, best = min(others, key=lambda other: other[0])
+    return best if 2.0 * best_error < error else own
+
+
+def _corrected(limb: Limb, wanted: Sequence[Quaternion]) -> tuple[float, Limb]:
+    """The limb with its FK pose corrected by what its solution misses, and what it misses still, in radians."""
+    best_error, best = inf, limb
+    passes, part = _CORRECTIONS[limb.settings.influence == 1.0]
+    for _ in range(passes):
+        missing = [
+            quaternion_of(raw, reading.mode).rotation_difference(rotation)
+            for raw, reading, rotation in zip(solve_limb(limb).rotations, limb.bones, wanted, strict=True)
+        ]
+        error = max(2.0 * Vector((turn.x, turn.y, turn.z)).length for turn in missing)
+        if error < best_error:
+            best_error, best = error, limb
+        if error <= _SAME:
+            break
+        turns = zip(limb.bones, missing, strict=True)
+        limb = with_fk(limb, [reading.fk_rotation @ Quaternion().slerp(turn, part) for reading, turn in turns])
+    return best_error, best
+
+
+def with_fk(limb: Limb, rotations: Sequence[Quaternion]) -> Limb:
+    """The limb with another FK pose, given as local rotations."""
+    poses = pose_limb(limb, rotations)
+    bones = [
+        replace(reading, fk=raw_of(rotation, reading.mode, reading.fk), fk_rotation=rotation, pose_armature=pose)
+        for reading, rotation, pose in zip(limb.bones, rotations, poses, strict=True)
+    ]
+    return replace(limb, bones=tuple(bones), chain=fk_chain(bones, limb.parent_pose))
+
 
 _UNCAPPED = 100.0
 """Blender's own stretch has no end: this many times the chain's length."""
@@ -338,3 +476,64 @@ def _because(plan: _Plan) -> str:
     if limb.settings.reach == "STRETCH":
         return messages.STRETCHES_WITHIN()
     return messages.BLENDER_LEFT()
+
+
+def restore(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> list[str]:
+    """Give back the constraints of adopted chains, and the FK pose of before, but for bones whose own was edited since.
+
+    Returns the names of the constraints. Raises ChainError, with nothing changed, where one of them is gone.
+    """
+    constraints = [_constraint_of(tip) for tip in tips]
+    helpers = [bpy.data.objects.get(record_of(tip).helper) for tip in tips]
+    animated = [(tip.id_data, path) for tip in tips for path in animated_by_adopting(tip)]
+    with all_or_nothing([tip.id_data for tip in tips], keys=True):
+        for tip, constraint in zip(tips, constraints, strict=True):
+            _restore(tip, constraint)
+        names = [constraint.name for constraint in constraints]
+        # Last, for what is deleted cannot be brought back.
+        _delete_copies(animated, helpers)
+    context.view_layer.update()
+    return names
+
+
+def _delete_copies(
+    animated: Iterable[tuple[bpy.types.Object, str]], helpers: Iterable[bpy.types.Object | None]
+) -> None:
+    """Delete what adopting made for chains: copies of animation, by object and RNA path, and targets."""
+    for ob, path in animated:
+        remove_animation(ob, path)
+    for helper in filter(None, helpers):
+        bpy.data.objects.remove(helper)
+
+
+def _constraint_of(tip: bpy.types.PoseBone) -> bpy.types.Constraint:
+    """The constraint that the chain of a tip was. Raises ChainError where it is gone, or must not be given back."""
+    if not is_adopted(tip):
+        raise ChainError(messages.NOT_ADOPTED(bone=tip.name))
+    check_changeable(tip.id_data)
+    if is_native(tip):
+        raise ChainError(messages.NATIVE_FIRST(bone=tip.name))
+    record = record_of(tip)
+    owner = tip.id_data.pose.bones.get(record.bone)
+    constraint = owner.constraints.get(record.constraint) if owner else None
+    if constraint is None or constraint.type != "IK":
+        raise ChainError(messages.IK_GONE(bone=tip.name, constraint=record.constraint))
+    if "enabled" not in record.animated:
+        check_switchable(tip.id_data, tip)
+    return constraint
+
+
+def _restore(tip: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> None:
+    ob, record = tip.id_data, record_of(tip)
+    take_off(tip, keep_pose=False)
+    before = {}
+    for name, (mode, fk, written) in record.fk.items():
+        bone = ob.pose.bones.get(name)
+        if bone is not None and bone.rotation_mode == mode and raw_values(bone, mode) == written:
+            before[name, mode] = fk
+    write_fk(ob, before)
+    if record.influence is None:
+        constraint.mute = False
+    else:
+        constraint.influence = record.influence
+    ob.update_tag()

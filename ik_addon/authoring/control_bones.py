@@ -1,25 +1,234 @@
-"""Targets and pole targets as bones of the character's own armature, to be posed and keyed in Pose Mode with it."""
+"""Targets and pole targets as bones of the character's own armature: their names, shapes, and how they are made."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
+from math import cos, pi, sin
 
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
-from ..rig.blender.motion import has_keys
+from .. import messages
+from ..rig.blender.clips import has_keys
+from ..rig.live import handlers as live
 from ..rig.model.limb import BoneReading, end_in_tip
 from ..rig.pose.reading import ArmatureReader, SceneReader
-from ..solvers import Chain
+from ..solvers import Chain, ChainError
 from ..solvers.bending import is_straight, start_frame
-from .control_names import control_names, side_of
-from .editing import check_editable_bones, delete_bones, edit_bones
-from .finding.legs import FoundLimb, find_limbs
-from .homes import CONTROL_BONES, control_bones
-from .places import pole_place, target_place
+from .control_collections import CONTROL_BONES, control_bones, is_local, pole_place, target_place
+from .end_bone import Sole, sole_of, up_of
+from .finding.limbs import FoundLimb, find_limbs
 from .placing import Control, Placer
-from .soles import Sole, sole_of, up_of
-from .widgets import remove_unused_widgets, widget
+from .selection import active_bone, selected_bones
+
+
+def has_editable_bones(ob: bpy.types.Object) -> bool:
+    """True if bones can be added to an armature object: neither it nor its data is linked or overridden."""
+    return all(data.library is None and data.override_library is None for data in (ob, ob.data))
+
+
+def check_editable_bones(ob: bpy.types.Object) -> None:
+    """Raise ChainError if no bones can be added to an armature object."""
+    if not has_editable_bones(ob):
+        linked = ob.library is not None or (ob.data.library is not None and ob.override_library is None)
+        message = messages.BONES_LINKED if linked else messages.BONES_OVERRIDDEN
+        raise ChainError(message(armature=ob.name))
+
+
+@contextmanager
+def edit_bones(ob: bpy.types.Object) -> Iterator[bpy.types.ArmatureEditBones]:
+    """The edit bones of an armature object inside the block; afterwards mode, selection and settings are as before.
+
+    References to `Bone`s are invalid afterwards, those to `PoseBone`s are not. Another object with the same armature
+    data gets the same bones.
+    """
+    mode, mirror, hidden = ob.mode, ob.data.use_mirror_x, ob.hide_viewport
+    active, selected = active_bone(ob), {bone.name for bone in selected_bones(ob)}
+    active_name = active.name if active else ""
+    # In a scene of its own: there nothing else is selected, hidden or in Edit Mode with it.
+    shown, scene = bpy.context.scene, bpy.data.scenes.new("Analytic IK")
+    try:
+        # Blender plays the keys there, and leaves what they say in the bones.
+        scene.frame_set(shown.frame_current, subframe=shown.frame_subframe)
+        for name in ("frame_map_old", "frame_map_new"):
+            setattr(scene.render, name, getattr(shown.render, name))
+        scene.collection.objects.link(ob)
+        layer = scene.view_layers[0]
+        layer.objects.active = ob
+        ob.hide_viewport = ob.data.use_mirror_x = False
+        here = bpy.context.temp_override(scene=scene, view_layer=layer, active_object=ob, object=ob)
+        with live.paused(), here:
+            bpy.ops.object.mode_set(mode="EDIT")
+            try:
+                yield ob.data.edit_bones
+            finally:
+                bpy.ops.object.mode_set(mode=mode)
+    finally:
+        bpy.data.scenes.remove(scene)
+        ob.hide_viewport, ob.data.use_mirror_x = hidden, mirror
+        _select(ob, selected, active_name)
+
+
+def delete_bones(ob: bpy.types.Object, names: Iterable[str], home: str) -> bool:
+    """Delete bones of an armature object, and the bone collection of this name if that is empty then; whether there was
+    any bone to delete."""
+    going = [name for name in names if name in ob.data.bones]
+    if going:
+        with edit_bones(ob) as bones:
+            for name in going:
+                bones.remove(bones[name])
+    collection = ob.data.collections_all.get(home)
+    if collection is not None and not collection.bones and not collection.children:
+        ob.data.collections.remove(collection)
+    return bool(going)
+
+
+def _select(ob: bpy.types.Object, names: set[str], active: str) -> None:
+    for bone in ob.pose.bones:
+        flags = bone if hasattr(bone, "select") else bone.bone
+        if flags.select != (bone.name in names):
+            flags.select = bone.name in names
+    ob.data.bones.active = ob.data.bones.get(active)
+
+
+_WORDS = {"LEG": ("foot_ik", "knee_pole"), "ARM": ("hand_ik", "elbow_pole")}
+_SIDE = re.compile(
+    r"^(?P<before>(?i:left|right|l|r)[._ -]|Left|Right)"
+    r"|(?P<after>[._ -](?i:left|right|l|r)|Left|Right)(?:\.\d{3,})?$"
+)
+
+
+def control_names(limb: FoundLimb) -> tuple[str, str]:
+    """Names for the target and the pole target of a limb: "foot_ik.L" and "knee_pole.L", or "Foot_ik_L".
+
+    Those of a limb that is neither leg nor arm are made of its tip's name. If a limb has a side, Blender's
+    *Paste Flipped* finds the other one by the name.
+    """
+    if limb.kind not in _WORDS:
+        return _sided(limb.bones[-1], "ik"), _sided(limb.bones[-1], "pole")
+    own = limb.end or limb.bones[-1]
+    place = f"{limb.place.lower()}_" if limb.place else ""
+    found = _SIDE.search(own)
+    before, after = (found["before"] or "", found["after"] or "") if found else ("", "")
+    capital = own[len(before) :][:1].isupper()
+    names = []
+    for word in _WORDS[limb.kind]:
+        stem = place + word
+        stem = stem[:1].upper() + stem[1:] if capital else stem
+        name = f"{before}{stem}{after}"
+        if limb.side and (bpy.utils.flip_name(name) == name or side_of(name) != limb.side):
+            name = f"{stem}.{limb.side}"
+        names.append(name if limb.side else stem)
+    return names[0], names[1]
+
+
+def side_of(name: str) -> str:
+    """L, R or "": the side that Blender reads in a bone's name."""
+    found = _SIDE.search(name)
+    if found is None or bpy.utils.flip_name(name) == name:
+        return ""
+    return (found["before"] or found["after"]).strip("._ -")[0].upper()
+
+
+def _sided(name: str, word: str) -> str:
+    """A name with a word before its side."""
+    found = _SIDE.search(name)
+    if found is None or found["after"] is None:
+        return f"{name}_{word}"
+    return f"{name[: found.start('after')]}_{word}{found['after']}"
+
+
+_HOME = "Analytic IK Widgets"
+_STEPS = 32
+"""Edges of a circle."""
+_HEEL = 0.78
+"""Width of a foot's outline at its heel, as a part of the width at its ball."""
+_CORNER = 0.5
+"""Exponent of the superellipse that rounds a foot's outline: 1 is an ellipse, 0 a rectangle."""
+
+Lines = list[list[tuple[float, float, float]]]
+
+
+def _circle() -> list[tuple[float, float]]:
+    turns = [2.0 * pi * k / _STEPS for k in range(_STEPS + 1)]
+    return [(cos(turn), sin(turn)) for turn in turns]
+
+
+def _foot() -> Lines:
+    """A closed outline in the XY plane from -1 to 1, its toes at Y = 1."""
+
+    def rounded(value: float) -> float:
+        return abs(value) ** _CORNER * (1.0 if value > 0.0 else -1.0)
+
+    def width(y: float) -> float:
+        return _HEEL + (1.0 - _HEEL) * min(1.0, (y + 1.0) / 1.2)
+
+    points = [(rounded(x), rounded(y)) for x, y in _circle()]
+    return [[(x * width(y), y, 0.0) for x, y in points]]
+
+
+def _sphere() -> Lines:
+    """Three circles with radius 1."""
+    circle = _circle()
+    return [
+        [(x, y, 0.0) for x, y in circle],
+        [(x, 0.0, y) for x, y in circle],
+        [(0.0, x, y) for x, y in circle],
+    ]
+
+
+_SHAPES = {"FOOT": ("Analytic IK Foot", _foot), "SPHERE": ("Analytic IK Sphere", _sphere)}
+
+
+def widget(scene: bpy.types.Scene, shape: str) -> bpy.types.Object:
+    """The mesh object of a shape, FOOT or SPHERE; it is made if the file has none yet."""
+    home = next((each for each in bpy.data.collections if each.name == _HOME and is_local(each)), None)
+    if home is None:
+        home = bpy.data.collections.new(_HOME)
+        home.hide_viewport = home.hide_render = True
+        scene.collection.children.link(home)
+    name, lines = _SHAPES[shape]
+    found = next((ob for ob in home.objects if ob.data and ob.data.name.startswith(name) and is_local(ob)), None)
+    if found is None:
+        found = bpy.data.objects.new(name, _mesh(name, lines()))
+        home.objects.link(found)
+    return found
+
+
+def is_widget(ob: bpy.types.Object) -> bool:
+    """Whether an object is the shape of control bones."""
+    return is_local(ob) and any(each.name == _HOME for each in ob.users_collection)
+
+
+def _mesh(name: str, lines: Lines) -> bpy.types.Mesh:
+    points, edges = [], []
+    for line in lines:
+        first = len(points)
+        # The last point of a closed line is its first one.
+        points += line[:-1]
+        numbers = [first + k % (len(line) - 1) for k in range(len(line))]
+        edges += pairwise(numbers)
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(points, edges, [])
+    return mesh
+
+
+def remove_unused_widgets() -> None:
+    """Delete the widgets that no bone of the file shows any more, and their collection once it is empty."""
+    home = next((each for each in bpy.data.collections if each.name == _HOME and is_local(each)), None)
+    if home is None:
+        return
+    shown = {bone.custom_shape for ob in bpy.data.objects if ob.type == "ARMATURE" for bone in ob.pose.bones}
+    for ob in [ob for ob in home.objects if ob not in shown and is_local(ob)]:
+        mesh = ob.data
+        bpy.data.objects.remove(ob)
+        if isinstance(mesh, bpy.types.Mesh) and mesh.users == 0:
+            bpy.data.meshes.remove(mesh)
+    if not home.objects and not home.children:
+        bpy.data.collections.remove(home)
+
 
 _COLORS = {"L": (0.20, 0.50, 1.00), "R": (1.00, 0.25, 0.25), "": (1.00, 0.80, 0.15)}
 """Blue on the left, red on the right, yellow in the middle: the color sets of Blender are too dark for thin lines."""

@@ -1,39 +1,108 @@
-"""Put a chain on a limb without moving a bone, and take it off again."""
+"""Put a chain on a limb without moving a bone, give it one more control, and take it off again."""
 
-from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from math import hypot, sqrt
 from typing import NamedTuple
 
 import bpy
+import numpy as np
 from mathutils import Vector
 
 from .. import messages
-from ..rig.blender.channels import SCALE, Raw, raw_values
-from ..rig.blender.movers import check_unmoved
+from ..rig.blender.armatures import indices_of
+from ..rig.blender.dependencies import check_unmoved
+from ..rig.blender.rotations import SCALE, Raw, raw_values
 from ..rig.data import settings
-from ..rig.data.switch import check_switchable, mute_switch
+from ..rig.data.settings import check_switchable, mute_switch
 from ..rig.data.undoing import all_or_nothing
-from ..rig.model.chains import fk_chain
 from ..rig.model.foot import end_bone, possible_end_bones
-from ..rig.model.lengthening import factors, present_ratio
-from ..rig.model.limb import BoneReading, chain_bones, fk_joints, known_bones
+from ..rig.model.limb import BoneReading, Limb, chain_bones, factors, fk_chain, fk_joints, known_bones, present_ratio
 from ..rig.model.order import live_tips
 from ..rig.pose.posing import Channel, write_fk
 from ..rig.pose.reading import ArmatureReader, SceneReader, check_targets
 from ..rig.status.problems import check_changeable
 from ..solvers import Chain, ChainError, solver_for
-from ..solvers.bending import is_straight
-from .adopted import animated_by_adopting
-from .control_bones import is_unused_bone, make_control_bones, new_bones_taken_back, remove_bones
-from .editing import check_editable_bones
-from .ends import end_bone_of, limb_with_tip
-from .finding.legs import FoundLimb
-from .homes import home_of, is_controls_home, is_local
-from .influence import remove_animation
-from .places import pole_place, target_place
+from ..solvers.bending import is_straight, start_frame
+from .blender_ik import animated_by_adopting
+from .control_bones import check_editable_bones, is_unused_bone, make_control_bones, new_bones_taken_back, remove_bones
+from .control_collections import control_bones, home_of, is_controls_home, is_local, pole_place, target_place
+from .end_bone import end_bone_of, limb_with_tip
+from .finding.limbs import FoundLimb
+from .keys import remove_animation
 from .placing import Control
-from .unmoved import Moved, bones_stay
+
+ALLOWED = 1e-4
+"""How far a bone may move, in chain lengths."""
+VISIBLE = 1e-3
+"""How far a bone has to move to be seen, in chain lengths."""
+_ROUNDING = 2.0**-21
+"""Of a location in single precision, with what matrices make of it, as a part of it: three times the most that was
+seen of 4000 limbs."""
+
+
+class Moved(NamedTuple):
+    """A bone that moved as a chain was added. distance: in world units."""
+
+    bone: str
+    distance: float
+
+
+@contextmanager
+def bones_stay(context: bpy.types.Context, tip: bpy.types.PoseBone) -> Iterator[list[Moved]]:
+    """Compares the evaluated pose of an armature after the block, which adds a chain to a tip, with the one before.
+
+    Gives a list that holds, after the block, the bone that moved farthest if that can be seen. Raises ChainError that
+    names it, if any joint or the end of any bone's axis is elsewhere by more than `ALLOWED` and what single precision
+    makes of the limb. Control bones are left out.
+    """
+    ob = tip.id_data
+    # An earlier control bone may be taken again.
+    controls = control_bones(ob.data)
+    names = [bone.name for bone in ob.pose.bones if bone.name not in controls]
+    before, seen = _poses(context, ob, names), []
+    yield seen
+    context.view_layer.update()
+    moved = np.linalg.norm(_poses(context, ob, names) - before, axis=2)
+    try:
+        reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
+        limb = reader.limb(tip.name)
+        # An import may make a bone of any length: its axes tell no more than what they do to a limb.
+        lengths = np.minimum([ob.data.bones[name].length for name in names], limb.chain.length)
+        ways = np.maximum(moved[:, 3], moved[:, :3].max(axis=1) * lengths)
+        farthest = Moved(names[int(ways.argmax())], float(ways.max()) * reader.world.median_scale)
+        # Written so that a way that is not a number counts as well.
+        if not ways.max() <= _allowed(limb):
+            raise ChainError(messages.WOULD_MOVE(moved=farthest.bone, distance=farthest.distance))
+        if ways.max() > VISIBLE * limb.chain.length:
+            seen.append(farthest)
+    except ChainError as error:
+        raise error.of(messages.BONE(bone=tip.name)) from error
+
+
+def _allowed(limb: Limb) -> float:
+    """How far a bone may move when a chain is added to a limb, in armature space.
+
+    The straighter a limb is, the more its bend depends on how the location of its target is rounded: where the target
+    is a little closer, the bulge grows by its square.
+    """
+    chain = limb.chain
+    along = start_frame(chain).along
+    bulge = max(((point - along * point.dot(along)).length for point in chain.joints[1:-1]), default=chain.length)
+    rounding = _ROUNDING * (limb.world.translation.length / limb.world.median_scale + limb.target_armature.length)
+    bent = hypot(bulge, sqrt(rounding * chain.length)) - bulge
+    # A straight limb may become quite straight, or bend to where its hinge bends.
+    return ALLOWED * chain.length + rounding + bent + (3.0 * bulge if is_straight(chain) else 0.0)
+
+
+def _poses(context: bpy.types.Context, ob: bpy.types.Object, names: list[str]) -> np.ndarray:
+    """The three axes and the heads of some bones as evaluated, in armature space: (bones, 4, 3)."""
+    bones = ob.evaluated_get(context.evaluated_depsgraph_get()).pose.bones
+    # Column by column, as Blender keeps them.
+    matrices = np.empty((len(bones), 4, 4), np.float32)
+    bones.foreach_get("matrix", matrices.reshape(-1))
+    return matrices[indices_of(bones, names), :, :3].astype(float)
 
 
 class Added(NamedTuple):
@@ -272,3 +341,50 @@ def new_empty(home: bpy.types.Collection, name: str, at_world: Vector, display: 
     empty.show_in_front = True
     home.objects.link(empty)
     return empty
+
+
+def new_target_control(context: bpy.types.Context, tip: bpy.types.PoseBone, as_bone: bool) -> Control:
+    """Make a target for a chain, which does not follow it yet. Raises ChainError, with nothing changed."""
+    return _new_control(context, tip, "target", as_bone)
+
+
+def new_pole_control(context: bpy.types.Context, tip: bpy.types.PoseBone, as_bone: bool) -> Control:
+    """Make a pole target for a chain, which does not follow it yet. Raises ChainError, with nothing changed."""
+    return _new_control(context, tip, "pole", as_bone)
+
+
+def words_of(control: Control) -> str:
+    """A control that was made, in a sentence."""
+    return messages.NEW_BONE(bone=control.bone) if control.bone else messages.NEW_EMPTY(empty=control.name)
+
+
+def _new_control(context: bpy.types.Context, tip: bpy.types.PoseBone, word: str, as_bone: bool) -> Control:
+    ob = tip.id_data
+    if as_bone:
+        check_editable_bones(ob)
+    home = home_of(ob, context.scene)
+    reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
+    try:
+        evaluated = chain_bones(reader.tip(tip.name), tip.analytic_ik_chain_count)
+        links = reader.links(evaluated)
+        chain = fk_chain(links, reader.parent_pose(evaluated[0]))
+    except ChainError as error:
+        raise error.of(messages.BONE(bone=tip.name)) from error
+    joints = fk_joints(links)
+    is_target = word == "target"
+    at_armature: Vector = (target_place if is_target else pole_place)(joints, chain)
+    if as_bone:
+        limb = _limb_of(tip, tuple(bone.name for bone in evaluated))
+        places = (at_armature, None) if is_target else (None, at_armature)
+        return next(filter(None, make_control_bones(context, reader, links, limb, chain, *places)))
+    size = 0.1 * chain.length * reader.world.median_scale
+    display = "SPHERE" if is_target else "PLAIN_AXES"
+    return Control(new_empty(home, f"{tip.name} {word}", reader.world @ at_armature, display, size))
+
+
+def _limb_of(tip: bpy.types.PoseBone, bones: tuple[str, ...]) -> FoundLimb:
+    """The leg or arm of a chain, if the chain ends where that does; else a limb without a name."""
+    limb = limb_with_tip(tip)
+    if limb is not None and limb.end == tip.analytic_ik_end_bone:
+        return limb
+    return FoundLimb("", "", "", bones, tip.analytic_ik_end_bone, "", "")

@@ -13,20 +13,18 @@ from ..bake.keys import BoneKeys, check_keyable, key_times, write_keys
 from ..bake.stepping import stepping, stepping_apart
 from ..rig.blender.animation import animated_paths
 from ..rig.blender.armatures import armature_named, armature_objects, posed_armatures
-from ..rig.blender.bones import rotation_in
-from ..rig.blender.channels import LOCATION, SCALE, Raw
-from ..rig.blender.rotations import continuous_numbers
+from ..rig.blender.rotations import LOCATION, SCALE, Raw, continuous_numbers, rotation_in
 from ..rig.data.settings import settings_of
 from ..rig.live.handler_lists import others_handle_frames
 from ..rig.model.limb import Limb, chain_bones, fk_joints
 from ..rig.model.order import ChainName, chain_order, live_tips, objects_of
-from ..rig.pose.carrying import follow
 from ..rig.pose.reading import SceneReader, check_targets
+from ..rig.pose.single_frame import follow
 from ..rig.pose.solving import solve_limb, tell
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
-from ..solvers.reach import uneased
-from .places import BEYOND
+from ..solvers.chain import uneased
+from .control_collections import BEYOND
 from .placing import Control, Placer, check_control
 
 BEND_SETTINGS = {"swivel": 0.0, "flip": False, "foot_roll": 0.0}

@@ -1,6 +1,6 @@
-"""Every clip baked under its own name, ready for an exporter, and the way back to live chains."""
+"""Every clip baked under its own name on an armature without controls, ready for an exporter, and the way back."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import bpy
@@ -10,9 +10,11 @@ from ..bake.baking import chains_of
 from ..bake.clips import chosen_clips, clips_baked
 from ..bake.report import publish
 from ..bake.stepping import Steps, at_once
+from ..rig.blender.animation import bone_of_path
 from ..rig.blender.armatures import armature_objects
 from ..rig.blender.clips import Clip, clip_in, clip_name, clips_of, is_in_place, made_from, moved_channels, playing_clip
-from ..rig.data.aside import (
+from ..rig.data.control_clips import controls_follow, partner, remove_partner, separate_controls
+from ..rig.data.export_stash import (
     bring_back,
     has_aside,
     held_by_bones,
@@ -23,11 +25,12 @@ from ..rig.data.aside import (
     put_object_aside,
     take_name,
 )
-from ..rig.data.control_clips import controls_follow, partner, separate_controls
-from ..rig.data.footprint import footprint_of
+from ..rig.data.held_feet import footprint_of
 from ..rig.data.undoing import all_or_nothing
 from ..solvers import ChainError
-from .widgets import is_widget
+from .control_bones import is_widget
+from .controls import controls_of, delete_controls, unused
+from .placing import Control
 
 
 def clips_baked_for_export(context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
@@ -156,3 +159,40 @@ def _left_out(ob: bpy.types.Object) -> Iterator[bpy.types.Object]:
     yield from (each for each in separate_controls(ob) if each.type == "EMPTY" and each not in needed)
     yield from (each for each in bpy.data.objects if (kept := footprint_of(each)) and kept.armature == ob)
     yield from (bone.custom_shape for bone in ob.pose.bones if bone.custom_shape and is_widget(bone.custom_shape))
+
+
+def controls_of_chains(ob: bpy.types.Object) -> list[Control]:
+    """The targets and pole targets of all chains of an armature object."""
+    return list(dict.fromkeys(control for bone in ob.pose.bones for control in controls_of(bone)))
+
+
+def remove_controls(
+    ob: bpy.types.Object, controls: Iterable[Control], actions: Iterable[bpy.types.Action] = ()
+) -> None:
+    """Delete controls of an armature object that no chain follows any more, and their keys in all of its clips.
+
+    What else uses one, such as a constraint, keeps it. actions: what they played besides; it goes if nothing uses it.
+    """
+    going = [control for control in unused(controls) if control.bone or not _is_used(control.ob)]
+    empties = [control.ob for control in going if not control.bone]
+    bones = {control.bone for control in going if control.bone and control.ob == ob}
+    clips = clips_of(ob)
+    for clip in clips:
+        for control in empties:
+            remove_partner(control, clip)
+        for curves in clip.curves:
+            for curve in [each for each in curves if bone_of_path(each.data_path)[0] in bones]:
+                curves.remove(curve)
+    actions = {*actions, *(clip.action for clip in map(playing_clip, empties) if clip)}
+    actions -= {clip.action for clip in clips}
+    delete_controls(ob, going)
+    for action in actions & {*bpy.data.actions}:
+        # An exporter of all actions would take it for a clip.
+        if action.users <= action.use_fake_user:
+            bpy.data.actions.remove(action)
+
+
+def _is_used(empty: bpy.types.Object) -> bool:
+    """Whether anything but the scenes and collections that it is in uses an Empty."""
+    [users] = bpy.data.user_map(subset=[empty]).values()  # pyright: ignore[reportCallIssue]
+    return any(not isinstance(user, bpy.types.Scene | bpy.types.Collection) for user in users)

@@ -11,8 +11,7 @@ from mathutils import Vector
 from .. import messages
 from ..rig.blender.armatures import tag_pose
 from ..rig.data.undoing import all_or_nothing
-from ..rig.model.chains import fk_chain
-from ..rig.model.limb import BoneReading, chain_bones
+from ..rig.model.limb import BoneReading, chain_bones, fk_chain
 from ..rig.pose.reading import SceneReader
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError

@@ -8,9 +8,18 @@ from mathutils import Matrix, Quaternion
 
 from .. import messages
 from ..rig.blender.armatures import is_changeable
-from ..rig.blender.bones import pose_matrix, rotation_in
-from ..rig.blender.carriers import carriers
-from ..rig.blender.channels import LOCATION, SCALE, Raw, channel_of, quaternion_of, raw_of, raw_values
+from ..rig.blender.dependencies import carriers
+from ..rig.blender.rotations import (
+    LOCATION,
+    SCALE,
+    Raw,
+    channel_of,
+    pose_matrix,
+    quaternion_of,
+    raw_of,
+    raw_values,
+    rotation_in,
+)
 from ..rig.pose.reading import SceneReader, control_words
 from ..solvers import ChainError
 

@@ -1,8 +1,8 @@
-"""Rig the legs of any armature: a chain, a foot control and a knee pole for each that is found."""
+"""Rig the limbs of any armature: survey them, put a chain, a control and a pole target on each, and report it."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import bpy
@@ -11,28 +11,105 @@ from mathutils import Matrix
 from .. import messages
 from ..bake.clips import over_clips
 from ..bake.stepping import Progress, Steps, finish
-from ..rig.blender.clips import Clip, clip_name, clips_of, is_layered, playing_clip
-from ..rig.blender.motion import has_keys, motion_frames
-from ..rig.blender.movers import is_rigify
+from ..rig.blender.clips import Clip, clip_name, clips_of, has_keys, is_layered, motion_frames, playing_clip
+from ..rig.blender.dependencies import check_unmoved, is_rigify
 from ..rig.data.control_clips import controls_follow, partner_made, separate_controls
 from ..rig.data.undoing import all_or_nothing
-from ..rig.model.chains import fk_chain
-from ..rig.model.hinge import hinge_armature
-from ..rig.model.limb import chain_bones, end_in_tip
+from ..rig.model.limb import chain_bones, end_in_tip, fk_chain, hinge_armature
 from ..rig.pose.reading import SceneReader
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
-from .control_bones import new_bones_taken_back
-from .controls import add_chain
-from .editing import check_editable_bones
-from .finding.legs import FoundLimb, LeftOut
-from .homes import controls_home
+from .control_bones import check_editable_bones, new_bones_taken_back
+from .control_collections import control_bones, controls_home
+from .controls import Moved, add_chain, bones_stay
+from .finding.limbs import FoundLimb, LeftOut, find_limbs
 from .knees import nearest_axis
 from .placing import Control
+from .selection import is_tip
 from .snap import snap_targets, targets_snapped
-from .survey import Survey, have_chains, survey
-from .unmoved import Moved, bones_stay
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The limbs of an armature object.
+
+    free: those that can be rigged.
+    taken: those that cannot, each with the reason.
+    none: bones that look like part of a limb, each with the reason why they are none.
+    """
+
+    free: tuple[FoundLimb, ...]
+    taken: tuple[tuple[FoundLimb, str], ...]
+    none: tuple[LeftOut, ...]
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """All that cannot be rigged, by a bone of it."""
+        return (*self.none, *(LeftOut(limb.bones[-1], reason) for limb, reason in self.taken))
+
+
+def survey(ob: bpy.types.Object, selected: Sequence[bpy.types.PoseBone] = (), arms: bool = False) -> Survey:
+    """Find the legs of an armature object, and with `arms` its arms. selected: only limbs with one of these bones."""
+    posed = {bone.name: bone.head for bone in ob.pose.bones}
+    found = find_limbs([bone.bone for bone in selected] or ob.data.bones, arms, posed)
+    reasons = [(limb, _why_taken(ob, limb)) for limb in found.limbs]
+    return Survey(
+        tuple(limb for limb, reason in reasons if not reason),
+        tuple((limb, reason) for limb, reason in reasons if reason),
+        found.left_out,
+    )
+
+
+def _why_taken(ob: bpy.types.Object, limb: FoundLimb) -> str:
+    """Why a limb is not free for a chain; "" if it is."""
+    bones = [ob.pose.bones[name] for name in (*limb.bones, limb.end) if name]
+    for bone in filter(_has_chain, bones):
+        return messages.HAS_CHAIN(bone=bone.name)
+    try:
+        check_unmoved(bones)
+    except ChainError as error:
+        return str(error)
+    return ""
+
+
+def _has_chain(bone: bpy.types.PoseBone) -> bool:
+    return bone.analytic_ik_enabled or bone.analytic_ik_target is not None
+
+
+def have_chains(ob: bpy.types.Object, found: Survey) -> bool:
+    """Whether all limbs that were found have chains already, live or muted."""
+    limbs = [limb for limb, _ in found.taken]
+    return bool(limbs) and all(any(_has_chain(ob.pose.bones[name]) for name in limb.bones) for limb in limbs)
+
+
+def corrected(ob: bpy.types.Object, limb: FoundLimb, first: str, tip: str, end: str, side: str) -> FoundLimb:
+    """A limb with another first bone, tip, end bone ("": none) or side.
+
+    Raises ChainError, to be said of the tip, if there is no such bone or no chain between them.
+    """
+    bones = ob.pose.bones
+    for name in (first, tip, *filter(None, (end,))):
+        if name not in bones:
+            raise ChainError(messages.NO_SUCH_BONE(armature=ob.name, bone=name))
+    above = [bone.name for bone in (bones[tip], *bones[tip].parent_recursive)]
+    if first not in above:
+        raise ChainError(messages.NOT_BELOW(bone=tip, first=first))
+    chain = tuple(reversed(above[: above.index(first) + 1]))
+    if end in chain:
+        raise ChainError(messages.END_IN_CHAIN(bone=tip, end=end))
+    same_end = end == limb.end
+    return replace(
+        limb,
+        bones=chain,
+        end=end,
+        side=side,
+        toe=limb.toe if same_end else "",
+        heel=limb.heel if same_end else "",
+        segments=tuple(name for name in limb.segments if name in chain[1:]),
+        rides=limb.rides if same_end and tip == limb.bones[-1] else bool(end) and bones[end].parent == bones[tip],
+    )
+
 
 _NONE_FOUND = {
     (False, False): messages.NO_LEG,
@@ -277,3 +354,107 @@ def _straight_axis(context: bpy.types.Context, tip: bpy.types.PoseBone, limb: Fo
         return "AUTO"
     axis, cosine = nearest_axis(readings[1], normal.normalized())
     return axis.upper() if cosine > 0.0 else f"NEGATIVE_{axis.upper()}"
+
+
+_LINKS = 2
+"""Bones of a chain whose limb is not known, as in a limb."""
+_NAMED = 3
+"""Bones of a chain that are named; of more, the first and the last."""
+
+_known: dict[str, tuple] = {}
+"""Under "now": what an armature was like when its limbs were last found, and these, as plain data. To find them takes
+too long for every redraw."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A chain to be added. bones: root first. chosen: the bone for which it was asked."""
+
+    bones: tuple[str, ...]
+    chosen: str
+
+    @property
+    def tip(self) -> str:
+        """The last bone."""
+        return self.bones[-1]
+
+    @property
+    def is_led(self) -> bool:
+        """True if the chain does not end at the chosen bone."""
+        return self.tip != self.chosen
+
+    @property
+    def words(self) -> str:
+        """Its bones in a sentence: "thigh.L > shin.L"."""
+        return chain_words(self.bones)
+
+
+def chain_words(bones: tuple[str, ...]) -> str:
+    """The bones of a chain in a sentence, root first: "thigh.L > shin.L"."""
+    shown = bones if len(bones) <= _NAMED else (bones[0], "...", bones[-1])
+    return " > ".join(shown)
+
+
+def proposed_chain(bone: bpy.types.PoseBone, use_this_bone: bool = False) -> Proposal | None:
+    """The chain that suits a bone; None if it has no parent to make a chain with, or is a control bone.
+
+    use_this_bone: the chain ends at the bone, whatever limb it belongs to.
+    """
+    limb = _limb_of(bone)
+    if limb is not None and (bone.name == limb.bones[-1] or not use_this_bone):
+        return Proposal(limb.bones, bone.name)
+    if bone.parent is None or bone.name in control_bones(bone.id_data.data):
+        return None
+    above = [bone, *bone.parent_recursive[: _LINKS - 1]]
+    return Proposal(tuple(each.name for each in reversed(above)), bone.name)
+
+
+def _limb_of(bone: bpy.types.PoseBone) -> FoundLimb | None:
+    """The leg or arm to which a bone belongs, unless that has a chain already or some of its bones are gone."""
+    bones = bone.id_data.pose.bones
+    for limb in _limbs(bone):
+        names = (*limb.bones, *filter(None, (limb.end,)))
+        if bone.name in names and all(name in bones for name in names) and not is_tip(bones[limb.bones[-1]]):
+            return limb
+    return None
+
+
+def _limbs(bone: bpy.types.PoseBone) -> tuple[FoundLimb, ...]:
+    """The limbs of a bone's armature, found anew after Edit Mode, and where the bone has another name."""
+    ob = bone.id_data
+    # Edit Mode makes all bones anew.
+    like = (ob.data.session_uid, len(ob.pose.bones), ob.pose.bones[0].bone.as_pointer())
+    near = [bone, *bone.parent_recursive, *bone.children]
+    known_like, names, found = _known.get("now", (None, frozenset(), ()))
+    if known_like != like or any(each.name not in names for each in near):
+        bones = ob.data.bones
+        found = find_limbs(bones, arms=True).limbs
+        _known["now"] = (like, frozenset(each.name for each in bones), found)
+    return found
+
+
+def rigged_entry(ob: bpy.types.Object, rigged: Rigged) -> dict:
+    """What was set up on an armature object: see `rigged` in report.schema.json."""
+    return {
+        "armature": ob.name,
+        "limbs": [
+            {
+                "kind": one.limb.kind,
+                "side": one.limb.side,
+                "bones": [*one.limb.bones],
+                "target": _control(one.target),
+                "pole_target": _control(one.pole),
+            }
+            for one in rigged.limbs
+        ],
+        "left_out": [{"bone": out.bone, "reason": out.reason} for out in rigged.left_out],
+        "warnings": [
+            messages.MOVED_BY_ROUNDING(bone=moved.bone, distance=f"{moved.distance:.3g}") for moved in rigged.moved
+        ],
+        "frames": [rigged.frames[0], rigged.frames[-1], rigged.frames.step] if rigged.frames else None,
+        "clips": [*rigged.clips],
+    }
+
+
+def _control(control: Control) -> dict:
+    return {"object": control.ob.name, "bone": control.bone or None}

@@ -7,8 +7,8 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..rig.blender.armatures import armature_named, armature_objects
-from ..rig.data import kept as kept_controls
-from ..rig.data.footprint import footprint_of
+from ..rig.data import control_links
+from ..rig.data.held_feet import footprint_of
 from ..rig.data.settings import is_native
 from ..rig.model.foot import end_bone
 from ..rig.model.order import live_tips
@@ -106,7 +106,7 @@ def driven_by(context: bpy.types.Context, control: bpy.types.Object, bone: str =
     A target that cannot be selected counts for the bone that carries it: that is what one grabs.
     """
     key = (control.session_uid, bone)
-    if key not in _driven or _driven[key].change != kept_controls.changes():
+    if key not in _driven or _driven[key].change != control_links.changes():
         # What armature objects keep of their chains' controls is short; their bones may be many.
         names = [
             (ob.name_full, own.name)
@@ -118,7 +118,7 @@ def driven_by(context: bpy.types.Context, control: bpy.types.Object, bone: str =
         ]
         if not names:
             return []
-        _driven[key] = _Driven(kept_controls.changes(), names)
+        _driven[key] = _Driven(control_links.changes(), names)
     tips = (_tip_driven(context, name, tip) for name, tip in _driven[key].names)
     return [tip for tip in tips if tip is not None]
 

@@ -1,26 +1,32 @@
-"""Between FK and IK: the controls go to where the FK pose puts them, or the solved pose becomes the FK pose."""
+"""Between FK and IK: snap one to the other, in one clip or several, and switch without a jump."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
 import bpy
 
+from .. import messages
+from ..bake.clips import clips_made, frames_of
 from ..bake.keys import check_keyable, check_undriven, write_keys
 from ..bake.stepping import Steps, at_once
 from ..rig.blender.armatures import armature_named, tag_pose
-from ..rig.blender.channels import LOCATION, Raw
-from ..rig.blender.clips import playing_clip
-from ..rig.data.control_clips import let_controls_play
+from ..rig.blender.clips import Clip, play, playing_clip
+from ..rig.blender.rotations import LOCATION, Raw, channel_of
+from ..rig.data.control_clips import let_controls_play, partner, partner_made, separate_controls
+from ..rig.data.settings import settings_of
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.foot import possible_end_bones
 from ..rig.model.limb import Limb, chain_bones, fk_joints
 from ..rig.model.order import ChainName
 from ..rig.pose.posing import write_fk
 from ..rig.pose.solving import solve_limb
+from ..rig.status.problems import check_changeable
+from ..solvers import ChainError
 from .control_bones import new_bones_taken_back
+from .controls import new_pole_control
 from .fk_frames import BEND_SETTINGS, checked_controls, fk_goal, key_controls, keys_of, limbs_in_fk, stepped
-from .new_controls import new_pole_control
+from .keys import key_if_asked
 from .placing import Control, Placer, depth
 
 
@@ -181,3 +187,127 @@ def _missed(limb: Limb, goal: Limb) -> float:
     return (
         max((a - b).length for a, b in zip(goal.joints(poses), fk_joints(limb.bones), strict=True)) / limb.chain.length
     )
+
+
+def targets_snapped_in_clips(
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], clips: Sequence[Clip], as_bones: bool = False
+) -> Steps[Snapped]:
+    """In steps: key targets and poles of chains of one armature object in its clips, so that they carry the FK pose.
+
+    A control that is an object plays in each clip what belongs to that; what it played of its own before is kept by a
+    fake user. For the others see `targets_snapped`. Raises ChainError that names the clip, with nothing changed.
+    """
+    ob = tips[0].id_data
+    controls = checked_controls(tips, range(0))
+    objects = [ob, *(control.ob for own in controls.values() for control in own)]
+    taken_back = new_bones_taken_back(*([ob] if as_bones else ()))
+    with all_or_nothing(objects, keys=True, actions=[clip.action for clip in clips]), taken_back:
+        poles = leave_to_poles(context, tips, controls, as_bones)
+        mine = {control.ob for own in controls.values() for control in own}
+        mine &= {*separate_controls(ob)}
+        for control in mine:
+            for clip in clips:
+                partner_made(control, clip)
+        steps = clips_made(ob, clips, lambda _: targets_snapped(context, tips, frames_of(ob), as_bones))
+        found, _ = yield from steps
+        for control in mine:
+            _play_partner(control, playing_clip(ob))
+        return _all_of(found, poles)
+
+
+def pose_snapped_in_clips(
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], clips: Sequence[Clip]
+) -> Steps[None]:
+    """In steps: make the solved pose of chains of one armature object their FK pose in its clips.
+
+    For the others see `pose_snapped`. Raises ChainError that names the clip, with nothing changed.
+    """
+    ob = tips[0].id_data
+    with all_or_nothing([ob], keys=True, actions=[clip.action for clip in clips]):
+        yield from clips_made(ob, clips, lambda _: pose_snapped(context, tips, frames_of(ob)))
+
+
+def _play_partner(control: bpy.types.Object, clip: Clip | None) -> None:
+    """Let a control play what belongs to the clip that its armature plays, if anything does."""
+    own, wanted = playing_clip(control), partner(control, clip) if clip else None
+    if wanted in (None, own):
+        return
+    if own is not None and own.action.is_editable:
+        # Without a user it would be lost when the file is saved.
+        own.action.use_fake_user = True
+    play(control, wanted)
+
+
+def _all_of(found: Sequence[Snapped], poles: list[Control]) -> Snapped:
+    """What was done in all clips as one: the largest misses."""
+    tips = dict.fromkeys(tip for one in found for tip in one.missed)
+    missed = {tip: max(one.missed.get(tip, 0.0) for one in found) for tip in tips}
+    return Snapped(missed, {tip: length for one in found for tip, length in one.lengths.items()}, poles)
+
+
+_INFLUENCE = "analytic_ik_influence"
+
+
+def switch_to_fk(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
+    """Make the current pose of chains their FK pose, and their influence 0. Raises ChainError, with nothing changed."""
+    with _switching(tips):
+        snap_pose(context, tips, at_full_influence=False)
+        _set_influence(context, tips, 0.0)
+        for tip in tips:
+            for bone in (*chain_bones(tip, tip.analytic_ik_chain_count), *possible_end_bones(tip)):
+                key_if_asked(context, bone, channel_of(bone.rotation_mode)[0])
+
+
+def switch_to_ik(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], as_bones: bool = False) -> None:
+    """Move the controls of chains to where the current pose puts them, and make their influence 1.
+
+    A chain without a pole gets one, an Empty or `as_bones` a control bone. Raises ChainError, with nothing changed.
+    """
+    growing = {tip.id_data for tip in tips} if as_bones else ()
+    with _switching(tips), new_bones_taken_back(*growing):
+        # What is all IK stays where it is; of a blend the shown pose is what must not jump.
+        moving = [tip for tip in tips if tip.analytic_ik_influence < 1.0]
+        blended = [tip for tip in moving if tip.analytic_ik_influence > 0.0]
+        if blended:
+            snap_pose(context, blended, at_full_influence=False)
+        if moving:
+            snap_targets(context, moving, as_bones=as_bones)
+        _set_influence(context, tips, 1.0)
+        for control in _controls(tips):
+            for mode in control.modes:
+                key_if_asked(context, control.owner, channel_of(mode)[0])
+
+
+def unmute_chains(tips: Iterable[bpy.types.PoseBone]) -> int:
+    """Switch chains on that are off and have a target; returns how many."""
+    muted = [tip for tip in tips if not tip.analytic_ik_enabled and tip.analytic_ik_target is not None]
+    for tip in muted:
+        tip.analytic_ik_enabled = True
+    return len(muted)
+
+
+def _switching(tips: Sequence[bpy.types.PoseBone]):
+    """Everything as before if a switch fails. Raises ChainError if the influence cannot be set."""
+    for tip in tips:
+        check_changeable(tip.id_data)
+        data = tip.id_data.animation_data
+        if data is not None and data.drivers.find(f"{tip.path_from_id()}.{_INFLUENCE}") is not None:
+            raise ChainError(messages.INFLUENCE_DRIVEN(bone=tip.name))
+    changed = [tip.id_data for tip in tips] + [control.ob for control in _controls(tips)]
+    return all_or_nothing(list(dict.fromkeys(changed)), keys=True)
+
+
+def _set_influence(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], influence: float) -> None:
+    for tip in tips:
+        setattr(tip, _INFLUENCE, influence)
+        # Between two switches a chain is either FK or IK.
+        key_if_asked(context, tip, _INFLUENCE, "CONSTANT")
+
+
+def _controls(tips: Sequence[bpy.types.PoseBone]) -> Iterator[Control]:
+    for tip in tips:
+        chain = settings_of(tip)
+        if chain.target is not None:
+            yield Control(chain.target, chain.subtarget, chain.use_rotation)
+        if chain.pole_target is not None:
+            yield Control(chain.pole_target, chain.pole_subtarget, False)

@@ -1,4 +1,4 @@
-"""What chains do over frames into keys, written in bulk, and into a report."""
+"""Solved chains into keys, in bulk, with a report; and a forecast of what a bake will miss."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
@@ -7,23 +7,24 @@ import bpy
 import numpy as np
 
 from .. import messages
-from ..rig.blender.armatures import armature_named, bones_below
-from ..rig.blender.channels import LOCATION, SCALE
-from ..rig.data.settings import clear_settings
-from ..rig.data.switch import check_switchable, mute_following, mute_switch, switched_tips
+from ..rig.blender.armatures import armature_named, bones_below, posed_armatures
+from ..rig.blender.rotations import LOCATION, SCALE
+from ..rig.data.settings import check_switchable, clear_settings, mute_following, mute_switch, switched_tips
 from ..rig.data.undoing import all_or_nothing
 from ..rig.live import handlers as live
 from ..rig.live.scene_plan import ScenePlan
-from ..rig.model.lengthening import growth, may_stretch, scaled_bones
-from ..rig.model.limb import chain_bones
-from ..rig.model.order import ChainName, live_tips
+from ..rig.model.body import bodies_of
+from ..rig.model.limb import chain_bones, growth, may_stretch, scaled_bones
+from ..rig.model.order import ChainName, chain_order, live_tips, objects_of
+from ..rig.pose.reading import SceneReader
+from ..rig.pose.single_frame import follow
+from ..rig.pose.solving import solve_limb, tell
 from ..rig.status.problems import read_chains
-from ..solvers import ChainError
+from ..solvers import ChainError, Outcome
 from .collecting import Motion, collect, turned_bones
-from .keys import BoneKeys, check_unshared, check_writable, key_times, write_keys
-from .reduction import needed_frames
+from .keys import BoneKeys, check_unshared, check_writable, key_times, needed_frames, write_keys
 from .report import file_report, publish
-from .stepping import Steps, at_once
+from .stepping import Steps, at_once, stepping_apart
 
 Scales = dict[str, np.ndarray]
 """The scales of bones: frames x 3."""
@@ -230,3 +231,50 @@ def _switch_off(carried: Mapping[ChainName, Sequence[str]], after: str) -> None:
             ob.pose.bones[chain.tip].analytic_ik_enabled = False
         else:
             clear_settings(ob.pose.bones[chain.tip])
+
+
+_FRAMES = 20
+"""How many frames are looked at."""
+_SECONDS = 0.5
+"""How long a dialog may be late; what was seen by then counts."""
+
+
+def part_out_of_reach(context: bpy.types.Context, chains: Sequence[ChainName], frames: range) -> float:
+    """The part of the frames, 0 to 1, at which some of the chains cannot reach their targets.
+
+    The user's scene keeps its frame. Returns 0 if it alone could tell, because chains depend on it.
+    """
+    seen = missed = 0
+    until = perf_counter() + _SECONDS
+    armatures = [armature_named(name) for name in dict.fromkeys(chain.armature for chain in chains)]
+    tips = [armature_named(chain.armature).pose.bones[chain.tip] for chain in chains]
+    # A bone that follows its limbs follows all of them.
+    tips += [ob.pose.bones[name] for ob in armatures if bodies_of(ob) for name in live_tips(ob)]
+    with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:
+        if go_to is None:
+            return 0.0
+        for frame in frames[:: max(1, len(frames) // _FRAMES)]:
+            seen += 1
+            missed += _misses(SceneReader(go_to(frame), frame_changed=True), set(chains))
+            if perf_counter() > until:
+                break
+    return missed / max(seen, 1)
+
+
+def _misses(scene: SceneReader, chains: set[ChainName]) -> bool:
+    """Whether one of the chains cannot reach its target as the scene stands."""
+    order = chain_order(ob.evaluated_get(scene.depsgraph) for ob in posed_armatures(scene.depsgraph))
+    for chain in order.steps:
+        reader = scene.armature(armature_named(chain.armature))
+        try:
+            if chain in order.limbs:
+                follow(reader, chain.tip, [limb.tip for limb in order.limbs[chain]])
+                continue
+            posed = solve_limb(reader.limb(chain.tip))
+        except ChainError:
+            # The bake itself says what is wrong with it.
+            continue
+        if chain in chains and posed.outcome in (Outcome.TOO_FAR, Outcome.TOO_NEAR):
+            return True
+        tell(reader, posed)
+    return False

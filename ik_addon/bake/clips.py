@@ -17,6 +17,7 @@ from ..rig.blender.clips import (
     clip_in,
     clip_name,
     clips_of,
+    motion_frames,
     moved_channels,
     play,
     playing_alone,
@@ -24,7 +25,6 @@ from ..rig.blender.clips import (
     put_at_rest,
     slot_of,
 )
-from ..rig.blender.motion import motion_frames
 from ..rig.data.control_clips import controls_follow, partner, separate_controls
 from ..rig.data.undoing import all_or_nothing
 from ..rig.live import handlers as live
@@ -33,8 +33,8 @@ from ..solvers import ChainError
 from .baking import baked, finish_chains
 from .keys import check_keyable
 from .report import file_report, left_out, publish
+from .saving import TimeLimitError
 from .stepping import Steps, at_once, in_time, part_of
-from .stopping import TimeLimitError
 
 Result = TypeVar("Result")
 

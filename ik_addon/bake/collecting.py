@@ -1,24 +1,24 @@
-"""What chains do over frames: sampled where F-Curves alone say where their controls are, else seen frame by frame."""
+"""What chains do over frames: sampled where F-Curves tell all, else seen frame by frame."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from pathlib import Path
+from typing import BinaryIO, TypeVar
 
 import bpy
 import numpy as np
 
 from .. import messages
 from ..rig.blender.armatures import armature_named
-from ..rig.blender.channels import LOCATION, SCALE, Raw, raw_values
-from ..rig.blender.rotations import continuous, continuous_numbers
+from ..rig.blender.rotations import LOCATION, SCALE, Raw, continuous, continuous_numbers, raw_values
 from ..rig.blender.sampling import Sampler
 from ..rig.data.settings import body_settings_of, settings_of
 from ..rig.live import handlers as live
 from ..rig.live.handler_lists import others_handle_frames
 from ..rig.live.scene_plan import ScenePlan
 from ..rig.model.foot import possible_end_bones
-from ..rig.model.lengthening import scaled_bones
-from ..rig.model.limb import link_bones, missed_world
+from ..rig.model.limb import link_bones, missed_world, scaled_bones
 from ..rig.model.limb_model import LimbModel, animated_bones
 from ..rig.model.order import ChainName, objects_of
 from ..rig.pose.kinematics import FkTrack, joints_of, posed
@@ -29,12 +29,43 @@ from ..rig.pose.sources import EvaluatedPlaces, SeenPlaces
 from ..rig.pose.track_reading import TrackReader, same_wishes
 from ..rig.pose.track_solving import errors_world, solve_each, solve_tracks
 from ..rig.pose.tracks import PlannedChain, PoseTrack, Reading
-from ..rig.status.afterwards import moved_afterwards
-from ..rig.status.states import States
+from ..rig.status.states import States, moved_afterwards
 from ..solvers import ChainError
-from .course import Course, course_at, course_of, joined
-from .report import ChainRecord
+from .report import ChainRecord, Course, course_at, course_of, joined
 from .stepping import GoTo, Steps, stepping, stepping_apart
+
+_PART = 1 << 20
+"""Bytes that are read at once."""
+
+
+def beginning(path: Path, count: int) -> bytes:
+    """The first so many bytes of a file, or all that it has. Raises OSError if it cannot be read."""
+    with path.open("rb") as stream:
+        return stream.read(count)
+
+
+def text_of(path: Path | None, most: int) -> bytes | None:
+    """All of a file, or of stdin if there is no path; None if that is no text, which has no byte of zero, or longer.
+
+    most: how many bytes it may have: a device and a pipe may have no end. Raises OSError if it cannot be read.
+    """
+    if path is None:
+        return _text(sys.stdin.buffer, most)
+    with path.open("rb") as stream:
+        return _text(stream, most)
+
+
+def _text(stream: BinaryIO, most: int) -> bytes | None:
+    found = bytearray()
+    while len(found) <= most:
+        part = stream.read(_PART)
+        if b"\0" in part:
+            return None
+        if not part:
+            return bytes(found)
+        found += part
+    return None
+
 
 _Poses = dict[ChainName, PoseTrack | ChainError]
 

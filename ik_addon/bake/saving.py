@@ -1,18 +1,24 @@
-"""Files that are written whole or not at all: beside their place first, and renamed once they are complete."""
+"""Files written whole or not at all, whether two paths are one file, and how a run is stopped between two steps."""
 
 import filecmp
 import os
 import secrets
 import shutil
+import signal
 import struct
-from collections.abc import Callable, Iterable
-from contextlib import redirect_stdout, suppress
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
 from io import StringIO
+from math import inf
 from pathlib import Path
+from time import monotonic
+from types import FrameType
 
 import bpy
 
 from .. import messages
+from ..solvers import ChainError
 
 _ENDS = (24, 32)
 """How long the block is with which an uncompressed file ends, until Blender 4.5 and since 5.0."""
@@ -184,3 +190,118 @@ def ignores_case(folder: Path) -> bool:
         return trial.with_name(trial.name.upper()).exists()
     finally:
         trial.unlink(missing_ok=True)
+
+
+class KnownPaths:
+    """Paths, each with what it is. Links are followed, and capitals make no difference where the folder says so."""
+
+    def __init__(self) -> None:
+        self._folders: dict[Path, str] = {}
+        self._alike: dict[str, list[tuple[str, str]]] = {}
+        self._nodes: dict[tuple[int, int], str] = {}
+
+    def add(self, path: Path, what: str) -> None:
+        """Add a path, which need not exist. Of two that lead to one file the first counts."""
+        place, node = self._look(path)
+        self._alike.setdefault(_folded(place), []).append((place, what))
+        if node is not None:
+            self._nodes.setdefault(node, what)
+
+    def at(self, path: Path, hard_links: bool = True) -> str | None:
+        """What is at a path; None if nothing is. hard_links: whether two names of the same data are one file."""
+        place, node = self._look(path)
+        for other, what in self._alike.get(_folded(place), ()):
+            if place == other or ignores_case(Path(place).parent):
+                return what
+        return self._nodes.get(node) if hard_links and node is not None else None
+
+    def _look(self, path: Path) -> tuple[str, tuple[int, int] | None]:
+        """Where a path leads, and what tells its data from that of other files; None if there is none."""
+        folder = path.parent
+        if folder not in self._folders:
+            # Many files are in few folders, and each link on the way to one is a question to the disk.
+            self._folders[folder] = os.path.realpath(folder)
+        place = os.path.join(self._folders[folder], path.name)
+        if path.name in ("", os.pardir) or os.path.islink(place):
+            place = os.path.realpath(path)
+        try:
+            found = os.stat(place)
+        except OSError:
+            return place, None
+        return place, (found.st_dev, found.st_ino)
+
+
+def first_doubled(paths: Iterable[Path]) -> tuple[int, int] | None:
+    """The indices of the first two paths that lead to one file; None if no two do."""
+    places = KnownPaths()
+    for k, path in enumerate(paths):
+        other = places.at(path, hard_links=False)
+        if other is not None:
+            return int(other), k
+        places.add(path, str(k))
+    return None
+
+
+def _folded(place: str) -> str:
+    return unicodedata.normalize("NFC", place).casefold()
+
+
+_asked: list[int] = []
+_limits: list[tuple[float, float]] = []
+"""Of the work that is going on: when it has to end, and how many seconds it was given."""
+
+
+class Stopped(KeyboardInterrupt):
+    """Somebody asked to stop. number: of the signal by which."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__("stopped")
+        self.number = number
+
+
+class TimeLimitError(ChainError):
+    """The time is up. What was done until then is kept, by whoever can."""
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Inside, `check_time` raises TimeLimitError after so many seconds; None: never."""
+    _limits.append((inf, inf) if seconds is None else (monotonic() + seconds, seconds))
+    try:
+        yield
+    finally:
+        _limits.pop()
+
+
+def check_time() -> None:
+    """Raise TimeLimitError where the time is up."""
+    if _limits and monotonic() > _limits[-1][0]:
+        raise TimeLimitError(messages.TOO_LONG(seconds=_limits[-1][1]))
+
+
+@contextmanager
+def stops_heard() -> Iterator[None]:
+    """Inside, `stop_if_asked` raises what is asked once; who asks twice does not want to wait for it."""
+    _asked.clear()
+    try:
+        before = {number: signal.signal(number, _ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    except ValueError:
+        # Another thread than the main one: signals do not go there.
+        before = {}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+def stop_if_asked() -> None:
+    """Raise Stopped where somebody has asked to stop."""
+    if _asked:
+        raise Stopped(_asked[0])
+
+
+def _ask(number: int, _: FrameType | None) -> None:
+    _asked.append(number)
+    if len(_asked) > 1:
+        raise Stopped(number)

@@ -13,7 +13,7 @@ import bpy
 
 from ..rig.blender.cleanup import Scratch, all_clean, surely
 from ..rig.live import handlers as live
-from .stopping import check_time
+from .saving import check_time
 
 Result = TypeVar("Result")
 Steps = Generator[tuple[int, int], None, Result]

@@ -10,9 +10,9 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 
 from .. import messages
-from ..bake.stopping import stop_if_asked
-from ..command_line.working import NoClusterError
-from .request import remove_leftovers
+from ..bake.saving import stop_if_asked
+from ..command_line.files import NoClusterError
+from .crew import remove_leftovers
 from .task import carry_out, version
 
 _TIMEOUT = _LOOK = 10.0

@@ -9,9 +9,8 @@ from contextlib import redirect_stderr, redirect_stdout
 import bpy
 
 from .. import command_line
-from ..bake.saving import mark_unfinished
-from ..bake.stopping import Stopped, stops_heard
-from .request import from_request
+from ..bake.saving import Stopped, mark_unfinished, stops_heard
+from .crew import from_request
 
 
 def work() -> int:

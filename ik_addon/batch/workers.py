@@ -4,11 +4,10 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..command_line.saying import counted, remark, say
-from ..command_line.working import Entries, failed
+from ..command_line.console import counted, remark, say
+from ..command_line.files import Entries, failed
 from . import cluster
-from .crew import Crew, suitable_jobs
-from .request import to_requests
+from .crew import Crew, suitable_jobs, to_requests
 
 
 def worked_on(files: Sequence[Path], options: argparse.Namespace) -> Entries:

@@ -17,18 +17,13 @@ import bpy
 
 from .. import messages
 from ..bake.report import foot_words, words
-from ..bake.stopping import Stopped, stop_if_asked, stops_heard, time_limit
+from ..bake.saving import Stopped, stop_if_asked, stops_heard, time_limit
 from ..solvers import ChainError
-from .baking import bake_file
-from .checking import check_file
-from .native import native_file
-from .noise import leave_noise, noise_apart
+from .commands import bake_file, check_file, native_file, plant_file, rig_file
+from .console import complain, leave_noise, noise_apart, remark, say, say_sum
+from .files import NoClusterError, Workers, failed, worked_on
 from .options import read_options
-from .planting import plant_file
 from .reports import Ledger, entries_kept, merge
-from .rigging import rig_file
-from .saying import complain, remark, say, say_sum
-from .working import NoClusterError, Workers, failed, worked_on
 
 _WORK = {"bake": bake_file, "check": check_file, "native": native_file, "plant": plant_file, "rig": rig_file}
 _handles: list[object] = []

@@ -1,16 +1,20 @@
-"""What commands share: where a file goes, what is in it, and which of its clips are meant."""
+"""Files of a command: where they are listed, where each goes, which of its clips are meant, and who works on them."""
 
 import argparse
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import bpy
 
 from .. import messages
+from ..bake.collecting import text_of
 from ..bake.formats import BLEND, SUFFIXES, VRM, check_readable, check_replaceable, open_file, write_file
-from ..bake.saving import check_place
+from ..bake.saving import Stopped, check_place
 from ..planting import Ground
 from ..solvers import ChainError
-from .saying import say
+from .console import complain, say
 
 
 def output_of(file: Path, options: argparse.Namespace) -> Path:
@@ -79,3 +83,165 @@ def span_of(entries: list[dict]) -> range:
     """The frames from the first of all entries to the last."""
     frames = [entry["frames"] for entry in entries]
     return range(min(each[0] for each in frames), max(each[1] for each in frames) + 1)
+
+
+_LINES = re.compile(r"([1-9]\d*)-([1-9]\d*)$")
+_LONGEST_LIST = 100_000_000
+"""Bytes of a list of files."""
+_OF_WORKERS = ("jobs", "cluster", "tries")
+"""Options for which there must be worker processes."""
+DEFAULTS = {"files_from": None, "lines": None, "resume": False, "time_limit": None, "jobs": None, "cluster": None}
+"""What these options are for commands that do not have them."""
+
+
+def many_options() -> argparse.ArgumentParser:
+    """The options, as a parent for the parsers of commands."""
+    parser = argparse.ArgumentParser(add_help=False)
+    many = parser.add_argument_group("many files")
+    many.add_argument("--files-from", metavar="LIST", help="text file with a path on each line, -: standard input")
+    many.add_argument("--lines", type=_lines, metavar="A-B", help="first and last line of LIST")
+    many.add_argument(
+        "--resume", action="store_true", help="leave out what --report lists without an error, if its output is there"
+    )
+    many.add_argument(
+        "--time-limit",
+        type=_seconds,
+        metavar="S",
+        help="seconds after which a file is given up; plant and check keep the clips that are done (default: none)",
+    )
+    workers = parser.add_argument_group("worker processes", description="Only the Python package has them.")
+    workers.add_argument("--jobs", type=_jobs, metavar="N", help="worker processes on this machine, or auto")
+    workers.add_argument("--cluster", metavar="ADDRESS", help="Dask scheduler, or the file that it wrote")
+    workers.add_argument(
+        "--tries", type=_tries, metavar="K", help="attempts at a file on which the worker process crashes (default: 2)"
+    )
+    return parser
+
+
+def read_list(options: argparse.Namespace) -> None:
+    """Put the files of --files-from into `options.files`. Exits as argparse does if they make no sense.
+
+    Paths are relative to the current folder. Empty lines name no file, and count for --lines.
+    """
+    if options.files_from is None:
+        if options.lines:
+            options.usage_error(messages.LINES_OF_LIST())
+        return
+    if options.files:
+        options.usage_error(messages.FILES_AND_LIST())
+    try:
+        content = text_of(None if options.files_from == "-" else Path(options.files_from), _LONGEST_LIST)
+    except OSError as error:
+        reason = error.strerror or error
+        options.usage_error(messages.OF(whose=options.files_from, said=messages.UNREADABLE(reason=reason)))
+    if content is None:
+        said = messages.NOT_A_LIST(most=_LONGEST_LIST // 1_000_000)
+        options.usage_error(messages.OF(whose=options.files_from, said=said))
+    # A name need not be UTF-8.
+    lines = [os.fsdecode(line.strip()) for line in content.removeprefix(b"\xef\xbb\xbf").splitlines()]
+    options.files = [Path(line) for line in lines if line]
+    first, last = options.lines or (1, len(lines))
+    if first > len(lines) and options.lines:
+        options.usage_error(messages.LIST_ENDS(path=options.files_from, count=len(lines), first=first, last=last))
+    before = sum(map(bool, lines[: first - 1]))
+    options.lines = before, before + sum(map(bool, lines[first - 1 : last]))
+
+
+def take_lines(options: argparse.Namespace) -> None:
+    """Leave of the files, once all are checked, those that --lines names."""
+    if options.lines:
+        options.files = options.files[slice(*options.lines)]
+
+
+def is_for_workers(options: argparse.Namespace) -> bool:
+    """Whether other processes are to work on the files."""
+    return options.jobs is not None or options.cluster is not None
+
+
+def check_run(options: argparse.Namespace, has_workers: bool) -> None:
+    """Exit as argparse does if these options do not go together, or need worker processes where there are none."""
+    if options.resume and options.report is None:
+        options.usage_error(messages.RESUME_WITHOUT_REPORT())
+    for name in (name for name in _OF_WORKERS if getattr(options, name, None) is not None):
+        option = f"--{name.replace('_', '-')}"
+        if not has_workers:
+            options.usage_error(messages.NO_WORKERS_HERE(option=option))
+        if not is_for_workers(options):
+            options.usage_error(messages.FOR_WORKERS(option=option))
+    if options.cluster is not None:
+        if options.jobs is not None:
+            options.usage_error(messages.JOBS_AND_CLUSTER())
+        for name in ("in_place", "output"):
+            if getattr(options, name, None):
+                options.usage_error(messages.NOT_ON_CLUSTER(option=f"--{name.replace('_', '-')}"))
+
+
+def _lines(text: str) -> tuple[int, int]:
+    match = _LINES.match(text)
+    if match is None or int(match[1]) > int(match[2]):
+        raise argparse.ArgumentTypeError(messages.NO_LINES(text=text))
+    return int(match[1]), int(match[2])
+
+
+def _jobs(text: str) -> int:
+    """A number of processes; 0 for as many as suit the machine."""
+    if text.lower() == "auto":
+        return 0
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(messages.NO_JOBS(text=text))
+    return int(text)
+
+
+def _tries(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(messages.NO_TRIES(text=text))
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value <= 1e6:
+        raise argparse.ArgumentTypeError(messages.NO_SECONDS(text=text))
+    return value
+
+
+Process = Callable[[Path, argparse.Namespace], list[dict]]
+"""Works on one file, says what there is to say, and returns its entries in the report."""
+
+Entries = Iterator[tuple[int, list[dict]]]
+"""The entries of each file, as (index, entries), when they are there."""
+
+Workers = Callable[[Sequence[Path], argparse.Namespace], Entries]
+"""Has files worked on in other processes, and says what there is to say; raises as `worked_on`."""
+
+
+class NoClusterError(Exception):
+    """There is no cluster to work on; nothing was begun."""
+
+
+def worked_on(files: Sequence[Path], options: argparse.Namespace, process: Process, workers: Workers | None) -> Entries:
+    """The entries of each file. workers: None where there are none.
+
+    Raises Stopped if somebody asks to stop, after the entries of what was stopped; NoClusterError if there is none.
+    """
+    if workers is not None and is_for_workers(options):
+        return workers(files, options)
+    return _here(files, options, process)
+
+
+def failed(file: Path, error: Exception | str) -> dict:
+    """Say what stopped a file; returns its entry in the report."""
+    return {"file": str(file), "frames": None, "seconds": 0.0, "chains": [], "error": complain(file, error)}
+
+
+def _here(files: Sequence[Path], options: argparse.Namespace, process: Process) -> Entries:
+    for index, file in enumerate(files):
+        try:
+            entries = process(file, options)
+        except Stopped:
+            yield index, [failed(file, messages.STOPPED())]
+            raise
+        yield index, entries

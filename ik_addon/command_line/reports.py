@@ -9,12 +9,12 @@ from time import monotonic
 
 from .. import messages
 from ..bake.certificate import certificate_of, certificate_text
-from ..bake.reading import text_of
+from ..bake.collecting import text_of
 from ..bake.report import SCHEMA, whole_report
 from ..solvers import ChainError
+from .console import complain, say_sum, written
 from .files import output_of
-from .paths import why_not_replaced
-from .saying import complain, say_sum, written
+from .options import why_not_replaced
 
 _INTERVAL = 5.0
 """Seconds between two times that a report is written; more where writing it takes more than a twentieth of them."""

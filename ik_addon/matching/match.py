@@ -1,29 +1,232 @@
-"""Match Source: read source and character, plan, place, key, and measure."""
+"""Match Source: pair limbs and clips, read source and character, plan, place, key, measure, and report."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
+from mathutils import Vector
 
 from .. import messages
+from ..authoring.finding.limbs import FoundLimb, find_limbs
 from ..authoring.fk_frames import checked_controls
 from ..authoring.snap import pose_snapped
 from ..bake.stepping import Steps, at_once, part_of
 from ..planting.feet.clip import LegMotion
-from ..planting.scene.carrier_bone import carrier_of
-from ..planting.scene.limbs import check_limbs, controls_ready
-from ..planting.scene.reading import Capture, captured
-from ..planting.scene.sources import is_planted, source_playing
+from ..planting.feet.planning import FootPlan
+from ..planting.scene.limbs import check_limbs, controls_ready, is_planted, source_playing
+from ..planting.scene.reading import Capture, captured, carrier_of, clip_rate, in_two_links, stepping_shown
+from ..planting.scene.report import of_action
 from ..planting.scene.writing import body_keys, controls_placed, write_plan
 from ..rig.blender.armatures import tag_pose
-from ..rig.blender.motion import motion_frames
+from ..rig.blender.clips import Clip, clip_name, clips_of, made_from, motion_frames
+from ..rig.blender.rotations import rotation_in
 from ..rig.data.undoing import all_or_nothing
+from ..rig.model.limb import chain_bones, end_in_tip, link_bones
 from ..rig.model.order import live_tips
 from ..solvers import ChainError
-from .pairs import LimbPair, pairs_of
-from .reading import joints_of_chain, joints_of_limb, limbs_shown, place_of
-from .report import match_report_of
-from .wanted import Arms, Match, plan_match, scales_of, way_between
+from .match_plan import Arms, Match, Place, plan_match, scales_of, swivel_errors, way_between
+
+
+@dataclass(frozen=True, slots=True)
+class LimbPair:
+    """A limb of a character and the same one of its source. tip: of its chain; limb: as it was found there."""
+
+    tip: bpy.types.PoseBone
+    limb: FoundLimb
+    source: FoundLimb
+
+
+def pairs_of(tips: Sequence[bpy.types.PoseBone], source: bpy.types.Object) -> list[LimbPair]:
+    """The limbs of these tips of one armature object for which its source has the same one.
+
+    Raises ChainError where there is none.
+    """
+    ob = tips[0].id_data
+    theirs = _by_kind(_limbs(source))
+    if not theirs:
+        raise ChainError(messages.SOURCE_NO_LIMB(source=source.name))
+    own = _by_kind(limb for limb in _limbs(ob) if limb.bones[-1] in {tip.name for tip in tips})
+    by_tip = {limb.bones[-1]: (limb, theirs[kind]) for kind, limb in own.items() if kind in theirs}
+    pairs = [LimbPair(tip, *by_tip[tip.name]) for tip in tips if tip.name in by_tip]
+    if not pairs:
+        raise ChainError(messages.MATCH_NO_PAIR(armature=ob.name, source=source.name))
+    return pairs
+
+
+def _limbs(ob: bpy.types.Object) -> tuple[FoundLimb, ...]:
+    """The legs and arms of an armature object."""
+    posed = {bone.name: bone.head for bone in ob.pose.bones}
+    return find_limbs(ob.data.bones, arms=True, posed=posed).limbs
+
+
+def _by_kind(limbs: Iterable[FoundLimb]) -> dict[tuple[str, str, str], FoundLimb]:
+    """Limbs by what they are; those that are one of several such are none."""
+    found: dict[tuple[str, str, str], list[FoundLimb]] = {}
+    for limb in limbs:
+        found.setdefault((limb.kind, limb.side, limb.place), []).append(limb)
+    return {kind: own[0] for kind, own in found.items() if len(own) == 1}
+
+
+_NUMBER = re.compile(r"\.\d+$")
+"""What Blender puts behind a name that is taken."""
+
+
+def clip_of_source(source: bpy.types.Object, clip: Clip) -> Clip:
+    """The clip of a source that has the name of a character's clip, or of the one that this was made from.
+
+    What importers put before names, and the number that Blender puts behind, do not count. ChainError where there is
+    none.
+    """
+    action, seen = clip.action, set()
+    while (older := made_from(action)) is not None and older not in seen:
+        action = older
+        seen.add(older)
+    clips = clips_of(source)
+    found = [each for each in clips if _bare(clip_name(each, clips)) == _bare(action.name)]
+    if not found:
+        raise ChainError(messages.SOURCE_NO_CLIP(source=source.name, clip=_bare(action.name)))
+    return found[0]
+
+
+def _bare(name: str) -> str:
+    return _NUMBER.sub("", name.rpartition("|")[2])
+
+
+@dataclass(frozen=True, slots=True)
+class Joints:
+    """The joints of a limb. links: bones that begin at one, root first. tip: its last bone; end: in its space."""
+
+    links: tuple[str, ...]
+    tip: str
+    end: Vector
+
+    def shown(self, ob: bpy.types.Object) -> np.ndarray:
+        """(n, 3), where they are in the world.
+
+        ob: evaluated.
+        """
+        bones, world = ob.pose.bones, np.array(ob.matrix_world, float)
+        end = np.array(bones[self.tip].matrix, float) @ (*self.end, 1.0)
+        points = np.array([*((*bones[name].head, 1.0) for name in self.links), end])
+        return (points @ world.T)[:, :3]
+
+
+def joints_of_chain(tip: bpy.types.PoseBone) -> Joints:
+    """The joints of a chain."""
+    return Joints(tuple(bone.name for bone in link_bones(chain_bones(tip))), tip.name, Vector(end_in_tip(tip)))
+
+
+def joints_of_limb(ob: bpy.types.Object, limb: FoundLimb) -> Joints:
+    """The joints of a limb that was found in an armature object."""
+    bones = ob.data.bones
+    last = bones[limb.bones[-1]]
+    end = bones[limb.end].head_local if limb.end else last.tail_local
+    links = tuple(name for name in limb.bones if name not in limb.segments)
+    return Joints(links, last.name, last.matrix_local.inverted_safe() @ end)
+
+
+def limbs_shown(
+    context: bpy.types.Context, ob: bpy.types.Object, limbs: Sequence[Joints], frames: range
+) -> Steps[LegMotion]:
+    """In steps: limbs of an armature object as shown at each frame, live chains solved; without feet."""
+    count = len(frames)
+    joints, lengths = np.empty((len(limbs), count, 3, 3)), np.empty((len(limbs), count, 2))
+    with stepping_shown(context, ob) as go_to:
+        for t, frame in enumerate(frames):
+            evaluated = ob.evaluated_get(go_to(frame))
+            for k, limb in enumerate(limbs):
+                joints[k, t], lengths[k, t] = in_two_links(limb.shown(evaluated))
+            yield t + 1, count
+    hips, knees, ankles = np.moveaxis(joints, 2, 0)
+    feet = np.tile(np.eye(3), (len(limbs), count, 1, 1))
+    return LegMotion(clip_rate(context.scene, frames), lengths.mean(axis=1), hips, knees, ankles, ankles, feet)
+
+
+def place_of(context: bpy.types.Context, ob: bpy.types.Object, limbs: Iterable[FoundLimb], frame: int) -> Place:
+    """Where an armature object is put up at a frame; its limbs at rest show what is left of it."""
+    with stepping_shown(context, ob) as go_to:
+        world = ob.evaluated_get(go_to(frame)).matrix_world.copy()
+    left = Vector()
+    for limb in limbs:
+        root = ob.data.bones[limb.bones[0]].head_local
+        left += {"L": root, "R": -root}.get(limb.side, Vector())
+    axis = Vector()
+    if left.length > 0.0:
+        # Bodies are built along an axis; what their limbs are off it does not turn a walk.
+        largest = max(range(3), key=lambda k: abs(left[k]))
+        axis[largest] = 1.0 if left[largest] > 0.0 else -1.0
+    return Place(np.array(world.translation, float), np.array(rotation_in(world) @ axis, float))
+
+
+_last: list[dict] = [{}]
+_by_action: dict[tuple[str, str], dict] = {}
+"""What was matched in this Blender, by the names of armature and action."""
+_MISSED = 1e-4
+"""Part of a limb by which its end may be off a place that it reaches."""
+
+
+def last_match_report() -> dict:
+    """What `match_source` did last; empty before that. World units, radians, frames of the scene."""
+    return _last[0]
+
+
+def matched_report(ob: bpy.types.Object) -> dict | None:
+    """What `match_source` did last in the action that an armature object plays now."""
+    return of_action(ob, _by_action)
+
+
+def match_report_of(
+    pairs: Sequence[LimbPair],
+    left_out: Sequence[bpy.types.PoseBone],
+    source: bpy.types.Object,
+    carrier: bpy.types.PoseBone | None,
+    before: LegMotion,
+    after: LegMotion,
+    plan: FootPlan,
+    match: Match,
+    frames: range,
+) -> dict:
+    """The report of limbs that were matched. before, after: the limbs as retargeted, and as Blender shows them now.
+
+    distance_before: how far ankle or wrist was from where the scaled source has it at most. error, swivel_error: how
+    far it is now, in the frames in which it reaches, and to how different a side knee or elbow bends.
+    """
+    ob = pairs[0].tip.id_data
+    off = np.linalg.norm(after.ankles - match.ends(after.hips), axis=-1)
+    was_off = np.linalg.norm(before.ankles - match.ends(before.hips), axis=-1)
+    # A limb without a number misses too.
+    reached, swivels = off <= _MISSED * after.reaches[:, None], swivel_errors(after, match)
+    limbs = [
+        {
+            "tip": pair.tip.name,
+            "source_bone": pair.source.bones[-1],
+            "kind": pair.limb.kind,
+            "side": pair.limb.side,
+            "length": float(after.reaches[k]),
+            "scale": float(match.scales[k]),
+            "distance_before": float(was_off[k].max()),
+            "error": float(off[k][reached[k]].max(initial=0.0)),
+            "swivel_error": float(swivels[k][reached[k]].max(initial=0.0)),
+            "unreached_frames": [frames[t] for t in np.flatnonzero(~reached[k])],
+        }
+        for k, pair in enumerate(pairs)
+    ]
+    _last[0] = {
+        "armature": ob.name,
+        "source": source.name,
+        "action": ob.animation_data.action.name,
+        "body": carrier.name if carrier is not None else "",
+        "frames": [frames.start, frames[-1], frames.step],
+        "limbs": limbs,
+        "left_out": [tip.name for tip in left_out],
+        "body_shift": float(np.linalg.norm(plan.shifts, axis=1).max()),
+        "unreached_frames": [frames[t] for t in np.flatnonzero(~reached.all(axis=0))],
+    }
+    _by_action[ob.name, _last[0]["action"]] = _last[0]
+    return _last[0]
+
 
 _MADE = "matched"
 

@@ -7,22 +7,18 @@ from typing import NamedTuple
 import bpy
 
 from .. import messages
-from ..authoring.editing import delete_bones
+from ..authoring.control_bones import delete_bones
 from ..rig.data.relation import forget_trigger
 from ..rig.data.settings import NATIVE_RECORD, native_tips
 from ..rig.model.foot import end_bone, toe_of
 from ..rig.pose.reading import ArmatureReader, SceneReader
 from ..solvers import ChainError
-from . import marks
-from .marks import NativeRecord
+from . import records
 from .measuring import ALLOWED, measure
-from .mechanism import make_bones
-from .properties import native_settings, to_live, to_native
-from .refusals import check_armature, check_bones, check_chain, check_limb
-from .removed import put_back, remove_still_ik
-from .shape import Shape, shape_of
-from .uses import rolls, uses_of
-from .wiring import Wiring, lay, wire
+from .mechanism import make_bones, native_settings, to_live, to_native
+from .parts import Wiring, lay, wire
+from .records import NativeRecord, put_back, remove_still_ik
+from .shape import Shape, check_armature, check_bones, check_chain, check_limb, rolls, shape_of, uses_of
 
 
 class Native(NamedTuple):
@@ -76,7 +72,7 @@ def make_native(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], 
         raise left[0]
     for wiring in done:
         tip = ob.pose.bones[wiring.shape.tip]
-        marks.keep(tip, replace(marks.record_of(tip), figure=figures[tip.name]))
+        records.keep(tip, replace(records.record_of(tip), figure=figures[tip.name]))
     return Native(
         tips=tuple(wiring.shape.tip for wiring in done),
         figure=max(figures[wiring.shape.tip] for wiring in done),
@@ -95,7 +91,7 @@ def make_live(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) ->
     """
     ob = tips[0].id_data
     check_armature(ob)
-    names = list(dict.fromkeys(each.name for tip in tips for each in marks.alike(tip)))
+    names = list(dict.fromkeys(each.name for tip in tips for each in records.alike(tip)))
     _take_back(context, ob, names, unused=True)
     return names
 
@@ -125,9 +121,9 @@ def _made(context: bpy.types.Context, ob: bpy.types.Object, shapes: Sequence[Sha
     wirings = []
     for shape in shapes:
         tip = ob.pose.bones[shape.tip]
-        record = NativeRecord(marks.new_key(ob, tip), had_animation)
+        record = NativeRecord(records.new_key(ob, tip), had_animation)
         wirings.append(lay(shape, uses_of(tip, shape, switch), record.key, [each.mechanism for each in wirings]))
-        marks.keep(tip, record)
+        records.keep(tip, record)
     make_bones([wiring.mechanism for wiring in wirings])
     for wiring in wirings:
         shape, tip = wiring.shape, ob.pose.bones[wiring.shape.tip]
@@ -150,11 +146,11 @@ def _take_back(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence
     chain then go too."""
     helpers, had_animation = set(), True
     for name in names:
-        marks.follow_controls(ob.pose.bones[name])
+        records.follow_controls(ob.pose.bones[name])
     for name in names:
         tip = ob.pose.bones[name]
-        record = marks.record_of(tip)
-        own = set(marks.helpers_of(ob, record.key))
+        record = records.record_of(tip)
+        own = set(records.helpers_of(ob, record.key))
         helpers |= own
         had_animation = had_animation and record.had_animation
         _release(ob, own)
@@ -166,11 +162,11 @@ def _take_back(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence
     if not names:
         return
     if unused:
-        left = marks.unused_helpers(ob) - helpers
+        left = records.unused_helpers(ob) - helpers
         _release(ob, left)
         helpers |= left
     _remove_drivers(ob, tuple(ob.pose.bones[name].path_from_id() for name in helpers))
-    delete_bones(ob, helpers, marks.MECHANISM)
+    delete_bones(ob, helpers, records.MECHANISM)
     data = ob.animation_data
     if not had_animation and data and not (data.action or data.drivers or data.nla_tracks):
         ob.animation_data_clear()
@@ -179,7 +175,7 @@ def _take_back(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence
 
 def _release(ob: bpy.types.Object, helpers: set[str]) -> None:
     """Let no bone follow these helpers."""
-    for bone, constraint in list(marks.constraints_on(ob, helpers)):
+    for bone, constraint in list(records.constraints_on(ob, helpers)):
         _remove_constraint(bone, constraint)
 
 

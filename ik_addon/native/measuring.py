@@ -1,4 +1,4 @@
-"""How far a native chain is from what the live one would show."""
+"""How far a native chain is from what the live one would show, and what keeps it there."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,15 +9,19 @@ from random import Random
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
-from ..authoring.comparing import keyed_frames
+from .. import messages
+from ..authoring.adopt import keyed_frames
 from ..bake.stepping import stepping_apart
-from ..rig.blender.channels import quaternion_of
+from ..rig.blender.armatures import is_evaluated_in
+from ..rig.blender.rotations import quaternion_of
 from ..rig.data.settings import Settings, settings_of
 from ..rig.live import handlers as live
-from ..rig.pose.reading import ArmatureReader, SceneReader
+from ..rig.pose.reading import ArmatureReader, SceneReader, gone_pole
 from ..rig.pose.solving import PosedLimb, solve_limb
-from .properties import native_settings, value_of
-from .wiring import Wiring
+from ..solvers import ChainError
+from . import records
+from .mechanism import native_settings, value_of
+from .parts import Wiring
 
 ALLOWED = 1e-4
 """Of a chain's length for positions, of an axis's length for orientations."""
@@ -161,3 +165,35 @@ def _place(context: bpy.types.Context, wiring: Wiring, stand_ins: Iterable[bpy.t
 
 def _unit(random: Random) -> Vector:
     return Vector([random.gauss(0.0, 1.0) for _ in range(3)]).normalized()
+
+
+_CHANGED = 1e-3
+"""Part of its length by which a native chain is off when it was changed. Nearly straight, it rounds more than usual."""
+
+
+def problem_of(tip: bpy.types.PoseBone, depsgraph: bpy.types.Depsgraph) -> str:
+    """What is wrong with the native chain of an original tip as a depsgraph evaluated it; "": nothing."""
+    ob, prefix = tip.id_data, messages.BONE(bone=tip.name)
+    if ob.mode == "EDIT" or not is_evaluated_in(ob, depsgraph):
+        return ""
+    if ob.data.pose_position == "REST":
+        return messages.REST_POSITION(armature=ob.name)
+    try:
+        copy = _copy_of(tip)
+        reader = SceneReader(depsgraph).armature(ob)
+        settings = native_values(reader.tip(tip.name))
+        if error := gone_pole(settings):
+            raise error
+        off = difference(reader, tip.name, settings)
+    except ChainError as error:
+        return messages.OF(whose=prefix, said=messages.NATIVE_UNSOUND(said=str(error).removeprefix(f"{prefix}: ")))
+    if copy:
+        return messages.OF(whose=prefix, said=messages.NATIVE_COPIED(other=copy))
+    # Written so that a figure that is not a number counts as well.
+    return "" if off <= _CHANGED else messages.OF(whose=prefix, said=messages.NATIVE_CHANGED())
+
+
+def _copy_of(tip: bpy.types.PoseBone) -> str:
+    """The name of another tip whose chain follows the same helper bones: one of both is a copy of the other."""
+    own = records.followed_by(tip)
+    return next((each.name for each in records.alike(tip)[1:] if own & records.followed_by(each)), "")

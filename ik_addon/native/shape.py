@@ -1,14 +1,25 @@
-"""A limb in its FK pose, as its helpers have it at rest: in the rest space of the bone above its root."""
+"""A limb in its FK pose, as its helpers have it at rest; which parts it needs, and whether it can be native at all."""
 
 from dataclasses import dataclass
 from itertools import pairwise
+from math import atan2, cos, pi, tau
 
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
+from .. import messages
+from ..authoring.control_bones import has_editable_bones
+from ..rig.blender.animation import animated_channels, is_animated, is_driven
+from ..rig.blender.dependencies import movers_of
+from ..rig.data.relation import is_tie
+from ..rig.model.body import bodies_of
 from ..rig.model.foot import heel_and_axis
-from ..rig.model.limb import BoneReading, Limb
+from ..rig.model.limb import BoneReading, Limb, chain_bones
+from ..rig.status.problems import check_changeable
+from ..solvers import ChainError
 from ..solvers.bending import start_frame
+from ..solvers.vectors import cosine_wave
+from .mechanism import NAMES, homes_of, key_of, live_path
 
 OUT_OF_PLACE = 1e-4
 """How unevenly a bone may be scaled, as a part of its size, where that is rounding."""
@@ -158,3 +169,214 @@ def aimed(point: Vector, y: Vector, z: Vector) -> Matrix:
     """The matrix of a bone at a point, with these axes."""
     turn = Matrix((y.cross(z), y, z)).transposed().to_quaternion()
     return placed(point, turn)
+
+
+@dataclass(frozen=True, slots=True)
+class HingeBend:
+    """A knee with an axis of its own, in the FK pose of the bone above it.
+
+    axis: of the hinge. zero: of the second link at angle 0. turn: from the FK orientation of the second bone to its
+    orientation at angle 0. lowest, highest: angles. middle: at which the limb is straightest. level, amplitude: the
+    cosine of the bend is level + amplitude * cos(angle - middle). sign: the side of the middle on which the knee bends.
+    """
+
+    axis: Vector
+    zero: Vector
+    turn: Quaternion
+    lowest: float
+    highest: float
+    middle: float
+    level: float
+    amplitude: float
+    sign: float
+
+    def reach(self, first: float, second: float) -> tuple[float, float]:
+        """The nearest and the farthest that links of these lengths reach within the limits."""
+        ways = (self.sign * (angle - self.middle) for angle in (self.lowest, self.highest))
+        cosines = [self.level + self.amplitude * cos(min(max(way, 0.0), pi)) for way in ways]
+        squares = [max(0.0, first * first + second * second + 2.0 * first * second * cosine) for cosine in cosines]
+        return min(squares) ** 0.5, max(squares) ** 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """What of a chain's settings matters.
+
+    settings: names of those that become custom properties. hinge: of the knee.
+    """
+
+    settings: tuple[str, ...]
+    pole: bool
+    hold: bool
+    hinge: HingeBend | None
+
+    @property
+    def weight(self) -> tuple[str, tuple[str, ...]]:
+        """How much of the pose is the chain's: an expression, and the settings that it reads by their first letters."""
+        names = tuple(name for name in ("influence", "enabled") if name in self.settings)
+        return "*".join(name[0] for name in names) or "1", names
+
+    @property
+    def blends(self) -> bool:
+        return self.hold or bool(self.weight[1])
+
+    @property
+    def direct(self) -> bool:
+        """Whether the chain's own bones are always where the solution has them: helpers can then hang on these."""
+        return not self.blends and not self.stretches
+
+    @property
+    def swivels(self) -> bool:
+        return "swivel" in self.settings
+
+    @property
+    def softens(self) -> bool:
+        return "softness" in self.settings
+
+    @property
+    def stretches(self) -> bool:
+        return "stretch_max" in self.settings
+
+    @property
+    def rolls(self) -> bool:
+        return "foot_roll" in self.settings
+
+
+def rolls(tip: bpy.types.PoseBone) -> bool:
+    """Whether a chain's foot rolls, now or at another frame. Where it never does, its toe is the animator's."""
+    return tip.analytic_ik_foot_roll != 0.0 or is_animated(tip.id_data, live_path(tip, "foot_roll"))
+
+
+def uses_of(tip: bpy.types.PoseBone, shape: Shape, switch: bool) -> Uses:
+    """What of the settings of a chain matters. tip: the original one. switch: whether Influence does in any case."""
+    settings, names = shape.limb.settings, []
+
+    def is_used(name: str, rest: float) -> bool:
+        return getattr(settings, name) != rest or is_animated(tip.id_data, live_path(tip, name))
+
+    if is_animated(tip.id_data, live_path(tip, "enabled")):
+        names.append("enabled")
+    if switch or is_used("influence", 1.0):
+        names.append("influence")
+    if is_used("swivel", 0.0):
+        names.append("swivel")
+    hinge = hinge_bend(shape) if len(shape.links) == 2 else None
+    if is_used("flip", False):
+        names.append("flip")
+    if is_used("softness", 0.0):
+        names.append("softness")
+    if settings.reach == "STRETCH":
+        names.append("stretch_max")
+    if shape.foot and rolls(tip):
+        names += ["foot_roll", "toe_angle"]
+    return Uses(tuple(names), shape.limb.pole_armature is not None, settings.reach == "HOLD", hinge)
+
+
+def hinge_bend(shape: Shape) -> HingeBend | None:
+    """The hinge of a limb of two links in the space of its shape; None where its knee is free."""
+    limb = shape.limb
+    if limb.chain.limits is None:
+        return None
+    to_rest = shape.poses[0].to_quaternion() @ limb.bones[0].orientation(limb.bones[0].pose_armature).inverted()
+    carried, joint = to_rest @ limb.chain.limits[0].start, limb.chain.limits[1]
+    axis, zero = carried @ joint.axis, carried @ joint.zero
+    level, amplitude, middle = cosine_wave(zero, axis, shape.directions[0])
+    center = (joint.lowest + joint.highest) / 2.0
+    # Within half a turn of the range.
+    middle += tau * round((center - middle) / tau)
+    turn = carried @ joint.start.inverted() @ carried.inverted()
+    at = center - middle
+    if joint.lowest < middle < joint.highest:
+        # Both sides are legal: it bends as in the FK pose.
+        across = zero - axis * zero.dot(axis)
+        shown = shape.directions[1]
+        at = atan2(shown.dot(axis.cross(across)), shown.dot(across)) - middle
+        at -= tau * round(at / tau)
+    return HingeBend(
+        axis, zero, turn, joint.lowest, joint.highest, middle, level, amplitude, 1.0 if at >= 0.0 else -1.0
+    )
+
+
+_FIXED = (
+    *("target", "subtarget", "pole_target", "pole_subtarget", "chain_count", "end_bone", "solver"),
+    *("straight_axis", "reach", "least_motion", "use_rotation"),
+)
+"""Settings that a native chain has as they are when it is made."""
+
+
+def check_armature(ob: bpy.types.Object) -> None:
+    """Raise ChainError where an armature object can have no native chains."""
+    check_changeable(ob)
+    if not has_editable_bones(ob):
+        raise ChainError(messages.NATIVE_LINKED(armature=ob.name))
+    users = [each for each in bpy.data.objects if each.type == "ARMATURE" and each.data == ob.data]
+    if len(users) > 1:
+        other = next(each for each in users if each != ob)
+        raise ChainError(messages.NATIVE_SHARED(armature=ob.name, other=other.name))
+
+
+def check_chain(tip: bpy.types.PoseBone) -> None:
+    """Raise ChainError where the settings of a chain, or what animates its bones, keep it from being native."""
+    ob = tip.id_data
+    for name in _FIXED:
+        if is_animated(ob, live_path(tip, name)):
+            shown = tip.bl_rna.properties[f"analytic_ik_{name}"].name
+            raise ChainError(messages.NATIVE_SETTING_ANIMATED(setting=shown))
+    for name in NAMES:
+        if key_of(name) in tip:
+            raise ChainError(messages.NATIVE_NAME_TAKEN(name=key_of(name)))
+    for home in homes_of(ob):
+        if any(home.find(live_path(tip, name)) for name in NAMES) and not home[0].id_data.is_editable:
+            raise ChainError(messages.NATIVE_ACTION_LINKED(action=home[0].id_data.name))
+    above = {bone.name for bone in (tip, *tip.parent_recursive)}
+    body = next((name for name in bodies_of(ob) if name in above), None)
+    if body is not None:
+        raise ChainError(messages.NATIVE_BODY(body=body))
+
+
+def check_limb(limb: Limb) -> None:
+    """Raise ChainError where the way in which a limb is solved has no native form."""
+    count, settings = len(limb.bones), limb.settings
+    if limb.solver == "CCD":
+        raise ChainError(messages.NATIVE_CCD())
+    if count != 2 and settings.flip:
+        raise ChainError(messages.NATIVE_FLIP())
+    if count > 2 and settings.least_motion:
+        raise ChainError(messages.NATIVE_LEAST_MOTION())
+    for k, link in enumerate(limb.bones):
+        limits = link.limits
+        if limits is None:
+            continue
+        if limits.cone is not None:
+            raise ChainError(messages.NATIVE_CONE(limited=link.name))
+        if k == 0 or count != 2 or limits.hinge is None:
+            raise ChainError(messages.NATIVE_LIMITS(limited=link.name))
+    if settings.flip and limb.chain.limits is not None:
+        raise ChainError(messages.NATIVE_FLIP())
+
+
+def check_bones(limb: Limb, shape: Shape) -> None:
+    """Raise ChainError where a limb's bones are sized or moved in a way that helpers would not follow."""
+    ob, own = shape.ob, [*shape.own, *((shape.foot.foot, shape.foot.toe) if shape.foot else ())]
+    names = [name for name in own if name]
+    matrices = [(shape.root_parent, limb.parent_pose), *zip(shape.links, shape.poses, strict=True)]
+    for name, matrix in matrices:
+        if matrix is not None and not is_even(matrix):
+            raise ChainError(messages.NATIVE_UNEVEN(uneven=name))
+    for k, link in enumerate(limb.bones):
+        if not link.bone.use_inherit_rotation and link.bone.parent is not None and (k or limb.pole_armature is None):
+            raise ChainError(messages.NATIVE_ROTATION_NOT_INHERITED(free=link.name))
+    if shape.foot and shape.foot.toe and not ob.data.bones[shape.foot.toe].use_inherit_rotation:
+        raise ChainError(messages.NATIVE_ROTATION_NOT_INHERITED(free=shape.foot.toe))
+    animated = animated_channels(ob)
+    for name in names:
+        bone = ob.pose.bones[name]
+        driven = next((what for what in ("rotation", "location", "scale") if is_driven(ob, bone, what)), None)
+        if driven:
+            raise ChainError(messages.NATIVE_DRIVEN(driven=name))
+        if name in animated:
+            raise ChainError(messages.NATIVE_FK_KEYS(keyed=name))
+    chain = chain_bones(ob.pose.bones[shape.tip])
+    for mover in movers_of([*chain, *(ob.pose.bones[name] for name in names if name not in shape.own)]):
+        if not is_tie(mover.constraint):
+            raise ChainError(messages.NATIVE_CONSTRAINED(moved=mover.bone, constraint=mover.constraint.name))

@@ -3,9 +3,8 @@ feet that keep their grip on what moves."""
 
 from .feet.options import Options
 from .scene.checking import check_feet
-from .scene.ground import Ground
 from .scene.lock import lock, lock_again
-from .scene.plant import plant
+from .scene.plant import Ground, plant
 from .scene.report import last_lock_report, last_report
 from .scene.whole_clip import plant_clip, plant_clips
 

@@ -7,13 +7,11 @@ from collections.abc import Callable
 from functools import partial
 
 from .. import messages
-from .bending import Aim, aim_at
-from .ccd import ccd
+from .any_chain import ccd, triangulation
+from .bending import Aim, aim_at, blend, link_rotations
 from .chain import Chain, Goal, Outcome, Solution
 from .limited import solve_limited
 from .limits import Hinge, LimitError, Swing
-from .rotations import blend, link_rotations
-from .triangulation import triangulation
 from .two_bone import at_once, circle, law_of_cosines, sphere, two_links, vector
 from .vectors import ChainError, Kind
 

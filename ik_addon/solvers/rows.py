@@ -25,9 +25,8 @@ from .arrays import (
     product,
     raw_quaternions,
 )
-from .bending import OFF_LINE, TOO_FAR, start_of
+from .bending import OFF_LINE, TOO_FAR, link_rotations, start_of
 from .chain import MET, Chain, Goal, Outcome
-from .rotations import link_rotations
 from .vectors import LARGEST, ROUNDING, SMALL, STRAIGHT, ChainError
 
 BEHIND = -0.98

@@ -1,19 +1,18 @@
 """The shapes of a limited chain: its inner joints' turns, with the root at zero; how far each holds the end.
 
-Fold and aim: with a free root only the end's distance from the root matters for reaching a target. The longest and
-the shortest legal shape are joined by a path of legal shapes, along which the distance changes continuously: so every
-distance between theirs is met on the way (docs/mathematics.md has the proof and its limits).
-"""
+Chains of cones in one plane are bent in one pass, by Triangulation that looks one joint ahead."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
-from math import atan2, cos, hypot, inf, pi, sqrt, tau
+from itertools import pairwise
+from math import acos, asin, atan2, cos, hypot, inf, pi, sin, sqrt, tau
 from typing import NamedTuple
 
 from mathutils import Quaternion, Vector
 
 from .bending import BendFrame
-from .joints import Joint
+from .chain import reach_limits
+from .limits import AT_LIMIT, Joint
 from .vectors import cosine_wave, unit_across
 
 Turns = list[Quaternion]
@@ -315,3 +314,261 @@ def _placed(bends: Sequence[Bend], angles: Sequence[float]) -> tuple[list[Vector
 
 def _span(bends: Sequence[Bend], angles: Sequence[float]) -> float:
     return _placed(bends, angles)[0][-1].length
+
+
+_STEPS = 24
+_HALVINGS = 30
+_LOOSE = 1e-9
+
+
+def look_ahead(lengths: Sequence[float], cones: Sequence[float], distance: float) -> list[float] | None:
+    """Bends in radians of a chain's inner joints that hold its end at `distance` from its root; None: it found none.
+
+    cones: the largest bend of each inner joint. The chain lies in one plane: whatever links limited by cones reach in
+    space, they reach in a plane as well.
+
+    Source: R. Mueller-Cajar and R. Mukundan, "Triangulation: a new algorithm for inverse kinematics", sections 3.1.3
+    and 3.2. There the links after a joint count as straight, or as folded up where straight would break the next
+    joint's limit, and the angle that is tested lies to their chord, not to the next link. So it misses targets that
+    need them partly folded, and ones whose chord is not along the link. Here a joint leaves them any distance that
+    they can span, the largest first as in the paper, and only one at which the next joint has a legal angle left; the
+    last two joints, which have no choice, are tested to the end.
+
+    Not complete from three links on, as one joint ahead can be too short a sight and the distances are sampled:
+    [1, 1, 1] with cones of 90 and 30 degrees and the target at 2.0 is missed. Three links have a closed form, which
+    misses nothing (`cones`); what is missed of more links is folded as in `Shapes`.
+    """
+    size = max(lengths, default=0.0)
+    if not size or not all(lengths):
+        return None
+    pass_ = _Pass([length / size for length in lengths], [pi, *cones], distance / size)
+    directions = pass_.directions()
+    if directions is None:
+        return None
+    return [_wrapped(b - a) for a, b in pairwise(directions)]
+
+
+class _Pass:
+    """One pass in the plane: the root at the origin, the target on the positive x axis. Angles from that axis."""
+
+    def __init__(self, lengths: list[float], cones: list[float], distance: float) -> None:
+        self.lengths, self.cones, self.distance = lengths, cones, distance
+        self.reach = reach_limits(lengths)
+
+    def directions(self) -> list[float] | None:
+        x = y = 0.0
+        before, found = 0.0, []
+        for k, length in enumerate(self.lengths):
+            chosen = self._choose(k, x, y, before)
+            if chosen is None:
+                return None
+            found.append(chosen)
+            x, y, before = x + length * cos(chosen), y + length * sin(chosen), chosen
+        return found if hypot(x - self.distance, y) <= 1e-7 * self.reach[0][1] else None
+
+    def _choose(self, k: int, x: float, y: float, before: float) -> float | None:
+        """The direction of link k that leaves the longest rest and is legal, also for the next joint."""
+        lowest, highest = self._remaining(k, x, y)
+        if lowest > highest + _LOOSE:
+            return None
+        tried = None
+        for step in range(_STEPS + 1):
+            remaining = highest + (lowest - highest) * step / _STEPS
+            found = self._legal(k, x, y, before, remaining)
+            if found is None:
+                tried = remaining
+                continue
+            if tried is None:
+                return found
+            # The longest legal rest lies between the last one tried in vain and this one.
+            good = remaining
+            for _ in range(_HALVINGS):
+                middle = (tried + good) / 2.0
+                direction = self._legal(k, x, y, before, middle)
+                if direction is None:
+                    tried = middle
+                else:
+                    good, found = middle, direction
+            return found
+        return None
+
+    def _remaining(self, k: int, x: float, y: float) -> tuple[float, float]:
+        """The distances to the target that link k may leave."""
+        near, far = self.reach[k + 1]
+        distance, length = hypot(self.distance - x, y), self.lengths[k]
+        return max(near, abs(distance - length)), min(far, distance + length)
+
+    def _legal(self, k: int, x: float, y: float, before: float, remaining: float) -> float | None:
+        """The direction of link k that leaves `remaining`, of two the first that is legal; None: neither."""
+        for direction in self._two(k, x, y, remaining):
+            if k and abs(_wrapped(direction - before)) > self.cones[k] + _LOOSE:
+                continue
+            length = self.lengths[k]
+            if self._next_is_legal(k + 1, x + length * cos(direction), y + length * sin(direction), direction):
+                return direction
+        return None
+
+    def _two(self, k: int, x: float, y: float, remaining: float) -> tuple[float, float]:
+        """The two directions of link k that leave `remaining`; bulging to the side of positive bends first."""
+        distance, length = hypot(self.distance - x, y), self.lengths[k]
+        toward = atan2(-y, self.distance - x)
+        if not distance:
+            return toward, toward
+        cosine = (length * length + distance * distance - remaining * remaining) / (2.0 * length * distance)
+        angle = acos(max(-1.0, min(1.0, cosine)))
+        return toward - angle, toward + angle
+
+    def _next_is_legal(self, k: int, x: float, y: float, before: float) -> bool:
+        """Whether joint k has a legal angle that leaves the links after it what they can span."""
+        count = len(self.lengths)
+        if k >= count:
+            return True
+        lowest, highest = self._remaining(k, x, y)
+        if lowest > highest + _LOOSE:
+            return False
+        if k >= count - 2:
+            # No choice is left: follow it to the end.
+            return self._legal(k, x, y, before, max(lowest, min(highest, self.reach[k + 1][1]))) is not None
+        toward = atan2(-y, self.distance - x)
+        given = abs(_wrapped(before - toward))
+        nearest, farthest = (abs(_wrapped(self._two(k, x, y, rest)[1] - toward)) for rest in (lowest, highest))
+        return max(nearest - given, given - farthest) <= self.cones[k] + _LOOSE
+
+
+def _wrapped(angle: float) -> float:
+    return (angle + pi) % (2.0 * pi) - pi
+
+
+_SLACK = 1e-9
+"""Radians by which a bend may pass its cone before it is brought back to it: what rounding costs."""
+
+_NEAR = 0.03
+"""Radians off its cone at which a bend is certainly not at its limit: there sines differ by more than `AT_LIMIT`."""
+
+_PLACES = 6
+_ZERO, _AXIS = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
+"""Of every joint of a chain that is straight in its zero pose, seen from its first link and its normal."""
+
+
+def bends_at(lengths: Sequence[float], cones: Sequence[float], distance: float) -> list[float]:
+    """Bends in radians of the inner joints that hold the end at `distance` from the root, or as near as cones let it.
+
+    cones: the largest bend of each inner joint. The first joints bend first and the rest stays straight as long as it
+    may. What the pass over the joints misses is folded: see `Shapes`, of which this is the plane case.
+    """
+    count = len(lengths)
+    if count == 2:
+        return [min(_opened(lengths[0], lengths[1], distance), cones[0])]
+    if count < 2 or distance >= sum(lengths):
+        return [0.0] * (count - 1)
+    if all(lengths):
+        found = _three(lengths, cones, distance) if count == 3 else look_ahead(lengths, cones, distance)
+        if found is not None:
+            return found
+    return _folded(lengths, cones, distance)
+
+
+def placed(lengths: Sequence[float], bends: Sequence[float]) -> tuple[list[float], float, float]:
+    """The angles of the links of a bent chain to its first link, and where it ends, the first link along x."""
+    angle, x, y = 0.0, lengths[0], 0.0
+    angles = [angle]
+    for k, bend in enumerate(bends, 1):
+        angle += bend
+        angles.append(angle)
+        x += lengths[k] * cos(angle)
+        y += lengths[k] * sin(angle)
+    return angles, x, y
+
+
+def at_limits(bends: Sequence[float], cones: Sequence[float]) -> tuple[bool, ...]:
+    """Which joints stand at their limit, root first; a cone of half a turn is none. As `BallJoint.at_limit`."""
+    return (False, *[cones[k] - abs(bend) < _NEAR and _at_limit(bend, cones[k]) for k, bend in enumerate(bends)])
+
+
+def _at_limit(bend: float, cone: float) -> bool:
+    return cone < pi and sin(abs(bend) / 2.0) >= sin(cone / 2.0) - AT_LIMIT
+
+
+def _opened(first: float, second: float, distance: float) -> float:
+    """The bend between two links that hold their end at `distance`, or as near to it as they can.
+
+    The law of cosines for half the angle, as in `two_bone.Triangle`.
+    """
+    if not first or not second:
+        return 0.0
+    rise = (first + second - distance) * (first + second + distance)
+    run = (distance - first + second) * (distance + first - second)
+    return 2.0 * atan2(sqrt(max(0.0, rise)), sqrt(max(0.0, run)))
+
+
+def _three(lengths: Sequence[float], cones: Sequence[float], distance: float) -> list[float] | None:
+    """Bends of three links that leave the longest legal rest; None where the cones allow no such distance.
+
+    Source: R. Mueller-Cajar and R. Mukundan, "Triangulation: a new algorithm for inverse kinematics", section 3.1.3,
+    with its look ahead made exact. The rest after the first link may be as long as it is straight, or as the first link
+    pointing away from the target leaves it. Where this bends the first joint too far, the longest legal rest has that
+    joint at its limit: with a shorter one the second joint would bend more, and nothing else stops a longer one. The
+    first two links are then one rigid link, which forms a last triangle with the third.
+    """
+    first, second, third = lengths
+    cone, next_cone = cones
+    rest = second + third
+    if first + distance < rest:
+        rest = first + distance
+        after = _opened(second, third, rest)
+        bend = pi - _between(second, rest, third)
+    else:
+        after = 0.0
+        bend = _opened(first, rest, distance)
+        if distance < first - rest:
+            return None
+    if bend > cone + _SLACK:
+        chord_x, chord_y = first + second * cos(cone), second * sin(cone)
+        chord = hypot(chord_x, chord_y)
+        if not abs(chord - third) <= distance <= chord + third:
+            return None
+        # The chord is off the second link by the rest of its bend.
+        bend, after = cone, _opened(chord, third, distance) - (cone - atan2(chord_y, chord_x))
+    return [min(bend, cone), after] if abs(after) <= next_cone + _SLACK else None
+
+
+def _between(first: float, second: float, opposite: float) -> float:
+    """The angle of a triangle between two of its sides."""
+    rise = (opposite - first + second) * (opposite + first - second)
+    run = (first + second - opposite) * (first + second + opposite)
+    return 2.0 * atan2(sqrt(max(0.0, rise)), sqrt(max(0.0, run)))
+
+
+def _folded(lengths: Sequence[float], cones: Sequence[float], distance: float) -> list[float]:
+    """Bends on the straight way from the straight shape to the shortest one, in the numbers that joints interpolate."""
+    far = sum(lengths)
+    sines, near = _shortest(tuple(lengths), tuple(cones))
+
+    def between(part: float) -> list[float]:
+        return [2.0 * asin(part * sine) for sine in sines]
+
+    def miss(part: float) -> float:
+        return hypot(*placed(lengths, between(part))[1:]) - distance
+
+    if far - distance <= ROUNDED * EXACT * far:
+        return between(0.0)
+    return between(1.0 if distance <= near else part_at(miss, far - distance, near - distance, EXACT * far))
+
+
+@lru_cache(maxsize=512)
+def _shortest(lengths: tuple[float, ...], cones: tuple[float, ...]) -> tuple[tuple[float, ...], float]:
+    """Of the shortest shape: sin(bend / 2) of each inner joint, and how far it holds the end from the root."""
+    scale = sum(lengths) or 1.0
+    bends = tuple(
+        Bend(round(length / scale, _PLACES), _ZERO, _AXIS, -round(cone, _PLACES), round(cone, _PLACES))
+        for length, cone in zip(lengths, (pi, *cones), strict=True)
+    )
+    found = [max(-cone, min(cone, bend)) for bend, cone in zip(shortest_angles(bends), cones, strict=True)]
+    area = x = y = 0.0
+    for length, angle in zip(lengths, placed(lengths, found)[0], strict=True):
+        step_x, step_y = length * cos(angle), length * sin(angle)
+        area += x * step_y - y * step_x
+        x, y = x + step_x, y + step_y
+    # Of two mirror images the one that bends about the normal.
+    sign = -1.0 if area < 0.0 else 1.0
+    return tuple(sin(sign * bend / 2.0) for bend in found), hypot(x, y)

@@ -7,7 +7,7 @@ from itertools import pairwise
 import bpy
 from mathutils import Matrix, Vector
 
-from ik_addon.authoring.finding.legs import FoundLimb
+from ik_addon.authoring.finding.limbs import FoundLimb
 
 from ..rig.rigs import BoneSpec, new_armature
 

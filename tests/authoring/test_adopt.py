@@ -8,10 +8,8 @@ import bpy
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_addon.authoring.adopt import Adopted, adopt
-from ik_addon.authoring.adoptable import adoptable, resting
-from ik_addon.authoring.adopted import adopted_tips, is_adopted
-from ik_addon.authoring.restoring import restore
+from ik_addon.authoring.adopt import Adopted, adopt, restore
+from ik_addon.authoring.blender_ik import adoptable, adopted_tips, is_adopted, resting
 from ik_addon.rig.blender.animation import animated_paths
 from ik_addon.rig.status.problems import problems_of
 from ik_addon.solvers import ChainError

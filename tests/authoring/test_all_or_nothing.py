@@ -12,13 +12,11 @@ import bpy
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_addon.authoring.adopt import adopt
-from ik_addon.authoring.adoptable import adoptable
-from ik_addon.authoring.adopted import adopted_tips
+from ik_addon.authoring.adopt import adopt, restore
+from ik_addon.authoring.blender_ik import adoptable, adopted_tips
 from ik_addon.authoring.controls import add_chain
-from ik_addon.authoring.cures import cure
+from ik_addon.authoring.fixes import cure
 from ik_addon.authoring.knees import limit_knees
-from ik_addon.authoring.restoring import restore
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.authoring.snap import snap_pose, snap_targets
 from ik_addon.bake import bake, chains_of

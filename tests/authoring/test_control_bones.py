@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_addon.authoring.control_names import control_names
-from ik_addon.authoring.editing import edit_bones
-from ik_addon.authoring.finding.legs import FoundLimb, find_limbs
-from ik_addon.authoring.homes import CONTROL_BONES, control_bones
+from ik_addon.authoring.control_bones import control_names, edit_bones
+from ik_addon.authoring.control_collections import CONTROL_BONES, control_bones
+from ik_addon.authoring.finding.limbs import FoundLimb, find_limbs
 from ik_addon.rig.status.problems import problems_of
 from ik_addon.ui.operators.rigs import ANALYTIC_IK_OT_rig_legs
 
@@ -320,7 +319,7 @@ def test_what_fails_leaves_no_bone(monkeypatch):
         bpy.ops.analytic_ik.rig_legs(controls="BONES")
     for side in "LR":
         ob.pose.bones[f"thigh.{side}"].scale = (1.0, 1.0, 1.0)
-    monkeypatch.setattr("ik_addon.authoring.unmoved.ALLOWED", -1.0)
+    monkeypatch.setattr("ik_addon.authoring.controls.ALLOWED", -1.0)
     with pytest.raises(RuntimeError, match="would move"):
         bpy.ops.analytic_ik.rig_legs(controls="BONES")
     assert set(ob.data.bones.keys()) == bones and not ob.data.collections

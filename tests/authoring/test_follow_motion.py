@@ -11,7 +11,7 @@ import pytest
 
 from ik_addon.authoring import rigging
 from ik_addon.authoring.selection import is_tip
-from ik_addon.rig.blender.motion import motion_frames
+from ik_addon.rig.blender.clips import motion_frames
 from ik_addon.solvers import ChainError
 
 from ..rig.keys import fcurves, push_down

@@ -10,7 +10,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from ik_addon.authoring.finding.legs import Found, FoundLimb, find_limbs
+from ik_addon.authoring.finding.limbs import Found, FoundLimb, find_limbs
 
 from ..rig.rigs import BoneSpec, new_armature
 from .skeletons import all_bones

@@ -5,7 +5,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from ik_addon.authoring.finding.legs import FoundLimb, find_limbs
+from ik_addon.authoring.finding.limbs import FoundLimb, find_limbs
 
 from .skeletons import FAMILIES, Family, all_bones, armature_of
 

@@ -11,7 +11,7 @@ import bpy
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_addon.authoring.finding.legs import Found, FoundLimb, find_limbs
+from ik_addon.authoring.finding.limbs import Found, FoundLimb, find_limbs
 
 from ..rig.rigs import BoneSpec, random_rotation
 from .skeletons import FAMILIES, HUMAN, Family, all_bones, armature_of

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import bpy
 import pytest
 
-from ik_addon.authoring.finding.legs import find_limbs
+from ik_addon.authoring.finding.limbs import find_limbs
 from ik_addon.rig.model.order import live_tips
 from ik_addon.rig.status.problems import warnings_of
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import bpy
 import pytest
 
-from ik_addon.authoring.homes import home_of
+from ik_addon.authoring.control_collections import home_of
 from ik_addon.bake import last_report
-from ik_addon.ui.operators import cures
+from ik_addon.ui.operators import certificates as cures
 from ik_addon.ui.panels import chain as chain_panel
 
 from ..rig.rigs import evaluated_copy, leg, new_empty, update

@@ -3,7 +3,7 @@
 import bpy
 import pytest
 
-from ik_addon.authoring.proposal import proposed_chain
+from ik_addon.authoring.rigging import proposed_chain
 from ik_addon.ui.operators.chains import ANALYTIC_IK_OT_add, add_label
 
 from ..rig.rigs import BoneSpec, evaluated_copy, new_armature, update

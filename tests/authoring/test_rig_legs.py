@@ -8,7 +8,7 @@ import bpy
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_addon.authoring.finding.legs import find_limbs
+from ik_addon.authoring.finding.limbs import find_limbs
 from ik_addon.ui.operators.rigs import ANALYTIC_IK_OT_rig_legs
 
 from ..rig.rigs import BoneSpec, evaluated_copy, matrix_difference, new_armature, new_empty, update

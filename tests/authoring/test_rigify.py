@@ -11,7 +11,7 @@ import bpy
 import pytest
 from mathutils import Matrix
 
-from ik_addon.authoring.adoptable import adoptable, resting
+from ik_addon.authoring.blender_ik import adoptable, resting
 from ik_addon.rig.model.order import live_tips
 from ik_addon.rig.status.problems import warnings_of
 

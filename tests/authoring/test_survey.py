@@ -3,9 +3,9 @@
 import bpy
 import pytest
 
-from ik_addon.authoring.survey import corrected, survey
+from ik_addon.authoring.rigging import corrected, survey
 from ik_addon.solvers import ChainError
-from ik_addon.ui.operators.limb_list import ANALYTIC_IK_limb, bones_of, draw_limbs, fill
+from ik_addon.ui.operators.rigs import ANALYTIC_IK_limb, bones_of, draw_limbs, fill
 
 from ..rig.rigs import BoneSpec, new_armature, update
 from ..scenes import select, select_bones, whole_state

@@ -10,7 +10,7 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_addon.authoring import controls, rigging
-from ik_addon.authoring.unmoved import ALLOWED, VISIBLE
+from ik_addon.authoring.controls import ALLOWED, VISIBLE
 
 from ..rig.rigs import leg, new_empty, update
 from ..scenes import pose_of, select, select_bones

@@ -8,7 +8,7 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_addon.bake import bake, chains_of, check
-from ik_addon.bake.radar import ALIGNED, EXTENDED, FLIPPED, OTHER_SIDE
+from ik_addon.bake.report import ALIGNED, EXTENDED, FLIPPED, OTHER_SIDE
 
 from ..rig.keys import key
 from ..rig.rigs import (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ik_addon.batch import crew, resident
-from ik_addon.command_line import saying
+from ik_addon.command_line import console as saying
 
 from .shots import PATH, keys_of, measured, names, read, save_shots, started, status_of, wait_for
 

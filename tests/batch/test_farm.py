@@ -152,6 +152,6 @@ def test_options_of_the_templates_are_those_of_the_command():
 
 
 BAKE_HELP = (
-    Path(command_line.__file__).with_name("many.py").read_text()
+    Path(command_line.__file__).with_name("files.py").read_text()
     + Path(command_line.__file__).with_name("options.py").read_text()
 )

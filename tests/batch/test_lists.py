@@ -9,7 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from ik_addon import command_line
-from ik_addon.command_line import baking, reports
+from ik_addon.command_line import commands as baking
+from ik_addon.command_line import reports
 
 from .shots import keys_of, measured, names, read, save_shots, status_of
 

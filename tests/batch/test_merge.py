@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from ik_addon import command_line
-from ik_addon.command_line import many
+from ik_addon.command_line import files as many
 
 from ..bake.entries import entry
 from ..every_report import check_report

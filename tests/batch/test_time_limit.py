@@ -10,7 +10,7 @@ import pytest
 
 from ik_addon import command_line
 from ik_addon.authoring.rigging import rig_legs
-from ik_addon.bake import stopping
+from ik_addon.bake import saving as stopping
 from ik_addon.planting.scene import whole_clip
 
 from ..clips.test_file_to_file import films
@@ -121,7 +121,7 @@ def test_who_raises_the_limit_goes_on(folder, in_time, capsys):
 
 
 def test_checked_clips_are_kept(folder, in_time):
-    from ik_addon.command_line import checking
+    from ik_addon.command_line import commands as checking
 
     walkers(rigged=True)
     in_time(checking, "checked", 1)
@@ -160,7 +160,7 @@ def test_an_armature_for_which_there_is_no_time_is_told_beside_the_others(folder
     other.name = "Second"
     bpy.context.collection.objects.link(other)
     bpy.ops.wm.save_as_mainfile(filepath=os.path.abspath("walkers.blend"))
-    from ik_addon.command_line import planting
+    from ik_addon.command_line import commands as planting
 
     in_time(planting, "clip_planted", 1)
     run("plant", "walkers.blend", "--output", "out.blend", "--frames", "1-40", *LIMIT)

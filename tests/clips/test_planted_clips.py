@@ -11,7 +11,7 @@ from ik_addon.authoring.controls import add_chain
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.authoring.snap import snap_targets
 from ik_addon.planting import last_report, plant
-from ik_addon.planting.scene.legs import leg_tips
+from ik_addon.planting.scene.reading import leg_tips
 from ik_addon.rig.blender.clips import clip_name, clips_of
 
 from ..rig.rigs import BoneSpec, evaluated_copy, new_armature, update

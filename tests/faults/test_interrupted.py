@@ -22,8 +22,10 @@ import pytest
 
 from ik_addon import command_line
 from ik_addon.bake import bake, chains_of, check, saving
-from ik_addon.bake.stopping import Stopped, stop_if_asked, stops_heard
-from ik_addon.command_line import baking, checking, rigging
+from ik_addon.bake.saving import Stopped, stop_if_asked, stops_heard
+from ik_addon.command_line import commands as baking
+from ik_addon.command_line import commands as checking
+from ik_addon.command_line import commands as rigging
 from ik_addon.solvers import ChainError
 
 from ..authoring.skeletons import FAMILIES, armature_of

@@ -20,8 +20,9 @@ from mathutils import Quaternion
 
 from ik_addon.bake import bake, chains_of, check
 from ik_addon.planting import plant
-from ik_addon.planting.scene.legs import leg_tips
-from ik_addon.rig.blender import cleanup, evaluating
+from ik_addon.planting.scene.reading import leg_tips
+from ik_addon.rig.blender import cleanup
+from ik_addon.rig.blender import evaluation as evaluating
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.pose.lending import loans
 

@@ -10,7 +10,7 @@ from mathutils import Matrix, Vector
 
 from ik_addon.rig.blender.animation import animated_channels
 from ik_addon.rig.data.relation import place_of
-from ik_addon.rig.data.switch import switched_tips
+from ik_addon.rig.data.settings import switched_tips
 from ik_addon.rig.model.body import bodies_of
 from ik_addon.rig.status.problems import warnings_of
 from ik_addon.rig.status.states import States

@@ -8,7 +8,7 @@ from ik_addon.authoring.rigging import rig_legs
 from ik_addon.matching import last_match_report, match_source
 from ik_addon.planting import lock
 from ik_addon.solvers import ChainError
-from ik_addon.ui.panels import planting as panel
+from ik_addon.ui.panels import motion as panel
 
 from ..rig.rigs import BoneSpec, new_armature, new_empty, update
 from ..scenes import curves_of, go_to, select, whole_state

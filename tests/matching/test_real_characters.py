@@ -6,7 +6,7 @@ import pytest
 from mathutils import Matrix, Quaternion
 
 from benchmarks.character.files import armature_of, importers
-from ik_addon.authoring.finding.legs import FoundLimb, find_limbs
+from ik_addon.authoring.finding.limbs import FoundLimb, find_limbs
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.matching import match_source
 

@@ -7,7 +7,7 @@ import bpy
 from mathutils import Matrix, Vector
 
 from ik_addon.native.making import Native, make_live, make_native
-from ik_addon.native.marks import HELPER_PREFIX
+from ik_addon.native.records import HELPER_PREFIX
 
 from ..rig.rigs import (
     Rig,

@@ -4,7 +4,7 @@ import bpy
 import pytest
 
 from ik_addon.native.making import make_live, make_native
-from ik_addon.native.marks import HELPER_PREFIX, MECHANISM
+from ik_addon.native.records import HELPER_PREFIX, MECHANISM
 from ik_addon.rig.data.relation import is_tie
 from ik_addon.rig.data.settings import is_native
 from ik_addon.solvers import ChainError

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ik_addon.planting.feet.clip import LegMotion
-from ik_addon.planting.feet.in_time import eased
-from ik_addon.planting.feet.turns import UP, across, applied, directions, turns_by
+from ik_addon.planting.feet.clip import UP, LegMotion, across, applied, directions, turns_by
+from ik_addon.planting.feet.curves import eased
 
 from . import bvh
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ik_addon.planting.feet.in_time import runs
+from ik_addon.planting.feet.curves import runs
 
 
 def places(clip, sole, ankles=None, feet=None):

@@ -7,11 +7,10 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_addon.authoring.finding.legs import find_limbs
-from ik_addon.planting.feet.contacts import find_contacts
+from ik_addon.authoring.finding.limbs import find_limbs
+from ik_addon.planting.feet.contacts import find_contacts, sole_of
 from ik_addon.planting.feet.options import Options
 from ik_addon.planting.feet.planning import plan
-from ik_addon.planting.feet.sole import sole_of
 
 from . import clips
 from .labels import CHARACTERS as LABELED

@@ -5,11 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ik_addon.planting.feet.contacts import find_contacts
-from ik_addon.planting.feet.in_time import runs
+from ik_addon.planting.feet.clip import UP
+from ik_addon.planting.feet.contacts import find_contacts, sole_of
+from ik_addon.planting.feet.curves import runs
 from ik_addon.planting.feet.options import Options
-from ik_addon.planting.feet.sole import sole_of
-from ik_addon.planting.feet.turns import UP
 
 from . import clips
 from .labels import CMU_LABELED, cmu_labels

@@ -5,13 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ik_addon.planting.feet.belt import Standing
-from ik_addon.planting.feet.clip import LegMotion
+from ik_addon.planting.feet.clip import LegMotion, applied, turns_by
 from ik_addon.planting.feet.contacts import find_holds
 from ik_addon.planting.feet.holds import Hold, mean_grip, plan_holds
 from ik_addon.planting.feet.options import Options
-from ik_addon.planting.feet.space import Space
-from ik_addon.planting.feet.turns import applied, turns_by
+from ik_addon.planting.feet.treadmill import Space, Standing
 
 from .clips import walk
 from .measures import turned_apart

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ik_addon.planting.feet.in_time import above, bridged, hermite, highest, lowest, no_steeper, runs, slope, smooth
+from ik_addon.planting.feet.curves import above, bridged, hermite, highest, lowest, no_steeper, runs, slope, smooth
 
 needs = st.lists(st.floats(-10.0, 10.0), min_size=1, max_size=60).map(np.array)
 

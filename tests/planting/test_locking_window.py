@@ -5,8 +5,8 @@ import pytest
 
 from ik_addon.bake.certificate import contacts_words
 from ik_addon.planting import last_lock_report
-from ik_addon.rig.data.hold import holds_of
-from ik_addon.ui.panels import planting as panel
+from ik_addon.rig.data.held_feet import holds_of
+from ik_addon.ui.panels import motion as panel
 
 from ..rig.rigs import new_empty, update
 from ..scenes import curves_of, opened_prop, prop_file, select, select_bones, sliding_walk, whole_state

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ik_addon.planting.feet import measures
-from ik_addon.planting.feet.clip import LegMotion
+from ik_addon.planting.feet.clip import LegMotion, turns_by
+from ik_addon.planting.feet.contacts import HeelAndBall, sole_of
 from ik_addon.planting.feet.measures import distances, knee_pops, measured, worst_contact
-from ik_addon.planting.feet.sole import HeelAndBall, sole_of
-from ik_addon.planting.feet.turns import turns_by
 
 from . import clips
 

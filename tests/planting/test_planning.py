@@ -5,13 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ik_addon.planting.feet.anchors import joined
-from ik_addon.planting.feet.in_time import runs
+from ik_addon.planting.feet.anchors import anchors_in, joined, moved, stances_of
+from ik_addon.planting.feet.clip import UP, turns_by
+from ik_addon.planting.feet.contacts import sole_of
+from ik_addon.planting.feet.curves import runs
 from ik_addon.planting.feet.options import ADDED_SPEED, Options
 from ik_addon.planting.feet.planning import plan
-from ik_addon.planting.feet.sole import sole_of
-from ik_addon.planting.feet.stances import anchors_in, moved, stances_of
-from ik_addon.planting.feet.turns import UP, turns_by
 
 from . import clips
 from .measures import (

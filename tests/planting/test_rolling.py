@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from ik_addon.planting.feet.in_time import hermite
+from ik_addon.planting.feet.clip import turns_by, vectors_of
+from ik_addon.planting.feet.contacts import sole_of
+from ik_addon.planting.feet.curves import hermite
 from ik_addon.planting.feet.options import Options
 from ik_addon.planting.feet.planning import plan
-from ik_addon.planting.feet.sole import sole_of
-from ik_addon.planting.feet.turns import turns_by, vectors_of
 
 from . import clips
 

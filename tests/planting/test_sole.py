@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ik_addon.planting.feet.sole import sole_of
-from ik_addon.planting.feet.turns import turns_by
+from ik_addon.planting.feet.clip import turns_by
+from ik_addon.planting.feet.contacts import sole_of
 
 from . import clips
 

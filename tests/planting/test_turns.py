@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_addon.planting.feet.turns import mean_turn, turns_between, turns_by, vectors_of
+from ik_addon.planting.feet.clip import mean_turn, turns_between, turns_by, vectors_of
 
 chance = np.random.default_rng(1)
 

@@ -9,7 +9,8 @@ import pytest
 from mathutils import Euler, Matrix, Vector
 
 from ik_addon import bake
-from ik_addon.authoring import snap, switching
+from ik_addon.authoring import snap
+from ik_addon.authoring import snap as switching
 from ik_addon.rig.data.settings import clear_settings
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.model.order import ChainName

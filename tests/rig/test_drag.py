@@ -6,7 +6,7 @@ from mathutils import Vector
 
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.pose import solving
-from ik_addon.rig.pose.steady import SteadyChain
+from ik_addon.rig.pose.single_frame import SteadyChain
 
 from .rigs import BoneSpec, Control, Rig, leg, make_chain, new_armature, new_empty, update
 

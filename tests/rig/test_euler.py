@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mathutils import Euler, Quaternion, Vector
 
-from ik_addon.rig.blender.euler import euler_of
+from ik_addon.rig.blender.rotations import euler_of
 
 from .rigs import leg, update
 

@@ -10,7 +10,7 @@ import bpy
 import pytest
 from mathutils import Matrix, Quaternion
 
-from ik_addon.rig.blender import evaluating
+from ik_addon.rig.blender import evaluation as evaluating
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.live import newly_shown
 from ik_addon.rig.model.order import live_tips
@@ -305,8 +305,8 @@ def test_a_handler_that_fails_leaves_the_fk_pose(monkeypatch, capsys):
 
     with monkeypatch.context() as patch:
         patch.setattr(live, "solve_scene", fail)
-        patch.setattr(live.Plan, "update", fail)
-        patch.setattr(live.Plan, "after_frame", fail)
+        patch.setattr(live.ScenePlan, "update", fail)
+        patch.setattr(live.ScenePlan, "after_frame", fail)
         rig.ob.update_tag()
         update()
         rig.ob.update_tag()

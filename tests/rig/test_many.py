@@ -9,7 +9,8 @@ import pytest
 
 from ik_addon.rig.blender.animation import fcurve_homes
 from ik_addon.rig.blender.armatures import tag_pose
-from ik_addon.rig.live import armature_plan, handlers, plan, preparing
+from ik_addon.rig.live import armature_plan, handlers, plan
+from ik_addon.rig.live import ties as preparing
 from ik_addon.rig.live.state import memory, paused
 
 from ..scenes import apart, go_to, pose_of, select, select_bones, walking_leg

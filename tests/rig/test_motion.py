@@ -6,7 +6,7 @@ from math import ceil, floor
 import bpy
 import pytest
 
-from ik_addon.rig.blender.motion import has_keys, has_own_motion, motion_frames
+from ik_addon.rig.blender.clips import has_keys, has_own_motion, motion_frames
 
 from ..scenes import apart, curves_of, go_to, key_fk, pose_of, walking_leg
 from .keys import push_down

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_addon.rig.blender.rendering import is_render_thread
+from ik_addon.rig.blender.evaluation import is_render_thread
 from ik_addon.rig.live import handlers as live
 
 from .keys import FRAMES, fcurves, key, key_rotation

@@ -8,9 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mathutils import Matrix, Quaternion
 
-from ik_addon.rig.blender.bones import rotation_in
-from ik_addon.rig.blender.channels import quaternion_of, raw_of
-from ik_addon.rig.blender.rotations import continuous, matrices_of, numbers_of, quaternions_of, turns_in
+from ik_addon.rig.blender.rotations import (
+    continuous,
+    matrices_of,
+    numbers_of,
+    quaternion_of,
+    quaternions_of,
+    raw_of,
+    rotation_in,
+    turns_in,
+)
 
 from .rigs import ROTATION_MODES
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_addon.rig.blender.sampling import Sampler
-from ik_addon.rig.blender.simple import not_simple, time_is_plain
+from ik_addon.rig.blender.sampling import Sampler, not_simple, time_is_plain
 from tests.rig.keys import fcurves, key, push_down
 from tests.rig.rigs import (
     INHERIT_SCALE,

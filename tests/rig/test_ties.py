@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import bpy
 import pytest
 
-from ik_addon.authoring.adoptable import adoptable
-from ik_addon.authoring.restoring import restore
+from ik_addon.authoring.adopt import restore
+from ik_addon.authoring.blender_ik import adoptable
 from ik_addon.native.making import make_live, make_native
 from ik_addon.rig.data.relation import is_tie, is_tied, ties_of, trigger_of
 from ik_addon.rig.status.problems import warnings_of

@@ -3,7 +3,7 @@
 import bpy
 import pytest
 
-from ik_addon.rig.blender import simple
+from ik_addon.rig.blender import sampling as simple
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.live import state as live_state
 from ik_addon.rig.model.order import ChainName

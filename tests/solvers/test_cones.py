@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ik_addon.solvers.cones import bends_at
-from ik_addon.solvers.joints import BallJoint
+from ik_addon.solvers.limits import BallJoint
+from ik_addon.solvers.shapes import bends_at
 
 from .limited import angle_between, broken, random_pose, random_unit, straight, untrue
 from .strategies import X, cross, dot, farthest_apart, plus, single, times, unit

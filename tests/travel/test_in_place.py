@@ -7,14 +7,14 @@ from mathutils import Matrix
 
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.bake.stepping import finish
-from ik_addon.planting.feet.belt import belt_of
+from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.measures import measured
-from ik_addon.planting.feet.sole import sole_of
-from ik_addon.planting.scene.shown import legs_of
-from ik_addon.planting.scene.shown import shown as legs_shown
+from ik_addon.planting.feet.treadmill import belt_of
+from ik_addon.planting.scene.reading import legs_of
+from ik_addon.planting.scene.reading import shown as legs_shown
 from ik_addon.solvers import ChainError
 from ik_addon.travel import put_in_place, to_root, travel
-from ik_addon.travel.motion.speed import contacts_of, standing_velocity
+from ik_addon.travel.motion import contacts_of, standing_velocity
 
 from ..planting.clips import CYCLE as CLIP_CYCLE
 from ..planting.clips import STRIDE as CLIP_STRIDE

@@ -8,16 +8,15 @@ import pytest
 from mathutils import Matrix
 
 from ik_addon.bake.stepping import finish
-from ik_addon.planting.feet.belt import Standing, belt_of
 from ik_addon.planting.feet.clip import LegMotion
+from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.measures import measured
-from ik_addon.planting.feet.sole import sole_of
-from ik_addon.planting.scene.shown import legs_of
-from ik_addon.planting.scene.shown import shown as legs_shown
+from ik_addon.planting.feet.treadmill import Standing, belt_of
+from ik_addon.planting.scene.reading import legs_of
+from ik_addon.planting.scene.reading import shown as legs_shown
 from ik_addon.solvers import ChainError
 from ik_addon.travel import make_loop, put_in_place, to_root, travel
-from ik_addon.travel.motion.closing import closed_poses, passage, passage_between, pivots_of
-from ik_addon.travel.motion.speed import contacts_of
+from ik_addon.travel.motion import closed_poses, contacts_of, passage, passage_between, pivots_of
 
 from ..scenes import EXACT, whole_state
 from .test_root_motion import CHAINS, character

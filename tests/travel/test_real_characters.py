@@ -7,16 +7,15 @@ import numpy as np
 import pytest
 
 from ik_addon.bake.stepping import finish
-from ik_addon.planting.feet.belt import Standing, belt_of
 from ik_addon.planting.feet.clip import LegMotion
+from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.measures import measured
-from ik_addon.planting.feet.sole import sole_of
-from ik_addon.planting.scene.shown import legs_of
-from ik_addon.planting.scene.shown import shown as legs_shown
-from ik_addon.rig.blender.clips import clip_name, clips_of, play
-from ik_addon.rig.blender.motion import motion_frames
+from ik_addon.planting.feet.treadmill import Standing, belt_of
+from ik_addon.planting.scene.reading import legs_of
+from ik_addon.planting.scene.reading import shown as legs_shown
+from ik_addon.rig.blender.clips import clip_name, clips_of, motion_frames, play
 from ik_addon.travel import make_loop, put_in_place, to_hips, to_root, travel
-from ik_addon.travel.motion.speed import contacts_of
+from ik_addon.travel.motion import contacts_of
 
 from ..planting.clips import capture
 from ..scenes import EXACT

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Vector
 
-from ik_addon.rig.blender.bones import pose_matrix
-from ik_addon.rig.blender.channels import raw_of
+from ik_addon.rig.blender.rotations import pose_matrix, raw_of
 
 from ..rig.rigs import BoneSpec, evaluated_copy, new_armature, update
 from ..scenes import go_to, select

@@ -3,7 +3,7 @@
 import pytest
 from mathutils import Matrix
 
-from ik_addon.ui.panels import body as panel
+from ik_addon.ui.panels import chain as panel
 
 from ..rig.rigs import Control, make_chain, new_empty, update
 from ..rig.test_body import Creature

@@ -10,7 +10,7 @@ from ik_addon.bake.certificate import certificate_text, faults_words, read_certi
 from ik_addon.bake.clips import bake_clips
 from ik_addon.rig.blender.clips import playing_clip
 from ik_addon.rig.data.control_clips import partner
-from ik_addon.ui.lengths import slides_words
+from ik_addon.ui.base import slides_words
 from ik_addon.ui.operators.certificates import shown_certificate
 
 from ..bake.entries import entry, foot_entry

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from ik_addon.ui.operators import matching as matching_operator
-from ik_addon.ui.operators import ranges as range_operators
-from ik_addon.ui.operators.running import running
+from ik_addon.ui.operators import feet as matching_operator
+from ik_addon.ui.operators import stepped as range_operators
+from ik_addon.ui.operators.stepped import running
 
 from ..clips.characters import rigged_character
 from ..rig.rigs import Rig, update

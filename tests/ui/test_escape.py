@@ -7,9 +7,9 @@ import bpy
 import pytest
 
 from ik_addon.rig.live import handlers as live
-from ik_addon.ui.operators import ranges as range_operators
 from ik_addon.ui.operators import rigs as rig_operators
-from ik_addon.ui.operators.running import running
+from ik_addon.ui.operators import stepped as range_operators
+from ik_addon.ui.operators.stepped import running
 
 from ..rig.rigs import update
 from ..scenes import EXACT, enter, go_to, missed_world, walking_leg, whole_state

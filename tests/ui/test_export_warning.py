@@ -9,7 +9,8 @@ import bpy
 import pytest
 
 from ik_addon.authoring.for_export import strips_not_followed
-from ik_addon.ui.panels import bake, exporting, menus
+from ik_addon.ui.panels import exporting, menus
+from ik_addon.ui.panels import motion as bake
 
 from ..clips.characters import AMOUNTS, FRAMES, rigged_character
 from ..clips.exporting import export, exported
@@ -149,10 +150,10 @@ def gltf():
 
 def test_the_dialog_of_blenders_own_exporter_has_it_as_long_as_the_add_on_is_on(gltf):
     assert gltf.exporter_extension_layout_draw["Analytic IK"] is exporting.draw_in_gltf
-    exporting.unregister()
+    exporting.leave_gltf()
     assert "Analytic IK" not in gltf.exporter_extension_layout_draw
-    exporting.unregister()
-    exporting.register()
+    exporting.leave_gltf()
+    exporting.show_in_gltf()
     assert gltf.exporter_extension_layout_draw["Analytic IK"] is exporting.draw_in_gltf
 
 
@@ -203,9 +204,9 @@ def test_an_export_without_a_log_or_a_dialog_is_no_fault(monkeypatch):
     character(shifted=False)
     exporting.warn_in_gltf({})
     monkeypatch.delitem(sys.modules, "io_scene_gltf2", raising=False)
-    exporting.register()
-    exporting.unregister()
-    exporting.register()
+    exporting.show_in_gltf()
+    exporting.leave_gltf()
+    exporting.show_in_gltf()
 
 
 def test_the_entry_in_the_menu_is_there_once():

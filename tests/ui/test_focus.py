@@ -5,7 +5,8 @@ import pytest
 
 from ik_addon.authoring.selection import chosen_tips, driven_by, focus
 from ik_addon.rig.live.state import known_plan
-from ik_addon.ui.panels import bake, chain, chain_list
+from ik_addon.ui.panels import chain, chain_list
+from ik_addon.ui.panels import motion as bake
 from ik_addon.ui.view import chains as reading
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty, update

@@ -3,9 +3,10 @@
 import bpy
 import pytest
 
-from ik_addon.ui.panels import bake as bake_panel
+from ik_addon.ui.panels import chain as limits
 from ik_addon.ui.panels import chain as panel
-from ik_addon.ui.panels import chain_list, limits
+from ik_addon.ui.panels import chain_list
+from ik_addon.ui.panels import motion as bake_panel
 
 from ..rig.rigs import Rig, update
 from ..scenes import enter, second_chain, walking_leg

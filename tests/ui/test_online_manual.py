@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 import bpy
 import pytest
 
-from ik_addon.ui.panels import online_manual
+from ik_addon.ui.panels import preferences as online_manual
 
 pytestmark = pytest.mark.versions
 

@@ -37,7 +37,7 @@ def depsgraph() -> bpy.types.Depsgraph:
     return bpy.context.evaluated_depsgraph_get()
 
 
-def places_of(rig: Rig, mode: str = "ALL") -> reading.Places:
+def places_of(rig: Rig, mode: str = "ALL") -> reading.ShownPlaces:
     kept = reading.shown_chains(mode, depsgraph())
     return reading.read_places(kept, [rig.ob], depsgraph())
 

@@ -5,14 +5,14 @@ from itertools import pairwise
 import bpy
 import pytest
 
-from ik_addon.ui.operators import running
-from ik_addon.ui.panels import bake as bake_panel
+from ik_addon.ui.operators import stepped as running
+from ik_addon.ui.panels import chain as limits_panel
+from ik_addon.ui.panels import chain as overlay_panel
 from ik_addon.ui.panels import chain as panel
 from ik_addon.ui.panels import chain_list
-from ik_addon.ui.panels import limits as limits_panel
-from ik_addon.ui.panels import overlay as overlay_panel
-from ik_addon.ui.panels import properties as properties_panel
-from ik_addon.ui.panels.sentences import lines_of
+from ik_addon.ui.panels import exporting as properties_panel
+from ik_addon.ui.panels import motion as bake_panel
+from ik_addon.ui.panels.base import lines_of
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty
 from ..scenes import enter, link_from_library, second_chain, select, skin_of, walking_leg

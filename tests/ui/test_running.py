@@ -7,8 +7,7 @@ import bpy
 import pytest
 
 import ik_addon
-from ik_addon.ui.operators.ranges import SteppedOperator
-from ik_addon.ui.operators.running import end_running, running, start_running
+from ik_addon.ui.operators.stepped import SteppedOperator, end_running, running, start_running
 
 from ..rig.rigs import leg
 from ..scenes import enter
@@ -84,7 +83,7 @@ def test_nothing_goes_through_frames_while_the_window_renders(operator, monkeypa
     rig.enable()
     enter("POSE", rig.ob, "shin")
     # A script that renders waits for it: only a window can be asked meanwhile.
-    monkeypatch.setattr("ik_addon.ui.operators.ranges.is_rendering", lambda: True)
+    monkeypatch.setattr("ik_addon.ui.operators.stepped.is_rendering", lambda: True)
     assert not getattr(bpy.ops.analytic_ik, operator).poll()
     with pytest.raises(RuntimeError, match="A render is in progress"):
         getattr(bpy.ops.analytic_ik, operator)()

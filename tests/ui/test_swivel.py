@@ -9,8 +9,7 @@ from mathutils import Quaternion, Vector
 
 from ik_addon.authoring.selection import live_tip
 from ik_addon.ui.view import swivel
-from ik_addon.ui.view.gizmo import ANALYTIC_IK_GGT_swivel
-from ik_addon.ui.view.swivel import ANALYTIC_IK_OT_swivel, circle_of
+from ik_addon.ui.view.swivel import ANALYTIC_IK_GGT_swivel, ANALYTIC_IK_OT_swivel, circle_of
 
 from ..rig.rigs import Rig, leg, random_rig, random_unit, reach, update
 from ..scenes import curves_of, enter, go_to, keyed_frames, walking_leg, whole_state
@@ -434,7 +433,7 @@ def test_a_gizmo_that_fails_hides_and_says_so_once(monkeypatch, capsys):
 
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
-    monkeypatch.setattr("ik_addon.ui.view.gizmo.circle_of", fail)
+    monkeypatch.setattr("ik_addon.ui.view.swivel.circle_of", fail)
     for _ in range(2):
         assert gizmo_group(gizmo_context()).dial.hide
     assert capsys.readouterr().out.count("Please report this") == 1

@@ -3,7 +3,7 @@
 import bpy
 import pytest
 
-from ik_addon.ui.operators.cures import BONE_BUTTONS, BUTTONS
+from ik_addon.ui.operators.certificates import BONE_BUTTONS, BUTTONS
 
 from ..docs.words import unwanted_words
 from ..every_message import MESSAGES

@@ -257,7 +257,7 @@ def switch_to_fk_and_back() -> d.Steps:
 
 def at_work() -> bool:
     """Whether the add-on says that something runs; wherever it is installed."""
-    (name,) = (name for name in sys.modules if name.endswith("ik_addon.ui.operators.running"))
+    (name,) = (name for name in sys.modules if name.endswith("ik_addon.ui.operators.stepped"))
     return sys.modules[name].running() is not None
 
 

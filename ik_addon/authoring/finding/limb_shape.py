@@ -8,8 +8,7 @@ from math import pi, radians
 import bpy
 from mathutils import Vector
 
-from .body import Body
-from .bone_names import BoneName
+from .names import Body, BoneName
 
 Reasons = dict[str, str]
 

@@ -8,8 +8,6 @@ import bpy
 from mathutils import Vector
 
 from ... import messages
-from .body import Body
-from .bone_names import BoneName
 from .limb_shape import (
     IN_LINE,
     ON_TOES,
@@ -22,6 +20,7 @@ from .limb_shape import (
     is_part,
     is_plain,
 )
+from .names import Body, BoneName
 
 _ABOVE = {
     "END": {"LOWER": "LOWER", "LIMB": "LIMB"},

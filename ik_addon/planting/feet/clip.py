@@ -1,8 +1,10 @@
-"""What is known of legs over the frames of a motion capture."""
+"""Legs over the frames of a motion capture, and rotations in arrays of matrices (..., 3, 3)."""
 
 from dataclasses import dataclass
 
 import numpy as np
+
+from ...solvers.arrays import quaternions
 
 
 @dataclass(frozen=True)
@@ -46,3 +48,65 @@ class LegMotion:
     def reaches(self) -> np.ndarray:
         """(legs,), the length of each leg at full extension."""
         return self.lengths.sum(axis=1)
+
+
+UP = np.array((0.0, 0.0, 1.0))
+ANGLELESS = 1e-9
+"""Angle in radians below which a rotation is told by its first order."""
+
+
+def turns_by(vectors: np.ndarray) -> np.ndarray:
+    """The rotations about vectors (..., 3), by angles as large as these are long."""
+    x, y, z = np.moveaxis(vectors, -1, 0)
+    zero = np.zeros_like(x)
+    skew = np.stack((zero, -z, y, z, zero, -x, -y, x, zero), axis=-1).reshape(*x.shape, 3, 3)
+    angles = np.linalg.norm(vectors, axis=-1)[..., None, None]
+    # sinc(x) of numpy is sin(pi x) / (pi x): exact at 0.
+    sine, cosine = np.sinc(angles / np.pi), 0.5 * np.sinc(angles / (2.0 * np.pi)) ** 2
+    return np.eye(3) + sine * skew + cosine * (skew @ skew)
+
+
+def vectors_of(turns: np.ndarray) -> np.ndarray:
+    """The vectors (..., 3) about which rotations of at most half a turn turn, as long as their angles."""
+    turn = quaternions(turns)
+    turn = np.where(turn[..., :1] < 0.0, -turn, turn)
+    sine = np.linalg.norm(turn[..., 1:], axis=-1)
+    angle = 2.0 * np.arctan2(sine, turn[..., 0])
+    return turn[..., 1:] * np.where(sine > ANGLELESS, angle / np.maximum(sine, ANGLELESS), 2.0)[..., None]
+
+
+def same_way(vectors: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Vectors (..., 3) of the same rotations, the other way round where that is nearer to `reference` (3,)."""
+    back = vectors - 2.0 * np.pi * directions(vectors)
+    nearer = np.linalg.norm(back - reference, axis=-1) < np.linalg.norm(vectors - reference, axis=-1)
+    return np.where(nearer[..., None], back, vectors)
+
+
+def turns_between(start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """The smallest rotations from unit vectors (..., 3) to others."""
+    axis = np.cross(start, end)
+    sine = np.linalg.norm(axis, axis=-1)
+    angle = np.arctan2(sine, np.sum(start * end, axis=-1))
+    return turns_by(axis * np.where(sine > ANGLELESS, angle / np.maximum(sine, ANGLELESS), 1.0)[..., None])
+
+
+def mean_turn(turns: np.ndarray) -> np.ndarray:
+    """The rotation that is nearest to rotations (n, 3, 3) in the mean of squares."""
+    left, _, right = np.linalg.svd(turns.mean(axis=0))
+    return left @ np.diag((1.0, 1.0, np.linalg.det(left @ right))) @ right
+
+
+def applied(turns: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Vectors (..., 3) turned by matrices (..., 3, 3) that broadcast with them."""
+    return (turns @ vectors[..., None])[..., 0]
+
+
+def directions(vectors: np.ndarray) -> np.ndarray:
+    """Vectors (..., 3) brought to length one; those without a length stay."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return vectors / np.where(lengths > 0.0, lengths, 1.0)
+
+
+def across(vectors: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    """The parts of vectors (..., 3) that are perpendicular to unit vectors."""
+    return vectors - axes * np.sum(vectors * axes, axis=-1, keepdims=True)

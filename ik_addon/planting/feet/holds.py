@@ -6,14 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from .anchors import Anchors, Flat, Lock
-from .clip import LegMotion
-from .knees import captured_sides, knees_and_poles
+from .clip import LegMotion, mean_turn
+from .contacts import BALL, HeelAndBall, point_soles
 from .options import Options
-from .paths import foot_path
+from .paths import captured_sides, foot_path, knees_and_poles
 from .planning import FootPlan
-from .sole import BALL, HeelAndBall, point_soles
-from .space import Space
-from .turns import mean_turn
+from .treadmill import Space
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ Lengths are in lengths of the leg, so that figures of characters of any size com
 import numpy as np
 
 from .clip import LegMotion
-from .footing import Ground, under
-from .in_time import frames_in, runs, slope
+from .contacts import BALL, HEEL, Ground, HeelAndBall, under
+from .curves import frames_in, runs, slope
 from .options import LOW, SLOPE_TIME
-from .sole import BALL, HEEL, HeelAndBall
 
 SKATING = 0.24
 """Speed of a low ball from which on a foot skates, leg lengths a second: 0.2 m/s for a human of 1.7 m, whose legs

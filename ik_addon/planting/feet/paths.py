@@ -1,21 +1,25 @@
-"""The paths of feet: exact in every lock, and with continuous speed between them.
+"""The paths of feet: exact in every lock, smooth between them, rolling on heel and ball, never below the ground."""
 
-What is blended is not the place of the ankle but a correction of what was captured, and it is blended where the foot
-pivots: at the point that left the ground and then, through the foot, at the one that lands. So toes do not dig in while
-the foot's pitch is corrected.
-"""
-
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
 
 from .anchors import Anchors, Flat, Lock
-from .clip import LegMotion
-from .in_time import bridged, eased, runs, slope
-from .options import SLOPE_TIME, Options
-from .sole import HeelAndBall
-from .turns import applied, same_way, turns_by, vectors_of
+from .clip import UP, LegMotion, across, applied, directions, same_way, turns_between, turns_by, vectors_of
+from .contacts import BALL, HEEL, Ground, HeelAndBall, turns_to_heights, under
+from .curves import above, bridged, eased, frames_in, no_steeper, runs, slope, smooth
+from .options import (
+    BODY_TIME,
+    CLEARANCE_TIME,
+    LIFT_SPEED,
+    PITCH_SPEED,
+    POLE_DISTANCE,
+    REACH_TIME,
+    SLOPE_TIME,
+    STRAIGHT_SIDE,
+    Options,
+)
 
 PEAK = 1.5
 """The largest slope of a cubic from rest to rest, of its mean slope."""
@@ -130,3 +134,149 @@ def _slopes_inside(values: np.ndarray, known: np.ndarray, fps: float) -> np.ndar
 def _fade(value: np.ndarray, speed: float, fps: float, options: Options) -> int:
     """How many frames a correction takes to fade so that it adds no more than `speed`, per second."""
     return max(1, ceil(max(options.blend, PEAK * float(np.linalg.norm(value)) / speed) * fps))
+
+
+def arcs(sole: HeelAndBall, locks: tuple[Lock, ...], ankles: np.ndarray, feet: np.ndarray) -> np.ndarray:
+    """(legs, T, 2, 3): how far an ankle would go in one frame as fast as it arrives at each frame, and as it leaves it.
+
+    NaN where no point of the foot stands from that frame to the next one, or from the last, and where the foot does not
+    turn meanwhile. Each turn is steady from one frame to the next, as keys of rotations are. ankles, feet: (legs, T, 3)
+    and (legs, T, 3, 3), as planned.
+    """
+    found = np.full((*ankles.shape[:2], 2, 3), np.nan)
+    for lock in locks:
+        leg, here, there = lock.leg, slice(lock.first, lock.last), slice(lock.first + 1, lock.last + 1)
+        turns = vectors_of(feet[leg, there] @ feet[leg, here].swapaxes(1, 2))
+        arms = -applied(feet[leg, lock.first : lock.last + 1], sole.points[leg, lock.point])
+        rolls = (np.linalg.norm(turns, axis=1) > STILL)[:, None]
+        found[leg, here, 1] = np.where(rolls, np.cross(turns, arms[:-1]), found[leg, here, 1])
+        found[leg, there, 0] = np.where(rolls, np.cross(turns, arms[1:]), found[leg, there, 0])
+    return found
+
+
+STILL = 1e-4
+"""Angle in radians below which a foot does not turn: its arc is 1e-9 of it off its chord."""
+
+
+def knees_and_poles(
+    clip: LegMotion, sides: np.ndarray, hips: np.ndarray, ankles: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The knees and poles, (legs, T, 3) each, of legs with new hips and ankles (legs, T, 3).
+
+    sides: unit vectors (legs, T, 3) from the line of each captured leg to its knee; the smallest turn from there to the
+    new line carries them along.
+    """
+    first, second = clip.lengths[:, :1], clip.lengths[:, 1:]
+    lines = ankles - hips
+    along = directions(lines)
+    sides = applied(turns_between(directions(clip.ankles - clip.hips), along), sides)
+    sides = directions(across(sides, along))
+    distances = np.clip(np.linalg.norm(lines, axis=2), np.abs(first - second) + 1e-12 * first, first + second)
+    forward = (first**2 - second**2 + distances**2) / (2.0 * distances)
+    aside = np.sqrt(np.maximum(first**2 - forward**2, 0.0))
+    knees = hips + along * forward[..., None] + sides * aside[..., None]
+    return knees, knees + sides * (POLE_DISTANCE * clip.reaches)[:, None, None]
+
+
+def captured_sides(clip: LegMotion, sole: HeelAndBall) -> np.ndarray:
+    """Unit vectors (legs, T, 3) from the line of each captured leg to its knee.
+
+    Where a leg is too straight to show it, the side goes over to the direction of its foot, or for a foot that is a
+    point to the side that the knee has shortly before and after.
+    """
+    along = directions(clip.ankles - clip.hips)
+    shown = across(clip.knees - clip.hips, along)
+    trust = np.clip(np.linalg.norm(shown, axis=2, keepdims=True) / (STRAIGHT_SIDE * clip.size), 0.0, 1.0)
+    ahead = applied(clip.feet, (sole.points[:, BALL] - sole.points[:, 0])[:, None])
+    for leg in range(clip.leg_count):
+        if sole.is_point(leg):
+            ahead[leg] = smooth(shown[leg], frames_in(REACH_TIME, clip.fps)) + 1e-9 * shown[leg].mean(axis=0)
+    return directions(trust * directions(shown) + (1.0 - trust) * directions(across(ahead, along)))
+
+
+PITCH_STEPS = 3
+"""Pitched, the other point is over another place of the ground; each step leaves about a tenth of the error."""
+
+
+def carried_over(clip: LegMotion, sole: HeelAndBall, ground: Ground | None) -> LegMotion:
+    """The clip with each foot raised and lowered smoothly with the ground below it.
+
+    A foot far from its contacts is as high over this ground as it was over the captured floor.
+    """
+    half, ankles = frames_in(BODY_TIME, clip.fps), clip.ankles.copy()
+    for leg, ways in enumerate(sole.places(clip.ankles, clip.feet)):
+        below = under(clip, leg, ground)
+        if below is not None:
+            ankles[leg, :, 2] += smooth(below(ways.mean(axis=0)) - sole.floors[leg], half)
+    return replace(clip, ankles=ankles, balls=clip.balls + ankles - clip.ankles)
+
+
+def cleared(
+    clip: LegMotion, sole: HeelAndBall, leg: int, path: FootPath, contacts: np.ndarray, ground: Ground, options: Options
+) -> FootPath:
+    """The path of one leg's foot, nowhere below the ground.
+
+    contacts: (2, T) bool, where its heel and ball are locked; these stay. In the air a foot keeps the height over the
+    ground that it had over the captured one, up to `options.clearance`.
+    """
+    if not sole.is_point(leg):
+        path = _pitched(clip, sole.points[leg], path, contacts, ground, options)
+    return _lifted(clip, sole, leg, path, contacts.any(axis=0), ground, options)
+
+
+def _pitched(
+    clip: LegMotion, points: np.ndarray, path: FootPath, contacts: np.ndarray, ground: Ground, options: Options
+) -> FootPath:
+    """The path with the foot turned about heel or ball, where it touches with one alone, until the other is not below.
+
+    Over an edge it turns ahead of time, and no faster than it can. In the air before and after the turn fades, about
+    the pivot that the foot has there.
+    """
+    angles, axes = np.zeros(clip.frame_count), np.zeros((clip.frame_count, 3))
+    for standing in (HEEL, BALL):
+        frames = np.flatnonzero(contacts[standing] & ~contacts[1 - standing])
+        arms = applied(path.feet[frames], points[1 - standing] - points[standing])
+        axes[frames] = directions(np.cross(arms, UP))
+        for _ in range(PITCH_STEPS):
+            pitched = applied(turns_by(angles[frames, None] * axes[frames]), arms)
+            heights = ground(path.places[frames] + pitched) - path.places[frames, 2]
+            low = pitched[:, 2] < heights
+            angles[frames[low]] += np.linalg.norm(vectors_of(turns_to_heights(pitched[low], heights[low])), axis=-1)
+    single = contacts.any(axis=0) & ~contacts.all(axis=0)
+    steepest = PITCH_SPEED * _frames_from(contacts.all(axis=0)) / clip.fps
+    angles = np.minimum(no_steeper(angles, PITCH_SPEED / clip.fps), steepest) * single
+    pitches = angles[:, None] * axes
+    return replace(path, feet=faded_turns(pitches, contacts.any(axis=0), clip, options) @ path.feet)
+
+
+def _lifted(
+    clip: LegMotion, sole: HeelAndBall, leg: int, path: FootPath, touching: np.ndarray, ground: Ground, options: Options
+) -> FootPath:
+    """The path with the foot lifted in the air, ahead of time, where it would be too low."""
+    free = np.flatnonzero(~touching)
+    if not len(free):
+        return path
+    captured = sole.places(clip.ankles, clip.feet)[leg, :, free, 2].T
+    had = np.clip(captured - sole.floors[leg, free], 0.0, options.clearance * clip.size)
+    points = path.points(sole.points[leg])[:, free]
+    below = ground(points.reshape(-1, 3)).reshape(2, -1) - points[..., 2]
+    times = _frames_from(touching) / clip.fps
+    nearness = eased(times / (2.0 * CLEARANCE_TIME))
+    wishes, needs = np.zeros(clip.frame_count), np.zeros(clip.frame_count)
+    wishes[free] = (below + had * nearness[free]).max(axis=0).clip(0.0)
+    needs[free] = below.max(axis=0).clip(0.0)
+    speed = LIFT_SPEED * clip.size
+    needs = np.minimum(no_steeper(needs, speed / clip.fps), speed * times)
+    places = path.places.copy()
+    places[:, 2] += np.maximum(above(wishes, frames_in(CLEARANCE_TIME, clip.fps)) * nearness, needs)
+    return replace(path, places=places)
+
+
+def _frames_from(touching: np.ndarray) -> np.ndarray:
+    """(T,), how many frames each frame is from one in which the foot touches; as many as there are if none is."""
+    frames, found = np.arange(len(touching)), np.flatnonzero(touching)
+    if not len(found):
+        return np.full(len(touching), len(touching))
+    after = np.clip(np.searchsorted(found, frames), None, len(found) - 1)
+    before = np.clip(after - 1, 0, None)
+    return np.minimum(np.abs(frames - found[before]), np.abs(frames - found[after]))

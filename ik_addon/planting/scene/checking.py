@@ -14,17 +14,15 @@ from ...bake.stepping import Steps, at_once, part_of
 from ...rig.model.order import ChainName
 from ...solvers import ChainError
 from ..feet.anchors import settled
-from ..feet.belt import Standing, belt_of
 from ..feet.clip import LegMotion
-from ..feet.contacts import find_contacts
-from ..feet.in_time import runs
+from ..feet.contacts import HeelAndBall, find_contacts, sole_of
+from ..feet.curves import runs
 from ..feet.measures import distances, knee_pops, measured, worst_contact
 from ..feet.options import Options
-from ..feet.sole import HeelAndBall, sole_of
-from .contact_keys import keyed_contacts
-from .ground import Ground
-from .shown import Leg, legs_of, shown, source_shown
-from .sources import kept_settings, source_of
+from ..feet.treadmill import Standing, belt_of
+from .limbs import kept_settings, keyed_contacts, source_of
+from .plant import Ground
+from .reading import Leg, legs_of, shown, source_shown
 
 _FEWEST = 3
 """Frames without which nothing moves."""

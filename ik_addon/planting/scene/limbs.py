@@ -1,14 +1,21 @@
-"""Limbs made ready to be planted or locked."""
+"""What planting and locking need of limbs: ready controls, contacts as keys, and the action that was planted."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import bpy
+import numpy as np
 
 from ... import messages
 from ...authoring.fk_frames import checked_controls
 from ...authoring.placing import Control, check_control
 from ...authoring.snap import leave_to_poles
-from ...bake.keys import check_keyable, check_unshared
+from ...bake.keys import check_keyable, check_unshared, key_times, write_choices
+from ...rig.blender.animation import current_fcurve_collections
+from ...rig.blender.cleanup import surely
+from ...rig.blender.clips import channels_kept, clip_in, linked_action, moved_channels, play, playing_clip, put_at_rest
+from ...rig.data.settings import PREFIX
 from ...rig.model.foot import end_bone
 from ...rig.model.limb import chain_bones
 from ...rig.status.problems import check_changeable
@@ -67,3 +74,121 @@ def keyed_control(tip: bpy.types.PoseBone, target: Control) -> Control:
         return target
     above = {bone.name for bone in tip.parent_recursive} if ob.parent == tip.id_data else set()
     return target if ob.parent_bone in above else Control(ob.parent, ob.parent_bone)
+
+
+_PROPERTY = f"{PREFIX}contact"
+_HEEL, _BALL = 1, 2
+"""Bits of the numbers of `CONTACT_ITEMS`."""
+
+
+def keyed_contacts(tip: bpy.types.PoseBone, frames: range) -> np.ndarray | None:
+    """Whether heel and ball of a leg stand at each frame, (2, frames), as its keys say; None: it has no such keys."""
+    data, path = tip.id_data.animation_data, f"{tip.path_from_id()}.{_PROPERTY}"
+    curves = (home.find(path) for home in current_fcurve_collections(data)) if data else ()
+    curve = next((curve for curve in curves if curve is not None and len(curve.keyframe_points)), None)
+    if curve is None:
+        return None
+    numbers = np.array([round(curve.evaluate(time)) for time in key_times(frames)])
+    return np.array([numbers & _HEEL, numbers & _BALL]) > 0
+
+
+def key_contacts(tips: Sequence[bpy.types.PoseBone], contacts: np.ndarray, frames: range) -> None:
+    """Key what stands of these legs in their armature's current action. contacts: (legs, 2, frames), heel and ball."""
+    for tip, own in zip(tips, contacts, strict=True):
+        _key(tip, own, frames)
+
+
+def _key(tip: bpy.types.PoseBone, contacts: np.ndarray, frames: range) -> None:
+    numbers = _HEEL * contacts[0] + _BALL * contacts[1]
+    changes = np.diff(numbers, prepend=-1) != 0
+    # Between two keys of one value the Dope Sheet draws a bar: a key at the end of each contact too.
+    changes = np.flatnonzero(changes | (np.diff(numbers, append=-1) != 0) & (numbers > 0))
+    times = key_times(frames)
+    write_choices(
+        tip.id_data,
+        f"{tip.path_from_id()}.{_PROPERTY}",
+        tip.name,
+        times[changes].tolist(),
+        numbers[changes].tolist(),
+        (float(times[0]), float(times[-1])),
+    )
+
+
+_PLANTED, _MATCHED = "analytic_ik_planted_from", "analytic_ik_matched_from"
+_SOURCES = {"planted": _PLANTED, "locked": _PLANTED, "matched": _MATCHED}
+"""The pointers to sources, by what was made of these. A clip that was matched can be planted."""
+_PLANTED_WITH = "analytic_ik_planted_with"
+
+
+def source_of(ob: bpy.types.Object, made: str = "planted") -> bpy.types.Action | None:
+    """The action that the current one of an object was planted, or `made`, from; None: it was not, or from none."""
+    return linked_action(ob.animation_data.action, _SOURCES[made]) if is_made(ob, made) else None
+
+
+def is_planted(ob: bpy.types.Object) -> bool:
+    """Whether the current action of an object is one that was planted."""
+    return is_made(ob, "planted")
+
+
+def is_made(ob: bpy.types.Object, made: str) -> bool:
+    """Whether the current action of an object is one that was "planted", "locked" or "matched"."""
+    action = ob.animation_data.action if ob.animation_data else None
+    return action is not None and _SOURCES[made] in action
+
+
+def mark_source(action: bpy.types.Action, source: bpy.types.Action | None, made: str) -> None:
+    """Remember from which action this one was made."""
+    action[_SOURCES[made]] = source
+
+
+def forget_source(action: bpy.types.Action) -> None:
+    """Let nothing tell any more that an action was planted or matched, so that doing it again begins with itself."""
+    for pointer in (_PLANTED, _MATCHED):
+        action.pop(pointer, None)
+    action.property_unset(_PLANTED_WITH)
+
+
+def keep_settings(ob: bpy.types.Object, settings: dict) -> None:
+    """Remember with which settings the current action of an object was planted."""
+    setattr(ob.animation_data.action, _PLANTED_WITH, json.dumps(settings))
+
+
+def kept_settings(ob: bpy.types.Object) -> dict | None:
+    """The settings with which the current action of an object was planted; None: it was not, or by a script."""
+    action = ob.animation_data.action if ob.animation_data else None
+    try:
+        found = json.loads(getattr(action, _PLANTED_WITH)) if action is not None else None
+    except ValueError:
+        # Somebody else wrote it.
+        return None
+    return found if isinstance(found, dict) else None
+
+
+@contextmanager
+def source_playing(ob: bpy.types.Object, made: str = "planted") -> Iterator[None]:
+    """The source of an object's planted action, or of one that was `made` so, plays instead of it.
+
+    What the action moves beside that is at rest.
+    """
+    source = source_of(ob, made)
+    if source is None:
+        yield
+        return
+    played = playing_clip(ob)
+    # A copy of an action has the same slots.
+    original = clip_in(source, played.slot)
+    channels = moved_channels(played) - moved_channels(original)
+    with channels_kept(ob, channels), surely(lambda: play(ob, played)):
+        play(ob, original)
+        put_at_rest(ob, channels)
+        yield
+
+
+def register() -> None:
+    """Let actions keep their settings."""
+    setattr(bpy.types.Action, _PLANTED_WITH, bpy.props.StringProperty())
+
+
+def unregister() -> None:
+    """Take it away."""
+    delattr(bpy.types.Action, _PLANTED_WITH)

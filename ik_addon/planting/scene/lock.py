@@ -1,6 +1,8 @@
 """Lock to Object: hands and feet that keep their grip on what moves."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 import bpy
 import numpy as np
@@ -12,26 +14,160 @@ from ...authoring.placing import Control
 from ...authoring.snap import pose_snapped
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
-from ...rig.blender.motion import has_keys, motion_frames
-from ...rig.data.hold import HoldRecord, holds_of, keep_holds
+from ...rig.blender.clips import has_keys, motion_frames
+from ...rig.blender.dependencies import Node, followed_nodes
+from ...rig.data.held_feet import HoldRecord, holds_of, keep_holds
 from ...rig.data.undoing import Undo, all_or_nothing
+from ...rig.model.body import bodies_of
+from ...rig.model.foot import end_bone
+from ...rig.model.limb import known_bones
 from ...solvers import ChainError
 from ..feet.clip import LegMotion
 from ..feet.contacts import find_holds
-from ..feet.holds import plan_holds
-from ..feet.in_time import runs
+from ..feet.curves import runs
+from ..feet.holds import Hold, mean_grip, plan_holds
 from ..feet.options import Options
-from ..feet.space import Space
-from .bars import Bar, held_of, hold_of, is_keyed, kept_bars, new_record, record_of
-from .contact_keys import key_contacts
-from .held import check_held, in_order, is_there, limb_bones
-from .limbs import check_limbs, controls_ready
-from .nearness import near_to
-from .poses import pose_of_end, pose_of_held, shown_over
-from .reading import captured
+from ..feet.treadmill import Space
+from .limbs import check_limbs, controls_ready, kept_settings, key_contacts, keyed_contacts, keyed_control
+from .reading import captured, near_to, pose_of_end, pose_of_held, shown_over
 from .report import lock_report_of
-from .sources import kept_settings
 from .writing import controls_placed, write_copies, write_plan
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A limb that is held in some frames. leg: its number. first, last: rows. grip: None for the mean of these."""
+
+    leg: int
+    first: int
+    last: int
+    held: Control
+    grip: Matrix | None
+    blend: float
+
+
+def is_keyed(tip: bpy.types.PoseBone, frames: range) -> np.ndarray:
+    """(frames,) bool, where keys of the Contact of a limb say that it is held."""
+    contacts = keyed_contacts(tip, frames)
+    return np.zeros(len(frames), bool) if contacts is None else contacts.any(axis=0)
+
+
+def kept_bars(leg: int, keyed: np.ndarray, frames: range, records: Sequence[HoldRecord]) -> Iterator[Bar]:
+    """The bars of one limb that its keys show, each held to what it was held to before."""
+    if not records:
+        return
+    for first, last in runs(keyed):
+        begins, ends = frames[first], frames[last]
+
+        def shared(record: HoldRecord, begins: int = begins, ends: int = ends) -> int:
+            return min(ends, record.last) - max(begins, record.first) + 1
+
+        own = sorted((each for each in records if shared(each) > 0), key=lambda each: each.first)
+        # A bar that somebody has added is held to what is held nearest to it.
+        own = own or [max(records, key=shared)]
+        # Between holds that follow each other there is no end of a bar.
+        starts = [first, *(max(each.first - frames.start, first) for each in own[1:])]
+        stops = [start - 1 for start in starts[1:]] + [last]
+        for each, start, stop in zip(own, starts, stops, strict=True):
+            if start > stop:
+                continue
+            yield Bar(leg, start, stop, held_of(each), each.grip if shared(each) > 0 else None, each.blend)
+
+
+def hold_of(bar: Bar, clip: LegMotion, space: Space) -> Hold:
+    """A bar with its grip, as exactly as a file keeps it."""
+    if bar.grip is None:
+        place, turn = mean_grip(clip, bar.leg, bar.first, bar.last, space)
+        grip = np.eye(4)
+        grip[:3, 3], grip[:3, :3] = place, turn
+    else:
+        grip = np.array(bar.grip, float)
+    grip = grip.astype(np.float32).astype(float)
+    return Hold(bar.leg, bar.first, bar.last, space, grip[:3, 3], grip[:3, :3])
+
+
+def held_of(record: HoldRecord) -> Control:
+    """What a record says that a limb is held to."""
+    return Control(record.ob, record.bone)
+
+
+def record_of(bar: Bar, hold: Hold, tips: Sequence[bpy.types.PoseBone], frames: range) -> HoldRecord:
+    """The record of a bar with its grip. tips: of all limbs. frames: of the scene, by rows."""
+    grip = np.eye(4)
+    grip[:3, 3], grip[:3, :3] = hold.place, hold.turn
+    span = range(frames[bar.first], frames[bar.last] + 1)
+    return new_record(tips[bar.leg], bar.held, span, Matrix(grip), bar.blend)
+
+
+def new_record(tip: bpy.types.PoseBone, held: Control, frames: range, grip: Matrix, blend: float) -> HoldRecord:
+    """The record of a limb that is held to something in these frames of the scene."""
+    return HoldRecord(tip.name, held.ob, held.bone, frames.start, frames[-1], grip, blend)
+
+
+def check_held(context: bpy.types.Context, tip: bpy.types.PoseBone, held: Control) -> None:
+    """Raise ChainError where a limb cannot be held to something, for it is gone, or moves with the limb."""
+    if not is_there(context, held):
+        gone = messages.HELD_GONE()
+        if is_there(context, Control(held.ob)):
+            gone = messages.HELD_BONE_GONE(object=held.ob.name, bone=held.bone)
+        raise ChainError(gone).of(messages.BONE(bone=tip.name))
+    if moves(tip, held):
+        raise ChainError(messages.HELD_BY_LIMB(held=held.shown)).of(messages.BONE(bone=tip.name))
+    ob, nodes = tip.id_data, followed_nodes(held.ob, held.bone)
+    above = {bone.name for bone in known_bones(tip)[0].parent_recursive}
+    for body in bodies_of(ob):
+        if body in above and (ob, body) in nodes:
+            raise ChainError(messages.HELD_ON_BODY(body=body, held=held.shown)).of(messages.BONE(bone=tip.name))
+
+
+def is_there(context: bpy.types.Context, held: Control) -> bool:
+    """True if an object, or the bone of it, is in the scene."""
+    ob = held.ob
+    if ob is None or ob.name not in context.view_layer.objects:
+        return False
+    return not held.bone or (ob.pose is not None and held.bone in ob.pose.bones)
+
+
+def limb_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
+    """The bones of a limb, with its hand or foot."""
+    end = end_bone(tip)
+    return [*known_bones(tip), *((end,) if end else ())]
+
+
+def moves(tip: bpy.types.PoseBone, held: Control) -> bool:
+    """True if a limb moves something, with its bones or by what follows its controls."""
+    return bool(followed_nodes(held.ob, held.bone) & _moved_by(tip))
+
+
+def in_order(tips: Mapping[str, bpy.types.PoseBone], held: Mapping[str, Sequence[Control]]) -> list[bpy.types.PoseBone]:
+    """Limbs, each after those that move what it is held to. Both by the names of tips.
+
+    Raises ChainError where limbs hold each other.
+    """
+    moved = {name: _moved_by(tip) for name, tip in tips.items()}
+    before = {
+        name: {
+            other
+            for control in held[name]
+            for other in tips
+            if other != name and followed_nodes(control.ob, control.bone) & moved[other]
+        }
+        for name in tips
+    }
+    try:
+        return [tips[name] for name in TopologicalSorter(before).static_order()]
+    except CycleError as error:
+        raise ChainError(messages.HOLDS_IN_CIRCLE(tips=messages.quoted(error.args[1][1:]))) from error
+
+
+def _moved_by(tip: bpy.types.PoseBone) -> set[Node]:
+    """What a limb moves: its own bones, with hand or foot, and its controls."""
+    nodes = {(tip.id_data, bone.name) for bone in limb_bones(tip)}
+    target = Control(tip.analytic_ik_target, tip.analytic_ik_subtarget)
+    keyed = keyed_control(tip, target) if target.ob is not None else target
+    pole = (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget)
+    return nodes | {(target.ob, target.bone), (keyed.ob, keyed.bone), pole}
+
 
 BLEND = 0.25
 """Seconds over which a lock eases in and out."""

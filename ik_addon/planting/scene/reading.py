@@ -1,26 +1,194 @@
-"""From the FK pose of legs over frames to plain numbers in the world."""
+"""Legs over frames into plain numbers in the world: in their FK pose, and as Blender shows them."""
 
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Vector
+from mathutils import Matrix, Quaternion, Vector
+from mathutils.bvhtree import BVHTree
 
+from ... import messages
+from ...authoring.end_bone import skin_below
+from ...authoring.finding.limbs import find_limbs
+from ...authoring.finding.names import read_names
 from ...authoring.fk_frames import limbs_in_fk, stepped
-from ...authoring.soles import skin_below
-from ...bake.stepping import Steps
-from ...rig.blender.bones import rotation_in
-from ...rig.blender.channels import quaternion_of
+from ...authoring.placing import Control
+from ...authoring.selection import all_tips
+from ...bake.baking import chains_of
+from ...bake.stepping import GoTo, Steps, frame_kept, stepping, stepping_apart
+from ...rig.blender.dependencies import carriers
+from ...rig.blender.rotations import pose_matrix, quaternion_of, rotation_in
+from ...rig.live.handler_lists import others_handle_frames
+from ...rig.model.body import check_movable
 from ...rig.model.foot import end_bone, toe_of
-from ...rig.model.limb import Limb, chain_bones, end_in_tip
-from ...rig.model.order import ChainName
+from ...rig.model.limb import Limb, chain_bones, end_in_tip, known_bones, link_bones
+from ...rig.model.order import ChainName, live_tips
+from ...rig.pose.reading import ArmatureReader
 from ...rig.pose.solving import solve_limb
-from ...solvers import Chain
+from ...solvers import Chain, ChainError
 from ...solvers.bending import start_frame
 from ..feet.clip import LegMotion
-from .carrier_bone import way_of
+from ..feet.treadmill import Space
+from .limbs import keyed_control, source_playing
+
+_OF_THE_BODY = 2.0 / 3.0
+"""Part of an armature's bones that hang on what is the body: on some rigs a pelvis carries the legs alone."""
+
+
+def carrier_of(
+    tips: Sequence[bpy.types.PoseBone], controls: Mapping[bpy.types.PoseBone, Sequence[Control]]
+) -> bpy.types.PoseBone:
+    """The bone that carries the roots of all these chains of one armature, with the body, and none of their controls.
+
+    controls: target and pole of each of them.
+    Raises ChainError where there is none, or where it cannot be moved.
+    """
+    ob = tips[0].id_data
+    lines = [[bone.name for bone in chain_bones(tip)[0].parent_recursive] for tip in tips]
+    shared = [name for name in lines[0] if all(name in line for line in lines[1:])]
+    moved = [
+        *(keyed_control(tip, own[0]) for tip, own in controls.items()),
+        *(each for own in controls.values() for each in own),
+    ]
+    held = {bone.name: control for control in moved for own, bone in carriers(control.ob, control.bone) if own == ob}
+    free = [ob.pose.bones[name] for name in shared if name not in held]
+    if not free:
+        if shared:
+            control = held[shared[0]]
+            raise ChainError(messages.CONTROL_ON_BODY(control=control.shown, bone=shared[0]))
+        raise ChainError(messages.NO_BODY(armature=ob.name))
+    whole = whole_body(free)
+    # A connected bone cannot move, and what it is connected to can.
+    carrier = next((bone for bone in free[free.index(whole) :] if not bone.bone.use_connect), whole)
+    check_movable(carrier)
+    return carrier
+
+
+def whole_body(line: Sequence[bpy.types.PoseBone]) -> bpy.types.PoseBone:
+    """Of bones above each other, nearest to the legs first, the first one that carries most of the body."""
+    most = len(line[-1].children_recursive)
+    return next(bone for bone in line if len(bone.children_recursive) >= _OF_THE_BODY * most)
+
+
+def way_of(reader: ArmatureReader, bone: bpy.types.PoseBone) -> np.ndarray:
+    """How an evaluated bone moves in the world with its location, (3, 3): a column for each of its three numbers."""
+    parent_pose = reader.parent_pose(bone)
+    at_rest = _head(bone, Vector(), parent_pose)
+    columns = [_head(bone, Vector(axis), parent_pose) - at_rest for axis in np.eye(3).tolist()]
+    return np.array(reader.world.to_3x3(), float) @ np.array(columns, float).T
+
+
+def _head(bone: bpy.types.PoseBone, location: Vector, parent_pose: Matrix | None) -> Vector:
+    return pose_matrix(bone.bone, Matrix.Translation(location), parent_pose).to_translation()
+
+
+_CLOSE = 0.35
+"""Distance from wrist or ankle to what it holds, part of the limb's length: a hand's length, and some more."""
+
+
+def near_to(context: bpy.types.Context, held: Control, clip: LegMotion, space: Space) -> np.ndarray:
+    """(limbs, T) bool: whether the end of each limb of a clip is close to what it may hold, as that is shaped now.
+
+    space: where that is over the frames of the clip.
+    """
+    seen, close = space.seen(clip.ankles), _CLOSE * clip.reaches[:, None]
+    if held.bone:
+        bone = held.ob.pose.bones[held.bone]
+        along = Vector((0.0, bone.length * held.ob.matrix_world.median_scale, 0.0))
+        share = np.clip(seen @ np.array(along) / max(along.length_squared, 1e-30), 0.0, 1.0)
+        return np.linalg.norm(seen - share[..., None] * np.array(along), axis=-1) <= close
+    tree = _tree_of(context, held.ob)
+    if tree is None:
+        return np.linalg.norm(seen, axis=-1) <= close
+    flat = [tree.find_nearest(point)[3] for point in seen.reshape(-1, 3).tolist()]
+    return np.array(flat, float).reshape(seen.shape[:2]) <= close
+
+
+def _tree_of(context: bpy.types.Context, ob: bpy.types.Object) -> BVHTree | None:
+    """The surface of an object in its space, which has no size; None if it has no face."""
+    evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
+    try:
+        mesh = evaluated.to_mesh()
+    except RuntimeError:
+        # Empties and the like have none.
+        return None
+    world = evaluated.matrix_world
+    pose = Matrix.Translation(world.translation) @ rotation_in(world).to_matrix().to_4x4()
+    to_space = pose.inverted_safe() @ world
+    points = [to_space @ vertex.co for vertex in mesh.vertices]
+    faces = [tuple(face.vertices) for face in mesh.polygons]
+    evaluated.to_mesh_clear()
+    return BVHTree.FromPolygons(points, faces) if faces else None
+
+
+def leg_tips(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
+    """The tips of an armature object's live chains whose bones' names do not show an arm."""
+    return legs_among(ob, (ob.pose.bones[name] for name in live_tips(ob)))
+
+
+def legs_among(ob: bpy.types.Object, tips: Iterable[bpy.types.PoseBone]) -> list[bpy.types.PoseBone]:
+    """The tips, of these of an armature object's chains, whose bones' names do not show an arm."""
+    names = read_names(bone.name for bone in ob.pose.bones)
+    found = []
+    for tip in tips:
+        end = end_bone(tip)
+        kinds = {names[bone.name].kind for bone in (*chain_bones(tip), *((end,) if end else ()))}
+        if "LEG" in kinds or "ARM" not in kinds:
+            found.append(tip)
+    return found
+
+
+Shown = Callable[[bpy.types.Depsgraph], Matrix]
+"""Place and orientation in the world of something, as it was evaluated."""
+
+
+def pose_of_held(held: Control) -> Shown:
+    """The pose of what a limb is held to: an object, or a bone of one. Its size does not count."""
+
+    def shown(depsgraph: bpy.types.Depsgraph) -> Matrix:
+        ob = held.ob.evaluated_get(depsgraph)
+        world = ob.matrix_world @ ob.pose.bones[held.bone].matrix if held.bone else ob.matrix_world
+        return _pose(world.translation, rotation_in(world))
+
+    return shown
+
+
+def pose_of_end(tip: bpy.types.PoseBone) -> Shown:
+    """The pose of a limb's hand or foot, at the wrist or ankle; of a limb without one the place alone."""
+    ob, name, foot, end = tip.id_data, tip.name, end_bone(tip), Vector(end_in_tip(tip))
+    end_name = foot.name if foot is not None else None
+
+    def shown(depsgraph: bpy.types.Depsgraph) -> Matrix:
+        evaluated = ob.evaluated_get(depsgraph)
+        world, bones = evaluated.matrix_world, evaluated.pose.bones
+        turn = Quaternion()
+        if end_name is not None:
+            turn = rotation_in(world) @ rotation_in(bones[end_name].matrix, bones[end_name].scale)
+        return _pose(world @ bones[name].matrix @ end, turn)
+
+    return shown
+
+
+def shown_over(context: bpy.types.Context, things: Sequence[Shown], frames: range) -> Steps[list[Space]]:
+    """In steps: where things are over frames, with all chains live; the scene goes back to its frame."""
+    places, turns = np.empty((len(things), len(frames), 3)), np.empty((len(things), len(frames), 3, 3))
+    scene = context.scene
+    with frame_kept(scene):
+        for k, frame in enumerate(frames):
+            scene.frame_set(frame)
+            depsgraph = context.evaluated_depsgraph_get()
+            for thing, place, turn in zip(things, places, turns, strict=True):
+                pose = np.array(thing(depsgraph), float)
+                place[k], turn[k] = pose[:3, 3], pose[:3, :3]
+            yield k + 1, len(frames)
+    return [Space(place, turn) for place, turn in zip(places, turns, strict=True)]
+
+
+def _pose(place: Vector, turn: Quaternion) -> Matrix:
+    return Matrix.Translation(place) @ turn.to_matrix().to_4x4()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,3 +335,129 @@ def _foot(
     turned = rotation_in(limb.world) @ limb.ends[0].reading.orientation(pose)
     own = np.array(limb.world @ pose, float)
     return np.array(turned.to_matrix(), float), own[:3, :3] @ to_ball + own[:3, 3]
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """A leg of an armature, by the names of its bones.
+
+    links: the bones that begin its links, hip first. tip: the last bone of its chain. ankle: in the tip's rest space.
+    foot: the bone on the ankle, "" if the leg ends in a point. ball: in the foot's own space. lengths: of thigh and
+    shin, world units. sole: how far the skin reaches below the ball, world units.
+    """
+
+    links: tuple[str, ...]
+    tip: str
+    ankle: Vector
+    foot: str
+    ball: np.ndarray | None
+    lengths: tuple[float, float]
+    sole: float
+
+
+def legs_of(ob: bpy.types.Object) -> list[Leg]:
+    """The legs of an armature object that have chains, live or muted; if none has, those that its bones show."""
+    tips = legs_among(ob, (tip for tip in all_tips(ob) if len(known_bones(tip)) > 1))
+    if tips:
+        return [_leg(known_bones(tip), link_bones(known_bones(tip)), end_bone(tip), end_in_tip(tip)) for tip in tips]
+    found, pose = [], ob.pose.bones
+    for limb in find_limbs(ob.data.bones).limbs:
+        bones = [pose[name] for name in limb.bones]
+        foot = pose[limb.end] if limb.end and limb.rides else None
+        end = pose[limb.end].bone.head_local if limb.end else bones[-1].bone.tail_local
+        ankle = bones[-1].bone.matrix_local.inverted_safe() @ end
+        found.append(_leg(bones, [bone for bone in bones if bone.name not in limb.segments], foot, ankle))
+    # In the order that chains have.
+    return sorted(found, key=lambda leg: pose.find(leg.tip))
+
+
+def _leg(
+    bones: Sequence[bpy.types.PoseBone],
+    links: Sequence[bpy.types.PoseBone],
+    foot: bpy.types.PoseBone | None,
+    ankle: Vector,
+) -> Leg:
+    ob, tip = bones[0].id_data, bones[-1]
+    at_rest = tip.bone.matrix_local @ ankle
+    joints = [*(bone.bone.head_local for bone in links), at_rest]
+    lengths = [(b - a).length for a, b in pairwise(joints)]
+    thigh = lengths[0] if len(lengths) == 2 else 0.5 * sum(lengths)
+    scale = ob.matrix_world.median_scale
+    ball, sole = ball_of(ob, bones[0].bone, tip.bone, foot, at_rest)
+    return Leg(
+        links=tuple(bone.name for bone in links),
+        tip=tip.name,
+        ankle=ankle,
+        foot=foot.name if foot else "",
+        ball=ball,
+        lengths=(scale * thigh, scale * (sum(lengths) - thigh)),
+        sole=scale * sole,
+    )
+
+
+def shown(context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range) -> Steps[LegMotion]:
+    """In steps: these legs as Blender shows them at each frame, live chains solved."""
+    with stepping_shown(context, ob) as go_to:
+        return (yield from _seen(context, ob, legs, frames, go_to))
+
+
+def source_shown(
+    context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range
+) -> Steps[LegMotion]:
+    """In steps: these legs in the action from which the current one was planted, without chains."""
+    with source_playing(ob), _stepping_without_chains(context, ob) as go_to:
+        return (yield from _seen(context, ob, legs, frames, go_to))
+
+
+@contextmanager
+def stepping_shown(context: bpy.types.Context, ob: bpy.types.Object) -> Iterator[GoTo]:
+    """Goes to frames as Blender shows an armature object there, live chains solved."""
+    if not chains_of(context.scene.objects):
+        with _stepping_without_chains(context, ob) as without_chains:
+            yield without_chains
+        return
+    with frame_kept(context.scene):
+
+        def go_to(frame: int) -> bpy.types.Depsgraph:
+            context.scene.frame_set(frame)
+            return context.evaluated_depsgraph_get()
+
+        yield go_to
+
+
+@contextmanager
+def _stepping_without_chains(context: bpy.types.Context, ob: bpy.types.Object) -> Iterator[GoTo]:
+    with ExitStack() as stack:
+        go_to = None if others_handle_frames() else stack.enter_context(stepping_apart(context, [ob]))
+        yield go_to or stack.enter_context(stepping(context))
+
+
+def _seen(
+    context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range, go_to: GoTo
+) -> Steps[LegMotion]:
+    joints, feet = np.empty((4, len(legs), len(frames), 3)), np.empty((len(legs), len(frames), 3, 3))
+    for t, frame in enumerate(frames):
+        evaluated = ob.evaluated_get(go_to(frame))
+        for k, leg in enumerate(legs):
+            joints[:, k, t], feet[k, t] = _posed(evaluated, leg)
+        yield t + 1, len(frames)
+    hips, knees, ankles, balls = joints
+    lengths, soles = np.array([leg.lengths for leg in legs]), np.array([leg.sole for leg in legs])
+    return LegMotion(clip_rate(context.scene, frames), lengths, hips, knees, ankles, balls, feet, soles)
+
+
+def _posed(ob: bpy.types.Object, leg: Leg) -> tuple[np.ndarray, np.ndarray]:
+    """Hip, knee, ankle and ball (4, 3) of a leg of an evaluated armature object, and its foot's orientation (3, 3)."""
+    bones, world = ob.pose.bones, np.array(ob.matrix_world, float)
+
+    def in_world(matrix: np.ndarray, point: Sequence[float]) -> np.ndarray:
+        return (world @ matrix @ (*point, 1.0))[:3]
+
+    hip, knee = (in_world(np.eye(4), bones[name].head) for name in leg.links[:2])
+    ankle = in_world(np.array(bones[leg.tip].matrix, float), leg.ankle)
+    if leg.ball is None:
+        return np.array((hip, knee, ankle, ankle)), np.eye(3)
+    pose = bones[leg.foot].matrix
+    turn = rotation_in(ob.matrix_world) @ rotation_in(pose)
+    pose = np.array(pose, float)
+    return np.array((hip, knee, in_world(pose, (0.0, 0.0, 0.0)), in_world(pose, leg.ball))), np.array(turn.to_matrix())

@@ -6,18 +6,15 @@ import bpy
 import numpy as np
 
 from ... import messages
-from ...rig.data.hold import HoldRecord
+from ...rig.data.held_feet import HoldRecord
 from ...rig.model.foot import end_bone
-from ..feet.anchors import Anchors
-from ..feet.belt import Standing
-from ..feet.clip import LegMotion
+from ..feet.anchors import Anchors, stances_of
+from ..feet.clip import LegMotion, vectors_of
+from ..feet.contacts import sole_of
 from ..feet.holds import Hold
 from ..feet.measures import distances, measured
 from ..feet.planning import FootPlan
-from ..feet.sole import sole_of
-from ..feet.space import Space
-from ..feet.stances import stances_of
-from ..feet.turns import vectors_of
+from ..feet.treadmill import Space, Standing
 
 _last: list[dict] = [{}]
 _by_action: dict[tuple[str, str], dict] = {}

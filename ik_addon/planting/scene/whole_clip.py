@@ -7,24 +7,22 @@ from time import perf_counter
 import bpy
 
 from ... import messages
-from ...authoring.bare import controls_of_chains, remove_controls
+from ...authoring.for_export import controls_of_chains, remove_controls
 from ...authoring.rigging import rig_legs
 from ...bake.baking import baked, chains_of, finish_chains
 from ...bake.clips import chosen_clips, clips_tried, frames_of, strips_play
 from ...bake.report import file_report, left_out, publish
 from ...bake.stepping import Steps, at_once, in_time, part_of
-from ...rig.blender.clips import Clip, clip_name, clips_of, forget_made, playing_clip
-from ...rig.blender.motion import motion_frames
+from ...rig.blender.clips import Clip, clip_name, clips_of, forget_made, motion_frames, playing_clip
 from ...rig.data.control_clips import own_actions, partner_made, separate_controls
 from ...rig.data.undoing import all_or_nothing
 from ...rig.model.order import ChainName
 from ...solvers import ChainError
 from ..feet.options import Options
 from .checking import feet_checked
-from .ground import Ground
-from .legs import leg_tips
-from .plant import planted
-from .sources import forget_source, keep_settings, source_of
+from .limbs import forget_source, keep_settings, source_of
+from .plant import Ground, planted
+from .reading import leg_tips
 
 
 def clip_planted(

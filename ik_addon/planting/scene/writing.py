@@ -12,14 +12,13 @@ from ...authoring.fk_frames import keys_of, stepped
 from ...authoring.placing import Control, Placer, depth
 from ...bake.keys import BoneKeys, write_keys
 from ...bake.stepping import Steps
-from ...rig.blender.channels import LOCATION, Raw, channel_of
 from ...rig.blender.clips import playing_clip
+from ...rig.blender.rotations import LOCATION, Raw, channel_of
 from ...rig.data.control_clips import controls_follow, keep_partner, partner
-from ..feet.in_time import runs
+from ..feet.curves import runs
 from ..feet.planning import FootPlan
-from .limbs import keyed_control
+from .limbs import is_made, keyed_control, mark_source
 from .reading import Capture
-from .sources import is_made, mark_source
 
 Samples = dict[Control, list[tuple[Raw, ...]]]
 """What the channels of controls hold at each frame."""

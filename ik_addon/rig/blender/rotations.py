@@ -1,17 +1,128 @@
-"""Rotations of many rows at once, in every rotation mode: from a channel's numbers to quaternions and back.
-
-Quaternions are arrays (..., 4) in the order w, x, y, z.
-"""
+"""Rotations of bones: channels in every rotation mode, many rows at once, Euler angles, and forward kinematics."""
 
 from collections.abc import Sequence
-from math import pi, tau
+from math import atan2, copysign, hypot, pi, tau
 
+import bpy
 import numpy as np
-from mathutils import Matrix, Quaternion
+from mathutils import Euler, Matrix, Quaternion, Vector
 
 from ...solvers.arrays import multiply, quaternions
-from .channels import channel_of, raw_of
-from .euler import EULER_ORDERS, LOCKED
+
+EULER_ORDERS = {
+    mode: (*("XYZ".index(axis) for axis in mode), 1.0 if mode in ("XYZ", "YZX", "ZXY") else -1.0)
+    for mode in ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
+}
+"""By rotation mode the numbers of its axes, the one that turns first at the front, and whether they follow in cyclic
+order or against it: 1 or -1."""
+LOCKED = 4e-7
+"""Of a half angle's sine or cosine: less is rounding of the quaternion, and says nothing of the outer angles."""
+
+
+def euler_of(quaternion: Quaternion, mode: str, near: Sequence[float]) -> tuple[float, ...]:
+    """The angles (X, Y, Z) in radians that mean `quaternion` in an Euler `mode`, of all such the nearest to `near`.
+
+    Where the middle angle is a quarter turn, the other two turn about one axis and share what they are off `near`.
+    """
+    first, middle, last, sign = EULER_ORDERS[mode]
+    w, v = quaternion.w, quaternion[1:]
+    a, b = w - v[middle], v[first] + sign * v[last]
+    c, d = w + v[middle], sign * v[last] - v[first]
+    below, above = hypot(a, b), hypot(c, d)
+    near_first, near_middle, near_last = near[first], near[middle], sign * near[last]
+    # Half the sum and half the difference of the outer angles.
+    half_sum, half_difference = atan2(b, a), atan2(d, c)
+    if below < LOCKED:
+        half_sum = _between_turns(near_first + half_difference, near_last - half_difference)
+    elif above < LOCKED:
+        half_difference = _between_turns(half_sum - near_first, near_last - half_sum)
+    one, two, three = half_sum - half_difference, 2.0 * atan2(above, below) - pi / 2.0, half_sum + half_difference
+    one += tau * round((near_first - one) / tau)
+    two += tau * round((near_middle - two) / tau)
+    three += tau * round((near_last - three) / tau)
+    # The same rotation, by half a turn more of each outer axis.
+    other_one = one + copysign(pi, near_first - one)
+    other_two = pi - two
+    other_two += tau * round((near_middle - other_two) / tau)
+    other_three = three + copysign(pi, near_last - three)
+    off = abs(one - near_first) + abs(two - near_middle) + abs(three - near_last)
+    if abs(other_one - near_first) + abs(other_two - near_middle) + abs(other_three - near_last) < off:
+        one, two, three = other_one, other_two, other_three
+    found = [one, one, one]
+    found[middle], found[last] = two, sign * three
+    return tuple(found)
+
+
+def _between_turns(one: float, two: float) -> float:
+    """The middle of two angles that are known but for whole turns."""
+    return one + (two - one - tau * round((two - one) / tau)) / 2.0
+
+
+Raw = tuple[float, ...]
+"""The numbers of a channel: quaternion (w, x, y, z), axis-angle (angle, x, y, z), Euler angles, or scale (x, y, z)."""
+
+SCALE = "SCALE"
+"""Named like a rotation mode, for the channel of a bone's scale is kept and keyed as that of its rotation is."""
+
+LOCATION = "LOCATION"
+"""Likewise, for the channel of its location."""
+
+
+def channel_of(mode: str) -> tuple[str, int]:
+    """The property that holds a rotation in `mode`, or scale or location, and how many numbers it has."""
+    if mode in (SCALE, LOCATION):
+        return mode.lower(), 3
+    if mode == "QUATERNION":
+        return "rotation_quaternion", 4
+    if mode == "AXIS_ANGLE":
+        return "rotation_axis_angle", 4
+    return "rotation_euler", 3
+
+
+def channel_path(bone: str, mode: str) -> str:
+    """The RNA path, from its object, of the channel of `mode` of a bone."""
+    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{channel_of(mode)[0]}'
+
+
+def raw_values(owner: bpy.types.PoseBone | bpy.types.Object, mode: str) -> Raw:
+    """The numbers that stand in the channel of `mode` of a bone or an object."""
+    return tuple(getattr(owner, channel_of(mode)[0]))
+
+
+def quaternion_of(raw: Sequence[float], mode: str) -> Quaternion:
+    """The rotation that Blender makes of a channel's numbers."""
+    if mode == "QUATERNION":
+        quaternion = Quaternion(raw)
+        # A quaternion of zeros is half a turn about X to Blender.
+        return quaternion.normalized() if quaternion.magnitude else Quaternion((0.0, 1.0, 0.0, 0.0))
+    if mode == "AXIS_ANGLE":
+        axis = Vector(raw[1:])
+        return Quaternion(axis.normalized(), raw[0]) if axis.length else Quaternion()
+    return Euler(raw, mode).to_quaternion()
+
+
+def raw_of(quaternion: Quaternion, mode: str, near: Sequence[float]) -> Raw:
+    """The numbers of `mode` that mean `quaternion`, of all such the nearest to `near`.
+
+    So a channel that follows `near` frame by frame has no sign flips and no jumps by whole turns.
+    """
+    if mode == "QUATERNION":
+        nearest = quaternion.copy()
+        if quaternion.dot(Quaternion(near)) < 0.0:
+            nearest.negate()
+        return tuple(nearest)
+    if mode == "AXIS_ANGLE":
+        # By the arc tangent: Quaternion.to_axis_angle loses angles below 1e-3 to an arc cosine.
+        sine = Vector((quaternion.x, quaternion.y, quaternion.z))
+        axis, angle = sine.normalized(), 2.0 * atan2(sine.length, quaternion.w)
+        near_angle, near_axis = near[0], Vector(near[1:])
+        if sine.length < 1e-6:
+            axis = near_axis.normalized() if near_axis.length else Vector((0.0, 1.0, 0.0))
+        elif axis.dot(near_axis) < 0.0:
+            axis, angle = -axis, -angle
+        angle += 2.0 * pi * round((near_angle - angle) / (2.0 * pi))
+        return (angle, *axis)
+    return euler_of(quaternion, mode, near)
 
 
 def _is_buffer(matrix: Matrix) -> bool:
@@ -178,3 +289,43 @@ def continuous_numbers(numbers: Sequence[Sequence[float]], mode: str) -> np.ndar
     """The same rotations, numbers (n, 3 or 4) of `mode` in single precision, without sign flips and jumps."""
     rows = np.array(numbers, float)
     return continuous(quaternions_of(rows, mode), mode, rows[0]).astype(np.float32)
+
+
+def pose_matrix(bone: bpy.types.Bone, matrix: Matrix, parent_pose: Matrix | None, invert: bool = False) -> Matrix:
+    """A bone's local matrix brought to armature space under its parent's pose; with `invert`, the way back.
+
+    Blender's own function, so every combination of the bone's inherit and location flags is right.
+    """
+    if bone.parent is None or parent_pose is None:
+        return bone.convert_local_to_pose(matrix, bone.matrix_local, invert=invert)
+    return bone.convert_local_to_pose(
+        matrix,
+        bone.matrix_local,
+        parent_matrix=parent_pose,
+        parent_matrix_local=bone.parent.matrix_local,
+        invert=invert,
+    )
+
+
+def posed_by_channels(pose_bone: bpy.types.PoseBone) -> Matrix:
+    """The pose matrix that the channels of a bone and of those above it make, before any constraint."""
+    pose = None
+    for bone in [pose_bone, *pose_bone.parent_recursive][::-1]:
+        pose = pose_matrix(bone.bone, bone.matrix_basis, pose)
+    assert pose is not None
+    return pose
+
+
+def rotation_in(matrix: Matrix, scale: Vector | None = None) -> Quaternion:
+    """The rotation in a matrix that may scale and mirror as well. scale: the bone's or object's own.
+
+    Under a mirrored parent it is that of the mirrored axes: about them a bone turns by the right-hand rule.
+    """
+    basis = matrix.to_3x3()
+    for axis, own in enumerate(scale or ()):
+        if own < 0.0:
+            basis.col[axis] *= -1.0
+    if basis.determinant() < 0.0:
+        basis *= -1.0
+    # Of a sheared matrix it is none of length one.
+    return basis.normalized().to_quaternion().normalized()

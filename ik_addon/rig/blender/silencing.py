@@ -12,7 +12,7 @@ import numpy as np
 
 from .animation import bone_of_path, current_fcurve_collections, plays
 from .armatures import armature_objects
-from .evaluating import Graphs
+from .evaluation import Graphs
 
 _silent: dict[tuple[int, int], list[int]] = {}
 """By the session numbers of armature objects, which may get other names, and of scenes: the places of the F-Curves that

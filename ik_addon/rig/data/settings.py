@@ -1,8 +1,4 @@
-"""A chain's settings, kept on its tip: the last bone of the chain.
-
-`settings_of` is the only door to them. They are flat properties of the pose bone, so that each can be keyed,
-driven and overridden, and follows a bone that is renamed or duplicated.
-"""
+"""A chain's settings, kept on its tip: the last bone of the chain; and the switch, where it is animated."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -12,8 +8,11 @@ from operator import attrgetter
 
 import bpy
 
+from ... import messages
+from ...solvers import ChainError
+from ..blender.animation import FOLLOWING, bones_with_animated, current_fcurve_collections, fcurve_collections
 from ..blender.armatures import tag_pose
-from . import kept, relation
+from . import control_links, relation
 
 PREFIX = "analytic_ik_"
 _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
@@ -145,8 +144,8 @@ _flag, _choice, _number = (
     partial(_setting, kind) for kind in (bpy.props.BoolProperty, bpy.props.EnumProperty, bpy.props.FloatProperty)
 )
 _factor, _angle = (partial(_number, subtype=subtype) for subtype in ("FACTOR", "ANGLE"))
-_control = partial(_setting, bpy.props.PointerProperty, type=bpy.types.Object, update=kept.controls_set)
-_bone = partial(_setting, bpy.props.StringProperty, update=kept.controls_set)
+_control = partial(_setting, bpy.props.PointerProperty, type=bpy.types.Object, update=control_links.controls_set)
+_bone = partial(_setting, bpy.props.StringProperty, update=control_links.controls_set)
 
 
 def _record(kind, **options):
@@ -253,7 +252,7 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
             min=0.0,
             max=_SOFTEST_BODY,
         ),
-        # The end bone's orientation against the target's, where it follows it (foot.py); zero: none was kept.
+        # The end bone's orientation against the target's, where it follows it (foot.py); zero: none was control_links.
         "record_rotation": _record(bpy.props.FloatVectorProperty, size=4),
         # The Blender IK constraint that a chain was made of, and the FK pose before that, as JSON (adopt.py).
         "record_adopted": _record(bpy.props.StringProperty),
@@ -296,7 +295,7 @@ def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
     for name in _properties():
         if name not in _OF_ANY_BONE:
             pose_bone.property_unset(PREFIX + name)
-    kept.forget_controls(pose_bone.id_data, pose_bone.name)
+    control_links.forget_controls(pose_bone.id_data, pose_bone.name)
     relation.untie(pose_bone)
     relation.forget_trigger(pose_bone.id_data)
     tag_pose(pose_bone.id_data)
@@ -304,7 +303,7 @@ def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
 
 def register(rotation_switched: Update = _tag) -> None:
     """Give pose bones their settings. rotation_switched: called when a user or a script sets `use_rotation`."""
-    kept.register()
+    control_links.register()
     relation.register()
     for name, definition in _properties(rotation_switched).items():
         setattr(bpy.types.PoseBone, PREFIX + name, definition)
@@ -315,4 +314,53 @@ def unregister() -> None:
     for name in _properties():
         delattr(bpy.types.PoseBone, PREFIX + name)
     relation.unregister()
-    kept.unregister()
+    control_links.unregister()
+
+
+_SWITCH = "analytic_ik_enabled"
+
+
+def switched_tips(ob: bpy.types.Object) -> list[str]:
+    """Names of the bones of an armature object whose chains animation switches on and off."""
+    return bones_with_animated(ob, _SWITCH)
+
+
+def check_switchable(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
+    """Raise ChainError where something would switch the chain of a tip on again that cannot be muted here.
+
+    The driver of an adopted chain was made for it, and is muted.
+    """
+    data, path = ob.animation_data, _switch_path(pose_bone)
+    if data is None:
+        return
+    driver = data.drivers.find(path)
+    if driver is not None and not driver.mute and not pose_bone.analytic_ik_record_adopted:
+        raise ChainError(messages.SWITCH_DRIVEN(bone=pose_bone.name))
+    strips = (strip for track in data.nla_tracks for strip in track.strips)
+    for strip in strips:
+        for collection in fcurve_collections(strip.action, getattr(strip, "action_slot", None)):
+            if collection.find(path) is not None:
+                raise ChainError(messages.SWITCH_IN_STRIP(bone=pose_bone.name, strip=strip.name))
+
+
+def mute_switch(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
+    """Stop the current action, and a driver, from switching the chain of a tip."""
+    _mute(ob, _switch_path(pose_bone))
+
+
+def mute_following(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
+    """Stop the current action, and a driver, from saying how far a bone follows its limbs."""
+    _mute(ob, f"{pose_bone.path_from_id()}.{FOLLOWING}")
+
+
+def _mute(ob: bpy.types.Object, path: str) -> None:
+    data = ob.animation_data
+    for collection in [*current_fcurve_collections(data), data.drivers] if data else []:
+        curve = collection.find(path)
+        if curve is not None:
+            curve.mute = True
+
+
+def _switch_path(pose_bone: bpy.types.PoseBone) -> str:
+    """The RNA path of the switch of a chain, from its armature object."""
+    return f"{pose_bone.path_from_id()}.{_SWITCH}"

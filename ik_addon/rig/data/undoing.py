@@ -9,7 +9,7 @@ from ..blender import animation, armatures
 from ..blender.animation import fcurve_homes
 from ..blender.cleanup import Scratch, surely
 from ..blender.clips import Clip, clip_in
-from .kept import KeptControls
+from .control_links import KeptControls
 from .settings import PREFIX
 
 _MADE = ("objects", "collections", "actions", "meshes")

@@ -10,24 +10,21 @@ import numpy as np
 from ... import messages
 from ...solvers import ChainError
 from ..blender.armatures import is_evaluated_in
-from ..blender.channels import channel_of, channel_path, raw_values
-from ..blender.evaluating import Graphs
-from ..blender.rendering import is_rendering
-from ..blender.sampling import Sampler
+from ..blender.evaluation import Graphs, is_rendering
+from ..blender.rotations import channel_of, channel_path, raw_values
+from ..blender.sampling import Judge, Sampler, not_simple, time_is_plain
 from ..blender.silencing import curves_of, plays_alone, silence
-from ..blender.simple import Judge, not_simple, time_is_plain
 from ..data.relation import is_tied, wake
 from ..model.limb_model import LimbModel, settings_now
-from ..pose.channel_values import channel_values
 from ..pose.lending import loans
 from ..pose.planned import planned_chain
 from ..pose.posing import PoseWriter, RowWriter
+from ..pose.single_frame import SteadyChain, Wishes
 from ..pose.sources import EvaluatedPlaces
-from ..pose.steady import SteadyChain, Wishes
 from ..pose.track_reading import TrackReader, body_at, is_confirmed, wishes_at
 from ..pose.track_solving import solve_each, solve_tracks
-from ..pose.tracks import PlannedChain, Reading
-from .glance import glance
+from ..pose.tracks import PlannedChain, Reading, channel_values
+from .fingerprint import glance
 
 _FRAMES_AHEAD = 16
 """How many frames are sampled and solved at once after a jump."""

@@ -10,11 +10,18 @@ from bpy.app.handlers import persistent
 from ... import messages
 from ..blender import animation, armatures, silencing
 from ..blender.armatures import armature_named, is_evaluated_in, posed_armatures, tag_pose
-from ..blender.brought import went_to_frame
 from ..blender.cleanup import clean_since, waiting
-from ..blender.evaluating import evaluate_waiting, is_evaluating, is_shown, next_graph, shown_graphs
-from ..blender.rendering import is_render_thread, is_rendering
-from ..data.kept import keep_all
+from ..blender.evaluation import (
+    evaluate_waiting,
+    is_evaluating,
+    is_render_thread,
+    is_rendering,
+    is_shown,
+    next_graph,
+    shown_graphs,
+)
+from ..blender.sampling import went_to_frame
+from ..data.control_links import keep_all
 from ..model.order import ChainName, live_tips
 from ..pose import posing
 from ..pose.lending import loans
@@ -22,11 +29,10 @@ from ..pose.posing import shown_armatures, shown_numbers
 from ..pose.solving import solve_scene
 from ..pose.sources import EvaluatedPlaces
 from . import newly_shown
-from .clips import followed_by_controls
 from .handler_lists import HandlerLists, others_handle, others_handle_frames
-from .preparing import bring_chains_up_to_date, prepare
 from .scene_plan import ScenePlan
 from .state import memory, paused
+from .ties import bring_chains_up_to_date, followed_by_controls, prepare
 
 _STRUCTURE = {"ACTION", "ARMATURE", "COLLECTION", "SCENE"}
 """Kinds of data whose change may change how chains are solved; objects that only move do not."""

@@ -14,7 +14,7 @@ import bpy
 from ... import messages
 from ..blender.armatures import posed_armatures
 from ..data.relation import in_any_collection, is_tied
-from ..data.switch import switched_tips
+from ..data.settings import switched_tips
 from ..model.body import bodies_of, following_bones
 from ..model.limb_model import animated_bones
 from ..model.order import ChainName, live_tips, objects_read, tips_of
@@ -22,8 +22,8 @@ from ..pose.planned import planned_chains
 from ..pose.solving import ScenePass
 from ..pose.tracks import PlannedChain
 from .armature_plan import ArmaturePlan
-from .preparing import tieable_tips
-from .signature import signature
+from .fingerprint import signature
+from .ties import tieable_tips
 
 
 class LinkedPlan:

@@ -12,8 +12,8 @@ import bpy
 from ... import messages
 from ...solvers import ChainError
 from ..blender.armatures import armature_objects, is_evaluated_in
-from ..blender.evaluating import Graphs
-from ..blender.simple import time_is_plain
+from ..blender.evaluation import Graphs
+from ..blender.sampling import time_is_plain
 from ..model.order import ChainName, KnownOrders, live_tips, objects_read, tips_of
 from ..pose.solving import ScenePass
 from ..pose.sources import EvaluatedPlaces

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 import bpy
 
-from ..blender import animation, armatures, brought, silencing
+from ..blender import animation, armatures, sampling, silencing
 from ..blender.cleanup import surely
 from ..model.order import ChainName
 from ..pose import posing
 from ..pose.lending import loans
-from . import clips, newly_shown
+from . import newly_shown, ties
 from .scene_plan import ScenePlan
 
 
@@ -45,7 +45,7 @@ class LiveState:
 
     def reset(self) -> None:
         """Another state of the file: nothing that was known holds. Who has paused goes on pausing."""
-        for room in (armatures, brought, posing, silencing, newly_shown, animation, clips):
+        for room in (armatures, sampling, posing, silencing, newly_shown, animation, ties):
             room.forget()
         self.reported.clear()
         self.plans.clear()

@@ -12,15 +12,11 @@ from mathutils import Matrix, Quaternion
 
 from ...solvers import TWO_BONE_SOLVERS
 from ..blender.animation import animation_of, bone_of_path
-from ..blender.channels import LOCATION, SCALE
-from ..blender.rotations import array_of, turns_in
+from ..blender.rotations import LOCATION, SCALE, array_of, turns_in
 from ..data.settings import PREFIX, settings_of
-from .body_model import BodyModel
+from .body import BodyModel
 from .foot import heel_and_axis, possible_end_bones
-from .hinge import bend_axis
-from .lengthening import growth
-from .limb import Limb, end_in_tip
-from .limits import BoneLimits
+from .limb import BoneLimits, Limb, bend_axis, end_in_tip, growth
 
 SAMPLED_SETTINGS = ("influence", "swivel", "softness", "stretch_max", "foot_roll", "toe_angle", "flip")
 """Settings that may change from frame to frame and be sampled; all others are part of the model."""

@@ -11,11 +11,17 @@ import numpy as np
 from ... import messages
 from ...solvers import ChainError, Kind
 from ..blender.armatures import bones_at
-from ..blender.carriers import carriers
-from ..blender.movers import goes_along, is_placed, is_rigify
-from ..blender.relations import Known, Node, followed_bones, followed_nodes
-from ..data.settings import settings_of
-from ..data.switch import switched_tips
+from ..blender.dependencies import (
+    Known,
+    Node,
+    carriers,
+    followed_bones,
+    followed_nodes,
+    goes_along,
+    is_placed,
+    is_rigify,
+)
+from ..data.settings import settings_of, switched_tips
 from .body import bodies_of, following_bones, movers_of_target
 from .foot import end_bones
 from .limb import chain_bones, link_bones

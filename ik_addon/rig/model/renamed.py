@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import bpy
 
-from ..data.kept import keep_all, keep_controls, lost_controls, restore_controls
+from ..data.control_links import keep_all, keep_controls, lost_controls, restore_controls
 from ..data.relation import in_any_collection
 from ..data.settings import NAME_RECORD, named_bones
 from .order import tips_of

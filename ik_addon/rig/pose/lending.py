@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import bpy
 
-from ..blender.channels import channel_of
-from ..blender.evaluating import evaluate
+from ..blender.evaluation import evaluate
+from ..blender.rotations import channel_of
 
 Numbers = tuple[float, ...]
 Shown = list[tuple[str, str, Numbers]]

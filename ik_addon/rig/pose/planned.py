@@ -7,16 +7,16 @@ from mathutils import Matrix, Quaternion
 
 from ... import messages
 from ...solvers import ChainError
-from ..blender.carriers import carriers
-from ..blender.channels import quaternion_of
+from ..blender.dependencies import carriers
+from ..blender.rotations import quaternion_of
 from ..data.settings import UNREAD
-from ..model.body_model import BodyModel, body_model
+from ..model.body import BodyModel, body_model
 from ..model.foot import possible_end_bones
 from ..model.limb import INHERITING, chain_bones
 from ..model.limb_model import FK_CHANNELS, SAMPLED_SETTINGS, AnimatedBones, LimbModel, limb_model, settings_now
+from .single_frame import is_even, steady_chain
 from .solving import PosedLimb
 from .sources import EvaluatedPlaces
-from .steady import is_even, steady_chain
 from .track_reading import TrackReader, read_fk
 from .track_solving import chain_at, solve_each
 from .tracks import PlannedChain, PoseTrack, Reading

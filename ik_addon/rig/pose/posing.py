@@ -13,8 +13,8 @@ import numpy as np
 
 from ..blender.animation import animated_channels
 from ..blender.armatures import armature_objects
-from ..blender.brought import numbers_at, stands_elsewhere
-from ..blender.channels import LOCATION, SCALE, Raw, channel_of, channel_path, raw_values
+from ..blender.rotations import LOCATION, SCALE, Raw, channel_of, channel_path, raw_values
+from ..blender.sampling import numbers_at, stands_elsewhere
 from ..blender.silencing import silent_channels
 from ..data.relation import wake
 from .lending import Shown, loans, shown_by

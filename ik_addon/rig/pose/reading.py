@@ -11,16 +11,15 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ... import messages
 from ...solvers import ChainError, Kind, solver_for
-from ..blender.bones import pose_matrix, rotation_in
-from ..blender.carriers import carriers
-from ..blender.channels import quaternion_of
+from ..blender.animation import animated_paths
+from ..blender.armatures import tag_pose
+from ..blender.dependencies import carriers
+from ..blender.rotations import pose_matrix, quaternion_of, rotation_in
+from ..data import settings
 from ..data.relation import in_any_collection, place_of
 from ..data.settings import PREFIX, Settings, settings_of
-from ..model.chains import fk_chain
 from ..model.foot import end_bone, end_bones, place_foot
-from ..model.lengthening import given_factor
-from ..model.limb import BoneReading, Limb, chain_bones, is_rigid
-from ..model.limits import limits_of
+from ..model.limb import BoneReading, Limb, chain_bones, fk_chain, given_factor, is_rigid, limits_of
 from .posing import FkPose
 
 _KINDS = {"target": (Kind.TARGET, Kind.TARGET_DELETED), "pole target": (Kind.POLE, Kind.POLE_DELETED)}
@@ -380,3 +379,33 @@ def _gone(control: bpy.types.Object, bone_name: str, role: str) -> ChainError | 
 def control_words(control: bpy.types.Object, bone_name: str) -> str:
     """A target or pole in a sentence."""
     return messages.CONTROL_BONE(bone=bone_name) if bone_name else messages.CONTROL_OBJECT(control=control.name)
+
+
+def keep_rotation(pose_bone: bpy.types.PoseBone, context: bpy.types.Context) -> None:
+    """Keep how the bone on a chain's end stands against its target, when a user or a script switches that on.
+
+    Where there is no target yet, or no end bone, nothing is kept.
+    """
+    kept = pose_bone.analytic_ik_record_rotation
+    if not pose_bone.analytic_ik_use_rotation:
+        # Keys that switch it on at other frames hold on to what is kept.
+        path = f"{pose_bone.path_from_id()}.analytic_ik_use_rotation"
+        if path not in animated_paths(pose_bone.id_data):
+            pose_bone.analytic_ik_record_rotation = (0.0, 0.0, 0.0, 0.0)
+    elif not any(kept):
+        depsgraph = context.evaluated_depsgraph_get()
+        reader = SceneReader(depsgraph).armature(pose_bone.id_data)
+        present = reader.present_rotation(reader.tip(pose_bone.name))
+        if present is not None:
+            pose_bone.analytic_ik_record_rotation = Quaternion(present)
+    tag_pose(pose_bone.id_data)
+
+
+def register() -> None:
+    """Give pose bones their settings."""
+    settings.register(rotation_switched=keep_rotation)
+
+
+def unregister() -> None:
+    """Take them away."""
+    settings.unregister()

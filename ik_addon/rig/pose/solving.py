@@ -10,15 +10,13 @@ from mathutils import Matrix, Quaternion, Vector
 from ... import messages
 from ...solvers import ChainError, Goal, Outcome, blend, link_rotations, solve
 from ..blender.armatures import posed_armatures
-from ..blender.channels import LOCATION, SCALE, Raw, quaternion_of, raw_of
-from ..model.chains import chain_of
-from ..model.lengthening import factors
-from ..model.limb import Limb
+from ..blender.rotations import LOCATION, SCALE, Raw, quaternion_of, raw_of
+from ..model.limb import Limb, chain_of, factors
 from ..model.order import ChainName, ChainOrder, KnownOrders
-from .carrying import PosedBody, follow
 from .lending import loans
 from .posing import PoseWriter, shown_bones
 from .reading import ArmatureReader, SceneReader
+from .single_frame import PosedBody, follow
 
 _UNEVEN_SCALE_PASSES = 48
 _WITHOUT_GAIN = 8

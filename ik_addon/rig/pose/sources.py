@@ -10,9 +10,8 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ..blender.bones import posed_by_channels
-from ..blender.brought import numbers_at, stands_elsewhere
-from ..blender.rotations import array_of
+from ..blender.rotations import array_of, posed_by_channels
+from ..blender.sampling import numbers_at, stands_elsewhere
 from ..data.relation import place_of
 from ..model.limb_model import LimbModel
 

@@ -10,17 +10,14 @@ from ... import messages
 from ...solvers import ChainError
 from ...solvers.arrays import side_by_side
 from ...solvers.limited import legal_reach
-from ..blender.bones import rotation_in
-from ..blender.channels import SCALE, Raw, channel_path, raw_values
-from ..blender.rotations import quaternions_of, turns_in
+from ..blender.rotations import SCALE, Raw, channel_path, quaternions_of, raw_values, rotation_in, turns_in
 from ..data.settings import BODY_RANGES, PREFIX, RANGES, body_settings_of
-from ..model.body_model import BodyModel
+from ..model.body import BodyModel
 from ..model.limb_model import LimbModel, path_of, settings_now
-from .carrying import body_shifts
 from .kinematics import FkTrack, fk_track
+from .single_frame import SIMILAR, SteadyChain, Wishes, body_shifts, is_even
 from .sources import EvaluatedPlaces, Source
-from .steady import SIMILAR, SteadyChain, Wishes, is_even
-from .track_carrying import shifts_over
+from .track_solving import shifts_over
 from .tracks import BodyTrack, GoalTrack, PlannedChain, Reading
 
 _SAME_PLACE = 1e-5

@@ -1,4 +1,5 @@
-"""Chains solved over frames: those of few links without limits all together in arrays, others frame by frame."""
+"""Chains solved over frames: those of few links without limits all together in arrays, others frame by frame; and the
+bone that follows them."""
 
 from collections.abc import Sequence
 
@@ -7,12 +8,14 @@ from mathutils import Quaternion, Vector
 
 from ...solvers import Chain, ChainError, Goal, link_rotations
 from ...solvers.arrays import multiply, rotated
+from ...solvers.limited import legal_reach
 from ...solvers.rows import GoalRows, solve_rows, start_rows
-from ..model.chains import limited_chain
+from ..model.body import BodyModel
 from ..model.foot import rolled
+from ..model.limb import limited_chain
 from ..model.limb_model import LimbModel
 from .kinematics import FkTrack, joints_of, local_rotations
-from .steady import solve_surely
+from .single_frame import body_shifts, solve_surely
 from .tracks import PoseTrack, Reading
 
 _Turned = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -189,3 +192,51 @@ def errors_world(reading: Reading, ends: np.ndarray, pose: PoseTrack) -> np.ndar
     """Distances (n) in world units from where a chain ends to where its end was to go, at each frame."""
     missed = (reading.goal.to_world @ (ends - pose.ends)[..., None])[..., 0]
     return np.linalg.norm(missed, axis=-1)
+
+
+def shifts_over(
+    body: BodyModel,
+    limbs: Sequence[Reading],
+    parents: Sequence[np.ndarray],
+    worlds: np.ndarray,
+    settings: dict[str, np.ndarray],
+) -> np.ndarray:
+    """How far a bone goes from its FK pose, (n, 3), in armature space; of one row where nothing changes.
+
+    limbs: as they are below the bone in its FK pose. parents: the pose matrices (n, 4, 4) of what carries each.
+    worlds: (n, 4, 4), of the armature. settings: the bone's own, those of `BODY_RANGES`, (n).
+    """
+    offsets, reaches = [], []
+    for limb, parent in zip(limbs, parents, strict=True):
+        offsets.append((parent[:, :3, :3] @ (placed(limb)[0] - limb.fk.heads[:, 0])[..., None])[..., 0])
+        size = np.linalg.norm(parent[:, :3, 0], axis=1)
+        reaches.append(_reaches(limb) * size[:, None])
+    own = [[limb.goal.settings[name] for limb in limbs] for name in ("softness", "influence")]
+    softness, influence = settings["body_softness"], settings["body_influence"]
+    count = max(len(rows) for rows in (*offsets, *reaches, *own[0], *own[1], worlds, softness, influence))
+    shifts, _ = body_shifts(
+        _stacked(offsets, count),
+        _stacked(reaches, count),
+        _stacked(own[0], count),
+        _stacked(own[1], count),
+        worlds,
+        body.down,
+        np.broadcast_to(softness, count),
+    )
+    return shifts * influence[:, None]
+
+
+def _stacked(arrays: Sequence[np.ndarray], count: int) -> np.ndarray:
+    """Of n limbs as one array, (count, n, ...)."""
+    return np.stack([np.broadcast_to(each, (count, *each.shape[1:])) for each in arrays], axis=1)
+
+
+def _reaches(limb: Reading) -> np.ndarray:
+    """The shortest and the longest reach (n, 2) of a chain within its limits, in the space of its root's parent."""
+    model, fk = limb.model, limb.fk
+    if model.is_limited:
+        count = 1 if fk.is_still else limb.count
+        return np.array([legal_reach(chain_at(model, fk, k)) for k in range(count)])
+    lengths = np.linalg.norm(np.diff(joints_of(model, fk), axis=1), axis=-1)
+    longest = lengths.sum(axis=1)
+    return np.stack((np.maximum(2.0 * lengths.max(axis=1) - longest, 0.0), longest), axis=1)

@@ -10,15 +10,12 @@ from ... import messages
 from ...solvers import ChainError, Kind
 from ..blender.animation import animated_channels, animated_paths, current_fcurve_collections, is_animated, is_driven
 from ..blender.armatures import armature_named, bones_below, is_changeable, is_evaluated_in, posed_armatures
-from ..blender.channel_readers import reader_of
-from ..blender.motion import has_own_motion
-from ..blender.movers import movers_of, why_placed
-from ..blender.relations import followed_bones
+from ..blender.clips import has_own_motion
+from ..blender.dependencies import followed_bones, movers_of, reader_of, why_placed
 from ..data.control_clips import plays_another_clip
 from ..data.relation import in_any_collection, is_tie
 from ..data.settings import settings_of
-from ..model.lengthening import scaled_bones
-from ..model.limb import Limb, known_bones
+from ..model.limb import Limb, known_bones, scaled_bones
 from ..model.order import ChainName, chain_order, read_by
 from ..pose.reading import SceneReader, gone_pole
 

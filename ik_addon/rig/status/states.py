@@ -1,31 +1,32 @@
-"""How chains stand at present, to be shown: measured on what Blender evaluated; nothing is written.
+"""The state of chains and of bodies, to be shown: measured on what Blender evaluated; nothing is written.
 
-Where a tip is at its target, that says all. Only of other chains it is asked what keeps them from it: of steady ones by
-their kept lengths, of the rest by reading and solving them again.
-"""
+Also what may move a chain after it was solved, and knees that point backward."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import radians
 
 import bpy
 from mathutils import Matrix, Vector
 
 from ... import messages
 from ...solvers import ChainError, Outcome
-from ...solvers.chain import outcome_at, reach_limits
-from ...solvers.reach import eased
-from ..blender.armatures import is_evaluated_in, posed_armatures
-from ..data.relation import place_of
+from ...solvers.chain import eased, outcome_at, reach_limits
+from ..blender.animation import animated_paths, placing_drivers
+from ..blender.armatures import armature_named, is_evaluated_in, posed_armatures
+from ..blender.dependencies import Known, carriers, followed_bones, may_act, taken_by
+from ..data.relation import is_tie, place_of
 from ..data.settings import Settings, settings_of
 from ..live.state import known_plan
-from ..model.limb import Limb, chain_bones, end_world, missed_world, posed_joints
-from ..model.order import ChainName, ChainOrder, chain_order
+from ..model.body import bodies_of, possible_bodies
+from ..model.limb import Limb, chain_bones, end_in_tip, end_world, missed_world, posed_joints
+from ..model.order import ChainName, ChainOrder, chain_order, live_tips, read_by
 from ..pose.reading import SceneReader
+from ..pose.single_frame import PosedBody, SteadyChain, follow
 from ..pose.solving import solve_limb
 from ..pose.sources import EvaluatedPlaces
-from ..pose.steady import SteadyChain
 from ..pose.track_reading import wishes_at
 from .problems import Problem, fault_of, read_chain
 
@@ -206,3 +207,142 @@ def states_of(ob: bpy.types.Object, tips: Iterable[str], depsgraph: bpy.types.De
     """How the chains of these tips of an original armature object stand, as the depsgraph evaluated them."""
     states = States(ob, depsgraph)
     return {tip: states.of(tip) for tip in tips}
+
+
+def body_of(bone: bpy.types.PoseBone | None, tip: bpy.types.PoseBone | None) -> bpy.types.PoseBone | None:
+    """The bone to be shown: the active one, if it follows its limbs; the one that follows the chain of a tip, or could;
+    without a tip the active one, if it could."""
+    known = tip or bone
+    if known is None or known.id_data.mode == "EDIT":
+        return None
+    ob = known.id_data
+    following = bodies_of(ob)
+    own = [*((bone,) if bone is not None and bone.id_data == ob else ()), *(tip.parent_recursive if tip else ())]
+    found = next((each for each in own if each.name in following), None)
+    if found is not None:
+        return found
+    possible = (name for name, tips in _possible(ob).items() if (tip.name in tips if tip else name == known.name))
+    name = next(possible, None)
+    return ob.pose.bones[name] if name else None
+
+
+def _possible(ob: bpy.types.Object) -> dict[str, list[str]]:
+    tips = live_tips(ob)
+    return possible_bodies(ob, {tip: ob.pose.bones[tip] for tip in tips}) if len(tips) > 1 else {}
+
+
+@dataclass(frozen=True, slots=True)
+class BodyState:
+    """How a bone stands that follows its limbs. limbs: the tips of these; problem: what keeps it from that."""
+
+    limbs: tuple[str, ...]
+    posed: PosedBody | None = None
+    problem: str = ""
+
+
+def state_of_body(bone: bpy.types.PoseBone, depsgraph: bpy.types.Depsgraph) -> BodyState | None:
+    """How an original bone stands that follows its limbs, as a depsgraph evaluated them; None: it has none to follow,
+    or is not evaluated there."""
+    ob = bone.id_data
+    if not is_evaluated_in(ob, depsgraph) or ob.data.pose_position != "POSE":
+        return None
+    order = chain_order([ob.evaluated_get(depsgraph)])
+    name = ChainName(ob.name_full, bone.name)
+    if name in order.unfit:
+        return BodyState((), problem=str(order.unfit[name]))
+    limbs = tuple(limb.tip for limb in order.limbs.get(name, ()))
+    if not limbs:
+        return None
+    try:
+        return BodyState(limbs, follow(SceneReader(depsgraph).armature(ob), bone.name, limbs))
+    except ChainError as error:
+        return BodyState(limbs, problem=str(error))
+
+
+_BENT = 0.01
+"""Distance of the knee from the line between the ends of a limb, in parts of that line, below which it is straight."""
+_FAR_SWING = radians(120.0)
+"""Swing from the rest pose beyond which two bends cannot be compared."""
+_AGAINST = radians(150.0)
+"""Angle between the bends of the rest pose and of the pose, which is more than arms and legs are turned on purpose."""
+
+
+def bends_backwards(ob: bpy.types.Object, tip_name: str, depsgraph: bpy.types.Depsgraph) -> bool:
+    """True if the knee of a chain points to the other side than in the rest pose, as the body above it is turned.
+
+    False for limbs that are straight in their rest pose, or now, and for chains of one bone.
+    """
+    tip = ob.evaluated_get(depsgraph).pose.bones[tip_name]
+    try:
+        bones = chain_bones(tip, tip.analytic_ik_chain_count)
+    except ChainError:
+        return False
+    if len(bones) < 2:
+        return False
+    parent = bones[0].parent
+    rest_joints = [*(bone.bone.head_local for bone in bones), tip.bone.matrix_local @ end_in_tip(tip)]
+    rest = _in_frame(parent.bone.matrix_local if parent else Matrix(), rest_joints)
+    pose = _in_frame(parent.matrix if parent else Matrix(), posed_joints(bones))
+    knee = max(range(1, len(bones)), key=lambda k: _bend(rest, k).length)
+    rest_bend, bend = _bend(rest, knee), _bend(pose, knee)
+    rest_line, line = rest[-1] - rest[0], pose[-1] - pose[0]
+    if rest_bend.length <= _BENT * rest_line.length or bend.length <= _BENT * line.length:
+        return False
+    swing = rest_line.rotation_difference(line)
+    return swing.angle < _FAR_SWING and (swing @ rest_bend).angle(bend) > _AGAINST
+
+
+def _in_frame(frame: Matrix, joints: list[Vector]) -> list[Vector]:
+    inverse = frame.to_3x3().inverted_safe()
+    return [inverse @ joint for joint in joints]
+
+
+def _bend(joints: list[Vector], knee: int) -> Vector:
+    """From the line between the ends of a limb to its knee."""
+    line = (joints[-1] - joints[0]).normalized()
+    offset = joints[knee] - joints[0]
+    return offset - line * offset.dot(line)
+
+
+def moved_afterwards(chains: Mapping[ChainName, Sequence[str]], with_idle: bool) -> set[ChainName]:
+    """The chains that may end elsewhere than they were solved to.
+
+    Constraints and drivers of their bones act after the solution. So does what follows a chain by constraints or
+    drivers, if another chain reads it, or the chain itself.
+    chains: all live chains of a scene, each with the names of the bones that it turns, its root first.
+    with_idle: True if constraints count that are off, and that no animation switches on.
+    """
+    turned = {(chain.armature, name) for chain, names in chains.items() for name in names}
+    constraints: dict[str, list[tuple[bpy.types.PoseBone, bpy.types.Constraint]]] = {}
+    known = Known()
+    found = set()
+    for chain, names in chains.items():
+        ob, own = armature_named(chain.armature), set(names)
+        if chain.armature not in constraints:
+            constraints[chain.armature] = [*_constraints(ob, with_idle)]
+        if (
+            any(bone.name in own or own & taken_by(each, bone) for bone, each in constraints[chain.armature])
+            or any(True for name in names for _ in placing_drivers(ob, name, turned=True))
+            or _follows(ob.pose.bones[chain.tip], names[0], turned, known)
+        ):
+            found.add(chain)
+    return found
+
+
+def _constraints(ob: bpy.types.Object, with_idle: bool) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
+    """The constraints of an armature object's bones that act, or may at another frame."""
+    found = [
+        (bone, each) for bone in ob.pose.bones if len(bone.constraints) for each in bone.constraints if not is_tie(each)
+    ]
+    animated = set(animated_paths(ob)) if found else set()
+    yield from (each for each in found if with_idle or may_act(each[1], animated))
+
+
+def _follows(tip: bpy.types.PoseBone, root: str, turned: set[tuple[str, str]], known: Known) -> bool:
+    """Whether what a chain reads follows the bones of chains by constraints or drivers, and does not hang on them."""
+    for ob, bone_name, turns in read_by(tip, root):
+        near = {(owner.name_full, bone.name) for owner, bone in carriers(ob, bone_name)}
+        far = {(owner.name_full, bone.name) for owner, bone in followed_bones(ob, bone_name, turns, known)}
+        if not turned.isdisjoint(far - near):
+            return True
+    return False

@@ -1,27 +1,48 @@
-"""The operators: they check, call one function, and say what was done or what is in the way."""
+"""The operators of chains: add, remove, choose, switch, make native."""
 
 from collections.abc import Sequence
+from functools import partial
 from math import pi, radians
+from typing import ClassVar
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ... import messages
-from ...authoring.controls import add_chain, controls_of, delete_controls, remove_chain, unused
-from ...authoring.homes import control_bones
+from ...authoring.blender_ik import is_adopted, record_of
+from ...authoring.control_collections import control_bones
+from ...authoring.controls import Moved, add_chain, controls_of, delete_controls, remove_chain, unused
+from ...authoring.for_export import back_to_live
 from ...authoring.knees import limit_knees
-from ...authoring.proposal import chain_words, proposed_chain
-from ...authoring.selection import active_armature, active_bone, chosen_controls, chosen_tips
-from ...authoring.unmoved import Moved
-from ...rig.data.settings import SOLVER_ITEMS
-from ...rig.data.switch import check_switchable
+from ...authoring.rigging import chain_words, proposed_chain
+from ...authoring.selection import (
+    active_armature,
+    active_bone,
+    all_tips,
+    chain_armature,
+    character_of,
+    chosen_controls,
+    chosen_tips,
+    focus,
+    is_tip,
+    select_bone,
+    select_object,
+    show_chain,
+)
+from ...authoring.snap import switch_to_fk, switch_to_ik, unmute_chains
+from ...bake.certificate import chains_words
+from ...bake.clips import clips_words
+from ...native.making import make_live, make_native
+from ...rig.blender.animation import is_animated
+from ...rig.data.export_stash import has_aside
+from ...rig.data.settings import SOLVER_ITEMS, check_switchable, is_native, native_tips
 from ...rig.data.undoing import all_or_nothing
 from ...rig.model.limb import chain_bones
+from ...rig.model.order import tips_of
+from ...rig.status.states import States
 from ...solvers import ChainError
-from ..classes import registration_of
-from ..lengths import length_words
-from .control_choice import MakesControls
-from .polls import armature_for, missing_for
+from ..base import length_words, registration_of
+from .polls import MakesControls, armature_for, missing_for
 
 
 class ChainOperator(bpy.types.Operator):
@@ -194,6 +215,242 @@ Sets the bones' own IK locks and limits"""
         for warning in filter(None, (knee.warning for knee in knees)):
             self.report({"WARNING"}, warning)
         return messages.LIMITED_KNEES(knees=", ".join(messages.KNEE(bone=knee.bone, axis=knee.axis) for knee in knees))
+
+
+class ANALYTIC_IK_OT_select_chain(ChainOperator):
+    """Select the tip bone of this chain. Shift adds it to the selection"""
+
+    bl_idname = "analytic_ik.select_chain"
+    bl_label = "Select Chain"
+
+    tip: StringProperty(name="Tip Bone", description="Tip bone of the chain", options={"SKIP_SAVE"})
+    extend: BoolProperty(name="Extend", description="Keep what is selected", options={"SKIP_SAVE"})
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
+        ob = chain_armature(context)
+        bone = ob.pose.bones.get(properties.tip) if ob is not None else None
+        if bone is None or not is_tip(bone):
+            return cls.__doc__ or ""
+        state = States(ob, context.view_layer.depsgraph).of(bone.name)
+        said = [messages.OF(whose=bone.name, said=messages.AT_TARGET()) if state.kind == "MET" else state.sentence]
+        if is_adopted(bone):
+            said.append(messages.FROM_CONSTRAINT(constraint=_constraint_of(bone)))
+        return "\n".join((f"{cls.__doc__}.", *(sentence.rstrip(".") for sentence in said)))
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self.extend = self.extend or event.shift
+        return self.execute(context)
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        bone = ob.pose.bones.get(self.tip)
+        if bone is None or not is_tip(bone):
+            raise ChainError(messages.NOT_A_TIP(armature=ob.name, bone=self.tip))
+        if ob != context.active_object and ob.name in context.view_layer.objects:
+            if self.extend:
+                ob.select_set(True)
+                context.view_layer.objects.active = ob
+            else:
+                select_object(context, ob)
+        select_bone(ob, bone.name, self.extend)
+        return messages.SELECTED(bone=bone.name)
+
+
+def _constraint_of(tip: bpy.types.PoseBone) -> str:
+    try:
+        return record_of(tip).constraint
+    except ChainError:
+        return "IK"
+
+
+class ANALYTIC_IK_OT_show_chain(ChainOperator):
+    """Show this chain of the control"""
+
+    bl_idname = "analytic_ik.show_chain"
+    bl_label = "Show Chain"
+    bl_options = {"INTERNAL"}
+
+    armature: StringProperty(name="Armature", description="Armature object of the chain", options={"SKIP_SAVE"})
+    tip: StringProperty(name="Tip Bone", description="Tip bone of the chain", options={"SKIP_SAVE"})
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        driven = focus(context).driven
+        tip = next((tip for tip in driven if (tip.id_data.name_full, tip.name) == (self.armature, self.tip)), None)
+        if tip is None:
+            raise ChainError(messages.NOT_A_TIP(armature=ob.name, bone=self.tip))
+        show_chain(context, tip)
+        return messages.SHOWN(bone=tip.name)
+
+
+class ANALYTIC_IK_OT_select_armature(bpy.types.Operator):
+    """Select the armature of the active object, which it deforms or carries"""
+
+    bl_idname = "analytic_ik.select_armature"
+    bl_label = "Select Armature"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if _character(context) is None:
+            cls.poll_message_set(messages.NO_CHARACTER())
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        select_object(context, _character(context))
+        return {"FINISHED"}
+
+
+def _character(context: bpy.types.Context) -> bpy.types.Object | None:
+    ob = context.active_object
+    return character_of(context, ob) if ob is not None and ob.mode == "OBJECT" else None
+
+
+class ANALYTIC_IK_OT_open_sidebar(bpy.types.Operator):
+    """Show the chain's settings in the sidebar of the 3D view"""
+
+    bl_idname = "analytic_ik.open_sidebar"
+    bl_label = "Open in Sidebar"
+    bl_options = {"INTERNAL"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if _view(context) is None:
+            cls.poll_message_set(messages.NO_VIEW())
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        area = _view(context)
+        area.spaces.active.show_region_ui = True
+        # The sidebar has its tabs once it was drawn.
+        bpy.app.timers.register(partial(_open_tab, context.window, area), first_interval=0.1)
+        return {"FINISHED"}
+
+
+def _view(context: bpy.types.Context) -> bpy.types.Area | None:
+    """The largest 3D view of the window."""
+    areas = context.window.screen.areas if context.window else ()
+    views = [area for area in areas if area.type == "VIEW_3D"]
+    return max(views, key=lambda area: area.width * area.height, default=None)
+
+
+def _open_tab(window: bpy.types.Window, area: bpy.types.Area) -> None:
+    if area not in window.screen.areas[:]:
+        return
+    for region in area.regions:
+        if region.type == "UI":
+            region.active_panel_category = bpy.types.ANALYTIC_IK_PT_sidebar.bl_category
+            region.tag_redraw()
+
+
+class SwitchOperator(ChainOperator):
+    """Operators that switch the selected chains. done: what to report."""
+
+    done: ClassVar[messages.Message]
+
+    def switch(self, context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
+        """Do it. Raises ChainError."""
+        raise NotImplementedError
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        tips = chosen_tips(context, ob)
+        self.switch(context, tips)
+        if all(is_animated(tip.id_data, f"{tip.path_from_id()}.analytic_ik_influence") for tip in tips):
+            frame = messages.AT_FRAME(frame=context.scene.frame_current_final)
+        else:
+            frame = messages.ON_ALL_FRAMES()
+        return type(self).done(chains=chains_words(len(tips)), frame=frame)
+
+
+class ANALYTIC_IK_OT_switch_to_fk(SwitchOperator):
+    """Keep the current pose as FK and set Influence to 0. \
+Inserts keys if Auto Keying is on"""
+
+    bl_idname = "analytic_ik.switch_to_fk"
+    bl_label = "Switch to FK"
+    done = messages.SWITCHED_TO_FK
+
+    def switch(self, context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
+        switch_to_fk(context, tips)
+
+
+class ANALYTIC_IK_OT_switch_to_ik(MakesControls, SwitchOperator):
+    """Move the controls to the FK pose and set Influence to 1. \
+Inserts keys if Auto Keying is on"""
+
+    bl_idname = "analytic_ik.switch_to_ik"
+    bl_label = "Switch to IK"
+    done = messages.SWITCHED_TO_IK
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self.choose_controls(context, chain_armature(context))
+        return self.execute(context)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        # Few switches make a pole target: the choice of its kind would be noise.
+        pass
+
+    def switch(self, context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
+        switch_to_ik(context, tips, as_bones=self.controls == "BONES")
+
+
+class ANALYTIC_IK_OT_unmute(ChainOperator):
+    """Switch the armature's muted chains on again"""
+
+    bl_idname = "analytic_ik.unmute"
+    bl_label = "Unmute Chains"
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        if has_aside(ob):
+            return messages.BACK_TO_LIVE(clips=clips_words(back_to_live(ob)))
+        return messages.UNMUTED(chains=chains_words(unmute_chains(tip for tip in all_tips(ob) if not is_native(tip))))
+
+
+class ANALYTIC_IK_OT_make_native(ChainOperator):
+    """Turn chains into Blender's own constraints, which move without the add-on. \
+Controls and keys stay"""
+
+    bl_idname = "analytic_ik.make_native"
+    bl_label = "Make Native"
+
+    only_selected: BoolProperty(name="Only Selected", description="Convert only chains with a selected tip bone")
+    switch: BoolProperty(
+        name="FK/IK Switch",
+        description="Keep Influence as a setting. Without, frames cost less",
+        default=True,
+    )
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        live = [ob.pose.bones[name] for name in tips_of(ob)]
+        tips = [tip for tip in live if not self.only_selected or tip in chosen_tips(context, ob)]
+        if not live:
+            raise ChainError(messages.ALL_NATIVE(armature=ob.name))
+        if not tips:
+            raise ChainError(messages.NO_LIVE_CHAIN_SELECTED(armature=ob.name))
+        done = make_native(context, tips, self.switch)
+        for sentence in done.left:
+            self.report({"WARNING"}, sentence)
+        return messages.MADE_NATIVE(
+            chains=chains_words(len(done.tips)), percent=100.0 * done.figure, bones=done.helpers
+        )
+
+
+class ANALYTIC_IK_OT_make_live(ChainOperator):
+    """Turn native chains back into live ones, with settings and keys"""
+
+    bl_idname = "analytic_ik.make_live"
+    bl_label = "Make Live"
+
+    only_selected: BoolProperty(name="Only Selected", description="Convert only chains with a selected tip bone")
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        tips = native_tips(ob)
+        if self.only_selected:
+            tips = [tip for tip in chosen_tips(context, ob) if is_native(tip)]
+        if not tips:
+            raise ChainError(messages.NO_NATIVE_CHAIN(armature=ob.name))
+        return messages.MADE_LIVE(chains=chains_words(len(make_live(context, tips))))
 
 
 register, unregister = registration_of(__name__)

@@ -12,7 +12,7 @@ from ...bake.report import frames_words
 from ...bake.stepping import Steps, frame_kept
 from ...rig.blender.clips import Clip, clip_name, playing_clip
 from ...solvers import ChainError
-from ..classes import registration_of
+from ..base import registration_of
 
 _IN_A_COLUMN = 16
 """More clips stand in two columns."""

@@ -1,20 +1,20 @@
-"""What operators need to run, and the sentences that say what is missing, for buttons that are greyed out."""
+"""What operators need to run, and the sentences that say what is missing; and which kind of controls they make."""
 
 from collections.abc import Callable
 
 import bpy
+from bpy.props import EnumProperty
 
 from ... import messages
-from ...authoring.adoptable import adoptable
-from ...authoring.adopted import is_adopted
-from ...authoring.marking import has_marks
+from ...authoring.blender_ik import adoptable, is_adopted
+from ...authoring.control_bones import has_editable_bones
+from ...authoring.keys import has_marks
 from ...authoring.selection import active_armature, active_bone, chain_armature, chosen_tips
 from ...bake.certificate import read_certificates
-from ...planting.scene.sources import is_planted
+from ...planting.scene.limbs import is_planted
 from ...rig.blender.armatures import is_changeable
-from ...rig.data.aside import has_aside
-from ...rig.data.settings import is_native, native_tips
-from ...rig.data.switch import switched_tips
+from ...rig.data.export_stash import has_aside
+from ...rig.data.settings import is_native, native_tips, switched_tips
 from ...rig.model.order import live_tips
 from ...rig.status.problems import not_changeable
 
@@ -144,3 +144,52 @@ def missing_for(operator: str, context: bpy.types.Context) -> str:
     if ob is None:
         return messages.NO_ARMATURE()
     return next(filter(None, (need(context, ob) for need in _NEEDS.get(operator, ()))), "")
+
+
+_ITEMS = [
+    ("EMPTIES", "Empties", "Objects beside the armature, for any character"),
+    ("BONES", "Bones", "Bones of the armature, posed and keyed in Pose Mode"),
+]
+
+
+def shown_controls(context: bpy.types.Context, ob: bpy.types.Object) -> str:
+    """What an operator makes as a control in the window: the scene's choice; EMPTIES if the armature gets no bones."""
+    return context.scene.analytic_ik_controls if has_editable_bones(ob) else "EMPTIES"
+
+
+class MakesControls:
+    """What operators share that make controls. In the window the choice is the scene's; for scripts it is EMPTIES."""
+
+    controls: EnumProperty(
+        name="Controls",
+        description="What new targets and pole targets are",
+        items=_ITEMS,
+        default="EMPTIES",
+        options={"SKIP_SAVE"},
+    )
+
+    def choose_controls(self, context: bpy.types.Context, ob: bpy.types.Object) -> None:
+        """Take the scene's choice, unless the caller has made one; Empties if the armature gets no new bones."""
+        if not self.properties.is_property_set("controls"):
+            self.controls = shown_controls(context, ob)
+
+    def keep_choice(self, context: bpy.types.Context, ob: bpy.types.Object) -> None:
+        """Let the scene keep what was chosen in the window, or after it in *Adjust Last Operation*."""
+        if self.options.is_invoke and has_editable_bones(ob) and context.scene.analytic_ik_controls != self.controls:
+            context.scene.analytic_ik_controls = self.controls
+
+
+def register() -> None:
+    """Give scenes a place for it."""
+    bpy.types.Scene.analytic_ik_controls = EnumProperty(
+        name="Controls",
+        description="What new targets and pole targets are",
+        items=_ITEMS,
+        default="BONES",
+        options=set(),
+    )
+
+
+def unregister() -> None:
+    """Take it away."""
+    del bpy.types.Scene.analytic_ik_controls

@@ -1,4 +1,4 @@
-"""The operators of root motion: on a root or on the hips, in place or traveling."""
+"""The operators of clips for games: root motion, in place, loops, and baking all clips for an exporter."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,18 +6,21 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ... import messages
+from ...authoring.for_export import back_to_live, clips_baked_for_export
 from ...authoring.selection import chain_armature
+from ...bake.baking import chains_of
 from ...bake.clips import clips_words
-from ...bake.stepping import Steps
+from ...bake.stepping import Steps, part_of
+from ...rig.blender.armatures import armature_objects
 from ...rig.blender.clips import Clip, clips_of
+from ...rig.blender.evaluation import is_rendering
 from ...solvers import ChainError
-from ...travel.scene.in_place import clip_in_place, clip_travelling
-from ...travel.scene.loop import clip_looped
-from ...travel.scene.root_motion import moved_to_hips, moved_to_root
-from ..classes import registration_of
-from ..lengths import length_words
+from ...travel.loop import clip_looped
+from ...travel.root_motion import clip_in_place, clip_travelling, moved_to_hips, moved_to_root
+from ..base import length_words, registration_of
+from .chains import ChainOperator
 from .clip_list import ClipsMade, draw_clips, strips_asked
-from .ranges import SteppedOperator
+from .stepped import SteppedOperator, faults_of_clips, running
 
 _ROOTS = [
     ("AUTO", "Automatic", "The topmost bone above the hips. The armature object if there is none"),
@@ -182,6 +185,53 @@ def _said(message: Callable[..., str], report: dict, **given: object) -> str:
 
 def _length(context: bpy.types.Context, length_world: float) -> str:
     return length_words(context.scene, length_world)
+
+
+class ANALYTIC_IK_OT_bake_for_export(SteppedOperator):
+    """Bake every clip under its own name, and put controls aside. \
+Back to Live takes it back"""
+
+    bl_idname = "analytic_ik.bake_for_export"
+    bl_label = "Bake All Clips for Export"
+    label = "Baking"
+    asks = False
+
+    all: BoolProperty(name="All", description="Include all armatures of the scene")
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if chain_armature(context) is not None or running() is not None or is_rendering():
+            return super().poll(context)
+        # While none is active, all can be baked.
+        return any(chains_of([ob]) for ob in scene_armatures(context.scene)) or super().poll(context)
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        obs = [each for each in scene_armatures(context.scene) if chains_of([each])] if self.all else [ob]
+        if None in obs or not obs:
+            raise ChainError(messages.NO_ARMATURE())
+        files = []
+        for number, each in enumerate(obs):
+            report = yield from part_of(clips_baked_for_export(context, each), number, len(obs))
+            files += report["files"]
+        result = faults_of_clips(files)
+        self.level = "WARNING" if result else "INFO"
+        return messages.BAKED_FOR_EXPORT(clips=clips_words(len(files)), result=result)
+
+
+class ANALYTIC_IK_OT_back_to_live(ChainOperator):
+    """Bring back the live clips and the controls. \
+The clips that were baked for export go"""
+
+    bl_idname = "analytic_ik.back_to_live"
+    bl_label = "Back to Live"
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        return messages.BACK_TO_LIVE(clips=clips_words(back_to_live(ob)))
+
+
+def scene_armatures(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """The armature objects of a scene."""
+    return [ob for ob in armature_objects() if ob.name in scene.objects]
 
 
 register, unregister = registration_of(__name__)

@@ -1,38 +1,6 @@
 """Panels and menus: they compute what they show when they are drawn, and keep nothing."""
 
-from . import (
-    bake,
-    beginning,
-    body,
-    certificate,
-    chain,
-    chain_list,
-    exporting,
-    limits,
-    menus,
-    online_manual,
-    overlay,
-    planting,
-    preferences,
-    properties,
-    travel,
-)
+from . import certificate, chain, chain_list, exporting, menus, motion, preferences, status
 
-FILES = (
-    beginning,
-    chain,
-    body,
-    limits,
-    overlay,
-    chain_list,
-    planting,
-    travel,
-    bake,
-    certificate,
-    properties,
-    exporting,
-    menus,
-    online_manual,
-    preferences,
-)
+FILES = (status, chain, chain_list, motion, certificate, exporting, menus, preferences)
 """Those that Blender is to know, in the order in which they stand below each other."""

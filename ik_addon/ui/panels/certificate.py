@@ -20,8 +20,7 @@ from ...bake.certificate import (
     read_certificates,
     verdict_on_clips,
 )
-from ..classes import registration_of
-from ..lengths import length_words, slides_words
+from ..base import length_words, registration_of, slides_words
 from ..operators.certificates import (
     ANALYTIC_IK_OT_clear_marks,
     ANALYTIC_IK_OT_copy_certificate,
@@ -29,8 +28,7 @@ from ..operators.certificates import (
     ANALYTIC_IK_OT_mark_problems,
     shown_certificate,
 )
-from .places import InSidebar
-from .sentences import columns_for, draw_sentence
+from .base import InSidebar, columns_for, draw_sentence
 
 _BOXES = 5
 """Chains with a box of their own: the worst ones. More would have to be scrolled through."""

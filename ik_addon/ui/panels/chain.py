@@ -1,32 +1,33 @@
-"""The chain of the active bone or control: in the sidebar of the 3D view, and under Properties > Bone."""
+"""The chain of the active bone or control, the body that follows it, its limits, and what is drawn of it."""
 
 import bpy
 
 from ... import messages
-from ...authoring.adopted import is_adopted
-from ...authoring.selection import Focus, focus
-from ...native.properties import key_of, native_settings
-from ...native.standing import problem_of
+from ...authoring.blender_ik import is_adopted
+from ...authoring.selection import Focus, active_armature, active_bone, focus
+from ...native.measuring import problem_of
+from ...native.mechanism import key_of, native_settings
 from ...rig.data.settings import PREFIX, is_native, settings_of
 from ...rig.live.state import way_of
 from ...rig.model.foot import end_bone, possible_end_bones
 from ...rig.model.order import ChainName
 from ...rig.status.problems import Problem, notes_of, warnings_of
-from ...rig.status.states import states_of
-from ..classes import registration_of
-from ..operators.chains import ANALYTIC_IK_OT_remove
-from ..operators.native import ANALYTIC_IK_OT_make_live
+from ...rig.status.states import body_of, state_of_body, states_of
+from ..base import length_words, registration_of
+from ..operators.chains import (
+    ANALYTIC_IK_OT_limit_knees,
+    ANALYTIC_IK_OT_make_live,
+    ANALYTIC_IK_OT_remove,
+    ANALYTIC_IK_OT_show_chain,
+    ANALYTIC_IK_OT_switch_to_fk,
+    ANALYTIC_IK_OT_switch_to_ik,
+)
 from ..operators.rigs import ANALYTIC_IK_OT_restore, ANALYTIC_IK_OT_snap_pose, ANALYTIC_IK_OT_snap_targets
-from ..operators.running import running
-from ..operators.selecting import ANALYTIC_IK_OT_show_chain
-from ..operators.switching import ANALYTIC_IK_OT_switch_to_fk, ANALYTIC_IK_OT_switch_to_ik
+from ..operators.stepped import running
 from ..view.swivel import ANALYTIC_IK_OT_swivel
-from .beginning import draw_add, draw_beginnings, draw_elsewhere, draw_linked
-from .places import BonePanel, InBoneTab, InSidebar, PartOfChainPanel
+from .base import BonePanel, InBoneTab, InSidebar, PartOfChainPanel, columns_for, draw_sentence
 from .preferences import shows_reference_solvers
-from .problems import draw_problem
-from .sentences import columns_for, draw_sentence
-from .status import draw_name, draw_status
+from .status import draw_add, draw_beginnings, draw_elsewhere, draw_linked, draw_name, draw_problem, draw_status
 
 _SWITCHES = 3
 """Chains of one control that have a button in a row, if their names fit."""
@@ -248,6 +249,145 @@ class ANALYTIC_IK_PT_bone_advanced(AdvancedPanel, InBoneTab, bpy.types.Panel):
     """What few chains need, under Properties > Bone."""
 
     bl_parent_id = "ANALYTIC_IK_PT_bone"
+
+
+def shown_body(context: bpy.types.Context) -> bpy.types.PoseBone | None:
+    """The bone that the panel is about; None: none carries several limbs."""
+    ob = active_armature(context)
+    return body_of(active_bone(ob) if ob is not None else None, focus(context).tip)
+
+
+class BodyPanel:
+    """How a bone follows the limbs that it carries."""
+
+    bl_label = "Body Follows"
+    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 2
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return shown_body(context) is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, bone = self.layout, shown_body(context)
+        if bone is None:
+            return
+        layout.use_property_split = True
+        layout.use_property_decorate = True
+        column = layout.column()
+        column.label(text=bone.name, icon="BONE_DATA")
+        column.prop(bone, "analytic_ik_body_influence", text="Influence")
+        settings = layout.column()
+        settings.active = bone.analytic_ik_body_influence > 0.0
+        settings.prop(bone, "analytic_ik_body_direction")
+        settings.prop(bone, "analytic_ik_body_softness")
+        draw_body_state(layout, context, bone)
+
+
+def draw_body_state(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:
+    """Whether its limbs reach, in one row; or what keeps it from following them."""
+    if not bone.analytic_ik_body_influence > 0.0:
+        return
+    state = state_of_body(bone, context.view_layer.depsgraph)
+    if state is None:
+        return
+    if state.problem:
+        draw_sentence(layout, context, state.problem, "ERROR")
+    elif state.posed is not None:
+        words, icon = messages.STATUS_BODY_STILL(), "CHECKMARK"
+        if state.posed.excess_world:
+            distance = length_words(context.scene, state.posed.excess_world)
+            words, icon = messages.STATUS_BODY_SHORT(distance=distance), "CON_DISTLIMIT"
+        elif state.posed.shift_world.length:
+            words = messages.STATUS_BODY_MOVED(distance=length_words(context.scene, state.posed.shift_world.length))
+        layout.label(text=words, icon=icon)
+        limbs = messages.few(state.limbs)
+        draw_sentence(layout, context, messages.BODY_LIMBS(bone=bone.name, limbs=limbs), "INFO")
+
+
+class ANALYTIC_IK_PT_body(BodyPanel, InSidebar, bpy.types.Panel):
+    """How a bone follows its limbs, in the sidebar."""
+
+    bl_parent_id = "ANALYTIC_IK_PT_sidebar"
+
+
+class ANALYTIC_IK_PT_bone_body(BodyPanel, InBoneTab, bpy.types.Panel):
+    """How a bone follows its limbs, under Properties > Bone."""
+
+    bl_parent_id = "ANALYTIC_IK_PT_bone"
+
+
+class LimitsPanel(BonePanel):
+    """The limits of one joint."""
+
+    bl_label = "Joint Limits"
+    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 2
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        tip = cls.tip(context)
+        # What a native chain does not follow any more is not there to be set.
+        return cls.bone(context) is not None and not (tip is not None and is_native(tip))
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, bone = self.layout, self.bone(context)
+        layout.operator(ANALYTIC_IK_OT_limit_knees.bl_idname, icon="CON_ROTLIMIT")
+        layout.label(text=bone.name, icon="BONE_DATA")
+        for axis in "xyz":
+            column = layout.column(align=True)
+            row = column.row(align=True)
+            row.prop(bone, f"lock_ik_{axis}", text=f"Lock {axis.upper()}")
+            limit = row.row(align=True)
+            limit.active = not getattr(bone, f"lock_ik_{axis}")
+            limit.prop(bone, f"use_ik_limit_{axis}", text="Limit", toggle=True)
+            if limit.active and getattr(bone, f"use_ik_limit_{axis}"):
+                row = column.row(align=True)
+                row.prop(bone, f"ik_min_{axis}", text="")
+                row.prop(bone, f"ik_max_{axis}", text="")
+        layout.prop(bone, "analytic_ik_rigid")
+        hinged = bone.lock_ik_x or bone.lock_ik_z
+        column = layout.column(align=True)
+        for switch, angle, counts in (
+            ("analytic_ik_use_min_bend", "analytic_ik_min_bend", hinged),
+            ("analytic_ik_use_cone", "analytic_ik_cone", True),
+        ):
+            row = column.row(align=True)
+            row.active = counts
+            row.prop(bone, switch)
+            value = row.row(align=True)
+            value.active = getattr(bone, switch)
+            value.prop(bone, angle, text="")
+
+
+class ANALYTIC_IK_PT_limits(LimitsPanel, InSidebar, bpy.types.Panel):
+    """The limits of a joint, in the sidebar."""
+
+    bl_parent_id = "ANALYTIC_IK_PT_sidebar"
+
+
+class ANALYTIC_IK_PT_bone_limits(LimitsPanel, InBoneTab, bpy.types.Panel):
+    """The limits of a joint, under Properties > Bone."""
+
+    bl_parent_id = "ANALYTIC_IK_PT_bone"
+
+
+class ANALYTIC_IK_PT_overlay(BonePanel, bpy.types.Panel):
+    """Which chains show their reach and their bend plane in the 3D view."""
+
+    bl_idname = "ANALYTIC_IK_PT_overlay"
+    bl_label = "Overlay"
+    bl_space_type = "VIEW_3D"
+    # No panel of the sidebar: a popover.
+    bl_region_type = "HEADER"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, tip = self.layout, self.tip(context)
+        layout.label(text="Overlay")
+        layout.row(align=True).prop(context.scene, "analytic_ik_overlay", expand=True)
+        if tip is not None:
+            pinned = tip.analytic_ik_show_overlay
+            layout.prop(tip, "analytic_ik_show_overlay", icon="PINNED" if pinned else "UNPINNED")
 
 
 register, unregister = registration_of(__name__)

@@ -4,19 +4,16 @@ import bpy
 from bpy.props import IntProperty
 
 from ... import messages
-from ...authoring.adopted import is_adopted
+from ...authoring.blender_ik import is_adopted
 from ...authoring.selection import all_tips, chain_armature, focus, is_tip, select_bone
-from ...rig.data.kept import has_controls
+from ...rig.data.control_links import has_controls
 from ...rig.data.settings import is_native
 from ...rig.status.states import ChainState, States
-from ..classes import registration_of
-from ..lengths import length_words
-from ..operators.selecting import ANALYTIC_IK_OT_select_chain
-from .overlay import ANALYTIC_IK_PT_overlay
-from .places import InSidebar
-from .problems import draw_problem
-from .sentences import draw_sentence
-from .status import NATIVE_ICON, icon_of
+from ..base import length_words, registration_of
+from ..operators.chains import ANALYTIC_IK_OT_select_chain
+from .base import InSidebar, draw_sentence
+from .chain import ANALYTIC_IK_PT_overlay
+from .status import NATIVE_ICON, draw_problem, icon_of
 
 _ROWS = 8
 """Rows that are shown at most; the list scrolls."""

@@ -1,4 +1,4 @@
-"""What is said before an exporter would show live chains wrong: in its menu, in glTF's dialog and in its log."""
+"""Small panels in the Properties editor, and what is said before an exporter would show live chains wrong."""
 
 import sys
 import traceback
@@ -8,8 +8,54 @@ import bpy
 
 from ... import messages
 from ...authoring.for_export import strips_not_followed
-from ..operators.exporting import ANALYTIC_IK_OT_bake_for_export, scene_armatures
-from .sentences import draw_sentence
+from ...authoring.selection import focus
+from ...rig.blender.armatures import armature_objects
+from ...rig.model.order import live_tips
+from ...rig.status.states import states_of
+from ..base import registration_of
+from ..operators.certificates import ANALYTIC_IK_OT_lock_interface
+from ..operators.chains import ANALYTIC_IK_OT_open_sidebar
+from ..operators.travel import ANALYTIC_IK_OT_bake_for_export, scene_armatures
+from .base import PartOfChainPanel, draw_sentence
+from .status import draw_name, draw_status
+
+
+class ANALYTIC_IK_PT_bone_constraints(PartOfChainPanel, bpy.types.Panel):
+    """The status of the active bone's chain, among the bone's constraints."""
+
+    bl_label = "Analytic IK"
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "bone_constraint"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, tip = self.layout, focus(context).tip
+        ob = tip.id_data
+        state = states_of(ob, [tip.name], context.view_layer.depsgraph)[tip.name]
+        draw_name(layout.row(align=True), tip)
+        draw_status(layout, context, tip, state)
+        layout.operator(ANALYTIC_IK_OT_open_sidebar.bl_idname, icon="MENU_PANEL")
+
+
+class ANALYTIC_IK_PT_render(bpy.types.Panel):
+    """What a render of live chains needs; gone where it has it."""
+
+    bl_label = "Analytic IK"
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "render"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if context.scene.render.use_lock_interface:
+            return False
+        return any(ob.pose and live_tips(ob) for ob in armature_objects() if context.scene in ob.users_scene)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        draw_sentence(self.layout, context, messages.INTERFACE_UNLOCKED(), "INFO")
+        self.layout.operator(ANALYTIC_IK_OT_lock_interface.bl_idname, icon="LOCKED")
+
 
 _NAME = "Analytic IK"
 _GLTF = "io_scene_gltf2"
@@ -28,7 +74,7 @@ def wrongly_exported(scene: bpy.types.Scene) -> list[str]:
 def draw_in_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
     """What File > Export shows above its exporters."""
     # Its add-on may have been enabled since.
-    _show_in_gltf()
+    show_in_gltf()
     _unharmed(_draw, menu.layout, context)
 
 
@@ -79,7 +125,8 @@ def _unharmed(work: Callable[..., None], *given: object) -> None:
         print(messages.EXPORT_WARNING_FAILED(trace=traceback.format_exc()))
 
 
-def _show_in_gltf() -> None:
+def show_in_gltf() -> None:
+    """Show it in glTF's dialog."""
     dialog = _dialog_of_gltf()
     if dialog is not None:
         dialog[_NAME] = draw_in_gltf
@@ -90,11 +137,21 @@ def _dialog_of_gltf() -> dict | None:
     return getattr(sys.modules.get(_GLTF), "exporter_extension_layout_draw", None)
 
 
+def leave_gltf() -> None:
+    """Show it no longer in glTF's dialog."""
+    (_dialog_of_gltf() or {}).pop(_NAME, None)
+
+
+_register_classes, _unregister_classes = registration_of(__name__)
+
+
 def register() -> None:
-    """Have it shown in glTF's dialog."""
-    _show_in_gltf()
+    """The small panels, and what is said in glTF's dialog."""
+    _register_classes()
+    show_in_gltf()
 
 
 def unregister() -> None:
-    """Have it shown no longer."""
-    (_dialog_of_gltf() or {}).pop(_NAME, None)
+    """Take them away."""
+    leave_gltf()
+    _unregister_classes()

@@ -5,13 +5,20 @@ And File > Export: what an exporter would show wrong.
 
 import bpy
 
-from ..operators.chains import ANALYTIC_IK_OT_add, ANALYTIC_IK_OT_limit_knees, ANALYTIC_IK_OT_remove
-from ..operators.exporting import ANALYTIC_IK_OT_back_to_live, ANALYTIC_IK_OT_bake_for_export
-from ..operators.locking import ANALYTIC_IK_OT_lock_again, ANALYTIC_IK_OT_lock_to_object
-from ..operators.matching import ANALYTIC_IK_OT_match_source
-from ..operators.native import ANALYTIC_IK_OT_make_live, ANALYTIC_IK_OT_make_native
-from ..operators.planting import ANALYTIC_IK_OT_plant_again, ANALYTIC_IK_OT_plant_feet
-from ..operators.ranges import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
+from ..operators.chains import (
+    ANALYTIC_IK_OT_add,
+    ANALYTIC_IK_OT_limit_knees,
+    ANALYTIC_IK_OT_make_live,
+    ANALYTIC_IK_OT_make_native,
+    ANALYTIC_IK_OT_remove,
+)
+from ..operators.feet import (
+    ANALYTIC_IK_OT_lock_again,
+    ANALYTIC_IK_OT_lock_to_object,
+    ANALYTIC_IK_OT_match_source,
+    ANALYTIC_IK_OT_plant_again,
+    ANALYTIC_IK_OT_plant_feet,
+)
 from ..operators.rigs import (
     ANALYTIC_IK_OT_adopt,
     ANALYTIC_IK_OT_restore,
@@ -19,6 +26,8 @@ from ..operators.rigs import (
     ANALYTIC_IK_OT_snap_pose,
     ANALYTIC_IK_OT_snap_targets,
 )
+from ..operators.stepped import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check
+from ..operators.travel import ANALYTIC_IK_OT_back_to_live, ANALYTIC_IK_OT_bake_for_export
 from ..view.swivel import ANALYTIC_IK_OT_swivel
 from .exporting import draw_in_menu
 

@@ -1,15 +1,94 @@
-"""The add-on's preferences."""
+"""The add-on's preferences, and right click > Online Manual."""
+
+import tomllib
+from functools import cache
+from pathlib import Path
 
 import bpy
 
-from . import tab
+from .base import DEFAULT_TAB, show_in_tab
+
+_MANIFEST = Path(__file__).parents[3] / "blender_manifest.toml"
+_PAGE = "reference/"
+_SETTINGS = {
+    "enabled": "the-chains-switch",
+    "influence": "influence",
+    "use_rotation": "follow-rotation",
+    "foot_roll": "foot-roll",
+    "toe_angle": "roll-break-angle",
+    "target": "target-and-pole-target",
+    "subtarget": "target-and-pole-target",
+    "pole_*": "target-and-pole-target",
+    "end_bone": "end-bone",
+    "chain_count": "chain-length",
+    "reach": "out-of-reach",
+    "stretch_max": "out-of-reach",
+    "swivel": "swivel",
+    "flip": "flip-bend",
+    "straight_axis": "bend-axis",
+    "softness": "softness",
+    "least_motion": "preserve-fk-shape",
+    "solver": "solver",
+    "*min_bend": "min-bend",
+    "*cone": "max-bend",
+    "rigid": "rigid",
+    "*overlay": "overlay",
+    "*": "settings-of-a-chain",
+}
+"""Headings of the reference, by the names of properties without their prefix."""
+_OPERATORS = {
+    "add": "making-chains",
+    "rig_legs": "making-chains",
+    "remove": "removing-a-chain",
+    "limit_knees": "limit-to-hinge",
+    "swivel": "swivel",
+    "switch_*": "fkik",
+    "snap_*": "fkik",
+    "adopt": "blenders-ik",
+    "restore": "blenders-ik",
+    "make_*": "make-native",
+    "bake": "bake",
+    "check": "bake",
+    "*": "panels",
+}
+"""The same by operators. The first pattern that fits counts."""
+
+
+@cache
+def _website() -> str:
+    """The address of the project as the manifest has it; "": none."""
+    try:
+        return tomllib.loads(_MANIFEST.read_text(encoding="utf-8")).get("website", "")
+    except (OSError, tomllib.TOMLDecodeError):
+        # Without it the menu has no entry, and nothing else is missing.
+        return ""
+
+
+def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
+    """What Blender asks for: where the manual is, and which part of it describes what."""
+    places = [
+        *((f"bpy.types.*.analytic_ik_{name}", heading) for name, heading in _SETTINGS.items()),
+        *((f"bpy.ops.analytic_ik.{name}", heading) for name, heading in _OPERATORS.items()),
+    ]
+    return _website(), tuple((name, f"{_PAGE}#{heading}") for name, heading in places) if _website() else ()
+
+
+def _register_online_manual() -> None:
+    """Let Blender ask."""
+    bpy.utils.register_manual_map(manual_map)
+
+
+def _unregister_online_manual() -> None:
+    """Let it ask no more."""
+    bpy.utils.unregister_manual_map(manual_map)
+
 
 _ADD_ON = __package__.rpartition(".ik_addon")[0] or __package__.partition(".")[0]
 """The name under which Blender knows the add-on."""
 
 
 def _tab_named(preferences: bpy.types.AddonPreferences, _context: bpy.types.Context) -> None:
-    tab.show_in_tab(preferences.sidebar_tab.strip())
+    show_in_tab(preferences.sidebar_tab.strip())
 
 
 class AnalyticIKPreferences(bpy.types.AddonPreferences):
@@ -20,7 +99,7 @@ class AnalyticIKPreferences(bpy.types.AddonPreferences):
     sidebar_tab: bpy.props.StringProperty(
         name="Sidebar Tab",
         description="Tab of the 3D view's sidebar that shows the panels",
-        default=tab.DEFAULT,
+        default=DEFAULT_TAB,
         update=_tab_named,
     )
 
@@ -40,14 +119,26 @@ def shows_reference_solvers(context: bpy.types.Context) -> bool:
     return own is not None and own.preferences is not None and own.preferences.show_reference_solvers
 
 
-def register() -> None:
+def _register_preferences() -> None:
     """Give the add-on its preferences, and put its panels, which are registered by now, where they say."""
     bpy.utils.register_class(AnalyticIKPreferences)
     own = bpy.context.preferences.addons.get(_ADD_ON)
     if own is not None and own.preferences is not None:
-        tab.show_in_tab(own.preferences.sidebar_tab.strip())
+        show_in_tab(own.preferences.sidebar_tab.strip())
+
+
+def _unregister_preferences() -> None:
+    """Take them away; Blender keeps what was set."""
+    bpy.utils.unregister_class(AnalyticIKPreferences)
+
+
+def register() -> None:
+    """The preferences, and where the Online Manual is."""
+    _register_preferences()
+    _register_online_manual()
 
 
 def unregister() -> None:
-    """Take them away; Blender keeps what was set."""
-    bpy.utils.unregister_class(AnalyticIKPreferences)
+    """Take them away."""
+    _unregister_online_manual()
+    _unregister_preferences()

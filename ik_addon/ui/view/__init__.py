@@ -1,6 +1,6 @@
 """What is drawn, and dragged, in the 3D view."""
 
-from . import gizmo, overlay, swivel
+from . import overlay, swivel
 
-FILES = (swivel, overlay, gizmo)
+FILES = (swivel, overlay)
 """Those that Blender is to know, in this order."""

@@ -14,7 +14,7 @@ from mathutils import Matrix, Vector
 
 from ...authoring.selection import selected_bones
 from ...rig.blender.armatures import armature_objects, is_evaluated_in
-from ...rig.blender.bones import pose_matrix
+from ...rig.blender.rotations import pose_matrix
 from ...rig.data.relation import place_of
 from ...rig.model.body import bodies_of
 from ...rig.model.foot import possible_end_bones
@@ -24,7 +24,7 @@ from ...rig.pose.reading import ArmatureReader, SceneReader
 from ...rig.pose.solving import solve_limb
 from ...rig.status.problems import read_chains
 from ...solvers import ChainError
-from ...solvers.joints import HingeJoint
+from ...solvers.limits import HingeJoint
 from .shapes import (
     ASTRAY,
     MARK_SIZE,

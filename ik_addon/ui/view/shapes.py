@@ -10,7 +10,7 @@ from math import pi
 
 import numpy as np
 
-from ...rig.model.limits import Range
+from ...rig.model.limb import Range
 from ...solvers import Outcome
 from ...solvers.chain import MET
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import bpy
 
 from ik_addon.native.making import make_live, make_native
-from ik_addon.native.marks import HELPER_PREFIX, MECHANISM, followed_by
+from ik_addon.native.records import HELPER_PREFIX, MECHANISM, followed_by
 from ik_addon.rig.data.settings import native_tips
 from ik_addon.solvers import ChainError
 from ik_addon.ui.operators.polls import missing_for

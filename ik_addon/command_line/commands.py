@@ -1,0 +1,232 @@
+"""The commands: `bake`, `check`, `native`, `plant`, `rig`."""
+
+import argparse
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+
+import bpy
+
+from .. import messages
+from ..authoring.for_export import controls_of_chains, remove_controls
+from ..authoring.rigging import rig_legs, rigged_entry
+from ..bake import chains_of
+from ..bake.baking import baked, checked
+from ..bake.certificate import chains_words, read_certificates
+from ..bake.clips import clips_baked, clips_checked, clips_words, rigged_clips
+from ..bake.formats import ONE_CLIP, open_file
+from ..bake.saving import TimeLimitError, check_time, save_blend, stop_if_asked
+from ..bake.stepping import Steps, finish, in_time
+from ..native.making import make_native
+from ..planting import Ground, plant_clips
+from ..planting.scene.checking import checked_with_feet, clips_checked_with_feet
+from ..planting.scene.reading import legs_of
+from ..planting.scene.whole_clip import clip_planted
+from ..rig.blender.armatures import armature_named
+from ..rig.data.settings import native_tips
+from ..rig.model.order import ChainName
+from ..solvers import ChainError
+from .console import complain, say, shown
+from .files import armatures_of_scene, ground_of, is_foreign, opened, save_output, span_of
+
+
+def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
+    """Bake the chains of a file and save it; its entries in the report."""
+    output, compressed = opened(file, options)
+    scene = bpy.context.scene
+    if options.in_place and any(map(was_baked, scene.objects)):
+        if not chains_of(scene.objects):
+            # A farm may give a file to two workers, one after the other.
+            left_out = messages.ALREADY_BAKED()
+            return [{"frames": None, "seconds": 0.0, "chains": [], "left_out": left_out, "error": None}]
+        say(messages.OF(whose=file, said=messages.BAKED_AGAIN()))
+    chains = live_chains(file)
+    armatures = [armature_named(name) for name in dict.fromkeys(chain.armature for chain in chains)]
+    keeps_chains = not is_foreign(output)
+    settings = {"action": options.action or "COPY", "after": options.after or "MUTE"}
+    if not keeps_chains:
+        # What is made takes the place of what it was made of.
+        settings = {"action": "CURRENT", "after": "REMOVE"}
+    settings["tolerance"] = options.tolerance
+    clips = options.clips
+    if clips is None and not (keeps_chains or options.frames or options.step or output.suffix.lower() in ONE_CLIP):
+        clips = "all" if any(len(rigged_clips(ob)) > 1 for ob in armatures) else None
+    controls = [(ob, controls_of_chains(ob)) for ob in armatures]
+    first, last = options.frames or (scene.frame_start, scene.frame_end)
+    frames = range(first, last + 1, options.step or 1)
+    with shown(file.name, len(frames)) as progress:
+        if clips == "all":
+            steps = clips_baked(bpy.context, chains, **settings, strips=True)
+        else:
+            steps = baked(bpy.context, chains, frames, **settings)
+        report = finish(in_time(steps), progress)
+    stop_if_asked()
+    if not keeps_chains:
+        for ob, own in controls:
+            remove_controls(ob, own)
+        bpy.context.view_layer.objects.active = armatures[0]
+    save_output(file, output, compressed, span_of(report["files"]))
+    return report["files"]
+
+
+def live_chains(file: Path) -> list[ChainName]:
+    """The chains of the scene. ChainError says what to do where there is none."""
+    chains = chains_of(bpy.context.scene.objects)
+    if not chains:
+        imported = is_foreign(file)
+        raise ChainError((messages.NO_CHAIN_IMPORTED if imported else messages.NO_CHAIN_IN_SCENE)())
+    return chains
+
+
+def was_baked(ob: bpy.types.Object) -> bool:
+    """True if the last report that an object keeps is that of a bake."""
+    return any(certificate.baked for certificate in read_certificates(ob.analytic_ik_report))
+
+
+def check_file(file: Path, options: argparse.Namespace) -> list[dict]:
+    """Check the chains of a file, and with --feet its feet; its entries in the report."""
+    open_file(file)
+    scene, with_feet, ground = bpy.context.scene, options.feet or bool(options.limit), ground_of(options)
+    chains = chains_of(scene.objects) if with_feet else live_chains(file)
+    armatures = [armature_named(name) for name in dict.fromkeys(chain.armature for chain in chains)]
+    if with_feet:
+        armatures = [ob for ob in armatures_of_scene() if legs_of(ob)] or armatures_of_scene()
+    clips = options.clips
+    if clips is None and is_foreign(file) and not (options.frames or options.step):
+        clips = "all" if any(len(rigged_clips(ob)) > 1 for ob in armatures) else None
+    first, last = options.frames or (scene.frame_start, scene.frame_end)
+    frames = range(first, last + 1, options.step or 1)
+
+    def work() -> Steps[dict]:
+        if with_feet:
+            return checked_with_feet(bpy.context, chains, armatures, frames, ground)
+        return checked(bpy.context, chains, frames)
+
+    def clips_work(ob: bpy.types.Object) -> Steps[dict]:
+        own = [chain for chain in chains if armature_named(chain.armature) == ob]
+        if with_feet:
+            return clips_checked_with_feet(bpy.context, own, ob, ground=ground)
+        return clips_checked(ob, partial(checked, bpy.context, own))
+
+    entries = []
+    with shown(file.name, len(frames)) as progress:
+        if clips != "all":
+            entries = finish(in_time(work()), progress)["files"]
+        for ob in armatures if clips == "all" else ():
+            entries += finish(clips_work(ob), progress)["files"]
+    stop_if_asked()
+    return entries
+
+
+def native_file(file: Path, options: argparse.Namespace) -> list[dict]:
+    """Make the chains of a file native and save it; its entry, with an error if none of them could be."""
+    start = perf_counter()
+    output, compressed = opened(file, options)
+    entry = {"frames": None, "seconds": 0.0, "chains": []}
+    try:
+        chains = live_chains(file)
+    except ChainError:
+        if not any(native_tips(ob) for ob in bpy.context.scene.objects if ob.type == "ARMATURE"):
+            raise
+        # A farm may give a file to two workers, one after the other. Elsewhere whoever asked for it finds each file.
+        if not options.in_place:
+            save_blend(output, compressed)
+        return [{**entry, "left_out": messages.ALREADY_NATIVE(), "error": None}]
+    names = dict.fromkeys(chain.armature for chain in chains)
+    found = [
+        _made(file, armature_named(name), [chain.tip for chain in chains if chain.armature == name], options.switch)
+        for name in names
+    ]
+    made = [each for each in found if each["tips"]]
+    if made:
+        stop_if_asked()
+        save_blend(output, compressed)
+    reasons = dict.fromkeys(reason for each in found for reason in each["stay_live"])
+    error = None if made else messages.NOTHING_NATIVE(refusal=" ".join(reasons))
+    return [{**entry, "seconds": perf_counter() - start, "native": found, "error": error}]
+
+
+def _made(file: Path, ob: bpy.types.Object, names: list[str], switch: bool) -> dict:
+    """Make chains of one armature object native, and say it; what the report says of it."""
+    check_time()
+    entry = {"armature": ob.name, "tips": [], "difference": 0.0, "stay_live": []}
+    bpy.context.view_layer.objects.active = ob
+    try:
+        done = make_native(bpy.context, [ob.pose.bones[name] for name in names], switch)
+    except ChainError as error:
+        return {**entry, "stay_live": [complain(file, error)]}
+    line = messages.MADE_NATIVE(chains=chains_words(len(done.tips)), percent=100.0 * done.figure, bones=done.helpers)
+    say(messages.OF(whose=file, said=line))
+    for sentence in done.left:
+        complain(file, sentence)
+    return {**entry, "tips": [*done.tips], "difference": done.figure, "stay_live": [*done.left]}
+
+
+def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
+    """Plant the armatures of a file, bake and save it; its entries, with an error if none could be planted."""
+    output, compressed = opened(file, options)
+    ground, keep = ground_of(options) or Ground(), not is_foreign(output)
+    entries, planted, reasons, late = [], [], [], []
+    for ob in armatures_of_scene():
+        bpy.context.view_layer.objects.active = ob
+        several = len(rigged_clips(ob)) > 1
+        if several and output.suffix.lower() in ONE_CLIP:
+            say(messages.OF(whose=file, said=messages.ONLY_CURRENT(armature=ob.name, suffix=output.suffix)))
+            several = False
+        try:
+            with shown(file.name, 1) as progress:
+                if options.clips == "all" or (options.clips is None and several and not options.frames):
+                    report = plant_clips(bpy.context, ob, None, None, ground, keep, progress=progress)
+                else:
+                    frames = options.frames and range(options.frames[0], options.frames[1] + 1)
+                    report = finish(in_time(clip_planted(bpy.context, ob, frames, None, ground, keep)), progress)
+        except ChainError as error:
+            reasons.append(complain(file, error))
+            if isinstance(error, TimeLimitError):
+                late.append({"frames": None, "seconds": 0.0, "chains": [], "error": str(error)})
+            continue
+        entries += report["files"]
+        planted.append((ob, span_of(report["files"])))
+    if not planted:
+        return [{"frames": None, "seconds": 0.0, "chains": [], "error": " ".join(reasons)}]
+    stop_if_asked()
+    bpy.context.view_layer.objects.active = planted[0][0]
+    save_output(file, output, compressed, planted[0][1])
+    return entries + late
+
+
+def rig_file(file: Path, options: argparse.Namespace) -> list[dict]:
+    """Rig the legs of a file and save it; its entry, with an error if none of its armatures has legs."""
+    start = perf_counter()
+    output, compressed = opened(file, options)
+    found = [_legs_of(file, ob, options) for ob in armatures_of_scene(options.armature)]
+    rigged = [entry for entry in found if entry is not None]
+    if rigged:
+        stop_if_asked()
+        save_blend(output, compressed)
+    entry = {"frames": None, "seconds": perf_counter() - start, "chains": [], "rigged": rigged}
+    return [{**entry, "error": None if rigged else messages.NOTHING_RIGGED()}]
+
+
+def _legs_of(file: Path, ob: bpy.types.Object, options: argparse.Namespace) -> dict | None:
+    """Rig the legs of one armature object and say what was done; what the report says of it, None if it has none."""
+    try:
+        rigged = rig_legs(bpy.context, ob, arms=options.arms, as_bones=options.controls == "BONES")
+    except ChainError as error:
+        complain(file, error)
+        return None
+    lines = []
+    for one in rigged.limbs:
+        names = {"target": one.target.name, "pole": one.pole.name}
+        lines.append(messages.LIMB_FOLLOWS(armature=ob.name, first=one.limb.bones[0], last=one.limb.bones[-1], **names))
+    if rigged.clips:
+        clips = {"clips": clips_words(len(rigged.clips)), "names": messages.quoted(rigged.clips)}
+        lines.append(messages.CLIPS_FOLLOWED(armature=ob.name, **clips))
+    elif rigged.frames is not None:
+        lines.append(messages.MOTION_FOLLOWED(armature=ob.name, first=rigged.frames[0], last=rigged.frames[-1]))
+    for out in rigged.left_out:
+        lines.append(messages.LIMB_LEFT_OUT(armature=ob.name, bone=out.bone, why=messages.as_part(out.reason)))
+    entry = rigged_entry(ob, rigged)
+    for line in (*lines, *(messages.OF(whose=ob.name, said=warning) for warning in entry["warnings"])):
+        say(messages.OF(whose=file, said=line))
+    return entry

@@ -1,0 +1,124 @@
+"""What actions and Empties keep of feet: footprints, and limbs that are locked to objects."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import bpy
+from mathutils import Matrix
+
+_FOOTPRINT = "analytic_ik_footprint"
+
+
+class Footprint(bpy.types.PropertyGroup):
+    """What an Empty keeps of the stance that it shows.
+
+    armature, tip: of the leg. first, last: frames of the scene. base: where the stance was planned, in the world.
+    """
+
+    armature: bpy.props.PointerProperty(type=bpy.types.Object)
+    tip: bpy.props.StringProperty()
+    first: bpy.props.IntProperty()
+    last: bpy.props.IntProperty()
+    base: bpy.props.FloatVectorProperty(size=16, subtype="MATRIX")
+
+
+def footprint_of(ob: bpy.types.Object) -> Footprint | None:
+    """What an object keeps of a stance; None if it shows none."""
+    # Where nothing is kept, asking for it would add it.
+    return getattr(ob, _FOOTPRINT) if ob.type == "EMPTY" and ob.is_property_set(_FOOTPRINT) else None
+
+
+def new_footprint(ob: bpy.types.Object) -> Footprint:
+    """Let an Empty keep a stance."""
+    return getattr(ob, _FOOTPRINT)
+
+
+def _register_footprint() -> None:
+    """Let Empties keep what stance they show."""
+    bpy.utils.register_class(Footprint)
+    setattr(bpy.types.Object, _FOOTPRINT, bpy.props.PointerProperty(name="Footprint", type=Footprint))
+
+
+def _unregister_footprint() -> None:
+    """Take that away."""
+    delattr(bpy.types.Object, _FOOTPRINT)
+    bpy.utils.unregister_class(Footprint)
+
+
+_KEPT = "analytic_ik_holds"
+
+
+@dataclass(frozen=True, slots=True)
+class HoldRecord:
+    """How one limb is held over some frames of its action.
+
+    tip: name of its tip bone. ob, bone: what it is held to, an object (None: it is gone) or with a name that bone of
+    it. first, last: frames of the scene. grip: pose of hand or foot in that space. blend: seconds to ease in and out.
+    """
+
+    tip: str
+    ob: bpy.types.Object | None
+    bone: str
+    first: int
+    last: int
+    grip: Matrix
+    blend: float
+
+
+class KeptHold(bpy.types.PropertyGroup):
+    """The same as a file keeps it."""
+
+    tip: bpy.props.StringProperty()
+    ob: bpy.props.PointerProperty(type=bpy.types.Object)
+    bone: bpy.props.StringProperty()
+    first: bpy.props.IntProperty()
+    last: bpy.props.IntProperty()
+    grip: bpy.props.FloatVectorProperty(size=16, subtype="MATRIX")
+    blend: bpy.props.FloatProperty()
+
+
+def holds_of(ob: bpy.types.Object) -> list[HoldRecord]:
+    """The holds that the current action of an armature object keeps, by tip and frame."""
+    action = ob.animation_data.action if ob.animation_data else None
+    if action is None or not action.is_property_set(_KEPT):
+        return []
+    kept = getattr(action, _KEPT)
+    found = [
+        HoldRecord(each.tip, each.ob, each.bone, each.first, each.last, Matrix(each.grip), each.blend) for each in kept
+    ]
+    return sorted(found, key=lambda hold: (hold.tip, hold.first))
+
+
+def keep_holds(ob: bpy.types.Object, holds: Sequence[HoldRecord]) -> None:
+    """Let the current action of an armature object keep these holds, and no others."""
+    kept = getattr(ob.animation_data.action, _KEPT)
+    kept.clear()
+    for hold in holds:
+        each = kept.add()
+        each.tip, each.ob, each.bone = hold.tip, hold.ob, hold.bone
+        each.first, each.last, each.blend = hold.first, hold.last, hold.blend
+        each.grip = [number for column in hold.grip.col for number in column]
+
+
+def _register_hold() -> None:
+    """Let actions keep their holds."""
+    bpy.utils.register_class(KeptHold)
+    setattr(bpy.types.Action, _KEPT, bpy.props.CollectionProperty(type=KeptHold))
+
+
+def _unregister_hold() -> None:
+    """Take that away."""
+    delattr(bpy.types.Action, _KEPT)
+    bpy.utils.unregister_class(KeptHold)
+
+
+def register() -> None:
+    """Let Empties keep footprints, and actions holds."""
+    _register_footprint()
+    _register_hold()
+
+
+def unregister() -> None:
+    """Take that away."""
+    _unregister_hold()
+    _unregister_footprint()

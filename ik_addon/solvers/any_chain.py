@@ -1,0 +1,146 @@
+"""Chains of any length: Triangulation in one pass, and cyclic coordinate descent (CCD), the iterative reference."""
+
+from math import sqrt
+
+from mathutils import Quaternion, Vector
+
+from .bending import Aim
+from .chain import Chain, Solution, joint_points
+from .vectors import ROUNDING, SMALL, STRAIGHT, across, direction, perpendicular, swing, unit_across
+
+IN_PLANE = 0.5
+"""Sine of the angle to a line from which the part across it is exact to the last places."""
+
+
+def triangulation(chain: Chain, aim: Aim) -> Solution:
+    """Each joint, root first, forms a triangle with the target and with what the links after it can span.
+
+    Source: R. Mueller-Cajar and R. Mukundan, "Triangulation: a new algorithm for inverse kinematics", section 3 and
+    Algorithm 1. As printed it fails: by rounding at the last joint (it lacks its own section 3.1.2), by turning
+    about the Y axis where the axis is undefined, by pointing away from targets that are too near for a longer
+    link, and with the target on a joint. Here each link leaves a distance that the links after it can span,
+    which the paper's `b` (their straight length) only bounds from above: they reach an interval
+    (`reach_limits`), the circle's extremes about the next joint are another, and any distance in both keeps
+    the target in reach. So one pass meets every reachable target and ends nearest to every other one.
+
+    Where the paper prefers the rest to be straight, so does this; with `least_motion` a link turns only as far
+    as it must for the target to stay in reach. Links start from the chain's own pose, turned to the goal
+    (`Aim.turn`). The paper turns all later links with every joint; here one rotation is carried along and turns a
+    link when its turn comes, so the cost grows with the number of links and not with its square.
+    """
+    slack, least_motion = ROUNDING * chain.length, aim.goal.least_motion
+    carried, starts = aim.started(chain.directions)
+    if least_motion:
+        turn, (end,) = aim.started([aim.start.end])
+        if (turn @ end - aim.offset).length <= slack:
+            return aim.posed(chain, [carried @ start for start in starts])
+    lengths, reach = chain.lengths, aim.start.reach
+    to_target, directions = aim.offset.copy(), []
+    for k, length in enumerate(lengths):
+        along = carried @ starts[k]
+        distance = to_target.length
+        near, far = reach[k + 1]
+        folded, straight = abs(distance - length), distance + length
+        lowest = near if near > folded else folded
+        highest = far if far < straight else straight
+        remaining = highest
+        if least_motion or not length or not distance:
+            left = to_target - along * length
+            kept = left.length
+            if not length or not distance or lowest - slack <= kept <= highest + slack:
+                directions.append(along)
+                to_target = left
+                continue
+            remaining = min(max(kept, lowest), highest)
+        if lowest > highest:
+            remaining = folded if far < folded else straight
+        toward = to_target / distance if distance > SMALL else direction(to_target)
+        away = remaining == straight
+        turned = -toward if away else _open_triangle(toward, along, aim, length, distance, remaining)
+        directions.append(turned)
+        to_target -= turned * length
+        if remaining == far > 0.0:
+            # "Full triangle has been formed" (section 3.1.2). Opened one by one, the links of the straight
+            # rest would bend by the square root of a rounding.
+            directions += [direction(to_target)] * (len(lengths) - k - 1)
+            break
+        bend = swing(along, turned, aim.normal)
+        bend @= carried
+        bend.normalize()
+        carried = bend
+    return aim.posed(chain, directions)
+
+
+def _open_triangle(
+    toward: Vector, current: Vector, aim: Aim, length: float, distance: float, remaining: float
+) -> Vector:
+    """Direction of a link that leaves `remaining` to a target at `distance` in the direction `toward`.
+
+    Cosine and sine come from the law of cosines for half the angle, sound near 0 and near a half turn. The
+    link stays in the plane of its present direction; where that is in line with the target, as far as float32
+    joints tell, it bends to the goal's side.
+    """
+    shorter = distance - length
+    rise = (remaining - shorter) * (remaining + shorter)
+    run = (length + distance - remaining) * (length + distance + remaining)
+    if rise <= 0.0 or run <= 0.0:
+        return toward if rise <= 0.0 else -toward
+    aside = toward * (current @ toward)
+    aside.negate()
+    aside += current
+    size = aside.length
+    if size > IN_PLANE:
+        aside /= size
+    elif size > STRAIGHT:
+        aside = direction(across(direction(aside), toward))
+    elif across(aim.bulge, toward).length > 2 * ROUNDING:
+        aside = unit_across(aim.bulge, toward)
+    else:
+        aside = perpendicular(toward)
+    both = run + rise
+    aside *= 2.0 * sqrt(rise * run) / both
+    aside += toward * ((run - rise) / both)
+    return aside
+
+
+MAX_SWEEPS = 500
+CURL = 0.2
+"""Total bend in radians given to a chain that points straight at its target and could not start to move."""
+
+
+def ccd(chain: Chain, aim: Aim) -> Solution:
+    """Sweep from the tip to the root, turning each joint so that the end points at the target, until it is there.
+
+    Source: the account of CCD in R. Mueller-Cajar and R. Mukundan, "Triangulation: a new algorithm for
+    inverse kinematics", section 2.2, equations 1 and 2. Contrary to the text CCD need not converge: a chain in
+    line with a nearer target has no axis to turn about. Such a chain is curled a little to the goal's side first.
+    The end stays within float32 rounding of the target, or where it is after 500 sweeps.
+    """
+    turn, starts = aim.started(chain.directions)
+    directions = [turn @ start for start in starts]
+    tolerance = ROUNDING * chain.length
+    if aim.distance >= aim.start.reach[0][1]:
+        return aim.posed(chain, [aim.along] * len(directions))
+    if all(abs(along.dot(aim.along)) > 1.0 - ROUNDING for along in directions):
+        directions = _curled(directions, aim)
+    for _ in range(MAX_SWEEPS):
+        points = joint_points(Vector((0.0, 0.0, 0.0)), chain.lengths, directions)
+        end = points[-1]
+        if (end - aim.offset).length <= tolerance:
+            break
+        for k in reversed(range(len(directions))):
+            to_end, to_target = end - points[k], aim.offset - points[k]
+            if not to_end.length or not to_target.length:
+                continue
+            rotation = swing(direction(to_end), direction(to_target), aim.normal)
+            for later in range(k, len(directions)):
+                directions[later] = (rotation @ directions[later]).normalized()
+            end = points[k] + rotation @ to_end
+    return aim.posed(chain, directions)
+
+
+def _curled(directions: list[Vector], aim: Aim) -> list[Vector]:
+    """A straight chain bulged towards the goal's side, its end still on the line."""
+    axis = aim.bulge.cross(aim.along)
+    count = len(directions)
+    return [Quaternion(axis, CURL * ((2 * k + 1) / count - 1.0) / 2.0) @ along for k, along in enumerate(directions)]

@@ -1,0 +1,347 @@
+"""New motion in the world for bones and objects, into keys of a copy of the clip."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import pairwise
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from .. import messages
+from ..authoring.controls import controls_of
+from ..authoring.fk_frames import keys_of
+from ..authoring.placing import Control, depth
+from ..authoring.selection import all_tips
+from ..bake.keys import BoneKeys, check_keyable, write_keys
+from ..bake.stepping import Steps, stepping, stepping_apart
+from ..planting.scene.limbs import forget_source
+from ..planting.scene.reading import legs_of, whole_body
+from ..planting.scene.writing import keyed_control
+from ..rig.blender.armatures import is_changeable
+from ..rig.blender.clips import motion_of, playing_clip
+from ..rig.blender.rotations import (
+    LOCATION,
+    SCALE,
+    Raw,
+    array_of,
+    channel_of,
+    pose_matrix,
+    quaternion_of,
+    raw_of,
+    raw_values,
+    rotation_in,
+)
+from ..rig.data.control_clips import controls_follow, keep_partner, partner
+from ..rig.data.undoing import all_or_nothing
+from ..rig.live.handler_lists import others_handle_frames
+from ..rig.status.problems import check_changeable
+from ..solvers import ChainError
+
+Channels = dict[str, Raw]
+"""What the channels of a bone or object hold, by their modes: location, rotation and scale."""
+
+
+def turn_of(channels: Channels) -> str:
+    """The rotation mode of channels."""
+    return next(mode for mode in channels if mode not in (LOCATION, SCALE))
+
+
+@dataclass(frozen=True)
+class Film:
+    """What is seen over T frames.
+
+    worlds: (T, 4, 4), of each object. poses: (T, 4, 4), of the bones of the armature object, in its space.
+    channels: of each control, T of them.
+    """
+
+    ob: bpy.types.Object
+    frames: range
+    worlds: dict[bpy.types.Object, np.ndarray]
+    poses: dict[str, np.ndarray]
+    channels: dict[Control, list[Channels]]
+
+    def world(self, control: Control) -> np.ndarray:
+        """The world matrices (T, 4, 4) of an object that was seen, or of a bone of the armature object."""
+        own = self.worlds[control.ob]
+        return own @ self.poses[control.bone] if control.bone else own
+
+    def size_of(self, control: Control) -> float:
+        """The largest number that places a control, or the other bones, in the space of its location."""
+        own = self.poses.values() if control.bone else (self.worlds[control.ob],)
+        return max(float(np.abs(each[:, :3, 3]).max()) for each in own)
+
+
+def filmed(context: bpy.types.Context, ob: bpy.types.Object, controls: Sequence[Control], frames: range) -> Steps[Film]:
+    """In steps: see an armature object over frames, and the channels of controls: bones of it, or objects."""
+    objects = list(dict.fromkeys([ob, *(control.ob for control in controls)]))
+    names = [bone.name for bone in ob.pose.bones]
+    worlds = {each: np.empty((len(frames), 4, 4)) for each in objects}
+    poses, channels = np.empty((len(frames), len(names), 4, 4), np.float32), {control: [] for control in controls}
+    with ExitStack() as stack:
+        go_to = None if others_handle_frames() else stack.enter_context(stepping_apart(context, objects))
+        go_to = go_to or stack.enter_context(stepping(context))
+        for t, frame in enumerate(frames):
+            depsgraph = go_to(frame)
+            for each, rows in worlds.items():
+                rows[t] = array_of(each.evaluated_get(depsgraph).matrix_world)
+            row = np.empty(16 * len(names), np.float32)
+            ob.evaluated_get(depsgraph).pose.bones.foreach_get("matrix", row)
+            # Blender keeps matrices by their columns.
+            poses[t] = row.reshape(-1, 4, 4).swapaxes(1, 2)
+            for control, rows in channels.items():
+                own = control.ob.evaluated_get(depsgraph)
+                owner = own.pose.bones[control.bone] if control.bone else own
+                rows.append({mode: raw_values(owner, mode) for mode in (LOCATION, owner.rotation_mode, SCALE)})
+            yield t + 1, len(frames)
+    by_name = {name: poses[:, k].astype(float) for k, name in enumerate(names)}
+    return Film(ob, frames, worlds, by_name, channels)
+
+
+def bone_named(ob: bpy.types.Object, name: str) -> bpy.types.PoseBone:
+    """A bone of an armature object; ChainError if there is none of this name."""
+    if name not in ob.pose.bones:
+        raise ChainError(messages.NO_SUCH_BONE(armature=ob.name, bone=name))
+    return ob.pose.bones[name]
+
+
+def body_of(ob: bpy.types.Object, name: str = "") -> bpy.types.PoseBone:
+    """The bone of this name, else the one that carries all legs and most of the body. ChainError if there is none."""
+    if name:
+        return bone_named(ob, name)
+    lines = [[bone.name for bone in ob.pose.bones[leg.links[0]].parent_recursive] for leg in legs_of(ob)]
+    shared = [ob.pose.bones[name] for name in lines[0] if all(name in line for line in lines[1:])] if lines else []
+    if not shared:
+        raise ChainError(messages.NO_HIPS(armature=ob.name))
+    # What carries controls of legs as well is above the body.
+    below = {carrier.bone for control in chain_controls(ob) for carrier in carriers_of(control) if carrier.ob == ob}
+    return whole_body([bone for bone in shared if bone.name not in below] or shared)
+
+
+def root_of(body: bpy.types.PoseBone) -> Control:
+    """The topmost bone above a body; if there is none, the armature object."""
+    above = body.parent_recursive
+    return Control(body.id_data, above[-1].name if above else "", turns=True)
+
+
+def line_of(body: bpy.types.PoseBone) -> list[Control]:
+    """The armature object, and the bones from the topmost one down to a body."""
+    ob, bones = body.id_data, [body, *body.parent_recursive]
+    return [Control(ob, "", turns=True), *(Control(ob, bone.name, turns=True) for bone in reversed(bones))]
+
+
+def chain_controls(ob: bpy.types.Object) -> list[Control]:
+    """What is keyed to move the targets and pole targets of the chains of an armature object, live or switched off: its
+    own bones, and objects."""
+    found = [keyed_control(tip, control) for tip in all_tips(ob) for control in controls_of(tip)]
+    own = [control for control in found if not control.bone or control.ob == ob]
+    return [*dict.fromkeys(Control(control.ob, control.bone, turns=True) for control in own)]
+
+
+def carriers_of(control: Control) -> Iterator[Control]:
+    """What carries a control, nearest first: bones, and objects."""
+    above = _above(control)
+    while above is not None:
+        yield above
+        above = _above(above)
+
+
+def _above(control: Control) -> Control | None:
+    ob = control.ob
+    if control.bone:
+        parent = control.owner.parent
+        return Control(ob, parent.name if parent else "", turns=True)
+    if ob.parent is None:
+        return None
+    on_bone = ob.parent_type == "BONE" and ob.parent.pose is not None and ob.parent_bone in ob.parent.pose.bones
+    return Control(ob.parent, ob.parent_bone if on_bone else "", turns=True)
+
+
+def hanging_on(carrier: Control, controls: Iterable[Control]) -> list[Control]:
+    """What moves directly with the armature object or a bone of it: its bones, and of objects those that these
+    controls of chains are or hang on."""
+    bones = carrier.owner.children if carrier.bone else [bone for bone in carrier.ob.pose.bones if bone.parent is None]
+    found = [Control(carrier.ob, bone.name, turns=True) for bone in bones]
+    for control in controls:
+        line = [control, *carriers_of(control)]
+        found += [low for low, high in pairwise(line) if high == carrier and not low.bone]
+    return [*dict.fromkeys(found)]
+
+
+Rows = dict[str, list[Raw]]
+"""What the channels of a control are to hold at each frame, by their modes."""
+Worlds = Mapping[Control, np.ndarray]
+"""Where controls are to be, (T, 4, 4) each."""
+
+_SAME = 1e-6
+"""Numbers this close are the same: of a matrix's elements, and of locations by `Film.size_of`."""
+_SHEARED = 1e-4
+"""How far a matrix's elements may be from what location, rotation and scale make."""
+
+
+def rows_for(film: Film, wanted: Worlds) -> dict[Control, Rows]:
+    """The channels with which controls are where they are wanted, as far as they change; those that they carry go
+    along unless they are wanted elsewhere. Raises ChainError that names what cannot be put there."""
+    ways = {control: worlds @ np.linalg.inv(film.world(control)) for control, worlds in wanted.items()}
+    still = np.eye(4)[None]
+    found = {}
+    for control in sorted(wanted, key=depth):
+        carried = next((ways[each] for each in carriers_of(control) if each in ways), still)
+        bases = _of_bone(film, wanted, ways, control) if control.bone else _of_object(film, carried, wanted, control)
+        rows = _changed(film, control, bases)
+        if rows:
+            _check_free(control, rows)
+            found[control] = rows
+    return found
+
+
+def _of_object(film: Film, carried: np.ndarray, wanted: Worlds, control: Control) -> list[Matrix]:
+    """The basis matrices of an object whose carrier goes a way `carried`."""
+    to_own = np.linalg.inv(carried @ film.world(control))
+    locals_now = [_basis(row) for row in film.channels[control]]
+    return [basis @ Matrix(way) for basis, way in zip(locals_now, to_own @ wanted[control], strict=True)]
+
+
+def _of_bone(film: Film, wanted: Worlds, ways: Worlds, control: Control) -> list[Matrix]:
+    """The basis matrices of a bone."""
+    bone, world = control.owner.bone, film.worlds[control.ob]
+    above = [each for each in carriers_of(control) if each.ob == control.ob]
+    own = Control(control.ob, "", turns=True)
+    way_of_object = next((ways[each] for each in (own, *carriers_of(own)) if each in ways), np.eye(4))
+    new_world = way_of_object @ world
+    poses = np.linalg.inv(new_world) @ wanted[control]
+    if bone.parent is None:
+        return [pose_matrix(bone, Matrix(pose), None, invert=True) for pose in poses]
+    way = next((ways[each] for each in above if each in ways), way_of_object)
+    parents = np.linalg.inv(new_world) @ way @ world @ film.poses[bone.parent.name]
+    pairs = zip(poses, parents, strict=True)
+    return [pose_matrix(bone, Matrix(pose), Matrix(parent), invert=True) for pose, parent in pairs]
+
+
+def _changed(film: Film, control: Control, bases: Sequence[Matrix]) -> Rows:
+    """The channels that have to hold something else for these basis matrices."""
+    before = film.channels[control]
+    mode = turn_of(before[0])
+    locations, rotations = [], []
+    near = before[0][mode]
+    for row, basis in zip(before, bases, strict=True):
+        rotation = rotation_in(basis, row[SCALE])
+        made = Matrix.LocRotScale(basis.translation, rotation, row[SCALE])
+        size = max(map(abs, row[SCALE]))
+        if _apart(made.to_3x3(), basis.to_3x3()) > _SHEARED * size:
+            raise ChainError(messages.TRAVEL_SHEARED()).of(words_of(control))
+        locations.append(tuple(basis.translation))
+        near = raw_of(rotation, mode, near)
+        rotations.append(near)
+    rows = {}
+    size = film.size_of(control)
+    if any(_apart((place,), (row[LOCATION],)) > _SAME * size for place, row in zip(locations, before, strict=True)):
+        rows[LOCATION] = locations
+    turned = (
+        _apart(quaternion_of(now, mode).to_matrix(), quaternion_of(row[mode], mode).to_matrix())
+        for now, row in zip(rotations, before, strict=True)
+    )
+    if any(apart > _SAME for apart in turned):
+        rows[mode] = rotations
+    return rows
+
+
+def _apart(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> float:
+    return max(abs(x - y) for one, other in zip(a, b, strict=True) for x, y in zip(one, other, strict=True))
+
+
+def _basis(channels: Channels) -> Matrix:
+    mode = turn_of(channels)
+    return Matrix.LocRotScale(channels[LOCATION], quaternion_of(channels[mode], mode), channels[SCALE])
+
+
+def _check_free(control: Control, rows: Rows) -> None:
+    """Raise ChainError where a control does not go where these of its channels say."""
+    owner, ob = control.owner, control.ob
+    if not is_changeable(ob):
+        raise ChainError(messages.TRAVEL_LINKED()).of(words_of(control))
+    if control.bone and owner.bone.use_connect and owner.parent is not None and LOCATION in rows:
+        raise ChainError(messages.TRAVEL_CONNECTED()).of(words_of(control))
+    for constraint in owner.constraints:
+        if constraint.enabled and constraint.influence > 0.0:
+            raise ChainError(messages.TRAVEL_CONSTRAINED(constraint=constraint.name)).of(words_of(control))
+    data = ob.animation_data
+    prefix = f"{owner.path_from_id()}." if control.bone else ""
+    for mode in rows:
+        path = channel_of(mode)[0]
+        if data is not None and any(not each.mute and each.data_path == prefix + path for each in data.drivers):
+            raise ChainError(messages.TRAVEL_DRIVEN(channel=path.replace("_", " "))).of(words_of(control))
+
+
+def words_of(control: Control) -> str:
+    """A bone or object at the beginning of a sentence."""
+    return messages.BONE(bone=control.bone) if control.bone else messages.OBJECT(object=control.ob.name)
+
+
+def write_rows(film: Film, found: Mapping[Control, Rows], made: str) -> bpy.types.Action:
+    """Key channels in a copy of what the armature object plays, and of what belongs to it; returns the copy.
+
+    made: what the name of a copy says of it.
+    """
+    keys: dict[bpy.types.Object, list[BoneKeys]] = {film.ob: []}
+    for control, rows in found.items():
+        own = [keys_of(control.bone, mode, raws, film.frames) for mode, raws in rows.items()]
+        keys.setdefault(control.ob, []).extend(own)
+    action = write_keys(film.ob, keys[film.ob], "COPY", made)
+    # What it was planted or matched from moves otherwise.
+    forget_source(action)
+    # In the copy of a clip they have copies of their slots.
+    controls_follow(film.ob)
+    for ob, channels in keys.items():
+        if ob != film.ob:
+            _write_control(film.ob, ob, channels, made)
+    return action
+
+
+def _write_control(ob: bpy.types.Object, control: bpy.types.Object, channels: list[BoneKeys], made: str) -> None:
+    """The same for an object that controls chains: what belongs to the clip stays with its copy."""
+    own, clip = playing_clip(control), playing_clip(ob)
+    belongs = own is not None and own == partner(control, clip)
+    in_copy = belongs and own.name == clip.name
+    write_keys(control, channels, "CURRENT" if in_copy else "COPY", made)
+    if belongs:
+        keep_partner(control, clip, playing_clip(control))
+
+
+def made_of_clip(
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    controls: Sequence[Control],
+    moved: Callable[[Film], Mapping[Control, Rows]],
+    made: str,
+) -> Steps[Film]:
+    """In steps: key controls otherwise, in a copy of the action of an armature object, over all frames of its motion.
+    Returns what was seen before.
+
+    controls: what is seen. moved: what channels hold then. made: what the copy's name says of it. Raises ChainError,
+    with nothing changed.
+    """
+    check_changeable(ob)
+    objects = list(dict.fromkeys([ob, *(control.ob for control in controls)]))
+    frames = frames_of_clip(ob, controls)
+    for each in objects:
+        check_keyable(each, "COPY")
+    with all_or_nothing(objects) as undo:
+        undo.nothing_more_is_made()
+        film = yield from filmed(context, ob, controls, frames)
+        found = moved(film)
+        with undo.making():
+            write_rows(film, found, made)
+    # What stands at this frame is as keyed.
+    scene = context.scene
+    scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+    return film
+
+
+def frames_of_clip(ob: bpy.types.Object, controls: Sequence[Control]) -> range:
+    """The frames over which keys move an armature object or what controls it; ChainError if none do."""
+    frames = motion_of(dict.fromkeys([ob, *(control.ob for control in controls)]))
+    if frames is None:
+        raise ChainError(messages.NO_MOTION()).of(messages.ARMATURE(armature=ob.name))
+    return frames

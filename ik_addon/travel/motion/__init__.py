@@ -1,1 +1,0 @@
-"""Travel over frames in arrays: no scene, no bpy."""

@@ -1,1 +1,0 @@
-"""From bones and controls to such arrays, and back to keys."""

@@ -1,0 +1,448 @@
+"""The operators that plant feet, lock hands and feet to objects, and match a clip to its source."""
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+
+from ... import messages
+from ...authoring.placing import Control
+from ...authoring.selection import (
+    active_object,
+    chain_armature,
+    chosen_controls,
+    chosen_tips,
+    driven_by,
+    selected_bones,
+    tip_of_chain,
+)
+from ...bake.certificate import chains_words, contacts_words
+from ...bake.clips import channels_of_clips, clip_playing, clips_words, frames_of
+from ...bake.report import frames_words
+from ...bake.stepping import Steps
+from ...matching.match import clip_of_source, source_matched
+from ...planting.feet.options import Options
+from ...planting.scene.limbs import keep_settings, kept_settings
+from ...planting.scene.lock import BLEND, locked, locked_again, moves
+from ...planting.scene.plant import Ground, planted
+from ...planting.scene.reading import leg_tips
+from ...planting.scene.report import steps_words
+from ...rig.blender.clips import Clip, motion_frames
+from ...solvers import ChainError
+from ..base import registration_of
+from .clip_list import ClipsMade, draw_clips, strips_asked
+from .stepped import ChainsOperator, RangeOperator, SteppedOperator
+
+_GROUNDS = [
+    ("CAPTURED", "As Captured", "Each foot stands as high as it does in the capture"),
+    ("LEVEL", "Level", "All feet stand at one height"),
+    ("OBJECT", "Object", "Feet stand on a mesh"),
+]
+_DIRECTIONS = [
+    ("DOWN", "Down", "The body moves straight down, sideways only if that is not enough"),
+    ("NEAREST", "Nearest", "The body moves by as little as possible, in any direction"),
+]
+_IN_LEG_LENGTHS = ("slide", "softness", "clearance")
+_OF_GROUND = ("ground", "height", "ground_object")
+_SETTINGS = ("slide", "blend", "body", "body_direction", "softness", "clearance", "find_footing")
+
+
+class ANALYTIC_IK_OT_plant_feet(ClipsMade, ChainsOperator):
+    """Keep feet still while they touch the ground. The body follows so that every leg reaches"""
+
+    bl_idname = "analytic_ik.plant_feet"
+    bl_label = "Plant Feet"
+    label = "Planting"
+
+    ground: EnumProperty(name="Ground", description="What the feet stand on", items=_GROUNDS)
+    height: FloatProperty(name="Height", description="Height of level ground", subtype="DISTANCE")
+    ground_object: StringProperty(name="Object", description="Mesh object that the feet stand on")
+    footprints: BoolProperty(
+        name="Footprints",
+        description="Add an Empty for each step. Move, turn or raise it, and Update Feet puts the foot there",
+    )
+    slide: FloatProperty(
+        name="Slide",
+        description="How far a foot may slide in one contact, in leg lengths. Farther is another step. 0 is automatic",
+        min=0.0,
+        soft_max=0.5,
+    )
+    blend: FloatProperty(
+        name="Blend",
+        description="Shortest time to blend in and out of a contact",
+        default=0.12,
+        min=0.0,
+        subtype="TIME_ABSOLUTE",
+    )
+    body: FloatProperty(
+        name="Body", description="How much the body follows the feet", default=1.0, min=0.0, max=1.0, subtype="FACTOR"
+    )
+    body_direction: EnumProperty(name="Direction", description="Where the body moves", items=_DIRECTIONS)
+    softness: FloatProperty(
+        name="Extension",
+        description="How far legs may extend, in leg lengths. Legs that the capture extends more may do so",
+        default=0.985,
+        precision=3,
+        min=0.5,
+        max=1.0,
+    )
+    clearance: FloatProperty(
+        name="Clearance",
+        description="Height over the ground in the air, in leg lengths",
+        default=0.03,
+        min=0.0,
+        soft_max=0.2,
+    )
+
+    find_footing: BoolProperty(
+        name="Find Footing",
+        description="Move feet that would stand over an edge of the ground",
+        default=True,
+    )
+
+    def default_range(self, context: bpy.types.Context) -> range:
+        """The frames over which keys move the armature."""
+        return motion_frames(chain_armature(context)) or super().default_range(context)
+
+    offered_range = default_range
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split, layout.use_property_decorate = True, False
+        draw_clips(self, layout)
+        ranged = ("frame_start", "frame_end") if self.clips == "CURRENT" else ()
+        for name in (*ranged, *strips_asked(self, context), "only_selected", "ground"):
+            layout.prop(self, name)
+        if self.ground == "LEVEL":
+            layout.prop(self, "height")
+        elif self.ground == "OBJECT":
+            layout.prop_search(self, "ground_object", context.scene, "objects")
+            layout.prop(self, "find_footing")
+        apart = ("find_footing", *_IN_LEG_LENGTHS)
+        for name in ("footprints", *(name for name in _SETTINGS if name not in apart)):
+            layout.prop(self, name)
+        layout.label(text=messages.IN_LEG_LENGTHS())
+        for name in _IN_LEG_LENGTHS:
+            layout.prop(self, name)
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        settings = {name: getattr(self, name) for name in (*_OF_GROUND, "footprints", *_SETTINGS)}
+        settings |= {"tips": [tip.name for tip in _legs(ob, self.only_selected)]}
+        if self.clips == "ALL":
+            return (yield from self._all_clips(context, ob, settings))
+        report = yield from self.current_clip(ob, _plant(context, ob, settings, self.frames(context)))
+        self.level = "WARNING" if report["unreached_frames"] else "INFO"
+        return _plant_summary(report)
+
+    def _all_clips(self, context: bpy.types.Context, ob: bpy.types.Object, settings: dict) -> Steps[str]:
+        # Not every clip has feet that stand.
+        reports, result = yield from self.each_clip(context, ob, lambda _: _plant(context, ob, settings, frames_of(ob)))
+        steps = sum(chain["steps"] for report in reports for chain in report["chains"])
+        return messages.PLANTED_CLIPS(steps=steps_words(steps), clips=clips_words(len(reports)), result=result)
+
+
+class ANALYTIC_IK_OT_plant_again(SteppedOperator):
+    """Plant the feet again, with contacts and footprints as they are now"""
+
+    bl_idname = "analytic_ik.plant_again"
+    bl_label = "Update Feet"
+    label = "Planting"
+
+    asks = False
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        settings = kept_settings(ob)
+        if settings is None:
+            raise ChainError(messages.NOT_PLANTED(armature=ob.name))
+        report = yield from _plant(context, ob, settings, range(*settings["frames"]))
+        self.level = "WARNING" if report["unreached_frames"] else "INFO"
+        return _plant_summary(report)
+
+
+def _plant(context: bpy.types.Context, ob: bpy.types.Object, settings: dict, frames: range) -> Steps[dict]:
+    """Plant with settings as they are kept, and keep them."""
+    tips = [ob.pose.bones[name] for name in settings["tips"] if name in ob.pose.bones]
+    if not tips:
+        raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
+    ground = Ground(settings["ground"], settings["height"], context.scene.objects.get(settings["ground_object"]))
+    options = Options(**{name: settings[name] for name in _SETTINGS if name in settings})
+    report = yield from planted(context, tips, frames, options, ground, settings["footprints"])
+    keep_settings(ob, {**settings, "frames": [frames.start, frames.stop, frames.step]})
+    return report
+
+
+def _legs(ob: bpy.types.Object, only_selected: bool) -> list[bpy.types.PoseBone]:
+    """The tips of an armature object's legs; ChainError where there is none."""
+    selected = {bone.name for bone in selected_bones(ob)}
+    tips = [tip for tip in leg_tips(ob) if not only_selected or tip.name in selected]
+    if not tips:
+        missing = messages.NO_LIVE_CHAIN_SELECTED if only_selected else messages.NO_LIVE_CHAIN
+        raise ChainError(missing(armature=ob.name))
+    return tips
+
+
+def _plant_summary(report: dict) -> str:
+    first, last, _ = report["frames"]
+    steps = sum(chain["steps"] for chain in report["chains"])
+    unreached, result = report["unreached_frames"], ""
+    if unreached:
+        result = messages.UNREACHED(frames=frames_words(len(unreached)), frame=unreached[0])
+    return messages.PLANTED(
+        steps=steps_words(steps),
+        legs=chains_words(len(report["chains"])),
+        first=first,
+        last=last,
+        part=report["body_shift"] / max(chain["length"] for chain in report["chains"]),
+        result=result,
+    )
+
+
+_CONTACTS = [
+    ("RANGE", "Whole Range", "Locked from Start to End"),
+    ("FOUND", "Found", "Locked where the hand is near the object and moves with it"),
+    ("KEYED", "Contact Keys", "Locked where keys of Contact say so"),
+]
+_GRIPS = [
+    ("CURRENT", "Current Frame", "As hand and object are now"),
+    ("MEAN", "Average", "As close as possible to the hand's own motion in the range"),
+]
+
+
+class ANALYTIC_IK_OT_lock_to_object(RangeOperator):
+    """Keep a hand or foot on an object or bone that moves. \
+Select the object first, then the hand or its control"""
+
+    bl_idname = "analytic_ik.lock_to_object"
+    bl_label = "Lock to Object"
+    label = "Locking"
+
+    object: StringProperty(name="Object", description="Object that the hand or foot is locked to")
+    bone: StringProperty(name="Bone", description="Bone of that object. If empty, the object itself")
+    contacts: EnumProperty(name="Contacts", description="When the hand or foot is locked", items=_CONTACTS)
+    grip: EnumProperty(name="Grip", description="How the hand or foot keeps the object", items=_GRIPS)
+    blend: FloatProperty(
+        name="Blend",
+        description="Time to ease in and out of a lock",
+        default=BLEND,
+        min=0.0,
+        soft_max=2.0,
+        subtype="TIME_ABSOLUTE",
+    )
+
+    def default_range(self, context: bpy.types.Context) -> range:
+        """The frames over which keys move the armature."""
+        return motion_frames(chain_armature(context)) or super().default_range(context)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self._take_selected(context, chain_armature(context))
+        return super().invoke(context, event)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split, layout.use_property_decorate = True, False
+        layout.prop_search(self, "object", context.scene, "objects")
+        ob = context.scene.objects.get(self.object)
+        if ob is not None and ob.pose is not None:
+            layout.prop_search(self, "bone", ob.pose, "bones")
+        for name in ("frame_start", "frame_end", "contacts"):
+            layout.prop(self, name)
+        if self.contacts == "RANGE":
+            layout.prop(self, "grip")
+        layout.prop(self, "blend")
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        self._take_selected(context, ob)
+        if not self.object:
+            raise ChainError(messages.NOTHING_HELD(armature=ob.name))
+        held = Control(context.scene.objects.get(self.object), self.bone)
+        chosen = [tip for tip in chosen_tips(context, ob) if tip.analytic_ik_enabled]
+        # What is held may be a bone of another limb: selected, it is not meant.
+        tips = [tip for tip in chosen if held.ob is None or not moves(tip, held)] or chosen
+        if not tips:
+            raise ChainError(messages.NO_LIVE_CHAIN_SELECTED(armature=ob.name))
+        frames = self.frames(context)
+        report = yield from locked(context, tips, held, frames, self.contacts, self.grip, self.blend)
+        return _lock_summary(self, report)
+
+    def _take_selected(self, context: bpy.types.Context, ob: bpy.types.Object) -> None:
+        """Take what is selected beside the limb as what it is held to, if nothing is given."""
+        held = None if self.properties.is_property_set("object") else _selected(context, ob)
+        if held is not None:
+            self.object, self.bone = held.ob.name, held.bone
+
+
+class ANALYTIC_IK_OT_lock_again(SteppedOperator):
+    """Lock hands and feet again, with contacts as they are now"""
+
+    bl_idname = "analytic_ik.lock_again"
+    bl_label = "Update Locks"
+    label = "Locking"
+
+    asks = False
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        report = yield from locked_again(context, ob)
+        return _lock_summary(self, report)
+
+
+def _selected(context: bpy.types.Context, ob: bpy.types.Object) -> Control | None:
+    """What is selected beside a limb: an object, else a bone of another limb or of none."""
+    active = active_object(context)
+    for other in chosen_controls(context, ob):
+        if other != active and not driven_by(context, other):
+            return Control(other)
+    if active != ob or ob.mode != "POSE":
+        return None
+    bone = ob.data.bones.active
+    own = tip_of_chain(ob.pose.bones[bone.name]) if bone is not None else None
+    for other in selected_bones(ob):
+        if (
+            other.name != bone.name
+            and (own is None or tip_of_chain(other) != own)
+            and not driven_by(context, ob, other.name)
+        ):
+            return Control(ob, other.name)
+    return None
+
+
+def _lock_summary(operator: SteppedOperator, report: dict) -> str:
+    holds, unreached = report["holds"], report["unreached_frames"]
+    operator.level = "WARNING" if unreached else "INFO"
+    result = ""
+    if unreached:
+        result = messages.LOCK_UNREACHED(frames=frames_words(len(unreached)), frame=unreached[0])
+    return messages.LOCKED(
+        tips=messages.quoted(dict.fromkeys(hold["tip"] for hold in holds)),
+        contacts=contacts_words(len(holds)),
+        first=min((hold["first"] for hold in holds), default=report["frames"][0]),
+        last=max((hold["last"] for hold in holds), default=report["frames"][1]),
+        result=result,
+    )
+
+
+_SCALES = [
+    ("LIMBS", "Limb Lengths", "By the lengths of legs and arms"),
+    ("FRAME", "Measured at Frame", "By the same pose of both at one frame"),
+]
+_ARMS = [
+    ("SHOULDER", "Each Shoulder", "Each hand is as far from its shoulder, in arm lengths"),
+    ("CHEST", "Between Shoulders", "Hands that meet stay together"),
+    ("GROUND", "Ground", "Hands are scaled as feet are, for props and the floor"),
+]
+
+
+def _armatures(operator: "ANALYTIC_IK_OT_match_source", context: bpy.types.Context, text: str) -> list[str]:
+    """The armatures that may be a source, whose names have a text."""
+    own = chain_armature(context)
+    return [ob.name for ob in _others(context, own) if text.lower() in ob.name.lower()]
+
+
+class ANALYTIC_IK_OT_match_source(ClipsMade, ChainsOperator):
+    """Bring hands and feet of a retargeted clip back to its source. \
+Select the source first, then the character"""
+
+    bl_idname = "analytic_ik.match_source"
+    bl_label = "Match Source"
+    label = "Matching"
+
+    source: StringProperty(name="Source", description="Armature that the clip was retargeted from", search=_armatures)
+    scale: EnumProperty(name="Scale", description="How much larger the character is", items=_SCALES)
+    scale_frame: IntProperty(name="Frame", description="Frame at which source and character have the same pose")
+    arms: EnumProperty(name="Hands From", description="From where the places of hands are measured", items=_ARMS)
+    body: BoolProperty(name="Body Follows", description="Move the body so that limbs reach", default=True)
+
+    def default_range(self, context: bpy.types.Context) -> range:
+        """The frames over which keys move the armature."""
+        return motion_frames(chain_armature(context)) or super().default_range(context)
+
+    offered_range = default_range
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        ob = chain_armature(context)
+        self._take_selected(context, ob)
+        others = _others(context, ob)
+        if not self.source and len(others) == 1:
+            self.source = others[0].name
+        if not self.properties.is_property_set("scale_frame"):
+            self.scale_frame = context.scene.frame_current
+        return super().invoke(context, event)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split, layout.use_property_decorate = True, False
+        draw_clips(self, layout)
+        layout.prop(self, "source", icon="ARMATURE_DATA")
+        layout.prop(self, "scale")
+        if self.scale == "FRAME":
+            layout.prop(self, "scale_frame")
+        for name in ("arms", "body"):
+            layout.prop(self, name)
+        ranged = ("frame_start", "frame_end") if self.clips == "CURRENT" else ()
+        for name in (*ranged, *strips_asked(self, context), "only_selected"):
+            layout.prop(self, name)
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        self._take_selected(context, ob)
+        if not self.source:
+            raise ChainError(messages.NO_SOURCE(armature=ob.name))
+        source = context.scene.objects.get(self.source)
+        if source is None:
+            raise ChainError(messages.SOURCE_GONE(source=self.source))
+        if self.clips == "ALL":
+            return (yield from self._all_clips(context, ob, source))
+        report = yield from self.current_clip(ob, self._match(context, ob, source, self.frames(context)))
+        self.level = "WARNING" if report["unreached_frames"] or report["left_out"] else "INFO"
+        return _match_summary(report)
+
+    def _match(
+        self, context: bpy.types.Context, ob: bpy.types.Object, source: bpy.types.Object, frames: range
+    ) -> Steps[dict]:
+        scale_frame = self.scale_frame if self.scale == "FRAME" else None
+        tips = [ob.pose.bones[chain.tip] for chain in self.chains(ob)]
+        return (yield from source_matched(context, ob, source, frames, scale_frame, self.arms, self.body, tips))
+
+    def _all_clips(self, context: bpy.types.Context, ob: bpy.types.Object, source: bpy.types.Object) -> Steps[str]:
+        channels = channels_of_clips(source)
+
+        def work(clip: Clip) -> Steps[dict]:
+            with clip_playing(source, clip_of_source(source, clip), channels):
+                return (yield from self._match(context, ob, source, frames_of(ob)))
+
+        reports, result = yield from self.each_clip(context, ob, work)
+        return messages.MATCHED_CLIPS(
+            chains=chains_words(len(reports[0]["limbs"])),
+            source=source.name,
+            clips=clips_words(len(reports)),
+            result=result,
+        )
+
+    def _take_selected(self, context: bpy.types.Context, ob: bpy.types.Object) -> None:
+        """Take the other armature that is selected as the source, if none is given."""
+        if self.properties.is_property_set("source"):
+            return
+        chosen = [other for other in _others(context, ob) if other.select_get() and other != active_object(context)]
+        if len(chosen) == 1:
+            self.source = chosen[0].name
+
+
+def _others(context: bpy.types.Context, ob: bpy.types.Object | None) -> list[bpy.types.Object]:
+    """The armature objects in the view besides one."""
+    return [other for other in context.view_layer.objects if other.type == "ARMATURE" and other != ob]
+
+
+def _match_summary(report: dict) -> str:
+    first, last, _ = report["frames"]
+    unreached, result = report["unreached_frames"], ""
+    if unreached:
+        result += messages.UNREACHED(frames=frames_words(len(unreached)), frame=unreached[0])
+    if report["left_out"]:
+        result += messages.MATCH_LEFT_OUT(tips=messages.quoted(report["left_out"]))
+    return messages.MATCHED(
+        chains=chains_words(len(report["limbs"])),
+        source=report["source"],
+        first=first,
+        last=last,
+        part=report["body_shift"] / max(limb["length"] for limb in report["limbs"]),
+        result=result,
+    )
+
+
+register, unregister = registration_of(__name__)

@@ -1,0 +1,445 @@
+"""Operators that go through frames. In the window they leave Blender time to draw, and Esc cancels them."""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from textwrap import wrap
+from time import perf_counter
+from typing import ClassVar
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+
+from ... import messages
+from ...authoring.controls import controls_of
+from ...authoring.selection import all_tips, chain_armature, selected_bones
+from ...bake import chains_of
+from ...bake.baking import baked, checked, part_out_of_reach
+from ...bake.certificate import MISSES, certificate_of, chains_words, verdict_on_targets, verdicts_on_feet
+from ...bake.clips import clips_baked, clips_checked, clips_words
+from ...bake.stepping import Progress, Steps, finish
+from ...planting.scene.checking import checked_with_feet, clips_checked_with_feet
+from ...planting.scene.limbs import is_planted
+from ...rig.blender.clips import motion_of
+from ...rig.blender.evaluation import is_rendering
+from ...rig.model.order import ChainName
+from ...rig.status.problems import bones_left_behind
+from ...solvers import ChainError
+from ..base import registration_of
+from .chains import ChainOperator
+from .clip_list import ClipsMade, OverClips, draw_clips
+
+
+@dataclass(slots=True)
+class Running:
+    """Work over frames that goes on between redraws. label: what it is; done, total: its frames.
+
+    steps: the work itself; closed, it leaves everything as it was.
+    """
+
+    label: str
+    steps: Generator
+    total: int = 0
+    done: int = 0
+    _start: float = field(default_factory=perf_counter)
+
+    @property
+    def factor(self) -> float:
+        """The part that is done, 0 to 1."""
+        return self.done / self.total if self.total else 1.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long it will take by what it has taken so far; None: it is too early to tell."""
+        if not self.done:
+            return None
+        return (perf_counter() - self._start) / self.done * (self.total - self.done)
+
+    def __str__(self) -> str:
+        left = self.seconds_left
+        if not self.done:
+            return self.label
+        return f"{self.label}: frame {self.done} of {self.total}" + ("" if left is None else f", {left:.0f} s left")
+
+
+_current: list[Running] = []
+
+
+def running() -> Running | None:
+    """What runs, if anything does."""
+    return _current[-1] if _current else None
+
+
+def start_running(label: str, steps: Generator) -> Running:
+    """Something starts to run."""
+    _current.append(Running(label, steps))
+    return _current[-1]
+
+
+def end_running() -> None:
+    """What runs, if anything does, ends; what it has not finished is as before."""
+    while _current:
+        _current.pop().steps.close()
+
+
+_SECONDS_PER_TICK = 0.1, 0.5
+"""How long the window stands still, at least and at most: as long as drawing it takes, so that half of the time is
+work."""
+_PATIENCE = 0.3
+"""Seconds without a sign that the add-on is at work; most bakes are done by then."""
+
+
+_MANY = 0.1
+"""Part of the frames that may be out of reach before a bake is worth a warning."""
+_LINE = 44
+"""Characters that a line of a dialog holds."""
+
+
+class SteppedOperator(ChainOperator):
+    """Operators whose work goes in steps: at once where a script calls them, some at a time in the window.
+
+    label: what the progress calls the work. asks: whether a dialog asks for settings first.
+    """
+
+    label: ClassVar[str]
+    asks: ClassVar[bool] = True
+    # Blender makes no such attributes, and cancels a dialog that never ran anything.
+    _asked = False
+    _running: Running | None = None
+    _timer: bpy.types.Timer | None = None
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if running() is not None:
+            cls.poll_message_set(messages.AT_WORK())
+            return False
+        if is_rendering():
+            cls.poll_message_set(messages.RENDERING())
+            return False
+        return super().poll(context)
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        """Do it in steps; comes to the sentence that says what was done. Raises ChainError."""
+        raise NotImplementedError
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        with at_cursor(context) as progress:
+            return finish(self.steps(context, ob), progress)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self._asked = True
+        return context.window_manager.invoke_props_dialog(self) if self.asks else self.execute(context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        if not self._asked:
+            return super().execute(context)
+        # What is done again later, with other settings, is done at once.
+        self._asked = False
+        self._running = start_running(self.label, self.steps(context, chain_armature(context)))
+        state = self._go_on(context, _PATIENCE)
+        if state == {"RUNNING_MODAL"}:
+            self._timer = context.window_manager.event_timer_add(0.01, window=context.window)
+            self._drawn_since = perf_counter()
+            context.window_manager.modal_handler_add(self)
+        return state
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if event.type == "ESC":
+            self.cancel(context)
+            self.report({"INFO"}, messages.CANCELLED(work=self.label))
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        least, most = _SECONDS_PER_TICK
+        state = self._go_on(context, min(max(least, perf_counter() - self._drawn_since), most))
+        self._drawn_since = perf_counter()
+        # Panels have timers too, with which they find their places.
+        return {"PASS_THROUGH"} if state == {"RUNNING_MODAL"} else state
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Leave everything as it was; Blender calls this too if its window goes or its dialog is dismissed."""
+        if self._running is not None:
+            self._end(context)
+
+    def _go_on(self, context: bpy.types.Context, seconds: float) -> set[str]:
+        """Take steps for so many seconds."""
+        until = perf_counter() + seconds
+        going_on = False
+        try:
+            while perf_counter() < until:
+                self._running.done, self._running.total = next(self._running.steps)
+            going_on = True
+        except StopIteration as end:
+            self.report({self.level}, end.value)
+            return {"FINISHED"}
+        except ChainError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        finally:
+            if not going_on:
+                self._end(context)
+        _show(context, f"{self._running}   (Esc cancels)")
+        return {"RUNNING_MODAL"}
+
+    def _end(self, context: bpy.types.Context) -> None:
+        end_running()
+        self._running = None
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+        _show(context, None)
+
+
+class RangeOperator(SteppedOperator):
+    """Operators that step through frames; the scene's range where none is given."""
+
+    frame_start: IntProperty(name="Start", description="First frame")
+    frame_end: IntProperty(name="End", description="Last frame")
+    frame_step: IntProperty(name="Step", description="Frame step", default=1, min=1)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self.set_range(context, self.offered_range)
+        return super().invoke(context, event)
+
+    def frames(self, context: bpy.types.Context) -> range:
+        """The frames to step; ChainError where they are none."""
+        self.set_range(context, self.default_range)
+        if self.frame_end < self.frame_start:
+            raise ChainError(messages.LAST_BEFORE_FIRST(last=self.frame_end, first=self.frame_start))
+        return range(self.frame_start, self.frame_end + 1, self.frame_step)
+
+    def default_range(self, context: bpy.types.Context) -> range:
+        """The frames to step where none are given."""
+        return range(context.scene.frame_start, context.scene.frame_end + 1)
+
+    def offered_range(self, context: bpy.types.Context) -> range:
+        """The frames that a dialog offers."""
+        return self.default_range(context)
+
+    def set_range(self, context: bpy.types.Context, find: Callable[[bpy.types.Context], range]) -> None:
+        """Set the first and the last frame, as far as they are not given. find: gives the range to take them from."""
+        missing = [name for name in ("frame_start", "frame_end") if not self.properties.is_property_set(name)]
+        if missing:
+            frames = find(context)
+            ends = {"frame_start": frames.start, "frame_end": frames.stop - 1}
+            for name in missing:
+                setattr(self, name, ends[name])
+
+
+class ChainsOperator(RangeOperator):
+    """Operators that step through the chains of an armature."""
+
+    only_selected: BoolProperty(
+        name="Selected Chains Only",
+        description="Only chains with a selected tip bone",
+    )
+
+    def offered_range(self, context: bpy.types.Context) -> range:
+        """The frames over which keys move the armature or its controls; the scene's range if none do."""
+        ob = chain_armature(context)
+        controls = [control.ob for tip in all_tips(ob) for control in controls_of(tip)]
+        return motion_of([ob, *controls]) or super().offered_range(context)
+
+    def chains(self, ob: bpy.types.Object) -> list[ChainName]:
+        """The chains to step; ChainError where there is none."""
+        chains = chains_of([ob])
+        if self.only_selected:
+            selected = {bone.name for bone in selected_bones(ob)}
+            chains = [chain for chain in chains if chain.tip in selected]
+        if not chains:
+            missing = messages.NO_LIVE_CHAIN_SELECTED if self.only_selected else messages.NO_LIVE_CHAIN
+            raise ChainError(missing(armature=ob.name))
+        return chains
+
+
+class ANALYTIC_IK_OT_bake(ClipsMade, ChainsOperator):
+    """Bake the live chains to keyframes that play without the add-on"""
+
+    bl_idname = "analytic_ik.bake"
+    bl_label = "Bake Analytic IK"
+    label = "Baking"
+
+    action: EnumProperty(
+        name="Bake To",
+        description="Action that receives the keys",
+        default="COPY",
+        items=[
+            ("NEW", "New Action", "A new action with the chains' bones only. The current action is kept"),
+            ("COPY", "Copy of Action", "A copy of the current action, which is kept"),
+            ("CURRENT", "Current Action", "The current action. Replaces its keys of these bones in the range"),
+        ],
+    )
+    after: EnumProperty(
+        name="After Baking",
+        description="What to do with the chains after baking",
+        default="MUTE",
+        items=[
+            ("KEEP", "Keep Live", "Keep the chains live, on top of the keys"),
+            ("MUTE", "Mute Chains", "Turn the chains off and keep their settings"),
+            ("REMOVE", "Remove Chains", "Remove the chains"),
+        ],
+    )
+    tolerance: FloatProperty(
+        name="Tolerance",
+        description="Drop keys while the tip stays within this distance. 0 keeps all keys",
+        default=0.0,
+        min=0.0,
+        subtype="DISTANCE",
+        precision=4,
+    )
+
+    _warning = ""
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self.set_range(context, self.offered_range)
+        try:
+            ob = chain_armature(context)
+            self._warning = _warning_before(context, ob, self.chains(ob), self.frames(context))
+        except ChainError:
+            # The bake says so once its settings are confirmed; others may help.
+            self._warning = ""
+        return super().invoke(context, event)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        column = layout.column(align=True)
+        for k, line in enumerate(wrap(self._warning, _LINE)):
+            column.label(text=line, icon="BLANK1" if k else "ERROR")
+        layout.use_property_split, layout.use_property_decorate = True, False
+        draw_clips(self, layout)
+        ranged = ("frame_start", "frame_end", "frame_step") if self.clips == "CURRENT" else ("strips",)
+        for name in (*ranged, "only_selected", "action", "after", "tolerance"):
+            layout.prop(self, name)
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        if self.clips == "ALL":
+            settings = (self.action, self.after, self.tolerance, self.clip_names(ob), self.strips)
+            report = yield from clips_baked(context, self.chains(ob), *settings)
+            self.level = _level(report)
+            return _clips_summary(messages.BAKED_CLIPS, report)
+        chains, frames = self.chains(ob), self.frames(context)
+        report = yield from baked(context, chains, frames, self.action, self.after, self.tolerance)
+        self.level = _level(report)
+        return summary(messages.BAKED, report)
+
+
+class ANALYTIC_IK_OT_check(OverClips, ChainsOperator):
+    """Measure how exactly the live chains meet their targets, without keying"""
+
+    bl_idname = "analytic_ik.check"
+    bl_label = "Check Analytic IK"
+    label = "Checking"
+
+    feet: BoolProperty(name="Feet", description="Also measure how well the feet stand")
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if not self.properties.is_property_set("feet"):
+            self.feet = is_planted(chain_armature(context))
+        return super().invoke(context, event)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split, layout.use_property_decorate = True, False
+        draw_clips(self, layout)
+        ranged = ("frame_start", "frame_end", "frame_step") if self.clips == "CURRENT" else ()
+        for name in (*ranged, "only_selected", "feet"):
+            layout.prop(self, name)
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        # Feet are measured where chains are muted too.
+        chains = self.chains(ob) if chains_of([ob]) or not self.feet else []
+
+        if self.clips == "ALL":
+            names = self.clip_names(ob)
+            if self.feet:
+                report = yield from clips_checked_with_feet(context, chains, ob, names)
+            else:
+                report = yield from clips_checked(ob, partial(checked, context, chains), names)
+            self.level = _level(report)
+            return _clips_summary(messages.CHECKED_CLIPS, report)
+        frames = self.frames(context)
+        steps = checked_with_feet(context, chains, [ob], frames) if self.feet else checked(context, chains, frames)
+        report = yield from steps
+        self.level = _level(report)
+        return summary(messages.CHECKED, report)
+
+
+def summary(message: messages.Message, report: dict) -> str:
+    """One line for a report of one file: what was done, and what was missed."""
+    file = report["files"][0]
+    first, last, _ = file["frames"]
+    faults, result = _faults(file), ""
+    if faults:
+        result = messages.SEE_CERTIFICATE(verdict=". ".join(faults))
+    return message(chains=chains_words(len(file["chains"])), first=first, last=last, result=result)
+
+
+def _clips_summary(message: messages.Message, report: dict) -> str:
+    """The same for a report of several clips: the first of them that misses is named."""
+    files, result = report["files"], faults_of_clips(report["files"])
+    chains = {(chain["armature"], chain["bone"]) for file in files for chain in file["chains"]}
+    return message(clips=clips_words(len(files)), chains=chains_words(len(chains)), result=result)
+
+
+def faults_of_clips(files: Sequence[dict]) -> str:
+    """What the first clip that misses anything misses, after another sentence; "": nothing. files: a report's."""
+    found = next(((file["clip"], faults) for file in files if (faults := _faults(file))), None)
+    return messages.CLIP_MISSES(clip=found[0], verdict=". ".join(found[1])) if found else ""
+
+
+def _level(report: dict) -> str:
+    """The kind of report that a bake or check deserves."""
+    return "WARNING" if any(map(_faults, report["files"])) else "INFO"
+
+
+def _faults(file: dict) -> list[str]:
+    """What a bake or check of one file, or clip, has missed, as sentences."""
+    certificate = certificate_of(file)
+    missed = any(chain[kind] for chain in file["chains"] for kind in MISSES)
+    verdicts = [*([verdict_on_targets(certificate)] if missed else []), *verdicts_on_feet(certificate)]
+    return [sentence for good, sentence in verdicts if not good]
+
+
+def _warning_before(context: bpy.types.Context, ob: bpy.types.Object, chains: list[ChainName], frames: range) -> str:
+    """What to know of chains before they are baked; "": nothing."""
+    left = sum(bool(bones_left_behind(ob, chain.tip)) for chain in chains)
+    if left:
+        return messages.CONTROLS_LEFT_BEHIND(chains=chains_words(left))
+    part = part_out_of_reach(context, chains, frames)
+    return messages.MANY_OUT_OF_REACH(part=part) if part > _MANY else ""
+
+
+@contextmanager
+def at_cursor(context: bpy.types.Context) -> Iterator[Progress]:
+    """Show at the cursor how far the frames have been stepped."""
+    manager = context.window_manager
+    manager.progress_begin(0, 1)
+    try:
+        yield lambda done, total: manager.progress_update(done / total)
+    finally:
+        manager.progress_end()
+
+
+def _show(context: bpy.types.Context, text: str | None) -> None:
+    """Show in the status bar, and where panels are, how far the work is; None: there is none."""
+    if context.workspace is None:
+        # The window goes.
+        return
+    context.workspace.status_text_set(text)
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            for region in area.regions:
+                if (area.type, region.type) in (("VIEW_3D", "UI"), ("PROPERTIES", "WINDOW")):
+                    region.tag_redraw()
+
+
+register, _unregister_classes = registration_of(__name__)
+
+
+def unregister() -> None:
+    """Take the operators away; what runs ends, for Blender tells an operator nothing when its class goes."""
+    if running() is not None:
+        end_running()
+        _show(bpy.context, None)
+    _unregister_classes()

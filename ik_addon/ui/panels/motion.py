@@ -1,0 +1,190 @@
+"""The panels of motion: match, plant, lock, root motion, bake and check."""
+
+import bpy
+
+from ... import messages
+from ...authoring.for_export import strips_not_followed
+from ...authoring.selection import all_tips, chain_armature
+from ...bake.certificate import contacts_words
+from ...bake.report import frames_words
+from ...matching.match import matched_report
+from ...planting.scene.limbs import kept_settings
+from ...planting.scene.report import last_lock_report, planted_report, steps_words
+from ...rig.data.control_links import has_controls
+from ...rig.data.export_stash import has_aside
+from ...rig.data.held_feet import HoldRecord, holds_of
+from ...rig.data.settings import native_tips
+from ...rig.pose.reading import control_words
+from ..base import length_words, registration_of, slides_words
+from ..operators.chains import ANALYTIC_IK_OT_make_live, ANALYTIC_IK_OT_make_native
+from ..operators.feet import (
+    ANALYTIC_IK_OT_lock_again,
+    ANALYTIC_IK_OT_lock_to_object,
+    ANALYTIC_IK_OT_match_source,
+    ANALYTIC_IK_OT_plant_again,
+    ANALYTIC_IK_OT_plant_feet,
+)
+from ..operators.stepped import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check, running
+from ..operators.travel import (
+    ANALYTIC_IK_OT_back_to_live,
+    ANALYTIC_IK_OT_bake_for_export,
+    ANALYTIC_IK_OT_in_place,
+    ANALYTIC_IK_OT_make_loop,
+    ANALYTIC_IK_OT_root_motion,
+    ANALYTIC_IK_OT_travel,
+)
+from .base import InSidebar, draw_sentence
+from .status import NATIVE_ICON, draw_muted
+
+
+class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
+    """Feet and hands of a motion capture."""
+
+    bl_label = "Motion Capture"
+    bl_order = 2
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        ob = chain_armature(context)
+        return ob is not None and has_controls(ob)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, ob = self.layout, chain_armature(context)
+        layout.enabled = running() is None
+        layout.operator(ANALYTIC_IK_OT_match_source.bl_idname, icon="CON_TRANSLIKE")
+        report = matched_report(ob)
+        if report is not None:
+            _draw_match(layout, context, report)
+        row = layout.row(align=True)
+        row.operator(ANALYTIC_IK_OT_plant_feet.bl_idname, icon="TRACKING_FORWARDS")
+        if kept_settings(ob) is not None:
+            row.operator(ANALYTIC_IK_OT_plant_again.bl_idname, icon="FILE_REFRESH")
+        report = planted_report(ob)
+        if report is not None:
+            _draw_report(layout, context, report)
+        row = layout.row(align=True)
+        row.operator(ANALYTIC_IK_OT_lock_to_object.bl_idname, icon="LOCKED")
+        holds = holds_of(ob)
+        if holds:
+            row.operator(ANALYTIC_IK_OT_lock_again.bl_idname, icon="FILE_REFRESH")
+            _draw_holds(layout, context, ob, holds)
+        draw_muted(layout, context, ob)
+
+
+def _is_of(report: dict, ob: bpy.types.Object) -> bool:
+    """True if a report is of the action that an armature object plays now."""
+    action = ob.animation_data.action if ob.animation_data else None
+    return action is not None and (report.get("armature"), report.get("action")) == (ob.name, action.name)
+
+
+def _draw_match(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:
+    """How far the ends of limbs are from where their source has them, before and after, and where they do not reach."""
+    for limb in report["limbs"]:
+        ways = (length_words(context.scene, limb[name]) for name in ("distance_before", "error"))
+        draw_sentence(layout, context, messages.MATCHED_LIMB(tip=limb["tip"], ways=" → ".join(ways)), "DOT")
+        unreached = limb["unreached_frames"]
+        if unreached:
+            words = messages.LEGS_UNREACHED(frames=frames_words(len(unreached)), frame=unreached[0])
+            draw_sentence(layout, context, words, "ERROR")
+
+
+def _draw_holds(
+    layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object, holds: list[HoldRecord]
+) -> None:
+    """What is locked to what, and in which frames it is out of reach."""
+    groups: dict[tuple[str, str], list[HoldRecord]] = {}
+    for hold in holds:
+        held = control_words(hold.ob, hold.bone) if hold.ob is not None else ""
+        groups.setdefault((hold.tip, held), []).append(hold)
+    for (tip, held), own in groups.items():
+        given = {"tip": tip, "contacts": contacts_words(len(own)), "first": own[0].first, "last": own[-1].last}
+        words = messages.HELD(held=held, **given) if held else messages.HELD_LOST(**given)
+        draw_sentence(layout, context, words, "DOT" if held else "ERROR")
+    report = last_lock_report()
+    unreached = report["unreached_frames"] if _is_of(report, ob) else ()
+    if unreached:
+        words = messages.LEGS_UNREACHED(frames=frames_words(len(unreached)), frame=unreached[0])
+        draw_sentence(layout, context, words, "ERROR")
+
+
+def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:
+    """What planting did: largest slides in contacts before and after, and how far the body moved."""
+    for chain in report["chains"]:
+        slides = slides_words(context.scene, (chain["slide_before"], chain["slide_after"]), chain["length"])
+        steps = steps_words(chain["steps"])
+        draw_sentence(layout, context, messages.SLIDES(tip=chain["tip"], steps=steps, slides=slides), "DOT")
+    shift = length_words(context.scene, report["body_shift"])
+    draw_sentence(layout, context, messages.BODY_MOVED(bone=report["body"], shift=shift), "DOT")
+    if report["ground_speed"]:
+        speed = length_words(context.scene, report["ground_speed"])
+        draw_sentence(layout, context, messages.IN_PLACE(speed=speed), "INFO")
+    if report["unreached_frames"]:
+        frames = report["unreached_frames"]
+        draw_sentence(
+            layout, context, messages.LEGS_UNREACHED(frames=frames_words(len(frames)), frame=frames[0]), "ERROR"
+        )
+
+
+class ANALYTIC_IK_PT_travel(InSidebar, bpy.types.Panel):
+    """Where a clip travels. Characters without chains have clips too."""
+
+    bl_label = "Root Motion"
+    bl_order = 3
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        ob = chain_armature(context)
+        return ob is not None and ob.animation_data is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.enabled = running() is None
+        layout.operator(ANALYTIC_IK_OT_root_motion.bl_idname, icon="CON_FOLLOWPATH")
+        row = layout.row(align=True)
+        row.operator(ANALYTIC_IK_OT_in_place.bl_idname, icon="PINNED")
+        row.operator(ANALYTIC_IK_OT_travel.bl_idname, icon="FORWARD")
+        layout.operator(ANALYTIC_IK_OT_make_loop.bl_idname, icon="FILE_REFRESH")
+
+
+class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
+    """What is done with all chains of the armature."""
+
+    bl_label = "Bake"
+    bl_order = 4
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        ob = chain_armature(context)
+        return ob is not None and (running() is not None or has_controls(ob))
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, work, ob = self.layout, running(), chain_armature(context)
+        if work is not None:
+            layout.progress(factor=work.factor, type="BAR", text=str(work))
+            draw_sentence(layout, context, messages.ESC_CANCELS(), "CANCEL")
+            return
+        row = layout.row(align=True)
+        row.operator(ANALYTIC_IK_OT_bake.bl_idname, text="Bake", icon="KEYFRAME_HLT")
+        row.operator(ANALYTIC_IK_OT_check.bl_idname, text="Check", icon="VIEWZOOM")
+        if has_aside(ob):
+            draw_sentence(layout, context, messages.IN_EXPORT_STATE(), "INFO")
+            layout.operator(ANALYTIC_IK_OT_back_to_live.bl_idname, icon="LOOP_BACK")
+            return
+        if strips := strips_not_followed(ob):
+            words = messages.STRIPS_NOT_FOLLOWED(armature=ob.name, strips=messages.few(strips))
+            draw_sentence(layout, context, words, "ERROR")
+        layout.operator(ANALYTIC_IK_OT_bake_for_export.bl_idname, icon="EXPORT")
+        native = native_tips(ob)
+        row = layout.row(align=True)
+        if any(tip not in native for tip in all_tips(ob)):
+            row.operator(ANALYTIC_IK_OT_make_native.bl_idname, icon=NATIVE_ICON)
+        if native:
+            row.operator(ANALYTIC_IK_OT_make_live.bl_idname, icon="LOOP_BACK")
+        else:
+            draw_sentence(layout, context, messages.BAKE_OR_NATIVE(), "INFO")
+        draw_muted(layout, context, ob)
+
+
+register, unregister = registration_of(__name__)
