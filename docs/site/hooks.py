@@ -3,6 +3,7 @@
 MkDocs calls these functions; https://www.mkdocs.org/dev-guide/plugins/#events describes when.
 """
 
+import ast
 import re
 import subprocess
 import sys
@@ -17,6 +18,8 @@ ADDED = {"index.md": "README.md", "changelog.md": "CHANGELOG.md"}
 """Pages that are documents of the checkout's root."""
 API = "<!-- api -->"
 """Where scripting.md gets the lists of properties and operators."""
+FILES = "<!-- files -->"
+"""Where architecture.md gets the list of files."""
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -45,8 +48,19 @@ def _is_page(link: str) -> bool:
 
 
 def on_page_markdown(markdown: str, **_kwargs) -> str:
-    """Put the lists of properties and operators where scripting.md has room for them."""
+    """Put the lists of properties and operators, and of files, where pages have room for them."""
+    markdown = markdown.replace(FILES, house()) if FILES in markdown else markdown
     return markdown.replace(API, api()) if API in markdown else markdown
+
+
+def house() -> str:
+    """The files of the add-on, each with the first sentence that it says of itself."""
+    lines = ["| file | what is in it |", "| --- | --- |"]
+    for path in sorted((CHECKOUT / "ik_addon").rglob("*.py")):
+        words = ast.get_docstring(ast.parse(path.read_text())) or ""
+        said = " ".join(words.partition("\n\n")[0].split())
+        lines.append(f"| `{path.relative_to(CHECKOUT / 'ik_addon').as_posix()}` | {said} |")
+    return "\n".join(lines)
 
 
 def api() -> str:

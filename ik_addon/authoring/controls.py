@@ -333,7 +333,7 @@ def _checked(
 
 
 def new_empty(home: bpy.types.Collection, name: str, at_world: Vector, display: str, size: float) -> bpy.types.Object:
-    """A new Empty in a collection: see homes.py."""
+    """A new Empty in a collection: see control_collections.py."""
     empty = bpy.data.objects.new(name, None)
     empty.empty_display_type = display
     empty.empty_display_size = size

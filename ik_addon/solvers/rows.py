@@ -305,7 +305,7 @@ def _aims(starts: StartRows, goals: GoalRows) -> _Aims:
 
 
 def _held(distance: np.ndarray, far: np.ndarray, goals: GoalRows, regular: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """At which distances the ends are held before the chains lengthen, and by how much these lengthen (see reach.py).
+    """At which distances the ends are held before the chains lengthen, and by how much these lengthen (see chain.py).
 
     Entries whose wishes are out of range are taken out of `regular`.
     """

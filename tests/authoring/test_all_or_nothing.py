@@ -45,10 +45,10 @@ KINDS = [
 CHANGING = [
     *(f"authoring/{name}.py" for name in ("adopt", "controls", "cures", "homes", "influence", "knees", "placing")),
     *(
-        "authoring/restoring.py",
+        "authoring/adopt.py",
         "authoring/rigging.py",
         "authoring/snap.py",
-        "authoring/unmoved.py",
+        "authoring/controls.py",
         "bake/baking.py",
         "bake/keys.py",
     ),

@@ -93,7 +93,7 @@ def _misses(offsets: np.ndarray, longest: np.ndarray, shortest: np.ndarray) -> n
 __all__ = ["FootPlan", "Footprints", "Ground", "Lock", "plan"]
 
 Footprints = Callable[[Anchors], Anchors]
-"""Moves, turns or raises anchors; see stances.py. Frames, legs and points stay."""
+"""Moves, turns or raises anchors; see anchors.py. Frames, legs and points stay."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class FootPlan:
     contacts: (legs, 2, T) bool, in which frames heels and balls are locked; planned with these as given contacts, a
     clip comes out the same.
     locks: all of them, by leg, point and frame.
-    arcs: (legs, T, 2, 3), how fast ankles arrive at frames and leave them while feet roll; see rolling.py.
+    arcs: (legs, T, 2, 3), how fast ankles arrive at frames and leave them while feet roll; see paths.py.
     unreached: (T,) bool, True if some leg does not reach its ankle.
     """
 

@@ -34,7 +34,7 @@ NAME_RECORD = PREFIX + "record_name"
 """The record of a bone's own name, by which it is found again (renamed.py)."""
 
 NATIVE_RECORD = PREFIX + "record_native"
-"""What a tip keeps of its chain while Blender's own constraints stand for it (native/marks.py)."""
+"""What a tip keeps of its chain while Blender's own constraints stand for it (native/records.py)."""
 
 
 SOLVER_ITEMS = (
@@ -257,7 +257,7 @@ def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
         # The Blender IK constraint that a chain was made of, and the FK pose before that, as JSON (adopt.py).
         "record_adopted": _record(bpy.props.StringProperty),
         # What a native chain keeps on its tip, of which chain a bone is a helper, and constraints taken off meanwhile,
-        # as JSON (native/marks.py).
+        # as JSON (native/records.py).
         "record_native": _record(bpy.props.StringProperty),
         "record_helps": _record(bpy.props.StringProperty),
         "record_removed": _record(bpy.props.StringProperty),

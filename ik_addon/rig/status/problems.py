@@ -36,7 +36,7 @@ _CURES = {
 
 
 class Cure(NamedTuple):
-    """What takes a problem away. kind: see authoring/cures.py; bone: on which bone; name: of what it is done to."""
+    """What takes a problem away. kind: see authoring/fixes.py; bone: on which bone; name: of what it is done to."""
 
     kind: str
     bone: str
