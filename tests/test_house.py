@@ -174,6 +174,17 @@ def test_the_house_keeps_its_rules():
     assert list(complaints(sources)) == []
 
 
+def twice(sources):
+    """Names of classes that stand in more than one file."""
+    named = [node.name for text in sources for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)]
+    return sorted({name for name in named if named.count(name) > 1})
+
+
+def test_no_class_name_stands_twice():
+    assert twice(["class A: pass", "class B: pass", "class A(B): pass"]) == ["A"]
+    assert twice([path.read_text() for path in (CHECKOUT / "ik_addon").rglob("*.py")]) == []
+
+
 def test_blenders_door_imports_nothing_until_it_is_opened():
     door = ast.parse((CHECKOUT / "__init__.py").read_text())
     assert not [node for node in door.body if isinstance(node, ast.Import | ast.ImportFrom)]

@@ -318,7 +318,8 @@ def _span(bends: Sequence[Bend], angles: Sequence[float]) -> float:
 
 _STEPS = 24
 _HALVINGS = 30
-_LOOSE = 1e-9
+_SLACK = 1e-9
+"""Radians by which a bend may pass its cone before it is brought back to it: what rounding costs."""
 
 
 def look_ahead(lengths: Sequence[float], cones: Sequence[float], distance: float) -> list[float] | None:
@@ -369,7 +370,7 @@ class _Pass:
     def _choose(self, k: int, x: float, y: float, before: float) -> float | None:
         """The direction of link k that leaves the longest rest and is legal, also for the next joint."""
         lowest, highest = self._remaining(k, x, y)
-        if lowest > highest + _LOOSE:
+        if lowest > highest + _SLACK:
             return None
         tried = None
         for step in range(_STEPS + 1):
@@ -401,7 +402,7 @@ class _Pass:
     def _legal(self, k: int, x: float, y: float, before: float, remaining: float) -> float | None:
         """The direction of link k that leaves `remaining`, of two the first that is legal; None: neither."""
         for direction in self._two(k, x, y, remaining):
-            if k and abs(_wrapped(direction - before)) > self.cones[k] + _LOOSE:
+            if k and abs(_wrapped(direction - before)) > self.cones[k] + _SLACK:
                 continue
             length = self.lengths[k]
             if self._next_is_legal(k + 1, x + length * cos(direction), y + length * sin(direction), direction):
@@ -424,7 +425,7 @@ class _Pass:
         if k >= count:
             return True
         lowest, highest = self._remaining(k, x, y)
-        if lowest > highest + _LOOSE:
+        if lowest > highest + _SLACK:
             return False
         if k >= count - 2:
             # No choice is left: follow it to the end.
@@ -432,20 +433,16 @@ class _Pass:
         toward = atan2(-y, self.distance - x)
         given = abs(_wrapped(before - toward))
         nearest, farthest = (abs(_wrapped(self._two(k, x, y, rest)[1] - toward)) for rest in (lowest, highest))
-        return max(nearest - given, given - farthest) <= self.cones[k] + _LOOSE
+        return max(nearest - given, given - farthest) <= self.cones[k] + _SLACK
 
 
 def _wrapped(angle: float) -> float:
     return (angle + pi) % (2.0 * pi) - pi
 
 
-_SLACK = 1e-9
-"""Radians by which a bend may pass its cone before it is brought back to it: what rounding costs."""
-
 _NEAR = 0.03
 """Radians off its cone at which a bend is certainly not at its limit: there sines differ by more than `AT_LIMIT`."""
 
-_PLACES = 6
 _ZERO, _AXIS = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
 """Of every joint of a chain that is straight in its zero pose, seen from its first link and its normal."""
 
@@ -560,7 +557,7 @@ def _shortest(lengths: tuple[float, ...], cones: tuple[float, ...]) -> tuple[tup
     """Of the shortest shape: sin(bend / 2) of each inner joint, and how far it holds the end from the root."""
     scale = sum(lengths) or 1.0
     bends = tuple(
-        Bend(round(length / scale, _PLACES), _ZERO, _AXIS, -round(cone, _PLACES), round(cone, _PLACES))
+        Bend(round(length / scale, _DIGITS), _ZERO, _AXIS, -round(cone, _DIGITS), round(cone, _DIGITS))
         for length, cone in zip(lengths, (pi, *cones), strict=True)
     )
     found = [max(-cone, min(cone, bend)) for bend, cone in zip(shortest_angles(bends), cones, strict=True)]

@@ -54,7 +54,7 @@ from .root_motion import size_of, traveler
 
 
 @dataclass(frozen=True)
-class FootPath:
+class FootGoal:
     """Where the foot of a leg is wanted over T frames, in the world.
 
     path: the bones from the body to the foot. ankles: (T, 3). turns: (T, 3, 3), from how the foot is turned as seen.
@@ -78,7 +78,7 @@ def path_to(leg: Leg, body: bpy.types.PoseBone) -> list[str]:
     return [] if moved else [bone.name for bone in path]
 
 
-def rows_of_leg(film: Film, foot: FootPath, bodies: np.ndarray, rows: Mapping[Control, Rows]) -> dict[Control, Rows]:
+def rows_of_leg(film: Film, foot: FootGoal, bodies: np.ndarray, rows: Mapping[Control, Rows]) -> dict[Control, Rows]:
     """The rotations with which a leg puts its foot there.
 
     bodies: (T, 4, 4), the body in the world. rows: what is to be keyed of bones; the leg bends as they have it, and is
@@ -202,7 +202,7 @@ def clip_looped(context: bpy.types.Context, ob: bpy.types.Object, body: str = ""
         live = set(live_tips(ob))
         for k, (leg, path) in enumerate(zip(legs, paths, strict=True)):
             if path and leg.tip not in live:
-                foot = FootPath(leg, path, *_closed_foot(feet, k, goes, fps))
+                foot = FootGoal(leg, path, *_closed_foot(feet, k, goes, fps))
                 rows |= rows_of_leg(film, foot, wanted[line[-1]], rows)
         return rows
 

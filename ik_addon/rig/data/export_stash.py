@@ -19,7 +19,7 @@ _LIVE, _SOURCE = "{} (live)", "{} (source)"
 _CHANNELS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
 _SIZE = sum(_CHANNELS.values())
 
-Held = tuple[bool, float, list[float]]
+HeldBone = tuple[bool, float, list[float]]
 """Whether a bone's chain is on, how far the bone follows limbs, and what its channels hold."""
 
 
@@ -52,12 +52,12 @@ def has_aside(ob: bpy.types.Object) -> bool:
     return ob.is_property_set(_RECORDS) and len(getattr(ob, _RECORDS)) > 0
 
 
-def held_by_bones(ob: bpy.types.Object) -> dict[str, Held]:
+def held_by_bones(ob: bpy.types.Object) -> dict[str, HeldBone]:
     """What the bones of an armature object hold, by their names."""
     return {bone.name: (bone.analytic_ik_enabled, getattr(bone, FOLLOWING), _values(bone)) for bone in ob.pose.bones}
 
 
-def put_bones_aside(ob: bpy.types.Object, bones: dict[str, Held]) -> None:
+def put_bones_aside(ob: bpy.types.Object, bones: dict[str, HeldBone]) -> None:
     """Keep what bones held."""
     for name, (enabled, following, channels) in bones.items():
         record = getattr(ob, _RECORDS).add()

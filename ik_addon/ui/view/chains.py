@@ -95,7 +95,7 @@ class ShownBody:
 
 
 @dataclass(slots=True)
-class Kept:
+class ShownChains:
     """What is shown of each armature object, by its name: chains, and bones that follow their limbs."""
 
     chains: dict[str, list[Shown]] = field(default_factory=dict)
@@ -106,7 +106,7 @@ class Kept:
         return self.chains.keys() | self.bodies.keys()
 
 
-def shown_chains(mode: str, depsgraph: bpy.types.Depsgraph, beyond: Collection[ChainName] = ()) -> Kept:
+def shown_chains(mode: str, depsgraph: bpy.types.Depsgraph, beyond: Collection[ChainName] = ()) -> ShownChains:
     """What the overlay shows in `mode` (SELECTED or ALL), as it is now; beyond: the chains that are shown in any case,
     see `chains_out_of_reach`. A bone that follows its limbs is shown with them, or if it is selected."""
     tips: dict[ChainName, bpy.types.PoseBone] = {}
@@ -117,7 +117,7 @@ def shown_chains(mode: str, depsgraph: bpy.types.Depsgraph, beyond: Collection[C
             chain = ChainName(ob.name_full, tip)
             if mode == "ALL" or chain in beyond or _is_chosen(ob.pose.bones[tip], chosen):
                 tips[chain] = evaluated.pose.bones[tip]
-    found = Kept()
+    found = ShownChains()
     for ob in _posed(depsgraph):
         bodies = [*_bodies(ob, mode, chosen, {chain.tip for chain in tips if chain.armature == ob.name_full})]
         if bodies:
@@ -263,7 +263,7 @@ class ShownPlaces:
     bodies: list[float] = field(default_factory=list)
 
 
-def read_places(kept: Kept, visible: list[bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> ShownPlaces:
+def read_places(kept: ShownChains, visible: list[bpy.types.Object], depsgraph: bpy.types.Depsgraph) -> ShownPlaces:
     """Where what is kept of these armature objects is now."""
     places = ShownPlaces()
     most = max((len(shown.bones) for ob in visible for shown in kept.chains.get(ob.name_full, ())), default=0)

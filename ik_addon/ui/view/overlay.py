@@ -15,7 +15,7 @@ from ... import messages
 from ...rig.blender.armatures import armature_objects
 from ...rig.live.state import known_plan
 from ...rig.model.order import ChainName
-from .chains import Kept, ShownPlaces, chains_out_of_reach, read_places, shapes_of, shown_chains
+from .chains import ShownChains, ShownPlaces, chains_out_of_reach, read_places, shapes_of, shown_chains
 from .shapes import Lines
 
 _LINE_WIDTH = 1.6
@@ -43,7 +43,7 @@ class _Drawn:
     since; reposed: a change of an armature, which a chain may have moved.
     """
 
-    def __init__(self, scene: bpy.types.Scene, kept: Kept, beyond: frozenset[ChainName]) -> None:
+    def __init__(self, scene: bpy.types.Scene, kept: ShownChains, beyond: frozenset[ChainName]) -> None:
         self.scene, self.mode, self.kept, self.beyond = scene.session_uid, scene.analytic_ik_overlay, kept, beyond
         plan = known_plan(scene)
         shown = {ChainName(ob, chain.tip) for ob, chains in kept.chains.items() for chain in chains}
