@@ -99,7 +99,7 @@ NUMBER_NOT_FINITE = Clause("{what} is not a finite number: {value}. Give a numbe
 NO_LENGTH = Clause("{what} has no length. Give a direction.")
 TOO_FEW_POINTS = Clause("a chain needs two points or more, got {count}. Give its root and the end of each link.")
 NO_SOLVER = Clause("there is no solver '{solver}'. There are AUTO, {solvers}.")
-SOLVES_TWO_BONES = Clause("{solver} solves two bones, and this chain has {count}. Use AUTO or TRIANGULATION.")
+SOLVES_OTHERS = Clause("{solver} solves {links} bones, and this chain has {count}. Use AUTO or TRIANGULATION.")
 SOFTNESS_OUT_OF_RANGE = Clause("the softness is {softness}. Give a part of the chain's length from 0 to 0.5.")
 STRETCH_OUT_OF_RANGE = Clause("the max stretch is {stretch}. Give a ratio of 1 or more.")
 NO_ROWS = Clause("rows are chains that need not keep their FK shape. Use solve for other chains.")
@@ -144,7 +144,7 @@ NATIVE_ACTION_LINKED = Clause(
     "action '{action}' has keys of its settings and is linked. Make it local, or make the chain native in its own file."
 )
 NATIVE_BODY = Clause("bone '{body}' follows its limbs. Bake it, or set its Body Follows to 0.")
-NATIVE_CCD = Clause("its Solver is CCD, which has no native form. Set it to Automatic, or bake the chain.")
+NATIVE_SOLVER = Clause("its Solver is {solver}, which has no native form. Set it to Automatic, or bake the chain.")
 NATIVE_FLIP = Clause("its Flip Bend has no native form. Switch it off, or bake the chain.")
 NATIVE_LEAST_MOTION = Clause("its Preserve FK Shape has no native form. Switch it off, or bake the chain.")
 NATIVE_CONE = Clause("the Max Bend of bone '{limited}' has no native form. Switch it off, or bake the chain.")

@@ -16,7 +16,7 @@ from ..rig.model.body import bodies_of
 from ..rig.model.foot import heel_and_axis
 from ..rig.model.limb import BoneReading, Limb, chain_bones
 from ..rig.status.problems import check_changeable
-from ..solvers import ChainError
+from ..solvers import SOLVERS, ChainError
 from ..solvers.bending import start_frame
 from ..solvers.vectors import cosine_wave
 from .mechanism import NAMES, homes_of, key_of, live_path
@@ -337,8 +337,8 @@ def check_chain(tip: bpy.types.PoseBone) -> None:
 def check_limb(limb: Limb) -> None:
     """Raise ChainError where the way in which a limb is solved has no native form."""
     count, settings = len(limb.bones), limb.settings
-    if limb.solver == "CCD":
-        raise ChainError(messages.NATIVE_CCD())
+    if not SOLVERS[limb.solver].closed:
+        raise ChainError(messages.NATIVE_SOLVER(solver=SOLVERS[limb.solver].label))
     if count != 2 and settings.flip:
         raise ChainError(messages.NATIVE_FLIP())
     if count > 2 and settings.least_motion:

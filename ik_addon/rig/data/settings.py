@@ -9,7 +9,7 @@ from operator import attrgetter
 import bpy
 
 from ... import messages
-from ...solvers import ChainError
+from ...solvers import SOLVERS, ChainError
 from ..blender.animation import FOLLOWING, bones_with_animated, current_fcurve_collections, fcurve_collections
 from ..blender.armatures import tag_pose
 from . import control_links, relation
@@ -39,12 +39,7 @@ NATIVE_RECORD = PREFIX + "record_native"
 
 SOLVER_ITEMS = (
     ("AUTO", "Automatic", "Vector for two bones, Triangulation for other numbers"),
-    ("VECTOR", "Vector", "Two bones: the knee as a sum of vectors"),
-    ("LAW_OF_COSINES", "Law of Cosines", "Two bones: the angle at the root"),
-    ("CIRCLE", "Circle", "Two bones: where two circles cross in the bend plane"),
-    ("SPHERE", "Sphere", "Two bones: the circle where two spheres meet"),
-    ("TRIANGULATION", "Triangulation", "Any number of bones, exact in one pass"),
-    ("CCD", "CCD", "Any number of bones, iterative, as a reference"),
+    *((name, solver.label, solver.description) for name, solver in SOLVERS.items()),
 )
 
 CONTACT_ITEMS = (

@@ -10,7 +10,6 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Quaternion
 
-from ...solvers import TWO_BONE_SOLVERS
 from ..blender.animation import animation_of, bone_of_path
 from ..blender.rotations import LOCATION, SCALE, array_of, turns_in
 from ..data.settings import PREFIX, settings_of
@@ -151,7 +150,6 @@ def limb_model(ob: bpy.types.Object, limb: Limb, animated: AnimatedBones, body: 
     pose_bones = [*(reading.pose_bone for reading in own), *ends]
     links = [own.index(link) for link in limb.bones]
     rests = np.array([_rest(bone.bone) for bone in pose_bones])
-    two_bone = limb.solver in TWO_BONE_SOLVERS
     scaled = growth([reading.bone for reading in own]) if settings.reach == "STRETCH" else {}
     names = {*(bone.name for bone in pose_bones), *scaled}
     return LimbModel(
@@ -174,7 +172,7 @@ def limb_model(ob: bpy.types.Object, limb: Limb, animated: AnimatedBones, body: 
         foot=_foot(limb.held, ends) if limb.held else None,
         rolls=rolls,
         # The vector form without its steps (two_bone.at_once).
-        solver="AUTO" if two_bone and settings.solver in ("AUTO", "VECTOR") else limb.solver,
+        solver="AUTO" if limb.solver == "VECTOR" else limb.solver,
         solver_name=limb.solver,
         reach=settings.reach,
         least_motion=settings.least_motion,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from mathutils import Quaternion, Vector
 
-from ...solvers import Chain, ChainError, Goal, link_rotations
+from ...solvers import SOLVERS, Chain, ChainError, Goal, link_rotations
 from ...solvers.arrays import multiply, rotated
 from ...solvers.limited import legal_reach
 from ...solvers.rows import GoalRows, solve_rows, start_rows
@@ -47,8 +47,8 @@ def solve_each(readings: Sequence[Reading]) -> list[PoseTrack | ChainError]:
 
 
 def _goes_in_arrays(model: LimbModel) -> bool:
-    longer = len(model.links) > 2 and (model.least_motion or model.solver_name != "TRIANGULATION")
-    return not model.is_limited and not longer and model.solver_name != "CCD"
+    keeps_shape = len(model.links) > 2 and model.least_motion
+    return not model.is_limited and not keeps_shape and SOLVERS[model.solver_name].closed
 
 
 def _together(readings: Sequence[Reading], ends: Sequence[np.ndarray]) -> list[_Turned]:
