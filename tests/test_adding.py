@@ -1,17 +1,23 @@
 """What docs/adding.md promises to who adds something: one row, and the rest of the add-on follows."""
 
-from dataclasses import replace
+import re
+from dataclasses import fields, replace
+from pathlib import Path
 
 import bpy
+import numpy as np
 import pytest
 
 from ik_addon.bake import bake, chains_of
 from ik_addon.native.making import make_native
-from ik_addon.solvers import SOLVERS, ChainError
+from ik_addon.rig.data.settings import SAMPLED_SETTINGS, SETTINGS, goal_values, sampled_settings, settings_of
+from ik_addon.solvers import SOLVERS, ChainError, Goal
+from ik_addon.solvers.rows import GoalRows
 
 from .scenes import EXACT, farthest_apart, played, played_without_the_add_on, walking_leg
 
 FRAMES = range(1, 13)
+REFERENCE = Path(__file__).parents[1] / "docs" / "reference.md"
 
 
 def straight(chain, aim):
@@ -40,3 +46,25 @@ def test_a_new_solver_stays_live(new_solver):
     rig = walking_leg(solver=new_solver)
     with pytest.raises(ChainError, match="its Solver is Circle, which has no native form"):
         make_native(bpy.context, [rig.tip])
+
+
+def test_what_the_table_gives_to_a_goal_are_its_fields():
+    values = dict.fromkeys(SAMPLED_SETTINGS, 0.5)
+    given = goal_values(values, "STRETCH").keys()
+    assert given == {each.name for each in fields(GoalRows)} - {"targets", "poles", "has_pole", "least_motion"}
+    assert given == {each.name for each in fields(Goal)} - {"target", "pole", "least_motion"}
+
+
+def test_only_a_chain_that_stretches_gets_longer():
+    tip = walking_leg(stretch_max=2.0, swivel=0.4).tip
+    for settings in (settings_of(tip), sampled_settings(tip)):
+        assert goal_values(settings, "STRETCH")["stretch_max"] == 2.0
+        assert goal_values(settings, "CLAMP") == {**goal_values(settings, "STRETCH"), "stretch_max": 1.0}
+    rows = {name: np.full(3, value) for name, value in sampled_settings(tip).items()}
+    assert goal_values(rows, "CLAMP")["stretch_max"].tolist() == [1.0, 1.0, 1.0]
+
+
+def test_each_setting_has_its_heading_in_the_reference():
+    headings = re.findall(r"^#+ (.+)$", REFERENCE.read_text(), re.MULTILINE)
+    anchors = {re.sub(r"[^a-z -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    assert {setting.heading for name, setting in SETTINGS.items() if not name.startswith("record_")} <= anchors

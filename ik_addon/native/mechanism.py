@@ -1,7 +1,6 @@
 """Helper bones, constraints and drivers of one native chain, and its settings as custom properties of its tip."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import pi
 from typing import Literal, NamedTuple
 
 import bpy
@@ -11,7 +10,7 @@ from ..authoring.control_bones import edit_bones
 from ..rig.blender.animation import fcurve_homes
 from ..rig.blender.armatures import tag_pose
 from ..rig.blender.clips import clips_of
-from ..rig.data.settings import PREFIX
+from ..rig.data.settings import NATIVE_SETTINGS, PREFIX
 from .records import CONSTRAINT_PREFIX, FOLLOWERS, HELPER_PREFIX, HELPS, MECHANISM
 
 _LONGEST_NAME = 63
@@ -212,22 +211,10 @@ def _cut(name: str, size: int) -> str:
 
 
 NATIVE_PREFIX = "ik_"
-
-
-_FACTOR: dict[str, object] = {"subtype": "FACTOR", "min": 0.0, "max": 1.0, "soft_min": 0.0, "soft_max": 1.0}
-_ANGLE: dict[str, object] = {"subtype": "ANGLE", "soft_min": -pi, "soft_max": pi}
-_OPTIONS: dict[str, dict[str, object]] = {
-    "enabled": {},
-    "influence": _FACTOR | {"default": 1.0},
-    "swivel": _ANGLE,
-    "flip": {},
-    "softness": _FACTOR | {"max": 0.5, "soft_max": 0.5},
-    "stretch_max": {"min": 1.0, "soft_min": 1.0, "max": 100.0, "soft_max": 3.0, "default": 1.0},
-    "foot_roll": _ANGLE | {"soft_min": -pi / 2.0, "soft_max": pi / 2.0},
-    "toe_angle": _ANGLE | {"min": 0.0, "max": pi, "soft_min": 0.0, "default": pi / 4.0},
+_SHOWN = {"min": "hard_min", "max": "hard_max"} | {
+    name: name for name in ("soft_min", "soft_max", "default", "subtype")
 }
-"""The settings that a native chain can have, in the order in which they are shown."""
-NAMES = tuple(_OPTIONS)
+"""How a custom property names what the property of a setting has."""
 _ANIMATED_DATA = ("objects", "armatures", "shape_keys", "meshes", "materials", "node_groups", "worlds", "scenes")
 """Kinds of data-blocks whose drivers may read a setting."""
 
@@ -239,7 +226,7 @@ def key_of(name: str) -> str:
 
 def native_settings(tip: bpy.types.PoseBone) -> list[str]:
     """Names of the settings that a native chain has as custom properties."""
-    return [name for name in NAMES if key_of(name) in tip]
+    return [name for name in NATIVE_SETTINGS if key_of(name) in tip]
 
 
 def value_of(tip: bpy.types.PoseBone, name: str):
@@ -269,7 +256,7 @@ def to_native(tip: bpy.types.PoseBone, names: Iterable[str]) -> None:
         tip[key] = value
         tip.property_overridable_library_set(f'["{key}"]', True)
         shown = tip.bl_rna.properties[PREFIX + name]
-        options = {} if isinstance(value, bool) else _OPTIONS[name]
+        options = {} if isinstance(value, bool) else {of: getattr(shown, own) for of, own in _SHOWN.items()}
         tip.id_properties_ui(key).update(description=shown.description, **options)
         _repath(tip.id_data, live_path(tip, name), native_path(tip, name))
 

@@ -12,6 +12,7 @@ from ..authoring.control_bones import has_editable_bones
 from ..rig.blender.animation import animated_channels, is_animated, is_driven
 from ..rig.blender.dependencies import movers_of
 from ..rig.data.relation import is_tie
+from ..rig.data.settings import NATIVE_SETTINGS, Settings
 from ..rig.model.body import bodies_of
 from ..rig.model.foot import heel_and_axis
 from ..rig.model.limb import BoneReading, Limb, chain_bones
@@ -19,7 +20,7 @@ from ..rig.status.problems import check_changeable
 from ..solvers import SOLVERS, ChainError
 from ..solvers.bending import start_frame
 from ..solvers.vectors import cosine_wave
-from .mechanism import NAMES, homes_of, key_of, live_path
+from .mechanism import homes_of, key_of, live_path
 
 OUT_OF_PLACE = 1e-4
 """How unevenly a bone may be scaled, as a part of its size, where that is rounding."""
@@ -297,10 +298,7 @@ def hinge_bend(shape: Shape) -> HingeBend | None:
     )
 
 
-_FIXED = (
-    *("target", "subtarget", "pole_target", "pole_subtarget", "chain_count", "end_bone", "solver"),
-    *("straight_axis", "reach", "least_motion", "use_rotation"),
-)
+_FIXED = [name for name in (*Settings.__slots__, "straight_axis") if name not in NATIVE_SETTINGS]
 """Settings that a native chain has as they are when it is made."""
 
 
@@ -322,11 +320,11 @@ def check_chain(tip: bpy.types.PoseBone) -> None:
         if is_animated(ob, live_path(tip, name)):
             shown = tip.bl_rna.properties[f"analytic_ik_{name}"].name
             raise ChainError(messages.NATIVE_SETTING_ANIMATED(setting=shown))
-    for name in NAMES:
+    for name in NATIVE_SETTINGS:
         if key_of(name) in tip:
             raise ChainError(messages.NATIVE_NAME_TAKEN(name=key_of(name)))
     for home in homes_of(ob):
-        if any(home.find(live_path(tip, name)) for name in NAMES) and not home[0].id_data.is_editable:
+        if any(home.find(live_path(tip, name)) for name in NATIVE_SETTINGS) and not home[0].id_data.is_editable:
             raise ChainError(messages.NATIVE_ACTION_LINKED(action=home[0].id_data.name))
     above = {bone.name for bone in (tip, *tip.parent_recursive)}
     body = next((name for name in bodies_of(ob) if name in above), None)

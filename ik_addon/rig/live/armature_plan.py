@@ -15,7 +15,8 @@ from ..blender.rotations import channel_of, channel_path, raw_values
 from ..blender.sampling import Judge, Sampler, not_simple, time_is_plain
 from ..blender.silencing import curves_of, plays_alone, silence
 from ..data.relation import is_tied, wake
-from ..model.limb_model import LimbModel, settings_now
+from ..data.settings import sampled_settings
+from ..model.limb_model import LimbModel
 from ..pose.lending import loans
 from ..pose.planned import planned_chain
 from ..pose.posing import PoseWriter, RowWriter
@@ -286,7 +287,7 @@ class ArmaturePlan:
 
     def _asked(self, places: EvaluatedPlaces, ob: bpy.types.Object, k: int) -> _Asked:
         model = self.models[k]
-        return wishes_at(places, ob, model), settings_now(ob.pose.bones[model.tip])
+        return wishes_at(places, ob, model), sampled_settings(ob.pose.bones[model.tip])
 
     def before_update(self, depsgraph: bpy.types.Depsgraph, moved: set[str], graphs: Graphs) -> bool:
         """Solve the chains that read what was moved by hand before that is evaluated, so that it is evaluated once.

@@ -11,9 +11,9 @@ from mathutils import Matrix
 from ..blender.armatures import indices_of
 from ..blender.dependencies import Known, followed_bones, goes_along
 from ..data.relation import in_any_collection, is_tied
-from ..data.settings import BODY_RANGES, PREFIX, Settings, settings_of
+from ..data.settings import BODY_RANGES, JOINT_SETTINGS, PREFIX, SAMPLED_SETTINGS, Settings, settings_of
 from ..model.body import BodyModel
-from ..model.limb_model import SAMPLED_SETTINGS, AnimatedBones, LimbModel, animated_bones
+from ..model.limb_model import AnimatedBones, LimbModel, animated_bones
 from ..model.order import live_tips
 
 _POSE_PROPERTIES = (
@@ -21,11 +21,7 @@ _POSE_PROPERTIES = (
     *((f"lock_ik_{axis}", 1, np.bool_) for axis in "xyz"),
     *((f"use_ik_limit_{axis}", 1, np.bool_) for axis in "xyz"),
     *((f"ik_{end}_{axis}", 1, np.float32) for end in ("min", "max") for axis in "xyz"),
-    ("analytic_ik_rigid", 1, np.bool_),
-    ("analytic_ik_use_cone", 1, np.bool_),
-    ("analytic_ik_cone", 1, np.float32),
-    ("analytic_ik_use_min_bend", 1, np.bool_),
-    ("analytic_ik_min_bend", 1, np.float32),
+    *((PREFIX + name, 1, np.float32 if each.is_number else np.bool_) for name, each in JOINT_SETTINGS.items()),
     ("analytic_ik_straight_axis", 1, np.int32),
     ("analytic_ik_record_rotation", 4, np.float32),
 )
@@ -146,7 +142,7 @@ _OF_BONE = attrgetter(
     *(f"lock_ik_{axis}" for axis in "xyz"),
     *(f"use_ik_limit_{axis}" for axis in "xyz"),
     *(f"ik_{end}_{axis}" for end in ("min", "max") for axis in "xyz"),
-    *(PREFIX + name for name in ("rigid", "use_cone", "cone", "use_min_bend", "min_bend", "straight_axis")),
+    *(PREFIX + name for name in (*JOINT_SETTINGS, "straight_axis")),
     *(f"bone.{name}" for name in ("use_connect", "use_inherit_rotation", "use_local_location", "use_relative_parent")),
     "bone.inherit_scale",
     "parent",

@@ -12,14 +12,10 @@ from mathutils import Matrix, Quaternion
 
 from ..blender.animation import animation_of, bone_of_path
 from ..blender.rotations import LOCATION, SCALE, array_of, turns_in
-from ..data.settings import PREFIX, settings_of
+from ..data.settings import PREFIX, SAMPLED_SETTINGS
 from .body import BodyModel
 from .foot import heel_and_axis, possible_end_bones
 from .limb import BoneLimits, Limb, bend_axis, end_in_tip, growth
-
-SAMPLED_SETTINGS = ("influence", "swivel", "softness", "stretch_max", "foot_roll", "toe_angle", "flip")
-"""Settings that may change from frame to frame and be sampled; all others are part of the model."""
-
 
 FK_CHANNELS = frozenset(("location", "scale", "rotation_euler", "rotation_quaternion", "rotation_axis_angle"))
 
@@ -193,12 +189,6 @@ def _rest(bone: bpy.types.Bone) -> np.ndarray:
 def _foot(held: Quaternion, ends: Sequence[bpy.types.PoseBone]) -> FootModel:
     heel, axis = heel_and_axis(ends[0])
     return FootModel(held, np.array(heel), np.array(axis), ends[-1].bone.length)
-
-
-def settings_now(tip: bpy.types.PoseBone) -> dict[str, float]:
-    """The settings of `SAMPLED_SETTINGS` of a tip as they are now."""
-    settings = settings_of(tip)
-    return {name: getattr(settings, name) for name in SAMPLED_SETTINGS}
 
 
 def path_of(tip: bpy.types.PoseBone, setting: str) -> str:

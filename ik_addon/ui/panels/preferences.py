@@ -6,32 +6,13 @@ from pathlib import Path
 
 import bpy
 
+from ...rig.data.settings import PREFIX, SETTINGS
 from .base import DEFAULT_TAB, show_in_tab
 
 _MANIFEST = Path(__file__).parents[3] / "blender_manifest.toml"
 _PAGE = "reference/"
 _SETTINGS = {
-    "enabled": "the-chains-switch",
-    "influence": "influence",
-    "use_rotation": "follow-rotation",
-    "foot_roll": "foot-roll",
-    "toe_angle": "roll-break-angle",
-    "target": "target-and-pole-target",
-    "subtarget": "target-and-pole-target",
-    "pole_*": "target-and-pole-target",
-    "end_bone": "end-bone",
-    "chain_count": "chain-length",
-    "reach": "out-of-reach",
-    "stretch_max": "out-of-reach",
-    "swivel": "swivel",
-    "flip": "flip-bend",
-    "straight_axis": "bend-axis",
-    "softness": "softness",
-    "least_motion": "preserve-fk-shape",
-    "solver": "solver",
-    "*min_bend": "min-bend",
-    "*cone": "max-bend",
-    "rigid": "rigid",
+    **{name: setting.heading for name, setting in SETTINGS.items() if setting.heading},
     "*overlay": "overlay",
     "*": "settings-of-a-chain",
 }
@@ -67,7 +48,7 @@ def _website() -> str:
 def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
     """What Blender asks for: where the manual is, and which part of it describes what."""
     places = [
-        *((f"bpy.types.*.analytic_ik_{name}", heading) for name, heading in _SETTINGS.items()),
+        *((f"bpy.types.*.{PREFIX}{name}", heading) for name, heading in _SETTINGS.items()),
         *((f"bpy.ops.analytic_ik.{name}", heading) for name, heading in _OPERATORS.items()),
     ]
     return _website(), tuple((name, f"{_PAGE}#{heading}") for name, heading in places) if _website() else ()
