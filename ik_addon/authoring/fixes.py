@@ -106,9 +106,7 @@ def _pose_position(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: 
 
 
 def _remove_drivers(_context: bpy.types.Context, bone: bpy.types.PoseBone, channel: str) -> str:
-    data, prefix = bone.id_data.animation_data, f"{bone.path_from_id()}.{channel}"
-    for driver in [driver for driver in data.drivers if driver.data_path.startswith(prefix)] if data else ():
-        data.drivers.remove(driver)
+    animation.remove_drivers(bone.id_data, f"{bone.path_from_id()}.{channel}")
     return messages.DRIVERS_REMOVED(channel=channel)
 
 

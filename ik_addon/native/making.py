@@ -8,6 +8,7 @@ import bpy
 
 from .. import messages
 from ..authoring.control_bones import delete_bones
+from ..rig.blender.animation import remove_drivers
 from ..rig.data.relation import forget_trigger
 from ..rig.data.settings import NATIVE_RECORD, native_tips
 from ..rig.model.foot import end_bone, toe_of
@@ -165,7 +166,7 @@ def _take_back(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence
         left = records.unused_helpers(ob) - helpers
         _release(ob, left)
         helpers |= left
-    _remove_drivers(ob, tuple(ob.pose.bones[name].path_from_id() for name in helpers))
+    remove_drivers(ob, tuple(ob.pose.bones[name].path_from_id() for name in helpers))
     delete_bones(ob, helpers, records.MECHANISM)
     data = ob.animation_data
     if not had_animation and data and not (data.action or data.drivers or data.nla_tracks):
@@ -182,17 +183,10 @@ def _release(ob: bpy.types.Object, helpers: set[str]) -> None:
 def _remove_constraint(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> None:
     stack = bone.constraints
     active = stack.active if stack.active != constraint else None
-    _remove_drivers(bone.id_data, (constraint.path_from_id(),))
+    remove_drivers(bone.id_data, constraint.path_from_id())
     stack.remove(constraint)
     if active is not None:
         stack.active = active
-
-
-def _remove_drivers(ob: bpy.types.Object, paths: tuple[str, ...]) -> None:
-    """Remove the drivers of all that lies below these RNA paths."""
-    if ob.animation_data and paths:
-        for curve in [curve for curve in ob.animation_data.drivers if curve.data_path.startswith(paths)]:
-            ob.animation_data.drivers.remove(curve)
 
 
 def _of(tip: str, error: ChainError) -> ChainError:

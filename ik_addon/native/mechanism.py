@@ -7,9 +7,10 @@ import bpy
 from mathutils import Matrix, Vector
 
 from ..authoring.control_bones import edit_bones
-from ..rig.blender.animation import fcurve_homes
+from ..rig.blender.animation import drivers_of, fcurve_homes
 from ..rig.blender.armatures import tag_pose
 from ..rig.blender.clips import clips_of
+from ..rig.blender.dependencies import read_by
 from ..rig.data.settings import NATIVE_SETTINGS, PREFIX
 from .records import CONSTRAINT_PREFIX, FOLLOWERS, HELPER_PREFIX, HELPS, MECHANISM
 
@@ -297,7 +298,6 @@ def _read_by_drivers(ob: bpy.types.Object) -> Iterator[bpy.types.DriverTarget]:
     """What drivers of the file read of an object by an RNA path."""
     for kind in _ANIMATED_DATA:
         for block in getattr(bpy.data, kind):
-            for curve in block.animation_data.drivers if block.animation_data else ():
-                for each in curve.driver.variables:
-                    if each.type == "SINGLE_PROP":
-                        yield from (target for target in each.targets if target.id == ob)
+            for curve in drivers_of(block):
+                read = read_by(curve.driver)
+                yield from (aim for each, aim in read if each.type == "SINGLE_PROP" and aim.id == ob)
