@@ -13,6 +13,7 @@ from mathutils import Matrix, Quaternion, Vector
 from .. import messages
 from ..rig.blender.clips import has_keys
 from ..rig.blender.dependencies import aims_of, constraints_of
+from ..rig.data.settings import target_and_pole
 from ..rig.live import handlers as live
 from ..rig.model.limb import BoneReading, end_in_tip
 from ..rig.pose.reading import ArmatureReader, SceneReader
@@ -437,15 +438,7 @@ def _unkeyed(ob: bpy.types.Object, name: str) -> str:
 
 def followed_bones_of(ob: bpy.types.Object) -> set[tuple[bpy.types.Object, str]]:
     """The bones that the chains of an armature object follow, with their armature objects."""
-    return {
-        (target, bone)
-        for tip in ob.pose.bones
-        for target, bone in (
-            (tip.analytic_ik_target, tip.analytic_ik_subtarget),
-            (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
-        )
-        if target is not None and bone
-    }
+    return {(control, bone) for tip in ob.pose.bones for control, bone in target_and_pole(tip) if bone}
 
 
 # Taken off again

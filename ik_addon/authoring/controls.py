@@ -251,11 +251,7 @@ def shown_pose(tip: bpy.types.PoseBone, turned: Iterable[str]) -> dict[Channel, 
 
 def controls_of(tip: bpy.types.PoseBone) -> list[Control]:
     """The target and the pole target of a chain."""
-    found = (
-        (tip.analytic_ik_target, tip.analytic_ik_subtarget),
-        (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
-    )
-    return [Control(ob, bone) for ob, bone in found if ob is not None]
+    return [Control(ob, bone) for ob, bone in settings.target_and_pole(tip)]
 
 
 def unused(controls: Iterable[Control]) -> list[Control]:

@@ -353,14 +353,19 @@ def native_tips(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
     return [bone for bone in ob.pose.bones if is_native(bone)]
 
 
-def named_bones(tip: bpy.types.PoseBone) -> list[tuple[bpy.types.Object, str]]:
-    """The bones that a chain's settings name, with the armature objects that have them, or should."""
-    named = (
+def target_and_pole(tip: bpy.types.PoseBone) -> list[tuple[bpy.types.Object, str]]:
+    """The target and the pole target of a chain, as far as it has them, each with the name of a bone of it, or ""."""
+    found = (
         (tip.analytic_ik_target, tip.analytic_ik_subtarget),
         (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
-        (tip.id_data, tip.analytic_ik_end_bone),
     )
-    return [(ob, bone) for ob, bone in named if bone and ob is not None and ob.pose]
+    return [(ob, bone) for ob, bone in found if ob is not None]
+
+
+def named_bones(tip: bpy.types.PoseBone) -> list[tuple[bpy.types.Object, str]]:
+    """The bones that a chain's settings name, with the armature objects that have them, or should."""
+    named = (*target_and_pole(tip), (tip.id_data, tip.analytic_ik_end_bone))
+    return [(ob, bone) for ob, bone in named if bone and ob.pose]
 
 
 def clear_settings(pose_bone: bpy.types.PoseBone) -> None:

@@ -11,7 +11,15 @@ from mathutils import Matrix
 from ..blender.armatures import indices_of
 from ..blender.dependencies import Known, followed_bones, goes_along
 from ..data.relation import in_any_collection, is_tied
-from ..data.settings import BODY_RANGES, JOINT_SETTINGS, PREFIX, SAMPLED_SETTINGS, Settings, settings_of
+from ..data.settings import (
+    BODY_RANGES,
+    JOINT_SETTINGS,
+    PREFIX,
+    SAMPLED_SETTINGS,
+    Settings,
+    settings_of,
+    target_and_pole,
+)
 from ..model.body import BodyModel
 from ..model.limb_model import AnimatedBones, LimbModel, animated_bones
 from ..model.order import live_tips
@@ -73,10 +81,7 @@ def _read(
     """The bones of an armature object that its chains are read from."""
     yield from filter(None, parents)
     for tip in filter(None, map(ob.pose.bones.get, tips)):
-        for control, name in (
-            (tip.analytic_ik_target, tip.analytic_ik_subtarget),
-            (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
-        ):
+        for control, name in target_and_pole(tip):
             if control == ob and name in ob.pose.bones:
                 yield ob.pose.bones[name]
 
@@ -169,7 +174,7 @@ def glance(ob: bpy.types.Object, models: Sequence[LimbModel], line: Sequence[str
     bones, data = ob.pose.bones, ob.animation_data
     own = [bones[name] for name in line]
     tips = [bones[model.tip] for model in models]
-    controls = [each for tip in tips for each in (tip.analytic_ik_target, tip.analytic_ik_pole_target) if each]
+    controls = [control for tip in tips for control, _ in target_and_pole(tip)]
     above = {bone.name for root in {model.bones[0] for model in models} for bone in bones[root].parent_recursive}
     led = [model.led.name for model in models if model.led]
     return Glance(

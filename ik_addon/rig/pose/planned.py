@@ -9,7 +9,7 @@ from ... import messages
 from ...solvers import ChainError
 from ..blender.dependencies import carriers
 from ..blender.rotations import quaternion_of
-from ..data.settings import SAMPLED_SETTINGS, UNREAD, sampled_settings
+from ..data.settings import SAMPLED_SETTINGS, UNREAD, sampled_settings, target_and_pole
 from ..model.body import BodyModel, body_model
 from ..model.foot import possible_end_bones
 from ..model.limb import INHERITING, chain_bones
@@ -75,15 +75,10 @@ def _body(
     read = set()
     for tip in (ob.pose.bones[each] for each in moved):
         read |= {bone.parent.name for bone in chain_bones(tip)[:1] if bone.parent}
-        for control, bone in (
-            (tip.analytic_ik_target, tip.analytic_ik_subtarget),
-            (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
-        ):
+        for control, bone in target_and_pole(tip):
             if control == ob:
                 read.add(bone)
-            elif control is not None and any(
-                owner == ob and each.name == name for owner, each in carriers(control, bone)
-            ):
+            elif any(owner == ob and each.name == name for owner, each in carriers(control, bone)):
                 return None
     return body_model(ob, name, limbs, animated, read)
 
