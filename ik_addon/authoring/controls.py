@@ -15,7 +15,7 @@ from ..rig.blender.armatures import indices_of
 from ..rig.blender.dependencies import check_unmoved
 from ..rig.blender.rotations import SCALE, Raw, raw_values
 from ..rig.data import settings
-from ..rig.data.settings import check_switchable, mute_switch
+from ..rig.data.settings import check_switchable, mute_setting
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.foot import end_bone, possible_end_bones
 from ..rig.model.limb import BoneReading, Limb, chain_bones, factors, fk_chain, fk_joints, known_bones, present_ratio
@@ -229,7 +229,7 @@ def take_off(tip: bpy.types.PoseBone, keep_pose: bool) -> None:
         bone.property_unset("analytic_ik_rigid")
     if keep_pose:
         write_fk(ob, shown_pose(tip, [bone.name for bone in turned]))
-    mute_switch(ob, tip)
+    mute_setting(tip, "enabled")
     settings.clear_settings(tip)
 
 

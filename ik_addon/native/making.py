@@ -11,7 +11,7 @@ from ..authoring.control_bones import delete_bones
 from ..rig.blender.animation import remove_drivers
 from ..rig.data.relation import forget_trigger
 from ..rig.data.settings import NATIVE_RECORD, native_tips
-from ..rig.model.foot import end_bone, toe_of
+from ..rig.model.foot import end_bone, rolls, toe_of
 from ..rig.pose.reading import ArmatureReader, SceneReader
 from ..solvers import ChainError
 from . import records
@@ -19,7 +19,7 @@ from .measuring import ALLOWED, measure
 from .mechanism import make_bones, native_settings, to_live, to_native
 from .parts import Wiring, lay, wire
 from .records import NativeRecord, put_back, remove_still_ik
-from .shape import Shape, check_armature, check_bones, check_chain, check_limb, rolls, shape_of, uses_of
+from .shape import Shape, check_armature, check_bones, check_chain, check_limb, shape_of, uses_of
 
 
 class Native(NamedTuple):

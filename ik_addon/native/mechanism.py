@@ -11,7 +11,7 @@ from ..rig.blender.animation import drivers_of, fcurve_homes
 from ..rig.blender.armatures import tag_pose
 from ..rig.blender.clips import clips_of
 from ..rig.blender.dependencies import read_by
-from ..rig.data.settings import NATIVE_SETTINGS, PREFIX
+from ..rig.data.settings import NATIVE_SETTINGS, PREFIX, path_of
 from .records import CONSTRAINT_PREFIX, FOLLOWERS, HELPER_PREFIX, HELPS, MECHANISM
 
 _LONGEST_NAME = 63
@@ -235,13 +235,8 @@ def value_of(tip: bpy.types.PoseBone, name: str):
     return tip[key_of(name)]
 
 
-def live_path(tip: bpy.types.PoseBone, name: str) -> str:
-    """The RNA path of a setting while its chain is live."""
-    return f"{tip.path_from_id()}.{PREFIX}{name}"
-
-
 def native_path(tip: bpy.types.PoseBone, name: str) -> str:
-    """The same while it is native."""
+    """The RNA path of a setting while its chain is native."""
     return f'{tip.path_from_id()}["{key_of(name)}"]'
 
 
@@ -259,7 +254,7 @@ def to_native(tip: bpy.types.PoseBone, names: Iterable[str]) -> None:
         shown = tip.bl_rna.properties[PREFIX + name]
         options = {} if isinstance(value, bool) else {of: getattr(shown, own) for of, own in _SHOWN.items()}
         tip.id_properties_ui(key).update(description=shown.description, **options)
-        _repath(tip.id_data, live_path(tip, name), native_path(tip, name))
+        _repath(tip.id_data, path_of(tip, name), native_path(tip, name))
 
 
 def to_live(tip: bpy.types.PoseBone) -> None:
@@ -268,7 +263,7 @@ def to_live(tip: bpy.types.PoseBone) -> None:
         key, own = key_of(name), PREFIX + name
         if getattr(tip, own) != tip[key]:
             setattr(tip, own, tip[key])
-        _repath(tip.id_data, native_path(tip, name), live_path(tip, name))
+        _repath(tip.id_data, native_path(tip, name), path_of(tip, name))
         del tip[key]
     tag_pose(tip.id_data)
 

@@ -110,6 +110,11 @@ def drivers_of(data: bpy.types.ID) -> Sequence[bpy.types.FCurve]:
     return animation.drivers if animation else ()
 
 
+def driver_at(ob: bpy.types.Object, path: str) -> bpy.types.FCurve | None:
+    """The driver of a property of an object."""
+    return ob.animation_data.drivers.find(path) if ob.animation_data else None
+
+
 def remove_drivers(ob: bpy.types.Object, paths: str | tuple[str, ...]) -> None:
     """Remove the drivers of all whose RNA paths begin so."""
     for curve in [curve for curve in drivers_of(ob) if curve.data_path.startswith(paths)]:

@@ -11,7 +11,7 @@ import bpy
 
 from ... import messages
 from ...solvers import SOLVERS, ChainError
-from ..blender.animation import FOLLOWING, bones_with_animated, current_fcurve_collections, fcurve_collections
+from ..blender.animation import bones_with_animated, current_fcurve_collections, fcurve_collections, is_animated
 from ..blender.armatures import tag_pose
 from . import control_links, relation
 
@@ -86,14 +86,14 @@ def _row(
     goal: bool = False,
     native: bool = False,
     limits: tuple[float, float] | None = None,
-    soft_limits: tuple[float, float] | None = None,
+    soft: tuple[float, float] | None = None,
     **options: object,
 ) -> Any:
     """A setting that users see: also the default of the field that has its value. heading: other than its label."""
     heading = heading or label.lower().replace(" ", "-")
     options |= {"name": label, "description": description}
     options |= dict(zip(("min", "max"), limits or (), strict=False))
-    options |= dict(zip(("soft_min", "soft_max"), soft_limits or (), strict=False))
+    options |= dict(zip(("soft_min", "soft_max"), soft or (), strict=False))
     return Setting(kind, update, options, heading, sampled or goal, goal, native)
 
 
@@ -145,7 +145,7 @@ class Settings:
         native=True,
     )
     swivel: float = _angle(
-        "Swivel", "Rotate the bend around the line from root to target", soft_limits=(-pi, pi), goal=True, native=True
+        "Swivel", "Rotate the bend around the line from root to target", soft=(-pi, pi), goal=True, native=True
     )
     flip: bool = _flag("Flip Bend", "Bend to the other side", goal=True, native=True)
     softness: float = _factor(
@@ -177,7 +177,7 @@ class Settings:
     foot_roll: float = _angle(
         "Foot Roll",
         "Roll the foot over ball and toe. Below 0 it rolls over the heel",
-        soft_limits=(-pi / 2.0, pi / 2.0),
+        soft=(-pi / 2.0, pi / 2.0),
         sampled=True,
         native=True,
     )
@@ -324,6 +324,16 @@ def body_settings_of(pose_bone: bpy.types.PoseBone) -> BodySettings:
     return BodySettings(influence, pose_bone.analytic_ik_body_direction or "DOWN", softness)
 
 
+def path_of(bone: bpy.types.PoseBone, name: str) -> str:
+    """The RNA path of a setting, from its armature object."""
+    return f"{bone.path_from_id()}.{PREFIX}{name}"
+
+
+def may_change(bone: bpy.types.PoseBone, name: str) -> bool:
+    """Whether animation sets a setting of an original bone."""
+    return is_animated(bone.id_data, path_of(bone, name))
+
+
 def sampled_settings(tip: bpy.types.PoseBone) -> dict[str, Any]:
     """The settings of `SAMPLED_SETTINGS` of a tip as they are now."""
     settings = settings_of(tip)
@@ -399,12 +409,9 @@ def unregister() -> None:
     control_links.unregister()
 
 
-_SWITCH = "analytic_ik_enabled"
-
-
 def switched_tips(ob: bpy.types.Object) -> list[str]:
     """Names of the bones of an armature object whose chains animation switches on and off."""
-    return bones_with_animated(ob, _SWITCH)
+    return bones_with_animated(ob, PREFIX + "enabled")
 
 
 def check_switchable(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
@@ -412,7 +419,7 @@ def check_switchable(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> Non
 
     The driver of an adopted chain was made for it, and is muted.
     """
-    data, path = ob.animation_data, _switch_path(pose_bone)
+    data, path = ob.animation_data, path_of(pose_bone, "enabled")
     if data is None:
         return
     driver = data.drivers.find(path)
@@ -425,24 +432,10 @@ def check_switchable(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> Non
                 raise ChainError(messages.SWITCH_IN_STRIP(bone=pose_bone.name, strip=strip.name))
 
 
-def mute_switch(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
-    """Stop the current action, and a driver, from switching the chain of a tip."""
-    _mute(ob, _switch_path(pose_bone))
-
-
-def mute_following(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
-    """Stop the current action, and a driver, from saying how far a bone follows its limbs."""
-    _mute(ob, f"{pose_bone.path_from_id()}.{FOLLOWING}")
-
-
-def _mute(ob: bpy.types.Object, path: str) -> None:
-    data = ob.animation_data
+def mute_setting(pose_bone: bpy.types.PoseBone, name: str) -> None:
+    """Stop the current action, and a driver, from setting a setting."""
+    data = pose_bone.id_data.animation_data
     for collection in [*current_fcurve_collections(data), data.drivers] if data else []:
-        curve = collection.find(path)
+        curve = collection.find(path_of(pose_bone, name))
         if curve is not None:
             curve.mute = True
-
-
-def _switch_path(pose_bone: bpy.types.PoseBone) -> str:
-    """The RNA path of the switch of a chain, from its armature object."""
-    return f"{pose_bone.path_from_id()}.{_SWITCH}"

@@ -189,8 +189,3 @@ def _rest(bone: bpy.types.Bone) -> np.ndarray:
 def _foot(held: Quaternion, ends: Sequence[bpy.types.PoseBone]) -> FootModel:
     heel, axis = heel_and_axis(ends[0])
     return FootModel(held, np.array(heel), np.array(axis), ends[-1].bone.length)
-
-
-def path_of(tip: bpy.types.PoseBone, setting: str) -> str:
-    """The RNA path of a setting of a tip."""
-    return f'pose.bones["{bpy.utils.escape_identifier(tip.name)}"].{PREFIX}{setting}'

@@ -11,9 +11,9 @@ from ...solvers import ChainError
 from ...solvers.arrays import side_by_side
 from ...solvers.limited import legal_reach
 from ..blender.rotations import SCALE, Raw, channel_path, quaternions_of, raw_values, rotation_in, turns_in
-from ..data.settings import BODY_RANGES, PREFIX, RANGES, body_settings_of, sampled_settings
+from ..data.settings import BODY_RANGES, PREFIX, RANGES, body_settings_of, path_of, sampled_settings
 from ..model.body import BodyModel
-from ..model.limb_model import LimbModel, path_of
+from ..model.limb_model import LimbModel
 from .kinematics import FkTrack, fk_track
 from .single_frame import SIMILAR, SteadyChain, Wishes, body_shifts, is_even
 from .sources import EvaluatedPlaces, Source
