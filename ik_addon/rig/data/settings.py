@@ -80,18 +80,19 @@ def _row(
     kind: Callable,
     label: str,
     description: str,
+    default: object = None,
+    limits: tuple[float, float] | None = None,
+    soft: tuple[float, float] | None = None,
     update: Update = _tag,
     heading: str = "",
     sampled: bool = False,
     goal: bool = False,
     native: bool = False,
-    limits: tuple[float, float] | None = None,
-    soft: tuple[float, float] | None = None,
     **options: object,
 ) -> Any:
     """A setting that users see: also the default of the field that has its value. heading: other than its label."""
     heading = heading or label.lower().replace(" ", "-")
-    options |= {"name": label, "description": description}
+    options |= {"name": label, "description": description} | ({} if default is None else {"default": default})
     options |= dict(zip(("min", "max"), limits or (), strict=False))
     options |= dict(zip(("soft_min", "soft_max"), soft or (), strict=False))
     return Setting(kind, update, options, heading, sampled or goal, goal, native)
@@ -116,7 +117,9 @@ _bone, _control = (
 class Settings:
     """What `settings_of` reads of a tip: the properties without their prefix; angles in radians."""
 
-    enabled: bool = _flag("Analytic IK", "Enable this IK chain", _switched, heading="the-chains-switch", native=True)
+    enabled: bool = _flag(
+        "Analytic IK", "Enable this IK chain", update=_switched, heading="the-chains-switch", native=True
+    )
     target: bpy.types.Object | None = _control(
         "Target", "Object that the chain reaches for", heading="target-and-pole-target"
     )
@@ -133,23 +136,18 @@ class Settings:
         "End Bone", "Foot or hand where the chain ends. If empty, the chain ends at the tip bone's tail"
     )
     chain_count: int = _integer(
-        "Chain Length", "Number of bones in the chain, counted from the tip bone. 0 uses all parents", default=2, min=0
+        "Chain Length", "Number of bones in the chain, counted from the tip bone. 0 uses all parents", 2, min=0
     )
-    solver: str = _choice("Solver", "Method that solves the chain", default="AUTO", items=SOLVER_ITEMS)
+    solver: str = _choice("Solver", "Method that solves the chain", "AUTO", items=SOLVER_ITEMS)
     influence: float = _factor(
-        "Influence",
-        "Blend between the FK pose (0) and IK (1)",
-        default=1.0,
-        limits=(0.0, 1.0),
-        sampled=True,
-        native=True,
+        "Influence", "Blend between the FK pose (0) and IK (1)", 1.0, (0.0, 1.0), sampled=True, native=True
     )
     swivel: float = _angle(
         "Swivel", "Rotate the bend around the line from root to target", soft=(-pi, pi), goal=True, native=True
     )
     flip: bool = _flag("Flip Bend", "Bend to the other side", goal=True, native=True)
     softness: float = _factor(
-        "Softness", "Ease into full extension, as a fraction of the reach", limits=(0.0, 0.5), goal=True, native=True
+        "Softness", "Ease into full extension, as a fraction of the reach", 0.0, (0.0, 0.5), goal=True, native=True
     )
     reach: str = _choice(
         "Out of Reach",
@@ -165,8 +163,8 @@ class Settings:
     stretch_max: float = _number(
         "Max Stretch",
         "Largest length, as a multiple of the chain's own. Foot and hand keep their size",
+        1.5,
         heading="out-of-reach",
-        default=1.5,
         min=1.0,
         soft_max=3.0,
         goal=True,
@@ -184,8 +182,8 @@ class Settings:
     toe_angle: float = _angle(
         "Roll Break Angle",
         "Foot Roll at which the toe leaves the ground",
-        default=pi / 4.0,
-        limits=(0.0, pi),
+        pi / 4.0,
+        (0.0, pi),
         sampled=True,
         native=True,
     )
@@ -198,7 +196,8 @@ class BodySettings:
     influence: float = _factor(
         "Body Follows",
         "Move this bone so that the limbs it carries reach. At 0 it stays where it is posed",
-        limits=(0.0, 1.0),
+        0.0,
+        (0.0, 1.0),
     )
     direction: str = _choice(
         "Direction",
@@ -213,18 +212,18 @@ class BodySettings:
     softness: float = _factor(
         "Softness",
         "Begin before a limb is straight, as a fraction of its length",
+        0.02,
+        (0.0, 0.2),
         heading="body-follows",
-        default=0.02,
-        limits=(0.0, 0.2),
     )
 
 
 JOINT_SETTINGS: dict[str, Setting] = {
     "rigid": _flag("Rigid", "Make one link with the parent bone, for twist bones"),
     "use_cone": _flag("Max Bend", "Limit the angle between this bone and its parent"),
-    "cone": _angle("Max Bend", "Largest angle between this bone and its parent", default=pi, limits=(0.0, pi)),
+    "cone": _angle("Max Bend", "Largest angle between this bone and its parent", pi, (0.0, pi)),
     "use_min_bend": _flag("Min Bend", "Keep this hinge from straightening or bending backward"),
-    "min_bend": _angle("Min Bend", "Smallest angle between this bone and its parent", limits=(0.0, pi)),
+    "min_bend": _angle("Min Bend", "Smallest angle between this bone and its parent", 0.0, (0.0, pi)),
 }
 """Of any bone of a chain, beside Blender's own IK locks and limits."""
 
@@ -238,7 +237,7 @@ _OF_TIP: dict[str, Setting] = {
     "straight_axis": _choice(
         "Bend Axis",
         "Axis to bend around if the limb is straight",
-        default="AUTO",
+        "AUTO",
         items=[
             ("AUTO", "Automatic", "The only unlocked IK axis, the rest pose's bend, or X"),
             ("X", "X", "Around the X axis"),
