@@ -18,6 +18,7 @@ from .scenes import EXACT, farthest_apart, played, played_without_the_add_on, wa
 
 FRAMES = range(1, 13)
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference.md"
+PAGE = REFERENCE.with_name("adding.md")
 
 
 def straight(chain, aim):
@@ -68,3 +69,35 @@ def test_each_setting_has_its_heading_in_the_reference():
     headings = re.findall(r"^#+ (.+)$", REFERENCE.read_text(), re.MULTILINE)
     anchors = {re.sub(r"[^a-z -]", "", heading.lower()).replace(" ", "-") for heading in headings}
     assert {setting.heading for name, setting in SETTINGS.items() if not name.startswith("record_")} <= anchors
+
+
+# The page
+
+
+def sections():
+    """The files that the page names, by what is added."""
+    parts = re.split(r"^## A (.+)$", PAGE.read_text(), flags=re.MULTILINE)
+    return {
+        what: set(re.findall(r"^\| `([\w/]+\.py)`", text, re.MULTILINE))
+        for what, text in zip(parts[1::2], parts[2::2], strict=True)
+    }
+
+
+def naming(pattern):
+    """The files of the add-on that name something."""
+    root = PAGE.parents[1] / "ik_addon"
+    return {path.relative_to(root).as_posix() for path in root.rglob("*.py") if re.search(pattern, path.read_text())}
+
+
+def test_the_page_names_the_files_of_a_solver():
+    assert naming('"LAW_OF_COSINES"') == {"solvers/__init__.py"}
+    assert naming(r"\btriangulation\(|import.* triangulation\b") == sections()["solver"]
+
+
+def test_the_page_names_the_files_of_a_setting():
+    # Blender's own stretch becomes ours there.
+    assert naming(r"stretch_max\b") - {"authoring/adopt.py"} == sections()["setting"]
+
+
+def test_the_page_names_the_files_of_a_clip_operation():
+    assert naming(r"make_loop|LOOPED") == sections()["clip operation"]
