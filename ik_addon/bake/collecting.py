@@ -113,15 +113,11 @@ def collect(
     motions = {chain: _motion(chain, plan, bones_of, each_frame) for chain in bones_of}
     doubted, reasons = _doubted(context, plan, motions), plan.reasons(context.scene)
     alone = not others_handle_frames()
+    possible = {} if each_frame else plan.planned()
+    certain = {chain for chain in motions.keys() - doubted if not plan.is_switched(chain)}
+    # Keys that cannot be sampled are seen with the chain.
     planned = {
-        chain: own
-        for chain, own in plan.planned().items()
-        if chain in motions
-        and not each_frame
-        and chain not in doubted
-        and not plan.is_switched(chain)
-        # Keys that cannot be sampled are seen with the chain.
-        and (own.model.is_still or not reasons[chain])
+        chain: own for chain, own in possible.items() if chain in certain and (own.model.is_still or not reasons[chain])
     }
     if not alone and len(planned) < len(motions):
         # What the others write at each frame could not be told from what a handler does.

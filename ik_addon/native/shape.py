@@ -224,47 +224,19 @@ class Uses:
     @property
     def direct(self) -> bool:
         """Whether the chain's own bones are always where the solution has them: helpers can then hang on these."""
-        return not self.blends and not self.stretches
-
-    @property
-    def swivels(self) -> bool:
-        return "swivel" in self.settings
-
-    @property
-    def softens(self) -> bool:
-        return "softness" in self.settings
-
-    @property
-    def stretches(self) -> bool:
-        return "stretch_max" in self.settings
-
-    @property
-    def rolls(self) -> bool:
-        return "foot_roll" in self.settings
+        return not self.blends and "stretch_max" not in self.settings
 
 
 def uses_of(tip: bpy.types.PoseBone, shape: Shape, switch: bool) -> Uses:
     """What of the settings of a chain matters. tip: the original one. switch: whether Influence does in any case."""
-    settings, names = shape.limb.settings, []
-
-    def is_used(name: str, rest: float) -> bool:
-        return getattr(settings, name) != rest or may_change(tip, name)
-
-    if may_change(tip, "enabled"):
-        names.append("enabled")
-    if switch or is_used("influence", 1.0):
-        names.append("influence")
-    if is_used("swivel", 0.0):
-        names.append("swivel")
+    settings = shape.limb.settings
     hinge = hinge_bend(shape) if len(shape.links) == 2 else None
-    if is_used("flip", False):
-        names.append("flip")
-    if is_used("softness", 0.0):
-        names.append("softness")
-    if settings.reach == "STRETCH":
-        names.append("stretch_max")
-    if shape.foot and rolls(tip):
-        names += ["foot_roll", "toe_angle"]
+    names = ["enabled"] if may_change(tip, "enabled") else []
+    for name, rest in (("influence", 1.0), ("swivel", 0.0), ("flip", False), ("softness", 0.0)):
+        if (switch and name == "influence") or getattr(settings, name) != rest or may_change(tip, name):
+            names.append(name)
+    names += ["stretch_max"] if settings.reach == "STRETCH" else []
+    names += ["foot_roll", "toe_angle"] if shape.foot and rolls(tip) else []
     return Uses(tuple(names), shape.limb.pole_armature is not None, settings.reach == "HOLD", hinge)
 
 

@@ -395,8 +395,8 @@ def register(rotation_switched: Update = _tag) -> None:
     """Give pose bones their settings. rotation_switched: called when a user or a script sets `use_rotation`."""
     control_links.register()
     relation.register()
-    for name, setting in SETTINGS.items():
-        made = setting.made(rotation_switched if name == "use_rotation" else None)
+    own = {"use_rotation": rotation_switched}
+    for name, made in [(name, setting.made(own.get(name))) for name, setting in SETTINGS.items()]:
         setattr(bpy.types.PoseBone, PREFIX + name, made)
 
 

@@ -24,14 +24,16 @@ from ..model.body import BodyModel
 from ..model.limb_model import AnimatedBones, LimbModel, animated_bones
 from ..model.order import live_tips
 
+_JOINT_PROPERTIES: dict[str, type] = {
+    "rotation_mode": np.int32,
+    **{f"{what}_{axis}": np.bool_ for what in ("lock_ik", "use_ik_limit") for axis in "xyz"},
+    **{f"ik_{end}_{axis}": np.float32 for end in ("min", "max") for axis in "xyz"},
+    **{PREFIX + name: np.float32 if each.is_number else np.bool_ for name, each in JOINT_SETTINGS.items()},
+    PREFIX + "straight_axis": np.int32,
+}
 _POSE_PROPERTIES = (
-    ("rotation_mode", 1, np.int32),
-    *((f"lock_ik_{axis}", 1, np.bool_) for axis in "xyz"),
-    *((f"use_ik_limit_{axis}", 1, np.bool_) for axis in "xyz"),
-    *((f"ik_{end}_{axis}", 1, np.float32) for end in ("min", "max") for axis in "xyz"),
-    *((PREFIX + name, 1, np.float32 if each.is_number else np.bool_) for name, each in JOINT_SETTINGS.items()),
-    ("analytic_ik_straight_axis", 1, np.int32),
-    ("analytic_ik_record_rotation", 4, np.float32),
+    *((name, 1, kind) for name, kind in _JOINT_PROPERTIES.items()),
+    (PREFIX + "record_rotation", 4, np.float32),
 )
 _REST_PROPERTIES = (
     ("matrix_local", 16, np.float32),
@@ -143,11 +145,7 @@ def _moved_by(ob: bpy.types.Object, bone_name: str, known: Known) -> list[tuple[
 
 
 _OF_BONE = attrgetter(
-    "rotation_mode",
-    *(f"lock_ik_{axis}" for axis in "xyz"),
-    *(f"use_ik_limit_{axis}" for axis in "xyz"),
-    *(f"ik_{end}_{axis}" for end in ("min", "max") for axis in "xyz"),
-    *(PREFIX + name for name in (*JOINT_SETTINGS, "straight_axis")),
+    *_JOINT_PROPERTIES,
     *(f"bone.{name}" for name in ("use_connect", "use_inherit_rotation", "use_local_location", "use_relative_parent")),
     "bone.inherit_scale",
     "parent",

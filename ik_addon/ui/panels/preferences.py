@@ -54,16 +54,6 @@ def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
     return _website(), tuple((name, f"{_PAGE}#{heading}") for name, heading in places) if _website() else ()
 
 
-def _register_online_manual() -> None:
-    """Let Blender ask."""
-    bpy.utils.register_manual_map(manual_map)
-
-
-def _unregister_online_manual() -> None:
-    """Let it ask no more."""
-    bpy.utils.unregister_manual_map(manual_map)
-
-
 _ADD_ON = __package__.rpartition(".ik_addon")[0] or __package__.partition(".")[0]
 """The name under which Blender knows the add-on."""
 
@@ -100,26 +90,16 @@ def shows_reference_solvers(context: bpy.types.Context) -> bool:
     return own is not None and own.preferences is not None and own.preferences.show_reference_solvers
 
 
-def _register_preferences() -> None:
-    """Give the add-on its preferences, and put its panels, which are registered by now, where they say."""
+def register() -> None:
+    """The preferences, which put the panels, registered by now, where they say; and where the Online Manual is."""
     bpy.utils.register_class(AnalyticIKPreferences)
     own = bpy.context.preferences.addons.get(_ADD_ON)
     if own is not None and own.preferences is not None:
         show_in_tab(own.preferences.sidebar_tab.strip())
-
-
-def _unregister_preferences() -> None:
-    """Take them away; Blender keeps what was set."""
-    bpy.utils.unregister_class(AnalyticIKPreferences)
-
-
-def register() -> None:
-    """The preferences, and where the Online Manual is."""
-    _register_preferences()
-    _register_online_manual()
+    bpy.utils.register_manual_map(manual_map)
 
 
 def unregister() -> None:
-    """Take them away."""
-    _unregister_online_manual()
-    _unregister_preferences()
+    """Take them away; Blender keeps what was set."""
+    bpy.utils.unregister_manual_map(manual_map)
+    bpy.utils.unregister_class(AnalyticIKPreferences)
