@@ -222,6 +222,38 @@ def test_what_is_done_beside_is_found(path, text, complaint):
     assert found.startswith(f"{path}:1") and complaint in found
 
 
+LONG = 50
+# Those that are longer; none may join them.
+LONG_FUNCTIONS = {
+    "authoring/controls.py add_chain",
+    "batch/cluster.py answers",
+    "matching/match.py source_matched",
+    "planting/scene/lock.py locked",
+    "planting/scene/plant.py planted",
+    "planting/scene/whole_clip.py all_clips_planted",
+    "rig/live/armature_plan.py __init__",
+    "rig/live/handlers.py _after_update",
+    "rig/live/plan.py __init__",
+    "rig/pose/solving.py solve_scene",
+    "solvers/any_chain.py triangulation",
+}
+
+
+def long_functions(sources):
+    """The functions of LONG lines and more, docstrings included."""
+    for path, text in sources.items():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno + 1 >= LONG:
+                yield f"{path} {node.name}"
+
+
+def test_no_more_functions_get_long():
+    assert list(long_functions({"a.py": "def short(): pass\ndef long():\n" + "    pass\n" * 49})) == ["a.py long"]
+    root = CHECKOUT / "ik_addon"
+    found = long_functions({path.relative_to(root).as_posix(): path.read_text() for path in root.rglob("*.py")})
+    assert set(found) - LONG_FUNCTIONS == set()
+
+
 def test_blenders_door_imports_nothing_until_it_is_opened():
     door = ast.parse((CHECKOUT / "__init__.py").read_text())
     assert not [node for node in door.body if isinstance(node, ast.Import | ast.ImportFrom)]

@@ -166,10 +166,8 @@ def add_chain(
         # An earlier chain may have left a swivel or a target's bone here.
         settings.clear_settings(tip)
         set_controls(tip, target, pole)
-        tip.analytic_ik_chain_count = chain_count
-        tip.analytic_ik_solver = solver
-        tip.analytic_ik_straight_axis = straight_axis
-        tip.analytic_ik_end_bone = end
+        tip.analytic_ik_chain_count, tip.analytic_ik_solver = chain_count, solver
+        tip.analytic_ik_straight_axis, tip.analytic_ik_end_bone = straight_axis, end
         tip.analytic_ik_least_motion = len(bones) > 2
         tip.analytic_ik_enabled = True
         tip.analytic_ik_use_rotation = bool(end) and (limb is None or limb.rides) and _is_free_end(tip)

@@ -331,7 +331,9 @@ def moved_afterwards(chains: Mapping[ChainName, Sequence[str]], with_idle: bool)
 
 def _constraints(ob: bpy.types.Object, with_idle: bool) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
     """The constraints of an armature object's bones that act, or may at another frame."""
-    found = [(bone, each) for bone, each in constraints_of(ob) if bone != ob and not is_tie(each)]
+    found = [
+        (own, each) for own, each in constraints_of(ob) if isinstance(own, bpy.types.PoseBone) and not is_tie(each)
+    ]
     animated = set(animated_paths(ob)) if found else set()
     yield from (each for each in found if with_idle or may_act(each[1], animated))
 
