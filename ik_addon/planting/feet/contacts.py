@@ -140,7 +140,7 @@ def find_contacts(clip: LegMotion, sole: HeelAndBall, options: Options) -> np.nd
             found[leg, point] = _stays(way, way[:, 2] - floor, speeds[leg, point], LIFT[point], held, clip.fps)
         if sole.is_point(leg):
             found[leg, HEEL] = found[leg, BALL]
-    slide = options.slide or _slide_of(places, found)
+    slide = options.slide or slide_of(places, found)
     for leg, points in enumerate(places):
         for point, way in enumerate(points):
             split_slides(found[leg, point], way, speeds[leg, point], slide, clip.fps)
@@ -256,7 +256,7 @@ def _fill_gaps(contact: np.ndarray, way: np.ndarray, fps: float) -> None:
                 contact[first : last + 1] = False
 
 
-def _slide_of(places: np.ndarray, found: np.ndarray) -> float:
+def slide_of(places: np.ndarray, found: np.ndarray) -> float:
     """The automatic limit of slide: what is usual in this clip, several times."""
     slides = [
         np.linalg.norm(np.ptp(way[first : last + 1, :2], axis=0))

@@ -15,10 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from .clip import LegMotion
-from .contacts import HeelAndBall, drop_short, find_contacts, sole_of, split_slides, stay
+from .contacts import HeelAndBall, drop_short, find_contacts, slide_of, sole_of, split_slides, stay
 from .curves import frames_in, runs
-from .features import RATE, Samples, windows
+from .features import RATE, Samples, rates, windows
+from .loops import cycles_around, own_frames, unrolled
 from .options import LIFT, SHORTEST_GAP, Options
+from .standing import able_to_stand
 
 Network = dict[str, np.ndarray]
 """weights (k, hidden) and biases (hidden,) of units; sums (hidden,) and bias () of what they say."""
@@ -28,14 +30,11 @@ _SMOOTH = 0.25
 """Seconds to either side over which the velocity of the ground is a mean."""
 _PROBABLE, _APART = 0.3, 0.35
 """Probability from which on a point tells how the ground moves; leg lengths a second apart at which it tells half."""
-_SWITCH = 2.5
-"""What it costs to touch down or to lift off: the logarithm of how rarely a sample does."""
+_SWITCH, _SWITCH_FAST, _PACE = 2.5, 0.8, 2.0
+"""What it costs to touch down or to lift off: the logarithm of how rarely a sample does; of bodies that go over the
+ground faster than so many leg lengths a second less, for their feet touch for a shorter time, but at least so much."""
 _VETO = 0.2
 """Probability below which no other detector finds a contact."""
-_CLOSED = 1.05
-"""A clip is a loop if its ends are no farther apart than this many of its longest steps from frame to frame."""
-_AGAIN = 2.0
-"""Seconds of a loop, at least, that are seen before it and after it once more."""
 _INNER = 0.15, 0.06
 """How much of a contact at either end is not yet rest: a part of it, and at most seconds."""
 _GROW = 0.1
@@ -60,13 +59,11 @@ class Contacts:
 def contacts_of(clip: LegMotion, sole: HeelAndBall | None = None, options: Options | None = None) -> Contacts:
     """Find when heels and balls touch the ground, and how it moves. Loops are seen with what comes before and after."""
     sole, options = sole or sole_of(clip), options or Options()
-    before, after = cycles_around(clip)
-    if not before:
+    cycles = cycles_around(clip)
+    if not cycles:
         return _found(clip, sole, options)
-    whole = unrolled(clip, before, after)
+    whole, own = unrolled(clip, cycles), own_frames(clip, cycles)
     found = _found(whole, replace(sole, floors=sole_of(whole, sole.points).floors), options)
-    first = before * period_of(clip)
-    own = slice(first, first + clip.frame_count)
     return Contacts(found.touching[..., own], found.probability[..., own], found.ground[own])
 
 
@@ -79,11 +76,13 @@ def _found(clip: LegMotion, sole: HeelAndBall, options: Options) -> Contacts:
         flat = values.reshape(-1, values.shape[-1])
         return np.array([np.interp(frames, samples.times, own) for own in flat]).reshape(*values.shape[:-1], -1)
 
+    pace = np.linalg.norm(rates(samples.hips.mean(axis=0))[:, :2] - ground, axis=-1)
+    costs = at_frames(np.maximum(_SWITCH * np.minimum(1.0, _PACE / np.maximum(pace, _PACE)), _SWITCH_FAST)[None])[0]
     scores, ground = at_frames(scores), at_frames(ground.T).T
     probability = likely(scores)
-    touching = np.array([[_touches(own, clip.fps) for own in leg] for leg in scores])
+    touching = np.array([[_touches(own, costs, clip.fps) for own in leg] for leg in scores])
     seen = over_ground(clip, ground * clip.size)
-    places, speeds = sole.places(seen.ankles, seen.feet) / clip.size, None
+    places = sole.places(seen.ankles, seen.feet) / clip.size
     speeds = np.linalg.norm(np.gradient(places[..., :2], axis=-2), axis=-1) * clip.fps
     if touching.any() and np.median(speeds[touching]) < _TO_AND_FRO:
         for leg, point in np.ndindex(touching.shape[:2]):
@@ -92,13 +91,14 @@ def _found(clip: LegMotion, sole: HeelAndBall, options: Options) -> Contacts:
     if bare.any():
         other = find_contacts(seen, sole, options)
         touching[bare] = (other & (probability >= _VETO))[bare]
+    slide = options.slide or slide_of(places, touching)
     for leg, point in np.ndindex(touching.shape[:2]):
-        split_slides(touching[leg, point], places[leg, point], speeds[leg, point], options.slide or 0.4, clip.fps)
+        split_slides(touching[leg, point], places[leg, point], speeds[leg, point], slide, clip.fps)
         drop_short(touching[leg, point], clip.fps)
     for leg in range(clip.leg_count):
         if sole.is_point(leg):
             touching[leg, 0] = touching[leg, 1]
-    return Contacts(touching, probability, ground * clip.size)
+    return Contacts(able_to_stand(clip, sole, touching), probability, ground * clip.size)
 
 
 def judged(samples: Samples, of: dict[str, Network]) -> tuple[np.ndarray, np.ndarray]:
@@ -156,12 +156,12 @@ def packed(arrays: dict[str, np.ndarray]) -> dict[str, Network]:
     return found
 
 
-def _touches(scores: np.ndarray, fps: float) -> np.ndarray:
-    """(T,) bool, the likeliest states of one point."""
+def _touches(scores: np.ndarray, costs: np.ndarray, fps: float) -> np.ndarray:
+    """(T,) bool, the likeliest states of one point; costs: (T,), of changing them."""
     gains, count = scores * (RATE / fps), len(scores)
     best, came = np.zeros(2), np.zeros((count, 2), bool)
     for k, gain in enumerate(gains):
-        switched = best[::-1] - _SWITCH
+        switched = best[::-1] - costs[k]
         came[k] = switched > best
         best = np.maximum(best, switched) + (-0.5 * gain, 0.5 * gain)
     states = np.empty(count, bool)
@@ -192,34 +192,3 @@ def over_ground(clip: LegMotion, velocity: np.ndarray) -> LegMotion:
     way = np.zeros((clip.frame_count, 3))
     way[1:, :2] = np.cumsum(0.5 * (velocity[1:] + velocity[:-1]), axis=0) / clip.fps
     return replace(clip, **{name: getattr(clip, name) - way for name in ("hips", "knees", "ankles", "balls")})
-
-
-def period_of(clip: LegMotion) -> int:
-    """After how many frames a clip begins again; 0 if it does not end as it began, but for the way that it goes."""
-    hips = clip.hips.mean(axis=0)
-    points = np.concatenate((clip.ankles, clip.balls, clip.hips, clip.knees)) - hips * (1.0, 1.0, 0.0)
-    steps = np.linalg.norm(np.diff(points, axis=1), axis=-1)
-    apart = np.linalg.norm(points[:, -1] - points[:, 0], axis=-1).max()
-    if clip.frame_count < 4 or apart > _CLOSED * steps.max() + 1e-3 * clip.size:
-        return 0
-    return clip.frame_count - 1 if apart <= 0.3 * steps.max() else clip.frame_count
-
-
-def cycles_around(clip: LegMotion) -> tuple[int, int]:
-    """How many times a loop is to be seen before itself, and after; 0 of a clip that is none."""
-    period = period_of(clip)
-    return (int(np.ceil(_AGAIN * clip.fps / period)),) * 2 if period else (0, 0)
-
-
-def unrolled(clip: LegMotion, before: int, after: int) -> LegMotion:
-    """A loop with so many of its cycles before and after, each farther by the way that one goes."""
-    period, count = period_of(clip), clip.frame_count
-    frames = np.arange(-before * period, count + after * period)
-    hips = clip.hips.mean(axis=0)
-    step = (hips[-1] - hips[0]) * (1.0, 1.0, 0.0) / max(count - 1, 1) * period
-    cycle = frames // period
-    # The last frame of the clip is its own, also where it is the first one of the next cycle.
-    rows = frames % period
-    way = cycle[:, None] * step
-    points = {name: getattr(clip, name)[:, rows] + way for name in ("hips", "knees", "ankles", "balls")}
-    return replace(clip, feet=clip.feet[:, rows], **points)

@@ -49,6 +49,8 @@ SLOWISH = 1.0
 """Limit around frames that are `SLOW`: between touching down and standing still."""
 FASTEST_STAND = 1.3
 """A skating foot may stand relative to its own swing, up to this speed: a walking body moves about as fast."""
+SLIDING = 0.6
+"""A foot faster than this over a ground that does not move slides, and does not stand."""
 SLOW_SHARE, SLOWISH_SHARE = 0.16, 0.25
 """Shares of the way from a foot's slowest to its fastest speed nearby, below which it is slow or slowish."""
 SLOWEST_TIME, FASTEST_TIME = 0.2, 0.7
