@@ -1,7 +1,7 @@
 """Train the networks of Plant Feet: `python -m benchmarks.train_contacts CMU_LEGS.npz [--pieces N] [--seed N]`.
 
-The file has legs of motion captures as arrays, `NAME/hips`, `knees`, `ankles`, `balls`, `feet`, `lengths` and `fps`: the
-fields of `LegMotion`. Those of the CMU Graphics Lab Motion Capture Database are free for all uses; it was created with
+The file has legs of motion captures as arrays, `NAME/hips`, `knees`, `ankles`, `balls`, `feet`, `lengths` and `fps`:
+the fields of `LegMotion`. Those of the CMU Graphics Lab Motion Capture Database are free for all uses; it was created with
 funding from NSF EIA-0196217. What stands is known of a clean capture: a point that stays within a small radius for a
 while, and is low. The networks then see pieces of it as bad retargets, trackers and games leave them: other
 proportions, a root that goes too far, too little or nowhere, that wanders, slopes, noise, feet that are points, other
@@ -44,7 +44,10 @@ def clips_of(path: str) -> Iterator[tuple[str, LegMotion]]:
             fps = float(own.pop("fps"))
             step = max(1, round(fps / 60.0))
             lengths = own.pop("lengths").astype(float)
-            yield name, LegMotion(fps / step, lengths, **{key: rows[:, ::step].astype(float) for key, rows in own.items()})
+            yield (
+                name,
+                LegMotion(fps / step, lengths, **{key: rows[:, ::step].astype(float) for key, rows in own.items()}),
+            )
 
 
 def labels_of(clip: LegMotion) -> np.ndarray:
@@ -99,7 +102,9 @@ class Pieces:
             noise = random.normal(size=clip.ankles.shape) * random.uniform(0.0, 0.003) * clip.size
             clip = replace(clip, ankles=clip.ankles + noise, balls=clip.balls + noise)
         if random.random() < 0.5:
-            ways = np.array([self._wander(clip, random.uniform(0.0, _TO_AND_FRO)) * (1.0, 1.0, 0.0) for _ in clip.ankles])
+            ways = np.array(
+                [self._wander(clip, random.uniform(0.0, _TO_AND_FRO)) * (1.0, 1.0, 0.0) for _ in clip.ankles]
+            )
             clip = replace(clip, ankles=clip.ankles + ways, balls=clip.balls + ways)
         clip = replace(clip, fps=clip.fps * random.choice(_SPEEDS))
         step = slice(None, None, max(1, round(clip.fps / random.choice([24, 30, 30, 60]))))

@@ -59,6 +59,10 @@ class Contacts:
 def contacts_of(clip: LegMotion, sole: HeelAndBall | None = None, options: Options | None = None) -> Contacts:
     """Find when heels and balls touch the ground, and how it moves. Loops are seen with what comes before and after."""
     sole, options = sole or sole_of(clip), options or Options()
+    if clip.frame_count < 2:
+        # One pose does not tell.
+        shape = clip.leg_count, 2, clip.frame_count
+        return Contacts(np.zeros(shape, bool), np.zeros(shape), np.zeros((clip.frame_count, 2)))
     cycles = cycles_around(clip)
     if not cycles:
         return _found(clip, sole, options)
@@ -163,7 +167,7 @@ def _touches(scores: np.ndarray, costs: np.ndarray, fps: float) -> np.ndarray:
     for k, gain in enumerate(gains):
         switched = best[::-1] - costs[k]
         came[k] = switched > best
-        best = np.maximum(best, switched) + (-0.5 * gain, 0.5 * gain)
+        best = np.maximum(best, switched) + np.array((-0.5, 0.5)) * gain
     states = np.empty(count, bool)
     states[-1] = best[1] > best[0]
     for k in range(count - 1, 0, -1):

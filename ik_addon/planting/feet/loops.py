@@ -52,14 +52,16 @@ def unrolled(clip: LegMotion, cycles: int) -> LegMotion:
 
 def in_cycles(clip: LegMotion, contacts: np.ndarray, cycles: int) -> np.ndarray:
     """Contacts (legs, 2, T) of a loop in all of its cycles. What touches in either of two frames that are one does."""
-    period = period_of(clip)
-    one = contacts[..., :period].copy()
-    one[..., 0] |= contacts[..., -1] if period < clip.frame_count else False
-    return one[..., _rows(clip, cycles)[0]]
+    same = contacts.copy()
+    if period_of(clip) < clip.frame_count:
+        same[..., 0] = same[..., -1] = contacts[..., 0] | contacts[..., -1]
+    return same[..., _rows(clip, cycles)[0]]
 
 
 def _rows(clip: LegMotion, cycles: int) -> tuple[np.ndarray, np.ndarray]:
     """Of which frame each is, and of which cycle."""
     period = period_of(clip)
     frames = np.arange(-cycles * period, clip.frame_count + cycles * period)
-    return frames % period, frames // period
+    own = (frames >= 0) & (frames < clip.frame_count)
+    # The last frame of its own is not quite the first one.
+    return np.where(own, frames, frames % period), np.where(own, 0, frames // period)

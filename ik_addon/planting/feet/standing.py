@@ -12,7 +12,7 @@ from .options import FLOOR_TIME, SHORTEST_GAP
 OFF_FLOOR = 0.12
 """Height over where a foot is at rest, leg lengths, above which it is in the air if the hips did not rise with it."""
 APART = 0.3
-"""Height of the lowest place of a foot over that of all feet, leg lengths, from which on it never comes to the floor."""
+"""Height of the lowest place of a foot over that of all feet, leg lengths, of one that never comes to the floor."""
 LYING, LYING_TIME, LEGS_OF_INSECTS = 0.5, 0.7, 6
 """Hips that are lower than so many leg lengths over the feet for so many seconds are of a body that lies or sits; not
 of insects, whose hips are always low."""

@@ -62,8 +62,8 @@ MOST, HALF = 0.6, 0.5
 def belt_of(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.ndarray:
     """The velocity (3,) at which the ground passes below a clip in place, world units a second; zero if it travels.
 
-    It is the densest velocity of the feet in contact (legs, 2, T), where most feet share it that touch. The speed that a
-    game gives the character for its feet not to slide is as large, in the other direction.
+    It is the densest velocity of the feet in contact (legs, 2, T), where most feet share it that touch. The speed that
+    a game gives the character for its feet not to slide is as large, in the other direction.
     """
     places, still = sole.places(clip.ankles, clip.feet), np.zeros(3)
     rates = np.array([[slope(way, clip.fps, SLOPE_TIME)[:, :2] for way in ways] for ways in places])
@@ -97,27 +97,6 @@ def way_a_second(clip: LegMotion) -> np.ndarray:
     return (hips[-1] - hips[0]) * clip.fps / max(clip.frame_count - 1, 1)
 
 
-def stand_of(
-    clip: LegMotion, options: Options, sole: HeelAndBall | None = None
-) -> tuple[np.ndarray, HeelAndBall, np.ndarray]:
-    """The velocity (3,) of the ground below a clip, the soles on it, and the contacts (legs, 2, T) in which they rest."""
-    first = sole or sole_of(clip)
-    touching = contacts_of(clip, first, options).touching
-    velocity = belt_of(clip, first, touching)
-    seen = Standing(velocity, None).seen_from(clip)
-    sole = sole or sole_of(seen)
-    places = sole.places(seen.ankles, seen.feet) / clip.size
-    speeds = np.linalg.norm([[slope(way, clip.fps, SLOPE_TIME)[:, :2] for way in ways] for ways in places], axis=-1)
-    if not velocity.any() and np.linalg.norm(way_a_second(clip)) < SLOWEST_BELT * clip.size:
-        # A body that stays where it is has no reason to skate: such feet step without being lifted.
-        touching &= speeds <= SLIDING
-    slide = options.slide or slide_of(places, touching)
-    for leg, point in np.ndindex(touching.shape[:2]):
-        split_slides(touching[leg, point], places[leg, point], speeds[leg, point], slide, clip.fps)
-        drop_short(touching[leg, point], clip.fps)
-    return velocity, sole, settled(seen, sole, touching)
-
-
 @dataclass(frozen=True)
 class Standing:
     """What feet stand on.
@@ -140,3 +119,23 @@ class Standing:
     def _space(self, clip: LegMotion) -> Space:
         times = np.arange(clip.frame_count) / clip.fps
         return Space(times[:, None] * self.velocity, np.broadcast_to(np.eye(3), (clip.frame_count, 3, 3)))
+
+
+def stands_on(clip: LegMotion, options: Options, heights: Ground | None = None) -> tuple[Standing, np.ndarray]:
+    """What the feet of a clip stand on, and the contacts (legs, 2, T) in which they rest on it. heights: of it."""
+    first = sole_of(clip)
+    touching = contacts_of(clip, first, options).touching
+    velocity = belt_of(clip, first, touching)
+    ground = Standing(velocity, heights)
+    seen = ground.seen_from(clip)
+    sole = sole_of(seen)
+    places = sole.places(seen.ankles, seen.feet) / clip.size
+    speeds = np.linalg.norm([[slope(way, clip.fps, SLOPE_TIME)[:, :2] for way in ways] for ways in places], axis=-1)
+    if not velocity.any() and np.linalg.norm(way_a_second(clip)) < SLOWEST_BELT * clip.size:
+        # A body that stays where it is has no reason to skate: such feet step without being lifted.
+        touching &= speeds <= SLIDING
+    slide = options.slide or slide_of(places, touching)
+    for leg, point in np.ndindex(touching.shape[:2]):
+        split_slides(touching[leg, point], places[leg, point], speeds[leg, point], slide, clip.fps)
+        drop_short(touching[leg, point], clip.fps)
+    return ground, settled(seen, sole, touching)
