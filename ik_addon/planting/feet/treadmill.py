@@ -7,9 +7,9 @@ import numpy as np
 from .anchors import settled
 from .clip import LegMotion, applied
 from .contacts import HeelAndBall, drop_short, slide_of, sole_of, split_slides
-from .curves import slope
+from .curves import runs, slope
 from .finding import contacts_of
-from .options import SLIDING, SLOPE_TIME, Options
+from .options import FASTEST_STAND, SKATING, SLIDING, SLOPE_TIME, Options
 from .planning import FootPlan, Ground
 
 _POINTS = ("hips", "knees", "ankles", "balls")
@@ -131,9 +131,15 @@ def stands_on(clip: LegMotion, options: Options, heights: Ground | None = None) 
     sole = sole_of(seen)
     places = sole.places(seen.ankles, seen.feet) / clip.size
     speeds = np.linalg.norm([[slope(way, clip.fps, SLOPE_TIME)[:, :2] for way in ways] for ways in places], axis=-1)
-    if not velocity.any() and np.linalg.norm(way_a_second(clip)) < SLOWEST_BELT * clip.size:
-        # A body that stays where it is has no reason to skate: such feet step without being lifted.
-        touching &= speeds <= SLIDING
+    if not velocity.any():
+        pace = float(np.linalg.norm(way_a_second(clip))) / clip.size
+        if pace < SLOWEST_BELT:
+            # A body that stays where it is has no reason to skate: such feet step without being lifted.
+            touching &= speeds <= SLIDING
+        for leg, point in np.ndindex(touching.shape[:2]):
+            for first, last in runs(touching[leg, point]):
+                if np.median(speeds[leg, point, first : last + 1]) > max(FASTEST_STAND, SKATING * pace):
+                    touching[leg, point, first : last + 1] = False
     slide = options.slide or slide_of(places, touching)
     for leg, point in np.ndindex(touching.shape[:2]):
         split_slides(touching[leg, point], places[leg, point], speeds[leg, point], slide, clip.fps)
