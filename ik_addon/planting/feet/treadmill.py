@@ -52,17 +52,17 @@ SLOWEST_BELT = 0.3
 STAYING = 0.25
 """A body that goes as far as this part of what its feet go backward does not stay in place."""
 SPREAD = 0.15
-"""Part of its speed by which the velocities of feet on one belt differ from sample to sample,"""
+"""Part of its speed by which a belt may be corrected for feet to drift less on it."""
 SHARED = 0.5
-"""and by which the mean velocities of whole feet do: who makes stances by hand does not measure them."""
-MOST, HALF = 0.6, 0.5
+"""Part of its speed by which the velocities of feet differ from it: who makes stances by hand does not measure them."""
+MOST, HALF = 0.6, 0.6
 """Part of the feet that touch which share a belt, and of all that they do while they touch."""
 
 
 def belt_of(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.ndarray:
     """The velocity (3,) at which the ground passes below a clip in place, world units a second; zero if it travels.
 
-    It is the densest velocity of the feet in contact (legs, 2, T), where most feet share it that touch. The speed that
+    It is the median velocity of the feet in contact (legs, 2, T), where most feet share it that touch. The speed that
     a game gives the character for its feet not to slide is as large, in the other direction.
     """
     places, still = sole.places(clip.ankles, clip.feet), np.zeros(3)
@@ -73,11 +73,7 @@ def belt_of(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.ndar
     velocities = np.concatenate(own) if own else np.empty((0, 2))
     if len(velocities) < FEWEST:
         return still
-    velocities = velocities[:: max(1, len(velocities) // SAMPLES)]
-    speeds = np.linalg.norm(velocities, axis=1)
-    apart = np.linalg.norm(velocities[:, None] - velocities, axis=-1)
-    near = apart <= SPREAD * np.maximum(speeds, SLOWEST_BELT * clip.size)[:, None]
-    belt = velocities[near[near.sum(axis=1).argmax()]].mean(axis=0)
+    belt = np.median(velocities, axis=0)
     speed = float(np.linalg.norm(belt))
     if speed < SLOWEST_BELT * clip.size or np.linalg.norm(way_a_second(clip)) > STAYING * speed:
         return still
@@ -87,8 +83,8 @@ def belt_of(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.ndar
     return np.array((*belt, 0.0)) if sum(shared) > MOST * touching and near.mean() >= HALF else still
 
 
-FEWEST, SAMPLES = 3, 400
-"""Without so many velocities there is no belt; of more than so many some are compared with each other."""
+FEWEST = 3
+"""Without so many velocities there is no belt."""
 
 
 def way_a_second(clip: LegMotion) -> np.ndarray:
