@@ -8,8 +8,8 @@ from .clip import LegMotion
 
 _CLOSED = 1.05
 """A clip is a loop if its ends are no farther apart than this many of its longest steps from frame to frame,"""
-_TWICE = 0.3
-"""and its last frame is the first one once more, if by so many."""
+_TWICE = 0.5
+"""and its last frame is the first one once more, if by so many of the steps beside the ends."""
 _STILL = 1e-3
 """Leg lengths that ends of a clip may be apart in which hardly anything moves."""
 _AROUND = 2.0
@@ -23,11 +23,12 @@ def period_of(clip: LegMotion) -> int:
         return 0
     way = clip.hips.mean(axis=0) * (1.0, 1.0, 0.0)
     points = np.concatenate([getattr(clip, name) for name in _POINTS]) - way
-    longest = np.linalg.norm(np.diff(points, axis=1), axis=-1).max()
+    steps = np.linalg.norm(np.diff(points, axis=1), axis=-1)
     apart = np.linalg.norm(points[:, -1] - points[:, 0], axis=-1).max()
-    if apart > _CLOSED * longest + _STILL * clip.size:
+    if apart > _CLOSED * steps.max() + _STILL * clip.size:
         return 0
-    return clip.frame_count - 1 if apart <= _TWICE * longest + _STILL * clip.size else clip.frame_count
+    beside = steps[:, [0, -1]].max()
+    return clip.frame_count - 1 if apart <= _TWICE * beside + _STILL * clip.size else clip.frame_count
 
 
 def cycles_around(clip: LegMotion) -> int:

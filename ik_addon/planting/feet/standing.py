@@ -41,6 +41,13 @@ def in_the_air(clip: LegMotion, sole: HeelAndBall) -> np.ndarray:
     return away | ((rise > OFF_FLOOR * clip.size) & (up < 0.5 * rise))
 
 
+def why_nothing_stands(clip: LegMotion, sole: HeelAndBall) -> str:
+    """Of a clip without a contact: AIR: no foot comes to the floor; LIES: the body lies or sits; else ""."""
+    if in_the_air(clip, sole).all():
+        return "AIR"
+    return "LIES" if lies(clip).mean() > 0.5 else ""
+
+
 def lies(clip: LegMotion) -> np.ndarray:
     """(T,) bool, frames in which the body lies, sits or rolls."""
     if clip.leg_count >= LEGS_OF_INSECTS:

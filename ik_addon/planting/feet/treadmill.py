@@ -55,7 +55,7 @@ SPREAD = 0.15
 """Part of its speed by which a belt may be corrected for feet to drift less on it."""
 SHARED = 0.5
 """Part of its speed by which the velocities of feet differ from it: who makes stances by hand does not measure them."""
-MOST, HALF = 0.6, 0.6
+MOST, HALF = 0.6, 0.52
 """Part of the feet that touch which share a belt, and of all that they do while they touch."""
 
 

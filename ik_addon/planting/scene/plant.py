@@ -19,8 +19,10 @@ from ..feet import contacts
 from ..feet.anchors import Anchors
 from ..feet.clip import LegMotion
 from ..feet.contacts import sole_of
+from ..feet.judging import worse_by
 from ..feet.options import Options
 from ..feet.planning import FootPlan, Footprints, plan
+from ..feet.standing import why_nothing_stands
 from ..feet.treadmill import Standing, stands_on
 from .footprints import edited, make_footprints
 from .limbs import check_limbs, controls_ready, key_contacts, keyed_contacts, source_playing
@@ -146,9 +148,27 @@ def _planned(
     footprints: Footprints,
 ) -> FootPlan:
     """The plan for what was captured, with the contacts that were found, or that keys tell."""
-    clip = ground.seen_from(captured_clip)
+    clip, name = ground.seen_from(captured_clip), tips[0].id_data.name
     keyed = [keyed_contacts(tip, frames) for tip in tips]
     contacts = np.array([own if told is None else told for own, told in zip(found, keyed, strict=True)])
+    sole = sole_of(clip)
     if not contacts.any():
-        raise ChainError(messages.NO_CONTACT(armature=tips[0].id_data.name))
-    return ground.put_back(clip, plan(clip, options, contacts, ground.heights, footprints))
+        raise ChainError(_WHY_NOT[why_nothing_stands(clip, sole)](armature=name))
+    made = plan(clip, options, contacts, ground.heights, footprints, sole)
+    worse = [] if options.anyway else worse_by(clip, made, sole, ground.heights is None, options.limits)
+    if worse:
+        words = ((_WORSE[each.figure], each) for each in worse)
+        said = (message(**{field: getattr(each, field) for field in message.fields}) for message, each in words)
+        raise ChainError(messages.PLANTED_WORSE(armature=name, figures="; ".join(said)))
+    return ground.put_back(clip, made)
+
+
+_WHY_NOT = {"": messages.NO_CONTACT, "AIR": messages.NO_FOOT_DOWN, "LIES": messages.BODY_LIES}
+_WORSE = {
+    "slide": messages.WORSE_SLIDE,
+    "knee_speed": messages.WORSE_KNEES,
+    "loop": messages.WORSE_LOOP,
+    "sunken": messages.WORSE_SUNKEN,
+    "body": messages.WORSE_BODY,
+}
+"""What is said of the figures that are judged."""
