@@ -2,8 +2,8 @@
 
 The file has legs of motion captures as arrays, `NAME/hips`, `knees`, `ankles`, `balls`, `feet`, `lengths` and `fps`:
 the fields of `LegMotion`. Those of the CMU Graphics Lab Motion Capture Database are free for all uses; it was created
-with funding from NSF EIA-0196217. What stands is known of a clean capture: a point that stays within a small radius for a
-while, and is low. The networks then see pieces of it as bad retargets, trackers and games leave them: other
+with funding from NSF EIA-0196217. What stands is known of a clean capture: a point that stays within a small radius for
+a while, and is low. The networks then see pieces of it as bad retargets, trackers and games leave them: other
 proportions, a root that goes too far, too little or nowhere, that wanders, slopes, noise, feet that are points, other
 frame rates and speeds. Writes the networks beside the code that uses them. Takes some minutes; numpy alone.
 """

@@ -16,10 +16,10 @@ import numpy as np
 
 from .clip import LegMotion
 from .contacts import HeelAndBall, drop_short, find_contacts, slide_of, sole_of, split_slides, stay
-from .curves import frames_in, runs
+from .curves import frames_in, runs, slope
 from .features import RATE, Samples, rates, windows
 from .loops import cycles_around, own_frames, unrolled
-from .options import LIFT, SHORTEST_GAP, Options
+from .options import LIFT, SHORTEST_GAP, SLOPE_TIME, Options
 from .standing import able_to_stand
 
 Network = dict[str, np.ndarray]
@@ -87,7 +87,7 @@ def _found(clip: LegMotion, sole: HeelAndBall, options: Options) -> Contacts:
     touching = np.array([[_touches(own, costs, clip.fps) for own in leg] for leg in scores])
     seen = over_ground(clip, ground * clip.size)
     places = sole.places(seen.ankles, seen.feet) / clip.size
-    speeds = np.linalg.norm(np.gradient(places[..., :2], axis=-2), axis=-1) * clip.fps
+    speeds = np.linalg.norm([[slope(way[:, :2], clip.fps, SLOPE_TIME) for way in leg] for leg in places], axis=-1)
     if touching.any() and np.median(speeds[touching]) < _TO_AND_FRO:
         for leg, point in np.ndindex(touching.shape[:2]):
             touching[leg, point] = _rests(touching[leg, point], places[leg, point], LIFT[point], clip.fps)
