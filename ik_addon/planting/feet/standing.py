@@ -9,8 +9,10 @@ from .contacts import BALL, HEEL, HeelAndBall
 from .curves import frames_in, lowest, runs
 from .options import FLOOR_TIME, SHORTEST_GAP
 
-OFF_FLOOR = 0.12
-"""Height over where a foot is at rest, leg lengths, above which it is in the air if the hips did not rise with it."""
+OFF_FLOOR, ON_FLOOR, ALIKE, WITH_HIPS = 0.12, 0.06, 0.08, 0.75
+"""Height over where a foot is at rest, leg lengths, above which it is in the air, if another foot is no higher than the
+second, or off by more than the third, and the hips rose by less than that part of it: else the rest pose is no stand,
+or somewhere else."""
 APART = 0.3
 """Height of the lowest place of a foot over that of all feet, leg lengths, of one that never comes to the floor."""
 LYING, LYING_TIME, LEGS_OF_INSECTS = 0.5, 0.7, 6
@@ -35,10 +37,12 @@ def in_the_air(clip: LegMotion, sole: HeelAndBall) -> np.ndarray:
     if clip.rests is None:
         return away
     hips, feet = clip.rests.T
-    rise = low - feet
-    up = np.median(clip.hips[..., 2], axis=1) - hips
-    # Of a skeleton whose rest pose lies elsewhere hips and feet are off alike.
-    return away | ((rise > OFF_FLOOR * clip.size) & (up < 0.5 * rise))
+    rises = (low - feet) / clip.size
+    up = (np.median(clip.hips[..., 2], axis=1) - hips) / clip.size
+    raised = (rises > OFF_FLOOR) & (up < WITH_HIPS * rises)
+    one_stands = (np.abs(rises) <= ON_FLOOR).any()
+    unlike = raised.any() and np.ptp(rises[raised]) > ALIKE
+    return away | (raised & (one_stands or unlike))
 
 
 def why_nothing_stands(clip: LegMotion, sole: HeelAndBall) -> str:
