@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 import bpy
@@ -125,20 +126,22 @@ def _tree_of(context: bpy.types.Context, ob: bpy.types.Object) -> BVHTree | None
 
 
 def leg_tips(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
-    """The tips of an armature object's live chains whose bones' names do not show an arm."""
+    """The tips of an armature object's live chains that are legs."""
     return legs_among(ob, (ob.pose.bones[name] for name in live_tips(ob)))
 
 
 def legs_among(ob: bpy.types.Object, tips: Iterable[bpy.types.PoseBone]) -> list[bpy.types.PoseBone]:
-    """The tips, of these of an armature object's chains, whose bones' names do not show an arm."""
+    """Of these tips of an armature object's chains those of legs: by the names of bones, and by where these are."""
     names = read_names(bone.name for bone in ob.pose.bones)
-    found = []
-    for tip in tips:
+    by_shape = cache(lambda: {limb.bones[-1] for limb in find_limbs(ob.data.bones).limbs})
+
+    def is_leg(tip: bpy.types.PoseBone) -> bool:
         end = end_bone(tip)
         kinds = {names[bone.name].kind for bone in (*chain_bones(tip), *((end,) if end else ()))}
-        if "LEG" in kinds or "ARM" not in kinds:
-            found.append(tip)
-    return found
+        # The fore legs of animals are called arms too.
+        return "LEG" in kinds or "ARM" not in kinds or tip.name in by_shape()
+
+    return [tip for tip in tips if is_leg(tip)]
 
 
 Shown = Callable[[bpy.types.Depsgraph], Matrix]
