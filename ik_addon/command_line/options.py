@@ -17,6 +17,7 @@ from ..bake.collecting import beginning
 from ..bake.formats import BLEND, ONE_CLIP, SUFFIXES, VRM, check_replaceable
 from ..bake.saving import KnownPaths, first_doubled
 from ..messages import one_line
+from ..planting.feet.judging import JUDGED
 from ..planting.feet.measures import FIGURES
 from .files import DEFAULTS, check_run, is_foreign, is_in_place, many_options, output_of, read_list, take_lines
 
@@ -222,6 +223,15 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     )
     _add_outputs(planting)
     _add_format(planting)
+    planting.add_argument("--anyway", action="store_true", help="keep what planting makes worse, too")
+    planting.add_argument(
+        "--limit",
+        type=partial(_limit, figures=JUDGED),
+        action="append",
+        default=[],
+        metavar="FIGURE=VALUE",
+        help=f"leave a clip as it is where a figure would be larger: {', '.join(JUDGED)}",
+    )
     rigging = _rigging(commands, [shared])
     converting = _converting(commands, [shared, many_options()])
     merging = _merging(commands)
@@ -330,10 +340,10 @@ def _step(text: str) -> int:
     return int(text)
 
 
-def _limit(text: str) -> tuple[str, float]:
+def _limit(text: str, figures: Sequence[str] = FIGURES) -> tuple[str, float]:
     figure, _, value = text.partition("=")
-    if figure not in FIGURES:
-        raise argparse.ArgumentTypeError(messages.NO_FIGURE(text=text, figures=", ".join(FIGURES)))
+    if figure not in figures:
+        raise argparse.ArgumentTypeError(messages.NO_FIGURE(text=text, figures=", ".join(figures)))
     return figure, _distance(value)
 
 
