@@ -368,7 +368,7 @@ def test_a_failure_while_saving_leaves_the_old_output_and_nothing_half_written(f
 
 
 def test_an_output_folder_that_is_missing_is_told_before_anything_is_stepped(files, capsys, monkeypatch):
-    monkeypatch.setattr(baking, "baked", None)
+    monkeypatch.setattr(baking, "clips_baked", None)
     assert command_line.run(["bake", f"{files}/walk.blend", "--output", f"{files}/nowhere/out.blend"]) == 1
     assert re.search(r"there is no folder '.*nowhere' to save to. Make it first", capsys.readouterr().err)
 

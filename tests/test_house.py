@@ -230,7 +230,7 @@ LONG_FUNCTIONS = {
     "matching/match.py source_matched",
     "planting/scene/lock.py locked",
     "planting/scene/plant.py planted",
-    "planting/scene/whole_clip.py all_clips_planted",
+    "planting/scene/whole_clip.py clips_planted",
     "rig/live/armature_plan.py __init__",
     "rig/live/handlers.py _after_update",
     "rig/live/plan.py __init__",

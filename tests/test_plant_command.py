@@ -10,7 +10,7 @@ import pytest
 
 from ik_addon import command_line
 from ik_addon.bake import formats, saving
-from ik_addon.planting import plant_clip
+from ik_addon.planting import plant_clips
 from ik_addon.planting.feet.curves import runs
 from ik_addon.planting.scene.limbs import kept_settings, keyed_contacts, source_of
 from ik_addon.solvers import ChainError
@@ -331,7 +331,7 @@ def test_what_cannot_be_planted_is_left_as_it_was(folder):
     empty = new_empty("mine")
     objects, actions = set(bpy.data.objects.keys()), set(bpy.data.actions.keys())
     with pytest.raises(ChainError, match="fewer than 3 frames"):
-        plant_clip(bpy.context, ob, range(1, 3))
+        plant_clips(bpy.context, ob, frames=range(1, 3))
     assert set(bpy.data.objects.keys()) == objects and empty.name in objects
     assert set(bpy.data.actions.keys()) == actions
     assert not any(bone.analytic_ik_enabled for bone in ob.pose.bones)

@@ -6,7 +6,7 @@ from .scene.checking import check_feet
 from .scene.lock import lock, lock_again
 from .scene.plant import Ground, plant
 from .scene.report import last_lock_report, last_report
-from .scene.whole_clip import plant_clip, plant_clips
+from .scene.whole_clip import plant_clips
 
 __all__ = [
     "Ground",
@@ -17,6 +17,5 @@ __all__ = [
     "lock",
     "lock_again",
     "plant",
-    "plant_clip",
     "plant_clips",
 ]

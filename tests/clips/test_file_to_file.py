@@ -200,7 +200,7 @@ def test_all_clips_of_a_file_are_planted_as_they_came(suffix, tmp_path, capfd):
     assert ranges_of(output) == ranges_of(source)
     # As it was before it was exported: then the feet stood, as the report says.
     ob = opened(source)
-    plant_clips(bpy.context, ob, keep_controls=False)
+    plant_clips(bpy.context, ob, "ALL", keep_controls=False)
     here = {short(clip.name): shown_in(ob, clip, FEET, FEET_BONES) for clip in clips_of(ob)}
     there = films(output, FEET, FEET_BONES)
     assert farthest({"walk": there["walk"], "slow": there["slow"]}, {"walk": here["walk"], "slow": here["slow"]}) < NEAR

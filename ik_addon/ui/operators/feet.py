@@ -1,5 +1,7 @@
 """The operators that plant feet, lock hands and feet to objects, and match a clip to its source."""
 
+from contextlib import nullcontext
+
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
@@ -15,7 +17,7 @@ from ...authoring.selection import (
     tip_of_chain,
 )
 from ...bake.certificate import chains_words, contacts_words
-from ...bake.clips import channels_of_clips, clip_playing, clips_words, frames_of
+from ...bake.clips import channels_of_clips, clip_playing
 from ...bake.report import frames_words
 from ...bake.stepping import Steps
 from ...matching.match import clip_of_source, source_matched
@@ -25,7 +27,7 @@ from ...planting.scene.lock import BLEND, locked, locked_again, moves
 from ...planting.scene.plant import Ground, planted
 from ...planting.scene.reading import leg_tips
 from ...planting.scene.report import steps_words
-from ...rig.blender.clips import Clip, motion_frames
+from ...rig.blender.clips import motion_frames, playing_clip
 from ...solvers import ChainError
 from ..base import registration_of
 from .clip_list import ClipsMade, draw_clips, strips_asked
@@ -129,20 +131,20 @@ class ANALYTIC_IK_OT_plant_feet(ClipsMade, ChainsOperator):
         for name in _IN_LEG_LENGTHS:
             layout.prop(self, name)
 
-    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+    def current_frames(self, context: bpy.types.Context) -> range:
+        return self.frames(context)
+
+    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
         settings = {name: getattr(self, name) for name in (*_OF_GROUND, "footprints", *_SETTINGS)}
         settings |= {"tips": [tip.name for tip in _legs(ob, self.only_selected)]}
-        if self.clips == "ALL":
-            return (yield from self._all_clips(context, ob, settings))
-        report = yield from self.current_clip(ob, _plant(context, ob, settings, self.frames(context)))
-        self.level = "WARNING" if report["unreached_frames"] else "INFO"
+        return _plant(context, ob, settings, frames)
+
+    def words(self, context: bpy.types.Context, report: dict) -> str:
         return _plant_summary(report)
 
-    def _all_clips(self, context: bpy.types.Context, ob: bpy.types.Object, settings: dict) -> Steps[str]:
-        # Not every clip has feet that stand.
-        reports, result = yield from self.each_clip(context, ob, lambda _: _plant(context, ob, settings, frames_of(ob)))
+    def words_of_clips(self, context: bpy.types.Context, reports: list[dict], clips: str, result: str) -> str:
         steps = sum(chain["steps"] for report in reports for chain in report["chains"])
-        return messages.PLANTED_CLIPS(steps=steps_words(steps), clips=clips_words(len(reports)), result=result)
+        return messages.PLANTED_CLIPS(steps=steps_words(steps), clips=clips, result=result)
 
 
 class ANALYTIC_IK_OT_plant_again(SteppedOperator):
@@ -386,40 +388,33 @@ Select the source first, then the character"""
         for name in (*ranged, *strips_asked(self, context), "only_selected"):
             layout.prop(self, name)
 
+    def current_frames(self, context: bpy.types.Context) -> range:
+        return self.frames(context)
+
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         self._take_selected(context, ob)
         if not self.source:
             raise ChainError(messages.NO_SOURCE(armature=ob.name))
-        source = context.scene.objects.get(self.source)
-        if source is None:
+        if self.source not in context.scene.objects:
             raise ChainError(messages.SOURCE_GONE(source=self.source))
-        if self.clips == "ALL":
-            return (yield from self._all_clips(context, ob, source))
-        report = yield from self.current_clip(ob, self._match(context, ob, source, self.frames(context)))
-        self.level = "WARNING" if report["unreached_frames"] or report["left_out"] else "INFO"
-        return _match_summary(report)
+        return (yield from super().steps(context, ob))
 
-    def _match(
-        self, context: bpy.types.Context, ob: bpy.types.Object, source: bpy.types.Object, frames: range
-    ) -> Steps[dict]:
+    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
+        source, clip = context.scene.objects[self.source], playing_clip(ob)
         scale_frame = self.scale_frame if self.scale == "FRAME" else None
         tips = [ob.pose.bones[chain.tip] for chain in self.chains(ob)]
-        return (yield from source_matched(context, ob, source, frames, scale_frame, self.arms, self.body, tips))
+        playing = nullcontext()
+        if self.clips == "ALL" and clip is not None:
+            playing = clip_playing(source, clip_of_source(source, clip), channels_of_clips(source))
+        with playing:
+            return (yield from source_matched(context, ob, source, frames, scale_frame, self.arms, self.body, tips))
 
-    def _all_clips(self, context: bpy.types.Context, ob: bpy.types.Object, source: bpy.types.Object) -> Steps[str]:
-        channels = channels_of_clips(source)
+    def words(self, context: bpy.types.Context, report: dict) -> str:
+        return _match_summary(report)
 
-        def work(clip: Clip) -> Steps[dict]:
-            with clip_playing(source, clip_of_source(source, clip), channels):
-                return (yield from self._match(context, ob, source, frames_of(ob)))
-
-        reports, result = yield from self.each_clip(context, ob, work)
-        return messages.MATCHED_CLIPS(
-            chains=chains_words(len(reports[0]["limbs"])),
-            source=source.name,
-            clips=clips_words(len(reports)),
-            result=result,
-        )
+    def words_of_clips(self, context: bpy.types.Context, reports: list[dict], clips: str, result: str) -> str:
+        chains = chains_words(len(reports[0]["limbs"]))
+        return messages.MATCHED_CLIPS(chains=chains, source=self.source, clips=clips, result=result)
 
     def _take_selected(self, context: bpy.types.Context, ob: bpy.types.Object) -> None:
         """Take the other armature that is selected as the source, if none is given."""

@@ -20,9 +20,9 @@ from ...authoring.selection import (
     select_bone,
     selected_bones,
 )
-from ...authoring.snap import pose_snapped, pose_snapped_in_clips, targets_snapped, targets_snapped_in_clips
+from ...authoring.snap import pose_snapped_in_clips, targets_snapped_in_clips
 from ...bake.certificate import chains_words
-from ...bake.clips import chosen_clips, clips_words
+from ...bake.clips import Chosen, clips_words
 from ...bake.stepping import Steps
 from ...rig.blender.clips import Clip, clips_of, has_keys, motion_of
 from ...rig.data.settings import settings_of
@@ -328,13 +328,17 @@ class SnapOperator(OverClips, RangeOperator):
         """The frames over which what is snapped to has keys; None if it has none."""
         raise NotImplementedError
 
-    def clips_asked(self, ob: bpy.types.Object) -> list[Clip]:
-        """The clips to snap and key; none: what plays."""
-        return chosen_clips(ob, self.clip_names(ob), self.offered_clips(ob)) if self.clips == "ALL" else []
+    def asked_frames(self, context: bpy.types.Context) -> range | None:
+        """The frames to snap and key of what plays; None: the current frame, without keys."""
+        return self.frames(context) if self.use_range and self.clips == "CURRENT" else None
 
-    def frames_asked(self, context: bpy.types.Context) -> range | None:
-        """The frames to snap and key; None: the current frame, without keys."""
-        return self.frames(context) if self.use_range else None
+    def where(self, context: bpy.types.Context, clips: Chosen, frames: range | None) -> str:
+        """What was snapped, at the end of a sentence."""
+        if None not in clips:
+            return messages.IN_CLIPS(clips=clips_words(len(clips)))
+        if frames is None:
+            return messages.AT_FRAME(frame=context.scene.frame_current_final)
+        return messages.OVER_FRAMES(first=frames[0], last=frames[-1])
 
 
 class ANALYTIC_IK_OT_snap_targets(MakesControls, SnapOperator):
@@ -352,19 +356,16 @@ class ANALYTIC_IK_OT_snap_targets(MakesControls, SnapOperator):
         return motion_of([tip.id_data for tip in tips])
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        tips, clips, as_bones = chosen_tips(context, ob), self.clips_asked(ob), self.controls == "BONES"
-        frames = None if clips else self.frames_asked(context)
-        if clips:
-            snapped = yield from targets_snapped_in_clips(context, tips, clips, as_bones)
-        else:
-            snapped = yield from targets_snapped(context, tips, frames, as_bones)
+        tips, clips, frames = chosen_tips(context, ob), self.asked_clips(ob), self.asked_frames(context)
+        as_bones = self.controls == "BONES"
+        snapped = yield from targets_snapped_in_clips(context, tips, clips, frames, as_bones)
         for name, missed in snapped.missed.items():
             if missed > _MOVED:
                 distance = missed * snapped.lengths[name]
                 self.report({"WARNING"}, messages.SNAP_MISSED(bone=name, distance=distance))
         made = "".join(messages.MADE_POLE(pole=words_of(pole)) for pole in snapped.poles)
         chains = chains_words(len(snapped.missed))
-        return messages.SNAPPED_CONTROLS(chains=chains, frames=_frames_words(context, frames, clips), poles=made)
+        return messages.SNAPPED_CONTROLS(chains=chains, frames=self.where(context, clips, frames), poles=made)
 
     def offered_clips(self, ob: bpy.types.Object) -> list[Clip]:
         """All clips: the keys of bones are snapped to, also where controls have none yet."""
@@ -384,13 +385,9 @@ class ANALYTIC_IK_OT_snap_pose(SnapOperator):
         return motion_of([*controls, *(tip.id_data for tip in tips)])
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        tips, clips = chosen_tips(context, ob), self.clips_asked(ob)
-        frames = None if clips else self.frames_asked(context)
-        if clips:
-            yield from pose_snapped_in_clips(context, tips, clips)
-        else:
-            yield from pose_snapped(context, tips, frames)
-        return messages.SNAPPED_POSE(chains=chains_words(len(tips)), frames=_frames_words(context, frames, clips))
+        tips, clips, frames = chosen_tips(context, ob), self.asked_clips(ob), self.asked_frames(context)
+        yield from pose_snapped_in_clips(context, tips, clips, frames)
+        return messages.SNAPPED_POSE(chains=chains_words(len(tips)), frames=self.where(context, clips, frames))
 
 
 def _is_keyed(tip: bpy.types.PoseBone) -> bool:
@@ -401,14 +398,6 @@ def _is_keyed(tip: bpy.types.PoseBone) -> bool:
         # The snap itself says what is wrong with its bones.
         return False
     return has_keys(tip.id_data, [bone.name for bone in bones])
-
-
-def _frames_words(context: bpy.types.Context, frames: range | None, clips: Sequence[Clip]) -> str:
-    if clips:
-        return messages.IN_CLIPS(clips=clips_words(len(clips)))
-    if frames is None:
-        return messages.AT_FRAME(frame=context.scene.frame_current_final)
-    return messages.OVER_FRAMES(first=frames[0], last=frames[-1])
 
 
 def _bones(ob: bpy.types.Object, everything: bool) -> list[bpy.types.PoseBone]:

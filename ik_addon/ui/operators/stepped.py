@@ -3,7 +3,6 @@
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from textwrap import wrap
 from time import perf_counter
 from typing import ClassVar
@@ -15,11 +14,11 @@ from ... import messages
 from ...authoring.controls import controls_of
 from ...authoring.selection import all_tips, chain_armature, selected_bones
 from ...bake import chains_of
-from ...bake.baking import baked, checked, part_out_of_reach
+from ...bake.baking import part_out_of_reach
 from ...bake.certificate import MISSES, certificate_of, chains_words, verdict_on_targets, verdicts_on_feet
-from ...bake.clips import clips_baked, clips_checked, clips_words
+from ...bake.clips import clips_baked, clips_words
 from ...bake.stepping import Progress, Steps, finish
-from ...planting.scene.checking import checked_with_feet, clips_checked_with_feet
+from ...planting.scene.checking import clips_checked
 from ...planting.scene.limbs import is_planted
 from ...rig.blender.clips import motion_of
 from ...rig.blender.evaluation import is_rendering
@@ -28,7 +27,7 @@ from ...rig.status.problems import bones_left_behind
 from ...solvers import ChainError
 from ..base import registration_of
 from .chains import ChainOperator
-from .clip_list import ClipsMade, OverClips, draw_clips
+from .clip_list import OverClips, WithStrips, draw_clips
 
 
 @dataclass(slots=True)
@@ -252,8 +251,20 @@ class ChainsOperator(RangeOperator):
             raise ChainError(missing(armature=ob.name))
         return chains
 
+    def summary(self, one: messages.Message, several: messages.Message, report: dict) -> str:
+        """What a bake or check did, as one line: `one` of what played, `several` of clips; the first that misses
+        anything is named."""
+        files = report["files"]
+        self.level = "WARNING" if any(map(_faults, files)) else "INFO"
+        chains = chains_words(len({(chain["armature"], chain["bone"]) for file in files for chain in file["chains"]}))
+        if "clip" in files[0]:
+            return several(clips=clips_words(len(files)), chains=chains, result=faults_of_clips(files))
+        (first, last, _), faults = files[0]["frames"], _faults(files[0])
+        result = messages.SEE_CERTIFICATE(verdict=". ".join(faults)) if faults else ""
+        return one(chains=chains, first=first, last=last, result=result)
 
-class ANALYTIC_IK_OT_bake(ClipsMade, ChainsOperator):
+
+class ANALYTIC_IK_OT_bake(WithStrips, ChainsOperator):
     """Bake the live chains to keyframes that play without the add-on"""
 
     bl_idname = "analytic_ik.bake"
@@ -313,15 +324,11 @@ class ANALYTIC_IK_OT_bake(ClipsMade, ChainsOperator):
             layout.prop(self, name)
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        if self.clips == "ALL":
-            settings = (self.action, self.after, self.tolerance, self.clip_names(ob), self.strips)
-            report = yield from clips_baked(context, self.chains(ob), *settings)
-            self.level = _level(report)
-            return _clips_summary(messages.BAKED_CLIPS, report)
-        chains, frames = self.chains(ob), self.frames(context)
-        report = yield from baked(context, chains, frames, self.action, self.after, self.tolerance)
-        self.level = _level(report)
-        return summary(messages.BAKED, report)
+        chains, clips = self.chains(ob), self.asked(ob)
+        frames = self.frames(context) if clips == "CURRENT" else None
+        settings = (self.action, self.after, self.tolerance, clips, frames, self.strips)
+        report = yield from clips_baked(context, chains, *settings)
+        return self.summary(messages.BAKED, messages.BAKED_CLIPS, report)
 
 
 class ANALYTIC_IK_OT_check(OverClips, ChainsOperator):
@@ -349,48 +356,16 @@ class ANALYTIC_IK_OT_check(OverClips, ChainsOperator):
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         # Feet are measured where chains are muted too.
         chains = self.chains(ob) if chains_of([ob]) or not self.feet else []
-
-        if self.clips == "ALL":
-            names = self.clip_names(ob)
-            if self.feet:
-                report = yield from clips_checked_with_feet(context, chains, ob, names)
-            else:
-                report = yield from clips_checked(ob, partial(checked, context, chains), names)
-            self.level = _level(report)
-            return _clips_summary(messages.CHECKED_CLIPS, report)
-        frames = self.frames(context)
-        steps = checked_with_feet(context, chains, [ob], frames) if self.feet else checked(context, chains, frames)
-        report = yield from steps
-        self.level = _level(report)
-        return summary(messages.CHECKED, report)
-
-
-def summary(message: messages.Message, report: dict) -> str:
-    """One line for a report of one file: what was done, and what was missed."""
-    file = report["files"][0]
-    first, last, _ = file["frames"]
-    faults, result = _faults(file), ""
-    if faults:
-        result = messages.SEE_CERTIFICATE(verdict=". ".join(faults))
-    return message(chains=chains_words(len(file["chains"])), first=first, last=last, result=result)
-
-
-def _clips_summary(message: messages.Message, report: dict) -> str:
-    """The same for a report of several clips: the first of them that misses is named."""
-    files, result = report["files"], faults_of_clips(report["files"])
-    chains = {(chain["armature"], chain["bone"]) for file in files for chain in file["chains"]}
-    return message(clips=clips_words(len(files)), chains=chains_words(len(chains)), result=result)
+        clips = self.asked(ob)
+        frames = self.frames(context) if clips == "CURRENT" else None
+        report = yield from clips_checked(context, chains, [ob], clips, frames, self.feet)
+        return self.summary(messages.CHECKED, messages.CHECKED_CLIPS, report)
 
 
 def faults_of_clips(files: Sequence[dict]) -> str:
     """What the first clip that misses anything misses, after another sentence; "": nothing. files: a report's."""
     found = next(((file["clip"], faults) for file in files if (faults := _faults(file))), None)
     return messages.CLIP_MISSES(clip=found[0], verdict=". ".join(found[1])) if found else ""
-
-
-def _level(report: dict) -> str:
-    """The kind of report that a bake or check deserves."""
-    return "WARNING" if any(map(_faults, report["files"])) else "INFO"
 
 
 def _faults(file: dict) -> list[str]:

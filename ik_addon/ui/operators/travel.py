@@ -1,6 +1,6 @@
 """The operators of clips for games: root motion, in place, loops, and baking all clips for an exporter."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
@@ -49,25 +49,8 @@ class OfClip(ClipsMade, SteppedOperator):
         _draw_clips(self, context)
         _draw_hips(self, context)
 
-    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
-        """Do it in steps to the clip that plays; comes to a report."""
-        raise NotImplementedError
-
-    def words(self, context: bpy.types.Context, report: dict) -> str:
-        """What was done to one clip, as a sentence."""
-        raise NotImplementedError
-
-    def remark(self, reports: Sequence[dict]) -> str:
-        """What is worth a look in what was done to several clips, as the end of a sentence."""
-        return ""
-
-    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        if self.clips == "CURRENT":
-            return self.words(context, (yield from self.current_clip(ob, self.clip_steps(context, ob))))
-        # Not every clip travels, or walks in place.
-        reports, result = yield from self.each_clip(context, ob, lambda _: self.clip_steps(context, ob))
-        result += self.remark(reports)
-        return messages.TRAVEL_CLIPS(work=self.bl_label, clips=clips_words(len(reports)), result=result)
+    def words_of_clips(self, context: bpy.types.Context, reports: list[dict], clips: str, result: str) -> str:
+        return messages.TRAVEL_CLIPS(work=self.bl_label, clips=clips, result=result)
 
 
 class ANALYTIC_IK_OT_root_motion(OfClip):
@@ -96,7 +79,7 @@ class ANALYTIC_IK_OT_root_motion(OfClip):
                 layout.prop(self, name)
         _draw_hips(self, context)
 
-    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
+    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
         if self.root == "BONE" and not self.root_bone:
             raise ChainError(messages.NO_ROOT_CHOSEN(armature=ob.name))
         root = {"AUTO": None, "BONE": self.root_bone, "OBJECT": ""}[self.root]
@@ -117,7 +100,7 @@ class ANALYTIC_IK_OT_in_place(OfClip):
     bl_label = "In Place"
     label = "In place"
 
-    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
+    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
         return clip_in_place(context, ob, self.body)
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
@@ -131,7 +114,7 @@ class ANALYTIC_IK_OT_travel(OfClip):
     bl_label = "Travel"
     label = "Travel"
 
-    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
+    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
         return clip_travelling(context, ob, self.body)
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
@@ -147,7 +130,7 @@ What travels goes on, and feet in contact stay where they are"""
     bl_label = "Make Loop"
     label = "Loop"
 
-    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
+    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
         return clip_looped(context, ob, self.body)
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
@@ -156,12 +139,12 @@ What travels goes on, and feet in contact stay where they are"""
         said = messages.LOOPED_FAR if report["is_far"] else messages.LOOPED
         return said(first=first, last=last, distance=_length(context, report["difference"]))
 
-    def remark(self, reports: Sequence[dict]) -> str:
+    def words_of_clips(self, context: bpy.types.Context, reports: list[dict], clips: str, result: str) -> str:
         far = [report["action"] for report in reports if report["is_far"]]
-        if not far:
-            return ""
-        self.level = "WARNING"
-        return messages.LOOPS_FAR(actions=messages.quoted(far))
+        if far:
+            self.level = "WARNING"
+            result += messages.LOOPS_FAR(actions=messages.quoted(far))
+        return super().words_of_clips(context, reports, clips, result)
 
 
 def _draw_clips(operator: OfClip, context: bpy.types.Context) -> None:
