@@ -31,6 +31,7 @@ from ...rig.blender.clips import motion_frames, playing_clip
 from ...solvers import ChainError
 from ..base import registration_of
 from .clip_list import ClipsMade, draw_clips, strips_asked
+from .polls import none_live, not_editable
 from .stepped import ChainsOperator, RangeOperator, SteppedOperator
 
 _GROUNDS = [
@@ -52,6 +53,7 @@ class ANALYTIC_IK_OT_plant_feet(ClipsMade, ChainsOperator):
 
     bl_idname = "analytic_ik.plant_feet"
     bl_label = "Plant Feet"
+    needs = (not_editable, none_live)
     label = "Planting"
 
     ground: EnumProperty(name="Ground", description="What the feet stand on", items=_GROUNDS)
@@ -152,6 +154,7 @@ class ANALYTIC_IK_OT_plant_again(SteppedOperator):
 
     bl_idname = "analytic_ik.plant_again"
     bl_label = "Update Feet"
+    needs = (not_editable, none_live)
     label = "Planting"
 
     asks = False
@@ -221,6 +224,7 @@ Select the object first, then the hand or its control"""
 
     bl_idname = "analytic_ik.lock_to_object"
     bl_label = "Lock to Object"
+    needs = (not_editable, none_live)
     label = "Locking"
 
     object: StringProperty(name="Object", description="Object that the hand or foot is locked to")
@@ -283,6 +287,7 @@ class ANALYTIC_IK_OT_lock_again(SteppedOperator):
 
     bl_idname = "analytic_ik.lock_again"
     bl_label = "Update Locks"
+    needs = (not_editable, none_live)
     label = "Locking"
 
     asks = False
@@ -350,6 +355,7 @@ Select the source first, then the character"""
 
     bl_idname = "analytic_ik.match_source"
     bl_label = "Match Source"
+    needs = (not_editable, none_live)
     label = "Matching"
 
     source: StringProperty(name="Source", description="Armature that the clip was retargeted from", search=_armatures)

@@ -32,7 +32,7 @@ from ...solvers import ChainError
 from ..base import registration_of
 from .chains import ChainOperator
 from .clip_list import OverClips, draw_clips
-from .polls import MakesControls
+from .polls import MakesControls, none_chosen, not_editable, nothing_adopted, nothing_to_adopt
 from .stepped import RangeOperator, at_cursor
 
 _SHOWN = 8
@@ -134,6 +134,8 @@ No bone moves"""
 
     bl_idname = "analytic_ik.rig_legs"
     bl_label = "Rig Legs"
+    needs = (not_editable,)
+    on_active_object = True
 
     arms: BoolProperty(name="Include Arms", description="Rig arms too, if the names of their bones show them")
     only_selected: BoolProperty(
@@ -237,6 +239,8 @@ class ANALYTIC_IK_OT_adopt(ChainOperator):
 
     bl_idname = "analytic_ik.adopt"
     bl_label = "Convert Blender IK"
+    needs = (not_editable, nothing_to_adopt)
+    on_active_object = True
 
     all: BoolProperty(name="All", description="Include all bones, not only selected ones")
 
@@ -269,6 +273,7 @@ class ANALYTIC_IK_OT_restore(ChainOperator):
 
     bl_idname = "analytic_ik.restore"
     bl_label = "Revert to Blender IK"
+    needs = (not_editable, nothing_adopted)
 
     all: BoolProperty(name="All", description="Include all bones, not only selected ones")
 
@@ -282,6 +287,8 @@ class ANALYTIC_IK_OT_restore(ChainOperator):
 
 class SnapOperator(OverClips, RangeOperator):
     """Operators that go from FK to IK or back, at the current frame, over a range or in several clips."""
+
+    needs = (not_editable, none_chosen)
 
     use_range: BoolProperty(
         name="Range",

@@ -28,6 +28,7 @@ from ...solvers import ChainError
 from ..base import registration_of
 from .chains import ChainOperator
 from .clip_list import OverClips, WithStrips, draw_clips
+from .polls import none_live, not_editable, nothing_to_check
 
 
 @dataclass(slots=True)
@@ -269,6 +270,7 @@ class ANALYTIC_IK_OT_bake(WithStrips, ChainsOperator):
 
     bl_idname = "analytic_ik.bake"
     bl_label = "Bake Analytic IK"
+    needs = (not_editable, none_live)
     label = "Baking"
 
     action: EnumProperty(
@@ -336,6 +338,7 @@ class ANALYTIC_IK_OT_check(OverClips, ChainsOperator):
 
     bl_idname = "analytic_ik.check"
     bl_label = "Check Analytic IK"
+    needs = (nothing_to_check,)
     label = "Checking"
 
     feet: BoolProperty(name="Feet", description="Also measure how well the feet stand")

@@ -20,6 +20,7 @@ from ...travel.root_motion import clip_in_place, clip_travelling, moved_to_hips,
 from ..base import length_words, registration_of
 from .chains import ChainOperator
 from .clip_list import ClipsMade, draw_clips, strips_asked
+from .polls import baked_already, none_live, not_editable, nothing_aside
 from .stepped import SteppedOperator, faults_of_clips, running
 
 _ROOTS = [
@@ -39,6 +40,8 @@ _PATHS = [
 
 class OfClip(ClipsMade, SteppedOperator):
     """What the operators share: each makes a new action of a clip, or of several."""
+
+    needs = (not_editable,)
 
     body: StringProperty(name="Hips", description="Bone that carries the body. If empty, the one that carries the legs")
 
@@ -176,6 +179,7 @@ Back to Live takes it back"""
 
     bl_idname = "analytic_ik.bake_for_export"
     bl_label = "Bake All Clips for Export"
+    needs = (not_editable, baked_already, none_live)
     label = "Baking"
     asks = False
 
@@ -207,6 +211,7 @@ The clips that were baked for export go"""
 
     bl_idname = "analytic_ik.back_to_live"
     bl_label = "Back to Live"
+    needs = (not_editable, nothing_aside)
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         return messages.BACK_TO_LIVE(clips=clips_words(back_to_live(ob)))
