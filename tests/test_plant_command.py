@@ -206,6 +206,24 @@ def with_legs_muted(ob: bpy.types.Object) -> None:
 # Each option
 
 
+@pytest.mark.parametrize("suffix", [".fbx", ".glb"])
+def test_files_with_fewer_keys_are_smaller(folder, suffix):
+    sizes = []
+    for more in ((), ("--optimize",)):
+        output = folder / f"{len(more)}{suffix}"
+        assert command_line.run(["plant", str(folder / "walk.bvh"), "--output", str(output), *more]) == 0
+        sizes.append(output.stat().st_size)
+    assert sizes[1] < sizes[0]
+
+
+def test_what_planting_makes_worse_is_left_as_it_is_but_for_those_who_want_it(folder, capsys):
+    given = ["plant", str(folder / "walk.bvh"), "--output", str(folder / "out.bvh")]
+    assert command_line.run([*given, "--limit", "body=0.0"]) == 1
+    assert "planting makes these frames worse: the body moves by" in capsys.readouterr().err
+    assert not (folder / "out.bvh").exists()
+    assert command_line.run([*given, "--limit", "body=0.0", "--anyway"]) == 0
+
+
 @pytest.mark.parametrize(
     "ground",
     [

@@ -65,7 +65,7 @@ def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
         for ob, own in controls:
             remove_controls(ob, own)
         bpy.context.view_layer.objects.active = armatures[0]
-    save_output(file, output, compressed, span_of(report["files"]))
+    save_output(file, output, compressed, span_of(report["files"]), options.optimize)
     return report["files"]
 
 
@@ -192,7 +192,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
         return [{"frames": None, "seconds": 0.0, "chains": [], "error": " ".join(reasons)}]
     stop_if_asked()
     bpy.context.view_layer.objects.active = planted[0][0]
-    save_output(file, output, compressed, planted[0][1])
+    save_output(file, output, compressed, planted[0][1], options.optimize)
     return entries + late
 
 

@@ -325,6 +325,11 @@ def _add_format(command: argparse.ArgumentParser) -> None:
         choices=[suffix.removeprefix(".") for suffix in SUFFIXES if suffix != VRM],
         help="of the files in DIR (default: as they came)",
     )
+    command.add_argument(
+        "--optimize",
+        action="store_true",
+        help="write .fbx, .glb and .gltf files with fewer keys: smaller, and less exact",
+    )
 
 
 def _frames(text: str) -> tuple[int, int]:
