@@ -166,7 +166,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
     """Plant the armatures of a file, bake and save it; its entries, with an error if none could be planted."""
     output, compressed = opened(file, options)
     ground, keep = ground_of(options) or Ground(), not is_foreign(output)
-    how = Options(anyway=options.anyway, limits=dict(options.limit))
+    how = Options(anyway=options.anyway, limits=dict(options.limits))
     entries, planted, reasons, late = [], [], [], []
     for ob in armatures_of_scene():
         bpy.context.view_layer.objects.active = ob

@@ -226,6 +226,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     planting.add_argument("--anyway", action="store_true", help="keep what planting makes worse, too")
     planting.add_argument(
         "--limit",
+        dest="limits",
         type=partial(_limit, figures=JUDGED),
         action="append",
         default=[],
