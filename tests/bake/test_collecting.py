@@ -1,9 +1,8 @@
 """Chains are sampled, or seen in a scene of its own, or in the user's: the keys play as live each time."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager
-from functools import wraps
 from itertools import pairwise
 
 import bpy
@@ -11,16 +10,17 @@ import pytest
 from mathutils import Vector
 
 from ik_addon.bake import bake, baking, chains_of, check, collecting, stepping
-from ik_addon.rig.live import handlers as live
 from ik_addon.rig.live import state as live_state
 from ik_addon.rig.live.scene_plan import ScenePlan
 from ik_addon.rig.pose import sources
 from ik_addon.rig.pose.track_reading import TrackReader
 from ik_addon.solvers import ChainError
 
+from ..helpers.feet import follow, footed_leg
+from ..helpers.films import assert_same_but_for_rounding, frames_gone_to
+from ..helpers.movers import drive, held_by, mover, turning
 from ..rig.keys import fcurves, push_down
 from ..rig.rigs import BoneSpec, Control, Rig, editing, leg, new_armature, new_empty, update
-from ..rig.test_foot import follow, footed_leg
 from ..scenes import (
     EXACT,
     Poses,
@@ -55,27 +55,6 @@ def seen(way: str):
 # What moves
 
 
-def mover(name: str = "mover", start=(0.0, -0.6, 0.5), end=(0.2, 0.5, 0.3)) -> bpy.types.Object:
-    ob = new_empty(name)
-    slide(ob, start, end)
-    return ob
-
-
-def turning(name: str = "turning") -> bpy.types.Object:
-    """An empty that moves and turns a little, and stays about the origin."""
-    ob = mover(name, (0.0, 0.0, 0.0), (0.2, 0.1, -0.1))
-    for frame, angle in ((1, -0.1), (12, 0.3)):
-        ob.rotation_euler = (angle, -angle, 2.0 * angle)
-        ob.keyframe_insert("rotation_euler", frame=frame)
-    return ob
-
-
-def held_by(ob, target: bpy.types.Object, kind: str = "COPY_LOCATION", bone: str = "") -> bpy.types.Constraint:
-    constraint = ob.constraints.new(kind)
-    constraint.target, constraint.subtarget = target, bone
-    return constraint
-
-
 def add_bones(ob: bpy.types.Object, *specs: BoneSpec) -> None:
     with editing(ob) as edit_bones:
         for spec in specs:
@@ -83,17 +62,6 @@ def add_bones(ob: bpy.types.Object, *specs: BoneSpec) -> None:
             bone.head, bone.tail, bone.roll = spec.head, spec.tail, spec.roll
             bone.parent = edit_bones[spec.parent] if spec.parent else None
     update()
-
-
-def drive(owner, path: str, index: int, expression: str, **variable: object) -> None:
-    """Drive a number by an expression, in which `v` is a property; variable: what its target is to be."""
-    driver = owner.driver_add(path, index).driver
-    driver.expression = expression
-    if variable:
-        read = driver.variables.new()
-        read.name, read.type = "v", variable.pop("type", "SINGLE_PROP")
-        for name, value in variable.items():
-            setattr(read.targets[0], name, value)
 
 
 def live_leg(**settings: object) -> Rig:
@@ -513,26 +481,6 @@ def a_leg_that_inherits_less():
 # How they are looked at
 
 
-@contextmanager
-def frames_gone_to() -> Iterator[list[tuple[str, int]]]:
-    """Every frame change meanwhile: scene and frame. The spy takes the place of the add-on's own handler: one more
-    would be a foreign one, and change the way."""
-    handlers, seen_frames = bpy.app.handlers.frame_change_pre, []
-    place = next(k for k, handler in enumerate(handlers) if handler.__module__ == live.__name__)
-    own = handlers[place]
-
-    @wraps(own)
-    def spy(scene, depsgraph=None):
-        seen_frames.append((scene.name, scene.frame_current))
-        own(scene, depsgraph)
-
-    handlers[place] = spy
-    try:
-        yield seen_frames
-    finally:
-        handlers[handlers.index(spy)] = own
-
-
 def way_of(frames_seen: list[tuple[str, int]], frames: range = FRAMES) -> str:
     """Which way frames were gone through, judged by the frame changes alone."""
     here = [frame for scene, frame in frames_seen if scene == bpy.context.scene.name]
@@ -557,19 +505,6 @@ def only_chain(report: dict) -> dict:
 
 def without_time(report: dict) -> dict:
     return {**report, "files": [{**file, "seconds": 0.0} for file in report["files"]]}
-
-
-def assert_same_but_for_rounding(a: object, b: object) -> None:
-    if isinstance(a, dict) and isinstance(b, dict):
-        assert a.keys() == b.keys()
-        for key in a:
-            assert_same_but_for_rounding(a[key], b[key])
-    elif isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        assert len(a) == len(b)
-        for own, other in zip(a, b, strict=True):
-            assert_same_but_for_rounding(own, other)
-    else:
-        assert a == (pytest.approx(b, abs=2e-6) if isinstance(b, float) else b)
 
 
 def assert_plays_as(rig: Rig, expected: Poses) -> None:

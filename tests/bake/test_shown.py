@@ -12,10 +12,11 @@ from ik_addon.bake.certificate import certificate_of, verdict_on_targets
 from ik_addon.bake.report import words
 from ik_addon.rig.status.states import states_of
 
+from ..helpers.feet import footed_leg
+from ..helpers.films import frames_gone_to
+from ..helpers.movers import drive, held_by, turning
 from ..rig.rigs import Control, Rig, leg, new_empty
-from ..rig.test_foot import footed_leg
 from ..scenes import EXACT, farthest_apart, go_to, key_fk, missed_world, played, slide, walking_leg
-from .test_collecting import drive, frames_gone_to, held_by, turning
 
 FRAMES = range(1, 13)
 SCENES: dict[str, Callable[[], Rig]] = {}

@@ -15,6 +15,7 @@ from ik_addon.planting.feet.planning import plan
 from . import clips
 from .labels import CHARACTERS as LABELED
 from .labels import cmu_labels, mask
+from .laws import GROUNDS, assert_lawful, ground_of
 from .measures import (
     agreement,
     beyond_reach,
@@ -26,7 +27,6 @@ from .measures import (
     slides,
     top_speed,
 )
-from .test_planning import GROUNDS, assert_lawful, ground_of
 
 SPOILED = [(1.0, None), (1.1, 0), (0.9, 0), (1.1, 1), (0.9, 1)]
 

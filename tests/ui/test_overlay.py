@@ -13,6 +13,7 @@ from ik_addon.solvers import Outcome
 from ik_addon.ui.view import chains as reading
 from ik_addon.ui.view import overlay, shapes
 
+from ..helpers.creature import WORLDS, Creature
 from ..rig.joint_laws import limited_rig
 from ..rig.rigs import (
     Control,
@@ -26,7 +27,6 @@ from ..rig.rigs import (
     reach,
     update,
 )
-from ..rig.test_body import WORLDS, Creature
 from ..scenes import enter, select, walking_leg
 
 STATE_NAMES = {**dict(enumerate(Outcome)), shapes.ASTRAY: None}

@@ -2,7 +2,9 @@
 
 import bpy
 
-from ..rig.rigs import Rig
+from ..rig.rigs import Rig, new_empty
+from ..scenes import go_to, key_fk, second_chain
+from .layouts import chain_panel
 
 
 def no_target(rig: Rig) -> None:
@@ -48,3 +50,138 @@ def drive_scale(rig: Rig) -> None:
 
 def scale_unevenly(rig: Rig) -> None:
     rig.ob.pose.bones["hips"].scale = (1.0, 1.5, 1.0)
+
+
+def deleted_pole(rig: Rig) -> None:
+    rig.tip.analytic_ik_pole_target = new_empty("gone", (0.5, -2.0, 1.0))
+    bpy.context.scene.collection.objects.unlink(bpy.data.objects["gone"])
+
+
+def missing_pole_bone(rig: Rig) -> None:
+    rig.tip.analytic_ik_pole_target, rig.tip.analytic_ik_pole_subtarget = rig.ob, "nose"
+
+
+def target_is_no_number(rig: Rig) -> None:
+    rig.target.ob.animation_data_clear()
+    rig.target.ob.location.x = float("nan")
+
+
+def shared_bone(rig: Rig) -> None:
+    rig.tip.analytic_ik_chain_count = 3
+    second_chain(rig, "hips", 1)
+
+
+def constrain(rig: Rig) -> None:
+    constraint = rig.ob.pose.bones["thigh"].constraints.new("LIMIT_ROTATION")
+    constraint.use_limit_x, constraint.owner_space = True, "LOCAL"
+
+
+def follow_a_bone(rig: Rig) -> None:
+    constraint = rig.ob.pose.bones["thigh"].constraints.new("COPY_ROTATION")
+    constraint.target, constraint.subtarget = rig.ob, "hips"
+
+
+def hidden_target(rig: Rig) -> None:
+    rig.target.ob.hide_set(True)
+
+
+def disabled_target(rig: Rig) -> None:
+    rig.target.ob.hide_viewport = True
+
+
+def excluded_target(rig: Rig) -> None:
+    home, inner = bpy.data.collections.new("home"), bpy.data.collections.new("inner")
+    bpy.context.scene.collection.children.link(home)
+    home.children.link(inner)
+    bpy.context.scene.collection.objects.unlink(rig.target.ob)
+    inner.objects.link(rig.target.ob)
+    bpy.context.view_layer.layer_collection.children["home"].exclude = True
+
+
+def fk_keys(rig: Rig) -> None:
+    rig.target.ob.animation_data_clear()
+    key_fk(rig)
+    go_to(5)
+
+
+def keyed_switch(rig: Rig) -> None:
+    rig.tip.keyframe_insert("analytic_ik_enabled", frame=1)
+    go_to(5)
+
+
+def no_length(rig: Rig) -> None:
+    rig.ob.pose.bones["thigh"].scale = (0.0, 0.0, 0.0)
+
+
+def no_scale(rig: Rig) -> None:
+    rig.ob.scale = (0.0, 1.0, 1.0)
+
+
+PROBLEMS = {
+    no_target: "Bone 'shin': there is no target. Choose an object as its Target",
+    deleted_target: "Bone 'shin': its target 'leg target' was deleted. Choose another one or clear it",
+    deleted_pole: "Bone 'shin': its pole target 'gone' was deleted. Choose another one or clear it",
+    missing_target_bone: "Bone 'shin': its target 'leg' has no bone 'nose'. Choose one of that armature's bones",
+    too_many_bones: "Bone 'shin': its chain needs 9 bones and has 3 up to the root. Set Chain Length to 3",
+    wrong_solver: "Bone 'shin': CIRCLE solves two bones, and this chain has 3. Use AUTO or TRIANGULATION",
+    target_below: "Bone 'shin': its target bone 'foot' moves with the chain's own bone 'shin'. Choose one that is not",
+    target_is_no_number: "Bone 'shin': the location of its target 'leg target' is not a number. Clear",
+    shared_bone: "Bone 'shin': its bone 'hips' already belongs to the chain of 'hips'. Lower Chain Length until",
+    no_length: "has no length. Lengthen it in Edit Mode, or clear its pose scale",
+    no_scale: "Bone 'shin': the armature object 'leg' has a scale of zero. Give it a size",
+    rest_position: "Armature 'leg' is in Rest Position. Switch it to Pose Position",
+}
+"""For which a chain is not solved, but for a lost pole target; and the sentence."""
+WARNINGS = {
+    scale_unevenly: "Bone 'hips': its uneven scale shears the bones below it, and the chain may miss its target. Scale",
+    drive_rotation: "Bone 'thigh': a driver overrides its rotation. Remove that driver",
+    drive_scale: "Bone 'foot': a driver overrides its scale, so it cannot stretch. Remove that driver",
+    constrain: "Bone 'thigh': constraint 'Limit Rotation' moves it after the chain. Mute it",
+}
+"""What spoils a chain that is solved."""
+OTHERS = {
+    missing_pole_bone: "its pole target 'leg' has no bone 'nose'",
+    missing_end_bone: "its end bone 'fin' does not exist",
+    follow_a_bone: "bone 'thigh' follows 'hips' by its constraint 'Copy Rotation'",
+    hidden_target: "its target 'leg target' is hidden",
+    disabled_target: "its target 'leg target' is hidden",
+    excluded_target: "its target 'leg target' is hidden",
+    fk_keys: "Bones 'thigh', 'shin' have keys",
+    keyed_switch: "keys turn its chain on and off",
+}
+CURES_OF = {
+    no_target: ["NEW_TARGET"],
+    deleted_target: ["NEW_TARGET", "BRING_BACK_TARGET"],
+    deleted_pole: ["CLEAR_POLE", "BRING_BACK_POLE"],
+    missing_target_bone: ["NEW_TARGET"],
+    missing_pole_bone: ["CLEAR_POLE"],
+    target_below: ["NEW_TARGET"],
+    target_is_no_number: ["NEW_TARGET"],
+    too_many_bones: ["FEWER_BONES"],
+    missing_end_bone: ["CLEAR_END_BONE"],
+    shared_bone: ["FEWER_BONES"],
+    wrong_solver: ["AUTO_SOLVER"],
+    rest_position: ["POSE_POSITION"],
+    drive_rotation: ["REMOVE_DRIVERS"],
+    drive_scale: ["REMOVE_DRIVERS"],
+    constrain: ["MUTE_CONSTRAINT"],
+    follow_a_bone: ["REMOVE_CHAIN"],
+    scale_unevenly: ["RESET_SCALE"],
+    hidden_target: ["SHOW_TARGET"],
+    disabled_target: ["SHOW_TARGET"],
+    excluded_target: ["SHOW_TARGET"],
+    fk_keys: ["FOLLOW_MOTION", "MUTE_KEYS"],
+    keyed_switch: ["MUTE_SWITCH"],
+}
+"""The buttons below each sentence that take the trouble away."""
+CASES = [
+    (problem, (PROBLEMS | WARNINGS | OTHERS)[problem], cure) for problem, cures in CURES_OF.items() for cure in cures
+]
+
+
+def shown_cure(rig: Rig, words: str, kind: str) -> dict[str, str]:
+    """The options of the button of a kind in the panel, beside the sentence with these words."""
+    shown = chain_panel(rig, rig.bones[-1])
+    assert words in shown.text()
+    (wanted,) = {cure for cure in shown.cures() if cure[0] == kind}
+    return dict(zip(("kind", "bone", "what"), wanted, strict=True))
