@@ -14,6 +14,7 @@ from ik_addon.bake import formats
 from ik_addon.rig.blender.clips import Clip, clips_of, playing_alone
 
 from ..authoring.skeletons import FAMILIES, armature_of
+from ..helpers.once import once
 from ..rig.rigs import evaluated_copy, update
 from ..scenes import curve_bags, go_to, select
 
@@ -80,6 +81,7 @@ def numbered(count: int) -> list[str]:
     return [f"{kinds[k % len(kinds)]}.{k:03}" for k in range(count)]
 
 
+@once
 def rigged_character(as_bones: bool, **given: object) -> bpy.types.Object:
     """The same, rigged, and its feet lifted a little in every clip."""
     ob = new_character(**given)
