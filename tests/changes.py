@@ -22,11 +22,11 @@ from .rig.keys import fcurves, key, key_rotation, push_down
 from .rig.rigs import BoneSpec, Control, Rig, add_bones, editing, leg, new_armature, new_empty, update
 from .scenes import go_to, key_fk, second_chain, slide
 
-AHEAD, AFTER, EVERY, NOT_SOLVED = "Ahead of the Frame", "After the Frame", "Every Frame", ""
+AHEAD, AFTER, EVERY, VARIES = "Ahead of the Frame", "After the Frame", "Every Frame", ""
 """How a chain is solved live, as the panel says it."""
 SAMPLED, APART, HERE, REFUSED = "sampled", "in a scene of its own", "in the user's scene", "refused"
 """How a bake sees frames."""
-BAKED = {AHEAD: SAMPLED, AFTER: APART, EVERY: HERE, NOT_SOLVED: SAMPLED}
+BAKED = {AHEAD: SAMPLED, AFTER: APART, EVERY: HERE, VARIES: SAMPLED}
 """How a bake sees frames where nothing else is said, by the way in which a chain is solved live."""
 SMOOTH = [(0.0, -0.3, 0.4), (0.0, 0.6, 0.5), (0.0, -0.9, 0.8), (0.0, 0.2, 0.3)]
 
@@ -95,6 +95,41 @@ def made(name: str) -> Rig:
     update()
     go_to(1)
     return rig
+
+
+def hide(ob: bpy.types.Object, how: str) -> None:
+    """Take an object out of sight."""
+    scene, layer = bpy.context.scene, bpy.context.view_layer
+    if how == "hide_viewport":
+        ob.hide_viewport = True
+    elif how == "eye":
+        ob.hide_set(True)
+    elif how == "in another scene only":
+        bpy.data.scenes.new("other").collection.objects.link(ob)
+        scene.collection.objects.unlink(ob)
+    else:
+        collection = bpy.data.collections.new("hidden")
+        scene.collection.children.link(collection)
+        collection.objects.link(ob)
+        scene.collection.objects.unlink(ob)
+        shown = layer.layer_collection.children["hidden"]
+        if how == "collection hidden":
+            collection.hide_viewport = True
+        elif how == "collection's eye":
+            shown.hide_viewport = True
+        else:
+            shown.exclude = True
+    update()
+
+
+HIDDEN = (
+    "hide_viewport",
+    "eye",
+    "in another scene only",
+    "collection hidden",
+    "collection's eye",
+    "collection excluded",
+)
 
 
 def still(rig: Rig) -> bpy.types.Object:
@@ -792,6 +827,17 @@ def a_moved_chain_that_stretches(rig: Rig) -> None:
     held_by(rig.tip, new_empty("looked at", (0.5, -2.0, 0.0)), "DAMPED_TRACK").influence = 0.5
 
 
+@change()
+def object_carried(rig: Rig) -> None:
+    rig.ob.parent = bpy.data.objects["carrier"]
+    key(rig.ob.parent, "rotation_euler", [(0.0, 0.0, 0.0), (0.5, 0.0, 0.3), (0.0, -0.5, 1.0), (0.0, 0.0, 0.0)])
+
+
+@change(VARIES, baked=REFUSED)
+def target_nowhere_at_one_frame(rig: Rig) -> None:
+    fcurves(rig.target.ob)[0].keyframe_points[1].co.y = float("nan")
+
+
 # What is set
 
 
@@ -877,8 +923,8 @@ sets(
 sets("cone_set", "shin", analytic_ik_use_cone=True, analytic_ik_cone=0.6)
 sets("mode_changed", "thigh", rotation_mode="ZYX")
 sets("mode_changed_to_axis_angle", "shin", rotation_mode="AXIS_ANGLE")
-sets("chain_removed", "tip", NOT_SOLVED, analytic_ik_enabled=False)
-sets("in_rest", "ob.data", NOT_SOLVED, baked=REFUSED, pose_position="REST")
+sets("chain_removed", "tip", VARIES, analytic_ik_enabled=False)
+sets("in_rest", "ob.data", VARIES, baked=REFUSED, pose_position="REST")
 sets("blending", "tip", analytic_ik_use_rotation=True, analytic_ik_influence=0.5)
 sets("soft", "tip", analytic_ik_softness=0.4)
 sets("mirrored_and_uneven", "ob", scale=(-1.5, 0.7, 1.2))
@@ -895,7 +941,13 @@ sets("reach_set", "tip", analytic_ik_reach="HOLD")
 sets("use_rotation_set", "tip", analytic_ik_use_rotation=True)
 sets("straight_axis_set", "tip", analytic_ik_straight_axis="Z")
 sets("own_action_cleared", "ob.animation_data", keyed=True, action=None)
-sets("switched_off", "tip", NOT_SOLVED, keyed=True, analytic_ik_enabled=False)
+sets("switched_off", "tip", VARIES, keyed=True, analytic_ik_enabled=False)
+even, uneven, mirrored, none = [1.0] * 3, [1.3, 1.0, 0.8], [-1.0, 1.0, 1.0], [0.0] * 3
+keys("scaled_unevenly_at_some_frames", "hips", "scale", [even, even, uneven, even], VARIES, baked=HERE)
+keys("scaled_evenly", "hips", "scale", [even, [1.3] * 3, [0.8] * 3, even])
+keys("mirrored_at_some_frames", "hips", "scale", [even, even, mirrored, even], VARIES, baked=HERE)
+keys("object_scaled", "ob", "scale", [even, (1.3, 0.8, 1.0), (-1.0, 1.2, 0.7), [2.0] * 3])
+keys("object_of_no_size_at_one_frame", "ob", "scale", [even, none, even, even], VARIES, baked=REFUSED)
 keys("location_keyed", "thigh", "location", [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.1)])
 keys("influence_keyed", "tip", "analytic_ik_influence", [0.0, 1.0, 0.3, 1.0])
 keys("switch_keyed", "tip", "analytic_ik_enabled", [True, False, True, False], AFTER, "switch", baked=HERE)

@@ -15,7 +15,7 @@ from ik_addon.rig.pose import sources
 from ik_addon.rig.pose.track_reading import TrackReader
 from ik_addon.solvers import ChainError
 
-from ..changes import APART, CHANGES, HERE, REFUSED, SAMPLED, made
+from ..changes import APART, CHANGES, HERE, HIDDEN, REFUSED, SAMPLED, hide, made
 from ..helpers.feet import follow, footed_leg
 from ..helpers.films import assert_same_but_for_rounding, frames_gone_to
 from ..helpers.movers import drive, held_by, mover, turning
@@ -164,41 +164,6 @@ def test_chains_that_are_seen_in_different_ways_are_baked_together(name, other):
 
 
 # Hidden
-
-
-def hide(ob: bpy.types.Object, how: str) -> None:
-    """Take an object out of sight."""
-    scene, layer = bpy.context.scene, bpy.context.view_layer
-    if how == "hide_viewport":
-        ob.hide_viewport = True
-    elif how == "eye":
-        ob.hide_set(True)
-    elif how == "in another scene only":
-        bpy.data.scenes.new("other").collection.objects.link(ob)
-        scene.collection.objects.unlink(ob)
-    else:
-        collection = bpy.data.collections.new("hidden")
-        scene.collection.children.link(collection)
-        collection.objects.link(ob)
-        scene.collection.objects.unlink(ob)
-        shown = layer.layer_collection.children["hidden"]
-        if how == "collection hidden":
-            collection.hide_viewport = True
-        elif how == "collection's eye":
-            shown.hide_viewport = True
-        else:
-            shown.exclude = True
-    update()
-
-
-HIDDEN = (
-    "hide_viewport",
-    "eye",
-    "in another scene only",
-    "collection hidden",
-    "collection's eye",
-    "collection excluded",
-)
 
 
 def where_shown(name: str) -> Poses:

@@ -804,7 +804,11 @@ def test_what_is_simple_is_sampled_as_blender_evaluates_it(name):
 
 @pytest.mark.parametrize(
     "change",
-    [change for name, change in CHANGES.items() if not (change.drifts or name == "a_foreign_handler")],
+    [
+        change
+        for name, change in CHANGES.items()
+        if not (change.drifts or name in ("a_foreign_handler", "target_nowhere_at_one_frame"))
+    ],
     ids=str,
 )
 def test_what_is_simple_of_a_rig_is_sampled_as_blender_evaluates_it(change):
