@@ -7,9 +7,6 @@ from pathlib import Path
 
 import bpy
 
-FOLDER = Path(os.environ["BLENDER_USER_RESOURCES"]) / "characters"
-"""In the folder of these tests, which goes with them."""
-
 
 def once(build: Callable) -> Callable:
     """What builds an armature object, or several, in an empty scene: made anew for arguments that are new."""
@@ -22,8 +19,9 @@ def once(build: Callable) -> Callable:
             bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
             built = build(*arguments, **options)
             obs = built if isinstance(built, tuple) else (built,)
-            FOLDER.mkdir(exist_ok=True)
-            path = FOLDER / f"{build.__name__} {len(saved)}.blend"
+            # The folder of these tests goes with them; scripts without one have Blender's own.
+            folder = Path(os.environ.get("BLENDER_USER_RESOURCES", bpy.app.tempdir))
+            path = folder / f"{build.__name__} {len(saved)}.blend"
             bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=False)
             saved[key] = path, [ob.name for ob in obs]
         path, names = saved[key]

@@ -24,6 +24,7 @@ from ..helpers.stretching import (
     two_in_line,
 )
 from ..scenes import enter, go_to, pose_of, without_handlers
+from ..troubles import too_many_bones
 from .keys import fcurves, key
 from .rigs import (
     INHERIT_SCALE,
@@ -221,10 +222,6 @@ def switch_off(rig: Rig) -> None:
 
 def delete_target(rig: Rig) -> None:
     bpy.data.objects.remove(rig.target.ob)
-
-
-def too_many_bones(rig: Rig) -> None:
-    rig.tip.analytic_ik_chain_count = 9
 
 
 def another_solver(rig: Rig) -> None:

@@ -36,8 +36,7 @@ from ..scenes import (
     walking_leg,
     whole_state,
 )
-from .layouts import chain_panel, drawn, is_shown, press
-from .troubles import (
+from ..troubles import (
     CASES,
     deleted_target,
     disabled_target,
@@ -45,6 +44,7 @@ from .troubles import (
     scale_unevenly,
     shown_cure,
 )
+from .layouts import chain_panel, drawn, is_shown, press
 
 by_case = pytest.mark.parametrize(
     ("problem", "words", "kind"), CASES, ids=[f"{problem.__name__}-{kind}" for problem, _, kind in CASES]

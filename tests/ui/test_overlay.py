@@ -28,6 +28,7 @@ from ..rig.rigs import (
     update,
 )
 from ..scenes import enter, select, walking_leg
+from ..troubles import no_target, target_below, target_is_no_number, too_many_bones
 
 STATE_NAMES = {**dict(enumerate(Outcome)), shapes.ASTRAY: None}
 SEEDS = range(40)
@@ -234,24 +235,8 @@ def test_a_rolling_foot_is_read_as_it_is_solved():
 # What is broken
 
 
-def no_target(rig: Rig) -> None:
-    rig.tip.analytic_ik_target = None
-
-
 def missing_bone(rig: Rig) -> None:
     rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "nose"
-
-
-def too_many_bones(rig: Rig) -> None:
-    rig.tip.analytic_ik_chain_count = 9
-
-
-def target_below(rig: Rig) -> None:
-    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "foot"
-
-
-def target_is_no_number(rig: Rig) -> None:
-    rig.target.ob.location.x = float("nan")
 
 
 def no_size(rig: Rig) -> None:

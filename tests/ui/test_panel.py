@@ -16,6 +16,7 @@ from ik_addon.ui.panels.base import lines_of
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty
 from ..scenes import enter, link_from_library, second_chain, select, skin_of, walking_leg
+from ..troubles import PROBLEMS, WARNINGS, deleted_pole, too_many_bones, wrong_solver
 from .layouts import (
     Layout,
     advanced_panel,
@@ -28,7 +29,6 @@ from .layouts import (
     is_shown,
     nothing,
 )
-from .troubles import PROBLEMS, WARNINGS, deleted_pole, too_many_bones, wrong_solver
 
 pytestmark = pytest.mark.versions
 

@@ -2,9 +2,9 @@
 
 import bpy
 
-from ..rig.rigs import Rig, new_empty
-from ..scenes import go_to, key_fk, second_chain
-from .layouts import chain_panel
+from .rig.rigs import BoneSpec, Rig, new_armature, new_empty, update
+from .scenes import go_to, key_fk, second_chain
+from .ui.layouts import chain_panel
 
 
 def no_target(rig: Rig) -> None:
@@ -109,6 +109,63 @@ def keyed_switch(rig: Rig) -> None:
     go_to(5)
 
 
+def target_deleted_by_operator(rig: Rig) -> None:
+    with bpy.context.temp_override(selected_objects=[rig.target.ob]):
+        bpy.ops.object.delete()
+    assert rig.tip.analytic_ik_target
+
+
+def target_removed_from_the_file(rig: Rig) -> None:
+    bpy.data.objects.remove(rig.target.ob)
+    update()
+
+
+def target_at_infinity(rig: Rig) -> None:
+    rig.target.ob.animation_data_clear()
+    # Blender makes of it the largest number that it holds.
+    rig.target.ob.location = (float("inf"), -0.3, 0.4)
+
+
+def pole_at_nan(rig: Rig) -> None:
+    rig.tip.analytic_ik_pole_target = new_empty("pole", (float("nan"), 0.0, 0.0))
+
+
+def pole_too_far_away(rig: Rig) -> None:
+    rig.tip.analytic_ik_pole_target = new_empty("pole", (0.0, -1e20, 0.0))
+
+
+def pole_on_the_chain(rig: Rig) -> None:
+    rig.tip.analytic_ik_pole_target, rig.tip.analytic_ik_pole_subtarget = rig.ob, "foot"
+
+
+def bone_at_nan(rig: Rig) -> None:
+    rig.ob.pose.bones["hips"].location.x = float("nan")
+
+
+def target_is_the_chains_own_bone(rig: Rig) -> None:
+    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "thigh"
+
+
+def target_object_is_parented_to_the_chain(rig: Rig) -> None:
+    rig.target.ob.parent, rig.target.ob.parent_type, rig.target.ob.parent_bone = rig.ob, "BONE", "foot"
+
+
+def pole_object_is_carried_by_the_chain(rig: Rig) -> None:
+    carrier, pole = new_empty("carrier"), new_empty("pole")
+    carrier.parent, carrier.parent_type, carrier.parent_bone = rig.ob, "BONE", "thigh"
+    pole.parent = carrier
+    rig.tip.analytic_ik_pole_target = pole
+
+
+def target_bone_is_missing(rig: Rig) -> None:
+    other = new_armature("other", [BoneSpec("here", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))])
+    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = other, "gone"
+
+
+def target_has_no_bones_at_all(rig: Rig) -> None:
+    rig.tip.analytic_ik_subtarget = "gone"
+
+
 def no_length(rig: Rig) -> None:
     rig.ob.pose.bones["thigh"].scale = (0.0, 0.0, 0.0)
 
@@ -117,21 +174,35 @@ def no_scale(rig: Rig) -> None:
     rig.ob.scale = (0.0, 1.0, 1.0)
 
 
-PROBLEMS = {
+UNSOLVED = {
     no_target: "Bone 'shin': there is no target. Choose an object as its Target",
     deleted_target: "Bone 'shin': its target 'leg target' was deleted. Choose another one or clear it",
-    deleted_pole: "Bone 'shin': its pole target 'gone' was deleted. Choose another one or clear it",
+    target_deleted_by_operator: "Bone 'shin': its target 'leg target' was deleted. Choose another one or clear it",
+    target_removed_from_the_file: "Bone 'shin': there is no target. Choose an object as its Target",
     missing_target_bone: "Bone 'shin': its target 'leg' has no bone 'nose'. Choose one of that armature's bones",
+    target_bone_is_missing: "Bone 'shin': its target 'other' has no bone 'gone'. Choose one of that armature's bones",
+    target_has_no_bones_at_all: "Bone 'shin': its target 'leg target' has no bone 'gone'. Choose one of",
     too_many_bones: "Bone 'shin': its chain needs 9 bones and has 3 up to the root. Set Chain Length to 3",
     wrong_solver: "Bone 'shin': CIRCLE solves two bones, and this chain has 3. Use AUTO or TRIANGULATION",
     target_below: "Bone 'shin': its target bone 'foot' moves with the chain's own bone 'shin'. Choose one that is not",
+    target_is_the_chains_own_bone: "Bone 'shin': its target bone 'thigh' moves with the chain's own bone 'thigh'",
+    target_object_is_parented_to_the_chain: "its target 'leg target' moves with the chain's own bone 'shin'. Choose",
+    pole_on_the_chain: "Bone 'shin': its pole target bone 'foot' moves with the chain's own bone 'shin'. Choose",
+    pole_object_is_carried_by_the_chain: "its pole target 'pole' moves with the chain's own bone 'thigh'. Choose",
     target_is_no_number: "Bone 'shin': the location of its target 'leg target' is not a number. Clear",
-    shared_bone: "Bone 'shin': its bone 'hips' already belongs to the chain of 'hips'. Lower Chain Length until",
+    pole_at_nan: "Bone 'shin': the location of its pole target 'pole' is not a number. Clear the transform",
+    target_at_infinity: "Bone 'shin': the target has a value that is too large: (3.4e+38, -0.3, -1.6). Move it closer",
+    pole_too_far_away: "Bone 'shin': the pole has a value that is too large: (0, -1e+20, -2). Move it closer",
+    bone_at_nan: "the pose of bone 'thigh' holds values that are not numbers. Clear its transform and its parents'",
     no_length: "has no length. Lengthen it in Edit Mode, or clear its pose scale",
     no_scale: "Bone 'shin': the armature object 'leg' has a scale of zero. Give it a size",
+}
+"""For which a chain is not solved, and the sentence."""
+PROBLEMS = UNSOLVED | {
+    deleted_pole: "Bone 'shin': its pole target 'gone' was deleted. Choose another one or clear it",
+    shared_bone: "Bone 'shin': its bone 'hips' already belongs to the chain of 'hips'. Lower Chain Length until",
     rest_position: "Armature 'leg' is in Rest Position. Switch it to Pose Position",
 }
-"""For which a chain is not solved, but for a lost pole target; and the sentence."""
 WARNINGS = {
     scale_unevenly: "Bone 'hips': its uneven scale shears the bones below it, and the chain may miss its target. Scale",
     drive_rotation: "Bone 'thigh': a driver overrides its rotation. Remove that driver",
