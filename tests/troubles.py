@@ -183,7 +183,7 @@ UNSOLVED = {
     target_bone_is_missing: "Bone 'shin': its target 'other' has no bone 'gone'. Choose one of that armature's bones",
     target_has_no_bones_at_all: "Bone 'shin': its target 'leg target' has no bone 'gone'. Choose one of",
     too_many_bones: "Bone 'shin': its chain needs 9 bones and has 3 up to the root. Set Chain Length to 3",
-    wrong_solver: "Bone 'shin': CIRCLE solves two bones, and this chain has 3. Use AUTO or TRIANGULATION",
+    wrong_solver: "Bone 'shin': CIRCLE solves 2 bones, and this chain has 3. Use AUTO or TRIANGULATION",
     target_below: "Bone 'shin': its target bone 'foot' moves with the chain's own bone 'shin'. Choose one that is not",
     target_is_the_chains_own_bone: "Bone 'shin': its target bone 'thigh' moves with the chain's own bone 'thigh'",
     target_object_is_parented_to_the_chain: "its target 'leg target' moves with the chain's own bone 'shin'. Choose",
