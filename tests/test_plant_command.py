@@ -15,16 +15,15 @@ from ik_addon.planting.feet.curves import runs
 from ik_addon.planting.scene.limbs import kept_settings, keyed_contacts, source_of
 from ik_addon.solvers import ChainError
 
+from .helpers.commands import LEG, SECONDS, names, ran, sliding
 from .planting import bvh, clips
 from .rig.rigs import BoneSpec, evaluated_copy, new_armature, new_empty
 from .scenes import go_to, select, sliding_walk
-from .test_command_line import names, ran
 
 pytestmark = pytest.mark.versions
 
 TIPS = {"LeftLeg": "LeftToeBase", "RightLeg": "RightToeBase"}
 """By the last bone of each leg the joint at which its ball is."""
-LEG, SECONDS = 0.85, 3.0
 FRAMES = range(1, 92)
 
 
@@ -35,13 +34,6 @@ def folder(tmp_path) -> Path:
     (tmp_path / "notes.bvh").write_text("This is a shopping list.")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "still.blend"))
     return tmp_path
-
-
-def sliding(clip):
-    """The clip with a body, and feet with it, that goes a little less far than its steps."""
-    way = np.zeros((clip.frame_count, 3))
-    way[:, 0] = -0.12 * LEG * np.arange(clip.frame_count) / clip.fps
-    return clips.placed(clip, way)
 
 
 def armature() -> bpy.types.Object:
