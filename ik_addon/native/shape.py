@@ -8,8 +8,8 @@ import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from .. import messages
-from ..authoring.control_bones import has_editable_bones
 from ..rig.blender.animation import animated_channels, is_animated, is_driven
+from ..rig.blender.armatures import has_editable_bones
 from ..rig.blender.dependencies import movers_of
 from ..rig.data.relation import is_tie
 from ..rig.model.body import bodies_of

@@ -5,8 +5,6 @@ import bpy
 from ... import messages
 from ...authoring.blender_ik import is_adopted
 from ...authoring.selection import Focus, active_armature, active_bone, focus
-from ...native.measuring import problem_of
-from ...native.mechanism import key_of, native_settings
 from ...rig.data.settings import PREFIX, is_native, settings_of
 from ...rig.live.state import way_of
 from ...rig.model.foot import end_bone, possible_end_bones
@@ -76,6 +74,8 @@ def draw_choice(layout: bpy.types.UILayout, context: bpy.types.Context, shown: F
 
 def draw_state(layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.types.PoseBone) -> None:
     """Whether a chain is on and on its target, and what keeps it from that."""
+    from ...native.measuring import problem_of
+
     column = layout.column(align=True)
     column.use_property_split = False
     row = column.row(align=True)
@@ -116,6 +116,8 @@ def draw_animation_settings(layout: bpy.types.UILayout, tip: bpy.types.PoseBone)
 
 def draw_native_settings(layout: bpy.types.UILayout, tip: bpy.types.PoseBone) -> None:
     """The settings that a native chain has: custom properties, which Blender shows without the add-on too."""
+    from ...native.mechanism import key_of, native_settings
+
     column = layout.column()
     for name in native_settings(tip):
         column.prop(tip, f'["{key_of(name)}"]', text=tip.bl_rna.properties[PREFIX + name].name)

@@ -4,9 +4,8 @@ import bpy
 
 from ... import messages
 from ...authoring.blender_ik import adoptable
-from ...authoring.control_bones import has_editable_bones
 from ...authoring.selection import all_tips, character_of
-from ...rig.blender.armatures import is_changeable
+from ...rig.blender.armatures import has_editable_bones, is_changeable
 from ...rig.data.control_links import has_controls
 from ...rig.data.settings import is_native, switched_tips
 from ...rig.model.order import live_tips
