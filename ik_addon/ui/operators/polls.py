@@ -54,7 +54,8 @@ def none_live(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
 
 def neither_live_nor_native(context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What an armature without chains lacks. Once all are native, Blender still asks for the options of that step."""
-    return "" if native_tips(ob) else none_live(context, ob)
+    missing = none_live(context, ob)
+    return "" if missing and native_tips(ob) else missing
 
 
 def nothing_to_check(context: bpy.types.Context, ob: bpy.types.Object) -> str:

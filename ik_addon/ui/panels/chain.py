@@ -74,8 +74,6 @@ def draw_choice(layout: bpy.types.UILayout, context: bpy.types.Context, shown: F
 
 def draw_state(layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.types.PoseBone) -> None:
     """Whether a chain is on and on its target, and what keeps it from that."""
-    from ...native.measuring import problem_of
-
     column = layout.column(align=True)
     column.use_property_split = False
     row = column.row(align=True)
@@ -89,8 +87,11 @@ def draw_state(layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.
     ob = tip.id_data
     state = states_of(ob, [tip.name], context.view_layer.depsgraph)[tip.name]
     draw_status(column, context, tip, state)
-    if is_native(tip) and (sentence := problem_of(tip, context.view_layer.depsgraph)):
-        draw_problem(layout, context, Problem(sentence))
+    if is_native(tip):
+        from ...native.measuring import problem_of
+
+        if sentence := problem_of(tip, context.view_layer.depsgraph):
+            draw_problem(layout, context, Problem(sentence))
     if not tip.analytic_ik_enabled or running() is not None:
         return
     if state.problem is not None:

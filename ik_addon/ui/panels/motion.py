@@ -10,6 +10,7 @@ from ...rig.data.control_links import has_controls
 from ...rig.data.export_stash import has_aside
 from ...rig.data.held_feet import HoldRecord, holds_of
 from ...rig.data.settings import native_tips
+from ...rig.model.order import live_tips
 from ...rig.pose.reading import control_words
 from ..base import length_words, registration_of, slides_words
 from ..operators.chains import ANALYTIC_IK_OT_make_live, ANALYTIC_IK_OT_make_native
@@ -181,7 +182,7 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
         layout.operator(ANALYTIC_IK_OT_bake_for_export.bl_idname, icon="EXPORT")
         native = native_tips(ob)
         row = layout.row(align=True)
-        if any(tip not in native for tip in all_tips(ob)):
+        if live_tips(ob) or any(tip not in native for tip in all_tips(ob)):
             row.operator(ANALYTIC_IK_OT_make_native.bl_idname, icon=NATIVE_ICON)
         if native:
             row.operator(ANALYTIC_IK_OT_make_live.bl_idname, icon="LOOP_BACK")
