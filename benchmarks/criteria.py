@@ -16,8 +16,9 @@ from time import perf_counter
 import bpy
 import numpy as np
 
+from ik_addon.planting.feet import contacts_of
 from ik_addon.planting.feet.clip import LegMotion
-from ik_addon.planting.feet.contacts import find_contacts, sole_of
+from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.options import Options
 from ik_addon.planting.feet.planning import FootPlan, plan
 
@@ -116,7 +117,7 @@ def of_labels(clip: LegMotion, truth: np.ndarray, where: slice) -> dict[str, flo
     found: dict[str, list[float]] = {}
     for case in cases(clip):
         sole, kind = sole_of(case.clip), "spoiled" if case.spoiled else "clean"
-        contacts = find_contacts(case.clip, sole, Options())
+        contacts = contacts_of(case.clip, sole).touching
         naive = measures.naive_contacts(case.clip, sole)
         found.setdefault(kind, []).append(measures.agreement(contacts[..., where], truth[..., where]))
         found.setdefault(f"{kind} naive", []).append(measures.agreement(naive[..., where], truth[..., where]))
@@ -156,7 +157,7 @@ def rows(capture: LegMotion, characters: list[LegMotion], labeled: list[tuple[Le
 
     def counts(clip: LegMotion) -> float:
         each = [clips.every(clip, step) for step in (1, 2, 4, 5)]
-        numbers = [measures.lock_count(find_contacts(one, sole_of(one), Options())) for one in each]
+        numbers = [measures.lock_count(contacts_of(one).touching) for one in each]
         return float(max(numbers) - min(numbers))
 
     spoiled = max(counts(clips.degraded(capture, *spoil)) for spoil in SPOILED)

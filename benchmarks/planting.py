@@ -18,6 +18,7 @@ from ik_addon.planting import last_report
 from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.contacts import HeelAndBall, sole_of
 from ik_addon.planting.feet.measures import measured
+from ik_addon.planting.scene.limbs import source_of
 from ik_addon.planting.scene.reading import ball_of_chain, leg_tips
 from ik_addon.rig.model.foot import end_bone
 from ik_addon.rig.model.limb import chain_bones, end_in_tip, posed_joints
@@ -106,7 +107,7 @@ def _row(ob: bpy.types.Object, name: str) -> tuple[object, ...]:
     legs = Legs(ob)
     bpy.ops.analytic_ik.plant_feet("EXEC_DEFAULT")
     # The captured motion, and then that of the plan.
-    planted, report = ob.animation_data.action, last_report()
+    report = last_report()
     first, last, _ = report["frames"]
     frames = np.arange(first, last + 1.0)
     began = perf_counter()
@@ -117,7 +118,8 @@ def _row(ob: bpy.types.Object, name: str) -> tuple[object, ...]:
     between = legs.seen(np.arange(first, last + 0.01, 0.25))
     for tip in legs.tips:
         tip.analytic_ik_enabled = False
-    source = planted.analytic_ik_planted_from
+    source = source_of(ob)
+    assert source is not None
     ob.animation_data.action = source
     before = legs.seen(frames)
     sole = sole_of(before)

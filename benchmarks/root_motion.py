@@ -17,7 +17,8 @@ from ik_addon.planting import plant
 from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.measures import measured
-from ik_addon.planting.feet.treadmill import Standing, belt_of
+from ik_addon.planting.feet.options import Options
+from ik_addon.planting.feet.treadmill import stands_on
 from ik_addon.planting.scene.limbs import keyed_contacts
 from ik_addon.planting.scene.reading import leg_tips, legs_of, shown
 from ik_addon.travel import make_loop, put_in_place, to_hips, to_root, travel
@@ -82,7 +83,7 @@ def film(ob: bpy.types.Object) -> Motion:
 def feet(ob: bpy.types.Object) -> LegMotion:
     """Its legs, seen from the ground that they walk on."""
     clip = finish(shown(bpy.context, ob, legs_of(ob), FRAMES))
-    return Standing(belt_of(clip, sole_of(clip)), None).seen_from(clip)
+    return stands_on(clip, Options())[0].seen_from(clip)
 
 
 def moved(before: Motion, after: Motion) -> str:

@@ -99,7 +99,7 @@ NUMBER_NOT_FINITE = Clause("{what} is not a finite number: {value}. Give a numbe
 NO_LENGTH = Clause("{what} has no length. Give a direction.")
 TOO_FEW_POINTS = Clause("a chain needs two points or more, got {count}. Give its root and the end of each link.")
 NO_SOLVER = Clause("there is no solver '{solver}'. There are AUTO, {solvers}.")
-SOLVES_TWO_BONES = Clause("{solver} solves two bones, and this chain has {count}. Use AUTO or TRIANGULATION.")
+SOLVES_OTHERS = Clause("{solver} solves {links} bones, and this chain has {count}. Use AUTO or TRIANGULATION.")
 SOFTNESS_OUT_OF_RANGE = Clause("the softness is {softness}. Give a part of the chain's length from 0 to 0.5.")
 STRETCH_OUT_OF_RANGE = Clause("the max stretch is {stretch}. Give a ratio of 1 or more.")
 NO_ROWS = Clause("rows are chains that need not keep their FK shape. Use solve for other chains.")
@@ -144,7 +144,7 @@ NATIVE_ACTION_LINKED = Clause(
     "action '{action}' has keys of its settings and is linked. Make it local, or make the chain native in its own file."
 )
 NATIVE_BODY = Clause("bone '{body}' follows its limbs. Bake it, or set its Body Follows to 0.")
-NATIVE_CCD = Clause("its Solver is CCD, which has no native form. Set it to Automatic, or bake the chain.")
+NATIVE_SOLVER = Clause("its Solver is {solver}, which has no native form. Set it to Automatic, or bake the chain.")
 NATIVE_FLIP = Clause("its Flip Bend has no native form. Switch it off, or bake the chain.")
 NATIVE_LEAST_MOTION = Clause("its Preserve FK Shape has no native form. Switch it off, or bake the chain.")
 NATIVE_CONE = Clause("the Max Bend of bone '{limited}' has no native form. Switch it off, or bake the chain.")
@@ -283,8 +283,22 @@ NO_GROUND = Refusal("The ground has no object. Choose a mesh object.")
 GROUND_NO_MESH = Refusal("Ground '{object}': it is no mesh. Choose a mesh object.")
 GROUND_WITHOUT_FACES = Refusal("Ground '{object}': its mesh has no faces. Choose another object.")
 NO_CONTACT = Refusal(
-    "Armature '{armature}': no foot stands still in these frames. Key the Contact of a leg, or choose other frames."
+    "Armature '{armature}': no foot stands still in these frames. Choose other frames, or leave them as they are."
 )
+NO_FOOT_DOWN = Refusal(
+    "Armature '{armature}': no foot reaches the ground in these frames. Choose other frames, or leave them as they are."
+)
+BODY_LIES = Refusal(
+    "Armature '{armature}': the body lies or sits in these frames. Choose other frames, or leave them as they are."
+)
+PLANTED_WORSE = Refusal(
+    "Armature '{armature}': planting makes these frames worse: {figures}. Leave them as they are, or plant anyway."
+)
+WORSE_SLIDE = Part("feet slide by {after:.2f} of a leg, before by {before:.2f}")
+WORSE_KNEES = Part("knees bend at {after:.1f} radians a second, before at {before:.1f}")
+WORSE_LOOP = Part("the ends of the loop are {after:.2f} of a leg apart, before {before:.2f}")
+WORSE_SUNKEN = Part("feet sink in by {after:.2f} of a leg, before by {before:.2f}")
+WORSE_BODY = Part("the body moves by {after:.2f} of a leg")
 NOT_PLANTED = Refusal("Armature '{armature}': its action was not made by Plant Feet. Press Plant Feet first.")
 NO_LEG_TO_CHECK = Refusal("Armature '{armature}': it has no leg that can be found. Add chains to its legs.")
 HELD_GONE = Clause("the object that it is locked to is gone. Choose another object.")
@@ -527,6 +541,7 @@ MATCH_LEFT_OUT = Part(". The source does not have: {tips}")
 HELD = Note("{tip}: {contacts} with {held}, frames {first}-{last}")
 HELD_LOST = Note("{tip}: {contacts} with an object that is gone, frames {first}-{last}")
 SLIDES = Note("{tip}: {steps}, slide {slides}")
+KNEE_MAY_POP = Note("{tip}: the knee may pop at frame {frame}")
 BODY_MOVED = Note("Body '{bone}' moves by up to {shift}")
 IN_PLACE = Note("The clip stays in place. For feet that do not slide, move the character at {speed} per second.")
 LEGS_UNREACHED = Note("Out of reach: {frames}, the first is {frame}")

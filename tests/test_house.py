@@ -4,6 +4,7 @@ Nothing is imported here: the sources are parsed, so that an import inside a fun
 """
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -183,6 +184,74 @@ def twice(sources):
 def test_no_class_name_stands_twice():
     assert twice(["class A: pass", "class B: pass", "class A(B): pass"]) == ["A"]
     assert twice([path.read_text() for path in (CHECKOUT / "ik_addon").rglob("*.py")]) == []
+
+
+# Where a chain's controls are read one by one; all others ask `target_and_pole`, or read a chain.
+CONTROLS_IN = ("rig/data/settings.py", "rig/model/order.py", "rig/pose/", "ui/view/chains.py")
+KINDS_IN = "rig/blender/dependencies.py"
+CONSTRAINT_KINDS = re.compile(r"(COPY|LIMIT)_[A-Z]+|[A-Z]+_TRACK|SPLINE_IK|CHILD_OF|SHRINKWRAP|FOLLOW_PATH")
+
+
+def beside(sources):
+    """What is done a second time: whose one place is elsewhere."""
+    for path, text in sources.items():
+        for node in ast.walk(ast.parse(text)):
+            reads = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+            if reads and node.attr == "analytic_ik_pole_subtarget" and not path.startswith(CONTROLS_IN):
+                yield f"{path}:{node.lineno} reads a chain's controls: ask target_and_pole"
+            if isinstance(node, ast.Set) and path != KINDS_IN:
+                words = [each.value for each in node.elts if isinstance(each, ast.Constant)]
+                if any(isinstance(word, str) and CONSTRAINT_KINDS.fullmatch(word) for word in words):
+                    yield f"{path}:{node.lineno} has kinds of constraints of its own: ask kind_of"
+
+
+def test_nothing_is_done_beside_the_one_place_for_it():
+    root = CHECKOUT / "ik_addon"
+    assert list(beside({path.relative_to(root).as_posix(): path.read_text() for path in root.rglob("*.py")})) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "complaint"),
+    [
+        ("authoring/legs.py", "pair = tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget", "target_and_pole"),
+        ("bake/report.py", "TURNING = {'COPY_ROTATION', 'DAMPED_TRACK'}", "kind_of"),
+    ],
+)
+def test_what_is_done_beside_is_found(path, text, complaint):
+    (found,) = beside({path: text})
+    assert found.startswith(f"{path}:1") and complaint in found
+
+
+LONG = 50
+# Those that are longer; none may join them.
+LONG_FUNCTIONS = {
+    "authoring/controls.py add_chain",
+    "batch/cluster.py answers",
+    "matching/match.py source_matched",
+    "planting/scene/lock.py locked",
+    "planting/scene/plant.py planted",
+    "planting/scene/whole_clip.py all_clips_planted",
+    "rig/live/armature_plan.py __init__",
+    "rig/live/handlers.py _after_update",
+    "rig/live/plan.py __init__",
+    "rig/pose/solving.py solve_scene",
+    "solvers/any_chain.py triangulation",
+}
+
+
+def long_functions(sources):
+    """The functions of LONG lines and more, docstrings included."""
+    for path, text in sources.items():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno + 1 >= LONG:
+                yield f"{path} {node.name}"
+
+
+def test_no_more_functions_get_long():
+    assert list(long_functions({"a.py": "def short(): pass\ndef long():\n" + "    pass\n" * 49})) == ["a.py long"]
+    root = CHECKOUT / "ik_addon"
+    found = long_functions({path.relative_to(root).as_posix(): path.read_text() for path in root.rglob("*.py")})
+    assert set(found) - LONG_FUNCTIONS == set()
 
 
 def test_blenders_door_imports_nothing_until_it_is_opened():

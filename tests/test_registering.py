@@ -196,7 +196,7 @@ def test_nothing_is_left_where_a_class_fails(switched_off, monkeypatch):
     assert works()
 
 
-@pytest.mark.parametrize(("where", "name"), [(kept, "register"), (relation, "register"), (settings, "_properties")])
+@pytest.mark.parametrize(("where", "name"), [(kept, "register"), (relation, "register"), (settings.Setting, "made")])
 def test_nothing_is_left_where_the_settings_fail(where, name, switched_off, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(where, name, lambda *_: {}["missing"])

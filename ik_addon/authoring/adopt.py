@@ -11,12 +11,12 @@ from mathutils import Matrix, Quaternion, Vector
 
 from .. import messages
 from ..bake.stepping import stepping_apart
-from ..rig.blender.animation import animated_channels, current_fcurve_collections
+from ..rig.blender.animation import animated_channels, current_fcurve_collections, driver_at
 from ..rig.blender.armatures import bones_below
 from ..rig.blender.dependencies import movers_of
 from ..rig.blender.rotations import Raw, quaternion_of, raw_of, raw_values
 from ..rig.data import settings
-from ..rig.data.settings import Settings, check_switchable, is_native
+from ..rig.data.settings import Settings, check_switchable, is_native, path_of
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.limb import Limb, fk_chain
 from ..rig.pose.posing import write_fk
@@ -36,11 +36,10 @@ from .blender_ik import (
     keep,
     mute_path,
     record_of,
-    setting_path,
 )
 from .control_collections import home_of
 from .controls import new_empty, take_off
-from .keys import copy_animation, driver_at, remove_animation
+from .keys import copy_animation, remove_animation
 
 _MOST_FRAMES = 60
 """More keyed frames than this are thinned out evenly: each is evaluated."""
@@ -367,9 +366,9 @@ def _carry_out(plan: _Plan) -> None:
         tip.analytic_ik_use_rotation = True
     mute, animated = mute_path(plan.held), []
     if mute:
-        copy_animation(ob, mute, setting_path(tip, "enabled"), inverted=mute.endswith(".mute"))
+        copy_animation(ob, mute, path_of(tip, "enabled"), inverted=mute.endswith(".mute"))
         animated.append("enabled")
-    if copy_animation(ob, influence_path(plan.held), setting_path(tip, "influence")):
+    if copy_animation(ob, influence_path(plan.held), path_of(tip, "influence")):
         animated.append("influence")
     # Written as it reads back: channels hold single precision.
     fk = {

@@ -11,7 +11,7 @@ from ..messages import Message
 from ..rig.blender.animation import animated_paths, is_animated, is_driven
 from ..rig.blender.rotations import Raw
 from ..rig.data.relation import is_tie
-from ..rig.data.settings import Settings
+from ..rig.data.settings import Settings, path_of
 from ..rig.model.foot import end_bone
 from ..rig.model.order import live_tips
 from ..rig.status.problems import check_changeable
@@ -77,15 +77,10 @@ def animated_by_adopting(tip: bpy.types.PoseBone) -> tuple[str, ...]:
     if not is_adopted(tip):
         return ()
     try:
-        return tuple(setting_path(tip, name) for name in record_of(tip).animated)
+        return tuple(path_of(tip, name) for name in record_of(tip).animated)
     except ChainError:
         # The chain is removed all the same.
         return ()
-
-
-def setting_path(tip: bpy.types.PoseBone, name: str) -> str:
-    """The RNA path of a setting of a chain."""
-    return f"{tip.path_from_id()}.analytic_ik_{name}"
 
 
 _APART = 1e-3
@@ -207,8 +202,8 @@ def _check_animation(held: Held) -> None:
     paths = set(animated_paths(ob))
     if mute and influence in paths:
         raise held.error(messages.IK_MUTE_ANIMATED)
-    own = {setting_path(tip, name) for name in Settings.__dataclass_fields__}
-    if paths & own or curves_at(ob, setting_path(tip, "influence")):
+    own = {path_of(tip, name) for name in Settings.__dataclass_fields__}
+    if paths & own or curves_at(ob, path_of(tip, "influence")):
         raise held.error(messages.IK_CHAIN_ANIMATED)
     for curve in curves_at(ob, mute or influence):
         if not curve.id_data.is_editable:

@@ -13,6 +13,8 @@ from mathutils import Matrix, Quaternion, Vector
 from .. import messages
 from ..rig.blender.armatures import has_editable_bones
 from ..rig.blender.clips import has_keys
+from ..rig.blender.dependencies import aims_of, constraints_of
+from ..rig.data.settings import target_and_pole
 from ..rig.live import handlers as live
 from ..rig.model.limb import BoneReading, end_in_tip
 from ..rig.pose.reading import ArmatureReader, SceneReader
@@ -432,15 +434,7 @@ def _unkeyed(ob: bpy.types.Object, name: str) -> str:
 
 def followed_bones_of(ob: bpy.types.Object) -> set[tuple[bpy.types.Object, str]]:
     """The bones that the chains of an armature object follow, with their armature objects."""
-    return {
-        (target, bone)
-        for tip in ob.pose.bones
-        for target, bone in (
-            (tip.analytic_ik_target, tip.analytic_ik_subtarget),
-            (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
-        )
-        if target is not None and bone
-    }
+    return {(control, bone) for tip in ob.pose.bones for control, bone in target_and_pole(tip) if bone}
 
 
 # Taken off again
@@ -479,22 +473,11 @@ def is_unused_bone(control: Control) -> bool:
     for other in bpy.data.objects:
         if other.parent in users and other.parent_type == "BONE" and other.parent_bone == name:
             return False
-        if any(_names(constraint, users, name) for constraint in other.constraints):
+        if any(bone == name and aim in users for _, each in constraints_of(other) for aim, bone in aims_of(each)):
             return False
-        if other.type != "ARMATURE":
-            continue
-        if any((user, name) in followed_bones_of(other) for user in users):
-            return False
-        if any(_names(constraint, users, name) for bone in other.pose.bones for constraint in bone.constraints):
+        if other.type == "ARMATURE" and any((user, name) in followed_bones_of(other) for user in users):
             return False
     return True
-
-
-def _names(constraint: bpy.types.Constraint, users: set[bpy.types.Object], bone: str) -> bool:
-    pairs = [(getattr(constraint, "target", None), getattr(constraint, "subtarget", ""))]
-    pairs.append((getattr(constraint, "pole_target", None), getattr(constraint, "pole_subtarget", "")))
-    pairs += [(each.target, each.subtarget) for each in getattr(constraint, "targets", ())]
-    return any(target in users and name == bone for target, name in pairs)
 
 
 # Where things are

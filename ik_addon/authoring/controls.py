@@ -15,7 +15,7 @@ from ..rig.blender.armatures import indices_of
 from ..rig.blender.dependencies import check_unmoved
 from ..rig.blender.rotations import SCALE, Raw, raw_values
 from ..rig.data import settings
-from ..rig.data.settings import check_switchable, mute_switch
+from ..rig.data.settings import check_switchable, mute_setting
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.foot import end_bone, possible_end_bones
 from ..rig.model.limb import BoneReading, Limb, chain_bones, factors, fk_chain, fk_joints, known_bones, present_ratio
@@ -163,15 +163,11 @@ def add_chain(
         else:
             made = _make_empties(home, reader, tip, 0.1 * chain.length, target_armature, pole_armature)
         target, pole = target or made[0], pole or made[1]
-        # What an earlier chain left here, a swivel or a target's bone, is none of this one's.
+        # An earlier chain may have left a swivel or a target's bone here.
         settings.clear_settings(tip)
-        tip.analytic_ik_target, tip.analytic_ik_subtarget = target.ob, target.bone
-        if pole is not None:
-            tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget = pole.ob, pole.bone
-        tip.analytic_ik_chain_count = chain_count
-        tip.analytic_ik_solver = solver
-        tip.analytic_ik_straight_axis = straight_axis
-        tip.analytic_ik_end_bone = end
+        set_controls(tip, target, pole)
+        tip.analytic_ik_chain_count, tip.analytic_ik_solver = chain_count, solver
+        tip.analytic_ik_straight_axis, tip.analytic_ik_end_bone = straight_axis, end
         tip.analytic_ik_least_motion = len(bones) > 2
         tip.analytic_ik_enabled = True
         tip.analytic_ik_use_rotation = bool(end) and (limb is None or limb.rides) and _is_free_end(tip)
@@ -229,7 +225,7 @@ def take_off(tip: bpy.types.PoseBone, keep_pose: bool) -> None:
         bone.property_unset("analytic_ik_rigid")
     if keep_pose:
         write_fk(ob, shown_pose(tip, [bone.name for bone in turned]))
-    mute_switch(ob, tip)
+    mute_setting(tip, "enabled")
     settings.clear_settings(tip)
 
 
@@ -249,13 +245,16 @@ def shown_pose(tip: bpy.types.PoseBone, turned: Iterable[str]) -> dict[Channel, 
     return found | scales
 
 
+def set_controls(tip: bpy.types.PoseBone, target: Control, pole: Control | None) -> None:
+    """Let a chain have these controls."""
+    tip.analytic_ik_target, tip.analytic_ik_subtarget = target.ob, target.bone
+    if pole is not None:
+        tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget = pole.ob, pole.bone
+
+
 def controls_of(tip: bpy.types.PoseBone) -> list[Control]:
     """The target and the pole target of a chain."""
-    found = (
-        (tip.analytic_ik_target, tip.analytic_ik_subtarget),
-        (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
-    )
-    return [Control(ob, bone) for ob, bone in found if ob is not None]
+    return [Control(ob, bone) for ob, bone in settings.target_and_pole(tip)]
 
 
 def unused(controls: Iterable[Control]) -> list[Control]:

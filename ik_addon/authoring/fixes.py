@@ -10,7 +10,7 @@ from ..rig.blender import animation
 from ..rig.blender.armatures import is_changeable
 from ..rig.blender.clips import motion_frames
 from ..rig.data.relation import in_any_collection
-from ..rig.data.settings import mute_switch
+from ..rig.data.settings import mute_setting
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.limb import chain_bones, known_bones
 from ..rig.model.order import live_tips
@@ -106,9 +106,7 @@ def _pose_position(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: 
 
 
 def _remove_drivers(_context: bpy.types.Context, bone: bpy.types.PoseBone, channel: str) -> str:
-    data, prefix = bone.id_data.animation_data, f"{bone.path_from_id()}.{channel}"
-    for driver in [driver for driver in data.drivers if driver.data_path.startswith(prefix)] if data else ():
-        data.drivers.remove(driver)
+    animation.remove_drivers(bone.id_data, f"{bone.path_from_id()}.{channel}")
     return messages.DRIVERS_REMOVED(channel=channel)
 
 
@@ -174,7 +172,7 @@ def _mute_keys(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str)
 
 def _mute_switch(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: str) -> str:
     _check_action(tip)
-    mute_switch(tip.id_data, tip)
+    mute_setting(tip, "enabled")
     return messages.SWITCHED_BY_HAND()
 
 

@@ -14,7 +14,7 @@ from ..bake.stepping import stepping, stepping_apart
 from ..rig.blender.animation import animated_paths
 from ..rig.blender.armatures import armature_named, armature_objects, posed_armatures
 from ..rig.blender.rotations import LOCATION, SCALE, Raw, continuous_numbers, rotation_in
-from ..rig.data.settings import settings_of
+from ..rig.data.settings import path_of, settings_of, target_and_pole
 from ..rig.live.handler_lists import others_handle_frames
 from ..rig.model.limb import Limb, chain_bones, fk_joints
 from ..rig.model.order import ChainName, chain_order, live_tips, objects_of
@@ -39,8 +39,7 @@ def checked_controls(
     for ob in {tip.id_data for tip in tips}:
         for other in map(ob.pose.bones.get, live_tips(ob)):
             if other not in tips:
-                owners[other.analytic_ik_target, other.analytic_ik_subtarget] = other
-                owners[other.analytic_ik_pole_target, other.analytic_ik_pole_subtarget] = other
+                owners |= dict.fromkeys(target_and_pole(other), other)
     for tip in tips:
         settings = settings_of(tip)
         try:
@@ -57,7 +56,7 @@ def checked_controls(
                     check_keyable(control.ob)
             animated = set(animated_paths(tip.id_data))
             for name in BEND_SETTINGS:
-                if f"{tip.path_from_id()}.analytic_ik_{name}" in animated:
+                if path_of(tip, name) in animated:
                     raise ChainError(messages.SETTING_ANIMATED(setting=name.replace("_", " ")))
         except ChainError as error:
             raise error.of(messages.BONE(bone=tip.name)) from error

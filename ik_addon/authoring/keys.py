@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import bpy
 
 from ..bake.certificate import TROUBLES, Certificate
-from ..rig.blender.animation import current_fcurve_collections, fcurve_homes
+from ..rig.blender.animation import current_fcurve_collections, driver_at, fcurve_homes
 
 _STEP = 1e-6
 """So little below 1 a switch counts as on: for Blender nothing below 1 is."""
@@ -16,11 +16,6 @@ def curves_at(ob: bpy.types.Object, path: str) -> list[bpy.types.FCurve]:
     """The F-Curves that animate a property of an object."""
     found = (home.find(path) for home in fcurve_homes(ob))
     return [curve for curve in found if curve is not None]
-
-
-def driver_at(ob: bpy.types.Object, path: str) -> bpy.types.FCurve | None:
-    """The driver of a property of an object."""
-    return ob.animation_data.drivers.find(path) if ob.animation_data else None
 
 
 def copy_animation(ob: bpy.types.Object, path: str, copy_path: str, inverted: bool = False) -> bool:

@@ -7,6 +7,7 @@ import bpy
 from mathutils import Matrix, Quaternion
 
 from .. import messages
+from ..rig.blender.animation import drivers_of
 from ..rig.blender.armatures import is_changeable
 from ..rig.blender.dependencies import carriers
 from ..rig.blender.rotations import (
@@ -70,8 +71,8 @@ def check_control(control: Control) -> None:
             raise ChainError(messages.CONTROL_CONSTRAINED(constraint=constraint.name, control=control.shown))
     if control.bone and control.owner.bone.use_connect:
         raise ChainError(messages.CONTROL_CONNECTED(control=control.shown))
-    data, prefix = control.ob.animation_data, f"{control.owner.path_from_id()}." if control.bone else ""
-    driven = {driver.data_path for driver in data.drivers} if data else set()
+    prefix = f"{control.owner.path_from_id()}." if control.bone else ""
+    driven = {driver.data_path for driver in drivers_of(control.ob)}
     for mode in control.modes:
         path = channel_of(mode)[0]
         if prefix + path in driven:

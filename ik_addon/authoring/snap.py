@@ -10,11 +10,12 @@ from .. import messages
 from ..bake.clips import clips_made, frames_of
 from ..bake.keys import check_keyable, check_undriven, write_keys
 from ..bake.stepping import Steps, at_once
+from ..rig.blender.animation import driver_at
 from ..rig.blender.armatures import armature_named, tag_pose
 from ..rig.blender.clips import Clip, play, playing_clip
 from ..rig.blender.rotations import LOCATION, Raw, channel_of
 from ..rig.data.control_clips import let_controls_play, partner, partner_made, separate_controls
-from ..rig.data.settings import settings_of
+from ..rig.data.settings import path_of, settings_of
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.foot import possible_end_bones
 from ..rig.model.limb import Limb, chain_bones, fk_joints
@@ -290,8 +291,7 @@ def _switching(tips: Sequence[bpy.types.PoseBone]):
     """Everything as before if a switch fails. Raises ChainError if the influence cannot be set."""
     for tip in tips:
         check_changeable(tip.id_data)
-        data = tip.id_data.animation_data
-        if data is not None and data.drivers.find(f"{tip.path_from_id()}.{_INFLUENCE}") is not None:
+        if driver_at(tip.id_data, path_of(tip, "influence")) is not None:
             raise ChainError(messages.INFLUENCE_DRIVEN(bone=tip.name))
     changed = [tip.id_data for tip in tips] + [control.ob for control in _controls(tips)]
     return all_or_nothing(list(dict.fromkeys(changed)), keys=True)

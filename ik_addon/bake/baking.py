@@ -9,7 +9,7 @@ import numpy as np
 from .. import messages
 from ..rig.blender.armatures import armature_named, bones_below, posed_armatures
 from ..rig.blender.rotations import LOCATION, SCALE
-from ..rig.data.settings import check_switchable, clear_settings, mute_following, mute_switch, switched_tips
+from ..rig.data.settings import check_switchable, clear_settings, mute_setting, switched_tips
 from ..rig.data.undoing import all_or_nothing
 from ..rig.live import handlers as live
 from ..rig.live.scene_plan import ScenePlan
@@ -217,8 +217,8 @@ def _silence(carried: Mapping[ChainName, Sequence[str]]) -> None:
     for chain, bones in carried.items():
         ob = armature_named(chain.armature)
         for name in bones:
-            mute_following(ob, ob.pose.bones[name])
-        mute_switch(ob, ob.pose.bones[chain.tip])
+            mute_setting(ob.pose.bones[name], "body_influence")
+        mute_setting(ob.pose.bones[chain.tip], "enabled")
 
 
 def _switch_off(carried: Mapping[ChainName, Sequence[str]], after: str) -> None:

@@ -110,26 +110,14 @@ def collect(
     Errors are those that Blender shows while the chains are live. Where nothing moves a chain's bones after the
     solution, that is the solution's own error; else each frame is evaluated with the solution, and measured.
     """
-    motions = {}
-    for chain, names in bones_of.items():
-        pose_bones = armature_named(chain.armature).pose.bones
-        bones = turned_bones(chain, names)
-        modes = [pose_bones[name].rotation_mode for name in bones]
-        scaled = scaled_bones(pose_bones[chain.tip])
-        record = ChainRecord(chain.armature, chain.tip, len(names))
-        carried = [body.tip for body, limbs in plan.limbs.items() if limbs[0] == chain and bones_of.keys() >= {*limbs}]
-        motions[chain] = Motion(record, names, bones, modes, scaled, carried, each_frame)
+    motions = {chain: _motion(chain, plan, bones_of, each_frame) for chain in bones_of}
     doubted, reasons = _doubted(context, plan, motions), plan.reasons(context.scene)
     alone = not others_handle_frames()
+    possible = {} if each_frame else plan.planned()
+    certain = {chain for chain in motions.keys() - doubted if not plan.is_switched(chain)}
+    # Keys that cannot be sampled are seen with the chain.
     planned = {
-        chain: own
-        for chain, own in plan.planned().items()
-        if chain in motions
-        and not each_frame
-        and chain not in doubted
-        and not plan.is_switched(chain)
-        # Keys that cannot be sampled are seen with the chain.
-        and (own.model.is_still or not reasons[chain])
+        chain: own for chain, own in possible.items() if chain in certain and (own.model.is_still or not reasons[chain])
     }
     if not alone and len(planned) < len(motions):
         # What the others write at each frame could not be told from what a handler does.
@@ -154,6 +142,16 @@ def collect(
             yield from _see(planned, others, readings, poses, frames, go_to, measured=bool(doubted))
         planned = {chain: own for chain, own in planned.items() if chain in readings}
     return _solved(motions, readings, poses, frames)
+
+
+def _motion(chain: ChainName, plan: ScenePlan, bones_of: dict[ChainName, list[str]], each_frame: bool) -> Motion:
+    """The motion of a chain of which nothing is known yet."""
+    names, pose_bones = bones_of[chain], armature_named(chain.armature).pose.bones
+    bones = turned_bones(chain, names)
+    modes = [pose_bones[name].rotation_mode for name in bones]
+    record = ChainRecord(chain.armature, chain.tip, len(names))
+    carried = [body.tip for body, limbs in plan.limbs.items() if limbs[0] == chain and bones_of.keys() >= {*limbs}]
+    return Motion(record, names, bones, modes, scaled_bones(pose_bones[chain.tip]), carried, each_frame)
 
 
 def _doubted(context: bpy.types.Context, plan: ScenePlan, motions: dict[ChainName, Motion]) -> set[ChainName]:

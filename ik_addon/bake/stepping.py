@@ -12,6 +12,7 @@ from typing import TypeVar
 import bpy
 
 from ..rig.blender.cleanup import Scratch, all_clean, surely
+from ..rig.blender.dependencies import plays_anywhere
 from ..rig.live import handlers as live
 from .saving import check_time
 
@@ -23,10 +24,6 @@ Progress = Callable[[int, int], object]
 
 GoTo = Callable[[int], bpy.types.Depsgraph]
 """Goes to a frame and gives what was evaluated there."""
-
-_SIMULATIONS = {"CLOTH", "SOFT_BODY", "FLUID", "PARTICLE_SYSTEM", "PARTICLE_INSTANCE", "DYNAMIC_PAINT", "NODES"}
-_OF_THE_SCENE = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER", "SHRINKWRAP"}
-"""Constraints that look at the scene's camera or clip, or at a surface."""
 
 
 def part_of(steps: Steps[Result], number: int, count: int) -> Steps[Result]:
@@ -102,7 +99,7 @@ def stepping_apart(context: bpy.types.Context, objects: Iterable[bpy.types.Objec
     None where something that they depend on plays otherwise there than in the user's scene.
     """
     objects = list(dict.fromkeys(objects))
-    if not _plays_anywhere(objects):
+    if not plays_anywhere(objects):
         yield None
         return
     scratch = Scratch(bpy.data.scenes)
@@ -120,68 +117,3 @@ def stepping_apart(context: bpy.types.Context, objects: Iterable[bpy.types.Objec
 
         with live.paused():
             yield go_to
-
-
-def _plays_anywhere(objects: Iterable[bpy.types.Object]) -> bool:
-    """Whether nothing that places some objects asks which scene it is in: with all that it depends on."""
-    visited: set[bpy.types.ID] = set()
-    waiting: list[bpy.types.ID] = [*objects]
-    while waiting:
-        data = waiting.pop()
-        if data in visited:
-            continue
-        visited.add(data)
-        if _reads_scene(data):
-            return False
-        waiting += [each for each in _depends_on(data) if each is not None]
-    return True
-
-
-def _depends_on(data: bpy.types.ID) -> Iterator[bpy.types.ID | None]:
-    """What places a data-block, or sets its properties."""
-    for driver in _drivers(data):
-        for variable in driver.variables:
-            yield from (target.id for target in variable.targets)
-    if not isinstance(data, bpy.types.Object):
-        return
-    yield data.parent
-    yield data.data
-    for constraint in _constraints(data):
-        for name in ("target", "pole_target"):
-            yield getattr(constraint, name, None)
-        yield from (target.target for target in getattr(constraint, "targets", ()))
-
-
-def _reads_scene(data: bpy.types.ID) -> bool:
-    """Whether a data-block is placed, or its properties are set, by more than animation of it and of others."""
-    if isinstance(data, bpy.types.Scene):
-        return True
-    for driver in _drivers(data):
-        if driver.type == "SCRIPTED" and not driver.is_simple_expression:
-            return True
-        if any(variable.type == "CONTEXT_PROP" for variable in driver.variables):
-            return True
-    if not isinstance(data, bpy.types.Object):
-        return False
-    # What hangs on a surface depends on its modifiers, on simulations and on the scene's level of detail.
-    on_surface = "VERTEX" in data.parent_type or any(
-        constraint.type in _OF_THE_SCENE or (_is_surface(constraint) and getattr(constraint, "subtarget", ""))
-        for constraint in _constraints(data)
-    )
-    return on_surface or data.rigid_body is not None or any(each.type in _SIMULATIONS for each in data.modifiers)
-
-
-def _is_surface(constraint: bpy.types.Constraint) -> bool:
-    target = getattr(constraint, "target", None)
-    return target is not None and target.type not in ("ARMATURE", "EMPTY")
-
-
-def _constraints(ob: bpy.types.Object) -> Iterator[bpy.types.Constraint]:
-    yield from ob.constraints
-    for bone in ob.pose.bones if ob.pose else ():
-        yield from bone.constraints
-
-
-def _drivers(data: bpy.types.ID) -> Iterator[bpy.types.Driver]:
-    animation = getattr(data, "animation_data", None)
-    yield from (curve.driver for curve in (animation.drivers if animation else ()))

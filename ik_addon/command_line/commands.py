@@ -17,6 +17,7 @@ from ..bake.formats import ONE_CLIP, open_file
 from ..bake.saving import TimeLimitError, check_time, save_blend, stop_if_asked
 from ..bake.stepping import Steps, finish, in_time
 from ..native.making import make_native
+from ..planting.feet.options import Options
 from ..planting.scene.checking import checked_with_feet, clips_checked_with_feet
 from ..planting.scene.plant import Ground
 from ..planting.scene.reading import legs_of
@@ -165,6 +166,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
     """Plant the armatures of a file, bake and save it; its entries, with an error if none could be planted."""
     output, compressed = opened(file, options)
     ground, keep = ground_of(options) or Ground(), not is_foreign(output)
+    how = Options(anyway=options.anyway, limits=dict(options.limit))
     entries, planted, reasons, late = [], [], [], []
     for ob in armatures_of_scene():
         bpy.context.view_layer.objects.active = ob
@@ -175,10 +177,10 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
         try:
             with shown(file.name, 1) as progress:
                 if options.clips == "all" or (options.clips is None and several and not options.frames):
-                    report = plant_clips(bpy.context, ob, None, None, ground, keep, progress=progress)
+                    report = plant_clips(bpy.context, ob, None, how, ground, keep, progress=progress)
                 else:
                     frames = options.frames and range(options.frames[0], options.frames[1] + 1)
-                    report = finish(in_time(clip_planted(bpy.context, ob, frames, None, ground, keep)), progress)
+                    report = finish(in_time(clip_planted(bpy.context, ob, frames, how, ground, keep)), progress)
         except ChainError as error:
             reasons.append(complain(file, error))
             if isinstance(error, TimeLimitError):

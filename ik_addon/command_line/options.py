@@ -17,6 +17,7 @@ from ..bake.collecting import beginning
 from ..bake.formats import BLEND, ONE_CLIP, SUFFIXES, VRM, check_replaceable
 from ..bake.saving import KnownPaths, first_doubled
 from ..messages import one_line
+from ..planting.feet.judging import JUDGED
 from ..planting.feet.measures import FIGURES
 from .files import DEFAULTS, check_run, is_foreign, is_in_place, many_options, output_of, read_list, take_lines
 
@@ -187,6 +188,9 @@ class _Parser(argparse.ArgumentParser):
         super().error(one_line(message))
 
 
+_Commands = argparse._SubParsersAction  # pyright: ignore[reportPrivateUsage]
+
+
 def _parser(prog: str) -> argparse.ArgumentParser:
     parser = _Parser(prog=prog, description="Analytic inverse kinematics for .blend files, characters and captures.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -212,26 +216,53 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     )
     standing.add_argument("--height", type=float, default=0.0, metavar="H", help="height of level ground")
     standing.add_argument("--ground-object", metavar="NAME", help="mesh object that the feet stand on")
-    baking = commands.add_parser("bake", parents=[measured, stepped], help="write live chains into keys and save")
-    _add_outputs(baking).add_argument("--in-place", action="store_true", help="save over each FILE")
-    _add_format(baking)
-    baking.add_argument(
+    baking = _baking(commands, [measured, stepped])
+    checking = _checking(commands, [measured, stepped, standing])
+    planting = commands.add_parser(
+        "plant", parents=[measured, standing], help="rig captures, let their feet stand, bake and save"
+    )
+    _add_outputs(planting)
+    _add_format(planting)
+    planting.add_argument("--anyway", action="store_true", help="keep what planting makes worse, too")
+    planting.add_argument(
+        "--limit",
+        type=partial(_limit, figures=JUDGED),
+        action="append",
+        default=[],
+        metavar="FIGURE=VALUE",
+        help=f"leave a clip as it is where a figure would be larger: {', '.join(JUDGED)}",
+    )
+    rigging = _rigging(commands, [shared])
+    converting = _converting(commands, [shared, many_options()])
+    merging = _merging(commands)
+    for command in (baking, checking, planting, rigging, converting, merging):
+        command.set_defaults(usage_error=command.error)
+    return parser
+
+
+def _baking(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    command = commands.add_parser("bake", parents=parents, help="write live chains into keys and save")
+    _add_outputs(command).add_argument("--in-place", action="store_true", help="save over each FILE")
+    _add_format(command)
+    command.add_argument(
         "--action", type=str.upper, choices=("NEW", "COPY", "CURRENT"), help="of a .blend file (default: COPY)"
     )
-    baking.add_argument(
+    command.add_argument(
         "--after", type=str.upper, choices=("KEEP", "MUTE", "REMOVE"), help="of a .blend file (default: MUTE)"
     )
-    baking.add_argument(
+    command.add_argument(
         "--tolerance", type=_distance, default=0.0, metavar="T", help="drop keys while the tip stays within T"
     )
-    checking = commands.add_parser(
-        "check", parents=[measured, stepped, standing], help="measure live chains, and feet; save nothing"
-    )
-    checking.add_argument(
+    return command
+
+
+def _checking(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    command = commands.add_parser("check", parents=parents, help="measure live chains, and feet; save nothing")
+    command.add_argument(
         "--max-error", type=_distance, metavar="E", help="exit with 1 where a tip misses its target by more"
     )
-    checking.add_argument("--feet", action="store_true", help="measure how well feet stand, with or without chains")
-    checking.add_argument(
+    command.add_argument("--feet", action="store_true", help="measure how well feet stand, with or without chains")
+    command.add_argument(
         "--limit",
         type=_limit,
         action="append",
@@ -239,40 +270,45 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         metavar="FIGURE=VALUE",
         help=f"exit with 1 where a figure of feet is larger: {', '.join(FIGURES)}",
     )
-    planting = commands.add_parser(
-        "plant", parents=[measured, standing], help="rig captures, let their feet stand, bake and save"
+    return command
+
+
+def _rigging(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    command = commands.add_parser(
+        "rig", parents=parents, help="give the legs of armatures chains and controls, and save .blend files"
     )
-    _add_outputs(planting)
-    _add_format(planting)
-    rigging = commands.add_parser(
-        "rig", parents=[shared], help="give the legs of armatures chains and controls, and save .blend files"
-    )
-    _add_outputs(rigging)
-    rigging.add_argument("--armature", metavar="NAME", help="armature object to rig (default: all of the scene)")
-    rigging.add_argument("--arms", action="store_true", help="rig arms too, where the names of the bones say so")
-    rigging.add_argument(
+    _add_outputs(command)
+    command.add_argument("--armature", metavar="NAME", help="armature object to rig (default: all of the scene)")
+    command.add_argument("--arms", action="store_true", help="rig arms too, where the names of the bones say so")
+    command.add_argument(
         "--controls", type=str.upper, choices=("EMPTIES", "BONES"), default="EMPTIES", help="what the controls are"
     )
-    rigging.set_defaults(certificate=None, format=None, **DEFAULTS)
-    converting = commands.add_parser(
-        "native", parents=[shared, many_options()], help="turn live chains into Blender's own constraints and save"
+    command.set_defaults(certificate=None, format=None, **DEFAULTS)
+    return command
+
+
+def _converting(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    command = commands.add_parser(
+        "native", parents=parents, help="turn live chains into Blender's own constraints and save"
     )
-    _add_outputs(converting).add_argument("--in-place", action="store_true", help="save over each FILE")
-    converting.add_argument(
+    _add_outputs(command).add_argument("--in-place", action="store_true", help="save over each FILE")
+    command.add_argument(
         "--no-switch",
         dest="switch",
         action="store_false",
         help="where Influence is not in use, keep no setting for it: frames cost less",
     )
-    converting.set_defaults(certificate=None, format=None)
-    merging = commands.add_parser("merge", help="make one report of several")
-    merging.add_argument("--quiet", action="store_true", help="print results alone")
-    merging.add_argument("files", nargs="+", type=Path, metavar="REPORT.json", help="reports of parts of a run")
-    merging.add_argument("--report", type=Path, metavar="ALL.json", required=True, help="report to write")
-    merging.add_argument("--certificate", type=Path, metavar="ALL.txt", help="write it as text to be read")
-    for command in (baking, checking, planting, rigging, converting, merging):
-        command.set_defaults(usage_error=command.error)
-    return parser
+    command.set_defaults(certificate=None, format=None)
+    return command
+
+
+def _merging(commands: _Commands) -> argparse.ArgumentParser:
+    command = commands.add_parser("merge", help="make one report of several")
+    command.add_argument("--quiet", action="store_true", help="print results alone")
+    command.add_argument("files", nargs="+", type=Path, metavar="REPORT.json", help="reports of parts of a run")
+    command.add_argument("--report", type=Path, metavar="ALL.json", required=True, help="report to write")
+    command.add_argument("--certificate", type=Path, metavar="ALL.txt", help="write it as text to be read")
+    return command
 
 
 def _add_outputs(command: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
@@ -304,10 +340,10 @@ def _step(text: str) -> int:
     return int(text)
 
 
-def _limit(text: str) -> tuple[str, float]:
+def _limit(text: str, figures: Sequence[str] = FIGURES) -> tuple[str, float]:
     figure, _, value = text.partition("=")
-    if figure not in FIGURES:
-        raise argparse.ArgumentTypeError(messages.NO_FIGURE(text=text, figures=", ".join(FIGURES)))
+    if figure not in figures:
+        raise argparse.ArgumentTypeError(messages.NO_FIGURE(text=text, figures=", ".join(figures)))
     return figure, _distance(value)
 
 

@@ -8,9 +8,10 @@ import bpy
 
 from .. import messages
 from ..authoring.control_bones import delete_bones
+from ..rig.blender.animation import remove_drivers
 from ..rig.data.relation import forget_trigger
 from ..rig.data.settings import NATIVE_RECORD, native_tips
-from ..rig.model.foot import end_bone, toe_of
+from ..rig.model.foot import end_bone, rolls, toe_of
 from ..rig.pose.reading import ArmatureReader, SceneReader
 from ..solvers import ChainError
 from . import records
@@ -18,7 +19,7 @@ from .measuring import ALLOWED, measure
 from .mechanism import make_bones, native_settings, to_live, to_native
 from .parts import Wiring, lay, wire
 from .records import NativeRecord, put_back, remove_still_ik
-from .shape import Shape, check_armature, check_bones, check_chain, check_limb, rolls, shape_of, uses_of
+from .shape import Shape, check_armature, check_bones, check_chain, check_limb, shape_of, uses_of
 
 
 class Native(NamedTuple):
@@ -165,7 +166,7 @@ def _take_back(context: bpy.types.Context, ob: bpy.types.Object, names: Sequence
         left = records.unused_helpers(ob) - helpers
         _release(ob, left)
         helpers |= left
-    _remove_drivers(ob, tuple(ob.pose.bones[name].path_from_id() for name in helpers))
+    remove_drivers(ob, tuple(ob.pose.bones[name].path_from_id() for name in helpers))
     delete_bones(ob, helpers, records.MECHANISM)
     data = ob.animation_data
     if not had_animation and data and not (data.action or data.drivers or data.nla_tracks):
@@ -182,17 +183,10 @@ def _release(ob: bpy.types.Object, helpers: set[str]) -> None:
 def _remove_constraint(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> None:
     stack = bone.constraints
     active = stack.active if stack.active != constraint else None
-    _remove_drivers(bone.id_data, (constraint.path_from_id(),))
+    remove_drivers(bone.id_data, constraint.path_from_id())
     stack.remove(constraint)
     if active is not None:
         stack.active = active
-
-
-def _remove_drivers(ob: bpy.types.Object, paths: tuple[str, ...]) -> None:
-    """Remove the drivers of all that lies below these RNA paths."""
-    if ob.animation_data and paths:
-        for curve in [curve for curve in ob.animation_data.drivers if curve.data_path.startswith(paths)]:
-            ob.animation_data.drivers.remove(curve)
 
 
 def _of(tip: str, error: ChainError) -> ChainError:

@@ -1,17 +1,17 @@
 """Helper bones, constraints and drivers of one native chain, and its settings as custom properties of its tip."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import pi
 from typing import Literal, NamedTuple
 
 import bpy
 from mathutils import Matrix, Vector
 
 from ..authoring.control_bones import edit_bones
-from ..rig.blender.animation import fcurve_homes
+from ..rig.blender.animation import drivers_of, fcurve_homes
 from ..rig.blender.armatures import tag_pose
 from ..rig.blender.clips import clips_of
-from ..rig.data.settings import PREFIX
+from ..rig.blender.dependencies import read_by
+from ..rig.data.settings import NATIVE_SETTINGS, PREFIX, path_of
 from .records import CONSTRAINT_PREFIX, FOLLOWERS, HELPER_PREFIX, HELPS, MECHANISM
 
 _LONGEST_NAME = 63
@@ -212,22 +212,10 @@ def _cut(name: str, size: int) -> str:
 
 
 NATIVE_PREFIX = "ik_"
-
-
-_FACTOR: dict[str, object] = {"subtype": "FACTOR", "min": 0.0, "max": 1.0, "soft_min": 0.0, "soft_max": 1.0}
-_ANGLE: dict[str, object] = {"subtype": "ANGLE", "soft_min": -pi, "soft_max": pi}
-_OPTIONS: dict[str, dict[str, object]] = {
-    "enabled": {},
-    "influence": _FACTOR | {"default": 1.0},
-    "swivel": _ANGLE,
-    "flip": {},
-    "softness": _FACTOR | {"max": 0.5, "soft_max": 0.5},
-    "stretch_max": {"min": 1.0, "soft_min": 1.0, "max": 100.0, "soft_max": 3.0, "default": 1.0},
-    "foot_roll": _ANGLE | {"soft_min": -pi / 2.0, "soft_max": pi / 2.0},
-    "toe_angle": _ANGLE | {"min": 0.0, "max": pi, "soft_min": 0.0, "default": pi / 4.0},
+_SHOWN = {"min": "hard_min", "max": "hard_max"} | {
+    name: name for name in ("soft_min", "soft_max", "default", "subtype")
 }
-"""The settings that a native chain can have, in the order in which they are shown."""
-NAMES = tuple(_OPTIONS)
+"""How a custom property names what the property of a setting has."""
 _ANIMATED_DATA = ("objects", "armatures", "shape_keys", "meshes", "materials", "node_groups", "worlds", "scenes")
 """Kinds of data-blocks whose drivers may read a setting."""
 
@@ -239,7 +227,7 @@ def key_of(name: str) -> str:
 
 def native_settings(tip: bpy.types.PoseBone) -> list[str]:
     """Names of the settings that a native chain has as custom properties."""
-    return [name for name in NAMES if key_of(name) in tip]
+    return [name for name in NATIVE_SETTINGS if key_of(name) in tip]
 
 
 def value_of(tip: bpy.types.PoseBone, name: str):
@@ -247,13 +235,8 @@ def value_of(tip: bpy.types.PoseBone, name: str):
     return tip[key_of(name)]
 
 
-def live_path(tip: bpy.types.PoseBone, name: str) -> str:
-    """The RNA path of a setting while its chain is live."""
-    return f"{tip.path_from_id()}.{PREFIX}{name}"
-
-
 def native_path(tip: bpy.types.PoseBone, name: str) -> str:
-    """The same while it is native."""
+    """The RNA path of a setting while its chain is native."""
     return f'{tip.path_from_id()}["{key_of(name)}"]'
 
 
@@ -269,9 +252,9 @@ def to_native(tip: bpy.types.PoseBone, names: Iterable[str]) -> None:
         tip[key] = value
         tip.property_overridable_library_set(f'["{key}"]', True)
         shown = tip.bl_rna.properties[PREFIX + name]
-        options = {} if isinstance(value, bool) else _OPTIONS[name]
+        options = {} if isinstance(value, bool) else {of: getattr(shown, own) for of, own in _SHOWN.items()}
         tip.id_properties_ui(key).update(description=shown.description, **options)
-        _repath(tip.id_data, live_path(tip, name), native_path(tip, name))
+        _repath(tip.id_data, path_of(tip, name), native_path(tip, name))
 
 
 def to_live(tip: bpy.types.PoseBone) -> None:
@@ -280,7 +263,7 @@ def to_live(tip: bpy.types.PoseBone) -> None:
         key, own = key_of(name), PREFIX + name
         if getattr(tip, own) != tip[key]:
             setattr(tip, own, tip[key])
-        _repath(tip.id_data, native_path(tip, name), live_path(tip, name))
+        _repath(tip.id_data, native_path(tip, name), path_of(tip, name))
         del tip[key]
     tag_pose(tip.id_data)
 
@@ -310,7 +293,6 @@ def _read_by_drivers(ob: bpy.types.Object) -> Iterator[bpy.types.DriverTarget]:
     """What drivers of the file read of an object by an RNA path."""
     for kind in _ANIMATED_DATA:
         for block in getattr(bpy.data, kind):
-            for curve in block.animation_data.drivers if block.animation_data else ():
-                for each in curve.driver.variables:
-                    if each.type == "SINGLE_PROP":
-                        yield from (target for target in each.targets if target.id == ob)
+            for curve in drivers_of(block):
+                read = read_by(curve.driver)
+                yield from (aim for each, aim in read if each.type == "SINGLE_PROP" and aim.id == ob)

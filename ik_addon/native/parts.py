@@ -54,13 +54,13 @@ def lay_aim(mechanism: Mechanism, shape: Shape, uses: Uses) -> AimHelpers:
     """Ask for the bones."""
     rest = aimed(shape.joints[0], shape.along, shape.side)
     aim = mechanism.bone("aim", rest, shape.root_parent, 2.0)
-    staged = uses.softens or uses.stretches or uses.hinge is not None
+    staged = not {"softness", "stretch_max"}.isdisjoint(uses.settings) or uses.hinge is not None
     return AimHelpers(
         aim=aim,
         target=mechanism.bone("target", rest, aim),
         reach=mechanism.bone("reach", rest, aim, 0.8) if staged else "",
-        swivel=mechanism.bone("swivel", rest, aim, 1.8) if uses.swivels else "",
-        stretch=mechanism.bone("stretch", rest, aim, 0.6) if uses.stretches else "",
+        swivel=mechanism.bone("swivel", rest, aim, 1.8) if "swivel" in uses.settings else "",
+        stretch=mechanism.bone("stretch", rest, aim, 0.6) if "stretch_max" in uses.settings else "",
     )
 
 
@@ -90,7 +90,7 @@ def wire_aim(mechanism: Mechanism, shape: Shape, uses: Uses, aim: AimHelpers, fo
 def _drive_reach(mechanism: Mechanism, shape: Shape, uses: Uses, aim: AimHelpers, tip: bpy.types.PoseBone) -> None:
     nearest, farthest = uses.hinge.reach(*shape.lengths) if uses.hinge else (0.0, shape.length)
     expression, read = "d", {"d": aim.given}
-    if uses.softens:
+    if "softness" in uses.settings:
         # Without softness the exponential is 0.
         span = f"max(s*{farthest:.9g},1e-9)"
         expression = f"(d if d<{farthest:.9g}-{span} else {farthest:.9g}-{span}*exp(({farthest:.9g}-d)/{span}-1))"
@@ -141,7 +141,7 @@ def lay_foot(mechanism: Mechanism, shape: Shape, uses: Uses) -> FootHelpers:
     assert held is not None and own is not None
     stands = placed(ankle, held)
     control = mechanism.bone("control", placed(ankle), shape.root_parent)
-    if not uses.rolls:
+    if "foot_roll" not in uses.settings:
         return FootHelpers(control, "", "", "", mechanism.bone("foot", stands, control, 0.8, own.foot), "", "")
     # As the foot is sized, which a helper is not.
     sized = Matrix.LocRotScale(ankle, held, own.size)
@@ -369,10 +369,6 @@ class Wiring:
     aim: AimHelpers
     foot: FootHelpers | None
     links: PairHelpers | LinkHelpers
-
-    @property
-    def is_pair(self) -> bool:
-        return isinstance(self.links, PairHelpers)
 
 
 def lay(shape: Shape, uses: Uses, key: str, others: Sequence[Mechanism] = ()) -> Wiring:

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 import bpy
 
 from .. import messages
-from ..rig.blender.dependencies import taken_by
+from ..rig.blender.animation import drivers_of
+from ..rig.blender.dependencies import aims_of, taken_by
 from ..rig.data.relation import is_tie
 from ..rig.data.settings import NATIVE_RECORD, PREFIX, native_tips
 from ..rig.model.limb import known_bones
@@ -84,7 +85,7 @@ def unused_helpers(ob: bpy.types.Object) -> set[str]:
     keys = {bone.name: getattr(bone, HELPS) for bone in ob.pose.bones if getattr(bone, HELPS)}
     used = set()
     for tip in native_tips(ob):
-        followed = {getattr(each, "subtarget", "") for bone in known_bones(tip) for each in bone.constraints}
+        followed = _followed(known_bones(tip))
         used |= {record_of(tip).key} | {keys[name] for name in followed & keys.keys()}
     return {name for name, key in keys.items() if key not in used}
 
@@ -92,7 +93,12 @@ def unused_helpers(ob: bpy.types.Object) -> set[str]:
 def followed_by(tip: bpy.types.PoseBone) -> set[str]:
     """Names of the helper bones that the bones of a native chain follow."""
     helpers = set(helpers_of(tip.id_data, record_of(tip).key))
-    return {getattr(each, "subtarget", "") for bone in known_bones(tip) for each in bone.constraints} & helpers
+    return _followed(known_bones(tip)) & helpers
+
+
+def _followed(bones: Iterable[bpy.types.PoseBone]) -> set[str]:
+    """Names of the bones that constraints of these name."""
+    return {name for bone in bones for each in bone.constraints for _, name in aims_of(each)}
 
 
 def follow_controls(tip: bpy.types.PoseBone) -> None:
@@ -119,7 +125,7 @@ def _mechanism_of(tip: bpy.types.PoseBone) -> set[str]:
         names |= found
         near = [bones[name] for name in found]
         met = {each.name for bone in near for each in (bone.parent, *bone.children) if each is not None}
-        met |= {getattr(each, "subtarget", "") for bone in near for each in bone.constraints}
+        met |= _followed(near)
         found = (met & helpers) - names
     return names
 
@@ -235,5 +241,4 @@ def _away(bone: bpy.types.PoseBone, constraint: str) -> str:
 
 
 def _drivers_below(ob: bpy.types.Object, path: str) -> list[bpy.types.FCurve]:
-    drivers = ob.animation_data.drivers if ob.animation_data else ()
-    return [curve for curve in drivers if curve.data_path.startswith(path + ".")]
+    return [curve for curve in drivers_of(ob) if curve.data_path.startswith(path + ".")]

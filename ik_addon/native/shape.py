@@ -8,18 +8,19 @@ import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from .. import messages
-from ..rig.blender.animation import animated_channels, is_animated, is_driven
+from ..rig.blender.animation import animated_channels, is_driven
 from ..rig.blender.armatures import has_editable_bones
 from ..rig.blender.dependencies import movers_of
 from ..rig.data.relation import is_tie
+from ..rig.data.settings import NATIVE_SETTINGS, Settings, may_change, path_of
 from ..rig.model.body import bodies_of
-from ..rig.model.foot import heel_and_axis
+from ..rig.model.foot import heel_and_axis, rolls
 from ..rig.model.limb import BoneReading, Limb, chain_bones
 from ..rig.status.problems import check_changeable
-from ..solvers import ChainError
+from ..solvers import SOLVERS, ChainError
 from ..solvers.bending import start_frame
 from ..solvers.vectors import cosine_wave
-from .mechanism import NAMES, homes_of, key_of, live_path
+from .mechanism import homes_of, key_of
 
 OUT_OF_PLACE = 1e-4
 """How unevenly a bone may be scaled, as a part of its size, where that is rounding."""
@@ -223,52 +224,19 @@ class Uses:
     @property
     def direct(self) -> bool:
         """Whether the chain's own bones are always where the solution has them: helpers can then hang on these."""
-        return not self.blends and not self.stretches
-
-    @property
-    def swivels(self) -> bool:
-        return "swivel" in self.settings
-
-    @property
-    def softens(self) -> bool:
-        return "softness" in self.settings
-
-    @property
-    def stretches(self) -> bool:
-        return "stretch_max" in self.settings
-
-    @property
-    def rolls(self) -> bool:
-        return "foot_roll" in self.settings
-
-
-def rolls(tip: bpy.types.PoseBone) -> bool:
-    """Whether a chain's foot rolls, now or at another frame. Where it never does, its toe is the animator's."""
-    return tip.analytic_ik_foot_roll != 0.0 or is_animated(tip.id_data, live_path(tip, "foot_roll"))
+        return not self.blends and "stretch_max" not in self.settings
 
 
 def uses_of(tip: bpy.types.PoseBone, shape: Shape, switch: bool) -> Uses:
     """What of the settings of a chain matters. tip: the original one. switch: whether Influence does in any case."""
-    settings, names = shape.limb.settings, []
-
-    def is_used(name: str, rest: float) -> bool:
-        return getattr(settings, name) != rest or is_animated(tip.id_data, live_path(tip, name))
-
-    if is_animated(tip.id_data, live_path(tip, "enabled")):
-        names.append("enabled")
-    if switch or is_used("influence", 1.0):
-        names.append("influence")
-    if is_used("swivel", 0.0):
-        names.append("swivel")
+    settings = shape.limb.settings
     hinge = hinge_bend(shape) if len(shape.links) == 2 else None
-    if is_used("flip", False):
-        names.append("flip")
-    if is_used("softness", 0.0):
-        names.append("softness")
-    if settings.reach == "STRETCH":
-        names.append("stretch_max")
-    if shape.foot and rolls(tip):
-        names += ["foot_roll", "toe_angle"]
+    names = ["enabled"] if may_change(tip, "enabled") else []
+    for name, rest in (("influence", 1.0), ("swivel", 0.0), ("flip", False), ("softness", 0.0)):
+        if (switch and name == "influence") or getattr(settings, name) != rest or may_change(tip, name):
+            names.append(name)
+    names += ["stretch_max"] if settings.reach == "STRETCH" else []
+    names += ["foot_roll", "toe_angle"] if shape.foot and rolls(tip) else []
     return Uses(tuple(names), shape.limb.pole_armature is not None, settings.reach == "HOLD", hinge)
 
 
@@ -297,10 +265,7 @@ def hinge_bend(shape: Shape) -> HingeBend | None:
     )
 
 
-_FIXED = (
-    *("target", "subtarget", "pole_target", "pole_subtarget", "chain_count", "end_bone", "solver"),
-    *("straight_axis", "reach", "least_motion", "use_rotation"),
-)
+_FIXED = [name for name in (*Settings.__slots__, "straight_axis") if name not in NATIVE_SETTINGS]
 """Settings that a native chain has as they are when it is made."""
 
 
@@ -319,14 +284,14 @@ def check_chain(tip: bpy.types.PoseBone) -> None:
     """Raise ChainError where the settings of a chain, or what animates its bones, keep it from being native."""
     ob = tip.id_data
     for name in _FIXED:
-        if is_animated(ob, live_path(tip, name)):
+        if may_change(tip, name):
             shown = tip.bl_rna.properties[f"analytic_ik_{name}"].name
             raise ChainError(messages.NATIVE_SETTING_ANIMATED(setting=shown))
-    for name in NAMES:
+    for name in NATIVE_SETTINGS:
         if key_of(name) in tip:
             raise ChainError(messages.NATIVE_NAME_TAKEN(name=key_of(name)))
     for home in homes_of(ob):
-        if any(home.find(live_path(tip, name)) for name in NAMES) and not home[0].id_data.is_editable:
+        if any(home.find(path_of(tip, name)) for name in NATIVE_SETTINGS) and not home[0].id_data.is_editable:
             raise ChainError(messages.NATIVE_ACTION_LINKED(action=home[0].id_data.name))
     above = {bone.name for bone in (tip, *tip.parent_recursive)}
     body = next((name for name in bodies_of(ob) if name in above), None)
@@ -337,8 +302,8 @@ def check_chain(tip: bpy.types.PoseBone) -> None:
 def check_limb(limb: Limb) -> None:
     """Raise ChainError where the way in which a limb is solved has no native form."""
     count, settings = len(limb.bones), limb.settings
-    if limb.solver == "CCD":
-        raise ChainError(messages.NATIVE_CCD())
+    if not SOLVERS[limb.solver].closed:
+        raise ChainError(messages.NATIVE_SOLVER(solver=SOLVERS[limb.solver].label))
     if count != 2 and settings.flip:
         raise ChainError(messages.NATIVE_FLIP())
     if count > 2 and settings.least_motion:

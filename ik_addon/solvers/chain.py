@@ -100,6 +100,11 @@ class Goal:
     least_motion: bool = False
     stretch_max: float = 1.0
 
+    @property
+    def asks_more(self) -> bool:
+        """Whether two links are asked for more than to reach the target, bent to the pole."""
+        return bool(self.swivel or self.flip or self.softness or self.stretch_max != 1.0)
+
 
 class Solution:
     """A solved chain, in the space of the chain's joints.

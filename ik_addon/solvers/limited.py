@@ -188,13 +188,21 @@ _LEGAL = 2e-6
 """Angle in radians up to which a turn counts as within its limits; what it strays is taken off again."""
 
 
-def solve_limited(chain: Chain, goal: Goal, solver: str) -> Solution:
-    """Solve a chain with limits; see `solve`. Every solver but CCD gives the same solution."""
+def solve_limited(chain: Chain, goal: Goal) -> Solution:
+    """Solve a chain with limits; see `solve`."""
     assert chain.limits is not None
     limits = chain.limits
-    if isinstance(limits, ConeJoints) and solver != "CCD" and (not goal.least_motion or len(limits) <= 2):
+    if isinstance(limits, ConeJoints) and (not goal.least_motion or len(limits) <= 2):
         return _in_plane(chain, goal, limits)
-    return _Limited(chain, goal, tuple(limits)).solution(solver)
+    limited = _Limited(chain, goal, tuple(limits))
+    return limited.solution(limited.turns())
+
+
+def sweep_limited(chain: Chain, goal: Goal) -> Solution:
+    """Solve a chain with limits by CCD, as a reference."""
+    assert chain.limits is not None
+    limited = _Limited(chain, goal, tuple(chain.limits))
+    return limited.solution(limited.swept())
 
 
 def legal_reach(chain: Chain) -> tuple[float, float]:
@@ -290,9 +298,8 @@ class _Limited:
         self.slack = _slack(chain)
         self.flipped = False
 
-    def solution(self, solver: str) -> Solution:
-        """The solved chain."""
-        turns = self._swept() if solver == "CCD" else self._turns()
+    def solution(self, turns: Turns) -> Solution:
+        """The chain with its joints turned."""
         carried, carried_start = Quaternion(), Quaternion()
         rotations, directions = [], []
         for joint, turn in zip(self.joints, turns, strict=True):
@@ -310,7 +317,7 @@ class _Limited:
         aim.rotations = tuple(rotations)
         return aim.posed(chain, directions)
 
-    def _turns(self) -> Turns:
+    def turns(self) -> Turns:
         """Legal turns of all joints that bring the end to the target, or as near to it as was found."""
         root, shape = self.joints[0], self._shape()
         aimed = self._rolled(self._aimed(shape))
@@ -333,7 +340,7 @@ class _Limited:
     def _miss(self, turns: Turns) -> float:
         return (end_of(self.joints, self.chain.lengths, turns) - self.aim.offset).length
 
-    def _swept(self) -> Turns:
+    def swept(self) -> Turns:
         """What CCD makes of the legal pose nearest to the starting one."""
         self.aim.searched = True
         start = [joint.clamped(joint.start) for joint in self.joints]

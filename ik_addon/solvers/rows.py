@@ -116,13 +116,10 @@ class GoalRows:
 
     def goal_at(self, chain: int, row: int) -> Goal:
         """The goal of one chain at one row."""
-        wishes = [
-            wish[chain, _at(row, wish.shape[1])].item()
-            for wish in (self.swivel, self.flip, self.softness, self.stretch_max)
-        ]
+        wishes = {name: getattr(self, name) for name in ("swivel", "flip", "softness", "stretch_max")}
+        own = {name: wish[chain, _at(row, wish.shape[1])].item() for name, wish in wishes.items()}
         pole = self.poles[chain, row].tolist() if self.has_pole[chain] else None
-        swivel, flip, softness, stretch_max = wishes
-        return Goal(self.targets[chain, row].tolist(), pole, swivel, flip, softness, stretch_max=stretch_max)
+        return Goal(self.targets[chain, row].tolist(), pole, **own)
 
 
 @dataclass(frozen=True, slots=True)

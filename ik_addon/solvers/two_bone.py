@@ -110,7 +110,7 @@ def at_once(chain: Chain, goal: Goal) -> Solution | None:
     as much as what they compute.
     """
     start = chain.start or start_of(chain)
-    if not start.pair or goal.swivel or goal.flip or goal.softness or goal.stretch_max != 1.0:
+    if not start.pair or goal.asks_more:
         return None
     root = chain.joints[0]
     try:

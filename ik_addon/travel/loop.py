@@ -11,8 +11,8 @@ from .. import messages
 from ..authoring.placing import Control
 from ..bake.stepping import Steps, at_once, part_of
 from ..planting.feet.clip import LegMotion
-from ..planting.feet.contacts import sole_of
-from ..planting.feet.treadmill import Standing, belt_of
+from ..planting.feet.options import Options
+from ..planting.feet.treadmill import stands_on
 from ..planting.scene.limbs import keyed_contacts
 from ..planting.scene.reading import Leg, clip_rate, legs_of, shown
 from ..planting.scene.writing import keyed_control
@@ -49,7 +49,7 @@ from .keying import (
     rows_for,
     turn_of,
 )
-from .motion import Passage, closed_poses, closed_turns, closed_values, contacts_of, passage, passage_between, pivots_of
+from .motion import Passage, closed_poses, closed_turns, closed_values, passage, passage_between, pivots_of
 from .root_motion import size_of, traveler
 
 
@@ -236,13 +236,11 @@ def _feet(ob: bpy.types.Object, legs: Sequence[Leg], clip: LegMotion | None, fra
     """Legs with their contacts: as keys say, else as they are found."""
     if clip is None:
         return _Feet(legs, None, np.zeros((0, len(frames)), bool), np.zeros((len(frames), 3)))
-    belt = belt_of(clip, sole_of(clip))
-    seen = Standing(belt, None).seen_from(clip)
-    found = contacts_of(seen, sole_of(seen))
+    ground, found = stands_on(clip, Options())
     keyed = [keyed_contacts(ob.pose.bones[leg.tip], frames) for leg in legs]
     pairs = zip(found, keyed, strict=True)
     locked = np.array([(own if told is None else told).any(axis=0) for own, told in pairs])
-    return _Feet(legs, clip, locked, np.arange(len(frames))[:, None] * belt / clip.fps)
+    return _Feet(legs, clip, locked, np.arange(len(frames))[:, None] * ground.velocity / clip.fps)
 
 
 def _wanted(

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..planting.feet.anchors import settled
 from ..planting.feet.clip import LegMotion, applied, turns_by, vectors_of
-from ..planting.feet.contacts import HeelAndBall, find_contacts, sole_of
+from ..planting.feet.contacts import HeelAndBall, sole_of
 from ..planting.feet.curves import frames_in, runs
 from ..planting.feet.options import Options
-from ..planting.feet.treadmill import SPREAD, Standing, belt_of
+from ..planting.feet.treadmill import SPREAD, Standing, stands_on
 from ..solvers.arrays import multiply, rotated
 
 FADE_TIME = 0.25
@@ -152,7 +151,7 @@ def standing_velocity(clip: LegMotion) -> np.ndarray:
     Against the belt below its feet, corrected by how what touches the ground still drifts on that. Zero if the clip
     travels, or if its feet go backward at no common speed.
     """
-    belt = found = belt_of(clip, sole_of(clip))
+    belt = found = stands_on(clip, Options())[0].velocity
     if not belt.any():
         return belt
     for _ in range(_PASSES):
@@ -161,18 +160,13 @@ def standing_velocity(clip: LegMotion) -> np.ndarray:
     return -found
 
 
-def contacts_of(clip: LegMotion, sole: HeelAndBall) -> np.ndarray:
-    """(legs, 2, T) bool, when heels and balls rest on the ground."""
-    return settled(clip, sole, find_contacts(clip, sole, Options()))
-
-
 def drift_of(clip: LegMotion, sole: HeelAndBall, most: float) -> np.ndarray:
     """The level velocity (3,) that most contacts share: the median of the lines through their points that fit best.
 
     A longer contact counts more, as its line is better known. One that is faster than `most` is on another belt. Zero
     if they agree on none.
     """
-    places, contacts = sole.places(clip.ankles, clip.feet), contacts_of(clip, sole)
+    places, contacts = sole.places(clip.ankles, clip.feet), stands_on(clip, Options())[1]
     slopes, weights = [np.zeros(2)], [0.0]
     for leg, point in np.ndindex(contacts.shape[:2]):
         for first, last in runs(contacts[leg, point]):

@@ -285,7 +285,7 @@ def test_a_chain_below_another_one_is_not_refused():
 
 def test_a_solver_that_does_not_fit_is_refused():
     rig = leg()
-    assert "SPHERE solves two bones, and this chain has 3" in refused(rig.ob, "shin", chain_count=3, solver="SPHERE")
+    assert "SPHERE solves 2 bones, and this chain has 3" in refused(rig.ob, "shin", chain_count=3, solver="SPHERE")
 
 
 @pytest.mark.parametrize("carrier", ["thigh", "shin", "foot"])

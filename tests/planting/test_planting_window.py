@@ -7,6 +7,7 @@ import pytest
 
 from ik_addon.authoring.selection import focus
 from ik_addon.bake.certificate import frames_words, steps_words
+from ik_addon.planting import last_report
 from ik_addon.planting.scene.footprints import footprints_of
 from ik_addon.planting.scene.reading import leg_tips
 from ik_addon.ui.panels import motion as panel
@@ -73,7 +74,11 @@ def test_a_body_that_reaches_no_foot_is_told():
     footprint.location.x += 30.0
     update()
     bpy.ops.analytic_ik.plant_again()
-    assert "Out of reach" in drawn(panel.ANALYTIC_IK_PT_planting).text()
+    shown = drawn(panel.ANALYTIC_IK_PT_planting).text()
+    assert "Out of reach" in shown
+    # So far it moves that one should look at it.
+    assert f"Frame {last_report()['body_frame']}" in shown
+    assert "the knee may pop at frame" in shown
     assert ob.animation_data.action.name.endswith("planted")
 
 
@@ -83,8 +88,6 @@ def test_only_selected_legs_are_planted():
     for bone in ob.pose.bones:
         (bone if bpy.app.version >= (5, 0) else bone.bone).select = bone.name == "shin.L"
     press(only_selected=True, ground="LEVEL", height=0.1)
-    from ik_addon.planting import last_report
-
     assert [chain["tip"] for chain in last_report()["chains"]] == ["shin.L"]
 
 

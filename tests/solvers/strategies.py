@@ -15,7 +15,7 @@ from ik_addon.solvers import SOLVERS, TWO_BONE_SOLVERS, Chain, Goal, solve
 EPSILON = 2.0**-20
 """Sixteen units in the last place of a float32: what a solver may lose to rounding, relative to the sizes."""
 
-CLOSED_FORMS = [name for name in SOLVERS if name != "CCD"]
+CLOSED_FORMS = [name for name, solver in SOLVERS.items() if solver.closed]
 ORIGIN = (0.0, 0.0, 0.0)
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 AXES = [X, Y, Z, (-1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, -1.0)]

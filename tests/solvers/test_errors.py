@@ -86,7 +86,7 @@ def test_an_unknown_solver_is_answered_with_those_there_are():
 @pytest.mark.parametrize("count", [1, 3, 8])
 @pytest.mark.parametrize("form", TWO_BONE_SOLVERS)
 def test_a_two_bone_form_says_what_solves_a_chain_of_another_length(form, count):
-    with pytest.raises(ChainError, match=f"{form} solves two bones, and this chain has {count}. Use AUTO"):
+    with pytest.raises(ChainError, match=f"{form} solves 2 bones, and this chain has {count}. Use AUTO"):
         solve(Chain([(0.0, 0.0, float(k)) for k in range(count + 1)]), Goal(TARGET), form)
 
 

@@ -9,12 +9,13 @@ from ik_addon.authoring.rigging import rig_legs
 from ik_addon.bake.stepping import finish
 from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.measures import measured
-from ik_addon.planting.feet.treadmill import belt_of
+from ik_addon.planting.feet.options import Options
+from ik_addon.planting.feet.treadmill import stands_on
 from ik_addon.planting.scene.reading import legs_of
 from ik_addon.planting.scene.reading import shown as legs_shown
 from ik_addon.solvers import ChainError
 from ik_addon.travel import put_in_place, to_root, travel
-from ik_addon.travel.motion import contacts_of, standing_velocity
+from ik_addon.travel.motion import standing_velocity
 
 from ..planting.clips import CYCLE as CLIP_CYCLE
 from ..planting.clips import STRIDE as CLIP_STRIDE
@@ -69,7 +70,7 @@ def test_in_place_and_traveling_again_it_is_the_same_clip(name, chains):
 def feet(ob: bpy.types.Object, frames: range) -> list[dict[str, float]]:
     clip = finish(legs_shown(bpy.context, ob, legs_of(ob), frames))
     sole = sole_of(clip)
-    return measured(clip, sole, contacts_of(clip, sole))
+    return measured(clip, sole, stands_on(clip, Options())[1])
 
 
 @pytest.mark.parametrize("fps", [24, 30])
@@ -96,9 +97,8 @@ def test_the_speed_of_feet_that_roll_is_that_of_their_contacts(fps):
     in_place = placed(clip, -times * (speed, 0.0, 0.0))
     found = standing_velocity(in_place)
     assert found == pytest.approx((speed, 0.0, 0.0), abs=1e-4 * speed)
-    # The belt that planting finds takes feet that land and leave along.
-    belt = belt_of(in_place, sole_of(in_place))
-    assert np.linalg.norm(belt + found) > 1e-3 * speed
+    belt = stands_on(in_place, Options())[0].velocity
+    assert -belt == pytest.approx(found, abs=1e-2 * speed)
 
 
 def test_feet_that_a_retarget_lets_slide_stand_as_well_as_their_capture_does():

@@ -11,12 +11,13 @@ from ik_addon.bake.stepping import finish
 from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.measures import measured
-from ik_addon.planting.feet.treadmill import Standing, belt_of
+from ik_addon.planting.feet.options import Options
+from ik_addon.planting.feet.treadmill import stands_on
 from ik_addon.planting.scene.reading import legs_of
 from ik_addon.planting.scene.reading import shown as legs_shown
 from ik_addon.solvers import ChainError
 from ik_addon.travel import make_loop, put_in_place, to_root, travel
-from ik_addon.travel.motion import closed_poses, contacts_of, passage, passage_between, pivots_of
+from ik_addon.travel.motion import closed_poses, passage, passage_between, pivots_of
 
 from ..scenes import EXACT, whole_state
 from .test_root_motion import CHAINS, character
@@ -59,13 +60,13 @@ def ends_apart(motion: dict[str, np.ndarray], leg: float, still: tuple[str, ...]
 def seen_on_ground(ob: bpy.types.Object, frames: range) -> LegMotion:
     """The legs, seen from the ground that they walk on."""
     clip = finish(legs_shown(bpy.context, ob, legs_of(ob), frames))
-    return Standing(belt_of(clip, sole_of(clip)), None).seen_from(clip)
+    return stands_on(clip, Options())[0].seen_from(clip)
 
 
 def slides(clip: LegMotion, source: LegMotion) -> list[float]:
     """How far each foot slides at most in a contact of the source."""
     sole = sole_of(source)
-    return [leg["slide"] for leg in measured(clip, sole, contacts_of(source, sole))]
+    return [leg["slide"] for leg in measured(clip, sole, stands_on(source, Options())[1])]
 
 
 @pytest.mark.parametrize("root", [False, pytest.param(True, marks=pytest.mark.slow)])

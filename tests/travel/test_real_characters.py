@@ -10,12 +10,12 @@ from ik_addon.bake.stepping import finish
 from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.measures import measured
-from ik_addon.planting.feet.treadmill import Standing, belt_of
+from ik_addon.planting.feet.options import Options
+from ik_addon.planting.feet.treadmill import stands_on
 from ik_addon.planting.scene.reading import legs_of
 from ik_addon.planting.scene.reading import shown as legs_shown
 from ik_addon.rig.blender.clips import clip_name, clips_of, motion_frames, play
 from ik_addon.travel import make_loop, put_in_place, to_hips, to_root, travel
-from ik_addon.travel.motion import contacts_of
 
 from ..planting.clips import capture
 from ..scenes import EXACT
@@ -94,9 +94,9 @@ def legs_in_world(ob: bpy.types.Object, frames: range) -> LegMotion:
 def test_a_cycle_in_place_travels_with_feet_that_stand_as_well_as_on_their_belt(case):
     ob, frames, _ = opened(case)
     clip = legs_in_world(ob, frames)
-    seen = Standing(belt_of(clip, sole_of(clip)), None).seen_from(clip)
+    ground, contacts = stands_on(clip, Options())
+    seen = ground.seen_from(clip)
     sole = sole_of(seen)
-    contacts = contacts_of(seen, sole)
     report = travel(bpy.context, ob)
     assert report["root"] == case.root
     on_belt, on_ground = (measured(each, sole, contacts) for each in (seen, legs_in_world(ob, frames)))
@@ -107,10 +107,9 @@ def test_a_cycle_in_place_travels_with_feet_that_stand_as_well_as_on_their_belt(
 def test_a_loop_is_closed_and_no_contact_slides_more(case):
     ob, frames, leg = opened(case)
     before, clip = shown(ob, frames), legs_in_world(ob, frames)
-    ground = Standing(belt_of(clip, sole_of(clip)), None)
+    ground, contacts = stands_on(clip, Options())
     seen = ground.seen_from(clip)
     sole = sole_of(seen)
-    contacts = contacts_of(seen, sole)
     body = make_loop(bpy.context, ob)["body"]
     after = shown(ob, frames)
     way = (after[body][-1] - after[body][0])[:3, 3] * (1.0, 1.0, 0.0)

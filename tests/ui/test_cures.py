@@ -123,7 +123,7 @@ CASES = [
     (too_many_bones, "its chain needs 9 bones and has 3 up to the root", "FEWER_BONES"),
     (missing_end_bone, "its end bone 'fin' does not exist", "CLEAR_END_BONE"),
     (shared_bone, "belongs to the chain of", "FEWER_BONES"),
-    (wrong_solver, "CIRCLE solves two bones", "AUTO_SOLVER"),
+    (wrong_solver, "CIRCLE solves 2 bones", "AUTO_SOLVER"),
     (rest_position, "is in Rest Position", "POSE_POSITION"),
     (drive_rotation, "a driver overrides its rotation", "REMOVE_DRIVERS"),
     (drive_scale, "a driver overrides its scale", "REMOVE_DRIVERS"),

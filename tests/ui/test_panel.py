@@ -62,7 +62,7 @@ PROBLEMS = {
     deleted_pole: "Bone 'shin': its pole target 'gone' was deleted. Choose another one or clear it",
     missing_target_bone: "Bone 'shin': its target 'leg' has no bone 'nose'. Choose one of that armature's bones",
     too_many_bones: "Bone 'shin': its chain needs 9 bones and has 3 up to the root. Set Chain Length to 3",
-    wrong_solver: "Bone 'shin': CIRCLE solves two bones, and this chain has 3. Use AUTO or TRIANGULATION",
+    wrong_solver: "Bone 'shin': CIRCLE solves 2 bones, and this chain has 3. Use AUTO or TRIANGULATION",
     target_below: "Bone 'shin': its target bone 'foot' moves with the chain's own bone 'shin'. Choose one that is not",
     target_is_no_number: "Bone 'shin': the location of its target 'leg target' is not a number. Clear",
     shared_bone: "Bone 'shin': its bone 'thigh' already belongs to the chain of 'thigh'. Lower Chain Length until",

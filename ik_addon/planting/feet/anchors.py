@@ -235,3 +235,34 @@ def anchors_in(stances: list[Stance]) -> Anchors:
 
 def _is_within(flat: Flat, stance: Stance) -> bool:
     return flat.leg == stance.leg and stance.first <= flat.first and flat.last <= stance.last
+
+
+def same_places(some: Anchors, others: Anchors) -> bool:
+    """True if all locks are where those of other anchors are, and all flat feet turned as those."""
+
+    def by_frames(anchors: Anchors) -> list[np.ndarray]:
+        locks = sorted(anchors.locks, key=lambda lock: (lock.leg, lock.first, lock.point))
+        flats = sorted(anchors.flats, key=lambda flat: (flat.leg, flat.first))
+        return [*(lock.place for lock in locks), *(flat.foot for flat in flats)]
+
+    return all(map(np.array_equal, by_frames(some), by_frames(others)))
+
+
+def within(anchors: Anchors, own: slice) -> Anchors:
+    """What there is of anchors in some of the frames, counted from the first of these."""
+
+    def cut(each):
+        first, last = max(each.first, own.start), min(each.last, own.stop - 1)
+        name, moving = ("foot", 3) if isinstance(each, Flat) else ("place", 2)
+        numbers = _rows(getattr(each, name), moving, each.first, first, last)
+        return replace(each, first=first - own.start, last=last - own.start, **{name: numbers})
+
+    def inside(each) -> bool:
+        return each.first < own.stop and each.last >= own.start
+
+    return Anchors(tuple(map(cut, filter(inside, anchors.locks))), tuple(map(cut, filter(inside, anchors.flats))))
+
+
+def _rows(numbers: np.ndarray, moving: int, start: int, first: int, last: int) -> np.ndarray:
+    """What stands, or of what moves the frames from the first to the last."""
+    return numbers[first - start : last - start + 1] if numbers.ndim == moving else numbers

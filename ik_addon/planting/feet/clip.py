@@ -18,6 +18,7 @@ class LegMotion:
         as it is above or below the ankle, the foot is a point, such as a paw or a hoof.
     feet: (legs, T, 3, 3), the orientation of the foot bone, its axes in columns.
     soles: (legs,), how far the skin reaches below heel and ball; None: there is none.
+    rests: (legs, 2), heights of hip and foot in the rest pose; None: that is not known.
     """
 
     fps: float
@@ -28,6 +29,7 @@ class LegMotion:
     balls: np.ndarray
     feet: np.ndarray
     soles: np.ndarray | None = None
+    rests: np.ndarray | None = None
 
     @property
     def leg_count(self) -> int:

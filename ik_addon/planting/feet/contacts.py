@@ -140,11 +140,11 @@ def find_contacts(clip: LegMotion, sole: HeelAndBall, options: Options) -> np.nd
             found[leg, point] = _stays(way, way[:, 2] - floor, speeds[leg, point], LIFT[point], held, clip.fps)
         if sole.is_point(leg):
             found[leg, HEEL] = found[leg, BALL]
-    slide = options.slide or _slide_of(places, found)
+    slide = options.slide or slide_of(places, found)
     for leg, points in enumerate(places):
         for point, way in enumerate(points):
-            _split_slides(found[leg, point], way, speeds[leg, point], slide, clip.fps)
-            _drop_short(found[leg, point], clip.fps)
+            split_slides(found[leg, point], way, speeds[leg, point], slide, clip.fps)
+            drop_short(found[leg, point], clip.fps)
     return found
 
 
@@ -159,8 +159,8 @@ def find_holds(clip: LegMotion, near: np.ndarray) -> np.ndarray:
         speed = np.linalg.norm(slope(way, clip.fps, SLOPE_TIME), axis=-1)
         # What is far away is as what is in the air.
         found[limb] = _stays(way, np.where(near[limb], 0.0, np.inf), speed, np.inf, free, clip.fps)
-        _split_slides(found[limb], way, speed, SLIDE_RANGE[0], clip.fps)
-        _drop_short(found[limb], clip.fps)
+        split_slides(found[limb], way, speed, SLIDE_RANGE[0], clip.fps)
+        drop_short(found[limb], clip.fps)
     return found
 
 
@@ -169,7 +169,7 @@ def _stays(
 ) -> np.ndarray:
     """(T,) bool: whether a point stays at a place on the ground.
 
-    way: (T, 3). height, speed: (T,), over the floor. lift: as in `_stay`. held: (T,) bool, True if it is in the air.
+    way: (T, 3). height, speed: (T,), over the floor. lift: as in `stay`. held: (T,) bool, True if it is in the air.
     """
     slow, slowish = _limits(speed, fps)
     strong, weak = (speed < slow) & (height < LOW), (speed < slowish) & (height < LOWISH)
@@ -180,7 +180,7 @@ def _stays(
         first, last = todo.pop()
         cores = first + np.flatnonzero(strong[first : max(first, last + 1)])
         if len(cores):
-            start, end = _stay(way, lift, (first, last), (cores[0], cores[-1]), fps)
+            start, end = stay(way, lift, (first, last), (cores[0], cores[-1]), fps)
             contact[start : end + 1] |= not held[start : end + 1].all()
             # The rest of the run may have contacts of its own: a foot that shuffles is slow all the time.
             todo += [(first, start - 1 - apart), (end + 1 + apart, last)]
@@ -213,7 +213,7 @@ def _held(lows: np.ndarray, leg: int, speed: np.ndarray, fps: float) -> np.ndarr
     return raised
 
 
-def _stay(way: np.ndarray, lift: float, run: tuple[int, int], core: tuple[int, int], fps: float) -> tuple[int, int]:
+def stay(way: np.ndarray, lift: float, run: tuple[int, int], core: tuple[int, int], fps: float) -> tuple[int, int]:
     """The first and last frame of a run in which a point stays where it is in the core of that run.
 
     way: (T, 3). lift: height over its own at rest from which on it has left.
@@ -256,7 +256,7 @@ def _fill_gaps(contact: np.ndarray, way: np.ndarray, fps: float) -> None:
                 contact[first : last + 1] = False
 
 
-def _slide_of(places: np.ndarray, found: np.ndarray) -> float:
+def slide_of(places: np.ndarray, found: np.ndarray) -> float:
     """The automatic limit of slide: what is usual in this clip, several times."""
     slides = [
         np.linalg.norm(np.ptp(way[first : last + 1, :2], axis=0))
@@ -267,7 +267,7 @@ def _slide_of(places: np.ndarray, found: np.ndarray) -> float:
     return float(np.clip(SLIDES * np.median(slides), *SLIDE_RANGE)) if slides else SLIDE_RANGE[1]
 
 
-def _split_slides(contact: np.ndarray, way: np.ndarray, speed: np.ndarray, slide: float, fps: float) -> None:
+def split_slides(contact: np.ndarray, way: np.ndarray, speed: np.ndarray, slide: float, fps: float) -> None:
     """Split contacts in which a point moves farther than `slide`, where it is fastest, until none does."""
     half = frames_in(SPLIT_TIME / 2.0, fps)
     todo = runs(contact)
@@ -284,7 +284,7 @@ def _split_slides(contact: np.ndarray, way: np.ndarray, speed: np.ndarray, slide
         ]
 
 
-def _drop_short(contact: np.ndarray, fps: float) -> None:
+def drop_short(contact: np.ndarray, fps: float) -> None:
     """Drop contacts that are too short, unless the clip's ends cut them off."""
     for first, last in runs(contact):
         if (last - first + 1) / fps < SHORTEST_CONTACT and first > 0 and last < len(contact) - 1:

@@ -90,6 +90,12 @@ def knee_pops(clip: LegMotion, leg: int) -> list[tuple[int, int]]:
     return pops
 
 
+def new_pops(before: LegMotion, after: LegMotion, leg: int) -> list[tuple[int, int]]:
+    """The pops of a knee that it did not have before."""
+    old = knee_pops(before, leg)
+    return [pop for pop in knee_pops(after, leg) if not any(pop[0] <= last and first <= pop[1] for first, last in old)]
+
+
 def _floors(clip: LegMotion, places: np.ndarray, sole: HeelAndBall, heights: Ground | None) -> np.ndarray:
     """(legs, 2, T), the height at which heels and balls stand on the ground."""
     if heights is None:

@@ -4,7 +4,8 @@ Lengths are in leg lengths, speeds in leg lengths a second, times in seconds. Of
 the best dozen found contacts equally well (mean F1 within 0.006), so none of them needs to be tuned for a clip.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 ADDED_SPEED = 0.6
@@ -26,6 +27,8 @@ class Options:
     find_footing: whether a foot that would stand over an edge of the ground stands beside it.
     added_speed, added_turn: how fast a blend may be beside what the capture does, leg lengths and radians a second;
     infinite for blends that last as long as `blend` says.
+    anyway: whether a plan is kept that makes a clip worse; limits: else how large figures may be that are judged, by
+    their names as in judging.py.
     """
 
     slide: float = 0.0
@@ -37,6 +40,8 @@ class Options:
     find_footing: bool = True
     added_speed: float = ADDED_SPEED
     added_turn: float = ADDED_TURN
+    anyway: bool = False
+    limits: Mapping[str, float] = field(default_factory=dict)
 
 
 # Speed
@@ -49,6 +54,10 @@ SLOWISH = 1.0
 """Limit around frames that are `SLOW`: between touching down and standing still."""
 FASTEST_STAND = 1.3
 """A skating foot may stand relative to its own swing, up to this speed: a walking body moves about as fast."""
+SLIDING = 0.6
+"""A foot faster than this over a ground that does not move slides, and does not stand."""
+SKATING = 0.6
+"""Part of the speed of a body that travels, above which a foot goes along with it, and does not stand."""
 SLOW_SHARE, SLOWISH_SHARE = 0.16, 0.25
 """Shares of the way from a foot's slowest to its fastest speed nearby, below which it is slow or slowish."""
 SLOWEST_TIME, FASTEST_TIME = 0.2, 0.7

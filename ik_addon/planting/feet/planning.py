@@ -1,15 +1,17 @@
 """The plan of a planted clip: contacts, places, paths of feet, clearance, body, knees, in this order."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...solvers.carrier import lowering, nearest_shift
-from .anchors import Anchors, Lock, anchors_of, joined, settled
+from .anchors import Anchors, Lock, anchors_of, joined, same_places, settled, within
 from .clip import UP, LegMotion
-from .contacts import Ground, HeelAndBall, find_contacts, sole_of, under
+from .contacts import Ground, HeelAndBall, sole_of, under
 from .curves import above, eased, frames_in, smooth
+from .finding import contacts_of
+from .loops import cycles_around, in_cycles, own_frames, unrolled
 from .options import BODY_TIME, REACH_TIME, STRAIGHTEST, Options
 from .paths import arcs, captured_sides, carried_over, cleared, foot_path, knees_and_poles
 
@@ -133,15 +135,60 @@ def plan(
 
     contacts: (legs, 2, T) bool, to be used as they are; None to find them, less the frames in which feet still settle.
     ground: heights of the ground below points; None to stand at the heights as captured. footprints: called with the
-    anchors before the paths between them are made. sole: None to take it from the clip.
+    anchors before the paths between them are made. sole: None to take it from the clip. A loop is planned with what
+    comes before and after it, so that it closes as before.
     """
     sole = sole or sole_of(clip)
     if contacts is None:
-        contacts = settled(clip, sole, find_contacts(clip, sole, options))
+        contacts = settled(clip, sole, contacts_of(clip, sole, options).touching)
+    cycles = cycles_around(clip)
+    if not cycles:
+        return _planned(clip, sole, contacts, options, ground, footprints or _as_they_are)
+    # What is before a loop is as what is at its end: locks that hold over the seam are one.
+    whole, own = unrolled(clip, cycles), own_frames(clip, cycles)
+    around = replace(sole, floors=sole_of(whole, sole.points).floors)
+    edits: list[bool] = []
+
+    def seen(anchors: Anchors) -> Anchors:
+        kept = within(anchors, own)
+        edits.append(footprints is not None and not same_places(footprints(kept), kept))
+        return anchors
+
+    planned = _planned(whole, around, in_cycles(clip, contacts, cycles), options, ground, seen)
+    if any(edits):
+        # What is moved by hand is moved once, and not in each cycle.
+        return _planned(clip, sole, contacts, options, ground, footprints or _as_they_are)
+    return _cut(planned, own)
+
+
+def _as_they_are(anchors: Anchors) -> Anchors:
+    return anchors
+
+
+def _cut(planned: FootPlan, own: slice) -> FootPlan:
+    """The plan of some of the frames."""
+    legs = {name: getattr(planned, name)[:, own] for name in ("ankles", "feet", "knees", "poles", "arcs")}
+    return replace(
+        planned,
+        **legs,
+        shifts=planned.shifts[own],
+        contacts=planned.contacts[..., own],
+        locks=within(Anchors(planned.locks, ()), own).locks,
+        unreached=planned.unreached[own],
+    )
+
+
+def _planned(
+    clip: LegMotion,
+    sole: HeelAndBall,
+    contacts: np.ndarray,
+    options: Options,
+    ground: Ground | None,
+    footprints: Footprints,
+) -> FootPlan:
+    """See `plan`; of a clip that begins and ends."""
     contacts = joined(clip, sole, contacts)
-    anchors = anchors_of(clip, sole, contacts, ground, options.find_footing)
-    if footprints is not None:
-        anchors = footprints(anchors)
+    anchors = footprints(anchors_of(clip, sole, contacts, ground, options.find_footing))
     carried = carried_over(clip, sole, ground)
     paths = [foot_path(carried, sole, leg, anchors, options) for leg in range(clip.leg_count)]
     if ground is not None:

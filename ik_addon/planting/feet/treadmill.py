@@ -4,10 +4,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .anchors import settled
 from .clip import LegMotion, applied
-from .contacts import HeelAndBall
-from .curves import slope
-from .options import LOW, SLOPE_TIME
+from .contacts import HeelAndBall, drop_short, slide_of, sole_of, split_slides
+from .curves import runs, slope
+from .finding import contacts_of
+from .options import FASTEST_STAND, SKATING, SLIDING, SLOPE_TIME, Options
 from .planning import FootPlan, Ground
 
 _POINTS = ("hips", "knees", "ankles", "balls")
@@ -50,34 +52,45 @@ SLOWEST_BELT = 0.3
 STAYING = 0.25
 """A body that goes as far as this part of what its feet go backward does not stay in place."""
 SPREAD = 0.15
-"""Part of its speed by which the velocities of feet on one belt differ."""
-SAMPLES = 400
-"""So many velocities are compared with each other."""
+"""Part of its speed by which a belt may be corrected for feet to drift less on it."""
+SHARED = 0.5
+"""Part of its speed by which the velocities of feet differ from it: who makes stances by hand does not measure them."""
+MOST, HALF = 0.6, 0.52
+"""Part of the feet that touch which share a belt, and of all that they do while they touch."""
 
 
-def belt_of(clip: LegMotion, sole: HeelAndBall) -> np.ndarray:
+def belt_of(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.ndarray:
     """The velocity (3,) at which the ground passes below a clip in place, world units a second; zero if it travels.
 
-    It is the densest velocity of low points of the feet. The speed that a game gives the character for its feet not to
-    slide is as large, in the other direction.
+    It is the median velocity of the feet in contact (legs, 2, T), where most feet share it that touch. The speed that
+    a game gives the character for its feet not to slide is as large, in the other direction.
     """
-    places = sole.places(clip.ankles, clip.feet)
-    low = places[..., 2] - sole.floors[:, None] < LOW * clip.size
-    velocities = np.array([[slope(way, clip.fps, SLOPE_TIME) for way in ways] for ways in places])[low][:, :2]
-    still = np.zeros(3)
-    if len(velocities) < 3:
+    places, still = sole.places(clip.ankles, clip.feet), np.zeros(3)
+    rates = np.array([[slope(way, clip.fps, SLOPE_TIME)[:, :2] for way in ways] for ways in places])
+    # A foot that never leaves a belt would be carried off.
+    stepping = [leg for leg, touching in enumerate(contacts.any(axis=1)) if touching.any() and not touching.all()]
+    own = [rates[leg][contacts[leg]] for leg in stepping]
+    velocities = np.concatenate(own) if own else np.empty((0, 2))
+    if len(velocities) < FEWEST:
         return still
-    velocities = velocities[:: max(1, len(velocities) // SAMPLES)]
-    speeds = np.linalg.norm(velocities, axis=1)
-    apart = np.linalg.norm(velocities[:, None] - velocities, axis=-1)
-    near = apart <= SPREAD * np.maximum(speeds, SLOWEST_BELT * clip.size)[:, None]
-    belt = velocities[near[near.sum(axis=1).argmax()]].mean(axis=0)
+    belt = np.median(velocities, axis=0)
     speed = float(np.linalg.norm(belt))
-    hips = clip.hips.mean(axis=0)[:, :2]
-    way = (hips[-1] - hips[0]) * clip.fps / max(clip.frame_count - 1, 1)
-    if speed < SLOWEST_BELT * clip.size or np.linalg.norm(way) > STAYING * speed:
+    if speed < SLOWEST_BELT * clip.size or np.linalg.norm(way_a_second(clip)) > STAYING * speed:
         return still
-    return np.array((*belt, 0.0))
+    shared = [np.linalg.norm(np.median(each, axis=0) - belt) <= SHARED * speed for each in own]
+    touching = np.count_nonzero(contacts.any(axis=(1, 2)))
+    near = np.linalg.norm(velocities - belt, axis=1) <= SHARED * speed
+    return np.array((*belt, 0.0)) if sum(shared) > MOST * touching and near.mean() >= HALF else still
+
+
+FEWEST = 3
+"""Without so many velocities there is no belt."""
+
+
+def way_a_second(clip: LegMotion) -> np.ndarray:
+    """(2,), how fast the body goes from where it begins to where it ends."""
+    hips = clip.hips.mean(axis=0)[:, :2]
+    return (hips[-1] - hips[0]) * clip.fps / max(clip.frame_count - 1, 1)
 
 
 @dataclass(frozen=True)
@@ -102,3 +115,29 @@ class Standing:
     def _space(self, clip: LegMotion) -> Space:
         times = np.arange(clip.frame_count) / clip.fps
         return Space(times[:, None] * self.velocity, np.broadcast_to(np.eye(3), (clip.frame_count, 3, 3)))
+
+
+def stands_on(clip: LegMotion, options: Options, heights: Ground | None = None) -> tuple[Standing, np.ndarray]:
+    """What the feet of a clip stand on, and the contacts (legs, 2, T) in which they rest on it. heights: of it."""
+    first = sole_of(clip)
+    touching = contacts_of(clip, first, options).touching
+    velocity = belt_of(clip, first, touching)
+    ground = Standing(velocity, heights)
+    seen = ground.seen_from(clip)
+    sole = sole_of(seen)
+    places = sole.places(seen.ankles, seen.feet) / clip.size
+    speeds = np.linalg.norm([[slope(way, clip.fps, SLOPE_TIME)[:, :2] for way in ways] for ways in places], axis=-1)
+    if not velocity.any():
+        pace = float(np.linalg.norm(way_a_second(clip))) / clip.size
+        if pace < SLOWEST_BELT:
+            # A body that stays where it is has no reason to skate: such feet step without being lifted.
+            touching &= speeds <= SLIDING
+        for leg, point in np.ndindex(touching.shape[:2]):
+            for first, last in runs(touching[leg, point]):
+                if np.median(speeds[leg, point, first : last + 1]) > max(FASTEST_STAND, SKATING * pace):
+                    touching[leg, point, first : last + 1] = False
+    slide = options.slide or slide_of(places, touching)
+    for leg, point in np.ndindex(touching.shape[:2]):
+        split_slides(touching[leg, point], places[leg, point], speeds[leg, point], slide, clip.fps)
+        drop_short(touching[leg, point], clip.fps)
+    return ground, settled(seen, sole, touching)

@@ -13,13 +13,12 @@ from ...bake.report import publish
 from ...bake.stepping import Steps, at_once, part_of
 from ...rig.model.order import ChainName
 from ...solvers import ChainError
-from ..feet.anchors import settled
 from ..feet.clip import LegMotion
-from ..feet.contacts import HeelAndBall, find_contacts, sole_of
+from ..feet.contacts import HeelAndBall, sole_of
 from ..feet.curves import runs
 from ..feet.measures import distances, knee_pops, measured, worst_contact
 from ..feet.options import Options
-from ..feet.treadmill import Standing, belt_of
+from ..feet.treadmill import Standing, stands_on
 from .limbs import keyed_contacts
 from .plant import Ground
 from .reading import Leg, legs_of, shown, source_shown
@@ -56,10 +55,10 @@ def feet_checked(
     before = None
     if has_source:
         before = yield from part_of(source_shown(context, ob, legs, frames), 1, 2)
-    standing = Standing(belt_of(before or clip, sole_of(before or clip)), heights)
+    standing, found = stands_on(before or clip, Options(), heights)
     clip, before = standing.seen_from(clip), before and standing.seen_from(before)
     sole = sole_of(before or clip)
-    contacts = _contacts(ob, legs, frames, before or clip, sole)
+    contacts = _contacts(ob, legs, frames, found)
     entries = _entries(legs, frames, clip, before, sole, contacts, standing)
     return [{"armature": ob.name, **entry, "ground": ground.kind} for entry in entries]
 
@@ -114,9 +113,7 @@ def _planted_on(context: bpy.types.Context, ob: bpy.types.Object) -> Ground:
     return Ground(settings["ground"], settings["height"], context.scene.objects.get(settings["ground_object"]))
 
 
-def _contacts(
-    ob: bpy.types.Object, legs: Sequence[Leg], frames: range, clip: LegMotion, sole: HeelAndBall
-) -> np.ndarray:
+def _contacts(ob: bpy.types.Object, legs: Sequence[Leg], frames: range, found: np.ndarray) -> np.ndarray:
     """(legs, 2, T), when heels and balls should stand: as keys say, else as is found.
 
     If the action was planted over a part of the frames, its keys say nothing beyond that.
@@ -125,7 +122,6 @@ def _contacts(
     first, after = settings["frames"][:2] if settings else (frames.start, frames.stop)
     inside = [first <= frame < after for frame in frames]
     keyed = [keyed_contacts(ob.pose.bones[leg.tip], frames) for leg in legs]
-    found = settled(clip, sole, find_contacts(clip, sole, Options()))
     pairs = zip(found, keyed, strict=True)
     return np.array([own if told is None else np.where(inside, told, own) for own, told in pairs])
 

@@ -17,6 +17,7 @@ from ...rig.blender.armatures import tag_pose
 from ...rig.blender.clips import has_keys, motion_frames
 from ...rig.blender.dependencies import Node, followed_nodes
 from ...rig.data.held_feet import BLEND, HoldRecord, holds_of, keep_holds
+from ...rig.data.settings import target_and_pole
 from ...rig.data.undoing import Undo, all_or_nothing
 from ...rig.model.body import bodies_of
 from ...rig.model.foot import end_bone
@@ -166,8 +167,7 @@ def _moved_by(tip: bpy.types.PoseBone) -> set[Node]:
     nodes = {(tip.id_data, bone.name) for bone in limb_bones(tip)}
     target = Control(tip.analytic_ik_target, tip.analytic_ik_subtarget)
     keyed = keyed_control(tip, target) if target.ob is not None else target
-    pole = (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget)
-    return nodes | {(target.ob, target.bone), (keyed.ob, keyed.bone), pole}
+    return nodes | {(keyed.ob, keyed.bone), *target_and_pole(tip)}
 
 
 _Choice = Callable[[LegMotion, dict[Control, Space]], list[Bar]]

@@ -16,12 +16,14 @@ from ...rig.data.held_feet import holds_of
 from ...rig.data.undoing import all_or_nothing
 from ...solvers import ChainError
 from ..feet import contacts
-from ..feet.anchors import Anchors, settled
+from ..feet.anchors import Anchors
 from ..feet.clip import LegMotion
-from ..feet.contacts import find_contacts, sole_of
+from ..feet.contacts import sole_of
+from ..feet.judging import worse_by
 from ..feet.options import Options
 from ..feet.planning import FootPlan, Footprints, plan
-from ..feet.treadmill import Standing, belt_of
+from ..feet.standing import why_nothing_stands
+from ..feet.treadmill import Standing, stands_on
 from .footprints import edited, make_footprints
 from .limbs import check_limbs, controls_ready, key_contacts, keyed_contacts
 from .reading import captured, carrier_of
@@ -109,13 +111,13 @@ def planted(
             capture = yield from part_of(captured(context, tips, carrier, frames), 0, 3)
         context.view_layer.update()
         clip, seen = capture.clip, []
-        ground_below = Standing(belt_of(clip, sole_of(clip)), heights)
+        ground_below, found = stands_on(clip, options, heights)
 
         def with_footprints(anchors: Anchors) -> Anchors:
             seen.append(anchors)
             return edited(anchors, tips, frames)
 
-        made = _planned(clip, ground_below, tips, frames, options, with_footprints)
+        made = _planned(clip, ground_below, found, tips, frames, options, with_footprints)
         placing = controls_placed(context, tips, controls, capture, made, frames)
         samples, slopes = yield from part_of(placing, 1, 3)
         body = body_keys(carrier, capture, made, frames)
@@ -140,17 +142,34 @@ plant = at_once(planted)
 def _planned(
     captured_clip: LegMotion,
     ground: Standing,
+    found: np.ndarray,
     tips: Sequence[bpy.types.PoseBone],
     frames: range,
     options: Options,
     footprints: Footprints,
 ) -> FootPlan:
-    """The plan for what was captured, with the contacts that keys tell."""
-    clip = ground.seen_from(captured_clip)
-    sole = sole_of(clip)
-    found = settled(clip, sole, find_contacts(clip, sole, options))
+    """The plan for what was captured, with the contacts that were found, or that keys tell."""
+    clip, name = ground.seen_from(captured_clip), tips[0].id_data.name
     keyed = [keyed_contacts(tip, frames) for tip in tips]
     contacts = np.array([own if told is None else told for own, told in zip(found, keyed, strict=True)])
+    sole = sole_of(clip)
     if not contacts.any():
-        raise ChainError(messages.NO_CONTACT(armature=tips[0].id_data.name))
-    return ground.put_back(clip, plan(clip, options, contacts, ground.heights, footprints))
+        raise ChainError(_WHY_NOT[why_nothing_stands(clip, sole)](armature=name))
+    made = plan(clip, options, contacts, ground.heights, footprints, sole)
+    worse = [] if options.anyway else worse_by(clip, made, sole, ground.heights is None, options.limits)
+    if worse:
+        words = ((_WORSE[each.figure], each) for each in worse)
+        said = (message(**{field: getattr(each, field) for field in message.fields}) for message, each in words)
+        raise ChainError(messages.PLANTED_WORSE(armature=name, figures="; ".join(said)))
+    return ground.put_back(clip, made)
+
+
+_WHY_NOT = {"": messages.NO_CONTACT, "AIR": messages.NO_FOOT_DOWN, "LIES": messages.BODY_LIES}
+_WORSE = {
+    "slide": messages.WORSE_SLIDE,
+    "knee_speed": messages.WORSE_KNEES,
+    "loop": messages.WORSE_LOOP,
+    "sunken": messages.WORSE_SUNKEN,
+    "body": messages.WORSE_BODY,
+}
+"""What is said of the figures that are judged."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 import bpy
@@ -126,20 +127,22 @@ def _tree_of(context: bpy.types.Context, ob: bpy.types.Object) -> BVHTree | None
 
 
 def leg_tips(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
-    """The tips of an armature object's live chains whose bones' names do not show an arm."""
+    """The tips of an armature object's live chains that are legs."""
     return legs_among(ob, (ob.pose.bones[name] for name in live_tips(ob)))
 
 
 def legs_among(ob: bpy.types.Object, tips: Iterable[bpy.types.PoseBone]) -> list[bpy.types.PoseBone]:
-    """The tips, of these of an armature object's chains, whose bones' names do not show an arm."""
+    """Of these tips of an armature object's chains those of legs: by the names of bones, and by where these are."""
     names = read_names(bone.name for bone in ob.pose.bones)
-    found = []
-    for tip in tips:
+    by_shape = cache(lambda: {limb.bones[-1] for limb in find_limbs(ob.data.bones).limbs})
+
+    def is_leg(tip: bpy.types.PoseBone) -> bool:
         end = end_bone(tip)
         kinds = {names[bone.name].kind for bone in (*chain_bones(tip), *((end,) if end else ()))}
-        if "LEG" in kinds or "ARM" not in kinds:
-            found.append(tip)
-    return found
+        # The fore legs of animals are called arms too.
+        return "LEG" in kinds or "ARM" not in kinds or tip.name in by_shape()
+
+    return [tip for tip in tips if is_leg(tip)]
 
 
 Shown = Callable[[bpy.types.Depsgraph], Matrix]
@@ -251,8 +254,21 @@ def captured(
         balls=balls,
         feet=feet,
         soles=np.array(soles) * ob.matrix_world.median_scale,
+        rests=np.array([_rest_heights(ob, tip, ball) for tip, ball in zip(tips, to_ball, strict=True)]),
     )
     return Capture(clip, held, locations, ways)
+
+
+def _rest_heights(ob: bpy.types.Object, tip: bpy.types.PoseBone, ball: np.ndarray | None) -> tuple[float, float]:
+    """How high the hip of a leg is in the rest pose, and the lower one of its ankle and the ball of its foot."""
+    ankle, foot = tip.bone.matrix_local @ end_in_tip(tip), end_bone(tip)
+    points = [ankle] if foot is None or ball is None else [ankle, foot.bone.matrix_local @ Vector(ball)]
+    return heights_of(ob, chain_bones(tip)[0].bone.head_local, points)
+
+
+def heights_of(ob: bpy.types.Object, hip: Vector, points: Iterable[Vector]) -> tuple[float, float]:
+    """How high a hip is in the world, and the lowest of some points; all in armature space."""
+    return (ob.matrix_world @ hip).z, min((ob.matrix_world @ point).z for point in points)
 
 
 def _in_fk(limb: Limb) -> tuple[Sequence[Matrix], Matrix | None]:
@@ -344,7 +360,7 @@ class Leg:
 
     links: the bones that begin its links, hip first. tip: the last bone of its chain. ankle: in the tip's rest space.
     foot: the bone on the ankle, "" if the leg ends in a point. ball: in the foot's own space. lengths: of thigh and
-    shin, world units. sole: how far the skin reaches below the ball, world units.
+    shin, world units. sole: how far the skin reaches below the ball, world units. rests: see LegMotion.
     """
 
     links: tuple[str, ...]
@@ -354,22 +370,28 @@ class Leg:
     ball: np.ndarray | None
     lengths: tuple[float, float]
     sole: float
+    rests: tuple[float, float]
 
 
 def legs_of(ob: bpy.types.Object) -> list[Leg]:
     """The legs of an armature object that have chains, live or muted; if none has, those that its bones show."""
     tips = legs_among(ob, (tip for tip in all_tips(ob) if len(known_bones(tip)) > 1))
     if tips:
-        return [_leg(known_bones(tip), link_bones(known_bones(tip)), end_bone(tip), end_in_tip(tip)) for tip in tips]
+        return [_leg(known_bones(tip), link_bones(known_bones(tip)), _seen_foot(tip), end_in_tip(tip)) for tip in tips]
     found, pose = [], ob.pose.bones
     for limb in find_limbs(ob.data.bones).limbs:
         bones = [pose[name] for name in limb.bones]
-        foot = pose[limb.end] if limb.end and limb.rides else None
+        foot = pose[limb.end] if limb.end else None
         end = pose[limb.end].bone.head_local if limb.end else bones[-1].bone.tail_local
         ankle = bones[-1].bone.matrix_local.inverted_safe() @ end
         found.append(_leg(bones, [bone for bone in bones if bone.name not in limb.segments], foot, ankle))
     # In the order that chains have.
     return sorted(found, key=lambda leg: pose.find(leg.tip))
+
+
+def _seen_foot(tip: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
+    """The bone that the skin of a foot hangs on, be it a child of its leg or of the root."""
+    return end_bone(tip) or tip.id_data.pose.bones.get(tip.analytic_ik_end_bone)
 
 
 def _leg(
@@ -385,6 +407,7 @@ def _leg(
     thigh = lengths[0] if len(lengths) == 2 else 0.5 * sum(lengths)
     scale = ob.matrix_world.median_scale
     ball, sole = ball_of(ob, bones[0].bone, tip.bone, foot, at_rest)
+    points = [at_rest] if foot is None or ball is None else [at_rest, foot.bone.matrix_local @ Vector(ball)]
     return Leg(
         links=tuple(bone.name for bone in links),
         tip=tip.name,
@@ -393,6 +416,7 @@ def _leg(
         ball=ball,
         lengths=(scale * thigh, scale * (sum(lengths) - thigh)),
         sole=scale * sole,
+        rests=heights_of(ob, bones[0].bone.head_local, points),
     )
 
 
@@ -443,8 +467,8 @@ def _seen(
             joints[:, k, t], feet[k, t] = _posed(evaluated, leg)
         yield t + 1, len(frames)
     hips, knees, ankles, balls = joints
-    lengths, soles = np.array([leg.lengths for leg in legs]), np.array([leg.sole for leg in legs])
-    return LegMotion(clip_rate(context.scene, frames), lengths, hips, knees, ankles, balls, feet, soles)
+    lengths, soles, rests = (np.array([getattr(leg, name) for leg in legs]) for name in ("lengths", "sole", "rests"))
+    return LegMotion(clip_rate(context.scene, frames), lengths, hips, knees, ankles, balls, feet, soles, rests)
 
 
 def _posed(ob: bpy.types.Object, leg: Leg) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from ..feet.anchors import Anchors, stances_of
 from ..feet.clip import LegMotion, vectors_of
 from ..feet.contacts import sole_of
 from ..feet.holds import Hold
-from ..feet.measures import distances, measured
+from ..feet.measures import distances, measured, new_pops
 from ..feet.planning import FootPlan
 from ..feet.treadmill import Space, Standing
 
@@ -72,6 +72,7 @@ def report_of(
                 ],
                 "slide_before": figures[0][k]["slide"] * float(before.reaches[k]),
                 "slide_after": figures[1][k]["slide"] * float(before.reaches[k]),
+                "pop_frames": [[frames[row] for row in pop] for pop in new_pops(before, after, k)],
                 "before": figures[0][k],
                 "after": figures[1][k] | away[k],
             }
@@ -85,6 +86,7 @@ def report_of(
         "ground_velocity": ground.velocity.tolist(),
         "chains": chains,
         "body_shift": float(np.linalg.norm(plan.shifts, axis=1).max()),
+        "body_frame": frames[int(np.linalg.norm(plan.shifts, axis=1).argmax())],
         "unreached_frames": [frames[k] for k in np.flatnonzero(plan.unreached)],
     }
     _by_action[_last[0]["armature"], _last[0]["action"]] = _last[0]

@@ -5,7 +5,7 @@ Blender says that an action or armature changed.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import bpy
 
@@ -104,9 +104,26 @@ def bone_of_path(path: str) -> tuple[str, str]:
     return (bpy.utils.unescape_identifier(match[1]), match[2]) if match else ("", "")
 
 
+def drivers_of(data: bpy.types.ID) -> Sequence[bpy.types.FCurve]:
+    """The drivers of a data-block, muted ones too."""
+    animation = getattr(data, "animation_data", None)
+    return animation.drivers if animation else ()
+
+
+def driver_at(ob: bpy.types.Object, path: str) -> bpy.types.FCurve | None:
+    """The driver of a property of an object."""
+    return ob.animation_data.drivers.find(path) if ob.animation_data else None
+
+
+def remove_drivers(ob: bpy.types.Object, paths: str | tuple[str, ...]) -> None:
+    """Remove the drivers of all whose RNA paths begin so."""
+    for curve in [curve for curve in drivers_of(ob) if curve.data_path.startswith(paths)]:
+        ob.animation_data.drivers.remove(curve)
+
+
 def revive_drivers(ob: bpy.types.Object) -> None:
     """Let drivers of the add-on's settings drive again: evaluated without the add-on, Blender gave them up."""
-    for curve in ob.animation_data.drivers if ob.animation_data else ():
+    for curve in drivers_of(ob):
         if ".analytic_ik_" in curve.data_path and not curve.driver.is_valid:
             # Setting what it is already takes the mark off.
             curve.driver.type = curve.driver.type

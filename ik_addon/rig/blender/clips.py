@@ -7,7 +7,14 @@ from math import ceil, floor
 
 import bpy
 
-from .animation import bone_of_path, current_fcurve_collections, fcurve_collections, homes_of_strips, plays
+from .animation import (
+    bone_of_path,
+    current_fcurve_collections,
+    drivers_of,
+    fcurve_collections,
+    homes_of_strips,
+    plays,
+)
 from .armatures import armature_objects
 from .cleanup import surely
 
@@ -285,8 +292,8 @@ def has_own_motion(ob: bpy.types.Object, bone: str) -> bool:
         return False
     if any(constraint.enabled and constraint.influence > 0.0 for constraint in owner.constraints):
         return True
-    drivers, moving = ob.animation_data.drivers if ob.animation_data else (), _moving_paths([bone])
-    return any(driver.data_path.startswith(moving) for driver in drivers) or has_keys(ob, [bone])
+    moving = _moving_paths([bone])
+    return any(driver.data_path.startswith(moving) for driver in drivers_of(ob)) or has_keys(ob, [bone])
 
 
 def motion_frames(ob: bpy.types.Object) -> range | None:

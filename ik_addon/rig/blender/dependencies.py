@@ -1,6 +1,6 @@
 """What an object or a bone depends on: parents, constraints, Blender's own IK, and drivers."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -8,8 +8,69 @@ import bpy
 
 from ... import messages
 from ...solvers import ChainError
-from .animation import animated_paths, bone_of_path, is_animated, is_driven, placing_drivers
+from .animation import animated_paths, bone_of_path, drivers_of, is_animated, is_driven, placing_drivers
 from .armatures import bones_below
+
+
+class ConstraintKind(NamedTuple):
+    """What a kind of constraint does to its owner. The defaults are what any may do.
+
+    moves: it may put it elsewhere; False: it turns or sizes it on the spot. places: it decides where it is, or how it
+    is turned; False: it sizes it, or holds it back at a border, within which a chain places it. looks: how the owner is
+    turned depends on where it is. takes: it poses bones above it too. asks: for more than animation, such as a camera,
+    a clip or a surface.
+    """
+
+    moves: bool = True
+    places: bool = True
+    looks: bool = False
+    takes: bool = False
+    asks: bool = False
+
+
+_UNKNOWN = ConstraintKind(asks=True)
+CONSTRAINTS: dict[str, ConstraintKind] = {
+    kind: row
+    for row, kinds in (
+        (ConstraintKind(), ("ACTION", "ARMATURE", "CHILD_OF", "COPY_LOCATION", "COPY_TRANSFORMS", "FOLLOW_PATH")),
+        (ConstraintKind(), ("PIVOT", "STRETCH_TO", "TRANSFORM", "TRANSFORM_CACHE")),
+        (ConstraintKind(moves=False), ("COPY_ROTATION",)),
+        (ConstraintKind(moves=False, looks=True), ("DAMPED_TRACK", "LOCKED_TRACK", "TRACK_TO")),
+        (ConstraintKind(moves=False, places=False), ("COPY_SCALE", "LIMIT_ROTATION", "LIMIT_SCALE", "MAINTAIN_VOLUME")),
+        (ConstraintKind(places=False), ("CLAMP_TO", "FLOOR", "LIMIT_DISTANCE", "LIMIT_LOCATION")),
+        (ConstraintKind(takes=True), ("IK", "SPLINE_IK")),
+        (ConstraintKind(asks=True), ("CAMERA_SOLVER", "FOLLOW_TRACK", "OBJECT_SOLVER", "SHRINKWRAP")),
+        # Since Blender 5.0.
+        (ConstraintKind(asks=True), ("GEOMETRY_ATTRIBUTE",)),
+    )
+    for kind in kinds
+}
+"""All kinds of all versions of Blender."""
+
+
+def kind_of(constraint: bpy.types.Constraint) -> ConstraintKind:
+    """What a constraint does to its owner."""
+    return CONSTRAINTS.get(constraint.type, _UNKNOWN)
+
+
+def aims_of(constraint: bpy.types.Constraint) -> Iterator[tuple[bpy.types.Object, str]]:
+    """The objects that a constraint names, each with the name of a bone of it, or ""."""
+    found = [(each.target, each.subtarget) for each in getattr(constraint, "targets", ())]
+    for ob, bone in (("target", "subtarget"), ("pole_target", "pole_subtarget")):
+        found.append((getattr(constraint, ob, None), getattr(constraint, bone, "")))
+    if "CUSTOM" in (constraint.owner_space, constraint.target_space):
+        found.append((constraint.space_object, constraint.space_subtarget))
+    yield from ((ob, bone) for ob, bone in found if isinstance(ob, bpy.types.Object))
+
+
+def constraints_of(
+    ob: bpy.types.Object,
+) -> Iterator[tuple[bpy.types.Object | bpy.types.PoseBone, bpy.types.Constraint]]:
+    """The constraints of an object and of its bones, each with its owner."""
+    yield from ((ob, each) for each in ob.constraints)
+    for bone in ob.pose.bones if ob.pose else ():
+        if len(bone.constraints):
+            yield from ((bone, each) for each in bone.constraints)
 
 
 def carriers(ob: bpy.types.Object, bone_name: str = "") -> Iterator[tuple[bpy.types.Object, bpy.types.PoseBone]]:
@@ -29,24 +90,6 @@ def carriers(ob: bpy.types.Object, bone_name: str = "") -> Iterator[tuple[bpy.ty
         original = original.parent
 
 
-_HOLDING = {
-    "CLAMP_TO",
-    "COPY_SCALE",
-    "FLOOR",
-    "LIMIT_DISTANCE",
-    "LIMIT_LOCATION",
-    "LIMIT_ROTATION",
-    "LIMIT_SCALE",
-    "MAINTAIN_VOLUME",
-}
-"""Kinds of constraints that size a bone, or hold it back at a border: within that, a chain places it."""
-_OWN_IK = {"IK", "SPLINE_IK"}
-
-
-_TURNING = {"COPY_ROTATION", "COPY_SCALE", "LIMIT_ROTATION", "LIMIT_SCALE", "MAINTAIN_VOLUME"}
-"""Kinds of constraints that turn or size a bone, and do so alike wherever it is."""
-
-
 class Mover(NamedTuple):
     """A constraint that moves a bone after its chain was solved.
 
@@ -61,16 +104,14 @@ class Mover(NamedTuple):
     @property
     def is_placing(self) -> bool:
         """True if it decides where the bone is or how it is turned; False if it only limits that."""
-        return _is_placing(self.constraint)
+        return kind_of(self.constraint).places
 
     @property
     def source(self) -> str:
         """Name of the bone of the same armature that the moved bone follows; "" if it follows anything else."""
-        if self.constraint.type in _OWN_IK:
+        if kind_of(self.constraint).takes:
             return ""
-        aims = getattr(self.constraint, "targets", None) or [self.constraint]
-        found = (aim.subtarget for aim in aims if getattr(aim, "target", None) == self.owner.id_data)
-        return next(filter(None, found), "")
+        return next((bone for ob, bone in aims_of(self.constraint) if bone and ob == self.owner.id_data), "")
 
 
 def movers_of(bones: Sequence[bpy.types.PoseBone]) -> Iterator[Mover]:
@@ -87,12 +128,13 @@ def movers_of(bones: Sequence[bpy.types.PoseBone]) -> Iterator[Mover]:
 
 def is_placed(bones: Sequence[bpy.types.PoseBone]) -> bool:
     """True if a constraint on one of these bones decides where it is or how it is turned."""
-    return any(_is_placing(each) and _acts(each) for bone in bones for each in bone.constraints)
+    return any(kind_of(each).places and _acts(each) for bone in bones for each in bone.constraints)
 
 
 def goes_along(bone: bpy.types.PoseBone) -> bool:
     """True if a bone goes as far as its parent does that is not turned, whatever its own constraints do."""
-    return all(each.mute or each.type in _TURNING for each in bone.constraints)
+    kinds = [kind_of(each) for each in bone.constraints if not each.mute]
+    return not any(kind.moves or kind.looks for kind in kinds)
 
 
 def is_rigify(ob: bpy.types.Object) -> bool:
@@ -138,13 +180,9 @@ def may_act(constraint: bpy.types.Constraint, animated: Collection[str]) -> bool
     return is_on and (constraint.influence > 0.0 or f"{path}.influence" in animated)
 
 
-def _is_placing(constraint: bpy.types.Constraint) -> bool:
-    return constraint.type not in _HOLDING
-
-
 def taken_by(constraint: bpy.types.Constraint, bone: bpy.types.PoseBone) -> set[str]:
     """Names of the bones that Blender's own IK on a bone poses, of those above it and of itself."""
-    if constraint.type not in _OWN_IK or constraint.target is None:
+    if not kind_of(constraint).takes or constraint.target is None:
         return set()
     taken = [bone, *bone.parent_recursive]
     if not getattr(constraint, "use_tail", True):
@@ -152,53 +190,44 @@ def taken_by(constraint: bpy.types.Constraint, bone: bpy.types.PoseBone) -> set[
     return {each.name for each in (taken[: constraint.chain_count] if constraint.chain_count else taken)}
 
 
-_TURNING_ONLY = {"COPY_ROTATION", "LIMIT_ROTATION", "DAMPED_TRACK", "LOCKED_TRACK", "TRACK_TO"}
-"""Kinds of constraints that only turn their owner, and leave it where it is."""
 _READ_OF_CHAINS = ("rotation", "scale", "matrix")
 """How the names begin of what a chain writes of a bone, and a driver may read without looking where the bone is."""
 
 Node = tuple[bpy.types.Object, str]
 """An original object, or with a name that bone of it."""
+_Bone = tuple[bpy.types.Object, bpy.types.PoseBone]
 
 
 @dataclass(slots=True)
 class Known:
-    """What was looked at already. nodes: of each the bone, and what it follows. solvers: of armature objects the bones
-    with Blender's own IK, each with the names of those that it poses."""
+    """What was looked at already. nodes: what each follows, with whether it is where that is. solvers: of armature
+    objects the bones with Blender's own IK, each with the names of those that it poses."""
 
-    nodes: dict[Node, tuple[bpy.types.PoseBone | None, list[tuple[Node, bool]]]] = field(default_factory=dict)
+    nodes: dict[Node, list[tuple[Node, bool]]] = field(default_factory=dict)
     solvers: dict[bpy.types.Object, list[tuple[str, set[str]]]] = field(default_factory=dict)
+
+    def followed(self, node: Node, turned: bool = True) -> list[tuple[Node, bool]]:
+        """What a node follows; turned: also what only turns it on the spot."""
+        if not turned:
+            return _look_at(node, False, self)
+        if node not in self.nodes:
+            self.nodes[node] = _look_at(node, True, self)
+        return self.nodes[node]
 
 
 def followed_bones(
     ob: bpy.types.Object, bone_name: str = "", turned: bool = True, known: Known | None = None
-) -> Iterator[tuple[bpy.types.Object, bpy.types.PoseBone]]:
+) -> Iterator[_Bone]:
     """The bones that move an object, or a bone of it, by any constraint or driver on the way, with those that carry
     it, each with its armature object (original).
 
     turned: whether it also counts what only turns it on the spot. known: to be shared by several questions at one time.
     """
     start: Node = (ob.original, bone_name)  # pyright: ignore[reportAssignmentType]
-    known = known or Known()
-    waiting, visited = [start], set()
-    while waiting:
-        node = waiting.pop()
-        if node in visited:
-            continue
-        visited.add(node)
-        if node == start and not turned:
-            bone, followed = _look_at(node, turned, known)
-        else:
-            if node not in known.nodes:
-                known.nodes[node] = _look_at(node, True, known)
-            bone, followed = known.nodes[node]
+    for node in _walk(start, turned, known or Known(), set(), onward=False):
+        bone = _bone_of(node)
         if bone is not None:
             yield node[0], bone
-        for other, is_place in followed:
-            if is_place:
-                waiting.append(other)
-            elif other[0].pose and other[1] in other[0].pose.bones:
-                yield other[0], other[0].pose.bones[other[1]]
 
 
 def followed_nodes(
@@ -208,25 +237,41 @@ def followed_nodes(
 
     visited: nodes that were found before, which are added to. known: to be shared by several questions at one time.
     """
-    waiting: list[Node] = [(ob.original, bone_name)]  # pyright: ignore[reportAssignmentType]
+    start: Node = (ob.original, bone_name)  # pyright: ignore[reportAssignmentType]
     visited = set() if visited is None else visited
-    known = known or Known()
-    while waiting:
-        node = waiting.pop()
-        if node not in visited:
-            visited.add(node)
-            waiting += [other for other, _ in _look_at(node, True, known)[1]]
+    for _ in _walk(start, True, known or Known(), visited, onward=True):
+        pass
     return visited
 
 
-def _look_at(node: Node, turned: bool, known: Known) -> tuple[bpy.types.PoseBone | None, list[tuple[Node, bool]]]:
-    """The bone of a node, and what the node follows, each with whether it is where that is."""
+def _walk(start: Node, turned: bool, known: Known, visited: set[Node], onward: bool) -> Iterator[Node]:
+    """What moves a node, itself first. onward: also by what a driver reads without looking where it is."""
+    waiting = [start]
+    while waiting:
+        node = waiting.pop()
+        if node in visited:
+            continue
+        visited.add(node)
+        yield node
+        for other, is_place in known.followed(node, turned or node != start):
+            if is_place or onward:
+                waiting.append(other)
+            else:
+                yield other
+
+
+def _bone_of(node: Node) -> bpy.types.PoseBone | None:
     owner, name = node
-    bone = owner.pose.bones.get(name) if name and owner.pose else None
-    if name and bone is None:
-        return None, []
+    return owner.pose.bones.get(name) if name and owner.pose else None
+
+
+def _look_at(node: Node, turned: bool, known: Known) -> list[tuple[Node, bool]]:
+    """What a node follows, each with whether it is where that is."""
+    owner, bone = node[0], _bone_of(node)
+    if node[1] and bone is None:
+        return []
     followed = [*_carriers(owner, bone), *_solvers(owner, bone, known)]
-    return bone, [*((each, True) for each in followed), *_followed(owner, bone, turned)]
+    return [*((each, True) for each in followed), *_followed(owner, bone, turned)]
 
 
 def _carriers(owner: bpy.types.Object, bone: bpy.types.PoseBone | None) -> list[Node]:
@@ -258,27 +303,25 @@ def _solvers(owner: bpy.types.Object, bone: bpy.types.PoseBone | None, known: Kn
 def _followed(owner: bpy.types.Object, bone: bpy.types.PoseBone | None, turned: bool) -> Iterator[tuple[Node, bool]]:
     """What the constraints and drivers of an object or bone read, and whether it is where that is."""
     for constraint in (bone or owner).constraints:
-        if constraint.mute or (not turned and constraint.type in _TURNING_ONLY) or _is_idle(owner, constraint):
-            continue
-        aims = getattr(constraint, "targets", None) or [constraint]
-        for aim in aims:
-            if isinstance(getattr(aim, "target", None), bpy.types.Object):
-                yield (aim.target, getattr(aim, "subtarget", "")), True
-        if isinstance(getattr(constraint, "pole_target", None), bpy.types.Object):
-            yield (constraint.pole_target, constraint.pole_subtarget), True
+        if not (constraint.mute or _is_idle(owner, constraint)) and (turned or kind_of(constraint).moves):
+            yield from ((aim, True) for aim in aims_of(constraint))
     for driver in placing_drivers(owner, bone.name if bone else "", turned):
-        for variable in driver.variables:
-            for aim in variable.targets:
-                if not isinstance(aim.id, bpy.types.Object):
-                    continue
-                if variable.type != "SINGLE_PROP":
-                    yield (aim.id, aim.bone_target), True
-                    continue
-                name, what = bone_of_path(aim.data_path)
-                if not name:
-                    yield (aim.id, ""), True
-                elif what.startswith(_READ_OF_CHAINS):
-                    yield (aim.id, name), False
+        for variable, aim in read_by(driver):
+            if not isinstance(aim.id, bpy.types.Object):
+                continue
+            if variable.type != "SINGLE_PROP":
+                yield (aim.id, aim.bone_target), True
+                continue
+            name, what = bone_of_path(aim.data_path)
+            if not name:
+                yield (aim.id, ""), True
+            elif what.startswith(_READ_OF_CHAINS):
+                yield (aim.id, name), False
+
+
+def read_by(driver: bpy.types.Driver) -> Iterator[tuple[bpy.types.DriverVariable, bpy.types.DriverTarget]]:
+    """What a driver reads, each with the variable that it is."""
+    yield from ((variable, aim) for variable in driver.variables for aim in variable.targets)
 
 
 def _is_idle(owner: bpy.types.Object, constraint: bpy.types.Constraint) -> bool:
@@ -296,8 +339,8 @@ def reader_of(ob: bpy.types.Object, bones: Collection[str]) -> tuple[str, str] |
     Only drivers of the armature and of the objects parented to it, as those of corrective shape keys are.
     """
     for owner in _owners(ob):
-        for curve in owner.animation_data.drivers if owner.animation_data else ():
-            for bone in _read_by(curve.driver, ob):
+        for curve in drivers_of(owner):
+            for bone in _read_of(ob, curve.driver):
                 if bone in bones:
                     return owner.name, bone
     return None
@@ -313,15 +356,54 @@ def _owners(ob: bpy.types.Object) -> Iterator[bpy.types.ID]:
                 yield shapes
 
 
-def _read_by(driver: bpy.types.Driver, ob: bpy.types.Object) -> Iterator[str]:
+def _read_of(ob: bpy.types.Object, driver: bpy.types.Driver) -> Iterator[str]:
     """Names of the bones of an armature object whose channels a driver reads."""
-    for variable in driver.variables:
-        for target in variable.targets:
-            if target.id != ob:
-                continue
-            if variable.type == "TRANSFORMS" and target.transform_space == "TRANSFORM_SPACE":
-                yield target.bone_target
-            elif variable.type == "SINGLE_PROP":
-                bone, channel = bone_of_path(target.data_path)
-                if channel.startswith(_CHANNELS):
-                    yield bone
+    for variable, aim in read_by(driver):
+        if aim.id == ob and variable.type == "TRANSFORMS" and aim.transform_space == "TRANSFORM_SPACE":
+            yield aim.bone_target
+        elif aim.id == ob and variable.type == "SINGLE_PROP":
+            bone, channel = bone_of_path(aim.data_path)
+            if channel.startswith(_CHANNELS):
+                yield bone
+
+
+_SIMULATIONS = {"CLOTH", "SOFT_BODY", "FLUID", "PARTICLE_SYSTEM", "PARTICLE_INSTANCE", "DYNAMIC_PAINT", "NODES"}
+
+
+def plays_anywhere(objects: Iterable[bpy.types.Object]) -> bool:
+    """Whether nothing that places some objects asks which scene it is in: with all that it depends on."""
+    visited: set[bpy.types.ID] = set()
+    waiting: list[bpy.types.ID | None] = [*objects]
+    while waiting:
+        data = waiting.pop()
+        if data is None or data in visited:
+            continue
+        visited.add(data)
+        drivers = [curve.driver for curve in drivers_of(data)]
+        if isinstance(data, bpy.types.Scene) or any(map(_asks, drivers)):
+            return False
+        waiting += [aim.id for driver in drivers for _, aim in read_by(driver)]
+        if isinstance(data, bpy.types.Object):
+            constraints = [constraint for _, constraint in constraints_of(data)]
+            if _is_simulated(data) or any(map(_asks_scene, constraints)):
+                return False
+            waiting += [data.parent, data.data, *(ob for each in constraints for ob, _ in aims_of(each))]
+    return True
+
+
+def _asks(driver: bpy.types.Driver) -> bool:
+    """Whether a driver may read more than what its variables name."""
+    scripted = driver.type == "SCRIPTED" and not driver.is_simple_expression
+    return scripted or any(variable.type == "CONTEXT_PROP" for variable in driver.variables)
+
+
+def _asks_scene(constraint: bpy.types.Constraint) -> bool:
+    """Whether more than animation decides what a constraint does. What hangs on a surface depends on its modifiers, on
+    simulations and on the scene's level of detail."""
+    on_surface = any(ob.type not in ("ARMATURE", "EMPTY") and bone for ob, bone in aims_of(constraint))
+    return on_surface or kind_of(constraint).asks
+
+
+def _is_simulated(ob: bpy.types.Object) -> bool:
+    on_surface = "VERTEX" in ob.parent_type
+    return on_surface or ob.rigid_body is not None or any(each.type in _SIMULATIONS for each in ob.modifiers)

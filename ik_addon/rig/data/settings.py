@@ -1,94 +1,297 @@
 """A chain's settings, kept on its tip: the last bone of the chain; and the switch, where it is animated."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from math import inf, isfinite, pi
 from operator import attrgetter
+from typing import Any, cast
 
 import bpy
 
 from ... import messages
-from ...solvers import ChainError
-from ..blender.animation import FOLLOWING, bones_with_animated, current_fcurve_collections, fcurve_collections
+from ...solvers import SOLVERS, ChainError
+from ..blender.animation import bones_with_animated, current_fcurve_collections, fcurve_collections, is_animated
 from ..blender.armatures import tag_pose
 from . import control_links, relation
 
 PREFIX = "analytic_ik_"
-_OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
-_SOFTEST = 0.5
-_SOFTEST_BODY = 0.2
-RANGES = {"influence": (0.0, 1.0), "softness": (0.0, _SOFTEST), "stretch_max": (1.0, inf), "toe_angle": (0.0, pi)}
-"""Of settings that are numbers, where not all are allowed."""
-BODY_RANGES = {"body_influence": (0.0, 1.0), "body_softness": (0.0, _SOFTEST_BODY)}
-"""Likewise of a bone that follows its limbs."""
 UNREAD = {"enabled", "contact"}
 """Settings that change nothing of how a chain is solved: while it is off it is not."""
-_OF_ANY_BONE = (
-    *("rigid", "use_cone", "cone", "use_min_bend", "min_bend"),
-    *("body_influence", "body_direction", "body_softness"),
-    *("record_helps", "record_removed"),
-)
-"""Settings of a bone's joint, or of what it carries: no part of the chain whose tip the bone may be."""
 NAME_RECORD = PREFIX + "record_name"
 """The record of a bone's own name, by which it is found again (renamed.py)."""
-
 NATIVE_RECORD = PREFIX + "record_native"
 """What a tip keeps of its chain while Blender's own constraints stand for it (native/records.py)."""
 
-
 SOLVER_ITEMS = (
     ("AUTO", "Automatic", "Vector for two bones, Triangulation for other numbers"),
-    ("VECTOR", "Vector", "Two bones: the knee as a sum of vectors"),
-    ("LAW_OF_COSINES", "Law of Cosines", "Two bones: the angle at the root"),
-    ("CIRCLE", "Circle", "Two bones: where two circles cross in the bend plane"),
-    ("SPHERE", "Sphere", "Two bones: the circle where two spheres meet"),
-    ("TRIANGULATION", "Triangulation", "Any number of bones, exact in one pass"),
-    ("CCD", "CCD", "Any number of bones, iterative, as a reference"),
+    *((name, solver.label, solver.description) for name, solver in SOLVERS.items()),
 )
+"""Of the solver of a chain, and of a chain to add."""
 
-CONTACT_ITEMS = (
-    ("NONE", "None", "In the air", 0),
-    ("HEEL", "Heel", "The heel stands", 1),
-    ("BALL", "Ball", "The ball stands", 2),
-    ("FLAT", "Flat", "Heel and ball stand", 3),
+Update = Callable[[bpy.types.PoseBone, bpy.types.Context], None]
+"""What Blender calls when a user or a script sets a property."""
+
+
+def _tag(pose_bone: bpy.types.PoseBone, _context: bpy.types.Context) -> None:
+    """Setting an add-on's property tags nothing by itself: the armature asks to be evaluated and so solved."""
+    tag_pose(pose_bone.id_data)
+
+
+def _switched(pose_bone: bpy.types.PoseBone, context: bpy.types.Context) -> None:
+    """A user or a script has switched a chain on or off."""
+    if not pose_bone.analytic_ik_enabled:
+        relation.untie(pose_bone)
+    _tag(pose_bone, context)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A property of pose bones: one row of the table, of which everything comes that is known of it elsewhere.
+
+    kind: of bpy.props; update, options: given to it. heading: where the reference describes it. sampled: chains are
+    solved with its value at each frame; all others are part of a chain's model. goal: that value is the field of the
+    same name of a `Goal`. native: a native chain has it as a custom property, if it matters there.
+    """
+
+    kind: Callable
+    update: Update | None
+    options: dict[str, object]
+    heading: str = ""
+    sampled: bool = False
+    goal: bool = False
+    native: bool = False
+
+    @property
+    def is_number(self) -> bool:
+        return self.kind is bpy.props.FloatProperty
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the largest value that is allowed."""
+        return self.options.get("min", -inf), self.options.get("max", inf)  # pyright: ignore[reportReturnType]
+
+    def made(self, update: Update | None = None) -> object:
+        """The property, as Blender registers it. update: instead of its own."""
+        return self.kind(override={"LIBRARY_OVERRIDABLE"}, update=update or self.update, **self.options)
+
+
+def _row(
+    kind: Callable,
+    label: str,
+    description: str,
+    default: object = None,
+    limits: tuple[float, float] | None = None,
+    soft: tuple[float, float] | None = None,
+    update: Update = _tag,
+    heading: str = "",
+    sampled: bool = False,
+    goal: bool = False,
+    native: bool = False,
+    **options: object,
+) -> Any:
+    """A setting that users see: also the default of the field that has its value. heading: other than its label."""
+    heading = heading or label.lower().replace(" ", "-")
+    options |= {"name": label, "description": description} | ({} if default is None else {"default": default})
+    options |= dict(zip(("min", "max"), limits or (), strict=False))
+    options |= dict(zip(("soft_min", "soft_max"), soft or (), strict=False))
+    return Setting(kind, update, options, heading, sampled or goal, goal, native)
+
+
+def _record(kind: Callable, **options: object) -> Setting:
+    """Data that the add-on keeps on a bone; no user edits it, and setting it must tag nothing."""
+    return Setting(kind, None, {"options": {"HIDDEN"}, **options})
+
+
+_flag, _choice, _number, _integer, _text, _object = (
+    partial(_row, getattr(bpy.props, f"{kind}Property"))
+    for kind in ("Bool", "Enum", "Float", "Int", "String", "Pointer")
+)
+_factor, _angle = (partial(_number, subtype=subtype) for subtype in ("FACTOR", "ANGLE"))
+_bone, _control = (
+    partial(kind, update=control_links.controls_set) for kind in (_text, partial(_object, type=bpy.types.Object))
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What `settings_of` reads: the properties below without their prefix; angles in radians."""
+    """What `settings_of` reads of a tip: the properties without their prefix; angles in radians."""
 
-    enabled: bool
-    target: bpy.types.Object | None
-    subtarget: str
-    pole_target: bpy.types.Object | None
-    pole_subtarget: str
-    end_bone: str
-    chain_count: int
-    solver: str
-    influence: float
-    swivel: float
-    flip: bool
-    softness: float
-    reach: str
-    stretch_max: float
-    least_motion: bool
-    use_rotation: bool
-    foot_roll: float
-    toe_angle: float
+    enabled: bool = _flag(
+        "Analytic IK", "Enable this IK chain", update=_switched, heading="the-chains-switch", native=True
+    )
+    target: bpy.types.Object | None = _control(
+        "Target", "Object that the chain reaches for", heading="target-and-pole-target"
+    )
+    subtarget: str = _bone("Target Bone", "Bone of the target armature to reach for", heading="target-and-pole-target")
+    pole_target: bpy.types.Object | None = _control(
+        "Pole Target",
+        "Object that the chain bends toward. Without one it bends as in its FK pose",
+        heading="target-and-pole-target",
+    )
+    pole_subtarget: str = _bone(
+        "Pole Bone", "Bone of the pole target's armature to bend toward", heading="target-and-pole-target"
+    )
+    end_bone: str = _bone(
+        "End Bone", "Foot or hand where the chain ends. If empty, the chain ends at the tip bone's tail"
+    )
+    chain_count: int = _integer(
+        "Chain Length", "Number of bones in the chain, counted from the tip bone. 0 uses all parents", 2, min=0
+    )
+    solver: str = _choice("Solver", "Method that solves the chain", "AUTO", items=SOLVER_ITEMS)
+    influence: float = _factor(
+        "Influence", "Blend between the FK pose (0) and IK (1)", 1.0, (0.0, 1.0), sampled=True, native=True
+    )
+    swivel: float = _angle(
+        "Swivel", "Rotate the bend around the line from root to target", soft=(-pi, pi), goal=True, native=True
+    )
+    flip: bool = _flag("Flip Bend", "Bend to the other side", goal=True, native=True)
+    softness: float = _factor(
+        "Softness", "Ease into full extension, as a fraction of the reach", 0.0, (0.0, 0.5), goal=True, native=True
+    )
+    reach: str = _choice(
+        "Out of Reach",
+        "What to do if the target is out of reach",
+        default="CLAMP",
+        # With the numbers under which files keep them, which the order here does not tell.
+        items=[
+            ("CLAMP", "Clamp", "Take the closest pose", 0),
+            ("STRETCH", "Stretch", "Lengthen the bones", 2),
+            ("HOLD", "Use FK", "Keep the FK pose", 1),
+        ],
+    )
+    stretch_max: float = _number(
+        "Max Stretch",
+        "Largest length, as a multiple of the chain's own. Foot and hand keep their size",
+        1.5,
+        heading="out-of-reach",
+        min=1.0,
+        soft_max=3.0,
+        goal=True,
+        native=True,
+    )
+    least_motion: bool = _flag("Preserve FK Shape", "Keep the shape of the FK pose. Off: few joints do all the bending")
+    use_rotation: bool = _flag("Follow Rotation", "Foot or hand keeps its current orientation relative to the target")
+    foot_roll: float = _angle(
+        "Foot Roll",
+        "Roll the foot over ball and toe. Below 0 it rolls over the heel",
+        soft=(-pi / 2.0, pi / 2.0),
+        sampled=True,
+        native=True,
+    )
+    toe_angle: float = _angle(
+        "Roll Break Angle",
+        "Foot Roll at which the toe leaves the ground",
+        pi / 4.0,
+        (0.0, pi),
+        sampled=True,
+        native=True,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class BodySettings:
-    """How a bone moves so that the chains which it carries reach: its properties without their prefix."""
+    """How a bone moves so that the chains which it carries reach: its properties without "body_" as well."""
 
-    influence: float
-    direction: str
-    softness: float
+    influence: float = _factor(
+        "Body Follows",
+        "Move this bone so that the limbs it carries reach. At 0 it stays where it is posed",
+        0.0,
+        (0.0, 1.0),
+    )
+    direction: str = _choice(
+        "Direction",
+        "Where the body moves",
+        heading="body-follows",
+        default="DOWN",
+        items=[
+            ("DOWN", "Down", "Straight down or up, and sideways as the limbs lean", 0),
+            ("NEAREST", "Nearest", "The shortest way", 1),
+        ],
+    )
+    softness: float = _factor(
+        "Softness",
+        "Begin before a limb is straight, as a fraction of its length",
+        0.02,
+        (0.0, 0.2),
+        heading="body-follows",
+    )
 
 
-_READ = attrgetter(*(PREFIX + each.name for each in fields(Settings)))
+JOINT_SETTINGS: dict[str, Setting] = {
+    "rigid": _flag("Rigid", "Make one link with the parent bone, for twist bones"),
+    "use_cone": _flag("Max Bend", "Limit the angle between this bone and its parent"),
+    "cone": _angle("Max Bend", "Largest angle between this bone and its parent", pi, (0.0, pi)),
+    "use_min_bend": _flag("Min Bend", "Keep this hinge from straightening or bending backward"),
+    "min_bend": _angle("Min Bend", "Smallest angle between this bone and its parent", 0.0, (0.0, pi)),
+}
+"""Of any bone of a chain, beside Blender's own IK locks and limits."""
+
+_CHAIN, _BODY = (
+    {prefix + each.name: cast(Setting, each.default) for each in fields(group)}
+    for prefix, group in (("", Settings), ("body_", BodySettings))
+)
+
+_OF_TIP: dict[str, Setting] = {
+    **_CHAIN,
+    "straight_axis": _choice(
+        "Bend Axis",
+        "Axis to bend around if the limb is straight",
+        "AUTO",
+        items=[
+            ("AUTO", "Automatic", "The only unlocked IK axis, the rest pose's bend, or X"),
+            ("X", "X", "Around the X axis"),
+            ("NEGATIVE_X", "-X", "Around the X axis, to the other side"),
+            ("Z", "Z", "Around the Z axis"),
+            ("NEGATIVE_Z", "-Z", "Around the Z axis, to the other side"),
+        ],
+    ),
+    # What of a foot stands, or whether a hand holds something: keyed and read by what plants and locks them.
+    "contact": _choice(
+        "Contact",
+        "Part of the foot or hand in contact. Plant Feet keys it",
+        heading="plant-feet",
+        items=[
+            ("NONE", "None", "In the air", 0),
+            ("HEEL", "Heel", "The heel stands", 1),
+            ("BALL", "Ball", "The ball stands", 2),
+            ("FLAT", "Flat", "Heel and ball stand", 3),
+        ],
+    ),
+    # The end bone's orientation against the target's, where it follows it (foot.py); zero: none was kept.
+    "record_rotation": _record(bpy.props.FloatVectorProperty, size=4),
+    # The Blender IK constraint that a chain was made of, and the FK pose before that, as JSON (adopt.py).
+    "record_adopted": _record(bpy.props.StringProperty),
+    # What a native chain keeps on its tip, as JSON (native/records.py).
+    "record_native": _record(bpy.props.StringProperty),
+    # Under which name a tip or a control bone was last seen, and in which armature object (renamed.py).
+    "record_name": _record(bpy.props.StringProperty),
+}
+"""They go when a chain is taken off its tip; what belongs to a bone itself stays."""
+
+SETTINGS: dict[str, Setting] = {
+    **_OF_TIP,
+    **JOINT_SETTINGS,
+    **_BODY,
+    # Of which native chain a bone is a helper, and constraints taken off meanwhile, as JSON (native/records.py).
+    "record_helps": _record(bpy.props.StringProperty),
+    "record_removed": _record(bpy.props.StringProperty),
+}
+"""The table: all properties of pose bones by their names without the prefix."""
+
+SAMPLED_SETTINGS, _GOAL_SETTINGS, NATIVE_SETTINGS, NUMBERS = (
+    tuple(name for name, row in _CHAIN.items() if which(row))
+    for which in map(attrgetter, ("sampled", "goal", "native", "is_number"))
+)
+"""Of a chain's settings those that may change from frame to frame and be sampled; those that are fields of its goal;
+those that a native chain can have, in the order in which they are shown; and those that are numbers."""
+RANGES = {name: _CHAIN[name].range for name in NUMBERS if {"min", "max"} & _CHAIN[name].options.keys()}
+"""Of numbers, where not all are allowed."""
+BODY_RANGES = {name: row.range for name, row in _BODY.items() if row.is_number}
+"""Likewise of a bone that follows its limbs."""
+
+
+_READ = attrgetter(*(PREFIX + name for name in _CHAIN))
 
 
 def settings_of(pose_bone: bpy.types.PoseBone) -> Settings:
@@ -120,150 +323,33 @@ def body_settings_of(pose_bone: bpy.types.PoseBone) -> BodySettings:
     return BodySettings(influence, pose_bone.analytic_ik_body_direction or "DOWN", softness)
 
 
-Update = Callable[[bpy.types.PoseBone, bpy.types.Context], None]
-"""What Blender calls when a user or a script sets a property."""
+def path_of(bone: bpy.types.PoseBone, name: str) -> str:
+    """The RNA path of a setting, from its armature object."""
+    return f"{bone.path_from_id()}.{PREFIX}{name}"
 
 
-def _tag(pose_bone: bpy.types.PoseBone, _context: bpy.types.Context) -> None:
-    """Setting an add-on's property tags nothing by itself: the armature asks to be evaluated and so solved."""
-    tag_pose(pose_bone.id_data)
+def may_change(bone: bpy.types.PoseBone, name: str) -> bool:
+    """Whether animation sets a setting of an original bone."""
+    return is_animated(bone.id_data, path_of(bone, name))
 
 
-def _switched(pose_bone: bpy.types.PoseBone, context: bpy.types.Context) -> None:
-    """A user or a script has switched a chain on or off."""
-    if not pose_bone.analytic_ik_enabled:
-        relation.untie(pose_bone)
-    _tag(pose_bone, context)
+def sampled_settings(tip: bpy.types.PoseBone) -> dict[str, Any]:
+    """The settings of `SAMPLED_SETTINGS` of a tip as they are now."""
+    settings = settings_of(tip)
+    return {name: getattr(settings, name) for name in SAMPLED_SETTINGS}
 
 
-def _setting(kind, name: str, description: str, update: Update = _tag, **options):
-    return kind(name=name, description=description, override=_OVERRIDABLE, update=update, **options)
+def goal_values(settings: Settings | Mapping[str, Any], reach: str) -> dict[str, Any]:
+    """The fields of a `Goal`, or of `GoalRows`, that sampled settings give: single values, or arrays of them.
 
-
-_flag, _choice, _number = (
-    partial(_setting, kind) for kind in (bpy.props.BoolProperty, bpy.props.EnumProperty, bpy.props.FloatProperty)
-)
-_factor, _angle = (partial(_number, subtype=subtype) for subtype in ("FACTOR", "ANGLE"))
-_control = partial(_setting, bpy.props.PointerProperty, type=bpy.types.Object, update=control_links.controls_set)
-_bone = partial(_setting, bpy.props.StringProperty, update=control_links.controls_set)
-
-
-def _record(kind, **options):
-    """Data that the add-on keeps on a bone; no user edits it, and setting it must tag nothing."""
-    return kind(override=_OVERRIDABLE, options={"HIDDEN"}, **options)
-
-
-def _properties(rotation_switched: Update = _tag) -> dict[str, object]:
-    """The properties of a pose bone by their names, without the prefix."""
-    return {
-        "enabled": _flag("Analytic IK", "Enable this IK chain", _switched),
-        "target": _control("Target", "Object that the chain reaches for"),
-        "subtarget": _bone("Target Bone", "Bone of the target armature to reach for"),
-        "pole_target": _control(
-            "Pole Target", "Object that the chain bends toward. Without one it bends as in its FK pose"
-        ),
-        "pole_subtarget": _bone("Pole Bone", "Bone of the pole target's armature to bend toward"),
-        "chain_count": _setting(
-            bpy.props.IntProperty,
-            "Chain Length",
-            "Number of bones in the chain, counted from the tip bone. 0 uses all parents",
-            default=2,
-            min=0,
-        ),
-        "end_bone": _bone(
-            "End Bone", "Foot or hand where the chain ends. If empty, the chain ends at the tip bone's tail"
-        ),
-        "solver": _choice("Solver", "Method that solves the chain", default="AUTO", items=SOLVER_ITEMS),
-        "influence": _factor("Influence", "Blend between the FK pose (0) and IK (1)", default=1.0, min=0.0, max=1.0),
-        "swivel": _angle("Swivel", "Rotate the bend around the line from root to target", soft_min=-pi, soft_max=pi),
-        "flip": _flag("Flip Bend", "Bend to the other side"),
-        "straight_axis": _choice(
-            "Bend Axis",
-            "Axis to bend around if the limb is straight",
-            default="AUTO",
-            items=[
-                ("AUTO", "Automatic", "The only unlocked IK axis, the rest pose's bend, or X"),
-                ("X", "X", "Around the X axis"),
-                ("NEGATIVE_X", "-X", "Around the X axis, to the other side"),
-                ("Z", "Z", "Around the Z axis"),
-                ("NEGATIVE_Z", "-Z", "Around the Z axis, to the other side"),
-            ],
-        ),
-        "softness": _factor("Softness", "Ease into full extension, as a fraction of the reach", min=0.0, max=_SOFTEST),
-        "reach": _choice(
-            "Out of Reach",
-            "What to do if the target is out of reach",
-            default="CLAMP",
-            # With the numbers under which files keep them, which the order here does not tell.
-            items=[
-                ("CLAMP", "Clamp", "Take the closest pose", 0),
-                ("STRETCH", "Stretch", "Lengthen the bones", 2),
-                ("HOLD", "Use FK", "Keep the FK pose", 1),
-            ],
-        ),
-        "stretch_max": _number(
-            "Max Stretch",
-            "Largest length, as a multiple of the chain's own. Foot and hand keep their size",
-            default=1.5,
-            min=1.0,
-            soft_max=3.0,
-        ),
-        "least_motion": _flag("Preserve FK Shape", "Keep the shape of the FK pose. Off: few joints do all the bending"),
-        "use_rotation": _flag(
-            "Follow Rotation", "Foot or hand keeps its current orientation relative to the target", rotation_switched
-        ),
-        "foot_roll": _angle(
-            "Foot Roll",
-            "Roll the foot over ball and toe. Below 0 it rolls over the heel",
-            soft_min=-pi / 2.0,
-            soft_max=pi / 2.0,
-        ),
-        "toe_angle": _angle(
-            "Roll Break Angle", "Foot Roll at which the toe leaves the ground", default=pi / 4.0, min=0.0, max=pi
-        ),
-        # Of any bone of a chain, beside Blender's own IK locks and limits.
-        "rigid": _flag("Rigid", "Make one link with the parent bone, for twist bones"),
-        "use_cone": _flag("Max Bend", "Limit the angle between this bone and its parent"),
-        "cone": _angle("Max Bend", "Largest angle between this bone and its parent", default=pi, min=0.0, max=pi),
-        "use_min_bend": _flag("Min Bend", "Keep this hinge from straightening or bending backward"),
-        "min_bend": _angle("Min Bend", "Smallest angle between this bone and its parent", min=0.0, max=pi),
-        # What of a foot stands, or whether a hand holds something: keyed and read by what plants and locks them.
-        "contact": _choice("Contact", "Part of the foot or hand in contact. Plant Feet keys it", items=CONTACT_ITEMS),
-        # Of a bone that carries the roots of several chains.
-        "body_influence": _factor(
-            "Body Follows",
-            "Move this bone so that the limbs it carries reach. At 0 it stays where it is posed",
-            min=0.0,
-            max=1.0,
-        ),
-        "body_direction": _choice(
-            "Direction",
-            "Where the body moves",
-            default="DOWN",
-            items=[
-                ("DOWN", "Down", "Straight down or up, and sideways as the limbs lean", 0),
-                ("NEAREST", "Nearest", "The shortest way", 1),
-            ],
-        ),
-        "body_softness": _factor(
-            "Softness",
-            "Begin before a limb is straight, as a fraction of its length",
-            default=0.02,
-            min=0.0,
-            max=_SOFTEST_BODY,
-        ),
-        # The end bone's orientation against the target's, where it follows it (foot.py); zero: none was control_links.
-        "record_rotation": _record(bpy.props.FloatVectorProperty, size=4),
-        # The Blender IK constraint that a chain was made of, and the FK pose before that, as JSON (adopt.py).
-        "record_adopted": _record(bpy.props.StringProperty),
-        # What a native chain keeps on its tip, of which chain a bone is a helper, and constraints taken off meanwhile,
-        # as JSON (native/records.py).
-        "record_native": _record(bpy.props.StringProperty),
-        "record_helps": _record(bpy.props.StringProperty),
-        "record_removed": _record(bpy.props.StringProperty),
-        # Under which name a tip or a control bone was last seen, and in which armature object (renamed.py).
-        "record_name": _record(bpy.props.StringProperty),
-    }
+    settings: also those of `SAMPLED_SETTINGS` alone. reach: out of reach; only a chain that stretches gets longer.
+    """
+    value = partial(getattr, settings) if isinstance(settings, Settings) else settings.__getitem__
+    found = {name: value(name) for name in _GOAL_SETTINGS}
+    if reach != "STRETCH":
+        # One, or as many.
+        found["stretch_max"] = found["stretch_max"] ** 0
+    return found
 
 
 def is_native(tip: bpy.types.PoseBone) -> bool:
@@ -276,14 +362,19 @@ def native_tips(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
     return [bone for bone in ob.pose.bones if is_native(bone)]
 
 
-def named_bones(tip: bpy.types.PoseBone) -> list[tuple[bpy.types.Object, str]]:
-    """The bones that a chain's settings name, with the armature objects that have them, or should."""
-    named = (
+def target_and_pole(tip: bpy.types.PoseBone) -> list[tuple[bpy.types.Object, str]]:
+    """The target and the pole target of a chain, as far as it has them, each with the name of a bone of it, or ""."""
+    found = (
         (tip.analytic_ik_target, tip.analytic_ik_subtarget),
         (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
-        (tip.id_data, tip.analytic_ik_end_bone),
     )
-    return [(ob, bone) for ob, bone in named if bone and ob is not None and ob.pose]
+    return [(ob, bone) for ob, bone in found if ob is not None]
+
+
+def named_bones(tip: bpy.types.PoseBone) -> list[tuple[bpy.types.Object, str]]:
+    """The bones that a chain's settings name, with the armature objects that have them, or should."""
+    named = (*target_and_pole(tip), (tip.id_data, tip.analytic_ik_end_bone))
+    return [(ob, bone) for ob, bone in named if bone and ob.pose]
 
 
 def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
@@ -292,9 +383,8 @@ def clear_settings(pose_bone: bpy.types.PoseBone) -> None:
         # Other chains that follow it keep its name anew.
         if bone in ob.pose.bones:
             ob.pose.bones[bone].property_unset(NAME_RECORD)
-    for name in _properties():
-        if name not in _OF_ANY_BONE:
-            pose_bone.property_unset(PREFIX + name)
+    for name in _OF_TIP:
+        pose_bone.property_unset(PREFIX + name)
     control_links.forget_controls(pose_bone.id_data, pose_bone.name)
     relation.untie(pose_bone)
     relation.forget_trigger(pose_bone.id_data)
@@ -305,24 +395,22 @@ def register(rotation_switched: Update = _tag) -> None:
     """Give pose bones their settings. rotation_switched: called when a user or a script sets `use_rotation`."""
     control_links.register()
     relation.register()
-    for name, definition in _properties(rotation_switched).items():
-        setattr(bpy.types.PoseBone, PREFIX + name, definition)
+    own = {"use_rotation": rotation_switched}
+    for name, made in [(name, setting.made(own.get(name))) for name, setting in SETTINGS.items()]:
+        setattr(bpy.types.PoseBone, PREFIX + name, made)
 
 
 def unregister() -> None:
     """Take them away; what files hold of them stays in the files."""
-    for name in _properties():
+    for name in SETTINGS:
         delattr(bpy.types.PoseBone, PREFIX + name)
     relation.unregister()
     control_links.unregister()
 
 
-_SWITCH = "analytic_ik_enabled"
-
-
 def switched_tips(ob: bpy.types.Object) -> list[str]:
     """Names of the bones of an armature object whose chains animation switches on and off."""
-    return bones_with_animated(ob, _SWITCH)
+    return bones_with_animated(ob, PREFIX + "enabled")
 
 
 def check_switchable(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
@@ -330,7 +418,7 @@ def check_switchable(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> Non
 
     The driver of an adopted chain was made for it, and is muted.
     """
-    data, path = ob.animation_data, _switch_path(pose_bone)
+    data, path = ob.animation_data, path_of(pose_bone, "enabled")
     if data is None:
         return
     driver = data.drivers.find(path)
@@ -343,24 +431,10 @@ def check_switchable(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> Non
                 raise ChainError(messages.SWITCH_IN_STRIP(bone=pose_bone.name, strip=strip.name))
 
 
-def mute_switch(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
-    """Stop the current action, and a driver, from switching the chain of a tip."""
-    _mute(ob, _switch_path(pose_bone))
-
-
-def mute_following(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone) -> None:
-    """Stop the current action, and a driver, from saying how far a bone follows its limbs."""
-    _mute(ob, f"{pose_bone.path_from_id()}.{FOLLOWING}")
-
-
-def _mute(ob: bpy.types.Object, path: str) -> None:
-    data = ob.animation_data
+def mute_setting(pose_bone: bpy.types.PoseBone, name: str) -> None:
+    """Stop the current action, and a driver, from setting a setting."""
+    data = pose_bone.id_data.animation_data
     for collection in [*current_fcurve_collections(data), data.drivers] if data else []:
-        curve = collection.find(path)
+        curve = collection.find(path_of(pose_bone, name))
         if curve is not None:
             curve.mute = True
-
-
-def _switch_path(pose_bone: bpy.types.PoseBone) -> str:
-    """The RNA path of the switch of a chain, from its armature object."""
-    return f"{pose_bone.path_from_id()}.{_SWITCH}"

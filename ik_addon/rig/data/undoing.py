@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import bpy
 
 from ..blender import animation, armatures
-from ..blender.animation import fcurve_homes
+from ..blender.animation import drivers_of, fcurve_homes
 from ..blender.cleanup import Scratch, surely
 from ..blender.clips import Clip, clip_in
 from .control_links import KeptControls
@@ -246,8 +246,7 @@ def _set_constraints_back(bone: bpy.types.PoseBone, before: dict[str, dict[str, 
 
 
 def _drivers(ob: bpy.types.Object) -> set[tuple[str, int]]:
-    data = ob.animation_data
-    return {(driver.data_path, driver.array_index) for driver in data.drivers} if data else set()
+    return {(driver.data_path, driver.array_index) for driver in drivers_of(ob)}
 
 
 def _actions(ob: bpy.types.Object) -> Iterator[bpy.types.Action]:

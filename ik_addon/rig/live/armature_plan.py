@@ -15,7 +15,9 @@ from ..blender.rotations import channel_of, channel_path, raw_values
 from ..blender.sampling import Judge, Sampler, not_simple, time_is_plain
 from ..blender.silencing import curves_of, plays_alone, silence
 from ..data.relation import is_tied, wake
-from ..model.limb_model import LimbModel, settings_now
+from ..data.settings import sampled_settings
+from ..model.limb_model import LimbModel
+from ..model.order import objects_of
 from ..pose.lending import loans
 from ..pose.planned import planned_chain
 from ..pose.posing import PoseWriter, RowWriter
@@ -123,7 +125,7 @@ class ArmaturePlan:
         self._readers: dict[int, set[int]] = {}
         self._named: dict[str, int] = {}
         for k, model in enumerate(self.models):
-            for each in _controls(ob, model):
+            for each in objects_of(ob.pose.bones[model.tip]):
                 self._readers.setdefault(each.session_uid, set()).add(k)
                 self._named[each.name_full] = each.session_uid
         together: dict[str, list[int]] = {}
@@ -286,7 +288,7 @@ class ArmaturePlan:
 
     def _asked(self, places: EvaluatedPlaces, ob: bpy.types.Object, k: int) -> _Asked:
         model = self.models[k]
-        return wishes_at(places, ob, model), settings_now(ob.pose.bones[model.tip])
+        return wishes_at(places, ob, model), sampled_settings(ob.pose.bones[model.tip])
 
     def before_update(self, depsgraph: bpy.types.Depsgraph, moved: set[str], graphs: Graphs) -> bool:
         """Solve the chains that read what was moved by hand before that is evaluated, so that it is evaluated once.
@@ -298,7 +300,9 @@ class ArmaturePlan:
         which = self.touched(uids) if uids else []
         if not which or ob is None or not self.is_alone():
             return True
-        objects = {each for k in which for each in _controls(ob, self.models[k]) if each.session_uid in uids}
+        objects = {
+            each for k in which for each in objects_of(ob.pose.bones[self.models[k].tip]) if each.session_uid in uids
+        }
         if not all(self._is_placed(each, moved) for each in objects if each != ob):
             return True
         # What animation sets in the same update is seen only afterwards, and during a render nothing is lent.
@@ -601,9 +605,3 @@ def _frames_around(frame: float, playing: int, place: int) -> Sequence[float]:
 def copies_of(ob: bpy.types.Object, graphs: Iterable[bpy.types.Depsgraph]) -> list[bpy.types.Object]:
     """An armature object as depsgraphs evaluate it, where they do."""
     return [ob.evaluated_get(graph) for graph in graphs if is_evaluated_in(ob, graph)]
-
-
-def _controls(ob: bpy.types.Object, model: LimbModel) -> list[bpy.types.Object]:
-    """The objects that a chain reads: its armature object and its controls."""
-    tip = ob.pose.bones[model.tip]
-    return [each for each in (ob, tip.analytic_ik_target, tip.analytic_ik_pole_target) if each]

@@ -11,23 +11,29 @@ from mathutils import Matrix
 from ..blender.armatures import indices_of
 from ..blender.dependencies import Known, followed_bones, goes_along
 from ..data.relation import in_any_collection, is_tied
-from ..data.settings import BODY_RANGES, PREFIX, Settings, settings_of
+from ..data.settings import (
+    BODY_RANGES,
+    JOINT_SETTINGS,
+    PREFIX,
+    SAMPLED_SETTINGS,
+    Settings,
+    settings_of,
+    target_and_pole,
+)
 from ..model.body import BodyModel
-from ..model.limb_model import SAMPLED_SETTINGS, AnimatedBones, LimbModel, animated_bones
+from ..model.limb_model import AnimatedBones, LimbModel, animated_bones
 from ..model.order import live_tips
 
+_JOINT_PROPERTIES: dict[str, type] = {
+    "rotation_mode": np.int32,
+    **{f"{what}_{axis}": np.bool_ for what in ("lock_ik", "use_ik_limit") for axis in "xyz"},
+    **{f"ik_{end}_{axis}": np.float32 for end in ("min", "max") for axis in "xyz"},
+    **{PREFIX + name: np.float32 if each.is_number else np.bool_ for name, each in JOINT_SETTINGS.items()},
+    PREFIX + "straight_axis": np.int32,
+}
 _POSE_PROPERTIES = (
-    ("rotation_mode", 1, np.int32),
-    *((f"lock_ik_{axis}", 1, np.bool_) for axis in "xyz"),
-    *((f"use_ik_limit_{axis}", 1, np.bool_) for axis in "xyz"),
-    *((f"ik_{end}_{axis}", 1, np.float32) for end in ("min", "max") for axis in "xyz"),
-    ("analytic_ik_rigid", 1, np.bool_),
-    ("analytic_ik_use_cone", 1, np.bool_),
-    ("analytic_ik_cone", 1, np.float32),
-    ("analytic_ik_use_min_bend", 1, np.bool_),
-    ("analytic_ik_min_bend", 1, np.float32),
-    ("analytic_ik_straight_axis", 1, np.int32),
-    ("analytic_ik_record_rotation", 4, np.float32),
+    *((name, 1, kind) for name, kind in _JOINT_PROPERTIES.items()),
+    (PREFIX + "record_rotation", 4, np.float32),
 )
 _REST_PROPERTIES = (
     ("matrix_local", 16, np.float32),
@@ -77,10 +83,7 @@ def _read(
     """The bones of an armature object that its chains are read from."""
     yield from filter(None, parents)
     for tip in filter(None, map(ob.pose.bones.get, tips)):
-        for control, name in (
-            (tip.analytic_ik_target, tip.analytic_ik_subtarget),
-            (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
-        ):
+        for control, name in target_and_pole(tip):
             if control == ob and name in ob.pose.bones:
                 yield ob.pose.bones[name]
 
@@ -142,11 +145,7 @@ def _moved_by(ob: bpy.types.Object, bone_name: str, known: Known) -> list[tuple[
 
 
 _OF_BONE = attrgetter(
-    "rotation_mode",
-    *(f"lock_ik_{axis}" for axis in "xyz"),
-    *(f"use_ik_limit_{axis}" for axis in "xyz"),
-    *(f"ik_{end}_{axis}" for end in ("min", "max") for axis in "xyz"),
-    *(PREFIX + name for name in ("rigid", "use_cone", "cone", "use_min_bend", "min_bend", "straight_axis")),
+    *_JOINT_PROPERTIES,
     *(f"bone.{name}" for name in ("use_connect", "use_inherit_rotation", "use_local_location", "use_relative_parent")),
     "bone.inherit_scale",
     "parent",
@@ -173,7 +172,7 @@ def glance(ob: bpy.types.Object, models: Sequence[LimbModel], line: Sequence[str
     bones, data = ob.pose.bones, ob.animation_data
     own = [bones[name] for name in line]
     tips = [bones[model.tip] for model in models]
-    controls = [each for tip in tips for each in (tip.analytic_ik_target, tip.analytic_ik_pole_target) if each]
+    controls = [control for tip in tips for control, _ in target_and_pole(tip)]
     above = {bone.name for root in {model.bones[0] for model in models} for bone in bones[root].parent_recursive}
     led = [model.led.name for model in models if model.led]
     return Glance(

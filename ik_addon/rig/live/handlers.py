@@ -22,6 +22,7 @@ from ..blender.evaluation import (
 )
 from ..blender.sampling import went_to_frame
 from ..data.control_links import keep_all
+from ..data.settings import target_and_pole
 from ..model.order import ChainName, live_tips
 from ..pose import posing
 from ..pose.lending import loans
@@ -397,10 +398,7 @@ def _reads(plan: ScenePlan, moved: set, reposed: set, tip: bpy.types.PoseBone) -
     return _name_of(tip) in plan.unsteady and (
         ob in moved
         or ob in reposed
-        or any(
-            control is not None and (control.original in moved or control.original in reposed)
-            for control in (tip.analytic_ik_target, tip.analytic_ik_pole_target)
-        )
+        or any(control.original in moved or control.original in reposed for control, _ in target_and_pole(tip))
     )
 
 

@@ -7,8 +7,7 @@ import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
 from ...solvers.arrays import multiply, rotated
-from ..blender.animation import is_animated
-from ..data.settings import Settings
+from ..data.settings import Settings, may_change
 from .limb import BoneReading, EndBone
 
 _TOE_NAMES = ("toe", "ball")
@@ -49,10 +48,12 @@ def end_bones(tip: bpy.types.PoseBone, settings: Settings) -> list[bpy.types.Pos
 
 def possible_end_bones(tip: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
     """Those that the chain of an original tip turns now or at another frame."""
-    ob, path = tip.id_data, tip.path_from_id()
-    follows = tip.analytic_ik_use_rotation or is_animated(ob, f"{path}.analytic_ik_use_rotation")
-    rolls = tip.analytic_ik_foot_roll != 0.0 or is_animated(ob, f"{path}.analytic_ik_foot_roll")
-    return _riding(tip, follows, rolls)
+    return _riding(tip, tip.analytic_ik_use_rotation or may_change(tip, "use_rotation"), rolls(tip))
+
+
+def rolls(tip: bpy.types.PoseBone) -> bool:
+    """Whether the foot of an original tip's chain rolls, now or at another frame."""
+    return tip.analytic_ik_foot_roll != 0.0 or may_change(tip, "foot_roll")
 
 
 def _riding(tip: bpy.types.PoseBone, follows: bool, rolls: bool) -> list[bpy.types.PoseBone]:

@@ -10,9 +10,8 @@ from mathutils import Matrix, Quaternion, Vector
 from ... import messages
 from ...solvers import Chain, ChainError, Hinge, Kind, LimitError, Swing
 from ...solvers.bending import start_frame
-from ..blender.animation import is_animated
 from ..blender.rotations import Raw, pose_matrix, rotation_in
-from ..data.settings import Settings
+from ..data.settings import Settings, may_change
 
 Range = tuple[float, float]
 
@@ -499,8 +498,7 @@ def present_ratio(tip: bpy.types.PoseBone, fk_scale: FkScale) -> float:
 
 def may_stretch(tip: bpy.types.PoseBone) -> bool:
     """Whether the chain of an original tip stretches out of reach, now or at another frame."""
-    reach = f"{tip.path_from_id()}.analytic_ik_reach"
-    return tip.analytic_ik_reach == "STRETCH" or is_animated(tip.id_data, reach)
+    return tip.analytic_ik_reach == "STRETCH" or may_change(tip, "reach")
 
 
 def scaled_bones(tip: bpy.types.PoseBone) -> list[str]:

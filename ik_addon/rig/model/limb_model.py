@@ -10,17 +10,12 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Quaternion
 
-from ...solvers import TWO_BONE_SOLVERS
 from ..blender.animation import animation_of, bone_of_path
 from ..blender.rotations import LOCATION, SCALE, array_of, turns_in
-from ..data.settings import PREFIX, settings_of
+from ..data.settings import PREFIX, SAMPLED_SETTINGS
 from .body import BodyModel
 from .foot import heel_and_axis, possible_end_bones
 from .limb import BoneLimits, Limb, bend_axis, end_in_tip, growth
-
-SAMPLED_SETTINGS = ("influence", "swivel", "softness", "stretch_max", "foot_roll", "toe_angle", "flip")
-"""Settings that may change from frame to frame and be sampled; all others are part of the model."""
-
 
 FK_CHANNELS = frozenset(("location", "scale", "rotation_euler", "rotation_quaternion", "rotation_axis_angle"))
 
@@ -151,7 +146,6 @@ def limb_model(ob: bpy.types.Object, limb: Limb, animated: AnimatedBones, body: 
     pose_bones = [*(reading.pose_bone for reading in own), *ends]
     links = [own.index(link) for link in limb.bones]
     rests = np.array([_rest(bone.bone) for bone in pose_bones])
-    two_bone = limb.solver in TWO_BONE_SOLVERS
     scaled = growth([reading.bone for reading in own]) if settings.reach == "STRETCH" else {}
     names = {*(bone.name for bone in pose_bones), *scaled}
     return LimbModel(
@@ -174,7 +168,7 @@ def limb_model(ob: bpy.types.Object, limb: Limb, animated: AnimatedBones, body: 
         foot=_foot(limb.held, ends) if limb.held else None,
         rolls=rolls,
         # The vector form without its steps (two_bone.at_once).
-        solver="AUTO" if two_bone and settings.solver in ("AUTO", "VECTOR") else limb.solver,
+        solver="AUTO" if limb.solver == "VECTOR" else limb.solver,
         solver_name=limb.solver,
         reach=settings.reach,
         least_motion=settings.least_motion,
@@ -195,14 +189,3 @@ def _rest(bone: bpy.types.Bone) -> np.ndarray:
 def _foot(held: Quaternion, ends: Sequence[bpy.types.PoseBone]) -> FootModel:
     heel, axis = heel_and_axis(ends[0])
     return FootModel(held, np.array(heel), np.array(axis), ends[-1].bone.length)
-
-
-def settings_now(tip: bpy.types.PoseBone) -> dict[str, float]:
-    """The settings of `SAMPLED_SETTINGS` of a tip as they are now."""
-    settings = settings_of(tip)
-    return {name: getattr(settings, name) for name in SAMPLED_SETTINGS}
-
-
-def path_of(tip: bpy.types.PoseBone, setting: str) -> str:
-    """The RNA path of a setting of a tip."""
-    return f'pose.bones["{bpy.utils.escape_identifier(tip.name)}"].{PREFIX}{setting}'

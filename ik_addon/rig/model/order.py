@@ -21,7 +21,7 @@ from ..blender.dependencies import (
     is_placed,
     is_rigify,
 )
-from ..data.settings import settings_of, switched_tips
+from ..data.settings import settings_of, switched_tips, target_and_pole
 from .body import bodies_of, following_bones, movers_of_target
 from .foot import end_bones
 from .limb import chain_bones, link_bones
@@ -280,19 +280,14 @@ def objects_read(ob: bpy.types.Object) -> set[bpy.types.Object]:
     for name in (*tips_of(ob), *bodies_of(ob)):
         tip = ob.pose.bones[name]
         followed_nodes(ob, name, found, known)
-        for control, bone in (
-            (tip.analytic_ik_target, tip.analytic_ik_subtarget),
-            (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
-        ):
-            if control is not None:
-                followed_nodes(control, bone, found, known)
+        for control, bone in target_and_pole(tip):
+            followed_nodes(control, bone, found, known)
     return {owner for owner, _ in found}
 
 
 def objects_of(tip: bpy.types.PoseBone) -> list[bpy.types.Object]:
     """The armature object of a tip, and the controls of its chain."""
-    found = (tip.id_data, tip.analytic_ik_target, tip.analytic_ik_pole_target)
-    return [each for each in found if each is not None]
+    return [tip.id_data, *(control for control, _ in target_and_pole(tip))]
 
 
 def _drop_circle(order: ChainOrder, circle: list[ChainName]) -> None:

@@ -9,11 +9,11 @@ from ... import messages
 from ...solvers import ChainError
 from ..blender.dependencies import carriers
 from ..blender.rotations import quaternion_of
-from ..data.settings import UNREAD
+from ..data.settings import SAMPLED_SETTINGS, UNREAD, sampled_settings, target_and_pole
 from ..model.body import BodyModel, body_model
 from ..model.foot import possible_end_bones
 from ..model.limb import INHERITING, chain_bones
-from ..model.limb_model import FK_CHANNELS, SAMPLED_SETTINGS, AnimatedBones, LimbModel, limb_model, settings_now
+from ..model.limb_model import FK_CHANNELS, AnimatedBones, LimbModel, limb_model
 from .single_frame import is_even, steady_chain
 from .solving import PosedLimb
 from .sources import EvaluatedPlaces
@@ -75,15 +75,10 @@ def _body(
     read = set()
     for tip in (ob.pose.bones[each] for each in moved):
         read |= {bone.parent.name for bone in chain_bones(tip)[:1] if bone.parent}
-        for control, bone in (
-            (tip.analytic_ik_target, tip.analytic_ik_subtarget),
-            (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
-        ):
+        for control, bone in target_and_pole(tip):
             if control == ob:
                 read.add(bone)
-            elif control is not None and any(
-                owner == ob and each.name == name for owner, each in carriers(control, bone)
-            ):
+            elif any(owner == ob and each.name == name for owner, each in carriers(control, bone)):
                 return None
     return body_model(ob, name, limbs, animated, read)
 
@@ -95,7 +90,7 @@ def planned_chain(ob: bpy.types.Object, model: LimbModel) -> PlannedChain:
     """
     fk = read_fk(ob, model)
     chain = chain_at(model, fk, 0)
-    steady = steady_chain(model, fk, settings_now(ob.pose.bones[model.tip]), chain)
+    steady = steady_chain(model, fk, sampled_settings(ob.pose.bones[model.tip]), chain)
     return PlannedChain(model, fk, chain.length, steady)
 
 

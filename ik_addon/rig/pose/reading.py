@@ -17,7 +17,7 @@ from ..blender.dependencies import carriers
 from ..blender.rotations import pose_matrix, quaternion_of, rotation_in
 from ..data import settings
 from ..data.relation import in_any_collection, place_of
-from ..data.settings import PREFIX, Settings, settings_of
+from ..data.settings import NUMBERS, PREFIX, Settings, settings_of
 from ..model.foot import end_bone, end_bones, place_foot
 from ..model.limb import BoneReading, Limb, chain_bones, fk_chain, given_factor, is_rigid, limits_of
 from .posing import FkPose
@@ -330,12 +330,9 @@ class ArmatureReader:
         return point
 
 
-_NUMBERS = ("influence", "swivel", "softness", "stretch_max", "foot_roll", "toe_angle")
-
-
 def check_numbers(tip: bpy.types.PoseBone, settings: Settings) -> None:
     """Raise ChainError where a setting is not a number, as a script or a driver may have left it."""
-    for name in _NUMBERS:
+    for name in NUMBERS:
         if not isfinite(getattr(settings, name)):
             label = tip.bl_rna.properties[PREFIX + name].name
             raise ChainError(messages.SETTING_NO_NUMBER(setting=label))

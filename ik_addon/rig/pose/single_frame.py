@@ -11,7 +11,7 @@ from ...solvers import Chain, ChainError, Goal, Outcome, Solution, blend, link_r
 from ...solvers.carrier import eased_shifts
 from ...solvers.limited import legal_reach
 from ..blender.rotations import Raw, pose_matrix, quaternion_of, raw_of
-from ..data.settings import body_settings_of, settings_of
+from ..data.settings import body_settings_of, goal_values, settings_of
 from ..model.body import check_movable
 from ..model.limb import Limb
 from ..model.limb_model import LimbModel
@@ -236,10 +236,8 @@ def steady_chain(model: LimbModel, fk: FkTrack, settings: dict[str, float], chai
         goal=Goal(
             target=Vector(),
             pole=Vector() if model.has_pole else None,
-            swivel=settings["swivel"],
-            flip=bool(settings["flip"]),
-            softness=settings["softness"],
             least_motion=model.least_motion,
+            **goal_values(settings, model.reach),
         ),
         influence=settings["influence"],
     )

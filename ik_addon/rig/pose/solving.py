@@ -11,6 +11,7 @@ from ... import messages
 from ...solvers import ChainError, Goal, Outcome, blend, link_rotations, solve
 from ..blender.armatures import posed_armatures
 from ..blender.rotations import LOCATION, SCALE, Raw, quaternion_of, raw_of
+from ..data.settings import goal_values
 from ..model.limb import Limb, chain_of, factors
 from ..model.order import ChainName, ChainOrder, KnownOrders
 from .lending import loans
@@ -154,11 +155,8 @@ def goal_of(limb: Limb, root_armature: Vector) -> Goal:
     return Goal(
         target=limb.target_armature - root_armature,
         pole=limb.pole_armature - root_armature if limb.pole_armature else None,
-        swivel=settings.swivel,
-        flip=settings.flip,
-        softness=settings.softness,
         least_motion=settings.least_motion,
-        stretch_max=settings.stretch_max if settings.reach == "STRETCH" else 1.0,
+        **goal_values(settings, settings.reach),
     )
 
 

@@ -11,9 +11,9 @@ from ...solvers import ChainError
 from ...solvers.arrays import side_by_side
 from ...solvers.limited import legal_reach
 from ..blender.rotations import SCALE, Raw, channel_path, quaternions_of, raw_values, rotation_in, turns_in
-from ..data.settings import BODY_RANGES, PREFIX, RANGES, body_settings_of
+from ..data.settings import BODY_RANGES, PREFIX, RANGES, body_settings_of, path_of, sampled_settings
 from ..model.body import BodyModel
-from ..model.limb_model import LimbModel, path_of, settings_now
+from ..model.limb_model import LimbModel
 from .kinematics import FkTrack, fk_track
 from .single_frame import SIMILAR, SteadyChain, Wishes, body_shifts, is_even
 from .sources import EvaluatedPlaces, Source
@@ -133,13 +133,13 @@ class TrackReader:
 
     def _settings(self, ob: bpy.types.Object, model: LimbModel) -> dict[str, np.ndarray]:
         tip, found = ob.pose.bones[model.tip], {}
-        for name, value in settings_now(tip).items():
+        for name, value in sampled_settings(tip).items():
             rows = np.array([float(value)])
             if name in model.keyed_settings:
                 rows = self._source.channel(ob, path_of(tip, name), [value])[:, 0]
                 # F-Curves may say what the setting cannot be.
                 rows = np.clip(rows, *RANGES[name]) if name in RANGES else rows
-            found[name] = rows > 0.5 if name == "flip" else rows
+            found[name] = rows > 0.5 if isinstance(value, bool) else rows
         return found
 
     def _carry(self, ob: bpy.types.Object, parent: str) -> _Carried:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 from mathutils import Quaternion, Vector
 
-from ...solvers import Chain, ChainError, Goal, link_rotations
+from ...solvers import SOLVERS, Chain, ChainError, Goal, link_rotations
 from ...solvers.arrays import multiply, rotated
 from ...solvers.limited import legal_reach
 from ...solvers.rows import GoalRows, solve_rows, start_rows
+from ..data.settings import goal_values
 from ..model.body import BodyModel
 from ..model.foot import rolled
 from ..model.limb import limited_chain
@@ -47,8 +48,8 @@ def solve_each(readings: Sequence[Reading]) -> list[PoseTrack | ChainError]:
 
 
 def _goes_in_arrays(model: LimbModel) -> bool:
-    longer = len(model.links) > 2 and (model.least_motion or model.solver_name != "TRIANGULATION")
-    return not model.is_limited and not longer and model.solver_name != "CCD"
+    keeps_shape = len(model.links) > 2 and model.least_motion
+    return not model.is_limited and not keeps_shape and SOLVERS[model.solver_name].closed
 
 
 def _together(readings: Sequence[Reading], ends: Sequence[np.ndarray]) -> list[_Turned]:
@@ -67,18 +68,11 @@ def _together(readings: Sequence[Reading], ends: Sequence[np.ndarray]) -> list[_
         targets[k] = ends[k] - roots[k][:, 0]
         own = reading.goal.poles
         poles[k] = np.nan if own is None else own - roots[k][:, 0]
-    wishes = [{**reading.goal.settings, "stretch_max": _stretch_max(reading)} for reading in readings]
-    settings = {
-        name: np.stack(np.broadcast_arrays(*(own[name] for own in wishes)))
-        for name in ("swivel", "softness", "stretch_max", "flip")
-    }
+    wishes = [goal_values(reading.goal.settings, reading.model.reach) for reading in readings]
+    settings = {name: np.stack(np.broadcast_arrays(*(own[name] for own in wishes))) for name in wishes[0]}
     has_pole = np.array([reading.model.has_pole for reading in readings])
     solved = solve_rows(start_rows(joints, hinges), GoalRows(targets, poles, has_pole, **settings))
     return [*zip(solved.turns, solved.outcomes, solved.stretches, strict=True)]
-
-
-def _stretch_max(reading: Reading) -> np.ndarray:
-    return reading.goal.settings["stretch_max"] if reading.model.reach == "STRETCH" else np.ones(1)
 
 
 def _hinges(model: LimbModel, turns: np.ndarray) -> np.ndarray:
@@ -89,7 +83,7 @@ def _hinges(model: LimbModel, turns: np.ndarray) -> np.ndarray:
 def _one_by_one(reading: Reading, ends: np.ndarray) -> _Turned:
     """A chain with limits, or of a solver that goes frame by frame."""
     model, fk, goal = reading.model, reading.fk, reading.goal
-    settings = {**goal.settings, "stretch_max": _stretch_max(reading)}
+    settings = goal_values(goal.settings, model.reach)
     poles, roots, chain = goal.poles, fk.heads[:, 0], None
     found, outcomes, stretches = [], [], []
     for k in range(reading.count):
@@ -102,11 +96,8 @@ def _one_by_one(reading: Reading, ends: np.ndarray) -> _Turned:
             Goal(
                 target=ends[_row(k, ends)] - root,
                 pole=None if poles is None else poles[_row(k, poles)] - root,
-                swivel=own["swivel"],
-                flip=bool(own["flip"]),
-                softness=own["softness"],
                 least_motion=model.least_motion,
-                stretch_max=own["stretch_max"],
+                **own,
             ),
             model.solver,
         )

@@ -8,13 +8,13 @@ import bpy
 
 from ... import messages
 from ...solvers import ChainError, Kind
-from ..blender.animation import animated_channels, animated_paths, current_fcurve_collections, is_animated, is_driven
+from ..blender.animation import animated_channels, animated_paths, current_fcurve_collections, is_driven
 from ..blender.armatures import armature_named, bones_below, is_changeable, is_evaluated_in, posed_armatures
 from ..blender.clips import has_own_motion
 from ..blender.dependencies import Known, followed_bones, movers_of, reader_of, why_placed
 from ..data.control_clips import plays_another_clip
 from ..data.relation import in_any_collection, is_tie
-from ..data.settings import settings_of
+from ..data.settings import may_change, settings_of, target_and_pole
 from ..model.limb import Limb, known_bones, scaled_bones
 from ..model.order import ChainName, chain_order, read_by
 from ..pose.reading import SceneReader, gone_pole
@@ -144,13 +144,13 @@ def bones_left_behind(ob: bpy.types.Object, tip: str) -> list[str]:
 
     Empty if the chain shows part of its FK pose, on purpose.
     """
-    pose_bone, settings = ob.pose.bones[tip], settings_of(ob.pose.bones[tip])
-    if settings.influence < 1.0 or is_animated(ob, f"{pose_bone.path_from_id()}.analytic_ik_influence"):
+    pose_bone = ob.pose.bones[tip]
+    if settings_of(pose_bone).influence < 1.0 or may_change(pose_bone, "influence"):
         return []
     keyed = [bone.name for bone in known_bones(pose_bone) if any(map(_is_motion, rotation_curves(ob, bone)))]
-    controls = ((settings.target, settings.subtarget), (settings.pole_target, settings.pole_subtarget))
     moved = any(
-        control and has_own_motion(control, bone) and not plays_another_clip(ob, control) for control, bone in controls
+        has_own_motion(control, bone) and not plays_another_clip(ob, control)
+        for control, bone in target_and_pole(pose_bone)
     )
     return [] if moved else keyed
 

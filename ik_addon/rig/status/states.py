@@ -16,7 +16,7 @@ from ...solvers import ChainError, Outcome
 from ...solvers.chain import eased, outcome_at, reach_limits
 from ..blender.animation import animated_paths, placing_drivers
 from ..blender.armatures import armature_named, is_evaluated_in, posed_armatures
-from ..blender.dependencies import Known, carriers, followed_bones, may_act, taken_by
+from ..blender.dependencies import Known, carriers, constraints_of, followed_bones, may_act, taken_by
 from ..data.relation import is_tie, place_of
 from ..data.settings import Settings, settings_of
 from ..live.state import known_plan
@@ -332,7 +332,7 @@ def moved_afterwards(chains: Mapping[ChainName, Sequence[str]], with_idle: bool)
 def _constraints(ob: bpy.types.Object, with_idle: bool) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
     """The constraints of an armature object's bones that act, or may at another frame."""
     found = [
-        (bone, each) for bone in ob.pose.bones if len(bone.constraints) for each in bone.constraints if not is_tie(each)
+        (own, each) for own, each in constraints_of(ob) if isinstance(own, bpy.types.PoseBone) and not is_tie(each)
     ]
     animated = set(animated_paths(ob)) if found else set()
     yield from (each for each in found if with_idle or may_act(each[1], animated))

@@ -25,9 +25,8 @@ from ...authoring.selection import (
     show_chain,
 )
 from ...bake.certificate import chains_words, clips_words
-from ...rig.blender.animation import is_animated
 from ...rig.data.export_stash import has_aside
-from ...rig.data.settings import SOLVER_ITEMS, check_switchable, is_native, native_tips
+from ...rig.data.settings import SOLVER_ITEMS, check_switchable, is_native, may_change, native_tips
 from ...rig.model.limb import chain_bones
 from ...rig.model.order import tips_of
 from ...rig.status.states import States
@@ -363,7 +362,7 @@ class SwitchOperator(ChainOperator):
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         tips = chosen_tips(context, ob)
         self.switch(context, tips)
-        if all(is_animated(tip.id_data, f"{tip.path_from_id()}.analytic_ik_influence") for tip in tips):
+        if all(may_change(tip, "influence") for tip in tips):
             frame = messages.AT_FRAME(frame=context.scene.frame_current_final)
         else:
             frame = messages.ON_ALL_FRAMES()

@@ -39,7 +39,7 @@ _DIRECTIONS = [
 ]
 _IN_LEG_LENGTHS = ("slide", "softness", "clearance")
 _OF_GROUND = ("ground", "height", "ground_object")
-_SETTINGS = ("slide", "blend", "body", "body_direction", "softness", "clearance", "find_footing")
+_SETTINGS = ("slide", "blend", "body", "body_direction", "softness", "clearance", "find_footing", "anyway")
 
 
 class ANALYTIC_IK_OT_plant_feet(ClipsMade, ChainsOperator):
@@ -93,6 +93,12 @@ class ANALYTIC_IK_OT_plant_feet(ClipsMade, ChainsOperator):
         name="Find Footing",
         description="Move feet that would stand over an edge of the ground",
         default=True,
+    )
+
+    anyway: BoolProperty(
+        name="Plant Anyway",
+        description="Keep the result even if it is worse than the capture",
+        options={"SKIP_SAVE"},
     )
 
     def default_range(self, context: bpy.types.Context) -> range:
@@ -151,7 +157,8 @@ class ANALYTIC_IK_OT_plant_again(SteppedOperator):
         settings = kept_settings(ob)
         if settings is None:
             raise ChainError(messages.NOT_PLANTED(armature=ob.name))
-        report = yield from _plant(context, ob, settings, range(*settings["frames"]))
+        # What was changed by hand is wanted.
+        report = yield from _plant(context, ob, {**settings, "anyway": True}, range(*settings["frames"]))
         self.level = "WARNING" if report["unreached_frames"] else "INFO"
         return _plant_summary(report)
 

@@ -13,6 +13,7 @@ from ...rig.data.settings import native_tips
 from ...rig.model.order import live_tips
 from ...rig.pose.reading import control_words
 from ..base import length_words, registration_of, slides_words
+from ..operators.certificates import ANALYTIC_IK_OT_go_to_frame
 from ..operators.chains import ANALYTIC_IK_OT_make_live, ANALYTIC_IK_OT_make_native
 from ..operators.feet import (
     ANALYTIC_IK_OT_lock_again,
@@ -116,8 +117,16 @@ def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report:
         slides = slides_words(context.scene, (chain["slide_before"], chain["slide_after"]), chain["length"])
         steps = steps_words(chain["steps"])
         draw_sentence(layout, context, messages.SLIDES(tip=chain["tip"], steps=steps, slides=slides), "DOT")
-    shift = length_words(context.scene, report["body_shift"])
-    draw_sentence(layout, context, messages.BODY_MOVED(bone=report["body"], shift=shift), "DOT")
+    for chain in report["chains"]:
+        if chain["pop_frames"]:
+            first = chain["pop_frames"][0][0]
+            _draw_doubt(layout, context, messages.KNEE_MAY_POP(tip=chain["tip"], frame=first), first)
+    shift, longest = length_words(context.scene, report["body_shift"]), max(each["length"] for each in report["chains"])
+    words = messages.BODY_MOVED(bone=report["body"], shift=shift)
+    if report["body_shift"] > _FAR * longest:
+        _draw_doubt(layout, context, words, report["body_frame"])
+    else:
+        draw_sentence(layout, context, words, "DOT")
     if report["ground_speed"]:
         speed = length_words(context.scene, report["ground_speed"])
         draw_sentence(layout, context, messages.IN_PLACE(speed=speed), "INFO")
@@ -126,6 +135,18 @@ def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report:
         draw_sentence(
             layout, context, messages.LEGS_UNREACHED(frames=frames_words(len(frames)), frame=frames[0]), "ERROR"
         )
+
+
+_FAR = 0.03
+"""Part of a leg by which a body moves from which on one should look at it."""
+
+
+def _draw_doubt(layout: bpy.types.UILayout, context: bpy.types.Context, sentence: str, frame: int) -> None:
+    """A sentence about a frame that one should look at, and a button that goes there."""
+    column = layout.column(align=True)
+    draw_sentence(column, context, sentence, "ERROR")
+    button = column.operator(ANALYTIC_IK_OT_go_to_frame.bl_idname, text=messages.FRAME(frame=frame))
+    button.frame = frame
 
 
 class ANALYTIC_IK_PT_travel(InSidebar, bpy.types.Panel):

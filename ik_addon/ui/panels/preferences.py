@@ -6,32 +6,13 @@ from pathlib import Path
 
 import bpy
 
+from ...rig.data.settings import PREFIX, SETTINGS
 from .base import DEFAULT_TAB, show_in_tab
 
 _MANIFEST = Path(__file__).parents[3] / "blender_manifest.toml"
 _PAGE = "reference/"
 _SETTINGS = {
-    "enabled": "the-chains-switch",
-    "influence": "influence",
-    "use_rotation": "follow-rotation",
-    "foot_roll": "foot-roll",
-    "toe_angle": "roll-break-angle",
-    "target": "target-and-pole-target",
-    "subtarget": "target-and-pole-target",
-    "pole_*": "target-and-pole-target",
-    "end_bone": "end-bone",
-    "chain_count": "chain-length",
-    "reach": "out-of-reach",
-    "stretch_max": "out-of-reach",
-    "swivel": "swivel",
-    "flip": "flip-bend",
-    "straight_axis": "bend-axis",
-    "softness": "softness",
-    "least_motion": "preserve-fk-shape",
-    "solver": "solver",
-    "*min_bend": "min-bend",
-    "*cone": "max-bend",
-    "rigid": "rigid",
+    **{name: setting.heading for name, setting in SETTINGS.items() if setting.heading},
     "*overlay": "overlay",
     "*": "settings-of-a-chain",
 }
@@ -67,20 +48,10 @@ def _website() -> str:
 def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
     """What Blender asks for: where the manual is, and which part of it describes what."""
     places = [
-        *((f"bpy.types.*.analytic_ik_{name}", heading) for name, heading in _SETTINGS.items()),
+        *((f"bpy.types.*.{PREFIX}{name}", heading) for name, heading in _SETTINGS.items()),
         *((f"bpy.ops.analytic_ik.{name}", heading) for name, heading in _OPERATORS.items()),
     ]
     return _website(), tuple((name, f"{_PAGE}#{heading}") for name, heading in places) if _website() else ()
-
-
-def _register_online_manual() -> None:
-    """Let Blender ask."""
-    bpy.utils.register_manual_map(manual_map)
-
-
-def _unregister_online_manual() -> None:
-    """Let it ask no more."""
-    bpy.utils.unregister_manual_map(manual_map)
 
 
 _ADD_ON = __package__.rpartition(".ik_addon")[0] or __package__.partition(".")[0]
@@ -119,26 +90,16 @@ def shows_reference_solvers(context: bpy.types.Context) -> bool:
     return own is not None and own.preferences is not None and own.preferences.show_reference_solvers
 
 
-def _register_preferences() -> None:
-    """Give the add-on its preferences, and put its panels, which are registered by now, where they say."""
+def register() -> None:
+    """The preferences, which put the panels, registered by now, where they say; and where the Online Manual is."""
     bpy.utils.register_class(AnalyticIKPreferences)
     own = bpy.context.preferences.addons.get(_ADD_ON)
     if own is not None and own.preferences is not None:
         show_in_tab(own.preferences.sidebar_tab.strip())
-
-
-def _unregister_preferences() -> None:
-    """Take them away; Blender keeps what was set."""
-    bpy.utils.unregister_class(AnalyticIKPreferences)
-
-
-def register() -> None:
-    """The preferences, and where the Online Manual is."""
-    _register_preferences()
-    _register_online_manual()
+    bpy.utils.register_manual_map(manual_map)
 
 
 def unregister() -> None:
-    """Take them away."""
-    _unregister_online_manual()
-    _unregister_preferences()
+    """Take them away; Blender keeps what was set."""
+    bpy.utils.unregister_manual_map(manual_map)
+    bpy.utils.unregister_class(AnalyticIKPreferences)

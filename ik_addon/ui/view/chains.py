@@ -16,6 +16,7 @@ from ...authoring.selection import selected_bones
 from ...rig.blender.armatures import armature_objects, is_evaluated_in
 from ...rig.blender.rotations import pose_matrix
 from ...rig.data.relation import place_of
+from ...rig.data.settings import target_and_pole
 from ...rig.model.body import bodies_of
 from ...rig.model.foot import possible_end_bones
 from ...rig.model.limb import Limb, known_bones, posed_joints
@@ -159,11 +160,7 @@ def _selected(layer: bpy.types.ViewLayer) -> Chosen:
 def _is_chosen(tip: bpy.types.PoseBone, chosen: Chosen) -> bool:
     """True if an original tip's chain is shown in SELECTED: it is pinned, or a control or bone of it is selected."""
     ob = tip.id_data
-    controls = (
-        (tip.analytic_ik_target, tip.analytic_ik_subtarget),
-        (tip.analytic_ik_pole_target, tip.analytic_ik_pole_subtarget),
-    )
-    if tip.analytic_ik_show_overlay or (ob, tip.name) in chosen or not chosen.isdisjoint(controls):
+    if tip.analytic_ik_show_overlay or (ob, tip.name) in chosen or not chosen.isdisjoint(target_and_pole(tip)):
         return True
     bones = known_bones(tip) if chosen else []
     return bool(bones) and any((ob, bone.name) in chosen for bone in (*bones, *tip.children, *possible_end_bones(tip)))

@@ -12,7 +12,9 @@ from mathutils import Matrix, Vector
 from ... import messages
 from ...authoring.keys import key_if_asked
 from ...authoring.selection import chain_armature, live_tip
+from ...rig.blender.animation import driver_at
 from ...rig.blender.armatures import tag_pose
+from ...rig.data.settings import path_of
 from ...rig.model.limb import known_bones, posed_joints
 from ...rig.status.problems import problems_of
 from ...solvers import ChainError
@@ -295,8 +297,7 @@ def _checked_tip(context: bpy.types.Context) -> bpy.types.PoseBone:
         raise ChainError(sentence)
     if tip.analytic_ik_chain_count == 1 or tip.parent is None:
         raise ChainError(messages.NO_KNEE()).of(messages.BONE(bone=tip.name))
-    data = ob.animation_data
-    if data is not None and data.drivers.find(f"{tip.path_from_id()}.{SWIVEL}") is not None:
+    if driver_at(ob, path_of(tip, "swivel")) is not None:
         raise ChainError(messages.SWIVEL_DRIVEN(bone=tip.name))
     return tip
 

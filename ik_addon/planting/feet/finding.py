@@ -1,0 +1,198 @@
+"""When heels and balls touch, and how the ground moves below them, found together.
+
+A foot that skates, a clip in place, a bad retarget and a root that wanders have one thing in common: all feet that
+touch move alike. So a small network first tells from what does not depend on the way of the root (heights, speed
+beside the hips, the other foot) how probably each heel and ball touches; the velocity that probable contacts share is
+that of the ground; a second network tells again with the speed over that ground, and so once more. What is likeliest
+over time is found by A. Viterbi, Error Bounds for Convolutional Codes and an Asymptotically Optimum Decoding
+Algorithm, section IV, with the two states of each point. The networks are trained by `benchmarks/train_contacts.py`.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from .clip import LegMotion
+from .contacts import HeelAndBall, drop_short, find_contacts, slide_of, sole_of, split_slides, stay
+from .curves import frames_in, runs, slope
+from .features import RATE, Samples, rates, windows
+from .loops import cycles_around, own_frames, unrolled
+from .options import LIFT, SHORTEST_GAP, SLOPE_TIME, Options
+from .standing import able_to_stand
+
+Network = dict[str, np.ndarray]
+"""weights (k, hidden) and biases (hidden,) of units; sums (hidden,) and bias () of what they say."""
+
+_PASSES = 2
+_SMOOTH = 0.25
+"""Seconds to either side over which the velocity of the ground is a mean."""
+_PROBABLE, _APART = 0.3, 0.35
+"""Probability from which on a point tells how the ground moves; leg lengths a second apart at which it tells half."""
+_SWITCH, _SWITCH_FAST, _PACE = 2.5, 0.8, 2.0
+"""What it costs to touch down or to lift off: the logarithm of how rarely a sample does; of bodies that go over the
+ground faster than so many leg lengths a second less, for their feet touch for a shorter time, but at least so much."""
+_VETO = 0.2
+"""Probability below which no other detector finds a contact."""
+_INNER = 0.15, 0.06
+"""How much of a contact at either end is not yet rest: a part of it, and at most seconds."""
+_GROW = 0.1
+"""Seconds by which a contact may be longer than it was likely."""
+_TO_AND_FRO = 0.2
+"""Median speed over the ground, leg lengths a second, from which on feet that touch do not rest at a place."""
+
+
+@dataclass(frozen=True)
+class Contacts:
+    """What `contacts_of` finds over the T frames of a clip.
+
+    touching: (legs, 2, T) bool, heels and balls. probability: (legs, 2, T), 0 to 1. ground: (T, 2), the level velocity
+    of the ground below the feet, world units a second.
+    """
+
+    touching: np.ndarray
+    probability: np.ndarray
+    ground: np.ndarray
+
+
+def contacts_of(clip: LegMotion, sole: HeelAndBall | None = None, options: Options | None = None) -> Contacts:
+    """Find when heels and balls touch the ground, and how it moves. Loops are seen with what comes before and after."""
+    sole, options = sole or sole_of(clip), options or Options()
+    if clip.frame_count < 2:
+        # One pose does not tell.
+        shape = clip.leg_count, 2, clip.frame_count
+        return Contacts(np.zeros(shape, bool), np.zeros(shape), np.zeros((clip.frame_count, 2)))
+    cycles = cycles_around(clip)
+    if not cycles:
+        return _found(clip, sole, options)
+    whole, own = unrolled(clip, cycles), own_frames(clip, cycles)
+    found = _found(whole, replace(sole, floors=sole_of(whole, sole.points).floors), options)
+    return Contacts(found.touching[..., own], found.probability[..., own], found.ground[own])
+
+
+def _found(clip: LegMotion, sole: HeelAndBall, options: Options) -> Contacts:
+    samples = Samples(clip, sole)
+    scores, ground = judged(samples, networks())
+    frames = np.arange(clip.frame_count)
+
+    def at_frames(values: np.ndarray) -> np.ndarray:
+        flat = values.reshape(-1, values.shape[-1])
+        return np.array([np.interp(frames, samples.times, own) for own in flat]).reshape(*values.shape[:-1], -1)
+
+    pace = np.linalg.norm(rates(samples.hips.mean(axis=0))[:, :2] - ground, axis=-1)
+    costs = at_frames(np.maximum(_SWITCH * np.minimum(1.0, _PACE / np.maximum(pace, _PACE)), _SWITCH_FAST)[None])[0]
+    scores, ground = at_frames(scores), at_frames(ground.T).T
+    probability = likely(scores)
+    touching = np.array([[_touches(own, costs, clip.fps) for own in leg] for leg in scores])
+    seen = over_ground(clip, ground * clip.size)
+    places = sole.places(seen.ankles, seen.feet) / clip.size
+    speeds = np.linalg.norm([[slope(way[:, :2], clip.fps, SLOPE_TIME) for way in leg] for leg in places], axis=-1)
+    if touching.any() and np.median(speeds[touching]) < _TO_AND_FRO:
+        for leg, point in np.ndindex(touching.shape[:2]):
+            touching[leg, point] = _rests(touching[leg, point], places[leg, point], LIFT[point], clip.fps)
+    bare = ~touching.any(axis=(1, 2))
+    if bare.any():
+        other = find_contacts(seen, sole, options)
+        touching[bare] = (other & (probability >= _VETO))[bare]
+    slide = options.slide or slide_of(places, touching)
+    for leg, point in np.ndindex(touching.shape[:2]):
+        split_slides(touching[leg, point], places[leg, point], speeds[leg, point], slide, clip.fps)
+        drop_short(touching[leg, point], clip.fps)
+    for leg in range(clip.leg_count):
+        if sole.is_point(leg):
+            touching[leg, 0] = touching[leg, 1]
+    return Contacts(able_to_stand(clip, sole, touching), probability, ground * clip.size)
+
+
+def judged(samples: Samples, of: dict[str, Network]) -> tuple[np.ndarray, np.ndarray]:
+    """How much speaks for contact of each point (legs, 2, n), as logits, and the velocity (n, 2) of the ground."""
+    at_rest = samples.at_rest()
+    scores = said(of["at_rest"], windows(at_rest))
+    for _ in range(_PASSES):
+        probability = likely(scores)
+        ground = shared_velocity(samples.velocities, probability)
+        moving = samples.over_ground(ground, probability)
+        scores = said(of["over_ground"], windows(np.concatenate((at_rest, moving), axis=-1)))
+    return scores, shared_velocity(samples.velocities, likely(scores))
+
+
+def said(network: Network, features: np.ndarray) -> np.ndarray:
+    """What a network with one layer of units says of features (..., k): logits (...)."""
+    units = np.tanh(features @ network["weights"].astype(float) + network["biases"])
+    return units @ network["sums"].astype(float) + network["bias"]
+
+
+def likely(scores: np.ndarray) -> np.ndarray:
+    """Probabilities of logits."""
+    return 1.0 / (1.0 + np.exp(-np.clip(scores, -30.0, 30.0)))
+
+
+def shared_velocity(velocities: np.ndarray, probability: np.ndarray) -> np.ndarray:
+    """The velocity (n, 2) that points (legs, 2, n) share which touch probably; those that go elsewhere count less."""
+    half = round(_SMOOTH * RATE)
+    window = 1.0 + np.cos(np.pi * np.arange(-half, half + 1) / (half + 1))
+
+    def mean(weights: np.ndarray) -> np.ndarray:
+        sums = np.concatenate(((weights[..., None] * velocities).sum((0, 1)), weights.sum((0, 1))[:, None]), axis=1)
+        padded = np.pad(sums, ((half, half), (0, 0)), mode="edge")
+        smooth = np.stack([np.convolve(own, window, "valid") for own in padded.T], axis=1)
+        return smooth[:, :2] / (smooth[:, 2:] + 1e-3)
+
+    weights = np.clip(probability - _PROBABLE, 0.0, 1.0) ** 2
+    apart = np.linalg.norm(velocities - mean(weights), axis=-1)
+    return mean(weights / (1.0 + (apart / _APART) ** 2))
+
+
+@cache
+def networks() -> dict[str, Network]:
+    """The trained networks, as they are shipped."""
+    with np.load(Path(__file__).with_name("networks.npz")) as kept:
+        return packed(dict(kept))
+
+
+def packed(arrays: dict[str, np.ndarray]) -> dict[str, Network]:
+    """Networks from arrays whose names say which network they are of."""
+    found: dict[str, Network] = {}
+    for name, array in arrays.items():
+        network, part = name.split(".")
+        found.setdefault(network, {})[part] = array
+    return found
+
+
+def _touches(scores: np.ndarray, costs: np.ndarray, fps: float) -> np.ndarray:
+    """(T,) bool, the likeliest states of one point; costs: (T,), of changing them."""
+    gains, count = scores * (RATE / fps), len(scores)
+    best, came = np.zeros(2), np.zeros((count, 2), bool)
+    for k, gain in enumerate(gains):
+        switched = best[::-1] - costs[k]
+        came[k] = switched > best
+        best = np.maximum(best, switched) + np.array((-0.5, 0.5)) * gain
+    states = np.empty(count, bool)
+    states[-1] = best[1] > best[0]
+    for k in range(count - 1, 0, -1):
+        states[k - 1] = states[k] ^ came[k, int(states[k])]
+    for first, last in runs(~states):
+        if (last - first + 1) / fps < SHORTEST_GAP and first > 0 and last < count - 1:
+            states[first : last + 1] = True
+    return states
+
+
+def _rests(touching: np.ndarray, way: np.ndarray, lift: float, fps: float) -> np.ndarray:
+    """(T,) bool, contacts of a point that begin and end where it comes to its place and leaves it; way: (T, 3)."""
+    found, rests = runs(touching), np.zeros_like(touching)
+    for k, (first, last) in enumerate(found):
+        cut = min(int(_INNER[0] * (last - first + 1)), int(_INNER[1] * fps))
+        grow = frames_in(_GROW, fps)
+        start = max(first - grow, found[k - 1][1] + 2 if k else 0)
+        end = min(last + grow, found[k + 1][0] - 2 if k + 1 < len(found) else len(way) - 1)
+        start, end = stay(way, lift, (start, end), (first + cut, last - cut), fps)
+        rests[start : end + 1] = True
+    return rests
+
+
+def over_ground(clip: LegMotion, velocity: np.ndarray) -> LegMotion:
+    """A clip as it is seen from a ground that moves at a velocity (T, 2), world units a second."""
+    way = np.zeros((clip.frame_count, 3))
+    way[1:, :2] = np.cumsum(0.5 * (velocity[1:] + velocity[:-1]), axis=0) / clip.fps
+    return replace(clip, **{name: getattr(clip, name) - way for name in ("hips", "knees", "ankles", "balls")})

@@ -1,0 +1,68 @@
+"""Clips that end as they begin: seen with their cycles before and after, nothing is cut at the seam."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from .clip import LegMotion
+
+_CLOSED = 1.05
+"""A clip is a loop if its ends are no farther apart than this many of its longest steps from frame to frame,"""
+_TWICE = 0.5
+"""and its last frame is the first one once more, if by so many of the steps beside the ends."""
+_STILL = 1e-3
+"""Leg lengths that ends of a clip may be apart in which hardly anything moves."""
+_AROUND = 2.0
+"""Seconds of a loop, at least, that are seen before it and after it."""
+_POINTS = ("hips", "knees", "ankles", "balls")
+
+
+def period_of(clip: LegMotion) -> int:
+    """After how many frames a clip begins again; 0 if it does not end as it began, but for the way that it goes."""
+    if clip.frame_count < 4:
+        return 0
+    way = clip.hips.mean(axis=0) * (1.0, 1.0, 0.0)
+    points = np.concatenate([getattr(clip, name) for name in _POINTS]) - way
+    steps = np.linalg.norm(np.diff(points, axis=1), axis=-1)
+    apart = np.linalg.norm(points[:, -1] - points[:, 0], axis=-1).max()
+    if apart > _CLOSED * steps.max() + _STILL * clip.size:
+        return 0
+    beside = steps[:, [0, -1]].max()
+    return clip.frame_count - 1 if apart <= _TWICE * beside + _STILL * clip.size else clip.frame_count
+
+
+def cycles_around(clip: LegMotion) -> int:
+    """How many times a loop is to be seen before itself and after; 0 of a clip that is none."""
+    period = period_of(clip)
+    return int(np.ceil(_AROUND * clip.fps / period)) if period else 0
+
+
+def own_frames(clip: LegMotion, cycles: int) -> slice:
+    """Where a loop is among the frames of itself, unrolled."""
+    first = cycles * period_of(clip)
+    return slice(first, first + clip.frame_count)
+
+
+def unrolled(clip: LegMotion, cycles: int) -> LegMotion:
+    """A loop with so many of its cycles before it and after it, each farther by the way that one goes."""
+    rows, cycle = _rows(clip, cycles)
+    hips, period = clip.hips.mean(axis=0) * (1.0, 1.0, 0.0), period_of(clip)
+    way = cycle[:, None] * ((hips[-1] - hips[0]) * (period / (clip.frame_count - 1)))
+    return replace(clip, feet=clip.feet[:, rows], **{name: getattr(clip, name)[:, rows] + way for name in _POINTS})
+
+
+def in_cycles(clip: LegMotion, contacts: np.ndarray, cycles: int) -> np.ndarray:
+    """Contacts (legs, 2, T) of a loop in all of its cycles. What touches in either of two frames that are one does."""
+    same = contacts.copy()
+    if period_of(clip) < clip.frame_count:
+        same[..., 0] = same[..., -1] = contacts[..., 0] | contacts[..., -1]
+    return same[..., _rows(clip, cycles)[0]]
+
+
+def _rows(clip: LegMotion, cycles: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of which frame each is, and of which cycle."""
+    period = period_of(clip)
+    frames = np.arange(-cycles * period, clip.frame_count + cycles * period)
+    own = (frames >= 0) & (frames < clip.frame_count)
+    # The last frame of its own is not quite the first one.
+    return np.where(own, frames, frames % period), np.where(own, 0, frames // period)

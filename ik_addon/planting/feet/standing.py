@@ -1,0 +1,81 @@
+"""What cannot stand, however it looks: feet in the air, feet of bodies that lie, heels that do not come back."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .clip import LegMotion
+from .contacts import BALL, HEEL, HeelAndBall
+from .curves import frames_in, lowest, runs
+from .options import FLOOR_TIME, SHORTEST_GAP
+
+OFF_FLOOR, ON_FLOOR, ALIKE, WITH_HIPS = 0.12, 0.06, 0.08, 0.75
+"""Height over where a foot is at rest, leg lengths, above which it is in the air, if another foot is no higher than the
+second, or off by more than the third, and the hips rose by less than that part of it: else the rest pose is no stand,
+or somewhere else."""
+APART = 0.3
+"""Height of the lowest place of a foot over that of all feet, leg lengths, of one that never comes to the floor."""
+LYING, LYING_TIME, LEGS_OF_INSECTS = 0.5, 0.7, 6
+"""Hips that are lower than so many leg lengths over the feet for so many seconds are of a body that lies or sits; not
+of insects, whose hips are always low."""
+
+
+def able_to_stand(clip: LegMotion, sole: HeelAndBall, touching: np.ndarray) -> np.ndarray:
+    """Contacts (legs, 2, T) without those of feet that cannot stand."""
+    found = touching & ~lies(clip) & ~in_the_air(clip, sole)[:, None, None]
+    for leg in range(clip.leg_count):
+        if not sole.is_point(leg):
+            for first, last in runs(found[leg].any(axis=0)):
+                _keep_first_heel(found[leg, :, first : last + 1], clip.fps)
+    return found
+
+
+def in_the_air(clip: LegMotion, sole: HeelAndBall) -> np.ndarray:
+    """(legs,) bool, feet that never come to the floor on which others stand, or to that of the rest pose."""
+    low = sole.places(clip.ankles, clip.feet)[..., 2].min(axis=(1, 2))
+    away = low - low.min() > APART * clip.size
+    if clip.rests is None:
+        return away
+    hips, feet = clip.rests.T
+    rises = (low - feet) / clip.size
+    up = (np.median(clip.hips[..., 2], axis=1) - hips) / clip.size
+    raised = (rises > OFF_FLOOR) & (up < WITH_HIPS * rises)
+    one_stands = (np.abs(rises) <= ON_FLOOR).any()
+    unlike = raised.any() and np.ptp(rises[raised]) > ALIKE
+    return away | (raised & (one_stands or unlike))
+
+
+def why_nothing_stands(clip: LegMotion, sole: HeelAndBall) -> str:
+    """Of a clip without a contact: AIR: no foot comes to the floor; LIES: the body lies or sits; else ""."""
+    if in_the_air(clip, sole).all():
+        return "AIR"
+    return "LIES" if lies(clip).mean() > 0.5 else ""
+
+
+def lies(clip: LegMotion) -> np.ndarray:
+    """(T,) bool, frames in which the body lies, sits or rolls."""
+    if clip.leg_count >= LEGS_OF_INSECTS:
+        return np.zeros(clip.frame_count, bool)
+    feet = np.minimum(clip.ankles[..., 2], clip.balls[..., 2]).min(axis=0)
+    height = clip.hips[..., 2].mean(axis=0) - lowest(feet, frames_in(FLOOR_TIME, clip.fps))
+    low = height < LYING * clip.size
+    for first, last in runs(low):
+        low[first : last + 1] = last - first + 1 >= min(LYING_TIME * clip.fps, clip.frame_count)
+    return low
+
+
+def _keep_first_heel(stance: np.ndarray, fps: float) -> None:
+    """Drop the contacts of a heel in a stance (2, n) after the first: once it is up, only a swing brings it back."""
+    heels = list(_joined(runs(stance[HEEL]), fps))
+    for first, last in heels[1:]:
+        if stance[BALL, first : last + 1].any():
+            stance[HEEL, first : last + 1] = False
+
+
+def _joined(found: list[tuple[int, int]], fps: float) -> Iterator[tuple[int, int]]:
+    """Runs, as one where the gap between them is too short to lift a heel."""
+    while found:
+        first, last = found.pop(0)
+        while found and (found[0][0] - last - 1) / fps < SHORTEST_GAP:
+            last = found.pop(0)[1]
+        yield first, last

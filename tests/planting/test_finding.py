@@ -1,0 +1,208 @@
+"""Contacts and the ground below them, found together: agreement with labels, and laws that hold for any clip."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ik_addon.planting.feet import contacts_of
+from ik_addon.planting.feet.clip import UP, applied, turns_by
+from ik_addon.planting.feet.contacts import sole_of
+from ik_addon.planting.feet.curves import runs
+from ik_addon.planting.feet.judging import with_plan, worse_by
+from ik_addon.planting.feet.loops import period_of
+from ik_addon.planting.feet.options import Options
+from ik_addon.planting.feet.planning import plan
+from ik_addon.planting.feet.standing import in_the_air, why_nothing_stands
+from ik_addon.planting.feet.treadmill import stands_on
+
+from . import clips
+from .labels import CHARACTERS, CMU_LABELED, cmu_labels, mask
+from .measures import agreement, lock_count
+from .test_captures import character
+
+SPOILED = [(1.1, 0), (0.9, 0), (1.1, 1), (0.9, 1)]
+SPEED = clips.STRIDE / clips.CYCLE
+"""Leg lengths a second of a walk that is made."""
+
+
+def in_place(clip, speed=SPEED):
+    """A walk whose ground passes below it."""
+    times = np.arange(clip.frame_count)[:, None] / clip.fps
+    return clips.placed(clip, -times * np.array((speed, 0.0, 0.0)) * clip.size / 1.05)
+
+
+def loop(fps=24.0, size=1.0):
+    """One cycle of a walk in place, whose last frame is its first one."""
+    clip, _ = clips.walk(120.0, seconds=clips.CYCLE, size=size)
+    frames = np.round(np.linspace(0.0, clip.frame_count - 1, round(clips.CYCLE * fps) + 1)).astype(int)
+    names = ("hips", "knees", "ankles", "balls", "feet")
+    cycle = replace(clip, fps=fps, **{name: getattr(clip, name)[:, frames] for name in names})
+    return clips.placed(cycle, -(cycle.hips.mean(axis=0) - cycle.hips.mean(axis=0)[0]) * (1.0, 1.0, 0.0))
+
+
+def mirrored(clip):
+    """A clip in a mirror, its legs exchanged."""
+    flip = np.array((1.0, -1.0, 1.0))
+    points = {name: getattr(clip, name)[::-1] * flip for name in ("hips", "knees", "ankles", "balls")}
+    feet = flip[:, None] * clip.feet[::-1] * flip
+    return replace(clip, lengths=clip.lengths[::-1], feet=feet, **points)
+
+
+def false_contacts(found, truth):
+    """How many contacts have no frame of the truth in or beside them."""
+    spans = ((leg, point, *run) for leg, point in np.ndindex(found.shape[:2]) for run in runs(found[leg, point]))
+    return sum(not truth[leg, point, max(0, first - 1) : last + 2].any() for leg, point, first, last in spans)
+
+
+def test_contacts_agree_with_labels_made_by_eye():
+    captured = clips.cmu_walk()
+    truth = cmu_labels(captured.frame_count)[..., CMU_LABELED]
+    clean, *spoiled = [
+        contacts_of(clip).touching[..., CMU_LABELED]
+        for clip in (captured, *(clips.degraded(captured, *spoil) for spoil in SPOILED))
+    ]
+    assert agreement(clean, truth) >= 0.945
+    assert np.mean([agreement(found, truth) for found in spoiled]) >= 0.94
+    assert sum(false_contacts(found, truth) for found in (clean, *spoiled)) <= 1
+
+
+@pytest.mark.parametrize(("name", "action"), CHARACTERS, ids=[action for _, action in CHARACTERS])
+def test_contacts_of_characters_in_place_agree_with_labels(name, action):
+    clip = character(f"characters/{name}", action)
+    truth = mask(CHARACTERS[name, action], clip.frame_count)
+    assert agreement(contacts_of(clip).touching, truth) >= 0.84
+    walking = clips.travelling(clip)
+    truth = np.tile(truth[..., :-1], walking.frame_count // (clip.frame_count - 1))
+    assert agreement(contacts_of(walking).touching, truth) >= 0.84
+
+
+@pytest.mark.parametrize("fps", [24.0, 30.0, 60.0, 120.0])
+@pytest.mark.parametrize("spoil", [(1.0, None), *SPOILED[:2]])
+def test_contacts_of_a_walk_are_found_at_any_frame_rate(fps, spoil):
+    clip, truth = clips.walk(fps)
+    clip = clip if spoil[1] is None else clips.degraded(clip, *spoil)
+    found = contacts_of(clip)
+    assert agreement(found.touching, truth) >= 0.85
+    assert abs(lock_count(found.touching) - lock_count(truth)) <= 2
+    assert found.probability.shape == truth.shape
+    assert np.linalg.norm(found.ground, axis=1).max() < 0.6 * clip.size
+
+
+@pytest.mark.parametrize("turn", [0.7, 2.0, -1.3])
+@pytest.mark.parametrize("size", [0.01, 1.0, 100.0])
+def test_place_direction_and_size_do_not_matter(turn, size):
+    clip = clips.degraded(clips.walk(30.0)[0], 0.9)
+    about = turns_by(turn * UP)
+    names = ("hips", "knees", "ankles", "balls")
+    turned = {name: applied(about, getattr(clip, name)) + np.array((7.0, -3.0, 11.0)) for name in names}
+    other = clips.scaled(replace(clip, feet=about @ clip.feet, **turned), size)
+    one, two = contacts_of(clip), contacts_of(other)
+    assert (one.touching == two.touching).all()
+    assert two.probability == pytest.approx(one.probability, abs=1e-6)
+    assert two.ground == pytest.approx(size * one.ground @ about[:2, :2].T, abs=1e-6 * size)
+
+
+@pytest.mark.parametrize("make", [lambda clip: clip, in_place], ids=["travels", "in place"])
+def test_mirror_images_are_treated_alike(make):
+    clip = make(clips.degraded(clips.walk(30.0)[0], 1.1))
+    one, two = stands_on(clip, Options()), stands_on(mirrored(clip), Options())
+    assert (one[1] == two[1][::-1]).all()
+    assert two[0].velocity == pytest.approx(one[0].velocity * (1.0, -1.0, 1.0), abs=1e-6)
+
+
+def test_the_ground_below_a_walk_in_place_moves_as_fast_as_it_walks():
+    clip, truth = clips.walk(60.0)
+    ground, contacts = stands_on(in_place(clip), Options())
+    assert ground.velocity == pytest.approx((-SPEED * clip.size / 1.05, 0.0, 0.0), abs=0.02 * clip.size)
+    assert agreement(contacts, truth) >= 0.85
+
+
+def test_one_foot_that_slides_moves_no_ground():
+    clip, _ = clips.walk(30.0)
+    standing = replace(
+        clip, **{name: getattr(clip, name)[:, :1].repeat(60, axis=1) for name in ("hips", "knees", "feet")}
+    )
+    slide = np.zeros((2, 60, 3))
+    slide[0, :, 0] = np.linspace(0.0, -1.0, 60) * clip.size
+    still = {name: getattr(clip, name)[:, :1] + slide for name in ("ankles", "balls")}
+    ground, _ = stands_on(replace(standing, **still), Options())
+    assert not ground.velocity.any()
+
+
+@pytest.mark.parametrize("fps", [24.0, 30.0])
+def test_a_loop_closes_as_before(fps):
+    clip = loop(fps)
+    assert period_of(clip) == clip.frame_count - 1
+    ground, contacts = stands_on(clip, Options())
+    seen = ground.seen_from(clip)
+    made = ground.put_back(seen, plan(seen, Options(), contacts))
+    gaps = [np.linalg.norm(each[:, -1] - each[:, 0], axis=-1).max() for each in (clip.ankles, made.ankles)]
+    assert gaps[1] <= gaps[0] + 1e-4 * clip.size
+    assert np.linalg.norm(made.shifts[-1] - made.shifts[0]) <= 1e-4 * clip.size
+
+
+def test_contacts_wrap_around_the_seam_of_a_loop():
+    clip = loop(30.0)
+    touching = contacts_of(clip).touching
+    assert (touching[..., 0] == touching[..., -1]).all()
+    assert touching[..., 0].any()
+
+
+def test_feet_that_hang_do_not_stand():
+    clip, _ = clips.walk(30.0)
+    low = np.minimum(clip.ankles[..., 2], clip.balls[..., 2]).min(axis=1)
+    rests = np.stack((clip.hips[..., 2].mean(axis=1), low), axis=1)
+    at_rest = replace(clip, rests=rests)
+    assert contacts_of(at_rest).touching.any()
+    raised = np.array((0.3, 0.45))[:, None, None] * clip.size * UP
+    lifted = {name: getattr(clip, name) + raised for name in ("knees", "ankles", "balls")}
+    hanging = replace(at_rest, **lifted)
+    assert in_the_air(hanging, sole_of(hanging)).all()
+    assert not contacts_of(hanging).touching.any()
+    assert why_nothing_stands(hanging, sole_of(hanging)) == "AIR"
+    # A rest pose that lies elsewhere, or in which the legs are straight, says nothing.
+    for moved in (("hips", "knees", "ankles", "balls"), ("knees", "ankles", "balls")):
+        elsewhere = replace(at_rest, **{name: getattr(clip, name) + 0.3 * clip.size * UP for name in moved})
+        assert contacts_of(elsewhere).touching.any()
+
+
+def test_feet_of_a_body_that_lies_do_not_stand():
+    clip, _ = clips.walk(30.0)
+    lying = replace(clip, hips=clip.hips - 0.7 * clip.size * UP)
+    assert not contacts_of(lying).touching.any()
+    assert why_nothing_stands(lying, sole_of(lying)) == "LIES"
+
+
+def test_a_heel_that_was_lifted_does_not_come_back_without_a_swing():
+    for spoil in SPOILED:
+        touching = contacts_of(clips.degraded(clips.walk(60.0)[0], *spoil)).touching
+        for heel, ball in touching:
+            for first, last in runs(heel | ball):
+                assert len(runs(heel[first : last + 1])) <= 1 or not ball[first : last + 1].all()
+
+
+def test_a_planted_clip_is_planted_as_it_is():
+    clip = clips.degraded(clips.walk(30.0)[0], 0.9)
+    done = with_plan(clip, plan(clip, Options()))
+    again = plan(done, Options())
+    assert np.linalg.norm(again.ankles - done.ankles, axis=-1).mean() <= 0.01 * clip.size
+    assert np.linalg.norm(again.shifts, axis=-1).max() <= 0.02 * clip.size
+
+
+def test_what_planting_makes_worse_is_told_with_its_figures():
+    clip = clips.degraded(clips.walk(30.0)[0], 0.9)
+    sole = sole_of(clip)
+    assert worse_by(clip, plan(clip, Options()), sole, True) == []
+    # All feet nailed to the ground all the time.
+    nailed = plan(clip, Options(), np.ones((2, 2, clip.frame_count), bool))
+    figures = {each.figure: each for each in worse_by(clip, nailed, sole, True)}
+    assert figures["body"].after > 0.5
+    assert not [each for each in worse_by(clip, nailed, sole, False) if each.figure == "body"]
+    assert "body" not in {each.figure for each in worse_by(clip, nailed, sole, True, {"body": 99.0})}
+
+
+def test_a_clip_of_one_frame_has_no_contact():
+    clip = clips.every(clips.walk(30.0)[0], 1000)
+    assert clip.frame_count == 1
+    assert not contacts_of(clip).touching.any()
