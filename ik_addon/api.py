@@ -24,8 +24,9 @@ from .bake.report import whole_report
 from .bake.stepping import Progress, finish
 from .matching.match import source_matched
 from .matching.match_plan import Arms
-from .planting import Ground, Options
+from .planting.feet.options import Options
 from .planting.scene.checking import checked_with_feet, clips_checked_with_feet
+from .planting.scene.plant import Ground
 from .planting.scene.reading import legs_of
 from .planting.scene.whole_clip import all_clips_planted, clip_planted
 from .rig.blender.clips import motion_frames

@@ -10,7 +10,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from ik_addon import command_line
+from ik_addon import blender_command, command_line
 from ik_addon.authoring.control_collections import control_bones
 from ik_addon.bake import saving
 from ik_addon.bake import saving as places
@@ -494,8 +494,8 @@ def test_a_file_without_legs_is_told_and_not_saved(files, capsys):
 
 def test_blender_knows_the_command():
     """As `blender --command analytic_ik`; an identifier that is registered twice would be lost."""
-    assert len(command_line._handles) == 1
-    command_line.unregister()
-    assert not command_line._handles
-    command_line.register()
-    assert len(command_line._handles) == 1
+    assert len(blender_command._handles) == 1
+    blender_command.unregister()
+    assert not blender_command._handles
+    blender_command.register()
+    assert len(blender_command._handles) == 1

@@ -13,7 +13,7 @@ from .helpers.sources import CHECKOUT, add_on_sources, parsed
 
 # Imports point to the left only. Rooms side by side do not know each other.
 ROOMS = [
-    {"messages"},
+    {"messages", "later"},
     {"solvers"},
     {"rig"},
     {"bake"},
@@ -42,8 +42,8 @@ WITHOUT_BLENDER = {"batch/resident.py", "batch/task.py"}
 ARRAYS_IN = {"solvers/arrays.py", "solvers/carrier.py", "solvers/rows.py"}
 # What planting, matching and travel compute is computed without Blender: in arrays, from what the other rooms read.
 FEET = ("planting/feet/", "matching/match_plan.py", "travel/motion.py")
-# They put the rooms together: Blender's way in, and the command's.
-DOORS = ["__init__.py", "__main__.py"]
+# They put the rooms together: Blender's ways in, and the command's.
+DOORS = ["__init__.py", "__main__.py", "blender_command.py"]
 
 
 def complaints(sources):

@@ -12,7 +12,8 @@ from ik_addon import command_line
 from ik_addon.bake import formats, saving
 from ik_addon.planting import plant_clip
 from ik_addon.planting.feet.curves import runs
-from ik_addon.planting.scene.limbs import kept_settings, keyed_contacts, source_of
+from ik_addon.planting.scene.limbs import keyed_contacts
+from ik_addon.planting.scene.sources import kept_settings, source_of
 from ik_addon.solvers import ChainError
 
 from .helpers.commands import LEG, SECONDS, names, ran, sliding

@@ -10,18 +10,18 @@ import bpy
 from .. import messages
 from ..authoring.for_export import controls_of_chains, remove_controls
 from ..authoring.rigging import rig_legs, rigged_entry
-from ..bake import chains_of
-from ..bake.baking import baked, checked
-from ..bake.certificate import chains_words, read_certificates
-from ..bake.clips import clips_baked, clips_checked, clips_words, rigged_clips
+from ..bake.baking import baked, chains_of, checked
+from ..bake.certificate import chains_words, clips_words, read_certificates
+from ..bake.clips import clips_baked, clips_checked, rigged_clips
 from ..bake.formats import ONE_CLIP, open_file
 from ..bake.saving import TimeLimitError, check_time, save_blend, stop_if_asked
 from ..bake.stepping import Steps, finish, in_time
 from ..native.making import make_native
-from ..planting import Ground, Options, plant_clips
+from ..planting.feet.options import Options
 from ..planting.scene.checking import checked_with_feet, clips_checked_with_feet
+from ..planting.scene.plant import Ground
 from ..planting.scene.reading import legs_of
-from ..planting.scene.whole_clip import clip_planted
+from ..planting.scene.whole_clip import clip_planted, plant_clips
 from ..rig.blender.armatures import armature_named
 from ..rig.data.settings import native_tips
 from ..rig.model.order import ChainName

@@ -12,7 +12,7 @@ from .. import messages
 from ..bake.collecting import text_of
 from ..bake.formats import BLEND, SUFFIXES, VRM, check_readable, check_replaceable, open_file, write_file
 from ..bake.saving import Stopped, check_place
-from ..planting import Ground
+from ..planting.scene.plant import Ground
 from ..solvers import ChainError
 from .console import complain, say
 

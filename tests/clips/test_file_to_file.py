@@ -14,7 +14,7 @@ from mathutils import Euler
 from ik_addon.bake import formats
 from ik_addon.command_line import run
 from ik_addon.planting import plant_clips
-from ik_addon.planting.scene.limbs import kept_settings
+from ik_addon.planting.scene.sources import kept_settings
 from ik_addon.rig.blender.clips import clips_of, playing_alone
 
 from ..authoring.skeletons import FAMILIES, armature_of

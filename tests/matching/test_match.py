@@ -13,8 +13,8 @@ from ik_addon.authoring.rigging import rig_legs
 from ik_addon.matching import last_match_report, match_source
 from ik_addon.matching.match import source_matched
 from ik_addon.planting import plant
-from ik_addon.planting.scene.limbs import source_of
 from ik_addon.planting.scene.reading import leg_tips
+from ik_addon.planting.scene.sources import source_of
 from ik_addon.solvers import ChainError
 
 from ..authoring.skeletons import FAMILIES, armature_of

@@ -7,9 +7,9 @@ from mathutils import Matrix
 
 from ik_addon.authoring.placing import Control
 from ik_addon.planting import last_lock_report, last_report, lock, lock_again, plant
-from ik_addon.planting.scene.limbs import source_of
 from ik_addon.planting.scene.lock import locked
 from ik_addon.planting.scene.reading import leg_tips
+from ik_addon.planting.scene.sources import source_of
 from ik_addon.rig.data.held_feet import holds_of
 from ik_addon.solvers import ChainError
 

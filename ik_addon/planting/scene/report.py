@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 import bpy
 import numpy as np
 
-from ... import messages
 from ...rig.data.held_feet import HoldRecord
 from ...rig.model.foot import end_bone
 from ..feet.anchors import Anchors, stances_of
@@ -137,8 +136,3 @@ def lock_report_of(
         "unreached_frames": [frames[k] for k in np.flatnonzero(unreached)],
     }
     return _last_locks[0]
-
-
-def steps_words(count: int) -> str:
-    """So many steps, in words."""
-    return messages.STEPS_ONE() if count == 1 else messages.STEPS(count=count)

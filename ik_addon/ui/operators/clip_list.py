@@ -7,8 +7,7 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, StringProp
 
 from ... import messages
 from ...authoring.selection import chain_armature
-from ...bake.clips import chosen_clips, clips_tried, rigged_clips, strips_play
-from ...bake.report import frames_words
+from ...bake.certificate import frames_words
 from ...bake.stepping import Steps, frame_kept
 from ...rig.blender.clips import Clip, clip_name, playing_clip
 from ...solvers import ChainError
@@ -53,6 +52,8 @@ class OverClips:
 
     def offered_clips(self, ob: bpy.types.Object) -> list[Clip]:
         """The clips of an armature object that can be chosen: those that move the controls of its chains."""
+        from ...bake.clips import rigged_clips
+
         return rigged_clips(ob)
 
     def clip_names(self, ob: bpy.types.Object) -> list[str] | None:
@@ -81,6 +82,8 @@ class ClipsMade(OverClips):
 
     def current_clip(self, ob: bpy.types.Object, work: Steps[dict]) -> Steps[dict]:
         """In steps: do work on what an armature object plays; comes to its report."""
+        from ...bake.clips import strips_play
+
         clip = playing_clip(ob)
         report = yield from work
         if self.strips and clip is not None:
@@ -95,6 +98,8 @@ class ClipsMade(OverClips):
 
         ChainError if all are.
         """
+        from ...bake.clips import chosen_clips, clips_tried, strips_play
+
         clips = chosen_clips(ob, self.clip_names(ob), self.offered_clips(ob))
         with frame_kept(context.scene):
             # Also if none is done, controls are back where the clip that plays has them.

@@ -12,15 +12,10 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ... import messages
-from ...authoring.controls import controls_of
 from ...authoring.selection import all_tips, chain_armature, selected_bones
-from ...bake import chains_of
-from ...bake.baking import baked, checked, part_out_of_reach
-from ...bake.certificate import MISSES, certificate_of, chains_words, verdict_on_targets, verdicts_on_feet
-from ...bake.clips import clips_baked, clips_checked, clips_words
+from ...bake.certificate import MISSES, certificate_of, chains_words, clips_words, verdict_on_targets, verdicts_on_feet
 from ...bake.stepping import Progress, Steps, finish
-from ...planting.scene.checking import checked_with_feet, clips_checked_with_feet
-from ...planting.scene.limbs import is_planted
+from ...planting.scene.sources import is_planted
 from ...rig.blender.clips import motion_of
 from ...rig.blender.evaluation import is_rendering
 from ...rig.model.order import ChainName
@@ -237,12 +232,16 @@ class ChainsOperator(RangeOperator):
 
     def offered_range(self, context: bpy.types.Context) -> range:
         """The frames over which keys move the armature or its controls; the scene's range if none do."""
+        from ...authoring.controls import controls_of
+
         ob = chain_armature(context)
         controls = [control.ob for tip in all_tips(ob) for control in controls_of(tip)]
         return motion_of([ob, *controls]) or super().offered_range(context)
 
     def chains(self, ob: bpy.types.Object) -> list[ChainName]:
         """The chains to step; ChainError where there is none."""
+        from ...bake.baking import chains_of
+
         chains = chains_of([ob])
         if self.only_selected:
             selected = {bone.name for bone in selected_bones(ob)}
@@ -313,6 +312,9 @@ class ANALYTIC_IK_OT_bake(ClipsMade, ChainsOperator):
             layout.prop(self, name)
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        from ...bake.baking import baked
+        from ...bake.clips import clips_baked
+
         if self.clips == "ALL":
             settings = (self.action, self.after, self.tolerance, self.clip_names(ob), self.strips)
             report = yield from clips_baked(context, self.chains(ob), *settings)
@@ -347,6 +349,10 @@ class ANALYTIC_IK_OT_check(OverClips, ChainsOperator):
             layout.prop(self, name)
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        from ...bake.baking import chains_of, checked
+        from ...bake.clips import clips_checked
+        from ...planting.scene.checking import checked_with_feet, clips_checked_with_feet
+
         # Feet are measured where chains are muted too.
         chains = self.chains(ob) if chains_of([ob]) or not self.feet else []
 
@@ -403,6 +409,8 @@ def _faults(file: dict) -> list[str]:
 
 def _warning_before(context: bpy.types.Context, ob: bpy.types.Object, chains: list[ChainName], frames: range) -> str:
     """What to know of chains before they are baked; "": nothing."""
+    from ...bake.baking import part_out_of_reach
+
     left = sum(bool(bones_left_behind(ob, chain.tip)) for chain in chains)
     if left:
         return messages.CONTROLS_LEFT_BEHIND(chains=chains_words(left))
