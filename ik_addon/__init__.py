@@ -68,29 +68,23 @@ def _sweep() -> None:
 
 def _rooms() -> list:
     # Imported here: `ik_addon.solvers` alone needs no bpy.
-    from . import command_line
-    from .authoring import keys, selection
-    from .bake import report
-    from .planting.scene import limbs
-    from .rig.data import control_clips, export_stash, held_feet
+    from . import blender_command
+    from .authoring import selection
+    from .rig.data import control_clips, export_stash, held_feet, records
     from .rig.live import handlers as live
     from .rig.pose import reading
-    from .travel import root_motion
     from .ui import operators, panels, view
 
     return [
         control_clips,
         export_stash,
         reading,
-        report,
-        limbs,
-        root_motion,
+        records,
         held_feet,
-        keys,
         selection,
         *operators.FILES,
         *panels.FILES,
         *view.FILES,
-        command_line,
+        blender_command,
         live,
     ]

@@ -22,8 +22,9 @@ from .bake.report import whole_report
 from .bake.stepping import Progress, finish
 from .matching.match import source_matched
 from .matching.match_plan import Arms
-from .planting import Ground, Options
+from .planting.feet.options import Options
 from .planting.scene.checking import clips_checked
+from .planting.scene.plant import Ground
 from .planting.scene.reading import legs_of
 from .planting.scene.whole_clip import clips_planted
 from .rig.blender.clips import motion_frames

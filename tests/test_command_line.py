@@ -5,19 +5,19 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import bpy
 import pytest
 
-from ik_addon import command_line
+from ik_addon import blender_command, command_line
 from ik_addon.authoring.control_collections import control_bones
 from ik_addon.bake import saving
 from ik_addon.bake import saving as places
 from ik_addon.command_line import commands as baking
 
 from .authoring.skeletons import FAMILIES, armature_of
+from .helpers.commands import COMMAND, ENVIRONMENT, names, ran
 from .rig.rigs import BoneSpec, new_armature, new_empty
 from .scenes import (
     EXACT,
@@ -34,8 +34,6 @@ from .scenes import (
 
 pytestmark = pytest.mark.versions
 
-CHECKOUT = Path(__file__).parents[1]
-COMMAND = (sys.executable, "-c", "import sys; from ik_addon.__main__ import main; sys.exit(main())")
 COMPRESSED = b"\x28\xb5\x2f\xfd"
 FRAMES = range(1, 13)
 
@@ -82,25 +80,6 @@ def files(originals, tmp_path) -> Path:
     return Path(shutil.copytree(originals, tmp_path / "files"))
 
 
-# Blender as a module sets it for this process, and another Blender says on stdout that it found it.
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "OCIO"} | {"PYTHONPATH": str(CHECKOUT)}
-
-
-def ran(*arguments: object, cwd: Path, status: int = 0) -> subprocess.CompletedProcess:
-    """What the command says in a process of its own; its clean end and its exit status are part of every test."""
-    done = subprocess.run(
-        [*COMMAND, *map(str, arguments)],
-        cwd=cwd,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == status, f"{done.stdout}\n{done.stderr}"
-    return done
-
-
 def live_poses(file: Path, frames: range = FRAMES) -> dict[str, Poses]:
     bpy.ops.wm.open_mainfile(filepath=str(file))
     return {ob.name: played(ob, frames) for ob in armatures()}
@@ -120,10 +99,6 @@ def assert_plays(file: Path, expected: dict[str, Poses], frames: range = FRAMES)
     assert poses.keys() == expected.keys()
     for name, motion in expected.items():
         assert farthest_apart(poses[name], motion, 2.0) < EXACT
-
-
-def names(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}
 
 
 def test_a_file_is_baked_to_another_one(files):
@@ -519,8 +494,8 @@ def test_a_file_without_legs_is_told_and_not_saved(files, capsys):
 
 def test_blender_knows_the_command():
     """As `blender --command analytic_ik`; an identifier that is registered twice would be lost."""
-    assert len(command_line._handles) == 1
-    command_line.unregister()
-    assert not command_line._handles
-    command_line.register()
-    assert len(command_line._handles) == 1
+    assert len(blender_command._handles) == 1
+    blender_command.unregister()
+    assert not blender_command._handles
+    blender_command.register()
+    assert len(blender_command._handles) == 1

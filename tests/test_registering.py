@@ -2,6 +2,7 @@
 
 import importlib
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -36,7 +37,7 @@ def known_to_blender() -> dict[str, list[str]]:
         "properties": sorted(name for kind in KINDS for name in dir(kind) if name.startswith("analytic_ik")),
         "classes": sorted(own_names(classes)),
         "functions": sorted(own_names(functions)),
-        "commands": [repr(each) for each in ik_addon.command_line._handles],
+        "commands": [repr(each) for each in ik_addon.blender_command._handles],
     }
 
 
@@ -204,3 +205,29 @@ def test_nothing_is_left_where_the_settings_fail(where, name, switched_off, monk
     assert known_to_blender() == switched_off
     ik_addon.register()
     assert works()
+
+
+WHEN_USED = ("authoring.rigging", "authoring.snap", "bake.baking", "command_line", "matching", "native")
+WHEN_USED += ("planting.feet", "planting.scene.plant", "travel", "ui.view.shapes")
+STARTED = """
+import sys, ik_addon
+ik_addon.register()
+print(*(name.removeprefix("ik_addon.") for name in sys.modules if name.startswith("ik_addon.")))
+ik_addon.unregister()
+"""
+
+
+def test_rooms_that_are_used_later_are_imported_later():
+    """Blender starts for everybody, also for those who plant no foot today."""
+    run = subprocess.run([sys.executable, "-c", STARTED], cwd=CHECKOUT, check=True, capture_output=True, text=True)
+    loaded = run.stdout.split()
+    assert "rig.live.handlers" in loaded
+    assert "ui.operators.rigs" in loaded
+    assert [name for name in loaded if name.startswith(WHEN_USED)] == []
+
+
+def test_a_room_offers_what_it_imports_later():
+    planting = importlib.import_module("ik_addon.planting")
+    assert planting.Options is importlib.import_module("ik_addon.planting.feet.options").Options
+    with pytest.raises(AttributeError, match="no_such_name"):
+        planting.no_such_name  # noqa: B018

@@ -11,6 +11,7 @@ import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from .. import messages
+from ..rig.blender.armatures import has_editable_bones
 from ..rig.blender.clips import has_keys
 from ..rig.blender.dependencies import aims_of, constraints_of
 from ..rig.data.settings import target_and_pole
@@ -24,11 +25,6 @@ from .end_bone import Sole, sole_of, up_of
 from .finding.limbs import FoundLimb, find_limbs
 from .placing import Control, Placer
 from .selection import active_bone, selected_bones
-
-
-def has_editable_bones(ob: bpy.types.Object) -> bool:
-    """True if bones can be added to an armature object: neither it nor its data is linked or overridden."""
-    return all(data.library is None and data.override_library is None for data in (ob, ob.data))
 
 
 def check_editable_bones(ob: bpy.types.Object) -> None:

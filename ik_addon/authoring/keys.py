@@ -163,15 +163,3 @@ def _marks(ob: bpy.types.Object) -> list[tuple[int, str]]:
         return [(int(frame), str(name)) for frame, name in json.loads(ob.analytic_ik_marks or "[]")]
     except (ValueError, TypeError, OverflowError, RecursionError):
         return []
-
-
-def register() -> None:
-    """Make Blender know where an armature keeps which markers are its own: markers cannot say it themselves."""
-    bpy.types.Object.analytic_ik_marks = bpy.props.StringProperty(
-        name="Analytic IK Markers", options={"HIDDEN"}, override={"LIBRARY_OVERRIDABLE"}
-    )
-
-
-def unregister() -> None:
-    """Take that away."""
-    del bpy.types.Object.analytic_ik_marks

@@ -1,12 +1,14 @@
 """Which chain is shown and which bones an operator acts on: those of the active bone, or of the active control."""
 
 from collections.abc import Iterable, Iterator
+from itertools import compress
 from typing import NamedTuple
 
 import bpy
+import numpy as np
 from bpy.app.handlers import persistent
 
-from ..rig.blender.armatures import armature_named, armature_objects
+from ..rig.blender.armatures import armature_named, armature_objects, bones_at
 from ..rig.data import control_links
 from ..rig.data.held_feet import footprint_of
 from ..rig.data.settings import is_native
@@ -185,7 +187,13 @@ def active_bone(ob: bpy.types.Object) -> bpy.types.PoseBone | None:
 
 def selected_bones(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
     """The selected pose bones of an armature object."""
-    return [bone for bone in ob.pose.bones if (bone.select if hasattr(bone, "select") else bone.bone.select)]
+    bones = ob.pose.bones
+    if "select" not in bpy.types.PoseBone.bl_rna.properties:
+        return [bone for bone in bones if bone.bone.select]
+    # In bulk: a redraw asks for many buttons, and bones may be many.
+    selected = np.zeros(len(bones), bool)
+    bones.foreach_get("select", selected)
+    return [*bones_at(ob, np.flatnonzero(selected).tolist())]
 
 
 def select_bone(ob: bpy.types.Object, name: str, extend: bool = False) -> None:
@@ -261,7 +269,14 @@ def is_tip(bone: bpy.types.PoseBone) -> bool:
 
 def all_tips(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
     """The tips of an armature's chains, live, native or switched off."""
-    return [bone for bone in ob.pose.bones if is_tip(bone)]
+    return [*compress(ob.pose.bones, are_tips(ob.pose.bones))]
+
+
+def are_tips(bones: bpy.types.bpy_prop_collection) -> list[bool]:
+    """`is_tip` of all bones of an armature object."""
+    enabled = np.zeros(len(bones), bool)
+    bones.foreach_get("analytic_ik_enabled", enabled)
+    return [is_on or is_tip(bone) for bone, is_on in zip(bones, enabled.tolist(), strict=True)]
 
 
 def tip_of_chain(bone: bpy.types.PoseBone) -> bpy.types.PoseBone | None:

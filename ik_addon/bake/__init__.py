@@ -1,7 +1,13 @@
 """Live motion into keys that play without the add-on, with a report that proves it."""
 
-from ..rig.model.order import ChainName
-from .baking import bake, chains_of, check
-from .report import last_report
+from ..later import offered
 
-__all__ = ["ChainName", "bake", "chains_of", "check", "last_report"]
+__getattr__ = offered(
+    __name__,
+    {
+        "bake": "baking",
+        "chains_of": "baking",
+        "check": "baking",
+        "last_report": "report",
+    },
+)

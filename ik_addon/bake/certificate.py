@@ -375,6 +375,21 @@ def chains_words(count: int) -> str:
     return messages.ONE_CHAIN() if count == 1 else messages.CHAINS(count=count)
 
 
+def frames_words(count: int) -> str:
+    """So many frames, in words."""
+    return messages.ONE_FRAME() if count == 1 else messages.FRAMES(count=count)
+
+
+def clips_words(count: int) -> str:
+    """So many clips, in words."""
+    return messages.ONE_CLIP() if count == 1 else messages.CLIPS(count=count)
+
+
+def steps_words(count: int) -> str:
+    """So many steps, in words."""
+    return messages.STEPS_ONE() if count == 1 else messages.STEPS(count=count)
+
+
 def contacts_words(count: int) -> str:
     """So many contacts, in words."""
     return messages.ONE_CONTACT() if count == 1 else messages.CONTACTS(count=count)

@@ -294,8 +294,3 @@ def _strips_play(data: bpy.types.AnimData, made: Mapping[Clip, Clip]) -> None:
                 if new.slot:
                     strip.action_slot = slot_of(new)
                 strip.action_frame_start, strip.action_frame_end = start, end
-
-
-def clips_words(count: int) -> str:
-    """So many clips, in words."""
-    return messages.ONE_CLIP() if count == 1 else messages.CLIPS(count=count)

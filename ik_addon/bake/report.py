@@ -20,7 +20,7 @@ from ..solvers import ChainError, Outcome
 from ..solvers.arrays import conjugate, cross, dot, multiply
 from ..solvers.chain import MET
 from ..solvers.vectors import SMALL
-from .certificate import MISSES, UNSEEN, contacts_words, range_words
+from .certificate import MISSES, UNSEEN, contacts_words, frames_words, range_words
 from .memory import last, remember
 from .saving import TimeLimitError
 
@@ -379,11 +379,6 @@ def report_of(ob: bpy.types.Object) -> dict | None:
         return None
 
 
-def frames_words(count: int) -> str:
-    """So many frames, in words."""
-    return messages.ONE_FRAME() if count == 1 else messages.FRAMES(count=count)
-
-
 def words(chain: dict) -> str:
     """One line that says what a chain's entry means."""
     if not chain["frames"]:
@@ -412,15 +407,3 @@ def foot_words(foot: dict) -> str:
     )
     contacts = contacts_words(foot["contacts"])
     return messages.FOOT_RESULT(bone=foot["bone"], contacts=contacts, slides=slides, skating=skating, pops=pops)
-
-
-def register() -> None:
-    """Make Blender know where an armature keeps its report."""
-    bpy.types.Object.analytic_ik_report = bpy.props.StringProperty(
-        name="Analytic IK Report", options={"HIDDEN"}, override={"LIBRARY_OVERRIDABLE"}
-    )
-
-
-def unregister() -> None:
-    """Take that away."""
-    del bpy.types.Object.analytic_ik_report

@@ -13,20 +13,17 @@ import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import bpy
-
 from .. import messages
 from ..bake.report import foot_words, words
 from ..bake.saving import Stopped, stop_if_asked, stops_heard, time_limit
 from ..solvers import ChainError
 from .commands import bake_file, check_file, native_file, plant_file, rig_file
-from .console import complain, leave_noise, noise_apart, remark, say, say_sum
+from .console import complain, noise_apart, remark, say, say_sum
 from .files import NoClusterError, Workers, failed, worked_on
 from .options import read_options
 from .reports import Ledger, entries_kept, merge
 
 _WORK = {"bake": bake_file, "check": check_file, "native": native_file, "plant": plant_file, "rig": rig_file}
-_handles: list[object] = []
 
 
 def run(arguments: Sequence[str], prog: str = "analytic-ik", workers: Workers | None = None) -> int:
@@ -116,21 +113,3 @@ def _over_limits(entry: dict, options: argparse.Namespace) -> Iterator[tuple[str
     for bone, figure, value, most in found:
         if value > most:
             yield whose, messages.OVER_LIMIT(bone=bone, figure=figure, value=value, limit=most)
-
-
-def _run_in_blender(arguments: Sequence[str]) -> int:
-    """Carry out what follows `blender --command analytic_ik`, with which that process ends."""
-    status = run(arguments, "blender --command analytic_ik")
-    leave_noise()
-    return status
-
-
-def register() -> None:
-    """Make Blender's own command line know `--command analytic_ik`."""
-    _handles.append(bpy.utils.register_cli_command("analytic_ik", _run_in_blender))
-
-
-def unregister() -> None:
-    """Take the command away from it."""
-    while _handles:
-        bpy.utils.unregister_cli_command(_handles.pop())

@@ -10,15 +10,16 @@ import bpy
 from .. import messages
 from ..authoring.for_export import controls_of_chains, remove_controls
 from ..authoring.rigging import rig_legs, rigged_entry
-from ..bake import chains_of
-from ..bake.certificate import chains_words, read_certificates
-from ..bake.clips import Clips, clips_baked, clips_words, rigged_clips
+from ..bake.baking import chains_of
+from ..bake.certificate import chains_words, clips_words, read_certificates
+from ..bake.clips import Clips, clips_baked, rigged_clips
 from ..bake.formats import ONE_CLIP, open_file
 from ..bake.saving import TimeLimitError, check_time, save_blend, stop_if_asked
 from ..bake.stepping import finish, in_time
 from ..native.making import make_native
-from ..planting import Ground, Options
+from ..planting.feet.options import Options
 from ..planting.scene.checking import clips_checked
+from ..planting.scene.plant import Ground
 from ..planting.scene.reading import legs_of
 from ..planting.scene.whole_clip import clips_planted
 from ..rig.blender.armatures import armature_named
@@ -58,7 +59,7 @@ def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
         for ob, own in controls:
             remove_controls(ob, own)
         bpy.context.view_layer.objects.active = armatures[0]
-    save_output(file, output, compressed, span_of(report["files"]))
+    save_output(file, output, compressed, span_of(report["files"]), options.optimize)
     return report["files"]
 
 
@@ -155,7 +156,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
     """Plant the armatures of a file, bake and save it; its entries, with an error if none could be planted."""
     output, compressed = opened(file, options)
     ground, keep = ground_of(options) or Ground(), not is_foreign(output)
-    how = Options(anyway=options.anyway, limits=dict(options.limit))
+    how = Options(anyway=options.anyway, limits=dict(options.limits))
     frames = options.frames and range(options.frames[0], options.frames[1] + 1)
     entries, planted, reasons, late = [], [], [], []
     for ob in armatures_of_scene():
@@ -179,7 +180,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
         return [{"frames": None, "seconds": 0.0, "chains": [], "error": " ".join(reasons)}]
     stop_if_asked()
     bpy.context.view_layer.objects.active = planted[0][0]
-    save_output(file, output, compressed, planted[0][1])
+    save_output(file, output, compressed, planted[0][1], options.optimize)
     return entries + late
 
 

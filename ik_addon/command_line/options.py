@@ -226,6 +226,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     planting.add_argument("--anyway", action="store_true", help="keep what planting makes worse, too")
     planting.add_argument(
         "--limit",
+        dest="limits",
         type=partial(_limit, figures=JUDGED),
         action="append",
         default=[],
@@ -324,6 +325,11 @@ def _add_format(command: argparse.ArgumentParser) -> None:
         type=str.lower,
         choices=[suffix.removeprefix(".") for suffix in SUFFIXES if suffix != VRM],
         help="of the files in DIR (default: as they came)",
+    )
+    command.add_argument(
+        "--optimize",
+        action="store_true",
+        help="write .fbx, .glb and .gltf files with fewer keys: smaller, and less exact",
     )
 
 

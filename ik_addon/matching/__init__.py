@@ -1,5 +1,11 @@
 """A retargeted clip is made to match its source: ankles and wrists go where the source has them, scaled."""
 
-from .match import last_match_report, match_source
+from ..later import offered
 
-__all__ = ["last_match_report", "match_source"]
+__getattr__ = offered(
+    __name__,
+    {
+        "last_match_report": "match",
+        "match_source": "match",
+    },
+)

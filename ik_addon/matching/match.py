@@ -16,8 +16,9 @@ from ..bake.memory import last, remember
 from ..bake.stepping import Steps, at_once, part_of
 from ..planting.feet.clip import LegMotion
 from ..planting.feet.planning import FootPlan
-from ..planting.scene.limbs import check_limbs, controls_ready, is_planted, source_playing
+from ..planting.scene.limbs import check_limbs, controls_ready
 from ..planting.scene.reading import Capture, captured, carrier_of, clip_rate, in_two_links, stepping_shown
+from ..planting.scene.sources import is_planted, source_playing
 from ..planting.scene.writing import body_keys, controls_placed, write_plan
 from ..rig.blender.armatures import tag_pose
 from ..rig.blender.clips import Clip, clip_name, clips_of, made_from, motion_frames

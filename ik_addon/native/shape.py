@@ -8,8 +8,8 @@ import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from .. import messages
-from ..authoring.control_bones import has_editable_bones
 from ..rig.blender.animation import animated_channels, is_driven
+from ..rig.blender.armatures import has_editable_bones
 from ..rig.blender.dependencies import movers_of
 from ..rig.data.relation import is_tie
 from ..rig.data.settings import NATIVE_SETTINGS, Settings, may_change, path_of

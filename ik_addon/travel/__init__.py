@@ -1,6 +1,14 @@
 """Where a clip travels: on its hips or on a root, in place or over the ground, and around as a loop."""
 
-from .loop import make_loop
-from .root_motion import put_in_place, to_hips, to_root, travel
+from ..later import offered
 
-__all__ = ["make_loop", "put_in_place", "to_hips", "to_root", "travel"]
+__getattr__ = offered(
+    __name__,
+    {
+        "make_loop": "loop",
+        "put_in_place": "root_motion",
+        "to_hips": "root_motion",
+        "to_root": "root_motion",
+        "travel": "root_motion",
+    },
+)

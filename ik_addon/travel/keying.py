@@ -16,8 +16,8 @@ from ..authoring.placing import Control, depth
 from ..authoring.selection import all_tips
 from ..bake.keys import BoneKeys, check_keyable, write_keys
 from ..bake.stepping import Steps, stepping, stepping_apart
-from ..planting.scene.limbs import forget_source
 from ..planting.scene.reading import legs_of, whole_body
+from ..planting.scene.sources import forget_source
 from ..planting.scene.writing import keyed_control
 from ..rig.blender.armatures import is_changeable
 from ..rig.blender.clips import motion_of, playing_clip

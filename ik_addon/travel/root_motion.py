@@ -238,13 +238,3 @@ def _report(context: bpy.types.Context, ob: bpy.types.Object, film: Film, mover:
         "speed": float(np.linalg.norm(step)) * rate,
         "distance": float(np.linalg.norm(step)) * (len(film.frames) - 1),
     }
-
-
-def register() -> None:
-    """Let actions keep what was taken off them."""
-    setattr(bpy.types.Action, _TAKEN, bpy.props.StringProperty())
-
-
-def unregister() -> None:
-    """Take that away."""
-    delattr(bpy.types.Action, _TAKEN)

@@ -13,8 +13,7 @@ from ik_addon.authoring.rigging import rig_legs
 from ik_addon.bake import saving as stopping
 from ik_addon.planting.scene import whole_clip
 
-from ..clips.test_file_to_file import films
-from ..clips.test_planted_clips import walking_clips
+from ..clips.characters import films, walking_clips
 from ..scenes import walking_leg
 from .shots import names, read
 

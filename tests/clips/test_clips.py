@@ -11,7 +11,7 @@ from ik_addon.bake.baking import bake
 from ik_addon.bake.clips import bake_clips, rigged_clips
 from ik_addon.bake.stepping import finish
 from ik_addon.planting.scene.checking import clips_checked
-from ik_addon.planting.scene.limbs import is_planted, mark_source, source_of
+from ik_addon.planting.scene.sources import is_planted, mark_source, source_of
 from ik_addon.rig.blender.armatures import armature_objects
 from ik_addon.rig.blender.clips import clip_name, clips_of, made_from, mark_made
 from ik_addon.rig.status.problems import bones_left_behind

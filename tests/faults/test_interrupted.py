@@ -29,10 +29,10 @@ from ik_addon.command_line import commands as rigging
 from ik_addon.solvers import ChainError
 
 from ..authoring.skeletons import FAMILIES, armature_of
-from ..bake.test_collecting import assert_same_but_for_rounding
+from ..helpers.commands import ENVIRONMENT
+from ..helpers.films import assert_same_but_for_rounding
 from ..rig.rigs import new_empty, update
 from ..scenes import EXACT, missed_world, walking_leg, whole_state
-from ..test_command_line import ENVIRONMENT
 
 pytestmark = pytest.mark.slow
 

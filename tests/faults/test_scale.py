@@ -202,6 +202,19 @@ def test_of_many_selected_bones_the_chains_are_found_with_one_look_at_each():
     assert growth(together, select, lambda objects: chosen_tips(bpy.context, objects[0])) <= TWICE
 
 
+def test_how_one_chain_is_solved_is_asked_of_no_other_chain(monkeypatch):
+    """The panel asks at each redraw."""
+    ob = legs(FEW)
+    update()
+    plan = live_state.memory.plan_of(bpy.context.scene)
+    plan.armatures[0].doubt()
+    asked, why = [], armature_plan._why_not_sampled
+    monkeypatch.setattr(armature_plan, "_why_not_sampled", lambda *given: asked.append(given) or why(*given))
+    sentences = [live_state.way_of(bpy.context.scene, ChainName(ob.name_full, f"shin.{k}")) for k in range(FEW)]
+    assert len(asked) == FEW
+    assert all(sentences)
+
+
 def test_bones_that_are_in_no_chain_are_not_asked_one_by_one_at_each_frame():
     found = []
     for spare in (100, 400):

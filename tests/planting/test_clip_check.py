@@ -11,8 +11,9 @@ from ik_addon.bake import chains_of, last_report
 from ik_addon.bake.certificate import certificate_of
 from ik_addon.planting import Ground, check_feet, plant
 from ik_addon.planting.scene.checking import feet_checked
-from ik_addon.planting.scene.limbs import keyed_contacts, source_of
+from ik_addon.planting.scene.limbs import keyed_contacts
 from ik_addon.planting.scene.reading import leg_tips
+from ik_addon.planting.scene.sources import source_of
 from ik_addon.solvers import ChainError
 
 from ..rig.rigs import BoneSpec, evaluated_copy, local_rotation, new_armature, rotation_channel, set_rotation, update

@@ -7,9 +7,9 @@ from mathutils import Matrix, Vector
 
 from ik_addon.planting import Ground, last_report, plant
 from ik_addon.planting.scene.footprints import footprints_of
-from ik_addon.planting.scene.limbs import source_of
 from ik_addon.planting.scene.plant import planted
 from ik_addon.planting.scene.reading import leg_tips
+from ik_addon.planting.scene.sources import source_of
 from ik_addon.planting.scene.writing import needed_rows
 from ik_addon.solvers import ChainError
 

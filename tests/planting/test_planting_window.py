@@ -6,11 +6,10 @@ import bpy
 import pytest
 
 from ik_addon.authoring.selection import focus
-from ik_addon.bake.report import frames_words
+from ik_addon.bake.certificate import frames_words, steps_words
 from ik_addon.planting import last_report
 from ik_addon.planting.scene.footprints import footprints_of
 from ik_addon.planting.scene.reading import leg_tips
-from ik_addon.planting.scene.report import steps_words
 from ik_addon.ui.panels import motion as panel
 
 from ..rig.rigs import BoneSpec, Control, evaluated_copy, make_chain, matrix_difference, new_armature, new_empty, update

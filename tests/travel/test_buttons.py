@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ik_addon.authoring.rigging import rig_legs
-from ik_addon.planting.scene.limbs import is_made, mark_source
+from ik_addon.planting.scene.sources import is_made, mark_source
 
 from ..clips.characters import new_character
 from ..rig.rigs import update

@@ -8,6 +8,7 @@ from types import ModuleType, SimpleNamespace
 import bpy
 import pytest
 
+from ik_addon.authoring import for_export
 from ik_addon.authoring.for_export import strips_not_followed
 from ik_addon.ui.panels import exporting, menus
 from ik_addon.ui.panels import motion as bake
@@ -189,7 +190,7 @@ def test_what_is_raised_on_the_way_harms_no_export(extension, monkeypatch, tmp_p
     def failing(*_):
         raise RuntimeError("no")
 
-    monkeypatch.setattr(exporting, "strips_not_followed", failing)
+    monkeypatch.setattr(for_export, "strips_not_followed", failing)
     in_menu()
     in_gltf("NLA_TRACKS")
     said = capfd.readouterr().out

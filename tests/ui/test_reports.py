@@ -6,15 +6,15 @@ from collections.abc import Callable
 import bpy
 import pytest
 
+from ik_addon.authoring import adopt as adopting
 from ik_addon.authoring.adopt import Adopted, Adoption
 from ik_addon.rig.status.problems import notes_of
-from ik_addon.ui.operators import rigs as rig_operators
 
 from ..authoring.skeletons import FAMILIES, armature_of
 from ..bake.entries import entry
 from ..rig.rigs import BoneSpec, Rig, leg, new_armature, new_empty, update
 from ..scenes import enter, go_to, slide, whole_state
-from .test_cures import CASES, shown_cure
+from ..troubles import CASES, shown_cure
 
 TIP = 'shin "L" {0} {bone} %s \\ 足'
 """What is in a bone's name is nobody's business."""
@@ -146,7 +146,7 @@ def test_joints_that_adoption_moved_are_told_with_the_reason(monkeypatch, capfd)
         ("Bone 'toe': constraint 'IK' has no target. Choose one, or mute it",),
         (TIP,),
     )
-    monkeypatch.setattr(rig_operators, "adopt", lambda context, held: done)
+    monkeypatch.setattr(adopting, "adopt", lambda context, held: done)
     enter("POSE", rig.ob, TIP)
     ik.adopt()
     said = capfd.readouterr().out

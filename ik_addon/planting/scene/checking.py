@@ -21,9 +21,10 @@ from ..feet.curves import runs
 from ..feet.measures import distances, knee_pops, measured, worst_contact
 from ..feet.options import Options
 from ..feet.treadmill import Standing, stands_on
-from .limbs import kept_settings, keyed_contacts, source_of
+from .limbs import keyed_contacts
 from .plant import Ground
 from .reading import Leg, legs_of, shown, source_shown
+from .sources import kept_settings, source_of
 
 _FEWEST = 3
 """Frames without which nothing moves."""

@@ -16,7 +16,7 @@ from ...bake.stepping import Steps, at_once, part_of
 from ...rig.blender.armatures import tag_pose
 from ...rig.blender.clips import has_keys, motion_frames
 from ...rig.blender.dependencies import Node, followed_nodes
-from ...rig.data.held_feet import HoldRecord, holds_of, keep_holds
+from ...rig.data.held_feet import BLEND, HoldRecord, holds_of, keep_holds
 from ...rig.data.settings import target_and_pole
 from ...rig.data.undoing import Undo, all_or_nothing
 from ...rig.model.body import bodies_of
@@ -29,9 +29,10 @@ from ..feet.curves import runs
 from ..feet.holds import Hold, mean_grip, plan_holds
 from ..feet.options import Options
 from ..feet.treadmill import Space
-from .limbs import check_limbs, controls_ready, kept_settings, key_contacts, keyed_contacts, keyed_control
+from .limbs import check_limbs, controls_ready, key_contacts, keyed_contacts, keyed_control
 from .reading import captured, near_to, pose_of_end, pose_of_held, shown_over
 from .report import lock_report_of
+from .sources import kept_settings
 from .writing import controls_placed, write_copies, write_plan
 
 
@@ -167,10 +168,6 @@ def _moved_by(tip: bpy.types.PoseBone) -> set[Node]:
     target = Control(tip.analytic_ik_target, tip.analytic_ik_subtarget)
     keyed = keyed_control(tip, target) if target.ob is not None else target
     return nodes | {(keyed.ob, keyed.bone), *target_and_pole(tip)}
-
-
-BLEND = 0.25
-"""Seconds over which a lock eases in and out."""
 
 
 _Choice = Callable[[LegMotion, dict[Control, Space]], list[Bar]]

@@ -25,9 +25,10 @@ from ..feet.planning import FootPlan, Footprints, plan
 from ..feet.standing import why_nothing_stands
 from ..feet.treadmill import Standing, stands_on
 from .footprints import edited, make_footprints
-from .limbs import check_limbs, controls_ready, key_contacts, keyed_contacts, source_playing
+from .limbs import check_limbs, controls_ready, key_contacts, keyed_contacts
 from .reading import captured, carrier_of
 from .report import report_of
+from .sources import source_playing
 from .writing import body_keys, controls_placed, write_plan
 
 

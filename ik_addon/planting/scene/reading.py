@@ -33,7 +33,8 @@ from ...solvers import Chain, ChainError
 from ...solvers.bending import start_frame
 from ..feet.clip import LegMotion
 from ..feet.treadmill import Space
-from .limbs import keyed_control, source_playing
+from .limbs import keyed_control
+from .sources import source_playing
 
 _OF_THE_BODY = 2.0 / 3.0
 """Part of an armature's bones that hang on what is the body: on some rigs a pelvis carries the legs alone."""

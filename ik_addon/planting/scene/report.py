@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ... import messages
 from ...bake.memory import last, remember
 from ...rig.data.held_feet import HoldRecord
 from ...rig.model.foot import end_bone
@@ -122,8 +121,3 @@ def lock_report_of(
         "unreached_frames": [frames[k] for k in np.flatnonzero(unreached)],
     }
     return remember("lock", report)
-
-
-def steps_words(count: int) -> str:
-    """So many steps, in words."""
-    return messages.STEPS_ONE() if count == 1 else messages.STEPS(count=count)

@@ -20,9 +20,9 @@ from ...rig.model.order import ChainName
 from ...solvers import ChainError
 from ..feet.options import Options
 from .checking import feet_checked
-from .limbs import forget_source, keep_settings, source_of
 from .plant import Ground, planted
 from .reading import leg_tips
+from .sources import forget_source, keep_settings, source_of
 
 
 def clips_planted(

@@ -17,8 +17,9 @@ from ...rig.blender.rotations import LOCATION, Raw, channel_of
 from ...rig.data.control_clips import controls_follow, keep_partner, partner
 from ..feet.curves import runs
 from ..feet.planning import FootPlan
-from .limbs import is_made, keyed_control, mark_source
+from .limbs import keyed_control
 from .reading import Capture
+from .sources import is_made, mark_source
 
 Samples = dict[Control, list[tuple[Raw, ...]]]
 """What the channels of controls hold at each frame."""

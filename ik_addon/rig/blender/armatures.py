@@ -124,6 +124,11 @@ def is_changeable(ob: bpy.types.Object) -> bool:
     return ob.is_editable and not (override and override.is_system_override)
 
 
+def has_editable_bones(ob: bpy.types.Object) -> bool:
+    """True if bones can be added to an armature object: neither it nor its data is linked or overridden."""
+    return all(data.library is None and data.override_library is None for data in (ob, ob.data))
+
+
 def forget() -> None:
     """Look for the armature objects anew at the next question."""
     _known.clear()

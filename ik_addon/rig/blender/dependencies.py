@@ -1,6 +1,6 @@
 """What an object or a bone depends on: parents, constraints, Blender's own IK, and drivers."""
 
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -170,8 +170,11 @@ def _acts(constraint: bpy.types.Constraint) -> bool:
     return constraint.enabled and constraint.is_valid and constraint.influence > 0.0
 
 
-def may_act(constraint: bpy.types.Constraint, animated: Container[str]) -> bool:
+def may_act(constraint: bpy.types.Constraint, animated: Collection[str]) -> bool:
     """Whether a constraint acts, or may at another frame. animated: the paths that animation sets."""
+    if constraint.mute and not animated:
+        # So is the tie of each chain: its path takes longer than the rest.
+        return False
     path = constraint.path_from_id()
     is_on = not constraint.mute or f"{path}.mute" in animated or f"{path}.enabled" in animated
     return is_on and (constraint.influence > 0.0 or f"{path}.influence" in animated)

@@ -46,6 +46,8 @@ def _unregister_footprint() -> None:
 
 
 _KEPT = "analytic_ik_holds"
+BLEND = 0.25
+"""Seconds over which a lock eases in and out, where nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -486,19 +486,28 @@ class ArmaturePlan:
             above = above.parent
         return self._placed[control.session_uid] and above is None
 
-    def reasons(self, scene: bpy.types.Scene) -> list[str]:
-        """For each chain what keeps its controls from being sampled; "": nothing."""
+    def reasons(self, scene: bpy.types.Scene, which: Sequence[int] | None = None) -> list[str]:
+        """For each chain, or each of these, what keeps its controls from being sampled; "": nothing."""
+        which = range(len(self.chains)) if which is None else which
         ob = self.object
         if not time_is_plain(scene):
-            return [messages.TIME_REMAPPED()] * len(self.chains)
+            return [messages.TIME_REMAPPED()] * len(which)
         if ob is None:
-            return [messages.ARMATURE_GONE()] * len(self.chains)
+            return [messages.ARMATURE_GONE()] * len(which)
         judge = Judge()
-        found = [
-            self._refused.get(k) or self._late.get(model.tip) or _why_not_sampled(ob, model, judge)
-            for k, model in enumerate(self.models)
-        ]
-        return [next((found[other] for other in (k, *own) if found[other]), "") for k, own in enumerate(self._together)]
+        found = {
+            k: self._refused.get(k) or self._late.get(self.models[k].tip) or _why_not_sampled(ob, self.models[k], judge)
+            for k in self._with_others(which)
+        }
+        return [next((found[other] for other in (k, *self._together[k]) if found[other]), "") for k in which]
+
+    def way_of(self, scene: bpy.types.Scene, tip: str) -> str | None:
+        """The same of the chain with this tip bone; None: it has none."""
+        k = next((k for k, model in enumerate(self.models) if model.tip == tip), None)
+        if k is None:
+            return None
+        # Asked for one of them: all the others may be many.
+        return self.ways[k] if self.ways else self.reasons(scene, [k])[0]
 
     def _look_ahead(self, ob: bpy.types.Object, scene: bpy.types.Scene, frame: float) -> _Ahead:
         """Sample and solve the chains that can be at `frame`, and at whole frames around it."""

@@ -336,11 +336,9 @@ class ScenePlan:
         if chain in self.unsteady:
             return messages.READ_ANEW(why=self.unsteady[chain])
         for armature in (each for part in self._reading.get(chain.armature, ()) for each in part.armatures):
-            if chain.tip not in (model.tip for model in armature.models if model.armature == chain.armature):
-                continue
-            for model, why in zip(armature.models, armature.ways or armature.reasons(scene), strict=True):
-                if model.tip == chain.tip:
-                    return messages.SOLVED_AFTER(why=why) if why else messages.SOLVED_BEFORE()
+            why = armature.way_of(scene, chain.tip) if armature.models[0].armature == chain.armature else None
+            if why is not None:
+                return messages.SOLVED_AFTER(why=why) if why else messages.SOLVED_BEFORE()
         # It is off just now.
         return messages.SOLVED_AFTER(why=messages.SWITCH_ANIMATED()) if self.is_switched(chain) else ""
 

@@ -11,7 +11,7 @@ from ...solvers import ChainError, Kind
 from ..blender.animation import animated_channels, animated_paths, current_fcurve_collections, is_driven
 from ..blender.armatures import armature_named, bones_below, is_changeable, is_evaluated_in, posed_armatures
 from ..blender.clips import has_own_motion
-from ..blender.dependencies import followed_bones, movers_of, reader_of, why_placed
+from ..blender.dependencies import Known, followed_bones, movers_of, reader_of, why_placed
 from ..data.control_clips import plays_another_clip
 from ..data.relation import in_any_collection, is_tie
 from ..data.settings import may_change, settings_of, target_and_pole
@@ -219,9 +219,9 @@ def _uneven(ob: bpy.types.Object, bones: list[bpy.types.PoseBone]) -> Iterator[P
 
 
 def _circular(ob: bpy.types.Object, tip: str, bones: list[bpy.types.PoseBone]) -> Iterator[Problem]:
-    names = {bone.name for bone in bones}
+    names, known = {bone.name for bone in bones}, Known()
     for read, bone_name, turned in read_by(ob.pose.bones[tip], bones[0].name):
-        found = followed_bones(read, bone_name, turned)
+        found = followed_bones(read, bone_name, turned, known)
         own = next((bone.name for owner, bone in found if owner == ob and bone.name in names), None)
         if own is not None:
             yield Problem(messages.FOLLOWS_OWN_BONE(bone=tip, control=bone_name or read.name, own=own))

@@ -93,7 +93,7 @@ class States:
         if known is not None:
             return known.problem
         chain, plan = ChainName(self._ob.name_full, tip), self._plan
-        if not self._is_on(tip) or (plan is not None and chain in plan.solved and self._is_posed):
+        if (plan is not None and chain in plan.solved and self._is_posed) or not self._is_on(tip):
             return None
         if plan is not None and chain in plan.unsolved:
             # It may read well, and what it reads cannot be solved.

@@ -6,7 +6,6 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
 from ... import messages
-from ...authoring.fixes import cure
 from ...authoring.keys import clear_marks, mark_troubles
 from ...authoring.selection import chain_armature, select_bone
 from ...bake.certificate import Certificate, certificate_text, read_certificates
@@ -202,6 +201,8 @@ class ANALYTIC_IK_OT_cure(MakesControls, ChainOperator):
             layout.prop(self, "controls")
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        from ...authoring.fixes import cure
+
         if self.kind not in BUTTONS:
             raise ChainError(messages.NO_CURE(fix=self.kind, fixes=", ".join(BUTTONS)))
         done = cure(context, ob, Cure(self.kind, self.bone, self.what), as_bones=self.controls == "BONES")

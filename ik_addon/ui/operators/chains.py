@@ -3,18 +3,13 @@
 from collections.abc import Sequence
 from functools import partial
 from math import pi, radians
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ... import messages
 from ...authoring.blender_ik import is_adopted, record_of
-from ...authoring.control_collections import control_bones
-from ...authoring.controls import Moved, add_chain, controls_of, delete_controls, remove_chain, unused
-from ...authoring.for_export import back_to_live
-from ...authoring.knees import limit_knees
-from ...authoring.rigging import chain_words, proposed_chain
 from ...authoring.selection import (
     active_armature,
     active_bone,
@@ -29,19 +24,18 @@ from ...authoring.selection import (
     select_object,
     show_chain,
 )
-from ...authoring.snap import switch_to_fk, switch_to_ik, unmute_chains
-from ...bake.certificate import chains_words
-from ...bake.clips import clips_words
-from ...native.making import make_live, make_native
+from ...bake.certificate import chains_words, clips_words
 from ...rig.data.export_stash import has_aside
 from ...rig.data.settings import SOLVER_ITEMS, check_switchable, is_native, may_change, native_tips
-from ...rig.data.undoing import all_or_nothing
 from ...rig.model.limb import chain_bones
 from ...rig.model.order import tips_of
 from ...rig.status.states import States
 from ...solvers import ChainError
 from ..base import length_words, registration_of
 from .polls import MakesControls, Need, neither_live_nor_native, no_bone, none_chosen, none_native, not_editable
+
+if TYPE_CHECKING:
+    from ...authoring.controls import Moved
 
 
 class ChainOperator(bpy.types.Operator):
@@ -90,7 +84,7 @@ class ChainOperator(bpy.types.Operator):
         """Do it; returns the sentence that says what was done. Raises ChainError."""
         raise NotImplementedError
 
-    def with_moved(self, context: bpy.types.Context, said: str, moved: Sequence[Moved]) -> str:
+    def with_moved(self, context: bpy.types.Context, said: str, moved: "Sequence[Moved]") -> str:
         """The last sentence, where rounding may have moved bones so far that it can be seen; `said` without."""
         if not moved:
             return said
@@ -124,6 +118,8 @@ Selected objects become target and pole target, or new ones are made"""
     )
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        from ...authoring.rigging import proposed_chain
+
         ob = active_armature(context)
         self.choose_controls(context, ob)
         given = self.properties.is_property_set
@@ -142,6 +138,10 @@ Selected objects become target and pole target, or new ones are made"""
             layout.prop(self, name)
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        from ...authoring.control_collections import control_bones
+        from ...authoring.controls import add_chain
+        from ...authoring.rigging import chain_words, proposed_chain
+
         bone = active_bone(ob)
         if bone is None:
             raise ChainError(messages.NO_ACTIVE_BONE(armature=ob.name))
@@ -167,6 +167,8 @@ Selected objects become target and pole target, or new ones are made"""
 
 def add_label(context: bpy.types.Context) -> str:
     """The label of the button for the active bone: "Add Analytic IK: thigh.L > shin.L"."""
+    from ...authoring.rigging import proposed_chain
+
     ob = active_armature(context)
     bone = active_bone(ob) if ob else None
     found = proposed_chain(bone) if bone else None
@@ -188,6 +190,9 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
     delete_controls: BoolProperty(name="Delete Controls", description="Delete controls that nothing else uses")
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        from ...authoring.controls import controls_of, delete_controls, remove_chain, unused
+        from ...rig.data.undoing import all_or_nothing
+
         tips = chosen_tips(context, ob)
         names = [tip.name for tip in tips]
         controls = [control for tip in tips for control in controls_of(tip)]
@@ -230,6 +235,8 @@ Sets the bones' own IK locks and limits"""
     )
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        from ...authoring.knees import limit_knees
+
         tips = chosen_tips(context, ob)
         knees = limit_knees(context, tips, self.min_bend, self.max_bend)
         for warning in filter(None, (knee.warning for knee in knees)):
@@ -393,6 +400,8 @@ Inserts keys if Auto Keying is on"""
     done = messages.SWITCHED_TO_FK
 
     def switch(self, context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
+        from ...authoring.snap import switch_to_fk
+
         switch_to_fk(context, tips)
 
 
@@ -413,6 +422,8 @@ Inserts keys if Auto Keying is on"""
         pass
 
     def switch(self, context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
+        from ...authoring.snap import switch_to_ik
+
         switch_to_ik(context, tips, as_bones=self.controls == "BONES")
 
 
@@ -423,6 +434,9 @@ class ANALYTIC_IK_OT_unmute(ChainOperator):
     bl_label = "Unmute Chains"
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        from ...authoring.for_export import back_to_live
+        from ...authoring.snap import unmute_chains
+
         if has_aside(ob):
             return messages.BACK_TO_LIVE(clips=clips_words(back_to_live(ob)))
         return messages.UNMUTED(chains=chains_words(unmute_chains(tip for tip in all_tips(ob) if not is_native(tip))))
@@ -444,6 +458,8 @@ Controls and keys stay"""
     )
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        from ...native.making import make_native
+
         live = [ob.pose.bones[name] for name in tips_of(ob)]
         tips = [tip for tip in live if not self.only_selected or tip in chosen_tips(context, ob)]
         if not live:
@@ -468,6 +484,8 @@ class ANALYTIC_IK_OT_make_live(ChainOperator):
     only_selected: BoolProperty(name="Only Selected", description="Convert only chains with a selected tip bone")
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        from ...native.making import make_live
+
         tips = native_tips(ob)
         if self.only_selected:
             tips = [tip for tip in chosen_tips(context, ob) if is_native(tip)]

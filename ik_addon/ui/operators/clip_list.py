@@ -1,27 +1,21 @@
 """Which clips an operator goes through: the one that plays, or those that are ticked in a list."""
 
 from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, StringProperty
 
 from ... import messages
 from ...authoring.selection import chain_armature
-from ...bake.clips import (
-    Chosen,
-    Clips,
-    chosen_clips,
-    clip_entries,
-    clips_tried,
-    clips_words,
-    rigged_clips,
-    strips_play,
-)
-from ...bake.report import frames_words
+from ...bake.certificate import clips_words, frames_words
 from ...bake.stepping import Steps, frame_kept
 from ...rig.blender.clips import Clip, clip_name
 from ...solvers import ChainError
 from ..base import registration_of
+
+if TYPE_CHECKING:
+    from ...bake.clips import Chosen, Clips
 
 _IN_A_COLUMN = 16
 """More clips stand in two columns."""
@@ -62,9 +56,11 @@ class OverClips:
 
     def offered_clips(self, ob: bpy.types.Object) -> list[Clip]:
         """The clips of an armature object that can be chosen: those that move the controls of its chains."""
+        from ...bake.clips import rigged_clips
+
         return rigged_clips(ob)
 
-    def asked(self, ob: bpy.types.Object) -> Clips:
+    def asked(self, ob: bpy.types.Object) -> "Clips":
         """The clips to work on; ChainError if none is ticked."""
         if self.clips == "CURRENT" or not self.chosen_clips:
             return self.clips
@@ -73,8 +69,10 @@ class OverClips:
             raise ChainError(messages.NO_CLIP_TICKED(armature=ob.name))
         return ticked
 
-    def asked_clips(self, ob: bpy.types.Object) -> Chosen:
+    def asked_clips(self, ob: bpy.types.Object) -> "Chosen":
         """The same, found among those that are offered."""
+        from ...bake.clips import chosen_clips
+
         return chosen_clips(ob, self.asked(ob), self.offered_clips(ob))
 
 
@@ -113,6 +111,8 @@ class ClipsMade(WithStrips):
         return range(0)
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        from ...bake.clips import clip_entries, clips_tried, strips_play
+
         is_current, clips = self.clips == "CURRENT", self.asked_clips(ob)
         frames = self.current_frames(context) if is_current else None
         # Also if none is done, controls are back where the clip that plays has them.

@@ -1,12 +1,12 @@
 """The operators that plant feet, lock hands and feet to objects, and match a clip to its source."""
 
 from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ... import messages
-from ...authoring.placing import Control
 from ...authoring.selection import (
     active_object,
     chain_armature,
@@ -16,23 +16,19 @@ from ...authoring.selection import (
     selected_bones,
     tip_of_chain,
 )
-from ...bake.certificate import chains_words, contacts_words
-from ...bake.clips import channels_of_clips, clip_playing
-from ...bake.report import frames_words
+from ...bake.certificate import chains_words, contacts_words, frames_words, steps_words
 from ...bake.stepping import Steps
-from ...matching.match import clip_of_source, source_matched
-from ...planting.feet.options import Options
-from ...planting.scene.limbs import keep_settings, kept_settings
-from ...planting.scene.lock import BLEND, locked, locked_again, moves
-from ...planting.scene.plant import Ground, planted
-from ...planting.scene.reading import leg_tips
-from ...planting.scene.report import steps_words
+from ...planting.scene.sources import keep_settings, kept_settings
 from ...rig.blender.clips import motion_frames, playing_clip
+from ...rig.data.held_feet import BLEND
 from ...solvers import ChainError
 from ..base import registration_of
 from .clip_list import ClipsMade, draw_clips, strips_asked
 from .polls import none_live, not_editable
 from .stepped import ChainsOperator, RangeOperator, SteppedOperator
+
+if TYPE_CHECKING:
+    from ...authoring.placing import Control
 
 _GROUNDS = [
     ("CAPTURED", "As Captured", "Each foot stands as high as it does in the capture"),
@@ -171,6 +167,9 @@ class ANALYTIC_IK_OT_plant_again(SteppedOperator):
 
 def _plant(context: bpy.types.Context, ob: bpy.types.Object, settings: dict, frames: range) -> Steps[dict]:
     """Plant with settings as they are kept, and keep them."""
+    from ...planting.feet.options import Options
+    from ...planting.scene.plant import Ground, planted
+
     tips = [ob.pose.bones[name] for name in settings["tips"] if name in ob.pose.bones]
     if not tips:
         raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
@@ -183,6 +182,8 @@ def _plant(context: bpy.types.Context, ob: bpy.types.Object, settings: dict, fra
 
 def _legs(ob: bpy.types.Object, only_selected: bool) -> list[bpy.types.PoseBone]:
     """The tips of an armature object's legs; ChainError where there is none."""
+    from ...planting.scene.reading import leg_tips
+
     selected = {bone.name for bone in selected_bones(ob)}
     tips = [tip for tip in leg_tips(ob) if not only_selected or tip.name in selected]
     if not tips:
@@ -262,6 +263,9 @@ Select the object first, then the hand or its control"""
         layout.prop(self, "blend")
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        from ...authoring.placing import Control
+        from ...planting.scene.lock import locked, moves
+
         self._take_selected(context, ob)
         if not self.object:
             raise ChainError(messages.NOTHING_HELD(armature=ob.name))
@@ -293,12 +297,16 @@ class ANALYTIC_IK_OT_lock_again(SteppedOperator):
     asks = False
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        from ...planting.scene.lock import locked_again
+
         report = yield from locked_again(context, ob)
         return _lock_summary(self, report)
 
 
-def _selected(context: bpy.types.Context, ob: bpy.types.Object) -> Control | None:
+def _selected(context: bpy.types.Context, ob: bpy.types.Object) -> "Control | None":
     """What is selected beside a limb: an object, else a bone of another limb or of none."""
+    from ...authoring.placing import Control
+
     active = active_object(context)
     for other in chosen_controls(context, ob):
         if other != active and not driven_by(context, other):
@@ -406,6 +414,9 @@ Select the source first, then the character"""
         return (yield from super().steps(context, ob))
 
     def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
+        from ...bake.clips import channels_of_clips, clip_playing
+        from ...matching.match import clip_of_source, source_matched
+
         source, clip = context.scene.objects[self.source], playing_clip(ob)
         scale_frame = self.scale_frame if self.scale == "FRAME" else None
         tips = [ob.pose.bones[chain.tip] for chain in self.chains(ob)]

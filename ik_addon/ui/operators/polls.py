@@ -7,12 +7,11 @@ from bpy.props import EnumProperty
 
 from ... import messages
 from ...authoring.blender_ik import adoptable, is_adopted
-from ...authoring.control_bones import has_editable_bones
 from ...authoring.keys import has_marks
 from ...authoring.selection import active_bone, chosen_tips
 from ...bake.certificate import read_certificates
-from ...planting.scene.limbs import is_planted
-from ...rig.blender.armatures import is_changeable
+from ...planting.scene.sources import is_planted
+from ...rig.blender.armatures import has_editable_bones, is_changeable
 from ...rig.data.export_stash import has_aside
 from ...rig.data.settings import is_native, native_tips, switched_tips
 from ...rig.model.order import live_tips
@@ -55,7 +54,8 @@ def none_live(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
 
 def neither_live_nor_native(context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What an armature without chains lacks. Once all are native, Blender still asks for the options of that step."""
-    return "" if native_tips(ob) else none_live(context, ob)
+    missing = none_live(context, ob)
+    return "" if missing and native_tips(ob) else missing
 
 
 def nothing_to_check(context: bpy.types.Context, ob: bpy.types.Object) -> str:

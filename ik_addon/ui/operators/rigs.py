@@ -2,16 +2,13 @@
 
 from collections.abc import Sequence
 from math import degrees
+from typing import TYPE_CHECKING
 
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, StringProperty
 
 from ... import messages
-from ...authoring.adopt import Adopted, adopt, restore
 from ...authoring.blender_ik import Held, adoptable, adopted_tips, resting
-from ...authoring.controls import words_of
-from ...authoring.finding.limbs import FoundLimb
-from ...authoring.rigging import Rigged, RiggedLimb, Survey, corrected, none_found, rig_limbs, survey
 from ...authoring.selection import (
     active_armature,
     active_bone,
@@ -20,9 +17,7 @@ from ...authoring.selection import (
     select_bone,
     selected_bones,
 )
-from ...authoring.snap import pose_snapped_in_clips, targets_snapped_in_clips
-from ...bake.certificate import chains_words
-from ...bake.clips import Chosen, clips_words
+from ...bake.certificate import chains_words, clips_words
 from ...bake.stepping import Steps
 from ...rig.blender.clips import Clip, clips_of, has_keys, motion_of
 from ...rig.data.settings import settings_of
@@ -34,6 +29,12 @@ from .chains import ChainOperator
 from .clip_list import OverClips, draw_clips
 from .polls import MakesControls, none_chosen, not_editable, nothing_adopted, nothing_to_adopt
 from .stepped import RangeOperator, at_cursor
+
+if TYPE_CHECKING:
+    from ...authoring.adopt import Adopted
+    from ...authoring.finding.limbs import FoundLimb
+    from ...authoring.rigging import Rigged, RiggedLimb, Survey
+    from ...bake.clips import Chosen
 
 _SHOWN = 8
 """So many bones that are part of no limb are shown."""
@@ -62,7 +63,7 @@ def bones_of(item: ANALYTIC_IK_limb) -> str:
     return " > ".join(dict.fromkeys(filter(None, (item.first, item.tip, item.end))))
 
 
-def fill(items: bpy.types.bpy_prop_collection, found: Survey) -> None:
+def fill(items: bpy.types.bpy_prop_collection, found: "Survey") -> None:
     """Bring a list in line with what was found. What was chosen in it stays."""
     limbs = {limb.bones[-1]: limb for limb in (*found.free, *(limb for limb, _ in found.taken))}
     reasons = {limb.bones[-1]: reason for limb, reason in found.taken}
@@ -82,12 +83,14 @@ def fill(items: bpy.types.bpy_prop_collection, found: Survey) -> None:
                 setattr(item, key, value)
 
 
-def _given(limb: FoundLimb) -> dict[str, str]:
+def _given(limb: "FoundLimb") -> dict[str, str]:
     return {"first": limb.bones[0], "tip": limb.bones[-1], "end": limb.end, "side": limb.side or "NONE"}
 
 
-def chosen(ob: bpy.types.Object, items: Sequence[ANALYTIC_IK_limb], found: Survey) -> list[FoundLimb]:
+def chosen(ob: bpy.types.Object, items: Sequence[ANALYTIC_IK_limb], found: "Survey") -> "list[FoundLimb]":
     """The limbs that are ticked, as they were corrected. Raises ChainError if a correction makes no chain."""
+    from ...authoring.rigging import corrected
+
     limbs = []
     for limb in found.free:
         item = next(item for item in items if item.name == limb.bones[-1])
@@ -187,13 +190,17 @@ No bone moves"""
         self.survey(active_armature(context))
         return True
 
-    def survey(self, ob: bpy.types.Object) -> Survey:
+    def survey(self, ob: bpy.types.Object) -> "Survey":
         """The limbs of an armature object, which are in the list afterwards."""
+        from ...authoring.rigging import survey
+
         found = survey(ob, selected_bones(ob) if self.only_selected else [], self.arms)
         fill(self.limbs, found)
         return found
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        from ...authoring.rigging import none_found, rig_limbs
+
         found = self.survey(ob)
         if not found.free:
             is_selected = self.only_selected and bool(selected_bones(ob))
@@ -217,7 +224,7 @@ No bone moves"""
             self.report({"INFO"}, said)
         return self.with_moved(context, self._said(ob, rigged), rigged.moved)
 
-    def _said(self, ob: bpy.types.Object, rigged: Rigged) -> str:
+    def _said(self, ob: bpy.types.Object, rigged: "Rigged") -> str:
         """What was rigged, and whether the controls follow keys."""
         said = messages.RIGGED(limbs=", ".join(_words(limb) for limb in rigged.limbs))
         if rigged.frames is None and not rigged.clips:
@@ -245,6 +252,8 @@ class ANALYTIC_IK_OT_adopt(ChainOperator):
     all: BoolProperty(name="All", description="Include all bones, not only selected ones")
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        from ...authoring.adopt import adopt
+
         held = adoptable(_bones(ob, self.all))
         if not held:
             missing = messages.NOTHING_TO_ADOPT if self.all else messages.NONE_SELECTED_TO_ADOPT
@@ -278,6 +287,8 @@ class ANALYTIC_IK_OT_restore(ChainOperator):
     all: BoolProperty(name="All", description="Include all bones, not only selected ones")
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        from ...authoring.adopt import restore
+
         tips = adopted_tips(_bones(ob, self.all))
         if not tips:
             missing = messages.NOTHING_ADOPTED if self.all else messages.NONE_SELECTED_ADOPTED
@@ -339,7 +350,7 @@ class SnapOperator(OverClips, RangeOperator):
         """The frames to snap and key of what plays; None: the current frame, without keys."""
         return self.frames(context) if self.use_range and self.clips == "CURRENT" else None
 
-    def where(self, context: bpy.types.Context, clips: Chosen, frames: range | None) -> str:
+    def where(self, context: bpy.types.Context, clips: "Chosen", frames: range | None) -> str:
         """What was snapped, at the end of a sentence."""
         if None not in clips:
             return messages.IN_CLIPS(clips=clips_words(len(clips)))
@@ -363,6 +374,9 @@ class ANALYTIC_IK_OT_snap_targets(MakesControls, SnapOperator):
         return motion_of([tip.id_data for tip in tips])
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        from ...authoring.controls import words_of
+        from ...authoring.snap import targets_snapped_in_clips
+
         tips, clips, frames = chosen_tips(context, ob), self.asked_clips(ob), self.asked_frames(context)
         as_bones = self.controls == "BONES"
         snapped = yield from targets_snapped_in_clips(context, tips, clips, frames, as_bones)
@@ -392,6 +406,8 @@ class ANALYTIC_IK_OT_snap_pose(SnapOperator):
         return motion_of([*controls, *(tip.id_data for tip in tips)])
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        from ...authoring.snap import pose_snapped_in_clips
+
         tips, clips, frames = chosen_tips(context, ob), self.asked_clips(ob), self.asked_frames(context)
         yield from pose_snapped_in_clips(context, tips, clips, frames)
         return messages.SNAPPED_POSE(chains=chains_words(len(tips)), frames=self.where(context, clips, frames))
@@ -415,7 +431,7 @@ def _bones(ob: bpy.types.Object, everything: bool) -> list[bpy.types.PoseBone]:
     return selected_bones(ob) or ([active] if active else [])
 
 
-def _moved(one: Adopted) -> str:
+def _moved(one: "Adopted") -> str:
     return messages.JOINTS_MOVED(
         bone=one.tip, distance=one.distance, angle=degrees(one.turned), frame=one.frame, why=one.because
     )
@@ -426,7 +442,7 @@ def _named(constraints: Sequence[Held]) -> str:
     return ", ".join(names)
 
 
-def _words(rigged: RiggedLimb) -> str:
+def _words(rigged: "RiggedLimb") -> str:
     limb, target = rigged.limb, rigged.target.name
     if rigged.on_foot:
         target = messages.ON_FOOT(target=target, foot=limb.end)
@@ -435,7 +451,7 @@ def _words(rigged: RiggedLimb) -> str:
     return messages.RIGGED_LIMB(**names, target=target, pole=rigged.pole.name)
 
 
-def _counted(limbs: Sequence[RiggedLimb]) -> str:
+def _counted(limbs: "Sequence[RiggedLimb]") -> str:
     """How many legs and arms there are."""
     arms = sum(rigged.limb.kind == "ARM" for rigged in limbs)
     legs = len(limbs) - arms

@@ -11,15 +11,10 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ... import messages
-from ...authoring.controls import controls_of
 from ...authoring.selection import all_tips, chain_armature, selected_bones
-from ...bake import chains_of
-from ...bake.baking import part_out_of_reach
-from ...bake.certificate import MISSES, certificate_of, chains_words, verdict_on_targets, verdicts_on_feet
-from ...bake.clips import clips_baked, clips_words
+from ...bake.certificate import MISSES, certificate_of, chains_words, clips_words, verdict_on_targets, verdicts_on_feet
 from ...bake.stepping import Progress, Steps, finish
-from ...planting.scene.checking import clips_checked
-from ...planting.scene.limbs import is_planted
+from ...planting.scene.sources import is_planted
 from ...rig.blender.clips import motion_of
 from ...rig.blender.evaluation import is_rendering
 from ...rig.model.order import ChainName
@@ -237,12 +232,16 @@ class ChainsOperator(RangeOperator):
 
     def offered_range(self, context: bpy.types.Context) -> range:
         """The frames over which keys move the armature or its controls; the scene's range if none do."""
+        from ...authoring.controls import controls_of
+
         ob = chain_armature(context)
         controls = [control.ob for tip in all_tips(ob) for control in controls_of(tip)]
         return motion_of([ob, *controls]) or super().offered_range(context)
 
     def chains(self, ob: bpy.types.Object) -> list[ChainName]:
         """The chains to step; ChainError where there is none."""
+        from ...bake.baking import chains_of
+
         chains = chains_of([ob])
         if self.only_selected:
             selected = {bone.name for bone in selected_bones(ob)}
@@ -326,6 +325,8 @@ class ANALYTIC_IK_OT_bake(WithStrips, ChainsOperator):
             layout.prop(self, name)
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        from ...bake.clips import clips_baked
+
         chains, clips = self.chains(ob), self.asked(ob)
         frames = self.frames(context) if clips == "CURRENT" else None
         settings = (self.action, self.after, self.tolerance, clips, frames, self.strips)
@@ -357,6 +358,9 @@ class ANALYTIC_IK_OT_check(OverClips, ChainsOperator):
             layout.prop(self, name)
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        from ...bake.baking import chains_of
+        from ...planting.scene.checking import clips_checked
+
         # Feet are measured where chains are muted too.
         chains = self.chains(ob) if chains_of([ob]) or not self.feet else []
         clips = self.asked(ob)
@@ -381,6 +385,8 @@ def _faults(file: dict) -> list[str]:
 
 def _warning_before(context: bpy.types.Context, ob: bpy.types.Object, chains: list[ChainName], frames: range) -> str:
     """What to know of chains before they are baked; "": nothing."""
+    from ...bake.baking import part_out_of_reach
+
     left = sum(bool(bones_left_behind(ob, chain.tip)) for chain in chains)
     if left:
         return messages.CONTROLS_LEFT_BEHIND(chains=chains_words(left))

@@ -6,17 +6,13 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ... import messages
-from ...authoring.for_export import back_to_live, clips_baked_for_export
 from ...authoring.selection import chain_armature
-from ...bake.baking import chains_of
-from ...bake.clips import clips_words
+from ...bake.certificate import clips_words
 from ...bake.stepping import Steps, part_of
 from ...rig.blender.armatures import armature_objects
 from ...rig.blender.clips import Clip, clips_of
 from ...rig.blender.evaluation import is_rendering
 from ...solvers import ChainError
-from ...travel.loop import clip_looped
-from ...travel.root_motion import clip_in_place, clip_travelling, moved_to_hips, moved_to_root
 from ..base import length_words, registration_of
 from .chains import ChainOperator
 from .clip_list import ClipsMade, draw_clips, strips_asked
@@ -83,6 +79,8 @@ class ANALYTIC_IK_OT_root_motion(OfClip):
         _draw_hips(self, context)
 
     def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
+        from ...travel.root_motion import moved_to_hips, moved_to_root
+
         if self.root == "BONE" and not self.root_bone:
             raise ChainError(messages.NO_ROOT_CHOSEN(armature=ob.name))
         root = {"AUTO": None, "BONE": self.root_bone, "OBJECT": ""}[self.root]
@@ -104,6 +102,8 @@ class ANALYTIC_IK_OT_in_place(OfClip):
     label = "In place"
 
     def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
+        from ...travel.root_motion import clip_in_place
+
         return clip_in_place(context, ob, self.body)
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
@@ -118,6 +118,8 @@ class ANALYTIC_IK_OT_travel(OfClip):
     label = "Travel"
 
     def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
+        from ...travel.root_motion import clip_travelling
+
         return clip_travelling(context, ob, self.body)
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
@@ -134,6 +136,8 @@ What travels goes on, and feet in contact stay where they are"""
     label = "Loop"
 
     def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
+        from ...travel.loop import clip_looped
+
         return clip_looped(context, ob, self.body)
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
@@ -187,12 +191,17 @@ Back to Live takes it back"""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
+        from ...bake.baking import chains_of
+
         if chain_armature(context) is not None or running() is not None or is_rendering():
             return super().poll(context)
         # While none is active, all can be baked.
         return any(chains_of([ob]) for ob in scene_armatures(context.scene)) or super().poll(context)
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        from ...authoring.for_export import clips_baked_for_export
+        from ...bake.baking import chains_of
+
         obs = [each for each in scene_armatures(context.scene) if chains_of([each])] if self.all else [ob]
         if None in obs or not obs:
             raise ChainError(messages.NO_ARMATURE())
@@ -214,6 +223,8 @@ The clips that were baked for export go"""
     needs = (not_editable, nothing_aside)
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        from ...authoring.for_export import back_to_live
+
         return messages.BACK_TO_LIVE(clips=clips_words(back_to_live(ob)))
 
 

@@ -5,8 +5,6 @@ import bpy
 from ... import messages
 from ...authoring.blender_ik import is_adopted
 from ...authoring.selection import Focus, active_armature, active_bone, focus
-from ...native.measuring import problem_of
-from ...native.mechanism import key_of, native_settings
 from ...rig.data.settings import PREFIX, is_native, settings_of
 from ...rig.live.state import way_of
 from ...rig.model.foot import end_bone, possible_end_bones
@@ -89,8 +87,11 @@ def draw_state(layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.
     ob = tip.id_data
     state = states_of(ob, [tip.name], context.view_layer.depsgraph)[tip.name]
     draw_status(column, context, tip, state)
-    if is_native(tip) and (sentence := problem_of(tip, context.view_layer.depsgraph)):
-        draw_problem(layout, context, Problem(sentence))
+    if is_native(tip):
+        from ...native.measuring import problem_of
+
+        if sentence := problem_of(tip, context.view_layer.depsgraph):
+            draw_problem(layout, context, Problem(sentence))
     if not tip.analytic_ik_enabled or running() is not None:
         return
     if state.problem is not None:
@@ -116,6 +117,8 @@ def draw_animation_settings(layout: bpy.types.UILayout, tip: bpy.types.PoseBone)
 
 def draw_native_settings(layout: bpy.types.UILayout, tip: bpy.types.PoseBone) -> None:
     """The settings that a native chain has: custom properties, which Blender shows without the add-on too."""
+    from ...native.mechanism import key_of, native_settings
+
     column = layout.column()
     for name in native_settings(tip):
         column.prop(tip, f'["{key_of(name)}"]', text=tip.bl_rna.properties[PREFIX + name].name)

@@ -5,7 +5,7 @@ from bpy.props import IntProperty
 
 from ... import messages
 from ...authoring.blender_ik import is_adopted
-from ...authoring.selection import all_tips, chain_armature, focus, is_tip, select_bone
+from ...authoring.selection import all_tips, are_tips, chain_armature, focus, select_bone
 from ...rig.data.control_links import has_controls
 from ...rig.data.settings import is_native
 from ...rig.status.states import ChainState, States
@@ -65,7 +65,7 @@ class ANALYTIC_IK_UL_chains(bpy.types.UIList):
             named = bpy.types.UI_UL_list.filter_items_by_name(self.filter_name, shown, bones, "name")
         else:
             named = [shown] * len(bones)
-        return [flag if is_tip(bone) else 0 for bone, flag in zip(bones, named, strict=True)], []
+        return [flag if is_tip else 0 for is_tip, flag in zip(are_tips(bones), named, strict=True)], []
 
 
 def short(scene: bpy.types.Scene, state: ChainState) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import bpy
 
 from ... import messages
-from ...authoring.for_export import strips_not_followed
 from ...authoring.selection import focus
 from ...rig.blender.armatures import armature_objects
 from ...rig.model.order import live_tips
@@ -65,6 +64,8 @@ _BY_TRACK = "NLA_TRACKS"
 
 def wrongly_exported(scene: bpy.types.Scene) -> list[str]:
     """A sentence for each armature object of a scene whose NLA strips would be exported with limbs in wrong places."""
+    from ...authoring.for_export import strips_not_followed
+
     found = ((ob, strips_not_followed(ob)) for ob in scene_armatures(scene))
     return [
         messages.STRIPS_NOT_FOLLOWED(armature=ob.name, strips=messages.few(strips)) for ob, strips in found if strips

@@ -3,17 +3,15 @@
 import bpy
 
 from ... import messages
-from ...authoring.for_export import strips_not_followed
 from ...authoring.selection import all_tips, chain_armature
-from ...bake.certificate import contacts_words
+from ...bake.certificate import contacts_words, frames_words, steps_words
 from ...bake.memory import of_action
-from ...bake.report import frames_words
-from ...planting.scene.limbs import kept_settings
-from ...planting.scene.report import steps_words
+from ...planting.scene.sources import kept_settings
 from ...rig.data.control_links import has_controls
 from ...rig.data.export_stash import has_aside
 from ...rig.data.held_feet import HoldRecord, holds_of
 from ...rig.data.settings import native_tips
+from ...rig.model.order import live_tips
 from ...rig.pose.reading import control_words
 from ..base import length_words, registration_of, slides_words
 from ..operators.certificates import ANALYTIC_IK_OT_go_to_frame
@@ -51,6 +49,7 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
         return ob is not None and has_controls(ob)
 
     def draw(self, context: bpy.types.Context) -> None:
+
         layout, ob = self.layout, chain_armature(context)
         layout.enabled = running() is None
         layout.operator(ANALYTIC_IK_OT_match_source.bl_idname, icon="CON_TRANSLIKE")
@@ -93,6 +92,7 @@ def _draw_holds(
     layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object, holds: list[HoldRecord]
 ) -> None:
     """What is locked to what, and in which frames it is out of reach."""
+
     groups: dict[tuple[str, str], list[HoldRecord]] = {}
     for hold in holds:
         held = control_words(hold.ob, hold.bone) if hold.ob is not None else ""
@@ -174,6 +174,8 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
         return ob is not None and (running() is not None or has_controls(ob))
 
     def draw(self, context: bpy.types.Context) -> None:
+        from ...authoring.for_export import strips_not_followed
+
         layout, work, ob = self.layout, running(), chain_armature(context)
         if work is not None:
             layout.progress(factor=work.factor, type="BAR", text=str(work))
@@ -192,7 +194,7 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
         layout.operator(ANALYTIC_IK_OT_bake_for_export.bl_idname, icon="EXPORT")
         native = native_tips(ob)
         row = layout.row(align=True)
-        if any(tip not in native for tip in all_tips(ob)):
+        if live_tips(ob) or any(tip not in native for tip in all_tips(ob)):
             row.operator(ANALYTIC_IK_OT_make_native.bl_idname, icon=NATIVE_ICON)
         if native:
             row.operator(ANALYTIC_IK_OT_make_live.bl_idname, icon="LOOP_BACK")

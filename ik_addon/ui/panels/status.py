@@ -4,9 +4,8 @@ import bpy
 
 from ... import messages
 from ...authoring.blender_ik import adoptable
-from ...authoring.control_bones import has_editable_bones
 from ...authoring.selection import all_tips, character_of
-from ...rig.blender.armatures import is_changeable
+from ...rig.blender.armatures import has_editable_bones, is_changeable
 from ...rig.data.control_links import has_controls
 from ...rig.data.settings import is_native, switched_tips
 from ...rig.model.order import live_tips
@@ -113,8 +112,7 @@ def draw_problem(layout: bpy.types.UILayout, context: bpy.types.Context, problem
 
 def draw_muted(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object) -> None:
     """Why such buttons are off, and the button that changes it; nothing while a chain is live."""
-    muted = any(not is_native(tip) for tip in all_tips(ob))
-    if muted and not (live_tips(ob) or switched_tips(ob)):
+    if not (live_tips(ob) or switched_tips(ob)) and any(not is_native(tip) for tip in all_tips(ob)):
         draw_sentence(layout, context, messages.ALL_MUTED(), "INFO")
         layout.operator(ANALYTIC_IK_OT_unmute.bl_idname, icon="PLAY")
 

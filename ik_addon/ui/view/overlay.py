@@ -5,6 +5,7 @@ anew only where something moved.
 """
 
 import traceback
+from typing import TYPE_CHECKING
 
 import bpy
 import gpu
@@ -15,8 +16,10 @@ from ... import messages
 from ...rig.blender.armatures import armature_objects
 from ...rig.live.state import known_plan
 from ...rig.model.order import ChainName
-from .chains import ShownChains, ShownPlaces, chains_out_of_reach, read_places, shapes_of, shown_chains
-from .shapes import Lines
+
+if TYPE_CHECKING:
+    from .chains import ShownChains
+    from .shapes import Lines
 
 _LINE_WIDTH = 1.6
 """Of all lines, in pixels at a resolution scale of 1."""
@@ -43,7 +46,9 @@ class _Drawn:
     since; reposed: a change of an armature, which a chain may have moved.
     """
 
-    def __init__(self, scene: bpy.types.Scene, kept: ShownChains, beyond: frozenset[ChainName]) -> None:
+    def __init__(self, scene: bpy.types.Scene, kept: "ShownChains", beyond: frozenset[ChainName]) -> None:
+        from .chains import ShownPlaces
+
         self.scene, self.mode, self.kept, self.beyond = scene.session_uid, scene.analytic_ik_overlay, kept, beyond
         plan = known_plan(scene)
         shown = {ChainName(ob, chain.tip) for ob, chains in kept.chains.items() for chain in chains}
@@ -153,6 +158,8 @@ def _draw_view(context: bpy.types.Context) -> None:
 
 def batches_of(context: bpy.types.Context) -> tuple:
     """The lines and the triangles to draw in a 3D view, as batches; () where there is nothing to see."""
+    from .chains import chains_out_of_reach, read_places, shapes_of, shown_chains
+
     space, scene, layer = context.space_data, context.scene, context.view_layer
     mode = scene.analytic_ik_overlay
     if mode == "OFF" or space is None or not space.overlay.show_overlays:
@@ -188,7 +195,7 @@ def _is_stale(drawn: _Drawn, scene: bpy.types.Scene) -> bool:
     return drawn.stale
 
 
-def _batches(lines: Lines, fill: Lines) -> tuple:
+def _batches(lines: "Lines", fill: "Lines") -> tuple:
     dark = lines.colours * _EDGE
     edges = _batch("LINES", lines.points, dark)
     return _batch("LINES", lines.points, lines.colours), edges, _batch("TRIS", fill.points, fill.colours)

@@ -19,7 +19,6 @@ from ...rig.model.limb import known_bones, posed_joints
 from ...rig.status.problems import problems_of
 from ...solvers import ChainError
 from ..base import registration_of
-from .shapes import KNEE_COLOUR, knee_circles
 
 SWIVEL = "analytic_ik_swivel"
 _STEP, _FINE_STEP = radians(5.0), radians(1.0)
@@ -79,6 +78,8 @@ class Circle:
 
 def circle_of(ob: bpy.types.Object, tip_name: str, depsgraph: bpy.types.Depsgraph) -> Circle | None:
     """The circle of the knee of a chain as it is evaluated; None where the limb is straight or of one bone."""
+    from .shapes import knee_circles
+
     evaluated = ob.evaluated_get(depsgraph)
     tip = evaluated.pose.bones[tip_name]
     bones = known_bones(tip)
@@ -334,6 +335,8 @@ class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
         self.handle.scale_basis = 0.11
 
     def _gizmo(self, kind: str, width: float, alpha: float) -> bpy.types.Gizmo:
+        from .shapes import KNEE_COLOUR
+
         gizmo = self.gizmos.new(kind)
         gizmo.color, gizmo.alpha = KNEE_COLOUR, alpha
         gizmo.color_highlight, gizmo.alpha_highlight = _BRIGHT, 1.0
