@@ -14,7 +14,7 @@ CHECKOUT = Path(__file__).parents[1]
 
 # Imports point to the left only. Rooms side by side do not know each other.
 ROOMS = [
-    {"messages", "later"},
+    {"messages"},
     {"solvers"},
     {"rig"},
     {"bake"},
