@@ -13,7 +13,7 @@ from .helpers.sources import CHECKOUT, add_on_sources, parsed
 
 # Imports point to the left only. Rooms side by side do not know each other.
 ROOMS = [
-    {"messages", "later"},
+    {"messages"},
     {"solvers"},
     {"rig"},
     {"bake"},

@@ -1,19 +1,27 @@
 """Feet that stand: contacts in a capture, locks with pivots over heel and ball, and a body that follows; and hands and
 feet that keep their grip on what moves."""
 
-from ..later import offered
 
-__getattr__ = offered(
-    __name__,
-    {
-        "Ground": "scene.plant",
-        "Options": "feet.options",
-        "check_feet": "scene.checking",
-        "last_lock_report": "scene.report",
-        "last_report": "scene.report",
-        "lock": "scene.lock",
-        "lock_again": "scene.lock",
-        "plant": "scene.plant",
-        "plant_clips": "scene.whole_clip",
-    },
-)
+def __getattr__(name: str) -> object:
+    """What the room offers, imported when it is first asked for: Blender's start needs none of it."""
+    from .feet.options import Options
+    from .scene.checking import check_feet
+    from .scene.lock import lock, lock_again
+    from .scene.plant import Ground, plant
+    from .scene.report import last_lock_report, last_report
+    from .scene.whole_clip import plant_clips
+
+    offered = {
+        "Options": Options,
+        "check_feet": check_feet,
+        "lock": lock,
+        "lock_again": lock_again,
+        "Ground": Ground,
+        "plant": plant,
+        "last_lock_report": last_lock_report,
+        "last_report": last_report,
+        "plant_clips": plant_clips,
+    }
+    if name not in offered:
+        raise AttributeError(name)
+    return offered[name]

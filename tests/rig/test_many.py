@@ -296,3 +296,56 @@ def test_a_copy_that_was_in_no_scene_and_is_removed_leaves_nothing(capfd):
     go_to(3)
     assert all(rig.missed() < SAME for rig in rigs)
     assert "Traceback" not in capfd.readouterr().out
+
+
+def shown_and_read_anew() -> list[list]:
+    """The poses of all legs as they are shown, and where all that is known is forgotten."""
+    found = []
+    for forget in (False, True):
+        if forget:
+            memory.reset()
+        for ob in bpy.data.objects:
+            if ob.type == "EMPTY":
+                ob.location.z += 0.01
+        update()
+        for ob in bpy.data.objects:
+            if ob.type == "EMPTY":
+                ob.location.z -= 0.01
+        update()
+        found.append([pose_of(ob) for ob in bpy.data.objects if ob.pose])
+    return found
+
+
+def test_what_is_known_is_kept_over_the_undo_of_a_drag():
+    crowd(3)
+    bpy.ops.ed.undo_push(message="before")
+    for x in (0.1, 0.2):
+        bpy.data.objects["leg 1 target"].location.x += x
+        update()
+    bpy.ops.ed.undo_push(message="dragged")
+    known = [*memory.plan_of(bpy.context.scene).armatures]
+    for step in (bpy.ops.ed.undo, bpy.ops.ed.redo, bpy.ops.ed.undo):
+        step()
+        bpy.data.objects["leg 2 target"].location.x += 0.05
+        update()
+        assert [*memory.plan_of(bpy.context.scene).armatures] == known
+        shown, anew = shown_and_read_anew()
+        for pose, expected in zip(shown, anew, strict=True):
+            assert apart(pose, expected, 1.0) < SAME
+        known = [*memory.plan_of(bpy.context.scene).armatures]
+
+
+@pytest.mark.parametrize("change", changes())
+def test_what_is_undone_is_shown_as_if_it_were_read_for_the_first_time(change):
+    rigs = crowd(2)
+    update()
+    bpy.ops.ed.undo_push(message="before")
+    changes()[change](rigs[1])
+    update()
+    bpy.ops.ed.undo_push(message="changed")
+    for step in (bpy.ops.ed.undo, bpy.ops.ed.redo, bpy.ops.ed.undo):
+        step()
+        shown, anew = shown_and_read_anew()
+        assert len(shown) == len(anew) >= 2
+        for pose, expected in zip(shown, anew, strict=True):
+            assert apart(pose, expected, 1.0) < SAME

@@ -92,7 +92,7 @@ class ArmaturePlan:
         self.written: _Ahead | None = None
         self.settled = self.silences = False
         self.early: dict[int, tuple[Wishes, np.ndarray]] = {}
-        self._object = ob
+        self._object, self._uid = ob, ob.session_uid
         self._stands_alone: bool | None = None
         self._tied: bool | None = None
         self._placed: dict[int, bool] = {}
@@ -154,6 +154,17 @@ class ArmaturePlan:
             return self._object if self._object.pose else None
         except ReferenceError:
             return None
+
+    def found_again(self, objects: Mapping[int, bpy.types.Object]) -> None:
+        """After an undo: take the armature object as it is now. objects: by their session numbers."""
+        self._object = objects[self._uid]
+        self.early, self._guessed, self._updates = {}, {}, 0
+        self._recalled.clear()
+        self.restructured()
+
+    def solve_all(self, places: EvaluatedPlaces) -> bool:
+        """Solve all chains from the evaluated scene, and write them. False where that cannot be done."""
+        return self._solve(places, range(len(self.chains)), frame_changed=False) is not None
 
     def doubt(self) -> None:
         """What is sampled may have changed."""

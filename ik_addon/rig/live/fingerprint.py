@@ -148,16 +148,18 @@ _OF_BONE = attrgetter(
     *_JOINT_PROPERTIES,
     *(f"bone.{name}" for name in ("use_connect", "use_inherit_rotation", "use_local_location", "use_relative_parent")),
     "bone.inherit_scale",
-    "parent",
 )
-_OF_TIP = attrgetter(*(PREFIX + name for name in Settings.__slots__ if name not in SAMPLED_SETTINGS))
+_OF_TIP = attrgetter(
+    *(PREFIX + name for name in Settings.__slots__ if name not in (*SAMPLED_SETTINGS, "target", "pole_target"))
+)
 
 
 class Glance(NamedTuple):
     """What an armature object looks like to its planned chains, to compare.
 
     structure: what their models are made of. numbers: for each chain its FK pose and the settings that may change from
-    frame to frame, as far as nothing keys them; then those of the bone that is written with it.
+    frame to frame, as far as nothing keys them; then those of the bone that is written with it. Objects are in it by
+    their session numbers, which outlive an undo.
     """
 
     structure: tuple
@@ -179,19 +181,29 @@ def glance(ob: bpy.types.Object, models: Sequence[LimbModel], line: Sequence[str
         (
             ob.mode,
             ob.data.pose_position,
-            ob.parent,
+            _uid(ob.parent),
             len(data.drivers) if data else 0,
-            [_OF_BONE(bone) for bone in own if bone.name not in above],
+            [(_OF_BONE(bone), bone.parent and bone.parent.name) for bone in own if bone.name not in above],
             [(bone.bone.matrix_local.copy(), [each.mute for each in bone.constraints]) for bone in own],
             [
-                (_OF_TIP(tip), _rolls(tip, model), tuple(tip.analytic_ik_record_rotation))
+                (
+                    _OF_TIP(tip),
+                    _uid(tip.analytic_ik_target),
+                    _uid(tip.analytic_ik_pole_target),
+                    _rolls(tip, model),
+                    tuple(tip.analytic_ik_record_rotation),
+                )
                 for tip, model in zip(tips, models, strict=True)
             ],
-            [(each.parent, len(each.constraints)) for each in controls],
+            [(_uid(each.parent), len(each.constraints)) for each in controls],
             [(_OF_BONE(bones[name]), bones[name].analytic_ik_body_direction) for name in led],
         ),
         [_numbers(bones, *each) for each in zip(models, tips, strict=True)],
     )
+
+
+def _uid(ob: bpy.types.Object | None) -> int | None:
+    return ob and ob.session_uid
 
 
 def _rolls(tip: bpy.types.PoseBone, model: LimbModel) -> bool:

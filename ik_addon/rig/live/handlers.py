@@ -299,8 +299,12 @@ def load_post(*_: object) -> None:
 
 
 def undo_post(*_: object) -> None:
-    """Another state of the file: nothing that was known holds."""
+    """Another state of the file: what was known is compared with it."""
+    plans = {} if memory.paused else dict(memory.plans)
     memory.reset()
+    if plans:
+        objects = {ob.session_uid: ob for ob in bpy.data.objects}
+        memory.plans.update((uid, plan) for uid, plan in plans.items() if plan.found_again(objects))
     _solve_now()
 
 
@@ -314,7 +318,21 @@ def _solve_now() -> None:
 
 def _show(scene: bpy.types.Scene, _: object) -> None:
     prepare(scene, at_load=True)
-    evaluate_solved()
+    plan = memory.plan_of(scene)
+    if plan is None or not _holds_again(plan):
+        memory.plans.clear()
+        evaluate_solved()
+
+
+def _holds_again(plan: ScenePlan) -> bool:
+    """Whether a plan of before an undo holds; if so, the scene is evaluated with its chains solved."""
+    with paused():
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+    shown = plan.layer == depsgraph.view_layer.name and plan.is_shown(depsgraph)
+    if not (shown and _holds(plan, None) and plan.solve_all(depsgraph)):
+        return False
+    loans.evaluate(depsgraph)
+    return True
 
 
 def evaluate_solved() -> None:

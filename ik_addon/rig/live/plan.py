@@ -7,7 +7,7 @@ objects themselves: to find them by name Blender looks through all objects of th
 gone.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import bpy
 
@@ -46,6 +46,7 @@ class LinkedPlan:
         """objects: original armature objects that a pass has just read; read: all objects that they are read from."""
         self.objects = [*objects]
         self._read = [*read]
+        self._uids = [ob.session_uid for ob in self.objects], [ob.session_uid for ob in self._read]
         self.names = _names_of(read)
         self.unsteady: dict[ChainName, str] = {}
         self.armatures: list[ArmaturePlan] = []
@@ -104,6 +105,15 @@ class LinkedPlan:
     def is_switching(self) -> bool:
         """True if animation switches one of its chains on and off."""
         return bool(self._switched)
+
+    def found_again(self, objects: Mapping[int, bpy.types.Object]) -> bool:
+        """After an undo: take the objects as they are now. False where one is gone. objects: by session numbers."""
+        if not objects.keys() >= {uid for uids in self._uids for uid in uids}:
+            return False
+        self.objects, self._read = ([objects[uid] for uid in uids] for uids in self._uids)
+        for armature in self.armatures:
+            armature.found_again(objects)
+        return True
 
     def restructured(self) -> None:
         """What is sampled is to be seen anew."""
@@ -199,7 +209,11 @@ def _names(ob: bpy.types.Object) -> Iterator[str]:
 
 def _look_at(ob: bpy.types.Object, layer: bpy.types.ViewLayer) -> tuple:
     data = ob.animation_data
-    animated = data and (data.action, len(data.drivers), len(data.nla_tracks), data.action and data.action.users)
+    animated = data and (
+        data.action and (data.action.session_uid, data.action.users),
+        len(data.drivers),
+        len(data.nla_tracks),
+    )
     # The first answers at once.
     return animated, ob.visible_get(view_layer=layer) or in_any_collection(ob)
 

@@ -4,7 +4,7 @@ When something changes only those plans are looked at that are made of it, and o
 anew. So rigging the hundredth character costs what the first one cost.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import bpy
@@ -118,6 +118,22 @@ class ScenePlan:
         self._not_evaluated = [ob for ob in self._not_evaluated if _exists(ob) and ob not in obs]
         self._not_evaluated += [ob for ob in read if not is_evaluated_in(ob, depsgraph)]
         return [armature for part in new for armature in part.armatures]
+
+    # After an undo
+
+    def found_again(self, objects: Mapping[int, bpy.types.Object]) -> bool:
+        """Take the objects as they are now; `holds` says whether what the plan was made of is as it was. False where
+        one is gone, or more than keys and poses may be another. objects: by session numbers."""
+        if self.stale or self.unsteady or self._switching or self._not_evaluated:
+            return False
+        self.orders, self.doubtful, self.settled = KnownOrders(), True, False
+        self.tagged, self._writing, self._early = set(), [], []
+        return all([part.found_again(objects) for part in self._parts])
+
+    def solve_all(self, depsgraph: bpy.types.Depsgraph) -> bool:
+        """Solve all chains as the scene is evaluated, and write them. False where that cannot be done."""
+        places = EvaluatedPlaces(depsgraph)
+        return all([armature.solve_all(places) for armature in self.armatures])
 
     # What no longer holds
 
