@@ -18,6 +18,7 @@ from . import messages
 from .authoring.rigging import rig_legs, rigged_entry
 from .bake.baking import chains_of
 from .bake.clips import Clips, clips_baked
+from .bake.options import Action, After
 from .bake.report import whole_report
 from .bake.stepping import Progress, finish
 from .matching.match import source_matched
@@ -81,8 +82,8 @@ def bake(
     *,
     clips: Clips = "CURRENT",
     frames: range | None = None,
-    action: Literal["NEW", "COPY", "CURRENT"] = "COPY",
-    after: Literal["KEEP", "MUTE", "REMOVE"] = "MUTE",
+    action: Action = "COPY",
+    after: After = "MUTE",
     tolerance: float = 0.0,
     strips: bool = True,
     progress: Progress | None = None,

@@ -308,7 +308,7 @@ def test_an_export_that_fails_leaves_what_was_there(folder, capsys, monkeypatch)
     (folder / "out.glb").write_text("glTF as it was before")
     before = names(folder)
 
-    def fail(path, _):
+    def fail(path, *_):
         Path(path).write_text("half")
         raise RuntimeError("Error: Python: Traceback\n  deep inside\nOSError: the disk is full.\nLocation: /somewhere")
 

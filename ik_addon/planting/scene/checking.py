@@ -22,7 +22,7 @@ from ..feet.measures import distances, knee_pops, measured, worst_contact
 from ..feet.options import Options
 from ..feet.treadmill import Standing, stands_on
 from .limbs import keyed_contacts
-from .plant import Ground
+from .plant import Ground, planted_on
 from .reading import Leg, legs_of, shown, source_shown
 from .sources import kept_settings, source_of
 
@@ -50,7 +50,7 @@ def feet_checked(
         raise ChainError(messages.NO_LEG_TO_CHECK(armature=ob.name))
     if len(frames) < _FEWEST:
         raise ChainError(messages.TOO_FEW_FRAMES())
-    ground = ground or _planted_on(context, ob)
+    ground = ground or planted_on(context, ob)
     heights = ground.heights(context.evaluated_depsgraph_get())
     has_source = source_of(ob) is not None
     clip = yield from part_of(shown(context, ob, legs, frames), 0, 1 + has_source)
@@ -120,14 +120,6 @@ def _checked(
         feet += yield from part_of(feet_checked(context, ob, frames, ground), 1 + k, parts)
     entry = report["files"][0]
     return {**entry, "seconds": perf_counter() - start, "feet": feet} if armatures else entry
-
-
-def _planted_on(context: bpy.types.Context, ob: bpy.types.Object) -> Ground:
-    """What the current action of an armature object was planted on; as captured if nothing tells."""
-    settings = kept_settings(ob)
-    if settings is None:
-        return Ground()
-    return Ground(settings["ground"], settings["height"], context.scene.objects.get(settings["ground_object"]))
 
 
 def _contacts(ob: bpy.types.Object, legs: Sequence[Leg], frames: range, found: np.ndarray) -> np.ndarray:

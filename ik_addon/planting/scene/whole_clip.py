@@ -1,7 +1,6 @@
 """Clips from capture to keys: rigged if there are no chains, planted, baked and checked."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from time import perf_counter
 
 import bpy
@@ -20,9 +19,9 @@ from ...rig.model.order import ChainName
 from ...solvers import ChainError
 from ..feet.options import Options
 from .checking import feet_checked
-from .plant import Ground, planted
+from .plant import Ground, planted_and_kept
 from .reading import leg_tips
-from .sources import forget_source, keep_settings, source_of
+from .sources import forget_source, source_of
 
 
 def clips_planted(
@@ -55,7 +54,7 @@ def clips_planted(
     def work(frames: range) -> Steps[dict | ChainError]:
         start, error = perf_counter(), None
         try:
-            yield from part_of(in_time(_planted(context, tips, frames, options, ground)), 0, 2)
+            yield from part_of(in_time(planted_and_kept(context, tips, frames, options, ground)), 0, 2)
         except ChainError as refusal:
             # Not every clip has feet that stand, or there is no time for all of them.
             error = refusal
@@ -102,27 +101,6 @@ def _rigged(
         for clip in several:
             partner_made(control, clip)
     return leg_tips(ob) or [ob.pose.bones[one.limb.bones[-1]] for one in rigged.limbs]
-
-
-def _planted(
-    context: bpy.types.Context,
-    tips: Sequence[bpy.types.PoseBone],
-    frames: range,
-    options: Options,
-    ground: Ground,
-) -> Steps[None]:
-    """Plant the feet of what plays, and remember how, as Update Feet reads it."""
-    yield from planted(context, tips, frames, options, ground)
-    settings = {
-        **asdict(options),
-        "tips": [tip.name for tip in tips],
-        "frames": [frames.start, frames.stop, frames.step],
-        "ground": ground.kind,
-        "height": ground.height,
-        "ground_object": ground.ob.name if ground.ob else "",
-        "footprints": False,
-    }
-    keep_settings(tips[0].id_data, settings)
 
 
 def _with(chains: Sequence[ChainName], tips: Sequence[bpy.types.PoseBone]) -> list[ChainName]:

@@ -18,7 +18,7 @@ from ...authoring.selection import (
 )
 from ...bake.certificate import chains_words, contacts_words, frames_words, steps_words
 from ...bake.stepping import Steps
-from ...planting.scene.sources import keep_settings, kept_settings
+from ...planting.feet.options import GROUND_ITEMS, SHOWN
 from ...rig.blender.clips import motion_frames, playing_clip
 from ...rig.data.held_feet import BLEND
 from ...solvers import ChainError
@@ -30,21 +30,19 @@ from .stepped import ChainsOperator, RangeOperator, SteppedOperator
 if TYPE_CHECKING:
     from ...authoring.placing import Control
 
-_GROUNDS = [
-    ("CAPTURED", "As Captured", "Each foot stands as high as it does in the capture"),
-    ("LEVEL", "Level", "All feet stand at one height"),
-    ("OBJECT", "Object", "Feet stand on a mesh"),
-]
-_DIRECTIONS = [
-    ("DOWN", "Down", "The body moves straight down, sideways only if that is not enough"),
-    ("NEAREST", "Nearest", "The body moves by as little as possible, in any direction"),
-]
 _IN_LEG_LENGTHS = ("slide", "softness", "clearance")
-_OF_GROUND = ("ground", "height", "ground_object")
-_SETTINGS = ("slide", "blend", "body", "body_direction", "softness", "clearance", "find_footing", "anyway")
+_KINDS = {bool: BoolProperty, float: FloatProperty, str: EnumProperty}
 
 
-class ANALYTIC_IK_OT_plant_feet(ClipsMade, ChainsOperator):
+class PlantOptions:
+    """The properties of an operator that are the options of planting."""
+
+    __annotations__ = {
+        name: _KINDS[type(default)](default=default, **said) for name, (default, said) in SHOWN.items()
+    }
+
+
+class ANALYTIC_IK_OT_plant_feet(PlantOptions, ClipsMade, ChainsOperator):
     """Keep feet still while they touch the ground. The body follows so that every leg reaches"""
 
     bl_idname = "analytic_ik.plant_feet"
@@ -52,56 +50,12 @@ class ANALYTIC_IK_OT_plant_feet(ClipsMade, ChainsOperator):
     needs = (not_editable, none_live)
     label = "Planting"
 
-    ground: EnumProperty(name="Ground", description="What the feet stand on", items=_GROUNDS)
+    ground: EnumProperty(name="Ground", description="What the feet stand on", items=GROUND_ITEMS)
     height: FloatProperty(name="Height", description="Height of level ground", subtype="DISTANCE")
     ground_object: StringProperty(name="Object", description="Mesh object that the feet stand on")
     footprints: BoolProperty(
         name="Footprints",
         description="Add an Empty for each step. Move, turn or raise it, and Update Feet puts the foot there",
-    )
-    slide: FloatProperty(
-        name="Slide",
-        description="How far a foot may slide in one contact, in leg lengths. Farther is another step. 0 is automatic",
-        min=0.0,
-        soft_max=0.5,
-    )
-    blend: FloatProperty(
-        name="Blend",
-        description="Shortest time to blend in and out of a contact",
-        default=0.12,
-        min=0.0,
-        subtype="TIME_ABSOLUTE",
-    )
-    body: FloatProperty(
-        name="Body", description="How much the body follows the feet", default=1.0, min=0.0, max=1.0, subtype="FACTOR"
-    )
-    body_direction: EnumProperty(name="Direction", description="Where the body moves", items=_DIRECTIONS)
-    softness: FloatProperty(
-        name="Extension",
-        description="How far legs may extend, in leg lengths. Legs that the capture extends more may do so",
-        default=0.985,
-        precision=3,
-        min=0.5,
-        max=1.0,
-    )
-    clearance: FloatProperty(
-        name="Clearance",
-        description="Height over the ground in the air, in leg lengths",
-        default=0.03,
-        min=0.0,
-        soft_max=0.2,
-    )
-
-    find_footing: BoolProperty(
-        name="Find Footing",
-        description="Move feet that would stand over an edge of the ground",
-        default=True,
-    )
-
-    anyway: BoolProperty(
-        name="Plant Anyway",
-        description="Keep the result even if it is worse than the capture",
-        options={"SKIP_SAVE"},
     )
 
     def default_range(self, context: bpy.types.Context) -> range:
@@ -123,7 +77,7 @@ class ANALYTIC_IK_OT_plant_feet(ClipsMade, ChainsOperator):
             layout.prop_search(self, "ground_object", context.scene, "objects")
             layout.prop(self, "find_footing")
         apart = ("find_footing", *_IN_LEG_LENGTHS)
-        for name in ("footprints", *(name for name in _SETTINGS if name not in apart)):
+        for name in ("footprints", *(name for name in SHOWN if name not in apart)):
             layout.prop(self, name)
         layout.label(text=messages.IN_LEG_LENGTHS())
         for name in _IN_LEG_LENGTHS:
@@ -133,9 +87,12 @@ class ANALYTIC_IK_OT_plant_feet(ClipsMade, ChainsOperator):
         return self.frames(context)
 
     def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
-        settings = {name: getattr(self, name) for name in (*_OF_GROUND, "footprints", *_SETTINGS)}
-        settings |= {"tips": [tip.name for tip in _legs(ob, self.only_selected)]}
-        return _plant(context, ob, settings, frames)
+        from ...planting.feet.options import Options
+        from ...planting.scene.plant import Ground, planted_and_kept
+
+        tips, options = _legs(ob, self.only_selected), Options(**{name: getattr(self, name) for name in SHOWN})
+        ground = Ground(self.ground, self.height, context.scene.objects.get(self.ground_object))
+        return planted_and_kept(context, tips, frames, options, ground, self.footprints)
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
         return _plant_summary(report)
@@ -156,28 +113,11 @@ class ANALYTIC_IK_OT_plant_again(SteppedOperator):
     asks = False
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        settings = kept_settings(ob)
-        if settings is None:
-            raise ChainError(messages.NOT_PLANTED(armature=ob.name))
-        # What was changed by hand is wanted.
-        report = yield from _plant(context, ob, {**settings, "anyway": True}, range(*settings["frames"]))
+        from ...planting.scene.plant import planted_again
+
+        report = yield from planted_again(context, ob)
         self.level = "WARNING" if report["unreached_frames"] else "INFO"
         return _plant_summary(report)
-
-
-def _plant(context: bpy.types.Context, ob: bpy.types.Object, settings: dict, frames: range) -> Steps[dict]:
-    """Plant with settings as they are kept, and keep them."""
-    from ...planting.feet.options import Options
-    from ...planting.scene.plant import Ground, planted
-
-    tips = [ob.pose.bones[name] for name in settings["tips"] if name in ob.pose.bones]
-    if not tips:
-        raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
-    ground = Ground(settings["ground"], settings["height"], context.scene.objects.get(settings["ground_object"]))
-    options = Options(**{name: settings[name] for name in _SETTINGS if name in settings})
-    report = yield from planted(context, tips, frames, options, ground, settings["footprints"])
-    keep_settings(ob, {**settings, "frames": [frames.start, frames.stop, frames.step]})
-    return report
 
 
 def _legs(ob: bpy.types.Object, only_selected: bool) -> list[bpy.types.PoseBone]:

@@ -13,6 +13,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ... import messages
 from ...authoring.selection import all_tips, chain_armature, selected_bones
 from ...bake.certificate import MISSES, certificate_of, chains_words, clips_words, verdict_on_targets, verdicts_on_feet
+from ...bake.options import ACTION_ITEMS, AFTER_ITEMS
 from ...bake.stepping import Progress, Steps, finish
 from ...planting.scene.sources import is_planted
 from ...rig.blender.clips import motion_of
@@ -276,21 +277,13 @@ class ANALYTIC_IK_OT_bake(WithStrips, ChainsOperator):
         name="Bake To",
         description="Action that receives the keys",
         default="COPY",
-        items=[
-            ("NEW", "New Action", "A new action with the chains' bones only. The current action is kept"),
-            ("COPY", "Copy of Action", "A copy of the current action, which is kept"),
-            ("CURRENT", "Current Action", "The current action. Replaces its keys of these bones in the range"),
-        ],
+        items=ACTION_ITEMS,
     )
     after: EnumProperty(
         name="After Baking",
         description="What to do with the chains after baking",
         default="MUTE",
-        items=[
-            ("KEEP", "Keep Live", "Keep the chains live, on top of the keys"),
-            ("MUTE", "Mute Chains", "Turn the chains off and keep their settings"),
-            ("REMOVE", "Remove Chains", "Remove the chains"),
-        ],
+        items=AFTER_ITEMS,
     )
     tolerance: FloatProperty(
         name="Tolerance",
