@@ -16,11 +16,11 @@ from ..authoring.placing import Control, depth
 from ..authoring.selection import all_tips
 from ..bake.keys import BoneKeys, check_keyable, write_keys
 from ..bake.stepping import Steps, stepping, stepping_apart
-from ..planting.scene.reading import legs_of, whole_body
+from ..planting.scene.reading import legs_of
 from ..planting.scene.sources import forget_source
 from ..planting.scene.writing import keyed_control
 from ..rig.blender.armatures import is_changeable
-from ..rig.blender.clips import motion_of, playing_clip
+from ..rig.blender.clips import motion_of
 from ..rig.blender.rotations import (
     LOCATION,
     SCALE,
@@ -33,9 +33,10 @@ from ..rig.blender.rotations import (
     raw_values,
     rotation_in,
 )
-from ..rig.data.control_clips import controls_follow, keep_partner, partner
+from ..rig.data.control_clips import controls_follow, with_its_clip
 from ..rig.data.undoing import all_or_nothing
 from ..rig.live.handler_lists import others_handle_frames
+from ..rig.model.body import bodies_above
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 
@@ -110,13 +111,13 @@ def body_of(ob: bpy.types.Object, name: str = "") -> bpy.types.PoseBone:
     """The bone of this name, else the one that carries all legs and most of the body. ChainError if there is none."""
     if name:
         return bone_named(ob, name)
-    lines = [[bone.name for bone in ob.pose.bones[leg.links[0]].parent_recursive] for leg in legs_of(ob)]
-    shared = [ob.pose.bones[name] for name in lines[0] if all(name in line for line in lines[1:])] if lines else []
-    if not shared:
+    roots = [ob.pose.bones[leg.links[0]] for leg in legs_of(ob)]
+    # What carries controls of legs as well is above the body, unless all does.
+    held = {carrier.bone for control in chain_controls(ob) for carrier in carriers_of(control) if carrier.ob == ob}
+    line = bodies_above(roots, held) or bodies_above(roots)
+    if not line:
         raise ChainError(messages.NO_HIPS(armature=ob.name))
-    # What carries controls of legs as well is above the body.
-    below = {carrier.bone for control in chain_controls(ob) for carrier in carriers_of(control) if carrier.ob == ob}
-    return whole_body([bone for bone in shared if bone.name not in below] or shared)
+    return line[0]
 
 
 def root_of(body: bpy.types.PoseBone) -> Control:
@@ -295,18 +296,9 @@ def write_rows(film: Film, found: Mapping[Control, Rows], made: str) -> bpy.type
     controls_follow(film.ob)
     for ob, channels in keys.items():
         if ob != film.ob:
-            _write_control(film.ob, ob, channels, made)
+            with with_its_clip(film.ob, ob) as in_copy:
+                write_keys(ob, channels, "CURRENT" if in_copy else "COPY", made)
     return action
-
-
-def _write_control(ob: bpy.types.Object, control: bpy.types.Object, channels: list[BoneKeys], made: str) -> None:
-    """The same for an object that controls chains: what belongs to the clip stays with its copy."""
-    own, clip = playing_clip(control), playing_clip(ob)
-    belongs = own is not None and own == partner(control, clip)
-    in_copy = belongs and own.name == clip.name
-    write_keys(control, channels, "CURRENT" if in_copy else "COPY", made)
-    if belongs:
-        keep_partner(control, clip, playing_clip(control))
 
 
 def made_of_clip(

@@ -23,7 +23,7 @@ from ...bake.stepping import GoTo, Steps, frame_kept, stepping, stepping_apart
 from ...rig.blender.dependencies import carriers
 from ...rig.blender.rotations import pose_matrix, quaternion_of, rotation_in
 from ...rig.live.handler_lists import others_handle_frames
-from ...rig.model.body import check_movable
+from ...rig.model.body import bodies_above, check_movable
 from ...rig.model.foot import end_bone, toe_of
 from ...rig.model.limb import Limb, chain_bones, end_in_tip, known_bones, link_bones
 from ...rig.model.order import ChainName, live_tips
@@ -36,9 +36,6 @@ from ..feet.treadmill import Space
 from .limbs import keyed_control
 from .sources import source_playing
 
-_OF_THE_BODY = 2.0 / 3.0
-"""Part of an armature's bones that hang on what is the body: on some rigs a pelvis carries the legs alone."""
-
 
 def carrier_of(
     tips: Sequence[bpy.types.PoseBone], controls: Mapping[bpy.types.PoseBone, Sequence[Control]]
@@ -48,31 +45,21 @@ def carrier_of(
     controls: target and pole of each of them.
     Raises ChainError where there is none, or where it cannot be moved.
     """
-    ob = tips[0].id_data
-    lines = [[bone.name for bone in chain_bones(tip)[0].parent_recursive] for tip in tips]
-    shared = [name for name in lines[0] if all(name in line for line in lines[1:])]
+    ob, roots = tips[0].id_data, [chain_bones(tip)[0] for tip in tips]
     moved = [
         *(keyed_control(tip, own[0]) for tip, own in controls.items()),
         *(each for own in controls.values() for each in own),
     ]
     held = {bone.name: control for control in moved for own, bone in carriers(control.ob, control.bone) if own == ob}
-    free = [ob.pose.bones[name] for name in shared if name not in held]
-    if not free:
-        if shared:
-            control = held[shared[0]]
-            raise ChainError(messages.CONTROL_ON_BODY(control=control.shown, bone=shared[0]))
+    line = bodies_above(roots, held)
+    if not line:
+        for bone in bodies_above(roots):
+            raise ChainError(messages.CONTROL_ON_BODY(control=held[bone.name].shown, bone=bone.name))
         raise ChainError(messages.NO_BODY(armature=ob.name))
-    whole = whole_body(free)
     # A connected bone cannot move, and what it is connected to can.
-    carrier = next((bone for bone in free[free.index(whole) :] if not bone.bone.use_connect), whole)
+    carrier = next((bone for bone in line if not bone.bone.use_connect), line[0])
     check_movable(carrier)
     return carrier
-
-
-def whole_body(line: Sequence[bpy.types.PoseBone]) -> bpy.types.PoseBone:
-    """Of bones above each other, nearest to the legs first, the first one that carries most of the body."""
-    most = len(line[-1].children_recursive)
-    return next(bone for bone in line if len(bone.children_recursive) >= _OF_THE_BODY * most)
 
 
 def way_of(reader: ArmatureReader, bone: bpy.types.PoseBone) -> np.ndarray:

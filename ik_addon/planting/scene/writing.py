@@ -12,9 +12,8 @@ from ...authoring.fk_frames import keys_of, stepped
 from ...authoring.placing import Control, Placer, depth
 from ...bake.keys import BoneKeys, write_keys
 from ...bake.stepping import Steps
-from ...rig.blender.clips import playing_clip
 from ...rig.blender.rotations import LOCATION, Raw, channel_of
-from ...rig.data.control_clips import controls_follow, keep_partner, partner
+from ...rig.data.control_clips import controls_follow, with_its_clip
 from ..feet.curves import runs
 from ..feet.planning import FootPlan
 from .limbs import keyed_control
@@ -164,7 +163,8 @@ def write_copies(ob: bpy.types.Object, keys: Mapping[bpy.types.Object, Sequence[
     controls_follow(ob)
     for control, channels in keys.items():
         if control != ob:
-            _write_control(ob, control, channels, made)
+            with with_its_clip(ob, control):
+                _write(control, channels, made)
 
 
 def _write(ob: bpy.types.Object, channels: Sequence[BoneKeys], made: str) -> None:
@@ -173,12 +173,3 @@ def _write(ob: bpy.types.Object, channels: Sequence[BoneKeys], made: str) -> Non
     action = write_keys(ob, channels, "CURRENT" if again else "COPY", made)
     if not again:
         mark_source(action, source, made)
-
-
-def _write_control(ob: bpy.types.Object, control: bpy.types.Object, channels: Sequence[BoneKeys], made: str) -> None:
-    """The same for a control of an armature object that was planted: what belongs to its clip stays with the copy."""
-    before = playing_clip(control)
-    belonged = before is not None and before == partner(control, playing_clip(ob))
-    _write(control, channels, made)
-    if belonged:
-        keep_partner(control, playing_clip(ob), playing_clip(control))

@@ -5,6 +5,7 @@ clip, and the clip's action knows it by the control's name.
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import bpy
 
@@ -64,6 +65,17 @@ def keep_partner(control: bpy.types.Object, clip: Clip, own: Clip) -> None:
     if not _SLOTTED or control.name in known:
         kept = known.get(control.name) or known.add()
         kept.name, kept.action = control.name, own.action
+
+
+@contextmanager
+def with_its_clip(ob: bpy.types.Object, control: bpy.types.Object) -> Iterator[bool]:
+    """Afterwards a control plays beside the clip of its armature object what it plays then, if what it plays now
+    belongs to that. Inside, whether that is in the clip's own action, and so in a copy of it."""
+    clip, before = playing_clip(ob), playing_clip(control)
+    belongs = clip is not None and before is not None and before == partner(control, clip)
+    yield belongs and before.name == clip.name
+    if belongs:
+        keep_partner(control, clip, playing_clip(control))
 
 
 def remove_partner(control: bpy.types.Object, clip: Clip) -> None:

@@ -1,6 +1,6 @@
 """Which bones follow the limbs that they carry, which could, and what no frame changes of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -15,6 +15,9 @@ from ..blender.dependencies import Known, carriers, followed_bones, goes_along, 
 from ..blender.rotations import array_of
 from ..data.settings import BODY_RANGES, body_settings_of
 from .limb import known_bones
+
+_OF_THE_BODY = 2.0 / 3.0
+"""Part of an armature's bones that hang on what is the body: on some rigs a pelvis carries the legs alone."""
 
 Movers = set[tuple[bpy.types.Object, str]]
 """Bones, each with its armature object (original)."""
@@ -41,6 +44,20 @@ def movers_of_target(tip: bpy.types.PoseBone, known: Known | None = None) -> Mov
         return set()
     found = [*carriers(control, bone), *followed_bones(control, bone, True, known)]
     return {(owner, each.name) for owner, each in found}
+
+
+def bodies_above(roots: Sequence[bpy.types.PoseBone], held: Collection[str] = ()) -> list[bpy.types.PoseBone]:
+    """The bones that carry all of these roots of limbs of one armature object, upward from the one that is the body:
+    the first that carries most of what the others do. Empty if there is none.
+
+    held: names of bones that are not meant, as they carry controls of the limbs, which would go along.
+    """
+    lines = [[bone.name for bone in root.parent_recursive] for root in roots]
+    shared = set(lines[0]).intersection(*lines[1:]) - {*held} if lines else ()
+    line = [bone for bone in roots[0].parent_recursive if bone.name in shared] if shared else []
+    most = len(line[-1].children_recursive) if line else 0
+    first = (k for k, bone in enumerate(line) if len(bone.children_recursive) >= _OF_THE_BODY * most)
+    return line[next(first, 0) :]
 
 
 def possible_bodies(ob: bpy.types.Object, tips: Mapping[str, bpy.types.PoseBone]) -> dict[str, list[str]]:
