@@ -14,11 +14,10 @@ from ..authoring.controls import controls_of
 from ..authoring.fk_frames import keys_of
 from ..authoring.placing import Control, depth
 from ..authoring.selection import all_tips
-from ..bake.keys import BoneKeys, check_keyable, write_keys
+from ..bake.keys import BoneKeys, check_keyable
 from ..bake.stepping import Steps, stepping, stepping_apart
 from ..planting.scene.reading import legs_of
-from ..planting.scene.sources import forget_source
-from ..planting.scene.writing import keyed_control
+from ..planting.scene.writing import keyed_control, write_copies
 from ..rig.blender.armatures import is_changeable
 from ..rig.blender.clips import motion_of
 from ..rig.blender.rotations import (
@@ -33,7 +32,6 @@ from ..rig.blender.rotations import (
     raw_values,
     rotation_in,
 )
-from ..rig.data.control_clips import controls_follow, with_its_clip
 from ..rig.data.undoing import all_or_nothing
 from ..rig.live.handler_lists import others_handle_frames
 from ..rig.model.body import bodies_above
@@ -280,25 +278,13 @@ def words_of(control: Control) -> str:
     return messages.BONE(bone=control.bone) if control.bone else messages.OBJECT(object=control.ob.name)
 
 
-def write_rows(film: Film, found: Mapping[Control, Rows], made: str) -> bpy.types.Action:
-    """Key channels in a copy of what the armature object plays, and of what belongs to it; returns the copy.
-
-    made: what the name of a copy says of it.
-    """
-    keys: dict[bpy.types.Object, list[BoneKeys]] = {film.ob: []}
+def _keys(film: Film, found: Mapping[Control, Rows]) -> dict[bpy.types.Object, list[BoneKeys]]:
+    """The keys of channels, by the objects that have them."""
+    keys: dict[bpy.types.Object, list[BoneKeys]] = {}
     for control, rows in found.items():
         own = [keys_of(control.bone, mode, raws, film.frames) for mode, raws in rows.items()]
         keys.setdefault(control.ob, []).extend(own)
-    action = write_keys(film.ob, keys[film.ob], "COPY", made)
-    # What it was planted or matched from moves otherwise.
-    forget_source(action)
-    # In the copy of a clip they have copies of their slots.
-    controls_follow(film.ob)
-    for ob, channels in keys.items():
-        if ob != film.ob:
-            with with_its_clip(film.ob, ob) as in_copy:
-                write_keys(ob, channels, "CURRENT" if in_copy else "COPY", made)
-    return action
+    return keys
 
 
 def made_of_clip(
@@ -324,7 +310,7 @@ def made_of_clip(
         film = yield from filmed(context, ob, controls, frames)
         found = moved(film)
         with undo.making():
-            write_rows(film, found, made)
+            write_copies(ob, _keys(film, found), made, again=False)
     # What stands at this frame is as keyed.
     scene = context.scene
     scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)

@@ -18,7 +18,7 @@ from ..feet.curves import runs
 from ..feet.planning import FootPlan
 from .limbs import keyed_control
 from .reading import Capture
-from .sources import is_made, mark_source
+from .sources import forget_source, is_made, mark_source
 
 Samples = dict[Control, list[tuple[Raw, ...]]]
 """What the channels of controls hold at each frame."""
@@ -153,23 +153,28 @@ def _control_keys(
     ]
 
 
-def write_copies(ob: bpy.types.Object, keys: Mapping[bpy.types.Object, Sequence[BoneKeys]], made: str) -> None:
-    """Write keys of an armature object and its controls into copies of their actions, or into those that were made so.
+def write_copies(
+    ob: bpy.types.Object, keys: Mapping[bpy.types.Object, Sequence[BoneKeys]], made: str, again: bool = True
+) -> None:
+    """Write keys of an armature object and its controls into copies of their actions.
 
-    made: what the copies' names say of them.
+    made: what the copies' names say of them. again: they keep their source, and into those that were made so the keys
+    are written themselves; else what they were planted or matched from moves otherwise, and is forgotten.
     """
-    _write(ob, keys.get(ob, ()), made)
+
+    def write(owner: bpy.types.Object, channels: Sequence[BoneKeys], in_copy: bool) -> None:
+        source = owner.animation_data.action if owner.animation_data else None
+        is_copy = in_copy or (again and is_made(owner, made))
+        action = write_keys(owner, channels, "CURRENT" if is_copy else "COPY", made)
+        if not again:
+            forget_source(action)
+        elif not is_copy:
+            mark_source(action, source, made)
+
+    write(ob, keys.get(ob, ()), False)
     # In the copy of a clip they have copies of their slots.
     controls_follow(ob)
     for control, channels in keys.items():
         if control != ob:
-            with with_its_clip(ob, control):
-                _write(control, channels, made)
-
-
-def _write(ob: bpy.types.Object, channels: Sequence[BoneKeys], made: str) -> None:
-    source = ob.animation_data.action if ob.animation_data else None
-    again = is_made(ob, made)
-    action = write_keys(ob, channels, "CURRENT" if again else "COPY", made)
-    if not again:
-        mark_source(action, source, made)
+            with with_its_clip(ob, control) as in_copy:
+                write(control, channels, in_copy)
