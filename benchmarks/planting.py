@@ -18,8 +18,8 @@ from ik_addon.planting import last_report
 from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.contacts import HeelAndBall, sole_of
 from ik_addon.planting.feet.measures import measured
-from ik_addon.planting.scene.limbs import source_of
 from ik_addon.planting.scene.reading import ball_of_chain, leg_tips
+from ik_addon.planting.scene.sources import source_of
 from ik_addon.rig.model.foot import end_bone
 from ik_addon.rig.model.limb import chain_bones, end_in_tip, posed_joints
 

@@ -9,8 +9,6 @@ the names of some. `frames`: a range with the scene's frames, for the current cl
 move the armature, else the scene's. `progress`: is called with how many steps are done, and of how many.
 """
 
-from collections.abc import Sequence
-from functools import partial
 from time import perf_counter
 from typing import Literal
 
@@ -18,24 +16,23 @@ import bpy
 
 from . import messages
 from .authoring.rigging import rig_legs, rigged_entry
-from .bake.baking import baked, chains_of, checked
-from .bake.clips import clips_baked, clips_checked
+from .bake.baking import chains_of
+from .bake.clips import Clips, clips_baked
+from .bake.options import Action, After
 from .bake.report import whole_report
 from .bake.stepping import Progress, finish
 from .matching.match import source_matched
 from .matching.match_plan import Arms
 from .planting.feet.options import Options
-from .planting.scene.checking import checked_with_feet, clips_checked_with_feet
+from .planting.scene.checking import clips_checked
 from .planting.scene.plant import Ground
 from .planting.scene.reading import legs_of
-from .planting.scene.whole_clip import all_clips_planted, clip_planted
+from .planting.scene.whole_clip import clips_planted
 from .rig.blender.clips import motion_frames
 from .rig.model.order import ChainName
 from .solvers import ChainError
 
 __all__ = ["ChainError", "Clips", "Ground", "Options", "bake", "check", "match", "plant", "rig"]
-
-Clips = Literal["CURRENT", "ALL"] | Sequence[str]
 
 
 def rig(
@@ -76,11 +73,8 @@ def plant(
     foot stands.
     """
     _check_armature(ob)
-    if clips == "CURRENT":
-        return finish(clip_planted(bpy.context, ob, frames, options, ground, keep_controls), progress)
-    _no_frames(frames)
-    steps = all_clips_planted(bpy.context, ob, _names(clips), options, ground, keep_controls)
-    return finish(steps, progress)
+    _check_frames(clips, frames)
+    return finish(clips_planted(bpy.context, ob, clips, frames, options, ground, keep_controls), progress)
 
 
 def bake(
@@ -88,8 +82,8 @@ def bake(
     *,
     clips: Clips = "CURRENT",
     frames: range | None = None,
-    action: Literal["NEW", "COPY", "CURRENT"] = "COPY",
-    after: Literal["KEEP", "MUTE", "REMOVE"] = "MUTE",
+    action: Action = "COPY",
+    after: After = "MUTE",
     tolerance: float = 0.0,
     strips: bool = True,
     progress: Progress | None = None,
@@ -101,10 +95,8 @@ def bake(
     play what was made of their clips.
     """
     chains = _chains(ob)
-    if clips == "CURRENT":
-        return finish(baked(bpy.context, chains, _frames(ob, frames), action, after, tolerance), progress)
-    _no_frames(frames)
-    return finish(clips_baked(bpy.context, chains, action, after, tolerance, _names(clips), strips), progress)
+    over = _frames(ob, clips, frames)
+    return finish(clips_baked(bpy.context, chains, action, after, tolerance, clips, over, strips), progress)
 
 
 def check(
@@ -124,16 +116,8 @@ def check(
     _check_armature(ob)
     has_feet = feet and bool(legs_of(ob))
     chains = chains_of([ob]) if has_feet else _chains(ob)
-
-    if clips == "CURRENT":
-        over = _frames(ob, frames)
-        if has_feet:
-            return finish(checked_with_feet(bpy.context, chains, [ob], over, ground), progress)
-        return finish(checked(bpy.context, chains, over), progress)
-    _no_frames(frames)
-    if has_feet:
-        return finish(clips_checked_with_feet(bpy.context, chains, ob, _names(clips), ground), progress)
-    return finish(clips_checked(ob, partial(checked, bpy.context, chains), _names(clips)), progress)
+    over = _frames(ob, clips, frames)
+    return finish(clips_checked(bpy.context, chains, [ob], clips, over, has_feet, ground), progress)
 
 
 def match(
@@ -170,15 +154,12 @@ def _chains(ob: bpy.types.Object) -> list[ChainName]:
     return chains
 
 
-def _frames(ob: bpy.types.Object, frames: range | None) -> range:
+def _frames(ob: bpy.types.Object, clips: Clips, frames: range | None) -> range:
+    _check_frames(clips, frames)
     scene = bpy.context.scene
     return frames or motion_frames(ob) or range(scene.frame_start, scene.frame_end + 1)
 
 
-def _names(clips: Clips) -> list[str] | None:
-    return None if clips == "ALL" else list(clips)
-
-
-def _no_frames(frames: range | None) -> None:
-    if frames is not None:
+def _check_frames(clips: Clips, frames: range | None) -> None:
+    if clips != "CURRENT" and frames is not None:
         raise ChainError(messages.CLIPS_HAVE_FRAMES())

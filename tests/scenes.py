@@ -10,6 +10,7 @@ from mathutils import Matrix, Vector
 
 from ik_addon.rig.live import handlers as live
 
+from .helpers.once import once
 from .rig.keys import key
 from .rig.rigs import (
     Control,
@@ -295,6 +296,7 @@ def enter(mode: str, ob: bpy.types.Object, *bones: str) -> None:
     select_bones(ob, *bones)
 
 
+@once
 def sliding_walk(**options: object) -> bpy.types.Object:
     """A character whose captured feet slide, with a chain on each leg; options: of Rig Legs."""
     scene = Path(__file__).parents[1] / "sample_scenes" / "biped_capture.blend"
@@ -339,23 +341,7 @@ def second_chain(rig: Rig, tip: str, count: int, name: str = "second") -> bpy.ty
     return bone
 
 
-def prop_file(folder: Path) -> Path:
-    """A file of `carrier_of_a_prop`: opened, it is there sooner than made."""
-    path = folder / "prop.blend"
-    carrier_of_a_prop()
-    bpy.ops.wm.save_as_mainfile(filepath=str(path))
-    return path
-
-
-def opened_prop(file: Path) -> tuple[bpy.types.Object, bpy.types.Object]:
-    """The walker and the prop of such a file."""
-    bpy.ops.wm.open_mainfile(filepath=str(file), load_ui=True)
-    ob = bpy.data.objects["Robot rig"]
-    select(ob)
-    go_to(30)
-    return ob, bpy.data.objects["prop"]
-
-
+@once
 def carrier_of_a_prop(**options: object) -> tuple[bpy.types.Object, bpy.types.Object]:
     """A captured walker with chains on arms and legs, and an Empty that turns and moves where the left hand reaches.
 

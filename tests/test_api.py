@@ -7,8 +7,7 @@ import pytest
 from ik_addon import api
 from ik_addon.rig.blender.clips import clip_name, clips_of
 
-from .clips.characters import AMOUNTS, all_shown, farthest, film, new_character
-from .clips.test_planted_clips import walking_clips
+from .clips.characters import AMOUNTS, all_shown, farthest, film, new_character, walking_clips
 from .every_report import check_report
 from .rig.rigs import new_empty
 from .scenes import go_to, rotation_curves, select, without_handlers

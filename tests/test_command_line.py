@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import bpy
@@ -18,6 +17,7 @@ from ik_addon.bake import saving as places
 from ik_addon.command_line import commands as baking
 
 from .authoring.skeletons import FAMILIES, armature_of
+from .helpers.commands import COMMAND, ENVIRONMENT, names, ran
 from .rig.rigs import BoneSpec, new_armature, new_empty
 from .scenes import (
     EXACT,
@@ -34,8 +34,6 @@ from .scenes import (
 
 pytestmark = pytest.mark.versions
 
-CHECKOUT = Path(__file__).parents[1]
-COMMAND = (sys.executable, "-c", "import sys; from ik_addon.__main__ import main; sys.exit(main())")
 COMPRESSED = b"\x28\xb5\x2f\xfd"
 FRAMES = range(1, 13)
 
@@ -82,25 +80,6 @@ def files(originals, tmp_path) -> Path:
     return Path(shutil.copytree(originals, tmp_path / "files"))
 
 
-# Blender as a module sets it for this process, and another Blender says on stdout that it found it.
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "OCIO"} | {"PYTHONPATH": str(CHECKOUT)}
-
-
-def ran(*arguments: object, cwd: Path, status: int = 0) -> subprocess.CompletedProcess:
-    """What the command says in a process of its own; its clean end and its exit status are part of every test."""
-    done = subprocess.run(
-        [*COMMAND, *map(str, arguments)],
-        cwd=cwd,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == status, f"{done.stdout}\n{done.stderr}"
-    return done
-
-
 def live_poses(file: Path, frames: range = FRAMES) -> dict[str, Poses]:
     bpy.ops.wm.open_mainfile(filepath=str(file))
     return {ob.name: played(ob, frames) for ob in armatures()}
@@ -120,10 +99,6 @@ def assert_plays(file: Path, expected: dict[str, Poses], frames: range = FRAMES)
     assert poses.keys() == expected.keys()
     for name, motion in expected.items():
         assert farthest_apart(poses[name], motion, 2.0) < EXACT
-
-
-def names(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}
 
 
 def test_a_file_is_baked_to_another_one(files):
@@ -368,7 +343,7 @@ def test_a_failure_while_saving_leaves_the_old_output_and_nothing_half_written(f
 
 
 def test_an_output_folder_that_is_missing_is_told_before_anything_is_stepped(files, capsys, monkeypatch):
-    monkeypatch.setattr(baking, "baked", None)
+    monkeypatch.setattr(baking, "clips_baked", None)
     assert command_line.run(["bake", f"{files}/walk.blend", "--output", f"{files}/nowhere/out.blend"]) == 1
     assert re.search(r"there is no folder '.*nowhere' to save to. Make it first", capsys.readouterr().err)
 

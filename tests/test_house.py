@@ -6,11 +6,10 @@ Nothing is imported here: the sources are parsed, so that an import inside a fun
 import ast
 import re
 import sys
-from pathlib import Path
 
 import pytest
 
-CHECKOUT = Path(__file__).parents[1]
+from .helpers.sources import CHECKOUT, add_on_sources, parsed
 
 # Imports point to the left only. Rooms side by side do not know each other.
 ROOMS = [
@@ -51,7 +50,7 @@ def complaints(sources):
     """What breaks the rules in *sources*: {path below ik_addon: text}."""
     inner = {path: set() for path in sources}
     for path, text in sources.items():
-        tree = ast.parse(text, path)
+        tree = parsed(text)
         expected_to_fail = imports_expected_to_fail(tree)
         if path not in DOORS and level_of(path) is None:
             yield f"{path} is in no room of the house"
@@ -169,21 +168,36 @@ def cycles(imports):
 
 
 def test_the_house_keeps_its_rules():
-    root = CHECKOUT / "ik_addon"
-    sources = {path.relative_to(root).as_posix(): path.read_text() for path in root.rglob("*.py")}
-    assert "__init__.py" in sources
-    assert list(complaints(sources)) == []
+    assert list(complaints(add_on_sources())) == []
+
+
+def test_nothing_that_ships_asks_for_what_does_not(shipped_sources):
+    assert list(complaints(shipped_sources)) == []
 
 
 def twice(sources):
     """Names of classes that stand in more than one file."""
-    named = [node.name for text in sources for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)]
+    named = [node.name for text in sources for node in ast.walk(parsed(text)) if isinstance(node, ast.ClassDef)]
     return sorted({name for name in named if named.count(name) > 1})
 
 
 def test_no_class_name_stands_twice():
     assert twice(["class A: pass", "class B: pass", "class A(B): pass"]) == ["A"]
-    assert twice([path.read_text() for path in (CHECKOUT / "ik_addon").rglob("*.py")]) == []
+    assert twice(add_on_sources().values()) == []
+
+
+def imports_of_tests(text):
+    """Lines that take something from a module of tests."""
+    return re.findall(r"^ *from [.\w]*\btest_\w+ import .*|^ *from \.+ import test_.*", text, re.MULTILINE)
+
+
+def test_no_module_takes_anything_from_a_module_of_tests():
+    """What two of them need stands in helpers/."""
+    taken = ["from . import test_rig", "from .test_rig import leg"]
+    assert imports_of_tests("\n".join(["import pytest", *taken, "from ..rig import leg"])) == taken
+    tests = CHECKOUT / "tests"
+    found = {path.relative_to(tests).as_posix(): imports_of_tests(path.read_text()) for path in tests.rglob("*.py")}
+    assert {path: lines for path, lines in found.items() if lines} == {}
 
 
 # Where a chain's controls are read one by one; all others ask `target_and_pole`, or read a chain.
@@ -230,7 +244,7 @@ LONG_FUNCTIONS = {
     "matching/match.py source_matched",
     "planting/scene/lock.py locked",
     "planting/scene/plant.py planted",
-    "planting/scene/whole_clip.py all_clips_planted",
+    "planting/scene/whole_clip.py clips_planted",
     "rig/live/armature_plan.py __init__",
     "rig/live/handlers.py _after_update",
     "rig/live/plan.py __init__",
@@ -255,7 +269,7 @@ def test_no_more_functions_get_long():
 
 
 def test_blenders_door_imports_nothing_until_it_is_opened():
-    door = ast.parse((CHECKOUT / "__init__.py").read_text())
+    door = parsed((CHECKOUT / "__init__.py").read_text())
     assert not [node for node in door.body if isinstance(node, ast.Import | ast.ImportFrom)]
 
 

@@ -7,7 +7,6 @@ every_message.py.
 import ast
 import re
 from collections import Counter
-from pathlib import Path
 from string import Formatter
 
 import pytest
@@ -16,8 +15,7 @@ from ik_addon import messages
 from ik_addon.messages import Clause, Done, Message, Note, Part, Refusal
 
 from .every_message import MESSAGES
-
-ROOT = Path(__file__).parents[1] / "ik_addon"
+from .helpers.sources import add_on_sources, parsed
 
 # What a user hears: what it is given must come from the list.
 SPEAKING = {"report", "poll_message_set", "usage_error", "draw_sentence", "Problem", "of", "error", "print"}
@@ -30,6 +28,8 @@ DESCRIBING = {"name", "description", "items", "help"}
 DESCRIBED_IN = {
     "solvers/limits.py",  # what a number is called
     "rig/data/settings.py",  # items of properties
+    "bake/options.py",  # items of properties
+    "planting/feet/options.py",  # items of properties
     "ui/operators/feet.py",  # items of properties
     "ui/operators/polls.py",  # items of properties
     "ui/operators/travel.py",  # items of properties
@@ -71,7 +71,7 @@ def complaints(sources, known):
     """What in *sources*, {path: text}, is said without the list *known* of messages, or against it."""
     used = set()
     for path, text in sources.items():
-        tree = ast.parse(text, path)
+        tree = parsed(text)
         described = set(descriptions(tree))
         for node in ast.walk(tree):
             at = f"{path}:{getattr(node, 'lineno', '')}"
@@ -145,9 +145,7 @@ def descriptions(tree):
 
 
 def test_every_message_stands_in_the_list_and_is_used():
-    sources = {path.relative_to(ROOT).as_posix(): path.read_text() for path in ROOT.rglob("*.py")}
-    del sources["messages.py"]
-    assert "__init__.py" in sources
+    sources = {path: text for path, text in add_on_sources().items() if path != "messages.py"}
     assert list(complaints(sources, MESSAGES)) == []
 
 

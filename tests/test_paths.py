@@ -20,8 +20,8 @@ from ik_addon.command_line.files import is_in_place, output_of
 from ik_addon.command_line.files import opened as really_opened
 
 from .batch.shots import save_shots
+from .helpers.commands import sliding
 from .planting import bvh, clips
-from .test_plant_command import sliding
 
 pytestmark = pytest.mark.versions
 

@@ -10,22 +10,21 @@ import pytest
 
 from ik_addon import command_line
 from ik_addon.bake import formats, saving
-from ik_addon.planting import plant_clip
+from ik_addon.planting import plant_clips
 from ik_addon.planting.feet.curves import runs
 from ik_addon.planting.scene.limbs import keyed_contacts
 from ik_addon.planting.scene.sources import kept_settings, source_of
 from ik_addon.solvers import ChainError
 
+from .helpers.commands import LEG, SECONDS, names, ran, sliding
 from .planting import bvh, clips
 from .rig.rigs import BoneSpec, evaluated_copy, new_armature, new_empty
 from .scenes import go_to, select, sliding_walk
-from .test_command_line import names, ran
 
 pytestmark = pytest.mark.versions
 
 TIPS = {"LeftLeg": "LeftToeBase", "RightLeg": "RightToeBase"}
 """By the last bone of each leg the joint at which its ball is."""
-LEG, SECONDS = 0.85, 3.0
 FRAMES = range(1, 92)
 
 
@@ -36,13 +35,6 @@ def folder(tmp_path) -> Path:
     (tmp_path / "notes.bvh").write_text("This is a shopping list.")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "still.blend"))
     return tmp_path
-
-
-def sliding(clip):
-    """The clip with a body, and feet with it, that goes a little less far than its steps."""
-    way = np.zeros((clip.frame_count, 3))
-    way[:, 0] = -0.12 * LEG * np.arange(clip.frame_count) / clip.fps
-    return clips.placed(clip, way)
 
 
 def armature() -> bpy.types.Object:
@@ -207,6 +199,24 @@ def with_legs_muted(ob: bpy.types.Object) -> None:
 # Each option
 
 
+@pytest.mark.parametrize("suffix", [".fbx", ".glb"])
+def test_files_with_fewer_keys_are_smaller(folder, suffix):
+    sizes = []
+    for more in ((), ("--optimize",)):
+        output = folder / f"{len(more)}{suffix}"
+        assert command_line.run(["plant", str(folder / "walk.bvh"), "--output", str(output), *more]) == 0
+        sizes.append(output.stat().st_size)
+    assert sizes[1] < sizes[0]
+
+
+def test_what_planting_makes_worse_is_left_as_it_is_but_for_those_who_want_it(folder, capsys):
+    given = ["plant", str(folder / "walk.bvh"), "--output", str(folder / "out.bvh")]
+    assert command_line.run([*given, "--limit", "body=0.0"]) == 1
+    assert "planting makes these frames worse: the body moves by" in capsys.readouterr().err
+    assert not (folder / "out.bvh").exists()
+    assert command_line.run([*given, "--limit", "body=0.0", "--anyway"]) == 0
+
+
 @pytest.mark.parametrize(
     "ground",
     [
@@ -298,7 +308,7 @@ def test_an_export_that_fails_leaves_what_was_there(folder, capsys, monkeypatch)
     (folder / "out.glb").write_text("glTF as it was before")
     before = names(folder)
 
-    def fail(path, _):
+    def fail(path, *_):
         Path(path).write_text("half")
         raise RuntimeError("Error: Python: Traceback\n  deep inside\nOSError: the disk is full.\nLocation: /somewhere")
 
@@ -332,7 +342,7 @@ def test_what_cannot_be_planted_is_left_as_it_was(folder):
     empty = new_empty("mine")
     objects, actions = set(bpy.data.objects.keys()), set(bpy.data.actions.keys())
     with pytest.raises(ChainError, match="fewer than 3 frames"):
-        plant_clip(bpy.context, ob, range(1, 3))
+        plant_clips(bpy.context, ob, frames=range(1, 3))
     assert set(bpy.data.objects.keys()) == objects and empty.name in objects
     assert set(bpy.data.actions.keys()) == actions
     assert not any(bone.analytic_ik_enabled for bone in ob.pose.bones)

@@ -208,7 +208,7 @@ def test_nothing_is_left_where_the_settings_fail(where, name, switched_off, monk
 
 
 WHEN_USED = ("authoring.rigging", "authoring.snap", "bake.baking", "command_line", "matching", "native")
-WHEN_USED += ("planting.feet", "planting.scene.plant", "travel", "ui.view.shapes")
+WHEN_USED += ("planting.feet.finding", "planting.feet.planning", "planting.scene.plant", "travel", "ui.view.shapes")
 STARTED = """
 import sys, ik_addon
 ik_addon.register()

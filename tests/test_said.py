@@ -20,10 +20,9 @@ from ik_addon.bake.report import last_report
 from ik_addon.command_line import console as saying
 
 from .bake.entries import entry, foot_entry
+from .helpers.commands import ENVIRONMENT, sliding
 from .planting import bvh, clips
 from .scenes import walking_leg
-from .test_command_line import ENVIRONMENT
-from .test_plant_command import sliding
 
 pytestmark = pytest.mark.versions
 

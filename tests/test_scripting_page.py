@@ -14,8 +14,7 @@ import ik_addon
 from ik_addon import api
 from ik_addon.bake.formats import write_file
 
-from .clips.characters import AMOUNTS, new_character
-from .clips.test_planted_clips import walking_clips
+from .clips.characters import AMOUNTS, new_character, walking_clips
 from .scenes import select
 
 CHECKOUT = Path(__file__).parents[1]

@@ -7,7 +7,7 @@ import bpy
 
 from .. import messages
 from ..bake.baking import chains_of
-from ..bake.clips import chosen_clips, clips_baked
+from ..bake.clips import clips_baked, rigged_clips
 from ..bake.report import publish
 from ..bake.stepping import Steps, at_once
 from ..rig.blender.animation import bone_of_path
@@ -45,7 +45,7 @@ def clips_baked_for_export(context: bpy.types.Context, ob: bpy.types.Object) -> 
     chains = chains_of([ob])
     if not chains:
         raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
-    clips, held, moved = chosen_clips(ob, None), held_by_bones(ob), _channels(ob)
+    clips, held, moved = rigged_clips(ob), held_by_bones(ob), _channels(ob)
     actions = list(dict.fromkeys(clip.action for clip in clips))
     for action in actions:
         if not action.is_editable:

@@ -11,7 +11,7 @@ from mathutils import Matrix
 from .. import messages
 from ..bake.clips import over_clips
 from ..bake.stepping import Progress, Steps, finish
-from ..rig.blender.clips import Clip, clip_name, clips_of, has_keys, is_layered, motion_frames, playing_clip
+from ..rig.blender.clips import clip_name, clips_of, has_keys, is_layered, motion_frames, playing_clip
 from ..rig.blender.dependencies import check_unmoved, is_rigify
 from ..rig.data.control_clips import controls_follow, partner_made, separate_controls
 from ..rig.data.undoing import all_or_nothing
@@ -242,7 +242,7 @@ def _follow_motion(
             snap_targets(context, tips, frames, progress=progress)
         return frames, ()
 
-    def carried(_: Clip) -> Steps[range | None]:
+    def carried(_: range) -> Steps[range | None]:
         frames = motion_frames(ob)
         if frames is None or not has_keys(ob, names):
             return None

@@ -1,13 +1,13 @@
 """Between FK and IK: snap one to the other, in one clip or several, and switch without a jump."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 
 import bpy
 
 from .. import messages
-from ..bake.clips import clips_made, frames_of
+from ..bake.clips import Chosen, clips_made
 from ..bake.keys import check_keyable, check_undriven, write_keys
 from ..bake.stepping import Steps, at_once
 from ..rig.blender.animation import driver_at
@@ -191,41 +191,47 @@ def _missed(limb: Limb, goal: Limb) -> float:
 
 
 def targets_snapped_in_clips(
-    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], clips: Sequence[Clip], as_bones: bool = False
+    context: bpy.types.Context,
+    tips: Sequence[bpy.types.PoseBone],
+    clips: Chosen,
+    frames: range | None = None,
+    as_bones: bool = False,
 ) -> Steps[Snapped]:
     """In steps: key targets and poles of chains of one armature object in its clips, so that they carry the FK pose.
 
-    A control that is an object plays in each clip what belongs to that; what it played of its own before is kept by a
-    fake user. For the others see `targets_snapped`. Raises ChainError that names the clip, with nothing changed.
+    frames: of what plays, see `targets_snapped`. A control that is an object plays in each clip what belongs to that;
+    what it played of its own before is kept by a fake user. Raises ChainError that names the clip, with nothing
+    changed.
     """
-    ob = tips[0].id_data
+    ob, named = tips[0].id_data, [*filter(None, clips)]
+    if not named:
+        return (yield from targets_snapped(context, tips, frames, as_bones))
     controls = checked_controls(tips, range(0))
     objects = [ob, *(control.ob for own in controls.values() for control in own)]
     taken_back = new_bones_taken_back(*([ob] if as_bones else ()))
-    with all_or_nothing(objects, keys=True, actions=[clip.action for clip in clips]), taken_back:
+    with all_or_nothing(objects, keys=True, actions=[clip.action for clip in named]), taken_back:
         poles = leave_to_poles(context, tips, controls, as_bones)
         mine = {control.ob for own in controls.values() for control in own}
         mine &= {*separate_controls(ob)}
         for control in mine:
-            for clip in clips:
+            for clip in named:
                 partner_made(control, clip)
-        steps = clips_made(ob, clips, lambda _: targets_snapped(context, tips, frames_of(ob), as_bones))
-        found, _ = yield from steps
+        found, _ = yield from clips_made(ob, named, lambda frames: targets_snapped(context, tips, frames, as_bones))
         for control in mine:
             _play_partner(control, playing_clip(ob))
         return _all_of(found, poles)
 
 
 def pose_snapped_in_clips(
-    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], clips: Sequence[Clip]
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], clips: Chosen, frames: range | None = None
 ) -> Steps[None]:
     """In steps: make the solved pose of chains of one armature object their FK pose in its clips.
 
-    For the others see `pose_snapped`. Raises ChainError that names the clip, with nothing changed.
+    frames: of what plays, see `pose_snapped`. Raises ChainError that names the clip, with nothing changed.
     """
-    ob = tips[0].id_data
-    with all_or_nothing([ob], keys=True, actions=[clip.action for clip in clips]):
-        yield from clips_made(ob, clips, lambda _: pose_snapped(context, tips, frames_of(ob)))
+    ob, actions = tips[0].id_data, [clip.action for clip in filter(None, clips)]
+    with all_or_nothing([ob], keys=True, actions=actions) if actions else nullcontext():
+        yield from clips_made(ob, clips, lambda frames: pose_snapped(context, tips, frames), frames)
 
 
 def _play_partner(control: bpy.types.Object, clip: Clip | None) -> None:

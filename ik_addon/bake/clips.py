@@ -1,9 +1,9 @@
-"""Baking, checking and other work over several clips of an armature, each played alone with its controls."""
+"""Work over clips of an armature: what plays, all, or some, each of these played alone with its controls."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import bpy
 
@@ -32,11 +32,15 @@ from ..rig.model.order import ChainName
 from ..solvers import ChainError
 from .baking import baked, finish_chains
 from .keys import check_keyable
-from .report import file_report, left_out, publish
-from .saving import TimeLimitError
-from .stepping import Steps, at_once, in_time, part_of
+from .report import publish
+from .stepping import Steps, at_once, part_of
 
 Result = TypeVar("Result")
+
+Clips = Literal["CURRENT", "ALL"] | Sequence[str]
+"""Which clips: what plays, as it plays; all; or those of these names."""
+Chosen = Sequence[Clip | None]
+"""Clips to work on. None, alone, for what plays, as it plays: `CURRENT`."""
 
 
 @contextmanager
@@ -62,24 +66,35 @@ def channels_of_clips(ob: bpy.types.Object) -> set[tuple[str, str]]:
 
 
 def over_clips(
-    ob: bpy.types.Object, clips: Sequence[Clip], work: Callable[[Clip], Steps[Result]]
+    ob: bpy.types.Object,
+    clips: Chosen,
+    work: Callable[[range], Steps[Result]],
+    frames: range | None = None,
 ) -> Steps[list[Result]]:
-    """In steps: do some work on each clip of an armature object while it plays; returns what each comes to."""
+    """In steps: do some work on each clip of an armature object while it plays; returns what each comes to.
+
+    work: gets the frames of the clip; of what plays as it plays: `frames`.
+    """
     channels = channels_of_clips(ob)
     results = []
     for number, clip in enumerate(clips):
+        if clip is None:
+            return [(yield from work(frames))]  # pyright: ignore[reportArgumentType]
         with clip_playing(ob, clip, channels):
             try:
-                results.append((yield from part_of(work(clip), number, len(clips))))
+                results.append((yield from part_of(work(frames_of(ob)), number, len(clips))))
             except ChainError as error:
-                raise error.of(messages.CLIP(clip=clip_name(clip, clips))) from error
+                raise error.of(messages.CLIP(clip=clip_name(clip, filter(None, clips)))) from error
         # Work on what was sampled has no steps of its own.
         yield number + 1, len(clips)
     return results
 
 
 def clips_made(
-    ob: bpy.types.Object, clips: Sequence[Clip], work: Callable[[Clip], Steps[Result]]
+    ob: bpy.types.Object,
+    clips: Chosen,
+    work: Callable[[range], Steps[Result]],
+    frames: range | None = None,
 ) -> Steps[tuple[list[Result], dict[Clip, Clip]]]:
     """The same for work that may let the armature object play another action, made of the clip.
 
@@ -88,11 +103,15 @@ def clips_made(
     """
     made: dict[Clip, Clip] = {}
 
-    def noted(clip: Clip) -> Steps[Result]:
-        result = yield from work(clip)
-        made[clip] = playing_clip(ob)
+    def noted(frames: range) -> Steps[Result]:
+        clip = playing_clip(ob)
+        result = yield from work(frames)
+        if clip is not None:
+            made[clip] = playing_clip(ob)
         return result
 
+    if None in clips:
+        return (yield from over_clips(ob, clips, noted, frames)), made
     with all_or_nothing([ob, *separate_controls(ob)]):
         results = yield from over_clips(ob, clips, noted)
         own = playing_clip(ob)
@@ -111,13 +130,16 @@ class ClipsDone:
     """What was done to clips. reports: of those to which it could be. left_out: why the others were refused. made: what
     takes the place of each."""
 
-    reports: Mapping[Clip, dict]
-    left_out: Mapping[Clip, ChainError]
+    reports: Mapping[Clip | None, dict]
+    left_out: Mapping[Clip | None, ChainError]
     made: Mapping[Clip, Clip]
 
 
 def clips_tried(
-    ob: bpy.types.Object, clips: Sequence[Clip], work: Callable[[Clip], Steps[dict | ChainError]]
+    ob: bpy.types.Object,
+    clips: Chosen,
+    work: Callable[[range], Steps[dict | ChainError]],
+    frames: range | None = None,
 ) -> Steps[ClipsDone]:
     """The same for work that some clips may refuse: these stay as they are, and the others are done.
 
@@ -125,13 +147,13 @@ def clips_tried(
     changed, if all are.
     """
 
-    def tried(clip: Clip) -> Steps[dict | ChainError]:
+    def tried(frames: range) -> Steps[dict | ChainError]:
         try:
-            return (yield from work(clip))
+            return (yield from work(frames))
         except ChainError as error:
             return error
 
-    results, made = yield from clips_made(ob, clips, tried)
+    results, made = yield from clips_made(ob, clips, tried, frames)
     found = dict(zip(clips, results, strict=True))
     left_out = {clip: said for clip, said in found.items() if isinstance(said, ChainError)}
     reports = {clip: said for clip, said in found.items() if not isinstance(said, ChainError)}
@@ -156,21 +178,23 @@ def rigged_clips(ob: bpy.types.Object) -> list[Clip]:
     return [clip for clip in clips_of(ob) if clip == own or is_rigged(clip)]
 
 
-def chosen_clips(ob: bpy.types.Object, names: Iterable[str] | None, among: Sequence[Clip] | None = None) -> list[Clip]:
-    """The clips of these names of an armature object, or all. ChainError names what is none.
+def chosen_clips(ob: bpy.types.Object, clips: Clips, among: Sequence[Clip] | None = None) -> Chosen:
+    """The clips of an armature object to work on. ChainError names what is none.
 
     among: the clips to choose from; None: those that are rigged.
     """
-    clips = rigged_clips(ob) if among is None else list(among)
-    if names is None:
-        if not clips:
+    if clips == "CURRENT":
+        return [None]
+    known = rigged_clips(ob) if among is None else list(among)
+    if clips == "ALL":
+        if not known:
             raise ChainError(messages.NO_CLIP(armature=ob.name))
-        return clips
-    by_name = {clip_name(clip, clips): clip for clip in clips}
-    for name in names:
+        return known
+    by_name = {clip_name(clip, known): clip for clip in known}
+    for name in clips:
         if name not in by_name:
             raise ChainError(messages.NO_SUCH_CLIP(clip=name, armature=ob.name))
-    return [by_name[name] for name in names]
+    return [by_name[name] for name in clips]
 
 
 def frames_of(ob: bpy.types.Object) -> range:
@@ -190,55 +214,37 @@ def clips_baked(
     action: str = "COPY",
     after: str = "MUTE",
     tolerance: float = 0.0,
-    names: Iterable[str] | None = None,
+    clips: Clips = "ALL",
+    frames: range | None = None,
     strips: bool = False,
 ) -> Steps[dict]:
-    """In steps: bake chains in several clips of their armatures, each over its own frames; returns the report, with an
-    entry for each clip.
+    """In steps: bake chains in what plays over some frames, or in clips of their armatures, each over its own; returns
+    the report, with an entry for each clip.
 
-    names: those of the clips; None: all. action, after, tolerance: as in `baked`; a COPY or NEW action is made of each
-    clip, and what was assigned is replaced by what was made of it. strips: NLA strips play what was made, too. Raises
-    ChainError, with nothing changed, as that does.
+    action, after, tolerance: as in `baked`; a COPY or NEW action is made of each clip, and what was assigned is
+    replaced by what was made of it. strips: NLA strips play what was made of clips, too. Raises ChainError, with
+    nothing changed, as that does.
     """
+    if clips == "CURRENT":
+        return (yield from baked(context, chains, frames or range(0), action, after, tolerance))
     by_armature = _by_armature(chains)
-    chosen = {ob: chosen_clips(ob, names) for ob in by_armature}
-    actions = [clip.action for clips in chosen.values() for clip in clips] if action == "CURRENT" else []
+    chosen = {ob: chosen_clips(ob, clips) for ob in by_armature}
+    actions = [clip.action for own in chosen.values() for clip in own if clip] if action == "CURRENT" else []
     entries, made = [], {}
     with all_or_nothing(by_armature, actions=actions):
-        for number, (ob, clips) in enumerate(chosen.items()):
+        for number, (ob, own) in enumerate(chosen.items()):
             check_keyable(ob, action)
 
-            def work(_: Clip, ob: bpy.types.Object = ob) -> Steps[dict]:
-                return baked(context, by_armature[ob], frames_of(ob), action, after, tolerance, last=False)
+            def work(frames: range, ob: bpy.types.Object = ob) -> Steps[dict]:
+                return baked(context, by_armature[ob], frames, action, after, tolerance, last=False)
 
-            steps = clips_made(ob, clips, work)
-            reports, made[ob] = yield from part_of(steps, number, len(by_armature))
-            entries += _entries(reports, clips)
+            reports, made[ob] = yield from part_of(clips_made(ob, own, work), number, len(by_armature))
+            entries += [report["files"][0] | name for report, name in zip(reports, clip_entries(own), strict=True)]
         if after != "KEEP":
             finish_chains(context, chains, after)
         for ob in made if strips else ():
             strips_play(ob, made[ob])
     return publish(*entries)
-
-
-def clips_checked(
-    ob: bpy.types.Object, work: Callable[[range], Steps[dict]], names: Iterable[str] | None = None
-) -> Steps[dict]:
-    """In steps: check clips of an armature object, each over its own frames; returns the report with an entry for each.
-
-    work: checks the clip that plays. names: those of the clips; None: all. Clips for which there is no time are left
-    out.
-    """
-    clips = chosen_clips(ob, names)
-
-    def in_its_time(_: Clip) -> Steps[dict]:
-        frames = frames_of(ob)
-        try:
-            return (yield from in_time(work(frames)))
-        except TimeLimitError as error:
-            return {"files": [file_report(frames, 0.0, []) | left_out(error)]}
-
-    return publish(*_entries((yield from over_clips(ob, clips, in_its_time)), clips))
 
 
 bake_clips = at_once(clips_baked)
@@ -249,9 +255,9 @@ def _by_armature(chains: Sequence[ChainName]) -> dict[bpy.types.Object, list[Cha
     return {armature_named(name): [chain for chain in chains if chain.armature == name] for name in names}
 
 
-def _entries(reports: Sequence[dict], clips: Sequence[Clip]) -> list[dict]:
-    """The entries of files in reports, with the clips' names."""
-    return [{**report["files"][0], "clip": clip_name(clip, clips)} for report, clip in zip(reports, clips, strict=True)]
+def clip_entries(clips: Chosen) -> list[dict]:
+    """What the entries of clips in a report say of them: their names."""
+    return [{"clip": clip_name(clip, filter(None, clips))} if clip else {} for clip in clips]
 
 
 def strips_play(ob: bpy.types.Object, made: Mapping[Clip, Clip]) -> None:

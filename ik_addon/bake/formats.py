@@ -6,6 +6,7 @@ import re
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import addon_utils
@@ -134,6 +135,8 @@ _RATES = (24, 25, 30, 50, 60)
 """Frames a second."""
 _ON_A_FRAME = 0.02
 """Part of a frame by which a key may lie beside one: times are rounded to a millisecond by some programs."""
+_SIMPLIFIED = 1.0
+"""The factor by which Blender's exporter leaves out keys of an FBX file by default."""
 _ALMOST_ALL = 0.9
 """Share of keys."""
 _COMPRESSED = (b"\x28\xb5\x2f\xfd", b"\x1f\x8b")
@@ -141,14 +144,15 @@ _COMPRESSED = (b"\x28\xb5\x2f\xfd", b"\x1f\x8b")
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """addon: Blender's, which has the operators. read: imports a path. write: exports to a path, and these frames.
+    """addon: Blender's, which has the operators. read: imports a path. write: exports to a path, and these frames; with
+    all keys, or with those alone that its exporter keeps.
 
     is_one: whether a file is of this format, as far as its beginning says.
     """
 
     addon: str
     read: Callable[[str], object]
-    write: Callable[[str, range], object]
+    write: Callable[[str, range, bool], object]
     is_one: Callable[[Path], bool]
 
 
@@ -157,7 +161,7 @@ def _read_bvh(path: str) -> None:
     bpy.ops.import_anim.bvh(filepath=path, update_scene_fps=True, update_scene_duration=True)
 
 
-def _write_bvh(path: str, frames: range) -> None:
+def _write_bvh(path: str, frames: range, _optimized: bool) -> None:
     # The importer turns a capture from Y up to Z up, and the exporter writes bones in the armature's own space.
     ob = bpy.context.object
     world, scale = ob.matrix_world, ob.matrix_world.median_scale
@@ -183,14 +187,15 @@ def _read_fbx(path: str) -> None:
     (bpy.ops.wm.fbx_import if "fbx_import" in dir(bpy.ops.wm) else bpy.ops.import_scene.fbx)(filepath=path)
 
 
-def _write_fbx(path: str, _frames: range) -> None:
+def _write_fbx(path: str, _frames: range, optimized: bool) -> None:
     # The exporter puts the armature's name before each clip's, and the importer leaves it there, or adds it again.
     starts = tuple(f"{ob.name}|" for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
     for action in bpy.data.actions:
         while start := next((each for each in starts if action.name.startswith(each)), ""):
             action.name = action.name.removeprefix(start)
     # Keys that are left out would let a foot slide, and at each trip the last bones would get one more.
-    bpy.ops.export_scene.fbx(filepath=path, bake_anim_simplify_factor=0.0, add_leaf_bones=False)
+    factor = _SIMPLIFIED if optimized else 0.0
+    bpy.ops.export_scene.fbx(filepath=path, bake_anim_simplify_factor=factor, add_leaf_bones=False)
 
 
 def _read_gltf(path: str) -> None:
@@ -230,18 +235,14 @@ def _curves_of(action: bpy.types.Action) -> Iterator[bpy.types.FCurve]:
             yield from curves
 
 
-def _write_glb(path: str, _frames: range) -> None:
-    bpy.ops.export_scene.gltf(filepath=path, export_optimize_animation_size=False)
+def _write_glb(path: str, _frames: range, optimized: bool, form: str = "GLB") -> None:
+    bpy.ops.export_scene.gltf(filepath=path, export_format=form, export_optimize_animation_size=optimized)
 
 
-def _write_gltf(path: str, _frames: range) -> None:
-    bpy.ops.export_scene.gltf(filepath=path, export_format="GLTF_SEPARATE", export_optimize_animation_size=False)
-
-
-def _write_vrm(path: str, frames: range) -> None:
+def _write_vrm(path: str, frames: range, optimized: bool) -> None:
     # The exporter ends each name as it sees fit.
     glb = f"{path}.glb"
-    _write_glb(glb, frames)
+    _write_glb(glb, frames, optimized)
     os.replace(glb, path)
 
 
@@ -256,7 +257,7 @@ _FORMATS = {
     ".bvh": _Format("io_anim_bvh", _read_bvh, _write_bvh, _begins(b"HIERARCHY")),
     ".fbx": _Format("io_scene_fbx", _read_fbx, _write_fbx, _begins(b"Kaydara FBX Binary")),
     ".glb": _Format(_GLTF, _read_gltf, _write_glb, _begins(b"glTF")),
-    ".gltf": _Format(_GLTF, _read_gltf, _write_gltf, is_gltf),
+    ".gltf": _Format(_GLTF, _read_gltf, partial(_write_glb, form="GLTF_SEPARATE"), is_gltf),
     VRM: _Format(_GLTF, _read_gltf, _write_vrm, _begins(b"glTF")),
 }
 SUFFIXES = (BLEND, *_FORMATS)
@@ -335,10 +336,11 @@ def _new_scene() -> None:
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
 
 
-def write_file(path: Path, compressed: bool, frames: range) -> None:
+def write_file(path: Path, compressed: bool, frames: range, optimized: bool = False) -> None:
     """Write the open file to a path, as its suffix says. Raises OSError, with its cure; nothing is left half-written.
 
-    compressed: of a .blend file. frames: of the active armature object, which is all that a .bvh file holds.
+    compressed: of a .blend file. frames: of the active armature object, which is all that a .bvh file holds. optimized:
+    with fewer keys, as exporters leave them out by default.
     """
     own = _FORMATS.get(path.suffix.lower())
     if own is None:
@@ -349,7 +351,7 @@ def write_file(path: Path, compressed: bool, frames: range) -> None:
     def write(place: Path) -> None:
         written_suffixes.add(path.suffix.lower())
         try:
-            own.write(str(place), frames)
+            own.write(str(place), frames, optimized)
         except RuntimeError as error:
             raise OSError(_last_line(error)) from error
 

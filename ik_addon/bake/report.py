@@ -3,7 +3,6 @@ defined, nearly lost, or changes its side."""
 
 import json
 from collections.abc import Iterable, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, fields
 from math import cos, degrees, nan, radians, sin
 
@@ -22,6 +21,7 @@ from ..solvers.arrays import conjugate, cross, dot, multiply
 from ..solvers.chain import MET
 from ..solvers.vectors import SMALL
 from .certificate import MISSES, UNSEEN, contacts_words, frames_words, range_words
+from .memory import last, remember
 from .saving import TimeLimitError
 
 
@@ -248,8 +248,6 @@ def _square(a: np.ndarray) -> np.ndarray:
 SCHEMA = 1
 """Version of the shape of reports: it changes if something that was there is no longer, or means something else."""
 
-_last: dict = {}
-
 
 @dataclass(slots=True)
 class ChainRecord:
@@ -349,9 +347,7 @@ def publish(*files: dict) -> dict:
     files: with an entry "feet" where a clip check was made.
     """
     report = whole_report(files)
-    _last.clear()
-    # What a script does with its own must not change this one.
-    _last.update(deepcopy(report))
+    remember("bake", report)
     entries = [entry for file in files for kind in _OF_ARMATURES for entry in file.get(kind, ())]
     for name in dict.fromkeys(entry["armature"] for entry in entries):
         own = [file for file in (_part_of(file, name) for file in files) if any(map(file.get, _OF_ARMATURES))]
@@ -372,7 +368,7 @@ def _part_of(file: dict, armature: str) -> dict:
 
 def last_report() -> dict:
     """The report of the last bake or check in this Blender; empty before the first."""
-    return deepcopy(_last)
+    return last("bake")
 
 
 def report_of(ob: bpy.types.Object) -> dict | None:

@@ -1,7 +1,7 @@
 """The commands: `bake`, `check`, `native`, `plant`, `rig`."""
 
 import argparse
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 
@@ -10,18 +10,18 @@ import bpy
 from .. import messages
 from ..authoring.for_export import controls_of_chains, remove_controls
 from ..authoring.rigging import rig_legs, rigged_entry
-from ..bake.baking import baked, chains_of, checked
+from ..bake.baking import chains_of
 from ..bake.certificate import chains_words, clips_words, read_certificates
-from ..bake.clips import clips_baked, clips_checked, rigged_clips
+from ..bake.clips import Clips, clips_baked, rigged_clips
 from ..bake.formats import ONE_CLIP, open_file
 from ..bake.saving import TimeLimitError, check_time, save_blend, stop_if_asked
-from ..bake.stepping import Steps, finish, in_time
+from ..bake.stepping import finish, in_time
 from ..native.making import make_native
 from ..planting.feet.options import Options
-from ..planting.scene.checking import checked_with_feet, clips_checked_with_feet
+from ..planting.scene.checking import clips_checked
 from ..planting.scene.plant import Ground
 from ..planting.scene.reading import legs_of
-from ..planting.scene.whole_clip import clip_planted, plant_clips
+from ..planting.scene.whole_clip import clips_planted
 from ..rig.blender.armatures import armature_named
 from ..rig.data.settings import native_tips
 from ..rig.model.order import ChainName
@@ -48,25 +48,34 @@ def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
         # What is made takes the place of what it was made of.
         settings = {"action": "CURRENT", "after": "REMOVE"}
     settings["tolerance"] = options.tolerance
-    clips = options.clips
-    if clips is None and not (keeps_chains or options.frames or options.step or output.suffix.lower() in ONE_CLIP):
-        clips = "all" if any(len(rigged_clips(ob)) > 1 for ob in armatures) else None
+    clips = clips_asked(options, armatures, not keeps_chains and output.suffix.lower() not in ONE_CLIP)
     controls = [(ob, controls_of_chains(ob)) for ob in armatures]
-    first, last = options.frames or (scene.frame_start, scene.frame_end)
-    frames = range(first, last + 1, options.step or 1)
+    frames = frames_asked(options)
     with shown(file.name, len(frames)) as progress:
-        if clips == "all":
-            steps = clips_baked(bpy.context, chains, **settings, strips=True)
-        else:
-            steps = baked(bpy.context, chains, frames, **settings)
+        steps = clips_baked(bpy.context, chains, **settings, clips=clips, frames=frames, strips=True)
         report = finish(in_time(steps), progress)
     stop_if_asked()
     if not keeps_chains:
         for ob, own in controls:
             remove_controls(ob, own)
         bpy.context.view_layer.objects.active = armatures[0]
-    save_output(file, output, compressed, span_of(report["files"]))
+    save_output(file, output, compressed, span_of(report["files"]), options.optimize)
     return report["files"]
+
+
+def clips_asked(options: argparse.Namespace, armatures: Sequence[bpy.types.Object], all_by_default: bool) -> Clips:
+    """The clips that the options name. all_by_default: they are all that armatures have, if nothing is said of them or
+    of frames."""
+    if options.clips is None and all_by_default and not (options.frames or getattr(options, "step", None)):
+        return "ALL" if any(len(rigged_clips(ob)) > 1 for ob in armatures) else "CURRENT"
+    return "ALL" if options.clips == "all" else "CURRENT"
+
+
+def frames_asked(options: argparse.Namespace) -> range:
+    """The frames that the options name, else those of the scene."""
+    scene = bpy.context.scene
+    first, last = options.frames or (scene.frame_start, scene.frame_end)
+    return range(first, last + 1, options.step or 1)
 
 
 def live_chains(file: Path) -> list[ChainName]:
@@ -91,29 +100,10 @@ def check_file(file: Path, options: argparse.Namespace) -> list[dict]:
     armatures = [armature_named(name) for name in dict.fromkeys(chain.armature for chain in chains)]
     if with_feet:
         armatures = [ob for ob in armatures_of_scene() if legs_of(ob)] or armatures_of_scene()
-    clips = options.clips
-    if clips is None and is_foreign(file) and not (options.frames or options.step):
-        clips = "all" if any(len(rigged_clips(ob)) > 1 for ob in armatures) else None
-    first, last = options.frames or (scene.frame_start, scene.frame_end)
-    frames = range(first, last + 1, options.step or 1)
-
-    def work() -> Steps[dict]:
-        if with_feet:
-            return checked_with_feet(bpy.context, chains, armatures, frames, ground)
-        return checked(bpy.context, chains, frames)
-
-    def clips_work(ob: bpy.types.Object) -> Steps[dict]:
-        own = [chain for chain in chains if armature_named(chain.armature) == ob]
-        if with_feet:
-            return clips_checked_with_feet(bpy.context, own, ob, ground=ground)
-        return clips_checked(ob, partial(checked, bpy.context, own))
-
-    entries = []
+    clips, frames = clips_asked(options, armatures, is_foreign(file)), frames_asked(options)
     with shown(file.name, len(frames)) as progress:
-        if clips != "all":
-            entries = finish(in_time(work()), progress)["files"]
-        for ob in armatures if clips == "all" else ():
-            entries += finish(clips_work(ob), progress)["files"]
+        steps = clips_checked(bpy.context, chains, armatures, clips, frames, with_feet, ground)
+        entries = finish(steps, progress)["files"]
     stop_if_asked()
     return entries
 
@@ -166,21 +156,19 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
     """Plant the armatures of a file, bake and save it; its entries, with an error if none could be planted."""
     output, compressed = opened(file, options)
     ground, keep = ground_of(options) or Ground(), not is_foreign(output)
-    how = Options(anyway=options.anyway, limits=dict(options.limit))
+    how = Options(anyway=options.anyway, limits=dict(options.limits))
+    frames = options.frames and range(options.frames[0], options.frames[1] + 1)
     entries, planted, reasons, late = [], [], [], []
     for ob in armatures_of_scene():
         bpy.context.view_layer.objects.active = ob
-        several = len(rigged_clips(ob)) > 1
-        if several and output.suffix.lower() in ONE_CLIP:
+        holds_all = output.suffix.lower() not in ONE_CLIP
+        if not holds_all and len(rigged_clips(ob)) > 1:
             say(messages.OF(whose=file, said=messages.ONLY_CURRENT(armature=ob.name, suffix=output.suffix)))
-            several = False
+        clips = clips_asked(options, [ob], holds_all)
         try:
             with shown(file.name, 1) as progress:
-                if options.clips == "all" or (options.clips is None and several and not options.frames):
-                    report = plant_clips(bpy.context, ob, None, how, ground, keep, progress=progress)
-                else:
-                    frames = options.frames and range(options.frames[0], options.frames[1] + 1)
-                    report = finish(in_time(clip_planted(bpy.context, ob, frames, how, ground, keep)), progress)
+                steps = clips_planted(bpy.context, ob, clips, frames, how, ground, keep)
+                report = finish(in_time(steps) if clips == "CURRENT" else steps, progress)
         except ChainError as error:
             reasons.append(complain(file, error))
             if isinstance(error, TimeLimitError):
@@ -192,7 +180,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
         return [{"frames": None, "seconds": 0.0, "chains": [], "error": " ".join(reasons)}]
     stop_if_asked()
     bpy.context.view_layer.objects.active = planted[0][0]
-    save_output(file, output, compressed, planted[0][1])
+    save_output(file, output, compressed, planted[0][1], options.optimize)
     return entries + late
 
 

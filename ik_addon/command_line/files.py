@@ -48,9 +48,9 @@ def opened(file: Path, options: argparse.Namespace) -> tuple[Path, bool]:
     return output, open_file(file)
 
 
-def save_output(file: Path, output: Path, compressed: bool, frames: range) -> None:
+def save_output(file: Path, output: Path, compressed: bool, frames: range, optimized: bool) -> None:
     """Write what was made of a file, as `write_file` does."""
-    write_file(output, compressed, frames)
+    write_file(output, compressed, frames, optimized)
     if output.suffix.lower() == VRM:
         say(messages.OF(whose=file, said=messages.VRM_IS_GLTF()))
 

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, get_args
 
 import bpy
 
@@ -15,10 +15,12 @@ from .. import messages
 from ..bake.certificate import FIRST_WORDS
 from ..bake.collecting import beginning
 from ..bake.formats import BLEND, ONE_CLIP, SUFFIXES, VRM, check_replaceable
+from ..bake.options import Action, After
 from ..bake.saving import KnownPaths, first_doubled
 from ..messages import one_line
 from ..planting.feet.judging import JUDGED
 from ..planting.feet.measures import FIGURES
+from ..planting.feet.options import GROUND_ITEMS
 from .files import DEFAULTS, check_run, is_foreign, is_in_place, many_options, output_of, read_list, take_lines
 
 _REPORT = re.compile(rb'\s*\{\s*"schema":\s*\d+,\s*"blender":\s*"(?:[^"\\]|\\.)*",\s*"files":\s*\[')
@@ -212,7 +214,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     stepped.add_argument("--step", type=_step, metavar="N", help="every Nth frame of the current clip")
     standing = argparse.ArgumentParser(add_help=False)
     standing.add_argument(
-        "--ground", type=str.upper, choices=("CAPTURED", "LEVEL", "OBJECT"), help="what the feet stand on"
+        "--ground", type=str.upper, choices=[name for name, *_ in GROUND_ITEMS], help="what the feet stand on"
     )
     standing.add_argument("--height", type=float, default=0.0, metavar="H", help="height of level ground")
     standing.add_argument("--ground-object", metavar="NAME", help="mesh object that the feet stand on")
@@ -226,6 +228,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     planting.add_argument("--anyway", action="store_true", help="keep what planting makes worse, too")
     planting.add_argument(
         "--limit",
+        dest="limits",
         type=partial(_limit, figures=JUDGED),
         action="append",
         default=[],
@@ -244,12 +247,8 @@ def _baking(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -> 
     command = commands.add_parser("bake", parents=parents, help="write live chains into keys and save")
     _add_outputs(command).add_argument("--in-place", action="store_true", help="save over each FILE")
     _add_format(command)
-    command.add_argument(
-        "--action", type=str.upper, choices=("NEW", "COPY", "CURRENT"), help="of a .blend file (default: COPY)"
-    )
-    command.add_argument(
-        "--after", type=str.upper, choices=("KEEP", "MUTE", "REMOVE"), help="of a .blend file (default: MUTE)"
-    )
+    command.add_argument("--action", type=str.upper, choices=get_args(Action), help="of a .blend file (default: COPY)")
+    command.add_argument("--after", type=str.upper, choices=get_args(After), help="of a .blend file (default: MUTE)")
     command.add_argument(
         "--tolerance", type=_distance, default=0.0, metavar="T", help="drop keys while the tip stays within T"
     )
@@ -324,6 +323,11 @@ def _add_format(command: argparse.ArgumentParser) -> None:
         type=str.lower,
         choices=[suffix.removeprefix(".") for suffix in SUFFIXES if suffix != VRM],
         help="of the files in DIR (default: as they came)",
+    )
+    command.add_argument(
+        "--optimize",
+        action="store_true",
+        help="write .fbx, .glb and .gltf files with fewer keys: smaller, and less exact",
     )
 
 

@@ -12,12 +12,12 @@ from .. import messages
 from ..authoring.finding.limbs import FoundLimb, find_limbs
 from ..authoring.fk_frames import checked_controls
 from ..authoring.snap import pose_snapped
+from ..bake.memory import last, remember
 from ..bake.stepping import Steps, at_once, part_of
 from ..planting.feet.clip import LegMotion
 from ..planting.feet.planning import FootPlan
 from ..planting.scene.limbs import check_limbs, controls_ready
 from ..planting.scene.reading import Capture, captured, carrier_of, clip_rate, in_two_links, stepping_shown
-from ..planting.scene.report import of_action
 from ..planting.scene.sources import is_planted, source_playing
 from ..planting.scene.writing import body_keys, controls_placed, write_plan
 from ..rig.blender.armatures import tag_pose
@@ -161,21 +161,13 @@ def place_of(context: bpy.types.Context, ob: bpy.types.Object, limbs: Iterable[F
     return Place(np.array(world.translation, float), np.array(rotation_in(world) @ axis, float))
 
 
-_last: list[dict] = [{}]
-_by_action: dict[tuple[str, str], dict] = {}
-"""What was matched in this Blender, by the names of armature and action."""
 _MISSED = 1e-4
 """Part of a limb by which its end may be off a place that it reaches."""
 
 
 def last_match_report() -> dict:
     """What `match_source` did last; empty before that. World units, radians, frames of the scene."""
-    return _last[0]
-
-
-def matched_report(ob: bpy.types.Object) -> dict | None:
-    """What `match_source` did last in the action that an armature object plays now."""
-    return of_action(ob, _by_action)
+    return last("match")
 
 
 def match_report_of(
@@ -214,7 +206,7 @@ def match_report_of(
         }
         for k, pair in enumerate(pairs)
     ]
-    _last[0] = {
+    report = {
         "armature": ob.name,
         "source": source.name,
         "action": ob.animation_data.action.name,
@@ -225,8 +217,7 @@ def match_report_of(
         "body_shift": float(np.linalg.norm(plan.shifts, axis=1).max()),
         "unreached_frames": [frames[t] for t in np.flatnonzero(~reached.all(axis=0))],
     }
-    _by_action[ob.name, _last[0]["action"]] = _last[0]
-    return _last[0]
+    return remember("match", report)
 
 
 _MADE = "matched"

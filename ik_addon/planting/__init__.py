@@ -9,7 +9,7 @@ def __getattr__(name: str) -> object:
     from .scene.lock import lock, lock_again
     from .scene.plant import Ground, plant
     from .scene.report import last_lock_report, last_report
-    from .scene.whole_clip import plant_clip, plant_clips
+    from .scene.whole_clip import plant_clips
 
     offered = {
         "Options": Options,
@@ -20,7 +20,6 @@ def __getattr__(name: str) -> object:
         "plant": plant,
         "last_lock_report": last_lock_report,
         "last_report": last_report,
-        "plant_clip": plant_clip,
         "plant_clips": plant_clips,
     }
     if name not in offered:

@@ -126,7 +126,7 @@ PLACES = {"human": HUMAN, "beast": BEAST, "spider": SPIDER}
 class Family:
     """A kind of rig. Wherever a name has {s}, there is one bone for each side.
 
-    tree: a bone in each line, its parent by indentation, its place after the comma.
+    tree: bones in a row in each line, root first, the parent of the first by indentation; their places after commas.
     limbs: "kind place: chain > end, toe, heel", each for both sides; + before a segment, ~ before an end that does not
     ride. decoys: bones that are no limb, as `tree`.
     """
@@ -159,15 +159,17 @@ def _specs(tree: str, sides: tuple[str, str], places: dict[str, Place]) -> Itera
     above: list[tuple[int, str]] = []
     for line in filter(str.strip, tree.splitlines()):
         indent = len(line) - len(line.lstrip())
-        name, place = (part.strip() for part in line.split(","))
         above = [(depth, parent) for depth, parent in above if depth < indent]
         parent = above[-1][1] if above else ""
-        above.append((indent, name))
-        for side, sign in zip(sides, (1.0, -1.0), strict=True):
-            head, tail = ((x * sign, y, z) for x, y, z in places[place])
-            yield BoneSpec(name.format(s=side), head, tail, parent.format(s=side))
-            if "{s}" not in name:
-                break
+        for bone in line.split(" > "):
+            name, place = (part.strip() for part in bone.split(","))
+            for side, sign in zip(sides, (1.0, -1.0), strict=True):
+                head, tail = ((x * sign, y, z) for x, y, z in places[place])
+                yield BoneSpec(name.format(s=side), head, tail, parent.format(s=side))
+                if "{s}" not in name:
+                    break
+            parent = name
+        above.append((indent, parent))
 
 
 def _expected(limb: str, side: str, letter: str) -> FoundLimb:
@@ -223,50 +225,31 @@ FAMILIES = [
 spine, pelvis
   spine.003, chest
     spine.006, head
-    shoulder.{s}, shoulder
-      upper_arm.{s}, upper arm
-        forearm.{s}, forearm
-          hand.{s}, hand
-            f_index.01.{s}, finger
+    shoulder.{s}, shoulder > upper_arm.{s}, upper arm > forearm.{s}, forearm > hand.{s}, hand > f_index.01.{s}, finger
   pelvis.{s}, stub
-  thigh.{s}, thigh
-    shin.{s}, shin
-      foot.{s}, foot
-        toe.{s}, toe
-        heel.02.{s}, heel
+  thigh.{s}, thigh > shin.{s}, shin > foot.{s}, foot
+    toe.{s}, toe
+    heel.02.{s}, heel
 """,
         (
             "LEG: thigh.{s}, shin.{s} > foot.{s}, toe.{s}, heel.02.{s}",
             "ARM: upper_arm.{s}, forearm.{s} > hand.{s}",
         ),
         decoys="""
-spine.003, chest
-  breast.{s}, breast
-spine, pelvis
-  tail, tail 1
-    tail.001, tail 2
-      tail.002, tail 3
-spine.006, head
-  hair.{s}, hair
+spine.003, chest > breast.{s}, breast
+spine, pelvis > tail, tail 1 > tail.001, tail 2 > tail.002, tail 3
+spine.006, head > hair.{s}, hair
 """,
     ),
     Family(
         "Rigify generated",
         """
-root, ground
-  DEF-spine, pelvis
-    DEF-spine.001, chest
-      DEF-shoulder.{s}, shoulder
-        DEF-upper_arm.{s}, upper arm
-          DEF-forearm.{s}, forearm
-            DEF-hand.{s}, hand
-    DEF-pelvis.{s}, stub
-    DEF-thigh.{s}, thigh 1
-      DEF-thigh.{s}.001, thigh 2
-        DEF-shin.{s}, shin 1
-          DEF-shin.{s}.001, shin 2
-            DEF-foot.{s}, foot
-              DEF-toe.{s}, toe
+root, ground > DEF-spine, pelvis
+  DEF-spine.001, chest > DEF-shoulder.{s}, shoulder > DEF-upper_arm.{s}, upper arm > DEF-forearm.{s}, forearm
+    DEF-hand.{s}, hand
+  DEF-pelvis.{s}, stub
+  DEF-thigh.{s}, thigh 1 > DEF-thigh.{s}.001, thigh 2 > DEF-shin.{s}, shin 1 > DEF-shin.{s}.001, shin 2
+    DEF-foot.{s}, foot > DEF-toe.{s}, toe
 """,
         (
             "LEG: DEF-thigh.{s}, +DEF-thigh.{s}.001, DEF-shin.{s}, +DEF-shin.{s}.001 > DEF-foot.{s}, DEF-toe.{s}",
@@ -275,23 +258,15 @@ root, ground
         decoys="""
 root, ground
   ORG-spine, pelvis
-    ORG-thigh.{s}, thigh
-      ORG-shin.{s}, shin
-        ORG-foot.{s}, foot
-          ORG-toe.{s}, toe
-          ORG-heel.02.{s}, heel
+    ORG-thigh.{s}, thigh > ORG-shin.{s}, shin > ORG-foot.{s}, foot
+      ORG-toe.{s}, toe
+      ORG-heel.02.{s}, heel
     MCH-thigh_parent.{s}, stub
-      thigh_fk.{s}, thigh
-        shin_fk.{s}, shin
-          foot_fk.{s}, foot
-            toe_fk.{s}, toe
-      thigh_ik.{s}, thigh
-        MCH-shin_ik.{s}, shin
-          MCH-thigh_ik_target.{s}, foot
+      thigh_fk.{s}, thigh > shin_fk.{s}, shin > foot_fk.{s}, foot > toe_fk.{s}, toe
+      thigh_ik.{s}, thigh > MCH-shin_ik.{s}, shin > MCH-thigh_ik_target.{s}, foot
       thigh_tweak.{s}, thigh
       shin_tweak.{s}, shin
-  foot_ik.{s}, foot
-    foot_heel_ik.{s}, heel
+  foot_ik.{s}, foot > foot_heel_ik.{s}, heel
   thigh_ik_target.{s}, knee pole
 """,
     ),
@@ -302,16 +277,8 @@ root, ground
 @Hips, pelvis
   @Spine, chest
     @Head, head
-    @{s}Shoulder, shoulder
-      @{s}Arm, upper arm
-        @{s}ForeArm, forearm
-          @{s}Hand, hand
-            @{s}HandIndex1, finger
-  @{s}UpLeg, thigh
-    @{s}Leg, shin
-      @{s}Foot, foot
-        @{s}ToeBase, toe
-          @{s}Toe_End, toe end
+    @{s}Shoulder, shoulder > @{s}Arm, upper arm > @{s}ForeArm, forearm > @{s}Hand, hand > @{s}HandIndex1, finger
+  @{s}UpLeg, thigh > @{s}Leg, shin > @{s}Foot, foot > @{s}ToeBase, toe > @{s}Toe_End, toe end
 """.replace("@", prefix),
             (
                 "LEG: @{s}UpLeg, @{s}Leg > @{s}Foot, @{s}ToeBase".replace("@", prefix),
@@ -324,87 +291,56 @@ root, ground
     Family(
         "Unreal mannequin",
         """
-root, ground
-  pelvis, pelvis
-    spine_01, chest
-      head, head
-      clavicle_{s}, shoulder
-        upperarm_{s}, upper arm
-          lowerarm_{s}, forearm
-            hand_{s}, hand
-    thigh_{s}, thigh
-      calf_{s}, shin
-        foot_{s}, foot
-          ball_{s}, toe
+root, ground > pelvis, pelvis
+  spine_01, chest
+    head, head
+    clavicle_{s}, shoulder > upperarm_{s}, upper arm > lowerarm_{s}, forearm > hand_{s}, hand
+  thigh_{s}, thigh > calf_{s}, shin > foot_{s}, foot > ball_{s}, toe
 """,
         ("LEG: thigh_{s}, calf_{s} > foot_{s}, ball_{s}", "ARM: upperarm_{s}, lowerarm_{s} > hand_{s}"),
         sides=("l", "r"),
         decoys="""
 thigh_{s}, thigh
   thigh_twist_01_{s}, thigh 2
-  thigh_correctiveRoot_{s}, thigh
-    thigh_bck_{s}, thigh
+  thigh_correctiveRoot_{s}, thigh > thigh_bck_{s}, thigh
 calf_{s}, shin
   calf_twist_01_{s}, shin 2
   calf_knee_{s}, shin
 foot_{s}, foot
   ankle_bck_{s}, heel
   ankle_fwd_{s}, foot
-upperarm_{s}, upper arm
-  upperarm_twist_01_{s}, upper arm
-root, ground
-  ik_foot_root, ground
-    ik_foot_{s}, foot
+upperarm_{s}, upper arm > upperarm_twist_01_{s}, upper arm
+root, ground > ik_foot_root, ground > ik_foot_{s}, foot
 """,
     ),
     Family(
         "VRM",
         """
-Root, ground
-  J_Bip_C_Hips, pelvis
-    J_Bip_C_Spine, chest
-      J_Bip_C_Head, head
-      J_Bip_{s}_Shoulder, shoulder
-        J_Bip_{s}_UpperArm, upper arm
-          J_Bip_{s}_LowerArm, forearm
-            J_Bip_{s}_Hand, hand
-    J_Bip_{s}_UpperLeg, thigh
-      J_Bip_{s}_LowerLeg, shin
-        J_Bip_{s}_Foot, foot
-          J_Bip_{s}_ToeBase, toe
+Root, ground > J_Bip_C_Hips, pelvis
+  J_Bip_C_Spine, chest
+    J_Bip_C_Head, head
+    J_Bip_{s}_Shoulder, shoulder > J_Bip_{s}_UpperArm, upper arm > J_Bip_{s}_LowerArm, forearm > J_Bip_{s}_Hand, hand
+  J_Bip_{s}_UpperLeg, thigh > J_Bip_{s}_LowerLeg, shin > J_Bip_{s}_Foot, foot > J_Bip_{s}_ToeBase, toe
 """,
         (
             "LEG: J_Bip_{s}_UpperLeg, J_Bip_{s}_LowerLeg > J_Bip_{s}_Foot, J_Bip_{s}_ToeBase",
             "ARM: J_Bip_{s}_UpperArm, J_Bip_{s}_LowerArm > J_Bip_{s}_Hand",
         ),
         decoys="""
-J_Bip_{s}_ToeBase, toe
-  J_Bip_{s}_ToeBase_end, toe end
-J_Bip_{s}_UpperLeg, thigh
-  J_Sec_{s}_CoatSkirtFront1_01, skirt 2
-J_Bip_C_Hips, pelvis
-  J_Sec_{s}_SkirtFront0_01, skirt 1
-    J_Sec_{s}_SkirtFront1_01, skirt 2
-      J_Sec_{s}_SkirtFront2_01, skirt 3
-J_Bip_C_Head, head
-  J_Sec_Hair1_{s}, hair
-J_Bip_C_Spine, chest
-  J_Sec_{s}_Bust1, breast
+J_Bip_{s}_ToeBase, toe > J_Bip_{s}_ToeBase_end, toe end
+J_Bip_{s}_UpperLeg, thigh > J_Sec_{s}_CoatSkirtFront1_01, skirt 2
+J_Bip_C_Hips, pelvis > J_Sec_{s}_SkirtFront0_01, skirt 1 > J_Sec_{s}_SkirtFront1_01, skirt 2
+  J_Sec_{s}_SkirtFront2_01, skirt 3
+J_Bip_C_Head, head > J_Sec_Hair1_{s}, hair
+J_Bip_C_Spine, chest > J_Sec_{s}_Bust1, breast
 """,
     ),
     Family(
         "Unity humanoid",
         """
 Hips, pelvis
-  Spine, chest
-    {s}Shoulder, shoulder
-      {s}UpperArm, upper arm
-        {s}LowerArm, forearm
-          {s}Hand, hand
-  {s}UpperLeg, thigh
-    {s}LowerLeg, shin
-      {s}Foot, foot
-        {s}Toes, toe
+  Spine, chest > {s}Shoulder, shoulder > {s}UpperArm, upper arm > {s}LowerArm, forearm > {s}Hand, hand
+  {s}UpperLeg, thigh > {s}LowerLeg, shin > {s}Foot, foot > {s}Toes, toe
 """,
         (
             "LEG: {s}UpperLeg, {s}LowerLeg > {s}Foot, {s}Toes",
@@ -418,15 +354,8 @@ Hips, pelvis
 Hips, pelvis
   Chest, chest
     Head, head
-    {s}Collar, shoulder
-      {s}Shoulder, upper arm
-        {s}Elbow, forearm
-          {s}Wrist, hand
-  {s}HipJoint, stub
-    {s}Hip, thigh
-      {s}Knee, shin
-        {s}Ankle, foot
-          {s}Toe, toe
+    {s}Collar, shoulder > {s}Shoulder, upper arm > {s}Elbow, forearm > {s}Wrist, hand
+  {s}HipJoint, stub > {s}Hip, thigh > {s}Knee, shin > {s}Ankle, foot > {s}Toe, toe
 """,
         ("LEG: {s}Hip, {s}Knee > {s}Ankle, {s}Toe", "ARM: {s}Shoulder, {s}Elbow > {s}Wrist"),
         sides=("Left", "Right"),
@@ -435,16 +364,8 @@ Hips, pelvis
         "motion capture, hip joints above thighs",
         """
 Hips, pelvis
-  LowerBack, chest
-    {s}Shoulder, shoulder
-      {s}Arm, upper arm
-        {s}ForeArm, forearm
-          {s}Hand, hand
-  {s}HipJoint, stub
-    {s}UpLeg, thigh
-      {s}Leg, shin
-        {s}Foot, foot
-          {s}ToeBase, toe
+  LowerBack, chest > {s}Shoulder, shoulder > {s}Arm, upper arm > {s}ForeArm, forearm > {s}Hand, hand
+  {s}HipJoint, stub > {s}UpLeg, thigh > {s}Leg, shin > {s}Foot, foot > {s}ToeBase, toe
 """,
         ("LEG: {s}UpLeg, {s}Leg > {s}Foot, {s}ToeBase", "ARM: {s}Arm, {s}ForeArm > {s}Hand"),
         sides=("Left", "Right"),
@@ -453,15 +374,9 @@ Hips, pelvis
         "Auto-Rig Pro",
         """
 root.x, pelvis
-  spine_01.x, chest
-    shoulder.{s}, shoulder
-      arm_stretch.{s}, upper arm
-        forearm_stretch.{s}, forearm
-          hand.{s}, hand
-  thigh_stretch.{s}, thigh
-    leg_stretch.{s}, shin
-      foot.{s}, foot
-        toes_01.{s}, toe
+  spine_01.x, chest > shoulder.{s}, shoulder > arm_stretch.{s}, upper arm > forearm_stretch.{s}, forearm
+    hand.{s}, hand
+  thigh_stretch.{s}, thigh > leg_stretch.{s}, shin > foot.{s}, foot > toes_01.{s}, toe
 """,
         (
             "LEG: thigh_stretch.{s}, leg_stretch.{s} > foot.{s}, toes_01.{s}",
@@ -469,20 +384,12 @@ root.x, pelvis
         ),
         sides=("l", "r"),
         decoys="""
-thigh_stretch.{s}, thigh
-  thigh_twist.{s}, thigh 1
-leg_stretch.{s}, shin
-  leg_twist.{s}, shin 2
+thigh_stretch.{s}, thigh > thigh_twist.{s}, thigh 1
+leg_stretch.{s}, shin > leg_twist.{s}, shin 2
 root.x, pelvis
-  c_thigh_fk.{s}, thigh
-    c_leg_fk.{s}, shin
-      c_foot_fk.{s}, foot
-  thigh_ref.{s}, thigh
-    leg_ref.{s}, shin
-      foot_ref.{s}, foot
-        toes_ref.{s}, toe
-c_foot_ik.{s}, foot
-  c_foot_heel.{s}, heel
+  c_thigh_fk.{s}, thigh > c_leg_fk.{s}, shin > c_foot_fk.{s}, foot
+  thigh_ref.{s}, thigh > leg_ref.{s}, shin > foot_ref.{s}, foot > toes_ref.{s}, toe
+c_foot_ik.{s}, foot > c_foot_heel.{s}, heel
 c_leg_pole.{s}, knee pole
 """,
     ),
@@ -490,16 +397,10 @@ c_leg_pole.{s}, knee pole
         "3ds Max Biped",
         """
 Bip01, pelvis
-  Bip01 Spine, chest
-    Bip01 {s} Clavicle, shoulder
-      Bip01 {s} UpperArm, upper arm
-        Bip01 {s} Forearm, forearm
-          Bip01 {s} Hand, hand
-  Bip01 {s} Thigh, thigh
-    Bip01 {s} Calf, shin
-      Bip01 {s} Foot, foot
-        Bip01 {s} Toe0, toe
-          Bip01 {s} Toe0Nub, toe end
+  Bip01 Spine, chest > Bip01 {s} Clavicle, shoulder > Bip01 {s} UpperArm, upper arm > Bip01 {s} Forearm, forearm
+    Bip01 {s} Hand, hand
+  Bip01 {s} Thigh, thigh > Bip01 {s} Calf, shin > Bip01 {s} Foot, foot > Bip01 {s} Toe0, toe
+    Bip01 {s} Toe0Nub, toe end
 """,
         (
             "LEG: Bip01 {s} Thigh, Bip01 {s} Calf > Bip01 {s} Foot, Bip01 {s} Toe0",
@@ -510,18 +411,9 @@ Bip01, pelvis
         "Daz",
         """
 hip, pelvis
-  abdomen, chest
-    {s}Collar, shoulder
-      {s}ShldrBend, upper arm 1
-        {s}ShldrTwist, upper arm 2
-          {s}ForearmBend, forearm
-            {s}Hand, hand
-  pelvis, pelvis
-    {s}ThighBend, thigh 1
-      {s}ThighTwist, thigh 2
-        {s}Shin, shin
-          {s}Foot, foot
-            {s}Toe, toe
+  abdomen, chest > {s}Collar, shoulder > {s}ShldrBend, upper arm 1 > {s}ShldrTwist, upper arm 2
+    {s}ForearmBend, forearm > {s}Hand, hand
+  pelvis, pelvis > {s}ThighBend, thigh 1 > {s}ThighTwist, thigh 2 > {s}Shin, shin > {s}Foot, foot > {s}Toe, toe
 """,
         (
             "LEG: {s}ThighBend, +{s}ThighTwist, {s}Shin > {s}Foot, {s}Toe",
@@ -533,19 +425,11 @@ hip, pelvis
         "MakeHuman",
         """
 root, pelvis
-  spine01, chest
-    clavicle.{s}, shoulder
-      upperarm01.{s}, upper arm
-        lowerarm01.{s}, forearm
-          wrist.{s}, hand
-  pelvis.{s}, stub
-    upperleg01.{s}, thigh 1
-      upperleg02.{s}, thigh 2
-        lowerleg01.{s}, shin 1
-          lowerleg02.{s}, shin 2
-            foot.{s}, foot
-              toe1-1.{s}, toe
-              toe2-1.{s}, toe
+  spine01, chest > clavicle.{s}, shoulder > upperarm01.{s}, upper arm > lowerarm01.{s}, forearm > wrist.{s}, hand
+  pelvis.{s}, stub > upperleg01.{s}, thigh 1 > upperleg02.{s}, thigh 2 > lowerleg01.{s}, shin 1
+    lowerleg02.{s}, shin 2 > foot.{s}, foot
+      toe1-1.{s}, toe
+      toe2-1.{s}, toe
 """,
         (
             "LEG: upperleg01.{s}, +upperleg02.{s}, lowerleg01.{s}, +lowerleg02.{s} > foot.{s}",
@@ -558,15 +442,9 @@ root, pelvis
 spine, pelvis
   spine.008, chest
     spine.010, head
-    shoulder.{s}, shoulder
-      front_thigh.{s}, front thigh
-        front_shin.{s}, front shin
-          front_foot.{s}, front foot
-            front_toe.{s}, front toe
-  thigh.{s}, thigh
-    shin.{s}, shin
-      foot.{s}, foot
-        toe.{s}, toe
+    shoulder.{s}, shoulder > front_thigh.{s}, front thigh > front_shin.{s}, front shin > front_foot.{s}, front foot
+      front_toe.{s}, front toe
+  thigh.{s}, thigh > shin.{s}, shin > foot.{s}, foot > toe.{s}, toe
 """,
         (
             "LEG HIND: thigh.{s}, shin.{s}, foot.{s} > toe.{s}",
@@ -574,26 +452,16 @@ spine, pelvis
         ),
         places="beast",
         decoys="""
-spine, pelvis
-  spine.003, tail 1
-    spine.002, tail 2
-      spine.001, tail 3
+spine, pelvis > spine.003, tail 1 > spine.002, tail 2 > spine.001, tail 3
 """,
     ),
     Family(
         "Rigify cat",
         """
 spine, pelvis
-  spine.003, chest
-    shoulder.{s}, shoulder
-      upper_arm.{s}, front thigh
-        forearm.{s}, low front shin
-          hand.{s}, front paw
-            f_toe.{s}, front toe
-  thigh.{s}, thigh
-    shin.{s}, shin
-      foot.{s}, foot
-        r_toe.{s}, toe
+  spine.003, chest > shoulder.{s}, shoulder > upper_arm.{s}, front thigh > forearm.{s}, low front shin
+    hand.{s}, front paw > f_toe.{s}, front toe
+  thigh.{s}, thigh > shin.{s}, shin > foot.{s}, foot > r_toe.{s}, toe
 """,
         (
             "LEG HIND: thigh.{s}, shin.{s}, foot.{s} > r_toe.{s}",
@@ -605,17 +473,9 @@ spine, pelvis
         "Rigify horse",
         """
 spine, pelvis
-  spine.005, chest
-    shoulder.{s}, shoulder
-      upper_arm.{s}, front thigh
-        forearm.{s}, front shin
-          forefoot.{s}, front foot
-            f_toe.{s}, front toe
-  thigh.{s}, thigh
-    lower_leg.{s}, shin
-      hind_foot.{s}, foot
-        r_toe.{s}, toe
-          r_hoof.{s}, hoof
+  spine.005, chest > shoulder.{s}, shoulder > upper_arm.{s}, front thigh > forearm.{s}, front shin
+    forefoot.{s}, front foot > f_toe.{s}, front toe
+  thigh.{s}, thigh > lower_leg.{s}, shin > hind_foot.{s}, foot > r_toe.{s}, toe > r_hoof.{s}, hoof
 """,
         (
             "LEG HIND: thigh.{s}, lower_leg.{s}, hind_foot.{s} > r_toe.{s}, r_hoof.{s}",
@@ -626,13 +486,8 @@ spine, pelvis
     Family(
         "Rigify horse, generated, its hind legs",
         """
-ORG-spine, pelvis
-  DEF-thigh.{s}, thigh
-    DEF-lower_leg.{s}, shin
-      DEF-hind_foot.{s}, foot 1
-        DEF-hind_foot.{s}.001, foot 2
-          DEF-r_toe.{s}, toe
-            DEF-r_hoof.{s}, hoof
+ORG-spine, pelvis > DEF-thigh.{s}, thigh > DEF-lower_leg.{s}, shin > DEF-hind_foot.{s}, foot 1
+  DEF-hind_foot.{s}.001, foot 2 > DEF-r_toe.{s}, toe > DEF-r_hoof.{s}, hoof
 """,
         (
             "LEG: DEF-thigh.{s}, DEF-lower_leg.{s}, DEF-hind_foot.{s}, +DEF-hind_foot.{s}.001 > "
@@ -644,13 +499,8 @@ ORG-spine, pelvis
         "four legs, FrontUpperLeg",
         """
 Pelvis, pelvis
-  Chest, chest
-    FrontUpperLeg.{s}, front thigh
-      FrontLowerLeg.{s}, low front shin
-        FrontPaw.{s}, front paw
-  HindUpperLeg.{s}, thigh
-    HindLowerLeg.{s}, low shin
-      HindPaw.{s}, paw
+  Chest, chest > FrontUpperLeg.{s}, front thigh > FrontLowerLeg.{s}, low front shin > FrontPaw.{s}, front paw
+  HindUpperLeg.{s}, thigh > HindLowerLeg.{s}, low shin > HindPaw.{s}, paw
 """,
         (
             "LEG HIND: HindUpperLeg.{s}, HindLowerLeg.{s} > HindPaw.{s}",
@@ -662,13 +512,8 @@ Pelvis, pelvis
         "four legs, upper_leg_front",
         """
 pelvis, pelvis
-  chest, chest
-    upper_leg_front_{s}, front thigh
-      lower_leg_front_{s}, low front shin
-        foot_front_{s}, front paw
-  upper_leg_back_{s}, thigh
-    lower_leg_back_{s}, low shin
-      foot_back_{s}, paw
+  chest, chest > upper_leg_front_{s}, front thigh > lower_leg_front_{s}, low front shin > foot_front_{s}, front paw
+  upper_leg_back_{s}, thigh > lower_leg_back_{s}, low shin > foot_back_{s}, paw
 """,
         (
             "LEG HIND: upper_leg_back_{s}, lower_leg_back_{s} > foot_back_{s}",
@@ -682,18 +527,10 @@ pelvis, pelvis
 Character1_Hips, pelvis
   Character1_Spine, chest
     Character1_Head, head
-    Character1_{s}Shoulder, shoulder
-      Character1_{s}Arm, upper arm 1
-        Character1_{s}ArmRoll, upper arm 2
-          Character1_{s}ForeArm, forearm
-            Character1_{s}Hand, hand
-              Character1_{s}HandIndex1, finger
-  Character1_{s}UpLeg, thigh 1
-    Character1_{s}UpLegRoll, thigh 2
-      Character1_{s}Leg, shin 1
-        Character1_{s}LegRoll, shin 2
-          Character1_{s}Foot, foot
-            Character1_{s}ToeBase, toe
+    Character1_{s}Shoulder, shoulder > Character1_{s}Arm, upper arm 1 > Character1_{s}ArmRoll, upper arm 2
+      Character1_{s}ForeArm, forearm > Character1_{s}Hand, hand > Character1_{s}HandIndex1, finger
+  Character1_{s}UpLeg, thigh 1 > Character1_{s}UpLegRoll, thigh 2 > Character1_{s}Leg, shin 1
+    Character1_{s}LegRoll, shin 2 > Character1_{s}Foot, foot > Character1_{s}ToeBase, toe
 """,
         (
             "LEG: Character1_{s}UpLeg, +Character1_{s}UpLegRoll, Character1_{s}Leg, +Character1_{s}LegRoll > "
@@ -705,15 +542,10 @@ Character1_Hips, pelvis
     Family(
         "MakeHuman, a thigh split where it bends",
         """
-root, pelvis
-  pelvis.{s}, to the hip
-    upperleg01.{s}, bent thigh 1
-      upperleg02.{s}, bent thigh 2
-        lowerleg01.{s}, shin 1
-          lowerleg02.{s}, shin 2
-            foot.{s}, foot
-              toe1-1.{s}, toe
-              toe2-1.{s}, toe
+root, pelvis > pelvis.{s}, to the hip > upperleg01.{s}, bent thigh 1 > upperleg02.{s}, bent thigh 2
+  lowerleg01.{s}, shin 1 > lowerleg02.{s}, shin 2 > foot.{s}, foot
+    toe1-1.{s}, toe
+    toe2-1.{s}, toe
 """,
         ("LEG: upperleg01.{s}, +upperleg02.{s}, lowerleg01.{s}, +lowerleg02.{s} > foot.{s}",),
     ),
@@ -721,19 +553,9 @@ root, pelvis
         "MakeHuman capture",
         """
 Root, pelvis
-  Spine1, chest
-    __Clavicle_{s}, stub
-      Clavicle_{s}, shoulder
-        UpArm_{s}, upper arm
-          LoArm_{s}, forearm
-            Hand_{s}, hand
-              __Index1_{s}, finger
-  Hips, pelvis
-    __UpLeg_{s}, to the hip
-      UpLeg_{s}, thigh
-        LoLeg_{s}, shin
-          Foot_{s}, foot
-            Toe_{s}, toe
+  Spine1, chest > __Clavicle_{s}, stub > Clavicle_{s}, shoulder > UpArm_{s}, upper arm > LoArm_{s}, forearm
+    Hand_{s}, hand > __Index1_{s}, finger
+  Hips, pelvis > __UpLeg_{s}, to the hip > UpLeg_{s}, thigh > LoLeg_{s}, shin > Foot_{s}, foot > Toe_{s}, toe
 """,
         ("LEG: UpLeg_{s}, LoLeg_{s} > Foot_{s}, Toe_{s}", "ARM: UpArm_{s}, LoArm_{s} > Hand_{s}"),
     ),
@@ -743,13 +565,8 @@ Root, pelvis
 MidHip, pelvis
   Neck, chest
     Nose, head
-    {s}Shoulder, to the shoulder
-      {s}Elbow, upper arm
-        {s}Wrist, forearm
-  {s}Hip, to the hip
-    {s}Knee, thigh
-      {s}Ankle, shin
-        {s}BigToe, foot
+    {s}Shoulder, to the shoulder > {s}Elbow, upper arm > {s}Wrist, forearm
+  {s}Hip, to the hip > {s}Knee, thigh > {s}Ankle, shin > {s}BigToe, foot
 """,
         ("LEG: {s}Knee, {s}Ankle > {s}BigToe", "ARM: {s}Elbow, {s}Wrist > "),
     ),
@@ -759,33 +576,17 @@ MidHip, pelvis
 Pelvis, pelvis
   Spine1, chest
     Head, head
-    {s}_Collar, shoulder
-      {s}_Shoulder, upper arm
-        {s}_Elbow, forearm
-          {s}_Wrist, hand
-            {s}_Hand, finger
-  {s}_Hip, thigh
-    {s}_Knee, shin
-      {s}_Ankle, foot
-        {s}_Foot, toe
+    {s}_Collar, shoulder > {s}_Shoulder, upper arm > {s}_Elbow, forearm > {s}_Wrist, hand > {s}_Hand, finger
+  {s}_Hip, thigh > {s}_Knee, shin > {s}_Ankle, foot > {s}_Foot, toe
 """,
         ("LEG: {s}_Hip, {s}_Knee > {s}_Ankle, {s}_Foot", "ARM: {s}_Shoulder, {s}_Elbow > {s}_Wrist"),
     ),
     Family(
         "Poser",
         """
-BODY, ground
-  hip, pelvis
-    abdomen, chest
-      {s}Collar, shoulder
-        {s}Shldr, upper arm
-          {s}ForeArm, forearm
-            {s}Hand, hand
-    {s}Buttock, buttock
-      {s}Thigh, thigh
-        {s}Shin, shin
-          {s}Foot, foot
-            {s}Toe, toe
+BODY, ground > hip, pelvis
+  abdomen, chest > {s}Collar, shoulder > {s}Shldr, upper arm > {s}ForeArm, forearm > {s}Hand, hand
+  {s}Buttock, buttock > {s}Thigh, thigh > {s}Shin, shin > {s}Foot, foot > {s}Toe, toe
 """,
         ("LEG: {s}Thigh, {s}Shin > {s}Foot, {s}Toe", "ARM: {s}Shldr, {s}ForeArm > {s}Hand"),
         sides=("l", "r"),
@@ -794,17 +595,9 @@ BODY, ground
         "motion capture, lfemur",
         """
 root, pelvis
-  {s}hipjoint, to the hip
-    {s}femur, thigh
-      {s}tibia, shin
-        {s}foot, foot
-          {s}toes, toe
-  thorax, chest
-    {s}clavicle, shoulder
-      {s}humerus, upper arm
-        {s}radius, forearm
-          {s}wrist, hand
-            {s}hand, finger
+  {s}hipjoint, to the hip > {s}femur, thigh > {s}tibia, shin > {s}foot, foot > {s}toes, toe
+  thorax, chest > {s}clavicle, shoulder > {s}humerus, upper arm > {s}radius, forearm > {s}wrist, hand
+    {s}hand, finger
 """,
         ("LEG: {s}femur, {s}tibia > {s}foot, {s}toes", "ARM: {s}humerus, {s}radius > {s}wrist"),
         sides=("l", "r"),
@@ -813,51 +606,26 @@ root, pelvis
         "MikuMikuDance",
         """
 全ての親, ground
-  下半身, pelvis
-    {s}足, thigh
-      {s}ひざ, shin
-        {s}足首, foot
-          {s}つま先, toe
-  上半身, pelvis
-    {s}肩, shoulder
-      {s}腕, upper arm 1
-        {s}腕捩, upper arm 2
-          {s}ひじ, forearm
-            {s}手首, hand
+  下半身, pelvis > {s}足, thigh > {s}ひざ, shin > {s}足首, foot > {s}つま先, toe
+  上半身, pelvis > {s}肩, shoulder > {s}腕, upper arm 1 > {s}腕捩, upper arm 2 > {s}ひじ, forearm > {s}手首, hand
 """,
         ("LEG: {s}足, {s}ひざ > {s}足首, {s}つま先", "ARM: {s}腕, +{s}腕捩, {s}ひじ > {s}手首"),
         sides=("左", "右"),
         decoys="""
-下半身, pelvis
-  {s}足D, thigh
-    {s}ひざD, shin
-      {s}足首D, foot
-        {s}足先EX, toe
-全ての親, ground
-  {s}足IK親, ground
-    {s}足IK, foot
-      {s}つま先IK, toe
+下半身, pelvis > {s}足D, thigh > {s}ひざD, shin > {s}足首D, foot > {s}足先EX, toe
+全ての親, ground > {s}足IK親, ground > {s}足IK, foot > {s}つま先IK, toe
 """,
     ),
     Family(
         "MB-Lab",
         """
-root, ground
-  pelvis, pelvis
-    spine01, chest
-      clavicle_{s}, shoulder
-        upperarm_{s}, upper arm
-          lowerarm_{s}, forearm
-            hand_{s}, hand
-    thigh_{s}, thigh
-      calf_{s}, shin
-        foot_{s}, foot
-          toes_{s}, toe
+root, ground > pelvis, pelvis
+  spine01, chest > clavicle_{s}, shoulder > upperarm_{s}, upper arm > lowerarm_{s}, forearm > hand_{s}, hand
+  thigh_{s}, thigh > calf_{s}, shin > foot_{s}, foot > toes_{s}, toe
 """,
         ("LEG: thigh_{s}, calf_{s} > foot_{s}, toes_{s}", "ARM: upperarm_{s}, lowerarm_{s} > hand_{s}"),
         decoys="""
-thigh_{s}, thigh
-  thigh_twist_{s}, thigh 2
+thigh_{s}, thigh > thigh_twist_{s}, thigh 2
 calf_{s}, shin
   calf_twist_{s}, shin 2
   rot_helper01_{s}, shin 2
@@ -866,17 +634,9 @@ calf_{s}, shin
     Family(
         "KayKit, short legs and large feet",
         """
-root, ground
-  hips, pelvis
-    chest, chest
-      upperarm.{s}, upper arm
-        lowerarm.{s}, forearm
-          wrist.{s}, hand
-            hand.{s}, finger
-    upperleg.{s}, short thigh
-      lowerleg.{s}, short shin
-        foot.{s}, large foot
-          toes.{s}, large toe
+root, ground > hips, pelvis
+  chest, chest > upperarm.{s}, upper arm > lowerarm.{s}, forearm > wrist.{s}, hand > hand.{s}, finger
+  upperleg.{s}, short thigh > lowerleg.{s}, short shin > foot.{s}, large foot > toes.{s}, large toe
 """,
         ("LEG: upperleg.{s}, lowerleg.{s} > foot.{s}, toes.{s}", "ARM: upperarm.{s}, lowerarm.{s} > wrist.{s}"),
         sides=("l", "r"),
@@ -884,15 +644,11 @@ root, ground
     Family(
         "feet and shins with straps",
         """
-Hips, pelvis
-  {s}_thigh, thigh
-    {s}_shin, shin
-      foot_lamp_{s}, strap
-      foot_rope_{s}, strap
-      foot_{s}, foot
-        toe_{s}, toe
-      shin_strap_{s}, strap
-        shin_buckle_{s}, strap
+Hips, pelvis > {s}_thigh, thigh > {s}_shin, shin
+  foot_lamp_{s}, strap
+  foot_rope_{s}, strap
+  foot_{s}, foot > toe_{s}, toe
+  shin_strap_{s}, strap > shin_buckle_{s}, strap
 """,
         ("LEG: {s}_thigh, {s}_shin > foot_{s}, toe_{s}",),
     ),
@@ -901,19 +657,11 @@ Hips, pelvis
         """
 Bone, ground
   Foot.{s}, foot
-  Body, pelvis
-    Torso, chest
-      Shoulder.{s}, shoulder
-        UpperArm.{s}, upper arm
-          LowerArm.{s}, forearm
-            Palm1.{s}, palm
-              Ring1.{s}, finger
-            Palm2.{s}, hand
-              Middle1.{s}, finger
-            Palm3.{s}, palm 2
-              Index1.{s}, finger
-  UpperLeg.{s}, thigh
-    LowerLeg.{s}, shin
+  Body, pelvis > Torso, chest > Shoulder.{s}, shoulder > UpperArm.{s}, upper arm > LowerArm.{s}, forearm
+    Palm1.{s}, palm > Ring1.{s}, finger
+    Palm2.{s}, hand > Middle1.{s}, finger
+    Palm3.{s}, palm 2 > Index1.{s}, finger
+  UpperLeg.{s}, thigh > LowerLeg.{s}, shin
   PoleTarget.{s}, knee pole
 """,
         ("LEG: UpperLeg.{s}, LowerLeg.{s} > ~Foot.{s}", "ARM: UpperArm.{s}, LowerArm.{s} > ~Palm1.{s}"),
@@ -923,11 +671,8 @@ Bone, ground
         """
 MASTER, ground
   hip, pelvis
-    chest, chest
-      {s}-arm, upper arm
-        {s}-forearm, forearm
-    {s}-thigh, thigh
-      {s}-leg, shin
+    chest, chest > {s}-arm, upper arm > {s}-forearm, forearm
+    {s}-thigh, thigh > {s}-leg, shin
   {s}-ARMCONTROL, hand
   {s}-LEGORIENT, knee pole
 """,
@@ -938,13 +683,8 @@ MASTER, ground
         "boots and fists",
         """
 pelvis, pelvis
-  chest, chest
-    {s}_uparm, upper arm
-      {s}_loarm, forearm
-        {s}_fist, hand
-  {s}_upleg, thigh
-    {s}_loleg, shin
-      {s}_boot, foot
+  chest, chest > {s}_uparm, upper arm > {s}_loarm, forearm > {s}_fist, hand
+  {s}_upleg, thigh > {s}_loleg, shin > {s}_boot, foot
 """,
         ("LEG: {s}_upleg, {s}_loleg > {s}_boot", "ARM: {s}_uparm, {s}_loarm > {s}_fist"),
     ),
@@ -952,14 +692,8 @@ pelvis, pelvis
         "a troll with long arms",
         """
 pelvis, pelvis
-  chest, chest
-    upperarm_{s}, upper arm
-      forearm_{s}, long forearm
-        hand_{s}, low hand
-  thigh_{s}, thigh
-    shin_{s}, shin
-      foot_{s}, foot
-        toe_{s}, toe
+  chest, chest > upperarm_{s}, upper arm > forearm_{s}, long forearm > hand_{s}, low hand
+  thigh_{s}, thigh > shin_{s}, shin > foot_{s}, foot > toe_{s}, toe
 """,
         ("LEG: thigh_{s}, shin_{s} > foot_{s}, toe_{s}", "ARM: upperarm_{s}, forearm_{s} > hand_{s}"),
     ),
@@ -969,13 +703,8 @@ pelvis, pelvis
 torso_joint_1, pelvis
   torso_joint_2, chest
     neck_joint_1, head
-    arm_joint_{s}_1, upper arm
-      arm_joint_{s}_2, forearm
-        arm_joint_{s}_3, hand
-  leg_joint_{s}_1, thigh
-    leg_joint_{s}_2, shin
-      leg_joint_{s}_3, foot
-        leg_joint_{s}_5, toe
+    arm_joint_{s}_1, upper arm > arm_joint_{s}_2, forearm > arm_joint_{s}_3, hand
+  leg_joint_{s}_1, thigh > leg_joint_{s}_2, shin > leg_joint_{s}_3, foot > leg_joint_{s}_5, toe
 """,
         (
             "LEG: leg_joint_{s}_1, leg_joint_{s}_2 > leg_joint_{s}_3, leg_joint_{s}_5",
@@ -985,16 +714,9 @@ torso_joint_1, pelvis
     Family(
         "numbered joints of a fox",
         """
-b_Root, ground
-  b_Hip_01, pelvis
-    b_Spine01, chest
-      b_{s}UpperArm, front thigh
-        b_{s}ForeArm, low front shin
-          b_{s}Hand, front paw
-    b_{s}Leg01, thigh
-      b_{s}Leg02, shin
-        b_{s}Foot01, foot
-          b_{s}Foot02, toe
+b_Root, ground > b_Hip_01, pelvis
+  b_Spine01, chest > b_{s}UpperArm, front thigh > b_{s}ForeArm, low front shin > b_{s}Hand, front paw
+  b_{s}Leg01, thigh > b_{s}Leg02, shin > b_{s}Foot01, foot > b_{s}Foot02, toe
 """,
         (
             "LEG HIND: b_{s}Leg01, b_{s}Leg02, b_{s}Foot01 > b_{s}Foot02",
@@ -1007,16 +729,9 @@ b_Root, ground
         "a wolf whose paws follow bones without a parent",
         """
 Body, pelvis
-  Torso, chest
-    FrontShoulder.{s}, shoulder
-      FrontUpperLeg.{s}, front thigh
-        FrontLowerLeg.{s}, low front shin
-  BackShoulder.{s}, hip
-    BackLeg.{s}, thigh
-      BackUpperLeg.{s}, shin
-        BackLowerLeg.{s}, foot
-IKBackLeg.{s}, toe
-  FFB.{s}, hoof
+  Torso, chest > FrontShoulder.{s}, shoulder > FrontUpperLeg.{s}, front thigh > FrontLowerLeg.{s}, low front shin
+  BackShoulder.{s}, hip > BackLeg.{s}, thigh > BackUpperLeg.{s}, shin > BackLowerLeg.{s}, foot
+IKBackLeg.{s}, toe > FFB.{s}, hoof
 IKFrontLeg.{s}, front paw
 """,
         (
@@ -1029,14 +744,8 @@ IKFrontLeg.{s}, front paw
         "a lizard with little arms",
         """
 Root, pelvis
-  Torso, chest
-    FrontUpperLeg.{s}, little arm
-      FrontLowerLeg.{s}, little forearm
-        FrontFoot.{s}, little hand
-  BackUpperLeg.{s}, thigh
-    BackLowerLeg.{s}, shin
-      BackFoot.{s}, foot
-        BackToes.{s}, toe
+  Torso, chest > FrontUpperLeg.{s}, little arm > FrontLowerLeg.{s}, little forearm > FrontFoot.{s}, little hand
+  BackUpperLeg.{s}, thigh > BackLowerLeg.{s}, shin > BackFoot.{s}, foot > BackToes.{s}, toe
 """,
         (
             "LEG: BackUpperLeg.{s}, BackLowerLeg.{s}, BackFoot.{s} > BackToes.{s}",
@@ -1048,15 +757,11 @@ Root, pelvis
         "a bird",
         """
 Root, pelvis
-  Spine, chest
-    Wing1.{s}, little arm
-      Wing2.{s}, little forearm
-  Thigh.{s}, thigh
-    Shin.{s}, shin
-      Foot.{s}, tarsus
-        Toe1.{s}, toe 1
-        Toe2.{s}, toe 2
-        Toe3.{s}, toe 3
+  Spine, chest > Wing1.{s}, little arm > Wing2.{s}, little forearm
+  Thigh.{s}, thigh > Shin.{s}, shin > Foot.{s}, tarsus
+    Toe1.{s}, toe 1
+    Toe2.{s}, toe 2
+    Toe3.{s}, toe 3
 """,
         ("LEG: Thigh.{s}, Shin.{s}, Foot.{s} > ~Toe2.{s}",),
         places="beast",
@@ -1067,18 +772,10 @@ Root, pelvis
 Root, body
   Body, body
     Abdomen, abdomen
-    FrontLeg.{s}, front 1
-      FrontLeg2.{s}, front 2
-        FrontLeg3.{s}, front 3
-    MidFrontLeg.{s}, mid front 1
-      MidFrontLeg2.{s}, mid front 2
-        MidFrontLeg3.{s}, mid front 3
-    MidBackLeg.{s}, mid back 1
-      MidBackLeg2.{s}, mid back 2
-        MidBackLeg3.{s}, mid back 3
-    BackLeg.{s}, back 1
-      BackLeg2.{s}, back 2
-        BackLeg3.{s}, back 3
+    FrontLeg.{s}, front 1 > FrontLeg2.{s}, front 2 > FrontLeg3.{s}, front 3
+    MidFrontLeg.{s}, mid front 1 > MidFrontLeg2.{s}, mid front 2 > MidFrontLeg3.{s}, mid front 3
+    MidBackLeg.{s}, mid back 1 > MidBackLeg2.{s}, mid back 2 > MidBackLeg3.{s}, mid back 3
+    BackLeg.{s}, back 1 > BackLeg2.{s}, back 2 > BackLeg3.{s}, back 3
   FrontFoot.{s}, front 4
   MidFrontFoot.{s}, mid front 4
   MidBackFoot.{s}, mid back 4

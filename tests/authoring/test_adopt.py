@@ -11,9 +11,9 @@ from mathutils import Matrix, Quaternion, Vector
 from ik_addon.authoring.adopt import Adopted, adopt, restore
 from ik_addon.authoring.blender_ik import adoptable, adopted_tips, is_adopted, resting
 from ik_addon.rig.blender.animation import animated_paths
-from ik_addon.rig.status.problems import problems_of
 from ik_addon.solvers import ChainError
 
+from ..helpers.blenders_ik import adopt_all, constrain, constraint_state
 from ..rig.rigs import (
     BoneSpec,
     Control,
@@ -47,7 +47,6 @@ from ..scenes import (
     linked,
     played,
     pose_of,
-    readable,
     second_chain,
     slide,
     whole_state,
@@ -57,18 +56,6 @@ PROMISED = 1e-4
 """Of a chain's length: how far adopting moves a joint where Blender's own solution meets its target."""
 SOLVED = 1e-3
 """Of a chain's length: farther from a target in reach, Blender's own solution is none, and no chain can repeat it."""
-
-
-def constrain(rig: Rig, pole_angle: float = 0.0, **settings: object) -> bpy.types.Constraint:
-    """Give a rig's chain Blender's own IK, with the rig's target and pole."""
-    ik = rig.tip.constraints.new("IK")
-    ik.target, ik.subtarget, ik.chain_count = rig.target.ob, rig.target.bone, len(rig.bones)
-    if rig.pole:
-        ik.pole_target, ik.pole_subtarget, ik.pole_angle = rig.pole.ob, rig.pole.bone, pole_angle
-    for name, value in settings.items():
-        setattr(ik, name, value)
-    update()
-    return ik
 
 
 def constrained_leg(pole: bool = True, pole_angle: float = 0.4, knee: float = 0.2, **settings: object) -> Rig:
@@ -97,15 +84,6 @@ def solved_by_blender(seed: int, count: int, with_pole: bool) -> tuple[Rig, floa
     raise AssertionError("Blender met none of a hundred targets")
 
 
-def adopt_all(ob: bpy.types.Object) -> tuple[Adopted, ...]:
-    done = adopt(bpy.context, adoptable(ob.pose.bones))
-    assert done.left == ()
-    adopted = done.adopted
-    tips = [chain.tip for chain in adopted]
-    assert problems_of(ob, tips, bpy.context.evaluated_depsgraph_get()) == {}
-    return adopted
-
-
 def adopt_one(ob: bpy.types.Object) -> Adopted:
     [adopted] = adopt_all(ob)
     return adopted
@@ -118,12 +96,6 @@ def moved(ob: bpy.types.Object, before: dict[str, Matrix], length: float) -> flo
         tail = Vector((0.0, ob.data.bones[name].length, 0.0))
         ways += [(matrix @ point - before[name] @ point).length for point in (Vector(), tail)]
     return max(ways) / length
-
-
-def constraint_state(ik: bpy.types.Constraint) -> dict:
-    """All of a constraint; the errors are results of the last evaluation and no settings."""
-    names = [rna.identifier for rna in ik.bl_rna.properties if not rna.identifier.startswith(("error_", "rna_", "is_"))]
-    return {name: readable(getattr(ik, name)) for name in names}
 
 
 # No bone moves

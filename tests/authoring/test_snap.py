@@ -10,6 +10,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ik_addon.authoring.snap import pose_snapped, snap_pose, snap_targets, targets_snapped
 from ik_addon.solvers import ChainError
 
+from ..helpers.feet import animated_foot, footed_leg, random_footed
 from ..rig.keys import FRAMES, key, key_rotation
 from ..rig.rigs import (
     ROTATION_MODES,
@@ -28,7 +29,6 @@ from ..rig.rigs import (
     set_rotation,
     update,
 )
-from ..rig.test_foot import animated_foot, footed_leg, random_footed
 from ..scenes import (
     EXACT,
     action_state,

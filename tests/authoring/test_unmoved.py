@@ -12,10 +12,10 @@ from mathutils import Quaternion, Vector
 from ik_addon.authoring import controls, rigging
 from ik_addon.authoring.controls import ALLOWED, VISIBLE
 
+from ..helpers.everything import differences, everything
 from ..rig.rigs import leg, new_empty, update
 from ..scenes import pose_of, select, select_bones
 from .skeletons import FAMILIES, armature_of
-from .test_all_or_nothing import differences, everything
 
 LENGTH = 2.0 * (1.0 + 0.2**2) ** 0.5
 """Of the leg of rigs.py."""

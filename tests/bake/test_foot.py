@@ -8,9 +8,9 @@ from mathutils import Vector
 
 from ik_addon.bake import bake, chains_of
 
+from ..helpers.feet import animated_foot, follow, footed_leg
 from ..rig.keys import key
 from ..rig.rigs import Control, Rig, random_rotation, set_rotation
-from ..rig.test_foot import animated_foot, follow, footed_leg
 from ..scenes import (
     EXACT,
     action_state,

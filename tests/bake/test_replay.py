@@ -3,16 +3,15 @@
 import ast
 from itertools import pairwise
 from math import cos, pi, sin
-from pathlib import Path
 
 import bpy
 import pytest
 from mathutils import Vector
 
-import ik_addon
 from ik_addon.bake import bake, baking, chains_of
 from ik_addon.rig.live import handlers as live
 
+from ..helpers.sources import add_on_sources, parsed
 from ..rig.keys import FK_KEYS, animated_rig, key
 from ..rig.rigs import ROTATION_MODES, Control, leg, random_rig, update
 from ..scenes import (
@@ -353,15 +352,9 @@ def test_the_handlers_keep_still_while_frames_are_stepped(monkeypatch):
 
 def test_no_key_is_inserted_one_by_one():
     # A hand that drags a gizmo may set one, and one that switches between FK and IK.
-    rooms = [*Path(ik_addon.__file__).parent.glob("*")]
-    sources = (
-        path
-        for room in rooms
-        if room.name in ("rig", "bake", "authoring")
-        for path in room.rglob("*.py")
-        if path.parts[-2:] != ("authoring", "keys.py")
-    )
-    nodes = (node for path in sources for node in ast.walk(ast.parse(path.read_text())))
+    rooms, switch = ("rig/", "bake/", "authoring/"), "authoring/keys.py"
+    sources = [text for path, text in add_on_sources().items() if path.startswith(rooms) and path != switch]
+    nodes = [node for text in sources for node in ast.walk(parsed(text))]
     names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     assert "foreach_set" in names
     assert "keyframe_insert" not in names

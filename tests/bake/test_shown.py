@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import addon_utils
 import bpy
@@ -12,130 +13,47 @@ from ik_addon.bake.certificate import certificate_of, verdict_on_targets
 from ik_addon.bake.report import words
 from ik_addon.rig.status.states import states_of
 
+from ..changes import AHEAD, CHANGES, made
+from ..helpers.feet import footed_leg
+from ..helpers.films import frames_gone_to
+from ..helpers.movers import drive, held_by, turning
 from ..rig.rigs import Control, Rig, leg, new_empty
-from ..rig.test_foot import footed_leg
-from ..scenes import EXACT, farthest_apart, go_to, key_fk, missed_world, played, slide, walking_leg
-from .test_collecting import drive, frames_gone_to, held_by, turning
+from ..scenes import EXACT, farthest_apart, go_to, missed_world, played, slide, walking_leg
 
 FRAMES = range(1, 13)
-SCENES: dict[str, Callable[[], Rig]] = {}
-CIRCLES: set[str] = set()
-"""Scenes in which a chain follows what it moves itself."""
+MOVED = [name for name, change in CHANGES.items() if change.moved]
+CIRCLES = {name for name in MOVED if CHANGES[name].drifts}
+"""In which a chain follows what it moves itself."""
 
 
-def scene(build):
-    SCENES[build.__name__] = build
-    return build
-
-
-def circle(build):
-    CIRCLES.add(build.__name__)
-    return scene(build)
-
-
-# What moves a leg after its chain
-
-
-@scene
-def the_rotation_of_its_shin_is_copied():
+def moved(name: str) -> Rig:
+    """A leg that is moved after its chain."""
     rig = walking_leg()
-    held_by(rig.tip, turning(), "COPY_ROTATION").influence = 0.4
-    return rig
-
-
-@scene
-def the_rotation_of_its_shin_is_limited():
-    rig = walking_leg()
-    limit = rig.tip.constraints.new("LIMIT_ROTATION")
-    limit.use_limit_x, limit.min_x, limit.max_x, limit.owner_space = True, 0.0, 0.3, "LOCAL"
-    return rig
-
-
-@scene
-def its_shin_looks_at_something():
-    rig = walking_leg()
-    held_by(rig.tip, new_empty("looked at", (0.5, -2.0, 0.0)), "DAMPED_TRACK")
-    return rig
-
-
-@scene
-def the_transforms_of_its_thigh_are_copied():
-    rig = walking_leg()
-    held_by(rig.ob.pose.bones["thigh"], turning(), "COPY_TRANSFORMS").influence = 0.3
-    return rig
-
-
-@scene
-def a_constraint_that_begins_later():
-    rig = walking_leg()
-    constraint = held_by(rig.tip, new_empty("looked at", (0.5, -2.0, 0.0)), "DAMPED_TRACK")
-    for frame, influence in ((1, 0.0), (6, 0.0), (12, 0.8)):
-        constraint.influence = influence
-        constraint.keyframe_insert("influence", frame=frame)
+    CHANGES[name](rig)
     go_to(1)
     return rig
 
 
-@scene
-def a_constraint_that_is_muted_at_first():
-    rig = walking_leg()
-    constraint = held_by(rig.tip, new_empty("looked at", (0.5, -2.0, 0.0)), "DAMPED_TRACK")
-    for frame in FRAMES:
-        constraint.mute = frame < 9
-        constraint.keyframe_insert("mute", frame=frame)
-    go_to(1)
-    return rig
-
-
-@scene
-def blenders_own_ik_on_its_foot():
-    rig = walking_leg()
-    constraint = held_by(rig.ob.pose.bones["foot"], new_empty("pulled to", (0.4, -0.5, 0.6)), "IK")
-    constraint.chain_count = 3
-    for frame, influence in ((1, 0.0), (6, 0.0), (12, 1.0)):
-        constraint.influence = influence
-        constraint.keyframe_insert("influence", frame=frame)
-    go_to(1)
-    return rig
-
-
-@circle
-def hips_that_follow_the_foot_a_bit():
-    rig = walking_leg()
-    held_by(rig.ob.pose.bones["hips"], rig.ob, bone="foot").influence = 0.1
-    return rig
-
-
-@circle
-def a_target_that_follows_the_foot_a_bit():
-    rig = walking_leg()
-    held_by(rig.target.ob, rig.ob, bone="foot").influence = 0.3
-    return rig
-
-
-@scene
-def a_target_on_the_foot_of_a_leg_that_is_moved():
-    other = the_rotation_of_its_shin_is_copied()
+def a_second_leg_on_the_foot(build: Callable[[Rig, Rig], None]) -> Rig:
+    """Of a leg that is moved."""
+    other = moved("the_rotation_of_its_shin_is_copied")
     rig = leg("second", 0.4)
-    rig.target.ob.parent, rig.target.ob.parent_type, rig.target.ob.parent_bone = other.ob, "BONE", "foot"
-    rig.target.ob.location = (0.0, 0.0, 0.0)
+    build(rig, other)
     rig.enable()
     return rig
 
 
-@scene
-def a_chain_of_bones_that_have_keys():
-    rig = the_rotation_of_its_shin_is_copied()
-    key_fk(rig)
-    return rig
+def a_target_on_the_foot_of_a_leg_that_is_moved() -> Rig:
+    def parent(rig: Rig, other: Rig) -> None:
+        rig.target.ob.parent, rig.target.ob.parent_type, rig.target.ob.parent_bone = other.ob, "BONE", "foot"
+        rig.target.ob.location = (0.0, 0.0, 0.0)
+
+    return a_second_leg_on_the_foot(parent)
 
 
-@scene
-def a_chain_that_stretches():
-    rig = walking_leg(reach="STRETCH")
-    slide(rig.target.ob, (0.0, -0.6, 0.5), (0.2, 0.5, -0.4))
-    held_by(rig.tip, new_empty("looked at", (0.5, -2.0, 0.0)), "DAMPED_TRACK").influence = 0.5
-    return rig
+SCENES = {name: partial(moved, name) for name in MOVED} | {
+    "a_leg_on_another": a_target_on_the_foot_of_a_leg_that_is_moved
+}
 
 
 def only_chain(report: dict) -> dict:
@@ -179,6 +97,17 @@ def test_what_moves_a_leg_afterwards_is_in_its_errors(name):
     assert chain["moved_frames"]
     assert bpy.context.scene.frame_current == 1
     assert as_shown(rig) == pytest.approx(missed, abs=same)
+
+
+UNMOVED = [change for change in CHANGES.values() if not change.moved and change.live == AHEAD]
+
+
+@pytest.mark.parametrize("change", UNMOVED, ids=str)
+def test_of_a_chain_that_nothing_moves_afterwards_nothing_is_said(change):
+    rig = made(str(change))
+    at_the_start()
+    for chain in check(bpy.context, chains_of([rig.ob]), FRAMES)["files"][0]["chains"]:
+        assert not chain["moved_frames"]
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 1e-6])
@@ -242,11 +171,7 @@ def a_driven_scale() -> Rig:
 
 
 def a_target_constrained_to_the_foot_of_a_leg_that_is_moved() -> Rig:
-    other = the_rotation_of_its_shin_is_copied()
-    rig = leg("second", 0.4)
-    held_by(rig.target.ob, other.ob, bone="foot")
-    rig.enable()
-    return rig
+    return a_second_leg_on_the_foot(lambda rig, other: held_by(rig.target.ob, other.ob, bone="foot"))
 
 
 @pytest.mark.parametrize("build", [a_driven_scale, a_target_constrained_to_the_foot_of_a_leg_that_is_moved])
@@ -378,7 +303,7 @@ def test_a_bone_that_another_add_on_begins_to_move_later_is_baked_as_live(event)
 
 
 def test_a_constraint_that_was_not_thought_of_is_seen_where_the_scene_stands(monkeypatch):
-    rig = the_rotation_of_its_shin_is_copied()
+    rig = moved("the_rotation_of_its_shin_is_copied")
     missed = as_shown(rig)
     monkeypatch.setattr(collecting, "moved_afterwards", lambda _, with_idle: set())
     assert_is_as_shown(only_chain(check(bpy.context, chains_of([rig.ob]), FRAMES)), missed)
@@ -419,7 +344,7 @@ def test_frames_are_not_played_for_what_moves_no_bone_of_the_chain(build):
 
 
 def test_that_a_chain_is_moved_is_said():
-    rig = a_constraint_that_is_muted_at_first()
+    rig = moved("a_constraint_that_is_muted_at_first")
     report = check(bpy.context, chains_of([rig.ob]), FRAMES)
     assert only_chain(report)["moved_frames"] == [[9, 12]]
     assert words(only_chain(report)).endswith(", moved by a constraint, driver or add-on at 9 to 12")

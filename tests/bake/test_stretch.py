@@ -10,9 +10,7 @@ from mathutils import Matrix, Vector
 from ik_addon.bake import bake, chains_of
 from ik_addon.solvers import ChainError
 
-from ..rig.keys import key
-from ..rig.rigs import Rig, leg, matrix_difference, update
-from ..rig.test_stretch import (
+from ..helpers.stretching import (
     SCALE_KEYS,
     add_end_bones,
     empty_scene,
@@ -21,6 +19,8 @@ from ..rig.test_stretch import (
     scales,
     two_in_line,
 )
+from ..rig.keys import key
+from ..rig.rigs import Rig, leg, matrix_difference, update
 from ..scenes import (
     EXACT,
     Poses,

@@ -6,8 +6,8 @@ import pytest
 
 from ik_addon import command_line
 
+from ..helpers.commands import sliding
 from ..planting import bvh, clips
-from ..test_plant_command import sliding
 from .shots import PATH, measured, names, read, save_shots, status_of
 
 pytestmark = pytest.mark.slow

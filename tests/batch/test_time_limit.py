@@ -13,8 +13,7 @@ from ik_addon.authoring.rigging import rig_legs
 from ik_addon.bake import saving as stopping
 from ik_addon.planting.scene import whole_clip
 
-from ..clips.test_file_to_file import films
-from ..clips.test_planted_clips import walking_clips
+from ..clips.characters import films, walking_clips
 from ..scenes import walking_leg
 from .shots import names, read
 
@@ -121,7 +120,7 @@ def test_who_raises_the_limit_goes_on(folder, in_time, capsys):
 
 
 def test_checked_clips_are_kept(folder, in_time):
-    from ik_addon.command_line import commands as checking
+    from ik_addon.planting.scene import checking
 
     walkers(rigged=True)
     in_time(checking, "checked", 1)
@@ -162,7 +161,7 @@ def test_an_armature_for_which_there_is_no_time_is_told_beside_the_others(folder
     bpy.ops.wm.save_as_mainfile(filepath=os.path.abspath("walkers.blend"))
     from ik_addon.command_line import commands as planting
 
-    in_time(planting, "clip_planted", 1)
+    in_time(planting, "clips_planted", 1)
     run("plant", "walkers.blend", "--output", "out.blend", "--frames", "1-40", *LIMIT)
     assert [entry["error"] for entry in read(Path("report.json"))] == [None, SENTENCE]
     assert SENTENCE in capsys.readouterr().err

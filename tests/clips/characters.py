@@ -2,14 +2,19 @@
 
 from collections.abc import Iterable, Sequence
 from math import pi, sin
+from pathlib import Path
 
 import bpy
 import numpy as np
+import pytest
 from mathutils import Euler
 
 from ik_addon.authoring.rigging import rig_legs
+from ik_addon.bake import formats
+from ik_addon.rig.blender.clips import Clip, clips_of, playing_alone
 
 from ..authoring.skeletons import FAMILIES, armature_of
+from ..helpers.once import once
 from ..rig.rigs import evaluated_copy, update
 from ..scenes import curve_bags, go_to, select
 
@@ -76,6 +81,7 @@ def numbered(count: int) -> list[str]:
     return [f"{kinds[k % len(kinds)]}.{k:03}" for k in range(count)]
 
 
+@once
 def rigged_character(as_bones: bool, **given: object) -> bpy.types.Object:
     """The same, rigged, and its feet lifted a little in every clip."""
     ob = new_character(**given)
@@ -123,3 +129,81 @@ def all_shown(ob: bpy.types.Object, suffix: str = "", names: Iterable[str] = AMO
 
 def farthest(a: Shown, b: Shown) -> float:
     return max(float(np.abs(a[name] - b[name]).max()) for name in a)
+
+
+CHARACTERS = Path(__file__).parents[3] / "shared" / "data" / "characters"
+
+
+def short(name: str) -> str:
+    """The name of a clip, as the importers of Blender 4.2 put the armature's before or after it."""
+    return name.rpartition("|")[2].removesuffix("_skeleton").removesuffix("_Robot rig").removesuffix("_root")
+
+
+def opened(path: Path) -> bpy.types.Object:
+    """The armature object of a file."""
+    formats.open_file(path)
+    return next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
+
+
+def ranges_of(path: Path) -> dict[str, tuple[float, float]]:
+    """By the names of a file's actions their frames."""
+    opened(path)
+    return {short(action.name): tuple(round(end, 3) for end in action.frame_range) for action in bpy.data.actions}
+
+
+def films(path: Path, frames: Iterable[int], names: Iterable[str] = ()) -> dict[str, np.ndarray]:
+    """By the name of a clip where bones are over the frames, in the world: (frames, bones, 3)."""
+    ob = opened(path)
+    return {short(clip.name): shown_in(ob, clip, frames, names) for clip in clips_of(ob)}
+
+
+def shown_in(ob: bpy.types.Object, clip: Clip, frames: Iterable[int], names: Iterable[str] = ()) -> np.ndarray:
+    with playing_alone([(ob, clip)]):
+        return heads(ob, frames, names)
+
+
+def heads(ob: bpy.types.Object, frames: Iterable[int], names: Iterable[str] = ()) -> np.ndarray:
+    rows = []
+    for frame in frames:
+        go_to(frame)
+        copy = evaluated_copy(ob)
+        rows.append([copy.matrix_world @ copy.pose.bones[name].head for name in names or copy.pose.bones.keys()])
+    return np.array(rows, float)
+
+
+as_bones = pytest.mark.parametrize(
+    "as_bones", [pytest.param(False, id="Empties"), pytest.param(True, marks=pytest.mark.slow, id="bones")]
+)
+
+
+def walking_clips() -> bpy.types.Object:
+    """The sliding walk, a second clip that goes less far, and one in which nobody stands."""
+    scene = Path(__file__).parents[2] / "sample_scenes" / "biped_capture.blend"
+    bpy.ops.wm.open_mainfile(filepath=str(scene), load_ui=True)
+    ob = bpy.data.objects["Robot rig"]
+    walk = ob.animation_data.action
+    walk.name, walk.use_fake_user = "walk", True
+    slow = walk.copy()
+    slow.name, slow.use_fake_user = "slow", True
+    flying = walk.copy()
+    flying.name, flying.use_fake_user = "flying", True
+    for action, change in ((slow, lambda co: 0.93 * co), (flying, lambda co: 30.0 * co)):
+        for curve in _root_curves(action):
+            for point in curve.keyframe_points:
+                point.co.y = change(point.co.y)
+            curve.update()
+    select(ob)
+    update()
+    return ob
+
+
+def walker(as_bones: bool) -> bpy.types.Object:
+    """The same, rigged."""
+    ob = walking_clips()
+    rig_legs(bpy.context, ob, as_bones=as_bones)
+    return ob
+
+
+def _root_curves(action):
+    curves = [curve for bag in curve_bags(action).values() for curve in bag.fcurves]
+    return [curve for curve in curves if curve.data_path.endswith("location")]

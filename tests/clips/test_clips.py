@@ -7,9 +7,10 @@ import pytest
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.authoring.snap import snap_targets
 from ik_addon.bake import chains_of
-from ik_addon.bake.baking import bake, checked
-from ik_addon.bake.clips import bake_clips, clips_checked, rigged_clips
+from ik_addon.bake.baking import bake
+from ik_addon.bake.clips import bake_clips, rigged_clips
 from ik_addon.bake.stepping import finish
+from ik_addon.planting.scene.checking import clips_checked
 from ik_addon.planting.scene.sources import is_planted, mark_source, source_of
 from ik_addon.rig.blender.armatures import armature_objects
 from ik_addon.rig.blender.clips import clip_name, clips_of, made_from, mark_made
@@ -44,9 +45,9 @@ def names_of(ob) -> list[str]:
     return sorted(clip_name(clip, clips) for clip in clips)
 
 
-def check_clips(ob, names=None) -> dict:
+def check_clips(ob, names="ALL") -> dict:
     chains = chains_of([ob])
-    return finish(clips_checked(ob, lambda frames: checked(bpy.context, chains, frames), names))
+    return finish(clips_checked(bpy.context, chains, [ob], names))
 
 
 # What a clip is
@@ -265,7 +266,7 @@ def test_every_baked_clip_is_saved(as_bones, strips, tmp_path):
 
 def test_the_chosen_clips_alone_are_baked():
     ob = rigged_character(True)
-    report = bake_clips(bpy.context, chains_of([ob]), names=["run"])
+    report = bake_clips(bpy.context, chains_of([ob]), clips=["run"])
     assert [entry["clip"] for entry in report["files"]] == ["run"]
     assert {action.name for action in bpy.data.actions} == {*AMOUNTS, "run baked"}
     assert ob.animation_data.action.name == "idle"
@@ -302,7 +303,7 @@ def test_checking_measures_each_clip_and_changes_nothing():
 def test_clips_that_are_none_are_named():
     ob = rigged_character(True)
     with pytest.raises(ChainError, match="Armature 'skeleton' has no clip 'jump', or its controls"):
-        bake_clips(bpy.context, chains_of([ob]), names=["jump"])
+        bake_clips(bpy.context, chains_of([ob]), clips=["jump"])
     ob.animation_data.action = None
     for action in list(bpy.data.actions):
         bpy.data.actions.remove(action)

@@ -15,16 +15,28 @@ from ik_addon.bake import formats
 from ik_addon.command_line import run
 from ik_addon.planting import plant_clips
 from ik_addon.planting.scene.sources import kept_settings
-from ik_addon.rig.blender.clips import Clip, clips_of, playing_alone
+from ik_addon.rig.blender.clips import clips_of, playing_alone
 
 from ..authoring.skeletons import FAMILIES, armature_of
 from ..rig.rigs import evaluated_copy, update
 from ..scenes import curve_bags, go_to, select
-from .characters import AMOUNTS, FRAMES, LIMBS, all_shown, rigged_character
+from .characters import (
+    AMOUNTS,
+    CHARACTERS,
+    FRAMES,
+    LIMBS,
+    all_shown,
+    films,
+    heads,
+    opened,
+    ranges_of,
+    rigged_character,
+    short,
+    shown_in,
+)
 
 pytestmark = pytest.mark.versions
 
-CHARACTERS = Path(__file__).parents[3] / "shared" / "data" / "characters"
 LEG = 0.9
 NEAR = 1e-4
 """Of a leg: what single precision and matrices in files leave."""
@@ -33,43 +45,6 @@ SLOW = pytest.mark.slow
 
 Clips = dict[str, dict[str, np.ndarray]]
 """By the name of a clip and of a bone, its matrices (frames, 4, 4) below its parent."""
-
-
-def short(name: str) -> str:
-    """The name of a clip, as the importers of Blender 4.2 put the armature's before or after it."""
-    return name.rpartition("|")[2].removesuffix("_skeleton").removesuffix("_Robot rig").removesuffix("_root")
-
-
-def opened(path: Path) -> bpy.types.Object:
-    """The armature object of a file."""
-    formats.open_file(path)
-    return next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
-
-
-def ranges_of(path: Path) -> dict[str, tuple[float, float]]:
-    """By the names of a file's actions their frames."""
-    opened(path)
-    return {short(action.name): tuple(round(end, 3) for end in action.frame_range) for action in bpy.data.actions}
-
-
-def films(path: Path, frames: Iterable[int], names: Iterable[str] = ()) -> dict[str, np.ndarray]:
-    """By the name of a clip where bones are over the frames, in the world: (frames, bones, 3)."""
-    ob = opened(path)
-    return {short(clip.name): shown_in(ob, clip, frames, names) for clip in clips_of(ob)}
-
-
-def shown_in(ob: bpy.types.Object, clip: Clip, frames: Iterable[int], names: Iterable[str] = ()) -> np.ndarray:
-    with playing_alone([(ob, clip)]):
-        return heads(ob, frames, names)
-
-
-def heads(ob: bpy.types.Object, frames: Iterable[int], names: Iterable[str] = ()) -> np.ndarray:
-    rows = []
-    for frame in frames:
-        go_to(frame)
-        copy = evaluated_copy(ob)
-        rows.append([copy.matrix_world @ copy.pose.bones[name].head for name in names or copy.pose.bones.keys()])
-    return np.array(rows, float)
 
 
 def locals_of(path: Path, frames: Iterable[int]) -> Clips:
@@ -200,7 +175,7 @@ def test_all_clips_of_a_file_are_planted_as_they_came(suffix, tmp_path, capfd):
     assert ranges_of(output) == ranges_of(source)
     # As it was before it was exported: then the feet stood, as the report says.
     ob = opened(source)
-    plant_clips(bpy.context, ob, keep_controls=False)
+    plant_clips(bpy.context, ob, "ALL", keep_controls=False)
     here = {short(clip.name): shown_in(ob, clip, FEET, FEET_BONES) for clip in clips_of(ob)}
     there = films(output, FEET, FEET_BONES)
     assert farthest({"walk": there["walk"], "slow": there["slow"]}, {"walk": here["walk"], "slow": here["slow"]}) < NEAR

@@ -10,9 +10,8 @@ from ik_addon.solvers import ChainError
 
 from ..rig.rigs import update
 from ..scenes import enter, go_to, whole_state, without_handlers
-from .characters import AMOUNTS, FRAMES, SLOTTED, all_shown, farthest, numbered, rigged_character, show
+from .characters import AMOUNTS, FRAMES, SLOTTED, all_shown, farthest, numbered, rigged_character, show, walker
 from .exporting import MODES, OF_ONE_CLIP, exported, film
-from .test_planted_clips import walker
 
 pytestmark = pytest.mark.versions
 

@@ -1,61 +1,24 @@
 """Plant Feet over several clips: feet stand in every one, and each is its own copy."""
 
 import re
-from pathlib import Path
 
 import bpy
 import numpy as np
 import pytest
 
 from ik_addon.authoring.controls import add_chain
-from ik_addon.authoring.rigging import rig_legs
 from ik_addon.authoring.snap import snap_targets
 from ik_addon.planting import last_report, plant
 from ik_addon.planting.scene.reading import leg_tips
 from ik_addon.rig.blender.clips import clip_name, clips_of
 
 from ..rig.rigs import BoneSpec, evaluated_copy, new_armature, update
-from ..scenes import curve_bags, go_to, select, without_handlers
+from ..scenes import go_to, select, without_handlers
+from .characters import as_bones, walker
 
 pytestmark = pytest.mark.versions
 
-as_bones = pytest.mark.parametrize(
-    "as_bones", [pytest.param(False, id="Empties"), pytest.param(True, marks=pytest.mark.slow, id="bones")]
-)
 FRAMES = range(1, 41)
-
-
-def walking_clips() -> bpy.types.Object:
-    """The sliding walk, a second clip that goes less far, and one in which nobody stands."""
-    scene = Path(__file__).parents[2] / "sample_scenes" / "biped_capture.blend"
-    bpy.ops.wm.open_mainfile(filepath=str(scene), load_ui=True)
-    ob = bpy.data.objects["Robot rig"]
-    walk = ob.animation_data.action
-    walk.name, walk.use_fake_user = "walk", True
-    slow = walk.copy()
-    slow.name, slow.use_fake_user = "slow", True
-    flying = walk.copy()
-    flying.name, flying.use_fake_user = "flying", True
-    for action, change in ((slow, lambda co: 0.93 * co), (flying, lambda co: 30.0 * co)):
-        for curve in _root_curves(action):
-            for point in curve.keyframe_points:
-                point.co.y = change(point.co.y)
-            curve.update()
-    select(ob)
-    update()
-    return ob
-
-
-def walker(as_bones: bool) -> bpy.types.Object:
-    """The same, rigged."""
-    ob = walking_clips()
-    rig_legs(bpy.context, ob, as_bones=as_bones)
-    return ob
-
-
-def _root_curves(action):
-    curves = [curve for bag in curve_bags(action).values() for curve in bag.fcurves]
-    return [curve for curve in curves if curve.data_path.endswith("location")]
 
 
 def ankles(ob: bpy.types.Object, frames=FRAMES) -> np.ndarray:

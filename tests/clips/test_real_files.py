@@ -6,7 +6,7 @@ import pytest
 
 from ik_addon.command_line import run
 
-from .test_file_to_file import CHARACTERS, ranges_of
+from .characters import CHARACTERS, ranges_of
 
 pytestmark = [pytest.mark.versions, pytest.mark.slow]
 

@@ -5,7 +5,7 @@ import pytest
 
 from ik_addon.bake import chains_of
 from ik_addon.bake.clips import bake_clips
-from ik_addon.planting.scene.report import planted_report
+from ik_addon.bake.memory import of_action
 
 from ..rig.rigs import update
 from ..scenes import select
@@ -40,8 +40,8 @@ def test_each_planted_clip_has_its_figures():
     for name in ("walk planted", "idle planted"):
         if name in bpy.data.actions:
             ob.animation_data.action = bpy.data.actions[name]
-            assert planted_report(ob)["action"] == name
+            assert of_action("plant", ob)["action"] == name
             seen.add(name)
     assert seen
     ob.animation_data.action = None
-    assert planted_report(ob) is None
+    assert of_action("plant", ob) is None

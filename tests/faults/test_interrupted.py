@@ -29,10 +29,10 @@ from ik_addon.command_line import commands as rigging
 from ik_addon.solvers import ChainError
 
 from ..authoring.skeletons import FAMILIES, armature_of
-from ..bake.test_collecting import assert_same_but_for_rounding
+from ..helpers.commands import ENVIRONMENT
+from ..helpers.films import assert_same_but_for_rounding
 from ..rig.rigs import new_empty, update
 from ..scenes import EXACT, missed_world, walking_leg, whole_state
-from ..test_command_line import ENVIRONMENT
 
 pytestmark = pytest.mark.slow
 
@@ -153,7 +153,7 @@ def test_a_file_is_whole_only_as_it_is(files):
 @pytest.fixture
 def no_stepping(monkeypatch):
     """What is refused is refused before any work is done."""
-    monkeypatch.setattr(baking, "baked", None)
+    monkeypatch.setattr(baking, "clips_baked", None)
     monkeypatch.setattr(rigging, "rig_legs", None)
 
 
@@ -600,14 +600,14 @@ def test_a_scene_is_as_before_where_progress_ends_it(work, error):
 
 def test_a_mistake_of_ours_in_one_file_leaves_the_others(files, monkeypatch, capsys):
     """No memory, or a bug: it is told which file it was, and the next one is done."""
-    real = baking.baked
+    real = baking.clips_baked
 
-    def fails(context, chains, frames, **options):
+    def fails(context, chains, **options):
         if bpy.data.filepath.endswith("plain.blend"):
             raise MemoryError("no memory")
-        return real(context, chains, frames, **options)
+        return real(context, chains, **options)
 
-    monkeypatch.setattr(baking, "baked", fails)
+    monkeypatch.setattr(baking, "clips_baked", fails)
     given = [f"{files}/plain.blend", f"{files}/small.blend", "--output-dir", f"{files}/out"]
     assert command_line.run(["bake", *given]) == 1
     complaint = capsys.readouterr().err
@@ -619,7 +619,7 @@ def test_a_chain_error_has_no_traceback(files, capsys, monkeypatch):
     def refuses(*_, **__):
         raise ChainError("Bone 'shin': there is no target")
 
-    monkeypatch.setattr(checking, "checked", refuses)
+    monkeypatch.setattr(checking, "clips_checked", refuses)
     assert command_line.run(["check", f"{files}/plain.blend"]) == 1
     assert capsys.readouterr().err == f"{files}/plain.blend: Bone 'shin': there is no target\n"
 

@@ -21,10 +21,7 @@ from ik_addon.rig.live import state as live_state
 from ik_addon.rig.model.order import ChainName
 from ik_addon.rig.pose.lending import Loans
 
-from ..pictures import Pictures, layers_at, picture_at
-from ..rig.keys import key
-from ..rig.rigs import Rig, leg, update
-from ..rig.test_render import (
+from ..helpers.filmed import (
     filmed_leg,
     key_above,
     key_fk_pose,
@@ -33,6 +30,9 @@ from ..rig.test_render import (
     key_scales_of_a_stretching_leg,
     lamp_on,
 )
+from ..pictures import Pictures, layers_at, picture_at
+from ..rig.keys import key
+from ..rig.rigs import Rig, leg, update
 from ..scenes import curve_bags, go_to, without_handlers
 
 pytestmark = pytest.mark.slow

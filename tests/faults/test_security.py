@@ -11,13 +11,8 @@ from pathlib import Path
 import bpy
 import pytest
 
+from ..helpers.sources import CHECKOUT, add_on_sources, parsed
 from ..scenes import walking_leg
-
-CHECKOUT = Path(__file__).parents[2]
-SOURCES = {
-    path.relative_to(CHECKOUT / "ik_addon").as_posix(): path.read_text(encoding="utf-8")
-    for path in (CHECKOUT / "ik_addon").rglob("*.py")
-}
 
 WRITES_IN = "bake/saving.py"
 """The one file that writes files."""
@@ -75,7 +70,7 @@ NAMED_BY_A_USER |= {("command_line/console.py", "open"), ("bake/formats.py", "re
 def complaints(sources: dict[str, str]) -> Iterator[str]:
     """What is not done, where it is done: {path below ik_addon: text}."""
     for path, text in sources.items():
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(parsed(text)):
             at = f"{path}:{getattr(node, 'lineno', '')}"
             if isinstance(node, ast.Import | ast.ImportFrom):
                 names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
@@ -103,8 +98,8 @@ def _calls(path: str, at: str, node: ast.Call) -> Iterator[str]:
 
 
 def test_the_sources_do_none_of_it():
-    assert WRITES_IN in SOURCES
-    assert list(complaints(SOURCES)) == []
+    assert WRITES_IN in add_on_sources()
+    assert list(complaints(add_on_sources())) == []
 
 
 @pytest.mark.parametrize(
@@ -150,8 +145,8 @@ def manifest() -> dict:
 def test_the_manifest_asks_for_what_is_used_and_for_no_more():
     permissions = manifest()["permissions"]
     uses = {
-        "files": any("write_text" in text for text in SOURCES.values()),
-        "clipboard": any(".clipboard" in text for text in SOURCES.values()),
+        "files": any("write_text" in text for text in add_on_sources().values()),
+        "clipboard": any(".clipboard" in text for text in add_on_sources().values()),
     }
     assert set(permissions) == {name for name, used in uses.items() if used} == {"files", "clipboard"}
     # As Blender shows them in one line.
@@ -227,7 +222,7 @@ def test_while_it_runs_nothing_is_written_but_what_was_named(tmp_path):
         cwd=home,
         env=os.environ
         | {"PYTHONPATH": str(CHECKOUT), "HOME": str(home), "TMPDIR": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
-        | {"BLENDER_USER_RESOURCES": str(home)},
+        | {"BLENDER_USER_REadd_on_sources()": str(home)},
         capture_output=True,
         text=True,
         timeout=120,

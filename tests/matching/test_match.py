@@ -18,6 +18,7 @@ from ik_addon.planting.scene.sources import source_of
 from ik_addon.solvers import ChainError
 
 from ..authoring.skeletons import FAMILIES, armature_of
+from ..helpers.once import once
 from ..rig.rigs import editing, evaluated_copy, update
 from ..scenes import action_state, bag_of, curves_of, go_to, whole_state
 from .bodies import FRAMES, SIDES, Build, Motion, animate, moving_body, new_body, walk
@@ -41,6 +42,7 @@ CASES = {
 NEAR = 1e-5
 
 
+@once
 def rigged(source: Build, own: Build, **given: object) -> tuple[bpy.types.Object, bpy.types.Object]:
     """A source that walks, and a character to which its walk was retargeted naively, rigged."""
     bodies = moving_body(source, "source"), moving_body(own, "character", **{"travel": 1.1 * own.legs, **given})

@@ -8,7 +8,9 @@ from mathutils import Matrix, Vector
 
 from ik_addon.native.making import Native, make_live, make_native
 from ik_addon.native.records import HELPER_PREFIX
+from ik_addon.rig.data.relation import is_tie
 
+from ..helpers.feet import random_footed, turn_target
 from ..rig.rigs import (
     Rig,
     evaluated_copy,
@@ -20,8 +22,7 @@ from ..rig.rigs import (
     set_rotation,
     update,
 )
-from ..rig.test_foot import random_footed, turn_target
-from ..scenes import apart
+from ..scenes import apart, readable, whole_state
 
 CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle")
 PAIR, FLIPPED, MANY = 2e-5, 1e-4, 1e-4
@@ -138,3 +139,61 @@ def _place_again(rig: Rig, places: list[dict[str, tuple[float, ...]]]) -> None:
         for name, value in values.items():
             setattr(owner, name, value)
     update()
+
+
+def constraint_state(constraint: bpy.types.Constraint) -> dict:
+    names = [rna.identifier for rna in constraint.bl_rna.properties if rna.type not in ("COLLECTION",)]
+    pointers = {"rna_type", "space_object", "target", "pole_target"}
+    values = {name: readable(getattr(constraint, name)) for name in names if name not in pointers}
+    return values | {name: readable(getattr(constraint, name, None)) for name in ("target", "pole_target")}
+
+
+def driver_state(curve: bpy.types.FCurve) -> tuple:
+    driver = curve.driver
+    variables = [
+        (each.name, each.type, [(target.id and target.id.name, target.data_path) for target in each.targets])
+        for each in driver.variables
+    ]
+    return (curve.data_path, curve.array_index, curve.mute, driver.type, driver.expression, variables)
+
+
+def all_there_is(ob: bpy.types.Object) -> dict:
+    """What of an armature could have changed, and of the file."""
+    data = ob.animation_data
+    bones = [
+        (
+            bone.name,
+            bone.parent and bone.parent.name,
+            bone.use_deform,
+            bone.hide_select,
+            tuple(map(tuple, bone.matrix_local)),
+        )
+        for bone in ob.data.bones
+    ]
+    return {
+        **whole_state(),
+        "rest": bones,
+        "collections": [(each.name, each.is_visible) for each in ob.data.collections_all],
+        "constraints": {
+            bone.name: [constraint_state(each) for each in bone.constraints if not is_tie(each)]
+            for bone in ob.pose.bones
+        },
+        "set": {
+            bone.name: [
+                rna.identifier
+                for rna in bone.bl_rna.properties
+                if rna.identifier.startswith("analytic_ik_") and bone.is_property_set(rna.identifier)
+            ]
+            for bone in ob.pose.bones
+        },
+        "custom": {
+            bone.name: [key for key, _ in bone.items() if not key.startswith("analytic_ik")] for bone in ob.pose.bones
+        },
+        "drivers": data and sorted(driver_state(curve) for curve in data.drivers),
+        "animated": data is not None,
+        "objects of the file": sorted(each.name for each in bpy.data.objects),
+    }
+
+
+def changed(before: dict, after: dict) -> dict:
+    return {name: (before[name], after[name]) for name in before if before[name] != after[name]}

@@ -9,11 +9,10 @@ from ik_addon.authoring.knees import limit_knees
 from ik_addon.native import making
 from ik_addon.solvers import ChainError
 
+from ..helpers.feet import follow, footed_leg
 from ..rig.rigs import Rig, update
-from ..rig.test_foot import follow, footed_leg
 from ..scenes import key_fk, link_from_library, linked, second_chain, walking_leg
-from .natives import any_rig, live, native
-from .test_back import all_there_is, changed
+from .natives import all_there_is, any_rig, changed, live, native
 
 pytestmark = pytest.mark.versions
 

@@ -12,10 +12,10 @@ import pytest
 
 from ik_addon.bake.baking import bake, chains_of
 
+from ..helpers.feet import follow, footed_leg
+from ..helpers.filmed import filmed_leg
 from ..pictures import picture_at
 from ..rig.rigs import Control, Rig, editing, new_empty, update
-from ..rig.test_foot import follow, footed_leg
-from ..rig.test_render import filmed_leg
 from ..scenes import go_to, slide
 from .natives import live, native, user_pose
 

@@ -17,9 +17,9 @@ from ik_addon.planting.feet.standing import in_the_air, why_nothing_stands
 from ik_addon.planting.feet.treadmill import stands_on
 
 from . import clips
+from .captured import character
 from .labels import CHARACTERS, CMU_LABELED, cmu_labels, mask
 from .measures import agreement, lock_count
-from .test_captures import character
 
 SPOILED = [(1.1, 0), (0.9, 0), (1.1, 1), (0.9, 1)]
 SPEED = clips.STRIDE / clips.CYCLE

@@ -9,20 +9,15 @@ from ik_addon.rig.data.held_feet import holds_of
 from ik_addon.ui.panels import motion as panel
 
 from ..rig.rigs import new_empty, update
-from ..scenes import curves_of, opened_prop, prop_file, select, select_bones, sliding_walk, whole_state
+from ..scenes import carrier_of_a_prop, curves_of, select, select_bones, sliding_walk, whole_state
 from ..ui.layouts import drawn
 
 pytestmark = pytest.mark.versions
 
 
-@pytest.fixture(scope="module")
-def file(addon, tmp_path_factory):
-    return prop_file(tmp_path_factory.mktemp("prop"))
-
-
 @pytest.fixture
-def scene(file) -> tuple[bpy.types.Object, bpy.types.Object]:
-    return opened_prop(file)
+def scene() -> tuple[bpy.types.Object, bpy.types.Object]:
+    return carrier_of_a_prop()
 
 
 def press(**options) -> None:

@@ -20,8 +20,6 @@ from ..scenes import (
     carrier_of_a_prop,
     curves_of,
     go_to,
-    opened_prop,
-    prop_file,
     whole_state,
 )
 
@@ -30,14 +28,9 @@ ARM = 0.463
 BETWEEN = np.arange(20.0, 60.01, 0.25)
 
 
-@pytest.fixture(scope="module")
-def file(addon, tmp_path_factory):
-    return prop_file(tmp_path_factory.mktemp("prop"))
-
-
 @pytest.fixture
-def scene(file) -> tuple[bpy.types.Object, bpy.types.Object]:
-    return opened_prop(file)
+def scene() -> tuple[bpy.types.Object, bpy.types.Object]:
+    return carrier_of_a_prop()
 
 
 def left(ob: bpy.types.Object) -> bpy.types.PoseBone:

@@ -1,5 +1,6 @@
 """Random animation on the rigs of rigs.py."""
 
+from math import pi
 from random import Random
 
 import bpy
@@ -126,4 +127,43 @@ def animated_rig(seed: int, fk_keys: str) -> Rig:
         key(rig.tip, "analytic_ik_influence", [0.0, 1.0, 0.4, 0.0])
     if random.random() < 0.25:
         key(rig.tip, "analytic_ik_enabled", [True, False, True, False])
+    return rig
+
+
+def any_rig(seed: int) -> Rig:
+    """A live chain in a scene where its controls and what carries it move; mostly one that stays steady."""
+    random = Random(seed)
+    rig = random_rig(seed, count=random.choice((2, 2, 2, 3, 5)))
+    if random.random() < 0.8:
+        for name in rig.bones:
+            bone = rig.ob.data.bones[name]
+            bone.use_inherit_rotation = bone.use_local_location = True
+            bone.inherit_scale = random.choice(("FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE"))
+        for bone in rig.ob.pose.bones:
+            bone.scale = [abs(value) for value in bone.scale]
+        update()
+    key_target(rig)
+    if rig.pole:
+        moved = rig.pole.ob.pose.bones[rig.pole.bone] if rig.pole.bone else rig.pole.ob
+        for frame in FRAMES:
+            rig.place_pole(rig.joints()[0] + random_point(random, 1.0, 3.0))
+            moved.keyframe_insert("location", frame=frame)
+    above = rig.ob.pose.bones[rig.bones[0]].parent
+    if above is not None and random.random() < 0.6:
+        key_rotation(random, above)
+        if random.random() < 0.4:
+            key(above, "scale", [[random.uniform(0.8, 1.2)] * 3 for _ in FRAMES])
+    carrier = rig.ob.parent or rig.ob
+    if random.random() < 0.5:
+        key(carrier, "location", [carrier.location + random_point(random, 0.0, 0.5) for _ in FRAMES])
+        key(carrier, "rotation_euler", [random_rotation(random, 1.5).to_euler() for _ in FRAMES])
+    settings = {
+        "swivel": random.choice((0.0, random.uniform(-pi, pi))),
+        "flip": random.random() < 0.3,
+        "softness": random.choice((0.0, 0.0, 0.2)),
+        "reach": random.choice(("CLAMP", "CLAMP", "HOLD")),
+        "influence": random.choice((1.0, 1.0, 0.6)),
+        "least_motion": random.random() < 0.3,
+    }
+    rig.enable(**settings)
     return rig

@@ -189,15 +189,19 @@ def reach(lengths: list[float]) -> tuple[float, float]:
 def new_armature(name: str, bones: Iterable[BoneSpec]) -> bpy.types.Object:
     ob = bpy.data.objects.new(name, bpy.data.armatures.new(name))
     bpy.context.scene.collection.objects.link(ob)
+    add_bones(ob, *bones)
+    return ob
+
+
+def add_bones(ob: bpy.types.Object, *specs: BoneSpec) -> None:
     with editing(ob) as edit_bones:
-        for spec in bones:
+        for spec in specs:
             bone = edit_bones.new(spec.name)
             bone.head, bone.tail, bone.roll = spec.head, spec.tail, spec.roll
             if spec.parent:
                 bone.parent = edit_bones[spec.parent]
                 bone.use_connect = spec.connect
     update()
-    return ob
 
 
 @contextmanager

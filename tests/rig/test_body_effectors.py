@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from ..helpers.creature import ALL_REACH, LEGS, Creature
 from .keys import key
 from .rigs import BoneSpec, Control, evaluated_copy, make_chain, new_armature, new_empty, update
-from .test_body import ALL_REACH, LEGS, Creature
 
 pytestmark = pytest.mark.versions
 

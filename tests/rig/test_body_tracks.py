@@ -17,9 +17,9 @@ from ik_addon.rig.pose.sources import EvaluatedPlaces
 from ik_addon.rig.pose.track_reading import TrackReader
 from ik_addon.rig.pose.track_solving import solve_tracks
 
+from ..helpers.creature import LEGS, Creature, differ, matrices
 from .keys import key
 from .rigs import Control, make_chain, new_empty, update
-from .test_body import LEGS, Creature, differ, matrices
 
 pytestmark = pytest.mark.versions
 

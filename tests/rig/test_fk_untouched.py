@@ -17,6 +17,7 @@ from ik_addon.rig.model.order import live_tips
 from ik_addon.rig.pose import lending
 from ik_addon.rig.pose.lending import loans
 
+from ..changes import CHANGES, Change, walking
 from ..scenes import EXACT, apart, enter, go_to, key_fk, played, pose_of, select
 from .keys import FRAMES, animated_rig, fcurves, key
 from .rigs import (
@@ -69,89 +70,20 @@ def footed(follows: bool = True) -> Rig:
     return rig
 
 
-# Everything that moves a chain
-
-
 def drag(rig: Rig) -> None:
     rig.target.place((0.1, -0.4, 0.6))
 
 
-def turn_the_target(rig: Rig) -> None:
-    rig.target.ob.rotation_euler = (0.3, 0.2, 0.5)
-
-
-def pose_the_hips(rig: Rig) -> None:
-    set_rotation(rig.ob.pose.bones["hips"], Quaternion((1.0, 0.2, 0.0, 0.1)).normalized())
-
-
-def move_the_armature(rig: Rig) -> None:
-    rig.ob.location.x += 0.3
-
-
-def parent_the_armature(rig: Rig) -> None:
-    rig.ob.parent = new_empty("carrier", (0.0, 0.0, 0.2))
-
-
-def add_an_object(rig: Rig) -> None:
-    new_empty("another")
-
-
-def tag_everything(rig: Rig) -> None:
-    rig.ob.update_tag()
-    rig.ob.data.update_tag()
-
-
-def stretch(rig: Rig) -> None:
-    rig.tip.analytic_ik_reach = "STRETCH"
-    rig.target.place((0.0, -0.2, -0.4))
-
-
-def halve_the_influence(rig: Rig) -> None:
-    rig.tip.analytic_ik_influence = 0.5
-
-
-def hide_the_target(rig: Rig) -> None:
-    rig.target.ob.hide_viewport = True
-
-
-def go_to_edit_mode_and_back(rig: Rig) -> None:
-    enter("EDIT", rig.ob, "shin")
-    bpy.ops.object.mode_set(mode="OBJECT")
-
-
-def play(rig: Rig) -> None:
-    key(rig.target.ob, "location", [(0.0, -0.3, 0.4), (0.1, 0.2, 0.5), (0.0, -0.5, 0.6), (0.0, 0.0, 0.3)])
-    for frame in (3, 4, 5, 2.5, 13, 1):
-        go_to(frame)
-
-
-MOVES = (
-    drag,
-    turn_the_target,
-    pose_the_hips,
-    move_the_armature,
-    parent_the_armature,
-    add_an_object,
-    tag_everything,
-    stretch,
-    halve_the_influence,
-    hide_the_target,
-    go_to_edit_mode_and_back,
-    play,
-)
-
-
-@pytest.mark.parametrize("move", MOVES)
-def test_the_channels_hold_the_fk_pose_whatever_moves(move: Callable[[Rig], None]):
-    rig = footed()
-    move(rig)
+@pytest.mark.parametrize("change", [change for change in CHANGES.values() if not change.keyed], ids=str)
+def test_the_channels_hold_the_fk_pose_whatever_moves(change: Change):
+    rig = walking()
+    change(rig)
     before = held(rig.ob)
     update()
     assert held(rig.ob) == before
-    assert pose_values(rig.ob)["thigh"] != fk_values(rig.ob)["thigh"]
-    assert_shows_what_its_channels_make(rig.ob)
-    if rig.tip.analytic_ik_influence == 1.0:
-        assert rig.missed() < 1e-5
+    constrained = any(constraint.enabled for bone in rig.ob.pose.bones for constraint in bone.constraints)
+    if not constrained and rig.ob.data.pose_position == "POSE":
+        assert_shows_what_its_channels_make(rig.ob)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -630,7 +562,7 @@ def tag_the_trigger(rig: Rig) -> None:
     rig.ob.analytic_ik_record_trigger.update_tag(refresh={"OBJECT"})
 
 
-@pytest.mark.parametrize("move", [None, tag_the_trigger, add_an_object])
+@pytest.mark.parametrize("move", [None, tag_the_trigger, CHANGES["an_object_added"]])
 def test_each_of_two_scenes_shows_the_pose_of_its_own_frame(monkeypatch, move):
     rig = walking_foot()
     first = bpy.context.scene

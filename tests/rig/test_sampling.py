@@ -10,6 +10,7 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_addon.rig.blender.sampling import Sampler, not_simple, time_is_plain
+from tests.changes import CHANGES, walking
 from tests.rig.keys import fcurves, key, push_down
 from tests.rig.rigs import (
     INHERIT_SCALE,
@@ -799,6 +800,31 @@ def test_what_is_simple_is_sampled_as_blender_evaluates_it(name):
         assert difference(matrices, blender) < EXACT, thing
         for frame, one in zip(AT, blender, strict=True):
             assert difference(sampled(thing, Sampler([frame])), one[None]) < EXACT
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        change
+        for name, change in CHANGES.items()
+        if not (change.drifts or name in ("a_foreign_handler", "target_nowhere_at_one_frame"))
+    ],
+    ids=str,
+)
+def test_what_is_simple_of_a_rig_is_sampled_as_blender_evaluates_it(change):
+    rig = walking(change.keyed)
+    change(rig)
+    things = [(ob, "") for ob in bpy.context.scene.objects] + [(rig.ob, rig.ob.pose.bones[0].name)]
+    things = [thing for thing in things if not not_simple(*thing)]
+    if time_is_plain(bpy.context.scene) and rig.ob.pose.bones[0].name not in live_bones(rig.ob):
+        for thing, blender in zip(things, played(things), strict=True):
+            assert difference(sampled(thing, Sampler(AT)), blender) < EXACT, thing
+
+
+def live_bones(ob: bpy.types.Object) -> set[str]:
+    """The bones of all chains."""
+    tips = [bone for bone in ob.pose.bones if bone.analytic_ik_enabled]
+    return {bone.name for tip in tips for bone in [tip, *tip.parent_recursive][: tip.analytic_ik_chain_count]}
 
 
 @pytest.mark.parametrize("name", SIMPLE)

@@ -6,6 +6,8 @@ import bpy
 import pytest
 from mathutils import Matrix, Quaternion
 
+from ..scenes import go_to
+from ..troubles import no_target, target_deleted_by_operator, target_removed_from_the_file, too_many_bones
 from .keys import FK_KEYS, FRAMES, animated_rig, fcurves, key, key_rotation
 from .rigs import (
     ROTATION_MODES,
@@ -39,10 +41,6 @@ Pose = dict[str, tuple[float, ...]]
 
 def empty_scene() -> None:
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-
-
-def go_to(frame: float) -> None:
-    bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
 
 
 def evaluated_pose(ob: bpy.types.Object) -> Pose:
@@ -252,23 +250,6 @@ def switch_off(rig: Rig) -> None:
     rig.tip.analytic_ik_enabled = False
 
 
-def delete_target_for_good(rig: Rig) -> None:
-    bpy.data.objects.remove(rig.target.ob)
-
-
-def delete_target_by_operator(rig: Rig) -> None:
-    with bpy.context.temp_override(selected_objects=[rig.target.ob]):
-        bpy.ops.object.delete()
-
-
-def ask_for_too_many_bones(rig: Rig) -> None:
-    rig.tip.analytic_ik_chain_count = 9
-
-
-def clear_target(rig: Rig) -> None:
-    rig.tip.analytic_ik_target = None
-
-
 def choose_a_solver_that_does_not_fit(rig: Rig) -> None:
     rig.tip.analytic_ik_chain_count = 1
     rig.tip.analytic_ik_solver = "VECTOR"
@@ -276,10 +257,10 @@ def choose_a_solver_that_does_not_fit(rig: Rig) -> None:
 
 ENDS = (
     switch_off,
-    delete_target_for_good,
-    delete_target_by_operator,
-    ask_for_too_many_bones,
-    clear_target,
+    target_removed_from_the_file,
+    target_deleted_by_operator,
+    too_many_bones,
+    no_target,
     choose_a_solver_that_does_not_fit,
 )
 

@@ -12,8 +12,20 @@ from ik_addon.rig.pose import solving
 from ik_addon.rig.pose.posing import shown_bones
 from ik_addon.rig.pose.solving import solve_scene
 
+from ..helpers.stretching import (
+    FK_SCALES,
+    SCALE_KEYS,
+    add_end_bones,
+    beyond,
+    empty_scene,
+    scale_animated_rig,
+    scaled_leg,
+    scales,
+    two_in_line,
+)
 from ..scenes import enter, go_to, pose_of, without_handlers
-from .keys import FRAMES, fcurves, key, key_location
+from ..troubles import too_many_bones
+from .keys import fcurves, key
 from .rigs import (
     INHERIT_SCALE,
     BoneSpec,
@@ -30,24 +42,12 @@ from .rigs import (
     pose_values,
     random_point,
     random_rig,
-    random_unit,
     reachable_point,
     update,
 )
 
 EXACT = 1e-5
 INHERITING = INHERIT_SCALE[:4]
-
-Scales = dict[str, tuple[float, ...]]
-
-
-def empty_scene() -> None:
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-
-
-def scales(ob: bpy.types.Object) -> Scales:
-    """What stands in the bones' scale channels."""
-    return {bone.name: tuple(bone.scale) for bone in evaluated_copy(ob).pose.bones}
 
 
 def evaluated(ob: bpy.types.Object) -> dict[str, Matrix]:
@@ -58,31 +58,6 @@ def evaluated(ob: bpy.types.Object) -> dict[str, Matrix]:
 def farthest(a: dict[str, Matrix], b: dict[str, Matrix]) -> float:
     assert a.keys() == b.keys()
     return max(matrix_difference(a[name], b[name]) for name in a)
-
-
-def add_end_bones(rig: Rig, count: int = 2) -> list[str]:
-    """Bones that hang on the tip: one on its tail, others beside it."""
-    with editing(rig.ob) as edit_bones:
-        tip = edit_bones[rig.bones[-1]]
-        for k in range(count):
-            bone = edit_bones.new(f"end {k}")
-            bone.parent, bone.use_connect = tip, k == 0
-            bone.head = tip.tail if k == 0 else tip.tail + random_point(rig.random, 0.0, 0.3)
-            bone.tail = bone.head + random_unit(rig.random) * 0.4
-    names = [f"end {k}" for k in range(count)]
-    for name in names:
-        pose_bone = rig.ob.pose.bones[name]
-        pose_bone.bone.inherit_scale = rig.random.choice(INHERIT_SCALE)
-        pose_bone.bone.use_inherit_rotation = rig.random.random() < 0.7
-        pose_bone.scale = [rig.random.uniform(0.6, 1.5) for _ in range(3)]
-        pose_bone.location = random_point(rig.random, 0.0, 0.2)
-    update()
-    return names
-
-
-def beyond(rig: Rig, ratio: float) -> Vector:
-    """A point in armature space at `ratio` chain lengths from the chain's root."""
-    return rig.joints()[0] + random_unit(rig.random) * (ratio * sum(rig.lengths()))
 
 
 def stretched_leg(distance: float = 2.6, **settings: object) -> Rig:
@@ -249,10 +224,6 @@ def delete_target(rig: Rig) -> None:
     bpy.data.objects.remove(rig.target.ob)
 
 
-def too_many_bones(rig: Rig) -> None:
-    rig.tip.analytic_ik_chain_count = 9
-
-
 def another_solver(rig: Rig) -> None:
     rig.tip.analytic_ik_chain_count = 1
     rig.tip.analytic_ik_solver = "VECTOR"
@@ -279,17 +250,6 @@ def no_stretch(rig: Rig) -> None:
 
 
 ENDS = (switch_off, delete_target, too_many_bones, another_solver, clamp, hold, no_influence, into_reach, no_stretch)
-FK_SCALES = {"hips": (1.1,) * 3, "thigh": (0.9, 1.3, 1.1), "shin": (1.05, 0.95, 1.2), "foot": (1.3, 0.7, 0.9)}
-
-
-def scaled_leg(**settings: object) -> Rig:
-    """A stretched leg whose bones are scaled by hand."""
-    rig = leg()
-    for name, scale in FK_SCALES.items():
-        rig.ob.pose.bones[name].scale = scale
-    rig.target.place((0.0, 0.3, -1.0))
-    rig.enable(**{"reach": "STRETCH"} | settings)
-    return rig
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -367,47 +327,6 @@ def test_nothing_drifts():
     assert farthest(evaluated(rig.ob), first) < EXACT
     for name, scale in scales(rig.ob).items():
         assert scale == pytest.approx(first_scales[name], abs=1e-6)
-
-
-SCALE_KEYS = ("none", "root", "end", "one number of each", "all", "muted", "driven end")
-
-
-def scale_animated_rig(seed: int, scale_keys: str) -> Rig:
-    """A chain that stretches at some frames, with bones scaled by hand and by keys, over the frames 1 to 13."""
-    random = Random(seed)
-    rig = random_rig(seed, count=random.choice((1, 2, 2, 3)))
-    add_end_bones(rig)
-    names = {"none": [], "root": rig.bones[:1], "end": ["end 0"], "driven end": []}.get(
-        scale_keys, [*rig.bones, "end 0", "end 1"]
-    )
-    for name in names:
-        for frame in FRAMES:
-            size = random.uniform(0.7, 1.4)
-            rig.ob.pose.bones[name].scale = (size, size, size)
-            index = random.randrange(3) if scale_keys == "one number of each" and name.startswith("end") else -1
-            rig.ob.pose.bones[name].keyframe_insert("scale", index=index, frame=frame)
-    if scale_keys == "muted":
-        for curve in fcurves(rig.ob):
-            curve.mute = True
-    if scale_keys == "driven end":
-        rig.ob.pose.bones["end 1"].driver_add("scale", 1).driver.expression = "1.0 + 0.05 * frame"
-    update()
-    for frame, ratio in zip(FRAMES, (1.5, 0.8, 2.2, 0.6), strict=True):
-        rig.place_target(beyond(rig, ratio))
-        key_location(rig.target, frame)
-    if rig.pole:
-        rig.place_pole(beyond(rig, 2.0))
-    rig.enable(reach="STRETCH", stretch_max=1.7)
-    kind = random.choice(("full", "half", "influence", "switch", "reach"))
-    if kind == "half":
-        rig.tip.analytic_ik_influence = 0.5
-    elif kind == "influence":
-        key(rig.tip, "analytic_ik_influence", [1.0, 0.2, 0.6, 0.0])
-    elif kind == "switch":
-        key(rig.tip, "analytic_ik_enabled", [True, False, True, False])
-    elif kind == "reach":
-        key(rig.tip, "analytic_ik_reach", ["STRETCH", "CLAMP", "STRETCH", "HOLD"])
-    return rig
 
 
 def random_frames(random: Random, count: int) -> list[float]:
@@ -538,26 +457,6 @@ def test_an_end_bone_that_is_none_any_more_gets_its_scale_back(what):
 
 
 # Chains on chains
-
-
-def two_in_line(seed: int = 0, **settings: object) -> tuple[Rig, Rig]:
-    """Two stretching chains, the second's root an end bone of the first."""
-    random = Random(seed)
-    specs, tail = [], Vector()
-    for k in range(6):
-        head, tail = tail, tail + Vector((random.uniform(-0.3, 0.3), random.uniform(0.1, 0.3), 1.0))
-        specs.append(BoneSpec(f"bone {k}", head, tail, f"bone {k - 1}" if k else "", connect=bool(k)))
-    ob = new_armature("line", specs)
-    for bone in ob.pose.bones:
-        bone.bone.inherit_scale = random.choice(INHERIT_SCALE if seed else ("FULL",))
-        size = random.uniform(0.8, 1.2)
-        bone.scale = (size, size, size)
-    update()
-    upper = Rig(ob, ["bone 0", "bone 1"], Control(new_empty("upper goal", (0.5, 0.3, 3.0))), random=random)
-    lower = Rig(ob, ["bone 2", "bone 3"], Control(new_empty("lower goal", (0.5, 1.0, 6.2))), random=random)
-    for rig in (upper, lower):
-        rig.enable(**{"reach": "STRETCH", "stretch_max": 3.0} | settings)
-    return upper, lower
 
 
 @pytest.mark.parametrize("seed", range(12))

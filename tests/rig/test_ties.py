@@ -12,7 +12,7 @@ from ik_addon.native.making import make_live, make_native
 from ik_addon.rig.data.relation import is_tie, is_tied, ties_of, trigger_of
 from ik_addon.rig.status.problems import warnings_of
 
-from ..authoring.test_adopt import adopt_all, constrain, constraint_state
+from ..helpers.blenders_ik import adopt_all, constrain, constraint_state
 from ..scenes import EXACT, enter, go_to, link_from_library, select, walking_leg
 from .rigs import Control, Rig, editing, leg, make_chain, new_empty, update
 

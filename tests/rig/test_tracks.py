@@ -19,9 +19,8 @@ from ik_addon.rig.pose.track_reading import TrackReader
 from ik_addon.rig.pose.track_solving import solve_tracks
 from ik_addon.rig.pose.tracks import PlannedChain, Reading
 
-from .keys import key, key_rotation
+from .keys import any_rig, key, key_rotation
 from .rigs import Rig
-from .test_plan import any_rig
 
 SAME = 1e-6
 """Between sources, and between one frame and many, beside what ROUNDING of its target does to the chain: near full

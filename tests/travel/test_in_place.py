@@ -23,8 +23,7 @@ from ..planting.clips import every, placed
 from ..planting.clips import walk as made_walk
 from ..rig.rigs import update
 from ..scenes import EXACT, linked, whole_state
-from .test_root_motion import CHAINS, PLACED, character
-from .walkers import CYCLE, LEG, STANCE, STRIDE, Walk, apart, shown, some_slow, walker
+from .walkers import CHAINS, CYCLE, LEG, PLACED, STANCE, STRIDE, Walk, apart, character, shown, some_slow, walker
 
 pytestmark = pytest.mark.versions
 

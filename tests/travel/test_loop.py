@@ -20,8 +20,7 @@ from ik_addon.travel import make_loop, put_in_place, to_root, travel
 from ik_addon.travel.motion import closed_poses, passage, passage_between, pivots_of
 
 from ..scenes import EXACT, whole_state
-from .test_root_motion import CHAINS, character
-from .walkers import LEG, Walk, shown, some_slow, walker
+from .walkers import CHAINS, LEG, Walk, character, shown, some_slow, walker
 
 pytestmark = pytest.mark.versions
 

@@ -8,33 +8,22 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from ik_addon.authoring.rigging import rig_legs
 from ik_addon.rig.data.control_clips import separate_controls
 from ik_addon.solvers import ChainError
 from ik_addon.travel import to_hips, to_root
 
 from ..rig.rigs import update
 from ..scenes import EXACT, whole_state
-from .walkers import LEG, Walk, apart, shown, shown_objects, some_slow, walker
+from .walkers import CHAINS, LEG, PLACED, Walk, apart, character, shown, shown_objects, some_slow, walker
 
 pytestmark = pytest.mark.versions
 
-PLACED = Matrix.Translation((0.4, 0.3, 0.2)) @ Matrix.Rotation(0.8, 4, "Z") @ Matrix.Rotation(0.3, 4, "X")
 WALKS = {
     "root below the hips": Walk(),
     "root beside, turned": Walk(root_place=(0.2, 0.3, 0.1, 0.7), mode="XYZ", turn=0.8),
     "no root": Walk(root="", mode="ZYX", fps=30, turn=-1.2),
     "object placed and scaled": Walk(world=PLACED @ Matrix.Scale(0.1, 4), turn=0.5),
 }
-CHAINS = ["no chains", "Empties", "control bones"]
-
-
-def character(walk: Walk, chains: str) -> tuple[bpy.types.Object, float]:
-    ob = walker(walk)
-    if chains != "no chains":
-        rig_legs(bpy.context, ob, as_bones=chains == "control bones")
-        update()
-    return ob, LEG * ob.matrix_world.median_scale
 
 
 @pytest.mark.parametrize("chains", CHAINS)

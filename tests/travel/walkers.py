@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Vector
 
+from ik_addon.authoring.rigging import rig_legs
 from ik_addon.rig.blender.rotations import pose_matrix, raw_of
 
 from ..rig.rigs import BoneSpec, evaluated_copy, new_armature, update
@@ -188,3 +189,16 @@ def apart(a: Shown, b: Shown, length: float = LEG, but: tuple[str, ...] = ()) ->
 def some_slow(names: Iterable[str], quick: int = 2) -> list:
     """Cases of a test, of which those after the first ones are slow."""
     return [name if k < quick else pytest.param(name, marks=pytest.mark.slow) for k, name in enumerate(names)]
+
+
+PLACED = Matrix.Translation((0.4, 0.3, 0.2)) @ Matrix.Rotation(0.8, 4, "Z") @ Matrix.Rotation(0.3, 4, "X")
+
+CHAINS = ["no chains", "Empties", "control bones"]
+
+
+def character(walk: Walk, chains: str) -> tuple[bpy.types.Object, float]:
+    ob = walker(walk)
+    if chains != "no chains":
+        rig_legs(bpy.context, ob, as_bones=chains == "control bones")
+        update()
+    return ob, LEG * ob.matrix_world.median_scale

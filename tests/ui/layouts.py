@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import bpy
 
+from ik_addon.ui.panels import certificate, chain_list
 from ik_addon.ui.panels import chain as panel
-from ik_addon.ui.panels import chain_list
 
-from ..rig.rigs import Rig, update
-from ..scenes import enter
+from ..rig.rigs import Rig, new_empty, update
+from ..scenes import enter, select, walking_leg
 
 
 class Layout:
@@ -87,6 +87,11 @@ class Layout:
     def text(self) -> str:
         """All that is said, with the line breaks taken out."""
         return " ".join(label for label in self.labels if label)
+
+    def jumps(self) -> dict[str, tuple[int, str]]:
+        """Frame and bone of each button that leads to one."""
+        found = [button for button in self.buttons if button.operator == "analytic_ik.go_to_frame"]
+        return {button.text: (button.frame, button.bone) for button in found}
 
     def cures(self) -> list[tuple[str, str, str]]:
         """What the buttons below the sentences would do."""
@@ -180,3 +185,27 @@ def press(operator: type, **options) -> set[str]:
         if "execute" in vars(operator):
             del operator.execute
         update()
+
+
+def certificate_panel(kind: type = certificate.ANALYTIC_IK_PT_certificate) -> Layout:
+    """A panel of the certificate with its header."""
+    assert kind.poll(context())
+    instance = SimpleNamespace(layout=Layout())
+    if hasattr(kind, "draw_header"):
+        kind.draw_header(instance, context())
+    kind.draw(instance, context())
+    return instance.layout
+
+
+def nothing() -> None:
+    bpy.context.view_layer.objects.active = None
+
+
+def an_empty() -> None:
+    select(new_empty("other"))
+
+
+def edit_mode() -> None:
+    rig = walking_leg()
+    select(rig.ob)
+    bpy.ops.object.mode_set(mode="EDIT")

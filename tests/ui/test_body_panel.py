@@ -5,8 +5,8 @@ from mathutils import Matrix
 
 from ik_addon.ui.panels import chain as panel
 
+from ..helpers.creature import Creature
 from ..rig.rigs import Control, make_chain, new_empty, update
-from ..rig.test_body import Creature
 from ..scenes import enter
 from .layouts import context, drawn, is_shown
 

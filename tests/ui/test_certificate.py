@@ -12,29 +12,7 @@ from ik_addon.ui.panels import certificate
 from ..bake.entries import entry, foot_entry
 from ..rig.rigs import Rig, new_empty
 from ..scenes import enter, go_to, second_chain, select, selected_bone_names, walking_leg, where_one_stands
-from .layouts import Layout, context
-from .test_panel import an_empty, edit_mode, nothing
-
-
-class Columns(Layout):
-    """As a layout, that knows the ways to frames."""
-
-    def jumps(self) -> dict[str, tuple[int, str]]:
-        """Frame and bone of each button that leads to one."""
-        return {
-            button.text: (button.frame, button.bone)
-            for button in self.buttons
-            if button.operator == "analytic_ik.go_to_frame"
-        }
-
-
-def drawn(kind: type = certificate.ANALYTIC_IK_PT_certificate) -> Columns:
-    assert kind.poll(context())
-    instance = SimpleNamespace(layout=Columns())
-    if hasattr(kind, "draw_header"):
-        kind.draw_header(instance, context())
-    kind.draw(instance, context())
-    return instance.layout
+from .layouts import an_empty, certificate_panel, context, edit_mode, nothing
 
 
 def troubled_leg() -> Rig:
@@ -73,16 +51,16 @@ def test_it_is_there_after_a_check_and_after_a_bake():
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
     bpy.ops.analytic_ik.check(frame_start=1, frame_end=12)
-    assert "Checked frames 1 to 12" in drawn().text()
+    assert "Checked frames 1 to 12" in certificate_panel().text()
     bpy.ops.analytic_ik.bake(frame_start=1, frame_end=11, frame_step=2)
-    assert "Baked frames 1 to 11, every 2nd" in drawn().text()
+    assert "Baked frames 1 to 11, every 2nd" in certificate_panel().text()
 
 
 def test_a_sound_chain_is_one_line():
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
     bpy.ops.analytic_ik.check(frame_start=1, frame_end=12)
-    shown = drawn()
+    shown = certificate_panel()
     assert "The chain meets its target" in shown.text()
     assert "No bend flips sides" in shown.text()
     assert "ERROR" not in shown.icons
@@ -92,7 +70,7 @@ def test_a_sound_chain_is_one_line():
 
 def test_a_chain_out_of_reach_is_shown_with_the_way_to_it():
     rig = troubled_leg()
-    shown = drawn()
+    shown = certificate_panel()
     assert "The chain is out of reach" in shown.text()
     assert "ERROR" in shown.icons
     jumps = shown.jumps()
@@ -119,7 +97,7 @@ def test_each_kind_of_trouble_has_its_line(kind, name):
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
     report_with(rig, [entry("shin", **{kind: [[5, 7]]})])
-    shown = drawn()
+    shown = certificate_panel()
     assert name in shown.labels
     assert shown.jumps()["5-7"] == (5, "shin")
 
@@ -128,7 +106,7 @@ def test_that_a_limb_out_of_reach_is_straight_is_not_said_again():
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
     report_with(rig, [entry("shin", unreached_frames=[[5, 7]], straight_frames=[[5, 7], [9, 9]])])
-    shown = drawn()
+    shown = certificate_panel()
     assert (shown.labels.count("5-7"), shown.labels.count("9")) == (1, 1)
 
 
@@ -139,16 +117,16 @@ def test_errors_are_in_the_units_of_the_scene():
     settings = bpy.context.scene.unit_settings
     for system, scale, said in (("METRIC", 1.0, "25 cm at 3"), ("METRIC", 0.01, "2.5 mm at 3"), ("NONE", 1.0, "0.25")):
         settings.system, settings.scale_length = system, scale
-        assert said in drawn().text()
+        assert said in certificate_panel().text()
 
 
 def test_an_error_too_small_to_be_written_is_not_nothing():
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
     report_with(rig, [entry("shin", max_error=2e-8)])
-    assert "< 1 µm at 3" in drawn().labels
+    assert "< 1 µm at 3" in certificate_panel().labels
     report_with(rig, [entry("shin", max_error=0.0)])
-    assert "0 m at 3" in drawn().labels
+    assert "0 m at 3" in certificate_panel().labels
 
 
 def test_the_worst_chains_come_first():
@@ -156,7 +134,7 @@ def test_the_worst_chains_come_first():
     enter("POSE", rig.ob, "shin")
     kinds = {"c": "straight_frames", "a": "unreached_frames", "b": "flipped_frames"}
     report_with(rig, [entry("d"), *(entry(bone, **{kind: [[5, 7]]}) for bone, kind in kinds.items())])
-    shown = [label for label in drawn().labels if label.endswith("(gone)")]
+    shown = [label for label in certificate_panel().labels if label.endswith("(gone)")]
     assert shown == ["a (gone)", "b (gone)", "c (gone)", "d (gone)"]
 
 
@@ -166,8 +144,8 @@ def test_forty_chains_stay_short(troubled):
     enter("POSE", rig.ob, "shin")
     trouble = {"unreached_frames": [[k, k] for k in range(1, 100, 2)]}
     report_with(rig, [entry(f"bone {k}", **(trouble if k < troubled else {})) for k in range(40)])
-    assert len(drawn().labels) < 130
-    others = drawn(certificate.ANALYTIC_IK_PT_certificate_others)
+    assert len(certificate_panel().labels) < 130
+    others = certificate_panel(certificate.ANALYTIC_IK_PT_certificate_others)
     boxes = 5 if troubled else 0
     assert others.labels[0] == f"{40 - boxes} Other Chains"
     assert len(others.jumps()) >= 1
@@ -183,7 +161,7 @@ def test_a_chain_that_was_off_says_so():
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
     report_with(rig, [entry("shin", frames=0, worst_frame=None, max_step_frame=None)])
-    shown = drawn()
+    shown = certificate_panel()
     assert "switched off" in shown.text()
     assert "None" not in shown.text()
     assert not shown.jumps()
@@ -196,14 +174,14 @@ def test_a_leg_has_two_lines_and_the_way_to_its_worst_slide():
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
     report_with(rig, [entry("shin")], feet=[foot_entry("shin", slide=0.02, source={"slide": 0.1}, tiptoe=0.126)])
-    shown = drawn()
+    shown = certificate_panel()
     assert shown.jumps()["Slide 20 cm → 4 cm"] == (5, "shin")
     assert "4 contacts, skating 10%, tiptoe 13%, float 2 mm, sink 0 m" in shown.text()
     assert "Feet slide on the ground: 'shin'" in shown.text()
     assert "ERROR" in shown.icons
     rig_was = len(shown.labels)
     report_with(rig, [entry("shin")])
-    assert rig_was - len(drawn().labels) <= 5
+    assert rig_was - len(certificate_panel().labels) <= 5
 
 
 def test_a_sound_leg_says_no_more_than_it_has_to():
@@ -211,7 +189,7 @@ def test_a_sound_leg_says_no_more_than_it_has_to():
     enter("POSE", rig.ob, "shin")
     feet = [foot_entry("shin", ground="CAPTURED", contacts=1), foot_entry("shin", knee_pops=2, contacts=0)]
     report_with(rig, [], feet=feet)
-    shown = drawn()
+    shown = certificate_panel()
     assert "1 contact, skating 10%, tiptoe 25%" in shown.labels
     assert "0 contacts, skating 10%, tiptoe 25%, float 2 mm, sink 0 m, knee pops 2" in shown.text()
     assert "No chain was on" not in shown.text()
@@ -222,7 +200,7 @@ def test_forty_feet_stay_short():
     enter("POSE", rig.ob, "shin")
     feet = [foot_entry(f"leg {k}", slide=0.5 if k == 30 else 0.0) for k in range(40)]
     report_with(rig, [entry("shin")], feet=feet)
-    shown = drawn()
+    shown = certificate_panel()
     assert len(shown.labels) < 40
     assert "leg 30 (gone)" in shown.labels
     assert "and 35 more" in shown.labels
@@ -253,7 +231,7 @@ NONSENSE = [
 def test_a_report_that_is_none_any_more_says_so(text):
     rig = troubled_leg()
     rig.ob.analytic_ik_report = text
-    shown = drawn()
+    shown = certificate_panel()
     assert "cannot be read. Check or bake again" in shown.text()
     for refused in ("mark_problems", "copy_certificate"):
         assert not getattr(bpy.ops.analytic_ik, refused).poll()
@@ -280,7 +258,7 @@ def test_a_report_that_is_none_any_more_says_so(text):
 def test_an_entry_that_was_edited_to_nonsense_says_so(changes):
     rig = troubled_leg()
     edited(rig, **changes)
-    assert "cannot be read. Check or bake again" in drawn().text()
+    assert "cannot be read. Check or bake again" in certificate_panel().text()
 
 
 @pytest.mark.parametrize(
@@ -298,18 +276,18 @@ def test_an_entry_that_was_edited_to_nonsense_says_so(changes):
 def test_feet_that_were_edited_to_nonsense_say_so(changes):
     rig = troubled_leg()
     report_with(rig, [entry()], feet=[foot_entry() | changes])
-    assert "cannot be read. Check or bake again" in drawn().text()
+    assert "cannot be read. Check or bake again" in certificate_panel().text()
 
 
 def test_the_report_of_a_chain_that_was_renamed_or_removed_is_shown():
     rig = troubled_leg()
     rig.ob.pose.bones["shin"].name = "calf"
-    shown = drawn()
+    shown = certificate_panel()
     assert "shin (gone)" in shown.labels
     assert shown.jumps()["3-4"] == (3, "shin")
     enter("POSE", rig.ob, "calf")
     bpy.ops.analytic_ik.remove()
-    assert "3-4" in drawn().jumps()
+    assert "3-4" in certificate_panel().jumps()
 
 
 @pytest.mark.parametrize("scene", [nothing, an_empty, edit_mode])

@@ -17,7 +17,7 @@ from ..bake.entries import entry, foot_entry
 from ..clips.characters import AMOUNTS, new_character, rigged_character, show
 from ..rig.rigs import update
 from ..scenes import curve_bags, enter
-from .test_certificate import drawn
+from .layouts import certificate_panel
 
 pytestmark = pytest.mark.versions
 
@@ -71,7 +71,7 @@ def clip_buttons(shown) -> list[str]:
 @as_bones
 def test_all_clips_are_judged_the_worst_first(as_bones):
     ob = checked(as_bones)
-    shown = drawn()
+    shown = certificate_panel()
     assert "1 of 3 clips needs a look" in shown.text()
     assert clip_buttons(shown)[0] == "run"
     assert set(clip_buttons(shown)) == {*AMOUNTS}
@@ -80,18 +80,18 @@ def test_all_clips_are_judged_the_worst_first(as_bones):
     assert "The chain is out of reach" not in shown.text()
     assert "Both chains meet their targets" in shown.text()
     show(ob, "run")
-    assert "1 of 2 chains meets its target" in drawn().text()
+    assert "1 of 2 chains meets its target" in certificate_panel().text()
 
 
 @as_bones
 def test_a_button_leads_into_its_clip_and_the_controls_follow(as_bones):
     ob = checked(as_bones)
-    [button] = [button for button in drawn().buttons if button.text == "run"]
+    [button] = [button for button in certificate_panel().buttons if button.text == "run"]
     assert bpy.ops.analytic_ik.go_to_frame(frame=button.frame, clip=button.clip) == {"FINISHED"}
     assert playing_clip(ob).name == "run"
     for control in [each for each in bpy.data.objects if each.type == "EMPTY"]:
         assert playing_clip(control) == partner(control, playing_clip(ob))
-    jump = next(button for button in drawn().buttons if button.text.startswith("First Miss"))
+    jump = next(button for button in certificate_panel().buttons if button.text.startswith("First Miss"))
     assert (jump.frame, jump.clip) == (FAR[0], "run")
     show(ob, "idle")
     bpy.ops.analytic_ik.go_to_frame(frame=jump.frame, bone=jump.bone, clip=jump.clip)
@@ -114,11 +114,11 @@ def test_after_a_bake_they_lead_to_what_was_baked(as_bones, action):
     bake_clips(bpy.context, chains_of([ob]), action)
     without_flips(ob)
     enter("POSE", ob, "spine")
-    assert "All 3 clips are sound" in drawn().text()
+    assert "All 3 clips are sound" in certificate_panel().text()
     for name in AMOUNTS:
         bpy.ops.analytic_ik.go_to_frame(frame=2, clip=name)
         assert playing_clip(ob).name == (f"{name} baked" if action == "COPY" else name)
-        assert [button.text for button in drawn().buttons if button.text == name]
+        assert [button.text for button in certificate_panel().buttons if button.text == name]
 
 
 @pytest.mark.parametrize("action", ["COPY", "CURRENT"])
@@ -129,7 +129,7 @@ def test_the_clip_that_plays_is_shown(action):
     enter("POSE", ob, "spine")
     for name in AMOUNTS:
         bpy.ops.analytic_ik.go_to_frame(frame=2, clip=name)
-        assert name in drawn().labels[len(AMOUNTS) :]
+        assert name in certificate_panel().labels[len(AMOUNTS) :]
         assert shown_certificate(ob).clip == name
 
 
@@ -140,7 +140,7 @@ def test_twenty_clips_have_rows_for_the_worst_and_a_panel_for_the_rest():
     entries.append(clip_entry("short", entry(unreached_frames=[[3, 4]])))
     with_report(ob, *entries)
     enter("POSE", ob, "spine")
-    shown = drawn()
+    shown = certificate_panel()
     assert "2 of 20 clips need a look" in shown.text()
     buttons = [button.text for button in shown.buttons if button.text and getattr(button, "clip", "") == button.text]
     assert buttons[:2] == ["short", "sliding"]

@@ -36,118 +36,19 @@ from ..scenes import (
     walking_leg,
     whole_state,
 )
-from .layouts import chain_panel, drawn, is_shown, press
-from .troubles import (
+from ..troubles import (
+    CASES,
     deleted_target,
-    drive_rotation,
-    drive_scale,
-    missing_end_bone,
-    missing_target_bone,
-    no_target,
-    rest_position,
+    disabled_target,
+    fk_keys,
     scale_unevenly,
-    target_below,
-    too_many_bones,
-    wrong_solver,
+    shown_cure,
 )
+from .layouts import chain_panel, drawn, is_shown, press
 
-
-def deleted_pole(rig: Rig) -> None:
-    rig.tip.analytic_ik_pole_target = new_empty("gone", (0.5, -2.0, 1.0))
-    bpy.context.scene.collection.objects.unlink(bpy.data.objects["gone"])
-
-
-def missing_pole_bone(rig: Rig) -> None:
-    rig.tip.analytic_ik_pole_target, rig.tip.analytic_ik_pole_subtarget = rig.ob, "nose"
-
-
-def target_is_no_number(rig: Rig) -> None:
-    rig.target.ob.animation_data_clear()
-    rig.target.ob.location.x = float("nan")
-
-
-def shared_bone(rig: Rig) -> None:
-    rig.tip.analytic_ik_chain_count = 3
-    second_chain(rig, "hips", 1)
-
-
-def constrain(rig: Rig) -> None:
-    constraint = rig.ob.pose.bones["thigh"].constraints.new("LIMIT_ROTATION")
-    constraint.use_limit_x, constraint.owner_space = True, "LOCAL"
-
-
-def follow_a_bone(rig: Rig) -> None:
-    constraint = rig.ob.pose.bones["thigh"].constraints.new("COPY_ROTATION")
-    constraint.target, constraint.subtarget = rig.ob, "hips"
-
-
-def hidden_target(rig: Rig) -> None:
-    rig.target.ob.hide_set(True)
-
-
-def disabled_target(rig: Rig) -> None:
-    rig.target.ob.hide_viewport = True
-
-
-def excluded_target(rig: Rig) -> None:
-    home, inner = bpy.data.collections.new("home"), bpy.data.collections.new("inner")
-    bpy.context.scene.collection.children.link(home)
-    home.children.link(inner)
-    bpy.context.scene.collection.objects.unlink(rig.target.ob)
-    inner.objects.link(rig.target.ob)
-    bpy.context.view_layer.layer_collection.children["home"].exclude = True
-
-
-def fk_keys(rig: Rig) -> None:
-    rig.target.ob.animation_data_clear()
-    key_fk(rig)
-    go_to(5)
-
-
-def keyed_switch(rig: Rig) -> None:
-    rig.tip.keyframe_insert("analytic_ik_enabled", frame=1)
-    go_to(5)
-
-
-CASES = [
-    # problem, words of its sentence, cure
-    (no_target, "there is no target", "NEW_TARGET"),
-    (deleted_target, "its target 'leg target' was deleted", "NEW_TARGET"),
-    (deleted_target, "its target 'leg target' was deleted", "BRING_BACK_TARGET"),
-    (deleted_pole, "its pole target 'gone' was deleted", "CLEAR_POLE"),
-    (deleted_pole, "its pole target 'gone' was deleted", "BRING_BACK_POLE"),
-    (missing_target_bone, "has no bone 'nose'", "NEW_TARGET"),
-    (missing_pole_bone, "its pole target 'leg' has no bone 'nose'", "CLEAR_POLE"),
-    (target_below, "moves with the chain's own bone", "NEW_TARGET"),
-    (target_is_no_number, "is not a number", "NEW_TARGET"),
-    (too_many_bones, "its chain needs 9 bones and has 3 up to the root", "FEWER_BONES"),
-    (missing_end_bone, "its end bone 'fin' does not exist", "CLEAR_END_BONE"),
-    (shared_bone, "belongs to the chain of", "FEWER_BONES"),
-    (wrong_solver, "CIRCLE solves 2 bones", "AUTO_SOLVER"),
-    (rest_position, "is in Rest Position", "POSE_POSITION"),
-    (drive_rotation, "a driver overrides its rotation", "REMOVE_DRIVERS"),
-    (drive_scale, "a driver overrides its scale", "REMOVE_DRIVERS"),
-    (constrain, "constraint 'Limit Rotation' moves it", "MUTE_CONSTRAINT"),
-    (follow_a_bone, "bone 'thigh' follows 'hips' by its constraint 'Copy Rotation'", "REMOVE_CHAIN"),
-    (scale_unevenly, "its uneven scale shears", "RESET_SCALE"),
-    (hidden_target, "its target 'leg target' is hidden", "SHOW_TARGET"),
-    (disabled_target, "its target 'leg target' is hidden", "SHOW_TARGET"),
-    (excluded_target, "its target 'leg target' is hidden", "SHOW_TARGET"),
-    (fk_keys, "Bones 'thigh', 'shin' have keys", "FOLLOW_MOTION"),
-    (fk_keys, "Bones 'thigh', 'shin' have keys", "MUTE_KEYS"),
-    (keyed_switch, "keys turn its chain on and off", "MUTE_SWITCH"),
-]
 by_case = pytest.mark.parametrize(
     ("problem", "words", "kind"), CASES, ids=[f"{problem.__name__}-{kind}" for problem, _, kind in CASES]
 )
-
-
-def shown_cure(rig: Rig, words: str, kind: str) -> dict[str, str]:
-    """The options of the button of a kind in the panel, beside the sentence with these words."""
-    shown = chain_panel(rig, rig.bones[-1])
-    assert words in shown.text()
-    (wanted,) = {cure for cure in shown.cures() if cure[0] == kind}
-    return dict(zip(("kind", "bone", "what"), wanted, strict=True))
 
 
 @by_case

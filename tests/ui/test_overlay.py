@@ -13,6 +13,7 @@ from ik_addon.solvers import Outcome
 from ik_addon.ui.view import chains as reading
 from ik_addon.ui.view import overlay, shapes
 
+from ..helpers.creature import WORLDS, Creature
 from ..rig.joint_laws import limited_rig
 from ..rig.rigs import (
     Control,
@@ -26,8 +27,8 @@ from ..rig.rigs import (
     reach,
     update,
 )
-from ..rig.test_body import WORLDS, Creature
 from ..scenes import enter, select, walking_leg
+from ..troubles import no_target, target_below, target_is_no_number, too_many_bones
 
 STATE_NAMES = {**dict(enumerate(Outcome)), shapes.ASTRAY: None}
 SEEDS = range(40)
@@ -234,24 +235,8 @@ def test_a_rolling_foot_is_read_as_it_is_solved():
 # What is broken
 
 
-def no_target(rig: Rig) -> None:
-    rig.tip.analytic_ik_target = None
-
-
 def missing_bone(rig: Rig) -> None:
     rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "nose"
-
-
-def too_many_bones(rig: Rig) -> None:
-    rig.tip.analytic_ik_chain_count = 9
-
-
-def target_below(rig: Rig) -> None:
-    rig.tip.analytic_ik_target, rig.tip.analytic_ik_subtarget = rig.ob, "foot"
-
-
-def target_is_no_number(rig: Rig) -> None:
-    rig.target.ob.location.x = float("nan")
 
 
 def no_size(rig: Rig) -> None:

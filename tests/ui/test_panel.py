@@ -16,60 +16,23 @@ from ik_addon.ui.panels.base import lines_of
 
 from ..rig.rigs import BoneSpec, Control, Rig, leg, new_armature, new_empty
 from ..scenes import enter, link_from_library, second_chain, select, skin_of, walking_leg
-from .layouts import Layout, advanced_panel, chain_panel, chains_panel, context, drawn, is_shown
-from .troubles import (
-    deleted_target,
-    drive_rotation,
-    drive_scale,
-    missing_target_bone,
-    no_target,
-    rest_position,
-    scale_unevenly,
-    target_below,
-    too_many_bones,
-    wrong_solver,
+from ..troubles import PROBLEMS, WARNINGS, deleted_pole, too_many_bones, wrong_solver
+from .layouts import (
+    Layout,
+    advanced_panel,
+    an_empty,
+    chain_panel,
+    chains_panel,
+    context,
+    drawn,
+    edit_mode,
+    is_shown,
+    nothing,
 )
 
 pytestmark = pytest.mark.versions
 
 # What is wrong with a chain
-
-
-def deleted_pole(rig: Rig) -> None:
-    rig.tip.analytic_ik_pole_target = new_empty("gone")
-    bpy.context.scene.collection.objects.unlink(bpy.data.objects["gone"])
-
-
-def target_is_no_number(rig: Rig) -> None:
-    rig.target.ob.location.x = float("nan")
-
-
-def shared_bone(rig: Rig) -> None:
-    second_chain(rig, "thigh", 1)
-
-
-def no_length(rig: Rig) -> None:
-    rig.ob.pose.bones["thigh"].scale = (0.0, 0.0, 0.0)
-
-
-def no_scale(rig: Rig) -> None:
-    rig.ob.scale = (0.0, 1.0, 1.0)
-
-
-PROBLEMS = {
-    no_target: "Bone 'shin': there is no target. Choose an object as its Target",
-    deleted_target: "Bone 'shin': its target 'leg target' was deleted. Choose another one or clear it",
-    deleted_pole: "Bone 'shin': its pole target 'gone' was deleted. Choose another one or clear it",
-    missing_target_bone: "Bone 'shin': its target 'leg' has no bone 'nose'. Choose one of that armature's bones",
-    too_many_bones: "Bone 'shin': its chain needs 9 bones and has 3 up to the root. Set Chain Length to 3",
-    wrong_solver: "Bone 'shin': CIRCLE solves 2 bones, and this chain has 3. Use AUTO or TRIANGULATION",
-    target_below: "Bone 'shin': its target bone 'foot' moves with the chain's own bone 'shin'. Choose one that is not",
-    target_is_no_number: "Bone 'shin': the location of its target 'leg target' is not a number. Clear",
-    shared_bone: "Bone 'shin': its bone 'thigh' already belongs to the chain of 'thigh'. Lower Chain Length until",
-    no_length: "has no length. Lengthen it in Edit Mode, or clear its pose scale",
-    no_scale: "Bone 'shin': the armature object 'leg' has a scale of zero. Give it a size",
-    rest_position: "Armature 'leg' is in Rest Position. Switch it to Pose Position",
-}
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -101,18 +64,6 @@ def test_two_chains_that_move_each_others_targets_are_told():
     rig.enable()
     Rig(ob, ["b"], Control(ob, "a")).enable()
     assert "move each other's controls. Give one of them a target" in chain_panel(rig, "a").text()
-
-
-def constrain(rig: Rig) -> None:
-    rig.ob.pose.bones["thigh"].constraints.new("LIMIT_ROTATION")
-
-
-WARNINGS = {
-    scale_unevenly: "Bone 'hips': its uneven scale shears the bones below it, and the chain may miss its target. Scale",
-    drive_rotation: "Bone 'thigh': a driver overrides its rotation. Remove that driver",
-    drive_scale: "Bone 'foot': a driver overrides its scale, so it cannot stretch. Remove that driver",
-    constrain: "Bone 'thigh': constraint 'Limit Rotation' moves it after the chain. Mute it",
-}
 
 
 @pytest.mark.parametrize("warning", WARNINGS)
@@ -267,20 +218,6 @@ def test_a_sentence_is_broken_into_lines_of_any_width(width):
     lines = [label for label in shown.labels if len(label) > 12]
     # With the name of its button.
     assert (len(lines) == 2) is (width == 2000)
-
-
-def nothing() -> None:
-    bpy.context.view_layer.objects.active = None
-
-
-def an_empty() -> None:
-    select(new_empty("other"))
-
-
-def edit_mode() -> None:
-    rig = walking_leg()
-    select(rig.ob)
-    bpy.ops.object.mode_set(mode="EDIT")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from ..authoring.skeletons import FAMILIES, armature_of
 from ..bake.entries import entry
 from ..rig.rigs import BoneSpec, Rig, leg, new_armature, new_empty, update
 from ..scenes import enter, go_to, slide, whole_state
-from .test_cures import CASES, shown_cure
+from ..troubles import CASES, shown_cure
 
 TIP = 'shin "L" {0} {bone} %s \\ 足'
 """What is in a bone's name is nobody's business."""

@@ -5,8 +5,8 @@ the best dozen found contacts equally well (mean F1 within 0.006), so none of th
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
 
 ADDED_SPEED = 0.6
 """Speed that a blend may add to a foot: blends take longer for larger corrections."""
@@ -14,34 +14,87 @@ ADDED_TURN = 2.5
 """The same of rotations, radians a second."""
 
 
+GROUND_ITEMS = (
+    ("CAPTURED", "As Captured", "Each foot stands as high as it does in the capture"),
+    ("LEVEL", "Level", "All feet stand at one height"),
+    ("OBJECT", "Object", "Feet stand on a mesh"),
+)
+"""What feet may stand on."""
+
+
+def _shown(default: Any, **shown: object) -> Any:
+    """A field that users set. shown: what Blender's property says of it."""
+    return field(default=default, metadata=shown)
+
+
 @dataclass(frozen=True)
 class Options:
-    """How feet are planted.
+    """How feet are planted: one row each, of which properties and the command line are made.
 
-    slide: how far a foot may move in one contact, leg lengths; beyond it the foot took a step; 0 for automatic.
-    blend: shortest time over which a correction begins or ends, seconds.
-    body: how much the body follows the feet, 0 to 1; it always moves as far as legs need to reach.
-    body_direction: DOWN lowers the body where a leg does not reach; NEAREST moves it the shortest way.
-    softness: largest extension of a leg, part of its length, unless the capture itself was straighter.
-    clearance: height over the ground that a foot keeps in the air, if it had it, leg lengths.
-    find_footing: whether a foot that would stand over an edge of the ground stands beside it.
-    added_speed, added_turn: how fast a blend may be beside what the capture does, leg lengths and radians a second;
-    infinite for blends that last as long as `blend` says.
-    anyway: whether a plan is kept that makes a clip worse; limits: else how large figures may be that are judged, by
-    their names as in judging.py.
+    body: it always moves as far as legs need to reach. added_speed, added_turn: how fast a blend may be beside what the
+    capture does, leg lengths and radians a second; infinite for blends that last as long as `blend` says. limits: how
+    large figures may be that are judged, unless `anyway`; by their names as in judging.py.
     """
 
-    slide: float = 0.0
-    blend: float = 0.12
-    body: float = 1.0
-    body_direction: Literal["DOWN", "NEAREST"] = "DOWN"
-    softness: float = 0.985
-    clearance: float = 0.03
-    find_footing: bool = True
+    slide: float = _shown(
+        0.0,
+        name="Slide",
+        description="How far a foot may slide in one contact, in leg lengths. Farther is another step. 0 is automatic",
+        min=0.0,
+        soft_max=0.5,
+    )
+    blend: float = _shown(
+        0.12,
+        name="Blend",
+        description="Shortest time to blend in and out of a contact",
+        min=0.0,
+        subtype="TIME_ABSOLUTE",
+    )
+    body: float = _shown(
+        1.0, name="Body", description="How much the body follows the feet", min=0.0, max=1.0, subtype="FACTOR"
+    )
+    body_direction: Literal["DOWN", "NEAREST"] = _shown(
+        "DOWN",
+        name="Direction",
+        description="Where the body moves",
+        items=[
+            ("DOWN", "Down", "The body moves straight down, sideways only if that is not enough"),
+            ("NEAREST", "Nearest", "The body moves by as little as possible, in any direction"),
+        ],
+    )
+    softness: float = _shown(
+        0.985,
+        name="Extension",
+        description="How far legs may extend, in leg lengths. Legs that the capture extends more may do so",
+        precision=3,
+        min=0.5,
+        max=1.0,
+    )
+    clearance: float = _shown(
+        0.03,
+        name="Clearance",
+        description="Height over the ground in the air, in leg lengths",
+        min=0.0,
+        soft_max=0.2,
+    )
+    find_footing: bool = _shown(
+        True, name="Find Footing", description="Move feet that would stand over an edge of the ground"
+    )
+    anyway: bool = _shown(
+        False,
+        name="Plant Anyway",
+        description="Keep the result even if it is worse than the capture",
+        options={"SKIP_SAVE"},
+    )
     added_speed: float = ADDED_SPEED
     added_turn: float = ADDED_TURN
-    anyway: bool = False
     limits: Mapping[str, float] = field(default_factory=dict)
+
+
+SHOWN: dict[str, tuple[Any, Mapping[str, Any]]] = {
+    each.name: (each.default, each.metadata) for each in fields(Options) if each.metadata
+}
+"""The options that users set: by their names their defaults, and what is said of them."""
 
 
 # Speed

@@ -1,6 +1,6 @@
 """The clip check: how well the feet of an armature stand over frames, and how well they did in its source."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 
 import bpy
@@ -8,9 +8,11 @@ import numpy as np
 
 from ... import messages
 from ...bake.baking import checked
-from ...bake.clips import clips_checked
-from ...bake.report import publish
-from ...bake.stepping import Steps, at_once, part_of
+from ...bake.clips import Clips, chosen_clips, clip_entries, over_clips
+from ...bake.report import file_report, left_out, publish
+from ...bake.saving import TimeLimitError
+from ...bake.stepping import Steps, at_once, in_time, part_of
+from ...rig.blender.armatures import armature_named
 from ...rig.model.order import ChainName
 from ...solvers import ChainError
 from ..feet.clip import LegMotion
@@ -20,7 +22,7 @@ from ..feet.measures import distances, knee_pops, measured, worst_contact
 from ..feet.options import Options
 from ..feet.treadmill import Standing, stands_on
 from .limbs import keyed_contacts
-from .plant import Ground
+from .plant import Ground, planted_on
 from .reading import Leg, legs_of, shown, source_shown
 from .sources import kept_settings, source_of
 
@@ -48,7 +50,7 @@ def feet_checked(
         raise ChainError(messages.NO_LEG_TO_CHECK(armature=ob.name))
     if len(frames) < _FEWEST:
         raise ChainError(messages.TOO_FEW_FRAMES())
-    ground = ground or _planted_on(context, ob)
+    ground = ground or planted_on(context, ob)
     heights = ground.heights(context.evaluated_depsgraph_get())
     has_source = source_of(ob) is not None
     clip = yield from part_of(shown(context, ob, legs, frames), 0, 1 + has_source)
@@ -67,50 +69,57 @@ check_feet = at_once(feet_checked)
 """How well feet stand, all at once: see `feet_checked`."""
 
 
-def checked_with_feet(
+def clips_checked(
     context: bpy.types.Context,
     chains: Sequence[ChainName],
-    armatures: Iterable[bpy.types.Object],
-    frames: range,
+    armatures: Sequence[bpy.types.Object],
+    clips: Clips = "CURRENT",
+    frames: range | None = None,
+    feet: bool = False,
     ground: Ground | None = None,
 ) -> Steps[dict]:
-    """In steps: the report of a check of chains, with the feet of armature objects in it: see `feet_checked`."""
-    armatures, feet, start = list(armatures), [], perf_counter()
-    parts = 1 + len(armatures)
+    """In steps: check chains of armature objects in what plays over some frames, or in clips, each over its own;
+    returns the report, with an entry for each clip.
+
+    feet: those of all the armature objects are in it, see `feet_checked`; of a clip that is too short for them the
+    chains alone are checked, and "left_out" says so. So it does of a clip for which there is no time.
+    """
+    if clips == "CURRENT":
+        over = frames or range(0)
+        return publish((yield from in_time(_checked(context, chains, armatures if feet else (), over, ground))))
+    entries = []
+    for number, ob in enumerate(armatures):
+        own = [chain for chain in chains if armature_named(chain.armature) == ob]
+
+        def work(frames: range, ob: bpy.types.Object = ob, own: Sequence[ChainName] = own) -> Steps[dict]:
+            is_short = feet and len(frames) < _FEWEST
+            try:
+                seen = [ob] if feet and not is_short else []
+                entry = yield from in_time(_checked(context, own, seen, frames, ground))
+            except TimeLimitError as error:
+                return file_report(frames, 0.0, []) | left_out(error)
+            return {**entry, "left_out": messages.TOO_FEW_FRAMES()} if is_short else entry
+
+        chosen = chosen_clips(ob, clips)
+        found = yield from part_of(over_clips(ob, chosen, work), number, len(armatures))
+        entries += [entry | name for entry, name in zip(found, clip_entries(chosen), strict=True)]
+    return publish(*entries)
+
+
+def _checked(
+    context: bpy.types.Context,
+    chains: Sequence[ChainName],
+    armatures: Sequence[bpy.types.Object],
+    frames: range,
+    ground: Ground | None,
+) -> Steps[dict]:
+    """In steps: the entry of a check of chains in what plays, with the feet of armature objects."""
+    feet, start, parts = [], perf_counter(), 1 + len(armatures)
     report = yield from part_of(checked(context, chains, frames), 0, parts)
     for k, ob in enumerate(armatures):
         feet += yield from part_of(feet_checked(context, ob, frames, ground), 1 + k, parts)
-    return publish({**report["files"][0], "seconds": perf_counter() - start, "feet": feet})
-
-
-def clips_checked_with_feet(
-    context: bpy.types.Context,
-    chains: Sequence[ChainName],
-    ob: bpy.types.Object,
-    names: Iterable[str] | None = None,
-    ground: Ground | None = None,
-) -> Steps[dict]:
-    """In steps: the same for clips of an armature object, each over its own frames.
-
-    Of a clip that is too short for feet the chains alone are checked, and "left_out" says so. names: None for all.
-    """
-
-    def work(frames: range) -> Steps[dict]:
-        if len(frames) >= _FEWEST:
-            return (yield from checked_with_feet(context, chains, [ob], frames, ground))
-        report = yield from checked(context, chains, frames)
-        why = messages.TOO_FEW_FRAMES()
-        return {**report, "files": [{**entry, "left_out": why} for entry in report["files"]]}
-
-    return (yield from clips_checked(ob, work, names))
-
-
-def _planted_on(context: bpy.types.Context, ob: bpy.types.Object) -> Ground:
-    """What the current action of an armature object was planted on; as captured if nothing tells."""
-    settings = kept_settings(ob)
-    if settings is None:
-        return Ground()
-    return Ground(settings["ground"], settings["height"], context.scene.objects.get(settings["ground_object"]))
+    entry = report["files"][0]
+    return {**entry, "seconds": perf_counter() - start, "feet": feet} if armatures else entry
 
 
 def _contacts(ob: bpy.types.Object, legs: Sequence[Leg], frames: range, found: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Plant Feet on a level or a mesh: read, find contacts, plan, place, key."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 
 import bpy
 import numpy as np
@@ -28,7 +28,7 @@ from .footprints import edited, make_footprints
 from .limbs import check_limbs, controls_ready, key_contacts, keyed_contacts
 from .reading import captured, carrier_of
 from .report import report_of
-from .sources import source_playing
+from .sources import keep_settings, kept_settings, source_playing
 from .writing import body_keys, controls_placed, write_plan
 
 
@@ -137,6 +137,53 @@ def planted(
 
 plant = at_once(planted)
 """Plant feet, all at once: see `planted`."""
+
+
+def planted_and_kept(
+    context: bpy.types.Context,
+    tips: Sequence[bpy.types.PoseBone],
+    frames: range,
+    options: Options,
+    ground: Ground,
+    footprints: bool = False,
+) -> Steps[dict]:
+    """In steps: the same, and the action keeps how, for `planted_again`."""
+    report = yield from planted(context, tips, frames, options, ground, footprints)
+    settings = {
+        **asdict(options),
+        "tips": [tip.name for tip in tips],
+        "frames": [frames.start, frames.stop, frames.step],
+        "ground": ground.kind,
+        "height": ground.height,
+        "ground_object": ground.ob.name if ground.ob else "",
+        "footprints": footprints,
+    }
+    keep_settings(tips[0].id_data, settings)
+    return report
+
+
+def planted_again(context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
+    """In steps: plant the current action of an armature object as it was, with contacts and footprints as they are."""
+    settings = kept_settings(ob)
+    if settings is None:
+        raise ChainError(messages.NOT_PLANTED(armature=ob.name))
+    tips = [ob.pose.bones[name] for name in settings["tips"] if name in ob.pose.bones]
+    if not tips:
+        raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
+    # What was changed by hand is wanted.
+    known = {each.name: settings[each.name] for each in fields(Options) if each.name in settings} | {"anyway": True}
+    options, ground = Options(**known), planted_on(context, ob)
+    return (
+        yield from planted_and_kept(context, tips, range(*settings["frames"]), options, ground, settings["footprints"])
+    )
+
+
+def planted_on(context: bpy.types.Context, ob: bpy.types.Object) -> Ground:
+    """What the current action of an armature object was planted on; as captured if nothing tells."""
+    settings = kept_settings(ob)
+    if settings is None:
+        return Ground()
+    return Ground(settings["ground"], settings["height"], context.scene.objects.get(settings["ground_object"]))
 
 
 def _planned(

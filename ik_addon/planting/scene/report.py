@@ -1,10 +1,11 @@
 """What planting did, as a dict: contacts of each leg, slides before and after, and how far the body moved."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import bpy
 import numpy as np
 
+from ...bake.memory import last, remember
 from ...rig.data.held_feet import HoldRecord
 from ...rig.model.foot import end_bone
 from ..feet.anchors import Anchors, stances_of
@@ -15,10 +16,6 @@ from ..feet.measures import distances, measured, new_pops
 from ..feet.planning import FootPlan
 from ..feet.treadmill import Space, Standing
 
-_last: list[dict] = [{}]
-_by_action: dict[tuple[str, str], dict] = {}
-"""What was planted in this Blender, by the names of armature and action."""
-_last_locks: list[dict] = [{}]
 _POINTS = ("HEEL", "BALL")
 _MISSED = 1e-4
 """Part of a limb by which its end may be off a grip that it reaches."""
@@ -26,23 +23,12 @@ _MISSED = 1e-4
 
 def last_report() -> dict:
     """What `plant` did last; empty before that. Lengths in world units, frames of the scene."""
-    return _last[0]
-
-
-def planted_report(ob: bpy.types.Object) -> dict | None:
-    """What `plant` did last in the action that an armature object plays now."""
-    return of_action(ob, _by_action)
-
-
-def of_action(ob: bpy.types.Object, reports: Mapping[tuple[str, str], dict]) -> dict | None:
-    """Of reports by armature and action that of the action that an armature object plays now."""
-    action = ob.animation_data.action if ob.animation_data else None
-    return reports.get((ob.name, action.name)) if action is not None else None
+    return last("plant")
 
 
 def last_lock_report() -> dict:
     """What `lock` did last; empty before that. Lengths in world units, frames of the scene."""
-    return _last_locks[0]
+    return last("lock")
 
 
 def report_of(
@@ -77,7 +63,7 @@ def report_of(
                 "after": figures[1][k] | away[k],
             }
         )
-    _last[0] = {
+    report = {
         "armature": carrier.id_data.name,
         "action": carrier.id_data.animation_data.action.name,
         "body": carrier.name,
@@ -89,8 +75,7 @@ def report_of(
         "body_frame": frames[int(np.linalg.norm(plan.shifts, axis=1).argmax())],
         "unreached_frames": [frames[k] for k in np.flatnonzero(plan.unreached)],
     }
-    _by_action[_last[0]["armature"], _last[0]["action"]] = _last[0]
-    return _last[0]
+    return remember("plant", report)
 
 
 def lock_report_of(
@@ -128,11 +113,11 @@ def lock_report_of(
             }
         )
     ob = tips[0].id_data
-    _last_locks[0] = {
+    report = {
         "armature": ob.name,
         "action": ob.animation_data.action.name,
         "frames": [frames.start, frames[-1], frames.step],
         "holds": found,
         "unreached_frames": [frames[k] for k in np.flatnonzero(unreached)],
     }
-    return _last_locks[0]
+    return remember("lock", report)

@@ -1,7 +1,6 @@
 """Clips from capture to keys: rigged if there are no chains, planted, baked and checked."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from time import perf_counter
 
 import bpy
@@ -10,151 +9,98 @@ from ... import messages
 from ...authoring.for_export import controls_of_chains, remove_controls
 from ...authoring.rigging import rig_legs
 from ...bake.baking import baked, chains_of, finish_chains
-from ...bake.clips import chosen_clips, clips_tried, frames_of, strips_play
+from ...bake.clips import Chosen, Clips, chosen_clips, clip_entries, clips_tried, strips_play
 from ...bake.report import file_report, left_out, publish
 from ...bake.stepping import Steps, at_once, in_time, part_of
-from ...rig.blender.clips import Clip, clip_name, clips_of, forget_made, motion_frames, playing_clip
+from ...rig.blender.clips import Clip, clips_of, forget_made, motion_frames, playing_clip
 from ...rig.data.control_clips import own_actions, partner_made, separate_controls
 from ...rig.data.undoing import all_or_nothing
 from ...rig.model.order import ChainName
 from ...solvers import ChainError
 from ..feet.options import Options
 from .checking import feet_checked
-from .plant import Ground, planted
+from .plant import Ground, planted_and_kept
 from .reading import leg_tips
-from .sources import forget_source, keep_settings, source_of
+from .sources import forget_source, source_of
 
 
-def clip_planted(
+def clips_planted(
     context: bpy.types.Context,
     ob: bpy.types.Object,
+    clips: Clips = "CURRENT",
     frames: range | None = None,
     options: Options | None = None,
     ground: Ground | None = None,
     keep_controls: bool = True,
 ) -> Steps[dict]:
-    """In steps: plant the feet of what an armature object plays, and bake its chains; comes to the report of the bake,
-    with the feet as they are checked afterward.
+    """In steps: plant the feet of what an armature object plays, or of its clips, each over its own frames while it
+    plays alone, and bake its chains; comes to the report of the bake, with the feet as they are checked afterward.
 
-    If it has no chain, its legs are rigged first. frames: None for those over which keys move it. keep_controls: the
-    chains stay, muted, and the action before too; else nothing stays but the baked action, under the name of the first.
-    Raises ChainError that names the armature or bone, with nothing changed.
+    If it has no chain, its legs are rigged first. frames: of what plays; None for those over which keys move it.
+    keep_controls: the chains stay, muted, and the actions before too; else nothing stays but the baked actions, under
+    the names of the first. A clip in which no foot stands, or for which there is no time, shows what it showed before;
+    its entry in the report says why, in `left_out`. NLA strips play what takes the place of their clips. Raises
+    ChainError that names the armature or bone, with nothing changed, if nothing can be planted.
     """
-    options, ground, frames = options or Options(), ground or Ground(), frames or motion_frames(ob)
-    own, start = playing_clip(ob), perf_counter()
-    if frames is None:
+    options, ground = options or Options(), ground or Ground()
+    tips, own, is_current = leg_tips(ob), playing_clip(ob), clips == "CURRENT"
+    is_new, chains, frames = not tips, chains_of([ob]), frames or motion_frames(ob)
+    if not (frames if is_current else tips or clips_of(ob)):
         raise ChainError(messages.NO_MOTION()).of(messages.ARMATURE(armature=ob.name))
-    with all_or_nothing([ob], actions=_replaced([own] if own else [], keep_controls)) as undo:
-        chains = chains_of([ob])
-        # Planting reads the bones, and keys the controls: those of other clips stay as they are.
-        tips = leg_tips(ob) or _rigged(context, ob, follow_motion=False)
-        chains = _with(chains, tips)
-        undo.nothing_more_is_made()
-        of_controls = own_actions(ob, [own] if own else [])
-        yield from part_of(_planted(context, tips, frames, options, ground), 0, 2)
-        entry = yield from part_of(_baked(context, ob, chains, frames, ground, start), 1, 2)
-        controls = controls_of_chains(ob)
-        finish_chains(context, chains_of([ob]), "MUTE" if keep_controls else "REMOVE")
-        if not keep_controls:
-            _put_in_place_of_source(ob)
-        elif own is not None:
-            strips_play(ob, {own: playing_clip(ob)})
-    if not keep_controls:
-        remove_controls(ob, controls, of_controls)
-    return publish(entry)
+    chosen = chosen_clips(ob, clips, clips_of(ob) if is_new else None)
+    present = [own] if own and is_current else [*filter(None, chosen)]
+    called, entries = clip_entries(chosen), []
 
-
-def all_clips_planted(
-    context: bpy.types.Context,
-    ob: bpy.types.Object,
-    names: Sequence[str] | None = None,
-    options: Options | None = None,
-    ground: Ground | None = None,
-    keep_controls: bool = True,
-) -> Steps[dict]:
-    """In steps: the same for several clips of an armature object, each over its own frames while it plays alone.
-
-    names: those of the clips; None: all, of an armature that has chains those in which its controls have keys. A clip
-    in which no foot stands, or for which there is no time, shows what it showed before; its entry in the report says
-    why, in `left_out`. NLA strips
-    play what takes the place of their clips. Raises ChainError, with nothing changed, if no clip can be planted.
-    """
-    options, ground, tips = options or Options(), ground or Ground(), leg_tips(ob)
-    is_new, chains = not tips, chains_of([ob])
-    if is_new and not clips_of(ob):
-        raise ChainError(messages.NO_MOTION()).of(messages.ARMATURE(armature=ob.name))
-    clips = chosen_clips(ob, names, clips_of(ob) if is_new else None)
-    called = {clip: clip_name(clip, clips) for clip in clips}
-    entries: dict[Clip, dict] = {}
-
-    def work(clip: Clip) -> Steps[dict | ChainError]:
-        frames, start, error = frames_of(ob), perf_counter(), None
+    def work(frames: range) -> Steps[dict | ChainError]:
+        start, error = perf_counter(), None
         try:
-            yield from part_of(in_time(_planted(context, tips, frames, options, ground)), 0, 2)
+            yield from part_of(in_time(planted_and_kept(context, tips, frames, options, ground)), 0, 2)
         except ChainError as refusal:
             # Not every clip has feet that stand, or there is no time for all of them.
             error = refusal
         if error is None:
-            entries[clip] = yield from part_of(_baked(context, ob, chains, frames, ground, start), 1, 2)
+            entries.append((yield from part_of(_baked(context, ob, chains, frames, ground, start), 1, 2)))
             if not keep_controls:
                 _put_in_place_of_source(ob)
-            return entries[clip]
-        entries[clip] = file_report(frames, 0.0, []) | left_out(error)
-        if not is_new:
+            return entries[-1]
+        entry = file_report(frames, 0.0, [])
+        if not (is_new or is_current):
             # Without its chains it would show something else.
             steps = baked(context, chains, frames, "COPY" if keep_controls else "CURRENT", last=False)
-            entries[clip] = (yield from part_of(steps, 1, 2))["files"][0] | left_out(error)
+            entry = (yield from part_of(steps, 1, 2))["files"][0]
+        entries.append(entry | left_out(error))
         return error
 
-    with all_or_nothing([ob], actions=_replaced(clips, keep_controls)) as undo:
+    with all_or_nothing([ob], actions=_replaced(present, keep_controls)) as undo:
         if is_new:
-            tips = _rigged(context, ob, follow_motion=keep_controls)
+            tips = _rigged(context, ob, chosen, keep_controls)
             chains = _with(chains, tips)
-            for control in separate_controls(ob):
-                for clip in clips:
-                    partner_made(control, clip)
         undo.nothing_more_is_made()
-        of_controls = own_actions(ob, clips)
-        found = yield from clips_tried(ob, clips, work)
+        of_controls = own_actions(ob, present)
+        found = yield from clips_tried(ob, chosen, work, frames)
         strips_play(ob, found.made)
         controls = controls_of_chains(ob)
         finish_chains(context, chains_of([ob]), "MUTE" if keep_controls else "REMOVE")
     if not keep_controls:
         remove_controls(ob, controls, of_controls)
-    return publish(*({**entries[clip], "clip": called[clip]} for clip in clips))
+    return publish(*(entry | own for entry, own in zip(entries, called, strict=True)))
 
 
-plant_clip = at_once(clip_planted)
-"""A clip planted and baked, all at once: see `clip_planted`."""
-plant_clips = at_once(all_clips_planted)
-"""Several clips planted and baked, all at once: see `all_clips_planted`."""
+plant_clips = at_once(clips_planted)
+"""Clips planted and baked, all at once: see `clips_planted`."""
 
 
-def _rigged(context: bpy.types.Context, ob: bpy.types.Object, follow_motion: bool) -> list[bpy.types.PoseBone]:
+def _rigged(
+    context: bpy.types.Context, ob: bpy.types.Object, clips: Chosen, keep_controls: bool
+) -> list[bpy.types.PoseBone]:
     """Rig the legs of an armature object; the tips of those that are planted."""
-    rigged = rig_legs(context, ob, follow_motion=follow_motion)
+    several = [*filter(None, clips)]
+    # Planting reads the bones, and keys the controls of what plays: those of other clips stay as they are.
+    rigged = rig_legs(context, ob, follow_motion=keep_controls and bool(several))
+    for control in separate_controls(ob) if several else ():
+        for clip in several:
+            partner_made(control, clip)
     return leg_tips(ob) or [ob.pose.bones[one.limb.bones[-1]] for one in rigged.limbs]
-
-
-def _planted(
-    context: bpy.types.Context,
-    tips: Sequence[bpy.types.PoseBone],
-    frames: range,
-    options: Options,
-    ground: Ground,
-) -> Steps[None]:
-    """Plant the feet of what plays, and remember how, as Update Feet reads it."""
-    yield from planted(context, tips, frames, options, ground)
-    settings = {
-        **asdict(options),
-        "tips": [tip.name for tip in tips],
-        "frames": [frames.start, frames.stop, frames.step],
-        "ground": ground.kind,
-        "height": ground.height,
-        "ground_object": ground.ob.name if ground.ob else "",
-        "footprints": False,
-    }
-    keep_settings(tips[0].id_data, settings)
 
 
 def _with(chains: Sequence[ChainName], tips: Sequence[bpy.types.PoseBone]) -> list[ChainName]:

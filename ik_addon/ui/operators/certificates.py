@@ -15,7 +15,7 @@ from ...rig.status.problems import Cure, check_changeable
 from ...solvers import ChainError
 from ..base import registration_of
 from .chains import ChainOperator
-from .polls import MakesControls, shown_controls
+from .polls import MakesControls, no_report, not_editable, not_marked, shown_controls
 
 
 class ANALYTIC_IK_OT_go_to_frame(ChainOperator):
@@ -47,6 +47,7 @@ Replaces the markers of the last time"""
 
     bl_idname = "analytic_ik.mark_problems"
     bl_label = "Mark Problems"
+    needs = (no_report,)
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         certificate = shown_certificate(ob)
@@ -61,6 +62,7 @@ class ANALYTIC_IK_OT_clear_marks(ChainOperator):
 
     bl_idname = "analytic_ik.clear_marks"
     bl_label = "Remove Markers"
+    needs = (not_marked,)
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         count = clear_marks(context.scene, ob)
@@ -72,6 +74,7 @@ class ANALYTIC_IK_OT_copy_certificate(ChainOperator):
 
     bl_idname = "analytic_ik.copy_certificate"
     bl_label = "Copy Certificate"
+    needs = (no_report,)
 
     form: EnumProperty(
         name="Form",
@@ -177,6 +180,7 @@ class ANALYTIC_IK_OT_cure(MakesControls, ChainOperator):
 
     bl_idname = "analytic_ik.cure"
     bl_label = "Fix Analytic IK"
+    needs = (not_editable,)
 
     kind: StringProperty(name="Fix", description="What to do", options={"HIDDEN", "SKIP_SAVE"})
     bone: StringProperty(name="Bone", description="Bone to fix", options={"HIDDEN", "SKIP_SAVE"})

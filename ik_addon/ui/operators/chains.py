@@ -32,31 +32,48 @@ from ...rig.model.order import tips_of
 from ...rig.status.states import States
 from ...solvers import ChainError
 from ..base import length_words, registration_of
-from .polls import MakesControls, armature_for, missing_for
+from .polls import MakesControls, Need, neither_live_nor_native, no_bone, none_chosen, none_native, not_editable
 
 if TYPE_CHECKING:
     from ...authoring.controls import Moved
 
 
 class ChainOperator(bpy.types.Operator):
-    """What the operators share: they say what they need (polls.py), and a ChainError is their refusal.
+    """What the operators share: they say what they need, and a ChainError is their refusal.
 
-    level: what kind of report the last sentence is, INFO or WARNING.
+    level: what kind of report the last sentence is, INFO or WARNING. needs: asked in this order; all are cheap, for
+    buttons ask whenever they are drawn. on_active_object: it works on the active armature itself, also while a bone of
+    that controls another one's chain.
     """
 
     bl_options = {"REGISTER", "UNDO"}
     level = "INFO"
+    needs: ClassVar[tuple[Need, ...]] = ()
+    on_active_object: ClassVar[bool] = False
+
+    @classmethod
+    def armature_for(cls, context: bpy.types.Context) -> bpy.types.Object | None:
+        """The armature object to work on."""
+        return active_armature(context) if cls.on_active_object else chain_armature(context)
+
+    @classmethod
+    def missing(cls, context: bpy.types.Context) -> str:
+        """What the operator lacks to run here, as a sentence; "": nothing."""
+        ob = cls.armature_for(context)
+        if ob is None:
+            return messages.NO_ARMATURE()
+        return next(filter(None, (need(context, ob) for need in cls.needs)), "")
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        missing = missing_for(cls.bl_idname, context)
+        missing = cls.missing(context)
         if missing:
             cls.poll_message_set(missing)
         return not missing
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
-            done = self.act(context, armature_for(type(self).bl_idname, context))
+            done = self.act(context, self.armature_for(context))
             self.report({self.level}, done)
         except ChainError as error:
             self.report({"ERROR"}, str(error))
@@ -83,6 +100,8 @@ Selected objects become target and pole target, or new ones are made"""
 
     bl_idname = "analytic_ik.add"
     bl_label = "Add Analytic IK"
+    needs = (not_editable, no_bone)
+    on_active_object = True
 
     chain_count: IntProperty(
         name="Chain Length", description="Number of bones in the chain. 0 uses all parents", default=2, min=0
@@ -161,6 +180,7 @@ class ANALYTIC_IK_OT_remove(ChainOperator):
 
     bl_idname = "analytic_ik.remove"
     bl_label = "Remove Analytic IK"
+    needs = (not_editable, none_chosen)
 
     keep_pose: BoolProperty(
         name="Keep Pose",
@@ -195,6 +215,7 @@ Sets the bones' own IK locks and limits"""
 
     bl_idname = "analytic_ik.limit_knees"
     bl_label = "Limit to Hinge"
+    needs = (not_editable, none_chosen)
 
     min_bend: FloatProperty(
         name="Min Bend",
@@ -353,6 +374,7 @@ def _open_tab(window: bpy.types.Window, area: bpy.types.Area) -> None:
 class SwitchOperator(ChainOperator):
     """Operators that switch the selected chains. done: what to report."""
 
+    needs = (not_editable, none_chosen)
     done: ClassVar[messages.Message]
 
     def switch(self, context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
@@ -426,6 +448,7 @@ Controls and keys stay"""
 
     bl_idname = "analytic_ik.make_native"
     bl_label = "Make Native"
+    needs = (not_editable, neither_live_nor_native)
 
     only_selected: BoolProperty(name="Only Selected", description="Convert only chains with a selected tip bone")
     switch: BoolProperty(
@@ -456,6 +479,7 @@ class ANALYTIC_IK_OT_make_live(ChainOperator):
 
     bl_idname = "analytic_ik.make_live"
     bl_label = "Make Live"
+    needs = (not_editable, none_native)
 
     only_selected: BoolProperty(name="Only Selected", description="Convert only chains with a selected tip bone")
 

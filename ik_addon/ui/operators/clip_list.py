@@ -1,17 +1,21 @@
 """Which clips an operator goes through: the one that plays, or those that are ticked in a list."""
 
-from collections.abc import Callable
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, StringProperty
 
 from ... import messages
 from ...authoring.selection import chain_armature
-from ...bake.certificate import frames_words
+from ...bake.certificate import clips_words, frames_words
 from ...bake.stepping import Steps, frame_kept
-from ...rig.blender.clips import Clip, clip_name, playing_clip
+from ...rig.blender.clips import Clip, clip_name
 from ...solvers import ChainError
 from ..base import registration_of
+
+if TYPE_CHECKING:
+    from ...bake.clips import Chosen, Clips
 
 _IN_A_COLUMN = 16
 """More clips stand in two columns."""
@@ -56,23 +60,24 @@ class OverClips:
 
         return rigged_clips(ob)
 
-    def clip_names(self, ob: bpy.types.Object) -> list[str] | None:
-        """The names of the clips that are ticked, None for all; ChainError if none is."""
-        if not self.chosen_clips:
-            return None
+    def asked(self, ob: bpy.types.Object) -> "Clips":
+        """The clips to work on; ChainError if none is ticked."""
+        if self.clips == "CURRENT" or not self.chosen_clips:
+            return self.clips
         ticked = [item.name for item in self.chosen_clips if item.use]
         if not ticked:
             raise ChainError(messages.NO_CLIP_TICKED(armature=ob.name))
         return ticked
 
+    def asked_clips(self, ob: bpy.types.Object) -> "Chosen":
+        """The same, found among those that are offered."""
+        from ...bake.clips import chosen_clips
 
-class ClipsMade(OverClips):
-    """The same of operators that make another action of each clip.
+        return chosen_clips(ob, self.asked(ob), self.offered_clips(ob))
 
-    level: as an operator has it.
-    """
 
-    level: str
+class WithStrips(OverClips):
+    """The same of operators that make another action of each clip."""
 
     strips: BoolProperty(
         name="Update NLA Strips",
@@ -80,45 +85,58 @@ class ClipsMade(OverClips):
         default=True,
     )
 
-    def current_clip(self, ob: bpy.types.Object, work: Steps[dict]) -> Steps[dict]:
-        """In steps: do work on what an armature object plays; comes to its report."""
-        from ...bake.clips import strips_play
 
-        clip = playing_clip(ob)
-        report = yield from work
-        if self.strips and clip is not None:
-            strips_play(ob, {clip: playing_clip(ob)})
-        return report
+class ClipsMade(WithStrips):
+    """The same, with the work: each clip may refuse it, and the others are done.
 
-    def each_clip(
-        self, context: bpy.types.Context, ob: bpy.types.Object, work: Callable[[Clip], Steps[dict]]
-    ) -> Steps[tuple[list[dict], str]]:
-        """In steps: do work on each clip that is ticked. Comes to its reports, and to what a sentence says besides of
-        them: frames that are unreached, and clips that were refused and are left out.
+    level: as an operator has it.
+    """
 
-        ChainError if all are.
-        """
-        from ...bake.clips import chosen_clips, clips_tried, strips_play
+    level: str
 
-        clips = chosen_clips(ob, self.clip_names(ob), self.offered_clips(ob))
-        with frame_kept(context.scene):
-            # Also if none is done, controls are back where the clip that plays has them.
-            done = yield from clips_tried(ob, clips, work)
+    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
+        """Do it in steps to the clip that plays; comes to a report."""
+        raise NotImplementedError
+
+    def words(self, context: bpy.types.Context, report: dict) -> str:
+        """What was done to what plays, as a sentence."""
+        raise NotImplementedError
+
+    def words_of_clips(self, context: bpy.types.Context, reports: list[dict], clips: str, result: str) -> str:
+        """What was done to several clips, as a sentence. clips: how many, in words. result: its end."""
+        raise NotImplementedError
+
+    def current_frames(self, context: bpy.types.Context) -> range:
+        """The frames of what plays."""
+        return range(0)
+
+    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
+        from ...bake.clips import clip_entries, clips_tried, strips_play
+
+        is_current, clips = self.clips == "CURRENT", self.asked_clips(ob)
+        frames = self.current_frames(context) if is_current else None
+        # Also if none is done, controls are back where the clip that plays has them.
+        with nullcontext() if is_current else frame_kept(context.scene):
+            done = yield from clips_tried(ob, clips, lambda frames: self.clip_steps(context, ob, frames), frames)
         if self.strips:
             strips_play(ob, done.made)
-        reports, result = done.reports, ""
-        unreached_by = {clip: report.get("unreached_frames", ()) for clip, report in reports.items()}
-        worst = max(unreached_by, key=lambda clip: len(unreached_by[clip]))
-        if unreached := unreached_by[worst]:
-            result += messages.CLIP_UNREACHED(clip=clip_name(worst, clips), frames=frames_words(len(unreached)))
+        reports = [*done.reports.values()]
+        if is_current:
+            self.level = "WARNING" if reports[0].get("unreached_frames") or reports[0].get("left_out") else "INFO"
+            return self.words(context, reports[0])
+        unreached = {clip: report.get("unreached_frames", ()) for clip, report in done.reports.items()}
+        worst, result = max(unreached, key=lambda clip: len(unreached[clip])), ""
+        called = {clip: entry["clip"] for clip, entry in zip(clips, clip_entries(clips), strict=True)}
+        if unreached[worst]:
+            result += messages.CLIP_UNREACHED(clip=called[worst], frames=frames_words(len(unreached[worst])))
         if done.left_out:
-            names = messages.quoted(clip_name(clip, clips) for clip in done.left_out)
+            names = messages.quoted(called[clip] for clip in done.left_out)
             result += messages.CLIPS_LEFT_OUT(clips=names, why=next(iter(done.left_out.values())))
         self.level = "WARNING" if result else "INFO"
-        return list(reports.values()), result
+        return self.words_of_clips(context, reports, clips_words(len(reports)), result)
 
 
-def strips_asked(operator: ClipsMade, context: bpy.types.Context) -> list[str]:
+def strips_asked(operator: WithStrips, context: bpy.types.Context) -> list[str]:
     """The option for NLA strips, if the armature may have some that play what the operator replaces."""
     data = chain_armature(context).animation_data
     has_strips = data is not None and any(track.strips for track in data.nla_tracks)

@@ -1,5 +1,6 @@
 """The operators that plant feet, lock hands and feet to objects, and match a clip to its source."""
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import bpy
@@ -15,90 +16,46 @@ from ...authoring.selection import (
     selected_bones,
     tip_of_chain,
 )
-from ...bake.certificate import chains_words, clips_words, contacts_words, frames_words, steps_words
+from ...bake.certificate import chains_words, contacts_words, frames_words, steps_words
 from ...bake.stepping import Steps
-from ...planting.scene.sources import keep_settings, kept_settings
-from ...rig.blender.clips import Clip, motion_frames
+from ...planting.feet.options import GROUND_ITEMS, SHOWN
+from ...rig.blender.clips import motion_frames, playing_clip
 from ...rig.data.held_feet import BLEND
 from ...solvers import ChainError
 from ..base import registration_of
 from .clip_list import ClipsMade, draw_clips, strips_asked
+from .polls import none_live, not_editable
 from .stepped import ChainsOperator, RangeOperator, SteppedOperator
 
 if TYPE_CHECKING:
     from ...authoring.placing import Control
 
-_GROUNDS = [
-    ("CAPTURED", "As Captured", "Each foot stands as high as it does in the capture"),
-    ("LEVEL", "Level", "All feet stand at one height"),
-    ("OBJECT", "Object", "Feet stand on a mesh"),
-]
-_DIRECTIONS = [
-    ("DOWN", "Down", "The body moves straight down, sideways only if that is not enough"),
-    ("NEAREST", "Nearest", "The body moves by as little as possible, in any direction"),
-]
 _IN_LEG_LENGTHS = ("slide", "softness", "clearance")
-_OF_GROUND = ("ground", "height", "ground_object")
-_SETTINGS = ("slide", "blend", "body", "body_direction", "softness", "clearance", "find_footing", "anyway")
+_KINDS = {bool: BoolProperty, float: FloatProperty, str: EnumProperty}
 
 
-class ANALYTIC_IK_OT_plant_feet(ClipsMade, ChainsOperator):
+class PlantOptions:
+    """The properties of an operator that are the options of planting."""
+
+    __annotations__ = {
+        name: _KINDS[type(default)](default=default, **said) for name, (default, said) in SHOWN.items()
+    }
+
+
+class ANALYTIC_IK_OT_plant_feet(PlantOptions, ClipsMade, ChainsOperator):
     """Keep feet still while they touch the ground. The body follows so that every leg reaches"""
 
     bl_idname = "analytic_ik.plant_feet"
     bl_label = "Plant Feet"
+    needs = (not_editable, none_live)
     label = "Planting"
 
-    ground: EnumProperty(name="Ground", description="What the feet stand on", items=_GROUNDS)
+    ground: EnumProperty(name="Ground", description="What the feet stand on", items=GROUND_ITEMS)
     height: FloatProperty(name="Height", description="Height of level ground", subtype="DISTANCE")
     ground_object: StringProperty(name="Object", description="Mesh object that the feet stand on")
     footprints: BoolProperty(
         name="Footprints",
         description="Add an Empty for each step. Move, turn or raise it, and Update Feet puts the foot there",
-    )
-    slide: FloatProperty(
-        name="Slide",
-        description="How far a foot may slide in one contact, in leg lengths. Farther is another step. 0 is automatic",
-        min=0.0,
-        soft_max=0.5,
-    )
-    blend: FloatProperty(
-        name="Blend",
-        description="Shortest time to blend in and out of a contact",
-        default=0.12,
-        min=0.0,
-        subtype="TIME_ABSOLUTE",
-    )
-    body: FloatProperty(
-        name="Body", description="How much the body follows the feet", default=1.0, min=0.0, max=1.0, subtype="FACTOR"
-    )
-    body_direction: EnumProperty(name="Direction", description="Where the body moves", items=_DIRECTIONS)
-    softness: FloatProperty(
-        name="Extension",
-        description="How far legs may extend, in leg lengths. Legs that the capture extends more may do so",
-        default=0.985,
-        precision=3,
-        min=0.5,
-        max=1.0,
-    )
-    clearance: FloatProperty(
-        name="Clearance",
-        description="Height over the ground in the air, in leg lengths",
-        default=0.03,
-        min=0.0,
-        soft_max=0.2,
-    )
-
-    find_footing: BoolProperty(
-        name="Find Footing",
-        description="Move feet that would stand over an edge of the ground",
-        default=True,
-    )
-
-    anyway: BoolProperty(
-        name="Plant Anyway",
-        description="Keep the result even if it is worse than the capture",
-        options={"SKIP_SAVE"},
     )
 
     def default_range(self, context: bpy.types.Context) -> range:
@@ -120,28 +77,29 @@ class ANALYTIC_IK_OT_plant_feet(ClipsMade, ChainsOperator):
             layout.prop_search(self, "ground_object", context.scene, "objects")
             layout.prop(self, "find_footing")
         apart = ("find_footing", *_IN_LEG_LENGTHS)
-        for name in ("footprints", *(name for name in _SETTINGS if name not in apart)):
+        for name in ("footprints", *(name for name in SHOWN if name not in apart)):
             layout.prop(self, name)
         layout.label(text=messages.IN_LEG_LENGTHS())
         for name in _IN_LEG_LENGTHS:
             layout.prop(self, name)
 
-    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        settings = {name: getattr(self, name) for name in (*_OF_GROUND, "footprints", *_SETTINGS)}
-        settings |= {"tips": [tip.name for tip in _legs(ob, self.only_selected)]}
-        if self.clips == "ALL":
-            return (yield from self._all_clips(context, ob, settings))
-        report = yield from self.current_clip(ob, _plant(context, ob, settings, self.frames(context)))
-        self.level = "WARNING" if report["unreached_frames"] else "INFO"
+    def current_frames(self, context: bpy.types.Context) -> range:
+        return self.frames(context)
+
+    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
+        from ...planting.feet.options import Options
+        from ...planting.scene.plant import Ground, planted_and_kept
+
+        tips, options = _legs(ob, self.only_selected), Options(**{name: getattr(self, name) for name in SHOWN})
+        ground = Ground(self.ground, self.height, context.scene.objects.get(self.ground_object))
+        return planted_and_kept(context, tips, frames, options, ground, self.footprints)
+
+    def words(self, context: bpy.types.Context, report: dict) -> str:
         return _plant_summary(report)
 
-    def _all_clips(self, context: bpy.types.Context, ob: bpy.types.Object, settings: dict) -> Steps[str]:
-        from ...bake.clips import frames_of
-
-        # Not every clip has feet that stand.
-        reports, result = yield from self.each_clip(context, ob, lambda _: _plant(context, ob, settings, frames_of(ob)))
+    def words_of_clips(self, context: bpy.types.Context, reports: list[dict], clips: str, result: str) -> str:
         steps = sum(chain["steps"] for report in reports for chain in report["chains"])
-        return messages.PLANTED_CLIPS(steps=steps_words(steps), clips=clips_words(len(reports)), result=result)
+        return messages.PLANTED_CLIPS(steps=steps_words(steps), clips=clips, result=result)
 
 
 class ANALYTIC_IK_OT_plant_again(SteppedOperator):
@@ -149,33 +107,17 @@ class ANALYTIC_IK_OT_plant_again(SteppedOperator):
 
     bl_idname = "analytic_ik.plant_again"
     bl_label = "Update Feet"
+    needs = (not_editable, none_live)
     label = "Planting"
 
     asks = False
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        settings = kept_settings(ob)
-        if settings is None:
-            raise ChainError(messages.NOT_PLANTED(armature=ob.name))
-        # What was changed by hand is wanted.
-        report = yield from _plant(context, ob, {**settings, "anyway": True}, range(*settings["frames"]))
+        from ...planting.scene.plant import planted_again
+
+        report = yield from planted_again(context, ob)
         self.level = "WARNING" if report["unreached_frames"] else "INFO"
         return _plant_summary(report)
-
-
-def _plant(context: bpy.types.Context, ob: bpy.types.Object, settings: dict, frames: range) -> Steps[dict]:
-    """Plant with settings as they are kept, and keep them."""
-    from ...planting.feet.options import Options
-    from ...planting.scene.plant import Ground, planted
-
-    tips = [ob.pose.bones[name] for name in settings["tips"] if name in ob.pose.bones]
-    if not tips:
-        raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
-    ground = Ground(settings["ground"], settings["height"], context.scene.objects.get(settings["ground_object"]))
-    options = Options(**{name: settings[name] for name in _SETTINGS if name in settings})
-    report = yield from planted(context, tips, frames, options, ground, settings["footprints"])
-    keep_settings(ob, {**settings, "frames": [frames.start, frames.stop, frames.step]})
-    return report
 
 
 def _legs(ob: bpy.types.Object, only_selected: bool) -> list[bpy.types.PoseBone]:
@@ -223,6 +165,7 @@ Select the object first, then the hand or its control"""
 
     bl_idname = "analytic_ik.lock_to_object"
     bl_label = "Lock to Object"
+    needs = (not_editable, none_live)
     label = "Locking"
 
     object: StringProperty(name="Object", description="Object that the hand or foot is locked to")
@@ -288,6 +231,7 @@ class ANALYTIC_IK_OT_lock_again(SteppedOperator):
 
     bl_idname = "analytic_ik.lock_again"
     bl_label = "Update Locks"
+    needs = (not_editable, none_live)
     label = "Locking"
 
     asks = False
@@ -359,6 +303,7 @@ Select the source first, then the character"""
 
     bl_idname = "analytic_ik.match_source"
     bl_label = "Match Source"
+    needs = (not_editable, none_live)
     label = "Matching"
 
     source: StringProperty(name="Source", description="Armature that the clip was retargeted from", search=_armatures)
@@ -397,45 +342,36 @@ Select the source first, then the character"""
         for name in (*ranged, *strips_asked(self, context), "only_selected"):
             layout.prop(self, name)
 
+    def current_frames(self, context: bpy.types.Context) -> range:
+        return self.frames(context)
+
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         self._take_selected(context, ob)
         if not self.source:
             raise ChainError(messages.NO_SOURCE(armature=ob.name))
-        source = context.scene.objects.get(self.source)
-        if source is None:
+        if self.source not in context.scene.objects:
             raise ChainError(messages.SOURCE_GONE(source=self.source))
-        if self.clips == "ALL":
-            return (yield from self._all_clips(context, ob, source))
-        report = yield from self.current_clip(ob, self._match(context, ob, source, self.frames(context)))
-        self.level = "WARNING" if report["unreached_frames"] or report["left_out"] else "INFO"
-        return _match_summary(report)
+        return (yield from super().steps(context, ob))
 
-    def _match(
-        self, context: bpy.types.Context, ob: bpy.types.Object, source: bpy.types.Object, frames: range
-    ) -> Steps[dict]:
-        from ...matching.match import source_matched
+    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
+        from ...bake.clips import channels_of_clips, clip_playing
+        from ...matching.match import clip_of_source, source_matched
 
+        source, clip = context.scene.objects[self.source], playing_clip(ob)
         scale_frame = self.scale_frame if self.scale == "FRAME" else None
         tips = [ob.pose.bones[chain.tip] for chain in self.chains(ob)]
-        return (yield from source_matched(context, ob, source, frames, scale_frame, self.arms, self.body, tips))
+        playing = nullcontext()
+        if self.clips == "ALL" and clip is not None:
+            playing = clip_playing(source, clip_of_source(source, clip), channels_of_clips(source))
+        with playing:
+            return (yield from source_matched(context, ob, source, frames, scale_frame, self.arms, self.body, tips))
 
-    def _all_clips(self, context: bpy.types.Context, ob: bpy.types.Object, source: bpy.types.Object) -> Steps[str]:
-        from ...bake.clips import channels_of_clips, clip_playing, frames_of
-        from ...matching.match import clip_of_source
+    def words(self, context: bpy.types.Context, report: dict) -> str:
+        return _match_summary(report)
 
-        channels = channels_of_clips(source)
-
-        def work(clip: Clip) -> Steps[dict]:
-            with clip_playing(source, clip_of_source(source, clip), channels):
-                return (yield from self._match(context, ob, source, frames_of(ob)))
-
-        reports, result = yield from self.each_clip(context, ob, work)
-        return messages.MATCHED_CLIPS(
-            chains=chains_words(len(reports[0]["limbs"])),
-            source=source.name,
-            clips=clips_words(len(reports)),
-            result=result,
-        )
+    def words_of_clips(self, context: bpy.types.Context, reports: list[dict], clips: str, result: str) -> str:
+        chains = chains_words(len(reports[0]["limbs"]))
+        return messages.MATCHED_CLIPS(chains=chains, source=self.source, clips=clips, result=result)
 
     def _take_selected(self, context: bpy.types.Context, ob: bpy.types.Object) -> None:
         """Take the other armature that is selected as the source, if none is given."""

@@ -8,7 +8,7 @@ from bpy.props import EnumProperty
 from ... import messages
 from ...authoring.blender_ik import adoptable, is_adopted
 from ...authoring.keys import has_marks
-from ...authoring.selection import active_armature, active_bone, chain_armature, chosen_tips
+from ...authoring.selection import active_bone, chosen_tips
 from ...bake.certificate import read_certificates
 from ...planting.scene.sources import is_planted
 from ...rig.blender.armatures import has_editable_bones, is_changeable
@@ -94,56 +94,6 @@ def nothing_aside(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
 def baked_already(_context: bpy.types.Context, ob: bpy.types.Object) -> str:
     """What an armature lacks whose clips were baked for export."""
     return messages.BAKED_FOR_EXPORT_ALREADY(armature=ob.name) if has_aside(ob) else ""
-
-
-_NEEDS: dict[str, tuple[Need, ...]] = {
-    "analytic_ik.add": (not_editable, no_bone),
-    "analytic_ik.rig_legs": (not_editable,),
-    "analytic_ik.adopt": (not_editable, nothing_to_adopt),
-    "analytic_ik.restore": (not_editable, nothing_adopted),
-    "analytic_ik.remove": (not_editable, none_chosen),
-    "analytic_ik.limit_knees": (not_editable, none_chosen),
-    "analytic_ik.snap_targets": (not_editable, none_chosen),
-    "analytic_ik.snap_pose": (not_editable, none_chosen),
-    "analytic_ik.make_native": (not_editable, neither_live_nor_native),
-    "analytic_ik.make_live": (not_editable, none_native),
-    "analytic_ik.bake": (not_editable, none_live),
-    "analytic_ik.bake_for_export": (not_editable, baked_already, none_live),
-    "analytic_ik.back_to_live": (not_editable, nothing_aside),
-    "analytic_ik.plant_feet": (not_editable, none_live),
-    "analytic_ik.plant_again": (not_editable, none_live),
-    "analytic_ik.lock_to_object": (not_editable, none_live),
-    "analytic_ik.lock_again": (not_editable, none_live),
-    "analytic_ik.match_source": (not_editable, none_live),
-    "analytic_ik.root_motion": (not_editable,),
-    "analytic_ik.in_place": (not_editable,),
-    "analytic_ik.travel": (not_editable,),
-    "analytic_ik.make_loop": (not_editable,),
-    "analytic_ik.check": (nothing_to_check,),
-    "analytic_ik.cure": (not_editable,),
-    "analytic_ik.switch_to_fk": (not_editable, none_chosen),
-    "analytic_ik.switch_to_ik": (not_editable, none_chosen),
-    "analytic_ik.mark_problems": (no_report,),
-    "analytic_ik.copy_certificate": (no_report,),
-    "analytic_ik.clear_marks": (not_marked,),
-}
-"""By operator, in the order in which they are asked. All are cheap: buttons ask whenever they are drawn."""
-
-_ON_ACTIVE_OBJECT = ("analytic_ik.add", "analytic_ik.rig_legs", "analytic_ik.adopt")
-"""Operators that make chains: on the active armature itself, also while a bone of it controls another one's chain."""
-
-
-def armature_for(operator: str, context: bpy.types.Context) -> bpy.types.Object | None:
-    """The armature object that an operator works on."""
-    return active_armature(context) if operator in _ON_ACTIVE_OBJECT else chain_armature(context)
-
-
-def missing_for(operator: str, context: bpy.types.Context) -> str:
-    """What an operator lacks to run here, as a sentence; "": nothing."""
-    ob = armature_for(operator, context)
-    if ob is None:
-        return messages.NO_ARMATURE()
-    return next(filter(None, (need(context, ob) for need in _NEEDS.get(operator, ()))), "")
 
 
 _ITEMS = [

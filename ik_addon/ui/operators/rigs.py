@@ -27,13 +27,14 @@ from ...solvers import ChainError
 from ..base import registration_of
 from .chains import ChainOperator
 from .clip_list import OverClips, draw_clips
-from .polls import MakesControls
+from .polls import MakesControls, none_chosen, not_editable, nothing_adopted, nothing_to_adopt
 from .stepped import RangeOperator, at_cursor
 
 if TYPE_CHECKING:
     from ...authoring.adopt import Adopted
     from ...authoring.finding.limbs import FoundLimb
     from ...authoring.rigging import Rigged, RiggedLimb, Survey
+    from ...bake.clips import Chosen
 
 _SHOWN = 8
 """So many bones that are part of no limb are shown."""
@@ -136,6 +137,8 @@ No bone moves"""
 
     bl_idname = "analytic_ik.rig_legs"
     bl_label = "Rig Legs"
+    needs = (not_editable,)
+    on_active_object = True
 
     arms: BoolProperty(name="Include Arms", description="Rig arms too, if the names of their bones show them")
     only_selected: BoolProperty(
@@ -243,6 +246,8 @@ class ANALYTIC_IK_OT_adopt(ChainOperator):
 
     bl_idname = "analytic_ik.adopt"
     bl_label = "Convert Blender IK"
+    needs = (not_editable, nothing_to_adopt)
+    on_active_object = True
 
     all: BoolProperty(name="All", description="Include all bones, not only selected ones")
 
@@ -277,6 +282,7 @@ class ANALYTIC_IK_OT_restore(ChainOperator):
 
     bl_idname = "analytic_ik.restore"
     bl_label = "Revert to Blender IK"
+    needs = (not_editable, nothing_adopted)
 
     all: BoolProperty(name="All", description="Include all bones, not only selected ones")
 
@@ -292,6 +298,8 @@ class ANALYTIC_IK_OT_restore(ChainOperator):
 
 class SnapOperator(OverClips, RangeOperator):
     """Operators that go from FK to IK or back, at the current frame, over a range or in several clips."""
+
+    needs = (not_editable, none_chosen)
 
     use_range: BoolProperty(
         name="Range",
@@ -338,15 +346,17 @@ class SnapOperator(OverClips, RangeOperator):
         """The frames over which what is snapped to has keys; None if it has none."""
         raise NotImplementedError
 
-    def clips_asked(self, ob: bpy.types.Object) -> list[Clip]:
-        """The clips to snap and key; none: what plays."""
-        from ...bake.clips import chosen_clips
+    def asked_frames(self, context: bpy.types.Context) -> range | None:
+        """The frames to snap and key of what plays; None: the current frame, without keys."""
+        return self.frames(context) if self.use_range and self.clips == "CURRENT" else None
 
-        return chosen_clips(ob, self.clip_names(ob), self.offered_clips(ob)) if self.clips == "ALL" else []
-
-    def frames_asked(self, context: bpy.types.Context) -> range | None:
-        """The frames to snap and key; None: the current frame, without keys."""
-        return self.frames(context) if self.use_range else None
+    def where(self, context: bpy.types.Context, clips: "Chosen", frames: range | None) -> str:
+        """What was snapped, at the end of a sentence."""
+        if None not in clips:
+            return messages.IN_CLIPS(clips=clips_words(len(clips)))
+        if frames is None:
+            return messages.AT_FRAME(frame=context.scene.frame_current_final)
+        return messages.OVER_FRAMES(first=frames[0], last=frames[-1])
 
 
 class ANALYTIC_IK_OT_snap_targets(MakesControls, SnapOperator):
@@ -365,21 +375,18 @@ class ANALYTIC_IK_OT_snap_targets(MakesControls, SnapOperator):
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         from ...authoring.controls import words_of
-        from ...authoring.snap import targets_snapped, targets_snapped_in_clips
+        from ...authoring.snap import targets_snapped_in_clips
 
-        tips, clips, as_bones = chosen_tips(context, ob), self.clips_asked(ob), self.controls == "BONES"
-        frames = None if clips else self.frames_asked(context)
-        if clips:
-            snapped = yield from targets_snapped_in_clips(context, tips, clips, as_bones)
-        else:
-            snapped = yield from targets_snapped(context, tips, frames, as_bones)
+        tips, clips, frames = chosen_tips(context, ob), self.asked_clips(ob), self.asked_frames(context)
+        as_bones = self.controls == "BONES"
+        snapped = yield from targets_snapped_in_clips(context, tips, clips, frames, as_bones)
         for name, missed in snapped.missed.items():
             if missed > _MOVED:
                 distance = missed * snapped.lengths[name]
                 self.report({"WARNING"}, messages.SNAP_MISSED(bone=name, distance=distance))
         made = "".join(messages.MADE_POLE(pole=words_of(pole)) for pole in snapped.poles)
         chains = chains_words(len(snapped.missed))
-        return messages.SNAPPED_CONTROLS(chains=chains, frames=_frames_words(context, frames, clips), poles=made)
+        return messages.SNAPPED_CONTROLS(chains=chains, frames=self.where(context, clips, frames), poles=made)
 
     def offered_clips(self, ob: bpy.types.Object) -> list[Clip]:
         """All clips: the keys of bones are snapped to, also where controls have none yet."""
@@ -399,15 +406,11 @@ class ANALYTIC_IK_OT_snap_pose(SnapOperator):
         return motion_of([*controls, *(tip.id_data for tip in tips)])
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        from ...authoring.snap import pose_snapped, pose_snapped_in_clips
+        from ...authoring.snap import pose_snapped_in_clips
 
-        tips, clips = chosen_tips(context, ob), self.clips_asked(ob)
-        frames = None if clips else self.frames_asked(context)
-        if clips:
-            yield from pose_snapped_in_clips(context, tips, clips)
-        else:
-            yield from pose_snapped(context, tips, frames)
-        return messages.SNAPPED_POSE(chains=chains_words(len(tips)), frames=_frames_words(context, frames, clips))
+        tips, clips, frames = chosen_tips(context, ob), self.asked_clips(ob), self.asked_frames(context)
+        yield from pose_snapped_in_clips(context, tips, clips, frames)
+        return messages.SNAPPED_POSE(chains=chains_words(len(tips)), frames=self.where(context, clips, frames))
 
 
 def _is_keyed(tip: bpy.types.PoseBone) -> bool:
@@ -418,14 +421,6 @@ def _is_keyed(tip: bpy.types.PoseBone) -> bool:
         # The snap itself says what is wrong with its bones.
         return False
     return has_keys(tip.id_data, [bone.name for bone in bones])
-
-
-def _frames_words(context: bpy.types.Context, frames: range | None, clips: Sequence[Clip]) -> str:
-    if clips:
-        return messages.IN_CLIPS(clips=clips_words(len(clips)))
-    if frames is None:
-        return messages.AT_FRAME(frame=context.scene.frame_current_final)
-    return messages.OVER_FRAMES(first=frames[0], last=frames[-1])
 
 
 def _bones(ob: bpy.types.Object, everything: bool) -> list[bpy.types.PoseBone]:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from textwrap import wrap
 from time import perf_counter
 from typing import ClassVar
@@ -14,6 +13,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ... import messages
 from ...authoring.selection import all_tips, chain_armature, selected_bones
 from ...bake.certificate import MISSES, certificate_of, chains_words, clips_words, verdict_on_targets, verdicts_on_feet
+from ...bake.options import ACTION_ITEMS, AFTER_ITEMS
 from ...bake.stepping import Progress, Steps, finish
 from ...planting.scene.sources import is_planted
 from ...rig.blender.clips import motion_of
@@ -23,7 +23,8 @@ from ...rig.status.problems import bones_left_behind
 from ...solvers import ChainError
 from ..base import registration_of
 from .chains import ChainOperator
-from .clip_list import ClipsMade, OverClips, draw_clips
+from .clip_list import OverClips, WithStrips, draw_clips
+from .polls import none_live, not_editable, nothing_to_check
 
 
 @dataclass(slots=True)
@@ -251,33 +252,38 @@ class ChainsOperator(RangeOperator):
             raise ChainError(missing(armature=ob.name))
         return chains
 
+    def summary(self, one: messages.Message, several: messages.Message, report: dict) -> str:
+        """What a bake or check did, as one line: `one` of what played, `several` of clips; the first that misses
+        anything is named."""
+        files = report["files"]
+        self.level = "WARNING" if any(map(_faults, files)) else "INFO"
+        chains = chains_words(len({(chain["armature"], chain["bone"]) for file in files for chain in file["chains"]}))
+        if "clip" in files[0]:
+            return several(clips=clips_words(len(files)), chains=chains, result=faults_of_clips(files))
+        (first, last, _), faults = files[0]["frames"], _faults(files[0])
+        result = messages.SEE_CERTIFICATE(verdict=". ".join(faults)) if faults else ""
+        return one(chains=chains, first=first, last=last, result=result)
 
-class ANALYTIC_IK_OT_bake(ClipsMade, ChainsOperator):
+
+class ANALYTIC_IK_OT_bake(WithStrips, ChainsOperator):
     """Bake the live chains to keyframes that play without the add-on"""
 
     bl_idname = "analytic_ik.bake"
     bl_label = "Bake Analytic IK"
+    needs = (not_editable, none_live)
     label = "Baking"
 
     action: EnumProperty(
         name="Bake To",
         description="Action that receives the keys",
         default="COPY",
-        items=[
-            ("NEW", "New Action", "A new action with the chains' bones only. The current action is kept"),
-            ("COPY", "Copy of Action", "A copy of the current action, which is kept"),
-            ("CURRENT", "Current Action", "The current action. Replaces its keys of these bones in the range"),
-        ],
+        items=ACTION_ITEMS,
     )
     after: EnumProperty(
         name="After Baking",
         description="What to do with the chains after baking",
         default="MUTE",
-        items=[
-            ("KEEP", "Keep Live", "Keep the chains live, on top of the keys"),
-            ("MUTE", "Mute Chains", "Turn the chains off and keep their settings"),
-            ("REMOVE", "Remove Chains", "Remove the chains"),
-        ],
+        items=AFTER_ITEMS,
     )
     tolerance: FloatProperty(
         name="Tolerance",
@@ -312,18 +318,13 @@ class ANALYTIC_IK_OT_bake(ClipsMade, ChainsOperator):
             layout.prop(self, name)
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        from ...bake.baking import baked
         from ...bake.clips import clips_baked
 
-        if self.clips == "ALL":
-            settings = (self.action, self.after, self.tolerance, self.clip_names(ob), self.strips)
-            report = yield from clips_baked(context, self.chains(ob), *settings)
-            self.level = _level(report)
-            return _clips_summary(messages.BAKED_CLIPS, report)
-        chains, frames = self.chains(ob), self.frames(context)
-        report = yield from baked(context, chains, frames, self.action, self.after, self.tolerance)
-        self.level = _level(report)
-        return summary(messages.BAKED, report)
+        chains, clips = self.chains(ob), self.asked(ob)
+        frames = self.frames(context) if clips == "CURRENT" else None
+        settings = (self.action, self.after, self.tolerance, clips, frames, self.strips)
+        report = yield from clips_baked(context, chains, *settings)
+        return self.summary(messages.BAKED, messages.BAKED_CLIPS, report)
 
 
 class ANALYTIC_IK_OT_check(OverClips, ChainsOperator):
@@ -331,6 +332,7 @@ class ANALYTIC_IK_OT_check(OverClips, ChainsOperator):
 
     bl_idname = "analytic_ik.check"
     bl_label = "Check Analytic IK"
+    needs = (nothing_to_check,)
     label = "Checking"
 
     feet: BoolProperty(name="Feet", description="Also measure how well the feet stand")
@@ -349,54 +351,21 @@ class ANALYTIC_IK_OT_check(OverClips, ChainsOperator):
             layout.prop(self, name)
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        from ...bake.baking import chains_of, checked
-        from ...bake.clips import clips_checked
-        from ...planting.scene.checking import checked_with_feet, clips_checked_with_feet
+        from ...bake.baking import chains_of
+        from ...planting.scene.checking import clips_checked
 
         # Feet are measured where chains are muted too.
         chains = self.chains(ob) if chains_of([ob]) or not self.feet else []
-
-        if self.clips == "ALL":
-            names = self.clip_names(ob)
-            if self.feet:
-                report = yield from clips_checked_with_feet(context, chains, ob, names)
-            else:
-                report = yield from clips_checked(ob, partial(checked, context, chains), names)
-            self.level = _level(report)
-            return _clips_summary(messages.CHECKED_CLIPS, report)
-        frames = self.frames(context)
-        steps = checked_with_feet(context, chains, [ob], frames) if self.feet else checked(context, chains, frames)
-        report = yield from steps
-        self.level = _level(report)
-        return summary(messages.CHECKED, report)
-
-
-def summary(message: messages.Message, report: dict) -> str:
-    """One line for a report of one file: what was done, and what was missed."""
-    file = report["files"][0]
-    first, last, _ = file["frames"]
-    faults, result = _faults(file), ""
-    if faults:
-        result = messages.SEE_CERTIFICATE(verdict=". ".join(faults))
-    return message(chains=chains_words(len(file["chains"])), first=first, last=last, result=result)
-
-
-def _clips_summary(message: messages.Message, report: dict) -> str:
-    """The same for a report of several clips: the first of them that misses is named."""
-    files, result = report["files"], faults_of_clips(report["files"])
-    chains = {(chain["armature"], chain["bone"]) for file in files for chain in file["chains"]}
-    return message(clips=clips_words(len(files)), chains=chains_words(len(chains)), result=result)
+        clips = self.asked(ob)
+        frames = self.frames(context) if clips == "CURRENT" else None
+        report = yield from clips_checked(context, chains, [ob], clips, frames, self.feet)
+        return self.summary(messages.CHECKED, messages.CHECKED_CLIPS, report)
 
 
 def faults_of_clips(files: Sequence[dict]) -> str:
     """What the first clip that misses anything misses, after another sentence; "": nothing. files: a report's."""
     found = next(((file["clip"], faults) for file in files if (faults := _faults(file))), None)
     return messages.CLIP_MISSES(clip=found[0], verdict=". ".join(found[1])) if found else ""
-
-
-def _level(report: dict) -> str:
-    """The kind of report that a bake or check deserves."""
-    return "WARNING" if any(map(_faults, report["files"])) else "INFO"
 
 
 def _faults(file: dict) -> list[str]:

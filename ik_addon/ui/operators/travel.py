@@ -1,6 +1,6 @@
 """The operators of clips for games: root motion, in place, loops, and baking all clips for an exporter."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
@@ -16,6 +16,7 @@ from ...solvers import ChainError
 from ..base import length_words, registration_of
 from .chains import ChainOperator
 from .clip_list import ClipsMade, draw_clips, strips_asked
+from .polls import baked_already, none_live, not_editable, nothing_aside
 from .stepped import SteppedOperator, faults_of_clips, running
 
 _ROOTS = [
@@ -36,6 +37,8 @@ _PATHS = [
 class OfClip(ClipsMade, SteppedOperator):
     """What the operators share: each makes a new action of a clip, or of several."""
 
+    needs = (not_editable,)
+
     body: StringProperty(name="Hips", description="Bone that carries the body. If empty, the one that carries the legs")
 
     def offered_clips(self, ob: bpy.types.Object) -> list[Clip]:
@@ -45,25 +48,8 @@ class OfClip(ClipsMade, SteppedOperator):
         _draw_clips(self, context)
         _draw_hips(self, context)
 
-    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
-        """Do it in steps to the clip that plays; comes to a report."""
-        raise NotImplementedError
-
-    def words(self, context: bpy.types.Context, report: dict) -> str:
-        """What was done to one clip, as a sentence."""
-        raise NotImplementedError
-
-    def remark(self, reports: Sequence[dict]) -> str:
-        """What is worth a look in what was done to several clips, as the end of a sentence."""
-        return ""
-
-    def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
-        if self.clips == "CURRENT":
-            return self.words(context, (yield from self.current_clip(ob, self.clip_steps(context, ob))))
-        # Not every clip travels, or walks in place.
-        reports, result = yield from self.each_clip(context, ob, lambda _: self.clip_steps(context, ob))
-        result += self.remark(reports)
-        return messages.TRAVEL_CLIPS(work=self.bl_label, clips=clips_words(len(reports)), result=result)
+    def words_of_clips(self, context: bpy.types.Context, reports: list[dict], clips: str, result: str) -> str:
+        return messages.TRAVEL_CLIPS(work=self.bl_label, clips=clips, result=result)
 
 
 class ANALYTIC_IK_OT_root_motion(OfClip):
@@ -92,7 +78,7 @@ class ANALYTIC_IK_OT_root_motion(OfClip):
                 layout.prop(self, name)
         _draw_hips(self, context)
 
-    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
+    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
         from ...travel.root_motion import moved_to_hips, moved_to_root
 
         if self.root == "BONE" and not self.root_bone:
@@ -115,7 +101,7 @@ class ANALYTIC_IK_OT_in_place(OfClip):
     bl_label = "In Place"
     label = "In place"
 
-    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
+    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
         from ...travel.root_motion import clip_in_place
 
         return clip_in_place(context, ob, self.body)
@@ -131,7 +117,7 @@ class ANALYTIC_IK_OT_travel(OfClip):
     bl_label = "Travel"
     label = "Travel"
 
-    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
+    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
         from ...travel.root_motion import clip_travelling
 
         return clip_travelling(context, ob, self.body)
@@ -149,7 +135,7 @@ What travels goes on, and feet in contact stay where they are"""
     bl_label = "Make Loop"
     label = "Loop"
 
-    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
+    def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
         from ...travel.loop import clip_looped
 
         return clip_looped(context, ob, self.body)
@@ -160,12 +146,12 @@ What travels goes on, and feet in contact stay where they are"""
         said = messages.LOOPED_FAR if report["is_far"] else messages.LOOPED
         return said(first=first, last=last, distance=_length(context, report["difference"]))
 
-    def remark(self, reports: Sequence[dict]) -> str:
+    def words_of_clips(self, context: bpy.types.Context, reports: list[dict], clips: str, result: str) -> str:
         far = [report["action"] for report in reports if report["is_far"]]
-        if not far:
-            return ""
-        self.level = "WARNING"
-        return messages.LOOPS_FAR(actions=messages.quoted(far))
+        if far:
+            self.level = "WARNING"
+            result += messages.LOOPS_FAR(actions=messages.quoted(far))
+        return super().words_of_clips(context, reports, clips, result)
 
 
 def _draw_clips(operator: OfClip, context: bpy.types.Context) -> None:
@@ -197,6 +183,7 @@ Back to Live takes it back"""
 
     bl_idname = "analytic_ik.bake_for_export"
     bl_label = "Bake All Clips for Export"
+    needs = (not_editable, baked_already, none_live)
     label = "Baking"
     asks = False
 
@@ -233,6 +220,7 @@ The clips that were baked for export go"""
 
     bl_idname = "analytic_ik.back_to_live"
     bl_label = "Back to Live"
+    needs = (not_editable, nothing_aside)
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         from ...authoring.for_export import back_to_live

@@ -5,6 +5,7 @@ import bpy
 from ... import messages
 from ...authoring.selection import all_tips, chain_armature
 from ...bake.certificate import contacts_words, frames_words, steps_words
+from ...bake.memory import of_action
 from ...planting.scene.sources import kept_settings
 from ...rig.data.control_links import has_controls
 from ...rig.data.export_stash import has_aside
@@ -48,20 +49,18 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
         return ob is not None and has_controls(ob)
 
     def draw(self, context: bpy.types.Context) -> None:
-        from ...matching.match import matched_report
-        from ...planting.scene.report import planted_report
 
         layout, ob = self.layout, chain_armature(context)
         layout.enabled = running() is None
         layout.operator(ANALYTIC_IK_OT_match_source.bl_idname, icon="CON_TRANSLIKE")
-        report = matched_report(ob)
+        report = of_action("match", ob)
         if report is not None:
             _draw_match(layout, context, report)
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_plant_feet.bl_idname, icon="TRACKING_FORWARDS")
         if kept_settings(ob) is not None:
             row.operator(ANALYTIC_IK_OT_plant_again.bl_idname, icon="FILE_REFRESH")
-        report = planted_report(ob)
+        report = of_action("plant", ob)
         if report is not None:
             _draw_report(layout, context, report)
         row = layout.row(align=True)
@@ -73,28 +72,26 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
         draw_muted(layout, context, ob)
 
 
-def _is_of(report: dict, ob: bpy.types.Object) -> bool:
-    """True if a report is of the action that an armature object plays now."""
-    action = ob.animation_data.action if ob.animation_data else None
-    return action is not None and (report.get("armature"), report.get("action")) == (ob.name, action.name)
-
-
 def _draw_match(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:
     """How far the ends of limbs are from where their source has them, before and after, and where they do not reach."""
     for limb in report["limbs"]:
         ways = (length_words(context.scene, limb[name]) for name in ("distance_before", "error"))
         draw_sentence(layout, context, messages.MATCHED_LIMB(tip=limb["tip"], ways=" → ".join(ways)), "DOT")
-        unreached = limb["unreached_frames"]
-        if unreached:
-            words = messages.LEGS_UNREACHED(frames=frames_words(len(unreached)), frame=unreached[0])
-            draw_sentence(layout, context, words, "ERROR")
+        _draw_unreached(layout, context, limb)
+
+
+def _draw_unreached(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:
+    """In which frames limbs do not reach, if there are any."""
+    unreached = report["unreached_frames"]
+    if unreached:
+        words = messages.LEGS_UNREACHED(frames=frames_words(len(unreached)), frame=unreached[0])
+        draw_sentence(layout, context, words, "ERROR")
 
 
 def _draw_holds(
     layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object, holds: list[HoldRecord]
 ) -> None:
     """What is locked to what, and in which frames it is out of reach."""
-    from ...planting.scene.report import last_lock_report
 
     groups: dict[tuple[str, str], list[HoldRecord]] = {}
     for hold in holds:
@@ -104,11 +101,9 @@ def _draw_holds(
         given = {"tip": tip, "contacts": contacts_words(len(own)), "first": own[0].first, "last": own[-1].last}
         words = messages.HELD(held=held, **given) if held else messages.HELD_LOST(**given)
         draw_sentence(layout, context, words, "DOT" if held else "ERROR")
-    report = last_lock_report()
-    unreached = report["unreached_frames"] if _is_of(report, ob) else ()
-    if unreached:
-        words = messages.LEGS_UNREACHED(frames=frames_words(len(unreached)), frame=unreached[0])
-        draw_sentence(layout, context, words, "ERROR")
+    report = of_action("lock", ob)
+    if report is not None:
+        _draw_unreached(layout, context, report)
 
 
 def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:
@@ -130,11 +125,7 @@ def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report:
     if report["ground_speed"]:
         speed = length_words(context.scene, report["ground_speed"])
         draw_sentence(layout, context, messages.IN_PLACE(speed=speed), "INFO")
-    if report["unreached_frames"]:
-        frames = report["unreached_frames"]
-        draw_sentence(
-            layout, context, messages.LEGS_UNREACHED(frames=frames_words(len(frames)), frame=frames[0]), "ERROR"
-        )
+    _draw_unreached(layout, context, report)
 
 
 _FAR = 0.03

@@ -8,7 +8,7 @@ from ik_addon.native.making import make_live, make_native
 from ik_addon.native.records import HELPER_PREFIX, MECHANISM, followed_by
 from ik_addon.rig.data.settings import native_tips
 from ik_addon.solvers import ChainError
-from ik_addon.ui.operators.polls import missing_for
+from ik_addon.ui.operators.chains import ANALYTIC_IK_OT_make_live
 
 from ...rig.rigs import evaluated_copy, matrix_difference, update
 from ...scenes import go_to, select
@@ -465,7 +465,7 @@ def _refused(stage: Stage, reason: str) -> None:
     if not stage.ours:
         return
     select(stage.ob)
-    said = missing_for("analytic_ik.make_live", bpy.context)
+    said = ANALYTIC_IK_OT_make_live.missing(bpy.context)
     if not said:
         try:
             make_live(bpy.context, native_tips(stage.ob))

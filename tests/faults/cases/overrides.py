@@ -2,7 +2,7 @@
 
 import bpy
 
-from ik_addon.ui.operators.polls import missing_for
+from ik_addon.ui.operators.chains import ANALYTIC_IK_OT_add
 
 from ...rig.rigs import new_empty, update
 from ...scenes import go_to, select, slide
@@ -59,7 +59,7 @@ def a_system_override(stage: Stage) -> None:
     stage.look("at once")
     if stage.ours:
         select(stage.ob)
-        assert "Make it editable in the Outliner" in missing_for("analytic_ik.add", bpy.context)
+        assert "Make it editable in the Outliner" in ANALYTIC_IK_OT_add.missing(bpy.context)
     stage.follow("overridden")
     save_and_load(stage)
     stage.look("at once, saved and loaded")
