@@ -10,8 +10,10 @@ import pytest
 
 from ik_addon import command_line
 from ik_addon.bake import formats, saving
+from ik_addon.command_line import commands
 from ik_addon.planting import plant_clips
 from ik_addon.planting.feet.curves import runs
+from ik_addon.planting.feet.options import SHOWN, Options
 from ik_addon.planting.scene.limbs import keyed_contacts
 from ik_addon.planting.scene.sources import kept_settings, source_of
 from ik_addon.solvers import ChainError
@@ -217,6 +219,40 @@ def test_what_planting_makes_worse_is_left_as_it_is_but_for_those_who_want_it(fo
     assert command_line.run([*given, "--limit", "body=0.0", "--anyway"]) == 0
 
 
+def test_options_of_planting_are_those_of_the_operator(folder, monkeypatch):
+    """Defaults as well, and what the command is given comes to planting."""
+    given = []
+
+    def plant(context, ob, clips, frames, options, ground, keep):
+        given.append(options)
+        raise ChainError("Enough.")
+
+    monkeypatch.setattr(commands, "clips_planted", plant)
+    line = ["plant", str(folder / "walk.bvh"), "--output", str(folder / "out.bvh")]
+    assert command_line.run(line) == 1
+    told = "--slide 0.2 --blend 0.5 --body 0.25 --body-direction nearest --softness 0.9 --clearance 0.1"
+    assert command_line.run([*line, *told.split(), "--no-find-footing", "--anyway"]) == 1
+    assert given == [Options(), Options(0.2, 0.5, 0.25, "NEAREST", 0.9, 0.1, False, True)]
+    shown = bpy.ops.analytic_ik.plant_feet.get_rna_type().properties
+    for name, (default, said) in SHOWN.items():
+        assert shown[name].default == pytest.approx(default), name
+        assert shown[name].name == said["name"]
+
+
+@pytest.mark.parametrize(
+    ("option", "complaint"),
+    [
+        (("--body", "1.5"), "'1.5' is not possible. Write a number from 0 to 1."),
+        (("--slide", "-1"), "'-1' is not possible. Write a number from 0."),
+        (("--blend", "nan"), "'nan' is not possible. Write a number from 0."),
+        (("--softness", "long"), "'long' is not possible. Write a number from 0.5 to 1."),
+    ],
+)
+def test_numbers_beyond_their_range_are_refused(folder, capsys, option, complaint):
+    assert command_line.run(["plant", str(folder / "walk.bvh"), "--output", str(folder / "out.bvh"), *option]) == 2
+    assert complaint in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "ground",
     [
@@ -278,7 +314,7 @@ def test_a_scene_whose_armatures_have_no_legs_is_told(folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ("check {0}/walk.bvh --limit slide", "'' is not a distance"),
+        ("check {0}/walk.bvh --limit slide", "'' is not possible"),
         ("check {0}/walk.bvh --limit dance=1", "'dance=1' is not a limit. Write one of slide, skating"),
         (
             "plant {0}/walk.bvh --output {0}/walk.abc",

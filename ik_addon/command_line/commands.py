@@ -17,7 +17,7 @@ from ..bake.formats import ONE_CLIP, open_file
 from ..bake.saving import TimeLimitError, check_time, save_blend, stop_if_asked
 from ..bake.stepping import finish, in_time
 from ..native.making import make_native
-from ..planting.feet.options import Options
+from ..planting.feet.options import SHOWN, Options
 from ..planting.scene.checking import clips_checked
 from ..planting.scene.plant import Ground
 from ..planting.scene.reading import legs_of
@@ -156,7 +156,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
     """Plant the armatures of a file, bake and save it; its entries, with an error if none could be planted."""
     output, compressed = opened(file, options)
     ground, keep = ground_of(options) or Ground(), not is_foreign(output)
-    how = Options(anyway=options.anyway, limits=dict(options.limits))
+    how = Options(**{name: getattr(options, name) for name in SHOWN}, limits=dict(options.limits))
     frames = options.frames and range(options.frames[0], options.frames[1] + 1)
     entries, planted, reasons, late = [], [], [], []
     for ob in armatures_of_scene():

@@ -6,6 +6,7 @@ import re
 import stat
 from collections.abc import Iterator, Sequence
 from functools import partial
+from math import inf, isfinite, nan
 from pathlib import Path
 from typing import NoReturn, get_args
 
@@ -20,7 +21,7 @@ from ..bake.saving import KnownPaths, first_doubled
 from ..messages import one_line
 from ..planting.feet.judging import JUDGED
 from ..planting.feet.measures import FIGURES
-from ..planting.feet.options import GROUND_ITEMS
+from ..planting.feet.options import GROUND_ITEMS, SHOWN
 from .files import DEFAULTS, check_run, is_foreign, is_in_place, many_options, output_of, read_list, take_lines
 
 _REPORT = re.compile(rb'\s*\{\s*"schema":\s*\d+,\s*"blender":\s*"(?:[^"\\]|\\.)*",\s*"files":\s*\[')
@@ -227,7 +228,8 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     )
     _add_outputs(planting)
     _add_format(planting)
-    planting.add_argument("--anyway", action="store_true", help="keep what planting makes worse, too")
+    for name in SHOWN:
+        _add_shown(planting, name)
     planting.add_argument(
         "--limit",
         dest="limits",
@@ -243,6 +245,21 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     for command in (baking, checking, planting, rigging, converting, merging):
         command.set_defaults(usage_error=command.error)
     return parser
+
+
+def _add_shown(command: argparse.ArgumentParser, name: str) -> None:
+    """An option of planting, as its property is."""
+    (default, said), flag = SHOWN[name], f"--{name.replace('_', '-')}"
+    words = said["description"][0].lower() + said["description"][1:]
+    if isinstance(default, bool):
+        action = argparse.BooleanOptionalAction if default else "store_true"
+        command.add_argument(flag, action=action, default=default, help=words)
+    elif "items" in said:
+        choices = [item[0] for item in said["items"]]
+        command.add_argument(flag, type=str.upper, choices=choices, default=default, help=words)
+    else:
+        number = partial(_number, least=said.get("min", -inf), most=said.get("max", inf))
+        command.add_argument(flag, type=number, default=default, metavar="N", help=f"{words} (default: {default})")
 
 
 def _baking(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
@@ -354,10 +371,15 @@ def _limit(text: str, figures: Sequence[str] = FIGURES) -> tuple[str, float]:
 
 
 def _distance(text: str) -> float:
+    return _number(text, 0.0, inf)
+
+
+def _number(text: str, least: float, most: float) -> float:
     try:
         value = float(text)
     except ValueError:
-        value = -1.0
-    if not 0.0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(messages.NO_DISTANCE(text=text))
-    return value
+        value = nan
+    if least <= value <= most and isfinite(value):
+        return value
+    to = "" if most == inf else messages.UP_TO(most=most)
+    raise argparse.ArgumentTypeError(messages.NOT_BETWEEN(text=text, least=least, to=to))
