@@ -856,7 +856,9 @@ IK_GONE = Refusal("Bone '{bone}': its IK constraint '{constraint}' is no longer 
 
 NO_FILE_GIVEN = Clause("no FILE is given. Name at least one FILE.")
 OUTPUT_TAKES_ONE = Clause("--output takes one FILE. Use --output-dir for several.")
-SAME_OUTPUT = Clause("'{first}' and '{second}' would both be saved to '{output}'. Rename one, or bake them separately.")
+SAME_OUTPUT = Clause(
+    "'{first}' and '{second}' would both be saved to '{output}'. Rename one, or save them to different folders."
+)
 OUTPUT_IS_READ = Clause("'{output}' is {what}, and would be replaced. Save to another file or folder.")
 OUTPUT_NEEDS_IN_PLACE = Clause(
     "'{output}' is {what}, and would be replaced. Save to another file or folder, or use --in-place."
@@ -933,7 +935,9 @@ NO_SUCH_CLIP = Refusal(
     "clip and click Follow Motion."
 )
 NO_CLIP_TICKED = Refusal("No clip of armature '{armature}' is ticked. Tick one in the list.")
-NO_CHAIN_IMPORTED = Clause("files of its format hold no chains. Use the command rig or plant on it first.")
+NO_CHAIN_IMPORTED = Clause(
+    "files of its format hold no chains. Use check --feet for its feet, or the command rig or plant on it first."
+)
 NOTHING_RIGGED = Part("none of its armatures could be rigged")
 CLIP_LEFT_OUT = Part("left as it is: {why}")
 OVER_LIMIT = Note("{bone}: {figure} {value:.3g} is over the limit of {limit:g}")

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import bpy
@@ -15,6 +16,7 @@ from ik_addon.authoring.control_collections import control_bones
 from ik_addon.bake import saving
 from ik_addon.bake import saving as places
 from ik_addon.command_line import commands as baking
+from ik_addon.command_line.console import noise_apart
 
 from .authoring.skeletons import FAMILIES, armature_of
 from .helpers.commands import COMMAND, ENVIRONMENT, names, ran
@@ -348,6 +350,27 @@ def test_an_output_folder_that_is_missing_is_told_before_anything_is_stepped(fil
     assert re.search(r"there is no folder '.*nowhere' to save to. Make it first", capsys.readouterr().err)
 
 
+@pytest.mark.parametrize("option", ["--report", "--certificate"])
+def test_a_folder_of_a_report_that_is_missing_is_told_before_a_file_is_opened(files, capsys, option):
+    given = [
+        "check",
+        f"{files}/walk.blend",
+        option,
+        f"{files}/nowhere/text.{'json' if option == '--report' else 'txt'}",
+    ]
+    assert command_line.run(given) == 2
+    assert re.search(r"there is no folder '.*nowhere' to save to. Make it first", capsys.readouterr().err)
+
+
+def test_what_prints_once_its_file_is_done_prints_where_others_do(capsys):
+    with noise_apart(False):
+        kept = sys.stdout
+    kept.write("late")
+    with noise_apart(False):
+        kept.write("later\n")
+    assert "later" in capsys.readouterr().err
+
+
 def test_a_certificate_is_written_as_text(files):
     text = files / "certificate.txt"
     assert (
@@ -368,8 +391,12 @@ def test_a_certificate_is_written_as_text(files):
     assert written.endswith("\n")
 
 
-def test_a_report_that_cannot_be_written_is_told(files, capsys):
-    report = files / "nowhere" / "report.json"
+def test_a_report_that_cannot_be_written_is_told(files, capsys, monkeypatch):
+    def full(*_):
+        raise OSError(28, "no space left on the device")
+
+    monkeypatch.setattr(saving.os, "replace", full)
+    report = files / "report.json"
     assert command_line.run(["check", f"{files}/walk.blend", "--report", str(report)]) == 1
     said = capsys.readouterr().err
     assert said.startswith(f"{report}: '{report}' could not be written (")

@@ -410,7 +410,7 @@ def test_a_texture_is_replaced_if_it_came_with_the_earlier_output_alone(
 ):
     from ik_addon.bake import formats
 
-    def write(path: str, _) -> None:
+    def write(path: str, *_) -> None:
         gltf_of(Path(path), "skin.png")
         Path(path).with_suffix(".bin").write_text("new")
         Path(path).with_name("skin.png").write_text("new")

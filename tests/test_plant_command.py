@@ -283,7 +283,10 @@ def test_a_check_of_feet_tells_by_its_exit_status_whether_a_figure_is_too_large(
     before = names(folder)
     capture = str(folder / "walk.bvh")
     assert command_line.run(["check", capture]) == 1
-    assert "files of its format hold no chains. Use the command rig or plant" in capsys.readouterr().err
+    assert (
+        "files of its format hold no chains. Use check --feet for its feet, or the command rig or plant"
+        in capsys.readouterr().err
+    )
     assert command_line.run(["check", capture, "--feet"]) == 0
     assert "LeftLeg: " in capsys.readouterr().out
     assert command_line.run(["check", capture, "--limit", "slide=0.5", "--limit", "knee_pops=9"]) == 0

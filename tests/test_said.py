@@ -310,7 +310,7 @@ def test_what_this_blender_says_of_compression_is_true(addon, tmp_path, capsys, 
     if is_compressed:
         # What can write it can read it.
         assert library is not None and library.is_file()
-        assert said == f"{file}: files of its format hold no chains. Use the command rig or plant on it first.\n"
+        assert said == f"{file}: {messages.NO_CHAIN_IMPORTED()}\n"
     elif library is None or not library.is_file():
         assert said in (f"{file}: {words.format(name)}\n" for words in (CANNOT, CANNOT_AS_MODULE))
 

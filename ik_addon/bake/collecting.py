@@ -26,7 +26,7 @@ from ..rig.pose.lending import loans
 from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import PosedLimb, ScenePass
 from ..rig.pose.sources import EvaluatedPlaces, SeenPlaces
-from ..rig.pose.track_reading import TrackReader, same_wishes
+from ..rig.pose.track_reading import TrackReader, is_confirmed, same_wishes
 from ..rig.pose.track_solving import errors_world, solve_each, solve_tracks
 from ..rig.pose.tracks import PlannedChain, PoseTrack, Reading
 from ..rig.status.states import States, moved_afterwards
@@ -218,14 +218,19 @@ def _confirmed(
     """The sampled readings that are as Blender evaluates them at the first, the middle and the last frame."""
     for k in {0, len(frames) // 2, len(frames) - 1} if readings else ():
         places = EvaluatedPlaces(go_to(frames[k]))
-        own = [(_object(reading.model), chains[name]) for name, reading in readings.items()]
-        found = dict(zip(readings, TrackReader(places, 1).readings(own), strict=True))
-        readings = {
-            name: reading
-            for name, reading in readings.items()
-            if isinstance(now := found[name], Reading)
-            and same_wishes(reading.goal.at(k), now.goal.at(0), chains[name].length)
-        }
+        # Where chains that move with a body are wanted is known once all of them are read.
+        led = {name: (_object(own.model), chains[name]) for name, own in readings.items() if own.model.body}
+        found = dict(zip(led, TrackReader(places, 1).readings(led.values()), strict=True))
+        confirmed = {}
+        for name, reading in readings.items():
+            wishes, length, now = reading.goal.at(k), chains[name].length, found.get(name)
+            if name not in led:
+                is_so = is_confirmed(places, _object(reading.model), reading.model, wishes, length)
+            else:
+                is_so = isinstance(now, Reading) and same_wishes(wishes, now.goal.at(0), length)
+            if is_so:
+                confirmed[name] = reading
+        readings = confirmed
     return _whole(readings)
 
 

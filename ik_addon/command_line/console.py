@@ -18,13 +18,20 @@ class _Noise(io.TextIOBase):
     """Where what others print goes: to a stream, or nowhere. Never closed, for loggers of importers keep it."""
 
     def __init__(self, stream: TextIO | None) -> None:
-        self._stream, self._is_in_line = stream, False
+        self._stream, self._is_in_line, self._has_ended = stream, False, False
 
     def write(self, text: str) -> int:
+        if self._stream is None and self._has_ended and _apart:
+            return _apart[-1][2].write(text)
         if self._stream is not None and text:
             self._stream.write("\n".join(one_line(line.expandtabs()) for line in text.split("\n")))
             self._is_in_line = not text.endswith("\n")
         return len(text)
+
+    def leave(self) -> None:
+        """Its stream ends: what still prints here goes where others print by then."""
+        self.end_line()
+        self._stream, self._has_ended = None, True
 
     def end_line(self) -> None:
         """Go on in a new line, so that what is said is one of its own."""
@@ -58,7 +65,7 @@ def noise_apart(is_quiet: bool) -> Iterator[None]:
         try:
             yield
         finally:
-            noise.end_line()
+            noise.leave()
             _apart.pop()
 
 

@@ -462,6 +462,18 @@ def test_undo_and_redo_are_followed(registry):
     assert not registry.handlers
 
 
+def test_a_list_that_another_add_on_has_cleared_is_put_right_when_the_view_is_drawn(registry, monkeypatch):
+    monkeypatch.setattr(overlay, "_draw_view", lambda _: None)
+    for name, handler in overlay._HANDLERS.items():
+        getattr(bpy.app.handlers, name).remove(handler)
+    overlay._drawn["now"] = "what was shown before"
+    overlay._draw()
+    overlay._draw()
+    assert not overlay._drawn
+    for name, handler in overlay._HANDLERS.items():
+        assert getattr(bpy.app.handlers, name).count(handler) == 1
+
+
 def test_the_add_on_takes_its_handler_with_it(registry, addon):
     overlay.unregister()
     assert not registry.handlers

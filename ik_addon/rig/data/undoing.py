@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 
 import bpy
 
@@ -196,11 +197,28 @@ def _names(kind: type[bpy.types.PoseBone] | type[KeptControls]) -> list[str]:
 
 def _values(owner: bpy.types.bpy_struct, names: Iterable[str]) -> dict[str, object]:
     """The values of properties; of the add-on's only those that are set, and to something that there is."""
-    return {
-        name: _plain(getattr(owner, name))
-        for name in names
-        if not name.startswith(PREFIX) or (owner.is_property_set(name) and not _is_no_choice(owner, name))
-    }
+    blenders, own = _parted(tuple(names))
+    found = {name: _plain(getattr(owner, name)) for name in blenders}
+    # Of most bones none is set: a look at what they keep takes less than to ask for each.
+    for name in own if own and _keeps_any(owner) else ():
+        if owner.is_property_set(name) and not _is_no_choice(owner, name):
+            found[name] = _plain(getattr(owner, name))
+    return found
+
+
+@cache
+def _parted(names: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """Names of properties: Blender's, and the add-on's."""
+    own = [name for name in names if name.startswith(PREFIX)]
+    return [name for name in names if name not in own], own
+
+
+def _keeps_any(owner: bpy.types.bpy_struct) -> bool:
+    """True if a property is set that an add-on has defined, of a bone or an object. Blender keeps them with custom
+    properties until 4.5, and apart from them since."""
+    apart = getattr(owner, "bl_system_properties_get", None)
+    kept = apart() if apart is not None else owner
+    return kept is not None and bool(kept.keys())
 
 
 def _is_no_choice(owner: bpy.types.bpy_struct, name: str) -> bool:

@@ -21,8 +21,9 @@ _TURNS = 3
 def others_handle(event: str) -> bool:
     """Whether there are handlers of others for such events."""
     # At each frame: `any` takes longer.
-    for each in getattr(bpy.app.handlers, event):  # noqa: SIM110
-        if not getattr(each, "__module__", "").startswith(_OWN):
+    for each in getattr(bpy.app.handlers, event):
+        # Code that runs without a module makes handlers that have none.
+        if not (getattr(each, "__module__", None) or "").startswith(_OWN):
             return True
     return False
 

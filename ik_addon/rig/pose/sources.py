@@ -11,7 +11,7 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ..blender.rotations import array_of, posed_by_channels
-from ..blender.sampling import numbers_at, stands_elsewhere
+from ..blender.sampling import Sampler, stands_elsewhere
 from ..data.relation import place_of
 from ..model.limb_model import LimbModel
 
@@ -35,6 +35,9 @@ class EvaluatedPlaces:
         self._moved = moved
         self._kept: dict[tuple[str, str], tuple[Matrix, Matrix]] = {}
         self._lifts: list[tuple[bpy.types.Object, Collection[str], Matrix]] = []
+        self._elsewhere: dict[bpy.types.Object, bool] = {}
+        # One for all channels: it looks through all F-Curves of an object.
+        self._sampler = Sampler([depsgraph.scene.frame_current_final])
 
     def anew(self) -> "EvaluatedPlaces":
         """The same, with nothing kept and nothing lifted."""
@@ -82,8 +85,12 @@ class EvaluatedPlaces:
 
     def channel(self, ob: bpy.types.Object, path: str, still: Sequence[float]) -> np.ndarray:
         """See Source. Originals hold the FK pose, and what animation sets of the settings."""
-        scene = self.depsgraph.scene
-        return np.array([numbers_at(scene, ob, path, still) if stands_elsewhere(ob, scene) else still], float)
+        if ob not in self._elsewhere:
+            self._elsewhere[ob] = stands_elsewhere(ob, self.depsgraph.scene)
+        if not self._elsewhere[ob]:
+            return np.array([still], float)
+        # As Blender would hold them.
+        return self._sampler.channel(ob, path, still).astype(np.float32).astype(float)
 
 
 class SeenPlaces:

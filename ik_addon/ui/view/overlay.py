@@ -125,6 +125,7 @@ def something_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
 def _draw() -> None:
     """Draw, whatever happens: what is raised goes to the console, once, and never to the user."""
     try:
+        _listen()
         _draw_view(bpy.context)
     except Exception:
         _drawn.clear()
@@ -132,6 +133,15 @@ def _draw() -> None:
         if text not in _reported:
             _reported.add(text)
             print(messages.OVERLAY_FAILED(trace=text))
+
+
+def _listen() -> None:
+    """Put the handlers on that another add-on has cleared; what changed meanwhile is not known."""
+    for event, handler in _HANDLERS.items():
+        handlers = getattr(bpy.app.handlers, event)
+        if handler not in handlers:
+            handlers.append(handler)
+            _drawn.clear()
 
 
 def _draw_view(context: bpy.types.Context) -> None:
