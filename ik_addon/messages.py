@@ -50,6 +50,20 @@ class Part(Message):
     """A part of another message: whose it is, or why."""
 
 
+class Counted(Part):
+    """So many of something: its field is `count`. one: the words for one of it."""
+
+    __slots__ = ("one",)
+
+    def __init__(self, one: str, several: str) -> None:
+        super().__init__(several)
+        self.one = one
+
+    def __call__(self, **given: object) -> str:
+        several = super().__call__(**given)
+        return self.one if given["count"] == 1 else several
+
+
 _NAMED = 2
 """Names in a sentence of a panel, which has no room for all."""
 _CONTROLS = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
@@ -545,13 +559,11 @@ KNEE_MAY_POP = Note("{tip}: the knee may pop at frame {frame}")
 BODY_MOVED = Note("Body '{bone}' moves by up to {shift}")
 IN_PLACE = Note("The clip stays in place. For feet that do not slide, move the character at {speed} per second.")
 LEGS_UNREACHED = Note("Out of reach: {frames}, the first is {frame}")
-STEPS_ONE = Part("1 step")
-STEPS = Part("{count} steps")
+STEPS = Counted("1 step", "{count} steps")
 UNREACHED = Part(". Out of reach: {frames}, the first is {frame}")
 CHECKED = Done("Checked {chains}, frames {first}-{last}{result}")
 SEE_CERTIFICATE = Part(". {verdict}. See Certificate")
-ONE_CHAIN = Part("1 chain")
-CHAINS = Part("{count} chains")
+CHAINS = Counted("1 chain", "{count} chains")
 CONTROLS_LEFT_BEHIND = Note(
     "Keys move the bones of {chains}, and the controls do not follow. Cancel, and snap the controls to the motion first"
 )
@@ -561,8 +573,7 @@ KEYS_NOT_FOLLOWED = Note(
 MANY_OUT_OF_REACH = Note("Targets are out of reach on about {part:.0%} of the frames. Cancel, and move them closer")
 RESULT_OFF = Note("{bone}: off at every frame")
 RESULT = Note("{bone}: {frames}, max error {error:.3g} at frame {worst}, max rotation {step:.1f}° per frame")
-ONE_FRAME = Part("1 frame")
-FRAMES = Part("{count} frames")
+FRAMES = Counted("1 frame", "{count} frames")
 RESULT_MISSES = Part(", {what} at {frames}")
 RESULT_HELD_BACK = Part(", up to {distance:.3g} short by softness")
 FOOT_RESULT = Note("{bone}: {contacts}, slide {slides}, skating {skating}, knee pops {pops}")
@@ -598,8 +609,7 @@ SOUND = Part("sound")
 CLIPS_SOUND = Note("All {count} clips are sound")
 ONE_CLIP_FAULTY = Note("1 of {count} clips needs a look")
 CLIPS_FAULTY = Note("{faulty} of {count} clips need a look")
-CONTACTS = Part("{count} contacts")
-ONE_CONTACT = Part("1 contact")
+CONTACTS = Counted("1 contact", "{count} contacts")
 NO_FLIP = Note("No bend flips sides{close}")
 FLIPS = Note("The bend of {chains} flips sides{close}")
 CLOSE_TO_POP = Part(". Close to a flip: {chains} ({why})")
@@ -715,12 +725,9 @@ PLANTED_CLIPS = Done("Planted {steps} in {clips}{result}")
 CLIP_UNREACHED = Part(". Clip '{clip}': {frames} out of reach")
 CLIP_MISSES = Part(". Clip '{clip}': {verdict}. See Certificate")
 RIGGED_CLIPS = Done("Rigged {limbs}, the controls follow {clips}")
-CLIPS = Part("{count} clips")
-ONE_CLIP = Part("1 clip")
-LEGS = Part("{count} legs")
-ONE_LEG = Part("1 leg")
-ARMS = Part("{count} arms")
-ONE_ARM = Part("1 arm")
+CLIPS = Counted("1 clip", "{count} clips")
+LEGS = Counted("1 leg", "{count} legs")
+ARMS = Counted("1 arm", "{count} arms")
 LEGS_AND_ARMS = Part("{legs} and {arms}")
 RIGGED_LIMB = Part("'{first}' to '{last}'{end} ({target}, {pole})")
 ENDING_AT = Part(", ending at '{end}'")

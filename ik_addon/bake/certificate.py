@@ -323,9 +323,9 @@ def verdict_on_bends(certificate: Certificate) -> tuple[bool, str] | None:
     count, nearly = sum(map(bool, close)), ""
     if count:
         why = " or ".join(what for kind, what in BENDS.items() if any(kind in kinds for kinds in close))
-        nearly = messages.CLOSE_TO_POP(chains=chains_words(count), why=why)
+        nearly = messages.CLOSE_TO_POP(chains=messages.CHAINS(count=count), why=why)
     if flipping:
-        return False, messages.FLIPS(chains=chains_words(flipping), close=nearly)
+        return False, messages.FLIPS(chains=messages.CHAINS(count=flipping), close=nearly)
     return True, messages.NO_FLIP(close=nearly)
 
 
@@ -368,31 +368,6 @@ def first_miss(certificate: Certificate) -> tuple[ChainCertificate, int] | None:
         return None
     frame, chain = min(found, key=lambda miss: (miss[0], miss[1].bone))
     return chain, frame
-
-
-def chains_words(count: int) -> str:
-    """So many chains, in words."""
-    return messages.ONE_CHAIN() if count == 1 else messages.CHAINS(count=count)
-
-
-def frames_words(count: int) -> str:
-    """So many frames, in words."""
-    return messages.ONE_FRAME() if count == 1 else messages.FRAMES(count=count)
-
-
-def clips_words(count: int) -> str:
-    """So many clips, in words."""
-    return messages.ONE_CLIP() if count == 1 else messages.CLIPS(count=count)
-
-
-def steps_words(count: int) -> str:
-    """So many steps, in words."""
-    return messages.STEPS_ONE() if count == 1 else messages.STEPS(count=count)
-
-
-def contacts_words(count: int) -> str:
-    """So many contacts, in words."""
-    return messages.ONE_CONTACT() if count == 1 else messages.CONTACTS(count=count)
 
 
 def _ordinal(number: int) -> str:

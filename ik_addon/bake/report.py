@@ -20,7 +20,7 @@ from ..solvers import ChainError, Outcome
 from ..solvers.arrays import conjugate, cross, dot, multiply
 from ..solvers.chain import MET
 from ..solvers.vectors import SMALL
-from .certificate import MISSES, UNSEEN, contacts_words, frames_words, range_words
+from .certificate import MISSES, UNSEEN, range_words
 from .memory import last, remember
 from .saving import TimeLimitError
 
@@ -385,7 +385,7 @@ def words(chain: dict) -> str:
         return messages.RESULT_OFF(bone=chain["bone"])
     line = messages.RESULT(
         bone=chain["bone"],
-        frames=frames_words(chain["frames"]),
+        frames=messages.FRAMES(count=chain["frames"]),
         error=chain["max_error"],
         worst=chain["worst_frame"],
         step=chain["max_step_degrees"],
@@ -405,5 +405,5 @@ def foot_words(foot: dict) -> str:
         " -> ".join(form.format(each[name]) for each in figures)
         for name, form in (("slide", "{:.4f}"), ("skating", "{:.0%}"), ("knee_pops", "{}"))
     )
-    contacts = contacts_words(foot["contacts"])
+    contacts = messages.CONTACTS(count=foot["contacts"])
     return messages.FOOT_RESULT(bone=foot["bone"], contacts=contacts, slides=slides, skating=skating, pops=pops)

@@ -11,7 +11,7 @@ from .. import messages
 from ..authoring.for_export import controls_of_chains, remove_controls
 from ..authoring.rigging import rig_legs, rigged_entry
 from ..bake.baking import chains_of
-from ..bake.certificate import chains_words, clips_words, read_certificates
+from ..bake.certificate import read_certificates
 from ..bake.clips import Clips, clips_baked, rigged_clips
 from ..bake.formats import ONE_CLIP, open_file
 from ..bake.saving import TimeLimitError, check_time, save_blend, stop_if_asked
@@ -145,7 +145,9 @@ def _made(file: Path, ob: bpy.types.Object, names: list[str], switch: bool) -> d
         done = make_native(bpy.context, [ob.pose.bones[name] for name in names], switch)
     except ChainError as error:
         return {**entry, "stay_live": [complain(file, error)]}
-    line = messages.MADE_NATIVE(chains=chains_words(len(done.tips)), percent=100.0 * done.figure, bones=done.helpers)
+    line = messages.MADE_NATIVE(
+        chains=messages.CHAINS(count=len(done.tips)), percent=100.0 * done.figure, bones=done.helpers
+    )
     say(messages.OF(whose=file, said=line))
     for sentence in done.left:
         complain(file, sentence)
@@ -209,7 +211,7 @@ def _legs_of(file: Path, ob: bpy.types.Object, options: argparse.Namespace) -> d
         names = {"target": one.target.name, "pole": one.pole.name}
         lines.append(messages.LIMB_FOLLOWS(armature=ob.name, first=one.limb.bones[0], last=one.limb.bones[-1], **names))
     if rigged.clips:
-        clips = {"clips": clips_words(len(rigged.clips)), "names": messages.quoted(rigged.clips)}
+        clips = {"clips": messages.CLIPS(count=len(rigged.clips)), "names": messages.quoted(rigged.clips)}
         lines.append(messages.CLIPS_FOLLOWED(armature=ob.name, **clips))
     elif rigged.frames is not None:
         lines.append(messages.MOTION_FOLLOWED(armature=ob.name, first=rigged.frames[0], last=rigged.frames[-1]))

@@ -3,7 +3,7 @@
 import bpy
 import pytest
 
-from ik_addon.bake.certificate import contacts_words
+from ik_addon import messages
 from ik_addon.planting import last_lock_report
 from ik_addon.rig.data.held_feet import holds_of
 from ik_addon.ui.panels import motion as panel
@@ -148,5 +148,5 @@ def test_a_clip_of_two_frames_is_refused():
 
 
 def test_one_of_a_kind_is_said_as_one():
-    assert contacts_words(1) == "1 contact"
-    assert contacts_words(2) == "2 contacts"
+    assert messages.CONTACTS(count=1) == "1 contact"
+    assert messages.CONTACTS(count=2) == "2 contacts"

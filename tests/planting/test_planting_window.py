@@ -5,8 +5,8 @@ from itertools import pairwise
 import bpy
 import pytest
 
+from ik_addon import messages
 from ik_addon.authoring.selection import focus
-from ik_addon.bake.certificate import frames_words, steps_words
 from ik_addon.planting import last_report
 from ik_addon.planting.scene.footprints import footprints_of
 from ik_addon.planting.scene.reading import leg_tips
@@ -150,8 +150,8 @@ def test_motion_that_is_no_number_is_told():
 
 
 def test_one_of_a_kind_is_said_as_one():
-    assert frames_words(1) == "1 frame"
-    assert steps_words(1) == "1 step"
+    assert messages.FRAMES(count=1) == "1 frame"
+    assert messages.STEPS(count=1) == "1 step"
 
 
 def test_with_a_footprint_active_its_leg_is_shown():

@@ -1,6 +1,7 @@
 """The dialogs of work over frames: what they ask, what they offer at first, and that they can be dismissed."""
 
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 
 import bpy
@@ -32,7 +33,9 @@ class Dialog:
             state = {"layout": self.shown, "bl_rna": operator.properties.bl_rna, "_warning": ""}
             read = ("use_range", "_warning", "ground", "clips", "chosen_clips", "scale", "root", "direction")
             state |= {name: getattr(operator, name) for name in read if hasattr(operator, name)}
-            kind.draw(SimpleNamespace(**state), bpy.context)
+            dialog = SimpleNamespace(**state)
+            dialog.drawn = partial(kind.drawn, dialog)
+            kind.draw(dialog, bpy.context)
         operator.cancel(bpy.context)
 
 

@@ -196,9 +196,7 @@ class ANALYTIC_IK_OT_cure(MakesControls, ChainOperator):
 
     def draw(self, context: bpy.types.Context) -> None:
         if self.kind in BONE_BUTTONS:
-            layout = self.layout
-            layout.use_property_split, layout.use_property_decorate = True, False
-            layout.prop(self, "controls")
+            self.drawn("controls")
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         from ...authoring.fixes import cure

@@ -24,7 +24,6 @@ from ...authoring.selection import (
     select_object,
     show_chain,
 )
-from ...bake.certificate import chains_words, clips_words
 from ...rig.data.export_stash import has_aside
 from ...rig.data.settings import SOLVER_ITEMS, check_switchable, is_native, may_change, native_tips
 from ...rig.model.limb import chain_bones
@@ -84,6 +83,14 @@ class ChainOperator(bpy.types.Operator):
         """Do it; returns the sentence that says what was done. Raises ChainError."""
         raise NotImplementedError
 
+    def drawn(self, *names: str) -> bpy.types.UILayout:
+        """The layout of options, each with its label beside it. names: of some, which are drawn."""
+        layout = self.layout
+        layout.use_property_split, layout.use_property_decorate = True, False
+        for name in names:
+            layout.prop(self, name)
+        return layout  # pyright: ignore[reportReturnType]
+
     def with_moved(self, context: bpy.types.Context, said: str, moved: "Sequence[Moved]") -> str:
         """The last sentence, where rounding may have moved bones so far that it can be seen; `said` without."""
         if not moved:
@@ -132,10 +139,7 @@ Selected objects become target and pole target, or new ones are made"""
         return self.execute(context)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split, layout.use_property_decorate = True, False
-        for name in ("controls", "use_this_bone", "chain_count", "solver", "with_pole"):
-            layout.prop(self, name)
+        self.drawn("controls", "use_this_bone", "chain_count", "solver", "with_pole")
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         from ...authoring.control_collections import control_bones
@@ -388,7 +392,7 @@ class SwitchOperator(ChainOperator):
             frame = messages.AT_FRAME(frame=context.scene.frame_current_final)
         else:
             frame = messages.ON_ALL_FRAMES()
-        return type(self).done(chains=chains_words(len(tips)), frame=frame)
+        return type(self).done(chains=messages.CHAINS(count=len(tips)), frame=frame)
 
 
 class ANALYTIC_IK_OT_switch_to_fk(SwitchOperator):
@@ -438,8 +442,10 @@ class ANALYTIC_IK_OT_unmute(ChainOperator):
         from ...authoring.snap import unmute_chains
 
         if has_aside(ob):
-            return messages.BACK_TO_LIVE(clips=clips_words(back_to_live(ob)))
-        return messages.UNMUTED(chains=chains_words(unmute_chains(tip for tip in all_tips(ob) if not is_native(tip))))
+            return messages.BACK_TO_LIVE(clips=messages.CLIPS(count=back_to_live(ob)))
+        return messages.UNMUTED(
+            chains=messages.CHAINS(count=unmute_chains(tip for tip in all_tips(ob) if not is_native(tip)))
+        )
 
 
 class ANALYTIC_IK_OT_make_native(ChainOperator):
@@ -470,7 +476,7 @@ Controls and keys stay"""
         for sentence in done.left:
             self.report({"WARNING"}, sentence)
         return messages.MADE_NATIVE(
-            chains=chains_words(len(done.tips)), percent=100.0 * done.figure, bones=done.helpers
+            chains=messages.CHAINS(count=len(done.tips)), percent=100.0 * done.figure, bones=done.helpers
         )
 
 
@@ -491,7 +497,7 @@ class ANALYTIC_IK_OT_make_live(ChainOperator):
             tips = [tip for tip in chosen_tips(context, ob) if is_native(tip)]
         if not tips:
             raise ChainError(messages.NO_NATIVE_CHAIN(armature=ob.name))
-        return messages.MADE_LIVE(chains=chains_words(len(make_live(context, tips))))
+        return messages.MADE_LIVE(chains=messages.CHAINS(count=len(make_live(context, tips))))
 
 
 register, unregister = registration_of(__name__)

@@ -8,7 +8,6 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, StringProp
 
 from ... import messages
 from ...authoring.selection import chain_armature
-from ...bake.certificate import clips_words, frames_words
 from ...bake.stepping import Steps, frame_kept
 from ...rig.blender.clips import Clip, clip_name
 from ...solvers import ChainError
@@ -128,12 +127,12 @@ class ClipsMade(WithStrips):
         worst, result = max(unreached, key=lambda clip: len(unreached[clip])), ""
         called = {clip: entry["clip"] for clip, entry in zip(clips, clip_entries(clips), strict=True)}
         if unreached[worst]:
-            result += messages.CLIP_UNREACHED(clip=called[worst], frames=frames_words(len(unreached[worst])))
+            result += messages.CLIP_UNREACHED(clip=called[worst], frames=messages.FRAMES(count=len(unreached[worst])))
         if done.left_out:
             names = messages.quoted(called[clip] for clip in done.left_out)
             result += messages.CLIPS_LEFT_OUT(clips=names, why=next(iter(done.left_out.values())))
         self.level = "WARNING" if result else "INFO"
-        return self.words_of_clips(context, reports, clips_words(len(reports)), result)
+        return self.words_of_clips(context, reports, messages.CLIPS(count=len(reports)), result)
 
 
 def strips_asked(operator: WithStrips, context: bpy.types.Context) -> list[str]:

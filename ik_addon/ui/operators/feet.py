@@ -16,7 +16,6 @@ from ...authoring.selection import (
     selected_bones,
     tip_of_chain,
 )
-from ...bake.certificate import chains_words, contacts_words, frames_words, steps_words
 from ...bake.stepping import Steps
 from ...planting.feet.options import GROUND_ITEMS, SHOWN
 from ...rig.blender.clips import motion_frames, playing_clip
@@ -40,12 +39,30 @@ class PlantOptions:
     __annotations__ = {name: _KINDS[type(default)](default=default, **said) for name, (default, said) in SHOWN.items()}
 
 
-class ANALYTIC_IK_OT_plant_feet(PlantOptions, ClipsMade, ChainsOperator):
+class OverMotion(RangeOperator):
+    """Operators that step through the frames over which keys move the armature."""
+
+    needs = (not_editable, none_live)
+
+    def default_range(self, context: bpy.types.Context) -> range:
+        return motion_frames(chain_armature(context)) or super().default_range(context)
+
+    def offered_range(self, context: bpy.types.Context) -> range:
+        return self.default_range(context)
+
+
+class ClipsOverMotion(ClipsMade, OverMotion, ChainsOperator):
+    """The same of operators that make several clips."""
+
+    def current_frames(self, context: bpy.types.Context) -> range:
+        return self.frames(context)
+
+
+class ANALYTIC_IK_OT_plant_feet(PlantOptions, ClipsOverMotion):
     """Keep feet still while they touch the ground. The body follows so that every leg reaches"""
 
     bl_idname = "analytic_ik.plant_feet"
     bl_label = "Plant Feet"
-    needs = (not_editable, none_live)
     label = "Planting"
 
     ground: EnumProperty(name="Ground", description="What the feet stand on", items=GROUND_ITEMS)
@@ -56,33 +73,19 @@ class ANALYTIC_IK_OT_plant_feet(PlantOptions, ClipsMade, ChainsOperator):
         description="Add an Empty for each step. Move, turn or raise it, and Update Feet puts the foot there",
     )
 
-    def default_range(self, context: bpy.types.Context) -> range:
-        """The frames over which keys move the armature."""
-        return motion_frames(chain_armature(context)) or super().default_range(context)
-
-    offered_range = default_range
-
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split, layout.use_property_decorate = True, False
-        draw_clips(self, layout)
+        draw_clips(self, self.drawn())
         ranged = ("frame_start", "frame_end") if self.clips == "CURRENT" else ()
-        for name in (*ranged, *strips_asked(self, context), "only_selected", "ground"):
-            layout.prop(self, name)
+        layout = self.drawn(*ranged, *strips_asked(self, context), "only_selected", "ground")
         if self.ground == "LEVEL":
             layout.prop(self, "height")
         elif self.ground == "OBJECT":
             layout.prop_search(self, "ground_object", context.scene, "objects")
             layout.prop(self, "find_footing")
         apart = ("find_footing", *_IN_LEG_LENGTHS)
-        for name in ("footprints", *(name for name in SHOWN if name not in apart)):
-            layout.prop(self, name)
+        self.drawn("footprints", *(name for name in SHOWN if name not in apart))
         layout.label(text=messages.IN_LEG_LENGTHS())
-        for name in _IN_LEG_LENGTHS:
-            layout.prop(self, name)
-
-    def current_frames(self, context: bpy.types.Context) -> range:
-        return self.frames(context)
+        self.drawn(*_IN_LEG_LENGTHS)
 
     def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
         from ...planting.feet.options import Options
@@ -97,7 +100,7 @@ class ANALYTIC_IK_OT_plant_feet(PlantOptions, ClipsMade, ChainsOperator):
 
     def words_of_clips(self, context: bpy.types.Context, reports: list[dict], clips: str, result: str) -> str:
         steps = sum(chain["steps"] for report in reports for chain in report["chains"])
-        return messages.PLANTED_CLIPS(steps=steps_words(steps), clips=clips, result=result)
+        return messages.PLANTED_CLIPS(steps=messages.STEPS(count=steps), clips=clips, result=result)
 
 
 class ANALYTIC_IK_OT_plant_again(SteppedOperator):
@@ -135,10 +138,10 @@ def _plant_summary(report: dict) -> str:
     steps = sum(chain["steps"] for chain in report["chains"])
     unreached, result = report["unreached_frames"], ""
     if unreached:
-        result = messages.UNREACHED(frames=frames_words(len(unreached)), frame=unreached[0])
+        result = messages.UNREACHED(frames=messages.FRAMES(count=len(unreached)), frame=unreached[0])
     return messages.PLANTED(
-        steps=steps_words(steps),
-        legs=chains_words(len(report["chains"])),
+        steps=messages.STEPS(count=steps),
+        legs=messages.CHAINS(count=len(report["chains"])),
         first=first,
         last=last,
         part=report["body_shift"] / max(chain["length"] for chain in report["chains"]),
@@ -157,13 +160,12 @@ _GRIPS = [
 ]
 
 
-class ANALYTIC_IK_OT_lock_to_object(RangeOperator):
+class ANALYTIC_IK_OT_lock_to_object(OverMotion):
     """Keep a hand or foot on an object or bone that moves. \
 Select the object first, then the hand or its control"""
 
     bl_idname = "analytic_ik.lock_to_object"
     bl_label = "Lock to Object"
-    needs = (not_editable, none_live)
     label = "Locking"
 
     object: StringProperty(name="Object", description="Object that the hand or foot is locked to")
@@ -179,23 +181,17 @@ Select the object first, then the hand or its control"""
         subtype="TIME_ABSOLUTE",
     )
 
-    def default_range(self, context: bpy.types.Context) -> range:
-        """The frames over which keys move the armature."""
-        return motion_frames(chain_armature(context)) or super().default_range(context)
-
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self._take_selected(context, chain_armature(context))
         return super().invoke(context, event)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split, layout.use_property_decorate = True, False
+        layout = self.drawn()
         layout.prop_search(self, "object", context.scene, "objects")
         ob = context.scene.objects.get(self.object)
         if ob is not None and ob.pose is not None:
             layout.prop_search(self, "bone", ob.pose, "bones")
-        for name in ("frame_start", "frame_end", "contacts"):
-            layout.prop(self, name)
+        self.drawn("frame_start", "frame_end", "contacts")
         if self.contacts == "RANGE":
             layout.prop(self, "grip")
         layout.prop(self, "blend")
@@ -268,10 +264,10 @@ def _lock_summary(operator: SteppedOperator, report: dict) -> str:
     operator.level = "WARNING" if unreached else "INFO"
     result = ""
     if unreached:
-        result = messages.LOCK_UNREACHED(frames=frames_words(len(unreached)), frame=unreached[0])
+        result = messages.LOCK_UNREACHED(frames=messages.FRAMES(count=len(unreached)), frame=unreached[0])
     return messages.LOCKED(
         tips=messages.quoted(dict.fromkeys(hold["tip"] for hold in holds)),
-        contacts=contacts_words(len(holds)),
+        contacts=messages.CONTACTS(count=len(holds)),
         first=min((hold["first"] for hold in holds), default=report["frames"][0]),
         last=max((hold["last"] for hold in holds), default=report["frames"][1]),
         result=result,
@@ -295,13 +291,12 @@ def _armatures(operator: "ANALYTIC_IK_OT_match_source", context: bpy.types.Conte
     return [ob.name for ob in _others(context, own) if text.lower() in ob.name.lower()]
 
 
-class ANALYTIC_IK_OT_match_source(ClipsMade, ChainsOperator):
+class ANALYTIC_IK_OT_match_source(ClipsOverMotion):
     """Bring hands and feet of a retargeted clip back to its source. \
 Select the source first, then the character"""
 
     bl_idname = "analytic_ik.match_source"
     bl_label = "Match Source"
-    needs = (not_editable, none_live)
     label = "Matching"
 
     source: StringProperty(name="Source", description="Armature that the clip was retargeted from", search=_armatures)
@@ -309,12 +304,6 @@ Select the source first, then the character"""
     scale_frame: IntProperty(name="Frame", description="Frame at which source and character have the same pose")
     arms: EnumProperty(name="Hands From", description="From where the places of hands are measured", items=_ARMS)
     body: BoolProperty(name="Body Follows", description="Move the body so that limbs reach", default=True)
-
-    def default_range(self, context: bpy.types.Context) -> range:
-        """The frames over which keys move the armature."""
-        return motion_frames(chain_armature(context)) or super().default_range(context)
-
-    offered_range = default_range
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         ob = chain_armature(context)
@@ -327,21 +316,15 @@ Select the source first, then the character"""
         return super().invoke(context, event)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split, layout.use_property_decorate = True, False
+        layout = self.drawn()
         draw_clips(self, layout)
         layout.prop(self, "source", icon="ARMATURE_DATA")
         layout.prop(self, "scale")
         if self.scale == "FRAME":
             layout.prop(self, "scale_frame")
-        for name in ("arms", "body"):
-            layout.prop(self, name)
+        self.drawn("arms", "body")
         ranged = ("frame_start", "frame_end") if self.clips == "CURRENT" else ()
-        for name in (*ranged, *strips_asked(self, context), "only_selected"):
-            layout.prop(self, name)
-
-    def current_frames(self, context: bpy.types.Context) -> range:
-        return self.frames(context)
+        self.drawn(*ranged, *strips_asked(self, context), "only_selected")
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         self._take_selected(context, ob)
@@ -368,7 +351,7 @@ Select the source first, then the character"""
         return _match_summary(report)
 
     def words_of_clips(self, context: bpy.types.Context, reports: list[dict], clips: str, result: str) -> str:
-        chains = chains_words(len(reports[0]["limbs"]))
+        chains = messages.CHAINS(count=len(reports[0]["limbs"]))
         return messages.MATCHED_CLIPS(chains=chains, source=self.source, clips=clips, result=result)
 
     def _take_selected(self, context: bpy.types.Context, ob: bpy.types.Object) -> None:
@@ -389,11 +372,11 @@ def _match_summary(report: dict) -> str:
     first, last, _ = report["frames"]
     unreached, result = report["unreached_frames"], ""
     if unreached:
-        result += messages.UNREACHED(frames=frames_words(len(unreached)), frame=unreached[0])
+        result += messages.UNREACHED(frames=messages.FRAMES(count=len(unreached)), frame=unreached[0])
     if report["left_out"]:
         result += messages.MATCH_LEFT_OUT(tips=messages.quoted(report["left_out"]))
     return messages.MATCHED(
-        chains=chains_words(len(report["limbs"])),
+        chains=messages.CHAINS(count=len(report["limbs"])),
         source=report["source"],
         first=first,
         last=last,

@@ -17,7 +17,6 @@ from ...authoring.selection import (
     select_bone,
     selected_bones,
 )
-from ...bake.certificate import chains_words, clips_words
 from ...bake.stepping import Steps
 from ...rig.blender.clips import Clip, clips_of, has_keys, motion_of
 from ...rig.data.settings import settings_of
@@ -176,10 +175,7 @@ No bone moves"""
         return self.execute(context)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split, layout.use_property_decorate = True, False
-        for name in ("controls", "arms", "only_selected", "follow_motion"):
-            layout.prop(self, name)
+        layout = self.drawn("controls", "arms", "only_selected", "follow_motion")
         # The panel of the last operation is drawn in Edit Mode too.
         ob = active_armature(context)
         if ob is not None:
@@ -232,11 +228,11 @@ No bone moves"""
             if left:
                 self.report({"INFO"}, said)
                 self.level = "WARNING"
-                return messages.KEYS_NOT_FOLLOWED(chains=chains_words(left))
+                return messages.KEYS_NOT_FOLLOWED(chains=messages.CHAINS(count=left))
             return said
         self.report({"INFO"}, said)
         if rigged.clips:
-            return messages.RIGGED_CLIPS(limbs=_counted(rigged.limbs), clips=clips_words(len(rigged.clips)))
+            return messages.RIGGED_CLIPS(limbs=_counted(rigged.limbs), clips=messages.CLIPS(count=len(rigged.clips)))
         first, last = rigged.frames[0], rigged.frames[-1]
         return messages.RIGGED_FOLLOWING(limbs=_counted(rigged.limbs), first=first, last=last)
 
@@ -327,8 +323,7 @@ class SnapOperator(OverClips, RangeOperator):
         return super().invoke(context, event)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split, layout.use_property_decorate = True, False
+        layout = self.drawn()
         draw_clips(self, layout)
         if self.clips == "ALL":
             return
@@ -353,7 +348,7 @@ class SnapOperator(OverClips, RangeOperator):
     def where(self, context: bpy.types.Context, clips: "Chosen", frames: range | None) -> str:
         """What was snapped, at the end of a sentence."""
         if None not in clips:
-            return messages.IN_CLIPS(clips=clips_words(len(clips)))
+            return messages.IN_CLIPS(clips=messages.CLIPS(count=len(clips)))
         if frames is None:
             return messages.AT_FRAME(frame=context.scene.frame_current_final)
         return messages.OVER_FRAMES(first=frames[0], last=frames[-1])
@@ -385,7 +380,7 @@ class ANALYTIC_IK_OT_snap_targets(MakesControls, SnapOperator):
                 distance = missed * snapped.lengths[name]
                 self.report({"WARNING"}, messages.SNAP_MISSED(bone=name, distance=distance))
         made = "".join(messages.MADE_POLE(pole=words_of(pole)) for pole in snapped.poles)
-        chains = chains_words(len(snapped.missed))
+        chains = messages.CHAINS(count=len(snapped.missed))
         return messages.SNAPPED_CONTROLS(chains=chains, frames=self.where(context, clips, frames), poles=made)
 
     def offered_clips(self, ob: bpy.types.Object) -> list[Clip]:
@@ -410,7 +405,7 @@ class ANALYTIC_IK_OT_snap_pose(SnapOperator):
 
         tips, clips, frames = chosen_tips(context, ob), self.asked_clips(ob), self.asked_frames(context)
         yield from pose_snapped_in_clips(context, tips, clips, frames)
-        return messages.SNAPPED_POSE(chains=chains_words(len(tips)), frames=self.where(context, clips, frames))
+        return messages.SNAPPED_POSE(chains=messages.CHAINS(count=len(tips)), frames=self.where(context, clips, frames))
 
 
 def _is_keyed(tip: bpy.types.PoseBone) -> bool:
@@ -455,8 +450,7 @@ def _counted(limbs: "Sequence[RiggedLimb]") -> str:
     """How many legs and arms there are."""
     arms = sum(rigged.limb.kind == "ARM" for rigged in limbs)
     legs = len(limbs) - arms
-    leg_words = messages.ONE_LEG() if legs == 1 else messages.LEGS(count=legs)
-    arm_words = messages.ONE_ARM() if arms == 1 else messages.ARMS(count=arms)
+    leg_words, arm_words = messages.LEGS(count=legs), messages.ARMS(count=arms)
     if legs and arms:
         return messages.LEGS_AND_ARMS(legs=leg_words, arms=arm_words)
     return leg_words if legs else arm_words

@@ -12,7 +12,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ... import messages
 from ...authoring.selection import all_tips, chain_armature, selected_bones
-from ...bake.certificate import MISSES, certificate_of, chains_words, clips_words, verdict_on_targets, verdicts_on_feet
+from ...bake.certificate import MISSES, certificate_of, verdict_on_targets, verdicts_on_feet
 from ...bake.options import ACTION_ITEMS, AFTER_ITEMS
 from ...bake.stepping import Progress, Steps, finish
 from ...planting.scene.sources import is_planted
@@ -257,9 +257,11 @@ class ChainsOperator(RangeOperator):
         anything is named."""
         files = report["files"]
         self.level = "WARNING" if any(map(_faults, files)) else "INFO"
-        chains = chains_words(len({(chain["armature"], chain["bone"]) for file in files for chain in file["chains"]}))
+        chains = messages.CHAINS(
+            count=len({(chain["armature"], chain["bone"]) for file in files for chain in file["chains"]})
+        )
         if "clip" in files[0]:
-            return several(clips=clips_words(len(files)), chains=chains, result=faults_of_clips(files))
+            return several(clips=messages.CLIPS(count=len(files)), chains=chains, result=faults_of_clips(files))
         (first, last, _), faults = files[0]["frames"], _faults(files[0])
         result = messages.SEE_CERTIFICATE(verdict=". ".join(faults)) if faults else ""
         return one(chains=chains, first=first, last=last, result=result)
@@ -311,11 +313,9 @@ class ANALYTIC_IK_OT_bake(WithStrips, ChainsOperator):
         column = layout.column(align=True)
         for k, line in enumerate(wrap(self._warning, _LINE)):
             column.label(text=line, icon="BLANK1" if k else "ERROR")
-        layout.use_property_split, layout.use_property_decorate = True, False
-        draw_clips(self, layout)
+        draw_clips(self, self.drawn())
         ranged = ("frame_start", "frame_end", "frame_step") if self.clips == "CURRENT" else ("strips",)
-        for name in (*ranged, "only_selected", "action", "after", "tolerance"):
-            layout.prop(self, name)
+        self.drawn(*ranged, "only_selected", "action", "after", "tolerance")
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         from ...bake.clips import clips_baked
@@ -343,12 +343,9 @@ class ANALYTIC_IK_OT_check(OverClips, ChainsOperator):
         return super().invoke(context, event)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split, layout.use_property_decorate = True, False
-        draw_clips(self, layout)
+        draw_clips(self, self.drawn())
         ranged = ("frame_start", "frame_end", "frame_step") if self.clips == "CURRENT" else ()
-        for name in (*ranged, "only_selected", "feet"):
-            layout.prop(self, name)
+        self.drawn(*ranged, "only_selected", "feet")
 
     def steps(self, context: bpy.types.Context, ob: bpy.types.Object) -> Steps[str]:
         from ...bake.baking import chains_of
@@ -382,7 +379,7 @@ def _warning_before(context: bpy.types.Context, ob: bpy.types.Object, chains: li
 
     left = sum(bool(bones_left_behind(ob, chain.tip)) for chain in chains)
     if left:
-        return messages.CONTROLS_LEFT_BEHIND(chains=chains_words(left))
+        return messages.CONTROLS_LEFT_BEHIND(chains=messages.CHAINS(count=left))
     part = part_out_of_reach(context, chains, frames)
     return messages.MANY_OUT_OF_REACH(part=part) if part > _MANY else ""
 

@@ -7,7 +7,6 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ... import messages
 from ...authoring.selection import chain_armature
-from ...bake.certificate import clips_words
 from ...bake.stepping import Steps, part_of
 from ...rig.blender.armatures import armature_objects
 from ...rig.blender.clips import Clip, clips_of
@@ -45,8 +44,9 @@ class OfClip(ClipsMade, SteppedOperator):
         return clips_of(ob)
 
     def draw(self, context: bpy.types.Context) -> None:
-        _draw_clips(self, context)
-        _draw_hips(self, context)
+        draw_clips(self, self.drawn())
+        self.drawn(*strips_asked(self, context))
+        self.layout.prop_search(self, "body", chain_armature(context).pose, "bones")
 
     def words_of_clips(self, context: bpy.types.Context, reports: list[dict], clips: str, result: str) -> str:
         return messages.TRAVEL_CLIPS(work=self.bl_label, clips=clips, result=result)
@@ -67,16 +67,13 @@ class ANALYTIC_IK_OT_root_motion(OfClip):
     heading: BoolProperty(name="Heading", description="The root also turns with the hips, about the vertical")
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        _draw_clips(self, context)
-        for name in ("direction", "root"):
-            layout.prop(self, name)
+        draw_clips(self, self.drawn())
+        layout = self.drawn(*strips_asked(self, context), "direction", "root")
         if self.root == "BONE":
             layout.prop_search(self, "root_bone", chain_armature(context).pose, "bones")
         if self.direction == "TO_ROOT":
-            for name in ("path", "height", "heading"):
-                layout.prop(self, name)
-        _draw_hips(self, context)
+            self.drawn("path", "height", "heading")
+        self.layout.prop_search(self, "body", chain_armature(context).pose, "bones")
 
     def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
         from ...travel.root_motion import moved_to_hips, moved_to_root
@@ -154,18 +151,6 @@ What travels goes on, and feet in contact stay where they are"""
         return super().words_of_clips(context, reports, clips, result)
 
 
-def _draw_clips(operator: OfClip, context: bpy.types.Context) -> None:
-    layout = operator.layout
-    layout.use_property_split, layout.use_property_decorate = True, False
-    draw_clips(operator, layout)
-    for name in strips_asked(operator, context):
-        layout.prop(operator, name)
-
-
-def _draw_hips(operator: OfClip, context: bpy.types.Context) -> None:
-    operator.layout.prop_search(operator, "body", chain_armature(context).pose, "bones")
-
-
 def _said(message: Callable[..., str], report: dict, **given: object) -> str:
     bone, armature = report["root"], report["armature"]
     root = messages.BONE(bone=bone) if bone else messages.OBJECT(object=armature)
@@ -211,7 +196,7 @@ Back to Live takes it back"""
             files += report["files"]
         result = faults_of_clips(files)
         self.level = "WARNING" if result else "INFO"
-        return messages.BAKED_FOR_EXPORT(clips=clips_words(len(files)), result=result)
+        return messages.BAKED_FOR_EXPORT(clips=messages.CLIPS(count=len(files)), result=result)
 
 
 class ANALYTIC_IK_OT_back_to_live(ChainOperator):
@@ -225,7 +210,7 @@ The clips that were baked for export go"""
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         from ...authoring.for_export import back_to_live
 
-        return messages.BACK_TO_LIVE(clips=clips_words(back_to_live(ob)))
+        return messages.BACK_TO_LIVE(clips=messages.CLIPS(count=back_to_live(ob)))
 
 
 def scene_armatures(scene: bpy.types.Scene) -> list[bpy.types.Object]:

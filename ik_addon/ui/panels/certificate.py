@@ -12,7 +12,6 @@ from ...bake.certificate import (
     ChainCertificate,
     FootCertificate,
     Range,
-    contacts_words,
     faults_words,
     first_miss,
     heading,
@@ -252,7 +251,7 @@ def _figures_words(context: bpy.types.Context, foot: FootCertificate) -> str:
     if figures["knee_pops"]:
         pops = messages.KNEE_POPS(count=round(figures["knee_pops"]))
     return messages.FOOT_FIGURES(
-        contacts=contacts_words(foot.contacts),
+        contacts=messages.CONTACTS(count=foot.contacts),
         skating=figures["skating"],
         tiptoe=figures["tiptoe"],
         ground=on_ground,

@@ -4,7 +4,6 @@ import bpy
 
 from ... import messages
 from ...authoring.selection import all_tips, chain_armature
-from ...bake.certificate import contacts_words, frames_words, steps_words
 from ...bake.memory import of_action
 from ...planting.scene.sources import kept_settings
 from ...rig.data.control_links import has_controls
@@ -84,7 +83,7 @@ def _draw_unreached(layout: bpy.types.UILayout, context: bpy.types.Context, repo
     """In which frames limbs do not reach, if there are any."""
     unreached = report["unreached_frames"]
     if unreached:
-        words = messages.LEGS_UNREACHED(frames=frames_words(len(unreached)), frame=unreached[0])
+        words = messages.LEGS_UNREACHED(frames=messages.FRAMES(count=len(unreached)), frame=unreached[0])
         draw_sentence(layout, context, words, "ERROR")
 
 
@@ -98,7 +97,7 @@ def _draw_holds(
         held = control_words(hold.ob, hold.bone) if hold.ob is not None else ""
         groups.setdefault((hold.tip, held), []).append(hold)
     for (tip, held), own in groups.items():
-        given = {"tip": tip, "contacts": contacts_words(len(own)), "first": own[0].first, "last": own[-1].last}
+        given = {"tip": tip, "contacts": messages.CONTACTS(count=len(own)), "first": own[0].first, "last": own[-1].last}
         words = messages.HELD(held=held, **given) if held else messages.HELD_LOST(**given)
         draw_sentence(layout, context, words, "DOT" if held else "ERROR")
     report = of_action("lock", ob)
@@ -110,7 +109,7 @@ def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report:
     """What planting did: largest slides in contacts before and after, and how far the body moved."""
     for chain in report["chains"]:
         slides = slides_words(context.scene, (chain["slide_before"], chain["slide_after"]), chain["length"])
-        steps = steps_words(chain["steps"])
+        steps = messages.STEPS(count=chain["steps"])
         draw_sentence(layout, context, messages.SLIDES(tip=chain["tip"], steps=steps, slides=slides), "DOT")
     for chain in report["chains"]:
         if chain["pop_frames"]:
