@@ -37,9 +37,7 @@ _KINDS = {bool: BoolProperty, float: FloatProperty, str: EnumProperty}
 class PlantOptions:
     """The properties of an operator that are the options of planting."""
 
-    __annotations__ = {
-        name: _KINDS[type(default)](default=default, **said) for name, (default, said) in SHOWN.items()
-    }
+    __annotations__ = {name: _KINDS[type(default)](default=default, **said) for name, (default, said) in SHOWN.items()}
 
 
 class ANALYTIC_IK_OT_plant_feet(PlantOptions, ClipsMade, ChainsOperator):
