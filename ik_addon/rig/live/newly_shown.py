@@ -45,7 +45,7 @@ def evaluate_chains() -> None:
 
 
 def register(look: Callable[[], bool]) -> None:
-    """Look at each depsgraph that is drawn in a 3D view; without a window nothing is drawn. look: called before; it says
+    """Look at each depsgraph that is drawn in a 3D view; without a window nothing is. look: called before; it says
     whether chains may not have been solved for it."""
     unregister()
     if not bpy.app.background:
