@@ -3,6 +3,7 @@
 import bpy
 import pytest
 
+from ik_addon.rig.live import handlers, newly_shown
 from ik_addon.rig.live.handler_lists import others_handle
 
 from ..scenes import go_to, missed_world, walking_leg
@@ -16,14 +17,39 @@ def test_a_handler_without_a_module_is_one_of_others(event, capsys):
     exec("def nothing(*_):\n    pass\n", space)
     nothing = space["nothing"]
     nothing.__module__ = None
-    handlers, before = getattr(bpy.app.handlers, event), others_handle(event)
-    handlers.append(nothing)
+    listed, before = getattr(bpy.app.handlers, event), others_handle(event)
+    listed.append(nothing)
     try:
         assert others_handle(event)
         for frame in (5, 9):
             go_to(frame)
             assert missed_world(rig) < 1e-4
     finally:
-        handlers.remove(nothing)
+        listed.remove(nothing)
     assert others_handle(event) == before
     assert "Traceback" not in capsys.readouterr().out
+
+
+@pytest.mark.versions
+def test_what_a_cleared_list_left_unsolved_is_solved_once_the_window_is_drawn():
+    """A handler may clear the very list that Blender goes through, before the add-on's own has its turn."""
+    rig = walking_leg()
+
+    def clearing(*_):
+        bpy.app.handlers.frame_change_post.clear()
+
+    bpy.app.handlers.frame_change_post.insert(0, clearing)
+    go_to(9)
+    # It was drawn before.
+    newly_shown._seen.add(newly_shown._key(bpy.context.evaluated_depsgraph_get()))
+    try:
+        newly_shown._before_drawing(handlers._lists.put_back)
+        assert bpy.app.timers.is_registered(newly_shown.evaluate_chains)
+    finally:
+        newly_shown.forget()
+        if bpy.app.timers.is_registered(newly_shown.evaluate_chains):
+            bpy.app.timers.unregister(newly_shown.evaluate_chains)
+    newly_shown.evaluate_chains()
+    bpy.context.view_layer.update()
+    assert missed_world(rig) < 1e-4
+    assert not handlers._lists.put_back()

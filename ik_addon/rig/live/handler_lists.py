@@ -66,24 +66,27 @@ class HandlerLists:
             handlers[:] = [each for each in handlers if _name(each) not in names]
             self._more[event].clear()
 
-    def put_back(self, now: str = "") -> None:
+    def put_back(self, now: str = "") -> bool:
         """Put back what others have removed from the lists of other events than the one at hand, and to the front what
-        comes first."""
+        comes first. Returns whether something was gone: then chains may not have been solved."""
         # At each event: one look is enough where all are as they were left.
         if self._lists == self._left or not self._are_on:
-            return
-        is_done = True
+            return False
+        is_done, were_gone = True, False
         for handlers, (event, own) in zip(self._lists, self._own.items(), strict=True):
             if all(each in handlers for each in own) and (len(own) == 1 or handlers[0] is own[0]):
                 continue
             if event == now:
                 is_done = False
                 continue
-            handlers.extend(each for each in own if each not in handlers)
+            gone = [each for each in own if each not in handlers]
+            were_gone |= bool(gone)
+            handlers.extend(gone)
             if len(own) > 1:
                 handlers.remove(own[0])
                 handlers.insert(0, own[0])
         self._left = [[*handlers] for handlers in self._lists] if is_done else []
+        return were_gone
 
     def is_last(self, event: str) -> bool:
         """True if no handler of others follows while the work of an event is done."""

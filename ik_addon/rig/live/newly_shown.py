@@ -27,10 +27,10 @@ def _key(depsgraph: bpy.types.Depsgraph) -> tuple[int, str]:
     return depsgraph.as_pointer(), f"{depsgraph.scene.name}/{depsgraph.view_layer.name}"
 
 
-def _before_drawing(look: Callable[[], None]) -> None:
-    look()
+def _before_drawing(look: Callable[[], bool]) -> None:
+    missed = look()
     depsgraph = bpy.context.view_layer.depsgraph
-    if depsgraph is not None and _key(depsgraph) not in _seen:
+    if depsgraph is not None and (missed or _key(depsgraph) not in _seen):
         solved_in(depsgraph)
         # While it is drawn nothing may change.
         if not bpy.app.timers.is_registered(evaluate_chains):
@@ -44,8 +44,9 @@ def evaluate_chains() -> None:
             tag_pose(ob)
 
 
-def register(look: Callable[[], None]) -> None:
-    """Look at each depsgraph that is drawn in a 3D view; without a window nothing is drawn. look: called before."""
+def register(look: Callable[[], bool]) -> None:
+    """Look at each depsgraph that is drawn in a 3D view; without a window nothing is. look: called before; it says
+    whether chains may not have been solved for it."""
     unregister()
     if not bpy.app.background:
         _handlers.append(bpy.types.SpaceView3D.draw_handler_add(_before_drawing, (look,), "WINDOW", "PRE_VIEW"))
