@@ -19,7 +19,7 @@ from .authoring.rigging import rig_legs, rigged_entry
 from .bake.baking import chains_of
 from .bake.clips import Clips, clips_baked
 from .bake.options import Action, After
-from .bake.report import whole_report
+from .bake.report import bare_entry, whole_report
 from .bake.stepping import Progress, finish
 from .matching.match import source_matched
 from .matching.match_plan import Arms
@@ -51,8 +51,8 @@ def rig(
     _check_armature(ob)
     start = perf_counter()
     rigged = rig_legs(bpy.context, ob, (), arms, follow_motion, controls == "BONES", progress)
-    entry = {"file": bpy.data.filepath, "frames": None, "seconds": perf_counter() - start, "chains": []}
-    return whole_report([{**entry, "rigged": [rigged_entry(ob, rigged)], "error": None}])
+    said = {"file": bpy.data.filepath, "rigged": [rigged_entry(ob, rigged)]}
+    return whole_report([bare_entry(perf_counter() - start, **said)])
 
 
 def plant(
@@ -137,8 +137,8 @@ def match(
     _check_armature(ob)
     start = perf_counter()
     matched = finish(source_matched(bpy.context, ob, source, frames, scale_frame, arms, body), progress)
-    entry = {"file": bpy.data.filepath, "frames": matched["frames"], "seconds": perf_counter() - start, "chains": []}
-    return whole_report([{**entry, "matched": matched, "error": None}])
+    said = {"file": bpy.data.filepath, "frames": matched["frames"], "matched": matched}
+    return whole_report([bare_entry(perf_counter() - start, **said)])
 
 
 def _check_armature(ob: bpy.types.Object) -> None:

@@ -198,21 +198,7 @@ def certificate_of(file: dict) -> Certificate:
 
 def _chain(chain: dict, clip: str) -> ChainCertificate:
     return ChainCertificate(
-        armature=_text(chain["armature"]),
-        bone=_text(chain["bone"]),
-        solver=_text(chain["solver"]),
-        chain_count=_count(chain["chain_count"]),
-        frames=_count(chain["frames"]),
-        max_error=_number(chain["max_error"]),
-        mean_error=_number(chain["mean_error"]),
-        worst_frame=_frame_or_none(chain["worst_frame"]),
-        max_lag=_number(chain["max_lag"]),
-        max_step_degrees=_number(chain["max_step_degrees"]),
-        max_step_frame=_frame_or_none(chain["max_step_frame"]),
-        length=_number(chain["length"]),
-        keys=_count(chain["keys"]),
-        ranges=_ranges(chain),
-        clip=clip,
+        **{name: read(chain[name]) for name, read in _READ.items()}, ranges=_ranges(chain), clip=clip
     )
 
 
@@ -271,6 +257,15 @@ def _frame(value: int) -> int:
 
 def _frame_or_none(value: int | None) -> int | None:
     return None if value is None else _frame(value)
+
+
+_READ: dict[str, Callable] = {
+    **dict.fromkeys(("armature", "bone", "solver"), _text),
+    **dict.fromkeys(("chain_count", "frames", "keys"), _count),
+    **dict.fromkeys(("max_error", "mean_error", "max_lag", "max_step_degrees", "length"), _number),
+    **dict.fromkeys(("worst_frame", "max_step_frame"), _frame_or_none),
+}
+"""What a report says of a chain under the names of its certificate, but where."""
 
 
 # In words

@@ -330,6 +330,11 @@ def file_report(frames: range, seconds: float, records: Sequence[ChainRecord]) -
     }
 
 
+def bare_entry(seconds: float = 0.0, **said: object) -> dict:
+    """The entry of a file that is of no frames. said: what else it says."""
+    return {"frames": None, "seconds": seconds, "chains": [], "error": None, **said}
+
+
 def left_out(error: ChainError) -> dict:
     """What the entry of a clip says that was left as it is. For want of time that is an error, and not what it is."""
     return {"left_out": str(error), "error": str(error) if isinstance(error, TimeLimitError) else None}

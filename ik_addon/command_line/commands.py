@@ -14,6 +14,7 @@ from ..bake.baking import chains_of
 from ..bake.certificate import read_certificates
 from ..bake.clips import Clips, clips_baked, rigged_clips
 from ..bake.formats import ONE_CLIP, open_file
+from ..bake.report import bare_entry
 from ..bake.saving import TimeLimitError, check_time, save_blend, stop_if_asked
 from ..bake.stepping import finish, in_time
 from ..native.making import make_native
@@ -37,8 +38,7 @@ def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
     if options.in_place and any(map(was_baked, scene.objects)):
         if not chains_of(scene.objects):
             # A farm may give a file to two workers, one after the other.
-            left_out = messages.ALREADY_BAKED()
-            return [{"frames": None, "seconds": 0.0, "chains": [], "left_out": left_out, "error": None}]
+            return [bare_entry(left_out=messages.ALREADY_BAKED())]
         say(messages.OF(whose=file, said=messages.BAKED_AGAIN()))
     chains = live_chains(file)
     armatures = [armature_named(name) for name in dict.fromkeys(chain.armature for chain in chains)]
@@ -112,7 +112,6 @@ def native_file(file: Path, options: argparse.Namespace) -> list[dict]:
     """Make the chains of a file native and save it; its entry, with an error if none of them could be."""
     start = perf_counter()
     output, compressed = opened(file, options)
-    entry = {"frames": None, "seconds": 0.0, "chains": []}
     try:
         chains = live_chains(file)
     except ChainError:
@@ -121,7 +120,7 @@ def native_file(file: Path, options: argparse.Namespace) -> list[dict]:
         # A farm may give a file to two workers, one after the other. Elsewhere whoever asked for it finds each file.
         if not options.in_place:
             save_blend(output, compressed)
-        return [{**entry, "left_out": messages.ALREADY_NATIVE(), "error": None}]
+        return [bare_entry(left_out=messages.ALREADY_NATIVE())]
     names = dict.fromkeys(chain.armature for chain in chains)
     found = [
         _made(file, armature_named(name), [chain.tip for chain in chains if chain.armature == name], options.switch)
@@ -133,7 +132,7 @@ def native_file(file: Path, options: argparse.Namespace) -> list[dict]:
         save_blend(output, compressed)
     reasons = dict.fromkeys(reason for each in found for reason in each["stay_live"])
     error = None if made else messages.NOTHING_NATIVE(refusal=" ".join(reasons))
-    return [{**entry, "seconds": perf_counter() - start, "native": found, "error": error}]
+    return [bare_entry(perf_counter() - start, native=found, error=error)]
 
 
 def _made(file: Path, ob: bpy.types.Object, names: list[str], switch: bool) -> dict:
@@ -174,12 +173,12 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
         except ChainError as error:
             reasons.append(complain(file, error))
             if isinstance(error, TimeLimitError):
-                late.append({"frames": None, "seconds": 0.0, "chains": [], "error": str(error)})
+                late.append(bare_entry(error=str(error)))
             continue
         entries += report["files"]
         planted.append((ob, span_of(report["files"])))
     if not planted:
-        return [{"frames": None, "seconds": 0.0, "chains": [], "error": " ".join(reasons)}]
+        return [bare_entry(error=" ".join(reasons))]
     stop_if_asked()
     bpy.context.view_layer.objects.active = planted[0][0]
     save_output(file, output, compressed, planted[0][1], options.optimize)
@@ -195,8 +194,8 @@ def rig_file(file: Path, options: argparse.Namespace) -> list[dict]:
     if rigged:
         stop_if_asked()
         save_blend(output, compressed)
-    entry = {"frames": None, "seconds": perf_counter() - start, "chains": [], "rigged": rigged}
-    return [{**entry, "error": None if rigged else messages.NOTHING_RIGGED()}]
+    error = None if rigged else messages.NOTHING_RIGGED()
+    return [bare_entry(perf_counter() - start, rigged=rigged, error=error)]
 
 
 def _legs_of(file: Path, ob: bpy.types.Object, options: argparse.Namespace) -> dict | None:

@@ -11,6 +11,7 @@ import bpy
 from .. import messages
 from ..bake.collecting import text_of
 from ..bake.formats import BLEND, SUFFIXES, VRM, check_readable, check_replaceable, open_file, write_file
+from ..bake.report import bare_entry
 from ..bake.saving import Stopped, check_place
 from ..planting.scene.plant import Ground
 from ..solvers import ChainError
@@ -234,7 +235,7 @@ def worked_on(files: Sequence[Path], options: argparse.Namespace, process: Proce
 
 def failed(file: Path, error: Exception | str) -> dict:
     """Say what stopped a file; returns its entry in the report."""
-    return {"file": str(file), "frames": None, "seconds": 0.0, "chains": [], "error": complain(file, error)}
+    return bare_entry(file=str(file), error=complain(file, error))
 
 
 def _here(files: Sequence[Path], options: argparse.Namespace, process: Process) -> Entries:

@@ -257,9 +257,8 @@ class ChainsOperator(RangeOperator):
         anything is named."""
         files = report["files"]
         self.level = "WARNING" if any(map(_faults, files)) else "INFO"
-        chains = messages.CHAINS(
-            count=len({(chain["armature"], chain["bone"]) for file in files for chain in file["chains"]})
-        )
+        found = {(chain["armature"], chain["bone"]) for file in files for chain in file["chains"]}
+        chains = messages.CHAINS(count=len(found))
         if "clip" in files[0]:
             return several(clips=messages.CLIPS(count=len(files)), chains=chains, result=faults_of_clips(files))
         (first, last, _), faults = files[0]["frames"], _faults(files[0])
