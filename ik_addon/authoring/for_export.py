@@ -7,12 +7,12 @@ import bpy
 
 from .. import messages
 from ..bake.baking import chains_of
-from ..bake.clips import clips_baked, rigged_clips
+from ..bake.clips import channels_of_clips, clips_baked, rigged_clips
 from ..bake.report import publish
 from ..bake.stepping import Steps, at_once
 from ..rig.blender.animation import bone_of_path
 from ..rig.blender.armatures import armature_objects
-from ..rig.blender.clips import Clip, clip_in, clip_name, clips_of, is_in_place, made_from, moved_channels, playing_clip
+from ..rig.blender.clips import Clip, clip_in, clip_name, clips_of, is_in_place, made_from, playing_clip
 from ..rig.data.control_clips import controls_follow, partner, remove_partner, separate_controls
 from ..rig.data.export_stash import (
     bring_back,
@@ -45,7 +45,7 @@ def clips_baked_for_export(context: bpy.types.Context, ob: bpy.types.Object) -> 
     chains = chains_of([ob])
     if not chains:
         raise ChainError(messages.NO_LIVE_CHAIN(armature=ob.name))
-    clips, held, moved = rigged_clips(ob), held_by_bones(ob), _channels(ob)
+    clips, held, moved = rigged_clips(ob), held_by_bones(ob), channels_of_clips(ob)
     actions = list(dict.fromkeys(clip.action for clip in clips))
     for action in actions:
         if not action.is_editable:
@@ -55,7 +55,7 @@ def clips_baked_for_export(context: bpy.types.Context, ob: bpy.types.Object) -> 
     with all_or_nothing([ob]):
         copies = {action: live_copy(action) for action in actions}
         report = yield from clips_baked(context, chains, "CURRENT")
-    freed = {bone for bone, _ in _channels(ob) - moved}
+    freed = {bone for bone, _ in channels_of_clips(ob) - moved}
     put_bones_aside(ob, {name: own for name, own in held.items() if own[0] or own[1] or name in freed})
     for action, copy in copies.items():
         put_copy_aside(ob, action, copy)
@@ -70,7 +70,6 @@ def clips_baked_for_export(context: bpy.types.Context, ob: bpy.types.Object) -> 
 
 
 bake_clips_for_export = at_once(clips_baked_for_export)
-"""Bake all clips for an exporter, all at once: see `clips_baked_for_export`."""
 
 
 def back_to_live(ob: bpy.types.Object) -> int:
@@ -101,11 +100,6 @@ def strips_not_followed(ob: bpy.types.Object) -> list[str]:
             if not follows and any(partner(control, clip) for control in controls):
                 found.append(strip.name)
     return found
-
-
-def _channels(ob: bpy.types.Object) -> set[tuple[str, str]]:
-    """The channels of bones that any clip sets."""
-    return {channel for clip in clips_of(ob) for channel in moved_channels(clip)}
 
 
 def _sources(ob: bpy.types.Object, clips: Sequence[Clip]) -> list[bpy.types.Action]:

@@ -13,7 +13,7 @@ from ..bake.clips import over_clips
 from ..bake.stepping import Progress, Steps, finish
 from ..rig.blender.clips import clip_name, clips_of, has_keys, is_layered, motion_frames, playing_clip
 from ..rig.blender.dependencies import check_unmoved, is_rigify
-from ..rig.data.control_clips import controls_follow, partner_made, separate_controls
+from ..rig.data.control_clips import controls_follow, partners_made, separate_controls
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.limb import chain_bones, end_in_tip, fk_chain, hinge_armature
 from ..rig.pose.reading import SceneReader
@@ -250,9 +250,7 @@ def _follow_motion(
         return frames
 
     with all_or_nothing([ob], keys=True, actions=[clip.action for clip in clips]):
-        for control in separate_controls(ob):
-            for clip in clips:
-                partner_made(control, clip)
+        partners_made(separate_controls(ob), clips)
         found = finish(over_clips(ob, clips, carried), progress)
         controls_follow(ob)
     carried_clips = [clip for clip, frames in zip(clips, found, strict=True) if frames is not None]

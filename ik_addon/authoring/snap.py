@@ -14,7 +14,7 @@ from ..rig.blender.animation import driver_at
 from ..rig.blender.armatures import armature_named, tag_pose
 from ..rig.blender.clips import Clip, play, playing_clip
 from ..rig.blender.rotations import LOCATION, Raw, channel_of
-from ..rig.data.control_clips import let_controls_play, partner, partner_made, separate_controls
+from ..rig.data.control_clips import let_controls_play, partner, partners_made, separate_controls
 from ..rig.data.settings import path_of, settings_of
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.foot import possible_end_bones
@@ -76,7 +76,6 @@ def targets_snapped(
 
 
 snap_targets = at_once(targets_snapped)
-"""Bring targets and poles to where the FK pose puts them, all at once: see `targets_snapped`."""
 
 
 def leave_to_poles(
@@ -166,7 +165,6 @@ def pose_snapped(
 
 
 snap_pose = at_once(pose_snapped)
-"""Make the solved pose the FK pose, all at once: see `pose_snapped`."""
 
 
 def _write_pose(
@@ -213,9 +211,7 @@ def targets_snapped_in_clips(
         poles = leave_to_poles(context, tips, controls, as_bones)
         mine = {control.ob for own in controls.values() for control in own}
         mine &= {*separate_controls(ob)}
-        for control in mine:
-            for clip in named:
-                partner_made(control, clip)
+        partners_made(mine, named)
         found, _ = yield from clips_made(ob, named, lambda frames: targets_snapped(context, tips, frames, as_bones))
         for control in mine:
             _play_partner(control, playing_clip(ob))

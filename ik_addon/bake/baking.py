@@ -37,6 +37,14 @@ def chains_of(objects: Iterable[bpy.types.Object]) -> list[ChainName]:
     return list(dict.fromkeys(names))
 
 
+def by_armature(chains: Iterable[ChainName]) -> dict[bpy.types.Object, list[ChainName]]:
+    """Chains by their armature objects."""
+    found: dict[bpy.types.Object, list[ChainName]] = {}
+    for chain in chains:
+        found.setdefault(armature_named(chain.armature), []).append(chain)
+    return found
+
+
 def baked(
     context: bpy.types.Context,
     chains: Sequence[ChainName],
@@ -67,12 +75,11 @@ def baked(
         if after != "KEEP":
             check_switchable(ob, ob.pose.bones[chain.tip])
     if action == "CURRENT":
-        check_unshared([armature_named(name) for name in dict.fromkeys(chain.armature for chain in chains)])
+        check_unshared([*by_armature(chains)])
     start = perf_counter()
     motions = yield from collect(context, plan, bones_of, frames, each_frame=tolerance > 0.0)
-    armatures = dict.fromkeys(chain.armature for chain in chains)
-    with all_or_nothing(map(armature_named, armatures), keys=action == "CURRENT"):
-        _write(armatures, motions, frames, action, after, tolerance)
+    with all_or_nothing(by_armature(chains), keys=action == "CURRENT"):
+        _write(motions, frames, action, after, tolerance)
         carried = {chain: motion.carried for chain, motion in motions.items()}
         if after != "KEEP":
             _silence(carried)
@@ -83,11 +90,9 @@ def baked(
 
 
 bake = at_once(baked)
-"""Key the chains' bones at `frames`, all at once: see `baked`."""
 
 
 def _write(
-    armatures: Iterable[str],
     motions: dict[ChainName, Motion],
     frames: range,
     action: str,
@@ -95,9 +100,8 @@ def _write(
     tolerance: float,
 ) -> None:
     """Write what was collected into keys. after: as in `baked`."""
-    for armature in armatures:
-        own = {chain: motion for chain, motion in motions.items() if chain.armature == armature}
-        ob = armature_named(armature)
+    for ob, chains in by_armature(motions).items():
+        own = {chain: motions[chain] for chain in chains}
         scales = _scales(ob, own)
         keys = []
         for chain, motion in own.items():
@@ -121,7 +125,6 @@ def checked(context: bpy.types.Context, chains: Sequence[ChainName], frames: ran
 
 
 check = at_once(checked)
-"""The report that `bake` would give, all at once: see `checked`."""
 
 
 def _checked(
@@ -246,10 +249,9 @@ def part_out_of_reach(context: bpy.types.Context, chains: Sequence[ChainName], f
     """
     seen = missed = 0
     until = perf_counter() + _SECONDS
-    armatures = [armature_named(name) for name in dict.fromkeys(chain.armature for chain in chains)]
     tips = [armature_named(chain.armature).pose.bones[chain.tip] for chain in chains]
     # A bone that follows its limbs follows all of them.
-    tips += [ob.pose.bones[name] for ob in armatures if bodies_of(ob) for name in live_tips(ob)]
+    tips += [ob.pose.bones[name] for ob in by_armature(chains) if bodies_of(ob) for name in live_tips(ob)]
     with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:
         if go_to is None:
             return 0.0

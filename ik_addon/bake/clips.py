@@ -9,7 +9,6 @@ import bpy
 
 from .. import messages
 from ..rig.blender.animation import bone_of_path
-from ..rig.blender.armatures import armature_named
 from ..rig.blender.cleanup import surely
 from ..rig.blender.clips import (
     Clip,
@@ -30,7 +29,7 @@ from ..rig.data.undoing import all_or_nothing
 from ..rig.live import handlers as live
 from ..rig.model.order import ChainName
 from ..solvers import ChainError
-from .baking import baked, finish_chains
+from .baking import baked, by_armature, finish_chains
 from .keys import check_keyable
 from .report import publish
 from .stepping import Steps, at_once, part_of
@@ -227,18 +226,18 @@ def clips_baked(
     """
     if clips == "CURRENT":
         return (yield from baked(context, chains, frames or range(0), action, after, tolerance))
-    by_armature = _by_armature(chains)
-    chosen = {ob: chosen_clips(ob, clips) for ob in by_armature}
+    of_armature = by_armature(chains)
+    chosen = {ob: chosen_clips(ob, clips) for ob in of_armature}
     actions = [clip.action for own in chosen.values() for clip in own if clip] if action == "CURRENT" else []
     entries, made = [], {}
-    with all_or_nothing(by_armature, actions=actions):
+    with all_or_nothing(of_armature, actions=actions):
         for number, (ob, own) in enumerate(chosen.items()):
             check_keyable(ob, action)
 
             def work(frames: range, ob: bpy.types.Object = ob) -> Steps[dict]:
-                return baked(context, by_armature[ob], frames, action, after, tolerance, last=False)
+                return baked(context, of_armature[ob], frames, action, after, tolerance, last=False)
 
-            reports, made[ob] = yield from part_of(clips_made(ob, own, work), number, len(by_armature))
+            reports, made[ob] = yield from part_of(clips_made(ob, own, work), number, len(of_armature))
             entries += [report["files"][0] | name for report, name in zip(reports, clip_entries(own), strict=True)]
         if after != "KEEP":
             finish_chains(context, chains, after)
@@ -248,11 +247,6 @@ def clips_baked(
 
 
 bake_clips = at_once(clips_baked)
-
-
-def _by_armature(chains: Sequence[ChainName]) -> dict[bpy.types.Object, list[ChainName]]:
-    names = dict.fromkeys(chain.armature for chain in chains)
-    return {armature_named(name): [chain for chain in chains if chain.armature == name] for name in names}
 
 
 def clip_entries(clips: Chosen) -> list[dict]:

@@ -10,7 +10,7 @@ import bpy
 from .. import messages
 from ..authoring.for_export import controls_of_chains, remove_controls
 from ..authoring.rigging import rig_legs, rigged_entry
-from ..bake.baking import chains_of
+from ..bake.baking import by_armature, chains_of
 from ..bake.certificate import read_certificates
 from ..bake.clips import Clips, clips_baked, rigged_clips
 from ..bake.formats import ONE_CLIP, open_file
@@ -23,7 +23,6 @@ from ..planting.scene.checking import clips_checked
 from ..planting.scene.plant import Ground
 from ..planting.scene.reading import legs_of
 from ..planting.scene.whole_clip import clips_planted
-from ..rig.blender.armatures import armature_named
 from ..rig.data.settings import native_tips
 from ..rig.model.order import ChainName
 from ..solvers import ChainError
@@ -41,7 +40,7 @@ def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
             return [bare_entry(left_out=messages.ALREADY_BAKED())]
         say(messages.OF(whose=file, said=messages.BAKED_AGAIN()))
     chains = live_chains(file)
-    armatures = [armature_named(name) for name in dict.fromkeys(chain.armature for chain in chains)]
+    armatures = [*by_armature(chains)]
     keeps_chains = not is_foreign(output)
     settings = {"action": options.action or "COPY", "after": options.after or "MUTE"}
     if not keeps_chains:
@@ -97,7 +96,7 @@ def check_file(file: Path, options: argparse.Namespace) -> list[dict]:
     open_file(file)
     scene, with_feet, ground = bpy.context.scene, options.feet or bool(options.limit), ground_of(options)
     chains = chains_of(scene.objects) if with_feet else live_chains(file)
-    armatures = [armature_named(name) for name in dict.fromkeys(chain.armature for chain in chains)]
+    armatures = [*by_armature(chains)]
     if with_feet:
         armatures = [ob for ob in armatures_of_scene() if legs_of(ob)] or armatures_of_scene()
     clips, frames = clips_asked(options, armatures, is_foreign(file)), frames_asked(options)
@@ -121,11 +120,8 @@ def native_file(file: Path, options: argparse.Namespace) -> list[dict]:
         if not options.in_place:
             save_blend(output, compressed)
         return [bare_entry(left_out=messages.ALREADY_NATIVE())]
-    names = dict.fromkeys(chain.armature for chain in chains)
-    found = [
-        _made(file, armature_named(name), [chain.tip for chain in chains if chain.armature == name], options.switch)
-        for name in names
-    ]
+    pairs = by_armature(chains).items()
+    found = [_made(file, ob, [chain.tip for chain in own], options.switch) for ob, own in pairs]
     made = [each for each in found if each["tips"]]
     if made:
         stop_if_asked()

@@ -286,7 +286,6 @@ def source_matched(
 
 
 match_source = at_once(source_matched)
-"""Match a character to its source, all at once: see `source_matched`."""
 
 
 def _check_source(context: bpy.types.Context, ob: bpy.types.Object, source: bpy.types.Object) -> None:

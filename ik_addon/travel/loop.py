@@ -220,7 +220,6 @@ def clip_looped(context: bpy.types.Context, ob: bpy.types.Object, body: str = ""
 
 
 make_loop = at_once(clip_looped)
-"""A clip that repeats, all at once: see `clip_looped`."""
 
 
 def _keyed_channels(ob: bpy.types.Object) -> dict[str, set[str]]:

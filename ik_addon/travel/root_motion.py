@@ -101,7 +101,6 @@ def _moved(
 
 
 to_root = at_once(moved_to_root)
-"""The travel of a body onto its root, all at once: see `moved_to_root`."""
 to_hips = at_once(moved_to_hips)
 """The travel of a root onto what is below it, all at once: see `moved_to_hips`."""
 
@@ -166,7 +165,6 @@ def clip_travelling(context: bpy.types.Context, ob: bpy.types.Object, body: str 
 
 
 put_in_place = at_once(clip_in_place)
-"""A clip in place, all at once: see `clip_in_place`."""
 travel = at_once(clip_travelling)
 """A clip that travels, all at once: see `clip_travelling`."""
 

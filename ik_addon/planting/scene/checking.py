@@ -7,12 +7,11 @@ import bpy
 import numpy as np
 
 from ... import messages
-from ...bake.baking import checked
+from ...bake.baking import by_armature, checked
 from ...bake.clips import Clips, chosen_clips, clip_entries, over_clips
 from ...bake.report import file_report, left_out, publish
 from ...bake.saving import TimeLimitError
 from ...bake.stepping import Steps, at_once, in_time, part_of
-from ...rig.blender.armatures import armature_named
 from ...rig.model.order import ChainName
 from ...solvers import ChainError
 from ..feet.clip import LegMotion
@@ -66,7 +65,6 @@ def feet_checked(
 
 
 check_feet = at_once(feet_checked)
-"""How well feet stand, all at once: see `feet_checked`."""
 
 
 def clips_checked(
@@ -89,7 +87,7 @@ def clips_checked(
         return publish((yield from in_time(_checked(context, chains, armatures if feet else (), over, ground))))
     entries = []
     for number, ob in enumerate(armatures):
-        own = [chain for chain in chains if armature_named(chain.armature) == ob]
+        own = by_armature(chains).get(ob, [])
 
         def work(frames: range, ob: bpy.types.Object = ob, own: Sequence[ChainName] = own) -> Steps[dict]:
             is_short = feet and len(frames) < _FEWEST

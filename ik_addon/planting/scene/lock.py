@@ -231,7 +231,6 @@ def locked(
 
 
 lock = at_once(locked)
-"""Lock hands or feet to an object or bone, all at once: see `locked`."""
 
 
 def locked_again(context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict]:
@@ -274,7 +273,6 @@ def locked_again(context: bpy.types.Context, ob: bpy.types.Object) -> Steps[dict
 
 
 lock_again = at_once(locked_again)
-"""Lock all that is locked again, all at once: see `locked_again`."""
 
 
 def _these(bars: list[Bar]) -> _Choice:

@@ -136,7 +136,6 @@ def planted(
 
 
 plant = at_once(planted)
-"""Plant feet, all at once: see `planted`."""
 
 
 def planted_and_kept(

@@ -13,7 +13,7 @@ from ...bake.clips import Chosen, Clips, chosen_clips, clip_entries, clips_tried
 from ...bake.report import file_report, left_out, publish
 from ...bake.stepping import Steps, at_once, in_time, part_of
 from ...rig.blender.clips import Clip, clips_of, forget_made, motion_frames, playing_clip
-from ...rig.data.control_clips import own_actions, partner_made, separate_controls
+from ...rig.data.control_clips import own_actions, partners_made, separate_controls
 from ...rig.data.undoing import all_or_nothing
 from ...rig.model.order import ChainName
 from ...solvers import ChainError
@@ -87,7 +87,6 @@ def clips_planted(
 
 
 plant_clips = at_once(clips_planted)
-"""Clips planted and baked, all at once: see `clips_planted`."""
 
 
 def _rigged(
@@ -97,9 +96,7 @@ def _rigged(
     several = [*filter(None, clips)]
     # Planting reads the bones, and keys the controls of what plays: those of other clips stay as they are.
     rigged = rig_legs(context, ob, follow_motion=keep_controls and bool(several))
-    for control in separate_controls(ob) if several else ():
-        for clip in several:
-            partner_made(control, clip)
+    partners_made(separate_controls(ob), several)
     return leg_tips(ob) or [ob.pose.bones[one.limb.bones[-1]] for one in rigged.limbs]
 
 

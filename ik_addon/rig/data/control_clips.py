@@ -4,7 +4,7 @@ Where actions have slots, each clip's action has one for every control. Without 
 clip, and the clip's action knows it by the control's name.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import bpy
@@ -57,6 +57,13 @@ def partner_made(control: bpy.types.Object, clip: Clip) -> Clip:
     made = clip_in(bpy.data.actions.new(f"{clip.action.name} {control.name}"))
     keep_partner(control, clip, made)
     return made
+
+
+def partners_made(controls: Iterable[bpy.types.Object], clips: Sequence[Clip]) -> None:
+    """Let each of some controls have something to play beside each of some clips."""
+    for control in controls:
+        for clip in clips:
+            partner_made(control, clip)
 
 
 def keep_partner(control: bpy.types.Object, clip: Clip, own: Clip) -> None:
