@@ -15,7 +15,7 @@ from .planning import FootPlan
 BODY, BODY_OF_SLIDE, FARTHEST_SLIDE = 0.1, 0.05, 0.25
 """Part of a leg by which the body may move; where feet slid farther than that, as far as they did and so much more; but
 what slid farther than the last was none to be nailed down."""
-MORE_SLIDE, MORE_SUNKEN, MORE_OPEN = 0.01, 0.01, 0.01
+MORE_SLIDE, MORE_SUNKEN, MORE_OPEN = 0.01, 0.03, 0.01
 """Parts of a leg by which feet may slide and sink more than before, and the ends of a loop be farther apart."""
 FASTER_KNEES, KNEE_NOISE = 1.6, 3.0
 """Times as fast as before that knees may bend; slower than that many radians a second more nobody sees it."""

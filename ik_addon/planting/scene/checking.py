@@ -57,6 +57,10 @@ def feet_checked(
     if has_source:
         before = yield from part_of(source_shown(context, ob, legs, frames), 1, 2)
     standing, found = stands_on(before or clip, Options(), heights)
+    velocity = (kept_settings(ob) or {}).get("ground_velocity")
+    if velocity is not None:
+        # The feet that planting reads are not quite those that are seen, and the ground is one.
+        standing = Standing(np.array(velocity, float), heights)
     clip, before = standing.seen_from(clip), before and standing.seen_from(before)
     sole = sole_of(before or clip)
     contacts = _contacts(ob, legs, frames, found)

@@ -156,6 +156,7 @@ def planted_and_kept(
         "height": ground.height,
         "ground_object": ground.ob.name if ground.ob else "",
         "footprints": footprints,
+        "ground_velocity": report["ground_velocity"],
     }
     keep_settings(tips[0].id_data, settings)
     return report

@@ -364,21 +364,16 @@ def legs_of(ob: bpy.types.Object) -> list[Leg]:
     """The legs of an armature object that have chains, live or muted; if none has, those that its bones show."""
     tips = legs_among(ob, (tip for tip in all_tips(ob) if len(known_bones(tip)) > 1))
     if tips:
-        return [_leg(known_bones(tip), link_bones(known_bones(tip)), _seen_foot(tip), end_in_tip(tip)) for tip in tips]
+        return [_leg(known_bones(tip), link_bones(known_bones(tip)), end_bone(tip), end_in_tip(tip)) for tip in tips]
     found, pose = [], ob.pose.bones
     for limb in find_limbs(ob.data.bones).limbs:
         bones = [pose[name] for name in limb.bones]
-        foot = pose[limb.end] if limb.end else None
+        foot = pose[limb.end] if limb.end and limb.rides else None
         end = pose[limb.end].bone.head_local if limb.end else bones[-1].bone.tail_local
         ankle = bones[-1].bone.matrix_local.inverted_safe() @ end
         found.append(_leg(bones, [bone for bone in bones if bone.name not in limb.segments], foot, ankle))
     # In the order that chains have.
     return sorted(found, key=lambda leg: pose.find(leg.tip))
-
-
-def _seen_foot(tip: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
-    """The bone that the skin of a foot hangs on, be it a child of its leg or of the root."""
-    return end_bone(tip) or tip.id_data.pose.bones.get(tip.analytic_ik_end_bone)
 
 
 def _leg(
