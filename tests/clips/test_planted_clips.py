@@ -121,3 +121,17 @@ def test_feet_that_no_body_can_reach_at_once_are_said_with_their_clip(capfd):
     said = capfd.readouterr()
     assert re.search(r"Clip '(walk|slow)': \d+ frames out of reach", said.out + said.err)
     assert last_report()["unreached_frames"]
+
+
+def test_a_planted_clip_that_goes_in_place_stays_when_that_is_planted_too():
+    """Before slots a control has an action of its own beside each clip, also beside the one in place."""
+    ob = walker(False)
+    bpy.ops.analytic_ik.plant_feet()
+    bpy.ops.analytic_ik.in_place()
+    action, before = ob.animation_data.action, ankles(ob)
+    bpy.ops.analytic_ik.plant_feet(slide=0.3, softness=0.9)
+    assert ob.animation_data.action != action
+    assert np.abs(ankles(ob) - before).max() > 1e-3
+    ob.animation_data.action = action
+    update()
+    assert np.abs(ankles(ob) - before).max() < 1e-6
