@@ -255,7 +255,7 @@ USAGE = [
     ("bake {0}/walk.blend --output {0}/out.blend --after DELETE", "invalid choice: 'DELETE'"),
     (
         "bake {0}/walk.blend {0}/far.blend {0}/sub/walk.blend --output-dir {0}",
-        "'{0}/walk.blend' and '{0}/sub/walk.blend' would both be saved to '{0}/walk.blend'. Rename one, or bake them",
+        "'{0}/walk.blend' and '{0}/sub/walk.blend' would both be saved to '{0}/walk.blend'. Rename one, or save them",
     ),
     (
         "bake {0}/walk.blend {0}/sub/../walk.blend --in-place",
@@ -347,18 +347,6 @@ def test_a_failure_while_saving_leaves_the_old_output_and_nothing_half_written(f
 def test_an_output_folder_that_is_missing_is_told_before_anything_is_stepped(files, capsys, monkeypatch):
     monkeypatch.setattr(baking, "clips_baked", None)
     assert command_line.run(["bake", f"{files}/walk.blend", "--output", f"{files}/nowhere/out.blend"]) == 1
-    assert re.search(r"there is no folder '.*nowhere' to save to. Make it first", capsys.readouterr().err)
-
-
-@pytest.mark.parametrize("option", ["--report", "--certificate"])
-def test_a_folder_of_a_report_that_is_missing_is_told_before_a_file_is_opened(files, capsys, option):
-    given = [
-        "check",
-        f"{files}/walk.blend",
-        option,
-        f"{files}/nowhere/text.{'json' if option == '--report' else 'txt'}",
-    ]
-    assert command_line.run(given) == 2
     assert re.search(r"there is no folder '.*nowhere' to save to. Make it first", capsys.readouterr().err)
 
 

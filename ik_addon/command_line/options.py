@@ -66,8 +66,6 @@ def check_texts(options: argparse.Namespace, outputs: Sequence[Path]) -> None:
     for option, path in _texts(options):
         if _is_stream(path):
             continue
-        if not path.parent.is_dir():
-            options.usage_error(messages.NO_FOLDER(folder=path.parent))
         what = taken.at(path)
         if what is not None:
             options.usage_error(messages.TEXT_IS_TAKEN(option=option, path=path, what=what))

@@ -459,9 +459,9 @@ def test_everything_is_as_it_was_after_an_exception(way, stage, error, monkeypat
         elif stage == "sampling":
             if way != SAMPLED:
                 return
-            patch.setattr(TrackReader, "_place", fail_at(2, TrackReader._place, error))
+            patch.setattr(TrackReader, "_place", fail_at(1, TrackReader._place, error))
         elif stage == "judging":
-            patch.setattr(stepping, "_reads_scene", fail_at(1, stepping._reads_scene, error))
+            patch.setattr(stepping, "plays_anywhere", fail_at(1, stepping.plays_anywhere, error))
         elif stage == "solving":
             patch.setattr(collecting, "solve_tracks", fail_at(1, collecting.solve_tracks, error))
         else:

@@ -10,7 +10,8 @@ Algorithm, section IV, with the two states of each point. The networks are train
 
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
+from io import BytesIO
+from pkgutil import get_data
 
 import numpy as np
 
@@ -147,7 +148,7 @@ def shared_velocity(velocities: np.ndarray, probability: np.ndarray) -> np.ndarr
 @cache
 def networks() -> dict[str, Network]:
     """The trained networks, as they are shipped."""
-    with np.load(Path(__file__).with_name("networks.npz")) as kept:
+    with np.load(BytesIO(get_data(__package__, "networks.npz") or b"")) as kept:
         return packed(dict(kept))
 
 

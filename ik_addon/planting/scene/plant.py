@@ -203,7 +203,9 @@ def _planned(
     if not contacts.any():
         raise ChainError(_WHY_NOT[why_nothing_stands(clip, sole)](armature=name))
     made = plan(clip, options, contacts, ground.heights, footprints, sole)
-    worse = [] if options.anyway else worse_by(clip, made, sole, ground.heights is None, options.limits)
+    # Contacts that somebody keyed are wanted.
+    is_wanted = options.anyway or any(told is not None for told in keyed)
+    worse = [] if is_wanted else worse_by(clip, made, sole, ground.heights is None, options.limits)
     if worse:
         words = ((_WORSE[each.figure], each) for each in worse)
         said = (message(**{field: getattr(each, field) for field in message.fields}) for message, each in words)
