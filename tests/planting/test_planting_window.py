@@ -1,15 +1,18 @@
 """Plant Feet as it is pressed: what the operators and the panel say, and how they refuse."""
 
 from itertools import pairwise
+from math import pi
 
 import bpy
 import pytest
 
 from ik_addon import messages
 from ik_addon.authoring.selection import focus
-from ik_addon.planting import last_report
+from ik_addon.planting import last_report, plant
+from ik_addon.planting.feet.options import Options
 from ik_addon.planting.scene.footprints import footprints_of
 from ik_addon.planting.scene.reading import leg_tips
+from ik_addon.solvers import ChainError
 from ik_addon.ui.panels import motion as panel
 
 from ..rig.rigs import BoneSpec, Control, evaluated_copy, make_chain, matrix_difference, new_armature, new_empty, update
@@ -120,6 +123,19 @@ def test_a_leg_that_never_stands_is_told():
         ob.keyframe_insert("location", frame=frame)
     select(ob)
     refused("no foot stands still")
+
+
+def test_a_body_that_lies_is_told():
+    ob = sliding_walk()
+    ob.rotation_euler.y = 0.5 * pi
+    refused("the body lies or sits in these frames")
+
+
+@pytest.mark.parametrize("figure, said", [("slide", "feet slide by 0.00 of a leg"), ("loop", "the ends of the loop")])
+def test_what_gets_worse_than_its_limit_is_told(figure, said):
+    ob = sliding_walk()
+    with pytest.raises(ChainError, match=said):
+        plant(bpy.context, leg_tips(ob), range(1, 41), options=Options(limits={figure: -1.0}))
 
 
 def test_legs_without_a_common_bone_are_told():
