@@ -650,7 +650,7 @@ KNEE_ASKEW = Refusal(
 )
 SELECT_LAST_BONE = Note("Select the last bone of a limb, such as a shin, to add a chain to it")
 SELECT_CHAIN = Note("Select a bone or a control of a chain")
-ARMATURE_HERE = Note("Armature '{armature}' moves this object. Select it to rig or to bake")
+ARMATURE_HERE = Note("This object belongs to armature '{armature}'. Select the armature to rig or to bake")
 SELECT_ARMATURE = Note("Select an armature, or a control of a chain")
 LEAVE_EDIT_MODE = Note("Leave Edit Mode to use chains")
 INSTANCE_HERE = Note(
@@ -740,8 +740,7 @@ LEFT_OUT_MORE = Note("Left out {bones}, and {count} more")
 LEFT_OUT_BONE = Part("'{bone}': {why}")
 NO_LEG = Refusal("Armature '{armature}': no leg to rig was found{why}. Add chains to its limbs by hand.")
 LIMBS_HAVE_CHAINS = Refusal(
-    "Armature '{armature}': the limbs that were found have chains already. Select a control to see its chain, or "
-    "switch it on if it is muted."
+    "Armature '{armature}': the limbs that were found have chains already. To rig them anew, remove their chains first."
 )
 NO_LEG_OR_ARM = Refusal("Armature '{armature}': no leg or arm to rig was found{why}. Add chains to its limbs by hand.")
 NO_LEG_SELECTED = Refusal(
@@ -964,6 +963,7 @@ ALREADY_BAKED = Part("its chains are baked already")
 BAKED_AGAIN = Part("its chains were baked before and kept live, and are baked again")
 BLENDER_DIED = Clause("Blender ended with {how}. Open it in Blender, or leave it out.")
 TOO_LONG = Clause("it took longer than {seconds:g} s. Raise --time-limit, or leave it out.")
+SAVED_IN_PART = Note("saved with what was done within the time limit")
 SAVED_AND_DIED = Clause("Blender saved it, and ended before it was done. Check the saved file.")
 NO_WORKER_STARTS = Clause("no worker process can start ({reason}). Run the command without --jobs and --cluster.")
 NO_DISTRIBUTED = Clause("the package 'distributed' is missing. Install analytic-ik[cluster].")

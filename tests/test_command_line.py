@@ -284,6 +284,12 @@ def test_bad_usage_is_told(files, capsys, arguments, sentence):
     assert names(files) == before
 
 
+def test_what_the_usage_does_not_show_is_said_in_one_line(capsys):
+    assert command_line.run(["bake", "a.blend", "b.blend", "--output", "c.blend"]) == 2
+    said = capsys.readouterr().err
+    assert said == "analytic-ik bake: error: --output takes one FILE. Use --output-dir for several.\n"
+
+
 @pytest.mark.parametrize("is_blind", [True, False])
 def test_names_that_differ_by_their_capitals_are_one_where_the_folder_says_so(files, capsys, monkeypatch, is_blind):
     """Whether it does is tried with a file of a name drawn at random, which is found by its capitals, or is not."""

@@ -178,6 +178,8 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
     stop_if_asked()
     bpy.context.view_layer.objects.active = planted[0][0]
     save_output(file, output, compressed, planted[0][1], options.optimize)
+    if late or any(entry["error"] for entry in entries):
+        say(messages.OF(whose=file, said=messages.SAVED_IN_PART()))
     return entries + late
 
 

@@ -190,6 +190,10 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         super().error(one_line(message))
 
+    def refuse(self, message: object) -> NoReturn:
+        """What makes no sense for a reason that the usage does not show."""
+        self.exit(2, f"{self.prog}: error: {one_line(str(message))}\n")
+
 
 _Commands = argparse._SubParsersAction  # pyright: ignore[reportPrivateUsage]
 
@@ -241,7 +245,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     converting = _converting(commands, [shared, many_options()])
     merging = _merging(commands)
     for command in (baking, checking, planting, rigging, converting, merging):
-        command.set_defaults(usage_error=command.error)
+        command.set_defaults(usage_error=command.refuse)
     return parser
 
 

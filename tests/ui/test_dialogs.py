@@ -239,13 +239,14 @@ def test_the_description_of_an_action_holds_for_each_choice():
 
 
 @pytest.mark.parametrize(
-    ("ground", "asked"), [("CAPTURED", set()), ("LEVEL", {"height"}), ("OBJECT", {"ground_object"})]
+    ("ground", "asked"),
+    [("CAPTURED", set()), ("LEVEL", {"height", "clearance"}), ("OBJECT", {"ground_object", "clearance"})],
 )
 def test_plant_feet_asks_for_its_ground_and_says_what_is_in_leg_lengths(ground, asked, ask):
     captured()
     shown = ask("plant_feet", ground=ground).shown
-    assert {"height", "ground_object"} & set(shown.properties) == asked
-    assert {"slide", "blend", "body", "body_direction", "softness", "clearance", "footprints"} <= set(shown.properties)
+    assert {"height", "ground_object", "clearance"} & set(shown.properties) == asked
+    assert {"slide", "blend", "body", "body_direction", "softness", "footprints"} <= set(shown.properties)
     assert "In leg lengths. Slide 0 is automatic." in shown.labels
 
 

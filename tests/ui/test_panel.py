@@ -447,7 +447,7 @@ def test_a_click_on_a_character_leads_to_its_armature(clicked):
     else:
         part = ob.parent = new_empty("root")
     select(part)
-    assert "Armature 'leg' moves this object" in drawn(panel.ANALYTIC_IK_PT_sidebar).text()
+    assert "This object belongs to armature 'leg'" in drawn(panel.ANALYTIC_IK_PT_sidebar).text()
     assert bpy.ops.analytic_ik.select_armature() == {"FINISHED"}
     assert (bpy.context.object, bpy.context.selected_objects) == (ob, [ob])
     assert "analytic_ik.rig_legs" in drawn(panel.ANALYTIC_IK_PT_sidebar).operators

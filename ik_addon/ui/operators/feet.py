@@ -85,7 +85,8 @@ class ANALYTIC_IK_OT_plant_feet(PlantOptions, ClipsOverMotion):
         apart = ("find_footing", *_IN_LEG_LENGTHS)
         self.drawn("footprints", *(name for name in SHOWN if name not in apart))
         layout.label(text=messages.IN_LEG_LENGTHS())
-        self.drawn(*_IN_LEG_LENGTHS)
+        unused = ("clearance",) if self.ground == "CAPTURED" else ()
+        self.drawn(*(name for name in _IN_LEG_LENGTHS if name not in unused))
 
     def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
         from ...planting.feet.options import Options
