@@ -5,6 +5,9 @@ from itertools import compress
 
 import bpy
 
+# Looked up in `bpy.types` at each frame it takes longer than all that is asked of it.
+from bpy.types import Object
+
 _known: dict[str, tuple] = {}
 """Under "now": counts of the file's objects and armatures, its armature objects then, and their session numbers. To
 find them by name Blender looks through all objects of the file, for each; it tells when one of them is gone."""
@@ -107,7 +110,7 @@ def is_evaluated_in(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> boo
     """Whether an object is part of the evaluated scene; one that is not is its own evaluated copy."""
     evaluated = ob.evaluated_get(depsgraph)
     # Before its first evaluation a depsgraph has nothing but a placeholder, which is no object.
-    if not (evaluated.is_evaluated and isinstance(evaluated, bpy.types.Object) and evaluated.pose is not None):
+    if not (evaluated.is_evaluated and isinstance(evaluated, Object) and evaluated.pose is not None):
         return False
     # Until Edit Mode is left, the copy has bones as they were called before, and Blender does not animate them.
     return not ob.data.is_editmode or [*_names(ob)] == [*_names(evaluated)]

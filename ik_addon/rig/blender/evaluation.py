@@ -59,9 +59,11 @@ def shown_layers(scene: bpy.types.Scene) -> list[bpy.types.ViewLayer]:
     context = bpy.context
     own, manager = context.view_layer, context.window_manager
     layers = [own] if own is not None and own.id_data == scene else []
-    layers += [window.view_layer for window in (manager.windows if manager else ()) if window.scene == scene]
+    for window in manager.windows if manager else ():
+        if window.scene == scene and window.view_layer not in layers:
+            layers.append(window.view_layer)
     # The stubs take it for a method.
-    return [*dict.fromkeys(layers)] if len(layers) > 1 else layers  # pyright: ignore[reportReturnType]
+    return layers  # pyright: ignore[reportReturnType]
 
 
 def shown_graphs(scene: bpy.types.Scene) -> list[bpy.types.Depsgraph]:
@@ -69,14 +71,13 @@ def shown_graphs(scene: bpy.types.Scene) -> list[bpy.types.Depsgraph]:
 
     No handler is told of a layer that plays in a second window.
     """
-    graphs = (layer.depsgraph for layer in shown_layers(scene))
-    return [graph for graph in graphs if graph is not None]
+    return [graph for layer in shown_layers(scene) if (graph := layer.depsgraph) is not None]
 
 
 def next_graph(graphs: Graphs) -> bpy.types.Depsgraph | None:
     """Of the depsgraphs that show a scene the one that Blender evaluates next, as far as can be told: handlers that are
     called before an evaluation are told the scene alone. In what was evaluated just now next to nothing waits."""
-    return max(graphs, key=lambda graph: len(graph.updates)) if len(graphs) > 1 else next(iter(graphs), None)
+    return max(graphs, key=lambda graph: len(graph.updates)) if len(graphs) > 1 else graphs[0] if graphs else None
 
 
 def is_shown(depsgraph: bpy.types.Depsgraph, scene: bpy.types.Scene) -> bool:

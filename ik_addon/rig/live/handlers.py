@@ -7,6 +7,9 @@ from functools import partial, wraps
 import bpy
 from bpy.app.handlers import persistent
 
+# Looked up in `bpy.types` at each update they take longer than all that is asked of them.
+from bpy.types import Armature, Object
+
 from ... import messages
 from ..blender import animation, armatures, silencing
 from ..blender.armatures import armature_named, is_evaluated_in, posed_armatures, tag_pose
@@ -30,7 +33,7 @@ from ..pose.posing import shown_armatures, shown_numbers
 from ..pose.solving import solve_scene
 from ..pose.sources import EvaluatedPlaces
 from . import newly_shown
-from .handler_lists import HandlerLists, others_handle, others_handle_frames
+from .handler_lists import HandlerLists
 from .scene_plan import ScenePlan
 from .state import memory, paused
 from .ties import bring_chains_up_to_date, followed_by_controls, prepare
@@ -137,12 +140,12 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
 @_guarded
 def _after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     newly_shown.solved_in(depsgraph)
-    plan, others = memory.plan_of(scene), others_handle_frames()
+    plan, others = memory.plan_of(scene), _lists.others_handle_frames()
     if depsgraph.mode == "VIEWPORT":
         went_to_frame(scene)
     if not memory.was_prepared("FRAME", scene.session_uid, scene.frame_current_final):
         plan = None
-    if others and others_handle("frame_change_post"):
+    if others and _lists.others_handle("frame_change_post"):
         evaluate_waiting(depsgraph)
     if not is_shown(depsgraph, scene):
         # That of a render, or of motion paths: nothing was written there before.
@@ -181,9 +184,10 @@ def _before_update(scene: bpy.types.Scene, _: object = None) -> None:
     if tagged and bpy.context.scene == scene:
         # Posed by hand, maybe.
         went_to_frame(scene)
-    changed = bool(tagged) or (depsgraph is not None and any(map(depsgraph.id_type_updated, _STRUCTURE)))
+    kinds = {kind for kind in _STRUCTURE if depsgraph.id_type_updated(kind)} if depsgraph else set()
+    changed = bool(tagged or kinds)
     holds = plan is not None and plan.tied and not other_layer
-    posed = depsgraph is not None and not any(map(depsgraph.id_type_updated, _STRUCTURE - {"ARMATURE"}))
+    posed = depsgraph is not None and kinds <= {"ARMATURE"}
     followed = holds and followed_by_controls(tagged)
     looks_the_same = holds and changed and posed and not (plan.doubtful or followed) and plan.looks_the_same(tagged)
     if holds and changed and not looks_the_same:
@@ -197,7 +201,7 @@ def _before_update(scene: bpy.types.Scene, _: object = None) -> None:
         if plan is not None:
             plan.doubtful = plan.tied = True
     elif not plan.doubtful and plan.armatures and depsgraph.id_type_updated("OBJECT"):
-        moved = {each.id.name_full for each in depsgraph.updates if isinstance(each.id, bpy.types.Object)}
+        moved = {data.name_full for each in depsgraph.updates if isinstance(data := each.id, Object)}
         if not plan.before_update(depsgraph, moved, graphs):
             memory.plans.pop(scene.session_uid, None)
     if plan is not None:
@@ -219,7 +223,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
     newly_shown.solved_in(depsgraph)
     prepared = memory.was_prepared("UPDATE", scene.session_uid)
     has_chains = memory.plan_of(scene) is not None or any(map(live_tips, posed_armatures(depsgraph)))
-    if others_handle("depsgraph_update_post"):
+    if _lists.others_handle("depsgraph_update_post"):
         # First of all: of what they have removed not even the name can be asked for.
         if not has_chains:
             armatures.forget()
@@ -237,12 +241,12 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
     if depsgraph.id_type_updated("OBJECT"):
         for update in depsgraph.updates:
             data = update.id
-            if isinstance(data, bpy.types.Object):
+            if isinstance(data, Object):
                 if update.is_updated_transform:
                     moved.add(data.original)
                 if update.is_updated_geometry and data.type == "ARMATURE":
                     reposed.add(data.original)
-            elif isinstance(data, bpy.types.Armature):
+            elif isinstance(data, Armature):
                 data_changed.add(data.original)
     if reposed and not armatures.are_known(reposed):
         # One came while another object went: the file has as many as before.
@@ -355,11 +359,12 @@ def _tagged_armatures(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
     found, data = [], set()
     for update in depsgraph.updates:
         # By the name of the copy: before the update, the original of what was just deleted is no longer there.
-        if isinstance(update.id, bpy.types.Armature):
-            data.add(update.id.name_full)
-        elif isinstance(update.id, bpy.types.Object) and update.id.type == "ARMATURE":
+        changed = update.id
+        if isinstance(changed, Armature):
+            data.add(changed.name_full)
+        elif isinstance(changed, Object) and changed.type == "ARMATURE":
             try:
-                found.append(armature_named(update.id.name_full))
+                found.append(armature_named(changed.name_full))
             except KeyError:
                 # It has another name since.
                 return [ob for ob in armatures.armature_objects() if ob.pose]

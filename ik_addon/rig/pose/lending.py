@@ -6,13 +6,13 @@ to copy an armature object, its originals are lent what the evaluated bones show
 forgets it after the last. So whatever interrupts it, at any instruction, nothing is lost.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import bpy
 
 from ..blender.evaluation import evaluate
-from ..blender.rotations import channel_of
+from ..blender.rotations import LOCATION, SCALE, channel_of
 
 Numbers = tuple[float, ...]
 Shown = list[tuple[str, str, Numbers]]
@@ -37,8 +37,9 @@ class Loans:
 
     def lend(self, ob: bpy.types.Object, shown: Shown) -> None:
         """Lend an original armature object the solution; `take_back` ends it."""
+        bones = _bones(ob)
         for name, channel, numbers in shown:
-            bone = _bone(ob, name)
+            bone = bones.get(name)
             own = bone and bone.path_resolve(channel, False)
             fk = own and tuple(own)
             if fk and fk != numbers:
@@ -85,7 +86,7 @@ class Loans:
         """Give the originals their FK values again, but for numbers that somebody else has set meanwhile."""
         while self._lent:
             ob, name, channel, fk, lent = self._lent[-1]
-            bone = _bone(ob, name)
+            bone = _bones(ob).get(name)
             if bone is not None:
                 own = bone.path_resolve(channel, False)
                 now = tuple(own)
@@ -104,19 +105,25 @@ loans = Loans()
 
 
 def shown_by(ob_evaluated: bpy.types.Object, ob: bpy.types.Object, channels: Iterable[tuple[str, str]]) -> Shown:
-    """What the bones of an evaluated armature object hold in some channels that the original has too."""
+    """What the bones of an evaluated armature object hold in those channels that the original has at present too."""
     bones, evaluated, found = ob.pose.bones, ob_evaluated.pose.bones, []
     for name, mode in channels:
         bone, shown = bones.get(name), evaluated.get(name)
-        if bone is not None and shown is not None and shown.rotation_mode == bone.rotation_mode:
+        if bone and shown and has_channel(bone, mode) and shown.rotation_mode == bone.rotation_mode:
             channel = channel_of(mode)[0]
             found.append((name, channel, tuple(shown.path_resolve(channel, False))))
     return found
 
 
-def _bone(ob: bpy.types.Object, name: str) -> bpy.types.PoseBone | None:
-    """A bone of an armature object; None if one of them is gone."""
+def has_channel(bone: bpy.types.PoseBone, mode: str) -> bool:
+    """Whether a channel is one that a bone has at present: of rotations only that of its mode."""
+    return mode in (SCALE, LOCATION) or mode == bone.rotation_mode
+
+
+def _bones(ob: bpy.types.Object) -> Mapping[str, bpy.types.PoseBone]:
+    """The bones of an armature object; none if it is gone."""
     try:
-        return ob.pose.bones.get(name)
+        # The stubs know it for a collection, which has this of a mapping.
+        return ob.pose.bones  # pyright: ignore[reportReturnType]
     except ReferenceError:
-        return None
+        return {}

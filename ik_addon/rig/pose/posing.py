@@ -17,7 +17,7 @@ from ..blender.rotations import LOCATION, SCALE, Raw, channel_of, channel_path, 
 from ..blender.sampling import numbers_at, stands_elsewhere
 from ..blender.silencing import silent_channels
 from ..data.relation import wake
-from .lending import Shown, loans, shown_by
+from .lending import Shown, has_channel, loans, shown_by
 
 _ROUNDING = 5e-7
 """What the numbers of a rotation or scale differ by that was solved before the frame and after it."""
@@ -164,15 +164,10 @@ def shown_bones(ob: bpy.types.Object) -> tuple[list[str], list[str], list[str]]:
     """Names of the bones of an armature object that may show a solved rotation, a scale, and a location."""
     bones = ob.pose.bones
     of_bones = ((bones.get(name), mode) for name, mode in _shown.get(ob.name_full, ()))
-    shown: list[Channel] = [(bone.name, mode) for bone, mode in of_bones if bone is not None and _has(bone, mode)]
+    shown: list[Channel] = [(bone.name, mode) for bone, mode in of_bones if bone and has_channel(bone, mode)]
     scaled = [name for name, mode in shown if mode == SCALE]
     moved = [name for name, mode in shown if mode == LOCATION]
     return [name for name, mode in shown if mode not in (SCALE, LOCATION)], scaled, moved
-
-
-def _has(bone: bpy.types.PoseBone, mode: str) -> bool:
-    """Whether a channel is one that a bone has at present: of rotations only that of its mode."""
-    return mode in (SCALE, LOCATION, bone.rotation_mode)
 
 
 def shown_armatures() -> list[bpy.types.Object]:
@@ -183,8 +178,7 @@ def shown_armatures() -> list[bpy.types.Object]:
 
 def shown_numbers(ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> Shown:
     """What the evaluated bones of an armature object show of a solution, to be lent to the original."""
-    own, bones = _shown.get(ob.name_full, ()), ob.pose.bones
-    return shown_by(ob_evaluated, ob, (each for each in own if each[0] in bones and _has(bones[each[0]], each[1])))
+    return shown_by(ob_evaluated, ob, _shown.get(ob.name_full, ()))
 
 
 def forget() -> None:

@@ -4,6 +4,7 @@ A third source is `sampling.Sampler`. All give arrays whose first axis is the fr
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cached_property
 from typing import Protocol
 
 import bpy
@@ -36,8 +37,11 @@ class EvaluatedPlaces:
         self._kept: dict[tuple[str, str], tuple[Matrix, Matrix]] = {}
         self._lifts: list[tuple[bpy.types.Object, Collection[str], Matrix]] = []
         self._elsewhere: dict[bpy.types.Object, bool] = {}
-        # One for all channels: it looks through all F-Curves of an object.
-        self._sampler = Sampler([depsgraph.scene.frame_current_final])
+
+    @cached_property
+    def _sampler(self) -> Sampler:
+        """One for all channels: it looks through all F-Curves of an object. Few have it looked at."""
+        return Sampler([self.depsgraph.scene.frame_current_final])
 
     def anew(self) -> "EvaluatedPlaces":
         """The same, with nothing kept and nothing lifted."""

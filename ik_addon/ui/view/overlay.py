@@ -11,6 +11,7 @@ import bpy
 import gpu
 import numpy as np
 from bpy.app.handlers import persistent
+from bpy.types import Object
 
 from ... import messages
 from ...rig.blender.armatures import armature_objects
@@ -114,7 +115,7 @@ def something_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
     drawn.stale = any(map(depsgraph.id_type_updated, _CHANGING))
     if depsgraph.id_type_updated("OBJECT"):
         for update in depsgraph.updates:
-            if isinstance(update.id, bpy.types.Object):
+            if isinstance(update.id, Object):
                 drawn.reposed |= update.is_updated_geometry
                 drawn.stale |= not (update.is_updated_geometry or update.is_updated_transform)
 
