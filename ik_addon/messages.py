@@ -740,7 +740,8 @@ LEFT_OUT_MORE = Note("Left out {bones}, and {count} more")
 LEFT_OUT_BONE = Part("'{bone}': {why}")
 NO_LEG = Refusal("Armature '{armature}': no leg to rig was found{why}. Add chains to its limbs by hand.")
 LIMBS_HAVE_CHAINS = Refusal(
-    "Armature '{armature}': the limbs that were found have chains already. To rig them anew, remove their chains first."
+    "Armature '{armature}': the limbs that were found have chains already. To rig them again, remove their "
+    "chains first."
 )
 NO_LEG_OR_ARM = Refusal("Armature '{armature}': no leg or arm to rig was found{why}. Add chains to its limbs by hand.")
 NO_LEG_SELECTED = Refusal(

@@ -17,7 +17,7 @@ from ..rig.blender.rotations import LOCATION, SCALE, Raw, continuous_numbers, ro
 from ..rig.data.settings import path_of, settings_of, target_and_pole
 from ..rig.live.handler_lists import others_handle_frames
 from ..rig.model.limb import Limb, chain_bones, fk_joints
-from ..rig.model.order import ChainName, chain_order, live_tips, objects_of
+from ..rig.model.order import ChainName, KnownOrders, live_tips, objects_of
 from ..rig.pose.reading import SceneReader, check_targets
 from ..rig.pose.single_frame import follow
 from ..rig.pose.solving import solve_limb, tell
@@ -90,16 +90,18 @@ def stepped(
 def limbs_in_fk(
     scene: SceneReader,
     chosen: set[ChainName],
+    orders: KnownOrders,
     solved: bool = False,
     at_full_influence: bool = True,
     bodies: dict[ChainName, Raw] | None = None,
 ) -> Iterator[tuple[ChainName, Limb]]:
     """Read the chosen chains, each after those that move it, as all others leave it.
 
-    Those that are chosen are in their FK pose afterwards, or solved; in their FK pose no bone follows them. bodies: is
-    told where bones went that follow them alone. Raises ChainError where one of the chains cannot be read.
+    Those that are chosen are in their FK pose afterwards, or solved; in their FK pose no bone follows them. orders: of
+    the chains, as they were at other frames. bodies: is told where bones went that follow them alone. Raises ChainError
+    where one of the chains cannot be read.
     """
-    order = chain_order(ob.evaluated_get(scene.depsgraph) for ob in posed_armatures(scene.depsgraph))
+    order = orders.of(ob.evaluated_get(scene.depsgraph) for ob in posed_armatures(scene.depsgraph))
     switched_off = [chain for chain in sorted(chosen) if chain not in order.bones and chain not in order.errors]
     for chain in [*order.steps, *switched_off]:
         reader = scene.armature(armature_named(chain.armature))

@@ -19,7 +19,7 @@ from ..rig.data.settings import path_of, settings_of
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.foot import possible_end_bones
 from ..rig.model.limb import Limb, chain_bones, fk_joints
-from ..rig.model.order import ChainName
+from ..rig.model.order import ChainName, KnownOrders
 from ..rig.pose.posing import write_fk
 from ..rig.pose.solving import solve_limb
 from ..rig.status.problems import check_changeable
@@ -108,10 +108,11 @@ def _snap_controls(
     chosen = {ChainName(tip.id_data.name_full, tip.name): controls[tip] for tip in tips}
     reaches: dict[Control, float] = {}
     samples: dict[Control, list[tuple[Raw, ...]]] = {control: [] for own in controls.values() for control in own}
+    orders = KnownOrders()
     with closing(stepped(context, tips, frames)) as scenes:
         for step, scene in scenes:
             placer, wanted = Placer(scene), {}
-            for chain, limb in limbs_in_fk(scene, set(chosen)):
+            for chain, limb in limbs_in_fk(scene, set(chosen), orders):
                 target, pole = chosen[chain]
                 goal, places = fk_goal(limb, target, pole, placer, reaches)
                 wanted |= places
@@ -144,10 +145,11 @@ def pose_snapped(
             check_keyable(tip.id_data)
     tip_of = {chain: armature_named(chain.armature).pose.bones[chain.tip] for chain in chosen}
     rotations: dict[tuple[str, str, str], list[Raw]] = {}
+    orders = KnownOrders()
     with closing(stepped(context, tips, frames)) as scenes:
         for step, scene in scenes:
             bodies: dict[ChainName, Raw] = {}
-            for chain, limb in limbs_in_fk(scene, chosen, True, at_full_influence, bodies):
+            for chain, limb in limbs_in_fk(scene, chosen, orders, True, at_full_influence, bodies):
                 solved = zip(limb.turned, solve_limb(limb).rotations, strict=True)
                 found = {(reading.name, reading.mode): raw for reading, raw in solved}
                 # What rides on the chain's end may be turned at some of the frames only.

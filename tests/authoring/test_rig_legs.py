@@ -306,7 +306,7 @@ def test_a_linked_armature_is_refused(tmp_path):
 
 def test_legs_that_have_a_chain_are_left_alone():
     rigged(FAMILIES[0])
-    refused("the limbs that were found have chains already. To rig them anew, remove their chains first")
+    refused("the limbs that were found have chains already. To rig them again, remove their chains first")
 
 
 def test_legs_with_an_ik_constraint_are_left_to_adoption():

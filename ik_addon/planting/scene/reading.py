@@ -26,7 +26,7 @@ from ...rig.live.handler_lists import others_handle_frames
 from ...rig.model.body import bodies_above, check_movable
 from ...rig.model.foot import end_bone, toe_of
 from ...rig.model.limb import Limb, chain_bones, end_in_tip, known_bones, link_bones
-from ...rig.model.order import ChainName, live_tips
+from ...rig.model.order import ChainName, KnownOrders, live_tips
 from ...rig.pose.reading import ArmatureReader
 from ...rig.pose.solving import solve_limb
 from ...solvers import Chain, ChainError
@@ -216,6 +216,7 @@ def captured(
     held = np.tile(np.eye(3), (legs, 1, 1))
     locations, ways = np.zeros((count, 3)), np.zeros((count, 3, 3))
     to_ball, soles = zip(*map(ball_of_chain, tips), strict=True)
+    orders = KnownOrders()
     with closing(stepped(context, tips, frames)) as scenes:
         for (done, total), scene in scenes:
             t = done - 1
@@ -223,7 +224,7 @@ def captured(
                 reader = scene.armature(ob)
                 own = reader.tip(carrier.name)
                 locations[t], ways[t] = own.location, way_of(reader, own)
-            for chain, limb in limbs_in_fk(scene, set(places), solved):
+            for chain, limb in limbs_in_fk(scene, set(places), orders, solved):
                 k = places[chain]
                 poses, foot = _solved(limb) if solved else _in_fk(limb)
                 joints[k, t], lengths[k, t] = _joints(limb, poses)
