@@ -1,6 +1,6 @@
 """Scenes to bake, to rig and to show: what they hold, what they play, and whether anything in them changed."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from math import asin, cos, sin, sqrt
 from pathlib import Path
@@ -305,6 +305,14 @@ def sliding_walk(**options: object) -> bpy.types.Object:
     select(ob)
     bpy.ops.analytic_ik.rig_legs(**options)
     return ob
+
+
+def go_through(steps: Generator[tuple[int, int], None, object], share: float) -> None:
+    """Go through some of the steps of a work, and close it there."""
+    for done, total in steps:
+        if done >= share * total:
+            break
+    steps.close()
 
 
 # Scenes in which something is in the way

@@ -34,6 +34,8 @@ from ..solvers import ChainError
 from .report import ChainRecord, Course, course_at, course_of, joined
 from .stepping import GoTo, Steps, stepping, stepping_apart
 
+_FEWEST_SAMPLED = 4
+"""Frames. Fewer are quicker stepped through than looked at at three of them."""
 _PART = 1 << 20
 """Bytes that are read at once."""
 
@@ -204,6 +206,28 @@ def _sampled(chains: dict[ChainName, PlannedChain], frames: range) -> dict[Chain
     return {name: reading for name, reading in zip(chains, found, strict=True) if isinstance(reading, Reading)}
 
 
+def sampled_over(
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range
+) -> dict[ChainName, Reading] | None:
+    """The chains of these tips over frames, all from F-Curves; None where these do not tell all of them.
+
+    That is so where something else has a part in one of them: constraints, drivers, other chains, a body that follows.
+    """
+    plan, scene = live.plan_of(context), context.scene
+    names = [ChainName(tip.id_data.name_full, tip.name) for tip in tips]
+    planned, reasons = plan.planned(), plan.reasons(scene)
+    if others_handle_frames() or len(frames) < _FEWEST_SAMPLED:
+        return None
+    if any(name not in planned or reasons[name] or planned[name].model.body for name in names):
+        return None
+    chains = {name: planned[name] for name in names}
+    with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:
+        readings = _confirmed(chains, _sampled(chains, frames), frames, go_to) if go_to else {}
+    # What is no number is told by whoever steps through the frames.
+    finite = (np.isfinite(each).all() for own in readings.values() for each in (own.fk.end, own.goal.to_world))
+    return readings if all(finite) and readings.keys() == chains.keys() else None
+
+
 def _sure(readings: dict[ChainName, Reading], poses: _Poses) -> dict[ChainName, Reading]:
     """The readings but for those of chains with limits that have to be read whole at some frame; what chains with
     limits do is added to `poses`."""
@@ -353,13 +377,13 @@ def _solved(
         motion.fk_scales, motion.stretches = [scales[bone] for bone in motion.scaled if scales], pose.stretches
         if reading.body and motion.carried:
             motion.places = [np.broadcast_to(reading.body.locations, (reading.count, 3)).astype(np.float32)]
-        fk = _shown(reading, pose)
+        fk = shown_track(reading, pose)
         course = course_of(frames, reading, pose, joints_of(model, fk), errors_world(reading, fk.end, pose))
         motion.record.course, motion.record.solver = course, model.solver_name
     return motions
 
 
-def _shown(reading: Reading, pose: PoseTrack) -> FkTrack:
+def shown_track(reading: Reading, pose: PoseTrack) -> FkTrack:
     """The chain as Blender will show it: its rotations are numbers of single precision."""
     return posed(reading.model, reading.fk, pose.rotations.astype(np.float32).astype(float), pose.stretches)
 

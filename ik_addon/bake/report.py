@@ -95,7 +95,7 @@ def course_of(frames: range, reading: Reading, pose: PoseTrack, joints: np.ndarr
     joints: (n, most, 3), as shown. errors: (n,), in world units.
     """
     count, goal, root = len(frames), reading.goal, joints[:, 0]
-    size = np.abs(np.linalg.det(goal.to_world)) ** (1.0 / 3.0)
+    size = np.abs(np.linalg.det(goal.to_world[:, :3, :3])) ** (1.0 / 3.0)
     lengths = np.linalg.norm(np.diff(joints_of(reading.model, reading.fk), axis=1), axis=-1).sum(axis=1) * size
     soft = (goal.settings["softness"] > 0.0) & (goal.settings["influence"] == 1.0)
     return Course(

@@ -19,6 +19,7 @@ from ..scenes import (
     bag_of,
     carrier_of_a_prop,
     curves_of,
+    go_through,
     go_to,
     whole_state,
 )
@@ -188,11 +189,8 @@ def test_closed_in_the_middle_it_leaves_all_as_it_was(scene):
     ob, held = scene[0], Control(scene[1])
     update()
     before = whole_state()
-    for count in (1, 130, 260, 470):
-        steps = locked(bpy.context, [left(ob)], held, FRAMES)
-        for _ in range(count):
-            next(steps)
-        steps.close()
+    for share in (0.0, 0.3, 0.55, 0.95):
+        go_through(locked(bpy.context, [left(ob)], held, FRAMES), share)
         assert whole_state() == before
         assert not holds_of(ob)
 

@@ -14,7 +14,7 @@ from ik_addon.planting.scene.writing import needed_rows
 from ik_addon.solvers import ChainError
 
 from ..rig.rigs import evaluated_copy, new_empty, update
-from ..scenes import bag_of, curves_of, go_to, select, sliding_walk
+from ..scenes import bag_of, curves_of, go_through, go_to, select, sliding_walk
 
 pytestmark = pytest.mark.versions
 
@@ -191,15 +191,13 @@ def test_a_contact_that_is_edited_changes_its_own_step_alone(walker):
     assert np.abs(frames[changed] - frame).max() < 30
 
 
-@pytest.mark.parametrize("count", [70, 150])
-def test_closed_in_the_middle_it_leaves_all_as_it_was(walker, count):
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_closed_in_the_middle_it_leaves_all_as_it_was(walker, share):
     """While controls are placed, and after keys were written."""
     tips = leg_tips(walker)
     before, actions = keys_of(walker), sorted(bpy.data.actions.keys())
     steps = planted(bpy.context, tips, FRAMES)
-    for _ in range(count):
-        next(steps)
-    steps.close()
+    go_through(steps, share)
     assert keys_of(walker) == before
     assert sorted(bpy.data.actions.keys()) == actions
 
@@ -314,9 +312,7 @@ def test_a_footprint_lies_along_the_slope(walker):
 def test_what_ends_before_its_last_step_leaves_no_footprint(walker):
     before = {kind: len(getattr(bpy.data, kind)) for kind in ("objects", "images", "actions")}
     steps = planted(bpy.context, leg_tips(walker), FRAMES, footprints=True)
-    for _ in range(3 * len(FRAMES) - 1):
-        next(steps)
-    steps.close()
+    go_through(steps, 1.0)
     assert {kind: len(getattr(bpy.data, kind)) for kind in before} == before
 
 

@@ -19,17 +19,30 @@ from ...authoring.fk_frames import limbs_in_fk, stepped
 from ...authoring.placing import Control
 from ...authoring.selection import all_tips
 from ...bake.baking import chains_of
+from ...bake.collecting import sampled_over, shown_track
 from ...bake.stepping import GoTo, Steps, frame_kept, stepping, stepping_apart
 from ...rig.blender.dependencies import carriers
-from ...rig.blender.rotations import pose_matrix, quaternion_of, rotation_in
+from ...rig.blender.rotations import (
+    LOCATION,
+    channel_path,
+    matrices_of,
+    pose_matrix,
+    quaternion_of,
+    rotation_in,
+    turns_in,
+)
+from ...rig.blender.sampling import Sampler
 from ...rig.live.handler_lists import others_handle_frames
 from ...rig.model.body import bodies_above, check_movable
 from ...rig.model.foot import end_bone, toe_of
 from ...rig.model.limb import Limb, chain_bones, end_in_tip, known_bones, link_bones
 from ...rig.model.order import ChainName, KnownOrders, live_tips
-from ...rig.pose.reading import ArmatureReader
+from ...rig.pose.kinematics import FkTrack, joints_of
 from ...rig.pose.solving import solve_limb
+from ...rig.pose.track_solving import solve_tracks
+from ...rig.pose.tracks import Reading
 from ...solvers import Chain, ChainError
+from ...solvers.arrays import multiply, rotated
 from ...solvers.bending import start_frame
 from ..feet.clip import LegMotion
 from ..feet.treadmill import Space
@@ -62,12 +75,14 @@ def carrier_of(
     return carrier
 
 
-def way_of(reader: ArmatureReader, bone: bpy.types.PoseBone) -> np.ndarray:
-    """How an evaluated bone moves in the world with its location, (3, 3): a column for each of its three numbers."""
-    parent_pose = reader.parent_pose(bone)
+def way_of(world: Matrix, parent_pose: Matrix | None, bone: bpy.types.PoseBone) -> np.ndarray:
+    """How a bone moves in the world with its location, (3, 3): a column for each of its three numbers.
+
+    world: of its armature object. parent_pose: of the bone above, if there is one.
+    """
     at_rest = _head(bone, Vector(), parent_pose)
     columns = [_head(bone, Vector(axis), parent_pose) - at_rest for axis in np.eye(3).tolist()]
-    return np.array(reader.world.to_3x3(), float) @ np.array(columns, float).T
+    return np.array(world.to_3x3(), float) @ np.array(columns, float).T
 
 
 def _head(bone: bpy.types.PoseBone, location: Vector, parent_pose: Matrix | None) -> Vector:
@@ -209,13 +224,17 @@ def captured(
     cannot be read.
     """
     ob = tips[0].id_data
+    sampled = sampled_over(context, tips, frames)
+    if sampled is not None:
+        yield len(frames), len(frames)
+        return _from_samples(context, tips, carrier, frames, [*sampled.values()], solved)
     places = {ChainName(ob.name_full, tip.name): k for k, tip in enumerate(tips)}
     count, legs = len(frames), len(tips)
     joints, balls = np.empty((legs, count, 3, 3)), np.empty((legs, count, 3))
     feet, lengths = np.empty((legs, count, 3, 3)), np.empty((legs, count, 2))
     held = np.tile(np.eye(3), (legs, 1, 1))
     locations, ways = np.zeros((count, 3)), np.zeros((count, 3, 3))
-    to_ball, soles = zip(*map(ball_of_chain, tips), strict=True)
+    to_ball = [ball_of_chain(tip)[0] for tip in tips]
     orders = KnownOrders()
     with closing(stepped(context, tips, frames)) as scenes:
         for (done, total), scene in scenes:
@@ -223,7 +242,7 @@ def captured(
             if carrier is not None:
                 reader = scene.armature(ob)
                 own = reader.tip(carrier.name)
-                locations[t], ways[t] = own.location, way_of(reader, own)
+                locations[t], ways[t] = own.location, way_of(reader.world, reader.parent_pose(own), own)
             for chain, limb in limbs_in_fk(scene, set(places), orders, solved):
                 k = places[chain]
                 poses, foot = _solved(limb) if solved else _in_fk(limb)
@@ -232,7 +251,23 @@ def captured(
                 if limb.held is not None:
                     held[k] = limb.held.to_matrix()
             yield done, total
-    clip = LegMotion(
+    clip = _clip_of(context, tips, frames, joints, lengths, feet, balls)
+    return Capture(clip, held, locations, ways)
+
+
+def _clip_of(
+    context: bpy.types.Context,
+    tips: Sequence[bpy.types.PoseBone],
+    frames: range,
+    joints: np.ndarray,
+    lengths: np.ndarray,
+    feet: np.ndarray,
+    balls: np.ndarray,
+) -> LegMotion:
+    """Legs of chains over frames. joints: (legs, T, 3, 3); lengths: (legs, T, 2); feet: (legs, T, 3, 3); balls: (legs,
+    T, 3)."""
+    ob, (to_ball, soles) = tips[0].id_data, zip(*map(ball_of_chain, tips), strict=True)
+    return LegMotion(
         fps=clip_rate(context.scene, frames),
         # Single precision lengthens limbs by a millionth at a frame.
         lengths=lengths.mean(axis=1),
@@ -244,7 +279,63 @@ def captured(
         soles=np.array(soles) * ob.matrix_world.median_scale,
         rests=np.array([_rest_heights(ob, tip, ball) for tip, ball in zip(tips, to_ball, strict=True)]),
     )
-    return Capture(clip, held, locations, ways)
+
+
+def _from_samples(
+    context: bpy.types.Context,
+    tips: Sequence[bpy.types.PoseBone],
+    carrier: bpy.types.PoseBone | None,
+    frames: range,
+    readings: Sequence[Reading],
+    solved: bool,
+) -> Capture:
+    """The capture of chains that were read over all frames at once."""
+    count, held = len(frames), np.tile(np.eye(3), (len(tips), 1, 1))
+    found = []
+    for k, (tip, reading) in enumerate(zip(tips, readings, strict=True)):
+        fk = shown_track(reading, solve_tracks([reading])[0]) if solved else reading.fk
+        found.append(_leg_over(reading, fk, ball_of_chain(tip)[0], count))
+        if reading.model.foot is not None:
+            held[k] = reading.model.foot.held.to_matrix()
+    joints, lengths, feet, balls = (np.array(each) for each in zip(*found, strict=True))
+    locations, ways = np.zeros((count, 3)), np.zeros((count, 3, 3))
+    if carrier is not None:
+        locations[:], ways[:] = _carried_over(carrier, frames)
+    return Capture(_clip_of(context, tips, frames, joints, lengths, feet, balls), held, locations, ways)
+
+
+def _leg_over(
+    reading: Reading, fk: FkTrack, to_ball: np.ndarray | None, count: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """In the world, of a leg whose chain is posed so: joints (T, 3, 3), lengths (T, 2), foot (T, 3, 3), ball (T, 3)."""
+    model, world = reading.model, reading.goal.to_world
+    joints = np.broadcast_to(_in_world(world, joints_of(model, fk)), (count, len(model.links) + 1, 3))
+    lengths = np.linalg.norm(np.diff(joints, axis=1), axis=-1)
+    if len(model.links) != 2:
+        joints, lengths = map(np.array, zip(*map(in_two_links, joints), strict=True))
+    if to_ball is None or model.foot is None:
+        return joints, lengths, np.tile(np.eye(3), (count, 1, 1)), joints[:, 2]
+    turn, place = fk.turns[:, model.own], fk.heads[:, model.own]
+    place = place + fk.sizes[:, model.own, None] * rotated(turn, to_ball)
+    feet = matrices_of(multiply(turns_in(world), turn))[:, :3, :3]
+    ball = _in_world(world, place[:, None])[:, 0]
+    return joints, lengths, np.broadcast_to(feet, (count, 3, 3)), np.broadcast_to(ball, (count, 3))
+
+
+def _in_world(worlds: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Points (n, m, 3) moved by matrices (n, 4, 4); of one row where nothing changes."""
+    return points @ worlds[:, :3, :3].swapaxes(-1, -2) + worlds[:, None, :3, 3]
+
+
+def _carried_over(carrier: bpy.types.PoseBone, frames: range) -> tuple[np.ndarray, np.ndarray]:
+    """The locations of a bone over frames, and how it moves with them, see Capture; from F-Curves."""
+    ob, bone = carrier.id_data, carrier.bone
+    with Sampler(frames, in_bulk=True) as sampler:
+        locations = sampler.channel(ob, channel_path(carrier.name, LOCATION), carrier.location[:])
+        worlds, above = sampler.worlds(ob), sampler.poses(ob, bone.parent.name) if bone.parent else np.eye(4)[None]
+        worlds, above = np.broadcast_arrays(worlds, above)
+        pairs = zip(map(Matrix, worlds), map(Matrix, above), strict=True)
+        return locations, np.array([way_of(world, pose if bone.parent else None, carrier) for world, pose in pairs])
 
 
 def _rest_heights(ob: bpy.types.Object, tip: bpy.types.PoseBone, ball: np.ndarray | None) -> tuple[float, float]:

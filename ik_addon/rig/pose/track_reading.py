@@ -127,7 +127,7 @@ class TrackReader:
             targets=target[:, :3, 3],
             poles=poles,
             orientations=turns_in(target) if model.foot else None,
-            to_world=carried[2][:, :3, :3],
+            to_world=carried[2],
             settings=self._settings(ob, model),
         )
 

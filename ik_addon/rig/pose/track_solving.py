@@ -181,7 +181,7 @@ def placed(reading: Reading) -> tuple[np.ndarray, list[np.ndarray]]:
 
 def errors_world(reading: Reading, ends: np.ndarray, pose: PoseTrack) -> np.ndarray:
     """Distances (n) in world units from where a chain ends to where its end was to go, at each frame."""
-    missed = (reading.goal.to_world @ (ends - pose.ends)[..., None])[..., 0]
+    missed = (reading.goal.to_world[:, :3, :3] @ (ends - pose.ends)[..., None])[..., 0]
     return np.linalg.norm(missed, axis=-1)
 
 

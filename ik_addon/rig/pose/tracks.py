@@ -30,8 +30,8 @@ class PlannedChain:
 class GoalTrack:
     """Where a chain shall go, in the space of its root's parent, and how.
 
-    targets, poles: (n, 3); orientations: of the target, (n, 4); None where it has none. to_world: (n, 3, 3), how
-    distances there are in the world. settings: those of `SAMPLED_SETTINGS`, (n).
+    targets, poles: (n, 3); orientations: of the target, (n, 4); None where it has none. to_world: (n, 4, 4), from
+    there to the world. settings: those of `SAMPLED_SETTINGS`, (n).
     """
 
     targets: np.ndarray
