@@ -24,6 +24,7 @@ from ...bake.stepping import GoTo, Steps, frame_kept, stepping, stepping_apart
 from ...rig.blender.dependencies import carriers
 from ...rig.blender.rotations import (
     LOCATION,
+    array_of,
     channel_path,
     matrices_of,
     pose_matrix,
@@ -534,29 +535,37 @@ def _stepping_without_chains(context: bpy.types.Context, ob: bpy.types.Object) -
 def _seen(
     context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range, go_to: GoTo
 ) -> Steps[LegMotion]:
-    joints, feet = np.empty((4, len(legs), len(frames), 3)), np.empty((len(legs), len(frames), 3, 3))
+    names = dict.fromkeys(name for leg in legs for name in (*leg.links[:2], leg.tip, leg.foot) if name)
+    seen: dict[str, list[np.ndarray]] = {name: [] for name in names}
+    worlds = []
     for t, frame in enumerate(frames):
         evaluated = ob.evaluated_get(go_to(frame))
-        for k, leg in enumerate(legs):
-            joints[:, k, t], feet[k, t] = _posed(evaluated, leg)
+        bones = evaluated.pose.bones
+        worlds.append(array_of(evaluated.matrix_world))
+        for name, poses in seen.items():
+            poses.append(array_of(bones[name].matrix))
         yield t + 1, len(frames)
-    hips, knees, ankles, balls = joints
+    world, poses = np.array(worlds), {name: np.array(own) for name, own in seen.items()}
+    own = [_posed(world, poses, leg) for leg in legs]
+    (hips, knees, ankles, balls), feet = (
+        np.array([joints for joints, _ in own]).swapaxes(0, 1),
+        [turn for _, turn in own],
+    )
     lengths, soles, rests = (np.array([getattr(leg, name) for leg in legs]) for name in ("lengths", "sole", "rests"))
-    return LegMotion(clip_rate(context.scene, frames), lengths, hips, knees, ankles, balls, feet, soles, rests)
+    rate = clip_rate(context.scene, frames)
+    return LegMotion(rate, lengths, hips, knees, ankles, balls, np.array(feet), soles, rests)
 
 
-def _posed(ob: bpy.types.Object, leg: Leg) -> tuple[np.ndarray, np.ndarray]:
-    """Hip, knee, ankle and ball (4, 3) of a leg of an evaluated armature object, and its foot's orientation (3, 3)."""
-    bones, world = ob.pose.bones, np.array(ob.matrix_world, float)
+def _posed(world: np.ndarray, poses: Mapping[str, np.ndarray], leg: Leg) -> tuple[np.ndarray, np.ndarray]:
+    """Hip, knee, ankle and ball (4, T, 3) of a leg, and its foot's orientation (T, 3, 3), in the world.
 
-    def in_world(matrix: np.ndarray, point: Sequence[float]) -> np.ndarray:
-        return (world @ matrix @ (*point, 1.0))[:3]
-
-    hip, knee = (in_world(np.eye(4), bones[name].head) for name in leg.links[:2])
-    ankle = in_world(np.array(bones[leg.tip].matrix, float), leg.ankle)
+    world: (T, 4, 4), of its armature object; poses: likewise the pose matrices of its bones.
+    """
+    origin = (0.0, 0.0, 0.0)
+    points = [(leg.links[0], origin), (leg.links[1], origin), (leg.tip, leg.ankle)]
+    if leg.ball is not None:
+        points[2:] = [(leg.foot, origin), (leg.foot, leg.ball)]
+    joints = np.array([(world @ poses[name] @ (*point, 1.0))[:, :3] for name, point in points])
     if leg.ball is None:
-        return np.array((hip, knee, ankle, ankle)), np.eye(3)
-    pose = bones[leg.foot].matrix
-    turn = rotation_in(ob.matrix_world) @ rotation_in(pose)
-    pose = np.array(pose, float)
-    return np.array((hip, knee, in_world(pose, (0.0, 0.0, 0.0)), in_world(pose, leg.ball))), np.array(turn.to_matrix())
+        return joints[[0, 1, 2, 2]], np.tile(np.eye(3), (len(world), 1, 1))
+    return joints, matrices_of(multiply(turns_in(world), turns_in(poses[leg.foot])))
