@@ -27,6 +27,7 @@ from ..solvers import ChainError
 from .control_bones import new_bones_taken_back
 from .controls import new_pole_control
 from .fk_frames import BEND_SETTINGS, checked_controls, fk_goal, key_controls, keys_of, limbs_in_fk, stepped
+from .fk_tracks import controls_over
 from .keys import key_if_asked
 from .placing import Control, Placer, depth
 
@@ -105,6 +106,11 @@ def _snap_controls(
     done: Snapped,
 ) -> Steps[dict[Control, list[tuple[Raw, ...]]]]:
     """Put controls where they are wanted at each frame; returns what their channels hold there."""
+    sampled = controls_over(context, controls, frames) if frames is not None else None
+    if sampled is not None and frames is not None:
+        samples, done.missed, done.lengths = sampled
+        yield len(frames), len(frames)
+        return samples
     chosen = {ChainName(tip.id_data.name_full, tip.name): controls[tip] for tip in tips}
     reaches: dict[Control, float] = {}
     samples: dict[Control, list[tuple[Raw, ...]]] = {control: [] for own in controls.values() for control in own}

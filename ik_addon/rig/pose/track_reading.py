@@ -148,7 +148,7 @@ class TrackReader:
             raise UnevenError(messages.ARMATURE_WITHOUT_SIZE(armature=ob.name))
         if parent:
             pose = self._pose(ob, parent)
-            if not _are_even(pose):
+            if not are_even(pose):
                 raise UnevenError(messages.PARENT_UNEVEN(bone=parent))
             to_world = to_world @ pose
         return np.linalg.inv(pose), np.linalg.inv(to_world), to_world
@@ -192,7 +192,7 @@ def _channel(
     return source.channel(ob, channel_path(bone.name, mode), still)
 
 
-def _are_even(matrices: np.ndarray) -> bool:
+def are_even(matrices: np.ndarray) -> bool:
     """As `steady.is_even`, of all."""
     basis = matrices[:, :3, :3]
     products = basis.swapaxes(1, 2) @ basis

@@ -64,7 +64,7 @@ def _together(readings: Sequence[Reading], ends: Sequence[np.ndarray]) -> list[_
     targets, poles = np.empty((2, len(readings), count, 3))
     for k, reading in enumerate(readings):
         joints[k] = joints_of(reading.model, reading.fk) - roots[k]
-        hinges[k] = _hinges(reading.model, reading.fk.turns)
+        hinges[k] = hinges_of(reading.model, reading.fk.turns)
         targets[k] = ends[k] - roots[k][:, 0]
         own = reading.goal.poles
         poles[k] = np.nan if own is None else own - roots[k][:, 0]
@@ -75,7 +75,7 @@ def _together(readings: Sequence[Reading], ends: Sequence[np.ndarray]) -> list[_
     return [*zip(solved.turns, solved.outcomes, solved.stretches, strict=True)]
 
 
-def _hinges(model: LimbModel, turns: np.ndarray) -> np.ndarray:
+def hinges_of(model: LimbModel, turns: np.ndarray) -> np.ndarray:
     """About which axis a chain bends where its FK pose is straight, (..., 3), for its bones' orientations."""
     return rotated(turns[..., model.links[min(1, len(model.links) - 1)], :], model.bend_axis)
 
@@ -115,7 +115,7 @@ def chain_at(model: LimbModel, fk: FkTrack, k: int) -> Chain:
     """The chain in the FK pose of one row, from its root, with its limits."""
     points, turns = joints_of(model, fk)[k], fk.turns[k]
     joints = [Vector(point) for point in points - points[0]]
-    hinge = Vector(_hinges(model, turns))
+    hinge = Vector(hinges_of(model, turns))
     if not model.is_limited:
         return Chain(joints, bend_normal=hinge)
     return limited_chain(

@@ -1,0 +1,135 @@
+"""Controls that are placed from F-Curves, all frames at once, are where stepping through the frames puts them."""
+
+from random import Random
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Quaternion
+
+from ik_addon.authoring import fk_tracks, snap
+from ik_addon.authoring.fk_frames import checked_controls
+from ik_addon.authoring.placing import Control
+from ik_addon.authoring.snap import Snapped, leave_to_poles
+from ik_addon.bake.stepping import finish
+from ik_addon.rig.blender.rotations import LOCATION, quaternion_of
+from ik_addon.solvers import ChainError
+
+from ..helpers.feet import animated_foot, footed_leg
+from ..rig.keys import FRAMES, any_rig, key, key_rotation
+from ..rig.rigs import Rig, update
+from ..scenes import curves_of
+
+pytestmark = pytest.mark.versions
+
+OVER = range(1, 14)
+SAME = 2e-5
+"""Of a chain's length: Blender has single precision."""
+
+ways: list[bool] = []
+
+
+def both_ways(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> tuple | None:
+    """What controls hold over frames, placed at once and step by step; None where only the latter can be."""
+    controls = checked_controls([rig.tip], OVER)
+    leave_to_poles(bpy.context, [rig.tip], controls)
+    update()
+    found = fk_tracks.controls_over(bpy.context, controls, OVER)
+    ways.append(found is not None)
+    if found is None:
+        return None
+    done = Snapped()
+    monkeypatch.setattr(snap, "controls_over", lambda *_: None)
+    stepped = finish(snap._snap_controls(bpy.context, [rig.tip], controls, OVER, done))
+    return found, stepped, done
+
+
+def assert_same(found: dict, stepped: dict, size: float) -> None:
+    assert found.keys() == stepped.keys()
+    for control, rows in stepped.items():
+        for k, mode in enumerate(control.modes):
+            own, expected = np.array([row[k] for row in found[control]]), np.array([row[k] for row in rows])
+            if mode == LOCATION:
+                assert np.abs(own - expected).max() < SAME * (size + np.abs(expected).max())
+                continue
+            turns = [(quaternion_of(a, mode), quaternion_of(b, mode)) for a, b in zip(own, expected, strict=True)]
+            assert min(abs(a.dot(b)) for a, b in turns) > 1.0 - 1e-6
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_any_chain(seed, monkeypatch):
+    rig, random = any_rig(seed), Random(seed)
+    if random.random() < 0.7:
+        for name in rig.bones:
+            key_rotation(random, rig.ob.pose.bones[name])
+    update()
+    try:
+        both = both_ways(rig, monkeypatch)
+    except ChainError:
+        # A control has a constraint, for example; that is refused before.
+        return
+    if both is not None:
+        (found, missed, lengths), stepped, done = both
+        size = lengths[rig.tip.name]
+        assert size == pytest.approx(done.lengths[rig.tip.name], rel=1e-4)
+        assert_same(found, stepped, size)
+        assert missed[rig.tip.name] <= done.missed[rig.tip.name] + 1e-4
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_feet_that_follow(seed, monkeypatch):
+    rig = animated_foot(seed)
+    for (path, _), curve in curves_of(rig.ob).items():
+        # A setting that is keyed is refused.
+        curve.mute = "analytic_ik" in path
+    update()
+    try:
+        both = both_ways(rig, monkeypatch)
+    except ChainError:
+        return
+    assert both is not None
+    (found, missed, _), stepped, done = both
+    assert_same(found, stepped, 2.0)
+    assert missed["shin"] <= done.missed["shin"] + 1e-4
+
+
+def test_straight_legs_and_soft_ones(monkeypatch):
+    rig = footed_leg()
+    rig.enable(softness=0.1)
+    shin = rig.ob.pose.bones["shin"]
+    bent = Quaternion((1.0, 0.0, 0.0), 0.9)
+    shin.rotation_mode = "QUATERNION"
+    straight = Quaternion((1.0, 0.0, 0.0), -0.6463)
+    key(shin, "rotation_quaternion", [bent, straight, Quaternion(), straight])
+    update()
+    (found, missed, _), stepped, done = both_ways(rig, monkeypatch)
+    assert missed["shin"] <= done.missed["shin"] + 1e-5
+    # The softer, the farther is what stretches a leg by nothing: all of it but the length of that way is the same.
+    ahead = np.array([own[0] for own in found[Control(rig.target.ob)]])
+    assert np.abs(ahead - np.array([own[0] for own in stepped[Control(rig.target.ob)]])).max() < 5e-3
+
+
+@pytest.mark.parametrize("why", ["carried", "by a bone", "mirrored", "constrained"])
+def test_what_cannot_be_told_at_once_is_left_to_steps(why, monkeypatch):
+    rig = footed_leg()
+    rig.enable()
+    key_rotation(Random(1), rig.ob.pose.bones["thigh"])
+    controls = checked_controls([rig.tip], OVER)
+    leave_to_poles(bpy.context, [rig.tip], controls)
+    target, pole = controls[rig.tip]
+    if why == "carried":
+        pole.ob.parent = target.ob
+    elif why == "by a bone":
+        pole.ob.parent, pole.ob.parent_type, pole.ob.parent_bone = rig.ob, "BONE", "hips"
+    elif why == "mirrored":
+        target.ob.scale.x = -1.0
+    else:
+        rig.ob.pose.bones["hips"].constraints.new("LIMIT_LOCATION")
+    update()
+    assert fk_tracks.controls_over(bpy.context, controls, OVER) is None
+
+
+def test_most_of_the_rigs_above_were_placed_at_once():
+    assert FRAMES
+    if len(ways) > 30:
+        assert sum(ways) > 0.4 * len(ways)
