@@ -228,7 +228,7 @@ def nla_armature(rig: Rig) -> None:
     push_down(rig.ob, mute=False)
 
 
-@change(AFTER, "parented to")
+@change()
 def target_on_a_bone(rig: Rig) -> None:
     other = new_armature("other", [BoneSpec("hold", (0.0, 0.0, 0.0), (0.0, 0.3, 0.0))])
     rig.target.ob.parent, rig.target.ob.parent_type, rig.target.ob.parent_bone = other, "BONE", "hold"
@@ -320,7 +320,8 @@ def curve_removed(rig: Rig) -> None:
 
 @change()
 def extrapolated(rig: Rig) -> None:
-    fcurves(rig.target.ob)[1].extrapolation = "LINEAR"
+    for curve in fcurves(rig.target.ob)[1:2]:
+        curve.extrapolation = "LINEAR"
 
 
 @change()
@@ -599,7 +600,7 @@ def an_armature_on_a_constrained_object(rig: Rig) -> None:
     held_by(rig.ob.parent, turning(), "COPY_TRANSFORMS")
 
 
-@change(AFTER, "'leg target' is parented to 'other' by its bone")
+@change()
 def a_target_on_a_turning_bone_of_another_armature(rig: Rig) -> None:
     target_on_a_bone(rig)
     key(

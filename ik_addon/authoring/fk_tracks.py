@@ -72,14 +72,20 @@ def controls_over(
 
 
 def _is_carried(control: Control, placed: set[Control]) -> bool:
-    """Whether controls that are placed carry this one, or what is placed in this way has no channels of its own."""
+    """Whether controls that are placed carry this one, or its channels alone do not say how it is turned."""
     others = {(each.ob, each.bone) for each in placed} - {(control.ob, control.bone)}
     above = {(ob, bone.name) for ob, bone in carriers(control.ob, control.bone)}
     ob = control.ob.parent
     while ob is not None:
         above.add((ob, ""))
         ob = ob.parent
-    return bool(others & above) or min(control.owner.scale) < 0.0
+    mirrored, beside = min(control.owner.scale) < 0.0, not control.bone and _has_deltas(control.ob)
+    return bool(others & above) or mirrored or beside
+
+
+def _has_deltas(ob: bpy.types.Object) -> bool:
+    turned = any(ob.delta_rotation_euler) or tuple(ob.delta_rotation_quaternion) != (1.0, 0.0, 0.0, 0.0)
+    return any(ob.delta_location) or turned or tuple(ob.delta_scale) != (1.0, 1.0, 1.0)
 
 
 def _fk_goal(reading: Reading, sizes: np.ndarray) -> tuple[Reading, np.ndarray]:
@@ -146,7 +152,7 @@ def _channels(
         own = [pose_matrix(bone, Matrix(row), Matrix(pose) if parent else None, invert=True) for row, pose in rows]
         basis = np.array([array_of(each) for each in own])
     elif ob.parent is not None:
-        carried = sampler.worlds(ob.parent) @ array_of(ob.matrix_parent_inverse)
+        carried = sampler.carried(ob)
         if not are_even(carried):
             return None
         basis = np.linalg.inv(carried) @ worlds

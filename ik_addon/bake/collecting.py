@@ -8,6 +8,7 @@ from typing import BinaryIO, TypeVar
 
 import bpy
 import numpy as np
+from mathutils import Vector
 
 from .. import messages
 from ..rig.blender.armatures import armature_named
@@ -34,6 +35,8 @@ from ..solvers import ChainError
 from .report import ChainRecord, Course, course_at, course_of, joined
 from .stepping import GoTo, Steps, stepping, stepping_apart
 
+_SAME_END = 1e-4
+"""Of a chain's length: from where its FK pose was found to end to where Blender has it, for rounding."""
 _FEWEST_SAMPLED = 4
 """Frames. Fewer are quicker stepped through than looked at at three of them."""
 _PART = 1 << 20
@@ -223,9 +226,25 @@ def sampled_over(
     chains = {name: planned[name] for name in names}
     with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:
         readings = _confirmed(chains, _sampled(chains, frames), frames, go_to) if go_to else {}
-    # What is no number is told by whoever steps through the frames.
-    finite = (np.isfinite(each).all() for own in readings.values() for each in (own.fk.end, own.goal.to_world))
-    return readings if all(finite) and readings.keys() == chains.keys() else None
+        # What is no number is told by whoever steps through the frames.
+        finite = (np.isfinite(each).all() for own in readings.values() for each in (own.fk.end, own.goal.to_world))
+        if go_to is None or not all(finite) or readings.keys() != chains.keys():
+            return None
+        for k in (0, len(frames) // 2, len(frames) - 1):
+            depsgraph = go_to(frames[k])
+            if not all(_ends_there(own.at(k), depsgraph) for own in readings.values()):
+                return None
+    return readings
+
+
+def _ends_there(reading: Reading, depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether the FK pose of a chain at one frame ends where Blender evaluates it."""
+    model, world = reading.model, reading.goal.to_world[0]
+    evaluated = _object(model).evaluated_get(depsgraph)
+    end = np.array(evaluated.matrix_world @ evaluated.pose.bones[model.tip].matrix @ Vector(model.end))
+    joints = joints_of(model, reading.fk)[0] @ world[:3, :3].T + world[:3, 3]
+    length = np.linalg.norm(np.diff(joints, axis=0), axis=1).sum()
+    return bool(np.linalg.norm(end - joints[-1]) < _SAME_END * (length + np.abs(end).max()))
 
 
 def _sure(readings: dict[ChainName, Reading], poses: _Poses) -> dict[ChainName, Reading]:

@@ -5,7 +5,7 @@ from random import Random
 import bpy
 import numpy as np
 import pytest
-from mathutils import Quaternion
+from mathutils import Euler, Quaternion
 
 from ik_addon.authoring import fk_tracks, snap
 from ik_addon.authoring.fk_frames import checked_controls
@@ -93,6 +93,26 @@ def test_feet_that_follow(seed, monkeypatch):
     assert missed["shin"] <= done.missed["shin"] + 1e-4
 
 
+@pytest.mark.parametrize("bone", ["", "hips"])
+def test_controls_that_hang_on_what_moves(bone, monkeypatch):
+    rig = footed_leg()
+    rig.enable()
+    random = Random(3)
+    for name in ("hips", "thigh", "shin"):
+        key_rotation(random, rig.ob.pose.bones[name])
+    controls = checked_controls([rig.tip], OVER)
+    leave_to_poles(bpy.context, [rig.tip], controls)
+    for control in controls[rig.tip]:
+        control.ob.parent = rig.ob
+        if bone:
+            control.ob.parent_type, control.ob.parent_bone = "BONE", bone
+        control.ob.matrix_parent_inverse = Euler((0.3, 0.2, 0.9)).to_matrix().to_4x4()
+    key(rig.ob, "location", [(0.1 * k, 0.0, 0.3) for k in range(4)])
+    update()
+    (found, _, _), stepped, _ = both_ways(rig, monkeypatch)
+    assert_same(found, stepped, 2.0)
+
+
 def test_straight_legs_and_soft_ones(monkeypatch):
     rig = footed_leg()
     rig.enable(softness=0.1)
@@ -109,7 +129,7 @@ def test_straight_legs_and_soft_ones(monkeypatch):
     assert np.abs(ahead - np.array([own[0] for own in stepped[Control(rig.target.ob)]])).max() < 5e-3
 
 
-@pytest.mark.parametrize("why", ["carried", "by a bone", "mirrored", "constrained"])
+@pytest.mark.parametrize("why", ["carried", "by the head of a bone", "mirrored", "moved", "constrained"])
 def test_what_cannot_be_told_at_once_is_left_to_steps(why, monkeypatch):
     rig = footed_leg()
     rig.enable()
@@ -119,8 +139,11 @@ def test_what_cannot_be_told_at_once_is_left_to_steps(why, monkeypatch):
     target, pole = controls[rig.tip]
     if why == "carried":
         pole.ob.parent = target.ob
-    elif why == "by a bone":
+    elif why == "by the head of a bone":
         pole.ob.parent, pole.ob.parent_type, pole.ob.parent_bone = rig.ob, "BONE", "hips"
+        rig.ob.data.bones["hips"].use_relative_parent = True
+    elif why == "moved":
+        target.ob.delta_location.x = 0.3
     elif why == "mirrored":
         target.ob.scale.x = -1.0
     else:

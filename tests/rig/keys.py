@@ -61,7 +61,9 @@ def curves_in(action: bpy.types.Action) -> list[bpy.types.FCurve]:
 
 def fcurves(ob: bpy.types.Object) -> list[bpy.types.FCurve]:
     """The F-Curves of an object's action, in every version of Blender."""
-    action = ob.animation_data.action
+    action = ob.animation_data and ob.animation_data.action
+    if action is None:
+        return []
     if hasattr(action, "layers"):
         bag = action.layers[0].strips[0].channelbag(ob.animation_data.action_slot)
         return list(bag.fcurves)

@@ -157,6 +157,17 @@ def every_rotation_mode_with_deltas():
 
 
 @simple
+def children_of_bones():
+    """With keys on the bones, and a child of the child."""
+    rig, things = rope(), []
+    for k in range(3):
+        child = child_of(rig, f"child {k}")
+        child.parent_type, child.parent_bone = "BONE", str(k)
+        things += [(child, ""), (child_of(child, f"grandchild {k}"), "")]
+    return things
+
+
+@simple
 def keyed_deltas():
     deltas = ("delta_location", "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale")
     things = [(moving(mode, k, mode, *deltas), "") for k, mode in enumerate(ROTATION_MODES)]
@@ -593,10 +604,21 @@ def a_rigid_body():
 
 
 @refused("'child' is parented to 'Rig' by its bone")
-def a_child_of_a_bone():
+def a_child_of_the_head_of_a_bone():
     rig = rope()
     child = child_of(rig)
     child.parent_type, child.parent_bone = "BONE", "1"
+    rig.data.bones["1"].use_relative_parent = True
+    return child, ""
+
+
+@refused("bone '0' has the constraint 'Limit Rotation'")
+def a_child_of_a_constrained_bone():
+    rig = rope()
+    child = child_of(rig)
+    child.parent_type, child.parent_bone = "BONE", "1"
+    limit = rig.pose.bones["0"].constraints.new("LIMIT_ROTATION")
+    limit.use_limit_x = True
     return child, ""
 
 

@@ -76,6 +76,14 @@ class Sampler:
         self._climb(pose_bone, self._poses, self._pose)
         return self._poses[pose_bone]
 
+    def carried(self, ob: bpy.types.Object) -> np.ndarray:
+        """From what an object's own channels make of it to the world; only for one that has a parent."""
+        above = self.worlds(ob.parent)
+        if ob.parent_type == "BONE":
+            tail = Matrix.Translation((0.0, ob.parent.data.bones[ob.parent_bone].length, 0.0))
+            above = above @ (self.poses(ob.parent, ob.parent_bone) @ array_of(tail))
+        return above @ array_of(ob.matrix_parent_inverse)
+
     def _climb(self, owner, known: dict, found: Callable) -> None:
         """Find the matrices of an object or a bone, and before it those of its parents."""
         line = []
@@ -100,7 +108,7 @@ class Sampler:
     def _world(self, ob: bpy.types.Object) -> np.ndarray:
         world = self._local(ob, ob, "")
         if ob.parent is not None:
-            world = self._worlds[ob.parent] @ (array_of(ob.matrix_parent_inverse) @ world)
+            world = self.carried(ob) @ world
         # Of one frame alone there is no telling.
         if len(world) < len(self._frames):
             self._still[ob.session_uid] = world
@@ -268,14 +276,27 @@ class Judge:
         """See `not_simple`."""
         ob = ob.original  # pyright: ignore[reportAssignmentType]
         if ob not in self._objects:
-            self._objects[ob] = _object_not_simple(ob)
+            self._objects[ob] = self._object_not_simple(ob)
         if self._objects[ob] or not bone_name:
             return self._objects[ob]
         if ob.pose is None or bone_name not in ob.pose.bones:
             return messages.CONTROL_WITHOUT_BONE(object=ob.name, bone=bone_name)
+        return self._bone_not_simple(ob, bone_name)
+
+    def _bone_not_simple(self, ob: bpy.types.Object, bone_name: str) -> str:
         if ob not in self._bones:
             self._bones[ob] = _Bones(ob)
         return self._bones[ob].not_simple(bone_name)
+
+    def _object_not_simple(self, ob: bpy.types.Object) -> str:
+        """`not_simple` of an object, with all objects above it, and the bones that these hang on."""
+        above, why = ob, ""
+        while above is not None and not why:
+            why = _action_not_simple(above) or _placed_otherwise(above)
+            if not why and hangs_on_bone(above):
+                why = self._bone_not_simple(above.parent, above.parent_bone)
+            above = above.parent
+        return why
 
     def keys_not_simple(self, ob: bpy.types.Object) -> str:
         """What prevents sampling what animation sets on an object and its bones; "": its own action alone does."""
@@ -289,17 +310,6 @@ def _settings(ob: bpy.types.Object) -> Iterator[tuple[str, bool]]:
         for home in current_fcurve_collections(data):
             yield from ((curve.data_path, False) for curve in home if plays(curve))
         yield from ((driver.data_path, True) for driver in data.drivers if not driver.mute)
-
-
-def _object_not_simple(ob: bpy.types.Object) -> str:
-    """`not_simple` of an object, with all objects above it."""
-    above = ob
-    while above is not None:
-        why = _action_not_simple(above) or _placed_otherwise(above)
-        if why:
-            return why
-        above = above.parent
-    return ""
 
 
 def _action_not_simple(ob: bpy.types.Object) -> str:
@@ -320,6 +330,14 @@ def _action_not_simple(ob: bpy.types.Object) -> str:
     return ""
 
 
+def hangs_on_bone(ob: bpy.types.Object) -> bool:
+    """Whether an object is parented to the tail of a bone that there is."""
+    parent = ob.parent
+    if ob.parent_type != "BONE" or parent is None or parent.pose is None or ob.parent_bone not in parent.pose.bones:
+        return False
+    return not parent.data.bones[ob.parent_bone].use_relative_parent
+
+
 def _placed_otherwise(ob: bpy.types.Object) -> str:
     """What places an object besides its channels and its parent; "": nothing does."""
     parent = ob.parent
@@ -329,7 +347,7 @@ def _placed_otherwise(ob: bpy.types.Object) -> str:
     if ob.rigid_body is not None:
         return messages.RIGID_BODY(object=ob.name)
     if parent is not None:
-        if ob.parent_type != "OBJECT":
+        if ob.parent_type != "OBJECT" and not hangs_on_bone(ob):
             part = ob.parent_type.partition("_")[0].lower()
             return messages.HANGS_BY_PART(object=ob.name, parent=parent.name, part=part)
         if parent.type == "CURVE" and (parent.data.use_path or "use_path" in animated_paths(parent.data)):

@@ -505,7 +505,7 @@ class ArmaturePlan:
     def _is_placed(self, control: bpy.types.Object, moved: set[str]) -> bool:
         """Whether a moved control is where its channels and its parent's place say, which has not moved."""
         if control.session_uid not in self._placed:
-            self._placed[control.session_uid] = not not_simple(control)
+            self._placed[control.session_uid] = control.parent_type == "OBJECT" and not not_simple(control)
         above = control.parent
         while above is not None and above.name_full not in moved:
             above = above.parent
