@@ -38,12 +38,12 @@ from ...rig.model.body import bodies_above, check_movable
 from ...rig.model.foot import end_bone, toe_of
 from ...rig.model.limb import Limb, chain_bones, end_in_tip, known_bones, link_bones
 from ...rig.model.order import ChainName, KnownOrders, live_tips
-from ...rig.pose.kinematics import FkTrack, joints_of
+from ...rig.pose.kinematics import joints_of
 from ...rig.pose.solving import solve_limb
 from ...rig.pose.track_solving import solve_tracks
 from ...rig.pose.tracks import Reading
 from ...solvers import Chain, ChainError
-from ...solvers.arrays import multiply, rotated
+from ...solvers.arrays import multiply
 from ...solvers.bending import start_frame
 from ..feet.clip import LegMotion
 from ..feet.treadmill import Space
@@ -224,51 +224,18 @@ def captured(
     carrier: the bone that carries them, if that is to be moved. Raises ChainError that names the bone where a chain
     cannot be read.
     """
-    ob = tips[0].id_data
     sampled = sampled_over(context, tips, frames)
     if sampled is not None:
         yield len(frames), len(frames)
-        return _from_samples(context, tips, carrier, frames, [*sampled.values()], solved)
-    places = {ChainName(ob.name_full, tip.name): k for k, tip in enumerate(tips)}
-    count, legs = len(frames), len(tips)
-    joints, balls = np.empty((legs, count, 3, 3)), np.empty((legs, count, 3))
-    feet, lengths = np.empty((legs, count, 3, 3)), np.empty((legs, count, 2))
-    held = np.tile(np.eye(3), (legs, 1, 1))
-    locations, ways = np.zeros((count, 3)), np.zeros((count, 3, 3))
-    to_ball = [ball_of_chain(tip)[0] for tip in tips]
-    orders = KnownOrders()
-    with closing(stepped(context, tips, frames)) as scenes:
-        for (done, total), scene in scenes:
-            t = done - 1
-            if carrier is not None:
-                reader = scene.armature(ob)
-                own = reader.tip(carrier.name)
-                locations[t], ways[t] = own.location, way_of(reader.world, reader.parent_pose(own), own)
-            for chain, limb in limbs_in_fk(scene, set(places), orders, solved):
-                k = places[chain]
-                poses, foot = _solved(limb) if solved else _in_fk(limb)
-                joints[k, t], lengths[k, t] = _joints(limb, poses)
-                feet[k, t], balls[k, t] = _foot(limb, foot, to_ball[k], joints[k, t, 2])
-                if limb.held is not None:
-                    held[k] = limb.held.to_matrix()
-            yield done, total
-    clip = _clip_of(context, tips, frames, joints, lengths, feet, balls)
-    return Capture(clip, held, locations, ways)
-
-
-def _clip_of(
-    context: bpy.types.Context,
-    tips: Sequence[bpy.types.PoseBone],
-    frames: range,
-    joints: np.ndarray,
-    lengths: np.ndarray,
-    feet: np.ndarray,
-    balls: np.ndarray,
-) -> LegMotion:
-    """Legs of chains over frames. joints: (legs, T, 3, 3); lengths: (legs, T, 2); feet: (legs, T, 3, 3); balls: (legs,
-    T, 3)."""
-    ob, (to_ball, soles) = tips[0].id_data, zip(*map(ball_of_chain, tips), strict=True)
-    return LegMotion(
+        rows = [_tracked(reading, solved) for reading in sampled.values()]
+        carried = _carried_over(carrier, frames) if carrier is not None else None
+    else:
+        rows, carried = yield from _stepped_through(context, tips, carrier, frames, solved)
+    ob, count = tips[0].id_data, len(frames)
+    to_ball, soles = zip(*map(ball_of_chain, tips), strict=True)
+    legs = [_leg_over(own, ball, count) for own, ball in zip(rows, to_ball, strict=True)]
+    joints, lengths, feet, balls = (np.array(each) for each in zip(*legs, strict=True))
+    clip = LegMotion(
         fps=clip_rate(context.scene, frames),
         # Single precision lengthens limbs by a millionth at a frame.
         lengths=lengths.mean(axis=1),
@@ -280,46 +247,80 @@ def _clip_of(
         soles=np.array(soles) * ob.matrix_world.median_scale,
         rests=np.array([_rest_heights(ob, tip, ball) for tip, ball in zip(tips, to_ball, strict=True)]),
     )
+    held = np.array([np.eye(3) if own.held is None else own.held.to_matrix() for own in rows])
+    locations, ways = carried or (np.zeros((count, 3)), np.zeros((count, 3, 3)))
+    return Capture(clip, held, np.broadcast_to(locations, (count, 3)), np.broadcast_to(ways, (count, 3, 3)))
 
 
-def _from_samples(
+@dataclass(slots=True)
+class _Rows:
+    """A leg over T frames, or one row where nothing moves, in some space.
+
+    worlds: (T, 4, 4), from that space to the world. joints: (T, links + 1, 3). feet: (T, 4, 4), of its foot, empty
+    without one. held: how that stands against its target.
+    """
+
+    worlds: Sequence | np.ndarray
+    joints: Sequence | np.ndarray
+    feet: Sequence | np.ndarray
+    held: Quaternion | None = None
+
+
+def _stepped_through(
     context: bpy.types.Context,
     tips: Sequence[bpy.types.PoseBone],
     carrier: bpy.types.PoseBone | None,
     frames: range,
-    readings: Sequence[Reading],
     solved: bool,
-) -> Capture:
-    """The capture of chains that were read over all frames at once."""
-    count, held = len(frames), np.tile(np.eye(3), (len(tips), 1, 1))
-    found = []
-    for k, (tip, reading) in enumerate(zip(tips, readings, strict=True)):
-        fk = shown_track(reading, solve_tracks([reading])[0]) if solved else reading.fk
-        found.append(_leg_over(reading, fk, ball_of_chain(tip)[0], count))
-        if reading.model.foot is not None:
-            held[k] = reading.model.foot.held.to_matrix()
-    joints, lengths, feet, balls = (np.array(each) for each in zip(*found, strict=True))
-    locations, ways = np.zeros((count, 3)), np.zeros((count, 3, 3))
-    if carrier is not None:
-        locations[:], ways[:] = _carried_over(carrier, frames)
-    return Capture(_clip_of(context, tips, frames, joints, lengths, feet, balls), held, locations, ways)
+) -> Steps[tuple[list[_Rows], tuple[np.ndarray, np.ndarray]]]:
+    """In steps: the legs, frame by frame, and what carries them, see Capture."""
+    ob, orders, locations, ways = tips[0].id_data, KnownOrders(), [], []
+    rows = {ChainName(ob.name_full, tip.name): _Rows([], [], []) for tip in tips}
+    with closing(stepped(context, tips, frames)) as scenes:
+        for step, scene in scenes:
+            reader = scene.armature(ob)
+            if carrier is not None:
+                own = reader.tip(carrier.name)
+                locations.append(own.location[:])
+                ways.append(way_of(reader.world, reader.parent_pose(own), own))
+            for chain, limb in limbs_in_fk(scene, {*rows}, orders, solved):
+                poses, foot = _solved(limb) if solved else _in_fk(limb)
+                own = rows[chain]
+                own.worlds.append(array_of(limb.world))
+                own.joints.append(limb.joints(poses))
+                if foot is not None:
+                    own.feet.append(array_of(foot))
+                own.held = limb.held or own.held
+            yield step
+    found = [_Rows(np.array(own.worlds), np.array(own.joints), np.array(own.feet), own.held) for own in rows.values()]
+    return found, (np.array(locations or [(0.0, 0.0, 0.0)]), np.array(ways or [np.zeros((3, 3))]))
+
+
+def _tracked(reading: Reading, solved: bool) -> _Rows:
+    """A leg whose chain was read over all frames at once, in the space of its root's parent."""
+    model, fk = reading.model, reading.fk
+    fk = shown_track(reading, solve_tracks([reading])[0]) if solved else fk
+    if model.foot is None:
+        return _Rows(reading.goal.to_world, joints_of(model, fk), ())
+    feet = np.tile(np.eye(4), (len(fk.heads), 1, 1))
+    feet[:, :3, :3] = matrices_of(fk.turns[:, model.own]) * fk.sizes[:, model.own, None, None]
+    feet[:, :3, 3] = fk.heads[:, model.own]
+    return _Rows(reading.goal.to_world, joints_of(model, fk), feet, model.foot.held)
 
 
 def _leg_over(
-    reading: Reading, fk: FkTrack, to_ball: np.ndarray | None, count: int
+    rows: _Rows, to_ball: np.ndarray | None, count: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """In the world, of a leg whose chain is posed so: joints (T, 3, 3), lengths (T, 2), foot (T, 3, 3), ball (T, 3)."""
-    model, world = reading.model, reading.goal.to_world
-    joints = np.broadcast_to(_in_world(world, joints_of(model, fk)), (count, len(model.links) + 1, 3))
+    """In the world: joints (T, 3, 3), lengths (T, 2), foot (T, 3, 3) and ball (T, 3) of a leg."""
+    joints = _in_world(rows.worlds, rows.joints)
+    joints = np.broadcast_to(joints, (count, *joints.shape[1:]))
     lengths = np.linalg.norm(np.diff(joints, axis=1), axis=-1)
-    if len(model.links) != 2:
+    if joints.shape[1] != 3:
         joints, lengths = map(np.array, zip(*map(in_two_links, joints), strict=True))
-    if to_ball is None or model.foot is None:
+    if to_ball is None or not len(rows.feet):
         return joints, lengths, np.tile(np.eye(3), (count, 1, 1)), joints[:, 2]
-    turn, place = fk.turns[:, model.own], fk.heads[:, model.own]
-    place = place + fk.sizes[:, model.own, None] * rotated(turn, to_ball)
-    feet = matrices_of(multiply(turns_in(world), turn))[:, :3, :3]
-    ball = _in_world(world, place[:, None])[:, 0]
+    feet = matrices_of(multiply(turns_in(rows.worlds), turns_in(rows.feet)))
+    ball = _in_world(rows.worlds, _in_world(rows.feet, to_ball[None, None]))[:, 0]
     return joints, lengths, np.broadcast_to(feet, (count, 3, 3)), np.broadcast_to(ball, (count, 3))
 
 
@@ -365,12 +366,6 @@ def _solved(limb: Limb) -> tuple[Sequence[Matrix], Matrix | None]:
         end, numbers = limb.ends[0].reading, posed.rotations[len(limb.bones)]
         foot = end.posed(quaternion_of(numbers, end.mode), limb.bones[-1].last_pose(poses[-1]))
     return poses, foot
-
-
-def _joints(limb: Limb, poses: Sequence[Matrix]) -> tuple[np.ndarray, tuple[float, float]]:
-    """Hip, knee and ankle of a limb for the pose matrices of its links, in the world, and the lengths between them."""
-    world = np.array(limb.world, float)
-    return in_two_links(np.array(limb.joints(poses), float) @ world[:3, :3].T + world[:3, 3])
 
 
 def in_two_links(points: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
@@ -421,17 +416,6 @@ def clip_rate(scene: bpy.types.Scene, frames: range) -> float:
     """How many of these frames a second of a scene has."""
     render = scene.render
     return render.fps / render.fps_base * render.frame_map_old / render.frame_map_new / frames.step
-
-
-def _foot(
-    limb: Limb, pose: Matrix | None, to_ball: np.ndarray | None, ankle: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """How a limb's foot is turned for its pose matrix, and where its ball is, in the world."""
-    if to_ball is None or pose is None:
-        return np.eye(3), ankle
-    turned = rotation_in(limb.world) @ limb.ends[0].reading.orientation(pose)
-    own = np.array(limb.world @ pose, float)
-    return np.array(turned.to_matrix(), float), own[:3, :3] @ to_ball + own[:3, 3]
 
 
 @dataclass(frozen=True, slots=True)
