@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from .clip import UP, LegMotion, across, applied, directions, mean_turn, turns_between
-from .curves import frames_in, highest, lowest, runs, slope, smooth
+from .curves import extent, frames_in, highest, lowest, runs, slope, smooth
 from .options import (
     BEHIND,
     EDGE,
@@ -140,11 +140,7 @@ def find_contacts(clip: LegMotion, sole: HeelAndBall, options: Options) -> np.nd
             found[leg, point] = _stays(way, way[:, 2] - floor, speeds[leg, point], LIFT[point], held, clip.fps)
         if sole.is_point(leg):
             found[leg, HEEL] = found[leg, BALL]
-    slide = options.slide or slide_of(places, found)
-    for leg, points in enumerate(places):
-        for point, way in enumerate(points):
-            split_slides(found[leg, point], way, speeds[leg, point], slide, clip.fps)
-            drop_short(found[leg, point], clip.fps)
+    split_slides(found, places, options, clip.fps)
     return found
 
 
@@ -159,8 +155,8 @@ def find_holds(clip: LegMotion, near: np.ndarray) -> np.ndarray:
         speed = np.linalg.norm(slope(way, clip.fps, SLOPE_TIME), axis=-1)
         # What is far away is as what is in the air.
         found[limb] = _stays(way, np.where(near[limb], 0.0, np.inf), speed, np.inf, free, clip.fps)
-        split_slides(found[limb], way, speed, SLIDE_RANGE[0], clip.fps)
-        drop_short(found[limb], clip.fps)
+        _split(found[limb], way, SLIDE_RANGE[0], clip.fps)
+        _drop_short(found[limb], clip.fps)
     return found
 
 
@@ -256,35 +252,47 @@ def _fill_gaps(contact: np.ndarray, way: np.ndarray, fps: float) -> None:
                 contact[first : last + 1] = False
 
 
-def slide_of(places: np.ndarray, found: np.ndarray) -> float:
-    """The automatic limit of slide: what is usual in this clip, several times."""
-    slides = [
-        np.linalg.norm(np.ptp(way[first : last + 1, :2], axis=0))
-        for points, contacts in zip(places, found, strict=True)
-        for way, contact in zip(points, contacts, strict=True)
-        for first, last in runs(contact)
+def split_slides(contacts: np.ndarray, places: np.ndarray, options: Options, fps: float) -> None:
+    """Split contacts (legs, 2, T) in which a point moves farther than it may slide, and drop those that are too short.
+
+    places: (legs, 2, T, 3), leg lengths. How far it may is what is usual in this clip, several times, if it is not set.
+    """
+    pairs = [
+        (way, contact)
+        for ways, own in zip(places, contacts, strict=True)
+        for way, contact in zip(ways, own, strict=True)
     ]
-    return float(np.clip(SLIDES * np.median(slides), *SLIDE_RANGE)) if slides else SLIDE_RANGE[1]
+    slides = [extent(way[first : last + 1]) for way, contact in pairs for first, last in runs(contact)]
+    usual = float(np.clip(SLIDES * np.median(slides), *SLIDE_RANGE)) if slides else 0.0
+    for way, contact in pairs:
+        _split(contact, way, options.slide or usual, fps)
+        _drop_short(contact, fps)
 
 
-def split_slides(contact: np.ndarray, way: np.ndarray, speed: np.ndarray, slide: float, fps: float) -> None:
-    """Split contacts in which a point moves farther than `slide`, where it is fastest, until none does."""
-    half = frames_in(SPLIT_TIME / 2.0, fps)
+def _split(contact: np.ndarray, way: np.ndarray, slide: float, fps: float) -> None:
+    """Split a contact (T,) in which a point moves farther than `slide` where it is fastest, until it nowhere does."""
+    frames, half = np.arange(len(way)), 0.5 * SPLIT_TIME * fps
+    # Over a time, and not from frame to frame: so it is where it is at every frame rate.
+    spread = _SPREAD * half
+    before, after = (np.stack([np.interp(frames + s, frames, each) for each in way.T]) for s in (-spread, spread))
+    steps = np.linalg.norm(after - before, axis=0)
     todo = runs(contact)
     while todo:
         first, last = todo.pop()
-        inside = way[first : last + 1]
-        if last - first < 4 * half or np.linalg.norm(np.ptp(inside, axis=0)) <= slide:
+        if last - first < 4.0 * half or extent(way[first : last + 1]) <= slide:
             continue
-        margin = max(1, (last - first + 1) // 6)
-        fastest = first + margin + int(np.argmax(speed[first + margin : last + 1 - margin]))
-        contact[max(first, fastest - half) : min(last, fastest + half) + 1] = False
-        todo += [
-            (start, end) for start, end in ((first, fastest - half - 1), (fastest + half + 1, last)) if start < end
-        ]
+        margin = max(1, round((last - first) / 6.0))
+        fastest = first + margin + int(np.argmax(steps[first + margin : last + 1 - margin]))
+        gap = np.flatnonzero(np.abs(frames - fastest) <= half)
+        contact[max(first, gap[0]) : min(last, gap[-1]) + 1] = False
+        todo += [(start, end) for start, end in ((first, gap[0] - 1), (gap[-1] + 1, last)) if start < end]
 
 
-def drop_short(contact: np.ndarray, fps: float) -> None:
+_SPREAD = 0.75
+"""Part of half the time that a step takes, to either side, over which a point is how fast it is there."""
+
+
+def _drop_short(contact: np.ndarray, fps: float) -> None:
     """Drop contacts that are too short, unless the clip's ends cut them off."""
     for first, last in runs(contact):
         if (last - first + 1) / fps < SHORTEST_CONTACT and first > 0 and last < len(contact) - 1:

@@ -16,7 +16,7 @@ from pkgutil import get_data
 import numpy as np
 
 from .clip import LegMotion
-from .contacts import HeelAndBall, drop_short, find_contacts, slide_of, sole_of, split_slides, stay
+from .contacts import HeelAndBall, find_contacts, sole_of, split_slides, stay
 from .curves import frames_in, runs, slope
 from .features import RATE, Samples, rates, windows
 from .loops import cycles_around, own_frames, unrolled
@@ -96,10 +96,7 @@ def _found(clip: LegMotion, sole: HeelAndBall, options: Options) -> Contacts:
     if bare.any():
         other = find_contacts(seen, sole, options)
         touching[bare] = (other & (probability >= _VETO))[bare]
-    slide = options.slide or slide_of(places, touching)
-    for leg, point in np.ndindex(touching.shape[:2]):
-        split_slides(touching[leg, point], places[leg, point], speeds[leg, point], slide, clip.fps)
-        drop_short(touching[leg, point], clip.fps)
+    split_slides(touching, places, options, clip.fps)
     for leg in range(clip.leg_count):
         if sole.is_point(leg):
             touching[leg, 0] = touching[leg, 1]

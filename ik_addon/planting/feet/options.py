@@ -154,6 +154,9 @@ SETTLE_TIME = 0.06
 SETTLE_RADIUS = 0.01
 """Distance from the resting place at which it has arrived. Locked before, the leg reaches ahead and the knee pops."""
 
+EXACT = 2e-5
+"""A point that moves less from frame to frame stands exactly, but for single precision."""
+
 # Ground
 
 STEEP = 0.6
