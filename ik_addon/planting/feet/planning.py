@@ -13,7 +13,7 @@ from .curves import above, eased, frames_in, smooth
 from .finding import contacts_of
 from .loops import cycles_around, in_cycles, own_frames, unrolled
 from .options import BODY_TIME, REACH_TIME, STRAIGHTEST, Options
-from .paths import arcs, captured_sides, carried_over, cleared, foot_path, knees_and_poles
+from .paths import captured_sides, carried_over, cleared, foot_path, knees_and_poles, pivots_of
 
 ROUNDS = 4
 """A smooth move aside may keep a leg from its place that reached it before: once more, a few times."""
@@ -108,7 +108,7 @@ class FootPlan:
     contacts: (legs, 2, T) bool, in which frames heels and balls are locked; planned with these as given contacts, a
     clip comes out the same.
     locks: all of them, by leg, point and frame.
-    arcs: (legs, T, 2, 3), how fast ankles arrive at frames and leave them while feet roll; see paths.py.
+    pivots: (legs, T, 3), what of each foot stands from each frame to the next; see `pivots_of`.
     unreached: (T,) bool, True if some leg does not reach its ankle.
     """
 
@@ -119,7 +119,7 @@ class FootPlan:
     shifts: np.ndarray
     contacts: np.ndarray
     locks: tuple[Lock, ...]
-    arcs: np.ndarray
+    pivots: np.ndarray
     unreached: np.ndarray
 
 
@@ -167,7 +167,7 @@ def _as_they_are(anchors: Anchors) -> Anchors:
 
 def _cut(planned: FootPlan, own: slice) -> FootPlan:
     """The plan of some of the frames."""
-    legs = {name: getattr(planned, name)[:, own] for name in ("ankles", "feet", "knees", "poles", "arcs")}
+    legs = {name: getattr(planned, name)[:, own] for name in ("ankles", "feet", "knees", "poles", "pivots")}
     return replace(
         planned,
         **legs,
@@ -198,5 +198,5 @@ def _planned(
     ankles, feet = np.array([path.ankles for path in paths]), np.array([path.feet for path in paths])
     shifts, unreached = body_shifts(clip, ankles, options)
     knees, poles = knees_and_poles(clip, captured_sides(clip, sole), clip.hips + shifts, ankles)
-    rolling = arcs(sole, anchors.locks, ankles, feet)
-    return FootPlan(ankles, feet, knees, poles, shifts, contacts, anchors.locks, rolling, unreached)
+    pivots = pivots_of(sole, anchors.locks, clip.frame_count)
+    return FootPlan(ankles, feet, knees, poles, shifts, contacts, anchors.locks, pivots, unreached)

@@ -41,10 +41,8 @@ class Space:
     def put_back(self, plan: FootPlan) -> FootPlan:
         """A plan for a clip that is `seen_from` the space, for the clip as it is."""
         points = {name: self.world(getattr(plan, name)) for name in ("ankles", "knees", "poles")}
-        ways = np.gradient(self.places, axis=0)[:, None]
-        arcs = applied(self.turns[:, None], plan.arcs) + ways
         turned = {"feet": self.turns @ plan.feet, "shifts": applied(self.turns, plan.shifts)}
-        return replace(plan, arcs=arcs, **turned, **points)
+        return replace(plan, **turned, **points)
 
 
 SLOWEST_BELT = 0.3
