@@ -16,13 +16,8 @@ from .options import (
     FLOOR_TIME,
     FOOTING,
     HEEL_BEHIND,
-    LIFT,
-    LOW,
-    LOWISH,
     POINT_FOOT,
     RADIUS,
-    RAISED,
-    RAISED_TIME,
     SAME_PLACE,
     SHORTEST_CONTACT,
     SHORTEST_GAP,
@@ -122,53 +117,24 @@ def _still_frames(clip: LegMotion, leg: int) -> np.ndarray:
     return np.argsort(restlessness, kind="stable")[: max(3, clip.frame_count // STILL_SHARE)]
 
 
-def find_contacts(clip: LegMotion, sole: HeelAndBall, options: Options) -> np.ndarray:
-    """(legs, 2, T) bool: whether the heel and the ball of each foot touch the ground.
-
-    A contact is a run of slowish and lowish frames with a slow and low one among them, as far as the point then stays
-    at its place: where it rests, or where it would be if it drifted steadily, for feet of captures skate. A contact
-    in which the foot moves farther than `options.slide` is split where it is fastest.
-    """
-    places = sole.places(clip.ankles, clip.feet) / clip.size
-    speeds = np.linalg.norm([[slope(way, clip.fps, SLOPE_TIME) for way in points] for points in places], axis=-1)
-    lows = places[..., 2].min(axis=1)
-    found = np.zeros(speeds.shape, bool)
-    for leg, points in enumerate(places):
-        floor = lowest(lows[leg], frames_in(FLOOR_TIME, clip.fps))
-        held = _held(lows, leg, speeds[leg].min(axis=0), clip.fps)
-        for point, way in enumerate(points):
-            found[leg, point] = _stays(way, way[:, 2] - floor, speeds[leg, point], LIFT[point], held, clip.fps)
-        if sole.is_point(leg):
-            found[leg, HEEL] = found[leg, BALL]
-    split_slides(found, places, options, clip.fps)
-    return found
-
-
 def find_holds(clip: LegMotion, near: np.ndarray) -> np.ndarray:
     """(limbs, T) bool: whether the end of each limb moves with what a clip is seen from, and is close to it.
 
     near: (limbs, T) bool, whether it is close.
     """
-    free = np.zeros(clip.frame_count, bool)
     found = np.zeros(near.shape, bool)
     for limb, way in enumerate(clip.ankles / clip.size):
         speed = np.linalg.norm(slope(way, clip.fps, SLOPE_TIME), axis=-1)
-        # What is far away is as what is in the air.
-        found[limb] = _stays(way, np.where(near[limb], 0.0, np.inf), speed, np.inf, free, clip.fps)
+        found[limb] = _stays(way, near[limb], speed, clip.fps)
         _split(found[limb], way, SLIDE_RANGE[0], clip.fps)
         _drop_short(found[limb], clip.fps)
     return found
 
 
-def _stays(
-    way: np.ndarray, height: np.ndarray, speed: np.ndarray, lift: float, held: np.ndarray, fps: float
-) -> np.ndarray:
-    """(T,) bool: whether a point stays at a place on the ground.
-
-    way: (T, 3). height, speed: (T,), over the floor. lift: as in `stay`. held: (T,) bool, True if it is in the air.
-    """
+def _stays(way: np.ndarray, near: np.ndarray, speed: np.ndarray, fps: float) -> np.ndarray:
+    """(T,) bool: whether a point stays at a place to which it is near. way: (T, 3). near, speed: (T,)."""
     slow, slowish = _limits(speed, fps)
-    strong, weak = (speed < slow) & (height < LOW), (speed < slowish) & (height < LOWISH)
+    strong, weak = near & (speed < slow), near & (speed < slowish)
     apart = 1 + frames_in(SPLIT_TIME / 2.0, fps)
     contact = np.zeros(len(way), bool)
     todo = runs(weak)
@@ -176,8 +142,8 @@ def _stays(
         first, last = todo.pop()
         cores = first + np.flatnonzero(strong[first : max(first, last + 1)])
         if len(cores):
-            start, end = stay(way, lift, (first, last), (cores[0], cores[-1]), fps)
-            contact[start : end + 1] |= not held[start : end + 1].all()
+            start, end = stay(way, np.inf, (first, last), (cores[0], cores[-1]), fps)
+            contact[start : end + 1] = True
             # The rest of the run may have contacts of its own: a foot that shuffles is slow all the time.
             todo += [(first, start - 1 - apart), (end + 1 + apart, last)]
     _fill_gaps(contact, way, fps)
@@ -190,23 +156,6 @@ def _limits(speed: np.ndarray, fps: float) -> tuple[np.ndarray, np.ndarray]:
     slow = np.minimum(slowest + SLOW_SHARE * (fastest - slowest), FASTEST_STAND)
     slowish = np.minimum(slowest + SLOWISH_SHARE * (fastest - slowest), 1.5 * FASTEST_STAND)
     return np.maximum(slow, SLOW), np.maximum(slowish, SLOWISH)
-
-
-def _held(lows: np.ndarray, leg: int, speed: np.ndarray, fps: float) -> np.ndarray:
-    """(T,) bool: whether a foot is held in the air, higher than another one and than itself before and after.
-
-    lows: (legs, T), heights of feet. speed: (T,), of this one. No foot in the air is as still as one that stands,
-    such as on a step.
-    """
-    reach = frames_in(RAISED_TIME, fps)
-    own = lows[leg]
-    before, after = lowest(own, reach, ahead=0), lowest(own, 0, ahead=reach)
-    others = np.delete(lows, leg, axis=0)
-    lowest_other = others.min(axis=0) if len(others) else own
-    raised = own - np.maximum(lowest_other, np.maximum(before, after)) > RAISED
-    for first, last in runs(raised):
-        raised[first : last + 1] = np.median(speed[first : last + 1]) > SLOW / 4.0
-    return raised
 
 
 def stay(way: np.ndarray, lift: float, run: tuple[int, int], core: tuple[int, int], fps: float) -> tuple[int, int]:

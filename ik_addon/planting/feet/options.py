@@ -120,14 +120,10 @@ SLOWEST_TIME, FASTEST_TIME = 0.2, 0.7
 
 FLOOR_TIME = 0.4
 """The lowest place of a foot within this time is its floor: floors of captures are uneven, and drift."""
-LOW, LOWISH = 0.06, 0.08
-"""Heights over the floor up to which a slow and a slowish point may touch."""
+LOW = 0.06
+"""Height over the floor up to which a point may touch."""
 LIFT = (0.025, 0.035)
 """Heights of heel and ball over their own resting height from which on they have left the ground."""
-RAISED = 0.15
-"""A foot that is higher than another one, and than itself before and after, is held in the air."""
-RAISED_TIME = 4.0
-"""How far to look for lower places before and after."""
 
 # From frames to contacts
 
