@@ -79,6 +79,24 @@ def here(*arguments: object, cwd: Path) -> None:
 PLACES = {"--output", "--output-dir", "--report"}
 
 
+def test_a_clip_whose_feet_stand_already_is_left_alone_and_its_file_is_written(folder, capsys):
+    run = ["plant", folder / "walk.bvh", "--output", folder / "once.bvh", "--report", folder / "r.json"]
+    assert command_line.run(list(map(str, run))) == 0
+    planted_once = joints_of(armature())
+    run = ["plant", folder / "once.bvh", "--output", folder / "twice.bvh", "--report", folder / "r.json"]
+    capsys.readouterr()
+    assert command_line.run(list(map(str, run))) == 0
+    assert "its feet stand already" in capsys.readouterr().err
+    [entry] = json.loads((folder / "r.json").read_text())["files"]
+    assert entry["error"] is None and "its feet stand already" in entry["left_out"]
+    formats.open_file(folder / "twice.bvh")
+    again = joints_of(armature())
+    assert max(np.abs(again[name] - places).max() for name, places in planted_once.items()) < 1e-3 * LEG
+    # Who wants it planted has it planted.
+    assert command_line.run([*map(str, run), "--anyway"]) == 0
+    assert json.loads((folder / "r.json").read_text())["files"][0].get("left_out") is None
+
+
 @pytest.mark.parametrize("run", [here, pytest.param(ran, marks=pytest.mark.deep)])
 @pytest.mark.slow
 def test_a_capture_comes_back_planted_in_each_format(folder, run):

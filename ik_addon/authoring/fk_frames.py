@@ -65,7 +65,7 @@ def checked_controls(
 
 
 def stepped(
-    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: range | None
+    context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], frames: Sequence[float] | None
 ) -> Generator[tuple[tuple[int, int], SceneReader], None, None]:
     """The scene at each frame, before chains are solved there, with the step that this is; without frames, as it
     stands.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import bpy
-from mathutils import Matrix, Quaternion
+from mathutils import Matrix, Quaternion, Vector
 
 from .. import messages
 from ..rig.blender.animation import drivers_of
@@ -125,6 +125,16 @@ class Placer:
                 rotation = _mirrored(quaternion_of(raw_values(owner, mode), mode), mirrors)
                 _put_raw(owner, mode, raw_of(rotation, mode, before))
         return tuple(raw_values(owner, mode) for mode in control.modes)
+
+    def world_with(self, control: Control, channels: dict[str, Raw]) -> Matrix:
+        """Where a control would be with these numbers in its channels, by their modes, and its own in the others."""
+        raws = control.channels | channels
+        mode = next(mode for mode in raws if mode not in (LOCATION, SCALE))
+        basis = Matrix.LocRotScale(Vector(raws[LOCATION]), quaternion_of(raws[mode], mode), Vector(raws[SCALE]))
+        if not control.bone:
+            return self._to_basis(control).inverted_safe() @ basis
+        reader = self.scene.armature(control.ob)
+        return reader.world @ pose_matrix(control.owner.bone, basis, reader.parent_pose(reader.tip(control.bone)))
 
     def _to_basis(self, control: Control) -> Matrix:
         """From the world to what the channels of an object make."""

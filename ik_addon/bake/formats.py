@@ -20,6 +20,7 @@ from ..rig.blender.animation import fcurve_collections
 from ..rig.blender.clips import motion_of
 from ..rig.blender.rotations import rotation_in
 from .collecting import beginning
+from .file_clips import bystanders_apart, hold_unkeyed
 from .saving import save_blend, save_files
 
 _GLB = b"glTF"
@@ -324,6 +325,7 @@ def open_file(file: Path) -> bool:
     except RuntimeError as error:
         undecoded = unknown_compression(file) if own.addon == _GLTF else None
         raise OSError(undecoded or messages.NOT_IMPORTED(reason=_last_line(error))) from error
+    hold_unkeyed()
     scene = bpy.context.scene
     frames = motion_of(scene.objects)
     if frames is not None:
@@ -347,6 +349,7 @@ def write_file(path: Path, compressed: bool, frames: range, optimized: bool = Fa
         save_blend(path, compressed)
         return
     _check_addon(own)
+    bystanders_apart()
 
     def write(place: Path) -> None:
         written_suffixes.add(path.suffix.lower())

@@ -22,8 +22,8 @@ Steps = Generator[tuple[int, int], None, Result]
 Progress = Callable[[int, int], object]
 """Is told of each step."""
 
-GoTo = Callable[[int], bpy.types.Depsgraph]
-"""Goes to a frame and gives what was evaluated there."""
+GoTo = Callable[[float], bpy.types.Depsgraph]
+"""Goes to a frame, or between two, and gives what was evaluated there."""
 
 
 def part_of(steps: Steps[Result], number: int, count: int) -> Steps[Result]:
@@ -85,8 +85,8 @@ def stepping(context: bpy.types.Context) -> Iterator[GoTo]:
     scene = context.scene
     with frame_kept(scene), live.paused():
 
-        def go_to(frame: int) -> bpy.types.Depsgraph:
-            scene.frame_set(frame)
+        def go_to(frame: float) -> bpy.types.Depsgraph:
+            scene.frame_set(int(frame // 1), subframe=frame % 1.0)
             return context.evaluated_depsgraph_get()
 
         yield go_to
@@ -111,8 +111,8 @@ def stepping_apart(context: bpy.types.Context, objects: Iterable[bpy.types.Objec
             scene.collection.objects.link(ob)
         layer = scene.view_layers[0]
 
-        def go_to(frame: int) -> bpy.types.Depsgraph:
-            scene.frame_set(frame)
+        def go_to(frame: float) -> bpy.types.Depsgraph:
+            scene.frame_set(int(frame // 1), subframe=frame % 1.0)
             return layer.depsgraph  # pyright: ignore[reportReturnType]
 
         with live.paused():

@@ -151,7 +151,7 @@ def plan_match(clip: LegMotion, match: Match, body: bool) -> FootPlan:
         contacts=np.zeros((clip.leg_count, 2, clip.frame_count), bool),
         locks=(),
         # Between frames controls go straight.
-        arcs=np.full((clip.leg_count, clip.frame_count, 2, 3), np.nan),
+        pivots=np.full((clip.leg_count, clip.frame_count, 3), np.nan),
         unreached=np.zeros(clip.frame_count, bool),
     )
 

@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ik_addon.planting.feet import contacts_of
 from ik_addon.planting.feet.clip import UP
-from ik_addon.planting.feet.contacts import find_contacts, sole_of
+from ik_addon.planting.feet.contacts import sole_of
 from ik_addon.planting.feet.curves import runs
 from ik_addon.planting.feet.options import Options
+from ik_addon.planting.feet.treadmill import stands_on
 
 from . import clips
 from .labels import CMU_LABELED, cmu_labels
@@ -19,7 +21,7 @@ SPOILED = [(1.1, 0), (0.9, 0), (1.1, 1), (0.9, 1)]
 
 
 def found_in(clip, **options):
-    return find_contacts(clip, sole_of(clip), Options(**options))
+    return contacts_of(clip, options=Options(**options)).touching
 
 
 @pytest.mark.parametrize("fps", RATES)
@@ -97,24 +99,8 @@ def test_a_foot_held_still_in_the_air_does_not_touch():
 def test_a_contact_farther_than_the_allowed_slide_is_two():
     clip, _ = clips.walk(60)
     skating = clips.retargeted(clip, 0.8)
-    few, many = found_in(skating, slide=1.0), found_in(skating, slide=0.05)
+    few, many = (stands_on(skating, Options(slide=slide))[1] for slide in (1.0, 0.05))
     assert lock_count(many) >= lock_count(few) + 4
-
-
-def test_a_foot_that_shuffles_to_another_place_stands_at_both():
-    """All the way it is slow, so the two places are one run of slow frames."""
-    clip, _ = clips.walk(60)
-    count = clip.frame_count
-    way = np.interp(np.arange(count), (0, 100, 130, 230, 244, 300, 320, count), (0, 0, 0.3, 0.3, 0.8, 0.8, 2.0, 2.0))
-    ankles = np.zeros((1, count, 3))
-    ankles[0, :, 0] = way
-    ankles[0, :, 2] = 0.08 + np.interp(np.arange(count), (0, 100, 130, count), (0, 0, 0.05, 0.05))
-    feet = np.broadcast_to(np.eye(3), (1, count, 3, 3))
-    parts = {name: getattr(clip, name)[:1] for name in ("lengths", "knees")}
-    shuffling = replace(clip, hips=ankles + UP, ankles=ankles, balls=ankles + clips.BALL, feet=feet, **parts)
-    found = found_in(shuffling)[0, 1]
-    assert all(found[frame] for frame in (50, 180, 270, 345))
-    assert not any(found[frame] for frame in (237, 310))
 
 
 def test_a_point_that_slides_on_at_once_did_not_stand_in_a_fleeting_contact():

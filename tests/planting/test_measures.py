@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ik_addon.planting.feet import measures
 from ik_addon.planting.feet.clip import LegMotion, turns_by
 from ik_addon.planting.feet.contacts import HeelAndBall, sole_of
+from ik_addon.planting.feet.curves import extent
 from ik_addon.planting.feet.measures import distances, knee_pops, measured, worst_contact
 
 from . import clips
@@ -55,7 +56,7 @@ def test_each_figure_has_its_name():
 def test_a_slide_is_the_largest_distance_between_two_frames_of_a_contact(places):
     way = np.array(places)
     apart = max(float(np.linalg.norm(a - b)) for a in way for b in way)
-    assert measures._extent(way) == pytest.approx(apart)
+    assert extent(way) == pytest.approx(apart)
 
 
 def test_slides_are_those_of_each_contact_alone():

@@ -7,7 +7,7 @@ import numpy as np
 from .clip import LegMotion
 from .contacts import BALL, HEEL, Ground, HeelAndBall, flat_foot, on_ground, pivoted, under, way_to_footing
 from .curves import frames_in, runs
-from .options import SETTLE_RADIUS, SETTLE_TIME, SHORTEST_GAP
+from .options import EXACT, SETTLE_RADIUS, SETTLE_TIME, SHORTEST_GAP
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,26 @@ class Anchors:
 
 
 def settled(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.ndarray:
-    """Contacts (legs, 2, T) without the frames at either end in which the captured point has not come to rest."""
+    """Contacts (legs, 2, T) without the frames at either end in which the captured point has not come to rest.
+
+    A point that stands exactly, such as one that was planted, is in contact as long as it does.
+    """
     result = contacts.copy()
     places = sole.places(clip.ankles, clip.feet)
     for leg, point in np.ndindex(contacts.shape[:2]):
+        way, own = places[leg, point], result[leg, point]
+        moves = np.linalg.norm(np.diff(way, axis=0), axis=1) > EXACT * clip.size
+        exact = [(first, last + 1) for first, last in runs(~moves)]
         for first, last in runs(contacts[leg, point]):
-            before, after = _unsettled(places[leg, point, first : last + 1], clip)
-            result[leg, point, first : first + before * (first > 0)] = False
-            result[leg, point, last + 1 - after * (last < clip.frame_count - 1) : last + 1] = False
+            stands = [run for run in exact if run[0] <= last and first <= run[1]]
+            if 2 * sum(min(last, end) - max(first, start) + 1 for start, end in stands) > last - first:
+                own[first : last + 1] = False
+                for start, end in stands:
+                    own[start : end + 1] = True
+                continue
+            before, after = _unsettled(way[first : last + 1], clip)
+            own[first : first + before * (first > 0)] = False
+            own[last + 1 - after * (last < clip.frame_count - 1) : last + 1] = False
     return result
 
 
@@ -65,7 +77,7 @@ def _unsettled(way: np.ndarray, clip: LegMotion) -> tuple[int, int]:
     if most < 1:
         return 0, 0
     middle = slice(quarter, count - quarter)
-    rest = np.median(way[middle], axis=0)
+    rest = way[middle].mean(axis=0)
     times = np.arange(count) - (count - 1) / 2.0
     drift = times[middle] @ (way[middle] - rest) / max(times[middle] @ times[middle], 1e-9)
     at_rest = np.linalg.norm(way - rest - times[:, None] * drift, axis=1) <= SETTLE_RADIUS * clip.size

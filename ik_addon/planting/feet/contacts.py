@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from .clip import UP, LegMotion, across, applied, directions, mean_turn, turns_between
-from .curves import frames_in, highest, lowest, runs, slope, smooth
+from .curves import extent, frames_in, highest, lowest, runs, slope, smooth
 from .options import (
     BEHIND,
     EDGE,
@@ -16,13 +16,8 @@ from .options import (
     FLOOR_TIME,
     FOOTING,
     HEEL_BEHIND,
-    LIFT,
-    LOW,
-    LOWISH,
     POINT_FOOT,
     RADIUS,
-    RAISED,
-    RAISED_TIME,
     SAME_PLACE,
     SHORTEST_CONTACT,
     SHORTEST_GAP,
@@ -122,57 +117,24 @@ def _still_frames(clip: LegMotion, leg: int) -> np.ndarray:
     return np.argsort(restlessness, kind="stable")[: max(3, clip.frame_count // STILL_SHARE)]
 
 
-def find_contacts(clip: LegMotion, sole: HeelAndBall, options: Options) -> np.ndarray:
-    """(legs, 2, T) bool: whether the heel and the ball of each foot touch the ground.
-
-    A contact is a run of slowish and lowish frames with a slow and low one among them, as far as the point then stays
-    at its place: where it rests, or where it would be if it drifted steadily, for feet of captures skate. A contact
-    in which the foot moves farther than `options.slide` is split where it is fastest.
-    """
-    places = sole.places(clip.ankles, clip.feet) / clip.size
-    speeds = np.linalg.norm([[slope(way, clip.fps, SLOPE_TIME) for way in points] for points in places], axis=-1)
-    lows = places[..., 2].min(axis=1)
-    found = np.zeros(speeds.shape, bool)
-    for leg, points in enumerate(places):
-        floor = lowest(lows[leg], frames_in(FLOOR_TIME, clip.fps))
-        held = _held(lows, leg, speeds[leg].min(axis=0), clip.fps)
-        for point, way in enumerate(points):
-            found[leg, point] = _stays(way, way[:, 2] - floor, speeds[leg, point], LIFT[point], held, clip.fps)
-        if sole.is_point(leg):
-            found[leg, HEEL] = found[leg, BALL]
-    slide = options.slide or slide_of(places, found)
-    for leg, points in enumerate(places):
-        for point, way in enumerate(points):
-            split_slides(found[leg, point], way, speeds[leg, point], slide, clip.fps)
-            drop_short(found[leg, point], clip.fps)
-    return found
-
-
 def find_holds(clip: LegMotion, near: np.ndarray) -> np.ndarray:
     """(limbs, T) bool: whether the end of each limb moves with what a clip is seen from, and is close to it.
 
     near: (limbs, T) bool, whether it is close.
     """
-    free = np.zeros(clip.frame_count, bool)
     found = np.zeros(near.shape, bool)
     for limb, way in enumerate(clip.ankles / clip.size):
         speed = np.linalg.norm(slope(way, clip.fps, SLOPE_TIME), axis=-1)
-        # What is far away is as what is in the air.
-        found[limb] = _stays(way, np.where(near[limb], 0.0, np.inf), speed, np.inf, free, clip.fps)
-        split_slides(found[limb], way, speed, SLIDE_RANGE[0], clip.fps)
-        drop_short(found[limb], clip.fps)
+        found[limb] = _stays(way, near[limb], speed, clip.fps)
+        _split(found[limb], way, SLIDE_RANGE[0], clip.fps)
+        _drop_short(found[limb], clip.fps)
     return found
 
 
-def _stays(
-    way: np.ndarray, height: np.ndarray, speed: np.ndarray, lift: float, held: np.ndarray, fps: float
-) -> np.ndarray:
-    """(T,) bool: whether a point stays at a place on the ground.
-
-    way: (T, 3). height, speed: (T,), over the floor. lift: as in `stay`. held: (T,) bool, True if it is in the air.
-    """
+def _stays(way: np.ndarray, near: np.ndarray, speed: np.ndarray, fps: float) -> np.ndarray:
+    """(T,) bool: whether a point stays at a place to which it is near. way: (T, 3). near, speed: (T,)."""
     slow, slowish = _limits(speed, fps)
-    strong, weak = (speed < slow) & (height < LOW), (speed < slowish) & (height < LOWISH)
+    strong, weak = near & (speed < slow), near & (speed < slowish)
     apart = 1 + frames_in(SPLIT_TIME / 2.0, fps)
     contact = np.zeros(len(way), bool)
     todo = runs(weak)
@@ -180,8 +142,8 @@ def _stays(
         first, last = todo.pop()
         cores = first + np.flatnonzero(strong[first : max(first, last + 1)])
         if len(cores):
-            start, end = stay(way, lift, (first, last), (cores[0], cores[-1]), fps)
-            contact[start : end + 1] |= not held[start : end + 1].all()
+            start, end = stay(way, np.inf, (first, last), (cores[0], cores[-1]), fps)
+            contact[start : end + 1] = True
             # The rest of the run may have contacts of its own: a foot that shuffles is slow all the time.
             todo += [(first, start - 1 - apart), (end + 1 + apart, last)]
     _fill_gaps(contact, way, fps)
@@ -194,23 +156,6 @@ def _limits(speed: np.ndarray, fps: float) -> tuple[np.ndarray, np.ndarray]:
     slow = np.minimum(slowest + SLOW_SHARE * (fastest - slowest), FASTEST_STAND)
     slowish = np.minimum(slowest + SLOWISH_SHARE * (fastest - slowest), 1.5 * FASTEST_STAND)
     return np.maximum(slow, SLOW), np.maximum(slowish, SLOWISH)
-
-
-def _held(lows: np.ndarray, leg: int, speed: np.ndarray, fps: float) -> np.ndarray:
-    """(T,) bool: whether a foot is held in the air, higher than another one and than itself before and after.
-
-    lows: (legs, T), heights of feet. speed: (T,), of this one. No foot in the air is as still as one that stands,
-    such as on a step.
-    """
-    reach = frames_in(RAISED_TIME, fps)
-    own = lows[leg]
-    before, after = lowest(own, reach, ahead=0), lowest(own, 0, ahead=reach)
-    others = np.delete(lows, leg, axis=0)
-    lowest_other = others.min(axis=0) if len(others) else own
-    raised = own - np.maximum(lowest_other, np.maximum(before, after)) > RAISED
-    for first, last in runs(raised):
-        raised[first : last + 1] = np.median(speed[first : last + 1]) > SLOW / 4.0
-    return raised
 
 
 def stay(way: np.ndarray, lift: float, run: tuple[int, int], core: tuple[int, int], fps: float) -> tuple[int, int]:
@@ -256,35 +201,47 @@ def _fill_gaps(contact: np.ndarray, way: np.ndarray, fps: float) -> None:
                 contact[first : last + 1] = False
 
 
-def slide_of(places: np.ndarray, found: np.ndarray) -> float:
-    """The automatic limit of slide: what is usual in this clip, several times."""
-    slides = [
-        np.linalg.norm(np.ptp(way[first : last + 1, :2], axis=0))
-        for points, contacts in zip(places, found, strict=True)
-        for way, contact in zip(points, contacts, strict=True)
-        for first, last in runs(contact)
+def split_slides(contacts: np.ndarray, places: np.ndarray, options: Options, fps: float) -> None:
+    """Split contacts (legs, 2, T) in which a point moves farther than it may slide, and drop those that are too short.
+
+    places: (legs, 2, T, 3), leg lengths. How far it may is what is usual in this clip, several times, if it is not set.
+    """
+    pairs = [
+        (way, contact)
+        for ways, own in zip(places, contacts, strict=True)
+        for way, contact in zip(ways, own, strict=True)
     ]
-    return float(np.clip(SLIDES * np.median(slides), *SLIDE_RANGE)) if slides else SLIDE_RANGE[1]
+    slides = [extent(way[first : last + 1]) for way, contact in pairs for first, last in runs(contact)]
+    usual = float(np.clip(SLIDES * np.median(slides), *SLIDE_RANGE)) if slides else 0.0
+    for way, contact in pairs:
+        _split(contact, way, options.slide or usual, fps)
+        _drop_short(contact, fps)
 
 
-def split_slides(contact: np.ndarray, way: np.ndarray, speed: np.ndarray, slide: float, fps: float) -> None:
-    """Split contacts in which a point moves farther than `slide`, where it is fastest, until none does."""
-    half = frames_in(SPLIT_TIME / 2.0, fps)
+def _split(contact: np.ndarray, way: np.ndarray, slide: float, fps: float) -> None:
+    """Split a contact (T,) in which a point moves farther than `slide` where it is fastest, until it nowhere does."""
+    frames, half = np.arange(len(way)), 0.5 * SPLIT_TIME * fps
+    # Over a time, and not from frame to frame: so it is where it is at every frame rate.
+    spread = _SPREAD * half
+    before, after = (np.stack([np.interp(frames + s, frames, each) for each in way.T]) for s in (-spread, spread))
+    steps = np.linalg.norm(after - before, axis=0)
     todo = runs(contact)
     while todo:
         first, last = todo.pop()
-        inside = way[first : last + 1]
-        if last - first < 4 * half or np.linalg.norm(np.ptp(inside, axis=0)) <= slide:
+        if last - first < 4.0 * half or extent(way[first : last + 1]) <= slide:
             continue
-        margin = max(1, (last - first + 1) // 6)
-        fastest = first + margin + int(np.argmax(speed[first + margin : last + 1 - margin]))
-        contact[max(first, fastest - half) : min(last, fastest + half) + 1] = False
-        todo += [
-            (start, end) for start, end in ((first, fastest - half - 1), (fastest + half + 1, last)) if start < end
-        ]
+        margin = max(1, round((last - first) / 6.0))
+        fastest = first + margin + int(np.argmax(steps[first + margin : last + 1 - margin]))
+        gap = np.flatnonzero(np.abs(frames - fastest) <= half)
+        contact[max(first, gap[0]) : min(last, gap[-1]) + 1] = False
+        todo += [(start, end) for start, end in ((first, gap[0] - 1), (gap[-1] + 1, last)) if start < end]
 
 
-def drop_short(contact: np.ndarray, fps: float) -> None:
+_SPREAD = 0.75
+"""Part of half the time that a step takes, to either side, over which a point is how fast it is there."""
+
+
+def _drop_short(contact: np.ndarray, fps: float) -> None:
     """Drop contacts that are too short, unless the clip's ends cut them off."""
     for first, last in runs(contact):
         if (last - first + 1) / fps < SHORTEST_CONTACT and first > 0 and last < len(contact) - 1:

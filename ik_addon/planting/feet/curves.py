@@ -18,6 +18,28 @@ def runs(mask: np.ndarray) -> list[tuple[int, int]]:
     return [(int(first), int(after) - 1) for first, after in edges.reshape(-1, 2)]
 
 
+def extent(way: np.ndarray) -> float:
+    """The largest distance between two of some points (n, 3)."""
+    away = np.linalg.norm(way - way.mean(axis=0), axis=1)
+    least = np.linalg.norm(way - way[away.argmax()], axis=1).max()
+    # Two points as far apart as that are both at least so far from the mean, but for rounding.
+    outer = way[away >= 0.999 * (least - away.max())]
+    return max(float(np.linalg.norm(outer - point, axis=1).max()) for point in outer)
+
+
+def middle_of(points: np.ndarray) -> np.ndarray:
+    """The place (k,) from which points (n, k) are least far in the sum, whichever way the axes point."""
+    middle = points.mean(axis=0)
+    for _ in range(_STEPS_TO_MIDDLE):
+        weights = 1.0 / np.maximum(np.linalg.norm(points - middle, axis=1), 1e-9)
+        middle = weights @ points / weights.sum()
+    return middle
+
+
+_STEPS_TO_MIDDLE = 32
+"""Each step (E. Weiszfeld) leaves half of the way, or less."""
+
+
 def slope(values: np.ndarray, fps: float, seconds: float) -> np.ndarray:
     """How fast values change, per second: the slope of the line fitted over `seconds` to either side.
 

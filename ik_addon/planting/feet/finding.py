@@ -16,7 +16,7 @@ from pkgutil import get_data
 import numpy as np
 
 from .clip import LegMotion
-from .contacts import HeelAndBall, drop_short, find_contacts, slide_of, sole_of, split_slides, stay
+from .contacts import HeelAndBall, sole_of, split_slides, stay
 from .curves import frames_in, runs, slope
 from .features import RATE, Samples, rates, windows
 from .loops import cycles_around, own_frames, unrolled
@@ -34,8 +34,6 @@ _PROBABLE, _APART = 0.3, 0.35
 _SWITCH, _SWITCH_FAST, _PACE = 2.5, 0.8, 2.0
 """What it costs to touch down or to lift off: the logarithm of how rarely a sample does; of bodies that go over the
 ground faster than so many leg lengths a second less, for their feet touch for a shorter time, but at least so much."""
-_VETO = 0.2
-"""Probability below which no other detector finds a contact."""
 _INNER = 0.15, 0.06
 """How much of a contact at either end is not yet rest: a part of it, and at most seconds."""
 _GROW = 0.1
@@ -92,14 +90,7 @@ def _found(clip: LegMotion, sole: HeelAndBall, options: Options) -> Contacts:
     if touching.any() and np.median(speeds[touching]) < _TO_AND_FRO:
         for leg, point in np.ndindex(touching.shape[:2]):
             touching[leg, point] = _rests(touching[leg, point], places[leg, point], LIFT[point], clip.fps)
-    bare = ~touching.any(axis=(1, 2))
-    if bare.any():
-        other = find_contacts(seen, sole, options)
-        touching[bare] = (other & (probability >= _VETO))[bare]
-    slide = options.slide or slide_of(places, touching)
-    for leg, point in np.ndindex(touching.shape[:2]):
-        split_slides(touching[leg, point], places[leg, point], speeds[leg, point], slide, clip.fps)
-        drop_short(touching[leg, point], clip.fps)
+    split_slides(touching, places, options, clip.fps)
     for leg in range(clip.leg_count):
         if sole.is_point(leg):
             touching[leg, 0] = touching[leg, 1]

@@ -9,7 +9,7 @@ from .anchors import Anchors, Flat, Lock
 from .clip import LegMotion, mean_turn
 from .contacts import BALL, HeelAndBall, point_soles
 from .options import Options
-from .paths import captured_sides, foot_path, knees_and_poles
+from .paths import captured_sides, foot_path, knees_and_poles, pivots_of
 from .planning import FootPlan
 from .treadmill import Space
 
@@ -72,8 +72,7 @@ def plan_holds(clip: LegMotion, holds: Sequence[Hold], options: Options) -> Foot
         shifts=np.zeros((count, 3)),
         contacts=contacts,
         locks=anchors.locks,
-        # Between frames controls go straight.
-        arcs=np.full((clip.leg_count, count, 2, 3), np.nan),
+        pivots=pivots_of(sole, anchors.locks, count),
         unreached=np.zeros(count, bool),
     )
 

@@ -55,6 +55,16 @@ def worse_by(
     return [each for each, most in found if each.after > limits.get(each.figure, most)]
 
 
+def stands_already(clip: LegMotion, plan: FootPlan, sole: HeelAndBall) -> float | None:
+    """How far feet slide at most, leg lengths, in a clip that a plan would hardly change; None: it would."""
+    changes = distances(with_plan(clip, plan), clip)
+    slide = max(leg["slide"] for leg in measured(clip, sole, plan.contacts))
+    return slide if max(slide, *(max(each.values()) for each in changes)) <= HARDLY else None
+
+
+HARDLY = 1e-3
+"""Part of a leg by which nobody sees that a foot or the body is elsewhere."""
+
 JUDGED = ("slide", "knee_speed", "loop", "sunken", "body")
 _ON_ANY_GROUND = ("slide", "knee_speed", "loop")
 """Figures that are judged, and those of them whatever the ground is."""

@@ -6,10 +6,9 @@ import numpy as np
 
 from .clip import LegMotion
 
-_CLOSED = 1.05
-"""A clip is a loop if its ends are no farther apart than this many of its longest steps from frame to frame,"""
-_TWICE = 0.5
-"""and its last frame is the first one once more, if by so many of the steps beside the ends."""
+_CLOSED = 0.6
+"""A clip is a loop if the step from its last frame to its first one, or none if these are one, differs by no more than
+so many of the longest steps beside them from what these lead to expect."""
 _STILL = 1e-3
 """Leg lengths that ends of a clip may be apart in which hardly anything moves."""
 _AROUND = 2.0
@@ -23,12 +22,13 @@ def period_of(clip: LegMotion) -> int:
         return 0
     way = clip.hips.mean(axis=0) * (1.0, 1.0, 0.0)
     points = np.concatenate([getattr(clip, name) for name in _POINTS]) - way
-    steps = np.linalg.norm(np.diff(points, axis=1), axis=-1)
-    apart = np.linalg.norm(points[:, -1] - points[:, 0], axis=-1).max()
-    if apart > _CLOSED * steps.max() + _STILL * clip.size:
+    beside = points[:, [1, -1]] - points[:, [0, -2]]
+    over = points[:, 0] - points[:, -1]
+    most = _CLOSED * np.linalg.norm(beside, axis=-1).max() + _STILL * clip.size
+    once_more, next_one = (np.linalg.norm(over - step, axis=-1).max() for step in (0.0, beside.mean(axis=1)))
+    if min(once_more, next_one) > most:
         return 0
-    beside = steps[:, [0, -1]].max()
-    return clip.frame_count - 1 if apart <= _TWICE * beside + _STILL * clip.size else clip.frame_count
+    return clip.frame_count - 1 if once_more <= next_one else clip.frame_count
 
 
 def cycles_around(clip: LegMotion) -> int:

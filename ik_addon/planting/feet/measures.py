@@ -7,7 +7,7 @@ import numpy as np
 
 from .clip import LegMotion
 from .contacts import BALL, HEEL, Ground, HeelAndBall, under
-from .curves import frames_in, runs, slope
+from .curves import extent, frames_in, runs, slope
 from .options import LOW, SLOPE_TIME
 
 SKATING = 0.24
@@ -69,7 +69,7 @@ def worst_contact(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> l
     found = []
     for leg in range(clip.leg_count):
         slides = [
-            (_extent(places[leg, point, first : last + 1]), first, last) for point, first, last in _locks(contacts[leg])
+            (extent(places[leg, point, first : last + 1]), first, last) for point, first, last in _locks(contacts[leg])
         ]
         found.append(max(slides)[1:] if slides else None)
     return found
@@ -114,7 +114,7 @@ def _of_leg(clip: LegMotion, leg: int, ways: np.ndarray, floors: np.ndarray, con
     bends = _bends(clip, leg)
     bending = slope(bends, clip.fps, SLOPE_TIME)
     return {
-        "slide": max((_extent(ways[point, first : last + 1]) for point, first, last in _locks(contacts)), default=0.0),
+        "slide": max((extent(ways[point, first : last + 1]) for point, first, last in _locks(contacts)), default=0.0),
         "skating": float(((over[BALL] < LOW) & (speeds[BALL] > SKATING)).mean()),
         "skating_speed": float(speeds[_inside(contacts, frames_in(SLOPE_TIME, clip.fps))].max(initial=0.0)),
         "floating": float(np.maximum(lowest[stands], 0.0).mean()) if stands.any() else 0.0,
@@ -136,15 +136,6 @@ def _inside(contacts: np.ndarray, half: int) -> np.ndarray:
     for point, first, last in _locks(contacts):
         inside[point, first + half : last + 1 - half] = True
     return inside
-
-
-def _extent(way: np.ndarray) -> float:
-    """The largest distance between two of some points (n, 3)."""
-    away = np.linalg.norm(way - way.mean(axis=0), axis=1)
-    least = np.linalg.norm(way - way[away.argmax()], axis=1).max()
-    # Two points as far apart as that are both at least so far from the mean, but for rounding.
-    outer = way[away >= 0.999 * (least - away.max())]
-    return max(float(np.linalg.norm(outer - point, axis=1).max()) for point in outer)
 
 
 def _bends(clip: LegMotion, leg: int) -> np.ndarray:

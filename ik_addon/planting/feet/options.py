@@ -120,14 +120,10 @@ SLOWEST_TIME, FASTEST_TIME = 0.2, 0.7
 
 FLOOR_TIME = 0.4
 """The lowest place of a foot within this time is its floor: floors of captures are uneven, and drift."""
-LOW, LOWISH = 0.06, 0.08
-"""Heights over the floor up to which a slow and a slowish point may touch."""
+LOW = 0.06
+"""Height over the floor up to which a point may touch."""
 LIFT = (0.025, 0.035)
 """Heights of heel and ball over their own resting height from which on they have left the ground."""
-RAISED = 0.15
-"""A foot that is higher than another one, and than itself before and after, is held in the air."""
-RAISED_TIME = 4.0
-"""How far to look for lower places before and after."""
 
 # From frames to contacts
 
@@ -153,6 +149,9 @@ SETTLE_TIME = 0.06
 """A lock begins and ends up to so much later and earlier than the contact, where the foot has not arrived yet."""
 SETTLE_RADIUS = 0.01
 """Distance from the resting place at which it has arrived. Locked before, the leg reaches ahead and the knee pops."""
+
+EXACT = 2e-5
+"""A point that moves less from frame to frame stands exactly, but for single precision."""
 
 # Ground
 

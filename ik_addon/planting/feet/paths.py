@@ -1,5 +1,6 @@
 """The paths of feet: exact in every lock, smooth between them, rolling on heel and ball, never below the ground."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -8,7 +9,7 @@ import numpy as np
 from .anchors import Anchors, Flat, Lock
 from .clip import UP, LegMotion, across, applied, directions, same_way, turns_between, turns_by, vectors_of
 from .contacts import BALL, HEEL, Ground, HeelAndBall, turns_to_heights, under
-from .curves import above, bridged, eased, frames_in, no_steeper, runs, slope, smooth
+from .curves import above, bridged, eased, frames_in, no_steeper, runs, smooth
 from .options import (
     BODY_TIME,
     CLEARANCE_TIME,
@@ -91,22 +92,16 @@ def _placed(
     """The pivots (T, 3) of a foot, and their places (T, 3): those of its locks, and what leads from one to the next."""
     count = clip.frame_count
     places, pivots, known = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count, bool)
-    carried = np.zeros((count, 3))
     for lock in locks:
         span = slice(lock.first, lock.last + 1)
         places[span], pivots[span], known[span] = lock.place, sole.points[leg, lock.point], True
-        if lock.place.ndim == 2:
-            carried[span] = slope(lock.place, clip.fps, SLOPE_TIME)
     pivots = _wandering(pivots, known)
     captured = clip.ankles[leg] + applied(clip.feet[leg], pivots)
-    # At the end of a lock the correction changes as fast as the lock moves away from the captured pivot.
-    turning = slope(clip.feet[leg], clip.fps, SLOPE_TIME)
-    speeds = carried - slope(clip.ankles[leg], clip.fps, SLOPE_TIME) - applied(turning, pivots)
+    # At the end of a lock the correction goes on as it changed in it: where a capture stands, there is none.
+    slopes = _slopes_inside(places - captured, known, clip.fps)
     fastest = options.added_speed * clip.size
-    speeds *= np.minimum(1.0, fastest / np.maximum(np.linalg.norm(speeds, axis=1, keepdims=True), TINY))
-    corrections = bridged(
-        places - captured, known, speeds / clip.fps, lambda end: _fade(end, fastest, clip.fps, options)
-    )
+    slopes *= np.minimum(1.0, fastest / clip.fps / np.maximum(np.linalg.norm(slopes, axis=1, keepdims=True), TINY))
+    corrections = bridged(places - captured, known, slopes, lambda end: _fade(end, fastest, clip.fps, options))
     return pivots, np.where(known[:, None], places, captured + corrections)
 
 
@@ -124,10 +119,12 @@ def _slopes_inside(values: np.ndarray, known: np.ndarray, fps: float) -> np.ndar
     """(T, 3): the slopes of values at the ends of known runs, per frame, as far as the runs show them."""
     slopes = np.zeros_like(values)
     for first, last in runs(known):
-        reach = min(max(1, round(SLOPE_TIME * fps)), last - first)
-        if reach:
-            slopes[first] = (values[first + reach] - values[first]) / reach
-            slopes[last] = (values[last] - values[last - reach]) / reach
+        half = min(frames_in(0.5 * SLOPE_TIME, fps), (last - first) // 2)
+        if half:
+            for end, way in ((first, half), (last, -half)):
+                near, far = values[end + way] - values[end], values[end + 2 * way] - values[end]
+                # The parabola through three values: a line would lag behind what gets faster.
+                slopes[end] = (2.0 * near - 0.5 * far) / way
     return slopes
 
 
@@ -136,26 +133,15 @@ def _fade(value: np.ndarray, speed: float, fps: float, options: Options) -> int:
     return max(1, ceil(max(options.blend, PEAK * float(np.linalg.norm(value)) / speed) * fps))
 
 
-def arcs(sole: HeelAndBall, locks: tuple[Lock, ...], ankles: np.ndarray, feet: np.ndarray) -> np.ndarray:
-    """(legs, T, 2, 3): how far an ankle would go in one frame as fast as it arrives at each frame, and as it leaves it.
+def pivots_of(sole: HeelAndBall, locks: Iterable[Lock], count: int) -> np.ndarray:
+    """(legs, T, 3): the point of each foot, from the ankle in its own space, that stands from each frame to the next.
 
-    NaN where no point of the foot stands from that frame to the next one, or from the last, and where the foot does not
-    turn meanwhile. Each turn is steady from one frame to the next, as keys of rotations are. ankles, feet: (legs, T, 3)
-    and (legs, T, 3, 3), as planned.
+    NaN where none does.
     """
-    found = np.full((*ankles.shape[:2], 2, 3), np.nan)
+    found = np.full((len(sole.points), count, 3), np.nan)
     for lock in locks:
-        leg, here, there = lock.leg, slice(lock.first, lock.last), slice(lock.first + 1, lock.last + 1)
-        turns = vectors_of(feet[leg, there] @ feet[leg, here].swapaxes(1, 2))
-        arms = -applied(feet[leg, lock.first : lock.last + 1], sole.points[leg, lock.point])
-        rolls = (np.linalg.norm(turns, axis=1) > STILL)[:, None]
-        found[leg, here, 1] = np.where(rolls, np.cross(turns, arms[:-1]), found[leg, here, 1])
-        found[leg, there, 0] = np.where(rolls, np.cross(turns, arms[1:]), found[leg, there, 0])
+        found[lock.leg, lock.first : lock.last] = sole.points[lock.leg, lock.point]
     return found
-
-
-STILL = 1e-4
-"""Angle in radians below which a foot does not turn: its arc is 1e-9 of it off its chord."""
 
 
 def knees_and_poles(

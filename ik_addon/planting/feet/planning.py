@@ -7,18 +7,25 @@ import numpy as np
 
 from ...solvers.carrier import lowering, nearest_shift
 from .anchors import Anchors, Lock, anchors_of, joined, same_places, settled, within
-from .clip import UP, LegMotion
+from .clip import UP, LegMotion, directions
 from .contacts import Ground, HeelAndBall, sole_of, under
-from .curves import above, eased, frames_in, smooth
+from .curves import above, eased, frames_in, highest, smooth
 from .finding import contacts_of
 from .loops import cycles_around, in_cycles, own_frames, unrolled
 from .options import BODY_TIME, REACH_TIME, STRAIGHTEST, Options
-from .paths import arcs, captured_sides, carried_over, cleared, foot_path, knees_and_poles
+from .paths import captured_sides, carried_over, cleared, foot_path, knees_and_poles, pivots_of
 
 ROUNDS = 4
 """A smooth move aside may keep a leg from its place that reached it before: once more, a few times."""
 SLACK = 1e-9
 """Part of a leg by which it may miss its limit."""
+
+JUMP_TIME = 0.03
+"""Seconds to either side over which the way of a hip is smooth without a jump."""
+JUMP = 0.001
+"""Part of a leg by which what is no jump may stray from its smooth way."""
+DAMPING = 0.3
+"""How little a body goes aside for two legs whose hips jump differently: it turned."""
 
 DETOUR, FARTHEST = 1.5, 2.0
 """Straight down is so many times as far as the nearest way if a leg points 48 and 60 degrees off: then the body begins
@@ -29,16 +36,20 @@ DEEP = 0.02
 ASIDE = np.array((1.0, 1.0, 0.0))
 
 
-def body_shifts(clip: LegMotion, ankles: np.ndarray, options: Options) -> tuple[np.ndarray, np.ndarray]:
+def body_shifts(
+    clip: LegMotion, ankles: np.ndarray, options: Options, stands: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """The moves (T, 3) of the body with which the legs reach new ankles (legs, T, 3), and where none has (T,) bool.
 
     The body follows the mean of the feet slowly, and makes way where a leg would not reach: down, or the nearest way.
     No leg gets straighter than `options.softness` or the capture at that frame. If the legs' places cannot all be
-    reached, the worst of them share what is missing.
+    reached, the worst of them share what is missing. stands: (legs, T) bool, None: no foot does.
     """
     longest, shortest = _limits(clip, options)
     half = frames_in(REACH_TIME, clip.fps)
     shifts = options.body * smooth((ankles - clip.ankles).mean(axis=0), frames_in(BODY_TIME, clip.fps))
+    if stands is not None:
+        shifts = shifts + options.body * _jumps(clip, ankles, stands)
 
     def offsets() -> np.ndarray:
         return ankles - clip.hips - shifts
@@ -65,6 +76,28 @@ def body_shifts(clip: LegMotion, ankles: np.ndarray, options: Options) -> tuple[
     shifts = shifts + nearest(_misses(offsets(), longest, shortest))
     near, far = _ends(clip)
     return shifts, _misses(offsets(), np.broadcast_to(far, longest.shape), np.broadcast_to(near, longest.shape))
+
+
+def _jumps(clip: LegMotion, ankles: np.ndarray, stands: np.ndarray) -> np.ndarray:
+    """The moves (T, 3) of the body against jumps of its captured root, with which its feet jumped.
+
+    ankles: (legs, T, 3), as planned. stands: (legs, T) bool. Feet that stand jump no more, and their knees would bend:
+    by as much as the length of a leg strays from smooth farther than captured, if so does the hip.
+    """
+    half, lines = frames_in(JUMP_TIME, clip.fps), ankles - clip.hips
+    captured, planned = (
+        np.array([own - smooth(own, half) for own in np.linalg.norm(ways, axis=2)])
+        for ways in (clip.ankles - clip.hips, lines)
+    )
+    usual = np.array([smooth(highest(np.abs(own), half), half) for own in captured])
+    lines = directions(lines)
+    hips = (np.array([smooth(own, half) - own for own in clip.hips]) * lines).sum(axis=2)
+    excess = np.minimum(np.abs(planned), np.sign(planned) * hips) - usual - JUMP * clip.size
+    excess = np.sign(planned) * np.maximum(excess, 0.0)
+    excess *= [smooth(own.astype(float), half) for own in stands]
+    lines = lines.swapaxes(0, 1)
+    both = lines @ lines.swapaxes(1, 2) + DAMPING * np.eye(clip.leg_count)
+    return (lines.swapaxes(1, 2) @ np.linalg.solve(both, excess.T[..., None]))[..., 0]
 
 
 def _covering(moves: np.ndarray, half: int) -> np.ndarray:
@@ -108,7 +141,7 @@ class FootPlan:
     contacts: (legs, 2, T) bool, in which frames heels and balls are locked; planned with these as given contacts, a
     clip comes out the same.
     locks: all of them, by leg, point and frame.
-    arcs: (legs, T, 2, 3), how fast ankles arrive at frames and leave them while feet roll; see paths.py.
+    pivots: (legs, T, 3), what of each foot stands from each frame to the next; see `pivots_of`.
     unreached: (T,) bool, True if some leg does not reach its ankle.
     """
 
@@ -119,7 +152,7 @@ class FootPlan:
     shifts: np.ndarray
     contacts: np.ndarray
     locks: tuple[Lock, ...]
-    arcs: np.ndarray
+    pivots: np.ndarray
     unreached: np.ndarray
 
 
@@ -167,7 +200,7 @@ def _as_they_are(anchors: Anchors) -> Anchors:
 
 def _cut(planned: FootPlan, own: slice) -> FootPlan:
     """The plan of some of the frames."""
-    legs = {name: getattr(planned, name)[:, own] for name in ("ankles", "feet", "knees", "poles", "arcs")}
+    legs = {name: getattr(planned, name)[:, own] for name in ("ankles", "feet", "knees", "poles", "pivots")}
     return replace(
         planned,
         **legs,
@@ -196,7 +229,7 @@ def _planned(
         cleared_paths = zip(paths, contacts, grounds, strict=True)
         paths = [cleared(clip, sole, leg, *own, options) for leg, own in enumerate(cleared_paths)]
     ankles, feet = np.array([path.ankles for path in paths]), np.array([path.feet for path in paths])
-    shifts, unreached = body_shifts(clip, ankles, options)
+    shifts, unreached = body_shifts(clip, ankles, options, contacts.any(axis=1))
     knees, poles = knees_and_poles(clip, captured_sides(clip, sole), clip.hips + shifts, ankles)
-    rolling = arcs(sole, anchors.locks, ankles, feet)
-    return FootPlan(ankles, feet, knees, poles, shifts, contacts, anchors.locks, rolling, unreached)
+    pivots = pivots_of(sole, anchors.locks, clip.frame_count)
+    return FootPlan(ankles, feet, knees, poles, shifts, contacts, anchors.locks, pivots, unreached)

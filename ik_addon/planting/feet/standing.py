@@ -6,8 +6,8 @@ import numpy as np
 
 from .clip import LegMotion
 from .contacts import BALL, HEEL, HeelAndBall
-from .curves import frames_in, lowest, runs
-from .options import FLOOR_TIME, SHORTEST_GAP
+from .curves import frames_in, lowest, runs, slope
+from .options import FLOOR_TIME, SHORTEST_GAP, SLOPE_TIME, SLOW
 
 OFF_FLOOR, ON_FLOOR, ALIKE, WITH_HIPS = 0.12, 0.06, 0.08, 0.75
 """Height over where a foot is at rest, leg lengths, above which it is in the air, if another foot is no higher than the
@@ -23,7 +23,11 @@ of insects, whose hips are always low."""
 def able_to_stand(clip: LegMotion, sole: HeelAndBall, touching: np.ndarray) -> np.ndarray:
     """Contacts (legs, 2, T) without those of feet that cannot stand."""
     found = touching & ~lies(clip) & ~in_the_air(clip, sole)[:, None, None]
+    held = held_up(clip, sole)
     for leg in range(clip.leg_count):
+        for own in found[leg]:
+            for first, last in runs(own):
+                own[first : last + 1] &= not held[leg, first : last + 1].all()
         if not sole.is_point(leg):
             for first, last in runs(found[leg].any(axis=0)):
                 _keep_first_heel(found[leg, :, first : last + 1], clip.fps)
@@ -43,6 +47,27 @@ def in_the_air(clip: LegMotion, sole: HeelAndBall) -> np.ndarray:
     one_stands = (np.abs(rises) <= ON_FLOOR).any()
     unlike = raised.any() and np.ptp(rises[raised]) > ALIKE
     return away | (raised & (one_stands or unlike))
+
+
+def held_up(clip: LegMotion, sole: HeelAndBall) -> np.ndarray:
+    """(legs, T) bool, feet held in the air, higher than another one and than themselves before and after.
+
+    None in the air is as still as one that stands, such as on a step.
+    """
+    places = sole.places(clip.ankles, clip.feet) / clip.size
+    lows, reach = places[..., 2].min(axis=1), frames_in(RAISED_TIME, clip.fps)
+    held = np.zeros(lows.shape, bool)
+    for leg, own in enumerate(lows):
+        others = np.delete(lows, leg, axis=0).min(axis=0, initial=np.inf)
+        floor = np.maximum(np.minimum(others, own), np.maximum(lowest(own, reach, 0), lowest(own, 0, reach)))
+        speed = np.linalg.norm(slope(places[leg, BALL], clip.fps, SLOPE_TIME), axis=1)
+        for first, last in runs(own - floor > RAISED):
+            held[leg, first : last + 1] = np.median(speed[first : last + 1]) > SLOW / 4.0
+    return held
+
+
+RAISED, RAISED_TIME = 0.15, 4.0
+"""Height, in leg lengths, and how far to look for lower places before and after, in seconds."""
 
 
 def why_nothing_stands(clip: LegMotion, sole: HeelAndBall) -> str:

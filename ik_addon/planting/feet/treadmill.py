@@ -6,8 +6,8 @@ import numpy as np
 
 from .anchors import settled
 from .clip import LegMotion, applied
-from .contacts import HeelAndBall, drop_short, slide_of, sole_of, split_slides
-from .curves import runs, slope
+from .contacts import HeelAndBall, sole_of, split_slides
+from .curves import middle_of, runs, slope
 from .finding import contacts_of
 from .options import FASTEST_STAND, SKATING, SLIDING, SLOPE_TIME, Options
 from .planning import FootPlan, Ground
@@ -41,10 +41,8 @@ class Space:
     def put_back(self, plan: FootPlan) -> FootPlan:
         """A plan for a clip that is `seen_from` the space, for the clip as it is."""
         points = {name: self.world(getattr(plan, name)) for name in ("ankles", "knees", "poles")}
-        ways = np.gradient(self.places, axis=0)[:, None]
-        arcs = applied(self.turns[:, None], plan.arcs) + ways
         turned = {"feet": self.turns @ plan.feet, "shifts": applied(self.turns, plan.shifts)}
-        return replace(plan, arcs=arcs, **turned, **points)
+        return replace(plan, **turned, **points)
 
 
 SLOWEST_BELT = 0.3
@@ -73,11 +71,11 @@ def belt_of(clip: LegMotion, sole: HeelAndBall, contacts: np.ndarray) -> np.ndar
     velocities = np.concatenate(own) if own else np.empty((0, 2))
     if len(velocities) < FEWEST:
         return still
-    belt = np.median(velocities, axis=0)
+    belt = middle_of(velocities)
     speed = float(np.linalg.norm(belt))
     if speed < SLOWEST_BELT * clip.size or np.linalg.norm(way_a_second(clip)) > STAYING * speed:
         return still
-    shared = [np.linalg.norm(np.median(each, axis=0) - belt) <= SHARED * speed for each in own]
+    shared = [np.linalg.norm(middle_of(each) - belt) <= SHARED * speed for each in own]
     touching = np.count_nonzero(contacts.any(axis=(1, 2)))
     near = np.linalg.norm(velocities - belt, axis=1) <= SHARED * speed
     return np.array((*belt, 0.0)) if sum(shared) > MOST * touching and near.mean() >= HALF else still
@@ -136,8 +134,5 @@ def stands_on(clip: LegMotion, options: Options, heights: Ground | None = None) 
             for first, last in runs(touching[leg, point]):
                 if np.median(speeds[leg, point, first : last + 1]) > max(FASTEST_STAND, SKATING * pace):
                     touching[leg, point, first : last + 1] = False
-    slide = options.slide or slide_of(places, touching)
-    for leg, point in np.ndindex(touching.shape[:2]):
-        split_slides(touching[leg, point], places[leg, point], speeds[leg, point], slide, clip.fps)
-        drop_short(touching[leg, point], clip.fps)
+    split_slides(touching, places, options, clip.fps)
     return ground, settled(seen, sole, touching)

@@ -19,7 +19,7 @@ from ..feet import contacts
 from ..feet.anchors import Anchors
 from ..feet.clip import LegMotion
 from ..feet.contacts import sole_of
-from ..feet.judging import worse_by
+from ..feet.judging import stands_already, worse_by
 from ..feet.options import Options
 from ..feet.planning import FootPlan, Footprints, plan
 from ..feet.standing import why_nothing_stands
@@ -45,6 +45,10 @@ class Ground:
         if self.kind == "LEVEL":
             return lambda points: np.full(len(points), self.height)
         return _of_mesh(self.ob, depsgraph) if self.kind == "OBJECT" else None
+
+
+class FeetStandError(ChainError):
+    """Planting would change nothing that is seen."""
 
 
 def _of_mesh(ob: bpy.types.Object | None, depsgraph: bpy.types.Depsgraph) -> contacts.Ground:
@@ -117,7 +121,7 @@ def planted(
             seen.append(anchors)
             return edited(anchors, tips, frames)
 
-        made = _planned(clip, ground_below, found, tips, frames, options, with_footprints)
+        made = _planned(clip, ground_below, found, tips, frames, options, with_footprints, footprints)
         placing = controls_placed(context, tips, controls, capture, made, frames)
         samples, slopes = yield from part_of(placing, 1, 3)
         body = body_keys(carrier, capture, made, frames)
@@ -194,6 +198,7 @@ def _planned(
     frames: range,
     options: Options,
     footprints: Footprints,
+    wants_footprints: bool,
 ) -> FootPlan:
     """The plan for what was captured, with the contacts that were found, or that keys tell."""
     clip, name = ground.seen_from(captured_clip), tips[0].id_data.name
@@ -204,7 +209,10 @@ def _planned(
         raise ChainError(_WHY_NOT[why_nothing_stands(clip, sole)](armature=name))
     made = plan(clip, options, contacts, ground.heights, footprints, sole)
     # Contacts that somebody keyed are wanted.
-    is_wanted = options.anyway or any(told is not None for told in keyed)
+    is_wanted = options.anyway or wants_footprints or any(told is not None for told in keyed)
+    slide = None if is_wanted else stands_already(clip, made, sole)
+    if slide is not None:
+        raise FeetStandError(messages.FEET_STAND_ALREADY(armature=name, slide=slide))
     worse = [] if is_wanted else worse_by(clip, made, sole, ground.heights is None, options.limits)
     if worse:
         words = ((_WORSE[each.figure], each) for each in worse)

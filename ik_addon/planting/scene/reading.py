@@ -502,8 +502,8 @@ def stepping_shown(context: bpy.types.Context, ob: bpy.types.Object) -> Iterator
         return
     with frame_kept(context.scene):
 
-        def go_to(frame: int) -> bpy.types.Depsgraph:
-            context.scene.frame_set(frame)
+        def go_to(frame: float) -> bpy.types.Depsgraph:
+            context.scene.frame_set(int(frame // 1), subframe=frame % 1.0)
             return context.evaluated_depsgraph_get()
 
         yield go_to

@@ -12,8 +12,9 @@ from ...authoring.fk_frames import keys_of, stepped
 from ...authoring.placing import Control, Placer, depth
 from ...bake.keys import BoneKeys, write_keys
 from ...bake.stepping import Steps
-from ...rig.blender.rotations import LOCATION, Raw, channel_of
+from ...rig.blender.rotations import LOCATION, Raw, channel_of, continuous_numbers, rotation_in
 from ...rig.data.control_clips import controls_follow, with_its_clip
+from ..feet.clip import applied, vectors_of
 from ..feet.curves import runs
 from ..feet.planning import FootPlan
 from .limbs import keyed_control
@@ -22,8 +23,11 @@ from .sources import forget_source, is_made, mark_source
 
 Samples = dict[Control, list[tuple[Raw, ...]]]
 """What the channels of controls hold at each frame."""
-Slopes = dict[Control, list[np.ndarray]]
-"""How fast the locations (2, 3) of controls arrive at each frame and leave it, as `arcs` of a plan."""
+Slopes = dict[Control, np.ndarray]
+"""How fast the locations (T, 2, 3) of controls arrive at each frame and leave it, as in `BoneKeys`."""
+
+Thirds = dict[tuple[Control, int], list[np.ndarray]]
+"""Locations (3,) of controls at a third and two between a frame and the next one."""
 
 _STRAIGHT = 1e-6
 """How far numbers may be from a straight line that single precision draws, part of them or of the leg."""
@@ -37,35 +41,112 @@ def controls_placed(
     plan: FootPlan,
     frames: range,
 ) -> Steps[tuple[Samples, Slopes]]:
-    """In steps: put the controls of these legs where a plan wants them at each frame."""
-    targets, samples, slopes = _target_worlds(capture, plan), {}, {}
+    """In steps: put the controls of these legs where a plan wants them at each frame, and so that between two frames
+    what stands does."""
+    targets, samples, carried = _target_worlds(capture, plan), {}, []
+    size = capture.clip.size
     with closing(stepped(context, tips, frames)) as scenes:
         for (done, total), scene in scenes:
             placer, wanted = Placer(scene), {}
+            carried.append([_carried(placer, keyed_control(tip, controls[tip][0]), size) for tip in tips])
             for k, tip in enumerate(tips):
                 target, pole = controls[tip]
-                keyed, place = keyed_control(tip, target), Matrix(targets[k, done - 1])
-                if keyed != target:
-                    way = place.translation - placer.world_of(target).translation
-                    place = Matrix.Translation(way) @ placer.world_of(keyed)
-                else:
-                    slopes.setdefault(target, []).append(_slopes(placer, target, place, plan.arcs[k, done - 1]))
+                keyed, place = _keyed_place(placer, tip, target, Matrix(targets[k, done - 1]))
                 wanted[keyed], wanted[pole] = place, Matrix.Translation(plan.poles[k, done - 1])
             if done == 1:
                 _turn_back(wanted)
             for control in sorted(wanted, key=depth):
                 samples.setdefault(control, []).append(placer.place(control, wanted[control]))
             yield done, total
-    return samples, slopes
+    moves = np.abs(np.diff(np.array(carried), axis=0)).max(axis=(2, 3), initial=0.0).T > _STILL
+    turns = np.linalg.norm(vectors_of(plan.feet[:, 1:] @ plan.feet[:, :-1].swapaxes(2, 3)), axis=2) > _STILL
+    curved = (moves | turns) & ~np.isnan(plan.pivots[:, :-1, 0])
+    all_targets = [controls[tip][0] for tip in tips]
+    thirds = yield from _thirds(context, tips, all_targets, capture, plan, frames, samples, curved)
+    return samples, _slopes(thirds, samples, map(keyed_control, tips, all_targets))
 
 
-def _slopes(placer: Placer, control: Control, place: Matrix, ways: np.ndarray) -> np.ndarray:
-    """What ways (2, 3) in the world are for the location of a control at a place."""
-    if np.isnan(ways).all():
-        return ways
-    here = np.array(placer.place(control, place)[0])
-    there = [placer.place(control, Matrix.Translation(np.nan_to_num(way)) @ place)[0] for way in ways]
-    return np.where(np.isnan(ways), np.nan, np.array(there) - here)
+_STILL = 1e-6
+"""Radians, or part of a leg, by which what turns or moves less goes straight."""
+
+
+def _carried(placer: Placer, control: Control, size: float) -> np.ndarray:
+    """What carries a control, (4, 4), in the world; its place in lengths of `size`."""
+    ob, above = control.ob, control.owner.parent
+    if control.bone:
+        carrier = Control(ob, above.name if above else "")
+    elif above is not None:
+        carrier = Control(above, ob.parent_bone if ob.parent_type == "BONE" else "")
+    else:
+        return np.eye(4)
+    world = np.array(placer.world_of(carrier), float)
+    world[:3, 3] /= size
+    return world
+
+
+def _keyed_place(placer: Placer, tip: bpy.types.PoseBone, target: Control, place: Matrix) -> tuple[Control, Matrix]:
+    """What is keyed for a target to be at a place in the world, and where that is then."""
+    keyed = keyed_control(tip, target)
+    if keyed == target:
+        return target, place
+    way = place.translation - placer.world_of(target).translation
+    return keyed, Matrix.Translation(way) @ placer.world_of(keyed)
+
+
+def _thirds(
+    context: bpy.types.Context,
+    tips: Sequence[bpy.types.PoseBone],
+    targets: Sequence[Control],
+    capture: Capture,
+    plan: FootPlan,
+    frames: range,
+    samples: Samples,
+    curved: np.ndarray,
+) -> Steps[Thirds]:
+    """In steps: where controls have to be at each third between two frames for what stands to stand.
+
+    curved: (legs, T - 1) bool, from which frames on a straight line does not lead there: what carries a control moves
+    as it likes, and its own rotation goes from key to key as its channels do.
+    """
+    thirds: Thirds = {}
+    before, after = plan.feet[:, :-1], plan.feet[:, 1:]
+    stands = [
+        plan.ankles[:, k : k - 1 or None] + applied(feet, plan.pivots[:, :-1]) for k, feet in enumerate((before, after))
+    ]
+    turned = {each: _rotations(samples[each], each.modes[1]) for each in targets if each in samples and each.turns}
+    rows, shares = np.flatnonzero(curved.any(axis=0)), (1.0 / 3.0, 2.0 / 3.0)
+    times = [frames[row] + share * frames.step for row in rows for share in shares]
+    with closing(stepped(context, tips, times)) as scenes:
+        for (done, _), scene in scenes:
+            # No progress, but Esc is heard.
+            yield len(frames), len(frames)
+            placer, row, share = Placer(scene), rows[(done - 1) // 2], shares[(done - 1) % 2]
+            for k in np.flatnonzero(curved[:, row]):
+                target, weights = targets[k], np.array((1.0 - share, share))
+                place = placer.world_of(target)
+                if target in turned:
+                    place = placer.world_with(target, {target.modes[1]: weights @ turned[target][row : row + 2]})
+                foot = np.array(rotation_in(place).to_matrix(), float) @ capture.held[k]
+                place.translation = weights @ [each[k, row] for each in stands] - foot @ plan.pivots[k, row]
+                keyed, place = _keyed_place(placer, tips[k], target, place)
+                thirds.setdefault((keyed, row), []).append(np.array(placer.place(keyed, place)[0]))
+    return thirds
+
+
+def _rotations(samples: Sequence[tuple[Raw, ...]], mode: str) -> np.ndarray:
+    """The rotations of a control as they are keyed, (T, 3 or 4)."""
+    return continuous_numbers([row[1] for row in samples], mode).astype(float)
+
+
+def _slopes(thirds: Thirds, samples: Samples, keyed: Iterable[Control]) -> Slopes:
+    """The slopes of the cubics from frame to frame that go through these thirds."""
+    slopes = {control: np.full((len(samples[control]), 2, 3), np.nan) for control in keyed}
+    for (control, row), (first, second) in thirds.items():
+        start, end = (np.array(samples[control][each][0]) for each in (row, row + 1))
+        first, second = 27.0 * first - 8.0 * start - end, 27.0 * second - start - 8.0 * end
+        slopes[control][row, 1] = (2.0 * first - second) / 6.0 - 3.0 * start
+        slopes[control][row + 1, 0] = 3.0 * end - (2.0 * second - first) / 6.0
+    return slopes
 
 
 def _turn_back(controls: Iterable[Control]) -> None:
@@ -113,10 +194,11 @@ def write_plan(
     for k, tip in enumerate(tips):
         target, pole = keyed_control(tip, controls[tip][0]), controls[tip][1]
         needed = needed_rows(plan.contacts[k], samples[target], float(capture.clip.reaches[k]) / _scale_of(target))
+        needed = np.union1d(needed, np.flatnonzero(~np.isnan(slopes[target]).all(axis=(1, 2))))
         for control, rows in ((target, needed), (pole, np.arange(len(frames)))):
             own = _control_keys(control, samples[control], frames, rows)
             if control in slopes:
-                own[0] = replace(own[0], slopes=np.array(slopes[control])[rows])
+                own[0] = replace(own[0], slopes=slopes[control][rows])
             keys.setdefault(control.ob, []).extend(own)
     write_copies(ob, keys, made)
 

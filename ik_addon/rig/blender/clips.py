@@ -21,7 +21,7 @@ from .cleanup import surely
 _MADE_FROM = "analytic_ik_made_from"
 _SLOTTED = hasattr(bpy.types, "ActionSlot")
 
-_REST = {
+REST = {
     "location": (0.0, 0.0, 0.0),
     "rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
     "rotation_euler": (0.0, 0.0, 0.0),
@@ -255,7 +255,7 @@ def channels_kept(ob: bpy.types.Object, channels: Iterable[tuple[str, str]]) -> 
     before = [
         (name, channel, tuple(getattr(ob.pose.bones[name], channel)))
         for name, channel in channels
-        if name in ob.pose.bones and channel in _REST
+        if name in ob.pose.bones and channel in REST
     ]
 
     def hold_again() -> None:
@@ -269,8 +269,8 @@ def channels_kept(ob: bpy.types.Object, channels: Iterable[tuple[str, str]]) -> 
 def put_at_rest(ob: bpy.types.Object, channels: Iterable[tuple[str, str]]) -> None:
     """Let these channels of bones hold their rest values, as far as they place bones."""
     for name, channel in channels:
-        if name in ob.pose.bones and channel in _REST:
-            setattr(ob.pose.bones[name], channel, _REST[channel])
+        if name in ob.pose.bones and channel in REST:
+            setattr(ob.pose.bones[name], channel, REST[channel])
 
 
 _PLACING = ("location", "rotation", "scale")

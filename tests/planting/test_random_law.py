@@ -1,0 +1,130 @@
+"""A clip that is mirrored, turned, moved, scaled or sampled at another rate is planted as it was: on random clips."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ik_addon.planting.feet import contacts_of
+from ik_addon.planting.feet.clip import UP, LegMotion, applied, turns_by
+from ik_addon.planting.feet.contacts import sole_of
+from ik_addon.planting.feet.judging import with_plan
+from ik_addon.planting.feet.loops import period_of
+from ik_addon.planting.feet.options import Options
+from ik_addon.planting.feet.planning import plan
+from ik_addon.planting.feet.treadmill import stands_on
+
+from . import clips
+from .measures import lock_count
+
+POINTS = ("hips", "knees", "ankles", "balls")
+RATES = (24.0, 30.0, 60.0, 120.0)
+
+
+def walk(seed, fps=None):
+    """A walk of any rate, length, direction; on hills, of two legs or four; as it is, or spoiled; in place or not."""
+    chance = np.random.default_rng(seed)
+    rate, seconds, turn, hill = chance.choice(RATES), *(low + width * chance.random() for low, width in RANGES)
+    legs, spoil, in_place = chance.choice((2, 2, 4)), chance.random() < 0.7, chance.random() < 0.3
+    factor, hilly = 0.88 + 0.24 * chance.random(), chance.random() < 0.4
+    rise = hill if hilly else 0.0
+    clip, _ = clips.walk(fps or rate, seconds, terrain=lambda x: rise * np.sin(2.0 * x), turn=turn, legs=legs)
+    clip = clips.degraded(clip, factor, seed) if spoil else clip
+    if in_place:
+        way = np.gradient(clips.walk(fps or rate, seconds, turn=turn, legs=legs)[0].hips.mean(axis=0), axis=0)
+        clip = clips.placed(clip, -np.arange(clip.frame_count)[:, None] * way.mean(axis=0) * (1.0, 1.0, 0.0))
+    return clip
+
+
+RANGES = (3.0, 4.0), (0.0, 2.0 * np.pi), (0.0, 0.06)
+"""Of seconds, direction and height of hills: the least, and how much more."""
+
+
+def capture(seed):
+    """A captured motion, at 120 frames a second."""
+    with np.load(clips.capture("cmu_legs.npz")) as kept:
+        names = sorted({name.partition("/")[0] for name in kept.files})
+        name = names[seed % len(names)]
+        arrays = {each: kept[f"{name}/{each}"].astype(float) for each in ("lengths", *POINTS, "feet")}
+        left, _, right = np.linalg.svd(arrays["feet"])
+        clip = LegMotion(float(kept[f"{name}/fps"]), **arrays | {"feet": left @ right})
+    chance = np.random.default_rng(seed)
+    return clips.degraded(clip, 0.9 + 0.2 * chance.random(), seed) if chance.random() < 0.5 else clip
+
+
+MADE = {"walk": walk, "capture": capture}
+CASES = pytest.mark.parametrize(
+    ("made", "seed"), [(made, seed) for seed in range(16) for made in MADE], ids=lambda value: str(value)
+)
+
+
+def planted(clip):
+    ground, contacts = stands_on(clip, Options())
+    seen = ground.seen_from(clip)
+    return ground.put_back(seen, plan(seen, Options(), contacts))
+
+
+def changed(clip, linear, move, size):
+    """A clip by a rotation or mirror (3, 3), a move (3,) and a size."""
+    points = {name: size * applied(linear, getattr(clip, name)) + move for name in POINTS}
+    feet = linear @ clip.feet
+    if np.linalg.det(linear) < 0.0:
+        # What was right of the foot is left of it.
+        feet = feet * np.array((-1.0, 1.0, 1.0))
+    return replace(clip, lengths=size * clip.lengths, feet=feet, **points)
+
+
+@CASES
+def test_a_clip_that_is_mirrored_turned_moved_or_scaled_is_planted_so(made, seed):
+    chance = np.random.default_rng(1000 + seed)
+    clip = MADE[made](seed)
+    turn, size = turns_by(2.0 * np.pi * chance.random() * UP), 10.0 ** chance.uniform(-2.0, 2.0)
+    move = 20.0 * chance.normal(size=3) * size
+    one = planted(clip)
+    for mirror in (np.eye(3), np.diag((-1.0, 1.0, 1.0)), np.diag((1.0, -1.0, 1.0))):
+        linear = turn @ mirror
+        two = planted(changed(clip, linear, move, size))
+        assert (two.contacts == one.contacts).all()
+        for name in ("ankles", "knees"):
+            away = size * applied(linear, getattr(one, name)) + move - getattr(two, name)
+            assert np.linalg.norm(away, axis=-1).max() <= 1e-7 * size * clip.size, name
+        assert np.abs(size * applied(linear, one.shifts) - two.shifts).max() <= 1e-7 * size * clip.size
+
+
+@CASES
+def test_planting_what_was_planted_changes_nothing(made, seed):
+    clip = MADE[made](seed)
+    ground, contacts = stands_on(clip, Options())
+    seen = ground.seen_from(clip)
+    sole = sole_of(seen)
+    first = plan(seen, Options(), contacts, sole=sole)
+    done = with_plan(seen, first)
+    again = plan(done, Options(), first.contacts, sole=sole)
+    # How far a loop goes in one cycle is read from its ends, and with them the body was moved.
+    most = (1e-3 if period_of(seen) else 1e-9) * clip.size
+    assert np.linalg.norm(again.ankles - done.ankles, axis=-1).max() <= most
+    assert np.linalg.norm(again.shifts, axis=-1).max() <= most
+    # Found anew, contacts are those again, but for heels: where these are is read from feet that stood otherwise.
+    anew = plan(done, Options())
+    assert np.linalg.norm(anew.ankles - done.ankles, axis=-1).mean() <= 5e-3 * clip.size
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_a_walk_is_planted_alike_at_every_frame_rate(seed):
+    found = [planted(walk(seed, fps)) for fps in RATES]
+    numbers = [lock_count(each.contacts) for each in found]
+    assert max(numbers) - min(numbers) <= 1 + len(found[0].ankles) // 2, numbers
+    size = walk(seed, RATES[0]).size
+    for fps, each in zip(RATES[1:], found[1:], strict=True):
+        step = fps / RATES[0]
+        rows = np.round(np.arange(found[0].ankles.shape[1]) * step).astype(int)
+        on_frame = np.isclose(rows, np.arange(len(rows)) * step) & (rows < each.ankles.shape[1])
+        away = np.linalg.norm(each.ankles[:, rows[on_frame]] - found[0].ankles[:, on_frame], axis=-1)
+        assert away.mean() <= 0.02 * size, fps
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_a_capture_has_as_many_locks_at_every_frame_rate(seed):
+    clip = capture(seed)
+    numbers = [lock_count(contacts_of(clips.every(clip, step)).touching) for step in (1, 2, 4, 5)]
+    assert max(numbers) - min(numbers) <= 3, numbers
