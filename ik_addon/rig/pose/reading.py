@@ -292,10 +292,8 @@ class ArmatureReader:
             return None
         try:
             check_targets(self.ob, chain_bones(tip, settings.chain_count), settings)
-            mode, fk = self.fk.rotation(end.name)
-            basis = Matrix.LocRotScale(end.location, quaternion_of(fk, mode), end.scale)
-            riding = pose_matrix(self.ob.data.bones[end.name], basis, self.pose_of(tip))
-            return self.target_rotation(settings).inverted() @ rotation_in(riding, end.scale)
+            riding = self._reading(end, self.pose_of(tip), end.scale)
+            return self.target_rotation(settings).inverted() @ riding.orientation(riding.pose_armature)
         except ChainError:
             return None
 

@@ -1,6 +1,6 @@
 """One frame of chains of which only target, pole and parents move, in plain numbers; and a body that follows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,9 +11,8 @@ from ...solvers import Chain, ChainError, Goal, Outcome, Solution, blend, link_r
 from ...solvers.carrier import eased_shifts
 from ...solvers.limited import legal_reach
 from ..blender.rotations import Raw, pose_matrix, quaternion_of, raw_of
-from ..data.settings import body_settings_of, goal_values, settings_of
+from ..data.settings import BodySettings, body_settings_of, goal_values, settings_of
 from ..model.body import check_movable
-from ..model.limb import Limb
 from ..model.limb_model import LimbModel
 from .kinematics import FkTrack
 from .reading import ArmatureReader
@@ -53,11 +52,11 @@ def follow(reader: ArmatureReader, name: str, tips: Sequence[str]) -> PosedBody:
     check_movable(reader.ob.pose.bones[name], pose_bone)
     fk_pose = posed(location)
     with reader.supposing(name, fk_pose):
-        limbs = [*_limbs(reader, tips)]
-    shift, excess = _shift(reader.world, limbs, settings.direction == "DOWN", settings.softness)
-    if shift.any():
+        holds = [*_holds(reader, tips)]
+    shift, excess = body_shift(reader.world, holds, settings)
+    if any(shift):
         moved = fk_pose.copy()
-        moved.translation += Vector(shift * settings.influence)
+        moved.translation += shift
         location = tuple(pose_matrix(bone, moved, parent_pose, invert=True).translation)
     pose = posed(location)
     reader.pose(name, pose)
@@ -65,33 +64,35 @@ def follow(reader: ArmatureReader, name: str, tips: Sequence[str]) -> PosedBody:
     return PosedBody(location, shift_world, excess * reader.world.median_scale)
 
 
-def _limbs(reader: ArmatureReader, tips: Sequence[str]):
-    """The chains of these tips as they are below the bone as the reader supposes it, with the influence of each."""
+Hold = tuple[Vector, tuple[float, float], float, float]
+"""A limb of a body in its FK pose: from its root to where its end shall go, and its shortest and its longest reach, in
+armature space; its softness and its influence."""
+
+
+def _holds(reader: ArmatureReader, tips: Sequence[str]) -> Iterator[Hold]:
+    """The chains of these tips as they are below the bone as the reader supposes it."""
     for tip in tips:
         settings = settings_of(reader.tip(tip))
         if not settings.influence > 0.0:
             continue
         try:
             # The pole may move with the bone, and does not matter here.
-            yield reader.limb(tip, replace(settings, pole_target=None, pole_subtarget=""))
+            limb = reader.limb(tip, replace(settings, pole_target=None, pole_subtarget=""))
         except ChainError:
             # The chain itself says why.
             continue
+        offset = limb.target_armature - limb.root_armature
+        yield offset, legal_reach(limb.chain), settings.softness, settings.influence
 
 
-def _shift(world: Matrix, limbs: Sequence[Limb], down: bool, softness: float) -> tuple[np.ndarray, float]:
-    """How a bone moves so that limbs reach, in armature space, and by how much the worst one misses."""
-    offsets = np.array([[*limb.target_armature, *limb.root_armature] for limb in limbs]).reshape(1, -1, 6)
-    shifts, excesses = body_shifts(
-        offsets[..., :3] - offsets[..., 3:],
-        np.array([legal_reach(limb.chain) for limb in limbs]).reshape(1, -1, 2),
-        np.array([[limb.settings.softness for limb in limbs]]),
-        np.array([[limb.settings.influence for limb in limbs]]),
-        np.array(world)[None],
-        down,
-        np.array([softness]),
-    )
-    return shifts[0], float(excesses[0])
+def body_shift(world: Matrix, holds: Sequence[Hold], settings: BodySettings) -> tuple[Vector, float]:
+    """How a bone with these settings moves, in armature space, and by how much the limb that misses most does."""
+    if not holds:
+        return Vector(), 0.0
+    offsets, reaches, softness, influences = (np.array([own], float) for own in zip(*holds, strict=True))
+    down, ease, worlds = settings.direction == "DOWN", np.array([settings.softness]), np.array(world)[None]
+    shifts, excesses = body_shifts(offsets, reaches, softness, influences, worlds, down, ease)
+    return Vector(shifts[0] * settings.influence), float(excesses[0])
 
 
 def body_shifts(

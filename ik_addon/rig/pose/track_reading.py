@@ -1,10 +1,11 @@
 """From a source to what chains read over frames, in the space of each root's parent."""
 
 from collections.abc import Iterable, Sequence
+from math import isfinite
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Vector
+from mathutils import Matrix
 
 from ... import messages
 from ...solvers import ChainError
@@ -15,7 +16,7 @@ from ..data.settings import BODY_RANGES, PREFIX, RANGES, body_settings_of, path_
 from ..model.body import BodyModel
 from ..model.limb_model import LimbModel
 from .kinematics import FkTrack, fk_track
-from .single_frame import SIMILAR, SteadyChain, Wishes, body_shifts, is_even
+from .single_frame import SIMILAR, Hold, SteadyChain, Wishes, body_shift, is_even
 from .sources import EvaluatedPlaces, Source
 from .track_solving import shifts_over
 from .tracks import BodyTrack, GoalTrack, PlannedChain, Reading
@@ -250,27 +251,19 @@ def body_at(places: EvaluatedPlaces, ob: bpy.types.Object, limbs: Sequence[Stead
     world, pose = places.world_and_pose(ob, body.name)
     assert pose is not None
     places.lift(ob, body.carries, basis @ fk - pose.translation)
-    offsets, reaches = [], []
+    holds: list[Hold] = []
     for limb in limbs:
         parent = places.world_and_pose(ob, limb.model.parent)[1]
-        target = wishes_at(places, ob, limb.model).target
         assert parent is not None
-        offsets.append((parent.to_3x3() @ (target - limb.root))[:])
-        reaches.append([parent.col[0].length * reach for reach in legal_reach(limb.chain)])
-    if not np.isfinite(offsets).all():
-        raise ChainError(messages.MOVES_WITH_BODY(bone=body.name))
-    shifts, _ = body_shifts(
-        np.array([offsets]),
-        np.array([reaches]),
-        np.array([[limb.goal.softness for limb in limbs]]),
-        np.array([[limb.influence for limb in limbs]]),
-        np.array(world)[None],
-        body.down,
-        np.array([settings.softness]),
-    )
-    turn, location = basis.to_3x3(), fk
-    if shifts.any():
-        location = fk + turn.inverted() @ Vector(shifts[0] * settings.influence)
+        offset = parent.to_3x3() @ (wishes_at(places, ob, limb.model).target - limb.root)
+        if not all(map(isfinite, offset)):
+            raise ChainError(messages.MOVES_WITH_BODY(bone=body.name))
+        shortest, longest = legal_reach(limb.chain)
+        size = parent.col[0].length
+        holds.append((offset, (size * shortest, size * longest), limb.goal.softness, limb.influence))
+    shift, turn, location = body_shift(world, holds, settings)[0], basis.to_3x3(), fk
+    if any(shift):
+        location = fk + turn.inverted() @ shift
         places.lift(ob, body.carries, turn @ (location - fk))
     return location.to_tuple()
 
