@@ -23,7 +23,7 @@ def extent(way: np.ndarray) -> float:
     away = np.linalg.norm(way - way.mean(axis=0), axis=1)
     least = np.linalg.norm(way - way[away.argmax()], axis=1).max()
     # Two points as far apart as that are both at least so far from the mean, but for rounding.
-    outer = way[away >= 0.999 * (least - away.max())]
+    outer = way[away >= min(0.999 * (least - away.max()), away.max())]
     return max(float(np.linalg.norm(outer - point, axis=1).max()) for point in outer)
 
 
