@@ -306,7 +306,7 @@ BODY_LIES = Refusal(
     "Armature '{armature}': the body lies or sits in these frames. Choose other frames, or leave them as they are."
 )
 FEET_STAND_ALREADY = Refusal(
-    "Armature '{armature}': its feet stand already, within {slide:.4f} of a leg. These frames stay as they are."
+    "Armature '{armature}': its feet stand already; they slide by {slide:.1g} of a leg. These frames stay as they are."
 )
 PLANTED_WORSE = Refusal(
     "Armature '{armature}': planting makes these frames worse: {figures}. Leave them as they are, or plant anyway."
