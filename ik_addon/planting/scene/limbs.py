@@ -72,6 +72,15 @@ def keyed_control(tip: bpy.types.PoseBone, target: Control) -> Control:
     return target if ob.parent_bone in above else Control(ob.parent, ob.parent_bone)
 
 
+def foot_of(tip: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
+    """The foot bone of a leg's chain: that on its end, or one that hangs on something else and carries its target."""
+    target = Control(tip.analytic_ik_target, tip.analytic_ik_subtarget) if tip.analytic_ik_target else None
+    keyed = keyed_control(tip, target) if target else None
+    if keyed is None or keyed == target or keyed.ob != tip.id_data:
+        return end_bone(tip)
+    return keyed.ob.pose.bones.get(keyed.bone)
+
+
 _PROPERTY = f"{PREFIX}contact"
 _HEEL, _BALL = 1, 2
 """Bits of the numbers of `CONTACT_ITEMS`."""

@@ -47,7 +47,7 @@ from ...solvers.arrays import multiply
 from ...solvers.bending import start_frame
 from ..feet.clip import LegMotion
 from ..feet.treadmill import Space
-from .limbs import keyed_control
+from .limbs import foot_of, keyed_control
 from .sources import source_playing
 
 
@@ -227,7 +227,8 @@ def captured(
     sampled = sampled_over(context, tips, frames)
     if sampled is not None:
         yield len(frames), len(frames)
-        rows = [_tracked(reading, solved) for reading in sampled.values()]
+        pairs = zip(tips, sampled.values(), strict=True)
+        rows = [_tracked(tip, reading, frames, solved) for tip, reading in pairs]
         carried = _carried_over(carrier, frames) if carrier is not None else None
     else:
         rows, carried = yield from _stepped_through(context, tips, carrier, frames, solved)
@@ -257,13 +258,15 @@ class _Rows:
     """A leg over T frames, or one row where nothing moves, in some space.
 
     worlds: (T, 4, 4), from that space to the world. joints: (T, links + 1, 3). feet: (T, 4, 4), of its foot, empty
-    without one. held: how that stands against its target.
+    without one. held: how that stands against its target. hangs: False where the foot does not hang on the leg; then
+    it stands where its head is, and not where the leg ends.
     """
 
     worlds: Sequence | np.ndarray
     joints: Sequence | np.ndarray
     feet: Sequence | np.ndarray
     held: Quaternion | None = None
+    hangs: bool = True
 
 
 def _stepped_through(
@@ -285,21 +288,37 @@ def _stepped_through(
                 ways.append(way_of(reader.world, reader.parent_pose(own), own))
             for chain, limb in limbs_in_fk(scene, {*rows}, orders, solved):
                 poses, foot = _solved(limb) if solved else _in_fk(limb)
-                own = rows[chain]
+                own, hanging = rows[chain], _hanging_foot(ob.pose.bones[chain.tip])
+                if hanging is not None:
+                    foot, own.hangs = reader.pose_of(reader.tip(hanging.name)), False
                 own.worlds.append(array_of(limb.world))
                 own.joints.append(limb.joints(poses))
                 if foot is not None:
                     own.feet.append(array_of(foot))
                 own.held = limb.held or own.held
             yield step
-    found = [_Rows(np.array(own.worlds), np.array(own.joints), np.array(own.feet), own.held) for own in rows.values()]
+    found = [
+        _Rows(np.array(own.worlds), np.array(own.joints), np.array(own.feet), own.held, own.hangs)
+        for own in rows.values()
+    ]
     return found, (np.array(locations or [(0.0, 0.0, 0.0)]), np.array(ways or [np.zeros((3, 3))]))
 
 
-def _tracked(reading: Reading, solved: bool) -> _Rows:
+def _hanging_foot(tip: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
+    """The foot of a leg that hangs on something else; None: it hangs on its leg."""
+    foot = foot_of(tip)
+    return foot if foot is not None and foot != end_bone(tip) else None
+
+
+def _tracked(tip: bpy.types.PoseBone, reading: Reading, frames: range, solved: bool) -> _Rows:
     """A leg whose chain was read over all frames at once, in the space of its root's parent."""
-    model, fk = reading.model, reading.fk
+    model, fk, hanging = reading.model, reading.fk, _hanging_foot(tip)
     fk = shown_track(reading, solve_tracks([reading])[0]) if solved else fk
+    if hanging is not None:
+        with Sampler(frames, in_bulk=True) as sampler:
+            foot = sampler.worlds(tip.id_data) @ sampler.poses(tip.id_data, hanging.name)
+        foot = np.linalg.inv(reading.goal.to_world) @ foot
+        return _Rows(reading.goal.to_world, joints_of(model, fk), foot, hangs=False)
     if model.foot is None:
         return _Rows(reading.goal.to_world, joints_of(model, fk), ())
     feet = np.tile(np.eye(4), (len(fk.heads), 1, 1))
@@ -315,6 +334,12 @@ def _leg_over(
     joints = _in_world(rows.worlds, rows.joints)
     joints = np.broadcast_to(joints, (count, *joints.shape[1:]))
     lengths = np.linalg.norm(np.diff(joints, axis=1), axis=-1)
+    if not rows.hangs:
+        joints = joints.copy()
+        joints[:, -1] = _in_world(rows.worlds, np.asarray(rows.feet)[:, None, :3, 3])[:, 0]
+        # A leg need not reach it better than it did.
+        apart = np.linalg.norm(joints[:, -1] - joints[:, 0], axis=-1)
+        lengths = lengths * max(1.0, (apart / lengths.sum(axis=-1)).max())
     if joints.shape[1] != 3:
         joints, lengths = map(np.array, zip(*map(in_two_links, joints), strict=True))
     if to_ball is None or not len(rows.feet):
@@ -342,7 +367,7 @@ def _carried_over(carrier: bpy.types.PoseBone, frames: range) -> tuple[np.ndarra
 
 def _rest_heights(ob: bpy.types.Object, tip: bpy.types.PoseBone, ball: np.ndarray | None) -> tuple[float, float]:
     """How high the hip of a leg is in the rest pose, and the lower one of its ankle and the ball of its foot."""
-    ankle, foot = tip.bone.matrix_local @ end_in_tip(tip), end_bone(tip)
+    ankle, foot = tip.bone.matrix_local @ end_in_tip(tip), foot_of(tip)
     points = [ankle] if foot is None or ball is None else [ankle, foot.bone.matrix_local @ Vector(ball)]
     return heights_of(ob, chain_bones(tip)[0].bone.head_local, points)
 
@@ -391,7 +416,7 @@ _LONGEST_FOOT = 0.6
 def ball_of_chain(tip: bpy.types.PoseBone) -> tuple[np.ndarray | None, float]:
     """The same of a chain's tip: see `ball_of`."""
     end = tip.bone.matrix_local @ end_in_tip(tip)
-    return ball_of(tip.id_data, chain_bones(tip)[0].bone, tip.bone, end_bone(tip), end)
+    return ball_of(tip.id_data, chain_bones(tip)[0].bone, tip.bone, foot_of(tip), end)
 
 
 def ball_of(
@@ -441,11 +466,11 @@ def legs_of(ob: bpy.types.Object) -> list[Leg]:
     """The legs of an armature object that have chains, live or muted; if none has, those that its bones show."""
     tips = legs_among(ob, (tip for tip in all_tips(ob) if len(known_bones(tip)) > 1))
     if tips:
-        return [_leg(known_bones(tip), link_bones(known_bones(tip)), end_bone(tip), end_in_tip(tip)) for tip in tips]
+        return [_leg(known_bones(tip), link_bones(known_bones(tip)), foot_of(tip), end_in_tip(tip)) for tip in tips]
     found, pose = [], ob.pose.bones
     for limb in find_limbs(ob.data.bones).limbs:
         bones = [pose[name] for name in limb.bones]
-        foot = pose[limb.end] if limb.end and limb.rides else None
+        foot = pose[limb.end] if limb.end else None
         end = pose[limb.end].bone.head_local if limb.end else bones[-1].bone.tail_local
         ankle = bones[-1].bone.matrix_local.inverted_safe() @ end
         found.append(_leg(bones, [bone for bone in bones if bone.name not in limb.segments], foot, ankle))

@@ -48,11 +48,11 @@ def controls_placed(
     with closing(stepped(context, tips, frames)) as scenes:
         for (done, total), scene in scenes:
             placer, wanted = Placer(scene), {}
-            carried.append([_carried(placer, keyed_control(tip, controls[tip][0]), size) for tip in tips])
+            carried.append([_carried(placer, _keyed(tip, controls[tip][0]), size) for tip in tips])
             for k, tip in enumerate(tips):
                 target, pole = controls[tip]
-                keyed, place = _keyed_place(placer, tip, target, Matrix(targets[k, done - 1]))
-                wanted[keyed], wanted[pole] = place, Matrix.Translation(plan.poles[k, done - 1])
+                wanted[_keyed(tip, target)] = Matrix(targets[k, done - 1])
+                wanted[pole] = Matrix.Translation(plan.poles[k, done - 1])
             if done == 1:
                 _turn_back(wanted)
             for control in sorted(wanted, key=depth):
@@ -63,7 +63,7 @@ def controls_placed(
     curved = (moves | turns) & ~np.isnan(plan.pivots[:, :-1, 0])
     all_targets = [controls[tip][0] for tip in tips]
     thirds = yield from _thirds(context, tips, all_targets, capture, plan, frames, samples, curved)
-    return samples, _slopes(thirds, samples, map(keyed_control, tips, all_targets))
+    return samples, _slopes(thirds, samples, map(_keyed, tips, all_targets))
 
 
 _STILL = 1e-6
@@ -84,13 +84,10 @@ def _carried(placer: Placer, control: Control, size: float) -> np.ndarray:
     return world
 
 
-def _keyed_place(placer: Placer, tip: bpy.types.PoseBone, target: Control, place: Matrix) -> tuple[Control, Matrix]:
-    """What is keyed for a target to be at a place in the world, and where that is then."""
+def _keyed(tip: bpy.types.PoseBone, target: Control) -> Control:
+    """What is keyed to move a leg: its target, or a foot that carries that, and then stands where its head is."""
     keyed = keyed_control(tip, target)
-    if keyed == target:
-        return target, place
-    way = place.translation - placer.world_of(target).translation
-    return keyed, Matrix.Translation(way) @ placer.world_of(keyed)
+    return target if keyed == target else replace(keyed, turns=True)
 
 
 def _thirds(
@@ -113,7 +110,8 @@ def _thirds(
     stands = [
         plan.ankles[:, k : k - 1 or None] + applied(feet, plan.pivots[:, :-1]) for k, feet in enumerate((before, after))
     ]
-    turned = {each: _rotations(samples[each], each.modes[1]) for each in targets if each in samples and each.turns}
+    keys = [_keyed(tip, target) for tip, target in zip(tips, targets, strict=True)]
+    turned = {each: _rotations(samples[each], each.modes[1]) for each in keys if each.turns}
     rows, shares = np.flatnonzero(curved.any(axis=0)), (1.0 / 3.0, 2.0 / 3.0)
     times = [frames[row] + share * frames.step for row in rows for share in shares]
     with closing(stepped(context, tips, times)) as scenes:
@@ -122,14 +120,13 @@ def _thirds(
             yield len(frames), len(frames)
             placer, row, share = Placer(scene), rows[(done - 1) // 2], shares[(done - 1) % 2]
             for k in np.flatnonzero(curved[:, row]):
-                target, weights = targets[k], np.array((1.0 - share, share))
-                place = placer.world_of(target)
-                if target in turned:
-                    place = placer.world_with(target, {target.modes[1]: weights @ turned[target][row : row + 2]})
+                key, weights = keys[k], np.array((1.0 - share, share))
+                place = placer.world_of(key)
+                if key in turned:
+                    place = placer.world_with(key, {key.modes[1]: weights @ turned[key][row : row + 2]})
                 foot = np.array(rotation_in(place).to_matrix(), float) @ capture.held[k]
                 place.translation = weights @ [each[k, row] for each in stands] - foot @ plan.pivots[k, row]
-                keyed, place = _keyed_place(placer, tips[k], target, place)
-                thirds.setdefault((keyed, row), []).append(np.array(placer.place(keyed, place)[0]))
+                thirds.setdefault((key, row), []).append(np.array(placer.place(key, place)[0]))
     return thirds
 
 
@@ -192,7 +189,7 @@ def write_plan(
     ob = tips[0].id_data
     keys = {ob: [*body]}
     for k, tip in enumerate(tips):
-        target, pole = keyed_control(tip, controls[tip][0]), controls[tip][1]
+        target, pole = _keyed(tip, controls[tip][0]), controls[tip][1]
         needed = needed_rows(plan.contacts[k], samples[target], float(capture.clip.reaches[k]) / _scale_of(target))
         needed = np.union1d(needed, np.flatnonzero(~np.isnan(slopes[target]).all(axis=(1, 2))))
         for control, rows in ((target, needed), (pole, np.arange(len(frames)))):
