@@ -221,7 +221,9 @@ def sampled_over(
     planned, reasons = plan.planned(), plan.reasons(scene)
     if others_handle_frames() or len(frames) < _FEWEST_SAMPLED:
         return None
-    if any(name not in planned or reasons[name] or planned[name].model.body for name in names):
+    # That others play the same keys is a reason not to silence them, and none not to read them.
+    fine = {"", *(messages.KEYS_SHARED(object=tip.id_data.name) for tip in tips)}
+    if any(name not in planned or reasons[name] not in fine or planned[name].model.body for name in names):
         return None
     chains = {name: planned[name] for name in names}
     with stepping_apart(context, [each for tip in tips for each in objects_of(tip)]) as go_to:

@@ -26,7 +26,7 @@ from ..feet.standing import why_nothing_stands
 from ..feet.treadmill import Standing, stands_on
 from .footprints import edited, make_footprints
 from .limbs import check_limbs, controls_ready, key_contacts, keyed_contacts
-from .reading import captured, carrier_of
+from .reading import captured, carrier_of, reaching
 from .report import report_of
 from .sources import keep_settings, kept_settings, source_playing
 from .writing import body_keys, controls_placed, write_plan
@@ -112,9 +112,9 @@ def planted(
         # What it does live is keyed.
         carrier.analytic_ik_body_influence = 0.0
         with source_playing(ob):
-            capture = yield from part_of(captured(context, tips, carrier, frames), 0, 3)
+            capture = yield from part_of(captured(context, tips, carrier, frames, at_feet=True), 0, 3)
         context.view_layer.update()
-        clip, seen = capture.clip, []
+        clip, seen = reaching(capture), []
         ground_below, found = stands_on(clip, options, heights)
 
         def with_footprints(anchors: Anchors) -> Anchors:
@@ -129,7 +129,7 @@ def planted(
             write_plan(tips, controls, [body], capture, made, samples, slopes, frames, "planted")
             key_contacts(tips, made.contacts, frames)
         tag_pose(ob)
-        after = yield from part_of(captured(context, tips, carrier, frames, solved=True), 2, 3)
+        after = yield from part_of(captured(context, tips, carrier, frames, solved=True, at_feet=True), 2, 3)
         # After the last step: nothing is left of what ends before.
         if footprints:
             make_footprints(context.scene, tips, seen[0], frames, clip, sole_of(clip))

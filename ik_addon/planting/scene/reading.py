@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 
@@ -203,13 +203,15 @@ class Capture:
     """What the FK pose of some legs does over frames, and what carries it.
 
     clip: the legs. held: (legs, 3, 3), how each foot stands against its target. locations: (frames, 3), of the carrying
-    bone; ways: (frames, 3, 3), how it moves with them; both are of no meaning if none was asked for.
+    bone; ways: (frames, 3, 3), how it moves with them; both are of no meaning if none was asked for. loose: which feet
+    were read that do not hang on their legs.
     """
 
     clip: LegMotion
     held: np.ndarray
     locations: np.ndarray
     ways: np.ndarray
+    loose: tuple[bool, ...]
 
 
 def captured(
@@ -218,22 +220,24 @@ def captured(
     carrier: bpy.types.PoseBone | None,
     frames: range,
     solved: bool = False,
+    at_feet: bool = False,
 ) -> Steps[Capture]:
     """In steps: read the legs of these chains of one armature in their FK pose, or as they are solved.
 
-    carrier: the bone that carries them, if that is to be moved. Raises ChainError that names the bone where a chain
+    carrier: the bone that carries them, if that is to be moved. at_feet: a leg whose foot hangs on something else, and
+    carries its target, ends at that foot. Raises ChainError that names the bone where a chain
     cannot be read.
     """
     sampled = sampled_over(context, tips, frames)
     if sampled is not None:
         yield len(frames), len(frames)
         pairs = zip(tips, sampled.values(), strict=True)
-        rows = [_tracked(tip, reading, frames, solved) for tip, reading in pairs]
+        rows = [_tracked(reading, frames, solved, _loose_foot(tip) if at_feet else None) for tip, reading in pairs]
         carried = _carried_over(carrier, frames) if carrier is not None else None
     else:
-        rows, carried = yield from _stepped_through(context, tips, carrier, frames, solved)
+        rows, carried = yield from _stepped_through(context, tips, carrier, frames, solved, at_feet)
     ob, count = tips[0].id_data, len(frames)
-    to_ball, soles = zip(*map(ball_of_chain, tips), strict=True)
+    to_ball, soles = zip(*(ball_of_chain(tip, at_feet) for tip in tips), strict=True)
     legs = [_leg_over(own, ball, count) for own, ball in zip(rows, to_ball, strict=True)]
     joints, lengths, feet, balls = (np.array(each) for each in zip(*legs, strict=True))
     clip = LegMotion(
@@ -250,7 +254,8 @@ def captured(
     )
     held = np.array([np.eye(3) if own.held is None else own.held.to_matrix() for own in rows])
     locations, ways = carried or (np.zeros((count, 3)), np.zeros((count, 3, 3)))
-    return Capture(clip, held, np.broadcast_to(locations, (count, 3)), np.broadcast_to(ways, (count, 3, 3)))
+    loose = tuple(not own.hangs for own in rows)
+    return Capture(clip, held, np.broadcast_to(locations, (count, 3)), np.broadcast_to(ways, (count, 3, 3)), loose)
 
 
 @dataclass(slots=True)
@@ -275,6 +280,7 @@ def _stepped_through(
     carrier: bpy.types.PoseBone | None,
     frames: range,
     solved: bool,
+    at_feet: bool,
 ) -> Steps[tuple[list[_Rows], tuple[np.ndarray, np.ndarray]]]:
     """In steps: the legs, frame by frame, and what carries them, see Capture."""
     ob, orders, locations, ways = tips[0].id_data, KnownOrders(), [], []
@@ -288,9 +294,9 @@ def _stepped_through(
                 ways.append(way_of(reader.world, reader.parent_pose(own), own))
             for chain, limb in limbs_in_fk(scene, {*rows}, orders, solved):
                 poses, foot = _solved(limb) if solved else _in_fk(limb)
-                own, hanging = rows[chain], _hanging_foot(ob.pose.bones[chain.tip])
-                if hanging is not None:
-                    foot, own.hangs = reader.pose_of(reader.tip(hanging.name)), False
+                own, loose = rows[chain], _loose_foot(ob.pose.bones[chain.tip]) if at_feet else None
+                if loose is not None:
+                    foot, own.hangs = reader.pose_of(reader.tip(loose.name)), False
                 own.worlds.append(array_of(limb.world))
                 own.joints.append(limb.joints(poses))
                 if foot is not None:
@@ -304,19 +310,20 @@ def _stepped_through(
     return found, (np.array(locations or [(0.0, 0.0, 0.0)]), np.array(ways or [np.zeros((3, 3))]))
 
 
-def _hanging_foot(tip: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
+def _loose_foot(tip: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
     """The foot of a leg that hangs on something else; None: it hangs on its leg."""
     foot = foot_of(tip)
     return foot if foot is not None and foot != end_bone(tip) else None
 
 
-def _tracked(tip: bpy.types.PoseBone, reading: Reading, frames: range, solved: bool) -> _Rows:
-    """A leg whose chain was read over all frames at once, in the space of its root's parent."""
-    model, fk, hanging = reading.model, reading.fk, _hanging_foot(tip)
+def _tracked(reading: Reading, frames: range, solved: bool, loose: bpy.types.PoseBone | None) -> _Rows:
+    """A leg whose chain was read over all frames at once, in the space of its root's parent. loose: its foot, if that
+    hangs on something else."""
+    model, fk = reading.model, reading.fk
     fk = shown_track(reading, solve_tracks([reading])[0]) if solved else fk
-    if hanging is not None:
+    if loose is not None:
         with Sampler(frames, in_bulk=True) as sampler:
-            foot = sampler.worlds(tip.id_data) @ sampler.poses(tip.id_data, hanging.name)
+            foot = sampler.worlds(loose.id_data) @ sampler.poses(loose.id_data, loose.name)
         foot = np.linalg.inv(reading.goal.to_world) @ foot
         return _Rows(reading.goal.to_world, joints_of(model, fk), foot, hangs=False)
     if model.foot is None:
@@ -337,9 +344,6 @@ def _leg_over(
     if not rows.hangs:
         joints = joints.copy()
         joints[:, -1] = _in_world(rows.worlds, np.asarray(rows.feet)[:, None, :3, 3])[:, 0]
-        # A leg need not reach it better than it did.
-        apart = np.linalg.norm(joints[:, -1] - joints[:, 0], axis=-1)
-        lengths = lengths * max(1.0, (apart / lengths.sum(axis=-1)).max())
     if joints.shape[1] != 3:
         joints, lengths = map(np.array, zip(*map(in_two_links, joints), strict=True))
     if to_ball is None or not len(rows.feet):
@@ -363,6 +367,14 @@ def _carried_over(carrier: bpy.types.PoseBone, frames: range) -> tuple[np.ndarra
         worlds, above = np.broadcast_arrays(worlds, above)
         pairs = zip(map(Matrix, worlds), map(Matrix, above), strict=True)
         return locations, np.array([way_of(world, pose if bone.parent else None, carrier) for world, pose in pairs])
+
+
+def reaching(capture: Capture) -> LegMotion:
+    """The legs, those with loose feet as long as it takes to reach these: they may be farther, and need not be reached
+    better than they were."""
+    clip = capture.clip
+    shares = np.linalg.norm(clip.ankles - clip.hips, axis=-1).max(axis=1) / clip.lengths.sum(axis=1)
+    return replace(clip, lengths=clip.lengths * np.where(capture.loose, np.maximum(shares, 1.0), 1.0)[:, None])
 
 
 def _rest_heights(ob: bpy.types.Object, tip: bpy.types.PoseBone, ball: np.ndarray | None) -> tuple[float, float]:
@@ -413,10 +425,10 @@ _LONGEST_FOOT = 0.6
 """Of a foot, part of its leg: importers put the tails of bones without a child anywhere."""
 
 
-def ball_of_chain(tip: bpy.types.PoseBone) -> tuple[np.ndarray | None, float]:
-    """The same of a chain's tip: see `ball_of`."""
+def ball_of_chain(tip: bpy.types.PoseBone, at_feet: bool = True) -> tuple[np.ndarray | None, float]:
+    """The same of a chain's tip: see `ball_of`, and for `at_feet` `captured`."""
     end = tip.bone.matrix_local @ end_in_tip(tip)
-    return ball_of(tip.id_data, chain_bones(tip)[0].bone, tip.bone, foot_of(tip), end)
+    return ball_of(tip.id_data, chain_bones(tip)[0].bone, tip.bone, foot_of(tip) if at_feet else end_bone(tip), end)
 
 
 def ball_of(

@@ -44,14 +44,14 @@ def controls_placed(
     """In steps: put the controls of these legs where a plan wants them at each frame, and so that between two frames
     what stands does."""
     targets, samples, carried = _target_worlds(capture, plan), {}, []
-    size = capture.clip.size
+    size, keys = capture.clip.size, keyed_of(tips, controls, capture)
     with closing(stepped(context, tips, frames)) as scenes:
         for (done, total), scene in scenes:
             placer, wanted = Placer(scene), {}
-            carried.append([_carried(placer, _keyed(tip, controls[tip][0]), size) for tip in tips])
-            for k, tip in enumerate(tips):
+            carried.append([_carried(placer, each, size) for each in keys])
+            for k, (key, tip) in enumerate(zip(keys, tips, strict=True)):
                 target, pole = controls[tip]
-                wanted[_keyed(tip, target)] = Matrix(targets[k, done - 1])
+                wanted[key] = _key_place(placer, key, target, Matrix(targets[k, done - 1]))
                 wanted[pole] = Matrix.Translation(plan.poles[k, done - 1])
             if done == 1:
                 _turn_back(wanted)
@@ -62,8 +62,8 @@ def controls_placed(
     turns = np.linalg.norm(vectors_of(plan.feet[:, 1:] @ plan.feet[:, :-1].swapaxes(2, 3)), axis=2) > _STILL
     curved = (moves | turns) & ~np.isnan(plan.pivots[:, :-1, 0])
     all_targets = [controls[tip][0] for tip in tips]
-    thirds = yield from _thirds(context, tips, all_targets, capture, plan, frames, samples, curved)
-    return samples, _slopes(thirds, samples, map(_keyed, tips, all_targets))
+    thirds = yield from _thirds(context, tips, keys, all_targets, capture, plan, frames, samples, curved)
+    return samples, _slopes(thirds, samples, keys)
 
 
 _STILL = 1e-6
@@ -84,15 +84,25 @@ def _carried(placer: Placer, control: Control, size: float) -> np.ndarray:
     return world
 
 
-def _keyed(tip: bpy.types.PoseBone, target: Control) -> Control:
-    """What is keyed to move a leg: its target, or a foot that carries that, and then stands where its head is."""
-    keyed = keyed_control(tip, target)
-    return target if keyed == target else replace(keyed, turns=True)
+def keyed_of(
+    tips: Sequence[bpy.types.PoseBone], controls: Mapping[bpy.types.PoseBone, Sequence[Control]], capture: Capture
+) -> list[Control]:
+    """What is keyed to move each leg: its target, or a foot that carries that; a loose foot is turned as well."""
+    found = [keyed_control(tip, controls[tip][0]) for tip in tips]
+    return [replace(key, turns=True) if loose else key for key, loose in zip(found, capture.loose, strict=True)]
+
+
+def _key_place(placer: Placer, key: Control, target: Control, place: Matrix) -> Matrix:
+    """Where that has to be for the target, or a loose foot itself, to be at a place in the world."""
+    if key == target or key.turns:
+        return place
+    return Matrix.Translation(place.translation - placer.world_of(target).translation) @ placer.world_of(key)
 
 
 def _thirds(
     context: bpy.types.Context,
     tips: Sequence[bpy.types.PoseBone],
+    keys: Sequence[Control],
     targets: Sequence[Control],
     capture: Capture,
     plan: FootPlan,
@@ -110,7 +120,6 @@ def _thirds(
     stands = [
         plan.ankles[:, k : k - 1 or None] + applied(feet, plan.pivots[:, :-1]) for k, feet in enumerate((before, after))
     ]
-    keys = [_keyed(tip, target) for tip, target in zip(tips, targets, strict=True)]
     turned = {each: _rotations(samples[each], each.modes[1]) for each in keys if each.turns}
     rows, shares = np.flatnonzero(curved.any(axis=0)), (1.0 / 3.0, 2.0 / 3.0)
     times = [frames[row] + share * frames.step for row in rows for share in shares]
@@ -121,11 +130,12 @@ def _thirds(
             placer, row, share = Placer(scene), rows[(done - 1) // 2], shares[(done - 1) % 2]
             for k in np.flatnonzero(curved[:, row]):
                 key, weights = keys[k], np.array((1.0 - share, share))
-                place = placer.world_of(key)
+                place = placer.world_of(key if capture.loose[k] else targets[k])
                 if key in turned:
                     place = placer.world_with(key, {key.modes[1]: weights @ turned[key][row : row + 2]})
                 foot = np.array(rotation_in(place).to_matrix(), float) @ capture.held[k]
                 place.translation = weights @ [each[k, row] for each in stands] - foot @ plan.pivots[k, row]
+                place = _key_place(placer, key, targets[k], place)
                 thirds.setdefault((key, row), []).append(np.array(placer.place(key, place)[0]))
     return thirds
 
@@ -187,9 +197,9 @@ def write_plan(
     body: keys of the bone that carries the limbs. made: what the copies' names say of them.
     """
     ob = tips[0].id_data
-    keys = {ob: [*body]}
+    keys, keyed = {ob: [*body]}, keyed_of(tips, controls, capture)
     for k, tip in enumerate(tips):
-        target, pole = _keyed(tip, controls[tip][0]), controls[tip][1]
+        target, pole = keyed[k], controls[tip][1]
         needed = needed_rows(plan.contacts[k], samples[target], float(capture.clip.reaches[k]) / _scale_of(target))
         needed = np.union1d(needed, np.flatnonzero(~np.isnan(slopes[target]).all(axis=(1, 2))))
         for control, rows in ((target, needed), (pole, np.arange(len(frames)))):

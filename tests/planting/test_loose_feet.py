@@ -1,0 +1,58 @@
+"""Legs whose feet hang on the root: what is seen stands, heel and ball, and what stands already is left alone."""
+
+import bpy
+import pytest
+
+from ik_addon.authoring.rigging import rig_legs
+from ik_addon.bake.formats import open_file
+from ik_addon.planting import Options, plant
+from ik_addon.planting.scene.checking import check_feet
+from ik_addon.planting.scene.limbs import foot_of
+from ik_addon.planting.scene.reading import leg_tips
+from ik_addon.rig.blender.clips import clip_name, clips_of, motion_frames, play
+from ik_addon.solvers import ChainError
+
+from ..clips.characters import CHARACTERS
+from ..rig.rigs import update
+
+pytestmark = [pytest.mark.versions, pytest.mark.slow]
+
+
+def playing(file: str, clip: str, rig: bool = True) -> bpy.types.Object:
+    path = CHARACTERS / file
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    open_file(path)
+    ob = next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE")
+    bpy.context.view_layer.objects.active = ob
+    if rig:
+        rig_legs(bpy.context, ob)
+    clips = clips_of(ob)
+    play(ob, next(each for each in clips if clip_name(each, clips).rpartition("|")[2].startswith(clip)))
+    update()
+    return ob
+
+
+@pytest.mark.parametrize("clip", ["Walk", "Run_Back"])
+def test_a_foot_that_is_seen_stands(clip):
+    ob = playing("quat_cyberpunk_22_clips.glb", clip)
+    tips = leg_tips(ob)
+    assert all(foot_of(tip).parent != tip for tip in tips)
+    before = [foot["after"]["slide"] for foot in check_feet(bpy.context, ob, motion_frames(ob))]
+    plant(bpy.context, tips, motion_frames(ob), Options())
+    after = [foot["after"]["slide"] for foot in check_feet(bpy.context, ob, motion_frames(ob))]
+    assert max(before) > 0.05 and max(after) < 1e-4
+
+
+def test_a_foot_is_measured_where_it_is_seen_with_and_without_a_chain():
+    found = []
+    for rig in (False, True):
+        ob = playing("quat_cyberpunk_22_clips.glb", "Walk", rig)
+        found.append([foot["after"]["slide"] for foot in check_feet(bpy.context, ob, motion_frames(ob))])
+    assert found[0] == pytest.approx(found[1], abs=1e-4)
+
+
+def test_feet_that_stand_though_their_legs_do_not_are_left_alone():
+    ob = playing("quat_cyberpunk_22_clips.glb", "Wave")
+    with pytest.raises(ChainError, match="its feet stand already"):
+        plant(bpy.context, leg_tips(ob), motion_frames(ob), Options())
