@@ -18,9 +18,9 @@ from ik_addon.planting import last_report
 from ik_addon.planting.feet.clip import LegMotion
 from ik_addon.planting.feet.contacts import HeelAndBall, sole_of
 from ik_addon.planting.feet.measures import measured
+from ik_addon.planting.scene.limbs import foot_of
 from ik_addon.planting.scene.reading import ball_of_chain, leg_tips
 from ik_addon.planting.scene.sources import source_of
-from ik_addon.rig.model.foot import end_bone
 from ik_addon.rig.model.limb import chain_bones, end_in_tip, posed_joints
 
 from .character.files import armature_of, importers
@@ -73,7 +73,7 @@ class Legs:
         def at(point: Sequence[float]) -> np.ndarray:
             return world[:3, :3] @ np.array(point, float) + world[:3, 3]
 
-        end, own = end_bone(tip), self.balls[tip.name]
+        end, own = foot_of(tip), self.balls[tip.name]
         points = posed_joints([bones[bone.name] for bone in chain_bones(tip)])
         hip, knee, ankle = (at(points[k]) for k in (0, 1, -1))
         if end is None or own is None:
