@@ -29,8 +29,6 @@ TITLES = (
 )
 ASIDE = 0.5
 """Meters by which one footprint is moved aside, to show where the body goes."""
-MOVED = "Footprint 0033 foot.L"
-"""Its name."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +68,12 @@ def rigged() -> bpy.types.Object:
     return bpy.context.object
 
 
+def _moved() -> bpy.types.Object:
+    """The footprint of the left foot that begins next to frame 33."""
+    found = [ob for ob in bpy.data.objects if ob.name.startswith("Footprint") and ob.name.endswith("foot.L")]
+    return min(found, key=lambda ob: abs(int(ob.name.split()[1]) - 33))
+
+
 def planted(trial: Trial) -> bpy.types.Object:
     """The sample capture, planted."""
     ob = rigged()
@@ -77,7 +81,7 @@ def planted(trial: Trial) -> bpy.types.Object:
     ground = Ground(trial.ground, ob=hill if trial.ground == "OBJECT" else None)
     plant(bpy.context, tips, FRAMES, trial.options, ground, footprints=bool(trial.aside))
     if trial.aside:
-        bpy.data.objects[MOVED].location.x += trial.aside
+        _moved().location.x += trial.aside
         bpy.context.view_layer.update()
         plant(bpy.context, tips, FRAMES, trial.options, ground, footprints=True)
     return ob

@@ -306,7 +306,7 @@ BODY_LIES = Refusal(
     "Armature '{armature}': the body lies or sits in these frames. Choose other frames, or leave them as they are."
 )
 FEET_STAND_ALREADY = Refusal(
-    "Armature '{armature}': its feet stand already; they slide by {slide:.1g} of a leg. These frames stay as they are."
+    "Armature '{armature}': its feet stand already and slide by {slide:.1g} of a leg. These frames stay as they are."
 )
 PLANTED_WORSE = Refusal(
     "Armature '{armature}': planting makes these frames worse: {figures}. Leave them as they are, or plant anyway."
@@ -967,7 +967,7 @@ ALREADY_BAKED = Part("its chains are baked already")
 BAKED_AGAIN = Part("its chains were baked before and kept live, and are baked again")
 BLENDER_DIED = Clause("Blender ended with {how}. Open it in Blender, or leave it out.")
 TOO_LONG = Clause("it took longer than {seconds:g} s. Raise --time-limit, or leave it out.")
-SAVED_IN_PART = Note("saved with what was done within the time limit")
+SAVED_IN_PART = Part("saved with what was done within the time limit")
 SAVED_AND_DIED = Clause("Blender saved it, and ended before it was done. Check the saved file.")
 NO_WORKER_STARTS = Clause("no worker process can start ({reason}). Run the command without --jobs and --cluster.")
 NO_DISTRIBUTED = Clause("the package 'distributed' is missing. Install analytic-ik[cluster].")
