@@ -25,7 +25,7 @@ from studio import (
 ON_HILL = {"ground": "OBJECT", "ground_object": "Hill"}
 WALK = 32, 108
 """Frames in which the robot goes over the hill."""
-LEVEL, DOWNHILL = "Footprint 0033 foot.L", "Footprint 0080 foot.L"
+LEVEL, DOWNHILL = "Footprint 0032 foot.L", "Footprint 0080 foot.L"
 """The footprints that are moved."""
 
 
