@@ -131,7 +131,15 @@ def test_a_body_that_lies_is_told():
     refused("the body lies or sits in these frames")
 
 
-@pytest.mark.parametrize("figure, said", [("slide", "feet slide by 0.00 of a leg"), ("loop", "the ends of the loop")])
+@pytest.mark.parametrize(
+    "figure, said",
+    [
+        ("slide", "feet slide by 0.00 of a leg"),
+        ("knee_speed", "knees bend at .* radians a second"),
+        ("loop", "the ends of the loop"),
+        ("sunken", "feet sink in by"),
+    ],
+)
 def test_what_gets_worse_than_its_limit_is_told(figure, said):
     ob = sliding_walk()
     with pytest.raises(ChainError, match=said):
