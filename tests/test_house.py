@@ -11,7 +11,7 @@ import pytest
 
 from .helpers.sources import CHECKOUT, add_on_sources, parsed
 
-# Imports point to the left only. Rooms side by side do not know each other.
+# Imports point to the left only, in docs/pictures/house.svg down. Rooms side by side do not know each other.
 ROOMS = [
     {"messages"},
     {"solvers"},
@@ -169,6 +169,17 @@ def cycles(imports):
 
 def test_the_house_keeps_its_rules():
     assert list(complaints(add_on_sources())) == []
+
+
+def test_the_drawing_shows_the_rooms_in_their_order():
+    """From the bottom up, and those of rig/ from left to right."""
+    rows = {}
+    drawing = (CHECKOUT / "docs/pictures/house.svg").read_text()
+    for height, name in re.findall(r'class="room" x="[\d.]+" y="([\d.]+)"[^>]*>(\w+)<', drawing):
+        rows.setdefault(float(height), []).append(name)
+    *below, inner, rig = [rows.pop(height) for height in sorted(rows, reverse=True)[:4]]
+    assert [{name} for name in inner] == INNER_ROOMS["rig"]
+    assert [set(row) for row in (*below, rig, *(rows[height] for height in sorted(rows, reverse=True)))] == ROOMS
 
 
 def test_nothing_that_ships_asks_for_what_does_not(shipped_sources):
