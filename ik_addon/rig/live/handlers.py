@@ -1,7 +1,7 @@
 """The application handlers: chains follow their targets while dragging, scrubbing, playing and rendering."""
 
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial, wraps
 
 import bpy
@@ -353,7 +353,7 @@ def _told(depsgraph: bpy.types.Depsgraph | None) -> set[str] | None:
     return {update.id.name_full for update in depsgraph.updates} if depsgraph is not None else None
 
 
-def _changed(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.ID]:
+def _changed(depsgraph: bpy.types.Depsgraph) -> Sequence[bpy.types.ID | None]:
     """The copies of what was changed since a depsgraph was evaluated, if there are objects or armatures among it.
 
     To be asked once: Blender goes through all that the depsgraph holds.
@@ -362,7 +362,7 @@ def _changed(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.ID]:
     return [update.id for update in depsgraph.updates] if asked else []
 
 
-def _armatures_among(changed: Iterable[bpy.types.ID]) -> list[bpy.types.Object]:
+def _armatures_among(changed: Iterable[bpy.types.ID | None]) -> list[bpy.types.Object]:
     """The original armature objects that were changed, given the copies of all that was, and will be copied anew."""
     found, data = [], set()
     for each in changed:
