@@ -278,6 +278,23 @@ def fk_keyed(rig: Rig) -> None:
     key_rotation(rig.random, rig.ob.pose.bones["thigh"])
 
 
+@change(EVERY, "scaled unevenly")
+def scales_keyed(rig: Rig) -> None:
+    """Some of those of bones that the chain scales, with a target in and out of its reach."""
+    rig.tip.analytic_ik_reach, rig.tip.analytic_ik_stretch_max = "STRETCH", 2.0
+    key(rig.target.ob, "location", [(0.0, -0.3, 0.4), (0.0, 1.2, -0.2), (0.0, -0.9, 0.8), (0.0, -1.5, -0.1)])
+    for name, index in (("foot", 1), ("thigh", 0)):
+        bone = rig.ob.pose.bones[name]
+        bone.scale = (0.9, 1.1, 1.2)
+        key(bone, "scale", [1.0, 1.3, 0.8, 1.2], index=index)
+
+
+@change()
+def foot_constrained(rig: Rig) -> None:
+    constraint = held_by(rig.ob.pose.bones["foot"], new_empty("toe", (0.0, -3.0, 1.0)), "DAMPED_TRACK")
+    key(constraint, "influence", [0.0, 1.0, 0.2, 0.8])
+
+
 @change(EVERY, "swivel")
 def swivel_driven(rig: Rig) -> None:
     rig.tip.driver_add("analytic_ik_swivel").driver.expression = "frame * 0.1"
@@ -911,6 +928,7 @@ sets("location_by_hand", "thigh", location=(0.1, 0.1, 0.0))
 sets("scale_by_hand", "thigh", scale=(1.2, 1.2, 1.2))
 sets("hips_by_hand", "hips", rotation_quaternion=Quaternion((1.0, 0.0, 0.0), 0.2))
 sets("hips_scaled", "hips", scale=(1.2, 1.2, 1.2))
+sets("hips_follow", "hips", analytic_ik_body_influence=1.0)
 sets("object_moved", "ob", location=(0.1, 0.1, 0.1))
 sets(
     "limit_set",

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from .helpers.sources import CHECKOUT, add_on_sources, parsed
+from .helpers.sources import CHECKOUT, add_on_sources, nodes_of, parsed
 
-# Imports point to the left only. Rooms side by side do not know each other.
+# Imports point to the left only, in docs/pictures/house.svg down. Rooms side by side do not know each other.
 ROOMS = [
     {"messages"},
     {"solvers"},
@@ -50,11 +50,10 @@ def complaints(sources):
     """What breaks the rules in *sources*: {path below ik_addon: text}."""
     inner = {path: set() for path in sources}
     for path, text in sources.items():
-        tree = parsed(text)
-        expected_to_fail = imports_expected_to_fail(tree)
+        expected_to_fail = imports_expected_to_fail(text)
         if path not in DOORS and level_of(path) is None:
             yield f"{path} is in no room of the house"
-        for node in ast.walk(tree):
+        for node in nodes_of(text):
             at = f"{path}:{getattr(node, 'lineno', '')}"
             if asks_for_the_version(node) and path != VERSIONS_IN:
                 yield f"{at} asks for Blender's version: only {VERSIONS_IN} may"
@@ -140,10 +139,10 @@ def inner_imports(path, node, sources):
         yield next((f"{place}.py" for place in places if f"{place}.py" in sources), None)
 
 
-def imports_expected_to_fail(tree):
+def imports_expected_to_fail(text):
     """The imports inside a ``try`` that catches an ImportError."""
     found = set()
-    for node in ast.walk(tree):
+    for node in nodes_of(text):
         if isinstance(node, ast.Try):
             caught = " ".join(ast.unparse(handler.type) for handler in node.handlers if handler.type)
             if "ImportError" in caught or "ModuleNotFoundError" in caught:
@@ -171,13 +170,24 @@ def test_the_house_keeps_its_rules():
     assert list(complaints(add_on_sources())) == []
 
 
+def test_the_drawing_shows_the_rooms_in_their_order():
+    """From the bottom up, and those of rig/ from left to right."""
+    rows = {}
+    drawing = (CHECKOUT / "docs/pictures/house.svg").read_text()
+    for height, name in re.findall(r'class="room" x="[\d.]+" y="([\d.]+)"[^>]*>(\w+)<', drawing):
+        rows.setdefault(float(height), []).append(name)
+    *below, inner, rig = [rows.pop(height) for height in sorted(rows, reverse=True)[:4]]
+    assert [{name} for name in inner] == INNER_ROOMS["rig"]
+    assert [set(row) for row in (*below, rig, *(rows[height] for height in sorted(rows, reverse=True)))] == ROOMS
+
+
 def test_nothing_that_ships_asks_for_what_does_not(shipped_sources):
     assert list(complaints(shipped_sources)) == []
 
 
 def twice(sources):
     """Names of classes that stand in more than one file."""
-    named = [node.name for text in sources for node in ast.walk(parsed(text)) if isinstance(node, ast.ClassDef)]
+    named = [node.name for text in sources for node in nodes_of(text) if isinstance(node, ast.ClassDef)]
     return sorted({name for name in named if named.count(name) > 1})
 
 
@@ -209,7 +219,7 @@ CONSTRAINT_KINDS = re.compile(r"(COPY|LIMIT)_[A-Z]+|[A-Z]+_TRACK|SPLINE_IK|CHILD
 def beside(sources):
     """What is done a second time: whose one place is elsewhere."""
     for path, text in sources.items():
-        for node in ast.walk(ast.parse(text)):
+        for node in nodes_of(text):
             reads = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
             if reads and node.attr == "analytic_ik_pole_subtarget" and not path.startswith(CONTROLS_IN):
                 yield f"{path}:{node.lineno} reads a chain's controls: ask target_and_pole"
@@ -220,8 +230,7 @@ def beside(sources):
 
 
 def test_nothing_is_done_beside_the_one_place_for_it():
-    root = CHECKOUT / "ik_addon"
-    assert list(beside({path.relative_to(root).as_posix(): path.read_text() for path in root.rglob("*.py")})) == []
+    assert list(beside(add_on_sources())) == []
 
 
 @pytest.mark.parametrize(
@@ -256,16 +265,14 @@ LONG_FUNCTIONS = {
 def long_functions(sources):
     """The functions of LONG lines and more, docstrings included."""
     for path, text in sources.items():
-        for node in ast.walk(ast.parse(text)):
+        for node in nodes_of(text):
             if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno + 1 >= LONG:
                 yield f"{path} {node.name}"
 
 
 def test_no_more_functions_get_long():
     assert list(long_functions({"a.py": "def short(): pass\ndef long():\n" + "    pass\n" * 49})) == ["a.py long"]
-    root = CHECKOUT / "ik_addon"
-    found = long_functions({path.relative_to(root).as_posix(): path.read_text() for path in root.rglob("*.py")})
-    assert set(found) - LONG_FUNCTIONS == set()
+    assert set(long_functions(add_on_sources())) - LONG_FUNCTIONS == set()
 
 
 def test_blenders_door_imports_nothing_until_it_is_opened():

@@ -15,7 +15,7 @@ from ik_addon import messages
 from ik_addon.messages import Clause, Done, Message, Note, Part, Refusal
 
 from .every_message import MESSAGES
-from .helpers.sources import add_on_sources, parsed
+from .helpers.sources import add_on_sources, nodes_of
 
 # What a user hears: what it is given must come from the list.
 SPEAKING = {"report", "poll_message_set", "usage_error", "draw_sentence", "Problem", "of", "error", "print"}
@@ -72,9 +72,8 @@ def complaints(sources, known):
     """What in *sources*, {path: text}, is said without the list *known* of messages, or against it."""
     used = set()
     for path, text in sources.items():
-        tree = parsed(text)
-        described = set(descriptions(tree))
-        for node in ast.walk(tree):
+        described = set(descriptions(text))
+        for node in nodes_of(text):
             at = f"{path}:{getattr(node, 'lineno', '')}"
             if isinstance(node, ast.Call) and speaks(node):
                 for literal in filter(is_text, inside(node)):
@@ -130,9 +129,9 @@ def is_message(node):
     return isinstance(node, ast.Attribute) and ast.unparse(node.value) == "messages" and node.attr.isupper()
 
 
-def descriptions(tree):
+def descriptions(text):
     """Docstrings, what describes properties and arguments, annotations; and the parts of text, for the whole counts."""
-    for node in ast.walk(tree):
+    for node in nodes_of(text):
         if isinstance(node, ast.Expr):
             yield node.value
         elif isinstance(node, ast.keyword) and node.arg in DESCRIBING:

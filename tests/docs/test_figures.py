@@ -32,10 +32,10 @@ def number(cell):
 @pytest.mark.parametrize(
     ("told", "column", "measured", "there"),
     [
-        ("Error of a two-bone leg, in leg lengths", 0, "1 leg, static root", 4),
-        ("Error of a two-bone leg, in leg lengths", 2, "40 legs, static root", 5),
-        ("Error of a 20-bone chain, in chain lengths", 0, "4 chains of 20 bones", 4),
-        ("Error of a 20-bone chain, in chain lengths", 2, "4 chains of 20 bones", 5),
+        ("Error of a two-bone leg, in leg lengths", 0, "1 leg, static root", 3),
+        ("Error of a two-bone leg, in leg lengths", 2, "40 legs, static root", 4),
+        ("Error of a 20-bone chain, in chain lengths", 0, "4 chains of 20 bones", 3),
+        ("Error of a 20-bone chain, in chain lengths", 2, "4 chains of 20 bones", 4),
         ("Frame with 1 leg, compared with Blender's IK", 2, "1 leg, static root", 0),
         ("Frame with 40 legs, compared with Blender's IK", 2, "40 legs, static root", 0),
         ("Bake of 4 legs over 250 frames, compared with `nla.bake`", 2, "4 legs, 250", 1),

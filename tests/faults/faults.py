@@ -29,23 +29,31 @@ class Fault:
 ENTERED: list[Fault] = []
 
 
-def fault(group: str, title: str) -> Callable[[Deed], Deed]:
-    """Enter a function into the list of what can happen."""
+def fault(group: str, title: str, then: str = "") -> Callable[[Deed], Deed]:
+    """Enter a function into the list of what can happen. then: how it is called that all limbs follow in the end."""
 
     def enter(do: Deed) -> Deed:
-        ENTERED.append(Fault(group, title, do))
-        return do
+        @wraps(do)
+        def deed(stage: Stage) -> None:
+            do(stage)
+            if then:
+                stage.follow(then)
+
+        ENTERED.append(Fault(group, title, deed))
+        return deed
 
     return enter
 
 
-def works(group: str, title: str) -> Callable[[Deed], Deed]:
+def works(group: str, title: str, then: str = "") -> Callable[[Deed], Deed]:
     """Likewise, and a sentence is no excuse: the leg has all that it needs."""
 
     def enter(do: Deed) -> Deed:
         @wraps(do)
         def deed(stage: Stage) -> None:
             do(stage)
+            if then:
+                stage.follow(then)
             said = [sentence for seen in stage.seen for sentence in seen.sentences]
             assert not said or not stage.ours, f"it says: {said[0]}"
 

@@ -14,6 +14,12 @@ def parsed(text: str) -> ast.Module:
 
 
 @cache
+def nodes_of(text: str) -> tuple[ast.AST, ...]:
+    """All that is in it, as `ast.walk` finds it."""
+    return tuple(ast.walk(parsed(text)))
+
+
+@cache
 def add_on_sources() -> dict[str, str]:
     """By the path of a file below ik_addon its text."""
     root = CHECKOUT / "ik_addon"

@@ -18,7 +18,7 @@ from ik_addon.rig.pose import lending
 from ik_addon.rig.pose.lending import loans
 
 from ..changes import CHANGES, Change, walking
-from ..scenes import EXACT, apart, enter, go_to, key_fk, played, pose_of, select
+from ..scenes import EXACT, apart, enter, go_to, key_fk, played, pose_of, select, without_handlers
 from .keys import FRAMES, animated_rig, fcurves, key
 from .rigs import (
     ROTATION_MODES,
@@ -116,6 +116,25 @@ def test_keyed_channels_hold_what_their_keys_say(seed, fk_keys):
                 value = rig.ob.path_resolve(curve.data_path)[curve.array_index]
                 assert value == pytest.approx(curve.evaluate(frame), abs=1e-6), (frame, curve.data_path)
         assert not any(curve.mute for curve in curves)
+
+
+@pytest.mark.parametrize("change", [change for change in CHANGES.values() if change.keyed], ids=str)
+def test_keyed_channels_hold_what_blender_alone_plays_whatever_happens(change: Change):
+    rig = walking(keyed=True)
+    for frame in (3, 4):
+        go_to(frame)
+    change(rig)
+    held_live = {}
+    for frame in (5, 6, 9, 2):
+        go_to(frame)
+        held_live[frame] = fk_values(rig.ob)
+    for action in bpy.data.actions:
+        action.update_tag()
+    with without_handlers():
+        for frame, values in held_live.items():
+            go_to(frame)
+            for name, expected in fk_values(rig.ob).items():
+                assert values[name] == pytest.approx(expected, abs=1e-6), (frame, name)
 
 
 # What users do

@@ -16,8 +16,8 @@ from ..blender.armatures import tag_pose
 from . import control_links, relation
 
 PREFIX = "analytic_ik_"
-UNREAD = {"enabled", "contact"}
-"""Settings that change nothing of how a chain is solved: while it is off it is not."""
+CONTACT = PREFIX + "contact"
+"""The setting that no chain reads: it tells planting alone."""
 NAME_RECORD = PREFIX + "record_name"
 """The record of a bone's own name, by which it is found again (renamed.py)."""
 NATIVE_RECORD = PREFIX + "record_native"

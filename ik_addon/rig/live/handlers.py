@@ -1,7 +1,7 @@
 """The application handlers: chains follow their targets while dragging, scrubbing, playing and rendering."""
 
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial, wraps
 
 import bpy
@@ -116,7 +116,7 @@ def _write_before(scene: bpy.types.Scene) -> None:
     depsgraph = next_graph(graphs)
     # A script may have changed something that has not been evaluated yet: no handler was told of it.
     pending = plan.doubtful or depsgraph is None or bool(depsgraph.updates)
-    tagged = _tagged_armatures(depsgraph) if depsgraph and pending else []
+    tagged = _armatures_among(_changed(depsgraph)) if depsgraph and pending else []
     followed_by_controls(tagged)
     if pending and not _holds(plan, _told(depsgraph)):
         prepare(scene, plan.to_be_planned())
@@ -180,7 +180,8 @@ def _before_update(scene: bpy.types.Scene, _: object = None) -> None:
     plan, graphs = memory.plan_of(scene), shown_graphs(scene)
     depsgraph = next_graph(graphs)
     other_layer = plan is not None and depsgraph is not None and plan.layer != depsgraph.view_layer.name
-    tagged = _tagged_armatures(depsgraph) if depsgraph else []
+    objects_and_armatures = _changed(depsgraph) if depsgraph else []
+    tagged = _armatures_among(objects_and_armatures)
     if tagged and bpy.context.scene == scene:
         # Posed by hand, maybe.
         went_to_frame(scene)
@@ -201,7 +202,7 @@ def _before_update(scene: bpy.types.Scene, _: object = None) -> None:
         if plan is not None:
             plan.doubtful = plan.tied = True
     elif not plan.doubtful and plan.armatures and depsgraph.id_type_updated("OBJECT"):
-        moved = {data.name_full for each in depsgraph.updates if isinstance(data := each.id, Object)}
+        moved = {each.name_full for each in objects_and_armatures if isinstance(each, Object)}
         if not plan.before_update(depsgraph, moved, graphs):
             memory.plans.pop(scene.session_uid, None)
     if plan is not None:
@@ -352,19 +353,25 @@ def _told(depsgraph: bpy.types.Depsgraph | None) -> set[str] | None:
     return {update.id.name_full for update in depsgraph.updates} if depsgraph is not None else None
 
 
-def _tagged_armatures(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
-    """The original armature objects that were changed since a depsgraph was evaluated, and will be copied anew."""
-    if not (depsgraph.id_type_updated("OBJECT") or depsgraph.id_type_updated("ARMATURE")):
-        return []
+def _changed(depsgraph: bpy.types.Depsgraph) -> Sequence[bpy.types.ID | None]:
+    """The copies of what was changed since a depsgraph was evaluated, if there are objects or armatures among it.
+
+    To be asked once: Blender goes through all that the depsgraph holds.
+    """
+    asked = depsgraph.id_type_updated("OBJECT") or depsgraph.id_type_updated("ARMATURE")
+    return [update.id for update in depsgraph.updates] if asked else []
+
+
+def _armatures_among(changed: Iterable[bpy.types.ID | None]) -> list[bpy.types.Object]:
+    """The original armature objects that were changed, given the copies of all that was, and will be copied anew."""
     found, data = [], set()
-    for update in depsgraph.updates:
+    for each in changed:
         # By the name of the copy: before the update, the original of what was just deleted is no longer there.
-        changed = update.id
-        if isinstance(changed, Armature):
-            data.add(changed.name_full)
-        elif isinstance(changed, Object) and changed.type == "ARMATURE":
+        if isinstance(each, Armature):
+            data.add(each.name_full)
+        elif isinstance(each, Object) and each.type == "ARMATURE":
             try:
-                found.append(armature_named(changed.name_full))
+                found.append(armature_named(each.name_full))
             except KeyError:
                 # It has another name since.
                 return [ob for ob in armatures.armature_objects() if ob.pose]

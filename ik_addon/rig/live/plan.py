@@ -29,7 +29,7 @@ from .ties import tieable_tips
 class LinkedPlan:
     """How the chains of linked armature objects are solved.
 
-    objects: the armature objects. names: of all data-blocks that their chains are read from.
+    objects: the armature objects. names: of all data-blocks that their chains are read from, and of what these play.
     unsteady: the chains that are read anew each time, with the reason. solved: the chains that were solved when it was
     made; unsolved: the others that were on; misplaced: of those the ones without a place in the order, with the error.
     limbs: the bones that follow their limbs, with these; unfit: those that cannot, with the error.
@@ -47,7 +47,8 @@ class LinkedPlan:
         self.objects = [*objects]
         self._read = [*read]
         self._uids = [ob.session_uid for ob in self.objects], [ob.session_uid for ob in self._read]
-        self.names = _names_of(read)
+        self._named = {*map(_name, read)}
+        self.names = self.names_now()
         self.unsteady: dict[ChainName, str] = {}
         self.armatures: list[ArmaturePlan] = []
         self.chains: dict[str, dict[str, list[str]]] = {}
@@ -134,8 +135,12 @@ class LinkedPlan:
             and self._bodies.get(name, []) == following_bones(ob)
         )
 
+    def names_now(self) -> frozenset[str]:
+        """What `names` has become, where all that it was made of is as it was: another clip may play."""
+        return _names_of(self._read)
+
     def intact(self) -> bool:
-        """Whether everything that the plan was made of is as it was, and Blender will name it where it changes."""
+        """Whether everything that the plan was made of is as it was."""
         return (
             self._reads_the_same()
             and self._made_of() == self._signature
@@ -144,7 +149,8 @@ class LinkedPlan:
 
     def _reads_the_same(self) -> bool:
         try:
-            return _names_of(set().union(*map(objects_read, self.objects))) == self.names
+            read = set().union(*map(objects_read, self.objects))
+            return len(read) == len(self._read) and {*map(_name, read)} == self._named
         except ReferenceError:
             # One of them is gone.
             return False
@@ -189,6 +195,11 @@ class LinkedPlan:
         except ReferenceError:
             # The armature is gone.
             return False
+
+
+def _name(ob: bpy.types.Object) -> tuple[str, str]:
+    """The full names of an object and of its data."""
+    return ob.name_full, ob.data.name_full if ob.data is not None else ""
 
 
 def _names_of(objects: Iterable[bpy.types.Object]) -> frozenset[str]:

@@ -168,9 +168,19 @@ class ScenePlan:
             part.restructured()
             if not part.intact():
                 self.drop([part])
-            elif layer is not None:
+                continue
+            self._find_by(part, part.names_now())
+            if layer is not None:
                 part.look_again(layer)
         return not self.stale
+
+    def _find_by(self, part: LinkedPlan, names: frozenset[str]) -> None:
+        """Let a part be concerned by data-blocks of these names."""
+        for name in part.names - names:
+            self._reading[name].remove(part)
+        for name in names - part.names:
+            self._reading.setdefault(name, []).append(part)
+        part.names = names
 
     def objects_of(self, parts: Iterable[LinkedPlan]) -> list[bpy.types.Object]:
         """The armature objects of parts, and those that are in none and are to be planned."""

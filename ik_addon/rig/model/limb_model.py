@@ -12,7 +12,7 @@ from mathutils import Matrix, Quaternion
 
 from ..blender.animation import animation_of, bone_of_path
 from ..blender.rotations import LOCATION, SCALE, array_of, turns_in
-from ..data.settings import PREFIX, SAMPLED_SETTINGS
+from ..data.settings import CONTACT, PREFIX, SAMPLED_SETTINGS
 from .body import BodyModel
 from .foot import heel_and_axis, possible_end_bones
 from .limb import BoneLimits, Limb, bend_axis, end_in_tip, growth
@@ -30,7 +30,7 @@ def animated_bones(ob: bpy.types.Object) -> AnimatedBones:
     for path, is_driver in animation_of(ob):
         name, what = bone_of_path(path)
         # What its constraints make of a bone comes after what its chain makes of it.
-        if name and not what.startswith(("[", "constraints[")):
+        if name and what != CONTACT and not what.startswith(("[", "constraints[")):
             found.setdefault(name, {})[what.removeprefix(PREFIX)] = is_driver
     return found
 

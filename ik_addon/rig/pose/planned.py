@@ -9,7 +9,7 @@ from ... import messages
 from ...solvers import ChainError
 from ..blender.dependencies import carriers
 from ..blender.rotations import quaternion_of
-from ..data.settings import SAMPLED_SETTINGS, UNREAD, sampled_settings, target_and_pole
+from ..data.settings import SAMPLED_SETTINGS, sampled_settings, target_and_pole
 from ..model.body import BodyModel, body_model
 from ..model.foot import possible_end_bones
 from ..model.limb import INHERITING, chain_bones
@@ -114,7 +114,8 @@ def _why_not(posed: PosedLimb, animated: AnimatedBones) -> str:
     for name in (*bones, *(bone.name for bone in scaled)):
         allowed = {*FK_CHANNELS, *(SAMPLED_SETTINGS if name == limb.tip else ())}
         for what, is_driver in animated.get(name, {}).items():
-            if what not in UNREAD and (is_driver or what not in allowed):
+            # While it is off it is not solved.
+            if what != "enabled" and (is_driver or what not in allowed):
                 return messages.READS_ANIMATED(bone=name, channel=what)
     for name, bone in bones.items():
         inherits = bone.use_inherit_rotation and bone.inherit_scale in INHERITING and not bone.use_relative_parent

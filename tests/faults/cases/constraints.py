@@ -141,7 +141,7 @@ def spline_ik_on_the_same_bones(stage: Stage) -> None:
     _with_it_and_muted(stage, constraint)
 
 
-@fault(GROUP, "A constraint on a chain bone is muted, unmuted and muted again")
+@fault(GROUP, "A constraint on a chain bone is muted, unmuted and muted again", "muted again")
 def a_constraint_is_muted_and_unmuted(stage: Stage) -> None:
     _mover()
     constraint = _constrain(stage.ob.pose.bones["thigh"], "COPY_ROTATION", "mover", mute=True)
@@ -149,57 +149,51 @@ def a_constraint_is_muted_and_unmuted(stage: Stage) -> None:
     constraint.mute = False
     stage.follow("unmuted")
     constraint.mute = True
-    stage.follow("muted again")
 
 
-@fault(GROUP, "A constraint on a chain bone whose influence is keyed")
+@fault(GROUP, "A constraint on a chain bone whose influence is keyed", "with it")
 def a_constraint_fades_in(stage: Stage) -> None:
     _mover()
     constraint = _constrain(stage.ob.pose.bones["shin"], "COPY_ROTATION", "mover")
     for frame, influence in ((3, 0.0), (5, 1.0), (8, 0.0)):
         constraint.influence = influence
         constraint.keyframe_insert("influence", frame=frame)
-    stage.follow("with it")
 
 
-@fault(GROUP, "A constraint on a chain bone without influence, or with nothing to read")
+@fault(GROUP, "A constraint on a chain bone without influence, or with nothing to read", "without influence alone")
 def constraints_that_do_nothing(stage: Stage) -> None:
     _mover()
     _constrain(stage.ob.pose.bones["shin"], "COPY_ROTATION", "mover", influence=0.0)
     empty = _constrain(stage.ob.pose.bones["thigh"], "DAMPED_TRACK")
     stage.follow("with them")
     stage.ob.pose.bones["thigh"].constraints.remove(empty)
-    stage.follow("without influence alone")
 
 
-@fault(GROUP, "Constraints on the foot below the chain")
+@fault(GROUP, "Constraints on the foot below the chain", "with it")
 def a_constraint_below_the_chain(stage: Stage) -> None:
     _mover()
     _constrain(stage.ob.pose.bones["foot"], "COPY_ROTATION", "mover")
-    stage.follow("with it")
 
 
 # On what the chain follows
 
 
-@fault(GROUP, "The target is a Child Of something that moves, by key on and off")
+@fault(GROUP, "The target is a Child Of something that moves, by key on and off", "with it")
 def the_target_changes_its_parent(stage: Stage) -> None:
     _mover()
     constraint = _constrain(stage.target, "CHILD_OF", "mover")
     for frame, influence in ((1, 1.0), (4, 1.0), (5, 0.0)):
         constraint.influence = influence
         constraint.keyframe_insert("influence", frame=frame)
-    stage.follow("with it")
 
 
-@fault(GROUP, "The target copies another object's place")
+@fault(GROUP, "The target copies another object's place", "with it")
 def the_target_copies_transforms(stage: Stage) -> None:
     _mover(start=(0.1, -0.5, 0.4), end=(0.0, 0.4, 0.6))
     _constrain(stage.target, "COPY_TRANSFORMS", "mover")
-    stage.follow("with it")
 
 
-@fault(GROUP, "The target follows a path with keys on its evaluation time")
+@fault(GROUP, "The target follows a path with keys on its evaluation time", "with it")
 def the_target_follows_a_path(stage: Stage) -> None:
     path = _new_path("path")
     path.data.use_path, path.data.path_duration = True, 10
@@ -209,16 +203,14 @@ def the_target_follows_a_path(stage: Stage) -> None:
     stage.target.animation_data_clear()
     stage.target.location = (0.0, 0.0, 0.0)
     _constrain(stage.target, "FOLLOW_PATH", "path")
-    stage.follow("with it")
 
 
-@fault(GROUP, "The target looks at the leg's own foot")
+@fault(GROUP, "The target looks at the leg's own foot", "with it")
 def the_target_tracks_the_own_foot(stage: Stage) -> None:
     _constrain(stage.target, "DAMPED_TRACK", "leg", subtarget="foot")
-    stage.follow("with it")
 
 
-@fault(GROUP, "The target copies the place of the leg's own foot")
+@fault(GROUP, "The target copies the place of the leg's own foot", "without it")
 def the_target_copies_the_own_foot(stage: Stage) -> None:
     stage.fk_pose = None
     constraint = _constrain(stage.target, "COPY_LOCATION", "leg", subtarget="foot", use_offset=True)
@@ -226,13 +218,11 @@ def the_target_copies_the_own_foot(stage: Stage) -> None:
     go_to(4)
     stage.look("at another frame")
     stage.target.constraints.remove(constraint)
-    stage.follow("without it")
 
 
-@fault(GROUP, "The target sticks to a floor")
+@fault(GROUP, "The target sticks to a floor", "with it")
 def the_target_is_limited(stage: Stage) -> None:
     _constrain(stage.target, "LIMIT_LOCATION", use_min_z=True, min_z=0.4, use_transform_limit=True)
-    stage.follow("with it")
 
 
 @fault(GROUP, "The target hangs by a constraint on a bone of another chain")
@@ -279,13 +269,12 @@ def _look_at_both(stage: Stage) -> None:
         go_to(frame)
         stage.look(f"at frame {frame}")
     stage.target.location = (0.3, -0.4, 0.6)
-    update()
     stage.look("dragged")
     go_to(7)
     stage.look("at frame 7")
 
 
-@fault(GROUP, "The pole hangs on the target and on the hips by constraints")
+@fault(GROUP, "The pole hangs on the target and on the hips by constraints", "with it")
 def the_pole_is_constrained(stage: Stage) -> None:
     new_empty("pole")
     pole = bpy.data.objects["pole"]
@@ -293,26 +282,23 @@ def the_pole_is_constrained(stage: Stage) -> None:
     stage.aim(stage.limbs[0], "pole")
     _constrain(pole, "COPY_LOCATION", stage.limbs[0].target, use_offset=True, influence=0.5)
     _constrain(pole, "DAMPED_TRACK", "leg", subtarget="hips")
-    stage.follow("with it")
 
 
 # On what carries it
 
 
-@fault(GROUP, "The armature object is a Child Of something that moves")
+@fault(GROUP, "The armature object is a Child Of something that moves", "with it")
 def the_armature_is_carried(stage: Stage) -> None:
     _mover()
     _constrain(stage.ob, "CHILD_OF", "mover")
-    stage.follow("with it")
 
 
-@fault(GROUP, "The armature object copies the target's place in part")
+@fault(GROUP, "The armature object copies the target's place in part", "with it")
 def the_armature_goes_with_its_target(stage: Stage) -> None:
     _constrain(stage.ob, "COPY_LOCATION", stage.limbs[0].target, influence=0.3, use_z=False)
-    stage.follow("with it")
 
 
-@fault(GROUP, "The armature object follows a path")
+@fault(GROUP, "The armature object follows a path", "with it")
 def the_armature_follows_a_path(stage: Stage) -> None:
     path = _new_path("path", (0.0, 0.0, 0.0), (0.2, -0.3, 0.1))
     path.data.use_path = True
@@ -320,30 +306,26 @@ def the_armature_follows_a_path(stage: Stage) -> None:
     for frame, factor in ((1, 0.0), (12, 1.0)):
         constraint.offset_factor = factor
         constraint.keyframe_insert("offset_factor", frame=frame)
-    stage.follow("with it")
 
 
-@fault(GROUP, "The hips copy something that moves")
+@fault(GROUP, "The hips copy something that moves", "with it")
 def the_hips_are_constrained(stage: Stage) -> None:
     _mover(end=(0.1, -0.1, -0.1))
     _constrain(stage.ob.pose.bones["hips"], "COPY_LOCATION", "mover", use_offset=True, owner_space="LOCAL_WITH_PARENT")
     _constrain(stage.ob.pose.bones["hips"], "COPY_ROTATION", "mover", mix_mode="ADD")
-    stage.follow("with it")
 
 
-@fault(GROUP, "The hips follow the target in part")
+@fault(GROUP, "The hips follow the target in part", "with it")
 def the_hips_follow_the_target(stage: Stage) -> None:
     _constrain(stage.ob.pose.bones["hips"], "COPY_LOCATION", stage.limbs[0].target, influence=0.1)
-    stage.follow("with it")
 
 
-@fault(GROUP, "An Action constraint moves the hips")
+@fault(GROUP, "An Action constraint moves the hips", "with it")
 def action_constraint_on_the_hips(stage: Stage) -> None:
     _constrain_by_action(stage, "hips")
-    stage.follow("with it")
 
 
-@fault(GROUP, "The hips ride on the end of another chain by a constraint")
+@fault(GROUP, "The hips ride on the end of another chain by a constraint", "with it")
 def the_hips_ride_on_another_chain(stage: Stage) -> None:
     other = stage.add_leg("other", side=-0.5)
     stage.limbs.reverse()
@@ -353,34 +335,30 @@ def the_hips_ride_on_another_chain(stage: Stage) -> None:
     hips = bpy.data.objects["leg"].pose.bones["hips"]
     _constrain(hips, "COPY_LOCATION", other.ob, subtarget="foot", influence=0.1)
     slide(bpy.data.objects[other.target], (-0.5, -0.6, 0.5), (-0.3, 0.5, 0.3))
-    stage.follow("with it")
 
 
 # What Blender's IK reads on bones
 
 
-@fault(GROUP, "IK locks make a hinge of the knee")
+@fault(GROUP, "IK locks make a hinge of the knee", "with them")
 def locks_make_a_hinge(stage: Stage) -> None:
     shin = stage.ob.pose.bones["shin"]
     shin.lock_ik_y = shin.lock_ik_z = True
-    stage.follow("with them")
 
 
-@fault(GROUP, "IK limits that leave room for the motion")
+@fault(GROUP, "IK limits that leave room for the motion", "with them")
 def limits_leave_room(stage: Stage) -> None:
     shin = stage.ob.pose.bones["shin"]
     shin.use_ik_limit_x, shin.ik_min_x, shin.ik_max_x = True, -3.0, 3.0
     shin.ik_stiffness_x = 0.5
-    stage.follow("with them")
 
 
-@fault(GROUP, "The channels of chain bones are locked")
+@fault(GROUP, "The channels of chain bones are locked", "locked")
 def channels_are_locked(stage: Stage) -> None:
     for name in stage.limbs[0].bones:
         bone = stage.ob.pose.bones[name]
         bone.lock_rotation = bone.lock_location = bone.lock_scale = (True, True, True)
         bone.lock_rotation_w = bone.lock_rotations_4d = True
-    stage.follow("locked")
 
 
 # What several faults need

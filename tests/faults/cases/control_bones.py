@@ -28,35 +28,32 @@ def _with_control_bones(stage: Stage) -> Limb:
     return limb
 
 
-@works(GROUP, "Their bone collection is deleted")
+@works(GROUP, "Their bone collection is deleted", "afterwards")
 def the_bone_collection_is_deleted(stage: Stage) -> None:
     limb = _with_control_bones(stage)
     data = limb.pose.id_data.data
     for collection in list(data.collections):
         data.collections.remove(collection)
-    stage.follow("afterwards")
 
 
-@works(GROUP, "Their shapes are deleted")
+@works(GROUP, "Their shapes are deleted", "afterwards")
 def the_shapes_are_deleted(stage: Stage) -> None:
     _with_control_bones(stage)
     for ob in [ob for ob in bpy.data.objects if ob.type == "MESH" and ob.name.startswith("Analytic IK")]:
         bpy.data.objects.remove(ob)
     update()
-    stage.follow("afterwards")
 
 
-@works(GROUP, "They are parented to another bone in edit mode")
+@works(GROUP, "They are parented to another bone in edit mode", "afterwards")
 def they_get_another_parent(stage: Stage) -> None:
     limb = _with_control_bones(stage)
     with stage.edit_bones() as bones:
         for name in (limb.target_bone, limb.pole_bone):
             bones[name].parent = bones["hips"]
     stage.look("parented")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "Another object with the same armature data gets control bones")
+@works(GROUP, "Another object with the same armature data gets control bones", "afterwards")
 def shared_data(stage: Stage) -> None:
     _with_control_bones(stage)
     select(stage.ob)
@@ -65,12 +62,10 @@ def shared_data(stage: Stage) -> None:
     limb = Limb(copy.name, ["thigh", "shin"], copy.name, True, stage.limbs[0].target_bone)
     stage.limbs.append(limb)
     copy.location = (0.3, 0.0, 0.0)
-    update()
     stage.look("shared")
     with stage.edit_bones() as bones:
         more = bones.new("more")
         more.head, more.tail = (2.0, 0.0, 0.0), (2.0, 0.0, 1.0)
-    stage.follow("afterwards")
 
 
 @fault(GROUP, "The target bone is deleted in edit mode")

@@ -75,7 +75,7 @@ def the_target_and_purge(stage: Stage) -> None:
     _mourn(stage)
 
 
-@fault(GROUP, "The target, and the chain gets another one")
+@fault(GROUP, "The target, and the chain gets another one", "afterwards")
 def another_target(stage: Stage) -> None:
     _delete(stage.target)
     other = new_empty("other", (0.1, -0.4, 0.5))
@@ -84,12 +84,10 @@ def another_target(stage: Stage) -> None:
     else:
         stage.limbs[0].tip.constraints["IK"].target = other
     stage.limbs[0].target = "other"
-    update()
     stage.look("afterwards")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "The target is unlinked from its collection, and linked again")
+@fault(GROUP, "The target is unlinked from its collection, and linked again", "afterwards")
 def the_target_is_linked_again(stage: Stage) -> None:
     target, collection = stage.target, bpy.context.scene.collection
     collection.objects.unlink(target)
@@ -97,21 +95,18 @@ def the_target_is_linked_again(stage: Stage) -> None:
     if stage.ours:
         stage.says("'leg target'", "deleted")
     collection.objects.link(target)
-    update()
     stage.look("linked again")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "The pole, in the viewport: the leg goes on without it")
+@fault(GROUP, "The pole, in the viewport: the leg goes on without it", "afterwards")
 def the_pole(stage: Stage) -> None:
     _with_pole(stage)
     _delete(bpy.data.objects["knee control"])
     stage.says("pole target", "'knee control'", "deleted")
     stage.look("afterwards")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "The pole bone, in edit mode: the leg goes on without it")
+@fault(GROUP, "The pole bone, in edit mode: the leg goes on without it", "afterwards")
 def the_pole_bone(stage: Stage) -> None:
     stage.follow_bones(pole="knee ik")
     with stage.edit_bones() as bones:
@@ -121,16 +116,13 @@ def the_pole_bone(stage: Stage) -> None:
         # Blender's own IK then takes the armature object itself for the pole.
         stage.limbs[0].bends = False
     stage.look("afterwards")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "The pole, by a script")
+@fault(GROUP, "The pole, by a script", "afterwards")
 def the_pole_by_a_script(stage: Stage) -> None:
     _with_pole(stage)
     bpy.data.objects.remove(bpy.data.objects["knee control"])
-    update()
     stage.look("afterwards")
-    stage.follow("afterwards")
 
 
 @fault(GROUP, "The target bone, in edit mode")
@@ -143,14 +135,13 @@ def the_target_bone(stage: Stage) -> None:
     _mourn(stage)
 
 
-@fault(GROUP, "The target bone; another bone takes its name")
+@fault(GROUP, "The target bone; another bone takes its name", "afterwards")
 def the_target_bone_is_made_anew(stage: Stage) -> None:
     stage.follow_bones()
     with stage.edit_bones() as bones:
         bones.remove(bones["foot ik"])
     stage.add_bone("foot ik", (0.1, -0.3, 0.5))
     stage.look("made anew")
-    stage.follow("afterwards")
 
 
 @fault(GROUP, "The target bone's copy stays when the target bone is deleted")
@@ -213,17 +204,16 @@ def bones_are_dissolved(stage: Stage) -> None:
     _play_bones(stage, "thigh")
 
 
-@fault(GROUP, "The parent of the chain, in edit mode")
+@fault(GROUP, "The parent of the chain, in edit mode", "afterwards")
 def the_parent(stage: Stage) -> None:
     with stage.edit_bones() as bones:
         bones.remove(bones["hips"])
     stage.forget_bystander("hips")
     stage.fk_pose = None
     stage.look("afterwards")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "The armature")
+@fault(GROUP, "The armature", "afterwards")
 def the_armature(stage: Stage) -> None:
     bystander = Limb("leg.001", ["thigh", "shin"], stage.target.name)
     select(stage.ob)
@@ -233,10 +223,9 @@ def the_armature(stage: Stage) -> None:
         stage.forget_bystander(name)
     stage.limbs, stage.fk_pose = [bystander], None
     stage.look("afterwards")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "The armature, then undone")
+@fault(GROUP, "The armature, then undone", "afterwards")
 def the_armature_and_undo(stage: Stage) -> None:
     bpy.ops.ed.undo_push(message="set up")
     _delete(stage.ob)
@@ -244,10 +233,9 @@ def the_armature_and_undo(stage: Stage) -> None:
     go_to(5)
     bpy.ops.ed.undo()
     stage.look("undone")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "Everything; and another rig is made under the same names")
+@fault(GROUP, "Everything; and another rig is made under the same names", "afterwards")
 def everything(stage: Stage) -> None:
     _delete(stage.ob, stage.target)
     for kind in (bpy.data.objects, bpy.data.armatures):
@@ -264,7 +252,6 @@ def everything(stage: Stage) -> None:
     stage.limbs = [Limb("leg", rig.bones, rig.target.ob.name)]
     stage.solve(stage.limbs[0])
     stage.look("afterwards")
-    stage.follow("afterwards")
 
 
 @fault(GROUP, "The collection that holds the rig, with its objects")
@@ -288,7 +275,7 @@ def the_collection(stage: Stage) -> None:
     stage.look("afterwards")
 
 
-@fault(GROUP, "The target is another kind of object now")
+@fault(GROUP, "The target is another kind of object now", "afterwards")
 def the_target_is_converted(stage: Stage) -> None:
     curve = bpy.data.objects.new("curve", bpy.data.curves.new("curve", "CURVE"))
     bpy.context.scene.collection.objects.link(curve)
@@ -299,9 +286,7 @@ def the_target_is_converted(stage: Stage) -> None:
     stage.look("a curve")
     select(curve)
     bpy.ops.object.convert(target="MESH")
-    update()
     stage.look("a mesh")
-    stage.follow("afterwards")
 
 
 def _reach_from_the_hips(stage: Stage) -> None:
@@ -310,7 +295,6 @@ def _reach_from_the_hips(stage: Stage) -> None:
     # It is turned now.
     stage.forget_bystander("hips")
     stage.limbs[0].bones, stage.limbs[0].bends = ["hips", "shin"], False
-    update()
     stage.look("afterwards")
     stage.drag(0.0, -0.3, 1.4)
     stage.look("dragged")

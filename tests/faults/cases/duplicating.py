@@ -18,73 +18,66 @@ def copies(stage: Stage, *objects: bpy.types.Object, linked: bool = False) -> li
     return [bpy.data.objects[name] for name in names]
 
 
-@works(GROUP, "The armature is duplicated, its target is not")
+@works(GROUP, "The armature is duplicated, its target is not", "afterwards")
 def the_armature_alone(stage: Stage) -> None:
     copy = copies(stage, stage.ob)[0]
     stage.limbs.append(Limb(copy.name, ["thigh", "shin"], stage.target.name))
     stage.look("duplicated")
     copy.location = (0.3, 0.0, 0.0)
     update()
-    stage.follow("afterwards")
 
 
-@works(GROUP, "Armature and target are duplicated together")
+@works(GROUP, "Armature and target are duplicated together", "afterwards")
 def armature_and_target(stage: Stage) -> None:
     copy, target = copies(stage, stage.ob, stage.target)
     stage.limbs.append(Limb(copy.name, ["thigh", "shin"], target.name))
     copy.location = (0.3, 0.0, 0.0)
     update()
-    stage.follow("afterwards")
 
 
-@works(GROUP, "The armature is duplicated with linked data (Alt+D), and the target with it")
+@works(GROUP, "The armature is duplicated with linked data (Alt+D), and the target with it", "afterwards")
 def linked_duplicates(stage: Stage) -> None:
     copy, target = copies(stage, stage.ob, stage.target, linked=True)
     assert copy.data == stage.ob.data
     stage.limbs.append(Limb(copy.name, ["thigh", "shin"], target.name))
     copy.location = (0.3, 0.0, 0.0)
     update()
-    stage.follow("afterwards")
 
 
-@works(GROUP, "Linked duplicates: the chain of one of them is switched off")
+@works(GROUP, "Linked duplicates: the chain of one of them is switched off", "afterwards")
 def one_linked_duplicate_is_switched_off(stage: Stage) -> None:
     copy = copies(stage, stage.ob, linked=True)[0]
     stage.unsolve(Limb(copy.name, ["thigh", "shin"], ""))
-    stage.follow("afterwards")
 
 
-@works(GROUP, "Linked duplicates: bones are edited in one of them")
+@works(GROUP, "Linked duplicates: bones are edited in one of them", "afterwards")
 def bones_of_linked_duplicates_are_edited(stage: Stage) -> None:
     copy, target = copies(stage, stage.ob, stage.target, linked=True)
     stage.limbs.append(Limb(copy.name, ["thigh", "shin"], target.name))
     stage.fk_pose = None
     with stage.edit_bones() as bones:
         bones["shin"].tail = (0.0, 0.1, 0.1)
-    stage.follow("afterwards")
 
 
-@works(GROUP, "A linked duplicate is made single user")
+@works(GROUP, "A linked duplicate is made single user", "afterwards")
 def a_linked_duplicate_is_made_single_user(stage: Stage) -> None:
     copy, target = copies(stage, stage.ob, stage.target, linked=True)
     stage.limbs.append(Limb(copy.name, ["thigh", "shin"], target.name))
     select(copy)
     bpy.ops.object.make_single_user(object=True, obdata=True)
     assert copy.data != stage.ob.data
-    stage.follow("afterwards")
 
 
-@works(GROUP, "Everything is duplicated by a script: copies of objects and data")
+@works(GROUP, "Everything is duplicated by a script: copies of objects and data", "afterwards")
 def copied_by_a_script(stage: Stage) -> None:
     copy = stage.ob.copy()
     copy.data = stage.ob.data.copy()
     bpy.context.scene.collection.objects.link(copy)
     stage.limbs.append(Limb(copy.name, ["thigh", "shin"], stage.target.name))
     update()
-    stage.follow("afterwards")
 
 
-@works(GROUP, "Armature and target are copied and pasted")
+@works(GROUP, "Armature and target are copied and pasted", "afterwards")
 def copied_and_pasted(stage: Stage) -> None:
     select(stage.ob, stage.target)
     window = bpy.context.window_manager.windows[0]
@@ -97,10 +90,9 @@ def copied_and_pasted(stage: Stage) -> None:
     assert len(new) == 2, "nothing was pasted"
     stage.limbs.append(Limb("leg.001", ["thigh", "shin"], "leg target.001"))
     update()
-    stage.follow("afterwards")
 
 
-@works(GROUP, "A collection with the rig in it is instanced")
+@works(GROUP, "A collection with the rig in it is instanced", "afterwards")
 def a_collection_is_instanced(stage: Stage) -> None:
     collection = bpy.data.collections.new("rig")
     bpy.context.scene.collection.children.link(collection)
@@ -111,10 +103,9 @@ def a_collection_is_instanced(stage: Stage) -> None:
     instance.location = (4.0, 0.0, 0.0)
     bpy.context.scene.collection.objects.link(instance)
     update()
-    stage.follow("afterwards")
 
 
-@works(GROUP, "Bones of the chain and its target bone are duplicated in edit mode")
+@works(GROUP, "Bones of the chain and its target bone are duplicated in edit mode", "afterwards")
 def bones_are_duplicated(stage: Stage) -> None:
     limb = stage.follow_bones(pole="knee ik")
     select_edit_bones(stage, "thigh", "shin", "foot ik", "knee ik")
@@ -124,10 +115,9 @@ def bones_are_duplicated(stage: Stage) -> None:
     stage.limbs.append(
         Limb("leg", ["thigh.001", "shin.001"], "leg", True, "foot ik.001", limb.pole, "knee ik.001"),
     )
-    stage.follow("afterwards")
 
 
-@works(GROUP, "Bones of the chain are duplicated in edit mode, its target bone is not")
+@works(GROUP, "Bones of the chain are duplicated in edit mode, its target bone is not", "afterwards")
 def the_chain_alone_is_duplicated(stage: Stage) -> None:
     stage.follow_bones()
     select_edit_bones(stage, "thigh", "shin")
@@ -135,10 +125,9 @@ def the_chain_alone_is_duplicated(stage: Stage) -> None:
     bpy.ops.object.mode_set(mode="OBJECT")
     update()
     stage.limbs.append(Limb("leg", ["thigh.001", "shin.001"], "leg", True, "foot ik"))
-    stage.follow("afterwards")
 
 
-@works(GROUP, "Bones are duplicated twice before edit mode is left")
+@works(GROUP, "Bones are duplicated twice before edit mode is left", "afterwards")
 def bones_are_duplicated_twice(stage: Stage) -> None:
     stage.follow_bones()
     for number in ("001", "002"):
@@ -149,10 +138,9 @@ def bones_are_duplicated_twice(stage: Stage) -> None:
         )
     bpy.ops.object.mode_set(mode="OBJECT")
     update()
-    stage.follow("afterwards")
 
 
-@works(GROUP, "A leg is symmetrized with its target bone and pole bone")
+@works(GROUP, "A leg is symmetrized with its target bone and pole bone", "afterwards")
 def symmetrized(stage: Stage) -> None:
     limb = left_leg(stage, pole="knee ik.L")
     select_edit_bones(stage, "thigh.L", "shin.L", "foot ik.L", "knee ik.L")
@@ -160,10 +148,9 @@ def symmetrized(stage: Stage) -> None:
     bpy.ops.object.mode_set(mode="OBJECT")
     update()
     stage.limbs.append(Limb("leg", ["thigh.R", "shin.R"], "leg", True, "foot ik.R", limb.pole, "knee ik.R"))
-    stage.follow("afterwards")
 
 
-@works(GROUP, "A leg is symmetrized whose target bone has a mirrored one already")
+@works(GROUP, "A leg is symmetrized whose target bone has a mirrored one already", "afterwards")
 def symmetrized_to_a_target_that_was_there(stage: Stage) -> None:
     left_leg(stage)
     stage.add_bone("foot ik.R", (-0.2, -0.3, 0.4))
@@ -172,7 +159,6 @@ def symmetrized_to_a_target_that_was_there(stage: Stage) -> None:
     bpy.ops.object.mode_set(mode="OBJECT")
     update()
     stage.limbs.append(Limb("leg", ["thigh.R", "shin.R"], "leg", True, "foot ik.R"))
-    stage.follow("afterwards")
 
 
 def join_a_copy(stage: Stage) -> None:
@@ -186,12 +172,11 @@ def join_a_copy(stage: Stage) -> None:
     stage.limbs.append(Limb("leg", ["thigh.001", "shin.001"], "leg", True, "foot ik.001"))
 
 
-@works(GROUP, "Two armatures with chains are joined; one follows a bone, one an object")
+@works(GROUP, "Two armatures with chains are joined; one follows a bone, one an object", "afterwards")
 def armatures_are_joined(stage: Stage) -> None:
     stage.follow_bones()
     join_a_copy(stage)
     stage.look("joined")
-    stage.follow("afterwards")
 
 
 @works(GROUP, "An armature with a chain is joined into another one")
@@ -211,7 +196,7 @@ def joined_into_another(stage: Stage) -> None:
     stage.look("dragged")
 
 
-@works(GROUP, "A chain's bones are separated into an armature of their own, its target bone is not")
+@works(GROUP, "A chain's bones are separated into an armature of their own, its target bone is not", "afterwards")
 def separated(stage: Stage) -> None:
     limb = stage.follow_bones()
     select_edit_bones(stage, "hips", "thigh", "shin", "foot")
@@ -219,7 +204,6 @@ def separated(stage: Stage) -> None:
     bpy.ops.object.mode_set(mode="OBJECT")
     update()
     limb.ob = "leg.001"
-    stage.follow("afterwards")
 
 
 @works(GROUP, "A chain's bones and its target bone are separated into an armature of their own")

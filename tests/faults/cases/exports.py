@@ -62,7 +62,7 @@ def _names() -> set[str]:
     return {ob.name for ob in bpy.context.scene.objects}
 
 
-@fault(GROUP, "Alembic")
+@fault(GROUP, "Alembic", "afterwards")
 def alembic(stage: Stage) -> None:
     _prepare(stage)
     path, before = str(stage.folder / "leg.abc"), _names()
@@ -70,7 +70,6 @@ def alembic(stage: Stage) -> None:
     stage.look("after it")
     bpy.ops.wm.alembic_import(filepath=path, as_background_job=False, set_frame_range=False)
     _compare(stage, "in the file", before)
-    stage.follow("afterwards")
 
 
 @fault(GROUP, "USD, as vertices")
@@ -93,7 +92,7 @@ def _usd(stage: Stage, **settings: object) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "glTF")
+@fault(GROUP, "glTF", "afterwards")
 def gltf(stage: Stage) -> None:
     addon_utils.enable("io_scene_gltf2")
     skinned = _prepare(stage)
@@ -107,10 +106,9 @@ def gltf(stage: Stage) -> None:
     stage.look("after it")
     bpy.ops.import_scene.gltf(filepath=path)
     _compare(stage, "in the file", before, bone="foot")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "FBX")
+@fault(GROUP, "FBX", "afterwards")
 def fbx(stage: Stage) -> None:
     addon_utils.enable("io_scene_fbx")
     _prepare(stage)
@@ -119,10 +117,9 @@ def fbx(stage: Stage) -> None:
     stage.look("after it")
     bpy.ops.import_scene.fbx(filepath=path, anim_offset=0.0)
     _compare(stage, "in the file", before, bone="foot")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "FBX with every action on every object, as Blender's exporter is set at first")
+@fault(GROUP, "FBX with every action on every object, as Blender's exporter is set at first", "afterwards")
 def fbx_of_all_actions(stage: Stage) -> None:
     addon_utils.enable("io_scene_fbx")
     # The exporter puts the matrices of all bones back by way of other numbers for the same rotation.
@@ -130,10 +127,9 @@ def fbx_of_all_actions(stage: Stage) -> None:
     _prepare(stage)
     bpy.ops.export_scene.fbx(filepath=str(stage.folder / "leg.fbx"))
     stage.look("after it")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "OBJ files of single frames")
+@fault(GROUP, "OBJ files of single frames", "afterwards")
 def obj_files(stage: Stage) -> None:
     _prepare(stage)
     for frame in FRAMES:
@@ -146,7 +142,6 @@ def obj_files(stage: Stage) -> None:
         missed = (made.matrix_world @ made.data.vertices[2].co - goal).length / 2.04
         stage.note(f"in the file, at frame {frame}", missed if missed > 1e-4 else 0.0)
         bpy.data.objects.remove(made)
-    stage.follow("afterwards")
 
 
 @fault(GROUP, "Blender's own bake of the bones (nla.bake), with visual keys")
@@ -180,7 +175,7 @@ def blenders_own_bake(stage: Stage) -> None:
         stage.constraint_of(stage.limbs[0]).enabled = True
 
 
-@fault(GROUP, "Cloth on a mesh that the leg moves, baked")
+@fault(GROUP, "Cloth on a mesh that the leg moves, baked", "afterwards")
 def cloth_is_baked(stage: Stage) -> None:
     ob = _prepare(stage)
     pinned = ob.vertex_groups.new(name="pinned")
@@ -200,7 +195,6 @@ def cloth_is_baked(stage: Stage) -> None:
         # All of it is pinned: the cache must hold the mesh as the leg moves it.
         missed = (ob.matrix_world @ end - goal).length / 2.04
         stage.note(f"in the cache, at frame {frame}", missed if missed > 1e-3 else 0.0)
-    stage.follow("afterwards")
 
 
 @fault(GROUP, "Motion paths of the foot")
@@ -223,7 +217,7 @@ def motion_paths(stage: Stage) -> None:
     stage.follow("afterwards")
 
 
-@fault(GROUP, "The armature modifier is applied, and a posed mesh is made of it")
+@fault(GROUP, "The armature modifier is applied, and a posed mesh is made of it", "afterwards")
 def a_posed_mesh_is_made(stage: Stage) -> None:
     ob = _prepare(stage)
     for frame in FRAMES:
@@ -234,10 +228,9 @@ def a_posed_mesh_is_made(stage: Stage) -> None:
         stage.note(f"made at frame {frame}", missed if missed > 1e-3 else 0.0)
     bpy.context.view_layer.objects.active = ob
     bpy.ops.object.modifier_apply(modifier="armature")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "The pose is applied as the rest pose")
+@fault(GROUP, "The pose is applied as the rest pose", "applied")
 def the_pose_is_applied(stage: Stage) -> None:
     new_empty("unrelated")
     go_to(4)
@@ -249,4 +242,3 @@ def the_pose_is_applied(stage: Stage) -> None:
     stage.forget_bystander("foot")
     stage.forget_bystander("hips")
     stage.look("applied")
-    stage.follow("applied")

@@ -40,31 +40,28 @@ def without_the_add_on(stage: Stage) -> Iterator[None]:
         ik_addon.register()
 
 
-@fault(GROUP, "A file is saved and loaded")
+@fault(GROUP, "A file is saved and loaded", "loaded")
 def saved_and_loaded(stage: Stage) -> None:
     go_to(4)
     open_file(save_file(stage))
     stage.look("at once")
-    stage.follow("loaded")
 
 
-@fault(GROUP, "The same, compressed, with relative paths, in a folder of its own")
+@fault(GROUP, "The same, compressed, with relative paths, in a folder of its own", "loaded")
 def saved_otherwise(stage: Stage) -> None:
     (stage.folder / "deeper").mkdir()
     save_file(stage)
     open_file(save_file(stage, "deeper/file", compress=True, relative_remap=True))
     stage.look("at once")
-    stage.follow("loaded")
 
 
-@fault(GROUP, "A file is loaded without the windows that it was saved with")
+@fault(GROUP, "A file is loaded without the windows that it was saved with", "loaded")
 def loaded_without_windows(stage: Stage) -> None:
     open_file(save_file(stage), load_ui=False)
     stage.look("at once")
-    stage.follow("loaded")
 
 
-@fault(GROUP, "A copy is saved while one works on, and loaded later")
+@fault(GROUP, "A copy is saved while one works on, and loaded later", "loaded")
 def a_copy_is_saved(stage: Stage) -> None:
     go_to(9)
     copy = save_file(stage, "copy", copy=True)
@@ -75,10 +72,9 @@ def a_copy_is_saved(stage: Stage) -> None:
     open_file(copy)
     assert bpy.context.scene.frame_current == 9
     stage.look("at once")
-    stage.follow("loaded")
 
 
-@fault(GROUP, "A file is reverted to what was saved")
+@fault(GROUP, "A file is reverted to what was saved", "reverted")
 def reverted(stage: Stage) -> None:
     go_to(4)
     save_file(stage)
@@ -86,10 +82,9 @@ def reverted(stage: Stage) -> None:
     stage.unsolve(stage.limbs[0])
     bpy.ops.wm.revert_mainfile()
     stage.look("at once")
-    stage.follow("reverted")
 
 
-@fault(GROUP, "Another file is opened, and this one again")
+@fault(GROUP, "Another file is opened, and this one again", "back again")
 def another_file_and_back(stage: Stage) -> None:
     path = save_file(stage)
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
@@ -99,19 +94,17 @@ def another_file_and_back(stage: Stage) -> None:
     update()
     open_file(path)
     stage.look("at once")
-    stage.follow("back again")
 
 
-@fault(GROUP, "A file is saved ten times over, at other frames, and loaded each time")
+@fault(GROUP, "A file is saved ten times over, at other frames, and loaded each time", "afterwards")
 def saved_ten_times(stage: Stage) -> None:
     for k in range(10):
         go_to(1 + k)
         open_file(save_file(stage))
         stage.look(f"the {k + 1}. time")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "Saved in pose mode and in edit mode")
+@fault(GROUP, "Saved in pose mode and in edit mode", "afterwards")
 def saved_in_other_modes(stage: Stage) -> None:
     for mode in ("POSE", "EDIT"):
         bpy.context.view_layer.objects.active = stage.ob
@@ -123,12 +116,10 @@ def saved_in_other_modes(stage: Stage) -> None:
         if stage.ob.mode == "EDIT":
             bpy.context.view_layer.objects.active = stage.ob
             bpy.ops.object.mode_set(mode="OBJECT")
-        update()
         stage.look(f"saved in {mode.lower()} mode")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "Saved in rest position")
+@fault(GROUP, "Saved in rest position", "in pose position")
 def saved_in_rest_position(stage: Stage) -> None:
     stage.ob.data.pose_position = "REST"
     update()
@@ -138,19 +129,17 @@ def saved_in_rest_position(stage: Stage) -> None:
         stage.look("in rest position")
     stage.ob.data.pose_position = "POSE"
     update()
-    stage.follow("in pose position")
 
 
-@fault(GROUP, "Saved with nothing evaluated since the last change")
+@fault(GROUP, "Saved with nothing evaluated since the last change", "loaded")
 def saved_unevaluated(stage: Stage) -> None:
     stage.target.location = (0.3, -0.4, 0.6)
     bpy.context.scene.frame_current = 6
     open_file(save_file(stage))
     stage.look("at once")
-    stage.follow("loaded")
 
 
-@fault(GROUP, "Saved while a bake or check runs, in which nothing is posed")
+@fault(GROUP, "Saved while a bake or check runs, in which nothing is posed", "loaded")
 def saved_while_paused(stage: Stage) -> None:
     from ik_addon.rig.live import handlers as live
 
@@ -159,10 +148,9 @@ def saved_while_paused(stage: Stage) -> None:
         path = save_file(stage)
     open_file(path)
     stage.look("at once")
-    stage.follow("loaded")
 
 
-@fault(GROUP, "Another file is opened while a bake or check runs")
+@fault(GROUP, "Another file is opened while a bake or check runs", "loaded")
 def opened_while_paused(stage: Stage) -> None:
     from ik_addon.rig.live import handlers as live
 
@@ -172,10 +160,9 @@ def opened_while_paused(stage: Stage) -> None:
         go_to(9)
     go_to(4)
     stage.look("at once")
-    stage.follow("loaded")
 
 
-@fault(GROUP, "A file with autosave's name is recovered")
+@fault(GROUP, "A file with autosave's name is recovered", "recovered")
 def an_autosave_is_recovered(stage: Stage) -> None:
     go_to(9)
     path = save_file(stage, "1234_autosave", copy=True)
@@ -183,10 +170,9 @@ def an_autosave_is_recovered(stage: Stage) -> None:
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     bpy.ops.wm.recover_auto_save(filepath=path)
     stage.look("at once")
-    stage.follow("recovered")
 
 
-@fault(GROUP, "The last session is recovered")
+@fault(GROUP, "The last session is recovered", "recovered")
 def the_last_session_is_recovered(stage: Stage) -> None:
     paths = bpy.context.preferences.filepaths
     before = paths.temporary_directory
@@ -201,10 +187,9 @@ def the_last_session_is_recovered(stage: Stage) -> None:
     finally:
         bpy.context.preferences.filepaths.temporary_directory = before
     stage.look("at once")
-    stage.follow("recovered")
 
 
-@fault(GROUP, "Opened without the add-on, worked on there, saved, and opened with it")
+@fault(GROUP, "Opened without the add-on, worked on there, saved, and opened with it", "with the add-on")
 def worked_on_without_the_add_on(stage: Stage) -> None:
     path = save_file(stage)
     with without_the_add_on(stage):
@@ -219,10 +204,9 @@ def worked_on_without_the_add_on(stage: Stage) -> None:
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     open_file(path)
     stage.look("at once")
-    stage.follow("with the add-on")
 
 
-@fault(GROUP, "A bone is posed without the add-on; that is its FK pose with it")
+@fault(GROUP, "A bone is posed without the add-on; that is its FK pose with it", "with the add-on")
 def posed_without_the_add_on(stage: Stage) -> None:
     path = save_file(stage)
     with without_the_add_on(stage):
@@ -232,22 +216,19 @@ def posed_without_the_add_on(stage: Stage) -> None:
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     open_file(path)
     stage.look("at once")
-    stage.follow("with the add-on")
 
 
-@fault(GROUP, "The scene that follows is not the one that is shown when the file opens")
+@fault(GROUP, "The scene that follows is not the one that is shown when the file opens", "shown")
 def another_scene_is_shown(stage: Stage) -> None:
     first = bpy.context.scene.name
     bpy.context.window.scene = bpy.data.scenes.new("other")
     path = save_file(stage)
     open_file(path)
     bpy.context.window.scene = bpy.data.scenes[first]
-    update()
     stage.look("at once")
-    stage.follow("shown")
 
 
-@fault(GROUP, "The armature is in two scenes, its target in one; windows switch from one to the other")
+@fault(GROUP, "The armature is in two scenes, its target in one; windows switch from one to the other", "afterwards")
 def a_target_in_another_scene(stage: Stage) -> None:
     first = bpy.context.scene.name
     other = bpy.data.scenes.new("other")
@@ -259,7 +240,6 @@ def a_target_in_another_scene(stage: Stage) -> None:
         bpy.context.window.scene = bpy.data.scenes[first]
         go_to(2 + k)
         stage.look(f"in the first scene, the {k + 1}. time")
-    stage.follow("afterwards")
 
 
 @fault(GROUP, "A file saved by a later version: it has a solver that this one does not know")

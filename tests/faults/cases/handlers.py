@@ -91,10 +91,8 @@ def a_handler_after_a_change(stage: Stage) -> None:
         with handling("depsgraph_update_post", put, first):
             for height in (0.4, 0.7, 0.2):
                 leader.location.z = height
-                update()
                 stage.look(f"with it at {height}")
     leader.location.z = 0.6
-    update()
     stage.look("without it")
 
 
@@ -179,7 +177,7 @@ def a_script_moves_things(stage: Stage) -> None:
     stage.look("at the same frame")
 
 
-@fault(GROUP, "A script reads the matrices of all bones and writes them back")
+@fault(GROUP, "A script reads the matrices of all bones and writes them back", "afterwards")
 def a_script_writes_matrices_back(stage: Stage) -> None:
     stage.forget_bystander("foot")
     for mode in ("QUATERNION", "ZXY", "AXIS_ANGLE"):
@@ -190,6 +188,4 @@ def a_script_writes_matrices_back(stage: Stage) -> None:
             kept = {bone.name: bone.matrix_basis.copy() for bone in stage.ob.pose.bones}
             for bone in stage.ob.pose.bones:
                 bone.matrix_basis = kept[bone.name]
-            update()
             stage.look(f"as {mode}, at frame {frame}")
-    stage.follow("afterwards")

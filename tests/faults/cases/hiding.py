@@ -134,7 +134,6 @@ def the_parent_of_the_target(stage: Stage) -> None:
     parent.location = (-0.1, 0.0, 0.1)
     parent.keyframe_insert("location", frame=9)
     stage.target.parent = parent
-    update()
     stage.look("parented")
     _by_every_means(stage, "carrier")
 
@@ -172,7 +171,7 @@ def the_armature(stage: Stage) -> None:
         stage.follow(f"{means}, shown again")
 
 
-@works(GROUP, "The armature, its chain switched off meanwhile")
+@works(GROUP, "The armature, its chain switched off meanwhile", "switched on again")
 def switched_off_while_hidden(stage: Stage) -> None:
     limb = stage.limbs[0]
     _excluded(stage.ob)
@@ -190,28 +189,24 @@ def switched_off_while_hidden(stage: Stage) -> None:
         limb.tip.analytic_ik_enabled = True
     for constraint in limb.tip.constraints:
         constraint.mute = False
-    update()
     stage.look("switched on again")
-    stage.follow("switched on again")
 
 
-@works(GROUP, "Bones of the chain and the target bone, in pose mode and in edit mode")
+@works(GROUP, "Bones of the chain and the target bone, in pose mode and in edit mode", "in edit mode")
 def bones(stage: Stage) -> None:
     stage.follow_bones()
     pose = stage.ob.pose.bones
     for name in ("thigh", "shin", "foot ik"):
         holder = pose[name] if hasattr(pose[name], "hide") else pose[name].bone
         holder.hide = True
-    update()
     stage.look("in pose mode")
     stage.follow("in pose mode")
     with stage.edit_bones() as edit_bones:
         for name in ("thigh", "foot ik"):
             edit_bones[name].hide = True
-    stage.follow("in edit mode")
 
 
-@works(GROUP, "The bone collection that holds chain and target bone")
+@works(GROUP, "The bone collection that holds chain and target bone", "removed")
 def bone_collections(stage: Stage) -> None:
     stage.follow_bones()
     data = stage.ob.data
@@ -227,7 +222,6 @@ def bone_collections(stage: Stage) -> None:
     stage.follow("with another one solo")
     data.collections.remove(collection)
     update()
-    stage.follow("removed")
 
 
 @works(GROUP, "The target's switch in viewports has keys")
@@ -243,17 +237,15 @@ def a_keyed_switch(stage: Stage) -> None:
         stage.look(f"at frame {frame}")
 
 
-@works(GROUP, "The target moves to a scene that is not shown")
+@works(GROUP, "The target moves to a scene that is not shown", "afterwards")
 def the_target_in_another_scene(stage: Stage) -> None:
     other = bpy.data.scenes.new("other")
     other.collection.objects.link(stage.target)
     bpy.context.scene.collection.objects.unlink(stage.target)
-    update()
     stage.look("moved")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "The target hides in a second view layer alone, and that is shown")
+@works(GROUP, "The target hides in a second view layer alone, and that is shown", "in the second layer")
 def a_second_view_layer(stage: Stage) -> None:
     second = bpy.context.scene.view_layers.new("second")
     layer_collection = _own_collection(stage.target)
@@ -261,12 +253,10 @@ def a_second_view_layer(stage: Stage) -> None:
     update()
     stage.follow("in the first layer")
     bpy.context.window.view_layer = second
-    update()
     stage.look("in the second layer")
-    stage.follow("in the second layer")
 
 
-@works(GROUP, "The armature is in local view, its target is not")
+@works(GROUP, "The armature is in local view, its target is not", "in local view")
 def local_view(stage: Stage) -> None:
     window = bpy.context.window_manager.windows[0]
     area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
@@ -278,4 +268,3 @@ def local_view(stage: Stage) -> None:
     assert area.spaces.active.local_view, "there is no local view"
     assert not stage.target.visible_in_viewport_get(area.spaces.active)
     update()
-    stage.follow("in local view")

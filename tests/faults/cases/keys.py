@@ -55,25 +55,22 @@ def _wander(ob: bpy.types.Object) -> list[bpy.types.FCurve]:
 # On the bones of the chain
 
 
-@fault(GROUP, "Keys on the chain's bones, as quaternions")
+@fault(GROUP, "Keys on the chain's bones, as quaternions", "keyed")
 def keys_as_quaternions(stage: Stage) -> None:
     key_fk(stage)
-    stage.follow("keyed")
 
 
-@fault(GROUP, "Keys on the chain's bones, as Euler angles")
+@fault(GROUP, "Keys on the chain's bones, as Euler angles", "keyed")
 def keys_as_euler_angles(stage: Stage) -> None:
     key_fk(stage, "ZXY")
-    stage.follow("keyed")
 
 
-@fault(GROUP, "Keys on the chain's bones, as axis and angle")
+@fault(GROUP, "Keys on the chain's bones, as axis and angle", "keyed")
 def keys_as_axis_and_angle(stage: Stage) -> None:
     key_fk(stage, "AXIS_ANGLE")
-    stage.follow("keyed")
 
 
-@fault(GROUP, "Keys on one number of a rotation alone")
+@fault(GROUP, "Keys on one number of a rotation alone", "keyed")
 def keys_on_one_number(stage: Stage) -> None:
     thigh = stage.ob.pose.bones["thigh"]
     thigh.rotation_mode = "XYZ"
@@ -81,7 +78,6 @@ def keys_on_one_number(stage: Stage) -> None:
         thigh.rotation_euler.x = turn
         thigh.keyframe_insert("rotation_euler", index=0, frame=frame)
     stage.learn_fk_pose()
-    stage.follow("keyed")
 
 
 @fault(GROUP, "Keys are removed one by one, then all at once")
@@ -97,14 +93,13 @@ def keys_are_removed(stage: Stage) -> None:
     stage.fk_pose = None
 
 
-@fault(GROUP, "The solved pose is keyed bone by bone")
+@fault(GROUP, "The solved pose is keyed bone by bone", "keyed")
 def the_solved_pose_is_keyed(stage: Stage) -> None:
     for frame in (1, 6, 12):
         go_to(frame)
         for name in stage.limbs[0].bones:
             stage.ob.pose.bones[name].keyframe_insert("rotation_quaternion")
     stage.learn_fk_pose()
-    stage.follow("keyed")
 
 
 @fault(GROUP, "The whole character is keyed while IK is on")
@@ -120,11 +115,10 @@ def the_whole_character_is_keyed(stage: Stage) -> None:
     stage.follow("with the settings' keys muted")
 
 
-@fault(GROUP, "Visual keying of the selected bones while IK is on")
+@fault(GROUP, "Visual keying of the selected bones while IK is on", "keyed")
 def visual_keys_are_set(stage: Stage) -> None:
     _key_in_the_view(stage, "BUILTIN_KSI_VisualRot")
     stage.learn_fk_pose()
-    stage.follow("keyed")
 
 
 def _key_in_the_view(stage: Stage, keying_set: str) -> None:
@@ -140,7 +134,7 @@ def _key_in_the_view(stage: Stage, keying_set: str) -> None:
     assert any("thigh" in path for path, _ in curves_of(stage.ob))
 
 
-@fault(GROUP, "Keys on the chain's bones are muted and unmuted")
+@fault(GROUP, "Keys on the chain's bones are muted and unmuted", "unmuted")
 def keys_are_muted(stage: Stage) -> None:
     key_fk(stage)
     curves = _wander(stage.ob)
@@ -149,10 +143,9 @@ def keys_are_muted(stage: Stage) -> None:
     stage.follow("muted")
     for curve in curves:
         curve.mute = False
-    stage.follow("unmuted")
 
 
-@fault(GROUP, "The group of the chain's keys is muted")
+@fault(GROUP, "The group of the chain's keys is muted", "muted")
 def a_group_is_muted(stage: Stage) -> None:
     key_fk(stage)
     bag = bag_of(stage.ob)
@@ -161,10 +154,9 @@ def a_group_is_muted(stage: Stage) -> None:
     bag.groups["own"].mute = True
     update()
     stage.learn_fk_pose()
-    stage.follow("muted")
 
 
-@fault(GROUP, "Another action with other keys for the chain's bones")
+@fault(GROUP, "Another action with other keys for the chain's bones", "first again")
 def another_action_for_the_bones(stage: Stage) -> None:
     key_fk(stage)
     first = stage.ob.animation_data.action
@@ -180,7 +172,6 @@ def another_action_for_the_bones(stage: Stage) -> None:
     stage.follow("second")
     stage.ob.animation_data.action = first
     stage.learn_fk_pose()
-    stage.follow("first again")
 
 
 @fault(GROUP, "The action of the chain's bones is unlinked, and deleted")
@@ -246,7 +237,7 @@ def the_target_cycles(stage: Stage) -> None:
         stage.look(f"at frame {frame}")
 
 
-@fault(GROUP, "Noise and steps on the target's keys")
+@fault(GROUP, "Noise and steps on the target's keys", "trembling")
 def the_target_trembles(stage: Stage) -> None:
     for curve in _wander(stage.target):
         noise = curve.modifiers.new("NOISE")
@@ -254,7 +245,6 @@ def the_target_trembles(stage: Stage) -> None:
         steps = curve.modifiers.new("STEPPED")
         steps.frame_step = 2.0
         curve.update()
-    stage.follow("trembling")
 
 
 @fault(GROUP, "The target's keys hold, and go on beyond their ends")
@@ -269,14 +259,13 @@ def the_target_holds(stage: Stage) -> None:
     stage.look("beyond the last key")
 
 
-@fault(GROUP, "The target's keys are locked, then muted")
+@fault(GROUP, "The target's keys are locked, then muted", "muted")
 def the_targets_keys_are_muted(stage: Stage) -> None:
     for curve in _wander(stage.target):
         curve.lock = True
     stage.follow("locked")
     for curve in _wander(stage.target):
         curve.mute = True
-    stage.follow("muted")
 
 
 @fault(GROUP, "The target's keys are moved in the graph editor")
@@ -287,7 +276,6 @@ def the_targets_keys_are_moved(stage: Stage) -> None:
         for point in curve.keyframe_points:
             point.co.y += 0.1
         curve.update()
-    update()
     stage.look("moved")
     stage.follow("moved")
     curve = _wander(stage.target)[0]
@@ -297,7 +285,7 @@ def the_targets_keys_are_moved(stage: Stage) -> None:
     assert keyed_frames(curve)
 
 
-@fault(GROUP, "The target plays another action")
+@fault(GROUP, "The target plays another action", "deleted")
 def the_target_plays_another_action(stage: Stage) -> None:
     first = stage.target.animation_data.action
     second = new_action("second", stage.target, (0.3, 0.2, 0.6), (0.0, -0.5, 0.3))
@@ -312,7 +300,6 @@ def the_target_plays_another_action(stage: Stage) -> None:
     assign(stage.target, second)
     stage.look("second, at once")
     bpy.data.actions.remove(second)
-    stage.follow("deleted")
 
 
 @fault(GROUP, "The target plays another slot of its action (4.4 and later)")
@@ -331,15 +318,14 @@ def the_target_plays_another_slot(stage: Stage) -> None:
     stage.follow("none")
 
 
-@fault(GROUP, "The target's keys are cleared")
+@fault(GROUP, "The target's keys are cleared", "cleared")
 def the_targets_keys_are_cleared(stage: Stage) -> None:
     go_to(4)
     stage.target.animation_data_clear()
     stage.look("cleared")
-    stage.follow("cleared")
 
 
-@fault(GROUP, "Automatic keying while the target is dragged")
+@fault(GROUP, "Automatic keying while the target is dragged", "afterwards")
 def keys_are_set_while_dragging(stage: Stage) -> None:
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
     select(stage.target)
@@ -348,4 +334,3 @@ def keys_are_set_while_dragging(stage: Stage) -> None:
         stage.drag(z=0.1 * frame)
         stage.target.keyframe_insert("location")
         stage.look(f"keyed at frame {frame}")
-    stage.follow("afterwards")

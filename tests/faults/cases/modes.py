@@ -15,7 +15,6 @@ def every_rotation_mode(stage: Stage) -> None:
     for mode in ROTATION_MODES:
         for name in stage.limbs[0].bones:
             stage.ob.pose.bones[name].rotation_mode = mode
-        update()
         stage.look(f"in {mode}")
         stage.follow(f"in {mode}")
 
@@ -26,7 +25,6 @@ def every_rotation_mode_by_the_operator(stage: Stage) -> None:
     for mode in ROTATION_MODES:
         bpy.ops.pose.rotation_mode_set(type=mode)
         assert stage.ob.pose.bones["shin"].rotation_mode == mode
-        update()
         stage.look(f"in {mode}")
         stage.follow(f"in {mode}")
     bpy.ops.object.mode_set(mode="OBJECT")
@@ -45,12 +43,11 @@ def other_than_the_keys(stage: Stage) -> None:
     stage.follow("in the mode of its keys")
     for mode in ("XYZ", "AXIS_ANGLE", "QUATERNION"):
         thigh.rotation_mode = mode
-        update()
         stage.look(f"in {mode}")
         stage.follow(f"in {mode}")
 
 
-@fault(GROUP, "The rotation mode itself has keys")
+@fault(GROUP, "The rotation mode itself has keys", "afterwards")
 def a_keyed_rotation_mode(stage: Stage) -> None:
     shin = stage.ob.pose.bones["shin"]
     for frame, mode in ((1, "QUATERNION"), (3, "XYZ"), (8, "ZYX")):
@@ -59,22 +56,19 @@ def a_keyed_rotation_mode(stage: Stage) -> None:
     # Its FK pose lies in as many channels as it has modes.
     stage.fk_pose = None
     update()
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "Other rotation modes of armature object and target object")
+@fault(GROUP, "Other rotation modes of armature object and target object", "afterwards")
 def of_objects(stage: Stage) -> None:
     for ob in (stage.ob, stage.target):
         for mode in ROTATION_MODES:
             ob.rotation_mode = mode
-            update()
             stage.look(f"{ob.name} in {mode}")
         ob.keyframe_insert("rotation_axis_angle", frame=1)
         ob.rotation_mode = "AXIS_ANGLE"
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "Rest position, and back")
+@fault(GROUP, "Rest position, and back", "posed again")
 def rest_position(stage: Stage) -> None:
     stage.ob.data.pose_position = "REST"
     update()
@@ -84,12 +78,10 @@ def rest_position(stage: Stage) -> None:
     if stage.ours:
         stage.says("Rest Position", "Pose Position")
     stage.ob.data.pose_position = "POSE"
-    update()
     stage.look("posed again")
-    stage.follow("posed again")
 
 
-@fault(GROUP, "Rest position at another frame, with another file state by undo")
+@fault(GROUP, "Rest position at another frame, with another file state by undo", "undone")
 def rest_position_and_undo(stage: Stage) -> None:
     bpy.ops.ed.undo_push(message="posed")
     stage.ob.data.pose_position = "REST"
@@ -98,7 +90,6 @@ def rest_position_and_undo(stage: Stage) -> None:
     go_to(6)
     bpy.ops.ed.undo()
     stage.look("undone")
-    stage.follow("undone")
 
 
 @fault(GROUP, "The chain is switched off while the armature is at rest")
@@ -116,19 +107,17 @@ def switched_off_at_rest(stage: Stage) -> None:
     stage.switch_off()
 
 
-@fault(GROUP, "Edit mode is entered and left between frames")
+@fault(GROUP, "Edit mode is entered and left between frames", "afterwards")
 def edit_mode_between_frames(stage: Stage) -> None:
     for frame in (2, 5, 7):
         go_to(frame)
         enter("EDIT", stage.ob)
         go_to(frame + 1)
         bpy.ops.object.mode_set(mode="OBJECT")
-        update()
         stage.look(f"left at frame {frame + 1}")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "Edit mode is left after undo within it")
+@fault(GROUP, "Edit mode is left after undo within it", "afterwards")
 def undo_within_edit_mode(stage: Stage) -> None:
     bpy.ops.ed.undo_push(message="set up")
     enter("EDIT", stage.ob)
@@ -138,12 +127,10 @@ def undo_within_edit_mode(stage: Stage) -> None:
     bpy.ops.ed.undo()
     if stage.ob.mode == "EDIT":
         bpy.ops.object.mode_set(mode="OBJECT")
-    update()
     stage.look("left")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "Two armatures in edit mode at once")
+@fault(GROUP, "Two armatures in edit mode at once", "afterwards")
 def two_in_edit_mode(stage: Stage) -> None:
     select(stage.ob)
     bpy.ops.object.duplicate()
@@ -157,12 +144,10 @@ def two_in_edit_mode(stage: Stage) -> None:
         ob.data.edit_bones["shin"].roll += 0.3
     bpy.ops.object.mode_set(mode="OBJECT")
     stage.fk_pose = None
-    update()
     stage.look("left")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "The armature of the target bone is in edit mode while the leg plays")
+@fault(GROUP, "The armature of the target bone is in edit mode while the leg plays", "afterwards")
 def the_controls_in_edit_mode(stage: Stage) -> None:
     from .renaming import _follow_another_armature
 
@@ -172,12 +157,10 @@ def the_controls_in_edit_mode(stage: Stage) -> None:
         go_to(frame)
         stage.look(f"at frame {frame}")
     bpy.ops.object.mode_set(mode="OBJECT")
-    update()
     stage.look("left")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "Weight paint, vertex paint and sculpt on a mesh that the armature moves")
+@fault(GROUP, "Weight paint, vertex paint and sculpt on a mesh that the armature moves", "afterwards")
 def modes_of_a_bound_mesh(stage: Stage) -> None:
     bpy.ops.mesh.primitive_cube_add(location=(0.0, 0.0, 1.0))
     mesh = bpy.context.object
@@ -190,18 +173,14 @@ def modes_of_a_bound_mesh(stage: Stage) -> None:
         update()
         stage.follow(mode)
     bpy.ops.object.mode_set(mode="OBJECT")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "The armature object gets other data with the same bones, and its own again")
+@fault(GROUP, "The armature object gets other data with the same bones, and its own again", "its own")
 def other_data(stage: Stage) -> None:
     own = stage.ob.data
     other = own.copy()
     stage.ob.data = other
-    update()
     stage.look("other data")
     stage.follow("other data")
     stage.ob.data = own
-    update()
     stage.look("its own")
-    stage.follow("its own")

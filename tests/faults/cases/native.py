@@ -30,7 +30,6 @@ def native(stage: Stage, bones: bool = False, pole: bool = False, swivel: float 
     if stage.ours:
         limb.tip.analytic_ik_swivel = swivel
         make_native(bpy.context, [limb.tip])
-    update()
     stage.look("native")
     return limb
 
@@ -41,7 +40,6 @@ def live_again(stage: Stage) -> None:
         if stage.ours and native_tips(ob):
             make_live(bpy.context, native_tips(ob))
             assert not [bone.name for bone in ob.data.bones if bone.name.startswith(HELPER_PREFIX)], "helpers are left"
-    update()
     stage.look("live again")
     stage.follow("live again")
 
@@ -92,12 +90,11 @@ def made_native_and_undone(stage: Stage) -> None:
     live_again(stage)
 
 
-@works(GROUP, "Make Live is undone and redone")
+@works(GROUP, "Make Live is undone and redone", "afterwards")
 def made_live_and_undone(stage: Stage) -> None:
     native(stage, bones=True, pole=True)
     if stage.ours:
         _undone_and_redone(stage, lambda: make_live(bpy.context, native_tips(stage.ob)))
-    stage.follow("afterwards")
 
 
 @works(GROUP, "A target of a native leg is dragged, undone and redone")
@@ -276,7 +273,6 @@ def the_target_of_a_native_leg_is_deleted(stage: Stage) -> None:
     go_to(1)
     bpy.data.objects.remove(stage.target)
     limb.target = ""
-    update()
     stage.look("deleted")
     stage.says("Press Make Live first")
     go_to(4)
@@ -289,7 +285,6 @@ def the_target_bone_of_a_native_leg_is_deleted(stage: Stage) -> None:
     with stage.edit_bones() as bones:
         bones.remove(bones["foot ik"])
     limb.target = ""
-    update()
     stage.look("deleted")
 
 
@@ -427,7 +422,7 @@ def a_native_leg_is_linked(stage: Stage) -> None:
     stage.fk_pose = None
 
 
-@fault(GROUP, "A native leg is linked and overridden, saved and loaded")
+@fault(GROUP, "A native leg is linked and overridden, saved and loaded", "saved and loaded")
 def a_native_leg_is_overridden(stage: Stage) -> None:
     native(stage)
     collection = linked_collection(save_library(stage))
@@ -440,10 +435,9 @@ def a_native_leg_is_overridden(stage: Stage) -> None:
     stage.drag()
     save_and_load(stage)
     stage.look("saved and loaded")
-    stage.follow("saved and loaded")
 
 
-@fault(GROUP, "A native leg with control bones is overridden, and a setting; saved and loaded")
+@fault(GROUP, "A native leg with control bones is overridden, and a setting; saved and loaded", "saved and loaded")
 def a_native_leg_with_control_bones_is_overridden(stage: Stage) -> None:
     limb = native(stage, bones=True, pole=True, swivel=0.2)
     collection = linked_collection(save_library(stage))
@@ -457,7 +451,6 @@ def a_native_leg_with_control_bones_is_overridden(stage: Stage) -> None:
         stage.ob.update_tag()
         save_and_load(stage)
         assert limb.tip["ik_swivel"] == 0.5, "the swivel is not kept"
-    stage.follow("saved and loaded")
 
 
 def _refused(stage: Stage, reason: str) -> None:

@@ -32,10 +32,9 @@ def _strip(ob: bpy.types.Object, action: bpy.types.Action, name: str, start: int
     return strip
 
 
-@fault(GROUP, "The target's action is pushed down")
+@fault(GROUP, "The target's action is pushed down", "pushed down")
 def the_targets_action_is_pushed_down(stage: Stage) -> None:
     push_down(stage.target)
-    stage.follow("pushed down")
 
 
 @fault(GROUP, "The target's strip is scaled, repeated and reversed")
@@ -50,7 +49,7 @@ def the_targets_strip_is_scaled(stage: Stage) -> None:
         stage.look(f"at frame {frame}")
 
 
-@fault(GROUP, "The target's strips are added and blended, with a keyed influence")
+@fault(GROUP, "The target's strips are added and blended, with a keyed influence", "combined")
 def the_targets_strips_are_blended(stage: Stage) -> None:
     second = new_action("second", stage.target, (0.0, 0.1, 0.1), (0.1, -0.1, 0.0))
     push_down(stage.target)
@@ -61,10 +60,9 @@ def the_targets_strips_are_blended(stage: Stage) -> None:
         strip.keyframe_insert("influence", frame=frame)
     stage.follow("added")
     strip.blend_type = "COMBINE"
-    stage.follow("combined")
 
 
-@fault(GROUP, "The target's track is muted, or another one solo")
+@fault(GROUP, "The target's track is muted, or another one solo", "solo")
 def the_targets_track_is_muted(stage: Stage) -> None:
     second = new_action("second", stage.target, (0.3, 0.2, 0.6), (0.0, -0.5, 0.3))
     push_down(stage.target)
@@ -75,10 +73,9 @@ def the_targets_track_is_muted(stage: Stage) -> None:
     stage.follow("muted")
     other.mute = False
     first.is_solo = True
-    stage.follow("solo")
 
 
-@fault(GROUP, "An action is played over the target's strips, with half its influence")
+@fault(GROUP, "An action is played over the target's strips, with half its influence", "added")
 def an_action_over_strips(stage: Stage) -> None:
     second = new_action("second", stage.target, (0.3, 0.2, 0.6), (0.0, -0.5, 0.3))
     push_down(stage.target)
@@ -87,10 +84,9 @@ def an_action_over_strips(stage: Stage) -> None:
     data.action_influence = 0.5
     stage.follow("half")
     data.action_blend_type, data.action_influence = "ADD", 0.1
-    stage.follow("added")
 
 
-@fault(GROUP, "Tweak mode of the target's strip is entered and left")
+@fault(GROUP, "Tweak mode of the target's strip is entered and left", "muted")
 def the_targets_strip_is_tweaked(stage: Stage) -> None:
     strip = push_down(stage.target)
     data = stage.target.animation_data
@@ -102,14 +98,12 @@ def the_targets_strip_is_tweaked(stage: Stage) -> None:
     _tweak(data, False)
     stage.follow("left")
     strip.mute = True
-    stage.follow("muted")
 
 
-@fault(GROUP, "The leg's own keys are pushed down")
+@fault(GROUP, "The leg's own keys are pushed down", "pushed down")
 def the_legs_keys_are_pushed_down(stage: Stage) -> None:
     key_fk(stage)
     push_down(stage.ob)
-    stage.follow("pushed down")
 
 
 @fault(GROUP, "An action with the leg's own keys is stashed")
@@ -169,7 +163,7 @@ def the_nla_is_switched_off(stage: Stage) -> None:
     _half_influence(stage)
 
 
-@fault(GROUP, "Tweak mode of the leg's strip is entered, a key is set, and it is left")
+@fault(GROUP, "Tweak mode of the leg's strip is entered, a key is set, and it is left", "left")
 def the_legs_strip_is_tweaked(stage: Stage) -> None:
     key_fk(stage)
     push_down(stage.ob)
@@ -183,7 +177,6 @@ def the_legs_strip_is_tweaked(stage: Stage) -> None:
     stage.follow("keyed")
     _tweak(data, False)
     stage.learn_fk_pose()
-    stage.follow("left")
 
 
 @fault(GROUP, "Strips fade the influence and move the hips")

@@ -46,9 +46,7 @@ def after_an_update(title: str) -> Callable:
 
                 with handling("depsgraph_update_post", once):
                     move(stage) if step < 2 else move()
-                    update()
                     stage.look(f"after {move.__name__}")
-                    update()
                     stage.look(f"after {move.__name__}, once more")
                 _expect_channels(stage, before, f"after {move.__name__}")
 
@@ -128,7 +126,6 @@ def _before_evaluations(stage: Stage, handler: Callable[..., None]) -> None:
         for frame in FRAMES:
             go_to(frame)
             stage.ob.update_tag()
-            update()
             stage.look(f"at frame {frame}")
 
 
@@ -259,5 +256,4 @@ def it_reorders_handlers(stage: Stage) -> None:
         ):
             stage.follow(f"first {first}")
             stage.ob.update_tag()
-            update()
             stage.look("tagged")

@@ -40,32 +40,28 @@ def _left_and_right(stage: Stage, bones: bool) -> tuple[Limb, Limb]:
     return limbs[0], limbs[1]
 
 
-@works(GROUP, "A pose is copied and pasted at another frame (Ctrl+C, Ctrl+V)")
+@works(GROUP, "A pose is copied and pasted at another frame (Ctrl+C, Ctrl+V)", "afterwards")
 def copied_and_pasted(stage: Stage) -> None:
     enter("POSE", stage.ob, "thigh", "shin")
     bpy.ops.pose.copy()
     go_to(6)
     bpy.ops.pose.paste()
-    update()
     stage.look("pasted")
     bpy.ops.object.mode_set(mode="OBJECT")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "A pose is copied and pasted; the chain follows bones of its armature")
+@works(GROUP, "A pose is copied and pasted; the chain follows bones of its armature", "afterwards")
 def copied_and_pasted_with_bones(stage: Stage) -> None:
     stage.follow_bones(pole="knee ik")
     enter("POSE", stage.ob, "thigh", "shin")
     bpy.ops.pose.copy()
     go_to(6)
     bpy.ops.pose.paste()
-    update()
     stage.look("pasted")
     bpy.ops.object.mode_set(mode="OBJECT")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "A pose is pasted, undone, redone, saved and opened")
+@works(GROUP, "A pose is pasted, undone, redone, saved and opened", "opened")
 def pasted_undone_and_saved(stage: Stage) -> None:
     enter("POSE", stage.ob, "thigh", "shin")
     bpy.ops.pose.copy()
@@ -82,7 +78,6 @@ def pasted_undone_and_saved(stage: Stage) -> None:
     bpy.ops.wm.open_mainfile(filepath=path)
     if stage.ob.mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")
-    stage.follow("opened")
 
 
 @works(GROUP, "A pose of the left leg is pasted flipped on the right leg; both follow bones")
@@ -102,7 +97,6 @@ def _paste_flipped(stage: Stage) -> None:
     bpy.ops.pose.copy()
     enter("POSE", stage.ob, "thigh.R", "shin.R")
     bpy.ops.pose.paste(flipped=True)
-    update()
     stage.look("pasted")
     bpy.ops.object.mode_set(mode="OBJECT")
     for frame in (2, 5):
@@ -113,7 +107,7 @@ def _paste_flipped(stage: Stage) -> None:
     stage.look("dragged")
 
 
-@works(GROUP, "A pose is pasted on another character of the same make")
+@works(GROUP, "A pose is pasted on another character of the same make", "afterwards")
 def pasted_on_another_character(stage: Stage) -> None:
     select(stage.ob, stage.target)
     bpy.ops.object.duplicate()
@@ -126,10 +120,8 @@ def pasted_on_another_character(stage: Stage) -> None:
     enter("POSE", bpy.data.objects["leg.001"], "thigh", "shin")
     bpy.ops.pose.paste()
     bpy.ops.object.mode_set(mode="OBJECT")
-    update()
     stage.look("pasted")
     bpy.data.objects["leg target.001"].delta_location.z = 0.0
-    stage.follow("afterwards")
 
 
 @fault(GROUP, "A target is cleared by hand, and a pose is pasted: it stays cleared")
@@ -153,7 +145,7 @@ def cleared_and_pasted(stage: Stage) -> None:
     stage.look("afterwards")
 
 
-@works(GROUP, "Pose mode: transforms are cleared in each way that there is")
+@works(GROUP, "Pose mode: transforms are cleared in each way that there is", "afterwards")
 def cleared(stage: Stage) -> None:
     enter("POSE", stage.ob, "thigh", "shin")
     for clear in (
@@ -164,10 +156,8 @@ def cleared(stage: Stage) -> None:
         bpy.ops.pose.user_transforms_clear,
     ):
         clear()
-        update()
         stage.look(str(clear))
     bpy.ops.object.mode_set(mode="OBJECT")
-    stage.follow("afterwards")
 
 
 @fault(GROUP, "A cleared FK pose is what comes back when IK is off")
@@ -178,11 +168,10 @@ def a_cleared_pose_is_the_fk_pose(stage: Stage) -> None:
     enter("POSE", stage.ob, "thigh", "shin")
     bpy.ops.pose.rot_clear()
     bpy.ops.object.mode_set(mode="OBJECT")
-    update()
     stage.look("cleared")
 
 
-@fault(GROUP, "The pose is applied as rest pose")
+@fault(GROUP, "The pose is applied as rest pose", "afterwards")
 def applied_as_rest_pose(stage: Stage) -> None:
     enter("POSE", stage.ob, "thigh", "shin")
     bpy.ops.pose.armature_apply()
@@ -190,21 +179,17 @@ def applied_as_rest_pose(stage: Stage) -> None:
     stage.fk_pose = None
     # It rests on everything: also the bones beside the chain.
     stage.forget_bystander("foot")
-    update()
     stage.look("applied")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "The visual pose is applied to the chain's bones")
+@fault(GROUP, "The visual pose is applied to the chain's bones", "afterwards")
 def visually_applied(stage: Stage) -> None:
     enter("POSE", stage.ob, "thigh", "shin")
     bpy.ops.pose.visual_transform_apply()
     bpy.ops.object.mode_set(mode="OBJECT")
     # It is the FK pose from now on.
     stage.fk_pose = None
-    update()
     stage.look("applied")
-    stage.follow("afterwards")
 
 
 @fault(GROUP, "Rotation and scale of the armature object are applied")
@@ -222,7 +207,7 @@ def the_object_is_applied(stage: Stage) -> None:
     stage.look("applied")
 
 
-@fault(GROUP, "Bones get another length, roll and place")
+@fault(GROUP, "Bones get another length, roll and place", "afterwards")
 def another_rest_pose(stage: Stage) -> None:
     with stage.edit_bones() as bones:
         bones["thigh"].head = (0.05, 0.0, 2.1)
@@ -230,10 +215,9 @@ def another_rest_pose(stage: Stage) -> None:
         bones["thigh"].roll, bones["shin"].roll = 0.7, -1.1
     stage.fk_pose = None
     stage.look("edited")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "The tip is disconnected from its parent, and connected again")
+@fault(GROUP, "The tip is disconnected from its parent, and connected again", "connected again")
 def disconnected(stage: Stage) -> None:
     with stage.edit_bones() as bones:
         bones["shin"].use_connect = False
@@ -243,7 +227,6 @@ def disconnected(stage: Stage) -> None:
     stage.follow("disconnected")
     with stage.edit_bones() as bones:
         bones["shin"].use_connect = True
-    stage.follow("connected again")
 
 
 @fault(GROUP, "The tip gets another parent")
@@ -289,13 +272,12 @@ def subdivided(stage: Stage) -> None:
     lower = stage.ob.pose.bones["shin"].parent.name
     stage.limbs[0].bones, stage.limbs[0].bends = [lower, "shin"], False
     stage.fk_pose = None
-    update()
     stage.look("subdivided")
     stage.drag(0.0, -0.3, 0.6)
     stage.look("dragged")
 
 
-@fault(GROUP, "A bone is extruded from the tip, and the tip is split off")
+@fault(GROUP, "A bone is extruded from the tip, and the tip is split off", "split")
 def extruded_and_split(stage: Stage) -> None:
     with stage.edit_bones() as bones:
         for bone in bones:
@@ -303,7 +285,6 @@ def extruded_and_split(stage: Stage) -> None:
         bones["shin"].select_tail = True
         bpy.ops.armature.extrude()
         bpy.ops.armature.select_all(action="DESELECT")
-    update()
     stage.look("extruded")
     stage.follow("extruded")
     with stage.edit_bones() as bones:
@@ -313,7 +294,6 @@ def extruded_and_split(stage: Stage) -> None:
     assert stage.ob.pose.bones["thigh"].parent is None
     stage.fk_pose = None
     stage.look("split")
-    stage.follow("split")
 
 
 @fault(GROUP, "Bones are switched in their direction")
@@ -330,11 +310,10 @@ def switched_direction(stage: Stage) -> None:
         stage.limbs[0].target = ""
     elif above is None:
         stage.limbs.clear()
-    update()
     stage.look("afterwards")
 
 
-@fault(GROUP, "Motion paths are calculated")
+@fault(GROUP, "Motion paths are calculated", "afterwards")
 def motion_paths(stage: Stage) -> None:
     enter("POSE", stage.ob, "shin")
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 9
@@ -350,10 +329,9 @@ def motion_paths(stage: Stage) -> None:
         off = max(off, (point - evaluated_copy(stage.target).matrix_world.translation).length)
     if off > 0.01:
         stage.says("motion path", "Bake it")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "Another leg is made with the same bones' names, in another armature, and both are posed")
+@fault(GROUP, "Another leg is made with the same bones' names, in another armature, and both are posed", "both")
 def another_leg(stage: Stage) -> None:
     rig = leg("second", side=1.0)
     stage.limbs.append(Limb("second", rig.bones, rig.target.ob.name))
@@ -361,6 +339,4 @@ def another_leg(stage: Stage) -> None:
     assert isinstance(rig.target, Control)
     stage.ob.pose.bones["hips"].matrix_basis = Matrix()
     bpy.data.objects["second"].location = (-0.8, 0.0, 0.0)
-    update()
     stage.look("both")
-    stage.follow("both")

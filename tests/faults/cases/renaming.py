@@ -25,24 +25,22 @@ def _rename_bones(stage: Stage, names: Iterable[tuple[str, str]]) -> None:
             stage.fk_pose[new] = stage.fk_pose.pop(old)
 
 
-@works(GROUP, "The bones of the chain")
+@works(GROUP, "The bones of the chain", "afterwards")
 def bones_of_the_chain(stage: Stage) -> None:
     _rename_bones(stage, [("thigh", "upper"), ("shin", "lower")])
     stage.look("renamed")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "The tip, in edit mode")
+@works(GROUP, "The tip, in edit mode", "afterwards")
 def the_tip_in_edit_mode(stage: Stage) -> None:
     with stage.edit_bones() as bones:
         bones["shin"].name = "lower"
     stage.limbs[0].bones[1] = "lower"
     stage.fk_pose["lower"] = stage.fk_pose.pop("shin")
     stage.look("renamed")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "The tip, whose switch has keys, in edit mode")
+@works(GROUP, "The tip, whose switch has keys, in edit mode", "afterwards")
 def a_tip_with_a_keyed_switch(stage: Stage) -> None:
     limb = stage.limbs[0]
     switch = (limb.tip, "analytic_ik_enabled") if stage.ours else (stage.constraint_of(limb), "enabled")
@@ -52,52 +50,46 @@ def a_tip_with_a_keyed_switch(stage: Stage) -> None:
         bones["shin"].name = limb.bones[1] = "lower"
     stage.fk_pose["lower"] = stage.fk_pose.pop("shin")
     stage.look("renamed")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "Bones swap their names")
+@works(GROUP, "Bones swap their names", "afterwards")
 def bones_swap_names(stage: Stage) -> None:
     _rename_bones(stage, [("thigh", "x"), ("shin", "thigh"), ("x", "shin")])
-    stage.follow("afterwards")
 
 
-@works(GROUP, "The tip gets names with quotes, backslashes, dots, brackets and other scripts")
+@works(GROUP, "The tip gets names with quotes, backslashes, dots, brackets and other scripts", "afterwards")
 def names_that_are_hard(stage: Stage) -> None:
     stage.ob.pose.bones["thigh"].keyframe_insert("location", frame=1)
     for name in HARD_NAMES:
         _rename_bones(stage, [(stage.limbs[0].bones[-1], name)])
         stage.look(f"as {name}")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "The target bone gets such names")
+@works(GROUP, "The target bone gets such names", "afterwards")
 def target_names_that_are_hard(stage: Stage) -> None:
     limb = stage.follow_bones()
     for name in HARD_NAMES:
         _rename_bones(stage, [(limb.target_bone, name)])
         stage.look(f"as {name}")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "The target bone and the pole bone, by the outliner or a script")
+@works(GROUP, "The target bone and the pole bone, by the outliner or a script", "afterwards")
 def control_bones(stage: Stage) -> None:
     limb = stage.follow_bones(pole="knee ik")
     _rename_bones(stage, [("foot ik", "CTRL_foot"), ("knee ik", "CTRL_knee")])
     limb.pole_bone = "CTRL_knee"
     stage.look("renamed")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "The target bone, in edit mode")
+@works(GROUP, "The target bone, in edit mode", "afterwards")
 def the_target_bone_in_edit_mode(stage: Stage) -> None:
     limb = stage.follow_bones()
     with stage.edit_bones() as bones:
         bones["foot ik"].name = limb.target_bone = "CTRL_foot"
     stage.look("renamed")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "The target bone is renamed, and another bone gets its old name")
+@works(GROUP, "The target bone is renamed, and another bone gets its old name", "afterwards")
 def the_old_name_is_taken(stage: Stage) -> None:
     stage.follow_bones()
     _rename_bones(stage, [("foot ik", "CTRL_foot")])
@@ -105,39 +97,33 @@ def the_old_name_is_taken(stage: Stage) -> None:
         other = bones.new("foot ik")
         other.head, other.tail = (3.0, 0.0, 0.0), (3.0, 1.0, 0.0)
     stage.look("renamed")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "Target bone and pole bone swap their names")
+@works(GROUP, "Target bone and pole bone swap their names", "afterwards")
 def controls_swap_names(stage: Stage) -> None:
     limb = stage.follow_bones(pole="knee ik")
     _rename_bones(stage, [("foot ik", "x"), ("knee ik", "foot ik"), ("x", "knee ik")])
     limb.target_bone, limb.pole_bone = "knee ik", "foot ik"
     stage.look("renamed")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "A target bone in another armature")
+@works(GROUP, "A target bone in another armature", "afterwards")
 def a_bone_of_another_armature(stage: Stage) -> None:
     limb = _follow_another_armature(stage)
     bpy.data.objects["controls"].data.bones["hand"].name = limb.target_bone = "CTRL_hand"
-    update()
     stage.look("renamed")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "A target bone in another armature, while that is in edit mode")
+@works(GROUP, "A target bone in another armature, while that is in edit mode", "afterwards")
 def a_bone_of_another_armature_in_edit_mode(stage: Stage) -> None:
     limb = _follow_another_armature(stage)
     enter("EDIT", bpy.data.objects["controls"])
     bpy.context.object.data.edit_bones["hand"].name = limb.target_bone = "CTRL_hand"
     bpy.ops.object.mode_set(mode="OBJECT")
-    update()
     stage.look("renamed")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "A target bone, then undone and redone")
+@works(GROUP, "A target bone, then undone and redone", "afterwards")
 def a_renamed_target_bone_is_undone(stage: Stage) -> None:
     limb = stage.follow_bones()
     bpy.ops.ed.undo_push(message="set up")
@@ -150,10 +136,9 @@ def a_renamed_target_bone_is_undone(stage: Stage) -> None:
     bpy.ops.ed.redo()
     limb.target_bone = "CTRL_foot"
     stage.look("redone")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "A target bone, before the file is saved and opened again")
+@works(GROUP, "A target bone, before the file is saved and opened again", "afterwards")
 def a_renamed_target_bone_is_saved(stage: Stage) -> None:
     stage.follow_bones()
     _rename_bones(stage, [("foot ik", "CTRL_foot")])
@@ -161,10 +146,9 @@ def a_renamed_target_bone_is_saved(stage: Stage) -> None:
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.open_mainfile(filepath=path)
     stage.look("opened")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "A target bone while the chain is switched off, which is then switched on")
+@works(GROUP, "A target bone while the chain is switched off, which is then switched on", "afterwards")
 def while_it_is_off(stage: Stage) -> None:
     limb = stage.follow_bones()
     _switch(stage, on=False)
@@ -173,10 +157,9 @@ def while_it_is_off(stage: Stage) -> None:
     _switch(stage, on=True)
     assert limb.target_bone == "CTRL_foot"
     stage.look("switched on")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "Names of left and right are flipped in pose mode")
+@works(GROUP, "Names of left and right are flipped in pose mode", "afterwards")
 def names_are_flipped(stage: Stage) -> None:
     limb = stage.follow_bones("foot ik.L")
     _rename_bones(stage, [("thigh", "thigh.L"), ("shin", "shin.L")])
@@ -187,12 +170,10 @@ def names_are_flipped(stage: Stage) -> None:
     for name in ("thigh", "shin"):
         stage.fk_pose[f"{name}.R"] = stage.fk_pose.pop(f"{name}.L")
     limb.bones, limb.target_bone = ["thigh.R", "shin.R"], "foot ik.R"
-    update()
     stage.look("flipped")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "The sides of a whole rig are swapped by flipping the names of all its bones")
+@works(GROUP, "The sides of a whole rig are swapped by flipping the names of all its bones", "afterwards")
 def sides_are_swapped(stage: Stage) -> None:
     limb = stage.follow_bones("foot ik.L")
     stage.add_bone("foot ik.R", (1.0, -0.3, 0.4))
@@ -200,12 +181,10 @@ def sides_are_swapped(stage: Stage) -> None:
     bpy.ops.pose.flip_names()
     bpy.ops.object.mode_set(mode="OBJECT")
     limb.target_bone = "foot ik.R"
-    update()
     stage.look("flipped")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "Bones are named by their side in pose mode")
+@works(GROUP, "Bones are named by their side in pose mode", "afterwards")
 def named_by_side(stage: Stage) -> None:
     limb = stage.follow_bones()
     enter("POSE", stage.ob, "foot ik")
@@ -213,39 +192,34 @@ def named_by_side(stage: Stage) -> None:
     bpy.ops.object.mode_set(mode="OBJECT")
     (limb.target_bone,) = (bone.name for bone in stage.ob.data.bones if bone.name.startswith("foot ik"))
     assert limb.target_bone != "foot ik"
-    update()
     stage.look("named")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "Armature object and target object")
+@works(GROUP, "Armature object and target object", "afterwards")
 def objects(stage: Stage) -> None:
     stage.ob.name, stage.target.name = "body", "hand control"
     stage.limbs[0].ob, stage.limbs[0].target = "body", "hand control"
     stage.look("renamed")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "The armature object, whose own bone is the target")
+@works(GROUP, "The armature object, whose own bone is the target", "afterwards")
 def the_armature_with_its_target(stage: Stage) -> None:
     limb = stage.follow_bones()
     stage.ob.name = "body"
     limb.ob = limb.target = "body"
     stage.look("renamed")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "Armature and target swap their names")
+@works(GROUP, "Armature and target swap their names", "afterwards")
 def objects_swap_names(stage: Stage) -> None:
     ob, target = stage.ob, stage.target
     ob.name, target.name = "x", "leg"
     ob.name = "leg target"
     stage.limbs[0].ob, stage.limbs[0].target = "leg target", "leg"
     stage.look("renamed")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "Armature data, collection and scene")
+@works(GROUP, "Armature data, collection and scene", "afterwards")
 def data_collection_and_scene(stage: Stage) -> None:
     collection = bpy.data.collections.new("rig")
     bpy.context.scene.collection.children.link(collection)
@@ -253,10 +227,9 @@ def data_collection_and_scene(stage: Stage) -> None:
     stage.follow("before")
     stage.ob.data.name, collection.name, bpy.context.scene.name = "skeleton", "character", "shot 010"
     stage.look("renamed")
-    stage.follow("afterwards")
 
 
-@works(GROUP, "All bones at once, as batch rename does")
+@works(GROUP, "All bones at once, as batch rename does", "afterwards")
 def all_at_once(stage: Stage) -> None:
     limb = stage.follow_bones()
     for bone in stage.ob.data.bones:
@@ -264,9 +237,7 @@ def all_at_once(stage: Stage) -> None:
             bone.name = f"hero {bone.name}"
     limb.bones, limb.target_bone = ["hero thigh", "hero shin"], "hero foot ik"
     stage.fk_pose = {f"hero {name}": own for name, own in (stage.fk_pose or {}).items()}
-    update()
     stage.look("renamed")
-    stage.follow("afterwards")
 
 
 def _follow_another_armature(stage: Stage):

@@ -27,7 +27,6 @@ def _aim(stage: Stage, *places: tuple[float, float, float]) -> None:
         stage.target.animation_data.action = None
     for place in places:
         stage.target.location = place
-        update()
         stage.look(f"target at {place}")
 
 
@@ -41,7 +40,6 @@ def the_armature_object(stage: Stage) -> None:
         hip = evaluated_copy(stage.ob).matrix_world @ Vector((0.0, 0.0, 2.0))
         tip = evaluated_copy(stage.ob).matrix_world @ Vector((0.0, 0.0, 0.0))
         stage.target.location = hip + 0.8 * (tip - hip) + Vector((0.1, -0.1, 0.0))
-        update()
         stage.look(f"scaled by {scale}")
 
 
@@ -57,7 +55,6 @@ def a_sheared_object(stage: Stage) -> None:
     world = evaluated_copy(stage.ob).matrix_world
     for place in ((0.1, -0.4, 0.5), (-0.2, 0.1, 0.7), (0.0, -0.6, 1.0)):
         stage.target.location = world @ Vector(place)
-        update()
         stage.look(f"target at {place}")
 
 
@@ -90,7 +87,6 @@ def hips_unevenly_inherited(stage: Stage) -> None:
         for place in ((0.1, -0.4, 0.5), (-0.2, -0.3, 0.6)):
             stage.target.animation_data.action = None
             stage.target.location = place
-            update()
             stage.look(f"{way}, target at {place}")
 
 
@@ -121,7 +117,6 @@ def mirrored_bones(stage: Stage) -> None:
     # Blender's own IK is lost on two plain bones already where a bone of the chain is mirrored; seen by hand.
     for name, scale in (("hips", (-1.0, 1.0, 1.0)), ("thigh", (1.0, 1.0, -1.0)), ("shin", (-1.0, 1.0, 1.0))):
         stage.ob.pose.bones[name].scale = scale
-        update()
         stage.look(f"with {name}")
     _play(stage, "afterwards")
 
@@ -158,13 +153,11 @@ def a_bone_of_nothing(stage: Stage) -> None:
 @fault(GROUP, "The target is scaled to nothing, and so is its parent")
 def a_target_of_nothing(stage: Stage) -> None:
     stage.target.scale = (0.0, 0.0, 0.0)
-    update()
     stage.look("the target")
     stage.follow("the target")
     parent = new_empty("carrier", (0.1, -0.3, 0.5))
     parent.scale = (0.0, 0.0, 0.0)
     stage.target.parent = parent
-    update()
     stage.look("its parent")
     _play(stage, "its parent")
 
@@ -176,11 +169,9 @@ def scale_is_applied(stage: Stage) -> None:
     stage.ob.scale = (1.3, 1.3, 1.3)
     update()
     stage.target.location = (0.1, -0.4, 0.8)
-    update()
     stage.look("scaled")
     select(stage.ob)
     bpy.ops.object.transform_apply(location=False, rotation=False, scale=True)
-    update()
     stage.look("applied")
     stage.drag(0.1, -0.5, 1.1)
     stage.look("dragged")
@@ -216,6 +207,5 @@ def hips_in_many_ways(stage: Stage) -> None:
         # Between hip and where the straight leg would end: in reach however it is sheared.
         along = Vector((random.uniform(-0.5, 0.5), random.uniform(-0.7, 0.2), -1.2))
         stage.target.location = thigh.head + along
-        update()
         stage.look(f"in way {way}")
         assert not stage.seen[-1].sentences, f"a leg sheared this little misses its target in way {way}"

@@ -48,17 +48,16 @@ def _looked_at(stage: Stage, scene: bpy.types.Scene) -> Iterator[None]:
         limb.scene = ""
 
 
-@fault(GROUP, "The leg in a second, linked scene, shown in turn")
+@fault(GROUP, "The leg in a second, linked scene, shown in turn", "in the first again")
 def a_linked_scene(stage: Stage) -> None:
     first, second = bpy.context.scene, new_scene(stage, "LINK_COPY")
     for scene in (second, first, second):
         show(scene)
         stage.follow(f"in {scene.name}")
     show(first)
-    stage.follow("in the first again")
 
 
-@fault(GROUP, "A full copy of the scene")
+@fault(GROUP, "A full copy of the scene", "the first")
 def a_full_copy_of_the_scene(stage: Stage) -> None:
     first, second = bpy.context.scene, new_scene(stage, "FULL_COPY")
     copy = next(ob for ob in second.objects if ob.type == "ARMATURE")
@@ -70,7 +69,6 @@ def a_full_copy_of_the_scene(stage: Stage) -> None:
     stage.follow("the copy")
     show(first)
     limb.ob, limb.target = own_ob, own_target
-    stage.follow("the first")
 
 
 @fault(GROUP, "A scene that shares the rig, each at its own frame, both evaluated in turn")
@@ -124,39 +122,35 @@ def the_target_is_in_another_scene(stage: Stage) -> None:
         stage.note(f"the target at frame {frame}", (point - stage.target_point()).length / 2.04)
 
 
-@fault(GROUP, "The leg is moved to another scene")
+@fault(GROUP, "The leg is moved to another scene", "there")
 def the_leg_is_moved(stage: Stage) -> None:
     first, second = bpy.context.scene, bpy.data.scenes.new("second")
     for ob in (stage.ob, stage.target):
         second.collection.objects.link(ob)
         first.collection.objects.unlink(ob)
-    update()
     stage.look("where it is no more")
     show(second)
-    stage.follow("there")
 
 
-@fault(GROUP, "A scene that shares the rig is deleted")
+@fault(GROUP, "A scene that shares the rig is deleted", "the other deleted")
 def a_scene_is_deleted(stage: Stage) -> None:
     first, second = bpy.context.scene, new_scene(stage, "LINK_COPY")
     show(second)
     go_to(4)
     show(first)
     bpy.data.scenes.remove(second)
-    stage.follow("the other deleted")
 
 
-@fault(GROUP, "The shown scene is deleted")
+@fault(GROUP, "The shown scene is deleted", "in the other one")
 def the_shown_scene_is_deleted(stage: Stage) -> None:
     first, second = bpy.context.scene, new_scene(stage, "LINK_COPY")
     show(first)
     go_to(4)
     bpy.data.scenes.remove(first)
     show(second)
-    stage.follow("in the other one")
 
 
-@fault(GROUP, "The leg stands in the background set of a scene")
+@fault(GROUP, "The leg stands in the background set of a scene", "in its own scene")
 def a_background_set(stage: Stage) -> None:
     first, second = bpy.context.scene, bpy.data.scenes.new("shot")
     second.background_set = first
@@ -167,7 +161,6 @@ def a_background_set(stage: Stage) -> None:
     stage.drag()
     stage.look("dragged")
     show(first)
-    stage.follow("in its own scene")
 
 
 @fault(GROUP, "A second view layer without the leg's target")
@@ -199,7 +192,6 @@ def _excluded(stage: Stage, ob: bpy.types.Object) -> None:
         for frame in FRAMES:
             go_to(frame)
     window.view_layer = first
-    update()
     stage.look("in the first again")
     stage.follow("in the first again")
     window.view_layer = second
@@ -229,7 +221,7 @@ def two_layers_at_once(stage: Stage) -> None:
     stage.look("in the first again")
 
 
-@fault(GROUP, "A new scene without anything is shown for a while")
+@fault(GROUP, "A new scene without anything is shown for a while", "back")
 def an_empty_scene_for_a_while(stage: Stage) -> None:
     first, second = bpy.context.scene, bpy.data.scenes.new("empty")
     go_to(4)
@@ -239,4 +231,3 @@ def an_empty_scene_for_a_while(stage: Stage) -> None:
         go_to(frame)
     show(first)
     stage.look("back")
-    stage.follow("back")

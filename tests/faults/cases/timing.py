@@ -2,7 +2,6 @@
 
 import bpy
 
-from ...rig.rigs import update
 from ...scenes import go_to
 from ..faults import fault
 from ..stage import Stage
@@ -28,26 +27,22 @@ def between_frames(stage: Stage) -> None:
         stage.look(f"at frame {frame}")
 
 
-@fault(GROUP, "A script sets the frame as a property")
+@fault(GROUP, "A script sets the frame as a property", "afterwards")
 def the_frame_is_a_property(stage: Stage) -> None:
     scene = bpy.context.scene
     for frame in (4, 9, 2, 9):
         scene.frame_current = frame
-        update()
         stage.look(f"at frame {frame}")
     for subframe in (0.25, 0.5):
         scene.frame_subframe = subframe
-        update()
         stage.look(f"at frame {9 + subframe}")
     stage.drag()
     stage.look("dragged")
     scene.frame_float = 5.5
-    update()
     stage.look("at frame 5.5")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "A script sets the frame as a property, with keys on the leg's bones")
+@fault(GROUP, "A script sets the frame as a property, with keys on the leg's bones", "afterwards")
 def the_frame_is_a_property_with_keys(stage: Stage) -> None:
     from .keys import key_fk
 
@@ -55,12 +50,10 @@ def the_frame_is_a_property_with_keys(stage: Stage) -> None:
     scene = bpy.context.scene
     for frame in (4, 9, 2, 9):
         scene.frame_current = frame
-        update()
         stage.look(f"at frame {frame}")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "Time is stretched")
+@fault(GROUP, "Time is stretched", "plain again")
 def time_is_stretched(stage: Stage) -> None:
     render = bpy.context.scene.render
     go_to(4)
@@ -71,17 +64,15 @@ def time_is_stretched(stage: Stage) -> None:
     render.frame_map_new = 50
     stage.follow("shortened")
     render.frame_map_new = 100
-    stage.follow("plain again")
 
 
-@fault(GROUP, "Another frame rate, another range, other sync")
+@fault(GROUP, "Another frame rate, another range, other sync", "with it")
 def another_frame_rate(stage: Stage) -> None:
     scene = bpy.context.scene
     scene.render.fps, scene.render.fps_base = 60, 1.001
     scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 3, 6
     scene.frame_start, scene.frame_end = 2, 5
     scene.sync_mode = "FRAME_DROP"
-    stage.follow("with it")
 
 
 @fault(GROUP, "Steps through time by Blender's own operators")

@@ -68,7 +68,7 @@ def _step_undone_and_redone(stage: Stage, step: Callable[[], object]) -> None:
     stage.follow("undone again")
 
 
-@fault(GROUP, "A dragged target is undone and redone")
+@fault(GROUP, "A dragged target is undone and redone", "afterwards")
 def a_drag_is_undone(stage: Stage) -> None:
     _push("set up")
     stage.drag()
@@ -77,7 +77,6 @@ def a_drag_is_undone(stage: Stage) -> None:
     stage.look("undone")
     _redo()
     stage.look("redone")
-    stage.follow("afterwards")
 
 
 @fault(GROUP, "A setting is changed, undone and redone")
@@ -90,7 +89,7 @@ def a_removal_is_undone(stage: Stage) -> None:
     _step_undone_and_redone(stage, lambda: stage.unsolve(stage.limbs[0]))
 
 
-@fault(GROUP, "A chain is added to another leg, undone and redone")
+@fault(GROUP, "A chain is added to another leg, undone and redone", "redone")
 def an_addition_is_undone(stage: Stage) -> None:
     second = leg("second", side=1.0)
     slide(second.target.ob, (1.0, -0.6, 0.5), (1.2, 0.5, 0.3))
@@ -104,10 +103,9 @@ def an_addition_is_undone(stage: Stage) -> None:
     _redo()
     stage.limbs.append(added)
     stage.look("redone")
-    stage.follow("redone")
 
 
-@fault(GROUP, "A bake is undone and redone")
+@fault(GROUP, "A bake is undone and redone", "undone again")
 def a_bake_is_undone(stage: Stage) -> None:
     own = stage.fk_pose
     _push("before")
@@ -122,7 +120,6 @@ def a_bake_is_undone(stage: Stage) -> None:
         go_to(frame)
         stage.look(f"redone, at frame {frame}")
     _undo()
-    stage.follow("undone again")
 
 
 @fault(GROUP, "Keys of target and influence are undone and redone")
@@ -135,7 +132,7 @@ def keys_are_undone(stage: Stage) -> None:
     _step_undone_and_redone(stage, key)
 
 
-@fault(GROUP, "A bone posed under its chain is undone and redone")
+@fault(GROUP, "A bone posed under its chain is undone and redone", "undone again")
 def a_posed_bone_is_undone(stage: Stage) -> None:
     own = dict(stage.fk_pose)
     _push("before")
@@ -149,7 +146,6 @@ def a_posed_bone_is_undone(stage: Stage) -> None:
     stage.look("redone")
     _undo()
     stage.fk_pose = own
-    stage.follow("undone again")
 
 
 @fault(GROUP, "The armature is moved and turned in object mode, undone and redone")
@@ -169,7 +165,7 @@ def a_deleted_target_is_undone(stage: Stage) -> None:
     _step_undone_and_redone(stage, delete)
 
 
-@fault(GROUP, "The armature is deleted and undone")
+@fault(GROUP, "The armature is deleted and undone", "undone again")
 def a_deleted_armature_is_undone(stage: Stage) -> None:
     _push("before")
     for name in ("hips", "foot"):
@@ -182,7 +178,6 @@ def a_deleted_armature_is_undone(stage: Stage) -> None:
     stage.look("undone")
     _redo()
     _undo()
-    stage.follow("undone again")
 
 
 @fault(GROUP, "Bones are moved in edit mode; undone from object mode")
@@ -195,7 +190,7 @@ def edit_mode_is_undone_from_object_mode(stage: Stage) -> None:
     _step_undone_and_redone(stage, edit)
 
 
-@fault(GROUP, "Undo inside edit mode, and out of it")
+@fault(GROUP, "Undo inside edit mode, and out of it", "undone to the beginning")
 def undo_inside_edit_mode(stage: Stage) -> None:
     _push("before")
     with _mode(stage, "EDIT"):
@@ -214,7 +209,6 @@ def undo_inside_edit_mode(stage: Stage) -> None:
     stage.follow("out of it")
     while stage.ob.mode != "OBJECT" or abs(stage.ob.data.bones["thigh"].head_local.x) > 1e-6:
         _undo()
-    stage.follow("undone to the beginning")
 
 
 @fault(GROUP, "A bone above the chain is added in edit mode, undone and redone: all bones get other numbers")
@@ -228,7 +222,7 @@ def other_numbers_are_undone(stage: Stage) -> None:
     _step_undone_and_redone(stage, add)
 
 
-@fault(GROUP, "The chain's bone is renamed, undone and redone")
+@fault(GROUP, "The chain's bone is renamed, undone and redone", "redone")
 def a_renaming_is_undone(stage: Stage) -> None:
     _push("before")
     stage.ob.data.bones["shin"].name = "calf"
@@ -239,10 +233,9 @@ def a_renaming_is_undone(stage: Stage) -> None:
     _redo()
     stage.limbs[0].bones[1] = "calf"
     stage.fk_pose["calf"] = stage.fk_pose.pop("shin")
-    stage.follow("redone")
 
 
-@fault(GROUP, "Undo goes back over a frame change: no frame handler is called")
+@fault(GROUP, "Undo goes back over a frame change: no frame handler is called", "afterwards")
 def undone_over_a_frame_change(stage: Stage) -> None:
     go_to(1)
     _push("at the first frame")
@@ -260,10 +253,9 @@ def undone_over_a_frame_change(stage: Stage) -> None:
     stage.look("the frame redone")
     _redo()
     stage.look("the drag redone")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "Frames and undo in turn, as in playback that is interrupted again and again")
+@fault(GROUP, "Frames and undo in turn, as in playback that is interrupted again and again", "afterwards")
 def frames_and_undo_in_turn(stage: Stage) -> None:
     for k in range(1, 9):
         go_to(k)
@@ -274,10 +266,9 @@ def frames_and_undo_in_turn(stage: Stage) -> None:
             stage.look(f"at frame {frame}")
         _undo()
         stage.look(f"after undo {k}")
-    stage.follow("afterwards")
 
 
-@fault(GROUP, "Thirty steps are undone to the first and redone to the last")
+@fault(GROUP, "Thirty steps are undone to the first and redone to the last", "undone to the first")
 def many_steps(stage: Stage) -> None:
     # Without keys: where undo changes the frame, Blender brings what has keys back to them.
     stage.target.animation_data_clear()
@@ -308,7 +299,6 @@ def many_steps(stage: Stage) -> None:
             frame, pose = states[k]
             assert bpy.context.scene.frame_current == frame
             assert not _differ(stage, pose), f"the pose of step {k} is another one"
-    stage.follow("undone to the first")
 
 
 @fault(GROUP, "Global undo is switched off")
@@ -321,14 +311,13 @@ def without_global_undo(stage: Stage) -> None:
         _push("dragged")
         if bpy.ops.ed.undo.poll():
             _undo()
-        update()
         stage.look("undone, as far as that goes")
         stage.follow("afterwards")
     finally:
         edit.use_global_undo = True
 
 
-@fault(GROUP, "Undo in another scene than the leg's")
+@fault(GROUP, "Undo in another scene than the leg's", "afterwards")
 def undone_in_another_scene(stage: Stage) -> None:
     first = bpy.context.scene.name
     other = bpy.data.scenes.new("other")
@@ -342,13 +331,10 @@ def undone_in_another_scene(stage: Stage) -> None:
     _undo()
     _undo()
     bpy.context.window.scene = bpy.data.scenes[first]
-    update()
     stage.look("back in the first scene")
     _redo()
     bpy.context.window.scene = bpy.data.scenes[first]
-    update()
     stage.look("redone")
-    stage.follow("afterwards")
 
 
 @fault(GROUP, "A chain is switched off, undone and redone")
@@ -362,7 +348,7 @@ def a_switch_is_undone(stage: Stage) -> None:
     _step_undone_and_redone(stage, switch)
 
 
-@fault(GROUP, "Undo in pose mode, bone by bone")
+@fault(GROUP, "Undo in pose mode, bone by bone", "afterwards")
 def undo_in_pose_mode(stage: Stage) -> None:
     with _mode(stage, "POSE"):
         _push("entered")
@@ -377,7 +363,6 @@ def undo_in_pose_mode(stage: Stage) -> None:
         for k in range(4):
             _undo()
             stage.look(f"hips undone {k}")
-    stage.follow("afterwards")
 
 
 @fault(GROUP, "The rotation mode of a chain's bone is changed, undone and redone")
@@ -385,7 +370,7 @@ def a_rotation_mode_is_undone(stage: Stage) -> None:
     _step_undone_and_redone(stage, lambda: setattr(stage.ob.pose.bones["thigh"], "rotation_mode", "XYZ"))
 
 
-@fault(GROUP, "The whole stage is undone while handlers are paused, as during a bake in the window")
+@fault(GROUP, "The whole stage is undone while handlers are paused, as during a bake in the window", "afterwards")
 def undone_while_paused(stage: Stage) -> None:
     from ik_addon.rig.live import handlers as live
 
@@ -394,7 +379,6 @@ def undone_while_paused(stage: Stage) -> None:
     _push("dragged")
     with live.paused():
         _undo()
-    update()
     stage.look("undone")
     with live.paused():
         _redo()
@@ -402,4 +386,3 @@ def undone_while_paused(stage: Stage) -> None:
     update()
     go_to(4)
     stage.look("redone")
-    stage.follow("afterwards")
