@@ -225,7 +225,8 @@ def _arms_by_shape(bones: Sequence[BodyBone], legs: Sequence[LimbCandidate]) -> 
     if len(found) != 1:
         return []
     left = legs[0].joints[0] - legs[1].joints[0]
-    return _sided(*found[0], "ARM", left if legs[0].side == "L" else -left)
+    first, second, split = found[0]
+    return _sided(first, second, split, "ARM", left if legs[0].side == "L" else -left)
 
 
 def _fit_of_arm(split: _Split, line: _Line, leg: float) -> float:
