@@ -771,6 +771,12 @@ SHORT_ABOVE = Part("'{bone}' above it has no length")
 MANY_PAIRS = Part("more than one pair is shaped like legs")
 NO_BODY_ABOVE = Part("it is shaped like a leg, but there is too little above it for a body")
 MANY_BONES = Part("it is shaped like a leg, but has {count} bones, and their names do not show its foot")
+SHORT_LINK = Part("'{bone}' is too short for a link of it")
+SHARED_HIP = Part("'{bone}' begins in the middle of the body, where both sides do")
+UNLIKE_TWIN = Part("it is not like the limb of the other side that ends at '{bone}'")
+TIP_IS_FOOT = Part("'{bone}' turns off like a foot, which leaves one bone for the leg")
+ABOVE_GROUND = Part("'{bone}' is too far above the ground for the end of a leg")
+NOT_BELOW_HIP = Part("'{bone}' does not lie below the hip")
 NO_FOOT_STANDS_OUT = Part("it is shaped like a leg, but has no recognizable foot")
 
 # Blender's own IK

@@ -35,28 +35,38 @@ class Survey:
     """The limbs of an armature object.
 
     free: those that can be rigged.
+    unsure: those whose shape or place does not agree with their names, each with the reason. They can be rigged, but
+    only if that is asked for.
     taken: those that cannot, each with the reason.
     none: bones that look like part of a limb, each with the reason why they are none.
     """
 
     free: tuple[FoundLimb, ...]
+    unsure: tuple[tuple[FoundLimb, str], ...]
     taken: tuple[tuple[FoundLimb, str], ...]
     none: tuple[LeftOut, ...]
 
     @property
+    def choices(self) -> tuple[FoundLimb, ...]:
+        """All limbs that can be rigged, surely found or not."""
+        return (*self.free, *(limb for limb, _ in self.unsure))
+
+    @property
     def left_out(self) -> tuple[LeftOut, ...]:
-        """All that cannot be rigged, by a bone of it."""
-        return (*self.none, *(LeftOut(limb.bones[-1], reason) for limb, reason in self.taken))
+        """All that is not rigged unasked, by a bone of it."""
+        return (*self.none, *(LeftOut(limb.bones[-1], reason) for limb, reason in (*self.unsure, *self.taken)))
 
 
 def survey(ob: bpy.types.Object, selected: Sequence[bpy.types.PoseBone] = (), arms: bool = False) -> Survey:
     """Find the legs of an armature object, and with `arms` its arms. selected: only limbs with one of these bones."""
     posed = {bone.name: bone.head for bone in ob.pose.bones}
     found = find_limbs([bone.bone for bone in selected] or ob.data.bones, arms, posed)
-    reasons = [(limb, _why_taken(ob, limb)) for limb in found.limbs]
+    doubts = [(limb, "") for limb in found.limbs] + [*found.unsure]
+    reasons = [(limb, doubt, _why_taken(ob, limb)) for limb, doubt in doubts]
     return Survey(
-        tuple(limb for limb, reason in reasons if not reason),
-        tuple((limb, reason) for limb, reason in reasons if reason),
+        tuple(limb for limb, doubt, taken in reasons if not doubt and not taken),
+        tuple((limb, doubt) for limb, doubt, taken in reasons if doubt and not taken),
+        tuple((limb, taken) for limb, _, taken in reasons if taken),
         found.left_out,
     )
 
