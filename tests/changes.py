@@ -867,12 +867,19 @@ def target_nowhere_at_one_frame(rig: Rig) -> None:
 def sets(which: str, of: str, /, live: str = AHEAD, because: str = "", baked: str = "", keyed: bool = False, **values):
     """Enter a change that sets properties. of: whose, as `_owner` reads it."""
 
-    def do(rig: Rig) -> None:
+    change(live, because, baked, keyed=keyed)(setting(of, which, **values))
+
+
+def setting(of: str, which: str = "", /, **values: object) -> Callable[[Rig], Rig]:
+    """Sets properties of something of a leg, as `_owner` reads it; which: how that is called."""
+
+    def do(rig: Rig) -> Rig:
         for name, value in values.items():
             setattr(_owner(rig, of), name, value)
+        return rig
 
-    do.__name__ = which
-    change(live, because, baked, keyed=keyed)(do)
+    do.__name__ = which or " ".join(values)
+    return do
 
 
 def keys(which: str, of: str, path: str, values: list, live: str = AHEAD, because: str = "", baked: str = "") -> None:

@@ -12,6 +12,7 @@ from ik_addon.rig.pose import solving
 from ik_addon.rig.pose.posing import shown_bones
 from ik_addon.rig.pose.solving import solve_scene
 
+from ..changes import setting
 from ..helpers.stretching import (
     FK_SCALES,
     SCALE_KEYS,
@@ -214,40 +215,25 @@ def test_the_error_is_measured_at_the_stretched_tip():
 # Laws of the FK scale
 
 
-def switch_off(rig: Rig) -> None:
-    rig.tip.analytic_ik_enabled = False
+switch_off = setting("tip", analytic_ik_enabled=False)
+clamp = setting("tip", analytic_ik_reach="CLAMP")
+no_influence = setting("tip", analytic_ik_influence=0.0)
 
 
 def delete_target(rig: Rig) -> None:
     bpy.data.objects.remove(rig.target.ob)
 
 
-def another_solver(rig: Rig) -> None:
-    rig.tip.analytic_ik_chain_count = 1
-    rig.tip.analytic_ik_solver = "VECTOR"
-
-
-def clamp(rig: Rig) -> None:
-    rig.tip.analytic_ik_reach = "CLAMP"
-
-
-def hold(rig: Rig) -> None:
-    rig.tip.analytic_ik_reach = "HOLD"
-
-
-def no_influence(rig: Rig) -> None:
-    rig.tip.analytic_ik_influence = 0.0
-
-
 def into_reach(rig: Rig) -> None:
     rig.target.place((0.0, -0.3, 0.4))
 
 
-def no_stretch(rig: Rig) -> None:
-    rig.tip.analytic_ik_stretch_max = 1.0
-
-
-ENDS = (switch_off, delete_target, too_many_bones, another_solver, clamp, hold, no_influence, into_reach, no_stretch)
+ENDS = (
+    *(switch_off, delete_target, too_many_bones, clamp, no_influence, into_reach),
+    setting("tip", "another_solver", analytic_ik_chain_count=1, analytic_ik_solver="VECTOR"),
+    setting("tip", "hold", analytic_ik_reach="HOLD"),
+    setting("tip", "no_stretch", analytic_ik_stretch_max=1.0),
+)
 
 
 @pytest.mark.parametrize("end", ENDS)
