@@ -10,7 +10,7 @@ from .finding.limbs import FoundLimb, find_limbs
 from .finding.names import MEANINGLESS, read_names
 from .rigging import corrected
 
-GivenLimbs = Mapping[str, Sequence[Sequence[str | None]]]
+GivenLimbs = Mapping[str, Sequence[tuple[str, str, str | None]]]
 """Under "legs" and "arms", for each limb: its first bone, its tip bone, and its end bone or None."""
 _KINDS = {"legs": "LEG", "arms": "ARM"}
 

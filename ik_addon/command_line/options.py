@@ -187,16 +187,16 @@ def _saves(options: argparse.Namespace) -> bool:
     return has_output
 
 
-def _limbs_in(path: Path, options: argparse.Namespace) -> GivenLimbs:
+def _limbs_in(path: Path, options: argparse.Namespace) -> GivenLimbs | None:
     """The limbs that a file names. Exits as argparse does if it cannot be read, or names none."""
     try:
         return checked_limbs(json.loads(text_of(path, _LONGEST_LIMBS) or b"null"))
     except OSError as error:
         said = messages.UNREADABLE(reason=error.strerror or error)
-    except (ValueError, RecursionError):
-        said = messages.NOT_LIMBS()
     except ChainError as error:
         said = error
+    except (ValueError, RecursionError):
+        said = messages.NOT_LIMBS()
     options.usage_error(messages.OF(whose=path, said=said))
 
 
