@@ -948,6 +948,10 @@ NO_FOLDER = Clause("there is no folder '{folder}' to save to. Make it first.")
 NO_PLACE_FOR_A_FILE = Clause("'{path}' is a folder or a device. Name a file to save to.")
 WRITE_PROTECTED = Clause("'{path}' is write-protected. Make it writable, or choose another place.")
 NO_ARMATURE_NAMED = Clause("its scene has no armature '{armature}'. Check the name.")
+MOTION_WITHOUT_SKIN = Clause(
+    "it has motion, but no skin, so its joints came as Empties. Import it together with its character, or export it "
+    "with its skin."
+)
 NO_ARMATURE_IN_SCENE = Clause("its scene has no armature. Add one and save the file.")
 CLIP = Part("Clip '{clip}'")
 NO_CLIP = Refusal(
@@ -967,6 +971,7 @@ CLIP_LEFT_OUT = Part("left as it is: {why}")
 OVER_LIMIT = Note("{bone}: {figure} {value:.3g} is over the limit of {limit:g}")
 FILES_DONE = Done("Files: {done} done, {failed} failed")
 FILES_BEFORE = Part(", {before} done before")
+FILES_NOTHING = Part(", {count} with nothing to plant")
 CLIPS_LEFT = Part(". Clips left as they are: {clips}")
 ONLY_CURRENT = Note("{armature}: a {suffix} file holds one clip, so only the current one is planted")
 NO_CHAIN_IN_SCENE = Clause("no armature of its scene has a live analytic IK chain. Add one and save the file.")

@@ -25,7 +25,7 @@ from ..planting.feet.options import SHOWN, Options
 from ..planting.scene.checking import clips_checked
 from ..planting.scene.plant import FeetStandError, Ground
 from ..planting.scene.reading import legs_of
-from ..planting.scene.whole_clip import clips_planted
+from ..planting.scene.whole_clip import NothingToPlantError, clips_planted
 from ..rig.blender.clips import motion_frames
 from ..rig.data.settings import native_tips
 from ..rig.model.order import ChainName
@@ -159,7 +159,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
     ground, keep = ground_of(options) or Ground(), not is_foreign(output)
     how = Options(**{name: getattr(options, name) for name in SHOWN}, limits=dict(options.limits))
     frames = options.frames and range(options.frames[0], options.frames[1] + 1)
-    entries, planted, reasons, late = [], [], [], []
+    entries, planted, reasons, late, still = [], [], [], [], []
     for ob in armatures_of_scene():
         bpy.context.view_layer.objects.active = ob
         holds_all = output.suffix.lower() not in ONE_CLIP
@@ -175,6 +175,9 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
             entries.append(bare_entry(left_out=complain(file, error)))
             planted.append((ob, frames or motion_frames(ob) or range(1, 2)))
             continue
+        except NothingToPlantError as error:
+            still.append(complain(file, error))
+            continue
         except ChainError as error:
             reasons.append(complain(file, error))
             if isinstance(error, TimeLimitError):
@@ -182,8 +185,10 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
             continue
         entries += report["files"]
         planted.append((ob, span_of(report["files"])))
+    if not planted and not reasons:
+        return [bare_entry(left_out=" ".join(still), nothing=True)]
     if not planted:
-        return [bare_entry(error=" ".join(reasons))]
+        return [bare_entry(error=" ".join([*reasons, *still]))]
     stop_if_asked()
     bpy.context.view_layer.objects.active = planted[0][0]
     save_output(file, output, compressed, planted[0][1], options.optimize)

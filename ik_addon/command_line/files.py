@@ -64,6 +64,8 @@ def is_in_place(options: argparse.Namespace) -> bool:
 def armatures_of_scene(name: str | None = None) -> list[bpy.types.Object]:
     """The armature objects of the scene, or the one of that name; ChainError where there is none."""
     found = [ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE" and name in (None, ob.name)]
+    if not found and not name and any(ob.type == "EMPTY" and ob.animation_data for ob in bpy.context.scene.objects):
+        raise ChainError(messages.MOTION_WITHOUT_SKIN())
     if not found:
         raise ChainError(messages.NO_ARMATURE_NAMED(armature=name) if name else messages.NO_ARMATURE_IN_SCENE())
     return found

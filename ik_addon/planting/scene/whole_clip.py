@@ -25,6 +25,10 @@ from .reading import leg_tips
 from .sources import forget_source, source_of
 
 
+class NothingToPlantError(ChainError):
+    """No clip moves an armature: there is nothing to do."""
+
+
 def clips_planted(
     context: bpy.types.Context,
     ob: bpy.types.Object,
@@ -49,7 +53,8 @@ def clips_planted(
     tips, own, is_current = leg_tips(ob), playing_clip(ob), clips == "CURRENT"
     is_new, chains, frames = not tips, chains_of([ob]), frames or motion_frames(ob)
     if not (frames if is_current else tips or clips_of(ob)):
-        raise ChainError(messages.NO_MOTION()).of(messages.ARMATURE(armature=ob.name))
+        whose = messages.ARMATURE(armature=ob.name)
+        raise NothingToPlantError(messages.OF(whose=whose, said=messages.NO_MOTION()))
     chosen = chosen_clips(ob, clips, clips_of(ob) if is_new else None)
     present = [own] if own and is_current else [*filter(None, chosen)]
     called, entries = clip_entries(chosen), []
