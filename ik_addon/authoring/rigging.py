@@ -200,6 +200,23 @@ def rig_legs(
     return rig_limbs(context, ob, found.free, found.left_out, follow_motion, as_bones, progress)
 
 
+def rig_these(
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    limbs: Sequence[FoundLimb],
+    follow_motion: bool = True,
+    as_bones: bool = False,
+    progress: Progress | None = None,
+) -> Rigged:
+    """The same for limbs that somebody named. Raises ChainError, with nothing changed, if none of them is free."""
+    reasons = [(limb, _why_taken(ob, limb)) for limb in limbs]
+    left_out = [LeftOut(limb.bones[-1], reason) for limb, reason in reasons if reason]
+    free = [limb for limb, reason in reasons if not reason]
+    if not free:
+        raise ChainError(left_out[0].reason).of(messages.ARMATURE(armature=ob.name))
+    return rig_limbs(context, ob, free, left_out, follow_motion, as_bones, progress)
+
+
 def none_found(ob: bpy.types.Object, found: Survey, is_selected: bool, arms: bool) -> str:
     """Why no limb of an armature object can be rigged, as a sentence. is_selected: of selected bones."""
     if found.left_out and is_rigify(ob):

@@ -91,8 +91,6 @@ _LONGEST_LIST = 100_000_000
 """Bytes of a list of files."""
 _OF_WORKERS = ("jobs", "cluster", "tries")
 """Options for which there must be worker processes."""
-DEFAULTS = {"files_from": None, "lines": None, "resume": False, "time_limit": None, "jobs": None, "cluster": None}
-"""What these options are for commands that do not have them."""
 
 
 def many_options() -> argparse.ArgumentParser:
