@@ -11,7 +11,7 @@ from ik_addon.rig.blender.clips import Clip, clips_of, play
 
 from ..rig.rigs import evaluated_copy, update
 from ..scenes import curve_bags, go_to, select
-from .characters import AMOUNTS, CHARACTERS, FRAMES, LIMBS, as_bones, new_character, opened
+from .characters import CHARACTERS, FRAMES, LIMBS, as_bones, new_character, opened
 
 pytestmark = pytest.mark.versions
 
