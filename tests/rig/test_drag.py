@@ -1,14 +1,19 @@
 """Within a frame: what is touched is solved, once, and nothing else."""
 
+from math import pi
+
 import bpy
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
+from ik_addon.authoring.rigging import rig_legs
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.pose import solving
 from ik_addon.rig.pose.single_frame import SteadyChain
 
-from .rigs import BoneSpec, Control, Rig, leg, make_chain, new_armature, new_empty, update
+from ..authoring.skeletons import FAMILIES, armature_of
+from ..scenes import go_to, select
+from .rigs import BoneSpec, Control, Rig, evaluated_copy, leg, make_chain, new_armature, new_empty, update
 
 pytestmark = pytest.mark.versions
 
@@ -280,3 +285,28 @@ def test_inside_paused_the_handlers_do_nothing(solved):
     assert solved == []
     bpy.context.scene.frame_set(6)
     assert rig.missed() < 1e-5
+
+
+def test_poles_that_constraints_move_are_followed_however_often_all_is_moved():
+    ob = armature_of(FAMILIES[0].bones())
+    select(ob)
+    update()
+    limbs = rig_legs(bpy.context, ob, as_bones=True).limbs
+    body = ob.data.bones[limbs[0].limb.bones[0]].parent.name
+    for limb in limbs:
+        constraint = ob.pose.bones[limb.pole.bone].constraints.new("ARMATURE")
+        for name in (limb.target.bone, body):
+            carrier = constraint.targets.new()
+            carrier.target, carrier.subtarget, carrier.weight = ob, name, 0.5
+    moved = [ob.pose.bones[name] for name in (body, *(limb.target.bone for limb in limbs))]
+    update()
+    for step in range(1, 13):
+        for bone in moved:
+            rest = bone.bone.matrix_local
+            bone.matrix_basis = rest.inverted() @ Matrix.Rotation(step * pi / 12, 4, "Z") @ rest
+        update()
+    bones = [name for limb in limbs for name in limb.limb.bones]
+    seen = [evaluated_copy(ob).pose.bones[name].head.copy() for name in bones]
+    go_to(bpy.context.scene.frame_current + 1)
+    after = [evaluated_copy(ob).pose.bones[name].head for name in bones]
+    assert max((a - b).length for a, b in zip(seen, after, strict=True)) < 1e-5

@@ -15,7 +15,7 @@ from ..blender.rotations import channel_of, channel_path, raw_values
 from ..blender.sampling import Judge, Sampler, not_simple, time_is_plain
 from ..blender.silencing import curves_of, plays_alone, silence
 from ..data.relation import is_tied, wake
-from ..data.settings import sampled_settings
+from ..data.settings import sampled_settings, target_and_pole
 from ..model.limb_model import LimbModel
 from ..model.order import objects_of
 from ..pose.lending import loans
@@ -96,6 +96,7 @@ class ArmaturePlan:
         self._stands_alone: bool | None = None
         self._tied: bool | None = None
         self._placed: dict[int, bool] = {}
+        self._channeled: dict[int, bool] = {}
         tips = [ob.pose.bones[model.tip] for model in self.models]
         above = {bone.name for tip in tips for bone in tip.parent_recursive}
         above |= {name for model in self.models if model.body for name in model.body.line}
@@ -185,6 +186,7 @@ class ArmaturePlan:
         """What moves with what may have changed, and what is sampled as well."""
         self._stands_alone = self._tied = None
         self._placed.clear()
+        self._channeled.clear()
         self.doubt()
 
     def touched(self, uids: Collection[int]) -> list[int]:
@@ -325,6 +327,8 @@ class ArmaturePlan:
         # What animation sets in the same update is seen only afterwards, and during a render nothing is lent.
         self._certain = not is_rendering() and all(each.animation_data is None for each in objects)
         try:
+            if not all(map(self._follows_channels, which)):
+                return True
             solved = self._solved(EvaluatedPlaces(depsgraph, objects), ob, which, by_hand=True)
         except (ChainError, AttributeError, KeyError):
             # The pass that reads everything finds the reason and says it.
@@ -510,6 +514,19 @@ class ArmaturePlan:
         while above is not None and above.name_full not in moved:
             above = above.parent
         return self._placed[control.session_uid] and above is None
+
+    def _follows_channels(self, k: int) -> bool:
+        """Whether the control bones of a chain are where channels put them, which no constraint moves."""
+        if k not in self._channeled:
+            controls = target_and_pole(self._object.pose.bones[self.models[k].tip])
+            bones = (control.pose.bones[name] for control, name in controls if name)
+            self._channeled[k] = not any(
+                not each.mute
+                for bone in bones
+                for above in (bone, *bone.parent_recursive)
+                for each in above.constraints
+            )
+        return self._channeled[k]
 
     def reasons(self, scene: bpy.types.Scene, which: Sequence[int] | None = None) -> list[str]:
         """For each chain, or each of these, what keeps its controls from being sampled; "": nothing."""
