@@ -97,39 +97,44 @@ def made(name: str) -> Rig:
     return rig
 
 
+def own_collection(ob: bpy.types.Object) -> bpy.types.LayerCollection:
+    """Put an object into a collection of its own alone."""
+    collection = bpy.data.collections.new(f"of {ob.name}")
+    bpy.context.scene.collection.children.link(collection)
+    for old in list(ob.users_collection):
+        old.objects.unlink(ob)
+    collection.objects.link(ob)
+    return bpy.context.view_layer.layer_collection.children[collection.name]
+
+
+def _into_another_scene(ob: bpy.types.Object) -> None:
+    bpy.data.scenes.new("other").collection.objects.link(ob)
+    bpy.context.scene.collection.objects.unlink(ob)
+
+
+MEANS: dict[str, Callable[[bpy.types.Object], None]] = {
+    "by the eye": lambda ob: ob.hide_set(True),
+    "in viewports": lambda ob: setattr(ob, "hide_viewport", True),
+    "in renders": lambda ob: setattr(ob, "hide_render", True),
+    "its collection by the eye": lambda ob: setattr(own_collection(ob), "hide_viewport", True),
+    "its collection in viewports": lambda ob: setattr(own_collection(ob).collection, "hide_viewport", True),
+    "its collection in renders": lambda ob: setattr(own_collection(ob).collection, "hide_render", True),
+    "its collection excluded": lambda ob: setattr(own_collection(ob), "exclude", True),
+    "its collection a holdout": lambda ob: setattr(own_collection(ob), "holdout", True),
+    "its collection indirect only": lambda ob: setattr(own_collection(ob), "indirect_only", True),
+    "not selectable": lambda ob: setattr(ob, "hide_select", True),
+    "shown as bounds": lambda ob: setattr(ob, "display_type", "BOUNDS"),
+    "invisible to the camera": lambda ob: setattr(ob, "visible_camera", False),
+}
+"""By which an object is hidden."""
+HIDDEN = {name: MEANS[name] for name in MEANS if "eye" in name or "viewports" in name or "excluded" in name}
+HIDDEN["in another scene only"] = _into_another_scene
+"""By which it is out of sight."""
+
+
 def hide(ob: bpy.types.Object, how: str) -> None:
-    """Take an object out of sight."""
-    scene, layer = bpy.context.scene, bpy.context.view_layer
-    if how == "hide_viewport":
-        ob.hide_viewport = True
-    elif how == "eye":
-        ob.hide_set(True)
-    elif how == "in another scene only":
-        bpy.data.scenes.new("other").collection.objects.link(ob)
-        scene.collection.objects.unlink(ob)
-    else:
-        collection = bpy.data.collections.new("hidden")
-        scene.collection.children.link(collection)
-        collection.objects.link(ob)
-        scene.collection.objects.unlink(ob)
-        shown = layer.layer_collection.children["hidden"]
-        if how == "collection hidden":
-            collection.hide_viewport = True
-        elif how == "collection's eye":
-            shown.hide_viewport = True
-        else:
-            shown.exclude = True
+    HIDDEN[how](ob)
     update()
-
-
-HIDDEN = (
-    "hide_viewport",
-    "eye",
-    "in another scene only",
-    "collection hidden",
-    "collection's eye",
-    "collection excluded",
-)
 
 
 def still(rig: Rig) -> bpy.types.Object:
@@ -862,12 +867,19 @@ def target_nowhere_at_one_frame(rig: Rig) -> None:
 def sets(which: str, of: str, /, live: str = AHEAD, because: str = "", baked: str = "", keyed: bool = False, **values):
     """Enter a change that sets properties. of: whose, as `_owner` reads it."""
 
-    def do(rig: Rig) -> None:
+    change(live, because, baked, keyed=keyed)(setting(of, which, **values))
+
+
+def setting(of: str, which: str = "", /, **values: object) -> Callable[[Rig], Rig]:
+    """Sets properties of something of a leg, as `_owner` reads it; which: how that is called."""
+
+    def do(rig: Rig) -> Rig:
         for name, value in values.items():
             setattr(_owner(rig, of), name, value)
+        return rig
 
-    do.__name__ = which
-    change(live, because, baked, keyed=keyed)(do)
+    do.__name__ = which or " ".join(values)
+    return do
 
 
 def keys(which: str, of: str, path: str, values: list, live: str = AHEAD, because: str = "", baked: str = "") -> None:
