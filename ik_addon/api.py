@@ -15,7 +15,8 @@ from typing import Literal
 import bpy
 
 from . import messages
-from .authoring.rigging import rig_legs, rigged_entry
+from .authoring.given_limbs import GivenLimbs, given_limbs
+from .authoring.rigging import rig_legs, rig_these, rigged_entry
 from .bake.baking import chains_of
 from .bake.clips import Clips, clips_baked
 from .bake.options import Action, After
@@ -41,16 +42,22 @@ def rig(
     arms: bool = False,
     controls: Literal["EMPTIES", "BONES"] = "EMPTIES",
     follow_motion: bool = True,
+    limbs: GivenLimbs | None = None,
     progress: Progress | None = None,
 ) -> dict:
     """Give the legs of an armature object, with `arms` its arms too, chains and controls. No bone moves, in no clip.
 
-    controls: what targets and pole targets are. follow_motion: they get keys that carry every clip. The report's entry
-    says in `rigged` which limbs got what, and which were left out.
+    controls: what targets and pole targets are. follow_motion: they get keys that carry every clip. limbs: their bones,
+    where these are not to be found: {"legs": [["thigh.L", "shin.L", "foot.L"]], "arms": []}, first bone, tip bone, and
+    end bone or None. The report's entry says in `rigged` which limbs got what, and which were left out.
     """
     _check_armature(ob)
     start = perf_counter()
-    rigged = rig_legs(bpy.context, ob, (), arms, follow_motion, controls == "BONES", progress)
+    if limbs is None:
+        rigged = rig_legs(bpy.context, ob, (), arms, follow_motion, controls == "BONES", progress)
+    else:
+        named = given_limbs(ob, limbs)
+        rigged = rig_these(bpy.context, ob, named, follow_motion, controls == "BONES", progress)
     said = {"file": bpy.data.filepath, "rigged": [rigged_entry(ob, rigged)]}
     return whole_report([bare_entry(perf_counter() - start, **said)])
 
@@ -63,18 +70,20 @@ def plant(
     ground: Ground | None = None,
     options: Options | None = None,
     keep_controls: bool = True,
+    limbs: GivenLimbs | None = None,
     progress: Progress | None = None,
 ) -> dict:
     """Let the feet of an armature object stand where they touch the ground, bake that, and check it.
 
-    Its legs are rigged first if it has no chains. ground: None for as captured. options: how; None for as the operator
-    has it. keep_controls: the chains stay, muted, and so do the clips before; else nothing stays but the planted clips,
+    Its legs are rigged first if it has no chains. limbs: their bones, as for `rig`. ground: None for as captured.
+    options: how; None for as the operator has it.
+    keep_controls: the chains stay, muted, and so do the clips before; else nothing stays but the planted clips,
     under the names of these. The report's entries have `feet`, before and after, and `left_out` for a clip in which no
     foot stands.
     """
     _check_armature(ob)
     _check_frames(clips, frames)
-    return finish(clips_planted(bpy.context, ob, clips, frames, options, ground, keep_controls), progress)
+    return finish(clips_planted(bpy.context, ob, clips, frames, options, ground, keep_controls, limbs), progress)
 
 
 def bake(

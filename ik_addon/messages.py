@@ -759,6 +759,10 @@ RIGIFY_MOVES_LIMBS = Refusal(
     "Armature '{armature}': Rigify moves its limbs by constraints. Use Convert Blender IK instead."
 )
 IS_NONE = Part(". '{bone}' is not one: {why}")
+NOT_LIMBS = Clause(
+    "it names no limbs. Write it with `rig --dry-run --limbs-out`: lists of first bone, tip bone and end bone or null "
+    'under "legs" and "arms".'
+)
 HAS_CHAIN = Clause("bone '{bone}' already has a chain. Remove that chain first.")
 HAS_IK = Clause("constraint '{constraint}' of bone '{bone}' already is an IK. Use Convert Blender IK instead.")
 SAME_LIMB = Part("it belongs to the same limb as '{bone}'")
@@ -771,6 +775,12 @@ SHORT_ABOVE = Part("'{bone}' above it has no length")
 MANY_PAIRS = Part("more than one pair is shaped like legs")
 NO_BODY_ABOVE = Part("it is shaped like a leg, but there is too little above it for a body")
 MANY_BONES = Part("it is shaped like a leg, but has {count} bones, and their names do not show its foot")
+SHORT_LINK = Part("'{bone}' is too short for a link of it")
+SHARED_HIP = Part("'{bone}' begins in the middle of the body, where both sides do")
+UNLIKE_TWIN = Part("it is not like the limb of the other side that ends at '{bone}'")
+TIP_IS_FOOT = Part("'{bone}' turns off like a foot, which leaves one bone for the leg")
+ABOVE_GROUND = Part("'{bone}' is too far above the ground for the end of a leg")
+NOT_BELOW_HIP = Part("'{bone}' does not lie below the hip")
 NO_FOOT_STANDS_OUT = Part("it is shaped like a leg, but has no recognizable foot")
 
 # Blender's own IK
@@ -866,6 +876,10 @@ IK_GONE = Refusal("Bone '{bone}': its IK constraint '{constraint}' is no longer 
 
 NO_FILE_GIVEN = Clause("no FILE is given. Name at least one FILE.")
 OUTPUT_TAKES_ONE = Clause("--output takes one FILE. Use --output-dir for several.")
+NO_OUTPUT_GIVEN = Clause("nothing says where to save. Give --output or --output-dir, or --dry-run to save nothing.")
+DRY_RUN_SAVES_NOTHING = Clause("--dry-run saves nothing. Leave out --output and --output-dir.")
+LIMBS_OF_ONE_FILE = Clause("--limbs-out takes one FILE. Name one character of those that have the same skeleton.")
+LIMBS_OF_MANY = Clause("more than one of its armatures has limbs. Choose one with --armature.")
 SAME_OUTPUT = Clause(
     "'{first}' and '{second}' would both be saved to '{output}'. Rename one, or save them to different folders."
 )
@@ -934,6 +948,10 @@ NO_FOLDER = Clause("there is no folder '{folder}' to save to. Make it first.")
 NO_PLACE_FOR_A_FILE = Clause("'{path}' is a folder or a device. Name a file to save to.")
 WRITE_PROTECTED = Clause("'{path}' is write-protected. Make it writable, or choose another place.")
 NO_ARMATURE_NAMED = Clause("its scene has no armature '{armature}'. Check the name.")
+MOTION_WITHOUT_SKIN = Clause(
+    "it has motion, but no skin, so its joints came as Empties. Import it together with its character, or export it "
+    "with its skin."
+)
 NO_ARMATURE_IN_SCENE = Clause("its scene has no armature. Add one and save the file.")
 CLIP = Part("Clip '{clip}'")
 NO_CLIP = Refusal(
@@ -953,6 +971,7 @@ CLIP_LEFT_OUT = Part("left as it is: {why}")
 OVER_LIMIT = Note("{bone}: {figure} {value:.3g} is over the limit of {limit:g}")
 FILES_DONE = Done("Files: {done} done, {failed} failed")
 FILES_BEFORE = Part(", {before} done before")
+FILES_NOTHING = Part(", {count} with nothing to plant")
 CLIPS_LEFT = Part(". Clips left as they are: {clips}")
 ONLY_CURRENT = Note("{armature}: a {suffix} file holds one clip, so only the current one is planted")
 NO_CHAIN_IN_SCENE = Clause("no armature of its scene has a live analytic IK chain. Add one and save the file.")
@@ -981,6 +1000,8 @@ CLUSTER_GAVE_UP = Clause("the cluster gave it up ({reason}). Open it in Blender,
 LIMB_FOLLOWS = Done("{armature}: '{first}' to '{last}' follow '{target}' and '{pole}'")
 MOTION_FOLLOWED = Done("{armature}: the controls follow frames {first}-{last}")
 CLIPS_FOLLOWED = Done("{armature}: the controls follow {clips}: {names}")
+LIMB_FOUND = Done("{armature}: found '{first}' to '{last}', which ends at {end}")
+ITS_TAIL = Part("its tail")
 LIMB_LEFT_OUT = Note("{armature}: left out '{bone}': {why}")
 
 # Another copy of the add-on

@@ -97,39 +97,44 @@ def made(name: str) -> Rig:
     return rig
 
 
+def own_collection(ob: bpy.types.Object) -> bpy.types.LayerCollection:
+    """Put an object into a collection of its own alone."""
+    collection = bpy.data.collections.new(f"of {ob.name}")
+    bpy.context.scene.collection.children.link(collection)
+    for old in list(ob.users_collection):
+        old.objects.unlink(ob)
+    collection.objects.link(ob)
+    return bpy.context.view_layer.layer_collection.children[collection.name]
+
+
+def _into_another_scene(ob: bpy.types.Object) -> None:
+    bpy.data.scenes.new("other").collection.objects.link(ob)
+    bpy.context.scene.collection.objects.unlink(ob)
+
+
+MEANS: dict[str, Callable[[bpy.types.Object], None]] = {
+    "by the eye": lambda ob: ob.hide_set(True),
+    "in viewports": lambda ob: setattr(ob, "hide_viewport", True),
+    "in renders": lambda ob: setattr(ob, "hide_render", True),
+    "its collection by the eye": lambda ob: setattr(own_collection(ob), "hide_viewport", True),
+    "its collection in viewports": lambda ob: setattr(own_collection(ob).collection, "hide_viewport", True),
+    "its collection in renders": lambda ob: setattr(own_collection(ob).collection, "hide_render", True),
+    "its collection excluded": lambda ob: setattr(own_collection(ob), "exclude", True),
+    "its collection a holdout": lambda ob: setattr(own_collection(ob), "holdout", True),
+    "its collection indirect only": lambda ob: setattr(own_collection(ob), "indirect_only", True),
+    "not selectable": lambda ob: setattr(ob, "hide_select", True),
+    "shown as bounds": lambda ob: setattr(ob, "display_type", "BOUNDS"),
+    "invisible to the camera": lambda ob: setattr(ob, "visible_camera", False),
+}
+"""By which an object is hidden."""
+HIDDEN = {name: MEANS[name] for name in MEANS if "eye" in name or "viewports" in name or "excluded" in name}
+HIDDEN["in another scene only"] = _into_another_scene
+"""By which it is out of sight."""
+
+
 def hide(ob: bpy.types.Object, how: str) -> None:
-    """Take an object out of sight."""
-    scene, layer = bpy.context.scene, bpy.context.view_layer
-    if how == "hide_viewport":
-        ob.hide_viewport = True
-    elif how == "eye":
-        ob.hide_set(True)
-    elif how == "in another scene only":
-        bpy.data.scenes.new("other").collection.objects.link(ob)
-        scene.collection.objects.unlink(ob)
-    else:
-        collection = bpy.data.collections.new("hidden")
-        scene.collection.children.link(collection)
-        collection.objects.link(ob)
-        scene.collection.objects.unlink(ob)
-        shown = layer.layer_collection.children["hidden"]
-        if how == "collection hidden":
-            collection.hide_viewport = True
-        elif how == "collection's eye":
-            shown.hide_viewport = True
-        else:
-            shown.exclude = True
+    HIDDEN[how](ob)
     update()
-
-
-HIDDEN = (
-    "hide_viewport",
-    "eye",
-    "in another scene only",
-    "collection hidden",
-    "collection's eye",
-    "collection excluded",
-)
 
 
 def still(rig: Rig) -> bpy.types.Object:
@@ -276,6 +281,23 @@ def knee_keyed(rig: Rig) -> None:
 @change()
 def fk_keyed(rig: Rig) -> None:
     key_rotation(rig.random, rig.ob.pose.bones["thigh"])
+
+
+@change(EVERY, "scaled unevenly")
+def scales_keyed(rig: Rig) -> None:
+    """Some of those of bones that the chain scales, with a target in and out of its reach."""
+    rig.tip.analytic_ik_reach, rig.tip.analytic_ik_stretch_max = "STRETCH", 2.0
+    key(rig.target.ob, "location", [(0.0, -0.3, 0.4), (0.0, 1.2, -0.2), (0.0, -0.9, 0.8), (0.0, -1.5, -0.1)])
+    for name, index in (("foot", 1), ("thigh", 0)):
+        bone = rig.ob.pose.bones[name]
+        bone.scale = (0.9, 1.1, 1.2)
+        key(bone, "scale", [1.0, 1.3, 0.8, 1.2], index=index)
+
+
+@change()
+def foot_constrained(rig: Rig) -> None:
+    constraint = held_by(rig.ob.pose.bones["foot"], new_empty("toe", (0.0, -3.0, 1.0)), "DAMPED_TRACK")
+    key(constraint, "influence", [0.0, 1.0, 0.2, 0.8])
 
 
 @change(EVERY, "swivel")
@@ -845,12 +867,19 @@ def target_nowhere_at_one_frame(rig: Rig) -> None:
 def sets(which: str, of: str, /, live: str = AHEAD, because: str = "", baked: str = "", keyed: bool = False, **values):
     """Enter a change that sets properties. of: whose, as `_owner` reads it."""
 
-    def do(rig: Rig) -> None:
+    change(live, because, baked, keyed=keyed)(setting(of, which, **values))
+
+
+def setting(of: str, which: str = "", /, **values: object) -> Callable[[Rig], Rig]:
+    """Sets properties of something of a leg, as `_owner` reads it; which: how that is called."""
+
+    def do(rig: Rig) -> Rig:
         for name, value in values.items():
             setattr(_owner(rig, of), name, value)
+        return rig
 
-    do.__name__ = which
-    change(live, because, baked, keyed=keyed)(do)
+    do.__name__ = which or " ".join(values)
+    return do
 
 
 def keys(which: str, of: str, path: str, values: list, live: str = AHEAD, because: str = "", baked: str = "") -> None:
@@ -911,6 +940,7 @@ sets("location_by_hand", "thigh", location=(0.1, 0.1, 0.0))
 sets("scale_by_hand", "thigh", scale=(1.2, 1.2, 1.2))
 sets("hips_by_hand", "hips", rotation_quaternion=Quaternion((1.0, 0.0, 0.0), 0.2))
 sets("hips_scaled", "hips", scale=(1.2, 1.2, 1.2))
+sets("hips_follow", "hips", analytic_ik_body_influence=1.0)
 sets("object_moved", "ob", location=(0.1, 0.1, 0.1))
 sets(
     "limit_set",

@@ -49,7 +49,7 @@ WITHOUT_SCENE = {
 }
 
 # How many of a test's random cases are not slow, and of all its cases; how many random cases are not deep.
-QUICK_SEEDS, QUICK_CASES, SEEDS = 1, 4, 10
+QUICK_SEEDS, QUICK_CASES, SEEDS = 1, 2, 10
 
 # After Rigify has generated a rig, Blender 4.2 may crash at a later undo, also without the add-on: these come last.
 LAST = ("test_shown.py", "test_rigify.py")

@@ -241,7 +241,7 @@ def test_options_of_planting_are_those_of_the_operator(folder, monkeypatch):
     """Defaults as well, and what the command is given comes to planting."""
     given = []
 
-    def plant(context, ob, clips, frames, options, ground, keep):
+    def plant(context, ob, clips, frames, options, ground, keep, limbs):
         given.append(options)
         raise ChainError("Enough.")
 
@@ -324,9 +324,26 @@ def test_a_scene_whose_armatures_have_no_legs_is_told(folder, capsys):
     bpy.ops.wm.save_as_mainfile(filepath=str(file))
     assert command_line.run(["check", str(file), "--feet"]) == 1
     assert "Armature 'pole': it has no leg that can be found" in capsys.readouterr().err
-    assert command_line.run(["plant", str(file), "--output", f"{folder}/out.blend"]) == 1
+    # Nothing to plant is no failure.
+    assert command_line.run(["plant", str(file), "--output", f"{folder}/out.blend"]) == 0
     assert "Armature 'pole': no keys move it over a range of frames" in capsys.readouterr().err
     assert not (folder / "out.blend").exists()
+
+
+def test_files_without_motion_count_apart(folder, capsys):
+    new_armature("pole", [BoneSpec("root", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))])
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "pole.blend"))
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    bpy.ops.object.empty_add()
+    bpy.context.object.keyframe_insert("location", frame=1)
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "joints.blend"))
+    files, report = [str(folder / name) for name in ("pole.blend", "joints.blend")], folder / "report.json"
+    given = ["plant", *files, "--output-dir", f"{folder}/out", "--report", str(report)]
+    assert command_line.run(given) == 1
+    said = capsys.readouterr()
+    assert said.out.endswith("Files: 0 done, 1 failed, 1 with nothing to plant\n")
+    assert "joints.blend: it has motion, but no skin, so its joints came as Empties" in said.err
+    assert [entry.get("nothing", False) for entry in json.loads(report.read_text())["files"]] == [True, False]
 
 
 @pytest.mark.parametrize(

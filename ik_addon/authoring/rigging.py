@@ -1,18 +1,30 @@
 """Rig the limbs of any armature: survey them, put a chain, a control and a pole target on each, and report it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import bpy
+import numpy as np
 from mathutils import Matrix
 
 from .. import messages
 from ..bake.clips import over_clips
+from ..bake.keys import BoneKeys, key_times, write_keys
 from ..bake.stepping import Progress, Steps, finish
-from ..rig.blender.clips import clip_name, clips_of, has_keys, is_layered, motion_frames, playing_clip
-from ..rig.blender.dependencies import check_unmoved, is_rigify
+from ..rig.blender.clips import (
+    REST,
+    clip_name,
+    clips_of,
+    has_keys,
+    is_layered,
+    motion_frames,
+    moved_channels,
+    playing_clip,
+)
+from ..rig.blender.dependencies import carriers, check_unmoved, is_rigify
+from ..rig.blender.rotations import LOCATION, SCALE, channel_of
 from ..rig.data.control_clips import controls_follow, partners_made, separate_controls
 from ..rig.data.undoing import all_or_nothing
 from ..rig.model.limb import chain_bones, end_in_tip, fk_chain, hinge_armature
@@ -22,7 +34,7 @@ from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
 from .control_bones import check_editable_bones, new_bones_taken_back
 from .control_collections import control_bones, controls_home
-from .controls import Moved, add_chain, bones_stay
+from .controls import VISIBLE, Moved, add_chain, bones_stay
 from .finding.limbs import FoundLimb, LeftOut, find_limbs
 from .knees import nearest_axis
 from .placing import Control
@@ -35,28 +47,38 @@ class Survey:
     """The limbs of an armature object.
 
     free: those that can be rigged.
+    unsure: those whose shape or place does not agree with their names, each with the reason. They can be rigged, but
+    only if that is asked for.
     taken: those that cannot, each with the reason.
     none: bones that look like part of a limb, each with the reason why they are none.
     """
 
     free: tuple[FoundLimb, ...]
+    unsure: tuple[tuple[FoundLimb, str], ...]
     taken: tuple[tuple[FoundLimb, str], ...]
     none: tuple[LeftOut, ...]
 
     @property
+    def choices(self) -> tuple[FoundLimb, ...]:
+        """All limbs that can be rigged, surely found or not."""
+        return (*self.free, *(limb for limb, _ in self.unsure))
+
+    @property
     def left_out(self) -> tuple[LeftOut, ...]:
-        """All that cannot be rigged, by a bone of it."""
-        return (*self.none, *(LeftOut(limb.bones[-1], reason) for limb, reason in self.taken))
+        """All that is not rigged unasked, by a bone of it."""
+        return (*self.none, *(LeftOut(limb.bones[-1], reason) for limb, reason in (*self.unsure, *self.taken)))
 
 
 def survey(ob: bpy.types.Object, selected: Sequence[bpy.types.PoseBone] = (), arms: bool = False) -> Survey:
     """Find the legs of an armature object, and with `arms` its arms. selected: only limbs with one of these bones."""
     posed = {bone.name: bone.head for bone in ob.pose.bones}
     found = find_limbs([bone.bone for bone in selected] or ob.data.bones, arms, posed)
-    reasons = [(limb, _why_taken(ob, limb)) for limb in found.limbs]
+    doubts = [(limb, "") for limb in found.limbs] + [*found.unsure]
+    reasons = [(limb, doubt, _why_taken(ob, limb)) for limb, doubt in doubts]
     return Survey(
-        tuple(limb for limb, reason in reasons if not reason),
-        tuple((limb, reason) for limb, reason in reasons if reason),
+        tuple(limb for limb, doubt, taken in reasons if not doubt and not taken),
+        tuple((limb, doubt) for limb, doubt, taken in reasons if doubt and not taken),
+        tuple((limb, taken) for limb, _, taken in reasons if taken),
         found.left_out,
     )
 
@@ -178,6 +200,23 @@ def rig_legs(
     return rig_limbs(context, ob, found.free, found.left_out, follow_motion, as_bones, progress)
 
 
+def rig_these(
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    limbs: Sequence[FoundLimb],
+    follow_motion: bool = True,
+    as_bones: bool = False,
+    progress: Progress | None = None,
+) -> Rigged:
+    """The same for limbs that somebody named. Raises ChainError, with nothing changed, if none of them is free."""
+    reasons = [(limb, _why_taken(ob, limb)) for limb in limbs]
+    left_out = [LeftOut(limb.bones[-1], reason) for limb, reason in reasons if reason]
+    free = [limb for limb, reason in reasons if not reason]
+    if not free:
+        raise ChainError(left_out[0].reason).of(messages.ARMATURE(armature=ob.name))
+    return rig_limbs(context, ob, free, left_out, follow_motion, as_bones, progress)
+
+
 def none_found(ob: bpy.types.Object, found: Survey, is_selected: bool, arms: bool) -> str:
     """Why no limb of an armature object can be rigged, as a sentence. is_selected: of selected bones."""
     if found.left_out and is_rigify(ob):
@@ -242,12 +281,18 @@ def _follow_motion(
             snap_targets(context, tips, frames, progress=progress)
         return frames, ()
 
-    def carried(_: range) -> Steps[range | None]:
-        frames = motion_frames(ob)
-        if frames is None or not has_keys(ob, names):
+    moved = set().union(*map(moved_channels, clips))
+    # Where no clip moves a limb, what carries the limbs leaves their controls where they are.
+    needed = _read_by_limbs(ob, rigged) if any(name in names for name, _ in moved) else set()
+
+    def carried(frames: range) -> Steps[range | None]:
+        clip = playing_clip(ob)
+        if clip is not None:
+            _key_rest(ob, {each for each in moved - moved_channels(clip) if each[0] in needed}, frames[0])
+        if not has_keys(ob, names):
             return None
-        yield from targets_snapped(context, tips, frames)
-        return frames
+        snapped = yield from targets_snapped(context, tips, frames)
+        return frames if max(snapped.missed.values()) <= VISIBLE else None
 
     with all_or_nothing([ob], keys=True, actions=[clip.action for clip in clips]):
         partners_made(separate_controls(ob), clips)
@@ -256,6 +301,30 @@ def _follow_motion(
     carried_clips = [clip for clip, frames in zip(clips, found, strict=True) if frames is not None]
     own = next((frames for clip, frames in zip(clips, found, strict=True) if clip == playing_clip(ob)), None)
     return own, tuple(clip_name(clip, clips) for clip in carried_clips)
+
+
+def _read_by_limbs(ob: bpy.types.Object, rigged: Sequence[RiggedLimb]) -> set[str]:
+    """The bones on which the pose of limbs depends: their own, those that carry them, and those that carry controls."""
+    names = {name for one in rigged for name in (*one.limb.bones, one.limb.end) if name}
+    for control in (control for one in rigged for control in (one.target, one.pole)):
+        names |= {bone.name for holder, bone in carriers(control.ob, control.bone) if holder == ob}
+    return names | {above.name for name in names for above in ob.pose.bones[name].parent_recursive}
+
+
+def _key_rest(ob: bpy.types.Object, channels: Iterable[tuple[str, str]], frame: int) -> None:
+    """Key the rest values of channels of bones, by names and paths, at a frame of the clip that plays.
+
+    Blender leaves what a clip does not key as the clip before it left that. A control on such a bone would take its
+    limb along.
+    """
+    keys, times = [], key_times([frame])
+    for name, channel in sorted(channels):
+        for mode in (LOCATION, ob.pose.bones[name].rotation_mode, SCALE) if name in ob.pose.bones else ():
+            if channel_of(mode)[0] == channel:
+                values = np.array([REST[channel]], np.float32)
+                keys.append(BoneKeys(name, mode, times, values, (float(times[0]), float(times[0]))))
+    if keys:
+        write_keys(ob, keys, "CURRENT")
 
 
 def _rig(context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb, as_bones: bool) -> RiggedLimb:

@@ -22,7 +22,7 @@ _OF_RUN = {
     *("jobs", "cluster", "tries", "usage_error"),
 }
 """Options of the run as a whole, which no worker needs."""
-_PATHS = {"output", "output_dir"}
+_PATHS = {"output", "output_dir", "limbs_out"}
 
 
 def to_requests(files: Sequence[Path], options: argparse.Namespace) -> list[dict]:

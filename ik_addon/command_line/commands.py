@@ -1,6 +1,7 @@
 """The commands: `bake`, `check`, `native`, `plant`, `rig`."""
 
 import argparse
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
@@ -8,21 +9,23 @@ from time import perf_counter
 import bpy
 
 from .. import messages
+from ..authoring.finding.limbs import FoundLimb
 from ..authoring.for_export import controls_of_chains, remove_controls
-from ..authoring.rigging import rig_legs, rigged_entry
+from ..authoring.given_limbs import given_limbs, named_limbs
+from ..authoring.rigging import Rigged, none_found, rig_legs, rig_these, rigged_entry, survey
 from ..bake.baking import by_armature, chains_of
 from ..bake.certificate import read_certificates
 from ..bake.clips import Clips, clips_baked, rigged_clips
 from ..bake.formats import ONE_CLIP, open_file
 from ..bake.report import bare_entry
-from ..bake.saving import TimeLimitError, check_time, save_blend, stop_if_asked
+from ..bake.saving import TimeLimitError, check_time, save_blend, save_text, stop_if_asked
 from ..bake.stepping import finish, in_time
 from ..native.making import make_native
 from ..planting.feet.options import SHOWN, Options
 from ..planting.scene.checking import clips_checked
 from ..planting.scene.plant import FeetStandError, Ground
 from ..planting.scene.reading import legs_of
-from ..planting.scene.whole_clip import clips_planted
+from ..planting.scene.whole_clip import NothingToPlantError, clips_planted
 from ..rig.blender.clips import motion_frames
 from ..rig.data.settings import native_tips
 from ..rig.model.order import ChainName
@@ -156,7 +159,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
     ground, keep = ground_of(options) or Ground(), not is_foreign(output)
     how = Options(**{name: getattr(options, name) for name in SHOWN}, limits=dict(options.limits))
     frames = options.frames and range(options.frames[0], options.frames[1] + 1)
-    entries, planted, reasons, late = [], [], [], []
+    entries, planted, reasons, late, still = [], [], [], [], []
     for ob in armatures_of_scene():
         bpy.context.view_layer.objects.active = ob
         holds_all = output.suffix.lower() not in ONE_CLIP
@@ -165,12 +168,15 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
         clips = clips_asked(options, [ob], holds_all)
         try:
             with shown(file.name, 1) as progress:
-                steps = clips_planted(bpy.context, ob, clips, frames, how, ground, keep)
+                steps = clips_planted(bpy.context, ob, clips, frames, how, ground, keep, options.limbs)
                 report = finish(in_time(steps) if clips == "CURRENT" else steps, progress)
         except FeetStandError as error:
             # The file is as it is wanted, and is written all the same.
             entries.append(bare_entry(left_out=complain(file, error)))
             planted.append((ob, frames or motion_frames(ob) or range(1, 2)))
+            continue
+        except NothingToPlantError as error:
+            still.append(complain(file, error))
             continue
         except ChainError as error:
             reasons.append(complain(file, error))
@@ -179,8 +185,10 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
             continue
         entries += report["files"]
         planted.append((ob, span_of(report["files"])))
+    if not planted and not reasons:
+        return [bare_entry(left_out=" ".join(still), nothing=True)]
     if not planted:
-        return [bare_entry(error=" ".join(reasons))]
+        return [bare_entry(error=" ".join([*reasons, *still]))]
     stop_if_asked()
     bpy.context.view_layer.objects.active = planted[0][0]
     save_output(file, output, compressed, planted[0][1], options.optimize)
@@ -192,20 +200,63 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
 def rig_file(file: Path, options: argparse.Namespace) -> list[dict]:
     """Rig the legs of a file and save it; its entry, with an error if none of its armatures has legs."""
     start = perf_counter()
+    if options.dry_run:
+        open_file(file)
+        limbs = {ob: found for ob in armatures_of_scene(options.armature) if (found := _found(file, ob, options))}
+        _write_limbs(file, [*limbs.values()], options)
+        return [bare_entry(perf_counter() - start, error=None if limbs else messages.NOTHING_RIGGED())]
     output, compressed = opened(file, options)
-    found = [_legs_of(file, ob, options) for ob in armatures_of_scene(options.armature)]
-    rigged = [entry for entry in found if entry is not None]
+    found = [_rigged(file, ob, options) for ob in armatures_of_scene(options.armature)]
+    rigged = [each for each in found if each is not None]
     if rigged:
         stop_if_asked()
         save_blend(output, compressed)
+        _write_limbs(file, [[one.limb for one in each.limbs] for _, each in rigged], options)
     error = None if rigged else messages.NOTHING_RIGGED()
-    return [bare_entry(perf_counter() - start, rigged=rigged, error=error)]
+    entries = [rigged_entry(ob, each) for ob, each in rigged]
+    return [bare_entry(perf_counter() - start, rigged=entries, error=error)]
 
 
-def _legs_of(file: Path, ob: bpy.types.Object, options: argparse.Namespace) -> dict | None:
-    """Rig the legs of one armature object and say what was done; what the report says of it, None if it has none."""
+def _found(file: Path, ob: bpy.types.Object, options: argparse.Namespace) -> list[FoundLimb]:
+    """The limbs of an armature object that would be rigged, which are said; none if it has none."""
     try:
-        rigged = rig_legs(bpy.context, ob, arms=options.arms, as_bones=options.controls == "BONES")
+        if options.limbs:
+            limbs, left_out = given_limbs(ob, options.limbs), ()
+        else:
+            seen = survey(ob, arms=options.arms)
+            limbs, left_out = [*seen.free], seen.left_out
+            if not limbs:
+                raise ChainError(none_found(ob, seen, False, options.arms))
+    except ChainError as error:
+        complain(file, error)
+        return []
+    for limb in limbs:
+        end = messages.quoted([limb.end]) if limb.end else messages.ITS_TAIL()
+        line = messages.LIMB_FOUND(armature=ob.name, first=limb.bones[0], last=limb.bones[-1], end=end)
+        say(messages.OF(whose=file, said=line))
+    for out in left_out:
+        line = messages.LIMB_LEFT_OUT(armature=ob.name, bone=out.bone, why=messages.as_part(out.reason))
+        say(messages.OF(whose=file, said=line))
+    return limbs
+
+
+def _write_limbs(file: Path, limbs: Sequence[Sequence[FoundLimb]], options: argparse.Namespace) -> None:
+    """Write the limbs of the one armature that has some, if that is asked for."""
+    if options.limbs_out is None or not limbs:
+        return
+    if len(limbs) > 1:
+        raise ChainError(messages.LIMBS_OF_MANY())
+    save_text(options.limbs_out, json.dumps(named_limbs(limbs[0]), indent=1))
+
+
+def _rigged(file: Path, ob: bpy.types.Object, options: argparse.Namespace) -> tuple[bpy.types.Object, Rigged] | None:
+    """Rig the legs of one armature object and say what was done; None if it has none."""
+    as_bones = options.controls == "BONES"
+    try:
+        if options.limbs:
+            rigged = rig_these(bpy.context, ob, given_limbs(ob, options.limbs), as_bones=as_bones)
+        else:
+            rigged = rig_legs(bpy.context, ob, arms=options.arms, as_bones=as_bones)
     except ChainError as error:
         complain(file, error)
         return None
@@ -220,7 +271,7 @@ def _legs_of(file: Path, ob: bpy.types.Object, options: argparse.Namespace) -> d
         lines.append(messages.MOTION_FOLLOWED(armature=ob.name, first=rigged.frames[0], last=rigged.frames[-1]))
     for out in rigged.left_out:
         lines.append(messages.LIMB_LEFT_OUT(armature=ob.name, bone=out.bone, why=messages.as_part(out.reason)))
-    entry = rigged_entry(ob, rigged)
-    for line in (*lines, *(messages.OF(whose=ob.name, said=warning) for warning in entry["warnings"])):
+    warnings = rigged_entry(ob, rigged)["warnings"]
+    for line in (*lines, *(messages.OF(whose=ob.name, said=warning) for warning in warnings)):
         say(messages.OF(whose=file, said=line))
-    return entry
+    return ob, rigged

@@ -159,8 +159,11 @@ def complain(file: Path | str, error: Exception | str) -> str:
 def say_sum(entries: Sequence[dict], before: Set[str] = frozenset()) -> None:
     """Print how many files are done, and clips left as they are. before: names of files that were done already."""
     failed = {entry["file"] for entry in entries if entry["error"]}
-    done = {entry["file"] for entry in entries} - failed - before
+    nothing = {entry["file"] for entry in entries if entry.get("nothing")}
+    done = {entry["file"] for entry in entries} - failed - before - nothing
     parts = [messages.FILES_DONE(done=len(done), failed=len(failed))]
+    if nothing:
+        parts.append(messages.FILES_NOTHING(count=len(nothing)))
     if before:
         parts.append(messages.FILES_BEFORE(before=len(before)))
     clips = sum("left_out" in entry and "clip" in entry for entry in entries)

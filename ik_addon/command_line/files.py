@@ -64,6 +64,8 @@ def is_in_place(options: argparse.Namespace) -> bool:
 def armatures_of_scene(name: str | None = None) -> list[bpy.types.Object]:
     """The armature objects of the scene, or the one of that name; ChainError where there is none."""
     found = [ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE" and name in (None, ob.name)]
+    if not found and not name and any(ob.type == "EMPTY" and ob.animation_data for ob in bpy.context.scene.objects):
+        raise ChainError(messages.MOTION_WITHOUT_SKIN())
     if not found:
         raise ChainError(messages.NO_ARMATURE_NAMED(armature=name) if name else messages.NO_ARMATURE_IN_SCENE())
     return found
@@ -91,8 +93,6 @@ _LONGEST_LIST = 100_000_000
 """Bytes of a list of files."""
 _OF_WORKERS = ("jobs", "cluster", "tries")
 """Options for which there must be worker processes."""
-DEFAULTS = {"files_from": None, "lines": None, "resume": False, "time_limit": None, "jobs": None, "cluster": None}
-"""What these options are for commands that do not have them."""
 
 
 def many_options() -> argparse.ArgumentParser:

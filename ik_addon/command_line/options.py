@@ -1,6 +1,7 @@
 """What can be asked of the command, and which files a run may write: checked before anything is opened."""
 
 import argparse
+import json
 import os
 import re
 import stat
@@ -13,8 +14,9 @@ from typing import NoReturn, get_args
 import bpy
 
 from .. import messages
+from ..authoring.given_limbs import GivenLimbs, checked_limbs
 from ..bake.certificate import FIRST_WORDS
-from ..bake.collecting import beginning
+from ..bake.collecting import beginning, text_of
 from ..bake.formats import BLEND, ONE_CLIP, SUFFIXES, VRM, check_replaceable
 from ..bake.options import Action, After
 from ..bake.saving import KnownPaths, first_doubled
@@ -22,10 +24,17 @@ from ..messages import one_line
 from ..planting.feet.judging import JUDGED
 from ..planting.feet.measures import FIGURES
 from ..planting.feet.options import GROUND_ITEMS, SHOWN
-from .files import DEFAULTS, check_run, is_foreign, is_in_place, many_options, output_of, read_list, take_lines
+from ..solvers import ChainError
+from .files import check_run, is_foreign, is_in_place, many_options, output_of, read_list, take_lines
 
 _REPORT = re.compile(rb'\s*\{\s*"schema":\s*\d+,\s*"blender":\s*"(?:[^"\\]|\\.)*",\s*"files":\s*\[')
 """How a report begins. It may be too long to be read for this."""
+_MAP = re.compile(rb'\s*\{\s*"(legs|arms)":\s*\[')
+"""How limbs in a file begin."""
+_BEGINS = {"report": _REPORT, "certificate": re.compile(re.escape(FIRST_WORDS.encode())), "limbs-out": _MAP}
+"""The same of each kind of text that a run writes."""
+_LONGEST_LIMBS = 10_000_000
+"""Bytes of a file with limbs."""
 _BEGINNING = 4096
 """Bytes of it."""
 
@@ -92,13 +101,13 @@ def why_not_replaced(path: Path, kind: str) -> str | None:
         start = beginning(path, _BEGINNING)
     except OSError as error:
         return messages.OF(whose=path, said=messages.UNREADABLE(reason=error.strerror or error))
-    is_own = _REPORT.match(start) if kind == "report" else start.startswith(FIRST_WORDS.encode())
+    is_own = _BEGINS[kind].match(start)
     return None if is_own or not start else messages.OTHER_TEXT_THERE(path=path, kind=kind)
 
 
 def _texts(options: argparse.Namespace) -> Iterator[tuple[str, Path]]:
-    for name in ("report", "certificate"):
-        path = getattr(options, name)
+    for name in _BEGINS:
+        path = getattr(options, name.replace("-", "_"), None)
         if path is not None:
             yield f"--{name}", path
 
@@ -108,6 +117,8 @@ def _places_read(options: argparse.Namespace) -> KnownPaths:
     places = KnownPaths()
     for file in options.files:
         places.add(file, messages.AN_INPUT())
+    if isinstance(limbs := getattr(options, "limbs", None), Path):
+        places.add(limbs, "--limbs")
     listed = getattr(options, "files_from", None)
     if listed not in (None, "-"):
         places.add(Path(listed), messages.THE_LIST())
@@ -151,14 +162,42 @@ def read_options(arguments: Sequence[str], prog: str, has_workers: bool) -> argp
         options.files = [Path(bpy.data.filepath)]
     if not options.files:
         options.usage_error(messages.NO_FILE_GIVEN())
-    outputs = [] if options.command == "check" else _outputs(options)
+    outputs = _outputs(options) if _saves(options) else []
     check_texts(options, outputs)
+    if getattr(options, "limbs", None) is not None:
+        options.limbs = _limbs_in(options.limbs, options)
     if getattr(options, "clips", None) == "all" and (options.frames or getattr(options, "step", None)):
         options.usage_error(messages.FRAMES_OF_CURRENT())
     take_lines(options)
     if outputs:
         check_replaced(options, list(map(partial(output_of, options=options), options.files)))
     return options
+
+
+def _saves(options: argparse.Namespace) -> bool:
+    """Whether a run saves files. Exits as argparse does if nothing says where, or if it shall not."""
+    if options.command != "rig":
+        return options.command != "check"
+    if options.limbs_out and len(options.files) > 1:
+        options.usage_error(messages.LIMBS_OF_ONE_FILE())
+    has_output = bool(options.output or options.output_dir)
+    if has_output == options.dry_run:
+        refusal = messages.DRY_RUN_SAVES_NOTHING if has_output else messages.NO_OUTPUT_GIVEN
+        options.usage_error(refusal())
+    return has_output
+
+
+def _limbs_in(path: Path, options: argparse.Namespace) -> GivenLimbs | None:
+    """The limbs that a file names. Exits as argparse does if it cannot be read, or names none."""
+    try:
+        return checked_limbs(json.loads(text_of(path, _LONGEST_LIMBS) or b"null"))
+    except OSError as error:
+        said = messages.UNREADABLE(reason=error.strerror or error)
+    except ChainError as error:
+        said = error
+    except (ValueError, RecursionError):
+        said = messages.NOT_LIMBS()
+    options.usage_error(messages.OF(whose=path, said=said))
 
 
 def _outputs(options: argparse.Namespace) -> list[Path]:
@@ -225,14 +264,23 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     standing.add_argument("--ground-object", metavar="NAME", help="mesh object that the feet stand on")
     baking = _baking(commands, [measured, stepped])
     checking = _checking(commands, [measured, stepped, standing])
-    planting = commands.add_parser(
-        "plant", parents=[measured, standing], help="rig captures, let their feet stand, bake and save"
-    )
-    _add_outputs(planting)
-    _add_format(planting)
+    planting = _planting(commands, [measured, standing])
+    rigging = _rigging(commands, [shared, many_options()])
+    converting = _converting(commands, [shared, many_options()])
+    merging = _merging(commands)
+    for command in (baking, checking, planting, rigging, converting, merging):
+        command.set_defaults(usage_error=command.refuse)
+    return parser
+
+
+def _planting(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    command = commands.add_parser("plant", parents=parents, help="rig captures, let their feet stand, bake and save")
+    _add_outputs(command)
+    _add_limbs(command)
+    _add_format(command)
     for name in SHOWN:
-        _add_shown(planting, name)
-    planting.add_argument(
+        _add_shown(command, name)
+    command.add_argument(
         "--limit",
         dest="limits",
         type=partial(_limit, figures=JUDGED),
@@ -241,12 +289,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         metavar="FIGURE=VALUE",
         help=f"leave a clip as it is where a figure would be larger: {', '.join(JUDGED)}",
     )
-    rigging = _rigging(commands, [shared])
-    converting = _converting(commands, [shared, many_options()])
-    merging = _merging(commands)
-    for command in (baking, checking, planting, rigging, converting, merging):
-        command.set_defaults(usage_error=command.refuse)
-    return parser
+    return command
 
 
 def _add_shown(command: argparse.ArgumentParser, name: str) -> None:
@@ -297,14 +340,29 @@ def _rigging(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) ->
     command = commands.add_parser(
         "rig", parents=parents, help="give the legs of armatures chains and controls, and save .blend files"
     )
-    _add_outputs(command)
+    _add_outputs(command).required = False
+    _add_limbs(command)
+    command.add_argument(
+        "--dry-run", action="store_true", help="only say which limbs are found, and save nothing but what else is asked"
+    )
+    command.add_argument("--limbs-out", type=Path, metavar="FILE.json", help="write the limbs of FILE, for --limbs")
     command.add_argument("--armature", metavar="NAME", help="armature object to rig (default: all of the scene)")
-    command.add_argument("--arms", action="store_true", help="rig arms too, where the names of the bones say so")
+    command.add_argument("--arms", action="store_true", help="rig arms too")
     command.add_argument(
         "--controls", type=str.upper, choices=("EMPTIES", "BONES"), default="EMPTIES", help="what the controls are"
     )
-    command.set_defaults(certificate=None, format=None, **DEFAULTS)
+    command.set_defaults(certificate=None, format=None)
     return command
+
+
+def _add_limbs(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--limbs",
+        type=Path,
+        metavar="FILE.json",
+        help="the limbs' bones, where they are not to be found: first bone, tip bone and end bone or null of each, "
+        "in lists under legs and arms",
+    )
 
 
 def _converting(commands: _Commands, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:

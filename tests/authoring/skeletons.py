@@ -212,12 +212,6 @@ def all_bones(ob: bpy.types.Object) -> list[bpy.types.Bone]:
     return list(ob.data.bones)
 
 
-TRUNK = """
-hips, pelvis
-  spine, chest
-    head, head
-"""
-
 FAMILIES = [
     Family(
         "Rigify metarig",

@@ -193,7 +193,6 @@ def test_keyed_bones_stay_also_when_their_keys_are_played_again(pole):
 def test_an_overridden_armature_is_adopted_and_restored(tmp_path):
     linked = link_from_library(constrained_leg().ob, tmp_path)
     ob = linked.override_create(remap_local_usages=True)
-    update()
     before, fk = pose_of(ob), pose_values(ob)
     adopt_one(ob)
     assert moved(ob, before, 2.0) < 3.0 * PROMISED
@@ -238,7 +237,6 @@ def test_a_limited_knee_stays():
     knee = rig.tip
     knee.lock_ik_y = knee.lock_ik_z = knee.use_ik_limit_x = True
     knee.ik_min_x, knee.ik_max_x = (-2.5, 0.0) if knee.bone.x_axis.x < 0.0 else (0.0, 2.5)
-    update()
     before = pose_of(rig.ob)
     adopt_one(rig.ob)
     assert moved(rig.ob, before, 2.0) < 5.0 * PROMISED
@@ -272,7 +270,6 @@ def test_chains_of_one_armature_are_adopted_together():
     arm = Rig(ob, ["arm", "forearm"], Control(ob, "control"), Control(new_empty("elbow", (0.8, 2.0, 1.0))))
     constrain(arm, 0.7)
     ob.pose.bones["control"].location = (-0.3, 0.1, 0.1)
-    update()
     before, fk = pose_of(ob), pose_values(ob)
     assert [chain.tip for chain in adopt_all(ob)] == ["spine 2", "forearm"]
     assert moved(ob, before, 1.2) < 3.0 * PROMISED
@@ -530,11 +527,9 @@ def test_without_influence_the_fk_pose_is_not_touched(pole):
     assert pose_values(rig.ob) == fk
     # The bend is known all the same.
     rig.tip.analytic_ik_influence = 1.0
-    update()
     chain = pose_of(rig.ob)
     restore(bpy.context, [rig.tip])
     rig.tip.constraints["IK"].influence = 1.0
-    update()
     assert apart(pose_of(rig.ob), chain, 2.0) < 3.0 * PROMISED
 
 
@@ -543,7 +538,6 @@ def test_without_influence_the_fk_pose_is_not_touched(pole):
 def test_with_a_pole_two_bones_stay_at_any_influence(seed, influence):
     rig, missed = solved_by_blender(seed, 2, True)
     rig.tip.constraints["IK"].influence = influence
-    update()
     before, length = pose_of(rig.ob), sum(rig.lengths())
     adopted = adopt_one(rig.ob)
     assert rig.tip.analytic_ik_influence == rig.tip.constraints["IK"].influence == pytest.approx(influence)
@@ -673,7 +667,6 @@ def test_a_bone_that_was_posed_since_keeps_its_new_fk_pose():
     adopt_one(rig.ob)
     set_rotation(second, Quaternion((0.3, 1.0, 0.2), 0.7))
     edited = fk_values(rig.ob)[second.name]
-    update()
     assert pose_values(rig.ob)[second.name] != edited
     restore(bpy.context, [rig.tip])
     after = pose_values(rig.ob)
@@ -757,7 +750,6 @@ def foot_ik(bone: str = "") -> tuple[bpy.types.Object, bpy.types.Constraint, bpy
         foot.parent = bones["shin"]
     target = new_empty("goal") if not bone else new_armature("goals", [BoneSpec(bone, (0, 0, 0), (0.0, 0.2, 0.1))])
     target.rotation_mode = "XYZ"
-    update()
     place = evaluated_copy(rig.ob).matrix_world @ rig.ob.pose.bones["paw"].matrix
     place.translation = place @ Vector((0.0, rig.ob.data.bones["paw"].length, 0.0))
     turn = Matrix.Translation((0.0, -0.1, 0.3)) @ place @ Matrix.Rotation(0.3, 4, "X")
@@ -780,7 +772,6 @@ def test_a_foot_that_follows_its_target_s_rotation_is_the_end_of_a_chain(bone):
     # As the target moves and turns, the foot's tail is on it and the foot is turned as it is.
     target.location += Vector((0.05, -0.1, 0.1))
     target.rotation_euler.x += 0.2
-    update()
     foot = pose_of(ob)["paw"]
     carrier = evaluated_copy(target)
     wanted = carrier.matrix_world @ (carrier.pose.bones[bone].matrix if bone else Matrix())
@@ -856,7 +847,6 @@ def test_one_that_cannot_be_adopted_does_not_stop_the_others():
     rig = constrained_leg()
     toe = rig.ob.pose.bones["foot"].constraints.new("IK")
     toe.target, toe.chain_count, toe.weight = new_empty("toe", (0.0, -0.5, 0.2)), 1, 0.5
-    update()
     before, kept = pose_of(rig.ob), constraint_state(toe)
     done = adopt(bpy.context, adoptable(rig.ob.pose.bones))
     assert [one.tip for one in done.adopted] == ["shin"]

@@ -132,7 +132,6 @@ def test_a_moved_control_bone_takes_its_limb_along(family):
             # It is parented to a foot that hangs elsewhere, which is what one moves.
             control = control.parent
         control.location = control.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, -0.03, 0.06))
-        update()
         moved = evaluated_copy(ob).pose.bones[tip.analytic_ik_subtarget].head - before
         assert moved.length > 0.05
         assert problems_of(ob, [tip.name], bpy.context.evaluated_depsgraph_get()) == {}
@@ -151,7 +150,6 @@ def test_clearing_the_controls_gives_the_rest_pose():
     controls = control_bones(ob.data)
     for bone in ob.pose.bones:
         bone.matrix_basis = Matrix()
-    update()
     after = pose_of(ob)
     for name in rest.keys() - controls:
         assert (after[name].translation - rest[name].translation).length < 1e-4
@@ -450,7 +448,6 @@ def test_a_pasted_flipped_pose_mirrors_the_legs():
     in_pose_mode(ob, "foot_ik.L", "knee_pole.L")
     bpy.ops.pose.copy()
     bpy.ops.pose.paste(flipped=True)
-    update()
     posed = pose_of(ob)
     for name in ("thigh", "shin", "foot", "toe"):
         left, right = posed[f"{name}.L"], posed[f"{name}.R"]
@@ -495,7 +492,6 @@ def test_a_pose_of_the_library_poses_the_legs():
     update()
     assert (pose_of(ob)["foot.L"].translation - wanted["foot.L"].translation).length > 0.1
     ob.pose.apply_pose_from_action(pose, evaluation_time=1.0)
-    update()
     assert apart(pose_of(ob), wanted, 1.0) < EXACT
 
 
@@ -530,7 +526,6 @@ def test_a_duplicate_follows_its_own_control_bones(linked):
     update()
     assert copy.pose.bones["shin.L"].analytic_ik_target == copy
     lifted(copy)
-    update()
     assert pose_of(copy)["foot.L"].translation.z > 0.2
     assert abs(pose_of(ob)["foot.L"].translation.z - 0.1) < 1e-4
 
@@ -600,11 +595,9 @@ def test_snapping_brings_control_bones_to_the_fk_pose():
     shin.analytic_ik_influence = 0.0
     for name in ("thigh.L", "shin.L", "foot.L"):
         ob.pose.bones[name].rotation_quaternion = (0.95, 0.2, 0.05, 0.1)
-    update()
     before = pose_of(ob)
     bpy.ops.analytic_ik.snap_targets()
     shin.analytic_ik_influence = 1.0
-    update()
     after = pose_of(ob)
     for name in ("thigh.L", "shin.L", "foot.L"):
         assert (after[name].translation - before[name].translation).length < 1e-4
@@ -619,7 +612,6 @@ def test_a_chain_that_is_switched_off_and_on_comes_back():
     update()
     assert (pose_of(ob)["foot.L"].translation - ob.data.bones["foot.L"].head_local).length < 1e-5
     ob.pose.bones["shin.L"].analytic_ik_enabled = True
-    update()
     assert apart(pose_of(ob), posed, 1.0) < EXACT
 
 
@@ -630,6 +622,5 @@ def test_a_saved_file_has_all_of_it(tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "human.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "human.blend"))
     ob = bpy.data.objects["human"]
-    update()
     assert apart(pose_of(ob), posed, 1.0) < EXACT
     assert ob.pose.bones["foot_ik.L"].custom_shape is not None

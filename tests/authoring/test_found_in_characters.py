@@ -115,6 +115,31 @@ DOWNLOADED = {
         "LEG: Character1_LeftUpLeg, Character1_LeftLeg > Character1_LeftFoot, Character1_LeftToeBase",
         "ARM: Character1_LeftArm, Character1_LeftForeArm > Character1_LeftHand",
     ],
+    "german_names.glb": [
+        "LEG: Oberschenkel.L, Unterschenkel.L > Fuß.L, Zehen.L",
+        "ARM: Oberarm.L, Unterarm.L > Hand.L",
+    ],
+    "kaykit_Knight.glb": [
+        "LEG: upperleg.l, lowerleg.l > foot.l, toes.l",
+        "ARM: upperarm.l, lowerarm.l > wrist.l",
+    ],
+    "m2m_fox_anims.glb": [
+        "LEG HIND: Back_Leg_Upper_L, Back_Leg_Lower_L, Back_Leg_Ankle_L > Back_Leg_Foot_L, Back_Leg_Foot_1_L",
+        "LEG FRONT: Front_Leg_Upper_L, Front_Leg_Lower_L, Front_Leg_Ankle_L > Front_Leg_Foot_L",
+    ],
+    "m2m_horse_anims.glb": [
+        "LEG HIND: back_leg_upper_l, back_leg_lower_l, back_leg_ankle_l > back_leg_foot_l, back_leg_toe_l",
+        "LEG FRONT: front_leg_upper_l, front_leg_lower_l, front_leg_ankle_l > front_leg_foot_l",
+    ],
+    "m2m_spider_anims.glb": [f"LEG: leg_{leg}_1_l, leg_{leg}_2_l, leg_{leg}_3_l > leg_{leg}_tip_l" for leg in "abcd"],
+    "ozz_pab_jog.fbx": [
+        "LEG: LeftUpLeg, LeftLeg > LeftFoot, LeftFootThumb1",
+        "ARM: LeftArm, LeftForeArm > Lefthand",
+    ],
+    "twist_between_shin_and_foot.glb": [
+        "LEG: thigh_l, calf_l, +foot_twist_l > foot_l, ball_l",
+        "ARM: upperarm_l, lowerarm_l > hand_l",
+    ],
     "mpfb_default.json": [
         "LEG: upperleg01.L, +upperleg02.L, lowerleg01.L, +lowerleg02.L > foot.L",
         "ARM: upperarm01.L, +upperarm02.L, lowerarm01.L, +lowerarm02.L > wrist.L",
@@ -170,3 +195,13 @@ def test_the_limbs_of_a_downloaded_character_are_found(name, options):
     if not path.is_file():
         pytest.skip(f"{path} is not there")
     check(find_limbs(all_bones(armature_in(path, options)), arms=True), DOWNLOADED[name])
+
+
+def test_a_leg_of_one_bone_is_not_completed_with_its_foot():
+    path = CHARACTERS / "raylib_guy.blend"
+    if not path.is_file():
+        pytest.skip(f"{path} is not there")
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    found = find_limbs(all_bones(next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")))
+    assert not found.limbs
+    assert [limb.bones for limb, _ in found.unsure] == [("leg_L", "leg_L.001"), ("leg_R", "leg_R.001")]

@@ -417,7 +417,7 @@ def nameless(tree: str) -> tuple[list[BoneSpec], dict[str, str]]:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_the_legs_of_a_body_without_names_are_found_by_shape(seed):
+def test_the_limbs_of_a_body_without_names_are_found_by_shape(seed):
     bones, names = nameless(BODY)
     if seed % 2:
         random = Random(seed)
@@ -425,8 +425,14 @@ def test_the_legs_of_a_body_without_names_are_found_by_shape(seed):
     turn = random_rotation(Random(seed)).to_matrix() if seed else None
     found = found_in(bones, rename=names.get, turn=turn)
     assert limbs_of(found) == [
-        FoundLimb("LEG", side, "", (names[f"G{side}"], names[f"H{side}"]), names[f"I{side}"], names[f"J{side}"], "")
-        for side in "LR"
+        *(
+            FoundLimb("LEG", side, "", (names[f"G{side}"], names[f"H{side}"]), names[f"I{side}"], names[f"J{side}"], "")
+            for side in "LR"
+        ),
+        *(
+            FoundLimb("ARM", side, "", (names[f"D{side}"], names[f"E{side}"]), names[f"F{side}"], "", "")
+            for side in "LR"
+        ),
     ]
 
 
@@ -438,9 +444,9 @@ def test_the_legs_of_a_body_without_names_are_found_by_shape(seed):
         "A, pelvis\n  B, chest\n    C, head\n  D{s}, skirt 1\n    E{s}, skirt 2\n      F{s}, skirt 3",
         "A, pelvis\n  B, chest\n    C, head\n  D, tail 1\n    E, tail 2\n      F, tail 3",
         "A, pelvis\n  G{s}, thigh\n    H{s}, shin\n      I{s}, foot\n        J{s}, toe",
-        BODY.replace("  G{s}, thigh", "  G{s}, thigh 1\n   K{s}, thigh 2"),
+        BODY.replace("  G{s}, thigh", "  G{s}, bent thigh 1\n   K{s}, bent thigh 2"),
     ],
-    ids=["body without legs", "arms", "skirt", "tail", "legs without a body", "more bones than names tell"],
+    ids=["body without legs", "arms", "skirt", "tail", "legs without a body", "two joints that may be knees"],
 )
 def test_where_neither_name_nor_shape_is_sure_nothing_is_found(tree):
     bones, names = nameless(tree)
@@ -452,7 +458,7 @@ def test_without_names_left_and_right_are_told_by_heads():
     bones, names = nameless(BODY)
     tails = {name: Vector(spec.head) + Vector((0.0, 0.2, 0.0)) for spec in bones if (name := spec.name)[0] in "GHI"}
     bones = [BoneSpec(spec.name, spec.head, tails.get(spec.name, spec.tail), spec.parent) for spec in bones]
-    found = found_in(bones, rename=names.get)
+    found = found_in(bones, rename=names.get, arms=False)
     assert [(limb.side, limb.bones[0]) for limb in found.limbs] == [("L", names["GL"]), ("R", names["GR"])]
 
 
@@ -476,7 +482,7 @@ TWO_PAIRS = BODY + "  K{s}, thigh\n    L{s}, shin\n      M{s}, foot\n        N{s
             "it is shaped like a leg, but there is too little above it for a body",
         ),
         (
-            BODY.replace("  G{s}, thigh", "  G{s}, thigh 1\n   K{s}, thigh 2"),
+            BODY.replace("  G{s}, thigh", "  G{s}, bent thigh 1\n   K{s}, bent thigh 2"),
             "it is shaped like a leg, but has 5 bones, and their names do not show its foot",
         ),
     ],
@@ -492,7 +498,13 @@ def test_a_twist_bone_without_a_parent_is_told_without_one():
     assert reasons(found_in(alone)) == {"thigh_twist_01_l": "it twists with another bone"}
 
 
-def test_names_that_say_something_else_are_not_taken_for_legs():
+def test_where_no_name_says_leg_in_any_language_shape_decides():
+    bones, names = nameless(BODY)
+    found = found_in(bones, rename=lambda name: names[name].replace("Bone", "Quux"))
+    assert [limb.bones[0] for limb in found.limbs if limb.kind == "LEG"] == ["Quux.009", "Quux.010"]
+
+
+def test_names_of_other_parts_of_a_body_are_not_taken_for_legs():
     bones, names = nameless(BODY)
     assert not found_in(bones, rename=lambda name: names[name].replace("Bone", "Antenna")).limbs
 

@@ -117,7 +117,6 @@ def test_a_whole_shot_with_an_overridden_character(tmp_path, capfd):
         if limb.kind == "ARM":
             select_bones(ob, limb.bones[-1])
             assert bpy.ops.analytic_ik.add(chain_count=len(limb.bones)) == {"FINISHED"}
-    update()
     assert apart(pose_of(ob), before, length) < 2 * EXACT
     tips = [ob.pose.bones[limb.bones[-1]] for limb in LIMBS]
     controls = [control for tip in tips for control in (tip.analytic_ik_target, tip.analytic_ik_pole_target)]
@@ -184,7 +183,6 @@ def test_a_constraint_of_an_overridden_character_is_adopted_and_restored(with_ro
     assert apart(pose_of(ob), live, 2.0) < EXACT
     select(ob)
     assert bpy.ops.analytic_ik.restore(all=True) == {"FINISHED"}
-    update()
     assert apart(pose_of(ob), before, 2.0) < EXACT
     assert len(bpy.data.objects) == count
 

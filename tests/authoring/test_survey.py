@@ -184,3 +184,38 @@ def test_what_was_chosen_stays_while_limbs_come_and_go(items):
     assert (items["shin.L"].tip, bones_of(items["shin.L"])) == ("foot.L", "thigh.L > foot.L")
     # It was gone meanwhile, and what was chosen with it.
     assert items["shin.R"].use
+
+
+def one_bone_legs() -> bpy.types.Object:
+    """Legs of one bone, and its foot, under names that show neither."""
+    bones = [BoneSpec("body", (0.0, 0.0, 1.0), (0.0, 0.0, 1.5))]
+    for side, x in (("L", 0.2), ("R", -0.2)):
+        bones += [
+            BoneSpec(f"leg.{side}", (x, 0.0, 1.0), (x, 0.0, 0.0), "body"),
+            BoneSpec(f"leg.{side}.001", (x, 0.0, 0.0), (x, -0.3, 0.0), f"leg.{side}"),
+        ]
+    ob = new_armature("figure", bones)
+    select(ob)
+    select_bones(ob)
+    update()
+    return ob
+
+
+UNSURE = "'leg.L.001' turns off like a foot, which leaves one bone for the leg"
+
+
+def test_a_limb_that_is_not_sure_is_not_ticked_and_says_why(items):
+    layout = drawn(one_bone_legs(), items)
+    assert [item.use for item in items] == [False, False]
+    assert f"'leg.L.001': {UNSURE}" in layout.labels
+
+
+def test_a_limb_that_is_not_sure_is_rigged_only_if_it_is_ticked():
+    ob = one_bone_legs()
+    before = whole_state()
+    with pytest.raises(RuntimeError, match=r"no leg to rig was found.*leaves one bone"):
+        rig()
+    assert whole_state() == before
+    ticked = {"name": "leg.L.001", "use": True, "is_open": False, "why": ""}
+    rig(limbs=[{**ticked, "first": "leg.L", "tip": "leg.L.001", "end": "", "side": "L"}])
+    assert chains(ob) == {"leg.L.001": (2, "")}

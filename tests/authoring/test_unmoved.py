@@ -171,7 +171,6 @@ def a_body_anywhere(rng: random.Random) -> tuple[bpy.types.Object, float]:
     if rng.random() < 0.6:
         for bone in ob.pose.bones:
             bone.rotation_quaternion = Quaternion(direction(), rng.uniform(0.0, 0.4))
-    update()
     pose = pose_of(ob)
     chain = [pose[f"{name}.L"].translation for name in ("thigh", "shin", "foot")]
     return ob, (chain[1] - chain[0]).length + (chain[2] - chain[1]).length

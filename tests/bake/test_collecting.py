@@ -237,7 +237,7 @@ def test_a_target_that_is_hidden_at_some_frames(name):
     assert_plays_as(rig, expected)
 
 
-@pytest.mark.parametrize("how", ["hide_viewport", "eye"])
+@pytest.mark.parametrize("how", ["in viewports", "by the eye"])
 @pytest.mark.parametrize("name", ["nothing", "a_constrained_control_bone_of_the_armature", "hips_that_copy_a_rotation"])
 def test_a_hidden_armature_is_baked_as_it_plays_when_shown_or_refused(name, how):
     expected = where_shown(name)

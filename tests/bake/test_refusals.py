@@ -8,6 +8,7 @@ import pytest
 from ik_addon.bake import bake, chains_of, last_report
 from ik_addon.solvers import ChainError
 
+from ..changes import setting
 from ..rig.keys import push_down
 from ..rig.rigs import Rig, update
 from ..scenes import go_to, link_from_library, second_chain, select_bones, slide, walking_leg, whole_state
@@ -39,16 +40,7 @@ def solo(rig: Rig) -> None:
     rig.ob.animation_data_create().nla_tracks.new().is_solo = True
 
 
-def lose_target(rig: Rig) -> None:
-    rig.tip.analytic_ik_target = None
-
-
-def ask_for_too_many(rig: Rig) -> None:
-    rig.tip.analytic_ik_chain_count = 7
-
-
-def show_rest_pose(rig: Rig) -> None:
-    rig.ob.data.pose_position = "REST"
+lose_target = setting("tip", analytic_ik_target=None)
 
 
 def share_a_bone(rig: Rig) -> None:
@@ -72,8 +64,10 @@ OBSTACLES = {
     solo: r"Armature 'leg' plays one NLA track alone and not its action. Turn that Solo off",
     tweak: r"Armature 'leg' is in NLA tweak mode. Leave it",
     lose_target: r"Bone 'shin': there is no target. Choose an object",
-    ask_for_too_many: r"Bone 'shin': its chain needs \d+ bones and has 3 up to the root\. Set Chain Length to 3",
-    show_rest_pose: r"Armature 'leg' is in Rest Position. Switch it",
+    setting(
+        "tip", analytic_ik_chain_count=7
+    ): r"Bone 'shin': its chain needs \d+ bones and has 3 up to the root\. Set Chain Length to 3",
+    setting("ob.data", pose_position="REST"): r"Armature 'leg' is in Rest Position. Switch it",
     share_a_bone: r"Bone '(foot|shin)': its bone 'shin' already belongs to the chain of '(foot|shin)'. Lower",
     take_out_of_the_scene: r"Armature 'leg' is not in this scene. Link it",
 }

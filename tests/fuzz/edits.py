@@ -4,6 +4,9 @@ which, other: an object, counted round; bone: likewise a bone; choice: one of se
 place; yes: or not. Python's references to Blender's data die at undo and load, so none is kept.
 """
 
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import wraps
 from math import pi
 
 import bpy
@@ -23,24 +26,38 @@ SOLVERS = ("AUTO", "VECTOR", "LAW_OF_COSINES", "CIRCLE", "SPHERE", "TRIANGULATIO
 # Which
 
 
-def armature(which: int) -> bpy.types.Object | None:
-    """The so-manieth armature that may be rigged, counted round; None: there is none."""
-    found = own_armatures()
-    return found[which % len(found)] if found else None
+class AbsentError(LookupError):
+    """There is nothing to which this could be done."""
 
 
-def goal(which: int) -> bpy.types.Object | None:
-    found = goals()
-    return found[which % len(found)] if found else None
+def one_of(found: Sequence, which: int):
+    """The so-manieth of them, counted round."""
+    if not found:
+        raise AbsentError
+    return found[which % len(found)]
 
 
-def pose_bone(which: int, bone: int) -> bpy.types.PoseBone | None:
+def armature(which: int) -> bpy.types.Object:
+    return one_of(own_armatures(), which)
+
+
+def goal(which: int) -> bpy.types.Object:
+    return one_of(goals(), which)
+
+
+def thing(which: int) -> bpy.types.Object:
+    return one_of([*goals(), *own_armatures()], which)
+
+
+def pose_bone(which: int, bone: int) -> bpy.types.PoseBone:
     ob = armature(which)
-    names = own_bones(ob) if ob else []
-    return ob.pose.bones.get(names[bone % len(names)]) if names else None
+    found = ob.pose.bones.get(one_of(own_bones(ob), bone))
+    if found is None:
+        raise AbsentError
+    return found
 
 
-def tip(which: int) -> bpy.types.PoseBone | None:
+def tip(which: int) -> bpy.types.PoseBone:
     """The so-manieth bone with a chain; else any bone."""
     tips = [
         bone
@@ -72,53 +89,43 @@ def make_active(ob: bpy.types.Object) -> bool:
 
 def move_goal(which: int, x: float, y: float, z: float) -> None:
     ob = goal(which)
-    if ob:
-        ob.location = (x, y, z)
+    ob.location = (x, y, z)
 
 
 def turn_goal(which: int, x: float, y: float, z: float) -> None:
     ob = goal(which)
-    if ob:
-        ob.rotation_euler = (x, y, z)
+    ob.rotation_euler = (x, y, z)
 
 
 def move_goal_onto_joint(which: int, other: int, bone: int, yes: bool) -> None:
     """A goal exactly on a head, or a tail, of a bone."""
     ob, at = goal(which), pose_bone(other, bone)
-    if ob and at:
-        ob.location = at.id_data.matrix_world @ (at.head if yes else at.tail)
+    ob.location = at.id_data.matrix_world @ (at.head if yes else at.tail)
 
 
 def move_goal_far(which: int, choice: int) -> None:
     ob = goal(which)
-    if ob:
-        ob.location = ((1e4, 0.0, 0.0), (0.0, -1e6, 1e6), (1e20, 0.0, 0.0), (float("nan"), 0.0, 0.0))[choice % 4]
+    ob.location = ((1e4, 0.0, 0.0), (0.0, -1e6, 1e6), (1e20, 0.0, 0.0), (float("nan"), 0.0, 0.0))[choice % 4]
 
 
 def move_armature(which: int, x: float, y: float, z: float) -> None:
     ob = armature(which)
-    if ob:
-        ob.location = (x, y, z)
+    ob.location = (x, y, z)
 
 
 def turn_armature(which: int, x: float, y: float, z: float) -> None:
     ob = armature(which)
-    if ob:
-        ob.rotation_euler = (x, y, z)
+    ob.rotation_euler = (x, y, z)
 
 
 def scale_armature(which: int, choice: int) -> None:
     ob = armature(which)
-    if ob:
-        sizes = ((1, 1, 1), (2, 2, 2), (1, 0.5, 2), (-1, 1, 1), (0, 0, 0), (0.01, 0.01, 0.01), (100, 100, 100))
-        ob.scale = sizes[choice % len(sizes)]
+    sizes = ((1, 1, 1), (2, 2, 2), (1, 0.5, 2), (-1, 1, 1), (0, 0, 0), (0.01, 0.01, 0.01), (100, 100, 100))
+    ob.scale = sizes[choice % len(sizes)]
 
 
 def hide(which: int, choice: int, yes: bool) -> None:
-    found = [*goals(), *own_armatures()]
-    if not found:
-        return
-    ob = found[which % len(found)]
+    ob = thing(which)
     if choice % 3 == 0:
         if ob.name in bpy.context.view_layer.objects:
             ob.hide_set(yes)
@@ -129,16 +136,12 @@ def hide(which: int, choice: int, yes: bool) -> None:
 
 
 def rename_object(which: int, choice: int) -> None:
-    found = [*goals(), *own_armatures()]
-    if found:
-        found[which % len(found)].name = ("renamed", "body", "goal 0", 'quote " and \\', "ü" * 20)[choice % 5]
+    thing(which).name = ("renamed", "body", "goal 0", 'quote " and \\', "ü" * 20)[choice % 5]
 
 
 def delete_object(which: int, yes: bool) -> None:
     """yes: as a user does it, which leaves an object in the file that something points to; else for good."""
     found = [*goals(), *own_armatures()[1:]]
-    if not found:
-        return
     ob = found[which % len(found)]
     out_of_edit_mode()
     if yes:
@@ -150,10 +153,10 @@ def delete_object(which: int, yes: bool) -> None:
 
 def duplicate(which: int, other: int, yes: bool) -> None:
     """An armature, with one of the goals or without."""
-    ob, beside = armature(which), goal(other)
-    if ob is None or len(own_armatures()) >= MOST_ARMATURES or len(goals()) >= MOST_GOALS or not make_active(ob):
+    ob = armature(which)
+    if len(own_armatures()) >= MOST_ARMATURES or len(goals()) >= MOST_GOALS or not make_active(ob):
         return
-    if yes and beside and beside.name in bpy.context.view_layer.objects:
+    if yes and (beside := goal(other)).name in bpy.context.view_layer.objects:
         select(ob, beside)
     bpy.ops.object.duplicate()
     for each in bpy.context.selected_objects:
@@ -170,10 +173,8 @@ def new_goal(x: float, y: float, z: float) -> None:
 def parent(which: int, other: int, bone: int, choice: int) -> None:
     """A goal or an armature to a bone, to an object, or to nothing."""
     found = [*goals(), *own_armatures()]
-    if not found:
-        return
     ob, above = found[which % len(found)], armature(other)
-    if choice % 3 == 0 or above is None:
+    if choice % 3 == 0:
         ob.parent = None
         return
     line = above
@@ -194,8 +195,6 @@ def parent(which: int, other: int, bone: int, choice: int) -> None:
 def unlink(which: int, yes: bool) -> None:
     """Out of the scene's collection, or back into it."""
     found = [*goals(), *own_armatures()]
-    if not found:
-        return
     ob, collection = found[which % len(found)], bpy.context.scene.collection
     out_of_edit_mode()
     if yes and ob.name in collection.objects:
@@ -206,10 +205,7 @@ def unlink(which: int, yes: bool) -> None:
 
 def into_collection(which: int, yes: bool) -> None:
     """Into a collection that is excluded, or shown."""
-    found = [*goals(), *own_armatures()]
-    if not found:
-        return
-    ob = found[which % len(found)]
+    ob = thing(which)
     out_of_edit_mode()
     collection = bpy.data.collections.get("shelf")
     if collection is None:
@@ -231,60 +227,50 @@ def into_collection(which: int, yes: bool) -> None:
 
 def pose_by_hand(which: int, bone: int, x: float, y: float, z: float) -> None:
     found = pose_bone(which, bone)
-    if found:
-        set_rotation(found, Euler((0.3 * x, 0.3 * y, 0.3 * z)).to_quaternion())
+    set_rotation(found, Euler((0.3 * x, 0.3 * y, 0.3 * z)).to_quaternion())
 
 
 def move_bone(which: int, bone: int, x: float, y: float, z: float) -> None:
     found = pose_bone(which, bone)
-    if found:
-        found.location = (0.2 * x, 0.2 * y, 0.2 * z)
+    found.location = (0.2 * x, 0.2 * y, 0.2 * z)
 
 
 def scale_bone(which: int, bone: int, choice: int) -> None:
     found = pose_bone(which, bone)
-    if found:
-        sizes = ((1, 1, 1), (1.3, 1.3, 1.3), (1, 1.5, 1), (-1, 1, 1), (0, 0, 0), (0.2, 0.2, 0.2))
-        found.scale = sizes[choice % len(sizes)]
+    sizes = ((1, 1, 1), (1.3, 1.3, 1.3), (1, 1.5, 1), (-1, 1, 1), (0, 0, 0), (0.2, 0.2, 0.2))
+    found.scale = sizes[choice % len(sizes)]
 
 
 def rotation_mode(which: int, bone: int, choice: int) -> None:
     found = pose_bone(which, bone)
-    if found:
-        found.rotation_mode = ROTATION_MODES[choice % len(ROTATION_MODES)]
+    found.rotation_mode = ROTATION_MODES[choice % len(ROTATION_MODES)]
 
 
 def clear_pose(which: int) -> None:
     ob = armature(which)
-    if ob:
-        for bone in filter(None, map(ob.pose.bones.get, own_bones(ob))):
-            set_rotation(bone, Euler().to_quaternion())
-            bone.location, bone.scale = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
+    for bone in filter(None, map(ob.pose.bones.get, own_bones(ob))):
+        set_rotation(bone, Euler().to_quaternion())
+        bone.location, bone.scale = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
 
 
 def inherit(which: int, bone: int, choice: int, yes: bool) -> None:
     found = pose_bone(which, bone)
-    if found:
-        flag = ("use_inherit_rotation", "use_local_location", "use_relative_parent")[choice % 3]
-        setattr(found.bone, flag, yes)
+    flag = ("use_inherit_rotation", "use_local_location", "use_relative_parent")[choice % 3]
+    setattr(found.bone, flag, yes)
 
 
 def inherit_scale(which: int, bone: int, choice: int) -> None:
     found = pose_bone(which, bone)
-    if found:
-        found.bone.inherit_scale = ("FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE", "NONE", "NONE_LEGACY")[choice % 6]
+    found.bone.inherit_scale = ("FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE", "NONE", "NONE_LEGACY")[choice % 6]
 
 
 def rename_bone(which: int, bone: int, choice: int) -> None:
     found = pose_bone(which, bone)
-    if found:
-        found.bone.name = ("thigh.L", "renamed", 'a "quoted" one', "\\", "x" * 60)[choice % 5]
+    found.bone.name = ("thigh.L", "renamed", 'a "quoted" one', "\\", "x" * 60)[choice % 5]
 
 
 def limit(which: int, bone: int, choice: int, yes: bool) -> None:
     found = pose_bone(which, bone)
-    if not found:
-        return
     kind = choice % 5
     if kind < 2:
         setattr(found, f"lock_ik_{'xz'[kind]}", yes)
@@ -317,24 +303,19 @@ def change_constraint(which: int, choice: int) -> None:
         for constraint in (bone.constraints if not bone.name.startswith(OWN_BONE) else ())
         if not constraint.name.startswith("Analytic IK")
     ]
-    if found:
-        constraint = found[which % len(found)]
-        if choice % 3 == 0:
-            constraint.mute = not constraint.mute
-        elif choice % 3 == 1:
-            constraint.influence = 0.5
-        else:
-            for ob in own_armatures():
-                for bone in ob.pose.bones:
-                    if constraint.name in bone.constraints and bone.constraints[constraint.name] == constraint:
-                        bone.constraints.remove(constraint)
-                        return
+    constraint = one_of(found, which)
+    if choice % 3 == 0:
+        constraint.mute = not constraint.mute
+    elif choice % 3 == 1:
+        constraint.influence = 0.5
+    else:
+        bone = constraint.path_from_id().rpartition(".constraints")[0]
+        constraint.id_data.path_resolve(bone).constraints.remove(constraint)
 
 
 def rest_position(which: int, yes: bool) -> None:
     ob = armature(which)
-    if ob:
-        ob.data.pose_position = "REST" if yes else "POSE"
+    ob.data.pose_position = "REST" if yes else "POSE"
 
 
 # Edit mode
@@ -342,7 +323,7 @@ def rest_position(which: int, yes: bool) -> None:
 
 def edit_bones(which: int, bone: int, other: int, choice: int) -> None:
     ob = armature(which)
-    if ob is None or not make_active(ob):
+    if not make_active(ob):
         return
     names = own_bones(ob)
     if not names:
@@ -376,48 +357,42 @@ def edit_bones(which: int, bone: int, other: int, choice: int) -> None:
 
 def set_number(which: int, choice: int, amount: float) -> None:
     found = tip(which)
-    if found:
-        name, value = (
-            ("influence", abs(amount)),
-            ("influence", 1.0),
-            ("swivel", pi * amount),
-            ("softness", max(0.0, 0.5 * amount)),
-            ("stretch_max", 1.0 + abs(amount)),
-            ("foot_roll", amount),
-            ("toe_angle", abs(amount)),
-        )[choice % 7]
-        setattr(found, f"analytic_ik_{name}", value)
+    name, value = (
+        ("influence", abs(amount)),
+        ("influence", 1.0),
+        ("swivel", pi * amount),
+        ("softness", max(0.0, 0.5 * amount)),
+        ("stretch_max", 1.0 + abs(amount)),
+        ("foot_roll", amount),
+        ("toe_angle", abs(amount)),
+    )[choice % 7]
+    setattr(found, f"analytic_ik_{name}", value)
 
 
 def set_switch(which: int, choice: int, yes: bool) -> None:
     found = tip(which)
-    if found:
-        name = ("enabled", "enabled", "flip", "least_motion", "use_rotation")[choice % 5]
-        setattr(found, f"analytic_ik_{name}", yes)
+    name = ("enabled", "enabled", "flip", "least_motion", "use_rotation")[choice % 5]
+    setattr(found, f"analytic_ik_{name}", yes)
 
 
 def set_choice(which: int, choice: int) -> None:
     found = tip(which)
-    if found:
-        if choice % 3 == 0:
-            found.analytic_ik_solver = SOLVERS[choice % len(SOLVERS)]
-        elif choice % 3 == 1:
-            found.analytic_ik_reach = ("CLAMP", "STRETCH", "HOLD")[choice // 3 % 3]
-        else:
-            found.analytic_ik_straight_axis = ("AUTO", "X", "NEGATIVE_X", "Z")[choice % 4]
+    if choice % 3 == 0:
+        found.analytic_ik_solver = SOLVERS[choice % len(SOLVERS)]
+    elif choice % 3 == 1:
+        found.analytic_ik_reach = ("CLAMP", "STRETCH", "HOLD")[choice // 3 % 3]
+    else:
+        found.analytic_ik_straight_axis = ("AUTO", "X", "NEGATIVE_X", "Z")[choice % 4]
 
 
 def set_count(which: int, choice: int) -> None:
     found = tip(which)
-    if found:
-        found.analytic_ik_chain_count = choice % 7
+    found.analytic_ik_chain_count = choice % 7
 
 
 def set_target(which: int, other: int, bone: int, choice: int) -> None:
     """Target or pole of a chain: a goal, a bone, an armature, the chain's own armature, nothing."""
     found = tip(which)
-    if not found:
-        return
     what = "target" if choice % 2 else "pole_target"
     sub = what.replace("target", "subtarget")
     kind = choice % 4
@@ -430,11 +405,9 @@ def set_target(which: int, other: int, bone: int, choice: int) -> None:
     setattr(found, f"analytic_ik_{sub}", by_bone.name if by_bone else "")
 
 
-def carrier(which: int, bone: int, yes: bool) -> bpy.types.PoseBone | None:
+def carrier(which: int, bone: int, yes: bool) -> bpy.types.PoseBone:
     """A bone that follows its limbs, or may: yes: the hips, if there are any; else one that does, or any."""
     ob = armature(which)
-    if ob is None:
-        return None
     names = ["hips"] if yes else [each.name for each in ob.pose.bones if each.analytic_ik_body_influence > 0.0]
     found = [ob.pose.bones[name] for name in names if name in ob.pose.bones and name in own_bones(ob)]
     return found[bone % len(found)] if found else pose_bone(which, bone)
@@ -443,36 +416,32 @@ def carrier(which: int, bone: int, yes: bool) -> bpy.types.PoseBone | None:
 def set_body(which: int, bone: int, choice: int, amount: float, yes: bool) -> None:
     """How a bone follows its limbs, or that it does no more."""
     found = carrier(which, bone, yes)
-    if found:
-        if choice % 3 < 2:
-            found.analytic_ik_body_influence = (1.0, abs(amount), 0.0)[choice // 3 % 3]
-        elif choice == 11:
-            found.analytic_ik_body_direction = "NEAREST" if yes else "DOWN"
-        else:
-            found.analytic_ik_body_softness = 0.1 * abs(amount)
+    if choice % 3 < 2:
+        found.analytic_ik_body_influence = (1.0, abs(amount), 0.0)[choice // 3 % 3]
+    elif choice == 11:
+        found.analytic_ik_body_direction = "NEAREST" if yes else "DOWN"
+    else:
+        found.analytic_ik_body_softness = 0.1 * abs(amount)
 
 
 def move_body(which: int, bone: int, x: float, y: float, z: float) -> None:
     """Hips dragged by hand."""
     found = carrier(which, bone, True)
-    if found:
-        found.location = (0.2 * x, 0.2 * y, 0.2 * z)
+    found.location = (0.2 * x, 0.2 * y, 0.2 * z)
 
 
 def key_body(which: int, bone: int, frame: float, choice: int) -> None:
     found = carrier(which, bone, bool(choice % 2))
-    if found:
-        names = ("location", "analytic_ik_body_influence", "analytic_ik_body_softness", "analytic_ik_body_direction")
-        found.keyframe_insert(names[choice % 8 // 2], frame=frame)
+    names = ("location", "analytic_ik_body_influence", "analytic_ik_body_softness", "analytic_ik_body_direction")
+    found.keyframe_insert(names[choice % 8 // 2], frame=frame)
 
 
 def make_live(which: int, bone: int, other: int, choice: int) -> None:
     """A chain by its properties alone, as scripts make it."""
     found, target = pose_bone(which, bone), goal(other)
-    if found and target:
-        found.analytic_ik_target, found.analytic_ik_subtarget = target, ""
-        found.analytic_ik_chain_count = choice % 5
-        found.analytic_ik_enabled = True
+    found.analytic_ik_target, found.analytic_ik_subtarget = target, ""
+    found.analytic_ik_chain_count = choice % 5
+    found.analytic_ik_enabled = True
 
 
 # Animation
@@ -480,43 +449,37 @@ def make_live(which: int, bone: int, other: int, choice: int) -> None:
 
 def key_bone(which: int, bone: int, frame: float, choice: int) -> None:
     found = pose_bone(which, bone)
-    if found:
-        path = (rotation_channel(found), rotation_channel(found), "location", "scale")[choice % 4]
-        found.keyframe_insert(path, index=0 if choice > 7 else -1, frame=frame)
+    path = (rotation_channel(found), rotation_channel(found), "location", "scale")[choice % 4]
+    found.keyframe_insert(path, index=0 if choice > 7 else -1, frame=frame)
 
 
 def key_goal(which: int, frame: float, choice: int) -> None:
     ob = goal(which)
-    if ob:
-        ob.keyframe_insert(("location", "rotation_euler", "hide_viewport")[choice % 3], frame=frame)
+    ob.keyframe_insert(("location", "rotation_euler", "hide_viewport")[choice % 3], frame=frame)
 
 
 def key_setting(which: int, frame: float, choice: int) -> None:
     found = tip(which)
-    if found:
-        names = ("influence", "enabled", "swivel", "flip", "softness", "foot_roll", "use_rotation", "chain_count")
-        found.keyframe_insert(f"analytic_ik_{names[choice % len(names)]}", frame=frame)
+    names = ("influence", "enabled", "swivel", "flip", "softness", "foot_roll", "use_rotation", "chain_count")
+    found.keyframe_insert(f"analytic_ik_{names[choice % len(names)]}", frame=frame)
 
 
 def key_armature(which: int, frame: float) -> None:
     ob = armature(which)
-    if ob:
-        ob.keyframe_insert("location", frame=frame)
+    ob.keyframe_insert("location", frame=frame)
 
 
 def change_curve(which: int, bone: int, choice: int) -> None:
     """Mute, unmute or remove one of an armature's curves, or move one of its keys."""
     ob = armature(which)
-    if ob is None or not ob.animation_data or not ob.animation_data.action:
+    if not ob.animation_data or not ob.animation_data.action:
         return
     try:
         found = [curve for curve in fcurves(ob) if '"hair' not in curve.data_path]
     except (IndexError, AttributeError):
         # An action without layers, or with a slot of its own that holds nothing.
         return
-    if not found:
-        return
-    curve = found[bone % len(found)]
+    curve = one_of(found, bone)
     if choice % 3 < 2:
         curve.mute = choice % 3 == 0
     elif len(curve.keyframe_points):
@@ -527,7 +490,7 @@ def change_curve(which: int, bone: int, choice: int) -> None:
 def push_down(which: int, yes: bool) -> None:
     """The action of an armature becomes a strip, which plays or is muted."""
     ob = armature(which)
-    data = ob.animation_data if ob else None
+    data = ob.animation_data
     if data is None or data.action is None or len(data.nla_tracks) > 1:
         return
     action = data.action
@@ -541,7 +504,7 @@ def push_down(which: int, yes: bool) -> None:
 def drop_action(which: int, choice: int) -> None:
     """Another action of the file, or none."""
     ob = armature(which)
-    data = ob.animation_data if ob else None
+    data = ob.animation_data
     if data is None or (data.action is None and choice % 2):
         return
     if data.action is not None:
@@ -552,8 +515,6 @@ def drop_action(which: int, choice: int) -> None:
 def drive(which: int, choice: int, yes: bool) -> None:
     """A driver on a setting of a chain or a body, or on its bone's rotation; or none any more."""
     found = carrier(which, choice, True) if choice > 9 else tip(which)
-    if not found:
-        return
     path = ("analytic_ik_influence", "analytic_ik_swivel", "analytic_ik_enabled", rotation_channel(found))[choice % 4]
     path = "analytic_ik_body_influence" if choice > 9 else path
     index = 1 if path.startswith("rotation") else -1
@@ -617,6 +578,18 @@ def time_is_remapped(yes: bool) -> None:
 # Selecting and modes
 
 
+def if_there(edit: Callable) -> Callable:
+    """It is left undone where there is nothing to which it could be done."""
+
+    @wraps(edit)
+    def edited(*given: object, **named: object) -> None:
+        with suppress(AbsentError):
+            edit(*given, **named)
+
+    return edited
+
+
+@if_there
 def choose(which: int, bone: int, other: int, choice: int) -> None:
     """An armature is active, in object or pose mode, with some of its bones and goals selected; or nothing is."""
     ob = armature(which)
@@ -624,9 +597,9 @@ def choose(which: int, bone: int, other: int, choice: int) -> None:
         out_of_edit_mode()
         bpy.context.view_layer.objects.active = None
         return
-    if ob is None or not make_active(ob):
+    if not make_active(ob):
         return
-    beside = [each for each in (goal(other), goal(other + 1)) if each and each.name in bpy.context.view_layer.objects]
+    beside = [each for each in (goals() * 2)[other % 7 :][:2] if each.name in bpy.context.view_layer.objects]
     select(ob, *beside[: max(0, choice % 5 - 2)], active=ob)
     bpy.ops.object.mode_set(mode="POSE" if choice % 3 else "OBJECT")
     names = own_bones(ob)
@@ -636,11 +609,10 @@ def choose(which: int, bone: int, other: int, choice: int) -> None:
     update()
 
 
+@if_there
 def choose_chain(which: int, choice: int) -> None:
     """The tip of a chain is selected, or several bones of it."""
     found = tip(which)
-    if found is None:
-        return
     ob, names = found.id_data, [found.name, *(each.name for each in found.parent_recursive)]
     # One that was hidden in edit mode is still in it, and its bones have other names there.
     if make_active(ob) and ob.mode != "EDIT":

@@ -14,6 +14,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from inspect import signature
 from pathlib import Path
@@ -74,7 +75,8 @@ def step(function: Callable) -> Callable:
         _note(f"    state.{function.__name__}({', '.join(f'{name}={value!r}' for name, value in drawn.items())})")
         done[function.__name__] += 1
         with heard() as said:
-            function(self, **drawn)
+            with suppress(edits.AbsentError):
+                function(self, **drawn)
             fk = laws.fk_channels()
             update()
         assert not said.complaint, said.complaint
@@ -288,11 +290,10 @@ class AnyOrder(RuleBasedStateMachine):
         if offered and yes:
             kind, bone, what = offered[choice % len(offered)]
         else:
-            found = edits.pose_bone(which, choice)
             kind = ("NEW_TARGET", "BRING_BACK_TARGET", "CLEAR_POLE", "FEWER_BONES", "SHOW_TARGET", "NO CURE")[
                 choice % 6
             ]
-            bone, what = found.name if found else "", ""
+            bone, what = edits.pose_bone(which, choice).name, ""
         self.operate("cure", choice == 7, kind=kind, bone=bone, what=what)
 
     @step
@@ -304,16 +305,14 @@ class AnyOrder(RuleBasedStateMachine):
     def show_chain(self, which, choice):
         """What leaves the pose alone."""
         edits.choose_chain(which, choice)
-        found = edits.tip(which)
-        name = found.name if found else ""
+        name = edits.tip(which).name
         operator = ("select_chain", "mark_problems", "clear_marks", "copy_certificate", "lock_interface")[choice % 5]
         self.operate(operator, choice == 6, **({"tip": name} if operator == "select_chain" else {}))
 
     @step
     def go_to_frame(self, which, frame):
         edits.choose_chain(which, which)
-        found = edits.tip(which)
-        self.operate("go_to_frame", frame=int(frame), bone=found.name if found else "")
+        self.operate("go_to_frame", frame=int(frame), bone=edits.tip(which).name)
 
     # Frames
 

@@ -350,7 +350,6 @@ def solved_anew(rig: Rig) -> list:
     """What is shown once everything is read again."""
     live.memory.plans.clear()
     rig.ob.update_tag()
-    update()
     evaluated = evaluated_copy(rig.ob)
     return [evaluated.pose.bones[name].matrix.copy() for name in rig.bones]
 

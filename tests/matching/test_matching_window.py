@@ -10,6 +10,7 @@ from ik_addon.planting import lock
 from ik_addon.solvers import ChainError
 from ik_addon.ui.panels import motion as panel
 
+from ..helpers.once import once
 from ..rig.rigs import BoneSpec, new_armature, new_empty, update
 from ..scenes import curves_of, go_to, select, whole_state
 from ..ui.layouts import drawn
@@ -22,15 +23,23 @@ FRAMES = range(1, 7)
 SOURCE, OWN = Build("mixamo"), Build(legs=1.3, arms=0.8)
 
 
-@pytest.fixture
-def scene(addon) -> tuple[bpy.types.Object, bpy.types.Object]:
-    """A source and a rigged character, selected in this order."""
-    origin = moving_body(SOURCE, "source", frames=FRAMES)
-    ob = moving_body(OWN, "character", frames=FRAMES)
+@once
+def rigged(clips: bool) -> tuple[bpy.types.Object, bpy.types.Object]:
+    """A source and a rigged character, selected in this order. clips: with two clips, and with three, two of them of
+    the same names."""
+    origin, ob = moving_body(SOURCE, "source", frames=FRAMES), moving_body(OWN, "character", frames=FRAMES)
+    if clips:
+        named(origin, "mixamo|walk", "run")
+        named(ob, "walk", "run.001", "idle")
     rig_legs(bpy.context, ob, arms=True)
     select(origin, ob, active=ob)
-    update()
+    go_to(1)
     return origin, ob
+
+
+@pytest.fixture
+def scene(addon) -> tuple[bpy.types.Object, bpy.types.Object]:
+    return rigged(clips=False)
 
 
 def refused(said: str, **options) -> None:
@@ -187,14 +196,7 @@ def named(ob: bpy.types.Object, *names: str) -> None:
 
 @pytest.fixture
 def clips(addon) -> tuple[bpy.types.Object, bpy.types.Object]:
-    """A source with two clips, and a character with three, two of them of the same names."""
-    origin, ob = moving_body(SOURCE, "source", frames=FRAMES), moving_body(OWN, "character", frames=FRAMES)
-    named(origin, "mixamo|walk", "run")
-    named(ob, "walk", "run.001", "idle")
-    rig_legs(bpy.context, ob, arms=True)
-    select(origin, ob, active=ob)
-    go_to(1)
-    return origin, ob
+    return rigged(clips=True)
 
 
 def test_every_clip_is_matched_to_the_one_of_its_name(clips, capfd):

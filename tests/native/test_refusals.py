@@ -1,5 +1,6 @@
 """What cannot be native is refused with what to do instead, and nothing is changed."""
 
+from collections.abc import Callable
 from math import radians
 
 import bpy
@@ -9,12 +10,18 @@ from ik_addon.authoring.knees import limit_knees
 from ik_addon.native import making
 from ik_addon.solvers import ChainError
 
+from ..changes import setting
 from ..helpers.feet import follow, footed_leg
 from ..rig.rigs import Rig, update
 from ..scenes import key_fk, link_from_library, linked, second_chain, walking_leg
 from .natives import all_there_is, any_rig, changed, live, native
 
 pytestmark = pytest.mark.versions
+
+
+def leg_with(of: str, **values: object) -> Callable[[], Rig]:
+    """A walking leg with these properties of something of it."""
+    return lambda: setting(of, **values)(walking_leg())
 
 
 def shared() -> Rig:
@@ -49,50 +56,15 @@ def keyed_in_a_linked_action(tmp_path) -> Rig:
     return rig
 
 
-def body() -> Rig:
-    rig = walking_leg()
-    rig.ob.pose.bones["hips"].analytic_ik_body_influence = 1.0
-    return rig
-
-
-def ccd() -> Rig:
-    return walking_leg(solver="CCD")
-
-
 def many(**settings: object) -> Rig:
     rig = any_rig(3, 3)
     rig.enable(**settings)
     return rig
 
 
-def cone() -> Rig:
-    rig = walking_leg()
-    rig.tip.analytic_ik_use_cone, rig.tip.analytic_ik_cone = True, 1.0
-    return rig
-
-
-def limited_root() -> Rig:
-    rig = walking_leg()
-    thigh = rig.ob.pose.bones["thigh"]
-    thigh.use_ik_limit_x, thigh.ik_max_x = True, 1.0
-    return rig
-
-
 def flipped_knee() -> Rig:
     rig = walking_leg(flip=True)
     limit_knees(bpy.context, [rig.tip], radians(5.0), radians(120.0))
-    return rig
-
-
-def uneven() -> Rig:
-    rig = walking_leg()
-    rig.ob.pose.bones["hips"].scale = (1.0, 1.4, 1.0)
-    return rig
-
-
-def not_inheriting() -> Rig:
-    rig = walking_leg()
-    rig.ob.data.bones["shin"].use_inherit_rotation = False
     return rig
 
 
@@ -121,13 +93,6 @@ def constrained() -> Rig:
     return rig
 
 
-def half_by_an_uneven_object() -> Rig:
-    """Blender blends a constraint in the world, where such an object shears its bones."""
-    rig = walking_leg(influence=0.5)
-    rig.ob.scale = (1.0, 2.0, 0.7)
-    return rig
-
-
 def foot_on_a_mirrored_target() -> Rig:
     """Blender copies the rotation of a mirrored object otherwise than its axes are turned."""
     rig = footed_leg()
@@ -142,21 +107,43 @@ REFUSED = {
     "reach": (lambda: setting_keyed("reach"), "Bone 'shin': setting 'Out of Reach' is animated. Mute its keys"),
     "rotation": (lambda: setting_keyed("use_rotation"), "Bone 'shin': setting 'Follow Rotation' is animated"),
     "name": (name_taken, "Bone 'shin': it already has a custom property 'ik_swivel'. Rename or remove that first"),
-    "body": (body, "Bone 'shin': bone 'hips' follows its limbs. Bake it, or set its Body Follows to 0"),
-    "CCD": (ccd, "Bone 'shin': its Solver is CCD, which has no native form. Set it to Automatic, or bake the chain"),
+    "body": (
+        leg_with("hips", analytic_ik_body_influence=1.0),
+        "Bone 'shin': bone 'hips' follows its limbs. Bake it, or set its Body Follows to 0",
+    ),
+    "CCD": (
+        lambda: walking_leg(solver="CCD"),
+        "Bone 'shin': its Solver is CCD, which has no native form. Set it to Automatic, or bake the chain",
+    ),
     "flip": (lambda: many(flip=True), "its Flip Bend has no native form. Switch it off"),
     "least motion": (lambda: many(least_motion=True), "Preserve FK Shape has no native form. Switch it off"),
-    "cone": (cone, "Bone 'shin': the Max Bend of bone 'shin' has no native form"),
-    "root": (limited_root, "Bone 'shin': the IK limits of bone 'thigh' have no native form"),
+    "cone": (
+        leg_with("tip", analytic_ik_use_cone=True, analytic_ik_cone=1.0),
+        "Bone 'shin': the Max Bend of bone 'shin' has no native form",
+    ),
+    "root": (
+        leg_with("thigh", use_ik_limit_x=True, ik_max_x=1.0),
+        "Bone 'shin': the IK limits of bone 'thigh' have no native form",
+    ),
     "flipped knee": (flipped_knee, "Bone 'shin': its Flip Bend has no native form"),
-    "uneven": (uneven, "Bone 'shin': bone 'hips' is scaled unevenly or mirrored. Scale it evenly"),
-    "inherit": (not_inheriting, "Bone 'shin': bone 'shin' does not inherit rotation. Switch on its Inherit Rotation"),
+    "uneven": (
+        leg_with("hips", scale=(1.0, 1.4, 1.0)),
+        "Bone 'shin': bone 'hips' is scaled unevenly or mirrored. Scale it evenly",
+    ),
+    "inherit": (
+        leg_with("shin.bone", use_inherit_rotation=False),
+        "Bone 'shin': bone 'shin' does not inherit rotation. Switch on its Inherit Rotation",
+    ),
     "toe": (toe_not_inheriting, "Bone 'shin': bone 'toe' does not inherit rotation"),
     "driven": (driven, "Bone 'shin': a driver moves bone 'thigh'. Mute the driver, or bake the chain"),
     "keyed": (keyed, "Bone 'shin': bone 'thigh' has FK keys below the chain. Mute them, or bake the chain"),
     "constrained": (constrained, "Bone 'shin': constraint 'Limit Rotation' moves bone 'thigh'. Mute it, or bake"),
     "foot": (foot_on_a_mirrored_target, "Bone 'shin': as constraints it would be off by"),
-    "measured": (half_by_an_uneven_object, "Bone 'shin': as constraints it would be off by"),
+    # Blender blends a constraint in the world, where such an object shears its bones.
+    "measured": (
+        lambda: setting("ob", scale=(1.0, 2.0, 0.7))(walking_leg(influence=0.5)),
+        "Bone 'shin': as constraints it would be off by",
+    ),
 }
 
 

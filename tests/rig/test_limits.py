@@ -224,7 +224,6 @@ def test_blenders_own_ik_lets_go_of_them():
     constraint = rig.tip.constraints.new("IK")
     constraint.target, constraint.chain_count = rig.target.ob, 2
     constraint.pole_target = new_empty("pole", POLE)
-    update()
     posed = evaluated_copy(rig.ob).pose.bones["thigh"]
     rest = posed.parent.matrix @ posed.parent.bone.matrix_local.inverted() @ posed.bone.matrix_local
     _, z, twist = swing_and_twist((rest.inverted() @ posed.matrix).to_quaternion())
@@ -321,7 +320,6 @@ def test_a_limit_that_changes_is_followed_at_once(change):
         setattr(rig.tip, f"lock_ik_{axis}", False)
         setattr(rig.tip, f"use_ik_limit_{axis}", False)
     rig.tip.analytic_ik_use_cone = rig.tip.analytic_ik_use_min_bend = False
-    update()
     assert rig.missed() < EXACT
 
 

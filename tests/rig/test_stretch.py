@@ -12,6 +12,7 @@ from ik_addon.rig.pose import solving
 from ik_addon.rig.pose.posing import shown_bones
 from ik_addon.rig.pose.solving import solve_scene
 
+from ..changes import setting
 from ..helpers.stretching import (
     FK_SCALES,
     SCALE_KEYS,
@@ -117,7 +118,6 @@ def test_all_bones_point_and_the_end_bones_are_as_without_stretch(seed, count):
     rig.enable(reach="CLAMP")
     before = evaluated(rig.ob)
     rig.tip.analytic_ik_reach = "STRETCH"
-    update()
     now = evaluated(rig.ob)
     for name in rig.bones:
         assert matrix_difference(orientation(now[name]), orientation(before[name])) < EXACT
@@ -135,7 +135,6 @@ def test_every_way_to_inherit_scale_is_heeded_and_none_is_changed(of_tip, of_end
     bones["shin"].inherit_scale, bones["foot"].inherit_scale = of_tip, of_end
     bones["shin"].use_inherit_rotation = bones["foot"].use_inherit_rotation = turns_along
     rig.ob.pose.bones["thigh"].scale = rig.ob.pose.bones["foot"].scale = (1.2, 1.2, 1.2)
-    update()
     size, length = evaluated(rig.ob)["foot"].to_scale(), sum(rig.lengths())
     rig.target.place((0.3, 0.2, 2.0 - 1.3 * length))
     distance = (rig.target.ob.location - Vector((0.0, 0.0, 2.0))).length
@@ -216,40 +215,25 @@ def test_the_error_is_measured_at_the_stretched_tip():
 # Laws of the FK scale
 
 
-def switch_off(rig: Rig) -> None:
-    rig.tip.analytic_ik_enabled = False
+switch_off = setting("tip", analytic_ik_enabled=False)
+clamp = setting("tip", analytic_ik_reach="CLAMP")
+no_influence = setting("tip", analytic_ik_influence=0.0)
 
 
 def delete_target(rig: Rig) -> None:
     bpy.data.objects.remove(rig.target.ob)
 
 
-def another_solver(rig: Rig) -> None:
-    rig.tip.analytic_ik_chain_count = 1
-    rig.tip.analytic_ik_solver = "VECTOR"
-
-
-def clamp(rig: Rig) -> None:
-    rig.tip.analytic_ik_reach = "CLAMP"
-
-
-def hold(rig: Rig) -> None:
-    rig.tip.analytic_ik_reach = "HOLD"
-
-
-def no_influence(rig: Rig) -> None:
-    rig.tip.analytic_ik_influence = 0.0
-
-
 def into_reach(rig: Rig) -> None:
     rig.target.place((0.0, -0.3, 0.4))
 
 
-def no_stretch(rig: Rig) -> None:
-    rig.tip.analytic_ik_stretch_max = 1.0
-
-
-ENDS = (switch_off, delete_target, too_many_bones, another_solver, clamp, hold, no_influence, into_reach, no_stretch)
+ENDS = (
+    *(switch_off, delete_target, too_many_bones, clamp, no_influence, into_reach),
+    setting("tip", "another_solver", analytic_ik_chain_count=1, analytic_ik_solver="VECTOR"),
+    setting("tip", "hold", analytic_ik_reach="HOLD"),
+    setting("tip", "no_stretch", analytic_ik_stretch_max=1.0),
+)
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -303,14 +287,12 @@ def test_a_bone_scaled_by_hand_has_a_new_fk_scale(bone):
     rig = stretched_leg()
     rig.ob.pose.bones[bone].scale = (1.1, 1.2, 1.1)
     by_hand = tuple(rig.ob.pose.bones[bone].scale)
-    update()
     assert rig.missed() < EXACT
     go_to(7)
     assert rig.missed() < EXACT
     if bone == "foot":
         assert (evaluated(rig.ob)["foot"].to_scale() - Vector(by_hand)).length < EXACT
     rig.tip.analytic_ik_influence = 0.0
-    update()
     assert scales(rig.ob)[bone] == by_hand
     assert scales(rig.ob)["thigh" if bone == "foot" else "foot"] == (1.0, 1.0, 1.0)
 
@@ -388,7 +370,6 @@ def test_a_frame_has_the_same_pose_after_save_and_reload(seed, scale_keys, tmp_p
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.open_mainfile(filepath=path)
     ob = bpy.data.objects["rig"]
-    update()
     assert farthest(evaluated(ob), expected[frames[-1]]) < 2e-6
     for frame in frames:
         assert farthest(pose_at(ob, frame), expected[frame]) < 2e-6
@@ -424,7 +405,6 @@ def test_influence_zero_is_the_fk_scale_after_save_undo_and_reload(tmp_path):
     ob = bpy.data.objects["leg"]
     assert scales(ob) != fk
     ob.pose.bones["shin"].analytic_ik_influence = 0.0
-    update()
     assert scales(ob) == fk
 
 
@@ -452,7 +432,6 @@ def test_an_end_bone_that_is_none_any_more_gets_its_scale_back(what):
             else:
                 edit_bones.remove(edit_bones["thigh"])
                 edit_bones.remove(edit_bones["shin"])
-    update()
     assert scales(rig.ob)["foot"] == tuple(Vector(FK_SCALES["foot"]))
 
 
@@ -463,10 +442,8 @@ def test_an_end_bone_that_is_none_any_more_gets_its_scale_back(what):
 def test_two_chains_in_line_arrive_and_the_last_bone_keeps_its_size(seed):
     upper, lower = two_in_line(seed)
     upper.tip.analytic_ik_reach = lower.tip.analytic_ik_reach = "CLAMP"
-    update()
     before = evaluated(upper.ob)
     upper.tip.analytic_ik_reach = lower.tip.analytic_ik_reach = "STRETCH"
-    update()
     assert upper.missed() < EXACT and lower.missed() < EXACT
     assert sum(upper.lengths()) == pytest.approx(upper.target.ob.location.length, rel=EXACT)
     for name in ("bone 4", "bone 5"):
@@ -510,7 +487,6 @@ def test_ending_one_of_two_leaves_the_other_as_if_it_had_been_alone(seed, end, w
     assert farthest(*poses) < 5e-6
     for rig in chains:
         rig.tip.analytic_ik_enabled = False
-    update()
     fk = scales(chains[0].ob)
     empty_scene()
     chains = two_in_line(seed, reach="CLAMP")
@@ -580,7 +556,6 @@ def test_a_chain_under_an_end_bone_that_is_no_tip_is_given_nothing():
         assert last.missed() < EXACT and first.missed() < EXACT
     before = evaluated(ob)
     remove_chain(last.tip, keep_pose=True)
-    update()
     assert farthest(evaluated(ob), before) < EXACT
 
 
@@ -665,7 +640,6 @@ def test_removing_one_of_two_in_line_leaves_the_other_its_own(seed, which, keep_
         assert lengths == pytest.approx(fresh.lengths(), rel=EXACT)
     else:
         other.tip.analytic_ik_enabled = False
-        update()
         fk = scales(chains[0].ob)
         empty_scene()
         assert scales(two_in_line(seed, reach="CLAMP")[0].ob) == fk
@@ -690,5 +664,4 @@ def test_a_second_chain_on_the_stretched_limb_can_be_made():
     rig = stretched_leg()
     toe = Control(new_empty("toe goal", (0.1, -0.5, -0.7)))
     make_chain(rig.ob.pose.bones["foot"], toe, chain_count=1, reach="STRETCH", stretch_max=3.0)
-    update()
     assert (evaluated_copy(rig.ob).pose.bones["foot"].tail - toe.ob.location).length < EXACT

@@ -10,6 +10,7 @@ from ik_addon.authoring.adopt import restore
 from ik_addon.authoring.blender_ik import adoptable
 from ik_addon.native.making import make_live, make_native
 from ik_addon.rig.data.relation import is_tie, is_tied, ties_of, trigger_of
+from ik_addon.rig.pose import posing
 from ik_addon.rig.status.problems import warnings_of
 
 from ..helpers.blenders_ik import adopt_all, constrain, constraint_state
@@ -350,3 +351,18 @@ def test_a_deleted_trigger_is_made_anew_and_no_tie_twice(loosely):
         assert rig.missed() < EXACT
     remove(rig.ob, "shin")
     assert tied(rig.ob) == {} and users(rig.ob) == before
+
+
+def test_a_bone_that_blender_passed_over_is_evaluated_at_the_next_frame(monkeypatch):
+    rig = leg()
+    # Then the chain is read whole each time.
+    own_ik(rig.ob.pose.bones["hips"], "hips", mute=False)
+    rig.enable()
+    shown()
+    with monkeypatch.context() as blender:
+        blender.setattr(posing, "wake", lambda *_: True)
+        rig.target.place((0.1, -0.4, 0.5))
+        update()
+    assert rig.missed() > EXACT
+    go_to(bpy.context.scene.frame_current + 1)
+    assert rig.missed() < EXACT

@@ -8,6 +8,7 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_addon.rig.live.handler_lists import others_handle
+from ik_addon.rig.live.state import memory
 from ik_addon.rig.pose.solving import solve_scene
 from ik_addon.solvers import Outcome
 from ik_addon.ui.view import chains as reading
@@ -502,11 +503,11 @@ def test_what_is_raised_while_drawing_is_said_once_and_goes_no_further(monkeypat
         raise RuntimeError("no graphics today")
 
     monkeypatch.setattr(overlay, "_draw_view", fail)
-    overlay._reported.clear()
+    memory.reported.clear()
     overlay._draw()
     overlay._draw()
     assert capsys.readouterr().out.count("Please report this") == 1
-    overlay._reported.clear()
+    memory.reported.clear()
 
 
 def test_the_switches_have_their_names():

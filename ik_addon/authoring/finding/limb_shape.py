@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import pi, radians
 
-import bpy
 from mathutils import Vector
 
-from .names import Body, BoneName
+from .body import BodyBone
+from .names import BoneName
 
 Reasons = dict[str, str]
 
@@ -36,29 +36,37 @@ class LimbCandidate:
     kind: str
     side: str
     place: str
-    bones: tuple[bpy.types.Bone, ...]
-    segments: tuple[bpy.types.Bone, ...] = ()
-    foot: tuple[bpy.types.Bone, ...] = ()
-    toes: tuple[bpy.types.Bone, ...] = ()
+    bones: tuple[BodyBone, ...]
+    segments: tuple[BodyBone, ...] = ()
+    foot: tuple[BodyBone, ...] = ()
+    toes: tuple[BodyBone, ...] = ()
     rides: bool = True
 
     @property
-    def end(self) -> bpy.types.Bone | None:
+    def end(self) -> BodyBone | None:
         return self.foot[0] if self.foot else None
 
     @property
-    def toe(self) -> bpy.types.Bone | None:
+    def toe(self) -> BodyBone | None:
         # Of several toes none carries the others.
         return self.toes[0] if len(self.toes) == 1 else None
 
     @property
     def joints(self) -> list[Vector]:
-        last = self.end.head_local if self.end else self.bones[-1].tail_local
-        return [*(bone.head_local for bone in self.bones), last]
+        last = self.end.head if self.end else self.bones[-1].tail
+        return [*(bone.head for bone in self.bones), last]
 
     @property
     def lengths(self) -> list[float]:
         return [(b - a).length for a, b in pairwise(self.joints)]
+
+    @property
+    def links(self) -> list[tuple[BodyBone, float]]:
+        """Each link's first bone and its length; without the last if that ends at a tail, which may be anywhere."""
+        joints = self.joints if self.end else self.joints[:-1]
+        starts = [k for k, bone in enumerate(self.bones) if bone not in self.segments]
+        ends = [joints[k] for k in starts[1:]] + joints[len(self.bones) :]
+        return [(self.bones[k], (end - joints[k]).length) for k, end in zip(starts, ends, strict=False)]
 
     @property
     def own(self) -> set[str]:
@@ -70,37 +78,37 @@ def bend(upper: Vector, joint: Vector, lower: Vector) -> float:
     return (joint - upper).angle(lower - joint, pi)
 
 
-def is_in_line(bone: bpy.types.Bone, below: bpy.types.Bone, after: Vector, largest: float = IN_LINE) -> bool:
+def is_in_line(bone: BodyBone, below: BodyBone, after: Vector, largest: float = IN_LINE) -> bool:
     """True if two bones are one, split. after: where the lower one ends."""
-    return bend(bone.head_local, below.head_local, after) < largest
+    return bend(bone.head, below.head, after) < largest
 
 
-def foot_and_toes(end: bpy.types.Bone, body: Body) -> dict[str, tuple[bpy.types.Bone, ...]]:
+def foot_and_toes(end: BodyBone) -> dict[str, tuple[BodyBone, ...]]:
     """A foot, in one bone or in several in line, and the toes behind it, as fields of a Limb."""
-    foot, toes = (end,), _toes(end, body)
-    while len(toes) == 1 and body.name(toes[0]).part == "END":
-        after = _toes(toes[0], body)
-        if len(after) != 1 or not is_in_line(foot[-1], toes[0], after[0].head_local):
+    foot, toes = (end,), _toes(end)
+    while len(toes) == 1 and toes[0].said.part == "END":
+        after = _toes(toes[0])
+        if len(after) != 1 or not is_in_line(foot[-1], toes[0], after[0].head):
             break
         foot, toes = (*foot, *toes), after
     return {"foot": foot, "toes": toes}
 
 
-def _toes(end: bpy.types.Bone, body: Body) -> tuple[bpy.types.Bone, ...]:
-    if body.name(end).is_meaningless:
-        return tuple(bone for bone in body.children(end) if body.name(bone).is_meaningless)
-    toes = tuple(bone for bone in body.children(end) if is_part(bone, body, "LEG", "TOE"))
-    return toes or tuple(bone for bone in body.children(end) if is_part(bone, body, "LEG", "END"))
+def _toes(end: BodyBone) -> tuple[BodyBone, ...]:
+    if end.said.is_meaningless:
+        return tuple(bone for bone in end.children if bone.said.is_meaningless)
+    toes = tuple(bone for bone in end.children if is_part(bone, "LEG", "TOE"))
+    return toes or tuple(bone for bone in end.children if is_part(bone, "LEG", "END"))
 
 
-def heel_of(end: bpy.types.Bone, body: Body) -> bpy.types.Bone | None:
+def heel_of(end: BodyBone) -> BodyBone | None:
     """The bone at a foot's heel."""
-    return next((bone for bone in body.children(end) if is_part(bone, body, "LEG", "HEEL")), None)
+    return next((bone for bone in end.children if is_part(bone, "LEG", "HEEL")), None)
 
 
-def is_part(bone: bpy.types.Bone, body: Body, kind: str, *parts: str) -> bool:
+def is_part(bone: BodyBone, kind: str, *parts: str) -> bool:
     """True if a bone is named as one of these parts and is no helper."""
-    name = body.name(bone)
+    name = bone.said
     return name.kind == kind and name.part in parts and is_plain(name)
 
 
@@ -109,6 +117,16 @@ def is_plain(name: BoneName) -> bool:
     return not name.helper and not name.is_twist
 
 
-def middle_of(bones: Sequence[bpy.types.Bone], head: Callable[[bpy.types.Bone], Vector]) -> Vector:
+def falling(value: float, good: float, bad: float) -> float:
+    """1 up to what is good, 0 from what is bad, straight between them: how well a figure agrees that is best small."""
+    return min(max((bad - value) / (bad - good), 0.0), 1.0)
+
+
+def rising(value: float, bad: float, good: float) -> float:
+    """The same for a figure that is best large."""
+    return falling(-value, -good, -bad)
+
+
+def middle_of(bones: Sequence[BodyBone], head: Callable[[BodyBone], Vector]) -> Vector:
     """Between the heads of some bones."""
     return sum((head(bone) for bone in bones), Vector()) / len(bones)

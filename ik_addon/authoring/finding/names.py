@@ -2,49 +2,35 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
-from unicodedata import normalize
 
-import bpy
+from .words import Vocabulary, plain, vocabulary_of
 
-from ..control_collections import control_bones
-
-_PARTS = {
-    ("LEG", "UPPER"): "thigh upleg upperleg upperthigh uprleg legupper legup femur hamstring",
-    ("LEG", "LOWER"): "shin calf lowerleg lowleg loleg lwrleg leglower leglow knee tibia fibula shank gaskin",
-    ("LEG", "LIMB"): "leg",
-    ("LEG", "JOINT"): "hip",
-    ("LEG", "END"): "foot feet ankle paw hoof hock metatarsus metatarsals pastern",
-    ("LEG", "TOE"): "toe toes toebase ball",
-    ("LEG", "HEEL"): "heel",
-    ("ARM", "UPPER"): "upperarm uparm uprarm armupper armup humerus",
-    ("ARM", "LOWER"): "forearm lowerarm lowarm loarm lwrarm armlower armlow elbow ulna radius",
-    ("ARM", "LIMB"): "arm",
-    ("ARM", "JOINT"): "shoulder shldr",
-    ("ARM", "END"): "hand wrist fist palm",
-}
-_PART_OF_WORD = {word: part for part, words in _PARTS.items() for word in words.split()}
 _VAGUE = {"LIMB", "JOINT"}
 """Parts whose words are vague: "leg" is a shin below a thigh, and "hip" a thigh above a knee."""
 
-_SIDES = {"l": "L", "lt": "L", "lf": "L", "left": "L", "r": "R", "rt": "R", "right": "R"}
-_PLACES = {"front": "FRONT", "fore": "FRONT", "hind": "HIND", "rear": "HIND", "back": "HIND"}
 _MIDDLE = {"mid", "middle"}
 _TWISTS = {"twist", "roll"}
-_CONTROLS = {"ik", "ctrl", "ctl", "control", "controller", "target", "goal", "effector", "c"}
+_CONTROLS = {"ik", "ctrl", "ctl", "control", "controller", "target", "goal", "effector"}
 """What the name of a bone that a limb follows has."""
 _HELPERS = _CONTROLS | {
     word
     for words in (
         "fk mch con pole tweak vis wgt orient hint swivel",
-        "helper gizmo pivot parent master socket share corrective sec end leaf nub grp",
+        "helper gizmo pivot parent master socket share corrective sec grp",
         "skirt tail cloth hair breast rope strap ribbon accessory armor pad",
     )
     for word in words.split()
 }
+LEAVES = {"end", "leaf", "nub", "tip"}
+"""What the name of a helper has that only marks where the bone before ends, and carries none itself."""
+_OFFSETS = {"pelvis", "hipbone", "girdle", "anchor", "offset"}
+"""With a vague word, as in "leg_pelvis": the bone only leads to a limb."""
+_OTHER_PARTS = {"wing", "fin", "ear", "tentacle", "antenna", "jaw", "mandible", "finger", "thumb", "feather", "flipper"}
+"""What is no limb, however it is shaped."""
 _SECOND_BEST = {"org", "ref"}
 _MEANINGLESS = {"bone", "joint", "jnt", "def", "node", "armature", "skeleton", "object"}
 _COMMON = 0.8
@@ -57,22 +43,6 @@ _WORD = re.compile(
 )
 _NUMBER = re.compile(r"(?=(?:.*\d){6})[0-9a-fA-F{}_-]{16,}$")
 """A name that is a universally unique identifier, or a long number."""
-_JAPANESE = {
-    "足首": "ankle",
-    "足先": "toe",
-    "足": "leg",
-    "ひざ": "knee",
-    "つま先": "toe",
-    "腕": "arm",
-    "ひじ": "elbow",
-    "手首": "wrist",
-    "手捩": "elbow twist",
-    "捩": "twist",
-    "親": "parent",
-    "左": "left",
-    "右": "right",
-}
-"""The names of MikuMikuDance; the longer ones first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,101 +77,91 @@ class BoneName:
     stem: str
 
 
-def read_names(names: Iterable[str]) -> dict[str, BoneName]:
-    """What each bone's name of one armature shows."""
-    words = {name: _words(name) for name in names}
+MEANINGLESS = BoneName("", "", "", "", "", "", False, False, 0, 0, True, "")
+"""What a name shows that shows nothing."""
+
+
+def read_names(names: Iterable[str], carriers: Container[str] = ()) -> dict[str, BoneName]:
+    """What each bone's name of one armature shows. carriers: those that carry other bones."""
+    by_name = {name: plain(name) for name in names}
+    known = vocabulary_of(by_name.values())
+    words = {name: _words(own, known) for name, own in by_name.items()}
     counts = Counter(word for own in words.values() for word in set(own))
     many = max(_FEW, _COMMON * len(words))
-    prefixes = {word for word, count in counts.items() if count >= many and word not in _PART_OF_WORD}
-    return {name: _read(name, own, prefixes) for name, own in words.items()}
+    prefixes = {word for word, count in counts.items() if count >= many and word not in known.parts}
+    read = {
+        name: _read(name, own, _HELPERS if name in carriers else _HELPERS | LEAVES, prefixes, known)
+        for name, own in words.items()
+    }
+    if any(name.kind == "LEG" and not name.helper for name in read.values()):
+        return read
+    # In a language that nobody here knows words mean nothing: not even those that look like words for arms.
+    return {
+        name: one
+        if one.kind or one.helper or not _OTHER_PARTS.isdisjoint(words[name])
+        else replace(one, is_meaningless=True)
+        for name, one in read.items()
+    }
 
 
-def _read(name: str, words: list[str], prefixes: set[str]) -> BoneName:
-    sides = [_SIDES[word] for word in words if word in _SIDES]
-    sideless = [word for word in words if word not in _SIDES]
+def _read(name: str, words: list[str], helpers: set[str], prefixes: set[str], known: Vocabulary) -> BoneName:
+    sides = [known.sides[word] for word in words if word in known.sides]
+    sideless = [word for word in words if word not in known.sides]
     # "UpLeg" and "upper_leg" are one word, and it is clearer than its last half.
     compounds = [word for before, last in pairwise(["", *sideless]) for word in (last, before + last)]
-    known = [word for word in compounds if word in _PART_OF_WORD]
-    word = max(reversed(known), key=lambda word: _PART_OF_WORD[word][1] not in _VAGUE, default="")
-    kind, part = _PART_OF_WORD.get(word, ("", ""))
+    parts = [word for word in compounds if word in known.parts]
+    word = max(reversed(parts), key=lambda word: known.parts[word][1] not in _VAGUE, default="")
+    kind, part = known.parts.get(word, ("", ""))
+    if part in _VAGUE and not _OFFSETS.isdisjoint(sideless):
+        kind, part = "", ""
     rest = [word for word in sideless if word not in prefixes]
-    helper = next((word for word in rest if word in _HELPERS), "")
+    # Auto-Rig Pro's controls are c_foot_ik and c_leg: elsewhere a letter is no word.
+    rest = ["control" if word == "c" and not k and len(rest) > 1 else word for k, word in enumerate(rest)]
+    helper = next((word for word in rest if word in helpers), "")
+    if part == "LIMB" and not helper and not LEAVES.isdisjoint(rest):
+        # A leg's end that carries more is its foot.
+        part = "END"
     return BoneName(
         # The last one: Rigify's left rear toe is r_toe.L.
         side=sides[-1] if sides else "",
-        place=_place(sideless),
+        place=_place(sideless, known),
         kind=kind,
         part=part,
         word=word,
         helper=helper,
-        is_control=bool(helper) and _HELPERS.intersection(rest) <= _CONTROLS,
+        is_control=bool(helper) and helpers.intersection(rest) <= _CONTROLS,
         is_twist=not _TWISTS.isdisjoint(sideless),
         preference=("def" in sideless) - (not _SECOND_BEST.isdisjoint(sideless)),
-        plain=-sum(word not in _PLACES and word not in _MEANINGLESS and word not in known for word in rest),
+        plain=-sum(word not in known.places and word not in _MEANINGLESS and word not in parts for word in rest),
         is_meaningless=_NUMBER.match(name) is not None or _MEANINGLESS.issuperset(sideless),
         stem="".join(word for word in words if word not in _TWISTS),
     )
 
 
-def _place(words: list[str]) -> str:
-    place = next((_PLACES[word] for word in words if word in _PLACES), "")
+def _place(words: list[str], known: Vocabulary) -> str:
+    place = next((known.places[word] for word in words if word in known.places), "")
     middle = "MID" if not _MIDDLE.isdisjoint(words) else ""
     return "_".join(filter(None, (middle, place)))
 
 
-def _words(name: str) -> list[str]:
-    # Full-width letters, as Japanese names have them, become plain ones.
-    plain = normalize("NFKC", name)
-    for word, english in _JAPANESE.items():
-        plain = plain.replace(word, f" {english} ")
-    return [part for word in _WORD.findall(plain) for part in _unglued(word.lower())]
+def _words(name: str, known: Vocabulary) -> list[str]:
+    return [part for word in _WORD.findall(name) for part in _unglued(word.lower(), known)]
 
 
-_SINGLE = set(_SIDES) | set(_PLACES) | _TWISTS | {word for word in _HELPERS if len(word) > 1} | _MIDDLE
+_SINGLE = _TWISTS | {word for word in _HELPERS | LEAVES if len(word) > 1} | _MIDDLE
 
 
 @cache
-def _unglued(word: str) -> tuple[str, ...]:
+def _unglued(word: str, known: Vocabulary) -> tuple[str, ...]:
     """The known words that a word is put together from: "thightwist", "lfoot", "LEGCONTROL"; else the word."""
-    if word in _PART_OF_WORD or word in _SINGLE or word in _MEANINGLESS:
+
+    def is_single(word: str) -> bool:
+        return not word or word in _SINGLE or word in known.sides or word in known.places
+
+    if word in known.parts or is_single(word) or word in _MEANINGLESS:
         return (word,)
-    for part in sorted(_PART_OF_WORD, key=len, reverse=True):
+    for part in sorted(known.parts, key=len, reverse=True):
         before, found, after = word.partition(part)
-        if found and all(not other or other in _SINGLE for other in (before, after)):
+        if found and is_single(before) and is_single(after):
             return tuple(filter(None, (before, part, after)))
-    return (word,)
-
-
-class Body:
-    """The bones of an armature as a tree. It does not outlive a call: bones are invalid after an undo.
-
-    bones: all of the armature but control bones that were made for chains, parents before their children.
-    """
-
-    __slots__ = ("_children", "_names", "bones")
-
-    def __init__(self, armature: bpy.types.Armature) -> None:
-        controls = control_bones(armature)
-        self.bones = tuple(bone for bone in armature.bones if bone.name not in controls)
-        self._names = read_names(bone.name for bone in self.bones)
-        # Blender looks through all bones for the children of each.
-        self._children: dict[str, list[bpy.types.Bone]] = {}
-        for bone in self.bones:
-            if bone.parent:
-                self._children.setdefault(bone.parent.name, []).append(bone)
-
-    def name(self, bone: bpy.types.Bone) -> BoneName:
-        """What the name of a bone shows."""
-        return self._names[bone.name]
-
-    def children(self, bone: bpy.types.Bone) -> list[bpy.types.Bone]:
-        """The bones that are parented to a bone."""
-        return self._children.get(bone.name, [])
-
-    def below(self, bone: bpy.types.Bone) -> Iterator[bpy.types.Bone]:
-        """All bones below a bone."""
-        waiting = [*self.children(bone)]
-        while waiting:
-            child = waiting.pop()
-            yield child
-            waiting += self.children(child)
+    return (known.nearly.get(word, word),)

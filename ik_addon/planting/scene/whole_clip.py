@@ -7,7 +7,8 @@ import bpy
 
 from ... import messages
 from ...authoring.for_export import controls_of_chains, remove_controls
-from ...authoring.rigging import rig_legs
+from ...authoring.given_limbs import GivenLimbs, given_limbs
+from ...authoring.rigging import rig_legs, rig_these
 from ...bake.baking import baked, chains_of, finish_chains
 from ...bake.clips import Chosen, Clips, chosen_clips, clip_entries, clips_tried, strips_play
 from ...bake.report import file_report, left_out, publish
@@ -24,6 +25,10 @@ from .reading import leg_tips
 from .sources import forget_source, source_of
 
 
+class NothingToPlantError(ChainError):
+    """No clip moves an armature: there is nothing to do."""
+
+
 def clips_planted(
     context: bpy.types.Context,
     ob: bpy.types.Object,
@@ -32,11 +37,13 @@ def clips_planted(
     options: Options | None = None,
     ground: Ground | None = None,
     keep_controls: bool = True,
+    limbs: GivenLimbs | None = None,
 ) -> Steps[dict]:
     """In steps: plant the feet of what an armature object plays, or of its clips, each over its own frames while it
     plays alone, and bake its chains; comes to the report of the bake, with the feet as they are checked afterward.
 
-    If it has no chain, its legs are rigged first. frames: of what plays; None for those over which keys move it.
+    If it has no chain, its legs are rigged first. limbs: their bones, None for those that are found. frames: of what
+    plays; None for those over which keys move it.
     keep_controls: the chains stay, muted, and the actions before too; else nothing stays but the baked actions, under
     the names of the first. A clip in which no foot stands, or for which there is no time, shows what it showed before;
     its entry in the report says why, in `left_out`. NLA strips play what takes the place of their clips. Raises
@@ -46,7 +53,8 @@ def clips_planted(
     tips, own, is_current = leg_tips(ob), playing_clip(ob), clips == "CURRENT"
     is_new, chains, frames = not tips, chains_of([ob]), frames or motion_frames(ob)
     if not (frames if is_current else tips or clips_of(ob)):
-        raise ChainError(messages.NO_MOTION()).of(messages.ARMATURE(armature=ob.name))
+        whose = messages.ARMATURE(armature=ob.name)
+        raise NothingToPlantError(messages.OF(whose=whose, said=messages.NO_MOTION()))
     chosen = chosen_clips(ob, clips, clips_of(ob) if is_new else None)
     present = [own] if own and is_current else [*filter(None, chosen)]
     called, entries = clip_entries(chosen), []
@@ -73,7 +81,7 @@ def clips_planted(
 
     with all_or_nothing([ob], actions=_replaced(present, keep_controls)) as undo:
         if is_new:
-            tips = _rigged(context, ob, chosen, keep_controls)
+            tips = _rigged(context, ob, chosen, keep_controls, limbs)
             chains = _with(chains, tips)
         undo.nothing_more_is_made()
         of_controls = own_actions(ob, present)
@@ -90,12 +98,16 @@ plant_clips = at_once(clips_planted)
 
 
 def _rigged(
-    context: bpy.types.Context, ob: bpy.types.Object, clips: Chosen, keep_controls: bool
+    context: bpy.types.Context, ob: bpy.types.Object, clips: Chosen, keep_controls: bool, limbs: GivenLimbs | None
 ) -> list[bpy.types.PoseBone]:
-    """Rig the legs of an armature object; the tips of those that are planted."""
+    """Rig the legs of an armature object; the tips of those that are planted. limbs: given ones."""
     several = [*filter(None, clips)]
     # Planting reads the bones, and keys the controls of what plays: those of other clips stay as they are.
-    rigged = rig_legs(context, ob, follow_motion=keep_controls and bool(several))
+    follow_motion = keep_controls and bool(several)
+    if limbs is None:
+        rigged = rig_legs(context, ob, follow_motion=follow_motion)
+    else:
+        rigged = rig_these(context, ob, given_limbs(ob, {"legs": limbs.get("legs", ())}), follow_motion)
     partners_made(separate_controls(ob), several)
     return leg_tips(ob) or [ob.pose.bones[one.limb.bones[-1]] for one in rigged.limbs]
 

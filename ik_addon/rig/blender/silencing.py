@@ -100,9 +100,11 @@ def restore(scene: bpy.types.Scene, but: Collection[int] = ()) -> list[bpy.types
     graphs = [layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None] if found else []
     for ob in found:
         for graph in graphs:
-            if not _set_flags(ob, ob.evaluated_get(graph)) and ob.animation_data and ob.animation_data.action:
-                # A copy made anew plays.
-                ob.animation_data.action.update_tag()
+            if not _set_flags(ob, ob.evaluated_get(graph)) and ob.animation_data:
+                # Copies made anew play. What was silent may have become a strip.
+                strips = [strip for track in ob.animation_data.nla_tracks for strip in track.strips]
+                for action in filter(None, [ob.animation_data.action, *(strip.action for strip in strips)]):
+                    action.update_tag()
     return found
 
 

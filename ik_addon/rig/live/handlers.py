@@ -1,6 +1,5 @@
 """The application handlers: chains follow their targets while dragging, scrubbing, playing and rendering."""
 
-import traceback
 from collections.abc import Iterable, Sequence
 from functools import partial, wraps
 
@@ -74,10 +73,7 @@ def _guarded(handler):
             memory.start_again()
             if not isinstance(error, Exception):
                 raise
-            text = traceback.format_exc()
-            if text not in memory.reported:
-                memory.reported.add(text)
-                print(messages.HANDLER_FAILED(trace=text))
+            memory.tell(messages.HANDLER_FAILED)
 
     return guarded
 

@@ -1,11 +1,13 @@
 """What the handlers remember from one call to the next, and what that tells of how chains are solved."""
 
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import bpy
 
+from ...messages import Refusal
 from ..blender import animation, armatures, sampling, silencing
 from ..blender.cleanup import surely
 from ..model.order import ChainName
@@ -18,8 +20,8 @@ from .scene_plan import ScenePlan
 @dataclass(slots=True)
 class LiveState:
     """plans: by the scene's session number how its chains are solved. paused: for each that has the handlers do
-    nothing, a token. missed: a file was undone or opened while paused, and shows the FK pose. reported: errors that
-    were printed. prepared: what was prepared for, in handlers before an evaluation whose end is not there yet.
+    nothing, a token. missed: a file was undone or opened while paused, and shows the FK pose. reported: failures
+    that were printed. prepared: what was prepared for, in handlers before an evaluation whose end is not there yet.
     """
 
     plans: dict[int, ScenePlan] = field(default_factory=dict)
@@ -35,6 +37,13 @@ class LiveState:
             return True
         self.prepared.clear()
         return False
+
+    def tell(self, failure: Refusal) -> None:
+        """Print a failure of ours with the trace of the exception at hand; once, until another file is opened."""
+        text = failure(trace=traceback.format_exc())
+        if text not in self.reported:
+            self.reported.add(text)
+            print(text)
 
     def start_again(self) -> None:
         """Something went wrong, or was interrupted: the FK pose is in the channels, keys play, and nothing is known."""

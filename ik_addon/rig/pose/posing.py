@@ -101,7 +101,7 @@ class PoseWriter:
         self._given_back.add((name, mode))
 
     def commit(self, tips: Iterable[str], frame_changed: bool = False) -> bool:
-        """Write. Returns whether any bone changed, and is to be evaluated again.
+        """Write. Returns whether any bone is to be evaluated again.
 
         tips: of the chains whose bones are written, and bones that follow their limbs. frame_changed: the scene has
         just gone to a frame, whose pose then depends on nothing that stood there before.
@@ -117,16 +117,19 @@ class PoseWriter:
                 for a, b in zip(raw_values(bones[channel[0]], channel[1]), numbers, strict=True)
             )
         }
+        # With several threads Blender may pass over a bone that was written before: once in a hundred deleted triggers.
+        names = {name for name, _ in self._values}
+        passed_over = not changed and any(bones[name].matrix_channel != bones[name].matrix_basis for name in names)
         # What was switched off is tied no more; what animation switches off is.
         ended = not frame_changed and not self._given_back.isdisjoint(changed)
         self._values.clear()
         self._given_back.clear()
         for channel, numbers in changed.items():
             put(bones, channel, numbers)
-        if changed and (ended or not wake(self._ob, tips)):
+        if (changed or passed_over) and (ended or not wake(self._ob, tips)):
             loans.want(self._ob, shown_numbers(self._ob, self._evaluated))
             self._ob.update_tag(refresh={"OBJECT"})
-        return bool(changed)
+        return bool(changed) or passed_over
 
 
 class RowWriter:

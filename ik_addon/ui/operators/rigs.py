@@ -53,7 +53,7 @@ class ANALYTIC_IK_limb(bpy.types.PropertyGroup):
         items=[("L", "Left", "", 1), ("R", "Right", "", 2), ("NONE", "None", "", 0)],
         default="NONE",
     )
-    why: StringProperty(name="Why Not", description="Why this limb is left out")
+    why: StringProperty(name="Why Not", description="Why this limb is left out, or not ticked")
 
 
 def bones_of(item: ANALYTIC_IK_limb) -> str:
@@ -64,8 +64,8 @@ def bones_of(item: ANALYTIC_IK_limb) -> str:
 
 def fill(items: bpy.types.bpy_prop_collection, found: "Survey") -> None:
     """Bring a list in line with what was found. What was chosen in it stays."""
-    limbs = {limb.bones[-1]: limb for limb in (*found.free, *(limb for limb, _ in found.taken))}
-    reasons = {limb.bones[-1]: reason for limb, reason in found.taken}
+    limbs = {limb.bones[-1]: limb for limb in found.choices}
+    reasons = {limb.bones[-1]: reason for limb, reason in (*found.unsure, *found.taken)}
     reasons |= {out.bone: out.reason for out in found.none[:_SHOWN] if out.bone not in limbs}
     for name in [item.name for item in items if item.name not in limbs.keys() | reasons.keys()]:
         items.remove(items.find(name))
@@ -74,9 +74,13 @@ def fill(items: bpy.types.bpy_prop_collection, found: "Survey") -> None:
         if item is None:
             item = items.add()
             item.name = name
+            if name in reasons and name in limbs:
+                item.use = False
         item.why = reasons.get(name, "")
         limb = limbs.get(name)
         given = _given(limb) if limb else {"tip": name}
+        if not limb:
+            item.property_unset("first")
         for key, value in given.items():
             if not item.is_property_set(key):
                 setattr(item, key, value)
@@ -91,7 +95,7 @@ def chosen(ob: bpy.types.Object, items: Sequence[ANALYTIC_IK_limb], found: "Surv
     from ...authoring.rigging import corrected
 
     limbs = []
-    for limb in found.free:
+    for limb in found.choices:
         item = next(item for item in items if item.name == limb.bones[-1])
         if not item.use:
             continue
@@ -109,9 +113,13 @@ def draw_limbs(layout: bpy.types.UILayout, ob: bpy.types.Object, items: Sequence
     column.use_property_split = False
     for item in items:
         row = column.row(align=True)
-        if item.why:
-            row.label(text=messages.LEFT_OUT_BONE(bone=item.tip, why=item.why), icon="X")
+        if item.why and not (item.first and item.use):
+            # What is not sure can be ticked: it has bones.
+            said = messages.LEFT_OUT_BONE(bone=item.tip, why=item.why)
+            row.label(text=said, icon="QUESTION" if item.first else "X")
+        if not item.first:
             continue
+        row = column.row(align=True) if item.why and not item.use else row
         row.prop(item, "use", text="")
         row.prop(item, "is_open", text=bones_of(item), icon="TRIA_DOWN" if item.is_open else "TRIA_RIGHT", emboss=False)
         if item.is_open:
@@ -198,15 +206,17 @@ No bone moves"""
         from ...authoring.rigging import none_found, rig_limbs
 
         found = self.survey(ob)
-        if not found.free:
+        limbs = chosen(ob, self.limbs, found)
+        if not found.free and not limbs:
             is_selected = self.only_selected and bool(selected_bones(ob))
             raise ChainError(none_found(ob, found, is_selected, self.arms))
-        limbs = chosen(ob, self.limbs, found)
         if not limbs:
             raise ChainError(messages.NONE_TICKED(armature=ob.name))
         with at_cursor(context) as progress:
             as_bones = self.controls == "BONES"
-            rigged = rig_limbs(context, ob, limbs, found.left_out, self.follow_motion, as_bones, progress)
+            tips = {limb.bones[-1] for limb in limbs}
+            left_out = [out for out in found.left_out if out.bone not in tips]
+            rigged = rig_limbs(context, ob, limbs, left_out, self.follow_motion, as_bones, progress)
         self.keep_choice(context, ob)
         if self.select_first:
             select_bone(ob, rigged.limbs[0].limb.bones[-1])

@@ -4,7 +4,6 @@ It is drawn by one handler, which exists exactly while a scene of the file has i
 anew only where something moved.
 """
 
-import traceback
 from typing import TYPE_CHECKING
 
 import bpy
@@ -15,7 +14,7 @@ from bpy.types import Object
 
 from ... import messages
 from ...rig.blender.armatures import armature_objects
-from ...rig.live.state import known_plan
+from ...rig.live.state import known_plan, memory
 from ...rig.model.order import ChainName
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ _CHANGING = ("ACTION", "ARMATURE", "COLLECTION", "SCENE")
 
 _handles: list[object] = []
 """The draw handler, if there is one."""
-_reported: set[str] = set()
 _drawn: dict[str, "_Drawn"] = {}
 """Under "now": what was drawn last."""
 
@@ -98,7 +96,6 @@ def _take_off() -> None:
 def another_file(*_: object) -> None:
     """Another file, or another state of it: nothing that was known holds."""
     _drawn.clear()
-    _reported.clear()
     follow_switches()
 
 
@@ -130,10 +127,7 @@ def _draw() -> None:
         _draw_view(bpy.context)
     except Exception:
         _drawn.clear()
-        text = traceback.format_exc()
-        if text not in _reported:
-            _reported.add(text)
-            print(messages.OVERLAY_FAILED(trace=text))
+        memory.tell(messages.OVERLAY_FAILED)
 
 
 def _listen() -> None:

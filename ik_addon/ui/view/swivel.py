@@ -1,6 +1,5 @@
 """Drag the knee round its circle: the operator that turns a chain's swivel, and its handle in the 3D view."""
 
-import traceback
 from math import atan2, degrees, pi, radians, tau
 
 import bpy
@@ -15,6 +14,7 @@ from ...authoring.selection import chain_armature, live_tip
 from ...rig.blender.animation import driver_at
 from ...rig.blender.armatures import tag_pose
 from ...rig.data.settings import path_of
+from ...rig.live.state import memory
 from ...rig.model.limb import known_bones, posed_joints
 from ...rig.status.problems import problems_of
 from ...solvers import ChainError
@@ -303,7 +303,6 @@ def _checked_tip(context: bpy.types.Context) -> bpy.types.PoseBone:
 
 
 _BRIGHT = (1.0, 0.88, 0.40)
-_reported: set[str] = set()
 
 
 class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
@@ -372,10 +371,7 @@ class ANALYTIC_IK_GGT_swivel(bpy.types.GizmoGroup):
         """Hide, and say why once, in the console."""
         self.solved = False
         self.dial.hide = self.handle.hide = True
-        text = traceback.format_exc()
-        if text not in _reported:
-            _reported.add(text)
-            print(messages.GIZMO_FAILED(trace=text))
+        memory.tell(messages.GIZMO_FAILED)
 
 
 register, unregister = registration_of(__name__)

@@ -1,9 +1,8 @@
 """Targets, poles, armatures and bones that are hidden or excluded, by every means that Blender has."""
 
-from collections.abc import Callable
-
 import bpy
 
+from ...changes import MEANS, own_collection
 from ...rig.rigs import new_empty, update
 from ...scenes import go_to, slide
 from ..faults import works
@@ -12,83 +11,9 @@ from ..stage import Stage
 GROUP = "Hiding and excluding"
 
 
-def _eye(ob: bpy.types.Object) -> None:
-    ob.hide_set(True)
-
-
-def _in_viewports(ob: bpy.types.Object) -> None:
-    ob.hide_viewport = True
-
-
-def _in_renders(ob: bpy.types.Object) -> None:
-    ob.hide_render = True
-
-
-def _own_collection(ob: bpy.types.Object) -> bpy.types.LayerCollection:
-    """Put an object into a collection of its own alone."""
-    collection = bpy.data.collections.new(f"of {ob.name}")
-    bpy.context.scene.collection.children.link(collection)
-    for old in list(ob.users_collection):
-        old.objects.unlink(ob)
-    collection.objects.link(ob)
-    return bpy.context.view_layer.layer_collection.children[collection.name]
-
-
-def _collection_in_viewports(ob: bpy.types.Object) -> None:
-    _own_collection(ob).collection.hide_viewport = True
-
-
-def _collection_by_eye(ob: bpy.types.Object) -> None:
-    _own_collection(ob).hide_viewport = True
-
-
-def _collection_in_renders(ob: bpy.types.Object) -> None:
-    _own_collection(ob).collection.hide_render = True
-
-
-def _excluded(ob: bpy.types.Object) -> None:
-    _own_collection(ob).exclude = True
-
-
-def _holdout(ob: bpy.types.Object) -> None:
-    _own_collection(ob).holdout = True
-
-
-def _indirect_only(ob: bpy.types.Object) -> None:
-    _own_collection(ob).indirect_only = True
-
-
-def _not_selectable(ob: bpy.types.Object) -> None:
-    ob.hide_select = True
-
-
-def _shown_as_bounds(ob: bpy.types.Object) -> None:
-    ob.display_type = "BOUNDS"
-
-
-def _not_visible_to_rays(ob: bpy.types.Object) -> None:
-    ob.visible_camera = False
-
-
-MEANS: dict[str, Callable[[bpy.types.Object], None]] = {
-    "by the eye": _eye,
-    "in viewports": _in_viewports,
-    "in renders": _in_renders,
-    "its collection by the eye": _collection_by_eye,
-    "its collection in viewports": _collection_in_viewports,
-    "its collection in renders": _collection_in_renders,
-    "its collection excluded": _excluded,
-    "its collection a holdout": _holdout,
-    "its collection indirect only": _indirect_only,
-    "not selectable": _not_selectable,
-    "shown as bounds": _shown_as_bounds,
-    "invisible to the camera": _not_visible_to_rays,
-}
-"""By which an object is hidden. Each is tried alone in an object's fault: what one of them does, another could mend."""
-
-
 def _by_every_means(stage: Stage, ob: str) -> None:
-    """Hide an object by one means after the other, play, and show it again."""
+    """Hide an object by one means after the other, play, and show it again. Each is tried alone in an object's fault:
+    what one of them does, another could mend."""
     for means, hide in MEANS.items():
         bpy.ops.ed.undo_push(message="shown")
         hide(bpy.data.objects[ob])
@@ -174,7 +99,7 @@ def the_armature(stage: Stage) -> None:
 @works(GROUP, "The armature, its chain switched off meanwhile", "switched on again")
 def switched_off_while_hidden(stage: Stage) -> None:
     limb = stage.limbs[0]
-    _excluded(stage.ob)
+    MEANS["its collection excluded"](stage.ob)
     update()
     go_to(4)
     if stage.ours:
@@ -248,7 +173,7 @@ def the_target_in_another_scene(stage: Stage) -> None:
 @works(GROUP, "The target hides in a second view layer alone, and that is shown", "in the second layer")
 def a_second_view_layer(stage: Stage) -> None:
     second = bpy.context.scene.view_layers.new("second")
-    layer_collection = _own_collection(stage.target)
+    layer_collection = own_collection(stage.target)
     second.layer_collection.children[layer_collection.name].exclude = True
     update()
     stage.follow("in the first layer")
