@@ -6,7 +6,7 @@ from random import Random
 
 import bpy
 import pytest
-from mathutils import Euler, Matrix, Quaternion, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from ik_addon.rig.live import armature_plan
 from ik_addon.rig.live import handlers as live
@@ -900,44 +900,3 @@ def test_a_frame_that_comes_again_otherwise_is_solved_again():
     assert_played_as_read_anew(range(1, 12), rig)
     rig.tip.analytic_ik_swivel = 0.4
     assert_played_as_read_anew(range(1, 12), rig)
-
-
-def test_a_chain_that_is_asked_the_same_once_more_is_not_solved_again(monkeypatch):
-    """Blender evaluates an armature as a whole: what moves one leg has the other one written again."""
-    specs = []
-    for k in range(2):
-        specs += [
-            BoneSpec(f"thigh {k}", (k, 0.0, 2.0), (k, -0.2, 1.0)),
-            BoneSpec(f"shin {k}", (k, -0.2, 1.0), (k, 0.0, 0.0), f"thigh {k}", connect=True),
-        ]
-    ob, asked = new_armature("legs", specs), []
-    targets = [new_empty(f"target {k}", (k, 0.1, 0.4)) for k in range(2)]
-    for k, target in enumerate(targets):
-        # Solved after the update, and, where it stretches, in arrays.
-        target.constraints.new("LIMIT_LOCATION")
-        make_chain(ob.pose.bones[f"shin {k}"], Control(target))
-        ob.pose.bones[f"shin {k}"].analytic_ik_reach = "STRETCH"
-    rig = Rig(ob, ["thigh 0", "shin 0"], Control(targets[0]))
-    solve_tracks = armature_plan.solve_tracks
-    monkeypatch.setattr(
-        armature_plan, "solve_tracks", lambda readings: asked.append(len(readings)) or solve_tracks(readings)
-    )
-
-    def move(change: Callable[[], None]) -> None:
-        change()
-        update()
-        played, frame = pose_of(ob), bpy.context.scene.frame_current
-        read_anew(frame)
-        assert apart(played, pose_of(ob), sum(rig.lengths())) < SAME
-        go_to(frame)
-
-    for step in range(6):
-        move(lambda step=step: setattr(targets[0], "location", (0.05 * step, 0.1, 0.4)))
-    asked.clear()
-    targets[0].location.x = -0.1
-    update()
-    assert asked == [1]
-    turn = Euler((0.3, 0.2, 0.1)).to_quaternion()
-    move(lambda: setattr(ob.pose.bones["thigh 1"], "rotation_quaternion", turn))
-    move(lambda: setattr(ob.pose.bones["shin 1"], "analytic_ik_swivel", 0.4))
-    move(lambda: setattr(ob.pose.bones["shin 1"], "analytic_ik_stretch_max", 1.01))

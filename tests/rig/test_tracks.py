@@ -9,18 +9,20 @@ from random import Random
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 
 from ik_addon.rig.blender.sampling import Sampler
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.model.order import ChainName
 from ik_addon.rig.pose.kinematics import joints_of, posed
 from ik_addon.rig.pose.sources import EvaluatedPlaces
-from ik_addon.rig.pose.track_reading import TrackReader
+from ik_addon.rig.pose.track_reading import TrackReader, wishes_at
 from ik_addon.rig.pose.track_solving import solve_tracks
-from ik_addon.rig.pose.tracks import PlannedChain, Reading
+from ik_addon.rig.pose.tracks import PlannedChain, Reading, channel_values
 
+from ..helpers.feet import follow, footed_leg, turn_target
 from .keys import any_rig, key, key_rotation
-from .rigs import Rig
+from .rigs import Rig, random_rotation, set_rotation, update
 
 SAME = 1e-6
 """Between sources, and between one frame and many, beside what ROUNDING of its target does to the chain: near full
@@ -31,6 +33,8 @@ FLAT = 3e-4
 """Of chains that keep to the least motion: at the least of a sum many poses are nearly as good."""
 BLENDER = 2e-5
 """To the bones as Blender evaluates them: where parents have a scale it rounds more than single precision does."""
+SINGLE = 2e-5
+"""Of numbers of rotations and scales in single precision; near full extension a knee turns by the root of its."""
 FRAMES = range(-1, 15, 3)
 STATIONS = ((2, "swivel", (0.0, 0.8)), (3, "influence", (1.0, 0.4)), (5, "softness", (0.0, 0.2)))
 
@@ -121,6 +125,38 @@ def check(seeds: range) -> None:
 
 def test_sampled_or_evaluated_one_frame_or_many_the_pose_is_the_same():
     check(range(20))
+
+
+def test_without_arrays_it_is_the_pose_of_one_row():
+    """Feet that follow, roll and blend, of chains that stretch: in each combination."""
+    seen, off = set(), {}
+    for seed in range(48):
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        rig, random = footed_leg(toe=seed % 5 > 0), Random(seed)
+        for bone in rig.ob.pose.bones:
+            set_rotation(bone, random_rotation(random, 0.5))
+        turn_target(rig, random_rotation(random, 1.0))
+        reach, influence = ("CLAMP", "STRETCH")[seed % 2], (1.0, 0.4)[seed // 2 % 2]
+        roll = (0.0, -0.5, 0.8)[seed // 4 % 3]
+        follow(
+            rig, reach=reach, stretch_max=2.0, influence=influence, foot_roll=roll, toe_angle=random.uniform(0.1, 0.9)
+        )
+        root = rig.joints()[0]
+        rig.place_target(root + random.uniform(0.5, 1.3) * sum(rig.lengths()) * Vector((0.6, 0.0, -0.8)))
+        update()
+        chain = live.plan_of(bpy.context).planned().get(ChainName(rig.ob.name_full, rig.tip.name))
+        assert chain is not None and chain.steady is not None, live.plan_of(bpy.context).unsteady
+        places = EvaluatedPlaces(bpy.context.evaluated_depsgraph_get())
+        reading = TrackReader(places, 1).readings([(rig.ob, chain)])[0]
+        in_arrays = channel_values([reading], solve_tracks([reading]))[1][0]
+        raw = chain.steady.raw(*chain.steady.solve(wishes_at(places, rig.ob, chain.model)))
+        alone = np.array([(*numbers, 0.0)[:4] for numbers in raw])
+        seen.add((reach, influence, roll))
+        apart = np.abs(alone - in_arrays).max()
+        if apart > SINGLE:
+            off[seed] = apart
+    assert len(seen) == 12
+    assert not off
 
 
 @pytest.mark.slow

@@ -107,7 +107,6 @@ class ArmaturePlan:
         self._recallable = [not model.keyed_bones and model.body is None for model in self.models]
         self._recalled: dict[float, dict[int, tuple[_Asked, np.ndarray]]] = {}
         self._guessed: dict[int, tuple[_Asked, np.ndarray]] = {}
-        self._answers: dict[int, tuple[_Asked, np.ndarray]] = {}
         self._channels = [model.channels for model in self.models]
         # Of each chain a channel that keys would undo first.
         self._watched = [
@@ -161,13 +160,8 @@ class ArmaturePlan:
         """After an undo: take the armature object as it is now. objects: by their session numbers."""
         self._object = objects[self._uid]
         self.early, self._guessed, self._updates = {}, {}, 0
-        self._forget_answers()
-        self.restructured()
-
-    def _forget_answers(self) -> None:
-        """Chains would come to something else now, also where they are asked the same."""
         self._recalled.clear()
-        self._answers.clear()
+        self.restructured()
 
     def solve_all(self, places: EvaluatedPlaces) -> bool:
         """Solve all chains from the evaluated scene, and write them. False where that cannot be done."""
@@ -409,13 +403,7 @@ class ArmaturePlan:
         changed."""
         found, which = {}, [*which]
         steady = {k: own for k in which if (own := self._steady(k, by_hand)) is not None}
-        asked = {k: self._asked(places, ob, k) for k in which if k not in steady and self._recallable[k]}
-        # Where Blender evaluates the armature anew for one of them, the others are asked what they were asked before.
-        known = {
-            k: self._answers[k][1] for k, own in asked.items() if k in self._answers and self._answers[k][0] == own
-        }
-        found |= {k: (asked[k][0], values) for k, values in known.items()}
-        in_arrays = [k for k in which if k not in steady and k not in known]
+        in_arrays = [k for k in which if k not in steady]
         led = [k for k, own in steady.items() if own.model.led]
         locations, places_now = {}, places.anew() if led else places
         for k in led:
@@ -436,8 +424,6 @@ class ArmaturePlan:
             starts = np.cumsum([0, *(len(self._channels[k]) for k in in_arrays)])
             for k, reading, (start, end) in zip(in_arrays, readings, pairwise(starts), strict=True):
                 found[k] = reading.goal.at(0), values[start:end]
-                if k in asked:
-                    self._answers[k] = asked[k], values[start:end]
         return found
 
     def _steady(self, k: int, by_hand: bool) -> SteadyChain | None:
@@ -468,7 +454,7 @@ class ArmaturePlan:
                     self.chains[k] = planned_chain(ob, self.models[k])
                 if numbers != before:
                     self._ahead.clear()
-                    self._forget_answers()
+                    self._recalled.clear()
                     self.written, self.settled = None, False
             self._looked = now
         except (ChainError, KeyError):

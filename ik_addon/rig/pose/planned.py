@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 import bpy
+import numpy as np
 from mathutils import Matrix, Quaternion
 
 from ... import messages
@@ -18,8 +19,8 @@ from .single_frame import is_even, steady_chain
 from .solving import PosedLimb
 from .sources import EvaluatedPlaces
 from .track_reading import TrackReader, read_fk
-from .track_solving import chain_at, solve_each
-from .tracks import PlannedChain, PoseTrack, Reading
+from .track_solving import chain_at, placed, solve_each
+from .tracks import GoalTrack, PlannedChain, PoseTrack, Reading
 
 _SAME_ROTATION = 1e-4
 """Apart as quaternions, for each bone of the chain, which adds up: more is another pose, and not rounding."""
@@ -89,8 +90,10 @@ def planned_chain(ob: bpy.types.Object, model: LimbModel) -> PlannedChain:
     Raises ChainError if its model does not hold for them.
     """
     fk = read_fk(ob, model)
-    chain = chain_at(model, fk, 0)
-    steady = steady_chain(model, fk, sampled_settings(ob.pose.bones[model.tip]), chain)
+    chain, settings = chain_at(model, fk, 0), sampled_settings(ob.pose.bones[model.tip])
+    rows = {name: np.array([value]) for name, value in settings.items()}
+    at_target = GoalTrack(np.zeros((1, 3)), None, np.array([[1.0, 0.0, 0.0, 0.0]]), np.eye(4)[None], rows)
+    steady = steady_chain(model, fk, settings, chain, placed(Reading(model, fk, at_target, 1)))
     return PlannedChain(model, fk, chain.length, steady)
 
 

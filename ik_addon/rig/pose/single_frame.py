@@ -171,7 +171,9 @@ class SteadyChain:
     its root's parent; the chain from its root.
 
     fk, fk_rotations: of the bones that it turns. before, after: for each the constant rotations on the two sides of its
-    turn against the bone before. goal: its wishes, with a pole if it has one.
+    turn against the bone before. lengthening: the FK scales of the bones in `model.scaled`. offset: from the target to
+    where the chain's end goes, and ends: how the bones on it are turned, in the space of the target, for the foot as it
+    rolls. goal: its wishes, with a pole if it has one.
     """
 
     model: LimbModel
@@ -179,49 +181,72 @@ class SteadyChain:
     fk_rotations: tuple[Quaternion, ...]
     before: tuple[Quaternion, ...]
     after: tuple[Quaternion, ...]
+    lengthening: tuple[Raw, ...]
+    offset: Vector
+    ends: tuple[Quaternion, ...]
     chain: Chain
     root: Vector
     goal: Goal
     influence: float
 
-    def solve(self, wishes: Wishes) -> tuple[list[Quaternion], Outcome]:
-        """The local rotations of its bones, and how the target lies to it. See `solve_surely` for errors."""
-        root, foot = self.root, self.model.foot
-        goal = replace(self.goal, target=wishes.target - root, pole=None if wishes.pole is None else wishes.pole - root)
+    def solve(self, wishes: Wishes) -> tuple[list[Quaternion], Outcome, float]:
+        """The local rotations of its bones, how the target lies to it, and how many times its FK length it is long. See
+        `solve_surely` for errors."""
+        pole = None if wishes.pole is None else wishes.pole - self.root
+        goal = replace(self.goal, target=self.end_of(wishes) - self.root, pole=pole)
         solution = solve_surely(self.chain, goal, self.model.solver)
         turns = link_rotations(self.chain, solution)
-        if foot is not None:
-            assert wishes.orientation is not None
-            turns.append(wishes.orientation @ foot.held @ self.after[-1].conjugated())
+        if wishes.orientation is not None:
+            turns += [
+                wishes.orientation @ end @ after.conjugated()
+                for end, after in zip(self.ends, self.after[len(turns) :], strict=True)
+            ]
         rotations, unturned = [], None
         for turn, before, after in zip(turns, self.before, self.after, strict=True):
             rotations.append(before @ (turn if unturned is None else unturned @ turn) @ after)
             unturned = turn.conjugated()
-        outcome = solution.outcome
-        influence = 0.0 if self._holds(outcome) else self.influence
+        influence = 0.0 if self._holds(solution.outcome) else self.influence
         if influence != 1.0:
-            rotations = [blend(fk, solved, influence) for fk, solved in zip(self.fk_rotations, rotations, strict=True)]
-        return rotations, outcome
+            rotations = self._blended(rotations, turns, influence)
+        return rotations, solution.outcome, 1.0 + influence * (solution.stretch - 1.0)
 
-    def raw(self, rotations: Iterable[Quaternion], outcome: Outcome) -> list[Raw]:
-        """Local rotations as numbers of the bones' rotation modes, each next to its FK rotation."""
+    def _blended(self, rotations: list[Quaternion], turns: list[Quaternion], influence: float) -> list[Quaternion]:
+        """turns: of its bones from their FK pose, at full influence. A foot is turned to its orientation under the tip
+        as it is shown; a toe as it lies to the foot."""
+        shown = [blend(fk, solved, influence) for fk, solved in zip(self.fk_rotations, rotations, strict=True)]
+        if self.ends:
+            foot, tip = len(self.model.links), Quaternion()
+            for rotation, before, after in zip(shown[:foot], self.before, self.after, strict=False):
+                tip = tip @ before.conjugated() @ rotation @ after.conjugated()
+            local = self.before[foot] @ tip.conjugated() @ turns[foot] @ self.after[foot]
+            shown[foot] = blend(self.fk_rotations[foot], local, influence)
+        return shown
+
+    def end_of(self, wishes: Wishes) -> Vector:
+        """Where the chain's end shall go."""
+        return wishes.target if wishes.orientation is None else wishes.target + wishes.orientation @ self.offset
+
+    def raw(self, rotations: Iterable[Quaternion], outcome: Outcome, stretch: float) -> list[Raw]:
+        """What `solve` found as numbers of the bones' rotation modes, each next to its FK rotation, then the scales."""
         if not self.influence or self._holds(outcome):
             # No influence is the FK pose itself, not what its quaternion rounds to.
-            return list(self.fk)
-        modes = self.model.turned_modes
-        return [raw_of(rotation, mode, fk) for rotation, mode, fk in zip(rotations, modes, self.fk, strict=True)]
+            return [*self.fk, *self.lengthening]
+        modes, scaled = self.model.turned_modes, zip(self.lengthening, self.model.scaled, strict=True)
+        turned = [raw_of(rotation, mode, fk) for rotation, mode, fk in zip(rotations, modes, self.fk, strict=True)]
+        return turned + [tuple(value * stretch**power for value in fk) for fk, (_, power) in scaled]
 
     def _holds(self, outcome: Outcome) -> bool:
         return self.model.reach == "HOLD" and outcome is not Outcome.REACHED
 
 
-def steady_chain(model: LimbModel, fk: FkTrack, settings: dict[str, float], chain: Chain) -> SteadyChain | None:
-    """A chain with this FK pose and these settings; None where more than rotations of one frame at a time is asked for.
+def steady_chain(
+    model: LimbModel, fk: FkTrack, settings: dict[str, float], chain: Chain, ends: tuple[np.ndarray, list[np.ndarray]]
+) -> SteadyChain | None:
+    """A chain with this FK pose and these settings; None where frames change them.
 
-    chain: in the FK pose, from its root.
+    chain: in the FK pose, from its root. ends: see `track_solving.placed`, of one row, in the space of the target.
     """
-    blends = model.foot is not None and settings["influence"] not in (0.0, 1.0)
-    if not model.is_still or model.rolls or blends or model.reach == "STRETCH":
+    if not model.is_still:
         return None
     places = model.turned
     rotations = [Quaternion(fk.rotations[0, k]) for k in places]
@@ -232,6 +257,9 @@ def steady_chain(model: LimbModel, fk: FkTrack, settings: dict[str, float], chai
         fk_rotations=tuple(rotations),
         before=tuple(own @ turn.conjugated() for own, turn in zip(rotations, turns, strict=True)),
         after=tuple(turns),
+        lengthening=tuple(tuple(scale[0].tolist()) for scale in fk.lengthening),
+        offset=Vector(ends[0][0]),
+        ends=tuple(Quaternion(turn[0]) for turn in ends[1]),
         chain=chain,
         root=Vector(fk.heads[0, 0]),
         goal=Goal(

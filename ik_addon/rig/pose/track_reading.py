@@ -255,7 +255,7 @@ def body_at(places: EvaluatedPlaces, ob: bpy.types.Object, limbs: Sequence[Stead
     for limb in limbs:
         parent = places.world_and_pose(ob, limb.model.parent)[1]
         assert parent is not None
-        offset = parent.to_3x3() @ (wishes_at(places, ob, limb.model).target - limb.root)
+        offset = parent.to_3x3() @ (limb.end_of(wishes_at(places, ob, limb.model)) - limb.root)
         if not all(map(isfinite, offset)):
             raise ChainError(messages.MOVES_WITH_BODY(bone=body.name))
         shortest, longest = legal_reach(limb.chain)

@@ -68,7 +68,9 @@ class States:
         self._depsgraph = depsgraph
         self._plan = known_plan(depsgraph.scene)
         planned = self._plan.planned_of(ob) if self._plan else {}
-        self._steady = {tip: chain.steady for tip, chain in planned.items() if chain.steady is not None}
+        # What a chain that stretches, or whose foot rolls, misses takes more than its lengths to tell.
+        tellable = {tip: own for tip, own in planned.items() if not own.model.rolls and own.model.reach != "STRETCH"}
+        self._steady = {tip: chain.steady for tip, chain in tellable.items() if chain.steady is not None}
         self._places = EvaluatedPlaces(depsgraph)
         self._scene = SceneReader(depsgraph)
         self._known: dict[str, ChainState] = {}
