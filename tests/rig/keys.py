@@ -66,7 +66,8 @@ def fcurves(ob: bpy.types.Object) -> list[bpy.types.FCurve]:
         return []
     if hasattr(action, "layers"):
         bag = action.layers[0].strips[0].channelbag(ob.animation_data.action_slot)
-        return list(bag.fcurves)
+        # Blender drops one that has lost its last F-Curve.
+        return list(bag.fcurves) if bag is not None else []
     return list(action.fcurves)
 
 
