@@ -72,8 +72,10 @@ def fcurves(ob: bpy.types.Object) -> list[bpy.types.FCurve]:
 
 
 def push_down(ob: bpy.types.Object, mute: bool) -> None:
-    """Make an NLA strip of an object's action."""
+    """Make an NLA strip of an object's action, if it plays one."""
     data = ob.animation_data
+    if data is None or data.action is None:
+        return
     action, slot = data.action, getattr(data, "action_slot", None)
     track = data.nla_tracks.new()
     strip = track.strips.new(action.name, 1, action)
