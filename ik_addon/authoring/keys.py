@@ -78,11 +78,16 @@ def _copy_properties(source: bpy.types.bpy_struct, copy: bpy.types.bpy_struct, b
 
 
 def key_if_asked(
-    context: bpy.types.Context, owner: bpy.types.PoseBone | bpy.types.Object, path: str, interpolation: str = ""
+    context: bpy.types.Context,
+    owner: bpy.types.PoseBone | bpy.types.Object,
+    path: str,
+    interpolation: str = "",
+    switches: bool = False,
 ) -> bool:
     """Key a property of a pose bone or an object at the current frame if Auto Keying asks for it; True if it did.
 
-    interpolation: of the new key; "": as the preferences say.
+    interpolation: of the new key; "": as the preferences say. switches: what was before the key stays as it is, and
+    Only Insert Available does not count: without a key the whole shot would change.
     """
     tools, frame = context.scene.tool_settings, context.scene.frame_current_final
     if not tools.use_keyframe_insert_auto:
@@ -92,16 +97,33 @@ def key_if_asked(
         # Replace means: keys that are there.
         if not any(abs(key.co.x - frame) < 0.01 for curve in curves for key in curve.keyframe_points):
             return False
-    elif not curves and getattr(context.preferences.edit, "use_keyframe_insert_available", False):
+    elif not (switches or curves) and getattr(context.preferences.edit, "use_keyframe_insert_available", False):
         return False
-    group = owner.name if isinstance(owner, bpy.types.PoseBone) else "Object Transforms"
-    if not owner.keyframe_insert(path, frame=frame, group=group):
+    if not owner.keyframe_insert(path, frame=frame, group=_group_of(owner)):
         return False
-    if interpolation:
-        for key in (key for curve in _curves(owner, path) for key in curve.keyframe_points):
-            if abs(key.co.x - frame) < 0.01:
-                key.interpolation = interpolation
+    for key in (key for curve in _curves(owner, path) for key in curve.keyframe_points):
+        if abs(key.co.x - frame) < 0.01:
+            key.interpolation = interpolation or key.interpolation
+            if switches:
+                # Else the next key would bend the curve before this one.
+                key.handle_left_type = key.handle_right_type = "ALIGNED"
     return True
+
+
+def hold_before(context: bpy.types.Context, owner: bpy.types.PoseBone | bpy.types.Object, path: str) -> None:
+    """Where Auto Keying will key a property that has no keys, key its present value at the scene's start, so that the
+    frames before the current one stay as they are."""
+    tools, start = context.scene.tool_settings, context.scene.frame_start
+    if not tools.use_keyframe_insert_auto or tools.auto_keying_mode == "REPLACE_KEYS" or _curves(owner, path):
+        return
+    if start < context.scene.frame_current_final:
+        owner.keyframe_insert(path, frame=start, group=_group_of(owner))
+        for key in (key for curve in _curves(owner, path) for key in curve.keyframe_points):
+            key.interpolation = "CONSTANT"
+
+
+def _group_of(owner: bpy.types.PoseBone | bpy.types.Object) -> str:
+    return owner.name if isinstance(owner, bpy.types.PoseBone) else "Object Transforms"
 
 
 def _curves(owner: bpy.types.PoseBone | bpy.types.Object, path: str) -> list[bpy.types.FCurve]:

@@ -28,7 +28,7 @@ from .control_bones import new_bones_taken_back
 from .controls import new_pole_control
 from .fk_frames import BEND_SETTINGS, checked_controls, fk_goal, key_controls, keys_of, limbs_in_fk, stepped
 from .fk_tracks import controls_over
-from .keys import key_if_asked
+from .keys import hold_before, key_if_asked
 from .placing import Control, Placer, depth
 
 
@@ -262,11 +262,10 @@ _INFLUENCE = "analytic_ik_influence"
 def switch_to_fk(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
     """Make the current pose of chains their FK pose, and their influence 0. Raises ChainError, with nothing changed."""
     with _switching(tips):
+        _hold_before(context, tips)
         snap_pose(context, tips, at_full_influence=False)
         _set_influence(context, tips, 0.0)
-        for tip in tips:
-            for bone in (*chain_bones(tip, tip.analytic_ik_chain_count), *possible_end_bones(tip)):
-                key_if_asked(context, bone, channel_of(bone.rotation_mode)[0])
+        _key_switch(context, tips)
 
 
 def switch_to_ik(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone], as_bones: bool = False) -> None:
@@ -276,6 +275,7 @@ def switch_to_ik(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone],
     """
     growing = {tip.id_data for tip in tips} if as_bones else ()
     with _switching(tips), new_bones_taken_back(*growing):
+        _hold_before(context, tips)
         # What is all IK stays where it is; of a blend the shown pose is what must not jump.
         moving = [tip for tip in tips if tip.analytic_ik_influence < 1.0]
         blended = [tip for tip in moving if tip.analytic_ik_influence > 0.0]
@@ -284,9 +284,31 @@ def switch_to_ik(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone],
         if moving:
             snap_targets(context, moving, as_bones=as_bones)
         _set_influence(context, tips, 1.0)
-        for control in _controls(tips):
-            for mode in control.modes:
-                key_if_asked(context, control.owner, channel_of(mode)[0])
+        _key_switch(context, tips)
+
+
+def _hold_before(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
+    """Have the frames before the current one stay as they are where what a switch will key has no keys yet."""
+    for owner, path in (*((tip, _INFLUENCE) for tip in tips), *_switched_channels(tips)):
+        hold_before(context, owner, path)
+
+
+def _key_switch(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
+    """Key FK and controls, as Auto Keying asks: both, so that the next switch changes no frame before this one."""
+    for owner, path in _switched_channels(tips):
+        key_if_asked(context, owner, path, switches=True)
+
+
+def _switched_channels(
+    tips: Sequence[bpy.types.PoseBone],
+) -> Iterator[tuple[bpy.types.PoseBone | bpy.types.Object, str]]:
+    """What a switch sets besides Influence: the rotations of the chains' bones, and the channels of their controls."""
+    for tip in tips:
+        for bone in (*chain_bones(tip), *possible_end_bones(tip)):
+            yield bone, channel_of(bone.rotation_mode)[0]
+    for control in _controls(tips):
+        for mode in control.modes:
+            yield control.owner, channel_of(mode)[0]
 
 
 def unmute_chains(tips: Iterable[bpy.types.PoseBone]) -> int:
@@ -311,7 +333,7 @@ def _set_influence(context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone
     for tip in tips:
         setattr(tip, _INFLUENCE, influence)
         # Between two switches a chain is either FK or IK.
-        key_if_asked(context, tip, _INFLUENCE, "CONSTANT")
+        key_if_asked(context, tip, _INFLUENCE, "CONSTANT", switches=True)
 
 
 def _controls(tips: Sequence[bpy.types.PoseBone]) -> Iterator[Control]:

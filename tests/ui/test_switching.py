@@ -7,7 +7,7 @@ import pytest
 
 from ik_addon.rig.blender.animation import current_fcurve_collections
 
-from ..rig.rigs import Rig
+from ..rig.rigs import Rig, new_empty
 from ..scenes import EXACT, apart, enter, go_to, pose_of, walking_leg, whole_state
 
 pytestmark = pytest.mark.versions
@@ -117,3 +117,38 @@ def test_without_keys_a_switch_holds_on_all_frames_and_says_so(capfd):
     with auto_keying():
         bpy.ops.analytic_ik.switch_to_ik()
     assert "to IK at frame 4" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("only_available", [True, False])
+def test_switches_within_a_shot_leave_the_frames_before_as_they_are(only_available):
+    rig = posed()
+    rig.tip.analytic_ik_pole_target = new_empty("pole", (0.3, -3.0, 1.0))
+    bpy.context.scene.frame_start = 1
+    far = 20.0 * EXACT
+
+    def poses(frames: range) -> dict[int, list]:
+        found = {}
+        for frame in frames:
+            go_to(frame)
+            found[frame] = pose_of(rig.ob)
+        return found
+
+    def is_as_it_was(before: dict[int, list]) -> bool:
+        now = poses(range(min(before), max(before) + 1))
+        return all(apart(before[frame], now[frame], sum(rig.lengths())) < far for frame in before)
+
+    shot = poses(range(1, 4))
+    with auto_keying():
+        bpy.context.preferences.edit.use_keyframe_insert_available = only_available
+        go_to(4)
+        bpy.ops.analytic_ik.switch_to_fk()
+        assert is_as_it_was(shot)
+        shot |= poses(range(4, 9))
+        go_to(9)
+        bpy.ops.analytic_ik.switch_to_ik()
+    assert rig.tip.analytic_ik_influence == 1.0
+    assert is_as_it_was(shot)
+    go_to(3)
+    assert rig.tip.analytic_ik_influence == 1.0
+    go_to(6)
+    assert rig.tip.analytic_ik_influence == 0.0
