@@ -6,8 +6,8 @@ leg lengths. Beside it what a threshold per frame and a hard lock do. What is me
 `benchmarks.planting`. ANALYTIC_IK_CAPTURES is set to the folder.
 """
 
+import argparse
 import os
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -285,7 +285,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    os.environ["ANALYTIC_IK_CAPTURES"] = str(Path(sys.argv[1]).resolve())
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="of the captures, with the characters in characters/")
+    os.environ["ANALYTIC_IK_CAPTURES"] = str(parser.parse_args().folder.resolve())
     from tests.planting import clips, labels, measures, test_captures, test_planning
 
     main()
