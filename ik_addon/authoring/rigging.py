@@ -248,7 +248,7 @@ def rig_limbs(
     left, rigged, moved = list(left_out), [], []
     taken_back = new_bones_taken_back if as_bones else nullcontext
     with all_or_nothing([ob]), taken_back(ob):
-        for limb in limbs:
+        for limb in _pairs_first(limbs):
             try:
                 tip = ob.pose.bones[limb.bones[-1]]
                 with all_or_nothing([ob]), taken_back(ob), bones_stay(context, tip) as seen:
@@ -262,6 +262,12 @@ def rig_limbs(
             raise ChainError(left[-1].reason).of(messages.ARMATURE(armature=ob.name))
         frames, clips = _follow_motion(context, ob, rigged, progress) if follow_motion else (None, ())
         return Rigged(tuple(rigged), tuple(left), tuple(moved), frames, clips)
+
+
+def _pairs_first(limbs: Sequence[FoundLimb]) -> list[FoundLimb]:
+    """Limbs with those first that have an opposite one, so that a third arm takes no name that belongs to a pair."""
+    tips = {limb.bones[-1] for limb in limbs}
+    return sorted(limbs, key=lambda limb: bpy.utils.flip_name(limb.bones[-1]) not in tips - {limb.bones[-1]})
 
 
 def _follow_motion(

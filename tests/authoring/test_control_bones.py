@@ -11,6 +11,7 @@ from mathutils import Matrix, Vector
 from ik_addon.authoring.control_bones import control_names, edit_bones
 from ik_addon.authoring.control_collections import CONTROL_BONES, control_bones
 from ik_addon.authoring.finding.limbs import FoundLimb, find_limbs
+from ik_addon.authoring.rigging import rig_limbs
 from ik_addon.rig.status.problems import problems_of
 from ik_addon.ui.operators.rigs import ANALYTIC_IK_OT_rig_legs
 
@@ -248,6 +249,28 @@ def test_names_follow_the_character(kind, side, place, tip, end, names):
         for name in found:
             assert bpy.utils.flip_name(name) != name
             assert bpy.utils.flip_name(bpy.utils.flip_name(name)) == name
+
+
+@pytest.mark.parametrize("as_bones", [True, False])
+def test_a_third_arm_takes_no_name_of_the_pair(as_bones):
+    arms = {"robot_{}.L": 0.5, "{}.L": 0.2, "{}.R": -0.2}
+    specs = [
+        spec
+        for name, x in arms.items()
+        for spec in (
+            BoneSpec(name.format("upper_arm"), (x, 0.0, 2.0), (2.0 * x, 0.02, 2.0)),
+            BoneSpec(name.format("forearm"), (2.0 * x, 0.02, 2.0), (3.0 * x, 0.0, 2.0), name.format("upper_arm")),
+            BoneSpec(name.format("hand"), (3.0 * x, 0.0, 2.0), (3.3 * x, 0.0, 2.0), name.format("forearm")),
+        )
+    ]
+    ob = new_armature("three arms", specs)
+    found = [
+        FoundLimb("ARM", name[-1], "", (name.format("upper_arm"), name.format("forearm")), name.format("hand"), "", "")
+        for name in arms
+    ]
+    made = {one.limb.end: one for one in rig_limbs(bpy.context, ob, found, as_bones=as_bones).limbs}
+    names = [one.target.bone or one.target.ob.name for one in (made["hand.L"], made["hand.R"])]
+    assert bpy.utils.flip_name(names[0]) == names[1] and not names[0].endswith(".001")
 
 
 def test_limbs_are_found_as_before_with_control_bones_beside_them():
