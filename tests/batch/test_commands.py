@@ -12,7 +12,7 @@ from .shots import PATH, measured, names, read, save_shots, status_of
 
 pytestmark = pytest.mark.slow
 
-COMMANDS = ["check", "native", "plant"]
+COMMANDS = ["check", "native", "plant", "rig"]
 """`bake` is shown in test_crew.py and test_lists.py."""
 
 
@@ -21,7 +21,7 @@ def command(addon, request, tmp_path, monkeypatch) -> str:
     """A list of three files that suit a command, and of one that is none, in the current folder."""
     monkeypatch.setenv("PYTHONPATH", PATH)
     monkeypatch.chdir(tmp_path)
-    if request.param == "plant":
+    if request.param in ("plant", "rig"):
         files = [f"{name}.bvh" for name in ("one", "two", "torn", "three")]
         for file in files:
             bvh.write(Path(file), sliding(clips.walk(fps=30.0, seconds=1.0, size=0.85)[0]))

@@ -85,7 +85,7 @@ USAGE = [
         "--in-place does not go with --cluster, which may repeat a file. Use",
     ),
     ("bake shot_0.blend --output out.blend --cluster x:1", "--output does not go with --cluster"),
-    ("rig shot_0.blend --output out.blend --jobs 2", "unrecognized arguments: --jobs 2"),
+    ("merge shot_0.json --report out.json --jobs 2", "unrecognized arguments: --jobs 2"),
     ("merge report.json", "the following arguments are required: --report"),
 ]
 
