@@ -37,7 +37,7 @@ class Undo:
     def __init__(
         self, objects: Iterable[bpy.types.Object], keys: bool = False, actions: Iterable[bpy.types.Action] = ()
     ) -> None:
-        self._objects = [(ob, _Held(ob)) for ob in dict.fromkeys(objects)]
+        self._objects = [(ob, _Before(ob)) for ob in dict.fromkeys(objects)]
         own = (action for ob, _ in self._objects for action in _actions(ob)) if keys else ()
         self._actions = dict.fromkeys((*actions, *own))
         self._scratch = Scratch(bpy.data.actions)
@@ -106,7 +106,7 @@ def all_or_nothing(
             raise
 
 
-class _Held:
+class _Before:
     """What one object holds."""
 
     def __init__(self, ob: bpy.types.Object) -> None:
