@@ -117,7 +117,7 @@ class PoseWriter:
                 for a, b in zip(raw_values(bones[channel[0]], channel[1]), numbers, strict=True)
             )
         }
-        # With several threads Blender may pass over a bone that was written before: once in a hundred deleted triggers.
+        # With several threads Blender may pass over a bone that was just written; seen after a trigger was deleted.
         names = {name for name, _ in self._values}
         passed_over = not changed and any(bones[name].matrix_channel != bones[name].matrix_basis for name in names)
         # What was switched off is tied no more; what animation switches off is.
