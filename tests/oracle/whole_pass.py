@@ -379,7 +379,7 @@ class ArmatureReader:
         self.ob = ob
         self.evaluated = ob.evaluated_get(scene.depsgraph)
         self._scene = scene
-        self.fk = FkPose(ob, self.evaluated, scene.depsgraph.scene, frame_changed)
+        self.fk = FkPose(ob, scene.depsgraph.scene, self.evaluated if frame_changed else None)
         self._posed: dict[str, Matrix] = {}
         self._rotations: dict[str, Quaternion] = {}
         self._scales: dict[str, Vector] = {}

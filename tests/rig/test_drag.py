@@ -9,7 +9,7 @@ from mathutils import Matrix, Vector
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.pose import solving
-from ik_addon.rig.pose.single_frame import SteadyChain
+from ik_addon.rig.pose.ready import ReadyChain
 
 from ..authoring.skeletons import FAMILIES, armature_of
 from ..scenes import go_to, select
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.versions
 def solved(monkeypatch):
     """The tips of the chains that are solved from now on."""
     tips = []
-    solve_limb, solve_steady = solving.solve_limb, SteadyChain.solve
+    solve_limb, solve_steady = solving.solve_limb, ReadyChain.solve
 
     def counting(limb):
         tips.append((limb.tip, round(limb.world.translation.x)))
@@ -30,12 +30,12 @@ def solved(monkeypatch):
 
     def counting_steady(chain, wishes):
         # By its name when it was read: it may have another one by now.
-        ob = bpy.data.objects.get(chain.model.armature)
-        tips.append((chain.model.tip, round(ob.location.x) if ob else 0))
+        ob = chain.limb.bones[0].pose_bone.id_data
+        tips.append((chain.limb.tip, round(ob.location.x) if ob else 0))
         return solve_steady(chain, wishes)
 
     monkeypatch.setattr(solving, "solve_limb", counting)
-    monkeypatch.setattr(SteadyChain, "solve", counting_steady)
+    monkeypatch.setattr(ReadyChain, "solve", counting_steady)
     return tips
 
 

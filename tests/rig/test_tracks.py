@@ -145,11 +145,11 @@ def test_without_arrays_it_is_the_pose_of_one_row():
         rig.place_target(root + random.uniform(0.5, 1.3) * sum(rig.lengths()) * Vector((0.6, 0.0, -0.8)))
         update()
         chain = live.plan_of(bpy.context).planned().get(ChainName(rig.ob.name_full, rig.tip.name))
-        assert chain is not None and chain.steady is not None, live.plan_of(bpy.context).unsteady
+        assert chain is not None and chain.ready is not None, live.plan_of(bpy.context).unsteady
         places = EvaluatedPlaces(bpy.context.evaluated_depsgraph_get())
         reading = TrackReader(places, 1).readings([(rig.ob, chain)])[0]
         in_arrays = channel_values([reading], solve_tracks([reading]))[1][0]
-        raw = chain.steady.raw(*chain.steady.solve(wishes_at(places, rig.ob, chain.model)))
+        raw = chain.ready.raw(chain.ready.solve(wishes_at(places, rig.ob, chain.model)))
         alone = np.array([(*numbers, 0.0)[:4] for numbers in raw])
         seen.add((reach, influence, roll))
         apart = np.abs(alone - in_arrays).max()

@@ -19,12 +19,12 @@ from ..data.settings import sampled_settings, target_and_pole
 from ..model.limb_model import LimbModel
 from ..model.order import objects_of
 from ..pose.lending import loans
-from ..pose.planned import planned_chain
+from ..pose.planned import planned_chain, ready_now
 from ..pose.posing import PoseWriter, RowWriter
-from ..pose.single_frame import SteadyChain, Wishes
+from ..pose.ready import Wishes
 from ..pose.sources import EvaluatedPlaces
 from ..pose.track_reading import TrackReader, body_at, is_confirmed, wishes_at
-from ..pose.track_solving import solve_each, solve_tracks
+from ..pose.track_solving import solve_each
 from ..pose.tracks import PlannedChain, Reading, channel_values
 from .fingerprint import glance
 
@@ -323,7 +323,7 @@ class ArmaturePlan:
         try:
             if not all(map(self._follows_channels, which)):
                 return True
-            solved = self._solved(EvaluatedPlaces(depsgraph, objects), ob, which, by_hand=True)
+            solved = self._solved(EvaluatedPlaces(depsgraph, objects), ob, which)
         except (ChainError, AttributeError, KeyError):
             # The pass that reads everything finds the reason and says it.
             return False
@@ -382,7 +382,7 @@ class ArmaturePlan:
             return None
         try:
             writer = PoseWriter(ob, ob.evaluated_get(places.depsgraph))
-            solved = {k: values for k, (_, values) in self._solved(places, ob, which, not frame_changed).items()}
+            solved = {k: values for k, (_, values) in self._solved(places, ob, which).items()}
             for k, values in solved.items():
                 for (name, mode), numbers in zip(self._channels[k], values.tolist(), strict=True):
                     writer.write(name, mode, numbers[: channel_of(mode)[1]])
@@ -397,42 +397,22 @@ class ArmaturePlan:
         return solved
 
     def _solved(
-        self, places: EvaluatedPlaces, ob: bpy.types.Object, which: Iterable[int], by_hand: bool
+        self, places: EvaluatedPlaces, ob: bpy.types.Object, which: Iterable[int]
     ) -> dict[int, tuple[Wishes, np.ndarray]]:
-        """What chains wish just now, and the numbers (channels, 4) of their channels for it. by_hand: no frame was
-        changed."""
-        found, which = {}, [*which]
-        steady = {k: own for k in which if (own := self._steady(k, by_hand)) is not None}
-        in_arrays = [k for k in which if k not in steady]
-        led = [k for k, own in steady.items() if own.model.led]
+        """What chains wish just now, and the numbers (channels, 4) of their channels for it."""
+        found = {}
+        ready = {k: self.chains[k].ready or ready_now(ob, self.models[k], places.depsgraph.scene) for k in which}
+        led = [k for k in ready if self.models[k].led]
         locations, places_now = {}, places.anew() if led else places
         for k in led:
-            limbs = [steady[other] for other in self._together[k] if self._holds_body(other)]
-            locations[k] = body_at(places_now, ob, limbs)
-        for k, own in steady.items():
-            wishes = wishes_at(places_now, ob, own.model)
-            values = [(*raw, 0.0)[:4] for raw in own.raw(*own.solve(wishes))]
+            limbs = [(self.models[other], ready[other]) for other in self._together[k] if self._holds_body(other)]
+            locations[k] = body_at(places_now, ob, self.models[k].led, limbs)
+        for k, own in ready.items():
+            wishes = wishes_at(places_now, ob, self.models[k])
+            values = [(*raw, 0.0)[:4] for raw in own.raw(own.solve(wishes))]
             values += [(*locations[k], 0.0)] if k in locations else []
             found[k] = wishes, np.array(values, np.float32)
-        if in_arrays:
-            readings = TrackReader(places, 1).readings((ob, self.chains[k]) for k in in_arrays)
-            for reading in readings:
-                if isinstance(reading, ChainError):
-                    raise reading
-            poses = solve_tracks(readings)
-            values = channel_values(readings, poses)[1][0]
-            starts = np.cumsum([0, *(len(self._channels[k]) for k in in_arrays)])
-            for k, reading, (start, end) in zip(in_arrays, readings, pairwise(starts), strict=True):
-                found[k] = reading.goal.at(0), values[start:end]
         return found
-
-    def _steady(self, k: int, by_hand: bool) -> SteadyChain | None:
-        """A chain that is solved without arrays, as all are that are solved together with it; not at frames where a
-        body follows: legs are nearly straight then, and single precision would show beside what was solved ahead."""
-        together = self._together[k]
-        if self.models[k].body and not by_hand:
-            return None
-        return self.chains[k].steady if all(self.chains[other].steady for other in together) else None
 
     def _holds_body(self, k: int) -> bool:
         """Whether a chain is one of the limbs that its body follows."""

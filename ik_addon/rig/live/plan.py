@@ -84,7 +84,7 @@ class LinkedPlan:
                     self.unsteady[chain] = with_body or messages.MOVES_WITH_OTHERS()
                 else:
                     limbs[chain.tip] = posed
-            planned = planned_chains(ob, limbs, bodies, animated_bones(ob), depsgraph) if limbs else {}
+            planned = planned_chains(ob, limbs, bodies, animated_bones(ob)) if limbs else {}
             for tip, found in planned.items():
                 if isinstance(found, PlannedChain):
                     # A toe may be turned at another frame.

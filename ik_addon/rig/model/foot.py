@@ -75,7 +75,7 @@ def place_foot(
     the ground while the foot rolls over the ball. All in armature space.
     """
     foot, toe = readings[0], readings[1] if len(readings) > 1 else None
-    if not roll:
+    if not roll and toe is None:
         return ankle_armature, (EndBone(foot, orientation),)
     turn = orientation @ foot.orientation(foot.pose_armature).inverted()
     foot_pose = turn.to_matrix().to_4x4() @ foot.pose_armature

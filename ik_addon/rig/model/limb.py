@@ -149,10 +149,10 @@ class EndBone:
     reading: BoneReading
     orientation: Quaternion
 
-    def local_rotation(self, parent_pose: Matrix) -> Quaternion:
-        """The local rotation that gives it its orientation under its parent's pose."""
+    def local_rotation(self, orientation: Quaternion, parent_pose: Matrix) -> Quaternion:
+        """The local rotation that gives it an orientation under its parent's pose."""
         fk_pose = self.reading.pose_armature
-        turn = self.orientation @ self.reading.orientation(fk_pose).inverted()
+        turn = orientation @ self.reading.orientation(fk_pose).inverted()
         return self.reading.local_rotation(turn.to_matrix().to_4x4() @ fk_pose, parent_pose)
 
 

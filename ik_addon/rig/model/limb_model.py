@@ -154,7 +154,7 @@ def limb_model(ob: bpy.types.Object, limb: Limb, animated: AnimatedBones, body: 
         parent=own[0].bone.parent.name if limb.parent_pose else "",
         target_bone=settings.subtarget,
         pole_bone=settings.pole_subtarget,
-        has_pole=limb.pole_armature is not None,
+        has_pole=settings.pole_target is not None,
         bones=tuple(bone.name for bone in pose_bones),
         own=len(own),
         links=tuple(links),

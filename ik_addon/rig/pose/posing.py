@@ -6,7 +6,7 @@ is lent the solution for the length of that update, or the copy would bring the 
 """
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import bpy
 import numpy as np
@@ -39,20 +39,27 @@ def put(bones: bpy.types.bpy_prop_collection, channel: Channel, numbers: Sequenc
 class FkPose:
     """Reads the FK pose of one armature: what the channels of its original bones hold.
 
-    ob, ob_evaluated: the armature object and its evaluated copy; scene: in which it was evaluated. frame_changed: the
-    animation has just been evaluated. A render brings it to the copy alone.
+    ob: the armature object; scene: in which it was evaluated, None: as its channels are. ob_evaluated: its evaluated
+    copy, if animation has just been evaluated: a render brings it to the copy alone.
     """
 
     def __init__(
-        self, ob: bpy.types.Object, ob_evaluated: bpy.types.Object, scene: bpy.types.Scene, frame_changed: bool
+        self,
+        ob: bpy.types.Object,
+        scene: bpy.types.Scene | None = None,
+        ob_evaluated: bpy.types.Object | None = None,
     ) -> None:
-        self._ob, self._scene = ob, scene
-        self._elsewhere = not frame_changed and stands_elsewhere(ob, scene)
-        self._originals = ob.pose.bones
-        self._evaluated = ob_evaluated.pose.bones
-        data, frame = ob_evaluated.animation_data, scene.frame_current_final
-        self._animated = animated_channels(ob, data, frame) if frame_changed else {}
-        self._silent = silent_channels(ob, ob_evaluated) if self._animated else set()
+        self._ob, self._originals = ob, ob.pose.bones
+        self.elsewhere = scene if scene and not ob_evaluated and stands_elsewhere(ob, scene) else None
+        self._animated: Mapping[str, Collection[tuple[str, int]]] = {}
+        if scene is not None and ob_evaluated is not None:
+            self._evaluated, data = ob_evaluated.pose.bones, ob_evaluated.animation_data
+            self._animated = animated_channels(ob, data, scene.frame_current_final)
+            self._silent = silent_channels(ob, ob_evaluated) if self._animated else set()
+
+    def original(self, name: str) -> bpy.types.PoseBone:
+        """A bone of the original armature object."""
+        return self._originals[name]
 
     def rotation(self, name: str) -> tuple[str, Raw]:
         """Rotation mode of a bone and its FK rotation in that mode."""
@@ -69,8 +76,8 @@ class FkPose:
 
     def _values(self, name: str, mode: str) -> Raw:
         fk, of_bone = raw_values(self._originals[name], mode), self._animated.get(name)
-        if self._elsewhere:
-            return tuple(numbers_at(self._scene, self._ob, channel_path(name, mode), fk))
+        if self.elsewhere is not None:
+            return tuple(numbers_at(self.elsewhere, self._ob, channel_path(name, mode), fk))
         if not of_bone:
             return fk
         channel, evaluated = channel_of(mode)[0], raw_values(self._evaluated[name], mode)

@@ -1,6 +1,6 @@
 """From pose bones and targets to plain numbers in armature space, and what is wrong where that cannot be done."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -15,9 +15,10 @@ from ..blender.animation import animated_paths
 from ..blender.armatures import tag_pose
 from ..blender.dependencies import carriers
 from ..blender.rotations import pose_matrix, quaternion_of, rotation_in
+from ..blender.sampling import numbers_at
 from ..data import settings
 from ..data.relation import in_any_collection, place_of
-from ..data.settings import NUMBERS, PREFIX, Settings, settings_of
+from ..data.settings import NUMBERS, PREFIX, Settings, path_of, settings_of
 from ..model.foot import end_bone, end_bones, place_foot
 from ..model.limb import BoneReading, Limb, chain_bones, fk_chain, given_factor, is_rigid, limits_of
 from .posing import FkPose
@@ -85,7 +86,7 @@ class ArmatureReader:
         self.ob = ob
         self.evaluated = ob.evaluated_get(scene.depsgraph)
         self._scene = scene
-        self.fk = FkPose(ob, self.evaluated, scene.depsgraph.scene, frame_changed)
+        self.fk = FkPose(ob, scene.depsgraph.scene, self.evaluated if frame_changed else None)
         self._posed: dict[str, Matrix] = {}
         self._rotations: dict[str, Quaternion] = {}
         self._scales: dict[str, Vector] = {}
@@ -218,7 +219,7 @@ class ArmatureReader:
             solver = solver_for(len(bones), settings.solver)
             riding = self.riding(ends, bones[-1].last_pose(bones[-1].pose_armature))
             target_armature, placed = self._point(settings.target, settings.subtarget, "target"), ()
-            held = self._held_rotation(tip, ends[0], settings) if ends else None
+            held = _held_rotation(tip, ends[0], settings) if ends else None
             if held is not None:
                 target_armature, placed = place_foot(
                     riding,
@@ -252,35 +253,11 @@ class ArmatureReader:
         """
         if not self.world.determinant():
             raise ChainError(messages.ARMATURE_WITHOUT_SIZE(armature=self.ob.name))
-        links: list[list[BoneReading]] = []
-        parent_pose = self.parent_pose(chain[0])
-        for pose_bone in chain:
-            reading = self._reading(pose_bone, parent_pose, self.scale_of(pose_bone))
-            parent_pose = reading.pose_armature
-            if links and is_rigid(pose_bone):
-                links[-1].append(reading)
-            else:
-                links.append([reading])
-        return tuple(replace(first, segments=tuple(segments)) for first, *segments in links)
+        return read_links(self.fk, chain, self.parent_pose(chain[0]), self.scale_of)
 
     def riding(self, ends: Iterable[bpy.types.PoseBone], parent_pose: Matrix) -> tuple[BoneReading, ...]:
-        """Read evaluated bones on a chain's end, one below the other, in their FK pose below that of its tip."""
-        readings = []
-        for pose_bone in ends:
-            # What the chain itself makes of their scale is none of theirs.
-            reading = self._reading(pose_bone, parent_pose, Vector(self.fk.scale(pose_bone.name)))
-            readings.append(reading)
-            parent_pose = reading.pose_armature
-        return tuple(readings)
-
-    def _reading(self, pose_bone: bpy.types.PoseBone, parent_pose: Matrix | None, scale: Vector) -> BoneReading:
-        mode, fk = self.fk.rotation(pose_bone.name)
-        fk_rotation = quaternion_of(fk, mode)
-        original = self.ob.pose.bones[pose_bone.name]
-        bone = original.bone
-        location = Vector() if bone.use_connect else pose_bone.location.copy()
-        pose = pose_matrix(bone, Matrix.LocRotScale(location, fk_rotation, scale), parent_pose)
-        return BoneReading(original, bone, mode, fk, fk_rotation, location, scale, pose, limits_of(pose_bone))
+        """See `read_riding`; of evaluated bones."""
+        return read_riding(self.fk, ends, parent_pose)
 
     def present_rotation(self, tip: bpy.types.PoseBone) -> Quaternion | None:
         """How the bone on a chain's end stands against its target as it rides on the tip; None: there is none of them.
@@ -292,7 +269,7 @@ class ArmatureReader:
             return None
         try:
             check_targets(self.ob, chain_bones(tip, settings.chain_count), settings)
-            riding = self._reading(end, self.pose_of(tip), end.scale)
+            riding = _reading(self.fk, end, self.pose_of(tip), end.scale)
             return self.target_rotation(settings).inverted() @ riding.orientation(riding.pose_armature)
         except ChainError:
             return None
@@ -310,22 +287,103 @@ class ArmatureReader:
         assert settings.target is not None
         return rotation_in(self._place(settings.target, settings.subtarget))
 
-    def _held_rotation(self, tip: bpy.types.PoseBone, end: bpy.types.PoseBone, settings: Settings) -> Quaternion:
-        """How a chain's end bone stands against its target: as kept; else a target at rest leaves it at rest."""
-        held = Quaternion(tip.analytic_ik_record_rotation)
-        if held.magnitude:
-            return held.normalized()
-        rest = rotation_in(end.bone.matrix_local)
-        if not settings.subtarget:
-            return rest
-        return rotation_in(settings.target.data.bones[settings.subtarget].matrix_local).inverted() @ rest
-
     def _point(self, ob: bpy.types.Object, bone_name: str, role: str) -> Vector:
         """The point that a target or pole is, in armature space."""
         point = self._place(ob, bone_name).to_translation()
         if not all(map(isfinite, point)):
             raise ChainError(messages.CONTROL_NO_NUMBER(role=role, control=ob.name), _KINDS[role][0])
         return point
+
+
+def read_links(
+    fk: FkPose,
+    chain: Sequence[bpy.types.PoseBone],
+    parent_pose: Matrix | None,
+    scale_of: Callable[[bpy.types.PoseBone], Vector],
+) -> tuple[BoneReading, ...]:
+    """A chain's bones in their FK pose, root first, as its links. parent_pose: of the root's parent, in the space in
+    which they are read. scale_of: their scales."""
+    links: list[list[BoneReading]] = []
+    for pose_bone in chain:
+        reading = _reading(fk, pose_bone, parent_pose, scale_of(pose_bone))
+        parent_pose = reading.pose_armature
+        if links and is_rigid(pose_bone):
+            links[-1].append(reading)
+        else:
+            links.append([reading])
+    return tuple(replace(first, segments=tuple(segments)) for first, *segments in links)
+
+
+def read_riding(fk: FkPose, ends: Iterable[bpy.types.PoseBone], parent_pose: Matrix) -> tuple[BoneReading, ...]:
+    """Bones on a chain's end, one below the other, in their FK pose below that of its tip."""
+    readings = []
+    for pose_bone in ends:
+        # What the chain itself makes of their scale is none of theirs.
+        reading = _reading(fk, pose_bone, parent_pose, Vector(fk.scale(pose_bone.name)))
+        readings.append(reading)
+        parent_pose = reading.pose_armature
+    return tuple(readings)
+
+
+def _reading(fk: FkPose, pose_bone: bpy.types.PoseBone, parent_pose: Matrix | None, scale: Vector) -> BoneReading:
+    original = fk.original(pose_bone.name)
+    mode, numbers = fk.rotation(pose_bone.name)
+    fk_rotation, bone = quaternion_of(numbers, mode), original.bone
+    location = Vector() if bone.use_connect else pose_bone.location.copy()
+    pose = pose_matrix(bone, Matrix.LocRotScale(location, fk_rotation, scale), parent_pose)
+    return BoneReading(original, bone, mode, numbers, fk_rotation, location, scale, pose, limits_of(pose_bone))
+
+
+def _held_rotation(tip: bpy.types.PoseBone, end: bpy.types.PoseBone, settings: Settings) -> Quaternion:
+    """How a chain's end bone stands against its target: as kept; else a target at rest leaves it at rest."""
+    held = Quaternion(tip.analytic_ik_record_rotation)
+    if held.magnitude:
+        return held.normalized()
+    rest = rotation_in(end.bone.matrix_local)
+    if not settings.subtarget:
+        return rest
+    return rotation_in(settings.target.data.bones[settings.subtarget].matrix_local).inverted() @ rest
+
+
+def still_limb(tip: bpy.types.PoseBone, settings: Settings, fk: FkPose, ends: Sequence[bpy.types.PoseBone]) -> Limb:
+    """The chain of an original tip as its channels are, with no goal, in the space of its root's parent.
+
+    Target and pole are at the origin of their spaces: its end is where a target there would have it, and the `ends`,
+    bones on it, are as one would turn them that is not turned. Raises ChainError that says what is wrong with it.
+    """
+    chain = chain_bones(tip, settings.chain_count)
+    parent_pose = Matrix() if chain[0].parent else None
+    bones = read_links(fk, chain, parent_pose, lambda bone: Vector(fk.scale(bone.name)))
+    held, end, placed = None, Vector(), ()
+    if ends:
+        held = _held_rotation(tip, ends[0], settings)
+        riding = read_riding(fk, ends, bones[-1].last_pose(bones[-1].pose_armature))
+        end, placed = place_foot(riding, end, held, settings.foot_roll, settings.toe_angle)
+    return Limb(
+        tip=tip.name,
+        settings=settings,
+        solver=solver_for(len(bones), settings.solver),
+        world=Matrix(),
+        bones=bones,
+        chain=fk_chain(bones, parent_pose),
+        parent_pose=parent_pose,
+        target_armature=end,
+        pole_armature=None,
+        ends=placed,
+        held=held,
+    )
+
+
+def keyed_now(
+    scene: bpy.types.Scene, bone: bpy.types.PoseBone, names: Iterable[str], ranges: Mapping[str, tuple[float, float]]
+) -> dict[str, float]:
+    """Settings of an original bone as F-Curves set them at a scene's frame. ranges: of those that have one."""
+    found = {}
+    for name in names:
+        value = numbers_at(scene, bone.id_data, path_of(bone, name), [getattr(bone, PREFIX + name)])[0]
+        lowest, highest = ranges.get(name, (value, value))
+        found[name] = min(max(value, lowest), highest)
+    return found
 
 
 def check_numbers(tip: bpy.types.PoseBone, settings: Settings) -> None:

@@ -1,20 +1,17 @@
-"""One frame of chains of which only target, pole and parents move, in plain numbers; and a body that follows."""
+"""A bone that follows its limbs: where it goes for them, at one frame or at many."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from mathutils import Matrix, Quaternion, Vector
+from mathutils import Matrix, Vector
 
-from ... import messages
-from ...solvers import Chain, ChainError, Goal, Outcome, Solution, blend, link_rotations, solve
+from ...solvers import ChainError
 from ...solvers.carrier import eased_shifts
 from ...solvers.limited import legal_reach
-from ..blender.rotations import Raw, pose_matrix, quaternion_of, raw_of
-from ..data.settings import BodySettings, body_settings_of, goal_values, settings_of
+from ..blender.rotations import Raw, pose_matrix, quaternion_of
+from ..data.settings import BodySettings, body_settings_of, settings_of
 from ..model.body import check_movable
-from ..model.limb_model import LimbModel
-from .kinematics import FkTrack
 from .reading import ArmatureReader
 
 _FULL = 1e-4
@@ -149,148 +146,3 @@ def _to_z(worlds: np.ndarray) -> np.ndarray:
     x = np.cross(np.eye(3)[np.abs(z).argmin(axis=1)], z)
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     return np.stack((x, np.cross(z, x), z), axis=1)
-
-
-SIMILAR = 1e-4
-"""Part by which the axes of a pose may differ in length, or lean, and still count as evenly scaled: long chains of
-single precision come to 2e-5."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """Where a steady chain shall go: target, pole and the target's orientation, in the space of its root's parent."""
-
-    target: Vector
-    pole: Vector | None = None
-    orientation: Quaternion | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SteadyChain:
-    """A chain whose FK pose and settings stay the same, for one frame at a time. Points and rotations in the space of
-    its root's parent; the chain from its root.
-
-    fk, fk_rotations: of the bones that it turns. before, after: for each the constant rotations on the two sides of its
-    turn against the bone before. lengthening: the FK scales of the bones in `model.scaled`. offset: from the target to
-    where the chain's end goes, and ends: how the bones on it are turned, in the space of the target, for the foot as it
-    rolls. goal: its wishes, with a pole if it has one.
-    """
-
-    model: LimbModel
-    fk: tuple[Raw, ...]
-    fk_rotations: tuple[Quaternion, ...]
-    before: tuple[Quaternion, ...]
-    after: tuple[Quaternion, ...]
-    lengthening: tuple[Raw, ...]
-    offset: Vector
-    ends: tuple[Quaternion, ...]
-    chain: Chain
-    root: Vector
-    goal: Goal
-    influence: float
-
-    def solve(self, wishes: Wishes) -> tuple[list[Quaternion], Outcome, float]:
-        """The local rotations of its bones, how the target lies to it, and how many times its FK length it is long. See
-        `solve_surely` for errors."""
-        pole = None if wishes.pole is None else wishes.pole - self.root
-        goal = replace(self.goal, target=self.end_of(wishes) - self.root, pole=pole)
-        solution = solve_surely(self.chain, goal, self.model.solver)
-        turns = link_rotations(self.chain, solution)
-        if wishes.orientation is not None:
-            turns += [
-                wishes.orientation @ end @ after.conjugated()
-                for end, after in zip(self.ends, self.after[len(turns) :], strict=True)
-            ]
-        rotations, unturned = [], None
-        for turn, before, after in zip(turns, self.before, self.after, strict=True):
-            rotations.append(before @ (turn if unturned is None else unturned @ turn) @ after)
-            unturned = turn.conjugated()
-        influence = 0.0 if self._holds(solution.outcome) else self.influence
-        if influence != 1.0:
-            rotations = self._blended(rotations, turns, influence)
-        return rotations, solution.outcome, 1.0 + influence * (solution.stretch - 1.0)
-
-    def _blended(self, rotations: list[Quaternion], turns: list[Quaternion], influence: float) -> list[Quaternion]:
-        """turns: of its bones from their FK pose, at full influence. A foot is turned to its orientation under the tip
-        as it is shown; a toe as it lies to the foot."""
-        shown = [blend(fk, solved, influence) for fk, solved in zip(self.fk_rotations, rotations, strict=True)]
-        if self.ends:
-            foot, tip = len(self.model.links), Quaternion()
-            for rotation, before, after in zip(shown[:foot], self.before, self.after, strict=False):
-                tip = tip @ before.conjugated() @ rotation @ after.conjugated()
-            local = self.before[foot] @ tip.conjugated() @ turns[foot] @ self.after[foot]
-            shown[foot] = blend(self.fk_rotations[foot], local, influence)
-        return shown
-
-    def end_of(self, wishes: Wishes) -> Vector:
-        """Where the chain's end shall go."""
-        return wishes.target if wishes.orientation is None else wishes.target + wishes.orientation @ self.offset
-
-    def raw(self, rotations: Iterable[Quaternion], outcome: Outcome, stretch: float) -> list[Raw]:
-        """What `solve` found as numbers of the bones' rotation modes, each next to its FK rotation, then the scales."""
-        if not self.influence or self._holds(outcome):
-            # No influence is the FK pose itself, not what its quaternion rounds to.
-            return [*self.fk, *self.lengthening]
-        modes, scaled = self.model.turned_modes, zip(self.lengthening, self.model.scaled, strict=True)
-        turned = [raw_of(rotation, mode, fk) for rotation, mode, fk in zip(rotations, modes, self.fk, strict=True)]
-        return turned + [tuple(value * stretch**power for value in fk) for fk, (_, power) in scaled]
-
-    def _holds(self, outcome: Outcome) -> bool:
-        return self.model.reach == "HOLD" and outcome is not Outcome.REACHED
-
-
-def steady_chain(
-    model: LimbModel, fk: FkTrack, settings: dict[str, float], chain: Chain, ends: tuple[np.ndarray, list[np.ndarray]]
-) -> SteadyChain | None:
-    """A chain with this FK pose and these settings; None where frames change them.
-
-    chain: in the FK pose, from its root. ends: see `track_solving.placed`, of one row, in the space of the target.
-    """
-    if not model.is_still:
-        return None
-    places = model.turned
-    rotations = [Quaternion(fk.rotations[0, k]) for k in places]
-    turns = [Quaternion(fk.turns[0, k]) for k in places]
-    return SteadyChain(
-        model=model,
-        fk=tuple(tuple(fk.numbers[k][0].tolist()) for k in places),
-        fk_rotations=tuple(rotations),
-        before=tuple(own @ turn.conjugated() for own, turn in zip(rotations, turns, strict=True)),
-        after=tuple(turns),
-        lengthening=tuple(tuple(scale[0].tolist()) for scale in fk.lengthening),
-        offset=Vector(ends[0][0]),
-        ends=tuple(Quaternion(turn[0]) for turn in ends[1]),
-        chain=chain,
-        root=Vector(fk.heads[0, 0]),
-        goal=Goal(
-            target=Vector(),
-            pole=Vector() if model.has_pole else None,
-            least_motion=model.least_motion,
-            **goal_values(settings, model.reach),
-        ),
-        influence=settings["influence"],
-    )
-
-
-def solve_surely(chain: Chain, goal: Goal, solver: str) -> Solution:
-    """Solve a chain whose pose does not depend on the space that it is solved in.
-
-    Raises ChainError for what is no point, and where rounding may decide between poses that are as good.
-    """
-    solution = solve(chain, goal, solver)
-    if solution.searched:
-        raise ChainError(messages.LIMITS_SEARCHED())
-    return solution
-
-
-def is_even(matrix: Matrix) -> bool:
-    """Whether a matrix turns, moves and scales evenly, without shear and without a mirror."""
-    x, y, z = matrix.to_3x3().col
-    size = x.dot(x)
-    slack = SIMILAR * size
-    return (
-        abs(y.dot(y) - size) <= slack
-        and abs(z.dot(z) - size) <= slack
-        and max(abs(x.dot(y)), abs(y.dot(z)), abs(z.dot(x))) <= slack
-        and x.cross(y).dot(z) > 0.0
-    )

@@ -1,30 +1,22 @@
 """Read, solve, rotate, write: one chain, and all chains of a scene, each after those that move it."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from math import inf
+from dataclasses import dataclass, field
 
 import bpy
-from mathutils import Matrix, Quaternion, Vector
+from mathutils import Matrix, Vector
 
 from ... import messages
-from ...solvers import ChainError, Goal, Outcome, blend, link_rotations, solve
+from ...solvers import ChainError, Outcome
 from ..blender.armatures import posed_armatures
-from ..blender.rotations import LOCATION, SCALE, Raw, quaternion_of, raw_of
-from ..data.settings import goal_values
-from ..model.limb import Limb, chain_of, factors
+from ..blender.rotations import LOCATION, SCALE, Raw, quaternion_of
+from ..model.limb import Limb, factors
 from ..model.order import ChainName, ChainOrder, KnownOrders
 from .lending import loans
 from .posing import PoseWriter, shown_bones
 from .reading import ArmatureReader, SceneReader
+from .ready import holds, pose_limb, ready_chain, scales_of
 from .single_frame import PosedBody, follow
-
-_UNEVEN_SCALE_PASSES = 48
-_WITHOUT_GAIN = 8
-"""Passes in a row that come no nearer: more of them will not either."""
-_STRAYED = 2e-6
-"""Distance of the tip from where it was solved to be, in chain lengths, that is more than rounding."""
-
 
 Touched = Callable[[bpy.types.PoseBone], bool]
 """Says of a tip bone whether anything that its chain reads has changed."""
@@ -36,7 +28,8 @@ class PosedLimb:
 
     poses_armature: the pose matrices of the first bones of the chain's links. stretch: by how much it is lengthened.
     outcome: how the target lies to the chain. error_world: distance from the chain's end to its target as solved, in
-    world units; what constraints or drivers make of it afterwards is not in it (`missed_world`).
+    world units; what constraints or drivers make of it afterwards is not in it (`missed_world`). searched: see
+    `Solution`.
     """
 
     limb: Limb
@@ -45,11 +38,12 @@ class PosedLimb:
     stretch: float
     outcome: Outcome
     error_world: float
+    searched: bool
 
     @property
     def holds(self) -> bool:
         """True if it keeps its FK pose because its target is out of reach."""
-        return self.limb.settings.reach == "HOLD" and self.outcome is not Outcome.REACHED
+        return holds(self.limb.settings.reach, self.outcome)
 
 
 @dataclass(slots=True)
@@ -67,112 +61,23 @@ class ScenePass:
 
 
 def solve_limb(limb: Limb) -> PosedLimb:
-    """Solve one chain from plain numbers; nothing is written."""
-    settings = limb.settings
+    """Solve one chain as it was read; nothing is written."""
+    ready = ready_chain(limb)
     try:
-        outcome, poses, local_rotations, stretch = _solve_rotations(limb)
+        solved = ready.solve_to(limb.target_armature, limb.pole_armature, [end.orientation for end in limb.ends])
     except ChainError as error:
         raise error.of(messages.BONE(bone=limb.tip)) from error
-    holds = settings.reach == "HOLD" and outcome is not Outcome.REACHED
-    influence = 0.0 if holds else settings.influence
-    if influence < 1.0:
-        local_rotations = [
-            blend(reading.fk_rotation, solved, influence)
-            for reading, solved in zip(limb.bones, local_rotations, strict=True)
-        ]
-        stretch = 1.0 + influence * (stretch - 1.0)
-    if influence < 1.0 or stretch > 1.0:
-        poses = pose_limb(limb, local_rotations, scales_of(limb, stretch))
-    local_rotations += _end_rotations(limb, poses[-1], influence)
-    raw_rotations = (
-        raw_of(rotation, reading.mode, reading.fk)
-        for reading, rotation in zip(limb.turned, local_rotations, strict=True)
-    )
+    poses = pose_limb(limb, solved.rotations, scales_of(limb, solved.stretch) if solved.stretch != 1.0 else None)
     missed = limb.end_of(poses) - limb.target_armature
     return PosedLimb(
         limb=limb,
-        # No influence is the FK pose itself, not what its quaternion rounds to.
-        rotations=tuple(raw_rotations) if influence else tuple(reading.fk for reading in limb.turned),
+        rotations=tuple(ready.raw(solved)),
         poses_armature=tuple(poses),
-        stretch=stretch,
-        outcome=outcome,
+        stretch=solved.stretch,
+        outcome=solved.outcome,
         error_world=(limb.world.to_3x3() @ missed).length,
+        searched=solved.searched,
     )
-
-
-def _end_rotations(limb: Limb, tip_pose: Matrix, influence: float) -> list[Quaternion]:
-    """Local rotations of the bones on a chain's end: of a foot under the last link as it is posed, of a toe as it lies
-    to the foot."""
-    rotations, parent_pose = [], limb.bones[-1].last_pose(tip_pose)
-    for end in limb.ends:
-        rotation = end.local_rotation(parent_pose)
-        parent_pose = end.reading.posed(rotation, parent_pose)
-        rotations.append(rotation if influence == 1.0 else blend(end.reading.fk_rotation, rotation, influence))
-    return rotations
-
-
-def _solve_rotations(limb: Limb) -> tuple[Outcome, list[Matrix], list[Quaternion], float]:
-    """The chain at full influence: its outcome, its pose matrices in armature space, its local rotations, its stretch.
-
-    The matrices are those before it is lengthened, which turns nothing and moves all joints evenly away from the root.
-    A bone under an unevenly scaled parent changes its length as it turns. Then the chain is solved again with
-    the lengths that it has in the pose just found, until the tip is where the solution put it; where it never is,
-    the pose in which it comes nearest stands.
-    """
-    poses = [reading.pose_armature for reading in limb.bones]
-    root, chain = limb.root_armature, limb.chain
-    goal, nearest = goal_of(limb, root), inf
-    found = None
-    best = 0
-    for number in range(_UNEVEN_SCALE_PASSES):
-        solution = solve(chain, goal, limb.solver)
-        local_rotations, posed, parent_pose = [], [], limb.parent_pose
-        for reading, pose, turn in zip(limb.bones, poses, link_rotations(chain, solution), strict=True):
-            rotation = reading.local_rotation(turn.to_matrix().to_4x4() @ pose, parent_pose)
-            posed.append(reading.posed(rotation, parent_pose))
-            parent_pose = reading.last_pose(posed[-1])
-            local_rotations.append(rotation)
-        poses = posed
-        strayed = ((limb.end_of(poses) - root) * solution.stretch - solution.joints[-1]).length
-        if found is None or strayed < nearest:
-            nearest, best = strayed, number
-            found = solution.outcome, poses, local_rotations, solution.stretch
-        if strayed <= _STRAYED * chain.length or number - best == _WITHOUT_GAIN:
-            break
-        # This pose bends as was wished: the same wishes would swivel and flip it once more.
-        hinge = -solution.normal if goal.flip else solution.normal
-        pole = goal.target.cross(hinge) if len(limb.bones) == 2 else None
-        goal = replace(goal, pole=pole, swivel=0.0, flip=False)
-        joints = [point - root for point in limb.joints(poses)]
-        chain = chain_of(limb.bones, joints, poses, local_rotations, limb.parent_pose, hinge)
-    assert found is not None
-    return found
-
-
-def goal_of(limb: Limb, root_armature: Vector) -> Goal:
-    """The chain's goal relative to its root."""
-    settings = limb.settings
-    return Goal(
-        target=limb.target_armature - root_armature,
-        pole=limb.pole_armature - root_armature if limb.pole_armature else None,
-        least_motion=settings.least_motion,
-        **goal_values(settings, settings.reach),
-    )
-
-
-def scales_of(limb: Limb, stretch: float) -> list[Vector]:
-    """The scales of a chain's bones that lengthen it by `stretch`."""
-    own = factors([reading.bone for reading in limb.bones], stretch)
-    return [reading.scale * own[reading.name] for reading in limb.bones]
-
-
-def pose_limb(limb: Limb, rotations: Sequence[Quaternion], scales: Sequence[Vector] | None = None) -> list[Matrix]:
-    """Forward kinematics: the pose matrices of a chain's links for local rotations, and scales other than their own."""
-    poses, parent_pose = [], limb.parent_pose
-    for k, (reading, rotation) in enumerate(zip(limb.bones, rotations, strict=True)):
-        poses.append(reading.posed(rotation, parent_pose, scales[k] if scales else None))
-        parent_pose = reading.last_pose(poses[-1])
-    return poses
 
 
 def solve_scene(

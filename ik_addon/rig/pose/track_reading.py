@@ -1,22 +1,27 @@
 """From a source to what chains read over frames, in the space of each root's parent."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import isfinite
 
 import bpy
 import numpy as np
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ... import messages
 from ...solvers import ChainError
 from ...solvers.arrays import side_by_side
 from ...solvers.limited import legal_reach
 from ..blender.rotations import SCALE, Raw, channel_path, quaternions_of, raw_values, rotation_in, turns_in
+from ..blender.sampling import stands_elsewhere
 from ..data.settings import BODY_RANGES, PREFIX, RANGES, body_settings_of, path_of, sampled_settings
 from ..model.body import BodyModel
 from ..model.limb_model import LimbModel
 from .kinematics import FkTrack, fk_track
-from .single_frame import SIMILAR, Hold, SteadyChain, Wishes, body_shift, is_even
+from .posing import FkPose
+from .reading import keyed_now
+from .ready import SIMILAR, ReadyChain, Wishes, is_even
+from .single_frame import Hold, body_shift
 from .sources import EvaluatedPlaces, Source
 from .track_solving import shifts_over
 from .tracks import BodyTrack, GoalTrack, PlannedChain, Reading
@@ -237,30 +242,34 @@ def _carry_now(places: EvaluatedPlaces, ob: bpy.types.Object, parent: str) -> tu
     return pose.inverted_safe(), (to_world @ pose).inverted_safe()
 
 
-def body_at(places: EvaluatedPlaces, ob: bpy.types.Object, limbs: Sequence[SteadyChain]) -> Raw:
+def body_at(
+    places: EvaluatedPlaces, ob: bpy.types.Object, body: BodyModel, limbs: Sequence[tuple[LimbModel, ReadyChain]]
+) -> Raw:
     """The location of the bone that follows these limbs, all of them; `places` have it there from now on.
 
     What `TrackReader` finds for one frame, without arrays. Raises ChainError where a target is nowhere.
     """
-    body = limbs[0].model.body
-    assert body is not None
-    bone = ob.pose.bones[body.name]
-    settings, fk = body_settings_of(bone), bone.location.copy()
+    scene, bone = places.depsgraph.scene, ob.pose.bones[body.name]
+    settings = body_settings_of(bone)
+    if body.keyed_settings and stands_elsewhere(ob, scene):
+        now = keyed_now(scene, bone, body.keyed_settings, BODY_RANGES)
+        settings = replace(settings, **{name.removeprefix("body_"): value for name, value in now.items()})
+    fk = Vector(FkPose(ob, scene).location(body.name))
     above = places.world_and_pose(ob, body.parent)[1] if body.parent else None
     basis = Matrix(body.rest) if above is None else above @ Matrix(body.rest)
     world, pose = places.world_and_pose(ob, body.name)
     assert pose is not None
     places.lift(ob, body.carries, basis @ fk - pose.translation)
     holds: list[Hold] = []
-    for limb in limbs:
-        parent = places.world_and_pose(ob, limb.model.parent)[1]
+    for model, ready in limbs:
+        parent = places.world_and_pose(ob, model.parent)[1]
         assert parent is not None
-        offset = parent.to_3x3() @ (limb.end_of(wishes_at(places, ob, limb.model)) - limb.root)
+        offset = parent.to_3x3() @ (ready.end_of(wishes_at(places, ob, model)) - ready.root)
         if not all(map(isfinite, offset)):
             raise ChainError(messages.MOVES_WITH_BODY(bone=body.name))
-        shortest, longest = legal_reach(limb.chain)
-        size = parent.col[0].length
-        holds.append((offset, (size * shortest, size * longest), limb.goal.softness, limb.influence))
+        shortest, longest = legal_reach(ready.limb.chain)
+        size, own = parent.col[0].length, ready.limb.settings
+        holds.append((offset, (size * shortest, size * longest), own.softness, own.influence))
     shift, turn, location = body_shift(world, holds, settings)[0], basis.to_3x3(), fk
     if any(shift):
         location = fk + turn.inverted() @ shift

@@ -16,7 +16,8 @@ from ..model.foot import rolled
 from ..model.limb import limited_chain
 from ..model.limb_model import LimbModel
 from .kinematics import FkTrack, joints_of, local_rotations
-from .single_frame import body_shifts, solve_surely
+from .ready import solve_surely
+from .single_frame import body_shifts
 from .tracks import PoseTrack, Reading
 
 _Turned = tuple[np.ndarray, np.ndarray, np.ndarray]

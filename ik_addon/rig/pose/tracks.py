@@ -9,7 +9,7 @@ from mathutils import Quaternion, Vector
 from ..blender.rotations import channel_of, numbers_of
 from ..model.limb_model import LimbModel
 from .kinematics import FkTrack
-from .single_frame import SteadyChain, Wishes
+from .ready import ReadyChain, Wishes
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,13 +17,13 @@ class PlannedChain:
     """A chain that is not read whole each time.
 
     model: what no frame changes. fk: its FK pose as the channels were when it was planned; length: of the chain in it.
-    steady: to solve one frame without arrays; None where that takes more.
+    ready: to be solved for one frame; None where frames change its FK pose or settings.
     """
 
     model: LimbModel
     fk: FkTrack
     length: float
-    steady: SteadyChain | None
+    ready: ReadyChain | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,11 @@ from ..model.body import bodies_of, possible_bodies
 from ..model.limb import Limb, chain_bones, end_in_tip, end_world, missed_world, posed_joints
 from ..model.order import ChainName, ChainOrder, chain_order, live_tips, read_by
 from ..pose.reading import SceneReader
-from ..pose.single_frame import PosedBody, SteadyChain, follow
+from ..pose.single_frame import PosedBody, follow
 from ..pose.solving import solve_limb
 from ..pose.sources import EvaluatedPlaces
 from ..pose.track_reading import wishes_at
+from ..pose.tracks import PlannedChain
 from .problems import Problem, fault_of, read_chain
 
 ARRIVED = 2e-5
@@ -70,7 +71,7 @@ class States:
         planned = self._plan.planned_of(ob) if self._plan else {}
         # What a chain that stretches, or whose foot rolls, misses takes more than its lengths to tell.
         tellable = {tip: own for tip, own in planned.items() if not own.model.rolls and own.model.reach != "STRETCH"}
-        self._steady = {tip: chain.steady for tip, chain in tellable.items() if chain.steady is not None}
+        self._still = {tip: chain for tip, chain in tellable.items() if chain.ready is not None}
         self._places = EvaluatedPlaces(depsgraph)
         self._scene = SceneReader(depsgraph)
         self._known: dict[str, ChainState] = {}
@@ -106,8 +107,8 @@ class States:
     def _found(self, tip: str) -> ChainState:
         if not self._is_on(tip):
             return ChainState("OFF", sentence=messages.SWITCHED_OFF(bone=tip))
-        if self._is_steady(tip):
-            return self._of_steady(self._steady[tip])
+        if self._is_still(tip):
+            return self._of_still(self._still[tip])
         limb = self._read(tip)
         if isinstance(limb, ChainError):
             return self._broken(tip, limb)
@@ -120,8 +121,10 @@ class States:
             return self._broken(tip, error)
         return self._away(tip, missed, length, posed.outcome, posed.error_world, limb.settings)
 
-    def _of_steady(self, chain: SteadyChain) -> ChainState:
-        tip = chain.model.tip
+    def _of_still(self, chain: PlannedChain) -> ChainState:
+        tip, ready = chain.model.tip, chain.ready
+        assert ready is not None
+        own = ready.limb.chain
         settings = settings_of(self._evaluated_tip(tip))
         target_world = self._target_world(settings)
         missed = (end_world(self._evaluated_tip(tip)) - target_world).length
@@ -131,15 +134,15 @@ class States:
         try:
             wishes = wishes_at(self._places, self._ob, chain.model)
             # What limits keep it from takes more than its lengths to tell.
-            outcome = chain.solve(wishes)[1] if chain.chain.limits else None
+            outcome = ready.solve(wishes).outcome if own.limits else None
         except ChainError as error:
             return self._broken(tip, error)
-        distance, expected = (wishes.target - chain.root).length, 0.0
+        distance, expected = (wishes.target - ready.root).length, 0.0
         if outcome is None:
-            outcome = outcome_at(distance, *reach_limits(chain.chain.lengths)[0])
+            outcome = outcome_at(distance, *reach_limits(own.lengths)[0])
         if outcome is Outcome.REACHED and settings.softness:
             root = self._evaluated.pose.bones[chain.model.bones[0]]
-            lag = 1.0 - eased(distance, chain.chain.length, settings.softness) / distance
+            lag = 1.0 - eased(distance, own.length, settings.softness) / distance
             expected = lag * (target_world - self._evaluated.matrix_world @ root.head).length
         return self._away(tip, missed, length, outcome, expected, settings)
 
@@ -163,9 +166,9 @@ class States:
         problem = fault_of(tip, error)
         return ChainState("PROBLEM", None, problem.sentence, problem)
 
-    def _is_steady(self, tip: str) -> bool:
+    def _is_still(self, tip: str) -> bool:
         """Whether the chain of a tip is known to be sound, and its kept numbers hold."""
-        return tip in self._steady and self._is_posed and self._evaluated_tip(tip).analytic_ik_target is not None
+        return tip in self._still and self._is_posed and self._evaluated_tip(tip).analytic_ik_target is not None
 
     def _is_on(self, tip: str) -> bool:
         """Whether the chain of a tip is on; not where its bone has not been evaluated yet."""
