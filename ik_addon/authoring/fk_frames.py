@@ -18,8 +18,9 @@ from ..rig.data.settings import path_of, settings_of, target_and_pole
 from ..rig.live.handler_lists import others_handle_frames
 from ..rig.model.limb import Limb, chain_bones, fk_joints
 from ..rig.model.order import ChainName, KnownOrders, live_tips, objects_of
-from ..rig.pose.reading import SceneReader, check_targets
-from ..rig.pose.single_frame import follow
+from ..rig.pose.checks import check_targets
+from ..rig.pose.following import follow_limbs
+from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import solve_limb, tell
 from ..solvers import ChainError
 from ..solvers.bending import is_straight, start_frame
@@ -108,7 +109,7 @@ def limbs_in_fk(
         try:
             if chain in order.limbs:
                 limbs = [limb for limb in order.limbs[chain] if solved or limb not in chosen]
-                posed = follow(reader, chain.tip, [limb.tip for limb in limbs])
+                posed = follow_limbs(reader, chain.tip, [limb.tip for limb in limbs])
                 if bodies is not None and chosen.issuperset(limbs):
                     bodies[chain] = posed.location
                 continue

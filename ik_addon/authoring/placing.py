@@ -21,7 +21,8 @@ from ..rig.blender.rotations import (
     raw_values,
     rotation_in,
 )
-from ..rig.pose.reading import SceneReader, control_words
+from ..rig.pose.checks import control_words
+from ..rig.pose.reading import SceneReader
 from ..solvers import ChainError
 
 

@@ -16,8 +16,8 @@ from ..rig.live.scene_plan import ScenePlan
 from ..rig.model.body import bodies_of
 from ..rig.model.limb import chain_bones, growth, may_stretch, scaled_bones
 from ..rig.model.order import ChainName, chain_order, live_tips, objects_of
+from ..rig.pose.following import follow_limbs
 from ..rig.pose.reading import SceneReader
-from ..rig.pose.single_frame import follow
 from ..rig.pose.solving import solve_limb, tell
 from ..rig.status.problems import read_chains
 from ..solvers import ChainError, Outcome
@@ -270,7 +270,7 @@ def _misses(scene: SceneReader, chains: set[ChainName]) -> bool:
         reader = scene.armature(armature_named(chain.armature))
         try:
             if chain in order.limbs:
-                follow(reader, chain.tip, [limb.tip for limb in order.limbs[chain]])
+                follow_limbs(reader, chain.tip, [limb.tip for limb in order.limbs[chain]])
                 continue
             posed = solve_limb(reader.limb(chain.tip))
         except ChainError:

@@ -24,10 +24,11 @@ from ..rig.model.limb_model import LimbModel, animated_bones
 from ..rig.model.order import ChainName, objects_of
 from ..rig.pose.kinematics import FkTrack, joints_of, posed
 from ..rig.pose.lending import loans
+from ..rig.pose.planned import asked_now
 from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import PosedLimb, ScenePass
-from ..rig.pose.sources import EvaluatedPlaces, SeenPlaces
-from ..rig.pose.track_reading import TrackReader, is_confirmed, same_wishes
+from ..rig.pose.sources import SeenPlaces
+from ..rig.pose.track_reading import TrackReader, same_wishes
 from ..rig.pose.track_solving import errors_world, solve_each, solve_tracks
 from ..rig.pose.tracks import PlannedChain, PoseTrack, Reading
 from ..rig.status.states import States, moved_afterwards
@@ -262,19 +263,21 @@ def _confirmed(
 ) -> dict[ChainName, Reading]:
     """The sampled readings that are as Blender evaluates them at the first, the middle and the last frame."""
     for k in {0, len(frames) // 2, len(frames) - 1} if readings else ():
-        places = EvaluatedPlaces(go_to(frames[k]))
-        # Where chains that move with a body are wanted is known once all of them are read.
-        led = {name: (_object(own.model), chains[name]) for name, own in readings.items() if own.model.body}
-        found = dict(zip(led, TrackReader(places, 1).readings(led.values()), strict=True))
-        confirmed = {}
+        scene, groups = SceneReader(go_to(frames[k])), {}
         for name, reading in readings.items():
-            wishes, length, now = reading.goal.at(k), chains[name].length, found.get(name)
-            if name not in led:
-                is_so = is_confirmed(places, _object(reading.model), reading.model, wishes, length)
-            else:
-                is_so = isinstance(now, Reading) and same_wishes(wishes, now.goal.at(0), length)
-            if is_so:
-                confirmed[name] = reading
+            # Where chains that move with a body are wanted is known once all of them are read.
+            body = reading.model.body
+            groups.setdefault((name.armature, body.name) if body else name, []).append(name)
+        confirmed = {}
+        for names in groups.values():
+            reader = scene.armature(_object(readings[names[0]].model))
+            try:
+                asked = asked_now(reader, [chains[name] for name in names])
+            except ChainError:
+                continue
+            for name, own in zip(names, asked, strict=True):
+                if same_wishes(readings[name].goal.at(k), own.wishes, chains[name].length):
+                    confirmed[name] = readings[name]
         readings = confirmed
     return _whole(readings)
 

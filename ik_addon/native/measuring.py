@@ -16,7 +16,8 @@ from ..rig.blender.armatures import is_evaluated_in
 from ..rig.blender.rotations import quaternion_of
 from ..rig.data.settings import Settings, settings_of
 from ..rig.live import handlers as live
-from ..rig.pose.reading import ArmatureReader, SceneReader, gone_pole
+from ..rig.pose.checks import gone_pole
+from ..rig.pose.reading import ArmatureReader, SceneReader
 from ..rig.pose.solving import PosedLimb, solve_limb
 from ..solvers import ChainError
 from . import records

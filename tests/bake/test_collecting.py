@@ -12,6 +12,7 @@ from ik_addon.bake import bake, baking, chains_of, check, collecting, stepping
 from ik_addon.rig.live import state as live_state
 from ik_addon.rig.live.scene_plan import ScenePlan
 from ik_addon.rig.pose import sources
+from ik_addon.rig.pose.reading import ArmatureReader
 from ik_addon.rig.pose.track_reading import TrackReader
 from ik_addon.solvers import ChainError
 
@@ -452,8 +453,7 @@ def test_everything_is_as_it_was_after_an_exception(way, stage, error, monkeypat
                 patch.setattr(collecting, name, failing_steps(getattr(collecting, name), number, error))
         elif stage == "reading":
             if way == SAMPLED:
-                place = sources.EvaluatedPlaces.world_and_pose
-                patch.setattr(sources.EvaluatedPlaces, "world_and_pose", fail_at(2, place, error))
+                patch.setattr(ArmatureReader, "control", fail_at(2, ArmatureReader.control, error))
             else:
                 patch.setattr(sources.SeenPlaces, "see", fail_at(5, sources.SeenPlaces.see, error))
         elif stage == "sampling":

@@ -32,8 +32,8 @@ from ik_addon.rig.model.limb import (
     limits_of,
 )
 from ik_addon.rig.model.order import ChainName, KnownOrders
+from ik_addon.rig.pose.following import Hold, body_shift
 from ik_addon.rig.pose.posing import FkPose
-from ik_addon.rig.pose.single_frame import Hold, body_shift
 from ik_addon.solvers import Chain, ChainError, Goal, Outcome, blend, link_rotations, solve, solver_for
 from ik_addon.solvers.bending import start_frame
 from ik_addon.solvers.limited import legal_reach

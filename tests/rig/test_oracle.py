@@ -104,6 +104,9 @@ def apart() -> dict[str, float]:
     return found
 
 
+BUILDS = [with_more, with_foot, with_body, with_others]
+
+
 def check(build, seeds: range) -> None:
     off = {}
     for seed in seeds:
@@ -117,6 +120,12 @@ def check(build, seeds: range) -> None:
     assert not off
 
 
-@pytest.mark.parametrize("build", [with_more, with_foot, with_body, with_others])
+@pytest.mark.parametrize("build", BUILDS)
 def test_what_is_shown_is_what_the_oracle_finds(build):
     check(build, range(60))
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("build", BUILDS)
+def test_ten_thousand_rigs_are_shown_as_the_oracle_finds_them(build):
+    check(build, range(60, 2560))

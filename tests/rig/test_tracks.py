@@ -15,8 +15,10 @@ from ik_addon.rig.blender.sampling import Sampler
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.model.order import ChainName
 from ik_addon.rig.pose.kinematics import joints_of, posed
-from ik_addon.rig.pose.sources import EvaluatedPlaces
-from ik_addon.rig.pose.track_reading import TrackReader, wishes_at
+from ik_addon.rig.pose.planned import asked_now
+from ik_addon.rig.pose.reading import SceneReader
+from ik_addon.rig.pose.sources import SeenPlaces
+from ik_addon.rig.pose.track_reading import TrackReader
 from ik_addon.rig.pose.track_solving import solve_tracks
 from ik_addon.rig.pose.tracks import PlannedChain, Reading, channel_values
 
@@ -71,6 +73,13 @@ def evaluated_joints(rig: Rig, chain: PlannedChain) -> np.ndarray:
     return points @ to_parent[:3, :3].T + to_parent[:3, 3]
 
 
+def seen_now(rig: Rig, chain: PlannedChain, frame: float) -> Reading:
+    """The chain as it is read from what is evaluated now."""
+    seen = SeenPlaces([(rig.ob, chain.model)], Sampler([frame]))
+    seen.see(bpy.context.evaluated_depsgraph_get())
+    return TrackReader(seen, 1).readings([(rig.ob, chain)])[0]
+
+
 def rounded(reading: Reading, k: int, size: float) -> float:
     """How far the joints move at a frame, in parts of `size`, where the target is rounded."""
     own = reading.at(k)
@@ -104,8 +113,7 @@ def worst_of(rig: Rig) -> dict[str, float] | None:
         compare("one frame", joints_at(TrackReader(Sampler([frame]), 1).readings(own)[0])[0], k)
         scene.frame_set(frame)
         compare("Blender", evaluated_joints(rig, chain), k)
-        places = EvaluatedPlaces(bpy.context.evaluated_depsgraph_get())
-        compare("evaluated", joints_at(TrackReader(places, 1).readings(own)[0])[0], k)
+        compare("evaluated", joints_at(seen_now(rig, chain, frame))[0], k)
     return worst
 
 
@@ -146,11 +154,10 @@ def test_without_arrays_it_is_the_pose_of_one_row():
         update()
         chain = live.plan_of(bpy.context).planned().get(ChainName(rig.ob.name_full, rig.tip.name))
         assert chain is not None and chain.ready is not None, live.plan_of(bpy.context).unsteady
-        places = EvaluatedPlaces(bpy.context.evaluated_depsgraph_get())
-        reading = TrackReader(places, 1).readings([(rig.ob, chain)])[0]
+        reading = seen_now(rig, chain, 1)
         in_arrays = channel_values([reading], solve_tracks([reading]))[1][0]
-        raw = chain.ready.raw(chain.ready.solve(wishes_at(places, rig.ob, chain.model)))
-        alone = np.array([(*numbers, 0.0)[:4] for numbers in raw])
+        reader = SceneReader(bpy.context.evaluated_depsgraph_get()).armature(rig.ob)
+        alone = asked_now(reader, [chain])[0].values()
         seen.add((reach, influence, roll))
         apart = np.abs(alone - in_arrays).max()
         if apart > SINGLE:

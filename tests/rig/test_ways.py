@@ -7,7 +7,6 @@ from ik_addon.rig.blender import sampling as simple
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.live import state as live_state
 from ik_addon.rig.model.order import ChainName
-from ik_addon.rig.pose import planned
 
 from ..scenes import go_to, walking_leg
 from .rigs import Rig, update
@@ -31,11 +30,6 @@ def test_a_chain_whose_switch_is_animated_is_solved_after_the_frame(on):
     rig.tip.keyframe_insert("analytic_ik_enabled", frame=1)
     update()
     assert way_of(rig) == "After the Frame (its switch is animated)"
-
-
-def test_a_chain_whose_numbers_do_not_give_its_pose_is_read_anew(monkeypatch):
-    monkeypatch.setattr(planned, "_is_same", lambda posed, pose: False)
-    assert way_of(walking_leg()) == "Every Frame (its bones are set up in an unusual way)"
 
 
 def test_an_action_of_several_layers_is_not_sampled(monkeypatch):

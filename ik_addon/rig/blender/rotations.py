@@ -329,3 +329,30 @@ def rotation_in(matrix: Matrix, scale: Vector | None = None) -> Quaternion:
         basis *= -1.0
     # Of a sheared matrix it is none of length one.
     return basis.normalized().to_quaternion().normalized()
+
+
+SIMILAR = 1e-4
+"""Part by which the axes of a pose may differ in length, or lean, and still count as evenly scaled: long chains of
+single precision come to 2e-5."""
+
+
+def is_even(matrix: Matrix) -> bool:
+    """Whether a matrix turns, moves and scales evenly, without shear and without a mirror."""
+    x, y, z = matrix.to_3x3().col
+    size = x.dot(x)
+    slack = SIMILAR * size
+    return (
+        abs(y.dot(y) - size) <= slack
+        and abs(z.dot(z) - size) <= slack
+        and max(abs(x.dot(y)), abs(y.dot(z)), abs(z.dot(x))) <= slack
+        and x.cross(y).dot(z) > 0.0
+    )
+
+
+def are_even(matrices: np.ndarray) -> bool:
+    """As `is_even`, of all."""
+    basis = matrices[:, :3, :3]
+    products = basis.swapaxes(1, 2) @ basis
+    size = products[:, 0, 0]
+    off = np.abs(products - size[:, None, None] * np.eye(3)).max(axis=(1, 2))
+    return bool((off <= SIMILAR * size).all() and (np.linalg.det(basis) > 0.0).all())

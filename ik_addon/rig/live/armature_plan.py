@@ -15,15 +15,15 @@ from ..blender.rotations import channel_of, channel_path, raw_values
 from ..blender.sampling import Judge, Sampler, not_simple, time_is_plain
 from ..blender.silencing import curves_of, plays_alone, silence
 from ..data.relation import is_tied, wake
-from ..data.settings import sampled_settings, target_and_pole
+from ..data.settings import target_and_pole
+from ..model.limb import Wishes
 from ..model.limb_model import LimbModel
 from ..model.order import objects_of
 from ..pose.lending import loans
-from ..pose.planned import planned_chain, ready_now
+from ..pose.planned import Asked, asked_now, is_confirmed, planned_chain
 from ..pose.posing import PoseWriter, RowWriter
-from ..pose.ready import Wishes
-from ..pose.sources import EvaluatedPlaces
-from ..pose.track_reading import TrackReader, body_at, is_confirmed, wishes_at
+from ..pose.reading import SceneReader
+from ..pose.track_reading import TrackReader, same_wishes
 from ..pose.track_solving import solve_each
 from ..pose.tracks import PlannedChain, Reading, channel_values
 from .fingerprint import glance
@@ -68,7 +68,7 @@ def _nothing_ahead(first: float) -> _Ahead:
     return _Ahead(first, [], [], None, none, none, none, [], [])
 
 
-_Asked = tuple[Wishes, dict[str, float]]
+_Wished = tuple[Wishes, dict[str, float]]
 """Where a chain shall go, and its settings at that frame."""
 
 
@@ -103,10 +103,10 @@ class ArmaturePlan:
         beside = {tip.analytic_ik_end_bone for tip in tips} & set(ob.pose.bones.keys())
         self._line = [*{name for model in self.models for name in model.touched} | above | beside]
         self._looked = glance(ob, self.models, self._line)
-        # Keys would undo what is written.
+        # Of what cannot be sampled; keys would undo what is written.
         self._recallable = [not model.keyed_bones and model.body is None for model in self.models]
-        self._recalled: dict[float, dict[int, tuple[_Asked, np.ndarray]]] = {}
-        self._guessed: dict[int, tuple[_Asked, np.ndarray]] = {}
+        self._recalled: dict[float, dict[int, tuple[_Wished, np.ndarray]]] = {}
+        self._guessed: dict[int, tuple[_Wished, np.ndarray]] = {}
         self._channels = [model.channels for model in self.models]
         # Of each chain a channel that keys would undo first.
         self._watched = [
@@ -163,9 +163,9 @@ class ArmaturePlan:
         self._recalled.clear()
         self.restructured()
 
-    def solve_all(self, places: EvaluatedPlaces) -> bool:
+    def solve_all(self, places: SceneReader) -> bool:
         """Solve all chains from the evaluated scene, and write them. False where that cannot be done."""
-        return self._solve(places, range(len(self.chains)), frame_changed=False) is not None
+        return self._solve(places, range(len(self.chains)), frame_changed=False)
 
     def doubt(self) -> None:
         """What is sampled may have changed."""
@@ -226,7 +226,7 @@ class ArmaturePlan:
         self.settled = ahead.rows is None and bool(compared) and not self.silences
         return True
 
-    def after_frame(self, places: EvaluatedPlaces, anew: bool) -> bool:
+    def after_frame(self, places: SceneReader, anew: bool) -> bool:
         """Write the chains that were not solved before the frame, and compare those that were with what they should
         have read; anew: all of them, and what was written may be lost. False where that cannot be done."""
         ob, ahead = self.object, self.written
@@ -235,7 +235,7 @@ class ArmaturePlan:
         if not places.shows(ob):
             return True
         if ahead is None:
-            return self._solve_late(places, range(len(self.chains)), anew)
+            return self._solve(places, range(len(self.chains)), True, anew)
         late = []
         if anew or self._frames <= _COMPARED_AT_FIRST:
             late = self._misplaced(ob, places, ahead, ahead.which)
@@ -245,7 +245,7 @@ class ArmaturePlan:
             self._silenced, late = None, range(len(self.chains))
         elif ahead.rows is not None:
             late += sorted(set(range(len(self.chains))).difference(ahead.which))
-        return not late or self._solve_late(places, late, anew)
+        return not late or self._solve(places, self._with_others(late), True, anew)
 
     def _silence(self, ob: bpy.types.Object, scene: bpy.types.Scene, graphs: Graphs, curves: list[int]) -> bool:
         """See `silence`. What was silent after the frame before is not looked at again: it is after this one."""
@@ -256,52 +256,18 @@ class ArmaturePlan:
 
     def _guess(self, ob: bpy.types.Object, frame: float, graphs: Graphs, sampled: Collection[int]) -> None:
         """Write what chains that are not sampled came to when the frame was visited before."""
-        found = self._recalled.get(frame)
-        if not found:
-            return
-        copies = copies_of(ob, graphs)
-        self._guessed = {k: own for k, own in found.items() if k not in sampled}
-        guessed = [(values, self._rows[k]) for k, (_, values) in self._guessed.items()]
-        if all(self._writer.shows(copy, *each) for copy in copies for each in guessed):
-            return
-        for each in guessed:
-            self._writer.write(copies, *each)
-        wake(ob, ())
+        self._guessed = {k: own for k, own in self._recalled.get(frame, {}).items() if k not in sampled}
+        copies, guessed = copies_of(ob, graphs), [(values, self._rows[k]) for k, (_, values) in self._guessed.items()]
+        if not all(self._writer.shows(copy, *each) for copy in copies for each in guessed):
+            for each in guessed:
+                self._writer.write(copies, *each)
+            wake(ob, ())
 
     def _is_silent_still(self, copy: bpy.types.Object, ahead: _Ahead) -> bool:
         """True if no keys were played over what was written before the frame: those of a copy made anew are."""
         assert self._frame is not None
         k = int(self._frame - ahead.first)
         return all(tuple(copy.path_resolve(path, False)) == numbers[k] for path, numbers in ahead.watched)
-
-    def _solve_late(self, places: EvaluatedPlaces, which: Iterable[int], anew: bool) -> bool:
-        """Solve chains after a frame, unless they show already what they ask for, and remember them."""
-        ob, frame = self._object, places.depsgraph.scene.frame_current_final
-        copy = ob.evaluated_get(places.depsgraph)
-        try:
-            asked = {k: self._asked(places, ob, k) for k in which if self._recallable[k]}
-        except (ChainError, AttributeError, KeyError):
-            # The pass that reads everything finds the reason and says it.
-            return False
-        late = []
-        for k in which:
-            guess = self._guessed.get(k)
-            if anew or guess is None or asked[k] != guess[0] or not self._writer.shows(copy, guess[1], self._rows[k]):
-                late.append(k)
-        if not late:
-            return True
-        late = self._with_others(late)
-        solved = self._solve(places, late, frame_changed=True)
-        if solved is None:
-            return False
-        if (len(self._recalled) + 1) * self.among > _KEPT_AHEAD:
-            self._recalled.clear()
-        self._recalled.setdefault(frame, {}).update((k, (asked[k], solved[k])) for k in late if k in asked)
-        return True
-
-    def _asked(self, places: EvaluatedPlaces, ob: bpy.types.Object, k: int) -> _Asked:
-        model = self.models[k]
-        return wishes_at(places, ob, model), sampled_settings(ob.pose.bones[model.tip])
 
     def before_update(self, depsgraph: bpy.types.Depsgraph, moved: set[str], graphs: Graphs) -> bool:
         """Solve the chains that read what was moved by hand before that is evaluated, so that it is evaluated once.
@@ -323,7 +289,8 @@ class ArmaturePlan:
         try:
             if not all(map(self._follows_channels, which)):
                 return True
-            solved = self._solved(EvaluatedPlaces(depsgraph, objects), ob, which)
+            asked = self._asked(SceneReader(depsgraph, moved=objects), which)
+            solved = {k: (own.wishes, own.values()) for k, own in asked.items()}
         except (ChainError, AttributeError, KeyError):
             # The pass that reads everything finds the reason and says it.
             return False
@@ -335,7 +302,7 @@ class ArmaturePlan:
             wake(ob, ())
         return True
 
-    def after_update(self, places: EvaluatedPlaces, changed: set[int]) -> bool:
+    def after_update(self, places: SceneReader, changed: set[int]) -> bool:
         """Solve the chains that read one of the objects with these session numbers. False where that cannot be done."""
         early, ob = self.early, self.object
         if ob is None:
@@ -352,11 +319,11 @@ class ArmaturePlan:
         sure = bool(trusted) and self._certain
         evaluated = ob.evaluated_get(places.depsgraph)
         late = [k for k in which if k not in early or not self._holds_early(places, evaluated, k, *early[k], sure)]
-        return not late or self._solve(places, self._with_others(late), frame_changed=False) is not None
+        return not late or self._solve(places, self._with_others(late), frame_changed=False)
 
     def _holds_early(
         self,
-        places: EvaluatedPlaces,
+        places: SceneReader,
         ob_evaluated: bpy.types.Object,
         k: int,
         wishes: Wishes,
@@ -370,22 +337,31 @@ class ArmaturePlan:
         # Keys that were played in the same update undo what was written.
         if tuple(shown) != tuple(values[watched, : len(shown)].tolist()):
             return False
-        return sure or is_confirmed(places, self._object, self.models[k], wishes, self.chains[k].length)
+        return sure or is_confirmed(places.armature(self._object), self.chains[k], wishes)
 
-    def _solve(
-        self, places: EvaluatedPlaces, which: Iterable[int], frame_changed: bool
-    ) -> dict[int, np.ndarray] | None:
-        """Solve chains from the evaluated scene, and write them: the numbers (channels, 4) of their channels. None
-        where one of them cannot be solved so."""
+    def _solve(self, places: SceneReader, which: Sequence[int], frame_changed: bool, anew: bool = True) -> bool:
+        """Solve chains from the evaluated scene, with all that are solved together with them, and write them. anew:
+        also those that show already what they ask for. False where one of them cannot be solved so."""
         ob = self.object
         if ob is None:
-            return None
+            return False
         try:
-            writer = PoseWriter(ob, ob.evaluated_get(places.depsgraph))
-            solved = {k: values for k, (_, values) in self._solved(places, ob, which).items()}
-            for k, values in solved.items():
+            copy, frame = ob.evaluated_get(places.depsgraph), places.depsgraph.scene.frame_current_final
+            writer = PoseWriter(ob, copy)
+            ahead = self._ahead_of(ob, places.depsgraph.scene) if frame_changed else {}
+            for k, asked in self._asked(places, which).items():
+                wished = asked.wishes, asked.ready.settings
+                guess = self._guessed.get(k)
+                if guess and not anew and guess[0] == wished and self._writer.shows(copy, guess[1], self._rows[k]):
+                    continue
+                sampled, values = ahead.get(k, (None, None))
+                # To the last digit what every other visit to the frame gives.
+                if sampled is None or not same_wishes(sampled, asked.wishes, self.chains[k].length):
+                    values = asked.values()
                 for (name, mode), numbers in zip(self._channels[k], values.tolist(), strict=True):
                     writer.write(name, mode, numbers[: channel_of(mode)[1]])
+                if frame_changed and self._recallable[k]:
+                    self._recall(frame)[k] = wished, values
             own = [self.models[k] for k in which]
             writer.commit(
                 [*(model.tip for model in own), *(model.led.name for model in own if model.led)], frame_changed
@@ -393,31 +369,27 @@ class ArmaturePlan:
             loans.settle(places.depsgraph, frame_changed)
         except (ChainError, AttributeError, KeyError):
             # The pass that reads everything finds the reason and says it.
-            return None
-        return solved
+            return False
+        return True
 
-    def _solved(
-        self, places: EvaluatedPlaces, ob: bpy.types.Object, which: Iterable[int]
-    ) -> dict[int, tuple[Wishes, np.ndarray]]:
-        """What chains wish just now, and the numbers (channels, 4) of their channels for it."""
-        found = {}
-        ready = {k: self.chains[k].ready or ready_now(ob, self.models[k], places.depsgraph.scene) for k in which}
-        led = [k for k in ready if self.models[k].led]
-        locations, places_now = {}, places.anew() if led else places
-        for k in led:
-            limbs = [(self.models[other], ready[other]) for other in self._together[k] if self._holds_body(other)]
-            locations[k] = body_at(places_now, ob, self.models[k].led, limbs)
-        for k, own in ready.items():
-            wishes = wishes_at(places_now, ob, self.models[k])
-            values = [(*raw, 0.0)[:4] for raw in own.raw(own.solve(wishes))]
-            values += [(*locations[k], 0.0)] if k in locations else []
-            found[k] = wishes, np.array(values, np.float32)
-        return found
+    def _recall(self, frame: float) -> dict[int, tuple[_Wished, np.ndarray]]:
+        """What is remembered of a frame."""
+        if (len(self._recalled) + 1) * self.among > _KEPT_AHEAD:
+            self._recalled.clear()
+        return self._recalled.setdefault(frame, {})
 
-    def _holds_body(self, k: int) -> bool:
-        """Whether a chain is one of the limbs that its body follows."""
-        body = self.models[k].body
-        return body is not None and self.models[k].tip in body.limbs
+    def _ahead_of(self, ob: bpy.types.Object, scene: bpy.types.Scene) -> dict[int, tuple[Wishes, np.ndarray]]:
+        """Of the chains that can be sampled what they wish at the scene's frame, and the numbers of their channels."""
+        frame = scene.frame_current_final
+        ahead = self._ahead.get(frame) or self._look_ahead(ob, scene, frame)
+        at, rows = int(frame - ahead.first), np.cumsum([0, *(len(self._channels[k]) for k in ahead.which)])
+        own = zip(ahead.which, ahead.readings, pairwise(rows), strict=True)
+        return {k: (reading.goal.at(at), ahead.values[at, start:end]) for k, reading, (start, end) in own}
+
+    def _asked(self, places: SceneReader, which: Sequence[int]) -> dict[int, Asked]:
+        """What chains ask for just now, each with all that are solved together with it among them."""
+        reader = places.armature(self._object)
+        return dict(zip(which, asked_now(reader, [self.chains[k] for k in which]), strict=True))
 
     def is_up_to_date(self) -> bool:
         """True if the chains are made of what they were made of; those whose FK pose or settings are others are read
@@ -563,15 +535,13 @@ class ArmaturePlan:
         which_rows = None if len(rows) == self.bones else rows
         return _Ahead(frames[0], which, own, which_rows, values, rows[keyed], fk[:, keyed], curves, watched)
 
-    def _misplaced(
-        self, ob: bpy.types.Object, places: EvaluatedPlaces, ahead: _Ahead, some: Sequence[int]
-    ) -> list[int]:
+    def _misplaced(self, ob: bpy.types.Object, places: SceneReader, ahead: _Ahead, some: Sequence[int]) -> list[int]:
         """Which of some chains solved before the frame were led astray; they are not sampled any more."""
         assert self._frame is not None and self.ways is not None
         found = []
         for k in some:
             sampled = ahead.readings[ahead.which.index(k)].goal.at(int(self._frame - ahead.first))
-            if not is_confirmed(places, ob, self.models[k], sampled, self.chains[k].length):
+            if not is_confirmed(places.armature(ob), self.chains[k], sampled):
                 found.append(k)
         if found:
             self._ahead.clear()

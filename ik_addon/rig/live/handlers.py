@@ -29,8 +29,8 @@ from ..model.order import ChainName, live_tips
 from ..pose import posing
 from ..pose.lending import loans
 from ..pose.posing import shown_armatures, shown_numbers
+from ..pose.reading import SceneReader
 from ..pose.solving import solve_scene
-from ..pose.sources import EvaluatedPlaces
 from . import newly_shown
 from .handler_lists import HandlerLists
 from .scene_plan import ScenePlan
@@ -153,7 +153,7 @@ def _after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None
         return
     if others and plan is not None and not plan.intact():
         plan = None
-    places = EvaluatedPlaces(depsgraph)
+    places = SceneReader(depsgraph)
     if plan is None or plan.misses(depsgraph) or not plan.after_frame(places, plan.pending or others):
         _solve_anew(scene, depsgraph, frame_changed=True)
         return
@@ -262,7 +262,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
     if not (moved or reposed or (plan is not None and plan.stale)):
         return
     changed = {ob.session_uid for ob in moved | reposed}
-    if plan is None or plan.misses(depsgraph) or not plan.update(EvaluatedPlaces(depsgraph), changed):
+    if plan is None or plan.misses(depsgraph) or not plan.update(SceneReader(depsgraph), changed):
         _solve_anew(scene, depsgraph, frame_changed=False)
         return
     if plan.unsteady:
@@ -398,9 +398,8 @@ def _solve_anew(
         new = plan.renew(done, depsgraph, among)
         if frame_changed:
             # To the last digit what every later visit to the frame gives.
-            places = EvaluatedPlaces(depsgraph)
             for armature in new:
-                armature.after_frame(places, anew=False)
+                armature.after_frame(done.reader, anew=False)
 
 
 def _holds(plan: ScenePlan, told: set[str] | None, follow: bool = False) -> bool:

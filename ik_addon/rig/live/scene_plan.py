@@ -15,8 +15,8 @@ from ..blender.armatures import armature_objects, is_evaluated_in
 from ..blender.evaluation import Graphs
 from ..blender.sampling import time_is_plain
 from ..model.order import ChainName, KnownOrders, live_tips, objects_read, tips_of
+from ..pose.reading import SceneReader
 from ..pose.solving import ScenePass
-from ..pose.sources import EvaluatedPlaces
 from ..pose.tracks import PlannedChain
 from .armature_plan import ArmaturePlan
 from .plan import LinkedPlan
@@ -132,7 +132,7 @@ class ScenePlan:
 
     def solve_all(self, depsgraph: bpy.types.Depsgraph) -> bool:
         """Solve all chains as the scene is evaluated, and write them. False where that cannot be done."""
-        places = EvaluatedPlaces(depsgraph)
+        places = SceneReader(depsgraph)
         return all([armature.solve_all(places) for armature in self.armatures])
 
     # What no longer holds
@@ -251,7 +251,7 @@ class ScenePlan:
         self.settled = settled
         return holds
 
-    def after_frame(self, places: EvaluatedPlaces, anew: bool) -> bool:
+    def after_frame(self, places: SceneReader, anew: bool) -> bool:
         """See ArmaturePlan. False where the plan holds no more."""
         self._look_at_switches(places)
         return all([each.after_frame(places, anew) for each in self._known()])
@@ -264,7 +264,7 @@ class ScenePlan:
         self._early = [armature for armature in self._writing if armature.early]
         return held
 
-    def update(self, places: EvaluatedPlaces, changed: set[int]) -> bool:
+    def update(self, places: SceneReader, changed: set[int]) -> bool:
         """Solve the chains that read one of the objects with these session numbers. False: the plan holds no more."""
         self._look_at_switches(places)
         following = (armature for uid in changed for armature in self._following.get(uid, ()))
@@ -281,7 +281,7 @@ class ScenePlan:
             return self.armatures
         return [armature for part in self._parts if part not in self._stale for armature in part.armatures]
 
-    def _look_at_switches(self, places: EvaluatedPlaces) -> None:
+    def _look_at_switches(self, places: SceneReader) -> None:
         """What animation has switched on or off is to be planned anew."""
         self.drop([part for part in self._switching if not part.is_switched_so(places.depsgraph)])
 

@@ -143,6 +143,15 @@ class BoneReading:
 
 
 @dataclass(frozen=True, slots=True)
+class Wishes:
+    """Where a chain shall go: target, pole and the target's orientation, in one space."""
+
+    target: Vector
+    pole: Vector | None = None
+    orientation: Quaternion | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class EndBone:
     """A bone that rides on a chain's end and is turned to an orientation in armature space."""
 

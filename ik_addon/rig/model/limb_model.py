@@ -135,6 +135,15 @@ class LimbModel:
         return not self.keyed_bones and not self.keyed_settings and (self.body is None or self.body.is_still)
 
 
+Controlled = tuple[bpy.types.Object | None, str]
+
+
+def controls_of(tip: bpy.types.PoseBone, model: LimbModel) -> tuple[Controlled, Controlled]:
+    """Target and pole of a chain, each with the name of its bone."""
+    pole = (tip.analytic_ik_pole_target, model.pole_bone) if model.has_pole else (None, "")
+    return (tip.analytic_ik_target, model.target_bone), pole
+
+
 def limb_model(ob: bpy.types.Object, limb: Limb, animated: AnimatedBones, body: BodyModel | None = None) -> LimbModel:
     """The model of a chain of an original armature object, as it was read just now. body: see LimbModel."""
     tip = ob.pose.bones[limb.tip]

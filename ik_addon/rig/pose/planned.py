@@ -1,24 +1,29 @@
 """Chains that are not read whole each time: what they are made of is kept, and only what moves is read."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
 
 import bpy
+import numpy as np
 from mathutils import Matrix
 
 from ... import messages
 from ...solvers import ChainError
+from ...solvers.limited import legal_reach
 from ..blender.dependencies import carriers
-from ..data.settings import RANGES, SAMPLED_SETTINGS, settings_of, target_and_pole
+from ..blender.rotations import Raw, is_even
+from ..data.settings import SAMPLED_SETTINGS, target_and_pole
 from ..model.body import BodyModel, body_model
 from ..model.foot import possible_end_bones
-from ..model.limb import Limb, chain_bones
-from ..model.limb_model import FK_CHANNELS, AnimatedBones, LimbModel, limb_model
+from ..model.limb import Limb, Wishes, chain_bones
+from ..model.limb_model import FK_CHANNELS, AnimatedBones, LimbModel, controls_of, limb_model
+from .following import Hold, follow
 from .posing import FkPose
-from .reading import gone_pole, keyed_now, still_limb
-from .ready import ReadyChain, inherits_all, is_even, is_plain, ready_chain
+from .reading import ArmatureReader, UnevenError, still_limb
+from .ready import ReadyChain, inherits_all, is_plain, ready_chain
 from .solving import PosedLimb
-from .track_reading import UnevenError, read_fk
+from .track_reading import read_fk, same_wishes
 from .tracks import PlannedChain
 
 
@@ -34,7 +39,8 @@ def planned_chains(
     found: dict[str, PlannedChain | str] = {}
     still: dict[str, Limb] = {}
     for tip, posed in limbs.items():
-        still[tip] = _limb(ob, tip, FkPose(ob))
+        bone = ob.pose.bones[tip]
+        still[tip] = still_limb(bone, FkPose(ob), possible_end_bones(bone))
         found[tip] = _why_not(posed, still[tip], animated)
     body_of = {}
     for name, (own, moved) in bodies.items():
@@ -76,30 +82,75 @@ def planned_chain(ob: bpy.types.Object, model: LimbModel) -> PlannedChain:
 
     Raises ChainError if its model does not hold for them.
     """
-    fk = read_fk(ob, model)
-    ready = ready_now(ob, model)
+    fk, ready = read_fk(ob, model), ready_now(ob.pose.bones[model.tip], model, FkPose(ob))
     return PlannedChain(model, fk, ready.limb.chain.length, ready if model.is_still else None)
 
 
-def ready_now(ob: bpy.types.Object, model: LimbModel, scene: bpy.types.Scene | None = None) -> ReadyChain:
-    """A chain of an original armature object ready to be solved with its FK pose and settings as they are now; scene:
-    in that. Raises ChainError if its model does not hold for them."""
-    fk = FkPose(ob, scene)
-    limb = _limb(ob, model.tip, fk, model.keyed_settings)
+def ready_now(tip: bpy.types.PoseBone, model: LimbModel, fk: FkPose) -> ReadyChain:
+    """A chain ready to be solved with its FK pose and settings as they are now. Raises ChainError if its model does not
+    hold for them."""
+    bones = tip.id_data.pose.bones
+    limb = still_limb(tip, fk, [bones[name] for name in model.bones[model.own :]])
     if not is_plain(limb):
         raise UnevenError(messages.BONES_UNEVEN())
     return ready_chain(limb, ((fk.scale(name), power) for name, power in model.scaled))
 
 
-def _limb(ob: bpy.types.Object, tip_name: str, fk: FkPose, keyed_settings: Iterable[str] = ()) -> Limb:
-    tip = ob.pose.bones[tip_name]
-    settings = settings_of(tip)
-    if fk.elsewhere is not None and keyed_settings:
-        now = keyed_now(fk.elsewhere, tip, keyed_settings, RANGES)
-        settings = replace(settings, **{name: type(getattr(settings, name))(value) for name, value in now.items()})
-    if gone_pole(settings) is not None:
-        settings = replace(settings, pole_target=None, pole_subtarget="")
-    return still_limb(tip, settings, fk, possible_end_bones(tip))
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a planned chain asks for just now. location: of the bone that is written with it, if there is one."""
+
+    ready: ReadyChain
+    wishes: Wishes
+    location: Raw | None = None
+
+    def values(self) -> np.ndarray:
+        """The numbers (channels, 4) of its channels for it, zeros behind. Raises ChainError as `ReadyChain.solve`."""
+        rows = self.ready.raw(self.ready.solve(self.wishes))
+        rows += [] if self.location is None else [self.location]
+        return np.array([(*row, 0.0)[:4] for row in rows], np.float32)
+
+
+def asked_now(reader: ArmatureReader, chains: Sequence[PlannedChain]) -> list[Asked]:
+    """What planned chains of one armature object ask for; those that move with a body are all among them.
+
+    Raises ChainError where a model does not hold, or a target is nowhere.
+    """
+    locations = {}
+    ready = [chain.ready or ready_now(reader.tip(chain.model.tip), chain.model, reader.fk) for chain in chains]
+
+    def holds(body: BodyModel) -> Iterator[Hold]:
+        for chain, own in zip(chains, ready, strict=True):
+            if chain.model.tip in body.limbs:
+                parent, settings = reader.pose_of(reader.tip(chain.model.parent)), own.limb.settings
+                offset = parent.to_3x3() @ (own.end_of(wishes_of(reader, chain.model)) - own.root)
+                if not all(map(isfinite, offset)):
+                    raise ChainError(messages.MOVES_WITH_BODY(bone=body.name))
+                size, (shortest, longest) = parent.col[0].length, legal_reach(own.limb.chain)
+                yield offset, (size * shortest, size * longest), settings.softness, settings.influence
+
+    for chain in chains:
+        body = chain.model.led
+        if body is not None:
+            locations[chain.model.tip] = follow(reader, body.name, lambda body=body: holds(body)).location
+    return [
+        Asked(own, wishes_of(reader, chain.model), locations.get(chain.model.tip))
+        for chain, own in zip(chains, ready, strict=True)
+    ]
+
+
+def wishes_of(reader: ArmatureReader, model: LimbModel) -> Wishes:
+    """Where a planned chain shall go just now. Raises ChainError where its model does not hold."""
+    target, pole = controls_of(reader.ob.pose.bones[model.tip], model)
+    return reader.wishes(target, pole, model.foot is not None, model.parent)
+
+
+def is_confirmed(reader: ArmatureReader, chain: PlannedChain, wishes: Wishes) -> bool:
+    """True if a chain that no body moves shall go where it was taken to go, but for rounding."""
+    try:
+        return same_wishes(wishes, wishes_of(reader, chain.model), chain.length)
+    except ChainError:
+        return False
 
 
 def _why_not(posed: PosedLimb, limb: Limb, animated: AnimatedBones) -> str:

@@ -1,67 +1,81 @@
 """From pose bones and targets to plain numbers in armature space, and what is wrong where that cannot be done."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from math import isfinite
 
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from ... import messages
-from ...solvers import ChainError, Kind, solver_for
+from ...solvers import ChainError, solver_for
 from ..blender.animation import animated_paths
 from ..blender.armatures import tag_pose
-from ..blender.dependencies import carriers
-from ..blender.rotations import pose_matrix, quaternion_of, rotation_in
-from ..blender.sampling import numbers_at
+from ..blender.rotations import is_even, pose_matrix, posed_by_channels, quaternion_of, rotation_in
 from ..data import settings
-from ..data.relation import in_any_collection, place_of
-from ..data.settings import NUMBERS, PREFIX, Settings, path_of, settings_of
+from ..data.relation import place_of
+from ..data.settings import Settings, settings_of
 from ..model.foot import end_bone, end_bones, place_foot
-from ..model.limb import BoneReading, Limb, chain_bones, fk_chain, given_factor, is_rigid, limits_of
+from ..model.limb import BoneReading, Limb, Wishes, chain_bones, fk_chain, given_factor, is_rigid, limits_of
+from .checks import UnevenError, check_end, check_numbers, check_points, check_targets, without_gone_pole
 from .posing import FkPose
 
-_KINDS = {"target": (Kind.TARGET, Kind.TARGET_DELETED), "pole target": (Kind.POLE, Kind.POLE_DELETED)}
-"""By the role of a control the kinds of what may be wrong with it, and of its being deleted."""
-
-
-def check_end(tip: bpy.types.PoseBone) -> None:
-    """Raise ChainError if a tip names an end bone that its armature does not have."""
-    name = tip.analytic_ik_end_bone
-    if name and name not in tip.id_data.pose.bones:
-        raise ChainError(messages.WITHOUT_END_BONE(end=name), Kind.END_BONE)
+Control = tuple[bpy.types.Object | None, str]
+"""A target or pole, and the name of its bone, if it is one."""
 
 
 class SceneReader:
     """The armatures of one evaluated scene, for the length of one pass.
 
-    depsgraph: what evaluated the scene. frame_changed: see FkPose. What was posed in the pass, and what hangs on it,
-    is read as it will be, not as it was evaluated.
+    depsgraph: what evaluated the scene. frame_changed: see FkPose. moved: original objects that channels have put where
+    they are since then. What was posed in the pass, and what hangs on it, is read as it will be, not as it was
+    evaluated.
     """
 
-    def __init__(self, depsgraph: bpy.types.Depsgraph, frame_changed: bool = False) -> None:
+    def __init__(
+        self,
+        depsgraph: bpy.types.Depsgraph,
+        frame_changed: bool = False,
+        moved: Collection[bpy.types.Object] = (),
+    ) -> None:
         self.depsgraph = depsgraph
-        self._frame_changed = frame_changed
+        self.moved = moved
+        self.frame_changed = frame_changed
         self._armatures: dict[str, ArmatureReader] = {}
+
+    def written(self) -> None:
+        """What was posed stands in the evaluated bones: from now on only the originals have the FK pose."""
+        self.frame_changed = False
+        for reader in self._armatures.values():
+            reader.__dict__.pop("fk", None)
+
+    def shows(self, ob: bpy.types.Object) -> bool:
+        """True if an object is evaluated here at all; in another view layer it may be excluded."""
+        return ob.evaluated_get(self.depsgraph).is_evaluated
 
     def armature(self, ob: bpy.types.Object) -> "ArmatureReader":
         """The reader of an armature object."""
         reader = self._armatures.get(ob.name_full)
         if reader is None:
-            reader = self._armatures[ob.name_full] = ArmatureReader(self, ob.original, self._frame_changed)
+            reader = self._armatures[ob.name_full] = ArmatureReader(self, ob.original)
         return reader
 
     def world_of(self, ob: bpy.types.Object) -> Matrix:
         """Where an object is in the world."""
+        if ob in self.moved:
+            world = ob.matrix_basis
+            if ob.parent is not None:
+                to_parent = ob.parent.evaluated_get(self.depsgraph).matrix_world
+                world = to_parent @ ob.matrix_parent_inverse @ world
+            return world
         world = place_of(ob, "", self.depsgraph)[0].copy()
         carry = self._carry(ob.original)
         return world if carry is None else carry @ world
 
     def _carry(self, original: bpy.types.Object) -> Matrix | None:
         """How far this pass moved an object from where it was evaluated; None: not at all."""
-        if not self._armatures:
+        if original.parent is None or not self._armatures:
             return None
         carry, line = None, []
         while original.parent is not None:
@@ -82,11 +96,12 @@ class SceneReader:
 class ArmatureReader:
     """One armature object in a pass. Bones that are posed are told to `pose`."""
 
-    def __init__(self, scene: SceneReader, ob: bpy.types.Object, frame_changed: bool) -> None:
+    def __init__(self, scene: SceneReader, ob: bpy.types.Object) -> None:
         self.ob = ob
         self.evaluated = ob.evaluated_get(scene.depsgraph)
         self._scene = scene
-        self.fk = FkPose(ob, scene.depsgraph.scene, self.evaluated if frame_changed else None)
+        self._is_moved = ob in scene.moved
+        self._spaces: dict[str, tuple[Matrix, Matrix]] = {}
         self._posed: dict[str, Matrix] = {}
         self._rotations: dict[str, Quaternion] = {}
         self._scales: dict[str, Vector] = {}
@@ -94,17 +109,18 @@ class ArmatureReader:
         self._told: set[str] = set()
 
     @cached_property
+    def fk(self) -> FkPose:
+        """Reads the FK pose of its bones."""
+        return FkPose(self.ob, self._scene.depsgraph.scene, self.evaluated if self._scene.frame_changed else None)
+
+    @cached_property
     def world(self) -> Matrix:
         """Where the armature object is; first asked for when what carries it has been posed."""
         return self._scene.world_of(self.ob)
 
-    @cached_property
-    def _world_inverse(self) -> Matrix:
-        return self.world.inverted_safe()
-
     def tip(self, name: str) -> bpy.types.PoseBone:
-        """The tip bone of a chain, as animated and driven."""
-        return self.evaluated.pose.bones[name]
+        """The tip bone of a chain, or another one, as animated and driven."""
+        return (self.ob if self._is_moved else self.evaluated).pose.bones[name]
 
     def scale_of(self, pose_bone: bpy.types.PoseBone) -> Vector:
         """The scale of an evaluated bone before its own chain lengthens it: its FK scale, with what the chain gives it
@@ -117,7 +133,11 @@ class ArmatureReader:
     def pose(self, name: str, matrix_armature: Matrix) -> None:
         """Tell where a bone is posed in this pass."""
         self._posed[name] = matrix_armature
+        self._tell(name)
+
+    def _tell(self, name: str) -> None:
         self._told.add(name)
+        self._spaces.clear()
 
     @contextmanager
     def supposing(self, name: str, matrix_armature: Matrix) -> Iterator[None]:
@@ -128,21 +148,22 @@ class ArmatureReader:
             yield
         finally:
             self._posed, self._told = posed, told
+            self._spaces.clear()
 
     def turn(self, name: str, rotation: Quaternion) -> None:
         """Tell which local rotation a bone gets in this pass, wherever its parent will be."""
         self._rotations[name] = rotation
-        self._told.add(name)
+        self._tell(name)
 
     def place(self, name: str, location: Vector) -> None:
         """Tell which local location a bone gets in this pass, wherever its parent will be."""
         self._locations[name] = location
-        self._told.add(name)
+        self._tell(name)
 
     def rescale(self, name: str, scale: Vector) -> None:
         """Tell which scale a bone gets in this pass."""
         self._scales[name] = scale
-        self._told.add(name)
+        self._tell(name)
 
     def pose_of(self, pose_bone: bpy.types.PoseBone) -> Matrix:
         """The pose matrix of an evaluated bone, with all that was posed in this pass."""
@@ -150,19 +171,22 @@ class ArmatureReader:
         if known is not None:
             return known
         if not self._told:
-            return pose_bone.matrix.copy()
+            return self._as_evaluated(pose_bone).copy()
         line = [pose_bone, *pose_bone.parent_recursive]
         known_at = next((k for k, above in enumerate(line) if above.name in self._posed), None)
         if known_at is None:
             # Above the topmost that was told all is as it was evaluated.
             known_at = 1 + max((k for k, above in enumerate(line) if above.name in self._told), default=-1)
         if not known_at:
-            return pose_bone.matrix.copy()
+            return self._as_evaluated(pose_bone).copy()
         above = line[known_at] if known_at < len(line) else None
-        parent_pose = above and self._posed.get(above.name, above.matrix)
+        parent_pose = above and self._posed.get(above.name, self._as_evaluated(above))
         for below in reversed(line[:known_at]):
             parent_pose = self._posed[below.name] = self._posed_under(below, parent_pose)
         return self._posed[pose_bone.name]
+
+    def _as_evaluated(self, pose_bone: bpy.types.PoseBone) -> Matrix:
+        return posed_by_channels(pose_bone) if self._is_moved else pose_bone.matrix
 
     def _posed_under(self, pose_bone: bpy.types.PoseBone, parent_pose: Matrix | None) -> Matrix:
         """The pose matrix of an evaluated bone under that of its parent, with what it was told itself."""
@@ -205,54 +229,63 @@ class ArmatureReader:
         Raises ChainError that names the bone, what is wrong with it and what cures it.
         """
         tip = self.tip(tip_name)
-        settings = settings or settings_of(tip)
-        if gone_pole(settings) is not None:
-            # As Blender's own IK: the chain goes on without it, and the panel says so.
-            settings = replace(settings, pole_target=None, pole_subtarget="")
+        settings = without_gone_pole(settings or settings_of(tip))
         try:
             check_numbers(tip, settings)
             check_end(tip)
             chain = chain_bones(tip, settings.chain_count)
             check_targets(self.ob, chain, settings)
+            self._check_size()
+            ends = end_bones(tip, settings)
+            controls = (settings.target, settings.subtarget), (settings.pole_target, settings.pole_subtarget)
+            wishes = self.wishes(*controls, turned=bool(ends))
+            check_points(wishes, settings)
             parent_pose = self.parent_pose(chain[0])
-            bones, ends = self.links(chain), end_bones(tip, settings)
-            solver = solver_for(len(bones), settings.solver)
-            riding = self.riding(ends, bones[-1].last_pose(bones[-1].pose_armature))
-            target_armature, placed = self._point(settings.target, settings.subtarget, "target"), ()
-            held = _held_rotation(tip, ends[0], settings) if ends else None
-            if held is not None:
-                target_armature, placed = place_foot(
-                    riding,
-                    target_armature,
-                    self.target_rotation(settings) @ held,
-                    settings.foot_roll,
-                    settings.toe_angle,
-                )
-            return Limb(
-                tip=tip_name,
-                settings=settings,
-                solver=solver,
-                world=self.world,
-                bones=bones,
-                chain=fk_chain(bones, parent_pose),
-                parent_pose=parent_pose,
-                target_armature=target_armature,
-                pole_armature=self._point(settings.pole_target, settings.pole_subtarget, "pole target")
-                if settings.pole_target
-                else None,
-                ends=placed,
-                held=held,
-            )
+            return read_limb(tip, settings, self.fk, ends, parent_pose, self.scale_of, wishes, self.world)
         except ChainError as error:
             raise error.of(messages.BONE(bone=tip_name)) from error
+
+    def _check_size(self) -> None:
+        if not self.world.determinant():
+            raise ChainError(messages.ARMATURE_WITHOUT_SIZE(armature=self.ob.name))
+
+    def wishes(self, target: Control, pole: Control, turned: bool, parent: str = "") -> Wishes:
+        """Where a chain shall go, in the space of a bone, "": in armature space. turned: its foot follows the target.
+
+        Raises UnevenError where that bone is scaled unevenly.
+        """
+        assert target[0] is not None
+        place = self.control(target[0], target[1], parent)
+        at_pole = self.control(pole[0], pole[1], parent).to_translation() if pole[0] is not None else None
+        return Wishes(place.to_translation(), at_pole, rotation_in(place) if turned else None)
+
+    def control(self, control: bpy.types.Object, bone: str, parent: str = "") -> Matrix:
+        """Where a control is, in the space of a bone, "": in armature space."""
+        if parent not in self._spaces:
+            self._spaces[parent] = self._into(parent)
+        from_armature, from_world = self._spaces[parent]
+        if not bone:
+            return from_world @ self._scene.world_of(control)
+        carrier = self._scene.armature(control)
+        pose = carrier.pose_of(carrier.tip(bone))
+        return from_armature @ pose if carrier is self else from_world @ carrier.world @ pose
+
+    def _into(self, parent: str) -> tuple[Matrix, Matrix]:
+        """From armature space, and from the world, into the space of a bone."""
+        if not parent:
+            return Matrix(), self.world.inverted_safe()
+        self._check_size()
+        pose = self.pose_of(self.tip(parent))
+        if not is_even(pose):
+            raise UnevenError(messages.PARENT_UNEVEN(bone=parent))
+        return pose.inverted_safe(), (self.world @ pose).inverted_safe()
 
     def links(self, chain: Sequence[bpy.types.PoseBone]) -> tuple[BoneReading, ...]:
         """Read a chain's evaluated bones in their FK pose, root first, as its links.
 
         Raises ChainError if the armature has no size.
         """
-        if not self.world.determinant():
-            raise ChainError(messages.ARMATURE_WITHOUT_SIZE(armature=self.ob.name))
+        self._check_size()
         return read_links(self.fk, chain, self.parent_pose(chain[0]), self.scale_of)
 
     def riding(self, ends: Iterable[bpy.types.PoseBone], parent_pose: Matrix) -> tuple[BoneReading, ...]:
@@ -274,25 +307,10 @@ class ArmatureReader:
         except ChainError:
             return None
 
-    def _place(self, ob: bpy.types.Object, bone_name: str) -> Matrix:
-        """Where a target or pole is, in armature space."""
-        if not bone_name:
-            return self._world_inverse @ self._scene.world_of(ob)
-        carrier = self._scene.armature(ob)
-        pose = carrier.pose_of(carrier.evaluated.pose.bones[bone_name])
-        return pose if carrier is self else self._world_inverse @ carrier.world @ pose
-
     def target_rotation(self, settings: Settings) -> Quaternion:
         """How the target is turned, in armature space."""
         assert settings.target is not None
-        return rotation_in(self._place(settings.target, settings.subtarget))
-
-    def _point(self, ob: bpy.types.Object, bone_name: str, role: str) -> Vector:
-        """The point that a target or pole is, in armature space."""
-        point = self._place(ob, bone_name).to_translation()
-        if not all(map(isfinite, point)):
-            raise ChainError(messages.CONTROL_NO_NUMBER(role=role, control=ob.name), _KINDS[role][0])
-        return point
+        return rotation_in(self.control(settings.target, settings.subtarget))
 
 
 def read_links(
@@ -345,93 +363,52 @@ def _held_rotation(tip: bpy.types.PoseBone, end: bpy.types.PoseBone, settings: S
     return rotation_in(settings.target.data.bones[settings.subtarget].matrix_local).inverted() @ rest
 
 
-def still_limb(tip: bpy.types.PoseBone, settings: Settings, fk: FkPose, ends: Sequence[bpy.types.PoseBone]) -> Limb:
-    """The chain of an original tip as its channels are, with no goal, in the space of its root's parent.
+def read_limb(
+    tip: bpy.types.PoseBone,
+    settings: Settings,
+    fk: FkPose,
+    ends: Sequence[bpy.types.PoseBone],
+    parent_pose: Matrix | None,
+    scale_of: Callable[[bpy.types.PoseBone], Vector],
+    wishes: Wishes,
+    world: Matrix,
+) -> Limb:
+    """A chain in its FK pose, with where it shall go, in the space in which those are.
 
-    Target and pole are at the origin of their spaces: its end is where a target there would have it, and the `ends`,
-    bones on it, are as one would turn them that is not turned. Raises ChainError that says what is wrong with it.
+    ends: the bones on it that follow its target. parent_pose: of the root's parent; scale_of: of the bones. Raises
+    ChainError that says what is wrong with it.
     """
-    chain = chain_bones(tip, settings.chain_count)
-    parent_pose = Matrix() if chain[0].parent else None
-    bones = read_links(fk, chain, parent_pose, lambda bone: Vector(fk.scale(bone.name)))
-    held, end, placed = None, Vector(), ()
-    if ends:
+    bones = read_links(fk, chain_bones(tip, settings.chain_count), parent_pose, scale_of)
+    target, held, placed = wishes.target, None, ()
+    if wishes.orientation is not None:
         held = _held_rotation(tip, ends[0], settings)
         riding = read_riding(fk, ends, bones[-1].last_pose(bones[-1].pose_armature))
-        end, placed = place_foot(riding, end, held, settings.foot_roll, settings.toe_angle)
+        target, placed = place_foot(riding, target, wishes.orientation @ held, settings.foot_roll, settings.toe_angle)
     return Limb(
         tip=tip.name,
         settings=settings,
         solver=solver_for(len(bones), settings.solver),
-        world=Matrix(),
+        world=world,
         bones=bones,
         chain=fk_chain(bones, parent_pose),
         parent_pose=parent_pose,
-        target_armature=end,
-        pole_armature=None,
+        target_armature=target,
+        pole_armature=wishes.pole,
         ends=placed,
         held=held,
     )
 
 
-def keyed_now(
-    scene: bpy.types.Scene, bone: bpy.types.PoseBone, names: Iterable[str], ranges: Mapping[str, tuple[float, float]]
-) -> dict[str, float]:
-    """Settings of an original bone as F-Curves set them at a scene's frame. ranges: of those that have one."""
-    found = {}
-    for name in names:
-        value = numbers_at(scene, bone.id_data, path_of(bone, name), [getattr(bone, PREFIX + name)])[0]
-        lowest, highest = ranges.get(name, (value, value))
-        found[name] = min(max(value, lowest), highest)
-    return found
+def still_limb(tip: bpy.types.PoseBone, fk: FkPose, ends: Sequence[bpy.types.PoseBone]) -> Limb:
+    """A chain as its channels are, with no goal, in the space of its root's parent.
 
-
-def check_numbers(tip: bpy.types.PoseBone, settings: Settings) -> None:
-    """Raise ChainError where a setting is not a number, as a script or a driver may have left it."""
-    for name in NUMBERS:
-        if not isfinite(getattr(settings, name)):
-            label = tip.bl_rna.properties[PREFIX + name].name
-            raise ChainError(messages.SETTING_NO_NUMBER(setting=label))
-
-
-def check_targets(ob: bpy.types.Object, chain: list[bpy.types.PoseBone], settings: Settings) -> None:
-    """Raise ChainError where the target is missing or gone, or target or pole is moved by the chain itself."""
-    if settings.target is None:
-        raise ChainError(messages.NO_TARGET(), Kind.TARGET)
-    gone = _gone(settings.target, settings.subtarget, "target")
-    if gone is not None:
-        raise gone
-    names = {bone.name for bone in chain}
-    for role, control, bone_name in (
-        ("target", settings.target, settings.subtarget),
-        ("pole target", settings.pole_target, settings.pole_subtarget),
-    ):
-        if control is None:
-            continue
-        own = (bone.name for carrier, bone in carriers(control, bone_name) if carrier == ob and bone.name in names)
-        carrier = next(own, None)
-        if carrier is not None:
-            said = messages.CONTROL_ON_CHAIN(role=role, control=control_words(control, bone_name), bone=carrier)
-            raise ChainError(said, _KINDS[role][0])
-
-
-def gone_pole(settings: Settings) -> ChainError | None:
-    """What is wrong with a pole that was deleted, or that is a bone which its armature does not have; None: nothing."""
-    return _gone(settings.pole_target, settings.pole_subtarget, "pole target") if settings.pole_target else None
-
-
-def _gone(control: bpy.types.Object, bone_name: str, role: str) -> ChainError | None:
-    if not in_any_collection(control):
-        return ChainError(messages.CONTROL_DELETED(role=role, control=control.name), _KINDS[role][1])
-    if bone_name and (control.pose is None or bone_name not in control.pose.bones):
-        said = messages.ROLE_WITHOUT_BONE(role=role, control=control.name, bone=bone_name)
-        return ChainError(said, _KINDS[role][0])
-    return None
-
-
-def control_words(control: bpy.types.Object, bone_name: str) -> str:
-    """A target or pole in a sentence."""
-    return messages.CONTROL_BONE(bone=bone_name) if bone_name else messages.CONTROL_OBJECT(control=control.name)
+    Its end is where a target at the origin would have it, and `ends`, bones on it, are as one would turn them that is
+    not turned. Raises ChainError that says what is wrong with it.
+    """
+    settings = without_gone_pole(settings_of(tip))
+    parent_pose = Matrix() if chain_bones(tip, settings.chain_count)[0].parent else None
+    wishes = Wishes(Vector(), None, Quaternion() if ends else None)
+    return read_limb(tip, settings, fk, ends, parent_pose, lambda bone: Vector(fk.scale(bone.name)), wishes, Matrix())
 
 
 def keep_rotation(pose_bone: bpy.types.PoseBone, context: bpy.types.Context) -> None:

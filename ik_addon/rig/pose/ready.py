@@ -9,29 +9,15 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ... import messages
 from ...solvers import Chain, ChainError, Goal, Outcome, Solution, blend, link_rotations, solve
-from ..blender.rotations import Raw, raw_of
-from ..data.settings import goal_values
-from ..model.limb import INHERITING, Limb, chain_of, factors
-
-SIMILAR = 1e-4
-"""Part by which the axes of a pose may differ in length, or lean, and still count as evenly scaled: long chains of
-single precision come to 2e-5."""
-
+from ..blender.rotations import Raw, is_even, raw_of
+from ..data.settings import SAMPLED_SETTINGS, goal_values
+from ..model.limb import INHERITING, Limb, Wishes, chain_of, factors
 
 _UNEVEN_SCALE_PASSES = 48
 _WITHOUT_GAIN = 8
 """Passes in a row that come no nearer: more of them will not either."""
 _STRAYED = 2e-6
 """Distance of the tip from where it was solved to be, in chain lengths, that is more than rounding."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """Where a chain shall go: target, pole and the target's orientation, in the space of its root's parent."""
-
-    target: Vector
-    pole: Vector | None = None
-    orientation: Quaternion | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +117,11 @@ class ReadyChain:
             parent_pose = end.reading.posed(rotation, parent_pose)
             rotations.append(rotation if influence == 1.0 else blend(end.reading.fk_rotation, rotation, influence))
         return Solved(rotations, solution.outcome, stretch, solution.searched)
+
+    @property
+    def settings(self) -> dict[str, float]:
+        """Those that frames may change."""
+        return {name: getattr(self.limb.settings, name) for name in SAMPLED_SETTINGS}
 
     def raw(self, solved: Solved) -> list[Raw]:
         """What was solved as numbers of the bones' rotation modes, each next to its FK rotation, then the scales."""
@@ -245,16 +236,3 @@ def _solved_by_matrices(limb: Limb, root: Vector, goal: Goal) -> tuple[Solution,
         chain = chain_of(limb.bones, joints, poses, local_rotations, limb.parent_pose, hinge)
     assert found is not None
     return found
-
-
-def is_even(matrix: Matrix) -> bool:
-    """Whether a matrix turns, moves and scales evenly, without shear and without a mirror."""
-    x, y, z = matrix.to_3x3().col
-    size = x.dot(x)
-    slack = SIMILAR * size
-    return (
-        abs(y.dot(y) - size) <= slack
-        and abs(z.dot(z) - size) <= slack
-        and max(abs(x.dot(y)), abs(y.dot(z)), abs(z.dot(x))) <= slack
-        and x.cross(y).dot(z) > 0.0
-    )

@@ -12,11 +12,11 @@ from ..blender.armatures import posed_armatures
 from ..blender.rotations import LOCATION, SCALE, Raw, quaternion_of
 from ..model.limb import Limb, factors
 from ..model.order import ChainName, ChainOrder, KnownOrders
+from .following import PosedBody, follow_limbs
 from .lending import loans
 from .posing import PoseWriter, shown_bones
 from .reading import ArmatureReader, SceneReader
 from .ready import holds, pose_limb, ready_chain, scales_of
-from .single_frame import PosedBody, follow
 
 Touched = Callable[[bpy.types.PoseBone], bool]
 """Says of a tip bone whether anything that its chain reads has changed."""
@@ -50,10 +50,12 @@ class PosedLimb:
 class ScenePass:
     """What one pass over a scene did: the chains solved, and the ones skipped with their reason.
 
-    order: in which they were solved. bodies: the bones that followed their limbs; unfit: those that could not.
+    order: in which they were solved. bodies: the bones that followed their limbs; unfit: those that could not. reader:
+    knows where everything is once that is evaluated.
     """
 
     order: ChainOrder
+    reader: SceneReader
     bodies: dict[ChainName, PosedBody] = field(default_factory=dict)
     unfit: dict[ChainName, ChainError] = field(default_factory=dict)
     limbs: dict[ChainName, PosedLimb] = field(default_factory=dict)
@@ -96,14 +98,16 @@ def solve_scene(
     """
     objects = {ob.name_full: ob for ob in posed_armatures(depsgraph, among)}
     order = (orders or KnownOrders()).of(ob.evaluated_get(depsgraph) for ob in objects.values())
-    done = ScenePass(order, unfit=dict(order.unfit), errors=dict(order.errors))
-    armatures = _armatures(objects, depsgraph, frame_changed)
+    reader = SceneReader(depsgraph, frame_changed)
+    done = ScenePass(order, reader, unfit=dict(order.unfit), errors=dict(order.errors))
+    armatures = _armatures(objects, reader)
     released = [armature for armature in armatures.values() if _release_others(armature, order)]
     if any(order.circular or _is_constrained(armature.ob) for armature in released):
         # What a constraint makes of a bone that has its FK pose back only Blender knows.
         if _commit(armatures, order, frame_changed):
             loans.evaluate(depsgraph)
-        armatures = _armatures(objects, depsgraph, frame_changed)
+        done.reader = SceneReader(depsgraph, frame_changed)
+        armatures = _armatures(objects, done.reader)
     moved: set[ChainName] = set()
     written: set[ChainName] = set()
     for chain in order.steps:
@@ -116,7 +120,8 @@ def solve_scene(
             # Between them lies what only Blender works out: constraints and drivers.
             if _commit(armatures, order, frame_changed):
                 loans.evaluate(depsgraph)
-            armatures = _armatures(objects, depsgraph, frame_changed)
+            done.reader = SceneReader(depsgraph, frame_changed)
+            armatures = _armatures(objects, done.reader)
             written.clear()
         armature = armatures[chain.armature]
         reader, writer = armature.reader, armature.writer
@@ -140,6 +145,7 @@ def solve_scene(
             _lengthen(armature, order.bones[chain], posed.stretch)
     _commit(armatures, order, frame_changed)
     loans.settle(depsgraph, frame_changed)
+    done.reader.written()
     return done
 
 
@@ -147,7 +153,7 @@ def _follow(armature: "_Armature", body: ChainName, done: ScenePass) -> None:
     """Have a bone follow its limbs."""
     limbs = [limb.tip for limb in done.order.limbs[body]]
     try:
-        posed = done.bodies[body] = follow(armature.reader, body.tip, limbs)
+        posed = done.bodies[body] = follow_limbs(armature.reader, body.tip, limbs)
     except ChainError as error:
         done.unfit[body] = error
         if body.tip in armature.moved:
@@ -163,11 +169,8 @@ def _put_back(armature: "_Armature", name: str) -> None:
     armature.reader.place(name, Vector(location))
 
 
-def _armatures(
-    objects: dict[str, bpy.types.Object], depsgraph: bpy.types.Depsgraph, frame_changed: bool
-) -> "dict[str, _Armature]":
+def _armatures(objects: dict[str, bpy.types.Object], scene: SceneReader) -> "dict[str, _Armature]":
     """Armature objects as they are evaluated now."""
-    scene = SceneReader(depsgraph, frame_changed)
     return {name: _Armature(scene, ob) for name, ob in objects.items()}
 
 

@@ -3,16 +3,13 @@
 A third source is `sampling.Sampler`. All give arrays whose first axis is the frame, with one row where nothing moves.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Vector
+from mathutils import Matrix
 
-from ..blender.rotations import array_of, posed_by_channels
-from ..blender.sampling import Sampler, stands_elsewhere
 from ..data.relation import place_of
 from ..model.limb_model import LimbModel
 
@@ -26,75 +23,6 @@ class Source(Protocol):
     def poses(self, ob: bpy.types.Object, bone_name: str) -> np.ndarray: ...
 
     def channel(self, ob: bpy.types.Object, path: str, still: Sequence[float]) -> np.ndarray: ...
-
-
-class EvaluatedPlaces:
-    """Where things are as one depsgraph evaluated them; `moved` objects where their channels have just put them."""
-
-    def __init__(self, depsgraph: bpy.types.Depsgraph, moved: Collection[bpy.types.Object] = ()) -> None:
-        self.depsgraph = depsgraph
-        self._moved = moved
-        self._kept: dict[tuple[str, str], tuple[Matrix, Matrix]] = {}
-        self._lifts: list[tuple[bpy.types.Object, Collection[str], Matrix]] = []
-        self._elsewhere: dict[bpy.types.Object, bool] = {}
-
-    @cached_property
-    def _sampler(self) -> Sampler:
-        """One for all channels: it looks through all F-Curves of an object. Few have it looked at."""
-        return Sampler([self.depsgraph.scene.frame_current_final])
-
-    def anew(self) -> "EvaluatedPlaces":
-        """The same, with nothing kept and nothing lifted."""
-        return EvaluatedPlaces(self.depsgraph, self._moved)
-
-    def lift(self, ob: bpy.types.Object, bones: Collection[str], offset: Vector) -> None:
-        """From now on bones of an original object are farther by an offset in armature space."""
-        self._lifts.append((ob, bones, Matrix.Translation(offset)))
-        self._kept.clear()
-
-    def kept(self, key: tuple[str, str], found: Callable[[], tuple[Matrix, Matrix]]) -> tuple[Matrix, Matrix]:
-        """What was found for a key before; chains share what carries them."""
-        if key not in self._kept:
-            self._kept[key] = found()
-        return self._kept[key]
-
-    def shows(self, ob: bpy.types.Object) -> bool:
-        """True if an object is evaluated here at all; in another view layer it may be excluded."""
-        return ob.evaluated_get(self.depsgraph).is_evaluated
-
-    def world_and_pose(self, ob: bpy.types.Object, bone: str) -> tuple[Matrix, Matrix | None]:
-        """World matrix of an object, and the pose matrix of a bone of it; None without a bone."""
-        world, pose = self._unlifted(ob, bone)
-        for owner, bones, lift in self._lifts:
-            if pose is not None and owner == ob and bone in bones:
-                pose = lift @ pose
-        return world, pose
-
-    def _unlifted(self, ob: bpy.types.Object, bone: str) -> tuple[Matrix, Matrix | None]:
-        if ob not in self._moved:
-            return place_of(ob, bone, self.depsgraph)
-        world = ob.matrix_basis
-        if ob.parent is not None:
-            to_parent = ob.parent.evaluated_get(self.depsgraph).matrix_world
-            world = to_parent @ ob.matrix_parent_inverse @ world
-        return world, posed_by_channels(ob.pose.bones[bone]) if bone else None
-
-    def worlds(self, ob: bpy.types.Object) -> np.ndarray:
-        return array_of(self.world_and_pose(ob, "")[0])[None]
-
-    def poses(self, ob: bpy.types.Object, bone_name: str) -> np.ndarray:
-        pose = self.world_and_pose(ob, bone_name)[1]
-        assert pose is not None
-        return array_of(pose)[None]
-
-    def channel(self, ob: bpy.types.Object, path: str, still: Sequence[float]) -> np.ndarray:
-        """See Source. Originals hold the FK pose, and what animation sets of the settings."""
-        if ob not in self._elsewhere:
-            self._elsewhere[ob] = stands_elsewhere(ob, self.depsgraph.scene)
-        if not self._elsewhere[ob]:
-            return np.array([still], float)
-        # As Blender would hold them.
-        return self._sampler.channel(ob, path, still).astype(np.float32).astype(float)
 
 
 class SeenPlaces:

@@ -1,28 +1,21 @@
 """From a source to what chains read over frames, in the space of each root's parent."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from math import isfinite
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Vector
 
 from ... import messages
 from ...solvers import ChainError
 from ...solvers.arrays import side_by_side
-from ...solvers.limited import legal_reach
-from ..blender.rotations import SCALE, Raw, channel_path, quaternions_of, raw_values, rotation_in, turns_in
-from ..blender.sampling import stands_elsewhere
+from ..blender.rotations import SCALE, SIMILAR, are_even, channel_path, quaternions_of, raw_values, turns_in
 from ..data.settings import BODY_RANGES, PREFIX, RANGES, body_settings_of, path_of, sampled_settings
 from ..model.body import BodyModel
+from ..model.limb import Wishes
 from ..model.limb_model import LimbModel
 from .kinematics import FkTrack, fk_track
-from .posing import FkPose
-from .reading import keyed_now
-from .ready import SIMILAR, ReadyChain, Wishes, is_even
-from .single_frame import Hold, body_shift
-from .sources import EvaluatedPlaces, Source
+from .reading import UnevenError
+from .sources import Source
 from .track_solving import shifts_over
 from .tracks import BodyTrack, GoalTrack, PlannedChain, Reading
 
@@ -31,10 +24,6 @@ _SAME_PLACE = 1e-5
 
 _Carried = tuple[np.ndarray, np.ndarray, np.ndarray]
 """From armature space, and from the world, into the space of a bone; from there to the world: (n, 4, 4) each."""
-
-
-class UnevenError(ChainError):
-    """What carries a chain, or the chain, is scaled unevenly: its model does not hold there."""
 
 
 class TrackReader:
@@ -196,95 +185,6 @@ def _channel(
     if source is None or bone.name not in model.keyed_bones:
         return np.array([still])
     return source.channel(ob, channel_path(bone.name, mode), still)
-
-
-def are_even(matrices: np.ndarray) -> bool:
-    """As `steady.is_even`, of all."""
-    basis = matrices[:, :3, :3]
-    products = basis.swapaxes(1, 2) @ basis
-    size = products[:, 0, 0]
-    off = np.abs(products - size[:, None, None] * np.eye(3)).max(axis=(1, 2))
-    return bool((off <= SIMILAR * size).all() and (np.linalg.det(basis) > 0.0).all())
-
-
-def wishes_at(places: EvaluatedPlaces, ob: bpy.types.Object, model: LimbModel) -> Wishes:
-    """Where a chain of an original armature object shall go just now. Raises UnevenError where its model does not hold.
-
-    What `TrackReader` finds for one frame, without arrays, which take several times as long for so few numbers.
-    """
-    from_armature, from_world = places.kept(
-        (model.armature, model.parent), lambda: _carry_now(places, ob, model.parent)
-    )
-
-    def place(control: bpy.types.Object, bone: str) -> Matrix:
-        world, pose = places.world_and_pose(control, bone)
-        if pose is None:
-            return from_world @ world
-        return from_armature @ pose if control == ob else from_world @ world @ pose
-
-    tip = ob.pose.bones[model.tip]
-    target = place(tip.analytic_ik_target, model.target_bone)
-    pole = place(tip.analytic_ik_pole_target, model.pole_bone).to_translation() if model.has_pole else None
-    return Wishes(target.to_translation(), pole, rotation_in(target) if model.foot else None)
-
-
-def _carry_now(places: EvaluatedPlaces, ob: bpy.types.Object, parent: str) -> tuple[Matrix, Matrix]:
-    """From armature space, and from the world, into the space of a bone."""
-    if not ob.evaluated_get(places.depsgraph).is_evaluated:
-        raise ChainError(messages.ARMATURE_NOT_HERE(armature=ob.name))
-    to_world, pose = places.world_and_pose(ob, parent)
-    if not to_world.determinant():
-        raise UnevenError(messages.ARMATURE_WITHOUT_SIZE(armature=ob.name))
-    if pose is None:
-        return Matrix(), to_world.inverted_safe()
-    if not is_even(pose):
-        raise UnevenError(messages.PARENT_UNEVEN(bone=parent))
-    return pose.inverted_safe(), (to_world @ pose).inverted_safe()
-
-
-def body_at(
-    places: EvaluatedPlaces, ob: bpy.types.Object, body: BodyModel, limbs: Sequence[tuple[LimbModel, ReadyChain]]
-) -> Raw:
-    """The location of the bone that follows these limbs, all of them; `places` have it there from now on.
-
-    What `TrackReader` finds for one frame, without arrays. Raises ChainError where a target is nowhere.
-    """
-    scene, bone = places.depsgraph.scene, ob.pose.bones[body.name]
-    settings = body_settings_of(bone)
-    if body.keyed_settings and stands_elsewhere(ob, scene):
-        now = keyed_now(scene, bone, body.keyed_settings, BODY_RANGES)
-        settings = replace(settings, **{name.removeprefix("body_"): value for name, value in now.items()})
-    fk = Vector(FkPose(ob, scene).location(body.name))
-    above = places.world_and_pose(ob, body.parent)[1] if body.parent else None
-    basis = Matrix(body.rest) if above is None else above @ Matrix(body.rest)
-    world, pose = places.world_and_pose(ob, body.name)
-    assert pose is not None
-    places.lift(ob, body.carries, basis @ fk - pose.translation)
-    holds: list[Hold] = []
-    for model, ready in limbs:
-        parent = places.world_and_pose(ob, model.parent)[1]
-        assert parent is not None
-        offset = parent.to_3x3() @ (ready.end_of(wishes_at(places, ob, model)) - ready.root)
-        if not all(map(isfinite, offset)):
-            raise ChainError(messages.MOVES_WITH_BODY(bone=body.name))
-        shortest, longest = legal_reach(ready.limb.chain)
-        size, own = parent.col[0].length, ready.limb.settings
-        holds.append((offset, (size * shortest, size * longest), own.softness, own.influence))
-    shift, turn, location = body_shift(world, holds, settings)[0], basis.to_3x3(), fk
-    if any(shift):
-        location = fk + turn.inverted() @ shift
-        places.lift(ob, body.carries, turn @ (location - fk))
-    return location.to_tuple()
-
-
-def is_confirmed(
-    places: EvaluatedPlaces, ob: bpy.types.Object, model: LimbModel, wishes: Wishes, length: float
-) -> bool:
-    """True if a chain of this length shall go where it was taken to go, but for rounding."""
-    try:
-        return same_wishes(wishes, wishes_at(places, ob, model), length)
-    except ChainError:
-        return False
 
 
 def same_wishes(sampled: Wishes, evaluated: Wishes, length: float) -> bool:

@@ -15,9 +15,9 @@ from ..model.body import BodyModel
 from ..model.foot import rolled
 from ..model.limb import limited_chain
 from ..model.limb_model import LimbModel
+from .following import body_shifts
 from .kinematics import FkTrack, joints_of, local_rotations
 from .ready import solve_surely
-from .single_frame import body_shifts
 from .tracks import PoseTrack, Reading
 
 _Turned = tuple[np.ndarray, np.ndarray, np.ndarray]

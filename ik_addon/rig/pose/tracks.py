@@ -7,9 +7,10 @@ import numpy as np
 from mathutils import Quaternion, Vector
 
 from ..blender.rotations import channel_of, numbers_of
+from ..model.limb import Wishes
 from ..model.limb_model import LimbModel
 from .kinematics import FkTrack
-from .ready import ReadyChain, Wishes
+from .ready import ReadyChain
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from ..data.relation import in_any_collection, is_tie
 from ..data.settings import may_change, settings_of, target_and_pole
 from ..model.limb import Limb, known_bones, scaled_bones
 from ..model.order import ChainName, chain_order, read_by
-from ..pose.reading import SceneReader, gone_pole
+from ..pose.checks import gone_pole
+from ..pose.reading import SceneReader
 
 _UNEVEN = 1e-4
 _PATHS_WITHOUT_HANDLERS = hasattr(bpy.app.handlers, "exit_pre")

@@ -23,11 +23,10 @@ from ..live.state import known_plan
 from ..model.body import bodies_of, possible_bodies
 from ..model.limb import Limb, chain_bones, end_in_tip, end_world, missed_world, posed_joints
 from ..model.order import ChainName, ChainOrder, chain_order, live_tips, read_by
+from ..pose.following import PosedBody, follow_limbs
+from ..pose.planned import wishes_of
 from ..pose.reading import SceneReader
-from ..pose.single_frame import PosedBody, follow
 from ..pose.solving import solve_limb
-from ..pose.sources import EvaluatedPlaces
-from ..pose.track_reading import wishes_at
 from ..pose.tracks import PlannedChain
 from .problems import Problem, fault_of, read_chain
 
@@ -72,7 +71,6 @@ class States:
         # What a chain that stretches, or whose foot rolls, misses takes more than its lengths to tell.
         tellable = {tip: own for tip, own in planned.items() if not own.model.rolls and own.model.reach != "STRETCH"}
         self._still = {tip: chain for tip, chain in tellable.items() if chain.ready is not None}
-        self._places = EvaluatedPlaces(depsgraph)
         self._scene = SceneReader(depsgraph)
         self._known: dict[str, ChainState] = {}
 
@@ -132,7 +130,7 @@ class States:
         if missed <= ARRIVED * length:
             return ChainState("MET", missed)
         try:
-            wishes = wishes_at(self._places, self._ob, chain.model)
+            wishes = wishes_of(self._scene.armature(self._ob), chain.model)
             # What limits keep it from takes more than its lengths to tell.
             outcome = ready.solve(wishes).outcome if own.limits else None
         except ChainError as error:
@@ -259,7 +257,7 @@ def state_of_body(bone: bpy.types.PoseBone, depsgraph: bpy.types.Depsgraph) -> B
     if not limbs:
         return None
     try:
-        return BodyState(limbs, follow(SceneReader(depsgraph).armature(ob), bone.name, limbs))
+        return BodyState(limbs, follow_limbs(SceneReader(depsgraph).armature(ob), bone.name, limbs))
     except ChainError as error:
         return BodyState(limbs, problem=str(error))
 

@@ -11,7 +11,7 @@ from ...rig.data.export_stash import has_aside
 from ...rig.data.held_feet import HoldRecord, holds_of
 from ...rig.data.settings import native_tips
 from ...rig.model.order import live_tips
-from ...rig.pose.reading import control_words
+from ...rig.pose.checks import control_words
 from ..base import length_words, registration_of, slides_words
 from ..operators.certificates import ANALYTIC_IK_OT_go_to_frame
 from ..operators.chains import ANALYTIC_IK_OT_make_live, ANALYTIC_IK_OT_make_native

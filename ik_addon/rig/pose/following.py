@@ -1,6 +1,6 @@
 """A bone that follows its limbs: where it goes for them, at one frame or at many."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,8 +29,13 @@ class PosedBody:
     excess_world: float
 
 
-def follow(reader: ArmatureReader, name: str, tips: Sequence[str]) -> PosedBody:
-    """Find where a bone goes, and tell the reader. tips: of the chains that it follows, its limbs.
+Hold = tuple[Vector, tuple[float, float], float, float]
+"""A limb of a body in its FK pose: from its root to where its end shall go, and its shortest and its longest reach, in
+armature space; its softness and its influence."""
+
+
+def follow(reader: ArmatureReader, name: str, holds: Callable[[], Iterable[Hold]]) -> PosedBody:
+    """Find where a bone goes, and tell the reader. holds: reads its limbs as they are below the bone in its FK pose.
 
     Raises ChainError that names the bone where it cannot move. A chain that cannot be read holds nothing.
     """
@@ -49,8 +54,8 @@ def follow(reader: ArmatureReader, name: str, tips: Sequence[str]) -> PosedBody:
     check_movable(reader.ob.pose.bones[name], pose_bone)
     fk_pose = posed(location)
     with reader.supposing(name, fk_pose):
-        holds = [*_holds(reader, tips)]
-    shift, excess = body_shift(reader.world, holds, settings)
+        held = [*holds()]
+    shift, excess = body_shift(reader.world, held, settings)
     if any(shift):
         moved = fk_pose.copy()
         moved.translation += shift
@@ -61,12 +66,12 @@ def follow(reader: ArmatureReader, name: str, tips: Sequence[str]) -> PosedBody:
     return PosedBody(location, shift_world, excess * reader.world.median_scale)
 
 
-Hold = tuple[Vector, tuple[float, float], float, float]
-"""A limb of a body in its FK pose: from its root to where its end shall go, and its shortest and its longest reach, in
-armature space; its softness and its influence."""
+def follow_limbs(reader: ArmatureReader, name: str, tips: Sequence[str]) -> PosedBody:
+    """See `follow`; tips: of the chains that it follows, which are read."""
+    return follow(reader, name, lambda: _read_holds(reader, tips))
 
 
-def _holds(reader: ArmatureReader, tips: Sequence[str]) -> Iterator[Hold]:
+def _read_holds(reader: ArmatureReader, tips: Sequence[str]) -> Iterator[Hold]:
     """The chains of these tips as they are below the bone as the reader supposes it."""
     for tip in tips:
         settings = settings_of(reader.tip(tip))
