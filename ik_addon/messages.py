@@ -541,8 +541,10 @@ TO_HIPS = Done("{root} stands still, '{body}' travels, frames {first}-{last}")
 PUT_IN_PLACE = Done("{root} stays in place, frames {first}-{last}. It traveled at {speed} per second")
 TRAVELING = Done("{root} travels {distance} at {speed} per second, frames {first}-{last}")
 LOOPED = Done("Made a loop of frames {first}-{last}, whose ends were {distance} apart")
-LOOPED_FAR = Done("Made a loop of frames {first}-{last}. Their ends were {distance} apart: look whether it is a cycle")
-LOOPS_FAR = Part(". Look whether these are cycles, whose ends were far apart: {actions}")
+LOOP_FAR = Refusal(
+    "Armature '{armature}': the ends of frames {first}-{last} are {distance} apart. Choose a range that nearly repeats."
+)
+LEG_LENGTHS = Part("{part:.2f} leg lengths")
 TRAVEL_CLIPS = Done("{work}: {clips}{result}")
 IN_LEG_LENGTHS = Note("In leg lengths. Slide 0 is automatic.")
 LOCKED = Done("Locked {tips}: {contacts}, frames {first}-{last}{result}")
