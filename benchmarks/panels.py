@@ -25,7 +25,6 @@ REDRAWS = 20
 """In a round."""
 PANELS = (
     chain.ANALYTIC_IK_PT_sidebar,
-    chain.ANALYTIC_IK_PT_snap,
     chain.ANALYTIC_IK_PT_setup,
     limits.ANALYTIC_IK_PT_limits,
     chain.ANALYTIC_IK_PT_advanced,

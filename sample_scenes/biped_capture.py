@@ -16,7 +16,7 @@ from .staging import Opening, new_collection, start_scene
 
 READ_ME = """\
 1. Press Space: every bone has keys, as in a capture. The feet slide, and they walk through the hill.
-2. Press Rig Legs in the Animation tab: the new controls follow the walk, and no bone moves.
+2. Press Rig Legs in the Analytic IK tab: the new controls follow the walk, and no bone moves.
 3. Open Motion Capture and press Plant Feet. Choose Ground: Object, Object: Hill, and turn on Footprints.
 4. The feet stand still on the hill, and the body follows. Move the Empty of a step, and press Update Feet.
 5. Press Bake: the corrected legs are keys in a copy of the action.

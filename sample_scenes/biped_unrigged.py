@@ -8,7 +8,7 @@ from .staging import Opening, add_camera, new_collection, start_scene
 LAST_FRAME = 120
 
 READ_ME = """\
-1. Press Rig Legs in the Animation tab: each leg gets a control, and no bone moves.
+1. Press Rig Legs in the Analytic IK tab: each leg gets a control, and no bone moves.
 2. Controls above the button: Bones are posed in Pose Mode, Empties in Object Mode.
 3. Grab a foot's control (G) and lift it: the knee bends by itself.
 4. Press I to key the control. Go on ten frames, put the foot down, press I again.

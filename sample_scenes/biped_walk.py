@@ -28,7 +28,7 @@ POLE_AHEAD = 0.9  # of the knees, so far that they never come near it
 
 READ_ME = """\
 1. Press Space: the legs follow the boxes at the feet. Foot Roll is keyed.
-2. Click the left shin. Turn Swivel in the Animation tab, or drag the ring at the knee.
+2. Click the left shin. Turn Swivel in the Analytic IK tab, or drag the ring at the knee.
 3. In Object Mode, move a foot's box: the knee bends by itself.
 4. Press Check: one step is too long on purpose. Click its line in the Certificate panel.
 5. Press Bake: the legs get plain keys that play without the add-on.

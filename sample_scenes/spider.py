@@ -36,7 +36,7 @@ BODY = (0.0, 0.08, 0.46)
 
 READ_ME = """\
 1. Press Space: eight legs of two bones walk on uneven ground.
-2. Click any bone of a leg: the Animation tab shows its chain.
+2. Click any bone of a leg: the Analytic IK tab shows its chain.
 3. In Object Mode, move the sphere at a foot: the leg follows exactly.
 4. In the header of the Chains panel, set Overlay to All: what each leg can reach.
 5. Press Check: the certificate lists every leg and its largest error.

@@ -161,7 +161,7 @@ def save_scene(path: Path, opening: Opening) -> None:
     bpy.data.orphans_purge(do_recursive=True)
     scene.frame_set(1)
     bpy.context.preferences.filepaths.save_version = 0
-    with sidebar_open_at("Animation"):
+    with sidebar_open_at("Analytic IK"):
         bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True)
 
 

@@ -66,7 +66,7 @@ def name_the_tab(module):
     for again in (False, True):
         addon_utils.enable(module, default_set=not again)
         own = bpy.context.preferences.addons[module].preferences
-        assert own.sidebar_tab == ("Rig" if again else "Animation")
+        assert own.sidebar_tab == ("Rig" if again else "Analytic IK")
         assert bpy.types.ANALYTIC_IK_PT_sidebar.bl_category == own.sidebar_tab
         own.sidebar_tab = "Rig"
         assert bpy.types.ANALYTIC_IK_PT_sidebar.bl_category == "Rig"

@@ -114,7 +114,7 @@ def test_a_scene_opens_small_with_its_text_the_tab_and_a_chain(name, tmp_path):
     # Only a sidebar that was drawn tells its tab. In the file it is a name by itself; a workspace's has "WS" before it.
     copy = tmp_path / "copy.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(copy), compress=False, copy=True)
-    assert b"\0Animation\0" in copy.read_bytes()
+    assert b"\0Analytic IK\0" in copy.read_bytes()
 
     active = bpy.context.active_pose_bone
     if name in WITHOUT_CHAINS:

@@ -118,7 +118,7 @@ def hill_rigged() -> d.Steps:
     go(15)
     look((-0.25, 1.62, 0.75), 62.0, 8.0, 3.4)
     yield from choose_bone("shin.L")
-    yield from d.open_sidebar("Animation")
+    yield from d.open_sidebar("Analytic IK")
     window_picture("hill_rigged", 900, right_part_of_view())
 
 
@@ -127,7 +127,7 @@ def hill_dialog() -> d.Steps:
     yield from rigged()
     look_at_hill()
     go(60)
-    yield from d.open_sidebar("Animation")
+    yield from d.open_sidebar("Analytic IK")
     x, y = d.middle()
     yield from d.move((x, y + 120))
     with d.over():
@@ -171,7 +171,7 @@ def hill_baked() -> d.Steps:
     go(66)
     look((-0.35, -0.1, 0.85), 64.0, 9.0, 3.6)
     yield from choose_bone("shin.L")
-    yield from d.open_sidebar("Animation")
+    yield from d.open_sidebar("Analytic IK")
     yield from d.scroll(40)
     yield from d.move(d.middle())
     yield 0.8

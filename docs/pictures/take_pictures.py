@@ -344,7 +344,7 @@ def panel() -> d.Steps:
     foot().location += Vector((0.0, -0.12, 0.22))
     look((-0.15, -0.1, 0.78), 40.0, 6.0, 3.6)
     yield from choose_bone("shin.L")
-    yield from d.open_sidebar("Animation")
+    yield from d.open_sidebar("Analytic IK")
     studio.window_picture("panel", 1000, studio.right_part_of_view())
 
 
@@ -389,7 +389,7 @@ def certificate() -> d.Steps:
         foot().keyframe_insert("location", frame=frame)
     look((-0.15, -0.35, 0.78), 70.0, 6.0, 3.6)
     yield from choose_bone("shin.L")
-    yield from d.open_sidebar("Animation")
+    yield from d.open_sidebar("Analytic IK")
     with d.over():
         bpy.ops.analytic_ik.check(frame_start=1, frame_end=60)
         bpy.ops.analytic_ik.mark_problems()

@@ -1,7 +1,8 @@
 """Keys and markers: Auto Keying, properties animated as others are, and timeline markers of a certificate."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import bpy
 
@@ -75,6 +76,18 @@ def _copy_properties(source: bpy.types.bpy_struct, copy: bpy.types.bpy_struct, b
     for rna in source.bl_rna.properties:
         if not rna.is_readonly and rna.identifier not in but:
             setattr(copy, rna.identifier, getattr(source, rna.identifier))
+
+
+@contextmanager
+def auto_keying(context: bpy.types.Context) -> Iterator[None]:
+    """Meanwhile Auto Keying is on."""
+    tools = context.scene.tool_settings
+    before = tools.use_keyframe_insert_auto, tools.auto_keying_mode
+    tools.use_keyframe_insert_auto, tools.auto_keying_mode = True, "ADD_REPLACE_KEYS"
+    try:
+        yield
+    finally:
+        tools.use_keyframe_insert_auto, tools.auto_keying_mode = before
 
 
 def key_if_asked(

@@ -281,7 +281,7 @@ def are_tips(bones: bpy.types.bpy_prop_collection) -> list[bool]:
 
 def tip_of_chain(bone: bpy.types.PoseBone) -> bpy.types.PoseBone | None:
     """The tip of the chain to which a bone belongs: the bone itself, else the tip of the live chain of which it is an
-    own bone, or on whose end it rides.
+    own bone, or on whose end it rides, as a foot or a toe.
     """
     return bone if is_tip(bone) else _tip_of(bone, _tips_by_bone(bone.id_data))
 
@@ -303,8 +303,12 @@ def _tip_of(bone: bpy.types.PoseBone, live: dict[str, bpy.types.PoseBone]) -> bp
     tip = live.get(bone.name)
     if tip is not None:
         return tip
-    parent = bone.parent
-    return parent if parent is not None and parent.analytic_ik_enabled and end_bone(parent) == bone else None
+    # A toe is as good a handle of a leg as its foot.
+    for end in (bone, bone.parent):
+        parent = end.parent if end is not None else None
+        if parent is not None and parent.analytic_ik_enabled and end_bone(parent) == end:
+            return parent
+    return None
 
 
 def register() -> None:

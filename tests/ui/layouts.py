@@ -16,6 +16,7 @@ class Layout:
 
     def __init__(self):
         self.labels, self.properties, self.operators, self.icons = [], [], [], []
+        self.rows: list[int] = []
         self.buttons: list[SimpleNamespace] = []
 
     def row(self, **_):
@@ -55,6 +56,10 @@ class Layout:
     def grid_flow(self, columns=0, even_columns=False, align=False):
         return self
 
+    def menu(self, menu, text="", icon="NONE"):
+        assert hasattr(bpy.types, menu)
+        self.say(text, icon)
+
     def popover(self, panel, text="", icon="NONE"):
         assert hasattr(bpy.types, panel)
         self.say(text, icon)
@@ -78,9 +83,11 @@ class Layout:
         assert active_name in active_data.bl_rna.properties
         own = getattr(bpy.types, kind)
         items = getattr(data, property_name)
-        flags, _ = own.filter_items(
-            SimpleNamespace(bitflag_filter_item=1 << 30, filter_name=""), None, data, property_name
-        )
+        self.rows.append(rows)
+        flags = [1] * len(items)
+        if hasattr(own, "filter_items"):
+            all_shown = SimpleNamespace(bitflag_filter_item=1 << 30, filter_name="")
+            flags, _ = own.filter_items(all_shown, None, data, property_name)
         for item in (item for item, flag in zip(items, flags, strict=True) if flag):
             own.draw_item(SimpleNamespace(), context(), self, data, item, 0, active_data, active_name, 0, 0)
 
@@ -138,7 +145,7 @@ def drawn(kind: type, width: int = 300, layout: Layout | None = None) -> Layout:
     update()
     assert is_shown(kind, width)
     # Blender alone makes panels: this has all that a panel's own classes have.
-    own = [base for base in kind.__bases__ if base is not bpy.types.Panel]
+    own = [base for base in kind.__bases__ if base not in (bpy.types.Panel, bpy.types.Menu)]
     instance = type("Drawn", tuple(own), {})()
     instance.layout = layout
     kind.draw(instance, context(width))

@@ -302,7 +302,7 @@ def test_it_stays_away_where_there_is_nothing_to_show(scene, kind):
 def test_it_is_registered_where_it_belongs():
     for kind in (certificate.ANALYTIC_IK_PT_certificate, certificate.ANALYTIC_IK_PT_certificate_others):
         assert kind.is_registered
-        assert (kind.bl_space_type, kind.bl_region_type, kind.bl_category) == ("VIEW_3D", "UI", "Animation")
+        assert (kind.bl_space_type, kind.bl_region_type, kind.bl_category) == ("VIEW_3D", "UI", "Analytic IK")
 
 
 # Going there

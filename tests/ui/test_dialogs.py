@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
+from ik_addon.rig.blender.clips import clips_of
 from ik_addon.ui.operators import feet as matching_operator
 from ik_addon.ui.operators import stepped as range_operators
 from ik_addon.ui.operators.stepped import running
@@ -208,7 +209,7 @@ def test_the_dialog_of_a_bake_asks_all_that_it_asked(ask):
     captured()
     options = set(ik.bake.get_rna_type().properties.keys()) - {"rna_type"}
     # Of clips, where there are several.
-    assert set(ask("bake").shown.properties) == options - {"clips", "chosen_clips", "strips"}
+    assert set(ask("bake").shown.properties) == options - {"clips", "chosen_clips", "clip_index", "strips"}
 
 
 @pytest.mark.parametrize("name", ["bake", "check"])
@@ -305,3 +306,14 @@ def test_root_motion_asks_for_what_its_direction_needs(chosen, asked, ask):
 def test_the_others_ask_for_the_hips_alone(name, ask):
     captured()
     assert ask(name).shown.properties == ["body"]
+
+
+@pytest.mark.parametrize("name", ["bake", "check", "plant_feet", "make_loop"])
+def test_the_list_of_a_hundred_clips_scrolls(name, ask):
+    ob = rigged_character(True)
+    own = ob.animation_data.action
+    for k in range(100 - len(clips_of(ob))):
+        own.copy().name = f"walk {k}"
+    shown = ask(name, clips="ALL").shown
+    assert shown.properties.count("use") == 100
+    assert shown.rows == [7]

@@ -39,7 +39,7 @@ def test_its_panel_shows_its_custom_properties_and_the_way_back():
     assert {"Influence", "Swivel", "Flip Bend", "Softness"} <= set(shown.labels)
     assert "analytic_ik.make_live" in shown.operators
     assert "analytic_ik.remove" not in shown.operators
-    parts = (panel.ANALYTIC_IK_PT_setup, panel.ANALYTIC_IK_PT_advanced, panel.ANALYTIC_IK_PT_snap)
+    parts = (panel.ANALYTIC_IK_PT_setup, panel.ANALYTIC_IK_PT_advanced)
     for part in (*parts, limits.ANALYTIC_IK_PT_limits):
         assert not is_shown(part)
 

@@ -93,9 +93,10 @@ def test_a_sound_chain_shows_its_settings_and_no_complaint():
     assert "ERROR" not in shown.icons
     assert "'" not in shown.text()
     assert "On target" in shown.text()
-    assert shown.operators == ["analytic_ik.select_chain", "analytic_ik.remove", "analytic_ik.select_chain"]
+    ways = ["analytic_ik.switch_to_fk", "analytic_ik.switch_to_ik"]
+    assert shown.operators == ["analytic_ik.select_chain", "analytic_ik.remove", "analytic_ik.select_chain", *ways]
     # What is animated comes first, what is set up once below.
-    names = ["enabled", "influence", "use_rotation", "target", "pole_target", "chain_count", "reach"]
+    names = ["enabled", "influence", "target", "pole_target", "chain_count", "reach", "use_rotation"]
     assert shown.properties == [f"analytic_ik_{name}" for name in names]
 
 
@@ -106,17 +107,61 @@ def test_what_few_chains_need_is_folded_away():
     ]
     for kind in (panel.ANALYTIC_IK_PT_setup, panel.ANALYTIC_IK_PT_advanced, limits_panel.ANALYTIC_IK_PT_limits):
         assert "DEFAULT_CLOSED" in kind.bl_options
-        assert kind.bl_parent_id == "ANALYTIC_IK_PT_sidebar"
+    assert panel.ANALYTIC_IK_PT_setup.bl_parent_id == "ANALYTIC_IK_PT_sidebar"
+    for kind in (panel.ANALYTIC_IK_PT_advanced, limits_panel.ANALYTIC_IK_PT_limits):
+        assert kind.bl_parent_id == "ANALYTIC_IK_PT_setup"
 
 
-def test_snapping_has_its_own_place_and_restoring_where_something_was_adopted():
+def test_an_animators_panels_are_open_and_come_first():
+    sidebar = [kind for kind in bpy.types.Panel.__subclasses__() if getattr(kind, "bl_category", "") == "Analytic IK"]
+    own = {kind.__name__: kind for kind in sidebar if kind.is_registered}
+    opened = [kind for kind in own.values() if "DEFAULT_CLOSED" not in getattr(kind, "bl_options", ())]
+    opened.sort(key=lambda kind: kind.bl_order)
+    # Of the certificate there is something to see only after a bake or check.
+    assert [kind.bl_label for kind in opened] == ["Analytic IK", "Motion Capture", "Bake", "Certificate"]
+
+
+def test_a_hand_is_offered_nothing_of_feet():
+    rig = walking_leg(use_rotation=True)
+    assert "analytic_ik_foot_roll" in chain_panel(rig).properties
+    for old, new in (("thigh", "upper_arm.L"), ("shin", "forearm.L"), ("foot", "hand.L")):
+        rig.ob.data.bones[old].name = new
+    shown = chain_panel(rig, "forearm.L").properties
+    assert "analytic_ik_use_rotation" in shown
+    assert not {"analytic_ik_foot_roll", "analytic_ik_toe_angle"} & set(shown)
+    # What somebody has set is there to be taken back.
+    rig.ob.pose.bones["forearm.L"].analytic_ik_foot_roll = 0.2
+    assert "analytic_ik_foot_roll" in chain_panel(rig, "forearm.L").properties
+
+
+def test_a_toe_shows_its_leg():
+    bones = [
+        BoneSpec("thigh", (0, 0, 1.0), (0, -0.1, 0.5)),
+        BoneSpec("shin", (0, -0.1, 0.5), (0, 0, 0.1), "thigh"),
+        BoneSpec("foot", (0, 0, 0.1), (0, -0.15, 0), "shin"),
+        BoneSpec("toe", (0, -0.15, 0), (0, -0.25, 0), "foot"),
+    ]
+    rig = Rig(new_armature("with toe", bones), ["thigh", "shin"], Control(new_empty("heel", (0, 0, 0.1))))
+    rig.enable()
+    assert "analytic_ik_influence" in chain_panel(rig, "toe").properties
+
+
+def test_a_rigged_character_leads_with_its_limbs():
+    rig = walking_leg()
+    shown = chain_panel(rig, "hips", width=2000)
+    assert shown.operators[0] == "analytic_ik.select_chain"
+    assert shown.buttons[0].tip == rig.tip.name
+    assert "Select a limb, or click its control" in shown.text()
+    assert shown.operators.index("analytic_ik.rig_legs") > 0 and "Rig More Limbs" in shown.labels
+
+
+def test_snapping_is_behind_the_switches_and_restoring_where_something_was_adopted():
     rig = walking_leg()
     enter("POSE", rig.ob, "shin")
-    ways = [f"analytic_ik.{name}" for name in ("switch_to_fk", "switch_to_ik", "snap_pose", "snap_targets")]
-    assert drawn(panel.ANALYTIC_IK_PT_snap).operators == ways
+    assert drawn(panel.ANALYTIC_IK_MT_snap).operators == ["analytic_ik.snap_pose", "analytic_ik.snap_targets"]
     rig.tip.analytic_ik_record_adopted = "{}"
-    shown = drawn(panel.ANALYTIC_IK_PT_snap)
-    assert shown.operators[len(ways) :] == ["analytic_ik.restore"] * 2
+    shown = drawn(panel.ANALYTIC_IK_PT_setup)
+    assert shown.operators == ["analytic_ik.restore"] * 2
     assert [button.all for button in shown.buttons if button.operator == "analytic_ik.restore"] == [False, True]
 
 
@@ -227,9 +272,7 @@ def test_a_sentence_is_broken_into_lines_of_any_width(width):
         chain_list.ANALYTIC_IK_PT_chains,
         panel.ANALYTIC_IK_PT_bone,
         panel.ANALYTIC_IK_PT_advanced,
-        panel.ANALYTIC_IK_PT_snap,
         panel.ANALYTIC_IK_PT_bone_advanced,
-        panel.ANALYTIC_IK_PT_bone_snap,
         limits_panel.ANALYTIC_IK_PT_bone_limits,
         bake_panel.ANALYTIC_IK_PT_bake,
     ],
@@ -242,10 +285,10 @@ def test_the_panels_stay_away_where_they_have_nothing_to_show(scene, kind):
 
 def test_the_panels_are_registered_where_they_belong():
     places = {
-        bake_panel.ANALYTIC_IK_PT_bake: ("VIEW_3D", "UI", "Animation"),
-        panel.ANALYTIC_IK_PT_sidebar: ("VIEW_3D", "UI", "Animation"),
-        limits_panel.ANALYTIC_IK_PT_limits: ("VIEW_3D", "UI", "Animation"),
-        chain_list.ANALYTIC_IK_PT_chains: ("VIEW_3D", "UI", "Animation"),
+        bake_panel.ANALYTIC_IK_PT_bake: ("VIEW_3D", "UI", "Analytic IK"),
+        panel.ANALYTIC_IK_PT_sidebar: ("VIEW_3D", "UI", "Analytic IK"),
+        limits_panel.ANALYTIC_IK_PT_limits: ("VIEW_3D", "UI", "Analytic IK"),
+        chain_list.ANALYTIC_IK_PT_chains: ("VIEW_3D", "UI", "Analytic IK"),
         panel.ANALYTIC_IK_PT_bone: ("PROPERTIES", "WINDOW", ""),
     }
     for kind, place in places.items():
@@ -277,6 +320,13 @@ def test_while_something_runs_the_bake_panel_shows_how_far_it_is(monkeypatch):
     assert "(25%)" in shown.text()
     assert "Esc cancels" in shown.text()
     assert shown.operators == []
+    # Only the panel of its button; in the others nothing moves.
+    shown = drawn(bake_panel.ANALYTIC_IK_PT_planting)
+    assert "Esc cancels" not in shown.text() and "analytic_ik.plant_feet" in shown.operators
+    work = running.Running("Planting", (_ for _ in ()), 40, 10, "ANALYTIC_IK_PT_planting")
+    monkeypatch.setattr(running, "_current", [work])
+    assert "Planting: frame 10 of 40" in drawn(bake_panel.ANALYTIC_IK_PT_planting).text()
+    assert "Esc cancels" not in drawn(bake_panel.ANALYTIC_IK_PT_bake).text()
 
 
 def test_after_a_bake_the_panel_says_that_the_chains_are_muted():
@@ -320,11 +370,6 @@ def test_the_tab_stays_and_says_what_to_do(scene, words):
     scene()
     shown = drawn(panel.ANALYTIC_IK_PT_sidebar, width=2000)
     assert (shown.text(), shown.operators, shown.properties) == (words, [], [])
-
-
-def test_beside_a_chain_the_bones_without_one_lead_to_it():
-    shown = chain_panel(walking_leg(), "hips", width=2000)
-    assert "Select a bone or a control of a chain" in shown.text()
 
 
 def test_which_limbs_are_rigged_is_chosen_beside_the_button():

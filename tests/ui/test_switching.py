@@ -113,7 +113,7 @@ def test_without_keys_a_switch_holds_on_all_frames_and_says_so(capfd):
     posed()
     capfd.readouterr()
     bpy.ops.analytic_ik.switch_to_fk()
-    assert "to FK on all frames: Influence has no keys" in capfd.readouterr().out
+    assert "to FK in the whole shot. For this frame on, tick Insert Keys" in capfd.readouterr().out
     with auto_keying():
         bpy.ops.analytic_ik.switch_to_ik()
     assert "to IK at frame 4" in capfd.readouterr().out
@@ -152,3 +152,20 @@ def test_switches_within_a_shot_leave_the_frames_before_as_they_are(only_availab
     assert rig.tip.analytic_ik_influence == 1.0
     go_to(6)
     assert rig.tip.analytic_ik_influence == 0.0
+
+
+@pytest.mark.parametrize("way", ["fk", "ik"])
+def test_insert_keys_does_what_auto_keying_does_and_leaves_it_off(way):
+    rig = posed()
+    rig.tip.analytic_ik_influence = 1.0 if way == "fk" else 0.0
+    go_to(2)
+    before = pose_of(rig.ob)
+    go_to(4)
+    tools = bpy.context.scene.tool_settings
+    mode = tools.auto_keying_mode = "REPLACE_KEYS"
+    getattr(bpy.ops.analytic_ik, f"switch_to_{way}")(insert_keys=True)
+    assert (tools.use_keyframe_insert_auto, tools.auto_keying_mode) == (False, mode)
+    assert rig.tip.path_from_id("analytic_ik_influence") in keyed_paths(rig.ob, 4)
+    go_to(2)
+    assert rig.tip.analytic_ik_influence == (1.0 if way == "fk" else 0.0)
+    assert apart(before, pose_of(rig.ob), sum(rig.lengths())) < 20.0 * EXACT

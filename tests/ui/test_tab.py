@@ -29,10 +29,10 @@ def tabs():
 
 def test_all_panels_of_the_sidebar_are_in_one_tab_at_first():
     assert len(tabs()) >= 5
-    assert set(tabs().values()) == {"Animation"}
+    assert set(tabs().values()) == {"Analytic IK"}
 
 
-@pytest.mark.parametrize(("name", "shown"), [("Rig", "Rig"), ("Item", "Item"), ("", "Animation"), ("骨", "骨")])
+@pytest.mark.parametrize(("name", "shown"), [("Rig", "Rig"), ("Item", "Item"), ("", "Analytic IK"), ("骨", "骨")])
 def test_they_move_together_and_stay_registered(name, shown):
     before = set(tabs())
     tab.show_in_tab("Elsewhere")
@@ -52,5 +52,5 @@ def test_a_part_keeps_its_parent():
 
 def test_the_name_is_a_preference():
     shown = AnalyticIKPreferences.bl_rna.properties["sidebar_tab"]
-    assert (shown.name, shown.default) == ("Sidebar Tab", "Animation")
+    assert (shown.name, shown.default) == ("Sidebar Tab", "Analytic IK")
     assert AnalyticIKPreferences.bl_idname == "ik_addon", "as the package that Blender enables"

@@ -67,7 +67,7 @@ def is_idle() -> bool:
 def steps() -> d.Steps:
     bpy.context.scene.render.use_lock_interface = True  # else the panel speaks of renders
     assert slide() > 100.0 * STILL, "the capture does not slide"
-    yield from d.open_sidebar("Animation")
+    yield from d.open_sidebar("Analytic IK")
     yield from d.click_button("analytic_ik.rig_legs")
     yield 0.5
     assert slide() > 100.0 * STILL, "rigged, the capture is another"

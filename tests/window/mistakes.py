@@ -343,7 +343,7 @@ def steps() -> d.Steps:
             continue
         bpy.ops.wm.open_mainfile(filepath=file)
         yield 0.8
-        yield from d.open_sidebar("Animation")
+        yield from d.open_sidebar("Analytic IK")
         try:
             yield from mistake()
         except Exception:

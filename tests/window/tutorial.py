@@ -54,7 +54,7 @@ def steps() -> d.Steps:
 def open_the_tab() -> d.Steps:
     """1 and 2: the armature selected, the whole of it in view, the sidebar open."""
     show_whole(rig())
-    yield from d.open_sidebar("Animation")
+    yield from d.open_sidebar("Analytic IK")
     shot("1_selected")
 
 

@@ -155,7 +155,7 @@ def choose_the_armature() -> d.Steps:
     assert bpy.context.object == rig()
     assert rig().data.bones.active.name == "spine"
     yield from d.press("alt+a", d.middle())
-    yield from d.open_sidebar("Animation")
+    yield from d.open_sidebar("Analytic IK")
     shot("1_chosen")
 
 
@@ -348,7 +348,7 @@ def follow_a_capture(file: Path) -> d.Steps:
         bpy.ops.scene.new(type="NEW")
     yield from bring_in(file)
     show_whole(rig())
-    yield from d.open_sidebar("Animation")
+    yield from d.open_sidebar("Analytic IK")
     shot("10_capture")
     first, last = (round(frame) for frame in rig().animation_data.action.frame_range)
     frames = range(first, last + 1, max(1, (last - first) // 12))

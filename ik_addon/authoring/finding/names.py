@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from .words import Vocabulary, plain, vocabulary_of
@@ -102,6 +102,13 @@ def read_names(names: Iterable[str], carriers: Container[str] = ()) -> dict[str,
         else replace(one, is_meaningless=True)
         for name, one in read.items()
     }
+
+
+@lru_cache(256)
+def is_arm(names: tuple[str, ...]) -> bool:
+    """True if the names of a limb's bones show an arm, and none a leg. Panels ask at each redraw."""
+    kinds = {each.kind for each in read_names(names).values()}
+    return "ARM" in kinds and "LEG" not in kinds
 
 
 def _read(name: str, words: list[str], helpers: set[str], prefixes: set[str], known: Vocabulary) -> BoneName:

@@ -1,6 +1,7 @@
 """The operators of chains: add, remove, choose, switch, make native."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from math import pi, radians
 from typing import TYPE_CHECKING, ClassVar
@@ -10,6 +11,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, St
 
 from ... import messages
 from ...authoring.blender_ik import is_adopted, record_of
+from ...authoring.keys import auto_keying
 from ...authoring.selection import (
     active_armature,
     active_bone,
@@ -381,13 +383,24 @@ class SwitchOperator(ChainOperator):
     needs = (not_editable, none_chosen)
     done: ClassVar[messages.Message]
 
+    insert_keys: BoolProperty(
+        name="Insert Keys",
+        description="Key the switch at this frame as Auto Keying does. The frames before it stay as they are",
+        options={"SKIP_SAVE"},
+    )
+
+    def draw(self, context: bpy.types.Context) -> None:
+        # Few switches make a pole target: the choice of its kind would be noise.
+        self.layout.prop(self, "insert_keys")
+
     def switch(self, context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
         """Do it. Raises ChainError."""
         raise NotImplementedError
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
         tips = chosen_tips(context, ob)
-        self.switch(context, tips)
+        with auto_keying(context) if self.insert_keys else nullcontext():
+            self.switch(context, tips)
         if all(may_change(tip, "influence") for tip in tips):
             frame = messages.AT_FRAME(frame=context.scene.frame_current_final)
         else:
@@ -396,8 +409,8 @@ class SwitchOperator(ChainOperator):
 
 
 class ANALYTIC_IK_OT_switch_to_fk(SwitchOperator):
-    """Keep the current pose as FK and set Influence to 0. \
-Inserts keys if Auto Keying is on"""
+    """The bones take the pose that is shown, and Influence becomes 0. \
+Inserts keys if Auto Keying is on, else the whole shot is FK"""
 
     bl_idname = "analytic_ik.switch_to_fk"
     bl_label = "Switch to FK"
@@ -410,8 +423,8 @@ Inserts keys if Auto Keying is on"""
 
 
 class ANALYTIC_IK_OT_switch_to_ik(MakesControls, SwitchOperator):
-    """Move the controls to the FK pose and set Influence to 1. \
-Inserts keys if Auto Keying is on"""
+    """The controls take the pose that is shown, and Influence becomes 1. \
+Inserts keys if Auto Keying is on, else the whole shot is IK"""
 
     bl_idname = "analytic_ik.switch_to_ik"
     bl_label = "Switch to IK"
@@ -420,10 +433,6 @@ Inserts keys if Auto Keying is on"""
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self.choose_controls(context, chain_armature(context))
         return self.execute(context)
-
-    def draw(self, context: bpy.types.Context) -> None:
-        # Few switches make a pole target: the choice of its kind would be noise.
-        pass
 
     def switch(self, context: bpy.types.Context, tips: Sequence[bpy.types.PoseBone]) -> None:
         from ...authoring.snap import switch_to_ik

@@ -4,7 +4,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import bpy
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty, StringProperty
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
 from ... import messages
 from ...authoring.selection import chain_armature
@@ -16,8 +16,8 @@ from ..base import registration_of
 if TYPE_CHECKING:
     from ...bake.clips import Chosen, Clips
 
-_IN_A_COLUMN = 16
-"""More clips stand in two columns."""
+_ROWS = 7
+"""Clips that are shown at once: with more rows OK would be off a small screen."""
 
 
 class ANALYTIC_IK_clip(bpy.types.PropertyGroup):
@@ -25,6 +25,15 @@ class ANALYTIC_IK_clip(bpy.types.PropertyGroup):
 
     name: StringProperty(name="Name", description="The clip's name")
     use: BoolProperty(name="Use", description="Include this clip", default=True)
+
+
+class ANALYTIC_IK_UL_clips(bpy.types.UIList):
+    """The clips with their ticks; it scrolls, and finds by name."""
+
+    def draw_item(self, _context, layout, data, item, _icon, _active_data, _active_property, *_) -> None:
+        # Importers begin all names with that of the armature.
+        starts = {each.name.partition("|")[0] for each in data.chosen_clips}
+        layout.prop(item, "use", text=item.name.removeprefix(f"{starts.pop()}|") if len(starts) == 1 else item.name)
 
 
 class OverClips:
@@ -44,6 +53,7 @@ class OverClips:
         type=ANALYTIC_IK_clip,
         options={"SKIP_SAVE"},
     )
+    clip_index: IntProperty(name="Clip", description="The clip's number in the list", options={"HIDDEN", "SKIP_SAVE"})
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Fill the list with what there is; all are ticked."""
@@ -147,16 +157,12 @@ def draw_clips(operator: OverClips, layout: bpy.types.UILayout) -> None:
     if len(operator.chosen_clips) > 1:
         layout.row().prop(operator, "clips", expand=True)
     if operator.clips == "ALL":
-        columns = 2 if len(operator.chosen_clips) > _IN_A_COLUMN else 1
-        box = layout.box()
+        column = layout.column()
         # The boxes stand before their names, without the margin of labels: names of clips are long.
-        box.use_property_split = False
-        grid = box.grid_flow(columns=columns, even_columns=True, align=True)
-        # Importers begin all names with that of the armature.
-        starts = {item.name.partition("|")[0] for item in operator.chosen_clips}
-        shared = f"{starts.pop()}|" if len(starts) == 1 else ""
-        for item in operator.chosen_clips:
-            grid.prop(item, "use", text=item.name.removeprefix(shared))
+        column.use_property_split = False
+        rows = min(len(operator.chosen_clips), _ROWS)
+        kind, clips = ANALYTIC_IK_UL_clips.__name__, "chosen_clips"
+        column.template_list(kind, "", operator, clips, operator, "clip_index", rows=rows, maxrows=rows, sort_lock=True)
 
 
 register, unregister = registration_of(__name__)

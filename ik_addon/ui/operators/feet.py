@@ -29,6 +29,7 @@ from .stepped import ChainsOperator, RangeOperator, SteppedOperator
 if TYPE_CHECKING:
     from ...authoring.placing import Control
 
+_PANEL = "ANALYTIC_IK_PT_planting"
 _IN_LEG_LENGTHS = ("slide", "softness", "clearance")
 _KINDS = {bool: BoolProperty, float: FloatProperty, str: EnumProperty}
 
@@ -64,6 +65,7 @@ class ANALYTIC_IK_OT_plant_feet(PlantOptions, ClipsOverMotion):
     bl_idname = "analytic_ik.plant_feet"
     bl_label = "Plant Feet"
     label = "Planting"
+    panel = _PANEL
 
     ground: EnumProperty(name="Ground", description="What the feet stand on", items=GROUND_ITEMS)
     height: FloatProperty(name="Height", description="Height of level ground", subtype="DISTANCE")
@@ -111,6 +113,7 @@ class ANALYTIC_IK_OT_plant_again(SteppedOperator):
     bl_label = "Update Feet"
     needs = (not_editable, none_live)
     label = "Planting"
+    panel = _PANEL
 
     asks = False
 
@@ -168,6 +171,7 @@ Select the object first, then the hand or its control"""
     bl_idname = "analytic_ik.lock_to_object"
     bl_label = "Lock to Object"
     label = "Locking"
+    panel = _PANEL
 
     object: StringProperty(name="Object", description="Object that the hand or foot is locked to")
     bone: StringProperty(name="Bone", description="Bone of that object. If empty, the object itself")
@@ -228,6 +232,7 @@ class ANALYTIC_IK_OT_lock_again(SteppedOperator):
     bl_label = "Update Locks"
     needs = (not_editable, none_live)
     label = "Locking"
+    panel = _PANEL
 
     asks = False
 
@@ -299,6 +304,7 @@ Select the source first, then the character"""
     bl_idname = "analytic_ik.match_source"
     bl_label = "Match Source"
     label = "Matching"
+    panel = _PANEL
 
     source: StringProperty(name="Source", description="Armature that the clip was retargeted from", search=_armatures)
     scale: EnumProperty(name="Scale", description="How much larger the character is", items=_SCALES)

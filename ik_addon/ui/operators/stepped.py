@@ -31,13 +31,14 @@ from .polls import none_live, not_editable, nothing_to_check
 class Running:
     """Work over frames that goes on between redraws. label: what it is; done, total: its frames.
 
-    steps: the work itself; closed, it leaves everything as it was.
+    steps: the work itself; closed, it leaves everything as it was. panel: the class name of the one that shows it.
     """
 
     label: str
     steps: Generator
     total: int = 0
     done: int = 0
+    panel: str = "ANALYTIC_IK_PT_bake"
     _start: float = field(default_factory=perf_counter)
 
     @property
@@ -67,9 +68,9 @@ def running() -> Running | None:
     return _current[-1] if _current else None
 
 
-def start_running(label: str, steps: Generator) -> Running:
-    """Something starts to run."""
-    _current.append(Running(label, steps))
+def start_running(label: str, steps: Generator, panel: str = "ANALYTIC_IK_PT_bake") -> Running:
+    """Something starts to run, which this panel shows."""
+    _current.append(Running(label, steps, panel=panel))
     return _current[-1]
 
 
@@ -95,10 +96,12 @@ _LINE = 44
 class SteppedOperator(ChainOperator):
     """Operators whose work goes in steps: at once where a script calls them, some at a time in the window.
 
-    label: what the progress calls the work. asks: whether a dialog asks for settings first.
+    label: what the progress calls the work. panel: the class name of the one that has its button, and shows the
+    progress. asks: whether a dialog asks for settings first.
     """
 
     label: ClassVar[str]
+    panel: ClassVar[str] = "ANALYTIC_IK_PT_bake"
     asks: ClassVar[bool] = True
     # Blender makes no such attributes, and cancels a dialog that never ran anything.
     _asked = False
@@ -132,7 +135,7 @@ class SteppedOperator(ChainOperator):
             return super().execute(context)
         # What is done again later, with other settings, is done at once.
         self._asked = False
-        self._running = start_running(self.label, self.steps(context, chain_armature(context)))
+        self._running = start_running(self.label, self.steps(context, chain_armature(context)), self.panel)
         state = self._go_on(context, _PATIENCE)
         if state == {"RUNNING_MODAL"}:
             self._timer = context.window_manager.event_timer_add(0.01, window=context.window)

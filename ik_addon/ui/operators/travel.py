@@ -37,6 +37,7 @@ class OfClip(ClipsMade, SteppedOperator):
     """What the operators share: each makes a new action of a clip, or of several."""
 
     needs = (not_editable,)
+    panel = "ANALYTIC_IK_PT_travel"
 
     body: StringProperty(name="Hips", description="Bone that carries the body. If empty, the one that carries the legs")
 

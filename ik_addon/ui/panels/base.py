@@ -8,7 +8,8 @@ import bpy
 from ...authoring.selection import active_armature, active_bone, focus
 from ...rig.data.settings import is_native
 
-DEFAULT_TAB = "Animation"
+DEFAULT_TAB = "Analytic IK"
+"""A tab of its own: below the panels that Blender shows in *Animation*, posing, planting and baking have no room."""
 
 
 def show_in_tab(name: str) -> None:
@@ -31,7 +32,13 @@ def _in_sidebar() -> list[type[bpy.types.Panel]]:
         if panel.is_registered and panel.__module__.startswith(own) and panel.bl_region_type == "UI"
     ]
     # Blender lists them in the order in which they were imported.
-    return sorted(found, key=lambda panel: bool(getattr(panel, "bl_parent_id", "")))
+    return sorted(found, key=_depth)
+
+
+def _depth(panel: type[bpy.types.Panel]) -> int:
+    """How many panels a panel is in."""
+    parent = getattr(panel, "bl_parent_id", "")
+    return 1 + _depth(getattr(bpy.types, parent)) if parent else 0
 
 
 class InSidebar:

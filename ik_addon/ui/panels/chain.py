@@ -7,7 +7,8 @@ from ...authoring.blender_ik import is_adopted
 from ...authoring.selection import Focus, active_armature, active_bone, focus
 from ...rig.data.settings import PREFIX, is_native, settings_of
 from ...rig.live.state import way_of
-from ...rig.model.foot import end_bone, possible_end_bones
+from ...rig.model.foot import end_bone, possible_end_bones, rolls
+from ...rig.model.limb import known_bones
 from ...rig.model.order import ChainName
 from ...rig.status.problems import Problem, notes_of, warnings_of
 from ...rig.status.states import body_of, state_of_body, states_of
@@ -56,6 +57,7 @@ class ChainPanel(BonePanel):
             draw_native_settings(layout, tip)
         else:
             draw_animation_settings(layout, tip)
+            draw_switch(layout, tip)
         own = (tip, *tip.parent_recursive, *possible_end_bones(tip))
         if bone is not None and not shown.driven and bone not in own:
             draw_add(layout, context, "ADD")
@@ -107,12 +109,24 @@ def draw_animation_settings(layout: bpy.types.UILayout, tip: bpy.types.PoseBone)
     """What is keyed while one animates."""
     column = layout.column()
     column.prop(tip, "analytic_ik_influence")
-    if end_bone(tip) is not None:
-        column.prop(tip, "analytic_ik_use_rotation")
-        if tip.analytic_ik_use_rotation:
-            column.prop(tip, "analytic_ik_foot_roll")
-            # The whole label has no room in a sidebar of the default width.
-            column.prop(tip, "analytic_ik_toe_angle", text="Roll Break")
+    if tip.analytic_ik_use_rotation and may_roll(tip):
+        column.prop(tip, "analytic_ik_foot_roll")
+
+
+def may_roll(tip: bpy.types.PoseBone) -> bool:
+    """True if a chain's end is a foot as far as names say, or rolls; a hand does not."""
+    from ...authoring.finding.names import is_arm
+
+    end = end_bone(tip)
+    return end is not None and (rolls(tip) or not is_arm((*(bone.name for bone in known_bones(tip)), end.name)))
+
+
+def draw_switch(layout: bpy.types.UILayout, tip: bpy.types.PoseBone) -> None:
+    """The way between FK and IK: what is on is pressed. Behind them the snaps, which switch nothing."""
+    row = layout.row(align=True)
+    for operator, influence in ((ANALYTIC_IK_OT_switch_to_fk, 0.0), (ANALYTIC_IK_OT_switch_to_ik, 1.0)):
+        row.operator(operator.bl_idname, depress=tip.analytic_ik_influence == influence)
+    row.menu(ANALYTIC_IK_MT_snap.__name__, text="", icon="DOWNARROW_HLT")
 
 
 def draw_native_settings(layout: bpy.types.UILayout, tip: bpy.types.PoseBone) -> None:
@@ -124,38 +138,32 @@ def draw_native_settings(layout: bpy.types.UILayout, tip: bpy.types.PoseBone) ->
         column.prop(tip, f'["{key_of(name)}"]', text=tip.bl_rna.properties[PREFIX + name].name)
 
 
-class SnapPanel(PartOfChainPanel):
-    """The way between FK and IK."""
+class ANALYTIC_IK_MT_snap(bpy.types.Menu):
+    """What is snapped to what, without a switch"""
 
-    bl_label = "FK/IK"
-    bl_order = 0
+    bl_label = "Snap"
 
-    def draw(self, context: bpy.types.Context) -> None:
-        layout, tip = self.layout, self.tip(context)
-        column = layout.column(align=True)
-        for operators in (
-            (ANALYTIC_IK_OT_switch_to_fk, ANALYTIC_IK_OT_switch_to_ik),
-            (ANALYTIC_IK_OT_snap_pose, ANALYTIC_IK_OT_snap_targets),
-        ):
-            row = column.row(align=True)
-            for operator in operators:
-                row.operator(operator.bl_idname)
-        if is_adopted(tip):
-            row = layout.row(align=True)
-            row.operator(ANALYTIC_IK_OT_restore.bl_idname, icon="LOOP_BACK").all = False
-            row.operator(ANALYTIC_IK_OT_restore.bl_idname, text="All").all = True
+    def draw(self, _context: bpy.types.Context) -> None:
+        for operator in (ANALYTIC_IK_OT_snap_pose, ANALYTIC_IK_OT_snap_targets):
+            self.layout.operator(operator.bl_idname)
 
 
 class SetupPanel(PartOfChainPanel):
-    """What a chain is set up with once."""
+    """What a chain is set up with once, by who makes the rig. Limits and rarer settings are panels in it."""
 
     bl_label = "Setup"
-    # A leg's panel has room in a small window.
     bl_options = {"DEFAULT_CLOSED"}
-    bl_order = 1
+    bl_order = 3
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        # The limits of a joint are in it, which bones without a chain have too.
+        return super().poll(context) or LimitsPanel.poll(context)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, tip = self.layout, self.tip(context)
+        if tip is None or is_native(tip):
+            return
         layout.use_property_split = True
         layout.use_property_decorate = True
         column = layout.column()
@@ -173,6 +181,15 @@ class SetupPanel(PartOfChainPanel):
         column.prop(tip, "analytic_ik_reach")
         if tip.analytic_ik_reach == "STRETCH":
             column.prop(tip, "analytic_ik_stretch_max")
+        if end_bone(tip) is not None:
+            column.prop(tip, "analytic_ik_use_rotation")
+            if tip.analytic_ik_use_rotation and may_roll(tip):
+                # The whole label has no room in a sidebar of the default width.
+                column.prop(tip, "analytic_ik_toe_angle", text="Roll Break")
+        if is_adopted(tip):
+            row = layout.row(align=True)
+            row.operator(ANALYTIC_IK_OT_restore.bl_idname, icon="LOOP_BACK").all = False
+            row.operator(ANALYTIC_IK_OT_restore.bl_idname, text="All").all = True
 
 
 class AdvancedPanel(PartOfChainPanel):
@@ -208,12 +225,6 @@ class ANALYTIC_IK_PT_sidebar(ChainPanel, InSidebar, bpy.types.Panel):
     """The chain that is shown, in the sidebar of the 3D view; always there, so that the tab is."""
 
 
-class ANALYTIC_IK_PT_snap(SnapPanel, InSidebar, bpy.types.Panel):
-    """The way between FK and IK, in the sidebar."""
-
-    bl_parent_id = "ANALYTIC_IK_PT_sidebar"
-
-
 class ANALYTIC_IK_PT_setup(SetupPanel, InSidebar, bpy.types.Panel):
     """What a chain is set up with, in the sidebar."""
 
@@ -223,7 +234,7 @@ class ANALYTIC_IK_PT_setup(SetupPanel, InSidebar, bpy.types.Panel):
 class ANALYTIC_IK_PT_advanced(AdvancedPanel, InSidebar, bpy.types.Panel):
     """What few chains need, in the sidebar."""
 
-    bl_parent_id = "ANALYTIC_IK_PT_sidebar"
+    bl_parent_id = "ANALYTIC_IK_PT_setup"
 
 
 class ANALYTIC_IK_PT_bone(ChainPanel, InBoneTab, bpy.types.Panel):
@@ -236,12 +247,6 @@ class ANALYTIC_IK_PT_bone(ChainPanel, InBoneTab, bpy.types.Panel):
         return focus(context).armature is not None
 
 
-class ANALYTIC_IK_PT_bone_snap(SnapPanel, InBoneTab, bpy.types.Panel):
-    """The way between FK and IK, under Properties > Bone."""
-
-    bl_parent_id = "ANALYTIC_IK_PT_bone"
-
-
 class ANALYTIC_IK_PT_bone_setup(SetupPanel, InBoneTab, bpy.types.Panel):
     """What a chain is set up with, under Properties > Bone."""
 
@@ -251,7 +256,7 @@ class ANALYTIC_IK_PT_bone_setup(SetupPanel, InBoneTab, bpy.types.Panel):
 class ANALYTIC_IK_PT_bone_advanced(AdvancedPanel, InBoneTab, bpy.types.Panel):
     """What few chains need, under Properties > Bone."""
 
-    bl_parent_id = "ANALYTIC_IK_PT_bone"
+    bl_parent_id = "ANALYTIC_IK_PT_bone_setup"
 
 
 def shown_body(context: bpy.types.Context) -> bpy.types.PoseBone | None:
@@ -366,13 +371,13 @@ class LimitsPanel(BonePanel):
 class ANALYTIC_IK_PT_limits(LimitsPanel, InSidebar, bpy.types.Panel):
     """The limits of a joint, in the sidebar."""
 
-    bl_parent_id = "ANALYTIC_IK_PT_sidebar"
+    bl_parent_id = "ANALYTIC_IK_PT_setup"
 
 
 class ANALYTIC_IK_PT_bone_limits(LimitsPanel, InBoneTab, bpy.types.Panel):
     """The limits of a joint, under Properties > Bone."""
 
-    bl_parent_id = "ANALYTIC_IK_PT_bone"
+    bl_parent_id = "ANALYTIC_IK_PT_bone_setup"
 
 
 class ANALYTIC_IK_PT_overlay(BonePanel, bpy.types.Panel):

@@ -79,7 +79,8 @@ class ANALYTIC_IK_PT_chains(InSidebar, bpy.types.Panel):
     """All chains of the armature."""
 
     bl_label = "Chains"
-    bl_order = 1
+    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 4
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -35,12 +35,22 @@ from .base import InSidebar, draw_sentence
 from .status import NATIVE_ICON, draw_muted
 
 
+def draw_progress(layout: bpy.types.UILayout, context: bpy.types.Context, panel: str) -> bool:
+    """Draw how far work is, if a button of this panel began it. Returns whether: no button is of use then."""
+    work = running()
+    layout.enabled = work is None
+    if work is None or work.panel != panel:
+        return False
+    layout.progress(factor=work.factor, type="BAR", text=str(work))
+    draw_sentence(layout, context, messages.ESC_CANCELS(), "CANCEL")
+    return True
+
+
 class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
     """Feet and hands of a motion capture."""
 
     bl_label = "Motion Capture"
-    bl_order = 2
-    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 1
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -48,13 +58,9 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
         return ob is not None and has_controls(ob)
 
     def draw(self, context: bpy.types.Context) -> None:
-
         layout, ob = self.layout, chain_armature(context)
-        layout.enabled = running() is None
-        layout.operator(ANALYTIC_IK_OT_match_source.bl_idname, icon="CON_TRANSLIKE")
-        report = of_action("match", ob)
-        if report is not None:
-            _draw_match(layout, context, report)
+        if draw_progress(layout, context, ANALYTIC_IK_PT_planting.__name__):
+            return
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_plant_feet.bl_idname, icon="TRACKING_FORWARDS")
         if kept_settings(ob) is not None:
@@ -62,12 +68,18 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
         report = of_action("plant", ob)
         if report is not None:
             _draw_report(layout, context, report)
-        row = layout.row(align=True)
+        column = layout.column(align=True)
+        row = column.row(align=True)
         row.operator(ANALYTIC_IK_OT_lock_to_object.bl_idname, icon="LOCKED")
         holds = holds_of(ob)
         if holds:
             row.operator(ANALYTIC_IK_OT_lock_again.bl_idname, icon="FILE_REFRESH")
             _draw_holds(layout, context, ob, holds)
+            column = layout.column(align=True)
+        column.operator(ANALYTIC_IK_OT_match_source.bl_idname, icon="CON_TRANSLIKE")
+        report = of_action("match", ob)
+        if report is not None:
+            _draw_match(layout, context, report)
         draw_muted(layout, context, ob)
 
 
@@ -153,7 +165,8 @@ class ANALYTIC_IK_PT_travel(InSidebar, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
-        layout.enabled = running() is None
+        if draw_progress(layout, context, ANALYTIC_IK_PT_travel.__name__):
+            return
         layout.operator(ANALYTIC_IK_OT_root_motion.bl_idname, icon="CON_FOLLOWPATH")
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_in_place.bl_idname, icon="PINNED")
@@ -165,7 +178,7 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
     """What is done with all chains of the armature."""
 
     bl_label = "Bake"
-    bl_order = 4
+    bl_order = 2
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -175,10 +188,8 @@ class ANALYTIC_IK_PT_bake(InSidebar, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         from ...authoring.for_export import strips_not_followed
 
-        layout, work, ob = self.layout, running(), chain_armature(context)
-        if work is not None:
-            layout.progress(factor=work.factor, type="BAR", text=str(work))
-            draw_sentence(layout, context, messages.ESC_CANCELS(), "CANCEL")
+        layout, ob = self.layout, chain_armature(context)
+        if draw_progress(layout, context, ANALYTIC_IK_PT_bake.__name__):
             return
         row = layout.row(align=True)
         row.operator(ANALYTIC_IK_OT_bake.bl_idname, text="Bake", icon="KEYFRAME_HLT")

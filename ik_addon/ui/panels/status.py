@@ -117,6 +117,8 @@ def draw_muted(layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.t
         layout.operator(ANALYTIC_IK_OT_unmute.bl_idname, icon="PLAY")
 
 
+_LIMBS_SHOWN = 8
+"""Limbs with a button; the list of chains below has all."""
 _LIMBS = "analytic_ik_limbs"
 _OVERRIDE = "object.make_override_library"
 """Blender's own operator; it takes a linked object, or an Empty that shows a linked collection."""
@@ -150,10 +152,30 @@ def _linked_character(ob: bpy.types.Object | None) -> bpy.types.Collection | Non
 def draw_beginnings(
     layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object, bone: bpy.types.PoseBone | None
 ) -> None:
-    """What can be done with an armature if no chain of it is shown. bone: the active one."""
+    """What can be done with an armature if no chain of it is shown: if it has any, they lead. bone: the active one."""
     draw_linked(layout, context, ob)
-    if has_controls(ob):
-        draw_sentence(layout, context, messages.SELECT_CHAIN(), "INFO")
+    if not has_controls(ob):
+        draw_rigging(layout, context, ob, bone)
+        return
+    tips = all_tips(ob)
+    column = layout.column(align=True)
+    column.label(text=messages.SELECT_LIMB(), icon="RESTRICT_SELECT_OFF")
+    grid = column.grid_flow(columns=columns_for(context, [tip.name for tip in tips], 2), even_columns=True, align=True)
+    for tip in tips[:_LIMBS_SHOWN]:
+        grid.operator(ANALYTIC_IK_OT_select_chain.bl_idname, text=tip.name).tip = tip.name
+    # The stubs do not know what it returns.
+    header, body = layout.panel(  # pyright: ignore[reportGeneralTypeIssues]
+        "ANALYTIC_IK_more_limbs", default_closed=True
+    )
+    header.label(text="Rig More Limbs")
+    if body is not None:
+        draw_rigging(body, context, ob, bone)
+
+
+def draw_rigging(
+    layout: bpy.types.UILayout, context: bpy.types.Context, ob: bpy.types.Object, bone: bpy.types.PoseBone | None
+) -> None:
+    """What makes chains of an armature. bone: the active one."""
     if has_editable_bones(ob):
         layout.row().prop(context.scene, "analytic_ik_controls", expand=True)
     elif is_changeable(ob):
