@@ -249,15 +249,10 @@ LONG = 50
 # Those that are longer; none may join them.
 LONG_FUNCTIONS = {
     "authoring/controls.py add_chain",
-    "batch/cluster.py answers",
     "matching/match.py source_matched",
     "planting/scene/lock.py locked",
     "planting/scene/plant.py planted",
     "planting/scene/whole_clip.py clips_planted",
-    "rig/live/armature_plan.py __init__",
-    "rig/live/handlers.py _after_update",
-    "rig/live/plan.py __init__",
-    "rig/pose/solving.py solve_scene",
     "solvers/any_chain.py triangulation",
 }
 

@@ -21,14 +21,9 @@ _PAUSE = 0.1
 """Seconds between two looks whether somebody asks to stop."""
 
 
-def answers(
-    address: str, requests: Sequence[dict], tries: int, limit: float | None, note: Callable[[str], object]
-) -> Iterator[tuple[int, dict]]:
-    """Answers to requests, as (index, answer), in the order in which they come; see `crew.Crew.answers`.
-
-    address: of the scheduler, or the file that it wrote. limit: as there. note: is told that there is no worker. Each
-    answer also has the "host" and "blender". Raises NoClusterError, and Stopped if somebody asks to stop.
-    """
+def _connected(address: str):
+    """A client of the scheduler at an address, or of a file of its; and what it raises for work that is lost. Raises
+    NoClusterError."""
     try:
         from distributed import CancelledError, Client
     except ImportError as error:
@@ -42,6 +37,30 @@ def answers(
         )
     except (OSError, ValueError) as error:
         raise NoClusterError(messages.NO_SCHEDULER(address=address, reason=error)) from error
+    return client, CancelledError
+
+
+def _answer_of(future, lost: type[BaseException]) -> dict:
+    try:
+        return future.result()
+    except lost:
+        return {"error": messages.CLUSTER_LOST()}
+    except Exception as error:
+        return {"error": messages.CLUSTER_GAVE_UP(reason=f"{type(error).__name__}: {error}")}
+    finally:
+        # Else a result that is lost with its worker is made again, though it is here.
+        future.release()
+
+
+def answers(
+    address: str, requests: Sequence[dict], tries: int, limit: float | None, note: Callable[[str], object]
+) -> Iterator[tuple[int, dict]]:
+    """Answers to requests, as (index, answer), in the order in which they come; see `crew.Crew.answers`.
+
+    address: of the scheduler, or the file that it wrote. limit: as there. note: is told that there is no worker. Each
+    answer also has the "host" and "blender". Raises NoClusterError, and Stopped if somebody asks to stop.
+    """
+    client, lost = _connected(address)
     # Its end takes back what is waiting.
     with client:
         for worker, theirs in client.run(version, on_error="return").items():
@@ -72,14 +91,7 @@ def answers(
                         note(messages.NO_WORKER(address=address))
                 continue
             future, index, attempt = waiting.pop(key)
-            try:
-                answer = future.result()
-            except CancelledError:
-                answer = {"error": messages.CLUSTER_LOST()}
-            except Exception as error:
-                answer = {"error": messages.CLUSTER_GAVE_UP(reason=f"{type(error).__name__}: {error}")}
-            # Else a result that is lost with its worker is made again, though it is here.
-            future.release()
+            answer = _answer_of(future, lost)
             if "died" in answer:
                 if attempt < tries:
                     submit(index, attempt + 1)

@@ -97,11 +97,7 @@ class ArmaturePlan:
         self._tied: bool | None = None
         self._placed: dict[int, bool] = {}
         self._channeled: dict[int, bool] = {}
-        tips = [ob.pose.bones[model.tip] for model in self.models]
-        above = {bone.name for tip in tips for bone in tip.parent_recursive}
-        above |= {name for model in self.models if model.body for name in model.body.line}
-        beside = {tip.analytic_ik_end_bone for tip in tips} & set(ob.pose.bones.keys())
-        self._line = [*{name for model in self.models for name in model.touched} | above | beside]
+        self._line = _line_of(ob, self.models)
         self._looked = glance(ob, self.models, self._line)
         # Of what cannot be sampled; keys would undo what is written.
         self._recallable = [not model.keyed_bones and model.body is None for model in self.models]
@@ -123,12 +119,7 @@ class ArmaturePlan:
         self._writer = RowWriter(ob, (channel for own in self._channels for channel in own))
         starts = np.cumsum([0, *map(len, self._channels)])
         self._rows = [np.arange(*span) for span in pairwise(starts)]
-        self._readers: dict[int, set[int]] = {}
-        self._named: dict[str, int] = {}
-        for k, model in enumerate(self.models):
-            for each in objects_of(ob.pose.bones[model.tip]):
-                self._readers.setdefault(each.session_uid, set()).add(k)
-                self._named[each.name_full] = each.session_uid
+        self._readers, self._named = _readers_of(ob, self.models)
         together: dict[str, list[int]] = {}
         for k, model in enumerate(self.models):
             together.setdefault(model.body.name if model.body else "", []).append(k)
@@ -548,6 +539,25 @@ class ArmaturePlan:
             for k in self._with_others(found):
                 self.ways[k] = self._refused[k] = messages.NOT_WHERE_SAMPLED()
         return found
+
+
+def _line_of(ob: bpy.types.Object, models: Sequence[LimbModel]) -> list[str]:
+    """Names of the bones that chains are made of: their own, those above them, and end bones."""
+    tips = [ob.pose.bones[model.tip] for model in models]
+    above = {bone.name for tip in tips for bone in tip.parent_recursive}
+    above |= {name for model in models if model.body for name in model.body.line}
+    beside = {tip.analytic_ik_end_bone for tip in tips} & set(ob.pose.bones.keys())
+    return [*{name for model in models for name in model.touched} | above | beside]
+
+
+def _readers_of(ob: bpy.types.Object, models: Sequence[LimbModel]) -> tuple[dict[int, set[int]], dict[str, int]]:
+    """By the session numbers of objects which chains read them; and these numbers by the names of the objects."""
+    readers, named = {}, {}
+    for k, model in enumerate(models):
+        for each in objects_of(ob.pose.bones[model.tip]):
+            readers.setdefault(each.session_uid, set()).add(k)
+            named[each.name_full] = each.session_uid
+    return readers, named
 
 
 def _why_not_sampled(ob: bpy.types.Object, model: LimbModel, judge: Judge) -> str:

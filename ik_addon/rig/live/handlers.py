@@ -215,6 +215,21 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     _after_update(scene, depsgraph)
 
 
+def _changed_in(depsgraph: bpy.types.Depsgraph) -> tuple[set[Object], set[Object], set[Armature]]:
+    """What an update changed, as originals: objects that moved, armature objects that were posed, and armatures."""
+    moved, reposed, data_changed = set(), set(), set()
+    for update in depsgraph.updates if depsgraph.id_type_updated("OBJECT") else ():
+        data = update.id
+        if isinstance(data, Object):
+            if update.is_updated_transform:
+                moved.add(data.original)
+            if update.is_updated_geometry and data.type == "ARMATURE":
+                reposed.add(data.original)
+        elif isinstance(data, Armature):
+            data_changed.add(data.original)
+    return moved, reposed, data_changed
+
+
 @_guarded
 def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     newly_shown.solved_in(depsgraph)
@@ -234,17 +249,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
     keys_changed = depsgraph.id_type_updated("ACTION")
     if keys_changed or depsgraph.id_type_updated("ARMATURE"):
         animation.forget()
-    moved, reposed, data_changed = set(), set(), set()
-    if depsgraph.id_type_updated("OBJECT"):
-        for update in depsgraph.updates:
-            data = update.id
-            if isinstance(data, Object):
-                if update.is_updated_transform:
-                    moved.add(data.original)
-                if update.is_updated_geometry and data.type == "ARMATURE":
-                    reposed.add(data.original)
-            elif isinstance(data, Armature):
-                data_changed.add(data.original)
+    moved, reposed, data_changed = _changed_in(depsgraph)
     if reposed and not armatures.are_known(reposed):
         # One came while another object went: the file has as many as before.
         armatures.forget()

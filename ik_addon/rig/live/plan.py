@@ -70,29 +70,8 @@ class LinkedPlan:
             self.chains[ob.name_full] = {
                 tip: [*dict.fromkeys((*names, *turned[tip]))] for tip, names in order.chains_of(ob.name_full).items()
             }
-            limbs, bodies = {}, _bodies(done, ob, [*chains, *self.limbs], movers)
-            followed = {tip for _, moved in bodies.values() for tip in moved}
-            for chain in order.of.get(ob.name_full, ()):
-                posed = done.limbs.get(chain)
-                if posed is None:
-                    self.unsteady[chain] = str(done.errors[chain])
-                elif chain in order.circular:
-                    self.unsteady[chain] = messages.MOVES_ITSELF()
-                elif chain.tip not in followed and (order.movers[chain] or chain in movers):
-                    body = next((mover.tip for mover in order.movers[chain] if mover in order.limbs), "")
-                    with_body = messages.MOVES_WITH_BODY(bone=body) if body else ""
-                    self.unsteady[chain] = with_body or messages.MOVES_WITH_OTHERS()
-                else:
-                    limbs[chain.tip] = posed
-            planned = planned_chains(ob, limbs, bodies, animated_bones(ob)) if limbs else {}
-            for tip, found in planned.items():
-                if isinstance(found, PlannedChain):
-                    # A toe may be turned at another frame.
-                    names = self.chains[ob.name_full][tip]
-                    names += [name for name in found.model.touched if name not in names]
-                else:
-                    self.unsteady[ChainName(ob.name_full, tip)] = found
-            found = [each for each in planned.values() if isinstance(each, PlannedChain)]
+            bodies = _bodies(done, ob, [*chains, *self.limbs], movers)
+            found = self._planned(done, ob, bodies, movers)
             switched = switched_tips(ob)
             if switched:
                 self._switched[ob] = _switches(ob.evaluated_get(depsgraph), switched)
@@ -101,6 +80,35 @@ class LinkedPlan:
                 self.armatures.append(ArmaturePlan(ob, found, late))
         self.unsteady |= {chain: str(error) for chain, error in self.misplaced.items()}
         self._signature, self._look = self._made_of(), self._looks(depsgraph.view_layer)
+
+    def _planned(
+        self, done: ScenePass, ob: bpy.types.Object, bodies: "_Bodies", movers: Collection[ChainName]
+    ) -> list[PlannedChain]:
+        """The chains of an armature object that can be planned; the others become unsteady."""
+        order, limbs = done.order, {}
+        followed = {tip for _, moved in bodies.values() for tip in moved}
+        for chain in order.of.get(ob.name_full, ()):
+            posed = done.limbs.get(chain)
+            if posed is None:
+                self.unsteady[chain] = str(done.errors[chain])
+            elif chain in order.circular:
+                self.unsteady[chain] = messages.MOVES_ITSELF()
+            elif chain.tip not in followed and (order.movers[chain] or chain in movers):
+                body = next((mover.tip for mover in order.movers[chain] if mover in order.limbs), "")
+                with_body = messages.MOVES_WITH_BODY(bone=body) if body else ""
+                self.unsteady[chain] = with_body or messages.MOVES_WITH_OTHERS()
+            else:
+                limbs[chain.tip] = posed
+        found = []
+        for tip, own in (planned_chains(ob, limbs, bodies, animated_bones(ob)) if limbs else {}).items():
+            if isinstance(own, PlannedChain):
+                # A toe may be turned at another frame.
+                names = self.chains[ob.name_full][tip]
+                names += [name for name in own.model.touched if name not in names]
+                found.append(own)
+            else:
+                self.unsteady[ChainName(ob.name_full, tip)] = own
+        return found
 
     @property
     def is_switching(self) -> bool:
@@ -229,9 +237,13 @@ def _look_at(ob: bpy.types.Object, layer: bpy.types.ViewLayer) -> tuple:
     return animated, ob.visible_get(view_layer=layer) or in_any_collection(ob)
 
 
+_Bodies = dict[str, tuple[list[str], list[str]]]
+"""Names of bones that follow their limbs, with the tips of these and of all chains that they move."""
+
+
 def _bodies(
     done: ScenePass, ob: bpy.types.Object, steps: Iterable[ChainName], movers: Collection[ChainName]
-) -> dict[str, tuple[list[str], list[str]]]:
+) -> _Bodies:
     """Names of the bones of an armature object that follow their limbs, with the tips of these and of all chains that
     they move, where these are moved by nothing else and move nothing. steps: chains and bones that may be moved by
     them; movers: those that move any."""

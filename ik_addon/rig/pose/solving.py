@@ -1,6 +1,6 @@
 """Read, solve, rotate, write: one chain, and all chains of a scene, each after those that move it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -98,90 +98,96 @@ def solve_scene(
     """
     objects = {ob.name_full: ob for ob in posed_armatures(depsgraph, among)}
     order = (orders or KnownOrders()).of(ob.evaluated_get(depsgraph) for ob in objects.values())
-    reader = SceneReader(depsgraph, frame_changed)
-    done = ScenePass(order, reader, unfit=dict(order.unfit), errors=dict(order.errors))
-    armatures = _armatures(objects, reader)
-    released = [armature for armature in armatures.values() if _release_others(armature, order)]
-    if any(order.circular or _is_constrained(armature.ob) for armature in released):
-        # What a constraint makes of a bone that has its FK pose back only Blender knows.
-        if _commit(armatures, order, frame_changed):
-            loans.evaluate(depsgraph)
-        done.reader = SceneReader(depsgraph, frame_changed)
-        armatures = _armatures(objects, done.reader)
+    going = _Going(depsgraph, frame_changed, objects, order)
+    going.release_others()
     moved: set[ChainName] = set()
     written: set[ChainName] = set()
     for chain in order.steps:
-        if touched is not None and not order.movers[chain] & moved and chain not in order.circular:
-            armature = armatures[chain.armature]
-            own = order.limbs.get(chain, [chain])
-            if not any(touched(armature.reader.tip(limb.tip)) for limb in own):
-                continue
+        is_moved = touched is None or order.movers[chain] & moved or chain in order.circular
+        if not is_moved and not any(map(touched, going.tips_of(chain))):
+            continue
         if order.far_movers[chain] & written:
             # Between them lies what only Blender works out: constraints and drivers.
-            if _commit(armatures, order, frame_changed):
-                loans.evaluate(depsgraph)
-            done.reader = SceneReader(depsgraph, frame_changed)
-            armatures = _armatures(objects, done.reader)
+            going.evaluate()
             written.clear()
-        armature = armatures[chain.armature]
-        reader, writer = armature.reader, armature.writer
         moved.add(chain)
         written.add(chain)
+        going.solve(chain)
+    return going.finished()
+
+
+class _Going:
+    """A pass on its way."""
+
+    def __init__(
+        self,
+        depsgraph: bpy.types.Depsgraph,
+        frame_changed: bool,
+        objects: dict[str, bpy.types.Object],
+        order: ChainOrder,
+    ) -> None:
+        self._depsgraph, self._frame_changed = depsgraph, frame_changed
+        self._objects, self._order = objects, order
+        self._done = ScenePass(order, self._read(), unfit=dict(order.unfit), errors=dict(order.errors))
+
+    def _read(self) -> SceneReader:
+        """Begin with what is evaluated now."""
+        reader = SceneReader(self._depsgraph, self._frame_changed)
+        self._armatures = {name: _Armature(reader, ob) for name, ob in self._objects.items()}
+        return reader
+
+    def tips_of(self, chain: ChainName) -> Iterator[bpy.types.PoseBone]:
+        """The tip of a chain, evaluated; of a bone that follows its limbs theirs."""
+        reader = self._armatures[chain.armature].reader
+        return (reader.tip(limb.tip) for limb in self._order.limbs.get(chain, [chain]))
+
+    def release_others(self) -> None:
+        """Give bones that no chain turns any more their FK pose back."""
+        order = self._order
+        released = [armature for armature in self._armatures.values() if armature.release_others(order)]
+        if any(order.circular or _is_constrained(armature.ob) for armature in released):
+            # What a constraint makes of a bone that has its FK pose back only Blender knows.
+            self.evaluate()
+
+    def evaluate(self) -> None:
+        """Let Blender evaluate what was solved so far."""
+        if self._commit():
+            loans.evaluate(self._depsgraph)
+        self._done.reader = self._read()
+
+    def solve(self, chain: ChainName) -> None:
+        """Solve a chain, or have a bone follow its limbs."""
+        armature, order, done = self._armatures[chain.armature], self._order, self._done
         if chain in order.limbs:
-            _follow(armature, chain, done)
-            continue
+            try:
+                done.bodies[chain] = armature.follow(chain.tip, [limb.tip for limb in order.limbs[chain]])
+            except ChainError as error:
+                done.unfit[chain] = error
+            return
         try:
-            posed = solve_limb(reader.limb(chain.tip))
+            posed = done.limbs[chain] = solve_limb(armature.reader.limb(chain.tip))
         except ChainError as error:
             done.errors[chain] = error
-            _lengthen(armature, order.bones[chain], 1.0)
-            _release(armature, [bone for bone in order.turned[chain] if bone in armature.turned])
-            continue
-        done.limbs[chain] = posed
+            armature.lengthen(order.bones[chain], 1.0)
+            armature.release([bone for bone in order.turned[chain] if bone in armature.turned])
+            return
         for reading, rotation in zip(posed.limb.turned, posed.rotations, strict=True):
-            writer.write(reading.name, reading.mode, rotation)
-        tell(reader, posed)
-        if posed.limb.settings.reach == "STRETCH" or armature.scaled:
-            _lengthen(armature, order.bones[chain], posed.stretch)
-    _commit(armatures, order, frame_changed)
-    loans.settle(depsgraph, frame_changed)
-    done.reader.written()
-    return done
+            armature.writer.write(reading.name, reading.mode, rotation)
+        tell(armature.reader, posed)
+        armature.lengthen(order.bones[chain], posed.stretch)
 
+    def finished(self) -> ScenePass:
+        """Write what was solved."""
+        self._commit()
+        loans.settle(self._depsgraph, self._frame_changed)
+        self._done.reader.written()
+        return self._done
 
-def _follow(armature: "_Armature", body: ChainName, done: ScenePass) -> None:
-    """Have a bone follow its limbs."""
-    limbs = [limb.tip for limb in done.order.limbs[body]]
-    try:
-        posed = done.bodies[body] = follow_limbs(armature.reader, body.tip, limbs)
-    except ChainError as error:
-        done.unfit[body] = error
-        if body.tip in armature.moved:
-            _put_back(armature, body.tip)
-        return
-    armature.writer.write(body.tip, LOCATION, posed.location)
-
-
-def _put_back(armature: "_Armature", name: str) -> None:
-    """Give a bone that follows no limb any more its FK location back, before what hangs on it is read."""
-    location = armature.reader.fk.location(name)
-    armature.writer.give_back(name, LOCATION, location)
-    armature.reader.place(name, Vector(location))
-
-
-def _armatures(objects: dict[str, bpy.types.Object], scene: SceneReader) -> "dict[str, _Armature]":
-    """Armature objects as they are evaluated now."""
-    return {name: _Armature(scene, ob) for name, ob in objects.items()}
-
-
-def _commit(armatures: "dict[str, _Armature]", order: ChainOrder, frame_changed: bool) -> bool:
-    """Write what was solved. Returns whether that changed anything."""
-    return any(
-        [
-            armature.writer.commit([chain.tip for chain in order.steps if chain.armature == name], frame_changed)
-            for name, armature in armatures.items()
-        ]
-    )
+    def _commit(self) -> bool:
+        """Write what was solved. Returns whether that changed anything."""
+        tips = {name: [chain.tip for chain in self._order.steps if chain.armature == name] for name in self._armatures}
+        own = [each.writer.commit(tips[name], self._frame_changed) for name, each in self._armatures.items()]
+        return any(own)
 
 
 def tell(reader: ArmatureReader, posed: PosedLimb) -> None:
@@ -193,6 +199,11 @@ def tell(reader: ArmatureReader, posed: PosedLimb) -> None:
         reader.turn(end.reading.name, quaternion_of(rotation, end.reading.mode))
 
 
+def _is_constrained(ob: bpy.types.Object) -> bool:
+    """Whether a constraint acts on a bone of an armature object."""
+    return any(not each.mute for bone in ob.pose.bones if len(bone.constraints) for each in bone.constraints)
+
+
 class _Armature:
     """One armature in a pass. turned, scaled, moved: names of its bones that show a rotation, a scale, and a location,
     of IK."""
@@ -200,76 +211,91 @@ class _Armature:
     def __init__(self, scene: SceneReader, ob: bpy.types.Object) -> None:
         self._scene = scene
         self.ob = ob
-        self.evaluated = ob.evaluated_get(scene.depsgraph)
-        self.writer = PoseWriter(ob, self.evaluated)
-        self.turned, self.scaled, self.moved = shown_bones(ob)
+        self._evaluated = ob.evaluated_get(scene.depsgraph)
+        self.writer = PoseWriter(ob, self._evaluated)
+        self.turned, self._scaled, self._moved = shown_bones(ob)
 
     @property
     def reader(self) -> ArmatureReader:
         """Made when first asked for: by then what carries the armature is posed."""
         return self._scene.armature(self.ob)
 
-    def factors(self, names: Sequence[str], ratio: float) -> dict[str, float]:
+    def follow(self, body: str, limbs: Sequence[str]) -> PosedBody:
+        """Have a bone follow its limbs. Raises ChainError where it cannot."""
+        try:
+            posed = follow_limbs(self.reader, body, limbs)
+        except ChainError:
+            if body in self._moved:
+                self._put_back(body)
+            raise
+        self.writer.write(body, LOCATION, posed.location)
+        return posed
+
+    def _put_back(self, name: str) -> None:
+        """Give a bone that follows no limb any more its FK location back, before what hangs on it is read."""
+        location = self.reader.fk.location(name)
+        self.writer.give_back(name, LOCATION, location)
+        self.reader.place(name, Vector(location))
+
+    def _factors(self, names: Sequence[str], ratio: float) -> dict[str, float]:
         return factors([self.ob.data.bones[name] for name in names], ratio)
 
+    def lengthen(self, names: Sequence[str], ratio: float) -> None:
+        """Scale the bones of a chain, root first, and its end bones, so that it is `ratio` as long as in its FK
+        pose."""
+        if ratio == 1.0 and not self._scaled:
+            return
+        reader = self.reader
+        for name, factor in self._factors(names, ratio).items():
+            fk = reader.fk.scale(name)
+            before = reader.scale_of(self._evaluated.pose.bones[name]) if name in names else Vector(fk)
+            scale = before * factor
+            if tuple(scale) != fk:
+                self.writer.write(name, SCALE, tuple(scale))
+            elif name in self._scaled:
+                self.writer.give_back(name, SCALE, fk)
+            reader.rescale(name, scale)
 
-def _is_constrained(ob: bpy.types.Object) -> bool:
-    """Whether a constraint acts on a bone of an armature object."""
-    return any(not each.mute for bone in ob.pose.bones if len(bone.constraints) for each in bone.constraints)
+    def release_others(self, order: ChainOrder) -> bool:
+        """Give the bones that no chain turns, or scales, any more their FK pose back; whether any are.
 
+        So too those of chains that move what they follow: else they would be read from what was shown last.
+        """
+        if not self.turned and not self._scaled and not self._moved:
+            return False
+        name_full = self.ob.name_full
+        released = [name for name in self._moved if ChainName(name_full, name) not in order.limbs]
+        for name in released:
+            self._put_back(name)
+        released += self._shrunk(order.chains_of(name_full)) if self._scaled else []
+        turned = order.turned_by(name_full)
+        own = (names for tip, names in turned.items() if ChainName(name_full, tip) not in order.circular)
+        in_chains = {name for names in own for name in names}
+        turned_back = [name for name in self.turned if name not in in_chains]
+        self.release(turned_back)
+        return bool(released or turned_back)
 
-def _lengthen(armature: _Armature, names: Sequence[str], ratio: float) -> None:
-    """Scale the bones of a chain, root first, and its end bones, so that it is `ratio` as long as in its FK pose."""
-    if ratio == 1.0 and not armature.scaled:
-        return
-    reader = armature.reader
-    for name, factor in armature.factors(names, ratio).items():
-        fk = reader.fk.scale(name)
-        before = reader.scale_of(armature.evaluated.pose.bones[name]) if name in names else Vector(fk)
-        scale = before * factor
-        if tuple(scale) != fk:
-            armature.writer.write(name, SCALE, tuple(scale))
-        elif name in armature.scaled:
-            armature.writer.give_back(name, SCALE, fk)
-        reader.rescale(name, scale)
-
-
-def _release_others(armature: _Armature, order: ChainOrder) -> bool:
-    """Give the bones of an armature that no chain turns, or scales, any more their FK pose back; whether any are.
-
-    So too those of chains that move what they follow: else they would be read from what was shown last.
-    """
-    if not armature.turned and not armature.scaled and not armature.moved:
-        return False
-    released = [name for name in armature.moved if ChainName(armature.ob.name_full, name) not in order.limbs]
-    for name in released:
-        _put_back(armature, name)
-    chains, tips = order.chains_of(armature.ob.name_full), armature.evaluated.pose.bones
-    if armature.scaled:
+    def _shrunk(self, chains: Mapping[str, Sequence[str]]) -> list[str]:
+        """Give the bones that no chain scales any more their FK scale back; names of these. chains: of the armature,
+        by their tips."""
+        reader, tips = self.reader, self._evaluated.pose.bones
         stretching = [names for tip, names in chains.items() if tips[tip].analytic_ik_reach == "STRETCH"]
-        kept = {name for names in stretching for name in armature.factors(names, 1.0)}
-        shrunk = [name for name in armature.scaled if name not in kept]
-        released += shrunk
+        kept = {name for names in stretching for name in self._factors(names, 1.0)}
+        shrunk = [name for name in self._scaled if name not in kept]
         for name in shrunk:
-            fk = armature.reader.fk.scale(name)
-            armature.writer.give_back(name, SCALE, fk)
-            armature.reader.rescale(name, Vector(fk))
+            fk = reader.fk.scale(name)
+            self.writer.give_back(name, SCALE, fk)
+            reader.rescale(name, Vector(fk))
         for root in [names[0] for names in stretching]:
             above = tips[root].parent
             if above is not None and above.name not in chains:
                 # It may have hung on the end of a chain until now.
-                armature.reader.rescale(root, Vector(armature.reader.fk.scale(root)))
-    turned = order.turned_by(armature.ob.name_full)
-    own = (names for tip, names in turned.items() if ChainName(armature.ob.name_full, tip) not in order.circular)
-    in_chains = {name for names in own for name in names}
-    turned_back = [name for name in armature.turned if name not in in_chains]
-    _release(armature, turned_back)
-    return bool(released or turned_back)
+                reader.rescale(root, Vector(reader.fk.scale(root)))
+        return shrunk
 
-
-def _release(armature: _Armature, names: Sequence[str]) -> None:
-    """Give bones that no chain turns any more their FK rotation back, before what hangs below them is read."""
-    for name in names:
-        mode, fk = armature.reader.fk.rotation(name)
-        armature.writer.give_back(name, mode, fk)
-        armature.reader.turn(name, quaternion_of(fk, mode))
+    def release(self, names: Sequence[str]) -> None:
+        """Give bones that no chain turns any more their FK rotation back, before what hangs below them is read."""
+        for name in names:
+            mode, fk = self.reader.fk.rotation(name)
+            self.writer.give_back(name, mode, fk)
+            self.reader.turn(name, quaternion_of(fk, mode))
