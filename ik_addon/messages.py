@@ -339,6 +339,7 @@ NOTHING_HELD = Refusal(
 NO_HOLD = Refusal(
     "Armature '{armature}': no selected limb is in contact with {held} in these frames. Set Contacts to Whole Range."
 )
+NO_LIVE_LOCK = Refusal("Armature '{armature}': no selected limb has a live lock. Select a hand or foot that has one.")
 NOT_LOCKED = Refusal("Armature '{armature}': its action has no lock. Press Lock to Object first.")
 NO_SOURCE = Refusal(
     "Armature '{armature}': it has no source. Select the armature that the motion comes from too, or choose it in the "
@@ -541,11 +542,15 @@ TO_HIPS = Done("{root} stands still, '{body}' travels, frames {first}-{last}")
 PUT_IN_PLACE = Done("{root} stays in place, frames {first}-{last}. It traveled at {speed} per second")
 TRAVELING = Done("{root} travels {distance} at {speed} per second, frames {first}-{last}")
 LOOPED = Done("Made a loop of frames {first}-{last}, whose ends were {distance} apart")
-LOOPED_FAR = Done("Made a loop of frames {first}-{last}. Their ends were {distance} apart: look whether it is a cycle")
-LOOPS_FAR = Part(". Look whether these are cycles, whose ends were far apart: {actions}")
+LOOP_FAR = Refusal(
+    "Armature '{armature}': the ends of frames {first}-{last} are {distance} apart. Choose a range that nearly repeats."
+)
+LEG_LENGTHS = Part("{part:.2f} leg lengths")
 TRAVEL_CLIPS = Done("{work}: {clips}{result}")
 IN_LEG_LENGTHS = Note("In leg lengths. Slide 0 is automatic.")
 LOCKED = Done("Locked {tips}: {contacts}, frames {first}-{last}{result}")
+LOCKED_LIVE = Done("Locked {tips} to {held}, frames {first}-{last}. It may be animated now")
+RELEASED = Done("Released {tips}. The controls stay where they are")
 LOCK_UNREACHED = Part(
     ". Out of reach: {frames}, the first is {frame}. Move the object closer, or let Body Follows move the body"
 )
@@ -555,6 +560,8 @@ MATCHED = Done(
 MATCHED_LIMB = Note("{tip}: off the source by {ways}")
 MATCH_LEFT_OUT = Part(". The source does not have: {tips}")
 HELD = Note("{tip}: {contacts} with {held}, frames {first}-{last}")
+HELD_LIVE = Note("{tip} with {held}")
+HELD_LIVE_LOST = Note("{tip} with an object that is gone")
 HELD_LOST = Note("{tip}: {contacts} with an object that is gone, frames {first}-{last}")
 SLIDES = Note("{tip}: {steps}, slide {slides}")
 KNEE_MAY_POP = Note("{tip}: the knee may pop at frame {frame}")

@@ -18,6 +18,7 @@ from ..bake.keys import BoneKeys, check_keyable
 from ..bake.stepping import Steps, stepping, stepping_apart
 from ..planting.scene.reading import legs_of
 from ..planting.scene.writing import keyed_control, write_copies
+from ..rig.blender.animation import current_fcurve_collections
 from ..rig.blender.armatures import is_changeable
 from ..rig.blender.clips import motion_of
 from ..rig.blender.rotations import (
@@ -293,16 +294,17 @@ def made_of_clip(
     controls: Sequence[Control],
     moved: Callable[[Film], Mapping[Control, Rows]],
     made: str,
+    frames: range | None = None,
 ) -> Steps[Film]:
     """In steps: key controls otherwise, in a copy of the action of an armature object, over all frames of its motion.
     Returns what was seen before.
 
-    controls: what is seen. moved: what channels hold then. made: what the copy's name says of it. Raises ChainError,
-    with nothing changed.
+    controls: what is seen. moved: what channels hold then. made: what the copy's name says of it. frames: those that
+    the copy has alone; None: all. Raises ChainError, with nothing changed.
     """
     check_changeable(ob)
     objects = list(dict.fromkeys([ob, *(control.ob for control in controls)]))
-    frames = frames_of_clip(ob, controls)
+    only, frames = frames, frames_of_clip(ob, controls) if frames is None else frames
     for each in objects:
         check_keyable(each, "COPY")
     with all_or_nothing(objects) as undo:
@@ -310,11 +312,41 @@ def made_of_clip(
         film = yield from filmed(context, ob, controls, frames)
         found = moved(film)
         with undo.making():
+            before = {each: _action_of(each) for each in objects}
             write_copies(ob, _keys(film, found), made, again=False)
+            for each in objects if only is not None else ():
+                if _action_of(each) != before[each]:
+                    _cut(each, frames)
     # What stands at this frame is as keyed.
     scene = context.scene
     scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
     return film
+
+
+def _action_of(ob: bpy.types.Object) -> bpy.types.Action | None:
+    return ob.animation_data.action if ob.animation_data else None
+
+
+def _cut(ob: bpy.types.Object, frames: range) -> None:
+    """Leave no keys outside of these frames of the scene in the action of an object, and the motion in them as it
+    is."""
+    data = ob.animation_data
+    first, last = (data.nla_tweak_strip_time_to_scene(frame, invert=True) for frame in (frames[0], frames[-1]))
+    for curve in (curve for home in current_fcurve_collections(data) for curve in home):
+        points = curve.keyframe_points
+        if curve.modifiers or not points:
+            continue
+        ways = {key.interpolation for key in points}
+        inner = [end for end in (first, last) if points[0].co.x < end < points[-1].co.x]
+        if any(all(abs(key.co.x - end) > _SAME for key in points) for end in inner):
+            # A piece of a Bezier curve has other handles than the whole.
+            at = inner if len(ways) == 1 and ways <= {"CONSTANT", "LINEAR"} else [first + k for k in range(len(frames))]
+            for frame, value in [(frame, curve.evaluate(frame)) for frame in at]:
+                points.insert(frame, value).interpolation = "CONSTANT" if ways == {"CONSTANT"} else "LINEAR"
+        for key in [key for key in points if not first - _SAME <= key.co.x <= last + _SAME][::-1]:
+            if len(points) > 1:
+                points.remove(key, fast=True)
+        curve.update()
 
 
 def frames_of_clip(ob: bpy.types.Object, controls: Sequence[Control]) -> range:

@@ -36,6 +36,7 @@ from ..rig.blender.rotations import (
 from ..rig.model.order import live_tips
 from ..solvers import Chain, ChainError, Goal, link_rotations, solve
 from ..solvers.arrays import quaternions
+from .cycle import best_cycle
 from .keying import (
     Film,
     Rows,
@@ -147,7 +148,7 @@ def _in_armature(film: Film, turns: np.ndarray) -> np.ndarray:
 
 
 _FAR = 0.25
-"""Part of the armature's size: ends farther apart are hardly those of a cycle."""
+"""Part of the armature's size: ends farther apart are not those of a cycle."""
 _FEWEST = 3
 """Frames of a clip that has a beginning, an end, and something between them."""
 
@@ -169,17 +170,51 @@ class _Feet:
         return self.ground + pivots_of(places - self.ground, self.locked[leg])
 
 
-def clip_looped(context: bpy.types.Context, ob: bpy.types.Object, body: str = "") -> Steps[dict]:
+class EndsApartError(ChainError):
+    """The ends of a clip are too far apart for a cycle. Has what was seen of it, and its feet."""
+
+    def __init__(self, sentence: str, film: Film, feet: _Feet) -> None:
+        super().__init__(sentence)
+        self.film, self.feet = film, feet
+
+
+def clip_looped(
+    context: bpy.types.Context, ob: bpy.types.Object, body: str = "", cycle: str = "AUTO", frames: range = range(0)
+) -> Steps[dict]:
     """In steps: let the last frame of a clip show what the first one does, in a copy of its action.
 
     This goes for all keyed bones and for the chains' controls; what travels goes on as it does. Feet move while they
     are in the air, so that contacts, found or keyed, stand as before. Legs without live chains are turned to their
-    feet. body: the bone that travels; "" for the one that carries the legs. Comes to a report; "is_far" tells that the
-    ends were too far apart for a cycle. Raises ChainError, with nothing changed.
+    feet. body: the bone that travels; "" for the one that carries the legs. cycle: WHOLE for all frames; RANGE for
+    `frames`, which the copy has alone; AUTO for all if their ends are near, else for the best cycle in them. Comes to a
+    report. Raises ChainError, with nothing changed: `EndsApartError` where the ends are too far apart.
     """
+    whole = frames_of_clip(ob, chain_controls(ob))
+    if cycle == "RANGE":
+        only = range(max(frames.start, whole.start), min(frames.stop, whole.stop))
+        return (yield from _looped(context, ob, body, only, only != whole))
+    try:
+        return (yield from _looped(context, ob, body, whole, False))
+    except EndsApartError as error:
+        film, feet = error.film, error.feet
+        found = _cycle_in(context, film, feet, body_of(ob, body)) if cycle == "AUTO" else None
+        if found is None:
+            raise
+    return (yield from _looped(context, ob, body, found, True))
+
+
+def _cycle_in(context: bpy.types.Context, film: Film, feet: _Feet, hips: bpy.types.PoseBone) -> range | None:
+    """The frames of the best cycle in what was seen."""
+    places = np.stack([(film.worlds[film.ob] @ pose)[:, :3, 3] for pose in film.poses.values()], axis=1)
+    body = film.world(Control(film.ob, hips.name, turns=True))[:, :3, 3]
+    found = best_cycle(places, body, feet.locked, clip_rate(context.scene, film.frames))
+    return film.frames[found[0] : found[1] + 1] if found else None
+
+
+def _looped(context: bpy.types.Context, ob: bpy.types.Object, body: str, frames: range, only: bool) -> Steps[dict]:
+    """The same of these frames. only: the copy has no others."""
     hips, legs, controls = body_of(ob, body), legs_of(ob), chain_controls(ob)
     line, keyed = line_of(hips), _keyed_channels(ob)
-    frames = frames_of_clip(ob, controls)
     if len(frames) < _FEWEST:
         raise ChainError(messages.TOO_FEW_FRAMES())
     clip = None
@@ -195,6 +230,8 @@ def clip_looped(context: bpy.types.Context, ob: bpy.types.Object, body: str = ""
     def moved(film: Film) -> dict[Control, Rows]:
         goes, wanted = _wanted(film, line, controls, feet, free, fps)
         differences.append(_difference(film, goes))
+        if differences[0] > _FAR * size_of(film):
+            raise EndsApartError(_far_words(film, feet, differences[0]), film, feet)
         rows = rows_for(film, wanted)
         for control in own:
             if control not in wanted and control not in line:
@@ -207,7 +244,7 @@ def clip_looped(context: bpy.types.Context, ob: bpy.types.Object, body: str = ""
         return rows
 
     seen = [*dict.fromkeys([*line, *controls, *own, *on_legs])]
-    steps = made_of_clip(context, ob, seen, moved, "loop")
+    steps = made_of_clip(context, ob, seen, moved, "loop", frames if only else None)
     film = yield from (part_of(steps, 1, 2) if legs else steps)
     return {
         "armature": ob.name,
@@ -215,8 +252,16 @@ def clip_looped(context: bpy.types.Context, ob: bpy.types.Object, body: str = ""
         "body": hips.name,
         "frames": [film.frames.start, film.frames.stop - 1],
         "difference": differences[0],
-        "is_far": differences[0] > _FAR * size_of(film),
     }
+
+
+def _far_words(film: Film, feet: _Feet, difference: float) -> str:
+    """That the ends of what was seen are too far apart, with the distance."""
+    given = {"armature": film.ob.name, "first": film.frames[0], "last": film.frames[-1]}
+    if feet.clip is None:
+        return messages.LOOP_FAR(distance=f"{difference:.3g}", **given)
+    part = messages.LEG_LENGTHS(part=difference / float(np.max(feet.clip.reaches)))
+    return messages.LOOP_FAR(distance=part, **given)
 
 
 make_loop = at_once(clip_looped)

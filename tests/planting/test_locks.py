@@ -13,7 +13,7 @@ from ik_addon.planting.scene.sources import source_of
 from ik_addon.rig.data.held_feet import holds_of
 from ik_addon.solvers import ChainError
 
-from ..rig.rigs import evaluated_copy, new_empty, update
+from ..rig.rigs import new_empty, update
 from ..scenes import (
     action_state,
     bag_of,
@@ -23,9 +23,9 @@ from ..scenes import (
     go_to,
     whole_state,
 )
+from .grips import ARM, drift, grips, world_of
 
 FRAMES = range(20, 61)
-ARM = 0.463
 BETWEEN = np.arange(20.0, 60.01, 0.25)
 
 
@@ -36,29 +36,6 @@ def scene() -> tuple[bpy.types.Object, bpy.types.Object]:
 
 def left(ob: bpy.types.Object) -> bpy.types.PoseBone:
     return ob.pose.bones["forearm.L"]
-
-
-def world_of(ob: bpy.types.Object, bone: str = "") -> np.ndarray:
-    shown = evaluated_copy(ob)
-    world = np.array(shown.matrix_world, float)
-    return world @ np.array(shown.pose.bones[bone].matrix, float) if bone else world
-
-
-def grips(ob: bpy.types.Object, held: Control, frames, hand: str = "hand.L") -> np.ndarray:
-    """(frames, 4, 4): the hand's evaluated pose in the evaluated space of what it holds, which may have a size."""
-    found = []
-    for frame in frames:
-        go_to(float(frame))
-        found.append(np.linalg.inv(world_of(held.ob, held.bone)) @ world_of(ob, hand))
-    return np.array(found)
-
-
-def drift(seen: np.ndarray, held: Control, length: float = ARM) -> tuple[float, float]:
-    """How far a hand goes in a space, in arm lengths, and how far it turns there, in elements of its axes."""
-    size = np.linalg.norm(world_of(held.ob, held.bone)[:3, 0])
-    axes = seen[:, :3, :3] / np.linalg.norm(seen[:, :3, :3], axis=1, keepdims=True)
-    places = seen[:, :3, 3]
-    return np.linalg.norm(places - places[0], axis=1).max() * size / length, np.abs(axes - axes[0]).max()
 
 
 def keys_of(ob: bpy.types.Object) -> dict:

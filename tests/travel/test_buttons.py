@@ -9,7 +9,7 @@ from ik_addon.planting.scene.sources import is_made, mark_source
 
 from ..clips.characters import new_character
 from ..rig.rigs import update
-from ..scenes import EXACT, whole_state
+from ..scenes import EXACT, go_to, whole_state
 from .walkers import LEG, Walk, apart, shown, walker
 
 pytestmark = pytest.mark.versions
@@ -43,7 +43,7 @@ def said(capfd) -> str:
 
 
 @pytest.mark.parametrize("clips", ["CURRENT", "ALL"])
-def test_a_loop_of_a_fall_is_a_warning(clips, capfd):
+def test_a_loop_of_a_fall_is_refused_with_the_distance(clips):
     ob = walker(SHORT)
     tip = max(ob.pose.bones, key=lambda bone: bone.tail.z)
     for frame, angle in ((1, 0.0), (25, 2.0)):
@@ -51,11 +51,13 @@ def test_a_loop_of_a_fall_is_a_warning(clips, capfd):
         top.rotation_mode = "XYZ"
         top.rotation_euler = (angle, 0.0, 0.0)
         top.keyframe_insert("rotation_euler", frame=frame)
-    update()
-    ik.make_loop(clips=clips)
-    told = said(capfd)
-    assert "Warning: " in told
-    assert ("apart: look whether it is a cycle" if clips == "CURRENT" else "Look whether these are cycles") in told
+    go_to(1)
+    before = whole_state()
+    with pytest.raises(RuntimeError, match=r"the ends of frames 1-25 are \d\.\d\d leg lengths apart"):
+        ik.make_loop(clips=clips, cycle="WHOLE")
+    assert whole_state() == before
+    with pytest.raises(RuntimeError, match=r"The last frame \(3\) is before the first \(9\)"):
+        ik.make_loop(cycle="RANGE", frame_start=9, frame_end=3)
 
 
 def test_each_says_what_it_did(capfd):

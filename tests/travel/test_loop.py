@@ -15,12 +15,15 @@ from ik_addon.planting.feet.options import Options
 from ik_addon.planting.feet.treadmill import stands_on
 from ik_addon.planting.scene.reading import legs_of
 from ik_addon.planting.scene.reading import shown as legs_shown
+from ik_addon.rig.blender.animation import current_fcurve_collections
 from ik_addon.solvers import ChainError
 from ik_addon.travel import make_loop, put_in_place, to_root, travel
+from ik_addon.travel.cycle import best_cycle
 from ik_addon.travel.motion import closed_poses, passage, passage_between, pivots_of
 
+from ..rig.rigs import BoneSpec, new_armature, update
 from ..scenes import EXACT, whole_state
-from .walkers import CHAINS, LEG, Walk, character, shown, some_slow, walker
+from .walkers import CHAINS, CYCLE, LEG, Walk, character, shown, some_slow, walker
 
 pytestmark = pytest.mark.versions
 
@@ -164,3 +167,104 @@ def test_a_clip_of_two_frames_is_none():
     with pytest.raises(ChainError, match="fewer than 3 frames"):
         make_loop(bpy.context, ob)
     assert whole_state() == before
+
+
+# Which frames
+
+
+def falling_at_the_end(walk: Walk, since: int) -> bpy.types.Object:
+    """A walker that falls after its walk: its ends are far apart."""
+    ob = walker(walk)
+    for frame, angle in ((since, 0.0), (walk.last, 2.5)):
+        ob.rotation_euler.x = angle
+        ob.keyframe_insert("rotation_euler", frame=frame)
+    update()
+    return ob
+
+
+def keyed_range(ob: bpy.types.Object) -> set[tuple[float, float]]:
+    """First and last key of the curves with more than one."""
+    homes = current_fcurve_collections(ob.animation_data)
+    return {tuple(curve.range()) for home in homes for curve in home if len(curve.keyframe_points) > 1}
+
+
+def test_where_the_ends_are_far_apart_the_best_cycle_is_found():
+    walk = Walk(last=97)
+    ob = falling_at_the_end(walk, 73)
+    before = shown(ob, walk.frames)
+    report = make_loop(bpy.context, ob)
+    first, last = report["frames"]
+    # The walk repeats itself after each CYCLE, and before the fall alone.
+    assert last - first == CYCLE and last <= 74
+    assert report["difference"] < 1e-3 * LEG
+    assert keyed_range(ob) == {(first, last)}
+    after = shown(ob, range(first, last + 1))
+    assert ends_apart(after, LEG, ("root", "prop"))[0] < 3.0 * CLOSED
+    away = max(np.abs(after[each] - before[each][first - 1 : last])[:, :3, 3].max() for each in before)
+    assert away < 1e-3 * LEG
+
+
+@pytest.mark.parametrize("sparse", ["BEZIER", "CONSTANT", "LINEAR"])
+def test_a_range_becomes_a_clip_of_its_own(sparse):
+    walk = Walk()
+    ob = walker(walk)
+    source = ob.animation_data.action
+    for frame, value in ((1, 1.0), (20, 3.0), (49, 2.0)):
+        ob["mood"] = value
+        ob.keyframe_insert('["mood"]', frame=frame)
+    curve = mood_of(ob)
+    for key in curve.keyframe_points:
+        key.interpolation = sparse
+    curve.update()
+    before, moods = shown(ob, walk.frames), [curve.evaluate(frame) for frame in walk.frames]
+    report = make_loop(bpy.context, ob, cycle="RANGE", frames=range(10, 35))
+    assert report["frames"] == [10, 34] and ob.animation_data.action != source
+    assert keyed_range(ob) == {(10.0, 34.0)}
+    after = shown(ob, range(10, 35))
+    away = max(np.abs(after[each] - before[each][9:34])[:, :3, 3].max() for each in before)
+    assert away < EXACT * LEG
+    assert [mood_of(ob).evaluate(frame) for frame in range(10, 35)] == pytest.approx(moods[9:34], abs=1e-3)
+
+
+def mood_of(ob: bpy.types.Object) -> bpy.types.FCurve:
+    homes = current_fcurve_collections(ob.animation_data)
+    return next(curve for home in homes for curve in home if curve.data_path == '["mood"]')
+
+
+def test_without_legs_the_distance_is_a_length():
+    ob = new_armature("worm", [BoneSpec("a", (0, 0, 0), (0, 0, 1)), BoneSpec("b", (0, 0, 1), (0, 0, 2), "a")])
+    for frame, angle in ((1, 0.0), (20, 2.0)):
+        ob.pose.bones["a"].rotation_mode = "XYZ"
+        ob.pose.bones["a"].rotation_euler = (angle, 0.0, 0.0)
+        ob.pose.bones["a"].keyframe_insert("rotation_euler", frame=frame)
+    before = whole_state()
+    with pytest.raises(
+        ChainError, match=r"the ends of frames 1-20 are 1\.\d+ apart. Choose a range that nearly repeats"
+    ):
+        make_loop(bpy.context, ob, body="a", cycle="WHOLE")
+    assert whole_state() == before
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_best_cycle_is_the_one_that_was_hidden(seed):
+    """Noise with one piece of it repeated; the repetition is the cycle, whatever travels and however it is sampled."""
+    rng = np.random.default_rng(seed)
+    count, first, length = 240, int(rng.integers(20, 120)), int(rng.integers(30, 60))
+    walk = rng.normal(size=(count, 8, 3)).cumsum(axis=0) * 0.1
+    walk[first + length : first + length + 3] = walk[first : first + 3]
+    walk[first + length - 2 : first + length] = walk[first - 2 : first]
+    body = rng.normal(size=(count, 3)).cumsum(axis=0) * (1.0, 1.0, 0.0)
+    found = best_cycle(walk + body[:, None], body, np.zeros((2, count), bool), 30.0)
+    assert abs(found[0] - first) <= 2 and found[1] - found[0] == length
+
+
+def test_a_foot_that_stands_at_one_end_alone_is_no_cycle():
+    t = np.arange(97) * 2.0 * np.pi / 24
+    places = np.stack([np.sin(t), np.cos(t), 0 * t], axis=1)[:, None] + np.array([[0, 0, 0], [0, 0, 1.0]])
+    locked = np.zeros((1, 97), bool)
+    first, last = best_cycle(places, np.zeros((97, 3)), locked, 24.0)
+    assert last - first == 24
+    locked[0, (np.arange(97) // 24) % 2 == 1] = True
+    first, last = best_cycle(places, np.zeros((97, 3)), locked, 24.0)
+    assert locked[0, first] == locked[0, last] and (last - first) % 24 == 0
+    assert best_cycle(places[:5], np.zeros((5, 3)), locked[:, :5], 24.0) is None

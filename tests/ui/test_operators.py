@@ -196,6 +196,11 @@ def arm_on_a_prop() -> None:
         point.co[1] += 0.02
 
 
+def arm_with_a_prop() -> None:
+    arm_and_prop()
+    bpy.ops.analytic_ik.lock_to_object(object="prop", frame_start=20, frame_end=40, live=True)
+
+
 def retargeted() -> None:
     source, own = Build("mixamo"), Build(legs=1.3)
     origin, ob = moving_body(source, "source", frames=range(1, 6)), moving_body(own, "character", frames=range(1, 6))
@@ -235,6 +240,7 @@ UNDONE = {
     "plant_again": (planted, {}),
     "lock_to_object": (arm_and_prop, {"object": "prop", "frame_start": 20, "frame_end": 40}),
     "lock_again": (arm_on_a_prop, {}),
+    "release": (arm_with_a_prop, {}),
     "match_source": (retargeted, {}),
     "root_motion": (walking, {}),
     "in_place": (walking, {}),
@@ -319,6 +325,7 @@ LACKS = {
     "switch_to_ik": "no selected bone belongs to a chain",
     "lock_to_object": "has no live chain. Add one first",
     "lock_again": "has no live chain. Add one first",
+    "release": "has no live chain. Add one first",
     "match_source": "has no live chain. Add one first",
     "make_native": "has no live chain. Add one first",
     "make_live": "has no native chain. Press Make Native first",

@@ -42,7 +42,7 @@ def controls_ready(
     be keyed."""
     ob = tips[0].id_data
     for tip in tips:
-        _leave_to_control(tip)
+        leave_to_control(tip)
     controls = checked_controls(tips, range(1))
     leave_to_poles(context, tips, controls)
     for tip, (target, _) in controls.items():
@@ -51,7 +51,7 @@ def controls_ready(
     return controls
 
 
-def _leave_to_control(tip: bpy.types.PoseBone) -> None:
+def leave_to_control(tip: bpy.types.PoseBone) -> None:
     """Let a limb's control hold its foot or hand, and nothing else bend it."""
     for name, value in _SETTINGS.items():
         setattr(tip, f"analytic_ik_{name}", value)

@@ -22,11 +22,14 @@ from ...rig.blender.clips import motion_frames, playing_clip
 from ...rig.data.held_feet import BLEND
 from ...solvers import ChainError
 from ..base import registration_of
+from .chains import ChainOperator
 from .clip_list import ClipsMade, draw_clips, strips_asked
 from .polls import none_live, not_editable
 from .stepped import ChainsOperator, RangeOperator, SteppedOperator
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...authoring.placing import Control
 
 _PANEL = "ANALYTIC_IK_PT_planting"
@@ -173,6 +176,11 @@ Select the object first, then the hand or its control"""
     label = "Locking"
     panel = _PANEL
 
+    live: BoolProperty(
+        name="Live",
+        description="Follow by a constraint, so that the object can be animated later",
+        options={"SKIP_SAVE"},
+    )
     object: StringProperty(name="Object", description="Object that the hand or foot is locked to")
     bone: StringProperty(name="Bone", description="Bone of that object. If empty, the object itself")
     contacts: EnumProperty(name="Contacts", description="When the hand or foot is locked", items=_CONTACTS)
@@ -188,15 +196,21 @@ Select the object first, then the hand or its control"""
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self._take_selected(context, chain_armature(context))
+        if not self.properties.is_property_set("live"):
+            self.live = True
         return super().invoke(context, event)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.drawn()
+        layout = self.drawn("live")
         layout.prop_search(self, "object", context.scene, "objects")
         ob = context.scene.objects.get(self.object)
         if ob is not None and ob.pose is not None:
             layout.prop_search(self, "bone", ob.pose, "bones")
-        self.drawn("frame_start", "frame_end", "contacts")
+        self.drawn("frame_start", "frame_end")
+        if self.live:
+            layout.prop(self, "blend")
+            return
+        layout.prop(self, "contacts")
         if self.contacts == "RANGE":
             layout.prop(self, "grip")
         layout.prop(self, "blend")
@@ -215,6 +229,8 @@ Select the object first, then the hand or its control"""
         if not tips:
             raise ChainError(messages.NO_LIVE_CHAIN_SELECTED(armature=ob.name))
         frames = self.frames(context)
+        if self.live:
+            return _locked_live(context, tips, held, frames, self.blend)
         report = yield from locked(context, tips, held, frames, self.contacts, self.grip, self.blend)
         return _lock_summary(self, report)
 
@@ -223,6 +239,39 @@ Select the object first, then the hand or its control"""
         held = None if self.properties.is_property_set("object") else _selected(context, ob)
         if held is not None:
             self.object, self.bone = held.ob.name, held.bone
+
+
+def _locked_live(
+    context: bpy.types.Context, tips: "Sequence[bpy.types.PoseBone]", held: "Control", frames: range, blend: float
+) -> str:
+    from ...planting.scene.live_lock import lock_live
+    from ...planting.scene.lock import check_held
+
+    for tip in tips:
+        check_held(context, tip, held)
+    for tip in tips:
+        lock_live(context, tip, held, frames, blend)
+    names = messages.quoted(tip.name for tip in tips)
+    return messages.LOCKED_LIVE(tips=names, held=held.shown, first=frames[0], last=frames[-1])
+
+
+class ANALYTIC_IK_OT_release(ChainOperator):
+    """Take the live locks off the selected limbs. \
+Their controls stay where they are"""
+
+    bl_idname = "analytic_ik.release"
+    bl_label = "Release"
+    needs = (not_editable, none_live)
+
+    tip: StringProperty(
+        name="Limb", description="Tip bone of the limb. If empty, the selected ones", options={"SKIP_SAVE"}
+    )
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        from ...planting.scene.live_lock import release
+
+        tips = [self.tip] if self.tip else [tip.name for tip in chosen_tips(context, ob)]
+        return messages.RELEASED(tips=messages.quoted(release(context, ob, tips)))
 
 
 class ANALYTIC_IK_OT_lock_again(SteppedOperator):

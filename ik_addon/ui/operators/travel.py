@@ -3,13 +3,13 @@
 from collections.abc import Callable
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
 from ... import messages
 from ...authoring.selection import chain_armature
 from ...bake.stepping import Steps, part_of
 from ...rig.blender.armatures import armature_objects
-from ...rig.blender.clips import Clip, clips_of
+from ...rig.blender.clips import Clip, clips_of, motion_frames
 from ...rig.blender.evaluation import is_rendering
 from ...solvers import ChainError
 from ..base import length_words, registration_of
@@ -30,6 +30,12 @@ _DIRECTIONS = [
 _PATHS = [
     ("HIPS", "As the Hips", "The root moves as the hips do, with all their sway"),
     ("STRAIGHT", "Straight", "The root moves at constant speed to the same end"),
+]
+
+_CYCLES = [
+    ("AUTO", "Automatic", "All frames if their ends are close, else the best cycle"),
+    ("WHOLE", "Whole Clip", "All frames"),
+    ("RANGE", "Range", "From Start to End. The new action has only these frames"),
 ]
 
 
@@ -133,23 +139,33 @@ What travels goes on, and feet in contact stay where they are"""
     bl_label = "Make Loop"
     label = "Loop"
 
+    cycle: EnumProperty(name="Cycle", description="Which frames become the loop", items=_CYCLES)
+    frame_start: IntProperty(name="Start", description="First frame of the loop")
+    frame_end: IntProperty(name="End", description="Last frame of the loop, which shows what the first one does")
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        motion = motion_frames(chain_armature(context))
+        if motion and not self.properties.is_property_set("frame_start"):
+            self.frame_start, self.frame_end = motion.start, motion.stop - 1
+        return super().invoke(context, event)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        draw_clips(self, self.drawn())
+        self.drawn(*strips_asked(self, context), "cycle")
+        if self.cycle == "RANGE":
+            self.drawn("frame_start", "frame_end")
+        self.layout.prop_search(self, "body", chain_armature(context).pose, "bones")
+
     def clip_steps(self, context: bpy.types.Context, ob: bpy.types.Object, frames: range) -> Steps[dict]:
         from ...travel.loop import clip_looped
 
-        return clip_looped(context, ob, self.body)
+        if self.cycle == "RANGE" and self.frame_end <= self.frame_start:
+            raise ChainError(messages.LAST_BEFORE_FIRST(last=self.frame_end, first=self.frame_start))
+        return clip_looped(context, ob, self.body, self.cycle, range(self.frame_start, self.frame_end + 1))
 
     def words(self, context: bpy.types.Context, report: dict) -> str:
         first, last = report["frames"]
-        self.level = "WARNING" if report["is_far"] else "INFO"
-        said = messages.LOOPED_FAR if report["is_far"] else messages.LOOPED
-        return said(first=first, last=last, distance=_length(context, report["difference"]))
-
-    def words_of_clips(self, context: bpy.types.Context, reports: list[dict], clips: str, result: str) -> str:
-        far = [report["action"] for report in reports if report["is_far"]]
-        if far:
-            self.level = "WARNING"
-            result += messages.LOOPS_FAR(actions=messages.quoted(far))
-        return super().words_of_clips(context, reports, clips, result)
+        return messages.LOOPED(first=first, last=last, distance=_length(context, report["difference"]))
 
 
 def _said(message: Callable[..., str], report: dict, **given: object) -> str:

@@ -18,6 +18,7 @@ from ..operators.feet import (
     ANALYTIC_IK_OT_match_source,
     ANALYTIC_IK_OT_plant_again,
     ANALYTIC_IK_OT_plant_feet,
+    ANALYTIC_IK_OT_release,
 )
 from ..operators.rigs import (
     ANALYTIC_IK_OT_adopt,
@@ -38,7 +39,7 @@ _ENTRIES = (
     ((ANALYTIC_IK_OT_swivel, "CON_ROTLIKE"), (ANALYTIC_IK_OT_limit_knees, "CON_ROTLIMIT")),
     ((ANALYTIC_IK_OT_match_source, "NONE"),),
     ((ANALYTIC_IK_OT_plant_feet, "NONE"), (ANALYTIC_IK_OT_plant_again, "NONE")),
-    ((ANALYTIC_IK_OT_lock_to_object, "NONE"), (ANALYTIC_IK_OT_lock_again, "NONE")),
+    ((ANALYTIC_IK_OT_lock_to_object, "NONE"), (ANALYTIC_IK_OT_lock_again, "NONE"), (ANALYTIC_IK_OT_release, "NONE")),
     ((ANALYTIC_IK_OT_bake, "KEYFRAME_HLT"), (ANALYTIC_IK_OT_check, "NONE")),
     ((ANALYTIC_IK_OT_bake_for_export, "NONE"), (ANALYTIC_IK_OT_back_to_live, "NONE")),
     ((ANALYTIC_IK_OT_make_native, "NONE"), (ANALYTIC_IK_OT_make_live, "NONE")),

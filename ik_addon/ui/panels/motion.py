@@ -21,6 +21,7 @@ from ..operators.feet import (
     ANALYTIC_IK_OT_match_source,
     ANALYTIC_IK_OT_plant_again,
     ANALYTIC_IK_OT_plant_feet,
+    ANALYTIC_IK_OT_release,
 )
 from ..operators.stepped import ANALYTIC_IK_OT_bake, ANALYTIC_IK_OT_check, running
 from ..operators.travel import (
@@ -75,6 +76,7 @@ class ANALYTIC_IK_PT_planting(InSidebar, bpy.types.Panel):
         if holds:
             row.operator(ANALYTIC_IK_OT_lock_again.bl_idname, icon="FILE_REFRESH")
             _draw_holds(layout, context, ob, holds)
+        if _draw_live_locks(layout, ob) or holds:
             column = layout.column(align=True)
         column.operator(ANALYTIC_IK_OT_match_source.bl_idname, icon="CON_TRANSLIKE")
         report = of_action("match", ob)
@@ -115,6 +117,20 @@ def _draw_holds(
     report = of_action("lock", ob)
     if report is not None:
         _draw_unreached(layout, context, report)
+
+
+def _draw_live_locks(layout: bpy.types.UILayout, ob: bpy.types.Object) -> bool:
+    """What follows what, each with the button that releases it. Returns whether anything does."""
+    from ...planting.scene.live_lock import live_locks_of
+
+    locks = live_locks_of(ob)
+    for lock in locks:
+        row = layout.row(align=True)
+        held = lock.held
+        words = messages.HELD_LIVE(tip=lock.tip, held=held.shown) if held else messages.HELD_LIVE_LOST(tip=lock.tip)
+        row.label(text=words, icon="LOCKED" if held else "ERROR")
+        row.operator(ANALYTIC_IK_OT_release.bl_idname, text="", icon="X").tip = lock.tip
+    return bool(locks)
 
 
 def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report: dict) -> None:
