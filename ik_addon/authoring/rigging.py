@@ -12,7 +12,7 @@ from mathutils import Matrix
 from .. import messages
 from ..bake.clips import over_clips
 from ..bake.keys import BoneKeys, key_times, write_keys
-from ..bake.stepping import Progress, Steps, finish
+from ..bake.stepping import Progress, Steps, finish, in_time
 from ..rig.blender.clips import (
     REST,
     clip_name,
@@ -302,7 +302,7 @@ def _follow_motion(
 
     with all_or_nothing([ob], keys=True, actions=[clip.action for clip in clips]):
         partners_made(separate_controls(ob), clips)
-        found = finish(over_clips(ob, clips, carried), progress)
+        found = finish(in_time(over_clips(ob, clips, carried)), progress)
         controls_follow(ob)
     carried_clips = [clip for clip, frames in zip(clips, found, strict=True) if frames is not None]
     own = next((frames for clip, frames in zip(clips, found, strict=True) if clip == playing_clip(ob)), None)

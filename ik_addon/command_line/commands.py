@@ -70,7 +70,7 @@ def clips_asked(options: argparse.Namespace, armatures: Sequence[bpy.types.Objec
     """The clips that the options name. all_by_default: they are all that armatures have, if nothing is said of them or
     of frames."""
     if options.clips is None and all_by_default and not (options.frames or getattr(options, "step", None)):
-        return "ALL" if any(len(rigged_clips(ob)) > 1 for ob in armatures) else "CURRENT"
+        return "ALL" if any(map(rigged_clips, armatures)) else "CURRENT"
     return "ALL" if options.clips == "all" else "CURRENT"
 
 
@@ -257,6 +257,8 @@ def _rigged(file: Path, ob: bpy.types.Object, options: argparse.Namespace) -> tu
             rigged = rig_these(bpy.context, ob, given_limbs(ob, options.limbs), as_bones=as_bones)
         else:
             rigged = rig_legs(bpy.context, ob, arms=options.arms, as_bones=as_bones)
+    except TimeLimitError:
+        raise
     except ChainError as error:
         complain(file, error)
         return None

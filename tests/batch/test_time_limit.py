@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ik_addon import command_line
+from ik_addon.authoring import rigging
 from ik_addon.authoring.rigging import rig_legs
 from ik_addon.bake import saving as stopping
 from ik_addon.planting.scene import whole_clip
@@ -107,6 +108,14 @@ def test_clips_with_live_chains_are_baked_where_there_is_no_time_to_plant_them(f
     entries = by_clip()
     assert len(late(entries)) == 2
     assert all(entries[clip]["chains"] for clip in CLIPS)
+
+
+def test_a_character_for_which_there_is_no_time_is_not_rigged(folder, in_time):
+    walkers()
+    in_time(rigging, "targets_snapped", 1)
+    run("rig", "walkers.blend", "--output", "out.blend", *LIMIT)
+    [entry] = read(Path("report.json"))
+    assert entry["error"] == SENTENCE and not Path("out.blend").exists()
 
 
 def test_who_raises_the_limit_goes_on(folder, in_time, capsys):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from mathutils import Euler
 
+from ik_addon.authoring.rigging import rig_legs
 from ik_addon.bake import formats
 from ik_addon.command_line import run
 from ik_addon.planting import plant_clips
@@ -210,6 +211,18 @@ def test_a_blend_file_keeps_the_captures_and_the_rig(tmp_path):
         ob.animation_data.action = bpy.data.actions[name]
         update()
         assert np.abs(heads(ob, FEET[::5]) - seen).max() < (30 if name == "flying" else 1) * NEAR
+
+
+def test_one_clip_goes_over_its_own_frames_whatever_the_scene_plays(tmp_path):
+    ob = armature_of(FAMILIES[0].bones())
+    swaying_clip(ob, "sway", 0.004)
+    select(ob)
+    rig_legs(bpy.context, ob)
+    bpy.context.scene.frame_end = 250
+    source, output = tmp_path / "in.blend", tmp_path / "out.glb"
+    bpy.ops.wm.save_as_mainfile(filepath=str(source))
+    assert run(["bake", str(source), "--output", str(output)]) == 0
+    assert [len(range(int(a), int(b))) + 1 for a, b in ranges_of(output).values()] == [len(SWAYING)]
 
 
 @pytest.mark.parametrize("suffix", [".glb", ".fbx"])

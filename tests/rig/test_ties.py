@@ -15,7 +15,7 @@ from ik_addon.rig.status.problems import warnings_of
 
 from ..helpers.blenders_ik import adopt_all, constrain, constraint_state
 from ..scenes import EXACT, enter, go_to, link_from_library, select, walking_leg
-from .rigs import Control, Rig, editing, leg, make_chain, new_empty, update
+from .rigs import Control, Rig, editing, evaluated_copy, leg, make_chain, new_empty, update
 
 pytestmark = pytest.mark.versions
 
@@ -145,7 +145,7 @@ def test_a_tie_is_one_under_any_name():
     own_ik(rig.ob.pose.bones["foot"], "Analytic IK", mute=True)
     before = users(rig.ob)
     drag(rig)
-    assert tied(rig.ob) == {"shin": 1} and rig.tip.constraints[0].name == "swing"
+    assert tied(rig.ob) == {"shin": 1} and ties_of(rig.tip)[0].name == "swing"
     assert users(rig.ob) == before and rig.missed() < EXACT
     remove(rig.ob, "shin")
     assert tied(rig.ob) == {} and users(rig.ob) == before
@@ -366,3 +366,38 @@ def test_a_bone_that_blender_passed_over_is_evaluated_at_the_next_frame(monkeypa
     assert rig.missed() > EXACT
     go_to(bpy.context.scene.frame_current + 1)
     assert rig.missed() < EXACT
+
+
+@pytest.mark.parametrize("with_pole", [False, True])
+def test_blenders_own_ik_on_the_tip_acts_as_if_there_were_no_ties(with_pole, tmp_path):
+    """Behind two muted IK constraints Blender poses another limb than behind none."""
+    rig = leg()
+    if with_pole:
+        rig.pole = Control(new_empty("knee", (0.0, -2.0, 1.0)))
+    rig.enable()
+    goal = new_empty("goal", (0.1, -0.4, 0.5))
+    update()
+    made = rig.tip.constraints.new("IK")
+    made.target, made.chain_count = goal, 2
+    update()
+    update()
+
+    armature, name = rig.ob.name, rig.tip.name
+
+    def gap() -> float:
+        ob = bpy.data.objects[armature]
+        return (ob.matrix_world @ evaluated_copy(ob).pose.bones[name].tail - bpy.data.objects["goal"].location).length
+
+    assert gap() < 1e-3
+    rig.tip.analytic_ik_enabled = False
+    update()
+    assert gap() < 1e-3
+    rig.tip.analytic_ik_enabled = True
+    update()
+    path = str(tmp_path / "leg.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    update()
+    assert gap() < 1e-3
+    rows = [is_tie(each) for each in bpy.data.objects[armature].pose.bones[name].constraints]
+    assert rows == [False] + [True] * (1 + with_pole)

@@ -5,7 +5,8 @@ Blender says that an action or armature changed.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import bpy
 
@@ -24,6 +25,8 @@ _PLACING = ("location", "rotation", "scale", "constraints")
 """How the names begin of what places an object or a bone."""
 _placing: dict[int, tuple[tuple, dict[str, list[int]]]] = {}
 """Of objects with drivers which of these place it, and which of its bones."""
+_walks: list[dict[int, Collection[str]]] = []
+"""See `unchanged`: by session numbers of objects."""
 
 
 def fcurve_collections(action: bpy.types.Action | None, slot=None) -> list:
@@ -129,6 +132,27 @@ def revive_drivers(ob: bpy.types.Object) -> None:
             curve.driver.type = curve.driver.type
 
 
+@contextmanager
+def unchanged() -> Iterator[None]:
+    """Inside, no animation changes: what F-Curves set is looked up once for each object."""
+    _walks.append(_walks[-1] if _walks else {})
+    try:
+        yield
+    finally:
+        _walks.pop()
+
+
+def _paths_of(ob: bpy.types.Object) -> Collection[str]:
+    """The RNA paths that F-Curves and NLA strips set on an object with animation data, each once: many clips set the
+    same."""
+    known = _walks[-1].get(ob.session_uid) if _walks else None
+    if known is None:
+        known = dict.fromkeys(path for path, _ in _set_by(_homes(ob)))
+        if _walks:
+            _walks[-1][ob.session_uid] = known
+    return known
+
+
 def animated_paths(ob: bpy.types.Object) -> Iterator[str]:
     """The RNA paths of `ob` that an F-Curve, an NLA strip or a driver sets."""
     return (path for path, _ in animation_of(ob))
@@ -138,7 +162,7 @@ def animation_of(ob: bpy.types.Object) -> Iterator[tuple[str, bool]]:
     """The same paths, and whether it is a driver."""
     data = ob.animation_data
     if data is not None:
-        yield from ((path, False) for path, _ in _set_by(_homes(ob)))
+        yield from ((path, False) for path in _paths_of(ob))
         yield from ((driver.data_path, True) for driver in data.drivers if not driver.mute)
 
 
@@ -148,11 +172,13 @@ def bones_with_animated(ob: bpy.types.Object, what: str) -> list[str]:
     if data is None:
         return []
     # Most paths end otherwise, and are asked for nothing else.
-    curves = (curve for home in _homes(ob) for curve in home if curve.data_path.endswith(what))
+    if _walks:
+        paths = [path for path in _paths_of(ob) if path.endswith(what)]
+    else:
+        curves = (curve for home in _homes(ob) for curve in home if curve.data_path.endswith(what))
+        paths = [curve.data_path for curve in curves if plays(curve)]
     drivers = (driver for driver in data.drivers if driver.data_path.endswith(what))
-    paths = [curve.data_path for curve in curves if plays(curve)] + [
-        each.data_path for each in drivers if not each.mute
-    ]
+    paths += [each.data_path for each in drivers if not each.mute]
     found = (bone_of_path(path) for path in paths)
     return [name for name, own in found if own == what and name in ob.pose.bones]
 

@@ -48,7 +48,14 @@ def ties_of(tip: bpy.types.PoseBone) -> list[bpy.types.Constraint]:
 def is_tied(tip: bpy.types.PoseBone, loosely: bool = False) -> bool:
     """True if an original tip is tied to its controls as they are now, and to the trigger; loosely: to that alone."""
     wanted = [values for _, values in _wanted(tip, loosely)]
-    return (not wanted or trigger_of(tip.id_data) is not None) and [*map(_values, ties_of(tip))] == wanted
+    has_trigger = not wanted or trigger_of(tip.id_data) is not None
+    return has_trigger and [*map(_values, ties_of(tip))] == wanted and _are_last(tip)
+
+
+def _are_last(tip: bpy.types.PoseBone) -> bool:
+    """Whether no IK constraint of somebody else follows a tie: behind two muted ones Blender poses another limb."""
+    own = [is_tie(constraint) for constraint in tip.constraints if constraint.type == "IK"]
+    return own == sorted(own)
 
 
 def tie(tip: bpy.types.PoseBone, loosely: bool = False) -> None:
@@ -74,6 +81,9 @@ def tie(tip: bpy.types.PoseBone, loosely: bool = False) -> None:
             constraint.mute, constraint.show_expanded = True, False
         constraint.name, constraint.pole_subtarget = name, _MARK
         constraint.target, constraint.subtarget, constraint.pole_target, constraint.chain_count = values
+    while not _are_last(tip):
+        first = next(k for k, each in enumerate(tip.constraints) if is_tie(each))
+        tip.constraints.move(first, len(tip.constraints) - 1)
 
 
 def untie(tip: bpy.types.PoseBone) -> None:

@@ -411,10 +411,11 @@ def _holds(plan: ScenePlan, told: set[str] | None, follow: bool = False) -> bool
     """Whether a plan holds where data-blocks of these names have changed; None: any may have. follow: chains follow
     bones that have other names first, and where one does the plan does not hold."""
     animation.forget()
-    parts = plan.concerned(told)
-    if follow and bring_chains_up_to_date(plan.objects_of(parts)):
-        plan.drop(parts)
-    return plan.hold(parts)
+    with animation.unchanged():
+        parts = plan.concerned(told)
+        if follow and bring_chains_up_to_date(plan.objects_of(parts)):
+            plan.drop(parts)
+        return plan.hold(parts)
 
 
 def _name_of(tip: bpy.types.PoseBone) -> ChainName:

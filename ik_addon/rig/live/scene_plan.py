@@ -11,6 +11,7 @@ import bpy
 
 from ... import messages
 from ...solvers import ChainError
+from ..blender.animation import unchanged
 from ..blender.armatures import armature_objects, is_evaluated_in
 from ..blender.evaluation import Graphs
 from ..blender.sampling import time_is_plain
@@ -109,8 +110,9 @@ class ScenePlan:
         self, done: ScenePass, depsgraph: bpy.types.Depsgraph, obs: Collection[bpy.types.Object]
     ) -> list[ArmaturePlan]:
         """Plan armature objects that one pass has just read: all, or what was to be planned. Returns their plans."""
-        read = {ob: objects_read(ob) for ob in obs if ob.pose and tips_of(ob)}
-        new = [LinkedPlan(done, depsgraph, *each) for each in _linked(read)]
+        with unchanged():
+            read = {ob: objects_read(ob) for ob in obs if ob.pose and tips_of(ob)}
+            new = [LinkedPlan(done, depsgraph, *each) for each in _linked(read)]
         known = (self._part_of.get(ob.session_uid) for ob in obs)
         self._replace({*self._stale, *(part for part in known if part is not None)}, new)
         self._without |= {ob.session_uid for ob in obs}
@@ -164,6 +166,11 @@ class ScenePlan:
         """Whether everything that parts were made of is as it was; what is sampled of that is to be seen anew. What
         does not hold any more is to be planned anew."""
         self.doubtful, layer = False, bpy.context.view_layer
+        with unchanged():
+            self._hold(parts, layer)
+        return not self.stale
+
+    def _hold(self, parts: Iterable[LinkedPlan], layer: bpy.types.ViewLayer | None) -> None:
         for part in parts:
             part.restructured()
             if not part.intact():
@@ -172,7 +179,6 @@ class ScenePlan:
             self._find_by(part, part.names_now())
             if layer is not None:
                 part.look_again(layer)
-        return not self.stale
 
     def _find_by(self, part: LinkedPlan, names: frozenset[str]) -> None:
         """Let a part be concerned by data-blocks of these names."""

@@ -8,6 +8,7 @@ from mathutils import Matrix, Vector
 
 from ... import messages
 from ...solvers import ChainError, Outcome
+from ..blender.animation import unchanged
 from ..blender.armatures import posed_armatures
 from ..blender.rotations import LOCATION, SCALE, Raw, quaternion_of
 from ..model.limb import Limb, factors
@@ -97,7 +98,8 @@ def solve_scene(
     FK pose back.
     """
     objects = {ob.name_full: ob for ob in posed_armatures(depsgraph, among)}
-    order = (orders or KnownOrders()).of(ob.evaluated_get(depsgraph) for ob in objects.values())
+    with unchanged():
+        order = (orders or KnownOrders()).of(ob.evaluated_get(depsgraph) for ob in objects.values())
     going = _Going(depsgraph, frame_changed, objects, order)
     going.release_others()
     moved: set[ChainName] = set()
