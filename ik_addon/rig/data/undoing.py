@@ -6,10 +6,10 @@ from functools import cache
 
 import bpy
 
-from ..blender import animation, armatures
 from ..blender.animation import drivers_of, fcurve_homes
 from ..blender.cleanup import Scratch, surely
 from ..blender.clips import Clip, clip_in
+from ..blender.file_memory import file_memory
 from .control_links import KeptControls
 from .settings import PREFIX
 
@@ -87,8 +87,8 @@ class Undo:
             blocks = getattr(bpy.data, kind)
             for each in [each for each in blocks if _uid(each) in uids]:
                 blocks.remove(each)
-        armatures.forget()
-        animation.forget()
+        file_memory.forget_armatures()
+        file_memory.forget_animation()
 
 
 @contextmanager
