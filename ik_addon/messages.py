@@ -286,8 +286,8 @@ BENDS_BACKWARDS = Refusal("Bone '{bone}': the min bend is not smaller than the m
 # What keeps feet from being planted
 
 NO_BODY = Refusal(
-    "Armature '{armature}': no bone carries all these legs. Select the legs of one body, or parent their bones to one "
-    "bone."
+    "Armature '{armature}': no bone carries all these legs. The body of the others does not carry {tips}. Remove these "
+    "chains, or plant with Selected Chains Only."
 )
 CONTROL_ON_BODY = Refusal(
     "Bone '{bone}': it carries the legs and their control {control} too. Parent that control to something that the "
@@ -563,9 +563,9 @@ HELD = Note("{tip}: {contacts} with {held}, frames {first}-{last}")
 HELD_LIVE = Note("{tip} with {held}")
 HELD_LIVE_LOST = Note("{tip} with an object that is gone")
 HELD_LOST = Note("{tip}: {contacts} with an object that is gone, frames {first}-{last}")
-SLIDES = Note("{tip}: {steps}, slide {slides}")
+SLIDES = Note("{tip}: {steps}, slide {slides}, {before:.1%} → {after:.1%} of the leg")
 KNEE_MAY_POP = Note("{tip}: the knee may pop at frame {frame}")
-BODY_MOVED = Note("Body '{bone}' moves by up to {shift}")
+BODY_MOVED = Note("Body '{bone}' moves by up to {shift}, {part:.1%} of a leg")
 IN_PLACE = Note("The clip stays in place. For feet that do not slide, move the character at {speed} per second.")
 LEGS_UNREACHED = Note("Out of reach: {frames}, the first is {frame}")
 STEPS = Counted("1 step", "{count} steps")
@@ -690,6 +690,7 @@ DRIVERS_REMOVED = Part("no driver sets its {channel} now")
 CHAIN_REMOVED = Part("its chain was removed")
 CONSTRAINT_OFF = Part("constraint '{constraint}' is muted")
 HAS_OWN_SIZE = Part("has its own size again")
+BODY_FOLLOWS = Part("body '{body}' follows its limbs")
 STRETCHES = Part("stretches if its target is out of reach")
 BENDS_OTHER_WAY = Part("bends to the other side")
 TARGET_SHOWN = Part("its target '{control}' is shown")
@@ -717,6 +718,7 @@ UNMUTED = Done("Unmuted {chains}")
 # Legs
 
 RIGGED = Done("Rigged {limbs}")
+OTHERS_NOT_RIGGED = Note("Only the active armature is rigged, not {armatures}. Click one to make it active")
 RIGGED_FOLLOWING = Done("Rigged {limbs}, the controls follow frames {first}-{last}")
 BAKED_CLIPS = Done("Baked {clips} of {chains}{result}")
 BAKED_FOR_EXPORT = Done("Baked {clips} for export, controls left out{result}")

@@ -198,6 +198,12 @@ def _remove_chain(_context: bpy.types.Context, tip: bpy.types.PoseBone, _name: s
     return messages.CHAIN_REMOVED()
 
 
+def _follow_body(_context: bpy.types.Context, tip: bpy.types.PoseBone, name: str) -> str:
+    """Let the bone of this name follow the limbs that it carries, this one among them."""
+    tip.id_data.pose.bones[name].analytic_ik_body_influence = 1.0
+    return messages.BODY_FOLLOWS(body=name)
+
+
 MAKES_CONTROLS: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, bool], str]] = {
     "NEW_TARGET": new_target,
     "FOLLOW_MOTION": _follow_motion,
@@ -213,6 +219,7 @@ CURES: dict[str, Callable[[bpy.types.Context, bpy.types.PoseBone, str], str]] = 
     "POSE_POSITION": _pose_position,
     "REMOVE_DRIVERS": _remove_drivers,
     "MUTE_CONSTRAINT": _mute_constraint,
+    "FOLLOW_BODY": _follow_body,
     "STRETCH": _set(messages.STRETCHES, analytic_ik_reach="STRETCH"),
     "FLIP_BEND": _flip_bend,
     "REMOVE_CHAIN": _remove_chain,

@@ -1,5 +1,6 @@
 """Plant Feet as it is pressed: what the operators and the panel say, and how they refuse."""
 
+import re
 from itertools import pairwise
 from math import pi
 
@@ -15,7 +16,17 @@ from ik_addon.planting.scene.reading import leg_tips
 from ik_addon.solvers import ChainError
 from ik_addon.ui.panels import motion as panel
 
-from ..rig.rigs import BoneSpec, Control, evaluated_copy, make_chain, matrix_difference, new_armature, new_empty, update
+from ..rig.rigs import (
+    BoneSpec,
+    Control,
+    evaluated_copy,
+    leg,
+    make_chain,
+    matrix_difference,
+    new_armature,
+    new_empty,
+    update,
+)
 from ..scenes import curves_of, go_to, key_fk, select, sliding_walk, walking_leg
 from ..ui.layouts import drawn, is_shown
 
@@ -34,21 +45,22 @@ def refused(said: str, **options) -> None:
 def test_the_panel_says_what_was_done(capfd):
     ob = sliding_walk()
     assert drawn(panel.ANALYTIC_IK_PT_planting).operators == [
-        "analytic_ik.match_source",
         "analytic_ik.plant_feet",
         "analytic_ik.lock_to_object",
+        "analytic_ik.match_source",
     ]
     press()
     assert "Planted" in capfd.readouterr().out
     shown = drawn(panel.ANALYTIC_IK_PT_planting)
     assert shown.operators == [
-        "analytic_ik.match_source",
         "analytic_ik.plant_feet",
         "analytic_ik.plant_again",
         "analytic_ik.lock_to_object",
+        "analytic_ik.match_source",
     ]
     assert [label for label in shown.labels if label.startswith("shin.L: ") and "slide" in label]
-    assert "Body 'hips' moves by up to" in shown.text()
+    assert re.search(r"Body 'hips' moves by up to [\d.]+ [cm]?m, \d+\.\d% of a leg", shown.text())
+    assert re.search(r"slide .* → .*, \d+\.\d% → 0\.0% of the leg", shown.text())
     assert bpy.ops.analytic_ik.plant_again() == {"FINISHED"}
     assert is_shown(panel.ANALYTIC_IK_PT_planting)
     assert [tip.name for tip in leg_tips(ob)] == ["shin.L", "shin.R"]
@@ -165,6 +177,19 @@ def test_legs_without_a_common_bone_are_told():
     refused("no bone carries all these legs")
 
 
+def test_a_stray_chain_is_named():
+    ob = sliding_walk()
+    stray = leg("stray", side=3.0).ob
+    for bone in stray.data.bones:
+        bone.name = f"{bone.name} 0"
+    select(ob, stray, active=ob)
+    bpy.ops.object.join()
+    make_chain(ob.pose.bones["shin 0"], Control(new_empty("goal", (3.0, 0.0, 0.3))), chain_count=2)
+    update()
+    select(ob)
+    refused("The body of the others does not carry 'shin 0'")
+
+
 def test_motion_that_is_no_number_is_told():
     ob = sliding_walk()
     curve = curves_of(ob)['pose.bones["hips"].location', 0]
@@ -227,8 +252,8 @@ def test_after_a_bake_the_panel_says_why_its_buttons_are_off():
     bpy.ops.analytic_ik.bake(frame_start=1, frame_end=20)
     shown = drawn(panel.ANALYTIC_IK_PT_planting)
     assert "The chains are muted" in shown.text()
-    assert shown.operators[1:3] == ["analytic_ik.plant_feet", "analytic_ik.plant_again"]
-    assert shown.operators[3:] == ["analytic_ik.lock_to_object", "analytic_ik.unmute"]
+    assert shown.operators[:2] == ["analytic_ik.plant_feet", "analytic_ik.plant_again"]
+    assert shown.operators[2:] == ["analytic_ik.lock_to_object", "analytic_ik.match_source", "analytic_ik.unmute"]
     bpy.ops.analytic_ik.unmute()
     assert "are muted" not in drawn(panel.ANALYTIC_IK_PT_planting).text()
     assert bpy.ops.analytic_ik.plant_again() == {"FINISHED"}

@@ -1,5 +1,6 @@
 """The panel of a bone that follows its limbs: whose it is, when it is there, and what it says."""
 
+import bpy
 import pytest
 from mathutils import Matrix
 
@@ -100,3 +101,16 @@ def test_it_draws_without_limbs_at_rest_and_with_an_armature_of_no_size():
     creature.ob.data.pose_position = "POSE"
     creature.ob.matrix_world = Matrix.Diagonal((0, 0, 0, 1))
     body_panel()
+
+
+def test_out_of_reach_the_body_is_offered_and_brings_the_limb_there():
+    creature = with_active(Creature(influence=0.0), "shin.L")
+    on_the_root(creature)
+    creature.step("L", (0, -0.9, 0))
+    shown = drawn(panel.ANALYTIC_IK_PT_sidebar)
+    assert ("FOLLOW_BODY", "shin.L", "hips") in shown.cures()
+    bpy.ops.analytic_ik.cure(kind="FOLLOW_BODY", bone="shin.L", what="hips")
+    update()
+    assert creature.hips.analytic_ik_body_influence == 1.0
+    shown = drawn(panel.ANALYTIC_IK_PT_sidebar)
+    assert shown.cures() == [] and "out of reach" not in shown.text()

@@ -13,7 +13,7 @@ from ik_addon.rig.status.problems import notes_of
 from ..authoring.skeletons import FAMILIES, armature_of
 from ..bake.entries import entry
 from ..rig.rigs import BoneSpec, Rig, leg, new_armature, new_empty, update
-from ..scenes import enter, go_to, slide, whole_state
+from ..scenes import enter, go_to, select, slide, whole_state
 from ..troubles import CASES, shown_cure
 
 TIP = 'shin "L" {0} {bone} %s \\ 足'
@@ -228,6 +228,13 @@ def test_rigging_names_what_follows_what_and_what_was_left_out(capfd):
     assert f"Rigged '{left.bones[0]}' to '{left.bones[-1]}', ending at '{left.end}' (Foot.L, Knee.L)\n" in said
     why = f"constraint 'leg {{IK}}' of bone '{right.bones[-1]}' already is an IK. Use Convert Blender IK instead"
     assert f"Left out '{right.bones[-1]}': {why}" in said
+
+
+def test_of_two_armatures_the_one_that_is_not_rigged_is_named(capfd):
+    ob, other = armature_of(FAMILIES[0].bones()), armature_of(FAMILIES[0].bones())
+    select(other, ob, active=ob)
+    ik.rig_legs()
+    assert f"Warning: Only the active armature is rigged, not '{other.name}'" in capfd.readouterr().out
 
 
 def test_of_many_that_are_left_out_a_few_are_named(capfd):

@@ -51,7 +51,12 @@ class Options:
         subtype="TIME_ABSOLUTE",
     )
     body: float = _shown(
-        1.0, name="Body", description="How much the body follows the feet", min=0.0, max=1.0, subtype="FACTOR"
+        1.0,
+        name="Body",
+        description="How much the body follows the feet. It always lets legs reach",
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
     )
     body_direction: Literal["DOWN", "NEAREST"] = _shown(
         "DOWN",
@@ -65,7 +70,7 @@ class Options:
     softness: float = _shown(
         0.985,
         name="Extension",
-        description="How far legs may extend, in leg lengths. Legs that the capture extends more may do so",
+        description="How straight legs may become, in leg lengths",
         precision=3,
         min=0.5,
         max=1.0,
@@ -73,7 +78,7 @@ class Options:
     clearance: float = _shown(
         0.03,
         name="Clearance",
-        description="Height over the ground in the air, in leg lengths",
+        description="How high swinging feet pass over the ground, in leg lengths",
         min=0.0,
         soft_max=0.2,
     )

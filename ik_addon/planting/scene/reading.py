@@ -1,5 +1,6 @@
 """Legs over frames into plain numbers in the world: in their FK pose, and as Blender shows them."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
@@ -69,11 +70,22 @@ def carrier_of(
     if not line:
         for bone in bodies_above(roots):
             raise ChainError(messages.CONTROL_ON_BODY(control=held[bone.name].shown, bone=bone.name))
-        raise ChainError(messages.NO_BODY(armature=ob.name))
+        raise ChainError(messages.NO_BODY(armature=ob.name, tips=messages.quoted(_apart(tips, roots))))
     # A connected bone cannot move, and what it is connected to can.
     carrier = next((bone for bone in line if not bone.bone.use_connect), line[0])
     check_movable(carrier)
     return carrier
+
+
+def _apart(tips: Sequence[bpy.types.PoseBone], roots: Sequence[bpy.types.PoseBone]) -> list[str]:
+    """The tips without which most of these limbs share a bone that carries them; all if there are none."""
+    above = [{bone.name for bone in root.parent_recursive} for root in roots]
+    counts = Counter(name for names in above for name in names)
+    most = max(counts.values(), default=0)
+    shared = {name for name, count in counts.items() if count == most}
+    return [tip.name for tip, names in zip(tips, above, strict=True) if not shared & names] or [
+        tip.name for tip in tips
+    ]
 
 
 def way_of(world: Matrix, parent_pose: Matrix | None, bone: bpy.types.PoseBone) -> np.ndarray:

@@ -218,6 +218,10 @@ No bone moves"""
             left_out = [out for out in found.left_out if out.bone not in tips]
             rigged = rig_limbs(context, ob, limbs, left_out, self.follow_motion, as_bones, progress)
         self.keep_choice(context, ob)
+        others = [each.name for each in context.selected_objects if each.type == "ARMATURE" and each != ob]
+        if others:
+            self.level = "WARNING"
+            self.report({"WARNING"}, messages.OTHERS_NOT_RIGGED(armatures=messages.few(others)))
         if self.select_first:
             select_bone(ob, rigged.limbs[0].limb.bones[-1])
         if rigged.left_out:

@@ -64,7 +64,7 @@ class ANALYTIC_IK_PT_certificate(CertificatePanel, bpy.types.Panel):
     """What the last bake or check of the armature has measured."""
 
     bl_label = "Certificate"
-    bl_order = 5
+    bl_order = 3
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

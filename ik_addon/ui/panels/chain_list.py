@@ -80,7 +80,7 @@ class ANALYTIC_IK_PT_chains(InSidebar, bpy.types.Panel):
 
     bl_label = "Chains"
     bl_options = {"DEFAULT_CLOSED"}
-    bl_order = 4
+    bl_order = 5
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -138,13 +138,14 @@ def _draw_report(layout: bpy.types.UILayout, context: bpy.types.Context, report:
     for chain in report["chains"]:
         slides = slides_words(context.scene, (chain["slide_before"], chain["slide_after"]), chain["length"])
         steps = messages.STEPS(count=chain["steps"])
-        draw_sentence(layout, context, messages.SLIDES(tip=chain["tip"], steps=steps, slides=slides), "DOT")
+        parts = {when: chain[f"slide_{when}"] / chain["length"] for when in ("before", "after")}
+        draw_sentence(layout, context, messages.SLIDES(tip=chain["tip"], steps=steps, slides=slides, **parts), "DOT")
     for chain in report["chains"]:
         if chain["pop_frames"]:
             first = chain["pop_frames"][0][0]
             _draw_doubt(layout, context, messages.KNEE_MAY_POP(tip=chain["tip"], frame=first), first)
     shift, longest = length_words(context.scene, report["body_shift"]), max(each["length"] for each in report["chains"])
-    words = messages.BODY_MOVED(bone=report["body"], shift=shift)
+    words = messages.BODY_MOVED(bone=report["body"], shift=shift, part=report["body_shift"] / longest)
     if report["body_shift"] > _FAR * longest:
         _draw_doubt(layout, context, words, report["body_frame"])
     else:
@@ -171,7 +172,7 @@ class ANALYTIC_IK_PT_travel(InSidebar, bpy.types.Panel):
     """Where a clip travels. Characters without chains have clips too."""
 
     bl_label = "Root Motion"
-    bl_order = 3
+    bl_order = 4
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod

@@ -10,7 +10,7 @@ from ...rig.data.control_links import has_controls
 from ...rig.data.settings import is_native, switched_tips
 from ...rig.model.order import live_tips
 from ...rig.status.problems import Problem
-from ...rig.status.states import ChainState, bends_backwards
+from ...rig.status.states import ChainState, bends_backwards, body_of
 from ..base import length_words
 from ..operators.certificates import BUTTONS, ANALYTIC_IK_OT_cure, button_of
 from ..operators.chains import (
@@ -73,17 +73,19 @@ def draw_status(
     layout: bpy.types.UILayout, context: bpy.types.Context, tip: bpy.types.PoseBone, state: ChainState
 ) -> None:
     """Whether a chain is on its target; a button if there is a fix. The row's tooltip is the whole sentence."""
-    words, icon, fix = status_words(context.scene, state), icon_of(state), ""
+    words, icon, fix, body = status_words(context.scene, state), icon_of(state), "", ""
     if running() is not None:
         words, icon = messages.STATUS_WORKING(), "TIME"
     elif tip.analytic_ik_influence == 0.0 and (state.kind == "MET" or state.kind in _AWAY):
         words, icon = messages.STATUS_FK(), "PAUSE"
     elif state.kind == "TOO_FAR" and tip.analytic_ik_reach != "STRETCH":
         fix = "STRETCH"
+        carrier = body_of(None, tip)
+        body = carrier.name if carrier is not None and not carrier.analytic_ik_body_influence > 0.0 else ""
     elif state.kind == "MET" and bends_backwards(tip.id_data, tip.name, context.view_layer.depsgraph):
         words, icon, fix = messages.STATUS_BACKWARDS(), "CON_ROTLIKE", "FLIP_BEND"
     if is_native(tip):
-        words, icon, fix = messages.STATUS_NATIVE(), NATIVE_ICON, ""
+        words, icon, fix, body = messages.STATUS_NATIVE(), NATIVE_ICON, "", ""
     row = layout.row(align=True)
     said = row.row(align=True)
     said.alignment = "LEFT"
@@ -95,6 +97,10 @@ def draw_status(
         # Without its icon: the row is short.
         button = right.operator(ANALYTIC_IK_OT_cure.bl_idname, text=BUTTONS[fix][0])
         button.kind, button.bone, button.what = fix, tip.name, ""
+        if body:
+            # In the same row: what is below stays where it is while a control is dragged.
+            button = right.operator(ANALYTIC_IK_OT_cure.bl_idname, text="", icon=BUTTONS["FOLLOW_BODY"][1])
+            button.kind, button.bone, button.what = "FOLLOW_BODY", tip.name, body
 
 
 def draw_problem(layout: bpy.types.UILayout, context: bpy.types.Context, problem: Problem, icon: str = "ERROR") -> None:
