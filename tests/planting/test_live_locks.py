@@ -224,3 +224,17 @@ def test_it_is_pressed_seen_and_released(capfd):
     bpy.ops.analytic_ik.release()
     assert "Released 'forearm.L'" in capfd.readouterr().out
     assert live_locks_of(ob) == []
+
+
+@pytest.mark.parametrize("as_bones", [False, True])
+def test_what_is_dragged_by_hand_takes_the_hand_along(as_bones):
+    ob, prop = person(as_bones), new_prop()
+    prop.scale = (1.0, 1.0, 1.0)
+    lock_live(bpy.context, ob.pose.bones["forearm.L"], Control(prop), range(1, 61))
+    update()
+    before = np.linalg.inv(world_of(prop)) @ world_of(ob, "hand.L")
+    for step in ((0.02, 0.0, 0.0), (0.0, -0.03, 0.02), (0.0, 0.0, 0.03)):
+        prop.location = prop.location + Vector(step)
+        prop.rotation_euler.z += 0.2
+        update()
+        assert np.abs(np.linalg.inv(world_of(prop)) @ world_of(ob, "hand.L") - before).max() < EXACT

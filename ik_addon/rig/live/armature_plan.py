@@ -10,6 +10,7 @@ import numpy as np
 from ... import messages
 from ...solvers import ChainError
 from ..blender.armatures import is_evaluated_in
+from ..blender.dependencies import aims_of
 from ..blender.evaluation import Graphs, is_rendering
 from ..blender.rotations import channel_of, channel_path, raw_values
 from ..blender.sampling import Judge, Sampler, not_simple, time_is_plain
@@ -417,13 +418,15 @@ class ArmaturePlan:
         return self._tied is False
 
     def is_alone(self) -> bool:
-        """Whether nothing but channels places the armature object, and what of it carries or makes its chains."""
+        """Whether nothing but channels places the armature object, what of it carries or makes its chains, and their
+        control bones."""
         ob = self.object
         if self._stands_alone is None and ob is not None:
             driven = any(data and data.drivers for data in (ob.animation_data, ob.data.animation_data))
             line = [ob.pose.bones[name] for name in self._line]
             constrained = any(not each.mute for owner in (ob, *line) for each in owner.constraints)
-            self._stands_alone = ob.parent is None and not driven and not constrained
+            free = ob.parent is None and not driven and not constrained
+            self._stands_alone = free and not any(map(self._follows_others, self.models))
         return bool(self._stands_alone)
 
     def plays(self, depsgraph: bpy.types.Depsgraph) -> bool:
@@ -443,6 +446,19 @@ class ArmaturePlan:
         while above is not None and above.name_full not in moved:
             above = above.parent
         return self._placed[control.session_uid] and above is None
+
+    def _follows_others(self, model: LimbModel) -> bool:
+        """Whether constraints let a control bone of a chain follow another object."""
+        own = self._object
+        bones = (own.pose.bones[name] for ob, name in target_and_pole(own.pose.bones[model.tip]) if name and ob == own)
+        return any(
+            aim != own
+            for bone in bones
+            for above in (bone, *bone.parent_recursive)
+            for each in above.constraints
+            if not each.mute
+            for aim, _ in aims_of(each)
+        )
 
     def _follows_channels(self, k: int) -> bool:
         """Whether the control bones of a chain are where channels put them, which no constraint moves."""
