@@ -270,6 +270,39 @@ def test_no_more_functions_get_long():
     assert set(long_functions(add_on_sources())) - LONG_FUNCTIONS == set()
 
 
+# What a module keeps from one call to the next: less is better, none may join without another one going.
+CELLS = 23
+CONTAINERS = ast.Dict | ast.List | ast.Set | ast.DictComp | ast.ListComp | ast.SetComp
+
+
+def cells(sources):
+    """Module-level names of what changes at run time; what is written in capitals stays as it is."""
+    for path, text in sources.items():
+        for node in nodes_of(text):
+            if isinstance(node, ast.Global):
+                yield from (f"{path} {name}" for name in node.names)
+        for node in parsed(text).body:
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                name = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
+                if name.islower() and name != "__all__" and is_mutable(node.value):
+                    yield f"{path} {name}"
+
+
+def is_mutable(value):
+    """Whether it is a container, or made by a class."""
+    if isinstance(value, ast.Call):
+        made_by = ast.unparse(value.func).rpartition(".")[2].lstrip("_")
+        return made_by in ("dict", "list", "set", "local") or (made_by[0].isupper() and made_by != "TypeVar")
+    return isinstance(value, CONTAINERS)
+
+
+def test_no_more_state_lives_in_modules():
+    text = "A = {}\nT = TypeVar('T')\nb: dict[str, int] = {}\nc = set()\nd = _State()\n"
+    text += "e = at_once(f)\ng = 1\ndef f():\n    global g\n"
+    assert sorted(cells({"a.py": text})) == ["a.py b", "a.py c", "a.py d", "a.py g"]
+    assert len(found := list(cells(add_on_sources()))) <= CELLS, found
+
+
 def test_blenders_door_imports_nothing_until_it_is_opened():
     door = parsed((CHECKOUT / "__init__.py").read_text())
     assert not [node for node in door.body if isinstance(node, ast.Import | ast.ImportFrom)]

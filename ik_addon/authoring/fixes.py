@@ -9,6 +9,7 @@ from .. import messages
 from ..rig.blender import animation
 from ..rig.blender.armatures import is_changeable
 from ..rig.blender.clips import motion_frames
+from ..rig.blender.file_memory import file_memory
 from ..rig.data.relation import in_any_collection
 from ..rig.data.settings import mute_setting
 from ..rig.data.undoing import all_or_nothing
@@ -35,7 +36,7 @@ def cure(context: bpy.types.Context, ob: bpy.types.Object, wanted: Cure, as_bone
         make = MAKES_CONTROLS.get(wanted.kind)
         done = make(context, bone, as_bones) if make else CURES[wanted.kind](context, bone, wanted.name)
         # Nobody tells of a driver that went, or of a key that is silent now.
-        animation.forget()
+        file_memory.forget_animation()
         ob.update_tag()
         context.view_layer.update()
         return messages.CURED(bone=bone.name, done=done)

@@ -24,10 +24,10 @@ from ..rig.blender.clips import (
     put_at_rest,
     slot_of,
 )
+from ..rig.blender.file_memory import file_memory
 from ..rig.data.control_clips import controls_follow, partner, separate_controls
 from ..rig.data.undoing import all_or_nothing
 from ..rig.live import handlers as live
-from ..rig.live import ties
 from ..rig.model.order import ChainName
 from ..solvers import ChainError
 from .baking import baked, by_armature, finish_chains
@@ -53,7 +53,12 @@ def clip_playing(ob: bpy.types.Object, clip: Clip, channels: set[tuple[str, str]
     partners = [(control, partner(control, clip)) for control in separate_controls(ob)]
     alone = [(ob, clip), *((control, own) for control, own in partners if own is not None)]
     # Something may be made for them meanwhile; and what handlers saw playing inside plays no more.
-    with surely(ties.forget), surely(lambda: controls_follow(ob)), playing_alone(alone), channels_kept(ob, channels):
+    with (
+        surely(file_memory.played.clear),
+        surely(lambda: controls_follow(ob)),
+        playing_alone(alone),
+        channels_kept(ob, channels),
+    ):
         put_at_rest(ob, channels - moved_channels(clip))
         # Not by the handlers: they would solve the chains twice, and see where that was in vain.
         live.evaluate_solved()

@@ -24,7 +24,7 @@ from ..rig.model.limb_model import LimbModel, animated_bones
 from ..rig.model.order import ChainName, objects_of
 from ..rig.pose.kinematics import FkTrack, joints_of, posed
 from ..rig.pose.lending import loans
-from ..rig.pose.planned import asked_now
+from ..rig.pose.planned import asked_now, is_confirmed
 from ..rig.pose.reading import SceneReader
 from ..rig.pose.solving import PosedLimb, ScenePass
 from ..rig.pose.sources import SeenPlaces
@@ -271,6 +271,11 @@ def _confirmed(
         confirmed = {}
         for names in groups.values():
             reader = scene.armature(_object(readings[names[0]].model))
+            if readings[names[0]].model.body is None:
+                [name] = names
+                if is_confirmed(reader, chains[name], readings[name].goal.at(k)):
+                    confirmed[name] = readings[name]
+                continue
             try:
                 asked = asked_now(reader, [chains[name] for name in names])
             except ChainError:

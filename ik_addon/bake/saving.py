@@ -9,6 +9,7 @@ import struct
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
+from dataclasses import dataclass, field
 from io import StringIO
 from math import inf
 from pathlib import Path
@@ -27,7 +28,22 @@ _SEEK_TABLE = struct.Struct("<IBI")
 _SEEK_TABLE_MAGIC = 0x8F92EAB1
 _UNFINISHED = ".analytic-ik."
 """How the names of files begin that are not finished."""
-_mark = ""
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What this process was asked.
+
+    mark: to put into the names of files that are not finished. stops: numbers of the signals by which somebody asked
+    it to stop. limits: of the work that is going on, when it has to end, and how many seconds it was given.
+    """
+
+    mark: str = ""
+    stops: list[int] = field(default_factory=list)
+    limits: list[tuple[float, float]] = field(default_factory=list)
+
+
+_asked = _Asked()
 
 
 def check_place(path: Path) -> None:
@@ -155,13 +171,12 @@ def _beside(folder: Path) -> Path:
 
     It is drawn at random: of several machines that write to one folder, two may give their processes the same number.
     """
-    return folder / f"{_UNFINISHED}{_mark}{secrets.token_hex(8)}.part"
+    return folder / f"{_UNFINISHED}{_asked.mark}{secrets.token_hex(8)}.part"
 
 
 def mark_unfinished(mark: str) -> None:
     """Have this process put a mark into the names of files that are not finished, for `remove_unfinished`."""
-    global _mark
-    _mark = mark
+    _asked.mark = mark
 
 
 def remove_unfinished(mark: str, folders: Iterable[str]) -> None:
@@ -246,11 +261,6 @@ def _folded(place: str) -> str:
     return unicodedata.normalize("NFC", place).casefold()
 
 
-_asked: list[int] = []
-_limits: list[tuple[float, float]] = []
-"""Of the work that is going on: when it has to end, and how many seconds it was given."""
-
-
 class Stopped(KeyboardInterrupt):
     """Somebody asked to stop. number: of the signal by which."""
 
@@ -266,23 +276,23 @@ class TimeLimitError(ChainError):
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
     """Inside, `check_time` raises TimeLimitError after so many seconds; None: never."""
-    _limits.append((inf, inf) if seconds is None else (monotonic() + seconds, seconds))
+    _asked.limits.append((inf, inf) if seconds is None else (monotonic() + seconds, seconds))
     try:
         yield
     finally:
-        _limits.pop()
+        _asked.limits.pop()
 
 
 def check_time() -> None:
     """Raise TimeLimitError where the time is up."""
-    if _limits and monotonic() > _limits[-1][0]:
-        raise TimeLimitError(messages.TOO_LONG(seconds=_limits[-1][1]))
+    if _asked.limits and monotonic() > _asked.limits[-1][0]:
+        raise TimeLimitError(messages.TOO_LONG(seconds=_asked.limits[-1][1]))
 
 
 @contextmanager
 def stops_heard() -> Iterator[None]:
     """Inside, `stop_if_asked` raises what is asked once; who asks twice does not want to wait for it."""
-    _asked.clear()
+    _asked.stops.clear()
     try:
         before = {number: signal.signal(number, _ask) for number in (signal.SIGINT, signal.SIGTERM)}
     except ValueError:
@@ -297,11 +307,11 @@ def stops_heard() -> Iterator[None]:
 
 def stop_if_asked() -> None:
     """Raise Stopped where somebody has asked to stop."""
-    if _asked:
-        raise Stopped(_asked[0])
+    if _asked.stops:
+        raise Stopped(_asked.stops[0])
 
 
 def _ask(number: int, _: FrameType | None) -> None:
-    _asked.append(number)
-    if len(_asked) > 1:
+    _asked.stops.append(number)
+    if len(_asked.stops) > 1:
         raise Stopped(number)

@@ -5,8 +5,11 @@ from random import Random
 import bpy
 import pytest
 
+from ik_addon.authoring.rigging import rig_legs
 from ik_addon.bake import bake, chains_of
+from ik_addon.bake.clips import clips_baked
 
+from ..clips.characters import walking_clips
 from ..rig.keys import key, push_down
 from ..rig.rigs import Rig
 from ..scenes import (
@@ -140,6 +143,23 @@ def test_the_old_action_is_kept_and_unchanged(action):
     assert rig.ob.animation_data.action != old
     assert (old.name, old.use_fake_user) == (name, True)
     assert action_state(old) == before
+
+
+def test_a_bake_of_all_clips_that_is_stopped_leaves_no_fake_user():
+    ob = walking_clips()
+    rig_legs(bpy.context, ob)
+    for action in bpy.data.actions:
+        action.use_fake_user = False
+    before = {action.name: False for action in bpy.data.actions}
+    steps = clips_baked(bpy.context, chains_of([ob]), clips="ALL")
+    written = []
+    for _ in steps:
+        written = [name for name, kept in before.items() if bpy.data.actions[name].use_fake_user != kept]
+        if len(written) > 1:
+            break
+    steps.close()
+    assert len(written) > 1
+    assert {action.name: action.use_fake_user for action in bpy.data.actions} == before
 
 
 def test_the_current_action_takes_the_keys_itself():

@@ -3,6 +3,7 @@
 import bpy
 import pytest
 
+from ik_addon.rig.blender.file_memory import file_memory
 from ik_addon.rig.live import handlers, newly_shown
 from ik_addon.rig.live.handler_lists import others_handle
 
@@ -41,12 +42,12 @@ def test_what_a_cleared_list_left_unsolved_is_solved_once_the_window_is_drawn():
     bpy.app.handlers.frame_change_post.insert(0, clearing)
     go_to(9)
     # It was drawn before.
-    newly_shown._seen.add(newly_shown._key(bpy.context.evaluated_depsgraph_get()))
+    file_memory.drawn.add(newly_shown._key(bpy.context.evaluated_depsgraph_get()))
     try:
         newly_shown._before_drawing(handlers._lists.put_back)
         assert bpy.app.timers.is_registered(newly_shown.evaluate_chains)
     finally:
-        newly_shown.forget()
+        file_memory.drawn.clear()
         if bpy.app.timers.is_registered(newly_shown.evaluate_chains):
             bpy.app.timers.unregister(newly_shown.evaluate_chains)
     newly_shown.evaluate_chains()

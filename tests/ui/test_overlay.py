@@ -467,10 +467,10 @@ def test_a_list_that_another_add_on_has_cleared_is_put_right_when_the_view_is_dr
     monkeypatch.setattr(overlay, "_draw_view", lambda _: None)
     for name, handler in overlay._HANDLERS.items():
         getattr(bpy.app.handlers, name).remove(handler)
-    overlay._drawn["now"] = "what was shown before"
+    overlay._drawing.drawn = "what was shown before"
     overlay._draw()
     overlay._draw()
-    assert not overlay._drawn
+    assert not overlay._drawing.drawn
     for name, handler in overlay._HANDLERS.items():
         assert getattr(bpy.app.handlers, name).count(handler) == 1
 

@@ -167,7 +167,7 @@ def judge() -> None:
         # A render steps the scene's frames, and the window shows the one before it.
         return
     redraws[name] += 1
-    silent[name] += enabled() and bool(module("rig.blender.silencing")._silent)
+    silent[name] += enabled() and bool(module("rig.blender.file_memory").file_memory.silent)
     fault = next(filter(None, (fault_in(ob, depsgraph) for ob in shown_rigs(depsgraph))), "") or muted()
     if fault:
         wrong[name] += 1

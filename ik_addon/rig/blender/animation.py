@@ -10,6 +10,8 @@ from contextlib import contextmanager
 
 import bpy
 
+from .file_memory import file_memory
+
 _BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)$', re.DOTALL)
 FOLLOWING = "analytic_ik_body_influence"
 """How far a bone follows the limbs that it carries."""
@@ -20,11 +22,8 @@ _GROUPS_MUTE = not hasattr(bpy.types, "ActionSlot")
 Channels = dict[str, set[tuple[str, int]]]
 """For each bone's name the numbers of its channels that are animated: channel and index."""
 
-_channels: dict[int, tuple[tuple, Channels]] = {}
 _PLACING = ("location", "rotation", "scale", "constraints")
 """How the names begin of what places an object or a bone."""
-_placing: dict[int, tuple[tuple, dict[str, list[int]]]] = {}
-"""Of objects with drivers which of these place it, and which of its bones."""
 _walks: list[dict[int, Collection[str]]] = []
 """See `unchanged`: by session numbers of objects."""
 
@@ -220,7 +219,7 @@ def animated_channels(ob: bpy.types.Object, data_at: bpy.types.AnimData | None =
         data.use_nla and len(data.nla_tracks),
         strips and [strip.name for strip in strips],
     )
-    known = _channels.get(ob.session_uid)
+    known = file_memory.channels.get(ob.session_uid)
     if known is None or known[0] != signature:
         channels: Channels = {}
         homes = _homes(ob)
@@ -231,7 +230,7 @@ def animated_channels(ob: bpy.types.Object, data_at: bpy.types.AnimData | None =
             name, channel = bone_of_path(path)
             if channel in _POSE_CHANNELS:
                 channels.setdefault(name, set()).add((channel, index))
-        known = _channels[ob.session_uid] = (signature, channels)
+        known = file_memory.channels[ob.session_uid] = (signature, channels)
     return known[1]
 
 
@@ -241,14 +240,14 @@ def placing_drivers(ob: bpy.types.Object, bone_name: str, turned: bool) -> Itera
     if data is None or not data.drivers:
         return
     signature = (len(data.drivers), sum(not driver.mute for driver in data.drivers))
-    known = _placing.get(ob.session_uid)
+    known = file_memory.placing.get(ob.session_uid)
     if known is None or known[0] != signature:
         found: dict[str, list[int]] = {}
         for k, driver in enumerate(data.drivers):
             name, what = bone_of_path(driver.data_path)
             if (what if name else driver.data_path).removeprefix("delta_").startswith(_PLACING):
                 found.setdefault(name, []).append(k)
-        known = _placing[ob.session_uid] = (signature, found)
+        known = file_memory.placing[ob.session_uid] = (signature, found)
     for k in known[1].get(bone_name, ()):
         curve = data.drivers[k]
         driver = curve.driver
@@ -263,9 +262,3 @@ def is_driven(ob: bpy.types.Object, pose_bone: bpy.types.PoseBone, what: str) ->
         return False
     prefix = f"{pose_bone.path_from_id()}.{what}"
     return any(not driver.mute and driver.data_path.startswith(prefix) for driver in data.drivers)
-
-
-def forget() -> None:
-    """Read all animation anew at the next question."""
-    _channels.clear()
-    _placing.clear()

@@ -8,11 +8,8 @@ import bpy
 # Looked up in `bpy.types` at each frame it takes longer than all that is asked of it.
 from bpy.types import Object
 
-_known: dict[str, tuple] = {}
-"""Under "now": counts of the file's objects and armatures, its armature objects then, and their session numbers. To
-find them by name Blender looks through all objects of the file, for each; it tells when one of them is gone."""
-_named: dict[str, bpy.types.Object] = {}
-"""Armature objects by the full names that they had when one was last looked for in vain."""
+from .file_memory import file_memory
+
 _FEW = 6
 """So many bones are looked for one by one."""
 _SPARSE = 32
@@ -23,27 +20,27 @@ def armature_objects() -> list[bpy.types.Object]:
     """All armature objects of the file. They are looked for anew when objects come or go."""
     objects = bpy.data.objects
     counts = (len(objects), len(bpy.data.armatures))
-    known_counts, found, _ = _known.get("now", (None, [], ()))
+    known_counts, found, _ = file_memory.armatures.get("now", (None, [], ()))
     if known_counts == counts and _are_armatures(found):
         return list(found)
     found = [ob for ob in objects if ob.type == "ARMATURE"]
-    _known["now"] = (counts, found, {ob.session_uid for ob in found})
+    file_memory.armatures["now"] = (counts, found, {ob.session_uid for ob in found})
     return list(found)
 
 
 def are_known(obs: Collection[bpy.types.Object]) -> bool:
     """Whether armature objects are among those that were found, or are now."""
-    _, _, uids = _known.get("now", (None, [], ()))
+    _, _, uids = file_memory.armatures.get("now", (None, [], ()))
     return all(ob.session_uid in uids for ob in obs) or set(obs) <= set(armature_objects())
 
 
 def armature_named(name_full: str) -> bpy.types.Object:
     """The armature object of this name, which for a linked one names its library too. Raises KeyError."""
-    found = _named.get(name_full)
+    found = file_memory.named.get(name_full)
     if found is None or not _are_armatures([found]) or found.name_full != name_full:
-        _named.clear()
-        _named.update({ob.name_full: ob for ob in bpy.data.objects if ob.type == "ARMATURE"})
-        found = _named[name_full]
+        file_memory.named.clear()
+        file_memory.named.update({ob.name_full: ob for ob in bpy.data.objects if ob.type == "ARMATURE"})
+        found = file_memory.named[name_full]
     return found
 
 
@@ -130,9 +127,3 @@ def is_changeable(ob: bpy.types.Object) -> bool:
 def has_editable_bones(ob: bpy.types.Object) -> bool:
     """True if bones can be added to an armature object: neither it nor its data is linked or overridden."""
     return all(data.library is None and data.override_library is None for data in (ob, ob.data))
-
-
-def forget() -> None:
-    """Look for the armature objects anew at the next question."""
-    _known.clear()
-    _named.clear()

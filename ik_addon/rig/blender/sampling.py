@@ -16,6 +16,7 @@ from .animation import animated_paths, bone_of_path, current_fcurve_collections,
 from .armatures import is_evaluated_in
 from .cleanup import Scratch, surely
 from .dependencies import taken_by
+from .file_memory import file_memory
 from .rotations import array_of, channel_of, matrices_of, pose_matrix, quaternions_of
 
 
@@ -425,28 +426,19 @@ def _said(name: str, is_driver: bool, owner: str) -> str:
     return message(channel=name.replace("_", " "), owner=owner)
 
 
-_went: list[int] = []
-"""Session numbers of scenes, in the order in which they went to a frame."""
-
-
 def went_to_frame(scene: bpy.types.Scene) -> None:
     """The originals of what a scene shows stand at its frame, or were changed in it by hand."""
-    uid = scene.session_uid
-    if _went[-1:] != [uid]:
-        if uid in _went:
-            _went.remove(uid)
-        _went.append(uid)
-
-
-def forget() -> None:
-    """Another state of the file."""
-    _went.clear()
+    uid, went = scene.session_uid, file_memory.went
+    if went[-1:] != [uid]:
+        if uid in went:
+            went.remove(uid)
+        went.append(uid)
 
 
 def stands_elsewhere(ob: bpy.types.Object, scene: bpy.types.Scene) -> bool:
     """True if another scene that shows an original object has gone to another frame since a scene did."""
-    uid = scene.session_uid
-    since = _went[_went.index(uid) + 1 :] if uid in _went else _went
+    uid, went = scene.session_uid, file_memory.went
+    since = went[went.index(uid) + 1 :] if uid in went else went
     if not since:
         return False
     others = (each for each in bpy.data.scenes if each.session_uid in since)

@@ -13,20 +13,17 @@ import numpy as np
 from .animation import bone_of_path, current_fcurve_collections, plays
 from .armatures import armature_objects
 from .evaluation import Graphs
-
-_silent: dict[tuple[int, int], list[int]] = {}
-"""By the session numbers of armature objects, which may get other names, and of scenes: the places of the F-Curves that
-are silent in what shows the scene."""
+from .file_memory import file_memory
 
 
 def is_anything_silent() -> bool:
     """Whether any F-Curves are silent."""
-    return bool(_silent)
+    return bool(file_memory.silent)
 
 
 def silent_channels(ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> set[tuple[str, str, int]]:
     """Bone, property and index of what the evaluated copy of an armature object does not take from F-Curves."""
-    curves = {k for (uid, _), own in _silent.items() if uid == ob.session_uid for k in own}
+    curves = {k for (uid, _), own in file_memory.silent.items() if uid == ob.session_uid for k in own}
     home = _home(ob_evaluated) if curves else None
     if home is None:
         return set()
@@ -55,7 +52,7 @@ def silence(ob: bpy.types.Object, scene: bpy.types.Scene, graphs: Graphs, curves
     if not plays_alone(ob):
         return False
     key = ob.session_uid, scene.session_uid
-    others, _silent[key] = _silent.get(key, []), curves
+    others, file_memory.silent[key] = file_memory.silent.get(key, []), curves
     return all([_silence_in(ob, ob.evaluated_get(graph), curves, others) for graph in graphs])
 
 
@@ -92,10 +89,10 @@ def _set_flags(ob: bpy.types.Object, ob_evaluated: bpy.types.Object, curves: Seq
 def restore(scene: bpy.types.Scene, but: Collection[int] = ()) -> list[bpy.types.Object]:
     """Have the F-Curves play again in what shows a scene, as the user's own actions say; but: not those of the armature
     objects with these session numbers. Returns the objects."""
-    uids = {uid for uid, shown_in in _silent if shown_in == scene.session_uid and uid not in but}
+    uids = {uid for uid, shown_in in file_memory.silent if shown_in == scene.session_uid and uid not in but}
     found = [ob for ob in armature_objects() if ob.session_uid in uids] if uids else []
     for uid in uids:
-        del _silent[uid, scene.session_uid]
+        del file_memory.silent[uid, scene.session_uid]
     # Also in what no window shows any more.
     graphs = [layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None] if found else []
     for ob in found:
@@ -111,18 +108,13 @@ def restore(scene: bpy.types.Scene, but: Collection[int] = ()) -> list[bpy.types
 def restore_all() -> list[bpy.types.Object]:
     """Have all F-Curves play again."""
     # While an add-on is being enabled Blender may not show its data.
-    return [ob for scene in bpy.data.scenes for ob in restore(scene)] if _silent else []
+    return [ob for scene in bpy.data.scenes for ob in restore(scene)] if file_memory.silent else []
 
 
 def stop() -> None:
     """Have all F-Curves play again, also while no frame changes."""
     for ob in restore_all():
         ob.update_tag(refresh={"OBJECT", "TIME"})
-
-
-def forget() -> None:
-    """Another state of the file: its copies are made anew."""
-    _silent.clear()
 
 
 def _home(ob_evaluated: bpy.types.Object) -> bpy.types.bpy_prop_collection | None:

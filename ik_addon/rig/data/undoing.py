@@ -6,10 +6,10 @@ from functools import cache
 
 import bpy
 
-from ..blender import animation, armatures
 from ..blender.animation import drivers_of, fcurve_homes
 from ..blender.cleanup import Scratch, surely
 from ..blender.clips import Clip, clip_in
+from ..blender.file_memory import file_memory
 from .control_links import KeptControls
 from .settings import PREFIX
 
@@ -40,10 +40,12 @@ class Undo:
         self._objects = [(ob, _Before(ob)) for ob in dict.fromkeys(objects)]
         own = (action for ob, _ in self._objects for action in _actions(ob)) if keys else ()
         self._actions = dict.fromkeys((*actions, *own))
+        self._fake_users = {_uid(action): action.use_fake_user for action in bpy.data.actions}
         self._scratch = Scratch(bpy.data.actions)
         self._copies: list[tuple[Clip, bpy.types.Action]] = []
         self._before = _uids()
         self._made: dict[str, set[int]] | None = None
+        self._making: dict[str, set[int]] | None = None
 
     def note_keys(self) -> None:
         """Copy the actions whose keys count."""
@@ -62,13 +64,17 @@ class Undo:
     @contextmanager
     def making(self) -> Iterator[None]:
         """What comes into the file inside is made by the work itself, although nothing more was to be made."""
-        before = _uids()
+        self._making = _uids()
         try:
             yield
         finally:
-            if self._made is not None:
-                for kind, uids in _uids().items():
-                    self._made[kind] |= uids - before[kind]
+            self._count_made()
+
+    def _count_made(self) -> None:
+        """What is in the file beside what was there as `making` began was made; an interrupted count is begun anew."""
+        if self._making is not None and self._made is not None:
+            self._made = {kind: self._made[kind] | (uids - self._making[kind]) for kind, uids in _uids().items()}
+        self._making = None
 
     def forget(self) -> None:
         """Nothing will be brought back any more."""
@@ -77,18 +83,23 @@ class Undo:
     def bring_back(self) -> None:
         """Bring all of it back, and take away what was made."""
         self.nothing_more_is_made()
+        self._count_made()
         for ob, held in self._objects:
             held.bring_back(ob)
         for clip, copy in self._copies:
             self._scratch.keep(copy)
             _replace(clip.action, copy)
         self._copies = []
+        for action in bpy.data.actions:
+            kept = self._fake_users.get(_uid(action), action.use_fake_user)
+            if action.use_fake_user != kept:
+                action.use_fake_user = kept
         for kind, uids in self._made.items():
             blocks = getattr(bpy.data, kind)
             for each in [each for each in blocks if _uid(each) in uids]:
                 blocks.remove(each)
-        armatures.forget()
-        animation.forget()
+        file_memory.forget_armatures()
+        file_memory.forget_animation()
 
 
 @contextmanager
@@ -122,7 +133,6 @@ class _Before:
         # By its name: a copy may take its place.
         self._action = action and (action.name, action.library and action.library.filepath)
         self._slot = getattr(data, "action_slot_handle", 0)
-        self._fake_user = action is not None and action.use_fake_user
         self._drivers = _drivers(ob)
 
     def bring_back(self, ob: bpy.types.Object) -> None:
@@ -160,8 +170,6 @@ class _Before:
         for path, index in _drivers(ob) - self._drivers:
             data.drivers.remove(data.drivers.find(path, index=index))
         action = self._action and bpy.data.actions[self._action]
-        if action is not None and action.use_fake_user != self._fake_user:
-            action.use_fake_user = self._fake_user
         if data.action != action:
             data.action = action
         if getattr(data, "action_slot_handle", 0) != self._slot:

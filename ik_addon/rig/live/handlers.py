@@ -22,11 +22,11 @@ from ..blender.evaluation import (
     next_graph,
     shown_graphs,
 )
+from ..blender.file_memory import file_memory
 from ..blender.sampling import went_to_frame
 from ..data.control_links import keep_all
 from ..data.settings import target_and_pole
 from ..model.order import ChainName, live_tips
-from ..pose import posing
 from ..pose.lending import loans
 from ..pose.posing import shown_armatures, shown_numbers
 from ..pose.reading import SceneReader
@@ -43,7 +43,7 @@ _STRUCTURE = {"ACTION", "ARMATURE", "COLLECTION", "SCENE"}
 
 def plan_of(context: bpy.types.Context) -> ScenePlan:
     """How the chains of the scene are solved as it stands; they are solved where that is not known."""
-    animation.forget()
+    file_memory.forget_animation()
     depsgraph = context.evaluated_depsgraph_get()
     plan = memory.plan_of(context.scene)
     if plan is None or not plan.is_shown(depsgraph) or not plan.holds():
@@ -238,21 +238,21 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
     if _lists.others_handle("depsgraph_update_post"):
         # First of all: of what they have removed not even the name can be asked for.
         if not has_chains:
-            armatures.forget()
+            file_memory.forget_armatures()
             return
         prepared &= not evaluate_waiting(depsgraph)
     if has_chains and not prepared:
         # Blender may have copied the FK pose meanwhile.
-        animation.forget()
+        file_memory.forget_animation()
         _solve_anew(scene, depsgraph, frame_changed=False)
         return
     keys_changed = depsgraph.id_type_updated("ACTION")
     if keys_changed or depsgraph.id_type_updated("ARMATURE"):
-        animation.forget()
+        file_memory.forget_animation()
     moved, reposed, data_changed = _changed_in(depsgraph)
     if reposed and not armatures.are_known(reposed):
         # One came while another object went: the file has as many as before.
-        armatures.forget()
+        file_memory.forget_armatures()
         for plan in memory.plans.values():
             plan.doubtful = True
     plan = memory.plan_of(scene)
@@ -410,7 +410,7 @@ def _solve_anew(
 def _holds(plan: ScenePlan, told: set[str] | None, follow: bool = False) -> bool:
     """Whether a plan holds where data-blocks of these names have changed; None: any may have. follow: chains follow
     bones that have other names first, and where one does the plan does not hold."""
-    animation.forget()
+    file_memory.forget_animation()
     with animation.unchanged():
         parts = plan.concerned(told)
         if follow and bring_chains_up_to_date(plan.objects_of(parts)):
@@ -480,4 +480,5 @@ def unregister() -> None:
     silencing.stop()
     for ob in shown_armatures():
         tag_pose(ob)
-    posing.forget()
+    file_memory.shown.clear()
+    loans.forget()

@@ -5,22 +5,16 @@ from collections.abc import Callable
 import bpy
 
 from ..blender.armatures import armature_objects, tag_pose
+from ..blender.file_memory import file_memory
 from ..model.order import live_tips
 
-_seen: set[tuple[int, str]] = set()
-"""Depsgraphs in which chains were solved, or that were drawn already: their addresses and view layers."""
 _handlers: list[object] = []
 
 
 def solved_in(depsgraph: bpy.types.Depsgraph) -> None:
     """A handler was called for a depsgraph."""
     if _handlers:
-        _seen.add(_key(depsgraph))
-
-
-def forget() -> None:
-    """Another state of the file: other depsgraphs may stand at the same addresses."""
-    _seen.clear()
+        file_memory.drawn.add(_key(depsgraph))
 
 
 def _key(depsgraph: bpy.types.Depsgraph) -> tuple[int, str]:
@@ -30,7 +24,7 @@ def _key(depsgraph: bpy.types.Depsgraph) -> tuple[int, str]:
 def _before_drawing(look: Callable[[], bool]) -> None:
     missed = look()
     depsgraph = bpy.context.view_layer.depsgraph
-    if depsgraph is not None and (missed or _key(depsgraph) not in _seen):
+    if depsgraph is not None and (missed or _key(depsgraph) not in file_memory.drawn):
         solved_in(depsgraph)
         # While it is drawn nothing may change.
         if not bpy.app.timers.is_registered(evaluate_chains):
@@ -54,7 +48,7 @@ def register(look: Callable[[], bool]) -> None:
 
 def unregister() -> None:
     """Look no more."""
-    forget()
+    file_memory.drawn.clear()
     while _handlers:
         bpy.types.SpaceView3D.draw_handler_remove(_handlers.pop(), "WINDOW")
     if bpy.app.timers.is_registered(evaluate_chains):

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import bpy
 
 from ...messages import Refusal
-from ..blender import animation, armatures, sampling, silencing
+from ..blender import silencing
 from ..blender.cleanup import surely
+from ..blender.file_memory import file_memory
 from ..model.order import ChainName
-from ..pose import posing
 from ..pose.lending import loans
-from . import newly_shown, ties
+from . import newly_shown
 from .scene_plan import ScenePlan
 
 
@@ -54,8 +54,8 @@ class LiveState:
 
     def reset(self) -> None:
         """Another state of the file: nothing that was known holds. Who has paused goes on pausing."""
-        for room in (armatures, sampling, posing, silencing, newly_shown, animation, ties):
-            room.forget()
+        file_memory.forget()
+        loans.forget()
         self.reported.clear()
         self.plans.clear()
         self.prepared.clear()
@@ -90,7 +90,7 @@ def paused() -> Iterator[None]:
 
     def go_on() -> None:
         memory.paused[:] = [each for each in memory.paused if each is not token]
-        animation.forget()
+        file_memory.forget_animation()
         for plan in memory.plans.values():
             plan.doubtful = True
         if memory.missed and not memory.paused:

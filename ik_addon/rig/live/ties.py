@@ -6,14 +6,12 @@ import bpy
 
 from ..blender.armatures import armature_named, armature_objects, is_changeable, is_evaluated_in
 from ..blender.clips import shown_clip
+from ..blender.file_memory import file_memory
 from ..data.control_clips import controls_follow
 from ..data.control_links import has_controls
 from ..data.relation import is_tied, tie, trigger_of, untie
 from ..model.order import ChainName, ChainOrder, chain_order, tips_of
 from ..model.renamed import follow_bones
-
-_seen: dict[int, tuple[int, int]] = {}
-"""What armature objects play whose controls have been looked at, by their session numbers."""
 
 
 def followed_by_controls(obs: Iterable[bpy.types.Object]) -> bool:
@@ -25,15 +23,10 @@ def followed_by_controls(obs: Iterable[bpy.types.Object]) -> bool:
             continue
         playing = clip.action.session_uid, clip.slot
         # A copy in no scene, as exporters make of an armature, has the same controls.
-        if _seen.get(ob.session_uid) != playing and ob.users_scene:
-            _seen[ob.session_uid] = playing
+        if file_memory.played.get(ob.session_uid) != playing and ob.users_scene:
+            file_memory.played[ob.session_uid] = playing
             changed |= has_controls(ob) and controls_follow(ob)
     return changed
-
-
-def forget() -> None:
-    """Another state of the file: look at all of them once more."""
-    _seen.clear()
 
 
 Armatures = Sequence[bpy.types.Object] | None

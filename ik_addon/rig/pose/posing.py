@@ -13,6 +13,7 @@ import numpy as np
 
 from ..blender.animation import animated_channels
 from ..blender.armatures import armature_objects
+from ..blender.file_memory import file_memory
 from ..blender.rotations import LOCATION, SCALE, Raw, channel_of, channel_path, raw_values
 from ..blender.sampling import numbers_at, stands_elsewhere
 from ..blender.silencing import silent_channels
@@ -24,10 +25,6 @@ _ROUNDING = 5e-7
 
 Channel = tuple[str, str]
 """The name of a bone, and its rotation mode, SCALE or LOCATION."""
-
-_shown: dict[str, set[Channel]] = {}
-"""By the name of an armature object the channels that hold a solution in its evaluated bones, or held one: another
-depsgraph may show it still."""
 
 
 def put(bones: bpy.types.bpy_prop_collection, channel: Channel, numbers: Sequence[float]) -> None:
@@ -95,7 +92,7 @@ class PoseWriter:
         self._evaluated = ob_evaluated
         self._values: dict[Channel, Raw] = {}
         self._given_back: set[Channel] = set()
-        self._shown = _shown.setdefault(ob.name_full, set())
+        self._shown = file_memory.shown.setdefault(ob.name_full, set())
 
     def write(self, name: str, mode: str, solved: Raw) -> None:
         """Have a bone show `solved` in its channel of `mode`."""
@@ -149,7 +146,7 @@ class RowWriter:
         channels = [*channels]
         # By paths from the object: half the time of finding the bone first.
         self._rows = [(channel_path(*channel), channel_of(channel[1])[1]) for channel in channels]
-        _shown.setdefault(ob.name_full, set()).update(channels)
+        file_memory.shown.setdefault(ob.name_full, set()).update(channels)
 
     def write(self, copies: Iterable[bpy.types.Object], values: np.ndarray, which: Iterable[int] | None = None) -> None:
         """Write values (channels, 4), zeros behind; which: of these of the channels alone.
@@ -173,7 +170,7 @@ class RowWriter:
 def shown_bones(ob: bpy.types.Object) -> tuple[list[str], list[str], list[str]]:
     """Names of the bones of an armature object that may show a solved rotation, a scale, and a location."""
     bones = ob.pose.bones
-    of_bones = ((bones.get(name), mode) for name, mode in _shown.get(ob.name_full, ()))
+    of_bones = ((bones.get(name), mode) for name, mode in file_memory.shown.get(ob.name_full, ()))
     shown: list[Channel] = [(bone.name, mode) for bone, mode in of_bones if bone and has_channel(bone, mode)]
     scaled = [name for name, mode in shown if mode == SCALE]
     moved = [name for name, mode in shown if mode == LOCATION]
@@ -183,18 +180,12 @@ def shown_bones(ob: bpy.types.Object) -> tuple[list[str], list[str], list[str]]:
 def shown_armatures() -> list[bpy.types.Object]:
     """The original armature objects that show a solution."""
     # While an add-on is being enabled Blender may not show its data.
-    return [ob for ob in armature_objects() if _shown.get(ob.name_full)] if _shown else []
+    return [ob for ob in armature_objects() if file_memory.shown.get(ob.name_full)] if file_memory.shown else []
 
 
 def shown_numbers(ob: bpy.types.Object, ob_evaluated: bpy.types.Object) -> Shown:
     """What the evaluated bones of an armature object show of a solution, to be lent to the original."""
-    return shown_by(ob_evaluated, ob, _shown.get(ob.name_full, ()))
-
-
-def forget() -> None:
-    """Another state of the file: nothing is shown yet, and nothing is lent."""
-    _shown.clear()
-    loans.forget()
+    return shown_by(ob_evaluated, ob, file_memory.shown.get(ob.name_full, ()))
 
 
 def write_fk(ob: bpy.types.Object, numbers: Mapping[Channel, Raw]) -> None:

@@ -4,6 +4,7 @@ It is drawn by one handler, which exists exactly while a scene of the file has i
 anew only where something moved.
 """
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import bpy
@@ -31,11 +32,6 @@ _EDGE = np.array((0.15, 0.15, 0.15, 0.45), np.float32)
 _CHANGING = ("ACTION", "ARMATURE", "COLLECTION", "SCENE")
 """Kinds of data whose change may change which chains are shown, or what of them stays the same."""
 
-_handles: list[object] = []
-"""The draw handler, if there is one."""
-_drawn: dict[str, "_Drawn"] = {}
-"""Under "now": what was drawn last."""
-
 
 class _Drawn:
     """What is kept from redraw to redraw: plain data, and batches of the graphics card.
@@ -57,19 +53,30 @@ class _Drawn:
         self.batches: tuple[gpu.types.GPUBatch, ...] = ()
 
 
+@dataclass(slots=True)
+class _Drawing:
+    """handle: the draw handler, None if there is none. drawn: what was drawn last; None if it no longer holds."""
+
+    handle: object = None
+    drawn: _Drawn | None = None
+
+
+_drawing = _Drawing()
+
+
 # The handlers
 
 
 def is_on() -> bool:
     """Whether the draw handler exists."""
-    return bool(_handles)
+    return _drawing.handle is not None
 
 
 def follow_switches(*_: object) -> None:
     """Put the draw handler on or take it off, as the scenes' switches say."""
     wanted = _wanted()
-    if wanted and not _handles:
-        _handles.append(_view_type().draw_handler_add(_draw, (), "WINDOW", "POST_VIEW"))
+    if wanted and not is_on():
+        _drawing.handle = _view_type().draw_handler_add(_draw, (), "WINDOW", "POST_VIEW")
     elif not wanted:
         _take_off()
     for window in bpy.context.window_manager.windows if bpy.context.window_manager else ():
@@ -87,15 +94,16 @@ def _view_type() -> type:
 
 
 def _take_off() -> None:
-    while _handles:
-        _view_type().draw_handler_remove(_handles.pop(), "WINDOW")
-    _drawn.clear()
+    if is_on():
+        _view_type().draw_handler_remove(_drawing.handle, "WINDOW")
+        _drawing.handle = None
+    _drawing.drawn = None
 
 
 @persistent
 def another_file(*_: object) -> None:
     """Another file, or another state of it: nothing that was known holds."""
-    _drawn.clear()
+    _drawing.drawn = None
     follow_switches()
 
 
@@ -106,7 +114,7 @@ def something_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
     doubtful = depsgraph.id_type_updated("SCENE") or (scene.analytic_ik_overlay != "OFF" and not is_on())
     if doubtful and _wanted() != is_on():
         follow_switches()
-    drawn = _drawn.get("now")
+    drawn = _drawing.drawn
     if drawn is None or drawn.stale:
         return
     drawn.stale = any(map(depsgraph.id_type_updated, _CHANGING))
@@ -126,7 +134,7 @@ def _draw() -> None:
         _listen()
         _draw_view(bpy.context)
     except Exception:
-        _drawn.clear()
+        _drawing.drawn = None
         memory.tell(messages.OVERLAY_FAILED)
 
 
@@ -136,7 +144,7 @@ def _listen() -> None:
         handlers = getattr(bpy.app.handlers, event)
         if handler not in handlers:
             handlers.append(handler)
-            _drawn.clear()
+            _drawing.drawn = None
 
 
 def _draw_view(context: bpy.types.Context) -> None:
@@ -172,12 +180,12 @@ def batches_of(context: bpy.types.Context) -> tuple:
     depsgraph = layer.depsgraph
     if depsgraph is None:
         return ()
-    drawn = _drawn.get("now")
+    drawn = _drawing.drawn
     # All are shown anyway, and what was read of them need not be read again where one leaves its reach.
     beyond = chains_out_of_reach(depsgraph) if mode == "SELECTED" else frozenset()
     wanted = (scene.session_uid, mode, beyond)
     if drawn is None or (drawn.scene, drawn.mode, drawn.beyond) != wanted or _is_stale(drawn, scene):
-        drawn = _drawn["now"] = _Drawn(scene, shown_chains(mode, depsgraph, beyond), beyond)
+        drawn = _drawing.drawn = _Drawn(scene, shown_chains(mode, depsgraph, beyond), beyond)
     if not drawn.kept.armatures:
         return ()
     visible = [
@@ -224,7 +232,7 @@ def _batch(kind: str, points: np.ndarray, colours: np.ndarray) -> gpu.types.GPUB
 
 
 def _switched(_owner: bpy.types.bpy_struct, _context: bpy.types.Context) -> None:
-    _drawn.clear()
+    _drawing.drawn = None
     follow_switches()
 
 

@@ -1,0 +1,53 @@
+"""What is remembered of the file that is open: plain data and armature objects, gone with that state of the file."""
+
+from dataclasses import dataclass, field, fields
+
+import bpy
+
+
+@dataclass(slots=True)
+class FileMemory:
+    """All that rig/ keeps from one question to the next.
+
+    armatures: under "now" counts of the file's objects and armatures, its armature objects then, and their session
+    numbers. To find them by name Blender looks through all objects of the file, for each; it tells when one of them is
+    gone.
+    named: armature objects by the full names that they had when one was last looked for in vain.
+    channels: by session numbers of objects which channels of bones animation sets, after what tells whether it changed.
+    placing: of objects with drivers which of these place it, and which of its bones.
+    went: session numbers of scenes, in the order in which they went to a frame.
+    silent: by the session numbers of armature objects, which may get other names, and of scenes: the places of the
+    F-Curves that are silent in what shows the scene.
+    shown: by the name of an armature object the channels that hold a solution in its evaluated bones, or held one:
+    another depsgraph may show it still.
+    played: what armature objects play whose controls have been looked at, by their session numbers.
+    drawn: depsgraphs in which chains were solved, or that were drawn already: their addresses and view layers.
+    """
+
+    armatures: dict[str, tuple] = field(default_factory=dict)
+    named: dict[str, bpy.types.Object] = field(default_factory=dict)
+    channels: dict[int, tuple[tuple, dict[str, set[tuple[str, int]]]]] = field(default_factory=dict)
+    placing: dict[int, tuple[tuple, dict[str, list[int]]]] = field(default_factory=dict)
+    went: list[int] = field(default_factory=list)
+    silent: dict[tuple[int, int], list[int]] = field(default_factory=dict)
+    shown: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
+    played: dict[int, tuple[int, int]] = field(default_factory=dict)
+    drawn: set[tuple[int, str]] = field(default_factory=set)
+
+    def forget(self) -> None:
+        """Another state of the file: nothing that was known holds."""
+        for each in fields(self):
+            getattr(self, each.name).clear()
+
+    def forget_armatures(self) -> None:
+        """Look for the armature objects again at the next question."""
+        self.armatures.clear()
+        self.named.clear()
+
+    def forget_animation(self) -> None:
+        """Read all animation again at the next question."""
+        self.channels.clear()
+        self.placing.clear()
+
+
+file_memory = FileMemory()
