@@ -28,8 +28,9 @@ PANELS = (
     chain.ANALYTIC_IK_PT_setup,
     limits.ANALYTIC_IK_PT_limits,
     chain.ANALYTIC_IK_PT_advanced,
-    chain_list.ANALYTIC_IK_PT_chains,
+    bake.ANALYTIC_IK_PT_planting,
     bake.ANALYTIC_IK_PT_bake,
+    chain_list.ANALYTIC_IK_PT_chains,
     certificate.ANALYTIC_IK_PT_certificate,
 )
 
@@ -45,13 +46,17 @@ class Layout:
     def prop(self, *_arguments: object, **_options: object) -> None:
         pass
 
-    label = separator = prop_search = popover = progress = prop
+    label = separator = prop_search = popover = progress = menu = prop
 
     def operator(self, name: str, **_options: object) -> SimpleNamespace:
         # Buttons ask whether they can be pressed.
         module, _, function = name.partition(".")
         getattr(getattr(bpy.ops, module), function).poll()
         return SimpleNamespace()
+
+    def panel(self, *_arguments: object, **_options: object) -> tuple["Layout", None]:
+        """Closed, as at first."""
+        return self, None
 
     def template_list(
         self, kind: str, _id: str, data: object, what: str, *_rest: object, rows: int, **_options

@@ -80,6 +80,19 @@ def check_control(control: Control) -> None:
             raise ChainError(messages.CONTROL_DRIVEN(channel=path, control=control.shown))
 
 
+def keyed_control(tip: bpy.types.PoseBone, target: Control) -> Control:
+    """What is keyed to move a leg's target: the foot bone that carries it, where a foot does not hang on its leg; else
+    the target itself.
+
+    `rig_legs` sets it up so.
+    """
+    ob = target.ob
+    if target.bone or ob.parent is None or ob.parent_type != "BONE" or not ob.hide_select:
+        return target
+    above = {bone.name for bone in tip.parent_recursive} if ob.parent == tip.id_data else set()
+    return target if ob.parent_bone in above else Control(ob.parent, ob.parent_bone)
+
+
 def depth(control: Control) -> int:
     """A number that is larger than that of every control which carries this one."""
     carried, ob = sum(1 for _ in carriers(control.ob, control.bone)), control.ob

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from ik_addon.authoring.live_locks import live_locks_of
 from ik_addon.authoring.placing import Control
 from ik_addon.authoring.rigging import rig_legs
-from ik_addon.planting.scene.live_lock import live_locks_of, lock_live, release
+from ik_addon.planting.scene.live_lock import lock_live, release
 from ik_addon.solvers import ChainError
 from ik_addon.ui.panels import motion
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ... import messages
 from ...authoring.fk_frames import checked_controls
-from ...authoring.placing import Control, check_control
+from ...authoring.placing import Control, check_control, keyed_control
 from ...authoring.snap import leave_to_poles
 from ...bake.keys import check_keyable, check_unshared, key_times, write_choices
 from ...rig.blender.animation import current_fcurve_collections
@@ -57,19 +57,6 @@ def leave_to_control(tip: bpy.types.PoseBone) -> None:
         setattr(tip, f"analytic_ik_{name}", value)
     if end_bone(tip) is not None and not tip.analytic_ik_use_rotation:
         tip.analytic_ik_use_rotation = True
-
-
-def keyed_control(tip: bpy.types.PoseBone, target: Control) -> Control:
-    """What is keyed to move a leg's target: the foot bone that carries it, where a foot does not hang on its leg; else
-    the target itself.
-
-    `rig_legs` sets it up so.
-    """
-    ob = target.ob
-    if target.bone or ob.parent is None or ob.parent_type != "BONE" or not ob.hide_select:
-        return target
-    above = {bone.name for bone in tip.parent_recursive} if ob.parent == tip.id_data else set()
-    return target if ob.parent_bone in above else Control(ob.parent, ob.parent_bone)
 
 
 def foot_of(tip: bpy.types.PoseBone) -> bpy.types.PoseBone | None:

@@ -4,16 +4,14 @@ The constraint copies an Empty, the holder, which is parented to what holds: an 
 animated afterwards, and the control keeps the keys of its own motion.
 """
 
-from dataclasses import dataclass
-
 import bpy
 from mathutils import Matrix
 
 from ... import messages
 from ...authoring.control_collections import home_of
 from ...authoring.keys import curves_at, remove_animation
+from ...authoring.live_locks import HOLDER, LiveLock, live_locks_of
 from ...authoring.placing import Control, Placer
-from ...authoring.selection import all_tips
 from ...rig.blender.armatures import tag_pose
 from ...rig.blender.clips import motion_frames
 from ...rig.data.held_feet import BLEND
@@ -25,50 +23,8 @@ from .limbs import keyed_control, leave_to_control
 from .lock import check_held
 
 _NAME = "Analytic IK Lock"
-_MARK = "analytic_ik_holder"
-"""A custom property of holders: a name is anybody's."""
 _SIZE = 0.1
 """Part of the limb's last bone as long as which a holder is drawn."""
-
-
-@dataclass(frozen=True, slots=True)
-class LiveLock:
-    """tip: name of the tip bone. control: what follows the holder, by the constraint."""
-
-    tip: str
-    control: Control
-    constraint: bpy.types.Constraint
-
-    @property
-    def holder(self) -> bpy.types.Object:
-        """The Empty that shows the grip: moved, it moves the hand in it."""
-        return self.constraint.target
-
-    @property
-    def held(self) -> Control | None:
-        """What the limb is locked to; None if that is gone."""
-        parent = self.holder.parent
-        return Control(parent, self.holder.parent_bone if self.holder.parent_type == "BONE" else "") if parent else None
-
-    @property
-    def influence_path(self) -> str:
-        """The data path of its influence."""
-        return f"{self.constraint.path_from_id()}.influence"
-
-
-def live_locks_of(ob: bpy.types.Object) -> list[LiveLock]:
-    """The live locks of an armature object's limbs."""
-    found = []
-    for tip in all_tips(ob):
-        if tip.analytic_ik_target is not None:
-            control = keyed_control(tip, Control(tip.analytic_ik_target, tip.analytic_ik_subtarget))
-            own = control.owner.constraints
-            found += [LiveLock(tip.name, control, each) for each in own if _is_lock(each)]
-    return found
-
-
-def _is_lock(constraint: bpy.types.Constraint) -> bool:
-    return constraint.type == "COPY_TRANSFORMS" and constraint.target is not None and _MARK in constraint.target
 
 
 def lock_live(
@@ -105,7 +61,7 @@ def _new_holder(
     """An Empty where a control is, parented to what holds."""
     home = home_of(tip.id_data, context.scene)
     holder = bpy.data.objects.new(f"{control.name} on {held.name}", None)
-    holder[_MARK] = True
+    holder[HOLDER] = True
     holder.empty_display_type, holder.empty_display_size = "ARROWS", _SIZE * tip.bone.length
     home.objects.link(holder)
     holder.parent = held.ob

@@ -121,7 +121,7 @@ def _draw_holds(
 
 def _draw_live_locks(layout: bpy.types.UILayout, ob: bpy.types.Object) -> bool:
     """What follows what, each with the button that releases it. Returns whether anything does."""
-    from ...planting.scene.live_lock import live_locks_of
+    from ...authoring.live_locks import live_locks_of
 
     locks = live_locks_of(ob)
     for lock in locks:

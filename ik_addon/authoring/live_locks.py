@@ -1,0 +1,51 @@
+"""Which controls follow what by a live lock; panels ask for it, so it pulls in nothing of planting."""
+
+from dataclasses import dataclass
+
+import bpy
+
+from .placing import Control, keyed_control
+from .selection import all_tips
+
+HOLDER = "analytic_ik_holder"
+"""A custom property of the Empties that show grips: a name is anybody's."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveLock:
+    """tip: name of the tip bone. control: what follows the holder, by the constraint."""
+
+    tip: str
+    control: Control
+    constraint: bpy.types.Constraint
+
+    @property
+    def holder(self) -> bpy.types.Object:
+        """The Empty that shows the grip: moved, it moves the hand in it."""
+        return self.constraint.target
+
+    @property
+    def held(self) -> Control | None:
+        """What the limb is locked to; None if that is gone."""
+        parent = self.holder.parent
+        return Control(parent, self.holder.parent_bone if self.holder.parent_type == "BONE" else "") if parent else None
+
+    @property
+    def influence_path(self) -> str:
+        """The data path of its influence."""
+        return f"{self.constraint.path_from_id()}.influence"
+
+
+def live_locks_of(ob: bpy.types.Object) -> list[LiveLock]:
+    """The live locks of an armature object's limbs."""
+    found = []
+    for tip in all_tips(ob):
+        if tip.analytic_ik_target is not None:
+            control = keyed_control(tip, Control(tip.analytic_ik_target, tip.analytic_ik_subtarget))
+            own = control.owner.constraints
+            found += [LiveLock(tip.name, control, each) for each in own if _is_lock(each)]
+    return found
+
+
+def _is_lock(constraint: bpy.types.Constraint) -> bool:
+    return constraint.type == "COPY_TRANSFORMS" and constraint.target is not None and HOLDER in constraint.target
