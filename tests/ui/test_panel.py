@@ -146,6 +146,20 @@ def test_a_toe_shows_its_leg():
     assert "analytic_ik_influence" in chain_panel(rig, "toe").properties
 
 
+def test_another_limb_of_a_rigged_character_is_added_at_once():
+    rig = walking_leg()
+    bones = [
+        BoneSpec("thigh.R", (0.4, 0, 1), (0.4, -0.1, 0.5)),
+        BoneSpec("shin.R", (0.4, -0.1, 0.5), (0.4, 0, 0), "thigh.R"),
+    ]
+    other = new_armature("other", bones)
+    select(other, rig.ob, active=rig.ob)
+    bpy.ops.object.join()
+    shown = chain_panel(rig, "shin.R", width=2000)
+    assert shown.operators[:2] == ["analytic_ik.select_chain", "analytic_ik.add"]
+    assert shown.operators.count("analytic_ik.add") == 1
+
+
 def test_a_rigged_character_leads_with_its_limbs():
     rig = walking_leg()
     shown = chain_panel(rig, "hips", width=2000)

@@ -316,6 +316,16 @@ def click_button(what: str, **where) -> Steps:
     yield from click(at)
 
 
+def open_dialog(operator: str) -> Steps:
+    """Open the dialog of an operator of the add-on: by its button, or as the menu does that has it."""
+    if operator.startswith("snap_"):
+        with over():
+            getattr(bpy.ops.analytic_ik, operator)("INVOKE_DEFAULT")
+        yield 2 * SETTLE
+    else:
+        yield from click_button(f"analytic_ik.{operator}")
+
+
 # Pictures
 
 

@@ -216,8 +216,9 @@ def out_of_reach() -> d.Steps:
     yield from move_bone("foot_ik.L", "y minus 0 period 8")
     yield from shows("out_of_reach", "out of reach")
     yield from d.click_button("analytic_ik.cure")
-    assert rig().pose.bones["shin.L"].analytic_ik_reach == "STRETCH"
-    yield from shows("out_of_reach_stretched", "")
+    bones = rig().pose.bones
+    assert bones["shin.L"].analytic_ik_reach == "STRETCH" or bones["hips"].analytic_ik_body_influence == 1.0
+    yield from shows("out_of_reach_mended", "")
 
 
 def a_pole_behind() -> d.Steps:
@@ -264,7 +265,7 @@ def escape_everywhere() -> d.Steps:
     yield 0.3
     before = numbers()
     for operator in ("bake", "check", "snap_targets", "snap_pose"):
-        yield from d.click_button(f"analytic_ik.{operator}")
+        yield from d.open_dialog(operator)
         yield 0.4
         shot(f"escape_{operator}")
         yield from d.press("Escape")

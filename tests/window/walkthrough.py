@@ -265,7 +265,7 @@ def dismiss_dialogs() -> d.Steps:
     """Each dialog is opened and dismissed by Escape: nothing is done, and no traceback is left."""
     for operator in ("bake", "check", "snap_targets", "snap_pose"):
         before = state()
-        yield from d.click_button(f"analytic_ik.{operator}")
+        yield from d.open_dialog(operator)
         shot(f"6_dialog_{operator}")
         yield from d.press("Escape")
         yield 0.5

@@ -33,6 +33,8 @@ _ICONS = {
     "SOFT": "SPHERECURVE",
     "BLENDED": "MOD_OPACITY",
 }
+_ICON_WIDE = "OOO"
+"""A text about as wide as a button with an icon alone."""
 NATIVE_ICON = "CONSTRAINT"
 """Of a chain that Blender's own constraints stand for."""
 _AWAY = {
@@ -94,8 +96,10 @@ def draw_status(
     if fix:
         right = row.row(align=True)
         right.alignment = "RIGHT"
-        # Without its icon: the row is short.
-        button = right.operator(ANALYTIC_IK_OT_cure.bl_idname, text=BUTTONS[fix][0])
+        # Without its icon, or that alone: the row is short.
+        text, fix_icon, _ = BUTTONS[fix]
+        shown = (text, "NONE") if not body or fits(context, f"{words} {text} {_ICON_WIDE}") else ("", fix_icon)
+        button = right.operator(ANALYTIC_IK_OT_cure.bl_idname, text=shown[0], icon=shown[1])
         button.kind, button.bone, button.what = fix, tip.name, ""
         if body:
             # In the same row: what is below stays where it is while a control is dragged.
@@ -169,13 +173,17 @@ def draw_beginnings(
     grid = column.grid_flow(columns=columns_for(context, [tip.name for tip in tips], 2), even_columns=True, align=True)
     for tip in tips[:_LIMBS_SHOWN]:
         grid.operator(ANALYTIC_IK_OT_select_chain.bl_idname, text=tip.name).tip = tip.name
+    # Limb after limb may be rigged by hand; hips are none.
+    is_limb = bone is not None and add_label(context) != ANALYTIC_IK_OT_add.bl_label
+    if is_limb:
+        draw_add(layout, context, "CON_KINEMATIC")
     # The stubs do not know what it returns.
     header, body = layout.panel(  # pyright: ignore[reportGeneralTypeIssues]
         "ANALYTIC_IK_more_limbs", default_closed=True
     )
     header.label(text="Rig More Limbs")
     if body is not None:
-        draw_rigging(body, context, ob, bone)
+        draw_rigging(body, context, ob, None if is_limb else bone)
 
 
 def draw_rigging(
