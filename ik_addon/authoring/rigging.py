@@ -24,6 +24,7 @@ from ..rig.blender.clips import (
     playing_clip,
 )
 from ..rig.blender.dependencies import carriers, check_unmoved, is_rigify
+from ..rig.blender.file_memory import file_memory
 from ..rig.blender.rotations import LOCATION, SCALE, channel_of
 from ..rig.data.control_clips import controls_follow, partners_made, separate_controls
 from ..rig.data.undoing import all_or_nothing
@@ -434,10 +435,6 @@ _LINKS = 2
 _NAMED = 3
 """Bones of a chain that are named; of more, the first and the last."""
 
-_known: dict[str, tuple] = {}
-"""Under "now": what an armature was like when its limbs were last found, and these, as plain data. To find them takes
-too long for every redraw."""
-
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
@@ -498,11 +495,11 @@ def _limbs(bone: bpy.types.PoseBone) -> tuple[FoundLimb, ...]:
     # Edit Mode makes all bones anew.
     like = (ob.data.session_uid, len(ob.pose.bones), ob.pose.bones[0].bone.as_pointer())
     near = [bone, *bone.parent_recursive, *bone.children]
-    known_like, names, found = _known.get("now", (None, frozenset(), ()))
+    known_like, names, found = file_memory.limbs.get("now", (None, frozenset(), ()))
     if known_like != like or any(each.name not in names for each in near):
         bones = ob.data.bones
         found = find_limbs(bones, arms=True).limbs
-        _known["now"] = (like, frozenset(each.name for each in bones), found)
+        file_memory.limbs["now"] = (like, frozenset(each.name for each in bones), found)
     return found
 
 

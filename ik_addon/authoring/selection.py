@@ -6,18 +6,15 @@ from typing import NamedTuple
 
 import bpy
 import numpy as np
-from bpy.app.handlers import persistent
 
 from ..rig.blender.armatures import armature_named, armature_objects, bones_at
-from ..rig.data import control_links
+from ..rig.blender.file_memory import file_memory
 from ..rig.data.held_feet import footprint_of
 from ..rig.data.settings import is_native
 from ..rig.model.foot import end_bone
 from ..rig.model.order import live_tips
 
 _SHOWN = "analytic_ik_shown_chain"
-_REVERTING = ("load_post", "undo_post", "redo_post")
-"""Handlers for what changes controls without setting them."""
 
 
 class Focus(NamedTuple):
@@ -107,8 +104,8 @@ def driven_by(context: bpy.types.Context, control: bpy.types.Object, bone: str =
 
     A target that cannot be selected counts for the bone that carries it: that is what one grabs.
     """
-    key = (control.session_uid, bone)
-    if key not in _driven or _driven[key].change != control_links.changes():
+    driven, key = file_memory.driven, (control.session_uid, bone)
+    if key not in driven:
         # What armature objects keep of their chains' controls is short; their bones may be many.
         names = [
             (ob.name_full, own.name)
@@ -120,8 +117,8 @@ def driven_by(context: bpy.types.Context, control: bpy.types.Object, bone: str =
         ]
         if not names:
             return []
-        _driven[key] = _Driven(control_links.changes(), names)
-    tips = (_tip_driven(context, name, tip) for name, tip in _driven[key].names)
+        driven[key] = names
+    tips = (_tip_driven(context, name, tip) for name, tip in driven[key])
     return [tip for tip in tips if tip is not None]
 
 
@@ -135,17 +132,6 @@ def _carries(armature: bpy.types.Object, bone: str, target: bpy.types.Object | N
     return own is not None and own.hide_select and own.parent is not None and own.parent.name == bone
 
 
-class _Driven(NamedTuple):
-    """The chains of a control, by the names of armature object and tip bone. change: of the controls that were kept."""
-
-    change: int
-    names: list[tuple[str, str]]
-
-
-_driven: dict[tuple[int, str], _Driven] = {}
-"""By control: a redraw of the panels asks for them dozens of times."""
-
-
 def _tip_driven(context: bpy.types.Context, armature: str, name: str) -> bpy.types.PoseBone | None:
     try:
         ob = armature_named(armature)
@@ -155,11 +141,6 @@ def _tip_driven(context: bpy.types.Context, armature: str, name: str) -> bpy.typ
         return None
     tip = ob.pose.bones.get(name)
     return tip if tip is not None and is_tip(tip) else None
-
-
-@persistent
-def _forget(*_: object) -> None:
-    _driven.clear()
 
 
 def active_armature(context: bpy.types.Context) -> bpy.types.Object | None:
@@ -314,15 +295,8 @@ def _tip_of(bone: bpy.types.PoseBone, live: dict[str, bpy.types.PoseBone]) -> bp
 def register() -> None:
     """Give the window a place for which of a control's chains it shows."""
     setattr(bpy.types.WindowManager, _SHOWN, bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"}))
-    for name in _REVERTING:
-        getattr(bpy.app.handlers, name).append(_forget)
 
 
 def unregister() -> None:
     """Take it away."""
-    for name in _REVERTING:
-        handlers = getattr(bpy.app.handlers, name)
-        if _forget in handlers:
-            handlers.remove(_forget)
-    _forget()
     delattr(bpy.types.WindowManager, _SHOWN)

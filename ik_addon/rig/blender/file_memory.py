@@ -22,6 +22,10 @@ class FileMemory:
     another depsgraph may show it still.
     played: what armature objects play whose controls have been looked at, by their session numbers.
     drawn: depsgraphs in which chains were solved, or that were drawn already: their addresses and view layers.
+    driven: by control, an object and a bone or "", the chains that follow it, by the names of armature object and tip
+    bone: a redraw of the panels asks for them dozens of times.
+    limbs: under "now" what an armature was like when its limbs were last found, and these, as plain data: to find them
+    takes too long for every redraw.
     """
 
     armatures: dict[str, tuple] = field(default_factory=dict)
@@ -33,6 +37,8 @@ class FileMemory:
     shown: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
     played: dict[int, tuple[int, int]] = field(default_factory=dict)
     drawn: set[tuple[int, str]] = field(default_factory=set)
+    driven: dict[tuple[int, str], list[tuple[str, str]]] = field(default_factory=dict)
+    limbs: dict[str, tuple] = field(default_factory=dict)
 
     def forget(self) -> None:
         """Another state of the file: nothing that was known holds."""

@@ -8,6 +8,7 @@ setting a property tells it here too.
 import bpy
 
 from ..blender.armatures import tag_pose
+from ..blender.file_memory import file_memory
 
 _WHAT = ("target", "pole_target")
 _OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
@@ -42,20 +43,7 @@ def keep_controls(tip: bpy.types.PoseBone) -> None:
         value = getattr(tip, f"analytic_ik_{name}")
         if getattr(own, name) != value:
             setattr(own, name, value)
-            _count()
-
-
-def changes() -> int:
-    """A number that is another one after the kept controls of some chain have changed. Undo and loading a file change
-    them too, and not this."""
-    return _changes[0]
-
-
-def _count() -> None:
-    _changes[0] += 1
-
-
-_changes = [0]
+            file_memory.driven.clear()
 
 
 def has_controls(ob: bpy.types.Object) -> bool:
@@ -75,7 +63,7 @@ def forget_controls(ob: bpy.types.Object, tip: str) -> None:
     index = kept.find(tip)
     if index >= 0:
         kept.remove(index)
-        _count()
+        file_memory.driven.clear()
 
 
 def lost_controls(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
