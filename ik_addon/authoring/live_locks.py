@@ -42,7 +42,9 @@ def live_locks_of(ob: bpy.types.Object) -> list[LiveLock]:
     for tip in all_tips(ob):
         if tip.analytic_ik_target is not None:
             control = keyed_control(tip, Control(tip.analytic_ik_target, tip.analytic_ik_subtarget))
-            own = control.owner.constraints
+            # A control bone may have been deleted.
+            gone = control.bone and (control.ob.pose is None or control.bone not in control.ob.pose.bones)
+            own = () if gone else control.owner.constraints
             found += [LiveLock(tip.name, control, each) for each in own if _is_lock(each)]
     return found
 

@@ -239,3 +239,14 @@ def test_what_is_dragged_by_hand_takes_the_hand_along(as_bones):
         prop.rotation_euler.z += 0.2
         update()
         assert np.abs(np.linalg.inv(world_of(prop)) @ world_of(ob, "hand.L") - before).max() < EXACT
+
+
+def test_a_control_bone_that_is_deleted_has_no_lock():
+    ob, prop = person(True), new_prop()
+    lock_live(bpy.context, ob.pose.bones["forearm.L"], Control(prop), range(1, 61))
+    name = control_of(ob, "L").bone
+    enter("EDIT", ob)
+    ob.data.edit_bones.remove(ob.data.edit_bones[name])
+    enter("POSE", ob, "forearm.L")
+    assert live_locks_of(ob) == []
+    drawn(motion.ANALYTIC_IK_PT_planting)

@@ -450,7 +450,8 @@ class ArmaturePlan:
     def _follows_others(self, model: LimbModel) -> bool:
         """Whether constraints let a control bone of a chain follow another object."""
         own = self._object
-        bones = (own.pose.bones[name] for ob, name in target_and_pole(own.pose.bones[model.tip]) if name and ob == own)
+        names = [name for ob, name in target_and_pole(own.pose.bones[model.tip]) if ob == own]
+        bones = [own.pose.bones[name] for name in names if name in own.pose.bones]
         return any(
             aim != own
             for bone in bones
