@@ -102,7 +102,7 @@ def test_a_limb_that_the_source_lacks_is_named(scene, capfd):
 
 def test_the_panel_says_how_far_limbs_were_off_until_another_action_plays(scene):
     shown = drawn(panel.ANALYTIC_IK_PT_planting)
-    assert shown.operators[0] == "analytic_ik.match_source"
+    assert "analytic_ik.match_source" in shown.operators
     assert not any("off the source" in text for text in shown.labels)
     bpy.ops.analytic_ik.match_source()
     told = [text for text in drawn(panel.ANALYTIC_IK_PT_planting).labels if "off the source" in text]

@@ -24,8 +24,9 @@ from ..pose.lending import loans
 from ..pose.planned import Asked, asked_now, is_confirmed, planned_chain
 from ..pose.posing import PoseWriter, RowWriter
 from ..pose.reading import SceneReader
+from ..pose.sources import PlacesNow
 from ..pose.track_reading import TrackReader, same_wishes
-from ..pose.track_solving import solve_each
+from ..pose.track_solving import solve_each, solve_tracks
 from ..pose.tracks import PlannedChain, Reading, channel_values
 from .fingerprint import glance
 
@@ -341,6 +342,7 @@ class ArmaturePlan:
             copy, frame = ob.evaluated_get(places.depsgraph), places.depsgraph.scene.frame_current_final
             writer = PoseWriter(ob, copy)
             ahead = self._ahead_of(ob, places.depsgraph.scene) if frame_changed else {}
+            precise = self._in_arrays(places, ob, which) if places.is_as_evaluated else {}
             for k, asked in self._asked(places, which).items():
                 wished = asked.wishes, asked.ready.settings
                 guess = self._guessed.get(k)
@@ -349,7 +351,7 @@ class ArmaturePlan:
                 sampled, values = ahead.get(k, (None, None))
                 # To the last digit what every other visit to the frame gives.
                 if sampled is None or not same_wishes(sampled, asked.wishes, self.chains[k].length):
-                    values = asked.values()
+                    values = precise[k] if k in precise else asked.values()
                 for (name, mode), numbers in zip(self._channels[k], values.tolist(), strict=True):
                     writer.write(name, mode, numbers[: channel_of(mode)[1]])
                 if frame_changed and self._recallable[k]:
@@ -377,6 +379,20 @@ class ArmaturePlan:
         at, rows = int(frame - ahead.first), np.cumsum([0, *(len(self._channels[k]) for k in ahead.which)])
         own = zip(ahead.which, ahead.readings, pairwise(rows), strict=True)
         return {k: (reading.goal.at(at), ahead.values[at, start:end]) for k, reading, (start, end) in own}
+
+    def _in_arrays(self, places: SceneReader, ob: bpy.types.Object, which: Iterable[int]) -> dict[int, np.ndarray]:
+        """What chains come to that are read anew at each frame, in double precision: in single precision a limb that
+        follows its own motion, and is nearly straight, bends otherwise than at the frames that were solved ahead."""
+        anew = [k for k in which if self.chains[k].ready is None and self.models[k].body is None]
+        if not anew:
+            return {}
+        now = PlacesNow([(ob, self.models[k]) for k in anew], places.depsgraph)
+        readings = [own for own in TrackReader(now, 1).readings((ob, self.chains[k]) for k in anew)]
+        for own in readings:
+            if isinstance(own, ChainError):
+                raise own
+        pairs = zip(anew, readings, solve_tracks(readings), strict=True)
+        return {k: channel_values([reading], [pose])[1][0] for k, reading, pose in pairs}
 
     def _asked(self, places: SceneReader, which: Sequence[int]) -> dict[int, Asked]:
         """What chains ask for just now, each with all that are solved together with it among them."""

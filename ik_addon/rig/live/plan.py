@@ -100,7 +100,7 @@ class LinkedPlan:
             else:
                 limbs[chain.tip] = posed
         found = []
-        for tip, own in (planned_chains(ob, limbs, bodies, animated_bones(ob)) if limbs else {}).items():
+        for tip, own in (planned_chains(ob, limbs, bodies, animated_bones(ob), done.reader) if limbs else {}).items():
             if isinstance(own, PlannedChain):
                 # A toe may be turned at another frame.
                 names = self.chains[ob.name_full][tip]

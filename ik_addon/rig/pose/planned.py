@@ -12,7 +12,7 @@ from ... import messages
 from ...solvers import ChainError
 from ...solvers.limited import legal_reach
 from ..blender.dependencies import carriers
-from ..blender.rotations import Raw, is_even
+from ..blender.rotations import Raw, is_even, quaternion_of
 from ..data.settings import SAMPLED_SETTINGS, target_and_pole
 from ..model.body import BodyModel, body_model
 from ..model.foot import possible_end_bones
@@ -20,11 +20,14 @@ from ..model.limb import Limb, Wishes, chain_bones
 from ..model.limb_model import FK_CHANNELS, AnimatedBones, LimbModel, controls_of, limb_model
 from .following import Hold, follow
 from .posing import FkPose
-from .reading import ArmatureReader, UnevenError, still_limb
-from .ready import ReadyChain, inherits_all, is_plain, ready_chain
+from .reading import ArmatureReader, SceneReader, UnevenError, still_limb
+from .ready import ReadyChain, Solved, inherits_all, is_plain, ready_chain
 from .solving import PosedLimb
 from .track_reading import read_fk, same_wishes
 from .tracks import PlannedChain
+
+_SAME_ROTATION = 1e-4
+"""Apart as quaternions, for each bone of the chain, which adds up: more is another pose, and not rounding."""
 
 
 def planned_chains(
@@ -32,10 +35,11 @@ def planned_chains(
     limbs: Mapping[str, PosedLimb],
     bodies: Mapping[str, tuple[Sequence[str], Sequence[str]]],
     animated: AnimatedBones,
+    reader: SceneReader,
 ) -> dict[str, PlannedChain | str]:
     """By their tips, the chains of an original armature object that were read and solved just now, or what keeps them
     from being planned. bodies: names of the bones that follow some of them, with the tips of these and of all chains
-    that each moves."""
+    that each moves. reader: of the pass that solved them."""
     found: dict[str, PlannedChain | str] = {}
     still: dict[str, Limb] = {}
     for tip, posed in limbs.items():
@@ -52,6 +56,13 @@ def planned_chains(
     for tip in (tip for tip, why in found.items() if not why):
         try:
             found[tip] = planned_chain(ob, limb_model(ob, still[tip], animated, body_of.get(tip)))
+        except ChainError as error:
+            found[tip] = str(error)
+    chains = {tip: own for tip, own in found.items() if isinstance(own, PlannedChain)}
+    for tip, asked in zip(chains, asked_now(reader.armature(ob), [*chains.values()]), strict=True):
+        try:
+            if not _is_same(limbs[tip], asked.ready.solve(asked.wishes)):
+                found[tip] = messages.SET_UP_UNUSUALLY()
         except ChainError as error:
             found[tip] = str(error)
     for name, (_, moved) in bodies.items():
@@ -93,7 +104,7 @@ def ready_now(tip: bpy.types.PoseBone, model: LimbModel, fk: FkPose) -> ReadyCha
     limb = still_limb(tip, fk, [bones[name] for name in model.bones[model.own :]])
     if not is_plain(limb):
         raise UnevenError(messages.BONES_UNEVEN())
-    return ready_chain(limb, ((fk.scale(name), power) for name, power in model.scaled))
+    return ready_chain(limb, True, ((fk.scale(name), power) for name, power in model.scaled))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +162,16 @@ def is_confirmed(reader: ArmatureReader, chain: PlannedChain, wishes: Wishes) ->
         return same_wishes(wishes, wishes_of(reader, chain.model), chain.length)
     except ChainError:
         return False
+
+
+def _is_same(posed: PosedLimb, solved: Solved) -> bool:
+    """True if a model gives the pose that was solved whole: scale that is hardly uneven shows where a chain is nearly
+    straight."""
+    slack = _SAME_ROTATION * len(posed.rotations)
+    # The toe of a foot that may roll, and does not now, is none of the bones that were solved.
+    own = zip(posed.limb.turned, posed.rotations, solved.rotations, strict=False)
+    pairs = [(quaternion_of(raw, reading.mode), rotation) for reading, raw, rotation in own]
+    return all(min((a - b).magnitude, (a + b).magnitude) <= slack for a, b in pairs)
 
 
 def _why_not(posed: PosedLimb, limb: Limb, animated: AnimatedBones) -> str:

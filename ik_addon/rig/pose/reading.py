@@ -50,6 +50,11 @@ class SceneReader:
         for reader in self._armatures.values():
             reader.__dict__.pop("fk", None)
 
+    @property
+    def is_as_evaluated(self) -> bool:
+        """True if nothing was posed in the pass, and nothing moved since it was evaluated."""
+        return not self.moved and not any(reader.is_told for reader in self._armatures.values())
+
     def shows(self, ob: bpy.types.Object) -> bool:
         """True if an object is evaluated here at all; in another view layer it may be excluded."""
         return ob.evaluated_get(self.depsgraph).is_evaluated
@@ -107,6 +112,11 @@ class ArmatureReader:
         self._scales: dict[str, Vector] = {}
         self._locations: dict[str, Vector] = {}
         self._told: set[str] = set()
+
+    @property
+    def is_told(self) -> bool:
+        """Whether bones of its were posed in the pass."""
+        return bool(self._told)
 
     @cached_property
     def fk(self) -> FkPose:

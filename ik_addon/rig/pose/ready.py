@@ -139,10 +139,10 @@ def holds(reach: str, outcome: Outcome) -> bool:
     return reach == "HOLD" and outcome is not Outcome.REACHED
 
 
-def ready_chain(limb: Limb, scaled: Iterable[tuple[Raw, int]] = ()) -> ReadyChain:
-    """A chain as it was read, made ready to be solved. scaled: see ReadyChain."""
+def ready_chain(limb: Limb, plain: bool = False, scaled: Iterable[tuple[Raw, int]] = ()) -> ReadyChain:
+    """A chain as it was read, made ready to be solved. plain: see `is_plain`. scaled: see ReadyChain."""
     settings, turned = limb.settings, limb.turned
-    after = [reading.orientation(reading.pose_armature) for reading in turned] if is_plain(limb) else []
+    after = [reading.orientation(reading.pose_armature) for reading in turned] if plain else []
     return ReadyChain(
         limb=limb,
         root=limb.root_armature,

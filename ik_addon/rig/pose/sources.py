@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+from ..blender.sampling import Sampler, stands_elsewhere
 from ..data.relation import place_of
 from ..model.limb_model import LimbModel
 
@@ -62,3 +63,19 @@ class SeenPlaces:
 
     def channel(self, ob: bpy.types.Object, path: str, still: Sequence[float]) -> np.ndarray:
         return self._channels.channel(ob, path, still)
+
+
+class PlacesNow(SeenPlaces):
+    """Where what chains read is as one depsgraph has evaluated it."""
+
+    def __init__(self, chains: Iterable[tuple[bpy.types.Object, LimbModel]], depsgraph: bpy.types.Depsgraph) -> None:
+        self._scene = depsgraph.scene
+        super().__init__(chains, Sampler([self._scene.frame_current_final]))
+        self.see(depsgraph)
+
+    def channel(self, ob: bpy.types.Object, path: str, still: Sequence[float]) -> np.ndarray:
+        """See Source. Originals hold the FK pose, and what animation sets of the settings."""
+        if not stands_elsewhere(ob, self._scene):
+            return np.array([still], float)
+        # As Blender would hold them.
+        return super().channel(ob, path, still).astype(np.float32).astype(float)
