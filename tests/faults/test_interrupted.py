@@ -394,6 +394,7 @@ def test_a_signal_while_all_is_imported_ends_it_quietly(files, module, number):
     before = contents(files)
     raising = f"""
 import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 class Finder:
     def find_spec(self, name, *_):
         if name == {module!r}:

@@ -342,7 +342,7 @@ class ArmaturePlan:
             copy, frame = ob.evaluated_get(places.depsgraph), places.depsgraph.scene.frame_current_final
             writer = PoseWriter(ob, copy)
             ahead = self._ahead_of(ob, places.depsgraph.scene) if frame_changed else {}
-            precise = self._in_arrays(places, ob, which) if places.is_as_evaluated else {}
+            precise = self._in_arrays(places, ob, which)
             for k, asked in self._asked(places, which).items():
                 wished = asked.wishes, asked.ready.settings
                 guess = self._guessed.get(k)
@@ -383,7 +383,14 @@ class ArmaturePlan:
     def _in_arrays(self, places: SceneReader, ob: bpy.types.Object, which: Iterable[int]) -> dict[int, np.ndarray]:
         """What chains come to that are read anew at each frame, in double precision: in single precision a limb that
         follows its own motion, and is nearly straight, bends otherwise than at the frames that were solved ahead."""
-        anew = [k for k in which if self.chains[k].ready is None and self.models[k].body is None]
+        reader = places.armature(ob)
+        anew = [
+            k
+            for k in which
+            if self.chains[k].ready is None
+            and self.models[k].body is None
+            and reader.is_as_evaluated([self.models[k].parent])
+        ]
         if not anew:
             return {}
         now = PlacesNow([(ob, self.models[k]) for k in anew], places.depsgraph)

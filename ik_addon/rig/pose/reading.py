@@ -50,11 +50,6 @@ class SceneReader:
         for reader in self._armatures.values():
             reader.__dict__.pop("fk", None)
 
-    @property
-    def is_as_evaluated(self) -> bool:
-        """True if nothing was posed in the pass, and nothing moved since it was evaluated."""
-        return not self.moved and not any(reader.is_told for reader in self._armatures.values())
-
     def shows(self, ob: bpy.types.Object) -> bool:
         """True if an object is evaluated here at all; in another view layer it may be excluded."""
         return ob.evaluated_get(self.depsgraph).is_evaluated
@@ -113,10 +108,11 @@ class ArmatureReader:
         self._locations: dict[str, Vector] = {}
         self._told: set[str] = set()
 
-    @property
-    def is_told(self) -> bool:
-        """Whether bones of its were posed in the pass."""
-        return bool(self._told)
+    def is_as_evaluated(self, names: Iterable[str]) -> bool:
+        """True if nothing moved these bones, nor any above them, since they were evaluated."""
+        own = [self.tip(name) for name in names if name]
+        line = {above.name for bone in own for above in (bone, *bone.parent_recursive)}
+        return not self._is_moved and self._told.isdisjoint(line)
 
     @cached_property
     def fk(self) -> FkPose:
