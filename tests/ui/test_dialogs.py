@@ -32,7 +32,7 @@ class Dialog:
         self.values = {name: getattr(operator, name) for name in RESULT if name in own}
         if hasattr(kind, "draw"):
             state = {"layout": self.shown, "bl_rna": operator.properties.bl_rna, "_warning": ""}
-            read = ("use_range", "_warning", "ground", "clips", "chosen_clips", "scale", "root", "direction")
+            read = ("use_range", "_warning", "ground", "clips", "chosen_clips", "scale", "root", "direction", "cycle")
             state |= {name: getattr(operator, name) for name in read if hasattr(operator, name)}
             dialog = SimpleNamespace(**state)
             dialog.drawn = partial(kind.drawn, dialog)
