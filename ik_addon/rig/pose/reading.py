@@ -138,6 +138,9 @@ class ArmatureReader:
 
     def pose(self, name: str, matrix_armature: Matrix) -> None:
         """Tell where a bone is posed in this pass."""
+        if name in self._told:
+            # What hangs on it was read where it was told to be before.
+            self._posed = {told: pose for told, pose in self._posed.items() if told in self._told}
         self._posed[name] = matrix_armature
         self._tell(name)
 
