@@ -229,6 +229,13 @@ CONTROL_LINKED = Clause("its control {control} is linked. Make a library overrid
 CONTROL_CONSTRAINED = Clause(
     "constraint '{constraint}' moves its control {control}. Mute it, or choose another control."
 )
+POLE_CANNOT_FOLLOW = Clause(
+    "its pole target cannot follow. Make target and pole target bones of the armature, and none the parent of another."
+)
+POLE_KEYED = Clause("its pole target '{pole}' has keys, which place it. Delete them first.")
+CONTROL_TORN = Clause(
+    "its control '{control}' goes along with bones that are turned half around from each other. Turn them less."
+)
 CONTROL_CONNECTED = Clause(
     "its control {control} is connected to its parent and cannot move. Disconnect it in Edit Mode."
 )
@@ -714,6 +721,8 @@ SWITCHED_TO_FK = Done("Switched {chains} to FK{frame}")
 SWITCHED_TO_IK = Done("Switched {chains} to IK{frame}")
 MADE_NATIVE = Done("Made {chains} native with {bones} helper bones, within {percent:.1g}% of the length")
 MADE_LIVE = Done("Made {chains} live")
+POLES_FOLLOW = Done("The pole targets of {chains} keep between foot and body")
+POLES_STAY = Done("The pole targets of {chains} stay where they are")
 UNMUTED = Done("Unmuted {chains}")
 
 # Legs

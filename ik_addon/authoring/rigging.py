@@ -188,6 +188,7 @@ def rig_legs(
     follow_motion: bool = True,
     as_bones: bool = False,
     progress: Progress | None = None,
+    knees_follow: bool = True,
 ) -> Rigged:
     """Find the legs of an armature object and give each a chain, a foot control and a knee pole. No bone moves.
 
@@ -198,7 +199,7 @@ def rig_legs(
     found = survey(ob, selected, arms)
     if not found.free:
         raise ChainError(none_found(ob, found, bool(selected), arms))
-    return rig_limbs(context, ob, found.free, found.left_out, follow_motion, as_bones, progress)
+    return rig_limbs(context, ob, found.free, found.left_out, follow_motion, as_bones, progress, knees_follow)
 
 
 def rig_these(
@@ -208,6 +209,7 @@ def rig_these(
     follow_motion: bool = True,
     as_bones: bool = False,
     progress: Progress | None = None,
+    knees_follow: bool = True,
 ) -> Rigged:
     """The same for limbs that somebody named. Raises ChainError, with nothing changed, if none of them is free."""
     reasons = [(limb, _why_taken(ob, limb)) for limb in limbs]
@@ -215,7 +217,7 @@ def rig_these(
     free = [limb for limb, reason in reasons if not reason]
     if not free:
         raise ChainError(left_out[0].reason).of(messages.ARMATURE(armature=ob.name))
-    return rig_limbs(context, ob, free, left_out, follow_motion, as_bones, progress)
+    return rig_limbs(context, ob, free, left_out, follow_motion, as_bones, progress, knees_follow)
 
 
 def none_found(ob: bpy.types.Object, found: Survey, is_selected: bool, arms: bool) -> str:
@@ -236,24 +238,27 @@ def rig_limbs(
     follow_motion: bool = True,
     as_bones: bool = False,
     progress: Progress | None = None,
+    knees_follow: bool = True,
 ) -> Rigged:
     """Give each of these limbs of an armature object a chain, a target and a pole target. No bone moves.
 
     The feet follow their controls' rotation. left_out: what was left out before. follow_motion: key the controls so
     that they carry the limbs' own keys, if any. as_bones: the controls are control bones, not Empties. progress: is
-    told of each frame of the keys. Raises ChainError, with nothing changed, if none of them can be rigged.
+    told of each frame of the keys. knees_follow: pole targets that are bones, of legs without keys, keep between foot
+    and body. Raises ChainError, with nothing changed, if none of them can be rigged.
     """
     check_changeable(ob)
     if as_bones:
         check_editable_bones(ob)
     left, rigged, moved = list(left_out), [], []
+    keyed = follow_motion and _have_motion(ob, [name for limb in limbs for name in (*limb.bones, limb.end) if name])
     taken_back = new_bones_taken_back if as_bones else nullcontext
     with all_or_nothing([ob]), taken_back(ob):
         for limb in _pairs_first(limbs):
             try:
                 tip = ob.pose.bones[limb.bones[-1]]
                 with all_or_nothing([ob]), taken_back(ob), bones_stay(context, tip) as seen:
-                    made = _rig(context, ob, limb, as_bones)
+                    made = _rig(context, ob, limb, as_bones, knees_follow and not keyed)
             except ChainError as error:
                 left.append(LeftOut(limb.bones[-1], str(error)))
             else:
@@ -334,13 +339,30 @@ def _key_rest(ob: bpy.types.Object, channels: Iterable[tuple[str, str]], frame: 
         write_keys(ob, keys, "CURRENT")
 
 
-def _rig(context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb, as_bones: bool) -> RiggedLimb:
+def _have_motion(ob: bpy.types.Object, names: Sequence[str]) -> bool:
+    """Whether keys move one of these bones, in what plays or in any clip: the controls then get keys too."""
+    return has_keys(ob, names) or any(name in names for clip in clips_of(ob) for name, _ in moved_channels(clip))
+
+
+def _rig(
+    context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb, as_bones: bool, knee_follows: bool
+) -> RiggedLimb:
     tip = ob.pose.bones[limb.bones[-1]]
     for name in limb.segments:
         # Bones split for twist do not bend.
         ob.pose.bones[name].analytic_ik_rigid = True
     axis = _straight_axis(context, tip, limb)
-    added = add_chain(context, tip, len(limb.bones), "AUTO", True, straight_axis=axis, limb=limb, as_bones=as_bones)
+    added = add_chain(
+        context,
+        tip,
+        len(limb.bones),
+        "AUTO",
+        with_pole=True,
+        straight_axis=axis,
+        limb=limb,
+        as_bones=as_bones,
+        pole_follows=knee_follows and limb.kind == "LEG",
+    )
     if not as_bones:
         _give_looks(context, tip, limb, (added.target.ob, added.pole.ob))
     on_foot = _is_off_limb(ob, limb)

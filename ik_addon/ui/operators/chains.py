@@ -28,6 +28,7 @@ from ...authoring.selection import (
 )
 from ...rig.data.export_stash import has_aside
 from ...rig.data.settings import SOLVER_ITEMS, check_switchable, is_native, may_change, native_tips
+from ...rig.data.undoing import all_or_nothing
 from ...rig.model.limb import chain_bones
 from ...rig.model.order import tips_of
 from ...rig.status.states import States
@@ -438,6 +439,28 @@ Inserts keys if Auto Keying is on, else the whole shot is IK"""
         from ...authoring.snap import switch_to_ik
 
         switch_to_ik(context, tips, as_bones=self.controls == "BONES")
+
+
+class ANALYTIC_IK_OT_pole_follows(ChainOperator):
+    """Keep the pole target between foot and body, or no longer. \
+Nothing moves at this frame"""
+
+    bl_idname = "analytic_ik.pole_follows"
+    bl_label = "Pole Follows"
+    needs = (not_editable, none_chosen)
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        from ...authoring.controls import switch_following
+        from ...authoring.pole_following import is_following
+
+        tips = chosen_tips(context, ob)
+        follows = not all(map(is_following, tips))
+        with all_or_nothing([ob]):
+            for tip in tips:
+                if is_following(tip) != follows:
+                    switch_following(context, tip, follows)
+        said = messages.POLES_FOLLOW if follows else messages.POLES_STAY
+        return said(chains=messages.CHAINS(count=len(tips)))
 
 
 class ANALYTIC_IK_OT_unmute(ChainOperator):

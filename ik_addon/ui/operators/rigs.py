@@ -160,6 +160,11 @@ No bone moves"""
         description="Key the controls so that they carry the limbs' keyed motion",
         default=True,
     )
+    knees_follow: BoolProperty(
+        name="Knees Follow",
+        description="Pole targets, as bones, keep between foot and body. Not on legs with keys",
+        default=True,
+    )
 
     limbs: CollectionProperty(
         type=ANALYTIC_IK_limb,
@@ -183,7 +188,7 @@ No bone moves"""
         return self.execute(context)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.drawn("controls", "arms", "only_selected", "follow_motion")
+        layout = self.drawn("controls", "arms", "only_selected", "follow_motion", "knees_follow")
         # The panel of the last operation is drawn in Edit Mode too.
         ob = active_armature(context)
         if ob is not None:
@@ -216,7 +221,8 @@ No bone moves"""
             as_bones = self.controls == "BONES"
             tips = {limb.bones[-1] for limb in limbs}
             left_out = [out for out in found.left_out if out.bone not in tips]
-            rigged = rig_limbs(context, ob, limbs, left_out, self.follow_motion, as_bones, progress)
+            options = self.follow_motion, as_bones, progress, self.knees_follow
+            rigged = rig_limbs(context, ob, limbs, left_out, *options)
         self.keep_choice(context, ob)
         others = [each.name for each in context.selected_objects if each.type == "ARMATURE" and each != ob]
         if others:
