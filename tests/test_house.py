@@ -187,12 +187,12 @@ def test_nothing_that_ships_asks_for_what_does_not(shipped_sources):
 
 def twice(sources):
     """Names of classes that stand in more than one file."""
-    named = [node.name for text in sources for node in nodes_of(text) if isinstance(node, ast.ClassDef)]
+    named = [node.name.lstrip("_") for text in sources for node in nodes_of(text) if isinstance(node, ast.ClassDef)]
     return sorted({name for name in named if named.count(name) > 1})
 
 
 def test_no_class_name_stands_twice():
-    assert twice(["class A: pass", "class B: pass", "class A(B): pass"]) == ["A"]
+    assert twice(["class A: pass", "class B: pass", "class _A(B): pass"]) == ["A"]
     assert twice(add_on_sources().values()) == []
 
 

@@ -31,7 +31,7 @@ _UNFINISHED = ".analytic-ik."
 
 
 @dataclass(slots=True)
-class _Asked:
+class _Demands:
     """What this process was asked.
 
     mark: to put into the names of files that are not finished. stops: numbers of the signals by which somebody asked
@@ -43,7 +43,7 @@ class _Asked:
     limits: list[tuple[float, float]] = field(default_factory=list)
 
 
-_asked = _Asked()
+_asked = _Demands()
 
 
 def check_place(path: Path) -> None:

@@ -13,7 +13,7 @@ from ik_addon.rig.blender.sampling import Sampler
 from ik_addon.rig.live import handlers as live
 from ik_addon.rig.live.state import memory
 from ik_addon.rig.pose.solving import solve_scene
-from ik_addon.rig.pose.sources import SeenPlaces
+from ik_addon.rig.pose.sources import PlacesNow
 from ik_addon.rig.pose.track_reading import TrackReader
 from ik_addon.rig.pose.track_solving import solve_tracks
 
@@ -122,9 +122,8 @@ def test_one_frame_many_frames_sampled_and_evaluated_give_one_pose(seed):
     for k, frame in enumerate(FRAMES):
         ones = readings_of(Sampler([frame]), 1, creature)
         bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
-        places = SeenPlaces([(creature.ob, own.model) for own in plan.planned().values()], Sampler([frame]))
-        places.see(bpy.context.evaluated_depsgraph_get())
-        seen = readings_of(places, 1, creature)
+        chains = [(creature.ob, own.model) for own in plan.planned().values()]
+        seen = readings_of(PlacesNow(chains, bpy.context.evaluated_depsgraph_get()), 1, creature)
         for own, slack in ((ones, SAME), (seen, ROUNDED)):
             for reading, pose, all_frames, all_poses in zip(own, solve_tracks(own), many, together, strict=True):
                 if reading.body:

@@ -19,7 +19,7 @@ from .rigs import evaluated_copy, random_point, random_rotation, set_rotation, u
 SAME = 2e-5
 """Of a chain's length, beside what the rounding of its target does to it: near full extension joints move by the root
 of that."""
-ROUNDING = 2e-6
+ROUNDING = 1e-6
 """Of single precision: part of the largest distance that a chain reads."""
 FRAMES = (1, 4, 7)
 

@@ -17,7 +17,7 @@ from ik_addon.rig.model.order import ChainName
 from ik_addon.rig.pose.kinematics import joints_of, posed
 from ik_addon.rig.pose.planned import asked_now
 from ik_addon.rig.pose.reading import SceneReader
-from ik_addon.rig.pose.sources import SeenPlaces
+from ik_addon.rig.pose.sources import PlacesNow
 from ik_addon.rig.pose.track_reading import TrackReader
 from ik_addon.rig.pose.track_solving import solve_tracks
 from ik_addon.rig.pose.tracks import PlannedChain, Reading, channel_values
@@ -73,11 +73,10 @@ def evaluated_joints(rig: Rig, chain: PlannedChain) -> np.ndarray:
     return points @ to_parent[:3, :3].T + to_parent[:3, 3]
 
 
-def seen_now(rig: Rig, chain: PlannedChain, frame: float) -> Reading:
+def seen_now(rig: Rig, chain: PlannedChain) -> Reading:
     """The chain as it is read from what is evaluated now."""
-    seen = SeenPlaces([(rig.ob, chain.model)], Sampler([frame]))
-    seen.see(bpy.context.evaluated_depsgraph_get())
-    return TrackReader(seen, 1).readings([(rig.ob, chain)])[0]
+    now = PlacesNow([(rig.ob, chain.model)], bpy.context.evaluated_depsgraph_get())
+    return TrackReader(now, 1).readings([(rig.ob, chain)])[0]
 
 
 def rounded(reading: Reading, k: int, size: float) -> float:
@@ -113,7 +112,7 @@ def worst_of(rig: Rig) -> dict[str, float] | None:
         compare("one frame", joints_at(TrackReader(Sampler([frame]), 1).readings(own)[0])[0], k)
         scene.frame_set(frame)
         compare("Blender", evaluated_joints(rig, chain), k)
-        compare("evaluated", joints_at(seen_now(rig, chain, frame))[0], k)
+        compare("evaluated", joints_at(seen_now(rig, chain))[0], k)
     return worst
 
 
@@ -154,7 +153,7 @@ def test_without_arrays_it_is_the_pose_of_one_row():
         update()
         chain = live.plan_of(bpy.context).planned().get(ChainName(rig.ob.name_full, rig.tip.name))
         assert chain is not None and chain.ready is not None, live.plan_of(bpy.context).unsteady
-        reading = seen_now(rig, chain, 1)
+        reading = seen_now(rig, chain)
         in_arrays = channel_values([reading], solve_tracks([reading]))[1][0]
         reader = SceneReader(bpy.context.evaluated_depsgraph_get()).armature(rig.ob)
         alone = asked_now(reader, [chain])[0].values()

@@ -23,7 +23,7 @@ from ..model.limb import Wishes
 from ..model.limb_model import LimbModel
 from ..model.order import objects_of
 from ..pose.lending import loans
-from ..pose.planned import Asked, asked_now, is_confirmed, planned_chain
+from ..pose.planned import Request, asked_now, is_confirmed, planned_chain
 from ..pose.posing import PoseWriter, RowWriter
 from ..pose.reading import SceneReader
 from ..pose.sources import PlacesNow
@@ -74,6 +74,20 @@ def _nothing_ahead(first: float) -> _Ahead:
 
 _Wished = tuple[Wishes, dict[str, float]]
 """Where a chain shall go, and its settings at that frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a chain asks for just now: read for this one frame (request), or as for many (reading)."""
+
+    wishes: Wishes
+    settings: dict[str, float]
+    request: Request | None = None
+    reading: Reading | None = None
+
+    @property
+    def wished(self) -> _Wished:
+        return self.wishes, self.settings
 
 
 class ArmaturePlan:
@@ -284,8 +298,8 @@ class ArmaturePlan:
         try:
             if not all(map(self._follows_channels, which)):
                 return True
-            asked = self._asked(SceneReader(depsgraph, moved=objects), which)
-            solved = {k: (own.wishes, own.values()) for k, own in asked.items()}
+            requests = self._requests(SceneReader(depsgraph, moved=objects), which)
+            solved = {k: (own.wishes, own.values()) for k, own in requests.items()}
         except (ChainError, AttributeError, KeyError):
             # The pass that reads everything finds the reason and says it.
             return False
@@ -344,20 +358,19 @@ class ArmaturePlan:
             copy, frame = ob.evaluated_get(places.depsgraph), places.depsgraph.scene.frame_current_final
             writer = PoseWriter(ob, copy)
             ahead = self._ahead_of(ob, places.depsgraph.scene) if frame_changed else {}
-            precise = self._in_arrays(places, ob, which)
-            for k, asked in self._asked(places, which).items():
-                wished = asked.wishes, asked.ready.settings
-                guess = self._guessed.get(k)
-                if guess and not anew and guess[0] == wished and self._writer.shows(copy, guess[1], self._rows[k]):
-                    continue
+            asked = self._asked(places, ob, which)
+            if not anew:
+                asked = {k: own for k, own in asked.items() if not self._shows_guess(copy, k, own)}
+            precise = _in_arrays({k: own.reading for k, own in asked.items() if own.reading})
+            for k, own in asked.items():
                 sampled, values = ahead.get(k, (None, None))
                 # To the last digit what every other visit to the frame gives.
-                if sampled is None or not same_wishes(sampled, asked.wishes, self.chains[k].length):
-                    values = precise[k] if k in precise else asked.values()
+                if sampled is None or not same_wishes(sampled, own.wishes, self.chains[k].length):
+                    values = precise[k] if own.request is None else own.request.values()
                 for (name, mode), numbers in zip(self._channels[k], values.tolist(), strict=True):
                     writer.write(name, mode, numbers[: channel_of(mode)[1]])
                 if frame_changed and self._recallable[k]:
-                    self._recall(frame)[k] = wished, values
+                    self._recall(frame)[k] = own.wished, values
             own = [self.models[k] for k in which]
             writer.commit(
                 [*(model.tip for model in own), *(model.led.name for model in own if model.led)], frame_changed
@@ -382,9 +395,15 @@ class ArmaturePlan:
         own = zip(ahead.which, ahead.readings, pairwise(rows), strict=True)
         return {k: (reading.goal.at(at), ahead.values[at, start:end]) for k, reading, (start, end) in own}
 
-    def _in_arrays(self, places: SceneReader, ob: bpy.types.Object, which: Iterable[int]) -> dict[int, np.ndarray]:
-        """What chains come to that are read anew at each frame, in double precision: in single precision a limb that
-        follows its own motion, and is nearly straight, bends otherwise than at the frames that were solved ahead."""
+    def _shows_guess(self, copy: bpy.types.Object, k: int, asked: "_Asked") -> bool:
+        """Whether what was guessed for a chain was right, and is shown."""
+        guess = self._guessed.get(k)
+        return bool(guess) and guess[0] == asked.wished and self._writer.shows(copy, guess[1], self._rows[k])
+
+    def _asked(self, places: SceneReader, ob: bpy.types.Object, which: Sequence[int]) -> dict[int, "_Asked"]:
+        """What chains ask for just now. Those that are read anew at each frame are read as at many: in single precision
+        a limb that follows its own motion, and is nearly straight, bends otherwise than at the frames that were solved
+        ahead."""
         reader = places.armature(ob)
         anew = [
             k
@@ -393,17 +412,18 @@ class ArmaturePlan:
             and self.models[k].body is None
             and reader.is_as_evaluated([self.models[k].parent])
         ]
-        if not anew:
-            return {}
-        now = PlacesNow([(ob, self.models[k]) for k in anew], places.depsgraph)
-        readings = [own for own in TrackReader(now, 1).readings((ob, self.chains[k]) for k in anew)]
-        for own in readings:
-            if isinstance(own, ChainError):
-                raise own
-        pairs = zip(anew, readings, solve_tracks(readings), strict=True)
-        return {k: channel_values([reading], [pose])[1][0] for k, reading, pose in pairs}
+        requests = self._requests(places, [k for k in which if k not in anew])
+        asked = {k: _Asked(own.wishes, own.ready.settings, request=own) for k, own in requests.items()}
+        if anew:
+            now = PlacesNow([(ob, self.models[k]) for k in anew], places.depsgraph)
+            for k, own in zip(anew, TrackReader(now, 1).readings((ob, self.chains[k]) for k in anew), strict=True):
+                if isinstance(own, ChainError):
+                    raise own
+                settings = {name: float(rows[0]) for name, rows in own.goal.settings.items()}
+                asked[k] = _Asked(own.goal.at(0), settings, reading=own)
+        return asked
 
-    def _asked(self, places: SceneReader, which: Sequence[int]) -> dict[int, Asked]:
+    def _requests(self, places: SceneReader, which: Sequence[int]) -> dict[int, Request]:
         """What chains ask for just now, each with all that are solved together with it among them."""
         reader = places.armature(self._object)
         return dict(zip(which, asked_now(reader, [self.chains[k] for k in which]), strict=True))
@@ -579,6 +599,13 @@ class ArmaturePlan:
             for k in self._with_others(found):
                 self.ways[k] = self._refused[k] = messages.NOT_WHERE_SAMPLED()
         return found
+
+
+def _in_arrays(readings: Mapping[int, Reading]) -> dict[int, np.ndarray]:
+    """What chains come to that were read as for many frames, at the first one."""
+    poses = solve_tracks([*readings.values()]) if readings else []
+    pairs = zip(readings.items(), poses, strict=True)
+    return {k: channel_values([reading], [pose])[1][0] for (k, reading), pose in pairs}
 
 
 def _line_of(ob: bpy.types.Object, models: Sequence[LimbModel]) -> list[str]:

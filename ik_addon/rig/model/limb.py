@@ -14,6 +14,8 @@ from ..blender.rotations import Raw, pose_matrix, rotation_in
 from ..data.settings import Settings, may_change
 
 Range = tuple[float, float]
+ControlPlace = tuple[bpy.types.Object | None, str]
+"""A target or pole, and the name of its bone, if it is one."""
 
 _FREE: Range = (-pi, pi)
 _X, _Y = Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0))

@@ -15,7 +15,7 @@ from ..blender.rotations import LOCATION, SCALE, array_of, turns_in
 from ..data.settings import CONTACT, PREFIX, SAMPLED_SETTINGS
 from .body import BodyModel
 from .foot import heel_and_axis, possible_end_bones
-from .limb import BoneLimits, Limb, bend_axis, end_in_tip, growth
+from .limb import BoneLimits, ControlPlace, Limb, bend_axis, end_in_tip, growth
 
 FK_CHANNELS = frozenset(("location", "scale", "rotation_euler", "rotation_quaternion", "rotation_axis_angle"))
 
@@ -135,10 +135,7 @@ class LimbModel:
         return not self.keyed_bones and not self.keyed_settings and (self.body is None or self.body.is_still)
 
 
-Controlled = tuple[bpy.types.Object | None, str]
-
-
-def controls_of(tip: bpy.types.PoseBone, model: LimbModel) -> tuple[Controlled, Controlled]:
+def controls_of(tip: bpy.types.PoseBone, model: LimbModel) -> tuple[ControlPlace, ControlPlace]:
     """Target and pole of a chain, each with the name of its bone."""
     pole = (tip.analytic_ik_pole_target, model.pole_bone) if model.has_pole else (None, "")
     return (tip.analytic_ik_target, model.target_bone), pole

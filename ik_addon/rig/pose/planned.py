@@ -108,7 +108,7 @@ def ready_now(tip: bpy.types.PoseBone, model: LimbModel, fk: FkPose) -> ReadyCha
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Request:
     """What a planned chain asks for just now. location: of the bone that is written with it, if there is one."""
 
     ready: ReadyChain
@@ -122,7 +122,7 @@ class Asked:
         return np.array([(*row, 0.0)[:4] for row in rows], np.float32)
 
 
-def asked_now(reader: ArmatureReader, chains: Sequence[PlannedChain]) -> list[Asked]:
+def asked_now(reader: ArmatureReader, chains: Sequence[PlannedChain]) -> list[Request]:
     """What planned chains of one armature object ask for; those that move with a body are all among them.
 
     Raises ChainError where a model does not hold, or a target is nowhere.
@@ -145,7 +145,7 @@ def asked_now(reader: ArmatureReader, chains: Sequence[PlannedChain]) -> list[As
         if body is not None:
             locations[chain.model.tip] = follow(reader, body.name, lambda body=body: holds(body)).location
     return [
-        Asked(own, wishes_of(reader, chain.model), locations.get(chain.model.tip))
+        Request(own, wishes_of(reader, chain.model), locations.get(chain.model.tip))
         for chain, own in zip(chains, ready, strict=True)
     ]
 

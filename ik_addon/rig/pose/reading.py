@@ -18,12 +18,19 @@ from ..data import settings
 from ..data.relation import place_of
 from ..data.settings import Settings, settings_of
 from ..model.foot import end_bone, end_bones, place_foot
-from ..model.limb import BoneReading, Limb, Wishes, chain_bones, fk_chain, given_factor, is_rigid, limits_of
+from ..model.limb import (
+    BoneReading,
+    ControlPlace,
+    Limb,
+    Wishes,
+    chain_bones,
+    fk_chain,
+    given_factor,
+    is_rigid,
+    limits_of,
+)
 from .checks import UnevenError, check_end, check_numbers, check_points, check_targets, without_gone_pole
 from .posing import FkPose
-
-Control = tuple[bpy.types.Object | None, str]
-"""A target or pole, and the name of its bone, if it is one."""
 
 
 class SceneReader:
@@ -280,7 +287,7 @@ class ArmatureReader:
         if not self.world.determinant():
             raise ChainError(messages.ARMATURE_WITHOUT_SIZE(armature=self.ob.name))
 
-    def wishes(self, target: Control, pole: Control, turned: bool, parent: str = "") -> Wishes:
+    def wishes(self, target: ControlPlace, pole: ControlPlace, turned: bool, parent: str = "") -> Wishes:
         """Where a chain shall go, in the space of a bone, "": in armature space. turned: its foot follows the target.
 
         Raises UnevenError where that bone is scaled unevenly.
