@@ -68,7 +68,7 @@ def check_control(control: Control) -> None:
     if not is_changeable(control.ob):
         raise ChainError(messages.CONTROL_LINKED(control=control.shown))
     for constraint in control.owner.constraints:
-        if constraint.enabled and constraint.influence > 0.0 and not _goes_along(control):
+        if constraint.enabled and constraint.influence > 0.0 and not goes_along(control):
             raise ChainError(messages.CONTROL_CONSTRAINED(constraint=constraint.name, control=control.shown))
     if control.bone and control.owner.bone.use_connect:
         raise ChainError(messages.CONTROL_CONNECTED(control=control.shown))
@@ -80,7 +80,7 @@ def check_control(control: Control) -> None:
             raise ChainError(messages.CONTROL_DRIVEN(channel=path, control=control.shown))
 
 
-def _goes_along(control: Control) -> bool:
+def goes_along(control: Control) -> bool:
     """Whether its constraint takes a control along with bones of its armature, at all frames in the same way."""
     owner = control.owner
     return bool(control.bone and shares_of(owner)) and not is_share_animated(owner, {*animated_paths(control.ob)})

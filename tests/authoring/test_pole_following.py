@@ -279,3 +279,35 @@ def test_native_chains_have_their_poles_between_foot_and_body():
     assert bpy.ops.analytic_ik.make_native() == {"FINISHED"}
     for frame, pose in played(ob, FRAMES[::10]).items():
         assert apart(shown[frame], {name: pose[name] for name in shown[frame]}, LEG) < 1e-4
+
+
+def test_root_motion_leaves_knees_where_they_are():
+    ob = walker()
+    walk(ob)
+    enter("POSE", ob, *(tip.name for tip in tips_of(ob)))
+    own = {tip.analytic_ik_pole_subtarget for tip in tips_of(ob)}
+    shown = played(ob, FRAMES[::7])
+    assert bpy.ops.analytic_ik.root_motion() == {"FINISHED"}
+    for frame, pose in played(ob, FRAMES[::7]).items():
+        stays = {name: each for name, each in pose.items() if name not in own | {"root"}}
+        assert apart({name: shown[frame][name] for name in stays}, stays, LEG) < 1e-4
+    assert ob.pose.bones["root"].location.length > 0.5 or abs(ob.pose.bones["root"].location.y) > 0.5
+
+
+def test_feet_are_planted_with_their_knees_where_they_were():
+    ob = walker()
+    feet = [tip.analytic_ik_subtarget for tip in tips_of(ob)]
+    for frame in range(1, 50):
+        for k, name in enumerate(("hips", *feet)):
+            bone, phase = ob.pose.bones[name], (frame / 24.0 + 0.5 * k) % 1.0
+            forward = 0.02 * frame if not k else 0.02 * (frame - (phase - 0.5) * 24.0) if phase < 0.6 else 0.02 * frame
+            height = 0.0 if not k or phase < 0.6 else 0.12
+            moved = Matrix.Translation((0.0, -forward, height if k else -0.06))
+            _pose(ob, name, moved)
+            bone.keyframe_insert("location", frame=frame)
+    enter("POSE", ob, *(tip.name for tip in tips_of(ob)))
+    assert bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=49, anyway=True) == {"FINISHED"}
+    assert all(map(is_following, tips_of(ob)))
+    for frame in range(1, 50, 3):
+        go_to(frame)
+        assert all(bend.dot(ahead) > 0.9 for bend, ahead in knees(ob))
