@@ -728,7 +728,10 @@ UNMUTED = Done("Unmuted {chains}")
 # Legs
 
 RIGGED = Done("Rigged {limbs}")
-OTHERS_NOT_RIGGED = Note("Only the active armature is rigged, not {armatures}. Click one to make it active")
+CLIP_MISSED = Note("Clip '{clip}' is not followed exactly: '{bone}' is off by up to {distance:.3g}")
+MOTION_MISSED = Note("The keys are not followed exactly: '{bone}' is off by up to {distance:.3g}")
+RIGGED_ARMATURES = Done("Rigged {count} armatures: {limbs}")
+CARRIES_LIMBS = Note("'{bone}' carries {limbs} and is no limb itself. Should a chain end there?")
 RIGGED_FOLLOWING = Done("Rigged {limbs}, the controls follow frames {first}-{last}")
 BAKED_CLIPS = Done("Baked {clips} of {chains}{result}")
 BAKED_FOR_EXPORT = Done("Baked {clips} for export, controls left out{result}")

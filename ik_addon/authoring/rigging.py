@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import bpy
@@ -40,7 +40,7 @@ from .finding.limbs import FoundLimb, LeftOut, find_limbs
 from .knees import nearest_axis
 from .placing import Control
 from .selection import is_tip
-from .snap import snap_targets, targets_snapped
+from .snap import Snapped, snap_targets, targets_snapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,19 +165,53 @@ class RiggedLimb:
 
 
 @dataclass(frozen=True, slots=True)
+class RoughClip:
+    """A clip that controls carry, but not all of it. name: "" for what plays alone. bone: the tip of the limb that is
+    farthest off. distance: how far, in world units."""
+
+    name: str
+    bone: str
+    distance: float
+
+    @property
+    def warning(self) -> str:
+        """The same as a sentence."""
+        if self.name:
+            return messages.CLIP_MISSED(clip=self.name, bone=self.bone, distance=self.distance)
+        return messages.MOTION_MISSED(bone=self.bone, distance=self.distance)
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """Which motion the controls of limbs carry by keys.
+
+    frames: over which they have keys in what plays; None if they have none. clips: names of all the clips that they
+    carry, if there are several. rough: those of which something is seen to be elsewhere.
+    """
+
+    frames: range | None = None
+    clips: tuple[str, ...] = ()
+    rough: tuple[RoughClip, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Rigged:
     """What `rig_legs` set up, and which bones it left out, with the reason.
 
-    moved: bones that rounding moved so far that it can be seen, one for each limb at most.
-    frames: those over which the controls have keys that carry the limbs' motion; None if they have no keys. clips: the
-    names of all the clips in which they do, if there are several.
+    moved: bones that rounding moved so far that it can be seen, one for each limb at most. followed: the motion that
+    the controls carry.
     """
 
     limbs: tuple[RiggedLimb, ...]
     left_out: tuple[LeftOut, ...]
     moved: tuple[Moved, ...] = ()
-    frames: range | None = None
-    clips: tuple[str, ...] = ()
+    followed: Followed = field(default_factory=Followed)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is not as it was, a sentence each."""
+        moved = (messages.MOVED_BY_ROUNDING(bone=one.bone, distance=f"{one.distance:.3g}") for one in self.moved)
+        return [*moved, *(clip.warning for clip in self.followed.rough)]
 
 
 def rig_legs(
@@ -266,8 +300,8 @@ def rig_limbs(
                 moved += seen
         if not rigged:
             raise ChainError(left[-1].reason).of(messages.ARMATURE(armature=ob.name))
-        frames, clips = _follow_motion(context, ob, rigged, progress) if follow_motion else (None, ())
-        return Rigged(tuple(rigged), tuple(left), tuple(moved), frames, clips)
+        followed = _follow_motion(context, ob, rigged, progress) if follow_motion else Followed()
+        return Rigged(tuple(rigged), tuple(left), tuple(moved), followed)
 
 
 def _pairs_first(limbs: Sequence[FoundLimb]) -> list[FoundLimb]:
@@ -278,24 +312,22 @@ def _pairs_first(limbs: Sequence[FoundLimb]) -> list[FoundLimb]:
 
 def _follow_motion(
     context: bpy.types.Context, ob: bpy.types.Object, rigged: Sequence[RiggedLimb], progress: Progress | None
-) -> tuple[range | None, tuple[str, ...]]:
-    """Key the controls of new chains so that they carry the motion that keys give the limbs, in every clip.
-
-    Returns the frames of the keys, None if no limb has a motion, and the names of the clips.
-    """
+) -> Followed:
+    """Key the controls of new chains so that they carry the motion that keys give the limbs, in every clip."""
     tips = [ob.pose.bones[one.limb.bones[-1]] for one in rigged]
     # A limb without keys of its own may be carried by others that have them.
     names = [name for one in rigged for name in (*one.limb.bones, one.limb.end) if name]
     clips = [] if is_layered(ob) else [clip for clip in clips_of(ob) if clip.action.is_editable]
     if len(clips) < 2:
         frames = motion_frames(ob) if has_keys(ob, names) else None
-        if frames is not None:
-            snap_targets(context, tips, frames, progress=progress)
-        return frames, ()
+        if frames is None:
+            return Followed()
+        return Followed(frames, rough=_rough("", snap_targets(context, tips, frames, progress=progress)))
 
     moved = set().union(*map(moved_channels, clips))
     # Where no clip moves a limb, what carries the limbs leaves their controls where they are.
     needed = _read_by_limbs(ob, rigged) if any(name in names for name, _ in moved) else set()
+    rough: list[RoughClip] = []
 
     def carried(frames: range) -> Steps[range | None]:
         clip = playing_clip(ob)
@@ -303,8 +335,10 @@ def _follow_motion(
             _key_rest(ob, {each for each in moved - moved_channels(clip) if each[0] in needed}, frames[0])
         if not has_keys(ob, names):
             return None
-        snapped = yield from targets_snapped(context, tips, frames)
-        return frames if max(snapped.missed.values()) <= VISIBLE else None
+        name = clip_name(clip, clips) if clip is not None else ""
+        off = _rough(name, (yield from targets_snapped(context, tips, frames)))
+        rough.extend(off)
+        return None if off else frames
 
     with all_or_nothing([ob], keys=True, actions=[clip.action for clip in clips]):
         partners_made(separate_controls(ob), clips)
@@ -312,7 +346,14 @@ def _follow_motion(
         controls_follow(ob)
     carried_clips = [clip for clip, frames in zip(clips, found, strict=True) if frames is not None]
     own = next((frames for clip, frames in zip(clips, found, strict=True) if clip == playing_clip(ob)), None)
-    return own, tuple(clip_name(clip, clips) for clip in carried_clips)
+    return Followed(own, tuple(clip_name(clip, clips) for clip in carried_clips), tuple(rough))
+
+
+def _rough(clip: str, snapped: Snapped) -> tuple[RoughClip, ...]:
+    """A clip in which controls were snapped, if a limb is seen to be elsewhere than its keys have it."""
+    tip = max(snapped.missed, key=snapped.missed.__getitem__)
+    missed = snapped.missed[tip]
+    return (RoughClip(clip, tip, missed * snapped.lengths[tip]),) if missed > VISIBLE else ()
 
 
 def _read_by_limbs(ob: bpy.types.Object, rigged: Sequence[RiggedLimb]) -> set[str]:
@@ -481,6 +522,12 @@ class Proposal:
         return chain_words(self.bones)
 
 
+def limbs_carried(bone: bpy.types.PoseBone) -> list[FoundLimb]:
+    """The legs and arms that begin below a bone, and move with it: such a bone is none of a limb itself."""
+    below = {each.name for each in bone.children_recursive}
+    return [limb for limb in _limbs(bone) if limb.bones[0] in below]
+
+
 def chain_words(bones: tuple[str, ...]) -> str:
     """The bones of a chain in a sentence, root first: "thigh.L > shin.L"."""
     shown = bones if len(bones) <= _NAMED else (bones[0], "...", bones[-1])
@@ -527,6 +574,7 @@ def _limbs(bone: bpy.types.PoseBone) -> tuple[FoundLimb, ...]:
 
 def rigged_entry(ob: bpy.types.Object, rigged: Rigged) -> dict:
     """What was set up on an armature object: see `rigged` in report.schema.json."""
+    frames = rigged.followed.frames
     return {
         "armature": ob.name,
         "limbs": [
@@ -540,11 +588,9 @@ def rigged_entry(ob: bpy.types.Object, rigged: Rigged) -> dict:
             for one in rigged.limbs
         ],
         "left_out": [{"bone": out.bone, "reason": out.reason} for out in rigged.left_out],
-        "warnings": [
-            messages.MOVED_BY_ROUNDING(bone=moved.bone, distance=f"{moved.distance:.3g}") for moved in rigged.moved
-        ],
-        "frames": [rigged.frames[0], rigged.frames[-1], rigged.frames.step] if rigged.frames else None,
-        "clips": [*rigged.clips],
+        "warnings": rigged.warnings,
+        "frames": [frames[0], frames[-1], frames.step] if frames else None,
+        "clips": [*rigged.followed.clips],
     }
 
 

@@ -38,6 +38,7 @@ from .polls import MakesControls, Need, neither_live_nor_native, no_bone, none_c
 
 if TYPE_CHECKING:
     from ...authoring.controls import Moved
+    from ...authoring.finding.limbs import FoundLimb
 
 
 class ChainOperator(bpy.types.Operator):
@@ -128,7 +129,7 @@ Selected objects become target and pole target, or new ones are made"""
     )
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        from ...authoring.rigging import proposed_chain
+        from ...authoring.rigging import limbs_carried, proposed_chain
 
         ob = active_armature(context)
         self.choose_controls(context, ob)
@@ -139,7 +140,15 @@ Selected objects become target and pole target, or new ones are made"""
         found = proposed_chain(bone, self.use_this_bone) if bone else None
         if found is not None and not given("chain_count"):
             self.chain_count = len(found.bones)
+        carried = limbs_carried(ob.pose.bones[found.tip]) if found else []
+        if carried:
+            return self.ask(context, event, messages.CARRIES_LIMBS(bone=found.tip, limbs=counted(carried)))
         return self.execute(context)
+
+    def ask(self, context: bpy.types.Context, event: bpy.types.Event, said: str) -> set[str]:
+        """Ask whether to go on."""
+        names = {"title": self.bl_label, "message": said, "confirm_text": "Add"}
+        return context.window_manager.invoke_confirm(self, event, **names)
 
     def draw(self, context: bpy.types.Context) -> None:
         self.drawn("controls", "use_this_bone", "chain_count", "solver", "with_pole")
@@ -170,6 +179,16 @@ Selected objects become target and pole target, or new ones are made"""
         names = tuple(each.name for each in chain_bones(tip, self.chain_count))
         said = message(count=len(names), bones=chain_words(names), target=added.target.name, end=end)
         return self.with_moved(context, said, added.moved)
+
+
+def counted(limbs: "Sequence[FoundLimb]") -> str:
+    """How many legs and arms there are."""
+    arms = sum(limb.kind == "ARM" for limb in limbs)
+    legs = len(limbs) - arms
+    leg_words, arm_words = messages.LEGS(count=legs), messages.ARMS(count=arms)
+    if legs and arms:
+        return messages.LEGS_AND_ARMS(legs=leg_words, arms=arm_words)
+    return leg_words if legs else arm_words
 
 
 def add_label(context: bpy.types.Context) -> str:
