@@ -19,6 +19,7 @@ class LegMotion:
     feet: (legs, T, 3, 3), the orientation of the foot bone, its axes in columns.
     soles: (legs,), how far the skin reaches below heel and ball; None: there is none.
     rests: (legs, 2), heights of hip and foot in the rest pose; None: that is not known.
+    skins: of each leg the outermost points of the skin of its foot, (points, T, 3), or None; empty: not looked at.
     """
 
     fps: float
@@ -30,6 +31,7 @@ class LegMotion:
     feet: np.ndarray
     soles: np.ndarray | None = None
     rests: np.ndarray | None = None
+    skins: tuple[np.ndarray | None, ...] = ()
 
     @property
     def leg_count(self) -> int:
