@@ -19,6 +19,7 @@ class LegMotion:
     feet: (legs, T, 3, 3), the orientation of the foot bone, its axes in columns.
     soles: (legs,), how far the skin reaches below heel and ball; None: there is none.
     rests: (legs, 2), heights of hip and foot in the rest pose; None: that is not known.
+    extensions: (legs, T), how far ankles were from hips as captured; None: as they are.
     """
 
     fps: float
@@ -30,6 +31,7 @@ class LegMotion:
     feet: np.ndarray
     soles: np.ndarray | None = None
     rests: np.ndarray | None = None
+    extensions: np.ndarray | None = None
 
     @property
     def leg_count(self) -> int:
