@@ -758,6 +758,9 @@ LEFT_OUT = Note("Left out {bones}")
 LEFT_OUT_MORE = Note("Left out {bones}, and {count} more")
 LEFT_OUT_BONE = Part("'{bone}': {why}")
 NO_LEG = Refusal("Armature '{armature}': no leg to rig was found{why}. Add chains to its limbs by hand.")
+NO_LIMB_IN_FILE = Refusal(
+    "Armature '{armature}': no limb to rig was found{why}. Name the bones of its limbs with --limbs."
+)
 LIMBS_HAVE_CHAINS = Refusal(
     "Armature '{armature}': the limbs that were found have chains already. To rig them again, remove their "
     "chains first."
@@ -896,6 +899,7 @@ NO_OUTPUT_GIVEN = Clause("nothing says where to save. Give --output or --output-
 DRY_RUN_SAVES_NOTHING = Clause("--dry-run saves nothing. Leave out --output and --output-dir.")
 LIMBS_OF_ONE_FILE = Clause("--limbs-out takes one FILE. Name one character of those that have the same skeleton.")
 LIMBS_OF_MANY = Clause("more than one of its armatures has limbs. Choose one with --armature.")
+GIVEN_TWICE = Clause("'{file}' is given twice. Name it once.")
 SAME_OUTPUT = Clause(
     "'{first}' and '{second}' would both be saved to '{output}'. Rename one, or save them to different folders."
 )
@@ -949,6 +953,7 @@ IS_A_FOLDER = Clause("it is a folder. Name the files in it: {files}.")
 IS_NOT_A_FILE = Clause("it is a device or a pipe. Name a file.")
 NO_KNOWN_FORMAT = Clause("it is in none of the formats {formats}. Name a file of one of them.")
 NOT_A_BLEND_FILE = Clause("it is not a .blend file. Name a file that Blender saved.")
+NOT_OPENED = Clause("Blender cannot open it ({reason}). Take its backup (.blend1), or save it again.")
 NOT_IMPORTED = Clause("Blender cannot import it ({reason}). Open it in Blender, or export it again.")
 NO_DECODER = Clause(
     "it is compressed with {compression}, which Blender as a Python package cannot read. Use Blender itself (blender "
@@ -990,6 +995,7 @@ FILES_BEFORE = Part(", {before} done before")
 FILES_NOTHING = Part(", {count} with nothing to plant")
 CLIPS_LEFT = Part(". Clips left as they are: {clips}")
 ONLY_CURRENT = Note("{armature}: a {suffix} file holds one clip, so only the current one is planted")
+CHAINS_ARE_BAKED = Clause("its chains are baked, and none is live. Name the file that it was baked from.")
 NO_CHAIN_IN_SCENE = Clause("no armature of its scene has a live analytic IK chain. Add one and save the file.")
 NOT_WRITTEN = Clause(
     "'{path}' could not be written ({reason}). Make sure that the disk has room and the folder is writable, or "

@@ -69,7 +69,7 @@ def test_a_map_serves_each_character_with_the_same_skeleton(folder):
 def test_bones_that_show_no_limb_are_rigged_as_they_are_named(folder, capsys):
     file, limbs = folder / "odd.blend", folder / "limbs.json"
     assert run("rig", file, "--dry-run") == 1
-    assert "no leg to rig was found" in capsys.readouterr().err
+    assert "Name the bones of its limbs with --limbs." in capsys.readouterr().err
     legs = [[f"quux.{side}", f"wing.{side}", f"fin.{side}" if side == "L" else None] for side in "LR"]
     limbs.write_text(json.dumps({"legs": legs}))
     assert run("rig", file, "--dry-run", "--limbs", limbs) == 0

@@ -1,7 +1,6 @@
 """Chains in their FK pose at each frame, and where their controls have to be for it."""
 
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 
 import bpy
@@ -10,12 +9,11 @@ from mathutils import Matrix
 
 from .. import messages
 from ..bake.keys import BoneKeys, check_keyable, key_times, write_keys
-from ..bake.stepping import stepping, stepping_apart
+from ..bake.stepping import stepping_lightly
 from ..rig.blender.animation import animated_paths
 from ..rig.blender.armatures import armature_named, armature_objects, posed_armatures
 from ..rig.blender.rotations import LOCATION, SCALE, Raw, continuous_numbers, rotation_in
 from ..rig.data.settings import path_of, settings_of, target_and_pole
-from ..rig.live.handler_lists import others_handle_frames
 from ..rig.model.limb import Limb, chain_bones, fk_joints
 from ..rig.model.order import ChainName, KnownOrders, live_tips, objects_of
 from ..rig.pose.checks import check_targets
@@ -76,14 +74,9 @@ def stepped(
     if frames is None:
         yield (1, 1), SceneReader(context.evaluated_depsgraph_get())
         return
-    with ExitStack() as stack:
-        go_to = None
-        if not others_handle_frames():
-            # All live chains may move these.
-            live = (ob.pose.bones[name] for ob in armature_objects() for name in live_tips(ob))
-            needed = [each for tip in (*tips, *live) for each in objects_of(tip)]
-            go_to = stack.enter_context(stepping_apart(context, needed))
-        go_to = go_to or stack.enter_context(stepping(context))
+    # All live chains may move these.
+    live = (ob.pose.bones[name] for ob in armature_objects() for name in live_tips(ob))
+    with stepping_lightly(context, [each for tip in (*tips, *live) for each in objects_of(tip)]) as go_to:
         for done, frame in enumerate(frames, 1):
             yield (done, len(frames)), SceneReader(go_to(frame), frame_changed=True)
 

@@ -134,7 +134,7 @@ def corrected(ob: bpy.types.Object, limb: FoundLimb, first: str, tip: str, end: 
     )
 
 
-_NONE_FOUND = {
+NONE_FOUND = {
     (False, False): messages.NO_LEG,
     (False, True): messages.NO_LEG_OR_ARM,
     (True, False): messages.NO_LEG_SELECTED,
@@ -197,7 +197,7 @@ def rig_legs(
     check_changeable(ob)
     found = survey(ob, selected, arms)
     if not found.free:
-        raise ChainError(none_found(ob, found, bool(selected), arms))
+        raise ChainError(none_found(ob, found, NONE_FOUND[bool(selected), arms]))
     return rig_limbs(context, ob, found.free, found.left_out, follow_motion, as_bones, progress)
 
 
@@ -218,14 +218,14 @@ def rig_these(
     return rig_limbs(context, ob, free, left_out, follow_motion, as_bones, progress)
 
 
-def none_found(ob: bpy.types.Object, found: Survey, is_selected: bool, arms: bool) -> str:
-    """Why no limb of an armature object can be rigged, as a sentence. is_selected: of selected bones."""
+def none_found(ob: bpy.types.Object, found: Survey, otherwise: messages.Refusal) -> str:
+    """Why no limb of an armature object can be rigged, as a sentence. otherwise: says it where none was found."""
     if found.left_out and is_rigify(ob):
         return messages.RIGIFY_MOVES_LIMBS(armature=ob.name)
     if have_chains(ob, found):
         return messages.LIMBS_HAVE_CHAINS(armature=ob.name)
     why = "".join(messages.IS_NONE(bone=out.bone, why=messages.as_part(out.reason)) for out in found.left_out[:4])
-    return _NONE_FOUND[is_selected, arms](armature=ob.name, why=why)
+    return otherwise(armature=ob.name, why=why)
 
 
 def rig_limbs(

@@ -301,7 +301,10 @@ def _open_blend(file: Path) -> bool:
         raise OSError(
             messages.NOT_A_BLEND_FILE() if is_named_so else messages.NO_KNOWN_FORMAT(formats=", ".join(SUFFIXES))
         )
-    bpy.ops.wm.open_mainfile(filepath=str(file.absolute()))
+    try:
+        bpy.ops.wm.open_mainfile(filepath=str(file.absolute()))
+    except RuntimeError as error:
+        raise OSError(messages.NOT_OPENED(reason=_last_line(error).rpartition(": ")[2])) from error
     return not _begins(_BLEND)(file)
 
 

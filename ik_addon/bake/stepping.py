@@ -1,11 +1,12 @@
-"""Going through frames: in a scene of its own that holds nothing but what chains depend on, or in the user's scene.
+"""Going through frames: in a scene of its own that holds nothing but what chains depend on, or in the user's scene;
+and taking down what is seen there.
 
 Work over frames is a generator of steps, so that a window can draw, and hear Esc, between two of them. Closed before
 its end, it leaves everything as it was.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import wraps
 from typing import TypeVar
 
@@ -14,9 +15,12 @@ import bpy
 from ..rig.blender.cleanup import Scratch, all_clean, surely
 from ..rig.blender.dependencies import plays_anywhere
 from ..rig.live import handlers as live
+from ..rig.live.handler_lists import others_handle_frames
+from ..rig.model.order import live_tips
 from .saving import check_time
 
 Result = TypeVar("Result")
+Row = TypeVar("Row")
 Steps = Generator[tuple[int, int], None, Result]
 """Work that yields after each frame how many are done, and of how many."""
 Progress = Callable[[int, int], object]
@@ -82,14 +86,16 @@ def frame_kept(scene: bpy.types.Scene) -> Iterator[None]:
 @contextmanager
 def stepping(context: bpy.types.Context) -> Iterator[GoTo]:
     """The user's scene, step by step; it goes back to its frame. The handlers of the add-on keep still meanwhile."""
-    scene = context.scene
-    with frame_kept(scene), live.paused():
+    with frame_kept(context.scene), live.paused():
+        yield _in_scene(context.scene, context.evaluated_depsgraph_get)
 
-        def go_to(frame: float) -> bpy.types.Depsgraph:
-            scene.frame_set(int(frame // 1), subframe=frame % 1.0)
-            return context.evaluated_depsgraph_get()
 
-        yield go_to
+def _in_scene(scene: bpy.types.Scene, evaluated: Callable[[], bpy.types.Depsgraph]) -> GoTo:
+    def go_to(frame: float) -> bpy.types.Depsgraph:
+        scene.frame_set(int(frame // 1), subframe=frame % 1.0)
+        return evaluated()
+
+    return go_to
 
 
 @contextmanager
@@ -110,10 +116,38 @@ def stepping_apart(context: bpy.types.Context, objects: Iterable[bpy.types.Objec
         for ob in objects:
             scene.collection.objects.link(ob)
         layer = scene.view_layers[0]
-
-        def go_to(frame: float) -> bpy.types.Depsgraph:
-            scene.frame_set(int(frame // 1), subframe=frame % 1.0)
-            return layer.depsgraph  # pyright: ignore[reportReturnType]
-
         with live.paused():
+            yield _in_scene(scene, lambda: layer.depsgraph)  # pyright: ignore[reportArgumentType, reportReturnType]
+
+
+@contextmanager
+def stepping_lightly(context: bpy.types.Context, objects: Iterable[bpy.types.Object]) -> Iterator[GoTo]:
+    """These objects, step by step, without chains: in a scene of its own where that shows the same, else in the
+    user's."""
+    with ExitStack() as stack:
+        go_to = None if others_handle_frames() else stack.enter_context(stepping_apart(context, objects))
+        yield go_to or stack.enter_context(stepping(context))
+
+
+@contextmanager
+def stepping_shown(context: bpy.types.Context, objects: Iterable[bpy.types.Object]) -> Iterator[GoTo]:
+    """These objects as Blender shows them, step by step, live chains solved."""
+    scene = context.scene
+    if any(live_tips(ob) for ob in scene.objects if ob.pose):
+        with frame_kept(scene):
+            yield _in_scene(scene, context.evaluated_depsgraph_get)
+    else:
+        with stepping_lightly(context, objects) as go_to:
             yield go_to
+
+
+def recorded(
+    going: AbstractContextManager[GoTo], frames: Sequence[int], take: Callable[[bpy.types.Depsgraph], Row]
+) -> Steps[list[Row]]:
+    """In steps: what `take` finds at each frame. going: as these frames are gone through."""
+    rows = []
+    with going as go_to:
+        for frame in frames:
+            rows.append(take(go_to(frame)))
+            yield len(rows), len(frames)
+    return rows

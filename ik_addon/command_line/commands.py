@@ -9,10 +9,10 @@ from time import perf_counter
 import bpy
 
 from .. import messages
-from ..authoring.finding.limbs import FoundLimb
+from ..authoring.finding.limbs import FoundLimb, LeftOut
 from ..authoring.for_export import controls_of_chains, remove_controls
 from ..authoring.given_limbs import given_limbs, named_limbs
-from ..authoring.rigging import Rigged, none_found, rig_legs, rig_these, rigged_entry, survey
+from ..authoring.rigging import Rigged, none_found, rig_limbs, rig_these, rigged_entry, survey
 from ..bake.baking import by_armature, chains_of
 from ..bake.certificate import read_certificates
 from ..bake.clips import Clips, clips_baked, rigged_clips
@@ -29,6 +29,7 @@ from ..planting.scene.whole_clip import NothingToPlantError, clips_planted
 from ..rig.blender.clips import motion_frames
 from ..rig.data.settings import native_tips
 from ..rig.model.order import ChainName
+from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from .console import complain, say, shown
 from .files import armatures_of_scene, ground_of, is_foreign, opened, save_output, span_of
@@ -86,7 +87,9 @@ def live_chains(file: Path) -> list[ChainName]:
     chains = chains_of(bpy.context.scene.objects)
     if not chains:
         imported = is_foreign(file)
-        raise ChainError((messages.NO_CHAIN_IMPORTED if imported else messages.NO_CHAIN_IN_SCENE)())
+        are_baked = any(map(was_baked, bpy.context.scene.objects))
+        without = messages.CHAINS_ARE_BAKED if are_baked else messages.NO_CHAIN_IN_SCENE
+        raise ChainError((messages.NO_CHAIN_IMPORTED if imported else without)())
     return chains
 
 
@@ -220,13 +223,7 @@ def rig_file(file: Path, options: argparse.Namespace) -> list[dict]:
 def _found(file: Path, ob: bpy.types.Object, options: argparse.Namespace) -> list[FoundLimb]:
     """The limbs of an armature object that would be rigged, which are said; none if it has none."""
     try:
-        if options.limbs:
-            limbs, left_out = given_limbs(ob, options.limbs), ()
-        else:
-            seen = survey(ob, arms=options.arms)
-            limbs, left_out = [*seen.free], seen.left_out
-            if not limbs:
-                raise ChainError(none_found(ob, seen, False, options.arms))
+        limbs, left_out = (given_limbs(ob, options.limbs), ()) if options.limbs else _surveyed(ob, options)
     except ChainError as error:
         complain(file, error)
         return []
@@ -238,6 +235,15 @@ def _found(file: Path, ob: bpy.types.Object, options: argparse.Namespace) -> lis
         line = messages.LIMB_LEFT_OUT(armature=ob.name, bone=out.bone, why=messages.as_part(out.reason))
         say(messages.OF(whose=file, said=line))
     return limbs
+
+
+def _surveyed(ob: bpy.types.Object, options: argparse.Namespace) -> tuple[list[FoundLimb], Sequence[LeftOut]]:
+    """The limbs of an armature object that can be rigged, and what is left out. Raises ChainError if none can."""
+    check_changeable(ob)
+    seen = survey(ob, arms=options.arms)
+    if not seen.free:
+        raise ChainError(none_found(ob, seen, messages.NO_LIMB_IN_FILE))
+    return [*seen.free], seen.left_out
 
 
 def _write_limbs(file: Path, limbs: Sequence[Sequence[FoundLimb]], options: argparse.Namespace) -> None:
@@ -256,7 +262,7 @@ def _rigged(file: Path, ob: bpy.types.Object, options: argparse.Namespace) -> tu
         if options.limbs:
             rigged = rig_these(bpy.context, ob, given_limbs(ob, options.limbs), as_bones=as_bones)
         else:
-            rigged = rig_legs(bpy.context, ob, arms=options.arms, as_bones=as_bones)
+            rigged = rig_limbs(bpy.context, ob, *_surveyed(ob, options), as_bones=as_bones)
     except TimeLimitError:
         raise
     except ChainError as error:

@@ -44,6 +44,8 @@ def check_outputs(options: argparse.Namespace, outputs: Sequence[Path]) -> None:
     doubled = first_doubled(outputs)
     if doubled is not None:
         first, second = (options.files[k] for k in doubled)
+        if first == second:
+            options.usage_error(messages.GIVEN_TWICE(file=first))
         options.usage_error(messages.SAME_OUTPUT(first=first, second=second, output=outputs[doubled[1]]))
     if options.output_dir is not None:
         _check_folder(options)
@@ -170,7 +172,8 @@ def read_options(arguments: Sequence[str], prog: str, has_workers: bool) -> argp
         options.usage_error(messages.FRAMES_OF_CURRENT())
     take_lines(options)
     if outputs:
-        check_replaced(options, list(map(partial(output_of, options=options), options.files)))
+        # A folder that has no name of its own, as ".", is told of when its turn comes.
+        check_replaced(options, [output_of(file, options) for file in options.files if file.name])
     return options
 
 
@@ -210,6 +213,8 @@ def _outputs(options: argparse.Namespace) -> list[Path]:
     check_outputs(options, outputs)
     for file, output in zip(options.files, outputs, strict=True):
         suffix = output.suffix.lower()
+        if options.output and output.is_dir():
+            options.usage_error(messages.NO_PLACE_FOR_A_FILE(path=output))
         if suffix not in SUFFIXES and suffix != file.suffix.lower():
             options.usage_error(messages.NO_FORMAT(output=output, formats=", ".join(SUFFIXES)))
         if not is_foreign(output):

@@ -13,11 +13,11 @@ from ..authoring.finding.limbs import FoundLimb, find_limbs
 from ..authoring.fk_frames import checked_controls
 from ..authoring.snap import pose_snapped
 from ..bake.memory import last, remember
-from ..bake.stepping import Steps, at_once, part_of
+from ..bake.stepping import Steps, at_once, part_of, recorded, stepping_shown
 from ..planting.feet.clip import LegMotion
 from ..planting.feet.planning import FootPlan
 from ..planting.scene.limbs import check_limbs, controls_ready
-from ..planting.scene.reading import Capture, captured, carrier_of, clip_rate, in_two_links, stepping_shown
+from ..planting.scene.reading import Capture, captured, carrier_of, clip_rate, in_two_links
 from ..planting.scene.sources import is_planted, source_playing
 from ..planting.scene.writing import body_keys, controls_placed, write_plan
 from ..rig.blender.armatures import tag_pose
@@ -132,22 +132,21 @@ def limbs_shown(
     context: bpy.types.Context, ob: bpy.types.Object, limbs: Sequence[Joints], frames: range
 ) -> Steps[LegMotion]:
     """In steps: limbs of an armature object as shown at each frame, live chains solved; without feet."""
-    count = len(frames)
-    joints, lengths = np.empty((len(limbs), count, 3, 3)), np.empty((len(limbs), count, 2))
-    with stepping_shown(context, ob) as go_to:
-        for t, frame in enumerate(frames):
-            evaluated = ob.evaluated_get(go_to(frame))
-            for k, limb in enumerate(limbs):
-                joints[k, t], lengths[k, t] = in_two_links(limb.shown(evaluated))
-            yield t + 1, count
+
+    def take(depsgraph: bpy.types.Depsgraph) -> list[tuple[np.ndarray, tuple[float, float]]]:
+        evaluated = ob.evaluated_get(depsgraph)
+        return [in_two_links(limb.shown(evaluated)) for limb in limbs]
+
+    rows = yield from recorded(stepping_shown(context, [ob]), frames, take)
+    joints, lengths = (np.array([[limb[k] for limb in row] for row in rows]).swapaxes(0, 1) for k in (0, 1))
     hips, knees, ankles = np.moveaxis(joints, 2, 0)
-    feet = np.tile(np.eye(3), (len(limbs), count, 1, 1))
+    feet = np.tile(np.eye(3), (len(limbs), len(frames), 1, 1))
     return LegMotion(clip_rate(context.scene, frames), lengths.mean(axis=1), hips, knees, ankles, ankles, feet)
 
 
 def place_of(context: bpy.types.Context, ob: bpy.types.Object, limbs: Iterable[FoundLimb], frame: int) -> Place:
     """Where an armature object is put up at a frame; its limbs at rest show what is left of it."""
-    with stepping_shown(context, ob) as go_to:
+    with stepping_shown(context, [ob]) as go_to:
         world = ob.evaluated_get(go_to(frame)).matrix_world.copy()
     left = Vector()
     for limb in limbs:

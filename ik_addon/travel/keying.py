@@ -1,7 +1,6 @@
 """New motion in the world for bones and objects, into keys of a copy of the clip."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,7 +14,7 @@ from ..authoring.fk_frames import keys_of
 from ..authoring.placing import Control, depth
 from ..authoring.selection import all_tips
 from ..bake.keys import BoneKeys, check_keyable
-from ..bake.stepping import Steps, stepping, stepping_apart
+from ..bake.stepping import Steps, recorded, stepping_lightly
 from ..planting.scene.reading import legs_of
 from ..planting.scene.writing import keyed_control, write_copies
 from ..rig.blender.animation import current_fcurve_collections
@@ -34,7 +33,6 @@ from ..rig.blender.rotations import (
     rotation_in,
 )
 from ..rig.data.undoing import all_or_nothing
-from ..rig.live.handler_lists import others_handle_frames
 from ..rig.model.body import bodies_above
 from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
@@ -77,26 +75,25 @@ def filmed(context: bpy.types.Context, ob: bpy.types.Object, controls: Sequence[
     """In steps: see an armature object over frames, and the channels of controls: bones of it, or objects."""
     objects = list(dict.fromkeys([ob, *(control.ob for control in controls)]))
     names = [bone.name for bone in ob.pose.bones]
-    worlds = {each: np.empty((len(frames), 4, 4)) for each in objects}
-    poses, channels = np.empty((len(frames), len(names), 4, 4), np.float32), {control: [] for control in controls}
-    with ExitStack() as stack:
-        go_to = None if others_handle_frames() else stack.enter_context(stepping_apart(context, objects))
-        go_to = go_to or stack.enter_context(stepping(context))
-        for t, frame in enumerate(frames):
-            depsgraph = go_to(frame)
-            for each, rows in worlds.items():
-                rows[t] = array_of(each.evaluated_get(depsgraph).matrix_world)
-            row = np.empty(16 * len(names), np.float32)
-            ob.evaluated_get(depsgraph).pose.bones.foreach_get("matrix", row)
-            # Blender keeps matrices by their columns.
-            poses[t] = row.reshape(-1, 4, 4).swapaxes(1, 2)
-            for control, rows in channels.items():
-                own = control.ob.evaluated_get(depsgraph)
-                owner = own.pose.bones[control.bone] if control.bone else own
-                rows.append({mode: raw_values(owner, mode) for mode in (LOCATION, owner.rotation_mode, SCALE)})
-            yield t + 1, len(frames)
-    by_name = {name: poses[:, k].astype(float) for k, name in enumerate(names)}
-    return Film(ob, frames, worlds, by_name, channels)
+
+    def take(depsgraph: bpy.types.Depsgraph) -> tuple[np.ndarray, np.ndarray, list[Channels]]:
+        worlds = [array_of(each.evaluated_get(depsgraph).matrix_world) for each in objects]
+        row = np.empty(16 * len(names), np.float32)
+        ob.evaluated_get(depsgraph).pose.bones.foreach_get("matrix", row)
+        # Blender keeps matrices by their columns.
+        return np.array(worlds), row.reshape(-1, 4, 4).swapaxes(1, 2), [_channels(each, depsgraph) for each in controls]
+
+    rows = yield from recorded(stepping_lightly(context, objects), frames, take)
+    worlds, poses, channels = (list(each) for each in zip(*rows, strict=True))
+    worlds, poses = np.swapaxes(worlds, 0, 1), np.swapaxes(poses, 0, 1).astype(float)
+    by_control = {control: [row[k] for row in channels] for k, control in enumerate(controls)}
+    return Film(ob, frames, dict(zip(objects, worlds, strict=True)), dict(zip(names, poses, strict=True)), by_control)
+
+
+def _channels(control: Control, depsgraph: bpy.types.Depsgraph) -> Channels:
+    own = control.ob.evaluated_get(depsgraph)
+    owner = own.pose.bones[control.bone] if control.bone else own
+    return {mode: raw_values(owner, mode) for mode in (LOCATION, owner.rotation_mode, SCALE)}
 
 
 def bone_named(ob: bpy.types.Object, name: str) -> bpy.types.PoseBone:

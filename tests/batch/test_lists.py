@@ -208,6 +208,12 @@ def test_a_file_that_is_baked_in_place_is_left_as_it_is(folder, capsys, after):
     assert "its chains are baked already" in (folder / "certificate.txt").read_text()
 
 
+def test_where_all_is_baked_a_check_says_which_file_to_name(folder, capsys):
+    run("bake shot_0.blend --output baked.blend")
+    assert command_line.run(["check", "baked.blend"]) == 1
+    assert "its chains are baked, and none is live. Name the file that it was baked from." in capsys.readouterr().err
+
+
 def test_a_file_that_is_baked_in_place_and_live_says_that_it_is_baked_again(folder, capsys):
     run("bake shot_0.blend --in-place --after keep")
     assert "baked before" not in capsys.readouterr().out

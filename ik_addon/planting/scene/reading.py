@@ -1,8 +1,8 @@
 """Legs over frames into plain numbers in the world: in their FK pose, and as Blender shows them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
@@ -19,9 +19,8 @@ from ...authoring.finding.names import read_names
 from ...authoring.fk_frames import limbs_in_fk, stepped
 from ...authoring.placing import Control
 from ...authoring.selection import all_tips
-from ...bake.baking import chains_of
 from ...bake.collecting import sampled_over, shown_track
-from ...bake.stepping import GoTo, Steps, frame_kept, stepping, stepping_apart
+from ...bake.stepping import GoTo, Steps, recorded, stepping_lightly, stepping_shown
 from ...rig.blender.dependencies import carriers
 from ...rig.blender.rotations import (
     LOCATION,
@@ -33,7 +32,6 @@ from ...rig.blender.rotations import (
     turns_in,
 )
 from ...rig.blender.sampling import Sampler
-from ...rig.live.handler_lists import others_handle_frames
 from ...rig.model.body import bodies_above, check_movable
 from ...rig.model.foot import end_bone, toe_of
 from ...rig.model.limb import Limb, chain_bones, end_in_tip, known_bones, link_bones
@@ -178,17 +176,11 @@ def pose_of_end(tip: bpy.types.PoseBone) -> Shown:
 
 def shown_over(context: bpy.types.Context, things: Sequence[Shown], frames: range) -> Steps[list[Space]]:
     """In steps: where things are over frames, with all chains live; the scene goes back to its frame."""
-    places, turns = np.empty((len(things), len(frames), 3)), np.empty((len(things), len(frames), 3, 3))
-    scene = context.scene
-    with frame_kept(scene):
-        for k, frame in enumerate(frames):
-            scene.frame_set(frame)
-            depsgraph = context.evaluated_depsgraph_get()
-            for thing, place, turn in zip(things, places, turns, strict=True):
-                pose = np.array(thing(depsgraph), float)
-                place[k], turn[k] = pose[:3, 3], pose[:3, :3]
-            yield k + 1, len(frames)
-    return [Space(place, turn) for place, turn in zip(places, turns, strict=True)]
+    if not things:
+        return []
+    going = stepping_shown(context, context.scene.objects)
+    rows = yield from recorded(going, frames, lambda depsgraph: [array_of(thing(depsgraph)) for thing in things])
+    return [Space(poses[:, :3, 3], poses[:, :3, :3]) for poses in np.swapaxes(rows, 0, 1)]
 
 
 def _pose(place: Vector, turn: Quaternion) -> Matrix:
@@ -525,55 +517,32 @@ def _leg(
 
 def shown(context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range) -> Steps[LegMotion]:
     """In steps: these legs as Blender shows them at each frame, live chains solved."""
-    with stepping_shown(context, ob) as go_to:
-        return (yield from _seen(context, ob, legs, frames, go_to))
+    return (yield from _seen(context, ob, legs, frames, stepping_shown(context, [ob])))
 
 
 def source_shown(
     context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range
 ) -> Steps[LegMotion]:
     """In steps: these legs in the action from which the current one was planted, without chains."""
-    with source_playing(ob), _stepping_without_chains(context, ob) as go_to:
-        return (yield from _seen(context, ob, legs, frames, go_to))
-
-
-@contextmanager
-def stepping_shown(context: bpy.types.Context, ob: bpy.types.Object) -> Iterator[GoTo]:
-    """Goes to frames as Blender shows an armature object there, live chains solved."""
-    if not chains_of(context.scene.objects):
-        with _stepping_without_chains(context, ob) as without_chains:
-            yield without_chains
-        return
-    with frame_kept(context.scene):
-
-        def go_to(frame: float) -> bpy.types.Depsgraph:
-            context.scene.frame_set(int(frame // 1), subframe=frame % 1.0)
-            return context.evaluated_depsgraph_get()
-
-        yield go_to
-
-
-@contextmanager
-def _stepping_without_chains(context: bpy.types.Context, ob: bpy.types.Object) -> Iterator[GoTo]:
-    with ExitStack() as stack:
-        go_to = None if others_handle_frames() else stack.enter_context(stepping_apart(context, [ob]))
-        yield go_to or stack.enter_context(stepping(context))
+    with source_playing(ob):
+        return (yield from _seen(context, ob, legs, frames, stepping_lightly(context, [ob])))
 
 
 def _seen(
-    context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range, go_to: GoTo
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    legs: Sequence[Leg],
+    frames: range,
+    going: AbstractContextManager[GoTo],
 ) -> Steps[LegMotion]:
-    names = dict.fromkeys(name for leg in legs for name in (*leg.links[:2], leg.tip, leg.foot) if name)
-    seen: dict[str, list[np.ndarray]] = {name: [] for name in names}
-    worlds = []
-    for t, frame in enumerate(frames):
-        evaluated = ob.evaluated_get(go_to(frame))
-        bones = evaluated.pose.bones
-        worlds.append(array_of(evaluated.matrix_world))
-        for name, poses in seen.items():
-            poses.append(array_of(bones[name].matrix))
-        yield t + 1, len(frames)
-    world, poses = np.array(worlds), {name: np.array(own) for name, own in seen.items()}
+    names = list(dict.fromkeys(name for leg in legs for name in (*leg.links[:2], leg.tip, leg.foot) if name))
+
+    def take(depsgraph: bpy.types.Depsgraph) -> list[np.ndarray]:
+        evaluated = ob.evaluated_get(depsgraph)
+        return [array_of(each) for each in (evaluated.matrix_world, *(evaluated.pose.bones[n].matrix for n in names))]
+
+    world, *own = np.swapaxes((yield from recorded(going, frames, take)), 0, 1)
+    poses = dict(zip(names, own, strict=True))
     own = [_posed(world, poses, leg) for leg in legs]
     (hips, knees, ankles, balls), feet = (
         np.array([joints for joints, _ in own]).swapaxes(0, 1),

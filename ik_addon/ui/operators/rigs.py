@@ -203,13 +203,13 @@ No bone moves"""
         return found
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
-        from ...authoring.rigging import none_found, rig_limbs
+        from ...authoring.rigging import NONE_FOUND, none_found, rig_limbs
 
         found = self.survey(ob)
         limbs = chosen(ob, self.limbs, found)
         if not found.free and not limbs:
             is_selected = self.only_selected and bool(selected_bones(ob))
-            raise ChainError(none_found(ob, found, is_selected, self.arms))
+            raise ChainError(none_found(ob, found, NONE_FOUND[is_selected, self.arms]))
         if not limbs:
             raise ChainError(messages.NONE_TICKED(armature=ob.name))
         with at_cursor(context) as progress:
