@@ -782,6 +782,10 @@ NOT_LIMBS = Clause(
     "it names no limbs. Write it with `rig --dry-run --limbs-out`: lists of first bone, tip bone and end bone or null "
     'under "legs" and "arms".'
 )
+NOT_POINTS = Clause(
+    'it has no points. Write a list of two or more [x, y] or [x, y, z], or {{"points": …, "closed": true}}.'
+)
+NO_CURVE_IN_FILE = Clause("'{file}' has no object '{object}' to walk along. Check the name.")
 HAS_CHAIN = Clause("bone '{bone}' already has a chain. Remove that chain first.")
 HAS_IK = Clause("constraint '{constraint}' of bone '{bone}' already is an IK. Use Convert Blender IK instead.")
 SAME_LIMB = Part("it belongs to the same limb as '{bone}'")

@@ -1,19 +1,20 @@
 """Plant Feet along a curve in Blender: measured on evaluated bones."""
 
 import re
+from math import cos, sin
 
 import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_addon.planting import plant
+from ik_addon.planting import Ground, Options, plant
 from ik_addon.planting.scene.footprints import footprints_of
 from ik_addon.planting.scene.path import points_of
 from ik_addon.planting.scene.reading import leg_tips
 from ik_addon.ui.panels.motion import ANALYTIC_IK_PT_planting
 
-from ..scenes import go_to, sliding_walk
+from ..scenes import curves_of, go_to, select, sliding_walk
 from ..ui.layouts import drawn
 from .standing import FRAMES, LEG, feet_over, keys_of, slides, world_of
 
@@ -178,3 +179,85 @@ def test_the_panel_says_how_far_the_path_goes(walker):
     assert "beyond path 'Way'. Turn on Fit to Path" in drawn(ANALYTIC_IK_PT_planting).text()
     bpy.ops.analytic_ik.plant_feet(frame_start=1, frame_end=60, path="Way", path_offset=2.0, path_fit=True)
     assert "beyond path" not in drawn(ANALYTIC_IK_PT_planting).text()
+
+
+def keys_changed(ob, change):
+    """The keys of the action of an armature object with other frames or values: change(path, index, co)."""
+    for (path, index), curve in curves_of(ob).items():
+        for point in curve.keyframe_points:
+            point.co = change(path, index, point.co)
+        curve.keyframe_points.sort()
+        curve.update()
+    for tip in leg_tips(ob):
+        for control in (tip.analytic_ik_target, tip.analytic_ik_pole_target):
+            control.animation_data_clear()
+
+
+def put_in_place(ob, frames=120.0):
+    """The walk on a treadmill: what its hips go forward is taken away."""
+    way = {}
+    for (path, index), curve in curves_of(ob).items():
+        if path == 'pose.bones["hips"].location':
+            way[index] = (curve.evaluate(frames) - curve.evaluate(1.0)) / (frames - 1.0)
+
+    def stay(path, index, co):
+        return co.x, co.y - way.get(index, 0.0) * (co.x - 1.0) * (path == 'pose.bones["hips"].location')
+
+    keys_changed(ob, stay)
+
+
+def test_a_clip_in_place_travels_along_a_path(walker):
+    put_in_place(walker)
+    curve = curve_through([(0.0, 0.0, 0.0), (0.0, 5.0, 0.0)], kind="POLY")
+    report = plant(bpy.context, leg_tips(walker), FRAMES, path=curve)
+    assert report["ground_speed"] == 0.0
+    assert report["path"]["end"] > 2.0 * LEG
+    assert slides(walker, report, FRAMES) < 1e-5
+    way = (hips_at(walker, 60) - hips_at(walker, 1))[:2, 3]
+    assert way[1] == pytest.approx(report["path"]["end"], rel=0.1) and abs(way[0]) < 0.1 * LEG
+
+
+def test_a_walk_backward_goes_back_along_a_path(walker):
+    ahead = plant(bpy.context, leg_tips(walker), FRAMES, path=curve_through(BEND))
+    bpy.ops.wm.revert_mainfile()
+    walker = bpy.data.objects["Robot rig"]
+    keys_changed(walker, lambda path, index, co: (61.0 - co.x, co.y))
+    # Facing along the path, it goes beyond its beginning.
+    report = plant(bpy.context, leg_tips(walker), FRAMES, path=curve_through(BEND), options=Options(anyway=True))
+    assert report["path"]["end"] == pytest.approx(ahead["path"]["end"], rel=0.1)
+    assert slides(walker, report, FRAMES) < 1e-5
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"path_stride": 0.7},
+        {"path_stride": 1.1, "path_offset": 0.5, "path_lean": 1.0},
+        {"path_rounding": 0.0},
+        {"path_fit": True},
+    ],
+    ids=lambda given: "-".join(given),
+)
+def test_feet_stand_however_the_path_is_walked(walker, options):
+    radius = 0.35 if "path_fit" in options else 1.2
+    round_and_round = [(radius * cos(0.5 * k), radius * sin(0.5 * k), 0.0) for k in range(12)]
+    curve = curve_through(round_and_round, is_closed=True)
+    report = plant(bpy.context, leg_tips(walker), FRAMES, path=curve, options=Options(**options, anyway=True))
+    assert slides(walker, report, FRAMES) < 1e-5
+    assert report["path"]["closed"] and report["path"]["stride"] == pytest.approx(
+        options.get("path_stride", report["path"]["stride"])
+    )
+    if "path_fit" in options:
+        assert report["path"]["end"] == pytest.approx(report["path"]["length"])
+
+
+def test_feet_stand_on_a_mesh_along_a_path(walker):
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=40, y_subdivisions=40, size=12.0)
+    ground = bpy.context.object
+    for vertex in ground.data.vertices:
+        vertex.co.z = 0.15 * sin(vertex.co.x) + 0.1 * sin(1.7 * vertex.co.y)
+    select(walker)
+    report = plant(bpy.context, leg_tips(walker), FRAMES, path=curve_through(BEND), ground=Ground("OBJECT", ob=ground))
+    assert not report["unreached_frames"]
+    assert slides(walker, report, FRAMES) < 1e-5
+    assert max(chain["after"]["floating"] for chain in report["chains"]) < 0.02
