@@ -42,22 +42,24 @@ def rig(
     arms: bool = False,
     controls: Literal["EMPTIES", "BONES"] = "EMPTIES",
     follow_motion: bool = True,
+    knees_follow: bool = True,
     limbs: GivenLimbs | None = None,
     progress: Progress | None = None,
 ) -> dict:
     """Give the legs of an armature object, with `arms` its arms too, chains and controls. No bone moves, in no clip.
 
-    controls: what targets and pole targets are. follow_motion: they get keys that carry every clip. limbs: their bones,
-    where these are not to be found: {"legs": [["thigh.L", "shin.L", "foot.L"]], "arms": []}, first bone, tip bone, and
-    end bone or None. The report's entry says in `rigged` which limbs got what, and which were left out.
+    controls: what targets and pole targets are. follow_motion: they get keys that carry every clip. knees_follow: pole
+    targets that are bones, of legs without keys, keep between foot and body. limbs: their bones, where these are not to
+    be found: {"legs": [["thigh.L", "shin.L", "foot.L"]], "arms": []}, first bone, tip bone, and end bone or None. The
+    report's entry says in `rigged` which limbs got what, and which were left out.
     """
     _check_armature(ob)
     start = perf_counter()
     if limbs is None:
-        rigged = rig_legs(bpy.context, ob, (), arms, follow_motion, controls == "BONES", progress)
+        rigged = rig_legs(bpy.context, ob, (), arms, follow_motion, controls == "BONES", progress, knees_follow)
     else:
         named = given_limbs(ob, limbs)
-        rigged = rig_these(bpy.context, ob, named, follow_motion, controls == "BONES", progress)
+        rigged = rig_these(bpy.context, ob, named, follow_motion, controls == "BONES", progress, knees_follow)
     said = {"file": bpy.data.filepath, "rigged": [rigged_entry(ob, rigged)]}
     return whole_report([bare_entry(perf_counter() - start, **said)])
 

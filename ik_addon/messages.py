@@ -229,6 +229,13 @@ CONTROL_LINKED = Clause("its control {control} is linked. Make a library overrid
 CONTROL_CONSTRAINED = Clause(
     "constraint '{constraint}' moves its control {control}. Mute it, or choose another control."
 )
+POLE_CANNOT_FOLLOW = Clause(
+    "its pole target cannot follow. Make target and pole target bones of the armature, and none the parent of another."
+)
+POLE_KEYED = Clause("its pole target '{pole}' has keys, which place it. Delete them first.")
+CONTROL_TORN = Clause(
+    "its control '{control}' goes along with bones that are turned half around from each other. Turn them less."
+)
 CONTROL_CONNECTED = Clause(
     "its control {control} is connected to its parent and cannot move. Disconnect it in Edit Mode."
 )
@@ -720,12 +727,17 @@ SWITCHED_TO_FK = Done("Switched {chains} to FK{frame}")
 SWITCHED_TO_IK = Done("Switched {chains} to IK{frame}")
 MADE_NATIVE = Done("Made {chains} native with {bones} helper bones, within {percent:.1g}% of the length")
 MADE_LIVE = Done("Made {chains} live")
+POLES_FOLLOW = Done("The pole targets of {chains} keep between foot and body")
+POLES_STAY = Done("The pole targets of {chains} stay where they are")
 UNMUTED = Done("Unmuted {chains}")
 
 # Legs
 
 RIGGED = Done("Rigged {limbs}")
-OTHERS_NOT_RIGGED = Note("Only the active armature is rigged, not {armatures}. Click one to make it active")
+CLIP_MISSED = Note("Clip '{clip}' is not followed exactly: '{bone}' is off by up to {distance:.3g}")
+MOTION_MISSED = Note("The keys are not followed exactly: '{bone}' is off by up to {distance:.3g}")
+RIGGED_ARMATURES = Done("Rigged {count} armatures: {limbs}")
+CARRIES_LIMBS = Note("'{bone}' carries {limbs} and is no limb itself. Should a chain end there?")
 RIGGED_FOLLOWING = Done("Rigged {limbs}, the controls follow frames {first}-{last}")
 BAKED_CLIPS = Done("Baked {clips} of {chains}{result}")
 BAKED_FOR_EXPORT = Done("Baked {clips} for export, controls left out{result}")

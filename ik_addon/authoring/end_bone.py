@@ -150,7 +150,8 @@ def _near(
 def _skin_points(ob: bpy.types.Object, foot: set[str]) -> np.ndarray:
     """The points of the meshes that an armature deforms, and of those parented to the bones of a foot, at rest."""
     found = [np.empty((0, 3))]
-    for mesh, to_armature in _skins(ob, foot):
+    for other, to_armature in skins_of(ob, foot):
+        mesh = other.data
         points = np.empty(len(mesh.vertices) * 3, np.float32)
         mesh.vertices.foreach_get("co", points)
         matrix = np.array(to_armature)
@@ -158,15 +159,16 @@ def _skin_points(ob: bpy.types.Object, foot: set[str]) -> np.ndarray:
     return np.vstack(found)
 
 
-def _skins(ob: bpy.types.Object, foot: set[str]) -> Iterator[tuple[bpy.types.Mesh, Matrix]]:
+def skins_of(ob: bpy.types.Object, foot: set[str]) -> Iterator[tuple[bpy.types.Object, Matrix]]:
+    """The mesh objects that an armature object deforms, and those parented to the bones of a foot; with what takes
+    their space to the armature's, at rest."""
     to_armature = ob.matrix_world.inverted_safe()
     for other in bpy.data.objects:
-        mesh = other.data
-        if not isinstance(mesh, bpy.types.Mesh):
+        if other.type != "MESH":
             continue
         if any(modifier.type == "ARMATURE" and modifier.object == ob for modifier in other.modifiers):
-            yield mesh, to_armature @ other.matrix_world
+            yield other, to_armature @ other.matrix_world
         elif other.parent == ob and other.parent_type == "BONE" and other.parent_bone in foot:
             bone = ob.pose.bones[other.parent_bone]
             to_rest = bone.bone.matrix_local @ bone.matrix.inverted_safe()
-            yield mesh, to_rest @ to_armature @ other.matrix_world
+            yield other, to_rest @ to_armature @ other.matrix_world

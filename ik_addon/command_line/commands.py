@@ -277,14 +277,14 @@ def _rigged(file: Path, ob: bpy.types.Object, options: argparse.Namespace) -> tu
     for one in rigged.limbs:
         names = {"target": one.target.name, "pole": one.pole.name}
         lines.append(messages.LIMB_FOLLOWS(armature=ob.name, first=one.limb.bones[0], last=one.limb.bones[-1], **names))
-    if rigged.clips:
-        clips = {"clips": messages.CLIPS(count=len(rigged.clips)), "names": messages.quoted(rigged.clips)}
+    followed = rigged.followed
+    if followed.clips:
+        clips = {"clips": messages.CLIPS(count=len(followed.clips)), "names": messages.quoted(followed.clips)}
         lines.append(messages.CLIPS_FOLLOWED(armature=ob.name, **clips))
-    elif rigged.frames is not None:
-        lines.append(messages.MOTION_FOLLOWED(armature=ob.name, first=rigged.frames[0], last=rigged.frames[-1]))
+    elif followed.frames is not None:
+        lines.append(messages.MOTION_FOLLOWED(armature=ob.name, first=followed.frames[0], last=followed.frames[-1]))
     for out in rigged.left_out:
         lines.append(messages.LIMB_LEFT_OUT(armature=ob.name, bone=out.bone, why=messages.as_part(out.reason)))
-    warnings = rigged_entry(ob, rigged)["warnings"]
-    for line in (*lines, *(messages.OF(whose=ob.name, said=warning) for warning in warnings)):
+    for line in (*lines, *(messages.OF(whose=ob.name, said=warning) for warning in rigged.warnings)):
         say(messages.OF(whose=file, said=line))
     return ob, rigged

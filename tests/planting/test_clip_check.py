@@ -55,7 +55,11 @@ def test_before_and_after_are_those_of_the_source_and_of_what_is_shown(walker):
         assert foot["contacts"] == len(chain["contacts"])
         assert foot["length"] == pytest.approx(chain["length"], rel=1e-5)
         for when in ("before", "after"):
-            assert foot[when] == pytest.approx(chain[when], abs=2e-5, rel=1e-3)
+            # The check looks at the skin as well.
+            own, of_joints = (
+                {n: v for n, v in each[when].items() if n not in ("floating", "sunken")} for each in (foot, chain)
+            )
+            assert own == pytest.approx(of_joints, abs=2e-5, rel=1e-3)
         assert foot["after"]["slide"] < 2e-5 < 0.01 < foot["before"]["slide"]
         assert foot["before"]["skating"] > foot["after"]["skating"]
     after = ball_slides(walker, report)

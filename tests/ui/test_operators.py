@@ -10,6 +10,7 @@ import pytest
 from ik_addon import ui
 from ik_addon.authoring.rigging import rig_legs
 
+from ..helpers.controlled import human_with_ground, rigged_with_bones
 from ..matching.bodies import Build, moving_body
 from ..rig.rigs import editing, leg, new_empty, update
 from ..scenes import (
@@ -216,6 +217,11 @@ def walking_in_place() -> None:
     walker(Walk(in_place=True, last=25))
 
 
+def with_pole_bones() -> None:
+    ob = rigged_with_bones(human_with_ground())
+    enter("POSE", ob, "shin.L")
+
+
 def native() -> None:
     sound()
     bpy.ops.analytic_ik.make_native()
@@ -234,6 +240,7 @@ UNDONE = {
     "bake_for_export": (keyed_below, {}),
     "back_to_live": (baked_for_export, {}),
     "check": (sound, {"frame_start": 1, "frame_end": 5}),
+    "pole_follows": (with_pole_bones, {}),
     "switch_to_fk": (sound, {}),
     "switch_to_ik": (all_fk, {}),
     "plant_feet": (sliding_walk, {"frame_start": 1, "frame_end": 40}),

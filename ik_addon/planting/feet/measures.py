@@ -42,8 +42,8 @@ def measured(
     slide: the farthest that a point is from itself in one contact.
     skating: part of all frames whose ball is low and faster than `SKATING`.
     skating_speed: the fastest of a point inside a contact, leg lengths a second.
-    floating: the mean height of what touches over the ground.
-    sunken: the deepest below the ground, at any frame.
+    floating: the mean height of what touches over the ground, and
+    sunken: the deepest below the ground, at any frame; both of the skin of the sole where that is known.
     tiptoe: part of the frames of contact in which the heel is high over the ball.
     knee_speed: the fastest bending, radians a second.
     knee_acceleration: what one in a hundred frames exceeds, radians a second squared.
@@ -51,7 +51,11 @@ def measured(
     """
     places = sole.places(clip.ankles, clip.feet) / clip.size
     floors = _floors(clip, places, sole, heights)
-    return [_of_leg(clip, leg, places[leg], floors[leg], contacts[leg]) for leg in range(clip.leg_count)]
+    found = [_of_leg(clip, leg, places[leg], floors[leg], contacts[leg]) for leg in range(clip.leg_count)]
+    for leg, skin in enumerate(clip.skins):
+        if skin is not None:
+            found[leg] |= _of_skin(clip, leg, skin, sole, contacts[leg].any(axis=0), heights)
+    return found
 
 
 def distances(clip: LegMotion, source: LegMotion) -> list[dict[str, float]]:
@@ -124,6 +128,19 @@ def _of_leg(clip: LegMotion, leg: int, ways: np.ndarray, floors: np.ndarray, con
         "knee_acceleration": float(np.percentile(np.abs(slope(bending, clip.fps, SLOPE_TIME)), 99.0)),
         "knee_pops": len(knee_pops(clip, leg)),
     }
+
+
+def _of_skin(
+    clip: LegMotion, leg: int, skin: np.ndarray, sole: HeelAndBall, stands: np.ndarray, heights: Ground | None
+) -> dict[str, float]:
+    """skin: (points, T, 3). stands: (T,), whether the foot should."""
+    if heights is not None:
+        floors = heights(skin.reshape(-1, 3)).reshape(skin.shape[:-1])
+    else:
+        floors = sole.floors[leg] - (0.0 if clip.soles is None else clip.soles[leg])
+    lowest = (skin[..., 2] - floors).min(axis=0) / clip.size
+    floating = float(np.maximum(lowest[stands], 0.0).mean()) if stands.any() else 0.0
+    return {"floating": floating, "sunken": float(np.maximum(-lowest, 0.0).max())}
 
 
 def _locks(contacts: np.ndarray) -> list[tuple[int, int, int]]:

@@ -36,7 +36,8 @@ class Space:
     def seen_from(self, clip: LegMotion) -> LegMotion:
         """A clip as it is in the space, where what moves with the space stands still."""
         points = {name: self.seen(getattr(clip, name)) for name in _POINTS}
-        return replace(clip, feet=self.turns.swapaxes(1, 2) @ clip.feet, **points)
+        skins = tuple(None if skin is None else self.seen(skin) for skin in clip.skins)
+        return replace(clip, feet=self.turns.swapaxes(1, 2) @ clip.feet, skins=skins, **points)
 
     def put_back(self, plan: FootPlan) -> FootPlan:
         """A plan for a clip that is `seen_from` the space, for the clip as it is."""

@@ -23,20 +23,28 @@ from ..feet.treadmill import Standing, stands_on
 from .limbs import keyed_contacts
 from .plant import Ground, planted_on
 from .reading import Leg, legs_of, shown, source_shown
+from .skin import FootSkin, skin_of_foot
 from .sources import kept_settings, source_of
 
 _FEWEST = 3
 """Frames without which nothing moves."""
+_FOOT = 1.0
+"""Part of a leg as far from whose ankle the skin of its foot may be: toy figures have large feet."""
 
 
 def feet_checked(
-    context: bpy.types.Context, ob: bpy.types.Object, frames: range, ground: Ground | None = None
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    frames: range,
+    ground: Ground | None = None,
+    known: dict[str, FootSkin | None] | None = None,
 ) -> Steps[list[dict]]:
     """In steps: how well the feet of an armature object stand, an entry for each leg; nothing changes.
 
     Measured on the bones as Blender shows them, whatever moves them: live chains, keys, constraints. Contacts are those
     that are keyed, else they are found. If the action was planted, its source is measured too, in the same contacts.
-    ground: None for what the action was planted on, else as captured. Raises ChainError that names the armature.
+    ground: None for what the action was planted on, else as captured. known: the skins of its feet by their bones, as
+    far as they were read for another clip. Raises ChainError that names the armature.
 
     armature, bone: the object and the last bone of the leg. length: of the leg, world units. frames: how many.
     ground: CAPTURED, LEVEL or OBJECT. ground_speed: at which the ground passes below a clip in place, world units a
@@ -52,10 +60,11 @@ def feet_checked(
     ground = ground or planted_on(context, ob)
     heights = ground.heights(context.evaluated_depsgraph_get())
     has_source = source_of(ob) is not None
-    clip = yield from part_of(shown(context, ob, legs, frames), 0, 1 + has_source)
+    skins = _skins(ob, legs, {} if known is None else known)
+    clip = yield from part_of(shown(context, ob, legs, frames, skins), 0, 1 + has_source)
     before = None
     if has_source:
-        before = yield from part_of(source_shown(context, ob, legs, frames), 1, 2)
+        before = yield from part_of(source_shown(context, ob, legs, frames, skins), 1, 2)
     standing, found = stands_on(before or clip, Options(), heights)
     settings = kept_settings(ob) or {}
     velocity, is_elsewhere = settings.get("ground_velocity"), bool(settings.get("path"))
@@ -74,6 +83,14 @@ def feet_checked(
 
 
 check_feet = at_once(feet_checked)
+
+
+def _skins(ob: bpy.types.Object, legs: Sequence[Leg], known: dict[str, FootSkin | None]) -> list[FootSkin | None]:
+    for leg in legs:
+        if leg.foot not in known:
+            near = _FOOT * sum(leg.lengths) / ob.matrix_world.median_scale
+            known[leg.foot] = skin_of_foot(ob, leg.foot, near) if leg.foot else None
+    return [known[leg.foot] for leg in legs]
 
 
 def clips_checked(
@@ -96,13 +113,18 @@ def clips_checked(
         return publish((yield from in_time(_checked(context, chains, armatures if feet else (), over, ground))))
     entries = []
     for number, ob in enumerate(armatures):
-        own = by_armature(chains).get(ob, [])
+        own, skins = by_armature(chains).get(ob, []), {}
 
-        def work(frames: range, ob: bpy.types.Object = ob, own: Sequence[ChainName] = own) -> Steps[dict]:
+        def work(
+            frames: range,
+            ob: bpy.types.Object = ob,
+            own: Sequence[ChainName] = own,
+            skins: dict[str, FootSkin | None] = skins,
+        ) -> Steps[dict]:
             is_short = feet and len(frames) < _FEWEST
             try:
                 seen = [ob] if feet and not is_short else []
-                entry = yield from in_time(_checked(context, own, seen, frames, ground))
+                entry = yield from in_time(_checked(context, own, seen, frames, ground, skins))
             except TimeLimitError as error:
                 return file_report(frames, 0.0, []) | left_out(error)
             return {**entry, "left_out": messages.TOO_FEW_FRAMES()} if is_short else entry
@@ -119,12 +141,13 @@ def _checked(
     armatures: Sequence[bpy.types.Object],
     frames: range,
     ground: Ground | None,
+    skins: dict[str, FootSkin | None] | None = None,
 ) -> Steps[dict]:
     """In steps: the entry of a check of chains in what plays, with the feet of armature objects."""
     feet, start, parts = [], perf_counter(), 1 + len(armatures)
     report = yield from part_of(checked(context, chains, frames), 0, parts)
     for k, ob in enumerate(armatures):
-        feet += yield from part_of(feet_checked(context, ob, frames, ground), 1 + k, parts)
+        feet += yield from part_of(feet_checked(context, ob, frames, ground, skins), 1 + k, parts)
     entry = report["files"][0]
     return {**entry, "seconds": perf_counter() - start, "feet": feet} if armatures else entry
 

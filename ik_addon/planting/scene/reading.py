@@ -46,6 +46,7 @@ from ...solvers.bending import start_frame
 from ..feet.clip import LegMotion
 from ..feet.treadmill import Space
 from .limbs import foot_of, keyed_control
+from .skin import FootSkin
 from .sources import source_playing
 
 
@@ -515,17 +516,28 @@ def _leg(
     )
 
 
-def shown(context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range) -> Steps[LegMotion]:
-    """In steps: these legs as Blender shows them at each frame, live chains solved."""
-    return (yield from _seen(context, ob, legs, frames, stepping_shown(context, [ob])))
+def shown(
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    legs: Sequence[Leg],
+    frames: range,
+    skins: Sequence[FootSkin | None] = (),
+) -> Steps[LegMotion]:
+    """In steps: these legs as Blender shows them at each frame, live chains solved. skins: of their feet, which are to
+    be seen too."""
+    return (yield from _seen(context, ob, legs, frames, stepping_shown(context, [ob]), skins))
 
 
 def source_shown(
-    context: bpy.types.Context, ob: bpy.types.Object, legs: Sequence[Leg], frames: range
+    context: bpy.types.Context,
+    ob: bpy.types.Object,
+    legs: Sequence[Leg],
+    frames: range,
+    skins: Sequence[FootSkin | None] = (),
 ) -> Steps[LegMotion]:
-    """In steps: these legs in the action from which the current one was planted, without chains."""
+    """In steps: these legs in the action from which the current one was planted, without chains. skins: see `shown`."""
     with source_playing(ob):
-        return (yield from _seen(context, ob, legs, frames, stepping_lightly(context, [ob])))
+        return (yield from _seen(context, ob, legs, frames, stepping_lightly(context, [ob]), skins))
 
 
 def _seen(
@@ -534,8 +546,10 @@ def _seen(
     legs: Sequence[Leg],
     frames: range,
     going: AbstractContextManager[GoTo],
+    skins: Sequence[FootSkin | None],
 ) -> Steps[LegMotion]:
-    names = list(dict.fromkeys(name for leg in legs for name in (*leg.links[:2], leg.tip, leg.foot) if name))
+    of_legs = (name for leg in legs for name in (*leg.links[:2], leg.tip, leg.foot) if name)
+    names = list(dict.fromkeys((*of_legs, *(name for skin in skins if skin for name in skin.bones))))
 
     def take(depsgraph: bpy.types.Depsgraph) -> list[np.ndarray]:
         evaluated = ob.evaluated_get(depsgraph)
@@ -550,7 +564,8 @@ def _seen(
     )
     lengths, soles, rests = (np.array([getattr(leg, name) for leg in legs]) for name in ("lengths", "sole", "rests"))
     rate = clip_rate(context.scene, frames)
-    return LegMotion(rate, lengths, hips, knees, ankles, balls, np.array(feet), soles, rests)
+    skin = tuple(each and each.over(world, poses) for each in skins)
+    return LegMotion(rate, lengths, hips, knees, ankles, balls, np.array(feet), soles, rests, skin)
 
 
 def _posed(world: np.ndarray, poses: Mapping[str, np.ndarray], leg: Leg) -> tuple[np.ndarray, np.ndarray]:

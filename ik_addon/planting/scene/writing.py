@@ -53,6 +53,7 @@ def controls_placed(
     what stands does."""
     targets, samples, carried = _target_worlds(capture, plan), {}, []
     size, keys = capture.clip.size, keyed_of(tips, controls, capture)
+    in_order = sorted(dict.fromkeys([*keys, *(controls[tip][1] for tip in tips)]), key=depth)
     with closing(stepped(context, tips, frames)) as scenes:
         for (done, total), scene in scenes:
             placer, wanted = Placer(scene), {}
@@ -63,7 +64,7 @@ def controls_placed(
                 wanted[pole] = Matrix.Translation(plan.poles[k, done - 1])
             if done == 1:
                 _turn_back(wanted)
-            for control in sorted(wanted, key=depth):
+            for control in in_order:
                 samples.setdefault(control, []).append(placer.place(control, wanted[control]))
             yield done, total
     moves = np.abs(np.diff(np.array(carried), axis=0)).max(axis=(2, 3), initial=0.0).T > _STILL

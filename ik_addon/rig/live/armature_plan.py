@@ -9,7 +9,9 @@ import numpy as np
 
 from ... import messages
 from ...solvers import ChainError
+from ..blender.animation import animated_paths
 from ..blender.armatures import is_evaluated_in
+from ..blender.blended_bones import goes_by_channels
 from ..blender.dependencies import aims_of
 from ..blender.evaluation import Graphs, is_rendering
 from ..blender.rotations import channel_of, channel_path, raw_values
@@ -505,15 +507,13 @@ class ArmaturePlan:
         )
 
     def _follows_channels(self, k: int) -> bool:
-        """Whether the control bones of a chain are where channels put them, which no constraint moves."""
+        """Whether channels alone say where the control bones of a chain are."""
         if k not in self._channeled:
             controls = target_and_pole(self._object.pose.bones[self.models[k].tip])
-            bones = (control.pose.bones[name] for control, name in controls if name)
-            self._channeled[k] = not any(
-                not each.mute
-                for bone in bones
-                for above in (bone, *bone.parent_recursive)
-                for each in above.constraints
+            self._channeled[k] = all(
+                goes_by_channels(control.pose.bones[name], {*animated_paths(control)})
+                for control, name in controls
+                if name
             )
         return self._channeled[k]
 
