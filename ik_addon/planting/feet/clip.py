@@ -19,8 +19,8 @@ class LegMotion:
     feet: (legs, T, 3, 3), the orientation of the foot bone, its axes in columns.
     soles: (legs,), how far the skin reaches below heel and ball; None: there is none.
     rests: (legs, 2), heights of hip and foot in the rest pose; None: that is not known.
-    extensions: (legs, T), how far ankles were from hips as captured; None: as they are.
     skins: of each leg the outermost points of the skin of its foot, (points, T, 3), or None; empty: not looked at.
+    extensions: (legs, T), how far ankles were from hips as captured; None: as they are.
     """
 
     fps: float
@@ -32,8 +32,8 @@ class LegMotion:
     feet: np.ndarray
     soles: np.ndarray | None = None
     rests: np.ndarray | None = None
-    extensions: np.ndarray | None = None
     skins: tuple[np.ndarray | None, ...] = ()
+    extensions: np.ndarray | None = None
 
     @property
     def leg_count(self) -> int:
