@@ -68,7 +68,7 @@ def curve_given(given: GivenPath | None) -> bpy.types.Object | None:
     if "points" in given:
         curve = _drawn(given)
     elif "file" in given:
-        with bpy.data.libraries.load(given["file"]) as (there, here):
+        with bpy.data.libraries.load(given["file"]) as (there, here):  # pyright: ignore[reportGeneralTypeIssues]
             if given["name"] not in there.objects:
                 raise ChainError(messages.NO_CURVE_IN_FILE(object=given["name"], file=given["file"]))
             here.objects = [given["name"]]
