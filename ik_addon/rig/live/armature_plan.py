@@ -221,10 +221,12 @@ class ArmaturePlan:
             self._writer.write([ob], ahead.fk[k], ahead.keyed)
         else:
             self._silenced = None
-        self._guess(ob, frame, graphs, ahead.which)
+        copies = copies_of(ob, graphs)
+        if self._recalled:
+            self._guess(ob, frame, copies, ahead.which)
         if not ahead.which:
             return True
-        self._writer.write(copies_of(ob, graphs), ahead.values[k], ahead.rows)
+        self._writer.write(copies, ahead.values[k], ahead.rows)
         if not self._frames or self._leads:
             # What moved while nobody was told is no reason for Blender to evaluate the chain now; nor is a foot to
             # evaluate the body that follows it.
@@ -263,10 +265,12 @@ class ArmaturePlan:
             self._silenced = wanted if silence(ob, scene, graphs, curves) else None
         return self._silenced is not None
 
-    def _guess(self, ob: bpy.types.Object, frame: float, graphs: Graphs, sampled: Collection[int]) -> None:
+    def _guess(
+        self, ob: bpy.types.Object, frame: float, copies: Sequence[bpy.types.Object], sampled: Collection[int]
+    ) -> None:
         """Write what chains that are not sampled came to when the frame was visited before."""
         self._guessed = {k: own for k, own in self._recalled.get(frame, {}).items() if k not in sampled}
-        copies, guessed = copies_of(ob, graphs), [(values, self._rows[k]) for k, (_, values) in self._guessed.items()]
+        guessed = [(values, self._rows[k]) for k, (_, values) in self._guessed.items()]
         if not all(self._writer.shows(copy, *each) for copy in copies for each in guessed):
             for each in guessed:
                 self._writer.write(copies, *each)
