@@ -42,22 +42,24 @@ def rig(
     arms: bool = False,
     controls: Literal["EMPTIES", "BONES"] = "EMPTIES",
     follow_motion: bool = True,
+    knees_follow: bool = True,
     limbs: GivenLimbs | None = None,
     progress: Progress | None = None,
 ) -> dict:
     """Give the legs of an armature object, with `arms` its arms too, chains and controls. No bone moves, in no clip.
 
-    controls: what targets and pole targets are. follow_motion: they get keys that carry every clip. limbs: their bones,
-    where these are not to be found: {"legs": [["thigh.L", "shin.L", "foot.L"]], "arms": []}, first bone, tip bone, and
-    end bone or None. The report's entry says in `rigged` which limbs got what, and which were left out.
+    controls: what targets and pole targets are. follow_motion: they get keys that carry every clip. knees_follow: pole
+    targets that are bones, of legs without keys, keep between foot and body. limbs: their bones, where these are not to
+    be found: {"legs": [["thigh.L", "shin.L", "foot.L"]], "arms": []}, first bone, tip bone, and end bone or None. The
+    report's entry says in `rigged` which limbs got what, and which were left out.
     """
     _check_armature(ob)
     start = perf_counter()
     if limbs is None:
-        rigged = rig_legs(bpy.context, ob, (), arms, follow_motion, controls == "BONES", progress)
+        rigged = rig_legs(bpy.context, ob, (), arms, follow_motion, controls == "BONES", progress, knees_follow)
     else:
         named = given_limbs(ob, limbs)
-        rigged = rig_these(bpy.context, ob, named, follow_motion, controls == "BONES", progress)
+        rigged = rig_these(bpy.context, ob, named, follow_motion, controls == "BONES", progress, knees_follow)
     said = {"file": bpy.data.filepath, "rigged": [rigged_entry(ob, rigged)]}
     return whole_report([bare_entry(perf_counter() - start, **said)])
 
@@ -71,19 +73,21 @@ def plant(
     options: Options | None = None,
     keep_controls: bool = True,
     limbs: GivenLimbs | None = None,
+    path: bpy.types.Object | None = None,
     progress: Progress | None = None,
 ) -> dict:
     """Let the feet of an armature object stand where they touch the ground, bake that, and check it.
 
     Its legs are rigged first if it has no chains. limbs: their bones, as for `rig`. ground: None for as captured.
-    options: how; None for as the operator has it.
+    options: how; None for as the operator has it. path: a curve object along which it walks; None for as captured.
     keep_controls: the chains stay, muted, and so do the clips before; else nothing stays but the planted clips,
     under the names of these. The report's entries have `feet`, before and after, and `left_out` for a clip in which no
     foot stands.
     """
     _check_armature(ob)
     _check_frames(clips, frames)
-    return finish(clips_planted(bpy.context, ob, clips, frames, options, ground, keep_controls, limbs), progress)
+    steps = clips_planted(bpy.context, ob, clips, frames, options, ground, keep_controls, limbs, path)
+    return finish(steps, progress)
 
 
 def bake(

@@ -229,6 +229,13 @@ CONTROL_LINKED = Clause("its control {control} is linked. Make a library overrid
 CONTROL_CONSTRAINED = Clause(
     "constraint '{constraint}' moves its control {control}. Mute it, or choose another control."
 )
+POLE_CANNOT_FOLLOW = Clause(
+    "its pole target cannot follow. Make target and pole target bones of the armature, and none the parent of another."
+)
+POLE_KEYED = Clause("its pole target '{pole}' has keys, which place it. Delete them first.")
+CONTROL_TORN = Clause(
+    "its control '{control}' goes along with bones that are turned half around from each other. Turn them less."
+)
 CONTROL_CONNECTED = Clause(
     "its control {control} is connected to its parent and cannot move. Disconnect it in Edit Mode."
 )
@@ -293,6 +300,10 @@ CONTROL_ON_BODY = Refusal(
     "Bone '{bone}': it carries the legs and their control {control} too. Parent that control to something that the "
     "body does not move."
 )
+PATH_GONE = Refusal("Path '{object}': the scene has no such object. Choose a curve in Plant Feet.")
+PATH_NO_CURVE = Refusal("Path '{object}': it is no curve. Choose a curve.")
+PATH_WITHOUT_LENGTH = Refusal("Path '{object}': its curve has no length. Draw it on.")
+PATH_ON_BODY = Refusal("Path '{object}': it moves with armature '{armature}'. Clear its parent.")
 NO_GROUND = Refusal("The ground has no object. Choose a mesh object.")
 GROUND_NO_MESH = Refusal("Ground '{object}': it is no mesh. Choose a mesh object.")
 GROUND_WITHOUT_FACES = Refusal("Ground '{object}': its mesh has no faces. Choose another object.")
@@ -567,6 +578,8 @@ HELD_LOST = Note("{tip}: {contacts} with an object that is gone, frames {first}-
 SLIDES = Note("{tip}: {steps}, slide {slides}, {before:.1%} → {after:.1%} of the leg")
 KNEE_MAY_POP = Note("{tip}: the knee may pop at frame {frame}")
 BODY_MOVED = Note("Body '{bone}' moves by up to {shift}, {part:.1%} of a leg")
+ON_PATH = Note("Path '{object}': {end} of {length}")
+BEYOND_PATH = Note("The clip goes straight on {beyond} beyond path '{object}'. Turn on Fit to Path to end there.")
 IN_PLACE = Note("The clip stays in place. For feet that do not slide, move the character at {speed} per second.")
 LEGS_UNREACHED = Note("Out of reach: {frames}, the first is {frame}")
 STEPS = Counted("1 step", "{count} steps")
@@ -714,12 +727,17 @@ SWITCHED_TO_FK = Done("Switched {chains} to FK{frame}")
 SWITCHED_TO_IK = Done("Switched {chains} to IK{frame}")
 MADE_NATIVE = Done("Made {chains} native with {bones} helper bones, within {percent:.1g}% of the length")
 MADE_LIVE = Done("Made {chains} live")
+POLES_FOLLOW = Done("The pole targets of {chains} keep between foot and body")
+POLES_STAY = Done("The pole targets of {chains} stay where they are")
 UNMUTED = Done("Unmuted {chains}")
 
 # Legs
 
 RIGGED = Done("Rigged {limbs}")
-OTHERS_NOT_RIGGED = Note("Only the active armature is rigged, not {armatures}. Click one to make it active")
+CLIP_MISSED = Note("Clip '{clip}' is not followed exactly: '{bone}' is off by up to {distance:.3g}")
+MOTION_MISSED = Note("The keys are not followed exactly: '{bone}' is off by up to {distance:.3g}")
+RIGGED_ARMATURES = Done("Rigged {count} armatures: {limbs}")
+CARRIES_LIMBS = Note("'{bone}' carries {limbs} and is no limb itself. Should a chain end there?")
 RIGGED_FOLLOWING = Done("Rigged {limbs}, the controls follow frames {first}-{last}")
 BAKED_CLIPS = Done("Baked {clips} of {chains}{result}")
 BAKED_FOR_EXPORT = Done("Baked {clips} for export, controls left out{result}")
@@ -733,6 +751,7 @@ STRIPS_NOT_FOLLOWED = Refusal(
 CHECKED_CLIPS = Done("Checked {clips} of {chains}{result}")
 CLIPS_LEFT_OUT = Part(". Left out: {clips}. {why}")
 MATCHED_CLIPS = Done("Matched {chains} to '{source}' in {clips}{result}")
+PATH_MADE = Done("Drew the path '{object}'")
 PLANTED_CLIPS = Done("Planted {steps} in {clips}{result}")
 CLIP_UNREACHED = Part(". Clip '{clip}': {frames} out of reach")
 CLIP_MISSES = Part(". Clip '{clip}': {verdict}. See Certificate")
@@ -775,6 +794,10 @@ NOT_LIMBS = Clause(
     "it names no limbs. Write it with `rig --dry-run --limbs-out`: lists of first bone, tip bone and end bone or null "
     'under "legs" and "arms".'
 )
+NOT_POINTS = Clause(
+    'it has no points. Write a list of two or more [x, y] or [x, y, z], or {{"points": …, "closed": true}}.'
+)
+NO_CURVE_IN_FILE = Clause("'{file}' has no object '{object}' to walk along. Check the name.")
 HAS_CHAIN = Clause("bone '{bone}' already has a chain. Remove that chain first.")
 HAS_IK = Clause("constraint '{constraint}' of bone '{bone}' already is an IK. Use Convert Blender IK instead.")
 SAME_LIMB = Part("it belongs to the same limb as '{bone}'")

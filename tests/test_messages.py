@@ -245,6 +245,8 @@ NEVER_ONE = {
     "HAS_BONES",
     "LEGS",
     "ARMS",
+    # Several armatures that were selected.
+    "RIGGED_ARMATURES",
     # Only several clips are judged together.
     "CLIPS_SOUND",
     "ONE_CLIP_FAULTY",

@@ -24,6 +24,7 @@ from .control_collections import CONTROL_BONES, control_bones, is_local, pole_pl
 from .end_bone import Sole, sole_of, up_of
 from .finding.limbs import FoundLimb, find_limbs
 from .placing import Control, Placer
+from .pole_following import let_follow, lets_follow, stop_following
 from .selection import active_bone, selected_bones
 
 
@@ -276,11 +277,13 @@ def make_control_bones(
     chain: Chain,
     target_armature: Vector | None,
     pole_armature: Vector | None,
+    pole_follows: bool = False,
 ) -> tuple[Control | None, Control | None]:
     """Make a target and a pole target of a limb as bones, at these places in the pose; None: not made.
 
     Clearing their transforms brings the limb to its rest pose. They are parented to the root bone, if the armature has
-    one that lies on the ground. Raises ChainError if the armature cannot be edited.
+    one that lies on the ground. pole_follows: the pole target keeps between the target and what carries the limb, if
+    there is anything. Raises ChainError if the armature cannot be edited.
     """
     ob = reader.ob
     check_editable_bones(ob)
@@ -292,11 +295,16 @@ def make_control_bones(
     if target_armature is not None:
         sole = sole_of(ob, limb, legs, up)
         wanted.append(_target(reader, links, limb, chain, names[0], parent, target_armature, sole))
+    carrier = ob.data.bones[limb.bones[0]].parent
+    follows = pole_follows and carrier is not None and target_armature is not None
     if pole_armature is not None:
-        wanted.append(_pole(links, chain, names[1], parent, pole_armature))
+        wanted.append(_pole(links, chain, names[1], "" if follows else parent, pole_armature))
     if not wanted:
         return None, None
+    carrier_name = carrier.name if follows else ""
     made = _made(context, ob, wanted, chain.length)
+    if follows:
+        let_follow(made[-1].owner, (made[0].bone, carrier_name))
     _placed(context, wanted, made, chain.length)
     controls = iter(made)
     target = next(controls) if target_armature is not None else None
@@ -385,6 +393,7 @@ def _made(context: bpy.types.Context, ob: bpy.types.Object, wanted: Sequence[_Wa
         pose_bone.custom_shape_translation = one.center
         pose_bone.custom_shape_rotation_euler = (0.0, 0.0, 0.0)
         pose_bone.custom_shape_wire_width = _WIRE
+        stop_following(pose_bone)
     return [Control(ob, name) for name in names]
 
 
@@ -401,10 +410,11 @@ def _placed(context: bpy.types.Context, wanted: Sequence[_Wanted], controls: Seq
     scene = SceneReader(context.evaluated_depsgraph_get())
     reader, placer = scene.armature(controls[0].ob), Placer(scene)
     for one, control in zip(wanted, controls, strict=True):
-        parent = reader.evaluated.pose.bones[control.bone].parent
+        parent, way = reader.tip(control.bone).parent, reader.way(reader.tip(control.bone))
         is_rest = (one.posed.translation - one.rest.translation).length < _SAME * length
         is_rest = is_rest and (not one.turns or _angle(one.posed, one.rest) < _SAME)
-        if is_rest and (parent is None or _is_at_rest(reader.pose_of(parent), parent.bone, length)):
+        is_rest = is_rest and (parent is None or _is_same(reader.pose_of(parent), parent.bone.matrix_local, length))
+        if is_rest and (way is None or _is_same(way, Matrix(), length)):
             continue
         placer.place(Control(control.ob, control.bone, one.turns), reader.world @ one.posed)
 
@@ -473,14 +483,22 @@ def is_unused_bone(control: Control) -> bool:
     for other in bpy.data.objects:
         if other.parent in users and other.parent_type == "BONE" and other.parent_bone == name:
             return False
-        if any(bone == name and aim in users for _, each in constraints_of(other) for aim, bone in aims_of(each)):
-            return False
+        for owner, each in constraints_of(other):
+            # A pole target that is not needed itself needs nothing.
+            idle = lets_follow(each) and (other, owner.name) not in followed_bones_of(other)
+            if not idle and any(bone == name and aim in users for aim, bone in aims_of(each)):
+                return False
         if other.type == "ARMATURE" and any((user, name) in followed_bones_of(other) for user in users):
             return False
     return True
 
 
 # Where things are
+
+
+def root_bone(ob: bpy.types.Object, first: str) -> str:
+    """The bone to which the controls of a limb with this first bone are parented; "": none."""
+    return _root_bone(ob, first, up_of(ob, find_limbs(ob.data.bones).limbs))
 
 
 def _root_bone(ob: bpy.types.Object, first: str, up: Vector) -> str:
@@ -505,6 +523,5 @@ def _angle(a: Matrix, b: Matrix) -> float:
     return max((a.col[k].xyz - b.col[k].xyz).length for k in range(3))
 
 
-def _is_at_rest(posed: Matrix, bone: bpy.types.Bone, length: float) -> bool:
-    rest = bone.matrix_local
+def _is_same(posed: Matrix, rest: Matrix, length: float) -> bool:
     return (posed.translation - rest.translation).length < _SAME * length and _angle(posed, rest) < _SAME

@@ -11,8 +11,10 @@ import numpy as np
 from mathutils import Vector
 
 from .. import messages
-from ..rig.blender.armatures import indices_of
-from ..rig.blender.dependencies import check_unmoved
+from ..rig.blender.armatures import indices_of, tag_pose
+from ..rig.blender.blended_bones import check_way
+from ..rig.blender.clips import clips_of, moved_channels
+from ..rig.blender.dependencies import check_unmoved, followed_nodes
 from ..rig.blender.rotations import SCALE, Raw, raw_values
 from ..rig.data import settings
 from ..rig.data.settings import check_switchable, mute_setting
@@ -27,12 +29,21 @@ from ..rig.status.problems import check_changeable
 from ..solvers import Chain, ChainError, solver_for
 from ..solvers.bending import is_straight, start_frame
 from .blender_ik import animated_by_adopting
-from .control_bones import check_editable_bones, is_unused_bone, make_control_bones, new_bones_taken_back, remove_bones
+from .control_bones import (
+    check_editable_bones,
+    edit_bones,
+    is_unused_bone,
+    make_control_bones,
+    new_bones_taken_back,
+    remove_bones,
+    root_bone,
+)
 from .control_collections import control_bones, home_of, is_controls_home, is_local, pole_place, target_place
 from .end_bone import end_bone_of, limb_with_tip
 from .finding.limbs import FoundLimb
 from .keys import remove_animation
-from .placing import Control
+from .placing import Control, Placer, check_control
+from .pole_following import let_follow, pole_and_carriers, stop_following
 
 ALLOWED = 1e-4
 """How far a bone may move, in chain lengths."""
@@ -126,6 +137,7 @@ def add_chain(
     straight_axis: str = "AUTO",
     limb: FoundLimb | None = None,
     as_bones: bool = False,
+    pole_follows: bool = False,
 ) -> Added:
     """Make a bone the tip of a live chain.
 
@@ -133,8 +145,8 @@ def add_chain(
     missing is made, as Empties or `as_bones` as control bones: the target on the chain's end, the pole in the present
     bend plane, so that no bone moves. The bone on the chain's end follows the target's rotation. Chains over two links
     keep their pose by least motion. straight_axis: see the setting. limb: the leg or arm that the chain moves, None: it
-    is found. Raises ChainError, with nothing changed, where the chain could not be solved, or moves a bone though no
-    control was chosen.
+    is found. pole_follows: see `make_control_bones`. Raises ChainError, with nothing changed, where the chain could not
+    be solved, or moves a bone though no control was chosen.
     """
     ob = tip.id_data
     check_changeable(ob)
@@ -160,7 +172,8 @@ def add_chain(
         if as_bones:
             names = tuple(bone.name for bone in chain_bones(tip, chain_count))
             limb = limb or FoundLimb("", "", "", names, end, "", "")
-            made = make_control_bones(context, reader, bones, limb, chain, target_armature, pole_armature)
+            places = (target_armature, pole_armature)
+            made = make_control_bones(context, reader, bones, limb, chain, *places, pole_follows)
         else:
             made = _make_empties(home, reader, tip, 0.1 * chain.length, target_armature, pole_armature)
         target, pole = target or made[0], pole or made[1]
@@ -351,6 +364,38 @@ def new_target_control(context: bpy.types.Context, tip: bpy.types.PoseBone, as_b
 def new_pole_control(context: bpy.types.Context, tip: bpy.types.PoseBone, as_bone: bool) -> Control:
     """Make a pole target for a chain, which does not follow it yet. Raises ChainError, with nothing changed."""
     return _new_control(context, tip, "pole", as_bone)
+
+
+def switch_following(context: bpy.types.Context, tip: bpy.types.PoseBone, follows: bool) -> None:
+    """Let the pole target of a chain keep between foot and body, or not any longer. Nothing moves at this frame.
+
+    Raises ChainError, with nothing changed, if it cannot, or has keys, which say where it is already.
+    """
+    ob, names = tip.id_data, pole_and_carriers(tip)
+    check_changeable(ob)
+    check_editable_bones(ob)
+    nodes = {node for name in names[1:] for node in followed_nodes(ob, name)}
+    if not names or (ob, names[0]) in nodes:
+        raise ChainError(messages.POLE_CANNOT_FOLLOW()).of(messages.BONE(bone=tip.name))
+    pole, carriers = Control(ob, names[0]), names[1:]
+    if any(name == pole.bone for clip in clips_of(ob) for name, _ in moved_channels(clip)):
+        raise ChainError(messages.POLE_KEYED(pole=pole.bone)).of(messages.BONE(bone=tip.name))
+    parent = "" if follows else root_bone(ob, known_bones(tip)[0].name)
+    reader = SceneReader(context.evaluated_depsgraph_get()).armature(ob)
+    place_world = reader.world @ reader.pose_of(reader.tip(pole.bone))
+    try:
+        check_control(pole)
+        if follows:
+            check_way(pole.bone, reader.way_with(dict.fromkeys(carriers, 1.0 / len(carriers))))
+    except ChainError as error:
+        raise error.of(messages.BONE(bone=tip.name)) from error
+    stop_following(pole.owner)
+    with edit_bones(ob) as bones:
+        bones[pole.bone].parent = bones.get(parent)
+    if follows:
+        let_follow(pole.owner, carriers)
+    Placer(SceneReader(context.evaluated_depsgraph_get())).place(pole, place_world)
+    tag_pose(ob)
 
 
 def words_of(control: Control) -> str:

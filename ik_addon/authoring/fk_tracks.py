@@ -8,7 +8,8 @@ import numpy as np
 from mathutils import Matrix
 
 from ..bake.collecting import sampled_over
-from ..rig.blender.dependencies import carriers
+from ..rig.blender.blended_bones import shares_of
+from ..rig.blender.dependencies import followed_nodes
 from ..rig.blender.rotations import LOCATION, Raw, array_of, continuous, matrices_of, pose_matrix, raw_values, turns_in
 from ..rig.blender.sampling import Sampler
 from ..rig.model.order import ChainName
@@ -72,15 +73,12 @@ def controls_over(
 
 
 def _is_carried(control: Control, placed: set[Control]) -> bool:
-    """Whether controls that are placed carry this one, or its channels alone do not say how it is turned."""
+    """Whether controls that are placed move this one, or its channels and its parent alone do not say how it is
+    turned."""
     others = {(each.ob, each.bone) for each in placed} - {(control.ob, control.bone)}
-    above = {(ob, bone.name) for ob, bone in carriers(control.ob, control.bone)}
-    ob = control.ob.parent
-    while ob is not None:
-        above.add((ob, ""))
-        ob = ob.parent
     mirrored, beside = min(control.owner.scale) < 0.0, not control.bone and _has_deltas(control.ob)
-    return bool(others & above) or mirrored or beside
+    along = bool(control.bone and shares_of(control.owner))
+    return mirrored or beside or along or bool(others & followed_nodes(control.ob, control.bone))
 
 
 def _has_deltas(ob: bpy.types.Object) -> bool:

@@ -7,15 +7,15 @@ import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from .. import messages
-from ..rig.blender.animation import drivers_of
+from ..rig.blender.animation import animated_paths, drivers_of
 from ..rig.blender.armatures import is_changeable
-from ..rig.blender.dependencies import carriers
+from ..rig.blender.blended_bones import basis_at, is_share_animated, shares_of
+from ..rig.blender.dependencies import followed_nodes
 from ..rig.blender.rotations import (
     LOCATION,
     SCALE,
     Raw,
     channel_of,
-    pose_matrix,
     quaternion_of,
     raw_of,
     raw_values,
@@ -68,7 +68,7 @@ def check_control(control: Control) -> None:
     if not is_changeable(control.ob):
         raise ChainError(messages.CONTROL_LINKED(control=control.shown))
     for constraint in control.owner.constraints:
-        if constraint.enabled and constraint.influence > 0.0:
+        if constraint.enabled and constraint.influence > 0.0 and not goes_along(control):
             raise ChainError(messages.CONTROL_CONSTRAINED(constraint=constraint.name, control=control.shown))
     if control.bone and control.owner.bone.use_connect:
         raise ChainError(messages.CONTROL_CONNECTED(control=control.shown))
@@ -78,6 +78,12 @@ def check_control(control: Control) -> None:
         path = channel_of(mode)[0]
         if prefix + path in driven:
             raise ChainError(messages.CONTROL_DRIVEN(channel=path, control=control.shown))
+
+
+def goes_along(control: Control) -> bool:
+    """Whether its constraint takes a control along with bones of its armature, at all frames in the same way."""
+    owner = control.owner
+    return bool(control.bone and shares_of(owner)) and not is_share_animated(owner, {*animated_paths(control.ob)})
 
 
 def keyed_control(tip: bpy.types.PoseBone, target: Control) -> Control:
@@ -94,11 +100,8 @@ def keyed_control(tip: bpy.types.PoseBone, target: Control) -> Control:
 
 
 def depth(control: Control) -> int:
-    """A number that is larger than that of every control which carries this one."""
-    carried, ob = sum(1 for _ in carriers(control.ob, control.bone)), control.ob
-    while ob is not None:
-        carried, ob = carried + 1, ob.parent
-    return carried
+    """A number that is larger than that of every control which carries this one, or moves it by a constraint."""
+    return len(followed_nodes(control.ob, control.bone))
 
 
 @dataclass(slots=True)
@@ -124,9 +127,10 @@ class Placer:
         others = control.channels
         if control.bone:
             reader = self.scene.armature(control.ob)
-            parent_pose = reader.parent_pose(reader.tip(control.bone))
-            wanted_armature = reader.world.inverted_safe() @ wanted_world
-            owner.matrix_basis = pose_matrix(owner.bone, wanted_armature, parent_pose, invert=True)
+            pose_bone, wanted_armature = reader.tip(control.bone), reader.world.inverted_safe() @ wanted_world
+            owner.matrix_basis = basis_at(
+                owner.bone, wanted_armature, reader.parent_pose(pose_bone), reader.way(pose_bone)
+            )
             reader.pose(control.bone, wanted_armature)
         else:
             owner.matrix_basis = self._to_basis(control) @ wanted_world
@@ -148,7 +152,7 @@ class Placer:
         if not control.bone:
             return self._to_basis(control).inverted_safe() @ basis
         reader = self.scene.armature(control.ob)
-        return reader.world @ pose_matrix(control.owner.bone, basis, reader.parent_pose(reader.tip(control.bone)))
+        return reader.world @ reader.pose_with(reader.tip(control.bone), basis)
 
     def _to_basis(self, control: Control) -> Matrix:
         """From the world to what the channels of an object make."""

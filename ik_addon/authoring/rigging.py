@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import bpy
@@ -40,7 +40,7 @@ from .finding.limbs import FoundLimb, LeftOut, find_limbs
 from .knees import nearest_axis
 from .placing import Control
 from .selection import is_tip
-from .snap import snap_targets, targets_snapped
+from .snap import Snapped, snap_targets, targets_snapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,19 +165,53 @@ class RiggedLimb:
 
 
 @dataclass(frozen=True, slots=True)
+class RoughClip:
+    """A clip that controls carry, but not all of it. name: "" for what plays alone. bone: the tip of the limb that is
+    farthest off. distance: how far, in world units."""
+
+    name: str
+    bone: str
+    distance: float
+
+    @property
+    def warning(self) -> str:
+        """The same as a sentence."""
+        if self.name:
+            return messages.CLIP_MISSED(clip=self.name, bone=self.bone, distance=self.distance)
+        return messages.MOTION_MISSED(bone=self.bone, distance=self.distance)
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """Which motion the controls of limbs carry by keys.
+
+    frames: over which they have keys in what plays; None if they have none. clips: names of all the clips that they
+    carry, if there are several. rough: those of which something is seen to be elsewhere.
+    """
+
+    frames: range | None = None
+    clips: tuple[str, ...] = ()
+    rough: tuple[RoughClip, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Rigged:
     """What `rig_legs` set up, and which bones it left out, with the reason.
 
-    moved: bones that rounding moved so far that it can be seen, one for each limb at most.
-    frames: those over which the controls have keys that carry the limbs' motion; None if they have no keys. clips: the
-    names of all the clips in which they do, if there are several.
+    moved: bones that rounding moved so far that it can be seen, one for each limb at most. followed: the motion that
+    the controls carry.
     """
 
     limbs: tuple[RiggedLimb, ...]
     left_out: tuple[LeftOut, ...]
     moved: tuple[Moved, ...] = ()
-    frames: range | None = None
-    clips: tuple[str, ...] = ()
+    followed: Followed = field(default_factory=Followed)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is not as it was, a sentence each."""
+        moved = (messages.MOVED_BY_ROUNDING(bone=one.bone, distance=f"{one.distance:.3g}") for one in self.moved)
+        return [*moved, *(clip.warning for clip in self.followed.rough)]
 
 
 def rig_legs(
@@ -188,6 +222,7 @@ def rig_legs(
     follow_motion: bool = True,
     as_bones: bool = False,
     progress: Progress | None = None,
+    knees_follow: bool = True,
 ) -> Rigged:
     """Find the legs of an armature object and give each a chain, a foot control and a knee pole. No bone moves.
 
@@ -198,7 +233,7 @@ def rig_legs(
     found = survey(ob, selected, arms)
     if not found.free:
         raise ChainError(none_found(ob, found, NONE_FOUND[bool(selected), arms]))
-    return rig_limbs(context, ob, found.free, found.left_out, follow_motion, as_bones, progress)
+    return rig_limbs(context, ob, found.free, found.left_out, follow_motion, as_bones, progress, knees_follow)
 
 
 def rig_these(
@@ -208,6 +243,7 @@ def rig_these(
     follow_motion: bool = True,
     as_bones: bool = False,
     progress: Progress | None = None,
+    knees_follow: bool = True,
 ) -> Rigged:
     """The same for limbs that somebody named. Raises ChainError, with nothing changed, if none of them is free."""
     reasons = [(limb, _why_taken(ob, limb)) for limb in limbs]
@@ -215,7 +251,7 @@ def rig_these(
     free = [limb for limb, reason in reasons if not reason]
     if not free:
         raise ChainError(left_out[0].reason).of(messages.ARMATURE(armature=ob.name))
-    return rig_limbs(context, ob, free, left_out, follow_motion, as_bones, progress)
+    return rig_limbs(context, ob, free, left_out, follow_motion, as_bones, progress, knees_follow)
 
 
 def none_found(ob: bpy.types.Object, found: Survey, otherwise: messages.Refusal) -> str:
@@ -236,24 +272,27 @@ def rig_limbs(
     follow_motion: bool = True,
     as_bones: bool = False,
     progress: Progress | None = None,
+    knees_follow: bool = True,
 ) -> Rigged:
     """Give each of these limbs of an armature object a chain, a target and a pole target. No bone moves.
 
     The feet follow their controls' rotation. left_out: what was left out before. follow_motion: key the controls so
     that they carry the limbs' own keys, if any. as_bones: the controls are control bones, not Empties. progress: is
-    told of each frame of the keys. Raises ChainError, with nothing changed, if none of them can be rigged.
+    told of each frame of the keys. knees_follow: pole targets that are bones, of legs without keys, keep between foot
+    and body. Raises ChainError, with nothing changed, if none of them can be rigged.
     """
     check_changeable(ob)
     if as_bones:
         check_editable_bones(ob)
     left, rigged, moved = list(left_out), [], []
+    keyed = follow_motion and _have_motion(ob, [name for limb in limbs for name in (*limb.bones, limb.end) if name])
     taken_back = new_bones_taken_back if as_bones else nullcontext
     with all_or_nothing([ob]), taken_back(ob):
         for limb in _pairs_first(limbs):
             try:
                 tip = ob.pose.bones[limb.bones[-1]]
                 with all_or_nothing([ob]), taken_back(ob), bones_stay(context, tip) as seen:
-                    made = _rig(context, ob, limb, as_bones)
+                    made = _rig(context, ob, limb, as_bones, knees_follow and not keyed)
             except ChainError as error:
                 left.append(LeftOut(limb.bones[-1], str(error)))
             else:
@@ -261,8 +300,8 @@ def rig_limbs(
                 moved += seen
         if not rigged:
             raise ChainError(left[-1].reason).of(messages.ARMATURE(armature=ob.name))
-        frames, clips = _follow_motion(context, ob, rigged, progress) if follow_motion else (None, ())
-        return Rigged(tuple(rigged), tuple(left), tuple(moved), frames, clips)
+        followed = _follow_motion(context, ob, rigged, progress) if follow_motion else Followed()
+        return Rigged(tuple(rigged), tuple(left), tuple(moved), followed)
 
 
 def _pairs_first(limbs: Sequence[FoundLimb]) -> list[FoundLimb]:
@@ -273,24 +312,22 @@ def _pairs_first(limbs: Sequence[FoundLimb]) -> list[FoundLimb]:
 
 def _follow_motion(
     context: bpy.types.Context, ob: bpy.types.Object, rigged: Sequence[RiggedLimb], progress: Progress | None
-) -> tuple[range | None, tuple[str, ...]]:
-    """Key the controls of new chains so that they carry the motion that keys give the limbs, in every clip.
-
-    Returns the frames of the keys, None if no limb has a motion, and the names of the clips.
-    """
+) -> Followed:
+    """Key the controls of new chains so that they carry the motion that keys give the limbs, in every clip."""
     tips = [ob.pose.bones[one.limb.bones[-1]] for one in rigged]
     # A limb without keys of its own may be carried by others that have them.
     names = [name for one in rigged for name in (*one.limb.bones, one.limb.end) if name]
     clips = [] if is_layered(ob) else [clip for clip in clips_of(ob) if clip.action.is_editable]
     if len(clips) < 2:
         frames = motion_frames(ob) if has_keys(ob, names) else None
-        if frames is not None:
-            snap_targets(context, tips, frames, progress=progress)
-        return frames, ()
+        if frames is None:
+            return Followed()
+        return Followed(frames, rough=_rough("", snap_targets(context, tips, frames, progress=progress)))
 
     moved = set().union(*map(moved_channels, clips))
     # Where no clip moves a limb, what carries the limbs leaves their controls where they are.
     needed = _read_by_limbs(ob, rigged) if any(name in names for name, _ in moved) else set()
+    rough: list[RoughClip] = []
 
     def carried(frames: range) -> Steps[range | None]:
         clip = playing_clip(ob)
@@ -298,8 +335,10 @@ def _follow_motion(
             _key_rest(ob, {each for each in moved - moved_channels(clip) if each[0] in needed}, frames[0])
         if not has_keys(ob, names):
             return None
-        snapped = yield from targets_snapped(context, tips, frames)
-        return frames if max(snapped.missed.values()) <= VISIBLE else None
+        name = clip_name(clip, clips) if clip is not None else ""
+        off = _rough(name, (yield from targets_snapped(context, tips, frames)))
+        rough.extend(off)
+        return None if off else frames
 
     with all_or_nothing([ob], keys=True, actions=[clip.action for clip in clips]):
         partners_made(separate_controls(ob), clips)
@@ -307,7 +346,14 @@ def _follow_motion(
         controls_follow(ob)
     carried_clips = [clip for clip, frames in zip(clips, found, strict=True) if frames is not None]
     own = next((frames for clip, frames in zip(clips, found, strict=True) if clip == playing_clip(ob)), None)
-    return own, tuple(clip_name(clip, clips) for clip in carried_clips)
+    return Followed(own, tuple(clip_name(clip, clips) for clip in carried_clips), tuple(rough))
+
+
+def _rough(clip: str, snapped: Snapped) -> tuple[RoughClip, ...]:
+    """A clip in which controls were snapped, if a limb is seen to be elsewhere than its keys have it."""
+    tip = max(snapped.missed, key=snapped.missed.__getitem__)
+    missed = snapped.missed[tip]
+    return (RoughClip(clip, tip, missed * snapped.lengths[tip]),) if missed > VISIBLE else ()
 
 
 def _read_by_limbs(ob: bpy.types.Object, rigged: Sequence[RiggedLimb]) -> set[str]:
@@ -334,13 +380,30 @@ def _key_rest(ob: bpy.types.Object, channels: Iterable[tuple[str, str]], frame: 
         write_keys(ob, keys, "CURRENT")
 
 
-def _rig(context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb, as_bones: bool) -> RiggedLimb:
+def _have_motion(ob: bpy.types.Object, names: Sequence[str]) -> bool:
+    """Whether keys move one of these bones, in what plays or in any clip: the controls then get keys too."""
+    return has_keys(ob, names) or any(name in names for clip in clips_of(ob) for name, _ in moved_channels(clip))
+
+
+def _rig(
+    context: bpy.types.Context, ob: bpy.types.Object, limb: FoundLimb, as_bones: bool, knee_follows: bool
+) -> RiggedLimb:
     tip = ob.pose.bones[limb.bones[-1]]
     for name in limb.segments:
         # Bones split for twist do not bend.
         ob.pose.bones[name].analytic_ik_rigid = True
     axis = _straight_axis(context, tip, limb)
-    added = add_chain(context, tip, len(limb.bones), "AUTO", True, straight_axis=axis, limb=limb, as_bones=as_bones)
+    added = add_chain(
+        context,
+        tip,
+        len(limb.bones),
+        "AUTO",
+        with_pole=True,
+        straight_axis=axis,
+        limb=limb,
+        as_bones=as_bones,
+        pole_follows=knee_follows and limb.kind == "LEG",
+    )
     if not as_bones:
         _give_looks(context, tip, limb, (added.target.ob, added.pole.ob))
     on_foot = _is_off_limb(ob, limb)
@@ -459,6 +522,12 @@ class Proposal:
         return chain_words(self.bones)
 
 
+def limbs_carried(bone: bpy.types.PoseBone) -> list[FoundLimb]:
+    """The legs and arms that begin below a bone, and move with it: such a bone is none of a limb itself."""
+    below = {each.name for each in bone.children_recursive}
+    return [limb for limb in _limbs(bone) if limb.bones[0] in below]
+
+
 def chain_words(bones: tuple[str, ...]) -> str:
     """The bones of a chain in a sentence, root first: "thigh.L > shin.L"."""
     shown = bones if len(bones) <= _NAMED else (bones[0], "...", bones[-1])
@@ -505,6 +574,7 @@ def _limbs(bone: bpy.types.PoseBone) -> tuple[FoundLimb, ...]:
 
 def rigged_entry(ob: bpy.types.Object, rigged: Rigged) -> dict:
     """What was set up on an armature object: see `rigged` in report.schema.json."""
+    frames = rigged.followed.frames
     return {
         "armature": ob.name,
         "limbs": [
@@ -518,11 +588,9 @@ def rigged_entry(ob: bpy.types.Object, rigged: Rigged) -> dict:
             for one in rigged.limbs
         ],
         "left_out": [{"bone": out.bone, "reason": out.reason} for out in rigged.left_out],
-        "warnings": [
-            messages.MOVED_BY_ROUNDING(bone=moved.bone, distance=f"{moved.distance:.3g}") for moved in rigged.moved
-        ],
-        "frames": [rigged.frames[0], rigged.frames[-1], rigged.frames.step] if rigged.frames else None,
-        "clips": [*rigged.clips],
+        "warnings": rigged.warnings,
+        "frames": [frames[0], frames[-1], frames.step] if frames else None,
+        "clips": [*rigged.followed.clips],
     }
 
 

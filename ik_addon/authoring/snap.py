@@ -114,7 +114,7 @@ def _snap_controls(
     chosen = {ChainName(tip.id_data.name_full, tip.name): controls[tip] for tip in tips}
     reaches: dict[Control, float] = {}
     samples: dict[Control, list[tuple[Raw, ...]]] = {control: [] for own in controls.values() for control in own}
-    orders = KnownOrders()
+    orders, in_order = KnownOrders(), sorted(samples, key=depth)
     with closing(stepped(context, tips, frames)) as scenes:
         for step, scene in scenes:
             placer, wanted = Placer(scene), {}
@@ -124,7 +124,7 @@ def _snap_controls(
                 wanted |= places
                 done.missed[chain.tip] = max(done.missed.get(chain.tip, 0.0), _missed(limb, goal))
                 done.lengths[chain.tip] = limb.chain.length * limb.world.median_scale
-            for control in sorted(wanted, key=depth):
+            for control in in_order:
                 samples[control].append(placer.place(control, wanted[control]))
             yield step
     return samples

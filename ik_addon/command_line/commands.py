@@ -33,6 +33,7 @@ from ..rig.status.problems import check_changeable
 from ..solvers import ChainError
 from .console import complain, say, shown
 from .files import armatures_of_scene, ground_of, is_foreign, opened, save_output, span_of
+from .given_path import curve_given
 
 
 def bake_file(file: Path, options: argparse.Namespace) -> list[dict]:
@@ -163,6 +164,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
     ground, keep = ground_of(options) or Ground(), not is_foreign(output)
     how = Options(**{name: getattr(options, name) for name in SHOWN}, limits=dict(options.limits))
     frames = options.frames and range(options.frames[0], options.frames[1] + 1)
+    path = curve_given(options.path)
     entries, planted, reasons, late, still = [], [], [], [], []
     for ob in armatures_of_scene():
         bpy.context.view_layer.objects.active = ob
@@ -172,7 +174,7 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
         clips = clips_asked(options, [ob], holds_all)
         try:
             with shown(file.name, 1) as progress:
-                steps = clips_planted(bpy.context, ob, clips, frames, how, ground, keep, options.limbs)
+                steps = clips_planted(bpy.context, ob, clips, frames, how, ground, keep, options.limbs, path)
                 report = finish(in_time(steps) if clips == "CURRENT" else steps, progress)
         except FeetStandError as error:
             # The file is as it is wanted, and is written all the same.
@@ -194,6 +196,9 @@ def plant_file(file: Path, options: argparse.Namespace) -> list[dict]:
     if not planted:
         return [bare_entry(error=" ".join([*reasons, *still]))]
     stop_if_asked()
+    if path is not None and not keep:
+        # Files in other formats are of the character alone.
+        bpy.data.objects.remove(path)
     bpy.context.view_layer.objects.active = planted[0][0]
     save_output(file, output, compressed, planted[0][1], options.optimize)
     if late or any(entry["error"] for entry in entries):
@@ -273,14 +278,14 @@ def _rigged(file: Path, ob: bpy.types.Object, options: argparse.Namespace) -> tu
     for one in rigged.limbs:
         names = {"target": one.target.name, "pole": one.pole.name}
         lines.append(messages.LIMB_FOLLOWS(armature=ob.name, first=one.limb.bones[0], last=one.limb.bones[-1], **names))
-    if rigged.clips:
-        clips = {"clips": messages.CLIPS(count=len(rigged.clips)), "names": messages.quoted(rigged.clips)}
+    followed = rigged.followed
+    if followed.clips:
+        clips = {"clips": messages.CLIPS(count=len(followed.clips)), "names": messages.quoted(followed.clips)}
         lines.append(messages.CLIPS_FOLLOWED(armature=ob.name, **clips))
-    elif rigged.frames is not None:
-        lines.append(messages.MOTION_FOLLOWED(armature=ob.name, first=rigged.frames[0], last=rigged.frames[-1]))
+    elif followed.frames is not None:
+        lines.append(messages.MOTION_FOLLOWED(armature=ob.name, first=followed.frames[0], last=followed.frames[-1]))
     for out in rigged.left_out:
         lines.append(messages.LIMB_LEFT_OUT(armature=ob.name, bone=out.bone, why=messages.as_part(out.reason)))
-    warnings = rigged_entry(ob, rigged)["warnings"]
-    for line in (*lines, *(messages.OF(whose=ob.name, said=warning) for warning in warnings)):
+    for line in (*lines, *(messages.OF(whose=ob.name, said=warning) for warning in rigged.warnings)):
         say(messages.OF(whose=file, said=line))
     return ob, rigged

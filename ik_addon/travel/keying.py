@@ -11,7 +11,7 @@ from mathutils import Matrix
 from .. import messages
 from ..authoring.controls import controls_of
 from ..authoring.fk_frames import keys_of
-from ..authoring.placing import Control, depth
+from ..authoring.placing import Control, depth, goes_along
 from ..authoring.selection import all_tips
 from ..bake.keys import BoneKeys, check_keyable
 from ..bake.stepping import Steps, recorded, stepping_lightly
@@ -19,6 +19,7 @@ from ..planting.scene.reading import legs_of
 from ..planting.scene.writing import keyed_control, write_copies
 from ..rig.blender.animation import current_fcurve_collections
 from ..rig.blender.armatures import is_changeable
+from ..rig.blender.blended_bones import shares_of, way_along
 from ..rig.blender.clips import motion_of
 from ..rig.blender.rotations import (
     LOCATION,
@@ -202,12 +203,21 @@ def _of_object(film: Film, carried: np.ndarray, wanted: Worlds, control: Control
 
 def _of_bone(film: Film, wanted: Worlds, ways: Worlds, control: Control) -> list[Matrix]:
     """The basis matrices of a bone."""
-    bone, world = control.owner.bone, film.worlds[control.ob]
+    bone, world, shares = control.owner.bone, film.worlds[control.ob], shares_of(control.owner)
     above = [each for each in carriers_of(control) if each.ob == control.ob]
     own = Control(control.ob, "", turns=True)
     way_of_object = next((ways[each] for each in (own, *carriers_of(own)) if each in ways), np.eye(4))
     new_world = way_of_object @ world
-    poses = np.linalg.inv(new_world) @ wanted[control]
+    to_armature = np.linalg.inv(new_world)
+    poses = to_armature @ wanted[control]
+    if shares:
+
+        def moved(name: str) -> np.ndarray:
+            carrier = Control(control.ob, name, turns=True)
+            way = next((ways[each] for each in (carrier, *carriers_of(carrier)) if each in ways), way_of_object)
+            return to_armature @ way @ film.world(carrier)
+
+        poses = np.linalg.inv(way_along(control.ob.data.bones, shares, moved)) @ poses
     if bone.parent is None:
         return [pose_matrix(bone, Matrix(pose), None, invert=True) for pose in poses]
     way = next((ways[each] for each in above if each in ways), way_of_object)
@@ -261,7 +271,7 @@ def _check_free(control: Control, rows: Rows) -> None:
     if control.bone and owner.bone.use_connect and owner.parent is not None and LOCATION in rows:
         raise ChainError(messages.TRAVEL_CONNECTED()).of(words_of(control))
     for constraint in owner.constraints:
-        if constraint.enabled and constraint.influence > 0.0:
+        if constraint.enabled and constraint.influence > 0.0 and not goes_along(control):
             raise ChainError(messages.TRAVEL_CONSTRAINED(constraint=constraint.name)).of(words_of(control))
     data = ob.animation_data
     prefix = f"{owner.path_from_id()}." if control.bone else ""

@@ -15,6 +15,7 @@ from ik_addon.authoring.rigging import rig_limbs
 from ik_addon.rig.status.problems import problems_of
 from ik_addon.ui.operators.rigs import ANALYTIC_IK_OT_rig_legs
 
+from ..helpers.controlled import human_with_ground, rigged_with_bones, tips_of
 from ..rig.rigs import BoneSpec, evaluated_copy, leg, new_armature, new_empty, update
 from ..scenes import (
     EXACT,
@@ -62,40 +63,7 @@ def body(family: Family = HUMAN, place: str = "still", seed: int | None = None) 
 
 
 def rigged(ob: bpy.types.Object | None = None, **options) -> bpy.types.Object:
-    ob = ob or body()
-    assert bpy.ops.analytic_ik.rig_legs(controls="BONES", **options) == {"FINISHED"}
-    update()
-    return ob
-
-
-def tips_of(ob: bpy.types.Object) -> list[bpy.types.PoseBone]:
-    return [bone for bone in ob.pose.bones if bone.analytic_ik_enabled]
-
-
-def human_with_ground() -> bpy.types.Object:
-    """A body with a root bone on the ground, skin on its feet, and names with .L and .R."""
-    bones = [
-        BoneSpec("root", (0.0, 0.0, 0.0), (0.0, 0.3, 0.0)),
-        BoneSpec("hips", (0.0, 0.0, 1.0), (0.0, 0.0, 1.2), "root"),
-    ]
-    for side, x in (("L", 0.1), ("R", -0.1)):
-        bones += [
-            BoneSpec(f"thigh.{side}", (x, 0.0, 1.0), (x, -0.05, 0.55), "hips"),
-            BoneSpec(f"shin.{side}", (x, -0.05, 0.55), (x, 0.0, 0.1), f"thigh.{side}", True),
-            BoneSpec(f"foot.{side}", (x, 0.0, 0.1), (x, -0.12, 0.03), f"shin.{side}", True),
-            BoneSpec(f"toe.{side}", (x, -0.12, 0.03), (x, -0.18, 0.03), f"foot.{side}", True),
-        ]
-    ob = new_armature("human", bones)
-    mesh = bpy.data.meshes.new("skin")
-    corners = [(x, y, z) for x in (0.05, 0.16) for y in (-0.21, 0.05) for z in (0.0, 0.08)]
-    mesh.from_pydata([(side * x, y, z) for side in (1.0, -1.0) for x, y, z in corners] + [(0.0, 0.0, 1.6)], [], [])
-    skin = bpy.data.objects.new("skin", mesh)
-    bpy.context.scene.collection.objects.link(skin)
-    skin.modifiers.new("Armature", "ARMATURE").object = ob
-    select(ob)
-    select_bones(ob)
-    update()
-    return ob
+    return rigged_with_bones(ob or body(), **options)
 
 
 def shape_points(ob: bpy.types.Object, name: str) -> list[Vector]:
@@ -190,7 +158,9 @@ def test_control_bones_are_what_riggers_expect():
     collection = ob.data.collections[CONTROL_BONES]
     assert {bone.name for bone in collection.bones} == {"foot_ik.L", "foot_ik.R", "knee_pole.L", "knee_pole.R"}
     for bone in collection.bones:
-        assert not bone.use_deform and not bone.use_connect and bone.parent.name == "root"
+        assert not bone.use_deform and not bone.use_connect
+        # Pole targets keep between foot and hips instead.
+        assert (bone.parent.name if bone.parent else "") == ("" if "pole" in bone.name else "root")
         assert [each.name for each in bone.collections] == [CONTROL_BONES]
         red, _, blue = bone.color.custom.normal
         assert bone.color.palette == "CUSTOM"

@@ -1,5 +1,7 @@
 """The chain that Add Analytic IK makes is the one that its button names: of a foot or a thigh, that of its limb."""
 
+from dataclasses import replace
+
 import bpy
 import pytest
 
@@ -41,6 +43,22 @@ def test_each_bone_of_a_limb_leads_to_its_tip(family: Family):
         for name in (*limb.bones, *filter(None, (limb.end,))):
             found = proposed_chain(ob.pose.bones[name])
             assert (found.bones, found.is_led) == (limb.bones, name != limb.bones[-1])
+
+
+def test_a_bone_that_carries_limbs_is_asked_about(monkeypatch):
+    bones = [BoneSpec("ground", (0.0, 0.0, 0.0), (0.0, 0.3, 0.0)), *HUMAN.bones()]
+    ob = new_armature("human", [bones[0], *(replace(bone, parent=bone.parent or "ground") for bone in bones[1:])])
+    carrier = ob.pose.bones[leg().bones[0]].parent
+    enter("POSE", ob, carrier.name)
+    update()
+    asked = []
+    monkeypatch.setattr(ANALYTIC_IK_OT_add, "ask", lambda *given: asked.append(given[-1]) or {"CANCELLED"})
+    pressed()
+    assert asked == [f"'{carrier.name}' carries 2 legs and 2 arms and is no limb itself. Should a chain end there?"]
+    assert tips(ob) == {}
+    # A script is not asked.
+    bpy.ops.analytic_ik.add()
+    assert tips(ob) == {carrier.name: 2}
 
 
 @pytest.mark.parametrize("which", ["thigh", "shin", "foot"])

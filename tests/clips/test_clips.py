@@ -4,8 +4,9 @@ import bpy
 import numpy as np
 import pytest
 
+from ik_addon.authoring import rigging
 from ik_addon.authoring.rigging import rig_legs
-from ik_addon.authoring.snap import snap_targets
+from ik_addon.authoring.snap import snap_targets, targets_snapped
 from ik_addon.bake import chains_of
 from ik_addon.bake.baking import bake
 from ik_addon.bake.clips import bake_clips, rigged_clips
@@ -94,10 +95,28 @@ def test_every_clip_is_carried_to_the_controls(as_bones, strips):
     ob = new_character(strips=strips)
     before = all_shown(ob)
     rigged = rig_legs(bpy.context, ob, as_bones=as_bones)
-    assert sorted(rigged.clips) == sorted(AMOUNTS)
+    assert sorted(rigged.followed.clips) == sorted(AMOUNTS) and not rigged.warnings
     # In any order, and each again.
     assert farthest(before, all_shown(ob)) < NEAR
     assert farthest(before, all_shown(ob, names=reversed(AMOUNTS))) < NEAR
+
+
+def test_clips_that_the_controls_do_not_carry_are_named(monkeypatch, capfd):
+    ob, missed = new_character(), {}
+
+    def measured(context, tips, frames):
+        snapped = yield from targets_snapped(context, tips, frames)
+        name = ob.animation_data.action.name
+        missed[name] = 0.02 if name == "run" else 0.0
+        snapped.missed[tips[-1].name] = missed[name]
+        return snapped
+
+    monkeypatch.setattr(rigging, "targets_snapped", measured)
+    assert bpy.ops.analytic_ik.rig_legs() == {"FINISHED"}
+    said = capfd.readouterr().out
+    assert missed.keys() == AMOUNTS.keys()
+    assert f"the controls follow {len(AMOUNTS) - 1} clips" in said
+    assert "Warning: Clip 'run' is not followed exactly: 'shin." in said
 
 
 @as_bones

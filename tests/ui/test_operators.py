@@ -10,6 +10,7 @@ import pytest
 from ik_addon import ui
 from ik_addon.authoring.rigging import rig_legs
 
+from ..helpers.controlled import human_with_ground, rigged_with_bones
 from ..matching.bodies import Build, moving_body
 from ..rig.rigs import editing, leg, new_empty, update
 from ..scenes import (
@@ -216,6 +217,11 @@ def walking_in_place() -> None:
     walker(Walk(in_place=True, last=25))
 
 
+def with_pole_bones() -> None:
+    ob = rigged_with_bones(human_with_ground())
+    enter("POSE", ob, "shin.L")
+
+
 def native() -> None:
     sound()
     bpy.ops.analytic_ik.make_native()
@@ -234,10 +240,12 @@ UNDONE = {
     "bake_for_export": (keyed_below, {}),
     "back_to_live": (baked_for_export, {}),
     "check": (sound, {"frame_start": 1, "frame_end": 5}),
+    "pole_follows": (with_pole_bones, {}),
     "switch_to_fk": (sound, {}),
     "switch_to_ik": (all_fk, {}),
     "plant_feet": (sliding_walk, {"frame_start": 1, "frame_end": 40}),
     "plant_again": (planted, {}),
+    "path_from_clip": (planted, {}),
     "lock_to_object": (arm_and_prop, {"object": "prop", "frame_start": 20, "frame_end": 40}),
     "lock_again": (arm_on_a_prop, {}),
     "release": (arm_with_a_prop, {}),
@@ -321,6 +329,7 @@ LACKS = {
     "back_to_live": "is not baked for export. Click Bake All Clips for Export first",
     "plant_feet": "has no live chain. Add one first",
     "plant_again": "has no live chain. Add one first",
+    "path_from_clip": "has no live chain. Add one first",
     "switch_to_fk": "no selected bone belongs to a chain",
     "switch_to_ik": "no selected bone belongs to a chain",
     "lock_to_object": "has no live chain. Add one first",

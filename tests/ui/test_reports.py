@@ -230,11 +230,23 @@ def test_rigging_names_what_follows_what_and_what_was_left_out(capfd):
     assert f"Left out '{right.bones[-1]}': {why}" in said
 
 
-def test_of_two_armatures_the_one_that_is_not_rigged_is_named(capfd):
+def test_all_selected_armatures_are_rigged_each_with_its_own_line(capfd):
     ob, other = armature_of(FAMILIES[0].bones()), armature_of(FAMILIES[0].bones())
-    select(other, ob, active=ob)
+    bare = new_armature("prop", [BoneSpec("handle", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))])
+    select(other, bare, ob, active=ob)
     ik.rig_legs()
-    assert f"Warning: Only the active armature is rigged, not '{other.name}'" in capfd.readouterr().out
+    said = capfd.readouterr().out
+    assert all(f"Info: {each.name}: Rigged '" in said for each in (ob, other))
+    assert "Warning: Armature 'prop': no leg to rig was found" in said
+    assert said.splitlines()[-1] == "Warning: Rigged 2 armatures: 4 legs"
+    assert [sum(bone.analytic_ik_enabled for bone in each.pose.bones) for each in (ob, other, bare)] == [2, 2, 0]
+
+
+def test_of_armatures_without_limbs_the_first_is_refused():
+    first, second = (new_armature(name, [BoneSpec("a", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))]) for name in ("one", "two"))
+    select(second, first, active=first)
+    with pytest.raises(RuntimeError, match="Armature 'one': no leg to rig was found"):
+        ik.rig_legs()
 
 
 def test_of_many_that_are_left_out_a_few_are_named(capfd):

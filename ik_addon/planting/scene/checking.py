@@ -102,13 +102,19 @@ def feet_seen(
     if has_source:
         before = yield from part_of(source_shown(context, ob, legs, frames, skins), 1, 2)
     standing, found = stands_on(before or clip, Options(), heights)
-    velocity = (kept_settings(ob) or {}).get("ground_velocity")
+    settings = kept_settings(ob) or {}
+    velocity, is_elsewhere = settings.get("ground_velocity"), bool(settings.get("path"))
+    sole = None
+    if before is not None and is_elsewhere:
+        # It went another way: what it did there is no measure, but its soles are the same.
+        sole, before = sole_of(standing.seen_from(before)), None
     if velocity is not None:
         # The feet that planting reads are not quite those that are seen, and the ground is one.
         standing = Standing(np.array(velocity, float), heights)
     clip, before = standing.seen_from(clip), before and standing.seen_from(before)
+    sole = sole or sole_of(before or clip)
     contacts = _contacts(ob, legs, frames, found)
-    return FeetSeen(ob, legs, frames, clip, before, sole_of(before or clip), contacts, standing, ground.kind)
+    return FeetSeen(ob, legs, frames, clip, before, sole, contacts, standing, ground.kind)
 
 
 def _skins(ob: bpy.types.Object, legs: Sequence[Leg], known: dict[str, FootSkin | None]) -> list[FootSkin | None]:

@@ -16,6 +16,7 @@ from .animation import (
     plays,
 )
 from .armatures import armature_objects
+from .blended_bones import shares_of
 from .cleanup import surely
 
 _MADE_FROM = "analytic_ik_made_from"
@@ -290,7 +291,9 @@ def has_own_motion(ob: bpy.types.Object, bone: str) -> bool:
     owner = ob.pose.bones.get(bone) if bone and ob.pose else ob
     if owner is None:
         return False
-    if any(constraint.enabled and constraint.influence > 0.0 for constraint in owner.constraints):
+    acts = any(constraint.enabled and constraint.influence > 0.0 for constraint in owner.constraints)
+    # What goes along with bones has no motion of its own.
+    if acts and not (bone and shares_of(owner)):
         return True
     moving = _moving_paths([bone])
     return any(driver.data_path.startswith(moving) for driver in drivers_of(ob)) or has_keys(ob, [bone])

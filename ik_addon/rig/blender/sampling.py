@@ -14,6 +14,7 @@ from mathutils import Matrix
 from ... import messages
 from .animation import animated_paths, bone_of_path, current_fcurve_collections, fcurve_collections, plays
 from .armatures import is_evaluated_in
+from .blended_bones import Shares, shares_of, way_along
 from .cleanup import Scratch, surely
 from .dependencies import taken_by
 from .file_memory import file_memory
@@ -116,6 +117,10 @@ class Sampler:
         return world
 
     def _pose(self, pose_bone: bpy.types.PoseBone) -> np.ndarray:
+        pose, ob, shares = self._pose_by_channels(pose_bone), pose_bone.id_data, shares_of(pose_bone)
+        return way_along(ob.data.bones, shares, lambda name: self.poses(ob, name)) @ pose if shares else pose
+
+    def _pose_by_channels(self, pose_bone: bpy.types.PoseBone) -> np.ndarray:
         ob, bone, parent = pose_bone.id_data, pose_bone.bone, pose_bone.parent
         prefix = f'pose.bones["{bpy.utils.escape_identifier(pose_bone.name)}"].'
         local = self._local(ob, pose_bone, prefix)
@@ -380,7 +385,12 @@ class _Bones:
             elif name.startswith(_FIXED) or (is_driver and name in _CHANNELS):
                 self._set.setdefault(owner, _said(name, is_driver, messages.CONTROL_BONE(bone=owner)))
         self._moved: dict[str, str] = {}
+        self._blended: dict[str, Shares] = {}
         for bone in ob.pose.bones:
+            shares = shares_of(bone) if len(bone.constraints) and bone.name not in constrained else None
+            if shares:
+                self._blended[bone.name] = shares
+                continue
             # Where they are animated, muted ones count.
             for constraint in bone.constraints if len(bone.constraints) else ():
                 if not constraint.mute or bone.name in constrained:
@@ -388,12 +398,22 @@ class _Bones:
 
     def not_simple(self, bone_name: str) -> str:
         """What prevents sampling a bone, or one above it."""
-        if self._of_all or not (self._set or self._moved):
+        if self._of_all or not (self._set or self._moved or self._blended):
             return self._of_all
-        pose_bone = self._ob.pose.bones[bone_name]
-        line = [pose_bone.name, *(bone.name for bone in pose_bone.parent_recursive)]
-        found = (of_bone[name] for of_bone in (self._set, self._moved) for name in line if name in of_bone)
+        line = self._line(bone_name)
+        others = [above for name in line for other in self._blended.get(name, ()) for above in self._line(other)]
+        # That bones go along with others which do so themselves is for Blender to work out.
+        twice = next((name for name in others if name in self._blended), "")
+        if twice:
+            constraint = next(each for each in self._ob.pose.bones[twice].constraints if not each.mute)
+            return messages.CONTROL_BONE_CONSTRAINED(bone=twice, constraint=constraint.name)
+        found = (of[name] for of in (self._set, self._moved) for name in (*line, *others) if name in of)
         return next(found, "")
+
+    def _line(self, bone_name: str) -> list[str]:
+        """A bone and those above it."""
+        pose_bone = self._ob.pose.bones[bone_name]
+        return [pose_bone.name, *(bone.name for bone in pose_bone.parent_recursive)]
 
     def _any_bone_not_simple(self) -> str:
         ob = self._ob

@@ -12,7 +12,8 @@ from ... import messages
 from ...solvers import ChainError, solver_for
 from ..blender.animation import animated_paths
 from ..blender.armatures import tag_pose
-from ..blender.rotations import is_even, pose_matrix, posed_by_channels, quaternion_of, rotation_in
+from ..blender.blended_bones import Shares, shares_of, way_along
+from ..blender.rotations import array_of, is_even, pose_matrix, posed_by_channels, quaternion_of, rotation_in
 from ..data import settings
 from ..data.relation import place_of
 from ..data.settings import Settings, settings_of
@@ -188,6 +189,10 @@ class ArmatureReader:
             return known
         if not self._told:
             return self._as_evaluated(pose_bone).copy()
+        shares = shares_of(pose_bone)
+        if shares and not self.is_as_evaluated(shares):
+            pose = self._posed[pose_bone.name] = self.pose_with(pose_bone, pose_bone.matrix_basis)
+            return pose
         line = [pose_bone, *pose_bone.parent_recursive]
         known_at = next((k for k, above in enumerate(line) if above.name in self._posed), None)
         if known_at is None:
@@ -202,7 +207,24 @@ class ArmatureReader:
         return self._posed[pose_bone.name]
 
     def _as_evaluated(self, pose_bone: bpy.types.PoseBone) -> Matrix:
-        return posed_by_channels(pose_bone) if self._is_moved else pose_bone.matrix
+        if not self._is_moved:
+            return pose_bone.matrix
+        way = self.way(pose_bone)
+        return way @ posed_by_channels(pose_bone) if way else posed_by_channels(pose_bone)
+
+    def way(self, pose_bone: bpy.types.PoseBone) -> Matrix | None:
+        """How far bones take another one from where its channels put it; None: it goes along with none."""
+        shares = shares_of(pose_bone)
+        return self.way_with(shares) if shares else None
+
+    def way_with(self, shares: Shares) -> Matrix:
+        """How far these bones would take another one."""
+        return Matrix(way_along(self.ob.data.bones, shares, lambda name: array_of(self.pose_of(self.tip(name)))))
+
+    def pose_with(self, pose_bone: bpy.types.PoseBone, basis: Matrix) -> Matrix:
+        """Where a control bone is if its channels make this."""
+        pose, way = pose_matrix(pose_bone.bone, basis, self.parent_pose(pose_bone)), self.way(pose_bone)
+        return way @ pose if way else pose
 
     def _posed_under(self, pose_bone: bpy.types.PoseBone, parent_pose: Matrix | None) -> Matrix:
         """The pose matrix of an evaluated bone under that of its parent, with what it was told itself."""

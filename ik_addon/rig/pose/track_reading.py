@@ -8,6 +8,7 @@ import numpy as np
 from ... import messages
 from ...solvers import ChainError
 from ...solvers.arrays import side_by_side
+from ..blender.blended_bones import shares_of
 from ..blender.rotations import SCALE, SIMILAR, are_even, channel_path, quaternions_of, raw_values, turns_in
 from ..data.settings import BODY_RANGES, PREFIX, RANGES, body_settings_of, path_of, sampled_settings
 from ..model.body import BodyModel
@@ -104,9 +105,10 @@ class TrackReader:
         """The pose matrices (n, 4, 4) of a bone, below the bones that follow their limbs."""
         pose = self._source.poses(ob, bone)
         for body, lift in self._lifts.get(ob.name_full, ()):
-            if bone in body.carries:
+            share = _share_of(ob, bone, body)
+            if share:
                 pose = np.broadcast_to(pose, (max(len(pose), len(lift)), 4, 4)).copy()
-                pose[:, :3, 3] += lift
+                pose[:, :3, 3] += share * lift
         return pose
 
     def _goal(self, ob: bpy.types.Object, model: LimbModel) -> GoalTrack:
@@ -154,6 +156,13 @@ class TrackReader:
             return carried[1] @ self._source.worlds(control)
         pose = self._pose(control, bone)
         return carried[0] @ pose if control == ob else carried[1] @ self._source.worlds(control) @ pose
+
+
+def _share_of(ob: bpy.types.Object, bone: str, body: BodyModel) -> float:
+    """Which part of the way of a body a bone goes: all of it below the body, else what constraints take it along."""
+    if bone in body.carries:
+        return 1.0
+    return sum(share for name, share in (shares_of(ob.pose.bones[bone]) or {}).items() if name in body.carries)
 
 
 def read_fk(ob: bpy.types.Object, model: LimbModel, source: Source | None = None) -> FkTrack:

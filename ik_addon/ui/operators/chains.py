@@ -28,6 +28,7 @@ from ...authoring.selection import (
 )
 from ...rig.data.export_stash import has_aside
 from ...rig.data.settings import SOLVER_ITEMS, check_switchable, is_native, may_change, native_tips
+from ...rig.data.undoing import all_or_nothing
 from ...rig.model.limb import chain_bones
 from ...rig.model.order import tips_of
 from ...rig.status.states import States
@@ -37,6 +38,7 @@ from .polls import MakesControls, Need, neither_live_nor_native, no_bone, none_c
 
 if TYPE_CHECKING:
     from ...authoring.controls import Moved
+    from ...authoring.finding.limbs import FoundLimb
 
 
 class ChainOperator(bpy.types.Operator):
@@ -127,7 +129,7 @@ Selected objects become target and pole target, or new ones are made"""
     )
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        from ...authoring.rigging import proposed_chain
+        from ...authoring.rigging import limbs_carried, proposed_chain
 
         ob = active_armature(context)
         self.choose_controls(context, ob)
@@ -138,7 +140,15 @@ Selected objects become target and pole target, or new ones are made"""
         found = proposed_chain(bone, self.use_this_bone) if bone else None
         if found is not None and not given("chain_count"):
             self.chain_count = len(found.bones)
+        carried = limbs_carried(ob.pose.bones[found.tip]) if found else []
+        if carried:
+            return self.ask(context, event, messages.CARRIES_LIMBS(bone=found.tip, limbs=counted(carried)))
         return self.execute(context)
+
+    def ask(self, context: bpy.types.Context, event: bpy.types.Event, said: str) -> set[str]:
+        """Ask whether to go on."""
+        names = {"title": self.bl_label, "message": said, "confirm_text": "Add"}
+        return context.window_manager.invoke_confirm(self, event, **names)
 
     def draw(self, context: bpy.types.Context) -> None:
         self.drawn("controls", "use_this_bone", "chain_count", "solver", "with_pole")
@@ -169,6 +179,16 @@ Selected objects become target and pole target, or new ones are made"""
         names = tuple(each.name for each in chain_bones(tip, self.chain_count))
         said = message(count=len(names), bones=chain_words(names), target=added.target.name, end=end)
         return self.with_moved(context, said, added.moved)
+
+
+def counted(limbs: "Sequence[FoundLimb]") -> str:
+    """How many legs and arms there are."""
+    arms = sum(limb.kind == "ARM" for limb in limbs)
+    legs = len(limbs) - arms
+    leg_words, arm_words = messages.LEGS(count=legs), messages.ARMS(count=arms)
+    if legs and arms:
+        return messages.LEGS_AND_ARMS(legs=leg_words, arms=arm_words)
+    return leg_words if legs else arm_words
 
 
 def add_label(context: bpy.types.Context) -> str:
@@ -438,6 +458,28 @@ Inserts keys if Auto Keying is on, else the whole shot is IK"""
         from ...authoring.snap import switch_to_ik
 
         switch_to_ik(context, tips, as_bones=self.controls == "BONES")
+
+
+class ANALYTIC_IK_OT_pole_follows(ChainOperator):
+    """Keep the pole target between foot and body, or no longer. \
+Nothing moves at this frame"""
+
+    bl_idname = "analytic_ik.pole_follows"
+    bl_label = "Pole Follows"
+    needs = (not_editable, none_chosen)
+
+    def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        from ...authoring.controls import switch_following
+        from ...authoring.pole_following import is_following
+
+        tips = chosen_tips(context, ob)
+        follows = not all(map(is_following, tips))
+        with all_or_nothing([ob]):
+            for tip in tips:
+                if is_following(tip) != follows:
+                    switch_following(context, tip, follows)
+        said = messages.POLES_FOLLOW if follows else messages.POLES_STAY
+        return said(chains=messages.CHAINS(count=len(tips)))
 
 
 class ANALYTIC_IK_OT_unmute(ChainOperator):

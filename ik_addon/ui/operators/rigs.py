@@ -17,14 +17,15 @@ from ...authoring.selection import (
     select_bone,
     selected_bones,
 )
-from ...bake.stepping import Steps
+from ...bake.stepping import Progress, Steps
+from ...rig.blender.armatures import has_editable_bones
 from ...rig.blender.clips import Clip, clips_of, has_keys, motion_of
 from ...rig.data.settings import settings_of
 from ...rig.model.limb import chain_bones
 from ...rig.status.problems import bones_left_behind
 from ...solvers import ChainError
 from ..base import registration_of
-from .chains import ChainOperator
+from .chains import ChainOperator, counted
 from .clip_list import OverClips, draw_clips
 from .polls import MakesControls, none_chosen, not_editable, nothing_adopted, nothing_to_adopt
 from .stepped import RangeOperator, at_cursor
@@ -160,6 +161,11 @@ No bone moves"""
         description="Key the controls so that they carry the limbs' keyed motion",
         default=True,
     )
+    knees_follow: BoolProperty(
+        name="Knees Follow",
+        description="Pole targets, as bones, keep between foot and body. Not on legs with keys",
+        default=True,
+    )
 
     limbs: CollectionProperty(
         type=ANALYTIC_IK_limb,
@@ -183,7 +189,7 @@ No bone moves"""
         return self.execute(context)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.drawn("controls", "arms", "only_selected", "follow_motion")
+        layout = self.drawn("controls", "arms", "only_selected", "follow_motion", "knees_follow")
         # The panel of the last operation is drawn in Edit Mode too.
         ob = active_armature(context)
         if ob is not None:
@@ -203,6 +209,36 @@ No bone moves"""
         return found
 
     def act(self, context: bpy.types.Context, ob: bpy.types.Object) -> str:
+        others = [each for each in context.selected_objects if each.type == "ARMATURE" and each != ob]
+        done, errors = {}, []
+        with at_cursor(context) as progress:
+            for each in (ob, *others):
+                try:
+                    done[each] = self._rigged(each, progress) if each == ob else self._rigged_too(each, progress)
+                except ChainError as error:
+                    errors.append(error)
+        if not done:
+            raise errors[0]
+        self.keep_choice(context, ob)
+        if self.select_first and ob in done:
+            select_bone(ob, done[ob].limbs[0].limb.bones[-1])
+        said = []
+        for each, rigged in done.items():
+            own = _sentences(each, rigged)
+            said += [(level, messages.OF(whose=each.name, said=words)) for level, words in own] if others else own
+        said += [("WARNING", str(error)) for error in errors]
+        if len(done) > 1:
+            limbs = [one.limb for rigged in done.values() for one in rigged.limbs]
+            summary = messages.RIGGED_ARMATURES(count=len(done), limbs=counted(limbs))
+            said.append(("WARNING" if errors else "INFO", summary))
+        # The status bar shows what is said last.
+        for level, words in said[:-1]:
+            self.report({level}, words)
+        self.level, words = said[-1]
+        return self.with_moved(context, words, [moved for rigged in done.values() for moved in rigged.moved])
+
+    def _rigged(self, ob: bpy.types.Object, progress: Progress) -> "Rigged":
+        """Rig the limbs of the active armature that are ticked in the list, as they were corrected."""
         from ...authoring.rigging import NONE_FOUND, none_found, rig_limbs
 
         found = self.survey(ob)
@@ -212,43 +248,41 @@ No bone moves"""
             raise ChainError(none_found(ob, found, NONE_FOUND[is_selected, self.arms]))
         if not limbs:
             raise ChainError(messages.NONE_TICKED(armature=ob.name))
-        with at_cursor(context) as progress:
-            as_bones = self.controls == "BONES"
-            tips = {limb.bones[-1] for limb in limbs}
-            left_out = [out for out in found.left_out if out.bone not in tips]
-            rigged = rig_limbs(context, ob, limbs, left_out, self.follow_motion, as_bones, progress)
-        self.keep_choice(context, ob)
-        others = [each.name for each in context.selected_objects if each.type == "ARMATURE" and each != ob]
-        if others:
-            self.level = "WARNING"
-            self.report({"WARNING"}, messages.OTHERS_NOT_RIGGED(armatures=messages.few(others)))
-        if self.select_first:
-            select_bone(ob, rigged.limbs[0].limb.bones[-1])
-        if rigged.left_out:
-            bones = "; ".join(
-                messages.LEFT_OUT_BONE(bone=out.bone, why=messages.as_part(out.reason))
-                for out in rigged.left_out[:_NAMED]
-            )
-            more = len(rigged.left_out) - _NAMED
-            said = messages.LEFT_OUT_MORE(bones=bones, count=more) if more > 0 else messages.LEFT_OUT(bones=bones)
-            self.report({"INFO"}, said)
-        return self.with_moved(context, self._said(ob, rigged), rigged.moved)
+        tips = {limb.bones[-1] for limb in limbs}
+        left_out = [out for out in found.left_out if out.bone not in tips]
+        as_bones = self.controls == "BONES"
+        return rig_limbs(bpy.context, ob, limbs, left_out, self.follow_motion, as_bones, progress, self.knees_follow)
 
-    def _said(self, ob: bpy.types.Object, rigged: "Rigged") -> str:
-        """What was rigged, and whether the controls follow keys."""
-        said = messages.RIGGED(limbs=", ".join(_words(limb) for limb in rigged.limbs))
-        if rigged.frames is None and not rigged.clips:
-            left = sum(bool(bones_left_behind(ob, one.limb.bones[-1])) for one in rigged.limbs)
-            if left:
-                self.report({"INFO"}, said)
-                self.level = "WARNING"
-                return messages.KEYS_NOT_FOLLOWED(chains=messages.CHAINS(count=left))
-            return said
-        self.report({"INFO"}, said)
-        if rigged.clips:
-            return messages.RIGGED_CLIPS(limbs=_counted(rigged.limbs), clips=messages.CLIPS(count=len(rigged.clips)))
-        first, last = rigged.frames[0], rigged.frames[-1]
-        return messages.RIGGED_FOLLOWING(limbs=_counted(rigged.limbs), first=first, last=last)
+    def _rigged_too(self, ob: bpy.types.Object, progress: Progress) -> "Rigged":
+        """Rig another armature that is selected; one that gets no new bones gets Empties."""
+        from ...authoring.rigging import rig_legs
+
+        selected = selected_bones(ob) if self.only_selected else []
+        as_bones = self.controls == "BONES" and has_editable_bones(ob)
+        return rig_legs(bpy.context, ob, selected, self.arms, self.follow_motion, as_bones, progress, self.knees_follow)
+
+
+def _sentences(ob: bpy.types.Object, rigged: "Rigged") -> list[tuple[str, str]]:
+    """What was rigged, what was left out, and whether the controls follow keys: sentences with their levels, the most
+    important one last."""
+    followed, legs = rigged.followed, counted([one.limb for one in rigged.limbs])
+    said = []
+    if rigged.left_out:
+        named = rigged.left_out[:_NAMED]
+        bones = "; ".join(messages.LEFT_OUT_BONE(bone=out.bone, why=messages.as_part(out.reason)) for out in named)
+        more = len(rigged.left_out) - _NAMED
+        said.append(messages.LEFT_OUT_MORE(bones=bones, count=more) if more > 0 else messages.LEFT_OUT(bones=bones))
+    said.append(messages.RIGGED(limbs=", ".join(_words(limb) for limb in rigged.limbs)))
+    if followed.clips:
+        said.append(messages.RIGGED_CLIPS(limbs=legs, clips=messages.CLIPS(count=len(followed.clips))))
+    elif followed.frames is not None:
+        first, last = followed.frames[0], followed.frames[-1]
+        said.append(messages.RIGGED_FOLLOWING(limbs=legs, first=first, last=last))
+    warnings = [clip.warning for clip in followed.rough]
+    if followed.frames is None and not followed.clips and not warnings:
+        left = sum(bool(bones_left_behind(ob, one.limb.bones[-1])) for one in rigged.limbs)
+        warnings += [messages.KEYS_NOT_FOLLOWED(chains=messages.CHAINS(count=left))] if left else []
+    return [*(("INFO", words) for words in said), *(("WARNING", words) for words in warnings)]
 
 
 class ANALYTIC_IK_OT_adopt(ChainOperator):
@@ -458,16 +492,6 @@ def _words(rigged: "RiggedLimb") -> str:
     end = messages.ENDING_AT(end=limb.end) if limb.end else ""
     names = {"first": limb.bones[0], "last": limb.bones[-1], "end": end}
     return messages.RIGGED_LIMB(**names, target=target, pole=rigged.pole.name)
-
-
-def _counted(limbs: "Sequence[RiggedLimb]") -> str:
-    """How many legs and arms there are."""
-    arms = sum(rigged.limb.kind == "ARM" for rigged in limbs)
-    legs = len(limbs) - arms
-    leg_words, arm_words = messages.LEGS(count=legs), messages.ARMS(count=arms)
-    if legs and arms:
-        return messages.LEGS_AND_ARMS(legs=leg_words, arms=arm_words)
-    return leg_words if legs else arm_words
 
 
 register, unregister = registration_of(__name__)

@@ -4,6 +4,7 @@ import bpy
 
 from ... import messages
 from ...authoring.blender_ik import is_adopted
+from ...authoring.pole_following import is_following, pole_and_carriers
 from ...authoring.selection import Focus, active_armature, active_bone, focus
 from ...rig.data.settings import PREFIX, is_native, settings_of
 from ...rig.live.state import way_of
@@ -16,6 +17,7 @@ from ..base import length_words, registration_of
 from ..operators.chains import (
     ANALYTIC_IK_OT_limit_knees,
     ANALYTIC_IK_OT_make_live,
+    ANALYTIC_IK_OT_pole_follows,
     ANALYTIC_IK_OT_remove,
     ANALYTIC_IK_OT_show_chain,
     ANALYTIC_IK_OT_switch_to_fk,
@@ -177,6 +179,8 @@ class SetupPanel(PartOfChainPanel):
             row.prop(tip, control)
             if ob is not None and ob.type == "ARMATURE":
                 column.prop_search(tip, subtarget, ob.data, "bones", text="Bone")
+        if pole_and_carriers(tip):
+            column.operator(ANALYTIC_IK_OT_pole_follows.bl_idname, depress=is_following(tip))
         column.prop(tip, "analytic_ik_chain_count")
         column.prop(tip, "analytic_ik_reach")
         if tip.analytic_ik_reach == "STRETCH":
