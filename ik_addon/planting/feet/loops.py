@@ -48,7 +48,9 @@ def unrolled(clip: LegMotion, cycles: int) -> LegMotion:
     rows, cycle = _rows(clip, cycles)
     hips, period = clip.hips.mean(axis=0) * (1.0, 1.0, 0.0), period_of(clip)
     way = cycle[:, None] * ((hips[-1] - hips[0]) * (period / (clip.frame_count - 1)))
-    return replace(clip, feet=clip.feet[:, rows], **{name: getattr(clip, name)[:, rows] + way for name in _POINTS})
+    points = {name: getattr(clip, name)[:, rows] + way for name in _POINTS}
+    extensions = None if clip.extensions is None else clip.extensions[:, rows]
+    return replace(clip, feet=clip.feet[:, rows], extensions=extensions, **points)
 
 
 def in_cycles(clip: LegMotion, contacts: np.ndarray, cycles: int) -> np.ndarray:
