@@ -14,7 +14,7 @@ from ...rig.blender.rotations import are_even, array_of, channel_of, quaternions
 from ...rig.model.limb import known_bones
 from ...rig.model.order import live_tips
 from ...solvers import ChainError
-from ..solving.body import Body
+from ..solving.body import Body, hips_of
 from ..solving.drag import Drag
 from ..solving.limbs import FoundParts
 from ..solving.skeleton import Skeleton, basis_of, point
@@ -45,9 +45,10 @@ class GrabBody:
         chains = {bone.name: tip for tip in live_tips(ob) for bone in known_bones(ob.pose.bones[tip])}
         skeleton = _skeleton(ob, evaluated, index, frozenset(index[name] for name in chains))
         heads = [k for k, name in enumerate(self.names) if _HEAD.search(name.lower())]
-        self.body = Body(skeleton, [_parts(limb, index) for limb in limbs], heads)
-        if self.body.hips < 0:
+        parts = [_parts(limb, index) for limb in limbs]
+        if hips_of(skeleton, parts) < 0:
             raise ChainError(messages.NO_HIPS_TO_GRAB(armature=ob.name))
+        self.body = Body(skeleton, parts, heads)
         self.chains = {k: chains[limb.bones[-1]] for k, limb in enumerate(limbs) if limb.bones[-1] in chains}
 
     def drag_of(self, bone: str) -> Drag:

@@ -41,10 +41,7 @@ class Body:
         self.masses = self._find_masses()
 
     def _find_line(self, found: Sequence[FoundParts]) -> None:
-        bones = self.bones
-        hips = bones.common([bones.parents[limb.bones[0]] for limb in found])
-        while hips >= 0 and bones.connected[hips] and bones.parents[hips] >= 0:
-            hips = bones.parents[hips]
+        bones, hips = self.bones, hips_of(self.bones, found)
         upper = [bones.parents[limb.bones[0]] for limb in found if not limb.is_lower]
         chest = bones.common(upper) if upper else hips
         self.hips, self.chest = hips, chest if hips in bones.above(chest) else hips
@@ -104,6 +101,14 @@ class Body:
     def is_standing(self, limb: GrabLimb) -> bool:
         """True for a leg whose foot is on the ground, by the lowest one."""
         return limb.found.kind == "LEG" and self.lift_of(limb, limb.end) <= _ON_GROUND * limb.reach
+
+
+def hips_of(bones: Skeleton, found: Sequence[FoundParts]) -> int:
+    """The bone that carries all limbs, or above it the first one that can move; -1 if there is none."""
+    hips = bones.common([bones.parents[limb.bones[0]] for limb in found])
+    while hips >= 0 and bones.connected[hips] and bones.parents[hips] >= 0:
+        hips = bones.parents[hips]
+    return hips
 
 
 def _forward(bones: Skeleton, found: Sequence[FoundParts]) -> Point:
