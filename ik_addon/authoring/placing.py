@@ -7,7 +7,7 @@ import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from .. import messages
-from ..rig.blender.animation import animated_paths, drivers_of
+from ..rig.blender.animation import drivers_of
 from ..rig.blender.armatures import is_changeable
 from ..rig.blender.blended_bones import basis_at, is_share_animated, shares_of
 from ..rig.blender.dependencies import followed_nodes
@@ -83,7 +83,7 @@ def check_control(control: Control) -> None:
 def goes_along(control: Control) -> bool:
     """Whether its constraint takes a control along with bones of its armature, at all frames in the same way."""
     owner = control.owner
-    return bool(control.bone and shares_of(owner)) and not is_share_animated(owner, {*animated_paths(control.ob)})
+    return bool(control.bone and shares_of(owner)) and not is_share_animated(owner)
 
 
 def keyed_control(tip: bpy.types.PoseBone, target: Control) -> Control:

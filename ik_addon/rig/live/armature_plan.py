@@ -9,7 +9,6 @@ import numpy as np
 
 from ... import messages
 from ...solvers import ChainError
-from ..blender.animation import animated_paths
 from ..blender.armatures import is_evaluated_in
 from ..blender.blended_bones import goes_by_channels
 from ..blender.dependencies import aims_of
@@ -514,11 +513,7 @@ class ArmaturePlan:
         """Whether channels alone say where the control bones of a chain are."""
         if k not in self._channeled:
             controls = target_and_pole(self._object.pose.bones[self.models[k].tip])
-            self._channeled[k] = all(
-                goes_by_channels(control.pose.bones[name], {*animated_paths(control)})
-                for control, name in controls
-                if name
-            )
+            self._channeled[k] = all(goes_by_channels(control.pose.bones[name]) for control, name in controls if name)
         return self._channeled[k]
 
     def reasons(self, scene: bpy.types.Scene, which: Sequence[int] | None = None) -> list[str]:
