@@ -1069,6 +1069,18 @@ LIMB_LEFT_OUT = Note("{armature}: left out '{bone}': {why}")
 
 SECOND_COPY = Refusal("Add-on '{own}' is not enabled: '{other}' is another copy of Analytic IK. Disable one of them.")
 
+# Grab
+
+NO_LIMB_TO_GRAB = Refusal("Armature '{armature}': no legs or arms were found. Rotate its bones instead.")
+NO_HIPS_TO_GRAB = Refusal("Armature '{armature}': no bone carries all of its limbs. Parent its limbs to one body.")
+GRAB_CONSTRAINED = Refusal(
+    "Bone '{bone}' is moved by its constraint '{constraint}'. Grab its control, or mute that constraint."
+)
+GRAB_NOT_BY_CHANNELS = Refusal(
+    "Bone '{bone}' is not where its channels put it. Grab what moves it, or turn on its Inherit Rotation and Scale."
+)
+GRAB_UNEVEN = Refusal("Bone '{bone}' is scaled unevenly by its parents. Give these the same scale on all axes.")
+
 # What should not happen
 
 FILE_FAILED = Clause("it failed with {kind} ({error}). Please report this.")
