@@ -1,4 +1,4 @@
-"""What actions and Empties keep of feet: footprints, and limbs that are locked to objects."""
+"""What actions and Empties keep of feet and hands: footprints, and limbs that are locked to objects."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,6 +43,15 @@ def _unregister_footprint() -> None:
     """Take that away."""
     delattr(bpy.types.Object, _FOOTPRINT)
     bpy.utils.unregister_class(Footprint)
+
+
+HOLDER = "analytic_ik_holder"
+"""A custom property of the Empties that show grips: a name is anybody's."""
+
+
+def is_live_lock(constraint: bpy.types.Constraint) -> bool:
+    """Whether a constraint lets a control follow the Empty that shows a grip."""
+    return constraint.type == "COPY_TRANSFORMS" and constraint.target is not None and HOLDER in constraint.target
 
 
 _KEPT = "analytic_ik_holds"
