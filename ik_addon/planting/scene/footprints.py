@@ -93,10 +93,14 @@ def _move(tip: bpy.types.PoseBone, stance: Stance, frames: range) -> np.ndarray 
     ob = _footprint(tip, frames[stance.first], frames[stance.last])
     if ob is None:
         return None
-    now = Matrix.LocRotScale(*ob.matrix_world.decompose()[:2], None)
     base = Matrix(new_footprint(ob).base)
-    move = np.array(now @ base.inverted_safe(), float)
+    move = np.array(place_of(ob) @ base.inverted_safe(), float)
     return None if np.allclose(move, np.eye(4), atol=1e-6) else move
+
+
+def place_of(footprint: bpy.types.Object) -> Matrix:
+    """Where a footprint is in the world, without its size."""
+    return Matrix.LocRotScale(*footprint.matrix_world.decompose()[:2], None)
 
 
 def _footprint(tip: bpy.types.PoseBone, first: int, last: int) -> bpy.types.Object | None:
@@ -144,6 +148,7 @@ def make_footprints(
         if empty.name == _name(tip, kept.first):
             empty.name = _name(tip, first)
         kept.first, kept.last = first, last
+        kept.shown = [number for column in place_of(empty).col for number in column]
         used.add(empty)
     for tip in tips:
         for empty in [each for each in footprints_of(tip) if each not in used]:
